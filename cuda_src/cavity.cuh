@@ -1,0 +1,172 @@
+// One cavity: what a Steiner point deletes, and what it leaves as the rim of the hole.
+//
+// The cavity of p holds every triangle whose circumcircle has p strictly inside and that p sees. It is star-shaped
+// from p, and none of its vertices lies within, so the triangles form a tree: a walk that starts at the root and never
+// turns back meets each of them once. Walked depth first and counter-clockwise, the edges where it stops are the rim,
+// in order around p:
+//
+//              v2 ____ v1           rim[j] = the edge from rim[j].vertex to rim[j + 1].vertex, counter-clockwise,
+//               /\  . /\                     and what lies beyond it: a triangle, or a subsegment (as Triangle.link).
+//              /  \ ./  \           k members have k + 2 rim edges. Where p splits a boundary subsegment, that edge is
+//          v3 / __ p(+)  \ v0       no part of the rim: it starts at the subsegment's end, stops at its start, and
+//             \      \  /           has k + 1 edges. Where p splits an inner subsegment, there are two such chains.
+//              \______\/
+//              v4      v5
+#pragma once
+
+#include "encroachment.cuh"
+#include "steiner.cuh"
+
+// What became of a cavity in a step; Python counts them by these numbers (dmr/cavities.py).
+enum Outcome : int32 {
+    INSERTED = 0,   // the point went in
+    LOST = 1,       // a cavity of higher priority owns one of its triangles
+    YIELDED = 2,    // its point and a neighbour's of higher priority cannot both go in
+    ENCROACHED = 3, // the point encroaches on a subsegment, which is to be split instead
+    PRECISION = 4,  // the coordinates cannot resolve the point
+    OVERFLOWED = 5, // more triangles than the record has room for: tried again with more
+    BUDGET = 6,     // the limit on Steiner points cut it
+    OWNER = 7,      // owns its triangles (between two kernels only)
+    UNDECIDED = 8,  // grown, not yet judged
+    DAMAGED = 9,    // another cavity changed it (two-stage marking: to be grown again)
+    DEAD = 10,      // its root is gone
+};
+
+struct RimEdge {
+    int32 vertex; // where it starts
+    int32 beyond; // triangle, or ~subsegment
+};
+
+// The record of one cavity among many. On a GPU the j-th entries of all records lie side by side, so that the threads
+// of a warp read them together; on a CPU the entries of one record do.
+struct Cavity {
+    int32 *members;
+    RimEdge *rim;
+    Index stride;
+    int32 room; // entries of each
+
+    METHOD Cavity(int32 *all_members, RimEdge *all_rims, Index records, int32 room, Index record)
+        : members(all_members + record_start(record, room)), rim(all_rims + record_start(record, room)),
+          stride(record_stride(records)), room(room) {}
+
+    METHOD int32 &member(int j) const { return members[j * stride]; }
+    METHOD RimEdge &edge(int j) const { return rim[j * stride]; }
+};
+
+// The numbers of a grown cavity.
+struct Extent {
+    int32 members;
+    int32 edges;
+    int32 left_edges; // of them, those left of a split subsegment (all of them where it has no right side)
+};
+
+// Growing, step by step. The half-edges still to be looked across are a stack that shares the rim's memory: it grows
+// down from the end while the rim grows up, and each pending half-edge will give one rim edge at least, so the two
+// meet only where the rim itself would not fit.
+class Growth {
+  public:
+    METHOD Growth(const Cavity &cavity, const Triangle *triangles, const Point *points, Point p)
+        : cavity_(cavity), triangles_(triangles), points_(points), p_(p) {}
+
+    // Starts at a triangle with p in its circumcircle: all three edges are looked across.
+    METHOD void start_at(int32 root) {
+        add_member(root);
+        push(root, 2);
+        push(root, 1);
+        push(root, 0);
+    }
+
+    // Starts at a triangle that has the subsegment to be split as its edge e.
+    METHOD void start_behind(int32 root, int e) {
+        add_member(root);
+        push(root, previous_corner(e));
+        push(root, next_corner(e));
+    }
+
+    // Runs to the end. Every rim edge that is a subsegment is shown to `meet(subsegment, from, to)`, which says whether
+    // the rim may stay; every other one must have p strictly on its left, or the cavity is not star-shaped (rounding
+    // put p where the coordinates cannot tell it from a vertex or an edge).
+    template <class Meet> METHOD Outcome run(Meet meet) {
+        while (pending_ > 0 && !overflow_) {
+            const int32 half_edge = cavity_.edge(cavity_.room - pending_--).vertex;
+            const int32 t = half_edge >> 2;
+            const int e = half_edge & 3;
+            const Triangle inside = triangles_[t];
+            const int32 from = edge_from(inside, e), to = edge_to(inside, e), beyond = inside.link[e];
+            if (beyond >= 0) {
+                const Triangle outside = triangles_[beyond];
+                if (incircle(points_[outside.vertex[0]], points_[outside.vertex[1]], points_[outside.vertex[2]], p_) > 0) {
+                    const int shared = edge_that_starts_at(outside, to);
+                    add_member(beyond);
+                    push(beyond, previous_corner(shared));
+                    push(beyond, next_corner(shared));
+                    continue;
+                }
+                if (orient2d(points_[from], points_[to], p_) <= 0)
+                    return PRECISION;
+            } else if (!meet(~beyond, from, to)) {
+                return PRECISION;
+            }
+            if (extent_.edges + pending_ + 2 > cavity_.room)
+                overflow_ = true; // the entry after the last edge is needed too
+            else
+                cavity_.edge(extent_.edges++) = {from, beyond};
+        }
+        return overflow_ ? OVERFLOWED : UNDECIDED;
+    }
+
+    // Marks the end of the rim: the vertex where its last edge stops.
+    METHOD void finish(int32 last_vertex) { cavity_.edge(extent_.edges) = {last_vertex, NOTHING}; }
+
+    METHOD Extent &extent() { return extent_; }
+
+  private:
+    METHOD void add_member(int32 t) {
+        if (extent_.members >= cavity_.room)
+            overflow_ = true;
+        else
+            cavity_.member(extent_.members++) = t;
+    }
+
+    METHOD void push(int32 t, int e) {
+        if (extent_.edges + pending_ + 1 > cavity_.room)
+            overflow_ = true;
+        else
+            cavity_.edge(cavity_.room - ++pending_).vertex = t << 2 | e;
+    }
+
+    const Cavity &cavity_;
+    const Triangle *triangles_;
+    const Point *points_;
+    Point p_;
+    Extent extent_ = {0, 0, 0};
+    int pending_ = 0;
+    bool overflow_ = false;
+};
+
+// ---- Ownership -------------------------------------------------------------------------------------------------------
+//
+// A key orders the cavities of a step, and says in which step it was given and to which cavity:
+//
+//     bits 63-56  stamp      number of the step, 1 to 255: keys of earlier steps are smaller, so nothing is cleared
+//     bit  55     segment    segments before triangles
+//     bits 54-32  length     shortest edge first (order-preserving bits of its squared length, inverted)
+//     bits 31-0   cavity     scattered, so that ties are broken at random; unique
+
+constexpr int LENGTH_BITS = 23;
+constexpr uint32 LENGTH_MASK = (1u << LENGTH_BITS) - 1;
+
+// Larger for shorter lengths: exponent and 12 leading bits of the mantissa, inverted.
+INLINE uint32 shortness(float64 squared) { return LENGTH_MASK - uint32(bits_of(squared) >> 40 & LENGTH_MASK); }
+
+INLINE uint64 cavity_key(uint32 stamp, bool segment, uint32 short_bits, int32 cavity) {
+    return uint64(stamp) << 56 | uint64(segment) << 55 | uint64(short_bits) << 32 | scatter(uint32(cavity));
+}
+INLINE uint32 stamp_of(uint64 key) { return uint32(key >> 56); }
+INLINE int32 cavity_of(uint64 key) { return int32(gather(uint32(key))); }
+
+// The cavity of this step that owns a triangle, or NOTHING.
+INLINE int32 owner_of(const Triangle *triangles, int32 t, uint32 stamp) {
+    const uint64 key = racing_load(&triangles[t].owner);
+    return stamp_of(key) == stamp ? cavity_of(key) : NOTHING;
+}

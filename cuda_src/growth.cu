@@ -1,0 +1,94 @@
+// Growing cavities: around the Steiner point of a bad triangle, or of a subsegment that is to be split.
+#include "quality.cuh"
+
+// A triangle's cavity. Where the point encroaches on a subsegment of the rim, or lies beyond it, that subsegment is
+// asked to be split instead, and the cavity is dropped for this round.
+INLINE Outcome grow_around_triangle(const Cavity &cavity, int32 root, const Triangle *triangles, const Point *points,
+                                    float64 limit, float64 lens, int32 *wishes, SteinerPoint *made, Extent *extent) {
+    const Triangle t = triangles[root];
+    const Point a = points[t.vertex[0]], b = points[t.vertex[1]], c = points[t.vertex[2]];
+    *made = steiner_point(a, b, c, limit);
+    const Point p = made->place;
+    if (!in_range(p) || incircle(a, b, c, p) <= 0)
+        return PRECISION;
+    Growth growth(cavity, triangles, points, p);
+    growth.start_at(root);
+    bool encroached = false;
+    bool resolved = true; // no subsegment in the way that cannot be split
+    Outcome outcome = growth.run([&](int32 subsegment, int32 from, int32 to) {
+        if (orient2d(points[from], points[to], p) <= 0 || encroaches(points[from], points[to], p, lens)) {
+            encroached = true;
+            resolved = wish_split(wishes, subsegment) && resolved;
+        }
+        return true;
+    });
+    if (encroached)
+        return resolved ? ENCROACHED : PRECISION;
+    if (outcome == UNDECIDED)
+        growth.finish(cavity.edge(0).vertex);
+    *extent = growth.extent();
+    return outcome;
+}
+
+// Grows the cavities of triangles; where only_damaged is 1, those that another cavity has changed, and no others.
+KERNEL(grow_triangle_cavities, const int32 *roots, int64 first, int32 only_damaged, const Triangle *triangles, const Point *points,
+       float64 limit, float64 lens, int32 *wishes, int32 room, int64 records, int32 *members, RimEdge *rims,
+       Point *steiner, uint8 *off_center, Extent *extents, int32 *outcomes) {
+    FOR_RANGE (candidate) {
+        const Index i = first + candidate;
+        if (only_damaged && outcomes[i] != DAMAGED)
+            continue;
+        const Cavity cavity(members, rims, records, room, i);
+        SteinerPoint made;
+        Extent extent = {0, 0, 0};
+        outcomes[i] = grow_around_triangle(cavity, roots[i], triangles, points, limit, lens, wishes, &made, &extent);
+        steiner[i] = made.place;
+        off_center[i] = made.off_center;
+        extents[i] = extent;
+    }
+}
+
+// A subsegment's cavity, on both of its sides. The point lies on the subsegment up to rounding, so the triangles beside
+// it are members whatever the in-circle test says, and the subsegment is no rim.
+KERNEL(grow_segment_cavities, const int32 *roots, int32 only_damaged, const Triangle *triangles, const Subsegment *subsegments,
+       const Point *points, int32 room, int64 records, int32 *members, RimEdge *rims, const Point *steiner,
+       Extent *extents, int32 *outcomes) {
+    FOR_RANGE (i) {
+        if (outcomes[i] == PRECISION || (only_damaged && outcomes[i] != DAMAGED)) // no room between its ends, or whole
+            continue;
+        const Cavity cavity(members, rims, records, room, i);
+        const Subsegment s = subsegments[roots[i]];
+        const Point p = steiner[i];
+        Growth growth(cavity, triangles, points, p);
+        const auto sees = [&](int32, int32 from, int32 to) { return orient2d(points[from], points[to], p) > 0; };
+        growth.start_behind(s.left, edge_that_starts_at(triangles[s.left], s.from));
+        Outcome outcome = growth.run(sees);
+        growth.extent().left_edges = growth.extent().edges;
+        if (s.right != NOTHING && outcome == UNDECIDED) {
+            growth.start_behind(s.right, edge_that_starts_at(triangles[s.right], s.to));
+            outcome = growth.run(sees);
+        }
+        if (outcome == UNDECIDED)
+            growth.finish(s.right == NOTHING ? s.from : s.to);
+        extents[i] = growth.extent();
+        outcomes[i] = outcome;
+    }
+}
+
+// A triangle whose cavity has no room in an ordinary record waits for the pass with large ones.
+KERNEL(set_large, const int32 *roots, int64 segments, const int32 *outcomes, uint32 *quality) {
+    FOR_RANGE (i)
+        if (outcomes[i] == OVERFLOWED && i >= segments)
+            quality[roots[i]] |= LARGE;
+}
+
+// What cannot be resolved is not tried again: the triangle until it is rebuilt, the subsegment for good.
+KERNEL(give_up, const int32 *roots, int64 segments, const int32 *outcomes, uint32 *quality, int32 *wishes) {
+    FOR_RANGE (i)
+        if (outcomes[i] == PRECISION) {
+            if (i < segments)
+                wishes[roots[i]] = UNSPLITTABLE;
+            else
+                quality[roots[i]] |= GIVEN_UP;
+        }
+}

@@ -1,0 +1,120 @@
+// The only file that knows which compiler is running.
+//
+// A kernel is written once, as a loop over the index range it was launched on:
+//
+//     KERNEL(scale, float64 *values, float64 factor) {
+//         FOR_RANGE (i) values[i] *= factor;
+//     }
+//
+// nvcc makes a __global__ function of it, whose threads stride over the range. The C++ compiler makes a plain function
+// over [range_begin, range_end), of which host.cpp gives each thread a piece at a time. Nothing else differs, so no
+// kernel may depend on how the range is cut.
+//
+// A kernel whose index must be shared by a block is a TEAM_KERNEL: FOR_TEAMS (team) runs over the range, TEAM_SHARED
+// declares memory that the members share, and each FOR_MEMBERS (member) { ... } ends with a barrier. On the CPU the
+// members are the turns of an ordinary loop.
+//
+// Python reads the names and parameter types of kernels from these declarations (dmr/memory/signatures.py): keep one
+// declaration to a KERNEL( ... ) { head, with parameters of the form `type name` or `type *name`.
+#pragma once
+
+#include <cstdint>
+
+using int32 = std::int32_t;
+using int64 = std::int64_t;
+using uint8 = std::uint8_t;
+using uint32 = std::uint32_t;
+using uint64 = std::uint64_t;
+using float64 = double;
+using Index = int64;
+
+constexpr int TEAM_SIZE = 256; // members of a team; a launch of a TEAM_KERNEL uses blocks of this many threads
+
+#ifdef __CUDACC__
+
+#define INLINE __device__ __forceinline__
+#define METHOD __device__ __forceinline__ // INLINE, for a member of a struct
+#define OUTLINE __device__ __noinline__ // rare paths: kept out of the callers' registers
+#define KERNEL(name, ...) extern "C" __global__ void name(const Index range_begin, const Index range_end, __VA_ARGS__)
+#define TEAM_KERNEL KERNEL
+#define FOR_RANGE(i)                                                                                                   \
+    for (Index i = range_begin + Index(blockIdx.x) * blockDim.x + threadIdx.x; i < range_end;                          \
+         i += Index(gridDim.x) * blockDim.x)
+#define FOR_TEAMS(team) for (Index team = range_begin + blockIdx.x; team < range_end; team += gridDim.x)
+#define FOR_MEMBERS(member)                                                                                            \
+    for (int member = threadIdx.x, turn_ = 0; turn_ < 1; ++turn_, __syncthreads())
+#define TEAM_SHARED(type, name, count) __shared__ type name[count]
+
+INLINE uint64 atomic_max(uint64 *place, uint64 value) {
+    return atomicMax(reinterpret_cast<unsigned long long *>(place), static_cast<unsigned long long>(value));
+}
+INLINE int32 atomic_add(int32 *place, int32 value) { return atomicAdd(place, value); }
+INLINE int64 atomic_add(int64 *place, int64 value) {
+    return static_cast<int64>(
+        atomicAdd(reinterpret_cast<unsigned long long *>(place), static_cast<unsigned long long>(value)));
+}
+INLINE int32 atomic_min(int32 *place, int32 value) { return atomicMin(place, value); }
+
+// Plain stores and loads of a word that other threads may write at the same time, where any of the values will do.
+template <class T> INLINE void racing_store(T *place, T value) { *const_cast<volatile T *>(place) = value; }
+template <class T> INLINE T racing_load(const T *place) { return *const_cast<const volatile T *>(place); }
+
+INLINE uint64 bits_of(float64 x) { return static_cast<uint64>(__double_as_longlong(x)); }
+INLINE float64 square_root(float64 x) { return __dsqrt_rn(x); } // rounded correctly, as IEEE asks
+
+// Where a record of `length` entries starts among many, and how far apart its entries lie: a GPU's threads, one a
+// record, read neighbouring words; a CPU's thread reads a record from end to end.
+INLINE Index record_start(Index record, Index) { return record; }
+INLINE Index record_stride(Index records) { return records; }
+
+#else
+
+#include <cstring>
+
+#include "host.hpp"
+
+#define INLINE static inline
+#define METHOD inline
+#define OUTLINE [[gnu::noinline]] static
+#define KERNEL(name, ...)                                                                                              \
+    static void name(Index, Index, __VA_ARGS__);                                                                       \
+    extern "C" void kernel_##name(Index begin, Index end, const host::Slot *arguments) {                               \
+        host::invoke(name, begin, end, arguments);                                                                     \
+    }                                                                                                                  \
+    static void name([[maybe_unused]] const Index range_begin, [[maybe_unused]] const Index range_end, __VA_ARGS__)
+#define TEAM_KERNEL KERNEL
+#define FOR_RANGE(i) for (Index i = range_begin; i < range_end; ++i)
+#define FOR_TEAMS(team) for (Index team = range_begin; team < range_end; ++team)
+#define FOR_MEMBERS(member) for (int member = 0; member < TEAM_SIZE; ++member)
+#define TEAM_SHARED(type, name, count) type name[count]
+
+INLINE uint64 atomic_max(uint64 *place, uint64 value) {
+    uint64 seen = __atomic_load_n(place, __ATOMIC_RELAXED);
+    while (seen < value && !__atomic_compare_exchange_n(place, &seen, value, true, __ATOMIC_RELAXED, __ATOMIC_RELAXED))
+        ;
+    return seen;
+}
+INLINE int32 atomic_add(int32 *place, int32 value) { return __atomic_fetch_add(place, value, __ATOMIC_RELAXED); }
+INLINE int64 atomic_add(int64 *place, int64 value) { return __atomic_fetch_add(place, value, __ATOMIC_RELAXED); }
+INLINE int32 atomic_min(int32 *place, int32 value) {
+    int32 seen = __atomic_load_n(place, __ATOMIC_RELAXED);
+    while (seen > value && !__atomic_compare_exchange_n(place, &seen, value, true, __ATOMIC_RELAXED, __ATOMIC_RELAXED))
+        ;
+    return seen;
+}
+
+template <class T> INLINE void racing_store(T *place, T value) { __atomic_store_n(place, value, __ATOMIC_RELAXED); }
+template <class T> INLINE T racing_load(const T *place) { return __atomic_load_n(place, __ATOMIC_RELAXED); }
+
+INLINE uint64 bits_of(float64 x) {
+    uint64 bits;
+    std::memcpy(&bits, &x, sizeof bits);
+    return bits;
+}
+
+INLINE float64 square_root(float64 x) { return __builtin_sqrt(x); }
+
+INLINE Index record_start(Index record, Index length) { return record * length; }
+INLINE Index record_stride(Index) { return 1; }
+
+#endif

@@ -1,0 +1,176 @@
+// Prefix sums, and what is built on them: compaction and a stable radix sort. All of them give the same result
+// however the work is cut, since integer addition is associative and every output place follows from a scan.
+#include "portable.cuh"
+
+constexpr int ITEMS = 8;                       // items a member, one 32-byte sector of int32
+constexpr int TILE = TEAM_SIZE * ITEMS;        // items a team (scan.TILE in dmr/memory/primitives.py)
+constexpr int DIGITS = 256;                    // radix 2^8
+
+template <class T> INLINE T sum_of_items(const T *values, Index begin, Index count) {
+    T sum = 0;
+    for (int item = 0; item < ITEMS; ++item)
+        if (begin + item < count)
+            sum += values[begin + item];
+    return sum;
+}
+
+// Inclusive scan of the partial sums of a team, in place, in log2(TEAM_SIZE) steps (Hillis and Steele 1986).
+
+template <class T> INLINE void scan_partials(T *partial, T *scratch) {
+    for (int reach = 1; reach < TEAM_SIZE; reach *= 2) {
+        FOR_MEMBERS (member)
+            scratch[member] = member >= reach ? partial[member] + partial[member - reach] : partial[member];
+        FOR_MEMBERS (member)
+            partial[member] = scratch[member];
+    }
+}
+
+template <class T> INLINE void sum_one_tile(Index tile, const T *values, Index count, T *tile_sums, T *partial, T *scratch) {
+    FOR_MEMBERS (member)
+        partial[member] = sum_of_items(values, tile * TILE + Index(member) * ITEMS, count);
+    scan_partials(partial, scratch);
+    FOR_MEMBERS (member)
+        if (member == TEAM_SIZE - 1)
+            tile_sums[tile] = partial[member];
+}
+
+template <class T>
+INLINE void scan_one_tile(Index tile, const T *values, Index count, const T *tile_offsets, T *offsets, T *partial,
+                          T *scratch) {
+    FOR_MEMBERS (member)
+        partial[member] = sum_of_items(values, tile * TILE + Index(member) * ITEMS, count);
+    scan_partials(partial, scratch);
+    FOR_MEMBERS (member) {
+        T running = tile_offsets[tile] + (member ? partial[member - 1] : T(0));
+        const Index begin = tile * TILE + Index(member) * ITEMS;
+        for (int item = 0; item < ITEMS; ++item)
+            if (begin + item < count) {
+                const T value = values[begin + item]; // read first: offsets may be values
+                offsets[begin + item] = running;
+                running += value;
+            }
+        if (begin < count && begin + ITEMS >= count)
+            offsets[count] = running; // one past the end: the total
+    }
+}
+
+// tile_sums[tile] = sum of values in the tile.
+TEAM_KERNEL(sum_tiles_int32, const int32 *values, int64 count, int32 *tile_sums) {
+    TEAM_SHARED(int32, partial, TEAM_SIZE);
+    TEAM_SHARED(int32, scratch, TEAM_SIZE);
+    FOR_TEAMS (tile)
+        sum_one_tile(tile, values, count, tile_sums, partial, scratch);
+}
+
+TEAM_KERNEL(sum_tiles_int64, const int64 *values, int64 count, int64 *tile_sums) {
+    TEAM_SHARED(int64, partial, TEAM_SIZE);
+    TEAM_SHARED(int64, scratch, TEAM_SIZE);
+    FOR_TEAMS (tile)
+        sum_one_tile(tile, values, count, tile_sums, partial, scratch);
+}
+
+// offsets[i] = tile_offsets[tile of i] + sum of the tile's values before i; offsets has count + 1 places.
+TEAM_KERNEL(scan_tiles_int32, const int32 *values, int64 count, const int32 *tile_offsets, int32 *offsets) {
+    TEAM_SHARED(int32, partial, TEAM_SIZE);
+    TEAM_SHARED(int32, scratch, TEAM_SIZE);
+    FOR_TEAMS (tile)
+        scan_one_tile(tile, values, count, tile_offsets, offsets, partial, scratch);
+}
+
+TEAM_KERNEL(scan_tiles_int64, const int64 *values, int64 count, const int64 *tile_offsets, int64 *offsets) {
+    TEAM_SHARED(int64, partial, TEAM_SIZE);
+    TEAM_SHARED(int64, scratch, TEAM_SIZE);
+    FOR_TEAMS (tile)
+        scan_one_tile(tile, values, count, tile_offsets, offsets, partial, scratch);
+}
+
+// Float sums in one fixed tree: a member sums its items in order, the team sums its members pairwise.
+TEAM_KERNEL(sum_tiles_float64, const float64 *values, int64 count, float64 *tile_sums) {
+    TEAM_SHARED(float64, partial, TEAM_SIZE);
+    FOR_TEAMS (tile) {
+        FOR_MEMBERS (member)
+            partial[member] = sum_of_items(values, tile * TILE + Index(member) * ITEMS, count);
+        for (int reach = TEAM_SIZE / 2; reach > 0; reach /= 2)
+            FOR_MEMBERS (member)
+                if (member < reach)
+                    partial[member] += partial[member + reach];
+        FOR_MEMBERS (member)
+            if (member == 0)
+                tile_sums[tile] = partial[0];
+    }
+}
+
+// Minimum and maximum are associative and commutative: any tree gives the same bits (no NaN gets here).
+TEAM_KERNEL(minmax_tiles_float64, const float64 *low_values, const float64 *high_values, int64 count,
+            float64 *tile_low, float64 *tile_high) {
+    TEAM_SHARED(float64, low, TEAM_SIZE);
+    TEAM_SHARED(float64, high, TEAM_SIZE);
+    FOR_TEAMS (tile) {
+        FOR_MEMBERS (member) {
+            const Index begin = tile * TILE + Index(member) * ITEMS;
+            low[member] = low_values[tile * TILE];
+            high[member] = high_values[tile * TILE];
+            for (int item = 0; item < ITEMS; ++item)
+                if (begin + item < count) {
+                    low[member] = low_values[begin + item] < low[member] ? low_values[begin + item] : low[member];
+                    high[member] = high_values[begin + item] > high[member] ? high_values[begin + item] : high[member];
+                }
+        }
+        for (int reach = TEAM_SIZE / 2; reach > 0; reach /= 2)
+            FOR_MEMBERS (member)
+                if (member < reach) {
+                    low[member] = low[member + reach] < low[member] ? low[member + reach] : low[member];
+                    high[member] = high[member + reach] > high[member] ? high[member + reach] : high[member];
+                }
+        FOR_MEMBERS (member)
+            if (member == 0) {
+                tile_low[tile] = low[0];
+                tile_high[tile] = high[0];
+            }
+    }
+}
+
+// kept[offsets[i]] = values[i] where flags[i] is 1; offsets is the exclusive scan of flags.
+KERNEL(scatter_flagged, const int32 *values, const int32 *flags, const int32 *offsets, int32 *kept) {
+    FOR_RANGE (i)
+        if (flags[i])
+            kept[offsets[i]] = values[i];
+}
+
+// The same for the indices themselves: kept[offsets[i]] = i.
+KERNEL(scatter_indices, const int32 *flags, const int32 *offsets, int32 *kept) {
+    FOR_RANGE (i)
+        if (flags[i])
+            kept[offsets[i]] = int32(i);
+}
+
+KERNEL(fill_indices, int32 *values) {
+    FOR_RANGE (i)
+        values[i] = int32(i);
+}
+
+// One pass of a least-significant-digit radix sort, stable. The keys are cut into chunks; counts[digit][chunk] is
+// scanned into the first place of every chunk's run of a digit.
+KERNEL(count_digits, const uint32 *keys, int64 count, int32 shift, int32 chunk_length, int64 chunks, int32 *counts) {
+    FOR_RANGE (chunk) {
+        for (int digit = 0; digit < DIGITS; ++digit)
+            counts[digit * chunks + chunk] = 0;
+        const Index begin = chunk * chunk_length;
+        const Index end = begin + chunk_length < count ? begin + chunk_length : count;
+        for (Index i = begin; i < end; ++i)
+            ++counts[((keys[i] >> shift) & (DIGITS - 1)) * chunks + chunk];
+    }
+}
+
+KERNEL(scatter_digits, const uint32 *keys, const int32 *values, int64 count, int32 shift, int32 chunk_length,
+       int64 chunks, int32 *places, uint32 *sorted_keys, int32 *sorted_values) {
+    FOR_RANGE (chunk) {
+        const Index begin = chunk * chunk_length;
+        const Index end = begin + chunk_length < count ? begin + chunk_length : count;
+        for (Index i = begin; i < end; ++i) {
+            const int32 place = places[((keys[i] >> shift) & (DIGITS - 1)) * chunks + chunk]++;
+            sorted_keys[place] = keys[i];
+            sorted_values[place] = values[i];
+        }
+    }
+}

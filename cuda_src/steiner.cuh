@@ -1,0 +1,68 @@
+// Where Steiner points go: circumcenters and off-centers for triangles, midpoints and concentric shells for segments.
+#pragma once
+
+#include "triangles.cuh"
+
+// Where a coordinate comes out smaller than the predicates are exact for, it is as good as zero.
+INLINE float64 admitted(float64 x) { return x < SMALLEST_COORDINATE && x > -SMALLEST_COORDINATE ? 0.0 : x; }
+
+// Whether the predicates are exact for a point; not so for what the circumcenter of a needle may overflow to.
+INLINE bool in_range(Point p) {
+    return p.x < LARGEST_COORDINATE && p.x > -LARGEST_COORDINATE && p.y < LARGEST_COORDINATE && p.y > -LARGEST_COORDINATE;
+}
+
+struct SteinerPoint {
+    Point place;
+    bool off_center;
+};
+
+// The off-center of triangle abc (Ungor, "Off-centers: a new type of Steiner points", 2004), or its circumcenter where
+// that lies nearer. Both lie on the bisector of the shortest edge pq, at a height of h |pq| over its midpoint:
+//
+//     circumcenter    h = cot(angle at r) / 2          r being the third corner
+//     off-center      h = limit = cot(bound / 2) / 2, a little less: the new triangle pq + point has just the bound
+//
+// With limit = infinity it is the circumcenter always. The point is computed relative to p, so that a large offset of
+// the coordinates costs no more than one rounding.
+INLINE SteinerPoint steiner_point(Point a, Point b, Point c, float64 limit) {
+    const float64 ab = squared_length(a, b), bc = squared_length(b, c), ca = squared_length(c, a);
+    Point p = a, q = b, r = c;
+    if (bc < ab && bc <= ca) {
+        p = b, q = c, r = a;
+    } else if (ca < ab && ca < bc) {
+        p = c, q = a, r = b;
+    }
+    const float64 ux = p.x - r.x, uy = p.y - r.y, vx = q.x - r.x, vy = q.y - r.y;
+    const float64 height = 0.5 * ((ux * vx + uy * vy) / (ux * vy - uy * vx));
+    const bool off_center = !(height <= limit); // also where a needle's area rounds to zero
+    const float64 h = off_center ? limit : height;
+    const float64 dx = q.x - p.x, dy = q.y - p.y;
+    return {{admitted(p.x + (0.5 * dx - h * dy)), admitted(p.y + (0.5 * dy + h * dx))}, off_center};
+}
+
+// One coordinate of a + t (b - a), rounded once to within half an ulp (and a trifle) of the exact value.
+INLINE float64 interpolate(float64 a, float64 b, float64 t) {
+    const Pair length = exact_difference(b, a);
+    const Pair way = exact_product(t, length.high);
+    const float64 sum = a + way.high; // a + way.high = sum + error exactly (Knuth)
+    const float64 way_virtual = sum - a, a_virtual = sum - way_virtual;
+    const float64 error = (a - a_virtual) + (way.high - way_virtual);
+    return admitted(sum + (error + (way.low + t * length.low)));
+}
+
+// The point of parameter t on an input segment: evaluated on the original ends, so that pieces of pieces stay on it.
+INLINE Point point_on_segment(Point from, Point to, float64 t) {
+    return {interpolate(from.x, to.x, t), interpolate(from.y, to.y, t)};
+}
+
+// How far from an acute input corner a piece of this length that starts there is cut: at a power of two between a
+// third and two thirds of it, so that all segments that meet there are cut at the same distances (Ruppert 1995,
+// section 5: concentric shells).
+INLINE float64 shell_distance(float64 length) {
+    float64 distance = 1.0;
+    while (length > 3.0 * distance)
+        distance *= 2.0;
+    while (length < 1.5 * distance)
+        distance *= 0.5;
+    return distance;
+}

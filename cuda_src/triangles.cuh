@@ -1,0 +1,71 @@
+// The triangle record, the subsegment record, and how they refer to each other.
+//
+//                2                 Corners 0, 1, 2 run counter-clockwise. Edge k is the one opposite corner k; seen from
+//               / \                inside the triangle it runs from corner k + 1 to corner k + 2 (modulo 3).
+//      edge 1  /   \  edge 0
+//             /     \              link[k] says what lies across edge k:
+//            0-------1                 >= 0   the triangle of that number,
+//             edge 2                   <  0   a subsegment, ~link[k]; every boundary edge is one.
+//
+// A cavity never crosses a subsegment, so a link needs no flag beside it: what can be walked across is a triangle, and
+// what stops the walk says by name which subsegment it is. A subsegment knows the triangles on both of its sides:
+//
+//                 left             The left triangle has the edge from -> to, the right one the edge to -> from.
+//         from -----------> to     On the boundary right is NOTHING.
+//                 right
+//
+// One record is 32 bytes: one sector of a GPU's memory, half a cache line of a CPU's.
+#pragma once
+
+#include "predicates.cuh"
+
+constexpr int32 NOTHING = -1;
+
+struct alignas(32) Triangle {
+    int32 vertex[3];
+    int32 link[3];
+    uint64 owner; // the key of the last cavity that claimed this slot; its stamp tells in which step (cavity.cuh)
+};
+
+struct alignas(16) Subsegment {
+    int32 from, to;
+    int32 left, right;
+};
+
+// What a vertex is, in `vertex_origin`: the number of the input segment it was inserted on, or one of these.
+constexpr int32 INPUT_VERTEX = -2, FREE_VERTEX = -1;
+
+INLINE int next_corner(int k) { return k == 2 ? 0 : k + 1; }
+INLINE int previous_corner(int k) { return k == 0 ? 2 : k - 1; }
+
+INLINE int32 edge_from(const Triangle &t, int k) { return t.vertex[next_corner(k)]; }
+INLINE int32 edge_to(const Triangle &t, int k) { return t.vertex[previous_corner(k)]; }
+
+// The edge of t that runs from vertex `from`, t being known to have one that leads where the caller means.
+INLINE int edge_that_starts_at(const Triangle &t, int32 from) {
+    return t.vertex[1] == from ? 0 : (t.vertex[2] == from ? 1 : 2);
+}
+
+INLINE float64 squared_length(Point a, Point b) {
+    const float64 dx = b.x - a.x, dy = b.y - a.y;
+    return dx * dx + dy * dy;
+}
+
+// A bijection of 32-bit numbers that scatters neighbours (a multiply-xorshift mixer), and its inverse.
+INLINE uint32 scatter(uint32 x) {
+    x ^= x >> 16;
+    x *= 0x21f0aaadu;
+    x ^= x >> 15;
+    x *= 0x735a2d97u;
+    x ^= x >> 15;
+    return x;
+}
+
+INLINE uint32 gather(uint32 x) {
+    x ^= x >> 15 ^ x >> 30;
+    x *= 0x97132227u; // inverse of 0x735a2d97 modulo 2^32
+    x ^= x >> 15 ^ x >> 30;
+    x *= 0x333c4925u; // inverse of 0x21f0aaad modulo 2^32
+    x ^= x >> 16;
+    return x;
+}

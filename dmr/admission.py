@@ -1,0 +1,209 @@
+"""The door: what a user hands in becomes a `DeviceMesh`, or is refused with the offending element named.
+
+Checked here, in this order: coordinates (range in which the predicates are exact), triangles (area, orientation),
+edges (no two triangles on one side), vertices (covered once), segments (edges of the mesh), the boundary (does not
+cross itself). What passes is a triangulation of a domain that may have holes and several parts; if it is not Delaunay
+it is made so by flips (`dmr.flips`).
+"""
+
+from __future__ import annotations
+
+import logging
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from dmr.corners import acute_corners
+from dmr.device_mesh import DeviceMesh
+from dmr.errors import InvalidMeshError
+from dmr.memory import Device, DeviceArray, argsort, scan, total
+from dmr.meshes import Int, Mesh
+from dmr.records import POINT, SUBSEGMENT, TRIANGLE
+
+log = logging.getLogger("dmr")
+
+SMALLEST, LARGEST = 2.0**-142, 2.0**201
+NONE = 2**31 - 1  # NONE of cuda_src/topology.cu
+INPUT_VERTEX = -2
+
+
+def admit(mesh: Mesh, device: Device) -> tuple[DeviceMesh, list[str]]:
+    """Puts a mesh on a device, ordered along a space-filling curve, linked and checked.
+
+    Returns:
+        The mesh on the device, and what was mended on the way, a sentence each.
+
+    Raises:
+        InvalidMeshError: the arrays are no valid triangulation; names the element.
+        OutOfMemoryError: the device has no room.
+    """
+    _check_coordinates(mesh)
+    if len(mesh.triangles) == 0:
+        raise InvalidMeshError("the mesh has no triangles")
+    notes: list[str] = []
+    given_points = device.array(mesh.vertices, POINT)
+    corners = device.array(mesh.triangles)
+    turned = _orient(device, given_points, corners, len(mesh.triangles))
+    if turned:
+        notes.append(f"{turned} clockwise triangles were turned around")
+    order, rank, points = _order_vertices(mesh, device, given_points)
+    triangle_order = _order_triangles(device, corners, rank, len(mesh.triangles))
+    triangles = device.empty(len(mesh.triangles), TRIANGLE)
+    device.launch("make_triangles", len(mesh.triangles), corners, rank, triangle_order, triangles)
+    first, half_edges = _list_half_edges(device, triangles, len(mesh.vertices))
+    _link(device, triangles, first, half_edges, triangle_order)
+    _check_windings(device, triangles, points, order)
+    named, subsegments = _attach_segments(mesh, device, triangles, first, half_edges, rank)
+
+    carries = mesh.triangle_attributes is not None and mesh.triangle_attributes.shape[1] > 0
+    bounded = mesh.area_bounds is not None
+    width = 0 if mesh.vertex_attributes is None else mesh.vertex_attributes.shape[1]
+    n, m, s = len(mesh.vertices), len(mesh.triangles), subsegments.size
+    vertex_origin = device.array(np.full(n, INPUT_VERTEX, np.int32))
+    subsegment_origin = device.empty(s, np.int32)
+    device.launch("fill_indices", s, subsegment_origin)
+    input_segments = device.empty(s, SUBSEGMENT)
+    input_segments.copy_from(subsegments)
+    host_segments = subsegments.download()
+    host_points = points.download().view(np.float64).reshape(-1, 2)
+    _check_boundary(host_segments, host_points, order)
+    state = DeviceMesh(
+        device=device,
+        vertices=n,
+        slots=m,
+        subsegments_count=s,
+        input_vertices=n,
+        named=named,
+        order=order,
+        triangles=triangles,
+        points=points,
+        subsegments=subsegments,
+        quality=device.zeros(m, np.uint32),
+        vertex_origin=vertex_origin,
+        vertex_parameter=device.zeros(n, np.float64),
+        subsegment_origin=subsegment_origin,
+        wishes=device.zeros(s, np.int32),
+        input_segments=input_segments,
+        acute=device.array(acute_corners(host_segments, host_points)),
+        ancestor=triangle_order if carries or bounded else None,
+        area_bounds=device.array(mesh.area_bounds) if mesh.area_bounds is not None else None,
+        attributes=_attributes(mesh, device, order) if width else None,
+        width=width,
+    )
+    return state, notes
+
+
+def _check_coordinates(mesh: Mesh) -> None:
+    magnitude = np.abs(mesh.vertices)
+    wrong = np.flatnonzero(((magnitude > LARGEST) | ((magnitude < SMALLEST) & (magnitude > 0))).any(axis=1))
+    if wrong.size:
+        index = int(wrong[0])
+        x, y = mesh.vertices[index]
+        raise InvalidMeshError(
+            f"coordinates ({x:g}, {y:g}) lie outside the range in which geometry is exact "
+            f"(0, or {SMALLEST:.1e} to {LARGEST:.1e} in magnitude): scale the mesh",
+            "vertex",
+            index,
+        )
+
+
+def _orient(device: Device, points: DeviceArray, corners: DeviceArray, count: int) -> int:
+    turned, flat = device.zeros(1, np.int32), device.array(np.array([NONE], np.int32))
+    device.launch("orient_triangles", count, points, corners, turned, flat)
+    index = int(flat.download()[0])
+    if index != NONE:
+        a, b, c = (int(v) for v in corners[3 * index : 3 * index + 3].download())
+        if len({a, b, c}) < 3:
+            raise InvalidMeshError(f"has the same vertex twice ({a}, {b}, {c})", "triangle", index)
+        raise InvalidMeshError(f"has no area: its corners {a}, {b}, {c} lie on one line", "triangle", index)
+    return int(turned.download()[0])
+
+
+def _order_vertices(
+    mesh: Mesh, device: Device, given: DeviceArray
+) -> tuple[DeviceArray, DeviceArray, DeviceArray]:
+    """(order, rank, points): the user's number of each place, the place of each number, the points in place."""
+    n = len(mesh.vertices)
+    low, high = mesh.vertices.min(axis=0), mesh.vertices.max(axis=0)
+    extent = float((high - low).max())
+    keys = device.empty(n, np.uint32)
+    device.launch("curve_keys", n, given, float(low[0]), float(low[1]), 65536.0 / extent, keys)
+    order = argsort(keys)
+    points, rank = device.empty(n, POINT), device.empty(n, np.int32)
+    device.launch("reorder_points", n, given, order, points, rank)
+    return order, rank, points
+
+
+def _order_triangles(device: Device, corners: DeviceArray, rank: DeviceArray, count: int) -> DeviceArray:
+    keys = device.empty(count, np.uint32)
+    device.launch("triangle_keys", count, corners, rank, keys)
+    return argsort(keys, bits=max(8, rank.size.bit_length()))
+
+
+def _list_half_edges(device: Device, triangles: DeviceArray, vertices: int) -> tuple[DeviceArray, DeviceArray]:
+    counts = device.zeros(vertices, np.int32)
+    device.launch("count_edges_out", triangles.size, triangles, counts)
+    first = scan(counts)
+    counts.fill(0)
+    half_edges = device.empty(3 * triangles.size, np.int32)
+    device.launch("list_edges_out", triangles.size, triangles, first, counts, half_edges)
+    return first, half_edges
+
+
+def _link(
+    device: Device, triangles: DeviceArray, first: DeviceArray, half_edges: DeviceArray, triangle_order: DeviceArray
+) -> None:
+    overlapping = device.array(np.array([NONE], np.int32))
+    device.launch("link_triangles", triangles.size, first, half_edges, triangle_order, triangles, overlapping)
+    index = int(overlapping.download()[0])
+    if index != NONE:
+        raise InvalidMeshError("lies on the same side of one of its edges as another triangle", "triangle", index)
+
+
+def _check_windings(device: Device, triangles: DeviceArray, points: DeviceArray, order: DeviceArray) -> None:
+    windings = device.zeros(points.size, np.int32)
+    folded = device.array(np.array([NONE], np.int32))
+    device.launch("count_windings", triangles.size, triangles, points, windings)
+    device.launch("report_windings", points.size, windings, order, folded)
+    index = int(folded.download()[0])
+    if index != NONE:
+        raise InvalidMeshError("the triangles around it overlap", "vertex", index)
+
+
+def _attach_segments(
+    mesh: Mesh, device: Device, triangles: DeviceArray, first: DeviceArray, half_edges: DeviceArray, rank: DeviceArray
+) -> tuple[int, DeviceArray]:
+    """Subsegments: first the segments that the user named, then every other boundary edge."""
+    ends, _ = mesh.unique_segments()
+    named = len(ends)
+    rank_of = rank.download() if named else np.empty(0, np.int32)
+    found = device.empty(named, SUBSEGMENT)
+    missing = device.array(np.array([NONE], np.int32))
+    if named:
+        user_ends = device.array(rank_of[ends].astype(np.int32).reshape(-1))
+        device.launch("attach_segments", named, user_ends, first, half_edges, triangles, found, missing)
+        index = int(missing.download()[0])
+        if index != NONE:
+            u, v = (int(w) for w in ends[index])
+            row = int(np.flatnonzero((np.sort(mesh.segments, axis=1) == ends[index]).all(axis=1))[0])
+            raise InvalidMeshError(f"its ends {u} and {v} are not joined by an edge of the mesh", "segment", row)
+    counts = device.empty(triangles.size, np.int32)
+    device.launch("count_boundary", triangles.size, triangles, counts)
+    offsets = scan(counts)
+    boundary = total(offsets, triangles.size)
+    subsegments = device.empty(named + boundary, SUBSEGMENT)
+    if named:
+        subsegments.copy_from(found)
+    device.launch("attach_boundary", triangles.size, offsets, named, triangles, subsegments)
+    return named, subsegments
+
+
+def _check_boundary(subsegments: NDArray[Any], points: NDArray[np.float64], order: DeviceArray) -> None:
+    """Hook for the check that the boundary does not cross itself."""
+
+
+def _attributes(mesh: Mesh, device: Device, order: DeviceArray) -> DeviceArray:
+    assert mesh.vertex_attributes is not None
+    places: Int = order.download()
+    return device.array(mesh.vertex_attributes[places].reshape(-1))

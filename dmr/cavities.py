@@ -1,0 +1,197 @@
+"""The cavities of one pass: candidates in, grown cavities out, winners retriangulated."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from enum import IntEnum
+
+import numpy as np
+
+from dmr.device_mesh import DeviceMesh
+from dmr.memory import DeviceArray, scan
+from dmr.records import EXTENT, POINT, RIM_EDGE
+from dmr.thresholds import Thresholds
+from dmr.workspace import Workspace
+
+ROOM = 16  # rim entries of an ordinary record: 13 triangles; 1 of 1,000 cavities of random points needs more
+
+
+class Outcome(IntEnum):
+    """What became of a cavity (`Outcome` of cuda_src/cavity.cuh)."""
+
+    INSERTED = 0
+    LOST = 1
+    YIELDED = 2
+    ENCROACHED = 3
+    PRECISION = 4
+    OVERFLOWED = 5
+    BUDGET = 6
+    OWNER = 7
+    UNDECIDED = 8
+    DAMAGED = 9
+    DEAD = 10
+
+
+@dataclass(frozen=True)
+class Cavities:
+    """A pass' cavities: record i belongs to candidate i; the first `segments` candidates are subsegments.
+
+    Attributes:
+        roots: what each grew around, a subsegment or a triangle.
+        members, rims, extents: the cavities (`cuda_src/cavity.cuh`), `room` entries a record.
+        steiner, off_center, parameters: the points, whether each is an off-center, and where on its segment it lies.
+        outcomes: what became of each; keys: their order; won: 1 where the point goes in.
+    """
+
+    count: int
+    segments: int
+    room: int
+    roots: DeviceArray
+    members: DeviceArray
+    rims: DeviceArray
+    extents: DeviceArray
+    steiner: DeviceArray
+    off_center: DeviceArray
+    parameters: DeviceArray
+    outcomes: DeviceArray
+    keys: DeviceArray
+    won: DeviceArray
+
+    @property
+    def records(self) -> tuple[int, int, DeviceArray, DeviceArray]:
+        """The arguments by which a kernel finds a record."""
+        return self.room, self.count, self.members, self.rims
+
+
+def prepare(space: Workspace, roots: DeviceArray, count: int, segments: int, room: int) -> Cavities:
+    """Records for `count` candidates, nothing in them yet."""
+    return Cavities(
+        count=count,
+        segments=segments,
+        room=room,
+        roots=roots,
+        members=space.array("members", count * room, np.int32),
+        rims=space.array("rims", count * room, RIM_EDGE),
+        extents=space.array("extents", count, EXTENT),
+        steiner=space.array("steiner", count, POINT),
+        off_center=space.array("off_center", count, np.uint8),
+        parameters=space.array("parameters", segments, np.float64),
+        outcomes=space.array("outcomes", count, np.int32),
+        keys=space.array("keys", count, np.uint64),
+        won=space.array("won", count, np.int32),
+    )
+
+
+def grow(state: DeviceMesh, cavities: Cavities, limits: Thresholds, *, only_damaged: bool = False) -> None:
+    """Places the Steiner points and grows the cavities; segments that points encroach on are asked to be split.
+
+    With `only_damaged`, grows again those cavities that another one's insertion changed, and leaves the others.
+    """
+    device, segments = state.device, cavities.segments
+    if not only_damaged:
+        device.launch(
+            "place_on_subsegments", segments, cavities.roots, state.subsegments, state.input_segments,
+            state.subsegment_origin, state.points, state.vertex_parameter, state.acute, state.input_vertices,
+            cavities.steiner, cavities.parameters, cavities.outcomes,
+        )  # fmt: skip
+    device.launch(
+        "grow_segment_cavities", segments, cavities.roots, only_damaged, state.triangles, state.subsegments,
+        state.points, *cavities.records, cavities.steiner, cavities.extents, cavities.outcomes,
+    )  # fmt: skip
+    device.launch(
+        "grow_triangle_cavities", cavities.count - segments, cavities.roots, segments, only_damaged, state.triangles,
+        state.points, limits.off_center_limit, limits.lens, state.wishes, *cavities.records, cavities.steiner,
+        cavities.off_center, cavities.extents, cavities.outcomes,
+    )  # fmt: skip
+
+
+def tally(space: Workspace, cavities: Cavities) -> Tally:
+    """Counts the outcomes; waits for them."""
+    device = space.device
+    counts = device.zeros(len(Outcome) + 1, np.int64)
+    tiles = device.tiles(cavities.count, 256 * 16)  # TEAM_SIZE * ITEMS of cuda_src/marking.cu
+    device.launch(
+        "count_outcomes", tiles, cavities.outcomes, cavities.off_center, cavities.segments, cavities.count, counts
+    )
+    numbers = counts.download()
+    return Tally({outcome: int(numbers[outcome]) for outcome in Outcome}, int(numbers[-1]))
+
+
+@dataclass(frozen=True)
+class Tally:
+    """How many cavities had each outcome, and how many of the points inserted were off-centers."""
+
+    outcomes: dict[Outcome, int]
+    off_centers: int
+
+
+@dataclass(frozen=True)
+class Needs:
+    """What the winners of a step need, as scans over the candidates, and the totals.
+
+    Attributes:
+        vertex_offsets, slot_offsets, fresh_offsets: (count + 1,) where each winner's vertex, extra slots and new
+            triangles come.
+        vertices, slots, fresh: the totals; segments: how many of the winners split a subsegment.
+    """
+
+    vertex_offsets: DeviceArray
+    slot_offsets: DeviceArray
+    fresh_offsets: DeviceArray
+    vertices: int
+    slots: int
+    fresh: int
+    segments: int
+
+
+def winners_needs(space: Workspace, cavities: Cavities) -> Needs:
+    """Counts what the winners need; waits for the totals."""
+    device, count = space.device, cavities.count
+    extra = space.array("extra", count, np.int32)
+    fresh = space.array("fresh_counts", count, np.int32)
+    device.launch("count_needs", count, cavities.extents, cavities.won, extra, fresh)
+    offsets = [
+        scan(values, count, out=space.array(name, count + 1, np.int32))
+        for name, values in (("vertex_offsets", cavities.won), ("slot_offsets", extra), ("fresh_offsets", fresh))
+    ]
+    totals = space.array("totals", 4, np.int32)
+    device.launch("gather_totals", 1, *offsets, count, cavities.segments, totals)
+    vertices, slots, new, segments = (int(v) for v in totals[:4].download())
+    return Needs(*offsets, vertices, slots, new, segments)
+
+
+def retriangulate(
+    state: DeviceMesh, space: Workspace, cavities: Cavities, needs: Needs, stamp: int, fresh: DeviceArray
+) -> None:
+    """Puts the winners' points in. `fresh` receives the slots of the new triangles, winner by winner."""
+    device = state.device
+    state.reserve(
+        state.vertices + needs.vertices, state.slots + needs.slots, state.subsegments_count + needs.segments
+    )
+    shared = (*cavities.records, cavities.extents)
+    inherited = space.array("inherited", needs.fresh, np.int32) if state.ancestor is not None else None
+    if inherited is not None:
+        device.launch(
+            "find_ancestors", cavities.count, *shared, cavities.won, needs.fresh_offsets, state.triangles,
+            state.ancestor, inherited,
+        )  # fmt: skip
+    if state.attributes is not None:
+        device.launch(
+            "interpolate_attributes", cavities.count, *shared, cavities.steiner, cavities.won, needs.vertex_offsets,
+            state.vertices, state.triangles, state.points, state.width, state.attributes,
+        )  # fmt: skip
+    device.launch(
+        "retriangulate", cavities.count, cavities.roots, cavities.segments, stamp, *shared, cavities.steiner,
+        cavities.parameters, cavities.won, needs.vertex_offsets, needs.slot_offsets, needs.fresh_offsets,
+        state.vertices, state.slots, state.subsegments_count, state.triangles, state.points, state.vertex_origin,
+        state.vertex_parameter, state.subsegments, state.subsegment_origin, state.wishes, fresh,
+    )  # fmt: skip
+    device.launch(
+        "link_winners", cavities.count, stamp, *shared, cavities.won, needs.slot_offsets, state.slots, state.triangles
+    )
+    if inherited is not None:
+        device.launch("inherit_ancestors", needs.fresh, fresh, inherited, state.ancestor)
+    device.launch("record_insertions", cavities.count, cavities.won, cavities.outcomes)
+    state.vertices += needs.vertices
+    state.slots += needs.slots
+    state.subsegments_count += needs.segments

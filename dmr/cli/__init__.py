@@ -1,0 +1,76 @@
+"""The command line: `python -m dmr`, installed as `dmr`.
+
+Data goes to stdout, everything else to stderr. Exit codes: 0 done, 1 invalid input, 2 usage, 3 stopped by a limit with
+a valid mesh written, 4 the device is not there or too small, 5 an internal check failed, 130 interrupted.
+
+Heavy modules are imported by the command that needs them, so that `--help` and `--version` answer at once.
+"""
+
+from __future__ import annotations
+
+import importlib
+import os
+import signal
+import sys
+import traceback
+from collections.abc import Sequence
+
+from dmr.cli.arguments import Arguments, build_parser
+from dmr.cli.console import Console
+from dmr.errors import DmrError
+
+INTERRUPTED = 130
+INTERNAL = 5
+
+
+def main(argv: Sequence[str] | None = None) -> int:
+    """Runs one command.
+
+    Args:
+        argv: the arguments; by default those of the process.
+
+    Returns:
+        The exit code.
+    """
+    console = Console()
+    try:
+        code = _run(console, sys.argv[1:] if argv is None else list(argv))
+    except KeyboardInterrupt:
+        # A second Ctrl-C must not turn the farewell into a traceback.
+        if argv is None:
+            signal.signal(signal.SIGINT, signal.SIG_IGN)
+        console.error("interrupted; nothing was written")
+        code = INTERRUPTED
+    console.close()
+    return code
+
+
+def _run(console: Console, argv: Sequence[str]) -> int:
+    try:
+        arguments = build_parser().parse_args(argv, Arguments())
+        console.configure(quiet=arguments.quiet, verbose=arguments.verbose)
+        command = importlib.import_module(f"dmr.cli.{arguments.module}")
+        return int(command.run(arguments, console))
+    except SystemExit as ending:  # argparse, after --help and --version
+        return ending.code if isinstance(ending.code, int) else 0
+    except DmrError as error:
+        console.error(str(error))
+        return error.exit_code
+    except MemoryError:
+        console.error("this machine has too little memory for that")
+        return 4
+    except BrokenPipeError:
+        return 0
+    except OSError as error:
+        where = f"{os.fspath(error.filename)}: " if isinstance(error.filename, (str, os.PathLike)) else ""
+        console.error(f"{where}{error.strerror or error}")
+        return 1
+    except Exception as error:
+        if console.verbose:
+            traceback.print_exc()
+        kind, text = type(error).__name__, f"{error}"
+        hint = "" if console.verbose else ", with what -v adds"
+        console.error(f"internal error ({kind}{': ' if text else ''}{text}): please report it{hint}")
+        return INTERNAL
+
+

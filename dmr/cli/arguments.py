@@ -1,0 +1,235 @@
+"""The arguments of every command. Light on purpose: nothing here imports numpy."""
+
+from __future__ import annotations
+
+import argparse
+import re
+from collections.abc import Callable
+from typing import Any, NoReturn
+
+from dmr._version import __version__
+from dmr.errors import OptionError
+from dmr.options import BALANCES, MARKINGS, STEINER_RULES
+
+Examples = tuple[tuple[str, str], ...]
+
+
+class Arguments(argparse.Namespace):
+    """What was asked for; `module` is the module of `dmr.cli` that does it."""
+
+    module: str
+    quiet: bool = False
+    verbose: bool = False
+
+
+class Parser(argparse.ArgumentParser):
+    """A parser whose help starts with examples and whose errors are one sentence, raised as `OptionError`."""
+
+    examples: Examples = ()
+    more: Callable[[], str] | None = None  # text below the options that is costly to make
+
+    def format_help(self) -> str:
+        """Examples, usage, description, options."""
+        width = max((len(command) for command, _ in self.examples), default=0)
+        lines = [f"  {command:{width}}  {meaning}".rstrip() for command, meaning in self.examples]
+        below = f"\n{self.more()}\n" if self.more is not None else ""
+        return "\n".join(["examples:", *lines, "", super().format_help()]) + below
+
+    def error(self, message: str) -> NoReturn:
+        """Raises `OptionError`; says where help is."""
+        raise OptionError(f"{message} (see {self.prog} --help)")
+
+
+def build_parser() -> Parser:
+    """The parser of `dmr` and all its commands."""
+    parser = Parser(
+        prog="dmr",
+        description="Delaunay mesh refinement: triangle meshes without skinny triangles, on a GPU or all cores of a CPU.",
+        allow_abbrev=False,
+    )
+    parser.examples = (
+        ("dmr refine input.ele", "no angle below 30 degrees; writes input.1.node, input.1.ele"),
+        ("dmr validate input.1.ele --min-angle 30", "prove it, in exact arithmetic"),
+        ("dmr view input.1.ele --screenshot mesh.png", "a picture"),
+        ("dmr info input.1.ele", "counts, statistics, a histogram of angles"),
+        ("dmr generate random 10000 -o input.ele", "a mesh to try it on"),
+        ("dmr devices", "where it can run"),
+    )
+    parser.add_argument("--version", action="version", version=f"dmr {__version__}")
+    commands = parser.add_subparsers(title="commands", metavar="COMMAND", required=True, parser_class=Parser)
+    for add in (_add_refine, _add_validate, _add_info, _add_view, _add_generate, _add_devices):
+        add(commands)
+    return parser
+
+
+def _command(commands: Any, name: str, module: str, summary: str, examples: Examples) -> Parser:
+    parser: Parser = commands.add_parser(name, help=summary, description=f"{summary}.", allow_abbrev=False)
+    parser.examples = examples
+    parser.set_defaults(module=module)
+    parser.add_argument("--quiet", action="store_true", help="say nothing but errors")
+    parser.add_argument("-v", "--verbose", action="store_true", help="say more; tracebacks of internal errors")
+    return parser
+
+
+def _add_refine(commands: Any) -> None:
+    parser = _command(
+        commands,
+        "refine",
+        "refining",
+        "Refine a triangle mesh until no triangle is skinny or too large",
+        (
+            ("dmr refine input.ele", "no angle below 30 degrees; writes input.1.node, input.1.ele"),
+            ("dmr refine input.ele -q 25 -a 0.01 -o out.vtu", "25 degrees, no area above 0.01, as a VTK file"),
+            ("dmr refine input.ele --device cpu --threads 4", "on four cores"),
+            ("dmr refine input.ele --json | jq .triangles", "what happened, for programs"),
+        ),
+    )
+    add = parser.add_argument
+    add("input", metavar="IN", help="a mesh: .ele (or .node) with its companions, .npz, .vtu, .msh, ...")
+    add("-o", "--output", metavar="OUT", help="where to, in the format of its suffix; default: IN.1.node, IN.1.ele")
+    add("-f", "--force", action="store_true", help="overwrite OUT if it exists")
+    add("-q", "--min-angle", type=_number, default=30.0, metavar="DEG", help="smallest angle wanted (default: 30)")
+    add("-a", "--max-area", type=_number, metavar="A", help="largest triangle wanted")
+    add("--steiner", choices=STEINER_RULES, default=STEINER_RULES[0], help="new points (default: %(default)s)")
+    add("--max-steiner", type=_count, metavar="N", help="insert at most N points; a run that needs more ends with 3")
+    add("--conforming", action="store_true", help="every triangle Delaunay, also across segments")
+    add("--strict", action="store_true", help="refuse a mesh that is not Delaunay instead of flipping it")
+    add("--marking", choices=MARKINGS, default=MARKINGS[0], help="how cavities settle conflicts (default: %(default)s)")
+    add("--balance", choices=BALANCES, default=BALANCES[-1], help="how quality checks are shared (default: %(default)s)")
+    add("--device", type=_device, default="auto", metavar="auto|cpu|cuda|cuda:N", help="where to run (default: auto)")
+    add("--threads", type=_positive, metavar="N", help="CPU threads (default: all cores)")
+    add("--json", action="store_true", help="one JSON object on stdout: what happened")
+
+
+def _add_validate(commands: Any) -> None:
+    parser = _command(
+        commands,
+        "validate",
+        "validating",
+        "Check a mesh in exact arithmetic; ends with 0 (valid), 1 (unreadable) or 5 (invalid)",
+        (
+            ("dmr validate out.1.ele", "is it a constrained Delaunay triangulation?"),
+            ("dmr validate out.1.ele --min-angle 30 --input out.ele", "is it a refinement of out.ele to 30 degrees?"),
+        ),
+    )
+    add = parser.add_argument
+    add("mesh", metavar="MESH", help="the mesh to check")
+    add("--input", metavar="IN", help="the mesh that it was refined from")
+    add("-q", "--min-angle", type=_number, metavar="DEG", help="no angle may be smaller")
+    add("-a", "--max-area", type=_number, metavar="A", help="no triangle may be larger")
+    add("--json", action="store_true", help="one JSON object on stdout")
+
+
+def _add_info(commands: Any) -> None:
+    parser = _command(
+        commands,
+        "info",
+        "describing",
+        "Describe a mesh: counts, bounding box, statistics and a histogram of its smallest angles",
+        (("dmr info mesh.ele", ""), ("dmr info mesh.vtu --json | jq .min_angle.minimum", "for programs")),
+    )
+    add = parser.add_argument
+    add("mesh", metavar="MESH", help="a mesh, or a .poly file")
+    add("-q", "--min-angle", type=_number, default=30.0, metavar="DEG", help="count angles below it (default: 30)")
+    add("--json", action="store_true", help="one JSON object on stdout")
+
+
+def _add_view(commands: Any) -> None:
+    parser = _command(
+        commands,
+        "view",
+        "showing",
+        "Show a mesh in a window, or draw it into an image file",
+        (
+            ("dmr view mesh.ele", "a window"),
+            ("dmr view mesh.ele --screenshot mesh.png", "an image; needs no display"),
+            ("dmr view mesh.ele --compare mesh.1.ele --color area", "two meshes side by side"),
+        ),
+    )
+    add = parser.add_argument
+    add("mesh", metavar="MESH", help="a mesh, or a .poly file")
+    add("--color", choices=("min_angle", "area", "region", "none"), default="min_angle", help="default: %(default)s")
+    add("--screenshot", metavar="PNG", help="write an image (.png, .jpg) instead of opening a window")
+    add("--compare", metavar="OTHER", help="a second mesh, beside the first at the same scale")
+    add("--no-edges", action="store_true", help="leave out the edges of triangles")
+    add("--size", type=_size, metavar="WxH", help="of the picture, in pixels (default: as the mesh needs)")
+
+
+def _add_generate(commands: Any) -> None:
+    parser = _command(
+        commands,
+        "generate",
+        "generating",
+        "Make a sample mesh, the same on every machine",
+        (
+            ("dmr generate random 10000 -o input.ele", "10,000 points in the unit square"),
+            ("dmr generate plate 5000 -o plate.ele --seed 7", "a plate with holes"),
+            ("dmr generate thesis-1.1m -o thesis.ele", "1,099,959 triangles"),
+        ),
+    )
+    add = parser.add_argument
+    add("kind", metavar="KIND", help="what to make; see below")
+    add("n", metavar="N", type=_count, nargs="?", help="how many points")
+    add("-o", "--output", metavar="OUT", required=True, help="where to, in the format of its suffix")
+    add("-f", "--force", action="store_true", help="overwrite OUT if it exists")
+    add("--seed", type=_count, default=0, metavar="S", help="of the random numbers (default: 0)")
+    parser.more = _describe_kinds
+
+
+def _add_devices(commands: Any) -> None:
+    parser = _command(
+        commands,
+        "devices",
+        "listing",
+        "List the devices that a refinement can run on",
+        (("dmr devices", ""), ("dmr devices --warm", "compile the kernels for all of them, once")),
+    )
+    add = parser.add_argument
+    add("--json", action="store_true", help="one JSON object on stdout")
+    add("--warm", action="store_true", help="compile all kernels ahead of the first run")
+
+
+def _describe_kinds() -> str:
+    from dmr.generation import KINDS, THESIS_INPUTS, describe
+
+    lines = [f"  {kind:12}  {describe(kind)}" for kind in (*KINDS, *THESIS_INPUTS)]
+    return "\n".join(["kinds:", *lines])
+
+
+def _number(text: str) -> float:
+    try:
+        return float(text)
+    except ValueError:
+        raise argparse.ArgumentTypeError(f"{text!r} is not a number") from None
+
+
+def _count(text: str) -> int:
+    """A whole number from 0; 1_000_000 and 1e6 are numbers, too."""
+    try:
+        value = int(text) if re.fullmatch(r"\d[\d_]*", text) else float(text)
+    except ValueError:
+        value = -1
+    if not (value >= 0 and value == value // 1):
+        raise argparse.ArgumentTypeError(f"{text!r} is not a whole number from 0")
+    return int(value)
+
+
+def _positive(text: str) -> int:
+    value = _count(text)
+    if value < 1:
+        raise argparse.ArgumentTypeError(f"{text!r} is not a whole number from 1")
+    return value
+
+
+def _device(text: str) -> str:
+    if not re.fullmatch(r"auto|cpu|cuda(:\d+)?", text):
+        raise argparse.ArgumentTypeError(f"{text!r} is not one of auto, cpu, cuda, cuda:0, cuda:1, ...")
+    return text
+
+
+def _size(text: str) -> tuple[int, int]:
+    match = re.fullmatch(r"(\d+)x(\d+)", text)
+    size = (int(match[1]), int(match[2])) if match else (0, 0)
+    if not all(64 <= side <= 8000 for side in size):
+        raise argparse.ArgumentTypeError(f"{text!r} is not a size such as 1600x1000 (64 to 8000 pixels each)")
+    return size

@@ -1,0 +1,142 @@
+"""A mesh on a device: the arrays that the kernels work on, and how they grow."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+import numpy as np
+
+from dmr.errors import OutOfMemoryError
+from dmr.memory import Device, DeviceArray
+from dmr.meshes import Float, Int, Mesh
+
+MOST_TRIANGLES = 2**29 - 1  # half-edges are triangle << 2 | edge in 32 bits
+
+
+@dataclass
+class DeviceMesh:
+    """The state of a refinement. Arrays hold at least as many elements as the counts say, zeros behind.
+
+    Vertices are numbered along a space-filling curve; `order` leads back to the user's numbers.
+
+    Attributes:
+        vertices, slots, subsegments_count: how many vertices, triangles and subsegments there are.
+        input_vertices: how many of the vertices the user gave; named: how many of the input segments the user named
+            (the rest are boundary edges).
+        triangles, points, subsegments: the records of `cuda_src/triangles.cuh`.
+        order: (input_vertices,) the user's number of each input vertex.
+        quality: a word a triangle (`cuda_src/quality.cuh`).
+        vertex_origin, vertex_parameter: where a vertex comes from, and where on its input segment it lies.
+        subsegment_origin: the input segment of a subsegment; wishes: whether it is to be split.
+        input_segments: ends of the input segments; acute: 1 at input vertices with a corner below 60 degrees.
+        ancestor: the input triangle that a triangle descends from, where triangles carry something.
+        area_bounds: the bounds of the input triangles, where there are any.
+        attributes: the vertex attributes, row by row; width: columns.
+    """
+
+    device: Device
+    vertices: int
+    slots: int
+    subsegments_count: int
+    input_vertices: int
+    named: int
+    order: DeviceArray
+    triangles: DeviceArray
+    points: DeviceArray
+    subsegments: DeviceArray
+    quality: DeviceArray
+    vertex_origin: DeviceArray
+    vertex_parameter: DeviceArray
+    subsegment_origin: DeviceArray
+    wishes: DeviceArray
+    input_segments: DeviceArray
+    acute: DeviceArray
+    ancestor: DeviceArray | None
+    area_bounds: DeviceArray | None
+    attributes: DeviceArray | None
+    width: int
+
+    def reserve(self, vertices: int, slots: int, subsegments: int) -> None:
+        """Makes room for so many vertices, triangles and subsegments.
+
+        Raises:
+            OutOfMemoryError: the device has no room, or the numbers do not fit 32 bits; nothing is lost.
+        """
+        if slots > MOST_TRIANGLES:
+            raise OutOfMemoryError(f"{slots} triangles are more than a mesh can have ({MOST_TRIANGLES})")
+        self.triangles = self.triangles.grown(slots)
+        self.quality = self.quality.grown(slots)
+        if self.ancestor is not None:
+            self.ancestor = self.ancestor.grown(slots)
+        self.points = self.points.grown(vertices)
+        self.vertex_origin = self.vertex_origin.grown(vertices)
+        self.vertex_parameter = self.vertex_parameter.grown(vertices)
+        if self.attributes is not None:
+            self.attributes = self.attributes.grown(vertices * self.width)
+        self.subsegments = self.subsegments.grown(subsegments)
+        self.subsegment_origin = self.subsegment_origin.grown(subsegments)
+        self.wishes = self.wishes.grown(subsegments)
+
+    def to_mesh(self, source: Mesh) -> Mesh:
+        """The mesh in the user's numbers, with what `source`, the input, carried."""
+        device = self.device
+        corners = device.empty(3 * self.slots, np.int32)
+        neighbours = device.empty(3 * self.slots, np.int32)
+        device.launch(
+            "restore_triangles", self.slots, self.triangles, self.subsegments, self.order, self.input_vertices,
+            corners, neighbours,
+        )  # fmt: skip
+        new = self.points[self.input_vertices : self.vertices].download().view(np.float64).reshape(-1, 2)
+        ancestor = None if self.ancestor is None else self.ancestor[: self.slots].download()
+        segments, origins = self._segments()
+        assert source.triangle_attributes is not None
+        mesh = Mesh(
+            np.concatenate([source.vertices, new]),
+            corners.download().reshape(-1, 3),
+            segments=segments,
+            segment_markers=self._segment_markers(source, origins),
+            vertex_markers=self._vertex_markers(source),
+            vertex_attributes=self._vertex_attributes(source),
+            triangle_attributes=None if ancestor is None else source.triangle_attributes[ancestor],
+            area_bounds=None if ancestor is None or source.area_bounds is None else source.area_bounds[ancestor],
+        )
+        mesh.__dict__["neighbours"] = neighbours.download().reshape(-1, 3)
+        return mesh
+
+    def _segments(self) -> tuple[Int, Int]:
+        """The pieces of the segments that the user named, and the number of the segment each is a piece of."""
+        if self.named == 0:
+            return np.empty((0, 2), np.int32), np.empty(0, np.int32)
+        pieces = self.subsegments[: self.subsegments_count].download()
+        origins = self.subsegment_origin[: self.subsegments_count].download()
+        named = origins < self.named
+        ends = np.column_stack([pieces["from"][named], pieces["to"][named]])
+        return self._user_numbers(ends), origins[named]
+
+    def _user_numbers(self, vertices: Int) -> Int:
+        order = self.order.download()
+        given = vertices < self.input_vertices
+        return np.where(given, order[np.where(given, vertices, 0)], vertices).astype(np.int32)
+
+    def _segment_markers(self, source: Mesh, origins: Int) -> Int | None:
+        if self.named == 0:
+            return None
+        return source.unique_segments()[1][origins]
+
+    def _vertex_markers(self, source: Mesh) -> Int | None:
+        """A point on a named segment inherits its marker; on the boundary otherwise it has 1, as in Triangle."""
+        if source.vertex_markers is None:
+            return None
+        origin = self.vertex_origin[self.input_vertices : self.vertices].download()
+        markers = np.where(origin < 0, 0, 1).astype(np.int32)
+        if self.named:
+            on_named = (origin >= 0) & (origin < self.named)
+            markers[on_named] = source.unique_segments()[1][origin[on_named]]
+        return np.concatenate([source.vertex_markers, markers])
+
+    def _vertex_attributes(self, source: Mesh) -> Float | None:
+        if self.attributes is None:
+            return None
+        rows = self.attributes[self.input_vertices * self.width : self.vertices * self.width].download()
+        assert source.vertex_attributes is not None
+        return np.concatenate([source.vertex_attributes, rows.reshape(-1, self.width)])

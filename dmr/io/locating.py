@@ -1,0 +1,83 @@
+"""From an element of a mesh back to the line of the file that it came from."""
+
+from __future__ import annotations
+
+import os
+from pathlib import Path
+
+from dmr.errors import FileError
+from dmr.io.names import SUFFIXES, companion
+from dmr.io.text import TextFile
+from dmr.io.triangle_reading import load_mesh_files, parse_poly_vertices
+from dmr.io.triangle_tables import Section, parse_segments, parse_vertices
+
+
+def locate(path: str | os.PathLike[str], element: str, index: int | None) -> tuple[Path, int | None]:
+    """The file and the 1-based line that an element of a mesh or PSLG was read from.
+
+    Reads the files again, so it belongs where an error is reported.
+
+    Args:
+        path: what was given to `read`.
+        element: "vertex", "triangle" or "segment", as in `InvalidMeshError`; anything else gives the file alone.
+        index: its 0-based index in the arrays.
+
+    Returns:
+        The file (a companion of `path` where the element lies there) and the line; None where there is none: another
+        format, another element, an index out of range, files that are no longer readable.
+    """
+    path = Path(path)
+    suffix = path.suffix.lower()
+    if index is None or suffix not in SUFFIXES:
+        return path, None
+    try:
+        if suffix == ".poly":
+            section, row = _in_pslg(path, element, index)
+        elif suffix in (".ele", ".node"):
+            section, row = _in_mesh(path, element, index)
+        else:
+            return path, None
+    except FileError:
+        return path, None
+    if section is None or not 0 <= row < section.count:
+        return path, None
+    return section.text.path, section.text.line_of(section.first_row + row)
+
+
+def numbering_base(path: str | os.PathLike[str]) -> int:
+    """Whether a file counts its vertices from 0 or from 1, for writing what is made of it in the same way.
+
+    Args:
+        path: a .node, .ele or .poly file that can be read; for others the answer is 0.
+
+    Raises:
+        FileError: the file that holds the vertices cannot be read.
+    """
+    path = Path(path)
+    suffix = path.suffix.lower()
+    if suffix not in (".node", ".ele", ".poly"):
+        return 0
+    text = TextFile(path if suffix == ".poly" else companion(path, ".node"), threads=1)
+    if suffix == ".poly" and text.tokens(0)[0] == b"0":
+        text = TextFile(companion(path, ".node"), threads=1)
+    return int(text.rows > 1 and text.first_number(1) == 1)
+
+
+def _in_mesh(path: Path, element: str, index: int) -> tuple[Section | None, int]:
+    files = load_mesh_files(path)
+    if element == "vertex":
+        if files.kept is None:
+            return files.vertices, index
+        return files.vertices, int(files.kept[index]) if 0 <= index < len(files.kept) else -1
+    return {"triangle": files.triangles, "segment": files.segments}.get(element), index
+
+
+def _in_pslg(path: Path, element: str, index: int) -> tuple[Section | None, int]:
+    text = TextFile(path)
+    vertices = parse_poly_vertices(text)
+    if element == "vertex":
+        return vertices, index
+    if element != "segment":
+        return None, index
+    own = vertices if vertices.text is text else parse_vertices(text, 0)
+    return parse_segments(text, own.end, vertices.numbering), index

@@ -1,0 +1,30 @@
+"""The names of Triangle's files: those that belong together, and the next one of a series."""
+
+from __future__ import annotations
+
+import os
+from pathlib import Path
+
+SUFFIXES = (".node", ".ele", ".poly", ".area", ".neigh", ".edge")
+
+
+def companion(path: Path, suffix: str) -> Path:
+    """The file of the same name with another suffix: `input.1.ele` and `.node` give `input.1.node`."""
+    return path.with_suffix(suffix.upper() if path.suffix.isupper() else suffix)
+
+
+def next_name(path: str | os.PathLike[str], suffix: str = ".ele") -> Path:
+    """The name that Triangle gives to what it makes of a file.
+
+    Args:
+        path: the input: `input.ele`, `input.1.ele`, `domain.poly`, `mesh.vtu`.
+        suffix: what the new name ends with; "" leaves the bare stem.
+
+    Returns:
+        The path in the same folder: `input.1.ele`, `input.2.ele`, `domain.1.ele`, `mesh.1.ele`.
+    """
+    path = Path(path)
+    stem, _, last = path.stem.rpartition(".")
+    if stem and last.isascii() and last.isdigit():
+        return path.with_name(f"{stem}.{int(last) + 1}{suffix}")
+    return path.with_name(f"{path.stem}.1{suffix}")

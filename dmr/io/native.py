@@ -1,0 +1,130 @@
+"""The native library that reads and writes tables of numbers: `triangle_text.cpp`, through ctypes.
+
+The structs here mirror those in the C++ file; `INTERFACE` is raised in both places when they change.
+"""
+
+from __future__ import annotations
+
+import ctypes
+import os
+from ctypes import POINTER, Structure, c_int32, c_int64, c_void_p
+from functools import cache
+from pathlib import Path
+
+from dmr.errors import DeviceUnavailableError
+
+INTERFACE = 1
+
+LIBRARY = Path(__file__).with_name("_triangle_text.so")
+
+# What `Fault.code` says; the order is that of the enum in triangle_numbers.hpp.
+TOO_FEW, TOO_MANY, NOT_WHOLE, NOT_REAL, TOO_LARGE, NOT_FINITE, NO_SUCH_ENTITY, REPEATED = range(1, 9)
+
+
+class Text(Structure):
+    """Where the data lines of a text lie (`DmrText`)."""
+
+    _fields_ = (
+        ("text", c_void_p),
+        ("size", c_int64),
+        ("chunk", c_int64),
+        ("chunks", c_int64),
+        ("offsets", c_void_p),
+        ("rows", c_void_p),
+        ("lines", c_void_p),
+        ("threads", c_int32),
+    )
+
+
+class Table(Structure):
+    """One table of a text, and where its columns go (`DmrTable`)."""
+
+    _fields_ = (
+        ("first_row", c_int64),
+        ("count", c_int64),
+        ("indices", c_int32),
+        ("reals", c_int32),
+        ("integers", c_int32),
+        ("finite", c_int32),
+        ("optional_reals", c_int32),
+        ("distinct", c_int32),
+        ("allow_none", c_int32),
+        ("base", c_int64),
+        ("entities", c_int64),
+        ("sorted", c_void_p),
+        ("places", c_void_p),
+        ("numbers", c_void_p),
+        ("index_out", c_void_p),
+        ("real_out", c_void_p),
+        ("integer_out", c_void_p),
+    )
+
+
+class Fault(Structure):
+    """What is wrong with a line, and where (`DmrFault`)."""
+
+    _fields_ = (
+        ("code", c_int32),
+        ("field", c_int32),
+        ("line", c_int64),
+        ("row", c_int64),
+        ("begin", c_int64),
+        ("end", c_int64),
+        ("value", c_int64),
+    )
+
+
+class Rows(Structure):
+    """Rows to be written (`DmrRows`)."""
+
+    _fields_ = (
+        ("count", c_int64),
+        ("first_number", c_int64),
+        ("base", c_int64),
+        ("indices", c_int32),
+        ("reals", c_int32),
+        ("integers", c_int32),
+        ("index_in", c_void_p),
+        ("real_in", c_void_p),
+        ("integer_in", c_void_p),
+    )
+
+
+@cache
+def library() -> ctypes.CDLL:
+    """The loaded library, its functions typed.
+
+    Raises:
+        DeviceUnavailableError: it was not built, cannot be loaded, or belongs to another version.
+    """
+    if not LIBRARY.exists():
+        raise DeviceUnavailableError(
+            f"the native reader of Triangle's files is missing ({LIBRARY}); "
+            "install the package again with a C++17 compiler at hand (pip install .)"
+        )
+    try:
+        loaded = ctypes.CDLL(str(LIBRARY))
+        version = loaded.dmr_text_interface()
+    except (OSError, AttributeError) as error:
+        raise DeviceUnavailableError(f"the native reader of Triangle's files cannot be loaded: {error}") from error
+    if version != INTERFACE:
+        raise DeviceUnavailableError(f"{LIBRARY} was built from another version of dmr; install the package again")
+    numbers = POINTER(c_int64)
+    loaded.dmr_text_index.argtypes = [POINTER(Text)]
+    loaded.dmr_text_index.restype = None
+    loaded.dmr_text_row.argtypes = [POINTER(Text), c_int64, numbers, numbers, numbers]
+    loaded.dmr_text_row.restype = None
+    loaded.dmr_text_parse.argtypes = [POINTER(Text), POINTER(Table), POINTER(Fault)]
+    loaded.dmr_text_parse.restype = c_int32
+    loaded.dmr_text_write.argtypes = [c_int32, POINTER(Rows), c_int32]
+    loaded.dmr_text_write.restype = c_int32
+    return loaded
+
+
+def thread_count(threads: int | None) -> int:
+    """How many threads to use: as asked for, else one for each core that this process may run on."""
+    if threads is not None:
+        return max(1, threads)
+    if hasattr(os, "sched_getaffinity"):
+        return len(os.sched_getaffinity(0))
+    return os.cpu_count() or 1

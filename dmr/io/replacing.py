@@ -1,0 +1,103 @@
+"""Writing files so that no reader can take a half-written result for a whole one.
+
+Every file is filled under a temporary name in the folder where it belongs, flushed to the disk, and moved into place.
+Files that belong together are moved one after the other; the last one makes the result whole, and its old version is
+removed before the first is moved.
+"""
+
+from __future__ import annotations
+
+import contextlib
+import os
+import secrets
+import stat
+from collections.abc import Callable, Sequence
+from pathlib import Path
+
+from dmr.errors import FileError
+from dmr.io.system import system_reason
+
+# Fills an open, empty file, given by its descriptor; raises OSError where it cannot.
+Fill = Callable[[int], None]
+
+TEMPORARY_PREFIX = ".dmr-"
+
+
+def replace_files(parts: Sequence[tuple[Path, Fill]], *, overwrite: bool, stale: Sequence[Path] = ()) -> list[Path]:
+    """Writes files that belong together, all or none.
+
+    Args:
+        parts: each file and what fills it; the last one makes the result whole.
+        overwrite: whether files that exist may be replaced.
+        stale: files of an older result, removed when the new one is complete on the disk.
+
+    Returns:
+        The files written, in the order of `parts`.
+
+    Raises:
+        FileError: nothing was changed, unless the sentence says so; no temporary file is left.
+    """
+    for path, _ in parts:
+        check_target(path, overwrite)
+    temporaries: list[Path] = []
+    changing, path = False, parts[-1][0]
+    try:
+        for path, fill in parts:  # noqa: B007  (the error below names the one that failed)
+            temporaries.append(path.parent / f"{TEMPORARY_PREFIX}{secrets.token_hex(8)}.tmp")
+            _fill_new(temporaries[-1], path, fill)
+        changing = True
+        path = parts[-1][0]
+        if len(parts) > 1 and path.exists():
+            path.unlink()
+            _flush_folder(path.parent)
+        for path in stale:
+            path.unlink(missing_ok=True)
+        for temporary, (path, _) in zip(temporaries, parts, strict=True):
+            temporary.replace(path)
+        _flush_folder(path.parent)
+    except (OSError, MemoryError) as error:
+        state = "files of the old result may be gone" if changing else "nothing was changed"
+        raise FileError(f"cannot be written: {system_reason(error)}; {state}", path) from error
+    finally:
+        for temporary in temporaries:
+            with contextlib.suppress(OSError):
+                temporary.unlink()
+    return [path for path, _ in parts]
+
+
+def check_target(path: Path, overwrite: bool) -> None:
+    """Raises FileError where a file cannot be put: no folder, a folder of that name, or a file that must stay."""
+    if not path.parent.is_dir():
+        raise FileError(f"cannot be written: there is no folder {path.parent}", path)
+    if path.is_dir():
+        raise FileError("cannot be written: there is a folder of that name", path)
+    if not overwrite and os.path.lexists(path):
+        raise FileError("exists already, and may not be overwritten", path)
+
+
+def write_bytes(descriptor: int, data: bytes | memoryview) -> None:
+    """Writes all of `data`, however many calls it takes."""
+    rest = memoryview(data)
+    while rest:
+        rest = rest[os.write(descriptor, rest) :]
+
+
+def _fill_new(temporary: Path, path: Path, fill: Fill) -> None:
+    descriptor = os.open(temporary, os.O_WRONLY | os.O_CREAT | os.O_EXCL | os.O_CLOEXEC, 0o666)
+    try:
+        with contextlib.suppress(OSError):  # what is replaced keeps its permissions, where the file system has any
+            os.fchmod(descriptor, stat.S_IMODE(path.stat().st_mode))
+        fill(descriptor)
+        os.fsync(descriptor)
+    finally:
+        os.close(descriptor)
+
+
+def _flush_folder(folder: Path) -> None:
+    """Makes moves and removals lasting, in their order; on file systems that know no such thing, does nothing."""
+    with contextlib.suppress(OSError):
+        descriptor = os.open(folder, os.O_RDONLY)
+        try:
+            os.fsync(descriptor)
+        finally:
+            os.close(descriptor)

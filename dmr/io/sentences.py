@@ -1,0 +1,94 @@
+"""What a table's lines hold, and the sentences that say what is wrong with one."""
+
+from __future__ import annotations
+
+import re
+from dataclasses import dataclass
+
+from dmr.io import native
+from dmr.io.numbering import Numbering
+
+_NAMED_FIELDS = 12
+_DECIMAL_COMMA = re.compile(rb"[+-]?[0-9]*,[0-9]*([eEdD][+-]?[0-9]+)?")
+
+
+@dataclass(frozen=True, kw_only=True)
+class Columns:
+    """The columns of a table after its row numbers: indices, reals, integers.
+
+    Attributes:
+        entity: what a row describes ("vertex"); plural: many of them.
+        target: what an index names; index_names, real_names, integer_names: the columns' names for messages.
+        indices, reals, integers: how many columns of each kind.
+        finite: how many leading reals must be finite; optional_reals: how many trailing ones may be missing (they
+            repeat the one before).
+        distinct: how many leading indices must differ; allow_none: whether an index may be -1.
+    """
+
+    entity: str
+    plural: str
+    target: str = "vertex"
+    index_names: tuple[str, ...] = ()
+    real_names: tuple[str, ...] = ()
+    indices: int = 0
+    reals: int = 0
+    integers: int = 0
+    finite: int = 0
+    optional_reals: int = 0
+    distinct: int = 0
+    allow_none: bool = False
+
+    @property
+    def most_fields(self) -> int:
+        """How many fields a row has."""
+        return 1 + self.indices + self.reals + self.integers
+
+    @property
+    def least_fields(self) -> int:
+        """How many of them it must have."""
+        return self.most_fields - self.optional_reals
+
+    def name(self, field: int) -> str:
+        """The name of a column."""
+        if field == 0:
+            return "number"
+        field -= 1
+        if field < self.indices:
+            return self.index_names[field]
+        field -= self.indices
+        if field < self.reals:
+            known = len(self.real_names)
+            return self.real_names[field] if field < known else f"attribute {field - known + 1}"
+        return "marker"
+
+    def form(self) -> str:
+        """All columns, in words: "3 fields (number, x, y)"."""
+        least, most = self.least_fields, self.most_fields
+        names = [self.name(k) for k in range(min(most, _NAMED_FIELDS))]
+        names += ["..."] if most > _NAMED_FIELDS else []
+        amount = str(most) if least == most else f"{least} or {most}"
+        return f"{amount} fields ({', '.join(names)})"
+
+
+def shown(token: bytes) -> str:
+    """A piece of a file in quotes, safe to print, cut where it is long."""
+    text = token.decode("utf-8", "backslashreplace")
+    return repr(text if len(text) <= 40 else text[:37] + "...")
+
+
+def fault_sentence(fault: native.Fault, token: bytes, columns: Columns, numbering: Numbering) -> str:
+    """Why the native library refused a line."""
+    name, code, value = columns.name(fault.field), fault.code, fault.value
+    if code in (native.TOO_FEW, native.TOO_MANY):
+        return f"a {columns.entity} has {columns.form()}, but this line has {value}"
+    if code == native.NO_SUCH_ENTITY:
+        return f"{columns.entity} names {columns.target} {value}, {numbering.describe(columns.target)}"
+    if code == native.REPEATED:
+        return f"{columns.entity} names {columns.target} {value} twice"
+    if code == native.NOT_FINITE:
+        return f"{name} of a {columns.entity} is {shown(token)}, not a finite number"
+    if code == native.TOO_LARGE:
+        return f"{shown(token)} is too large ({name} of a {columns.entity})"
+    kind = "whole number" if code == native.NOT_WHOLE else "number"
+    hint = "; use a decimal point" if _DECIMAL_COMMA.fullmatch(token) else ""
+    return f"{shown(token)} is not a {kind} ({name} of a {columns.entity}){hint}"

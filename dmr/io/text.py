@@ -1,0 +1,209 @@
+"""One text file of tables: read once, indexed by lines, its tables parsed into numpy arrays by the native library.
+
+A "row" is a line that holds data: not blank, not only a comment. Every error names the file and the 1-based line.
+"""
+
+from __future__ import annotations
+
+import ctypes
+import os
+import re
+from collections.abc import Sequence
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from dmr.errors import FileError
+from dmr.io import native
+from dmr.io.numbering import Numbering
+from dmr.io.sentences import Columns, fault_sentence, shown
+from dmr.io.system import system_reason
+
+# Large enough that a chunk's bookkeeping is nothing, small enough that a few megabytes keep every core busy.
+CHUNK_BYTES = 1 << 18
+
+MOST_ROWS = 2**31 - 1
+_WHOLE = re.compile(rb"[+-]?[0-9]{1,18}")
+_BYTE_ORDER_MARK = b"\xef\xbb\xbf"
+
+
+@dataclass(frozen=True)
+class Table:
+    """The columns of one table: row numbers (n,), indices (n, i), reals (n, r), integers (n, k)."""
+
+    numbers: NDArray[np.int64]
+    indices: NDArray[np.int32]
+    reals: NDArray[np.float64]
+    integers: NDArray[np.int32]
+
+
+class TextFile:
+    """A text file in memory, with an index of its lines.
+
+    Attributes:
+        path: the file.
+        rows: how many lines hold data; lines: how many there are.
+
+    Raises:
+        FileError: the file cannot be read, is UTF-16, or holds no data.
+        DeviceUnavailableError: the native library is missing.
+    """
+
+    def __init__(self, path: Path, threads: int | None = None, chunk_bytes: int = CHUNK_BYTES) -> None:
+        self.path = path
+        self._library = native.library()
+        try:
+            with path.open("rb") as file:
+                self._signature = _signature(os.fstat(file.fileno()))
+                self._data = file.read()
+        except (OSError, MemoryError) as error:
+            raise FileError(f"cannot be read: {system_reason(error)}", path) from error
+        if self._data[:2] in (b"\xff\xfe", b"\xfe\xff"):
+            raise FileError("is UTF-16 text; save it as plain text (ASCII or UTF-8)", path, 1)
+        self._skip = len(_BYTE_ORDER_MARK) if self._data.startswith(_BYTE_ORDER_MARK) else 0
+        bytes_ = np.frombuffer(self._data, np.uint8)
+        size = len(self._data) - self._skip
+        chunks = -(-size // chunk_bytes)
+        self._index = np.zeros((3, chunks + 1), np.int64)
+        self._text = native.Text(
+            text=bytes_.ctypes.data + self._skip,
+            size=size,
+            chunk=chunk_bytes,
+            chunks=chunks,
+            offsets=self._index[0].ctypes.data,
+            rows=self._index[1].ctypes.data,
+            lines=self._index[2].ctypes.data,
+            threads=native.thread_count(threads),
+        )
+        self._library.dmr_text_index(self._text)
+        self.rows, self.lines = int(self._index[1, -1]), int(self._index[2, -1])
+        if self.rows == 0:
+            raise FileError("is empty" if size == 0 else "holds no data, only blank lines and comments", path, 1)
+
+    def fail(self, row: int, reason: str) -> FileError:
+        """The error that blames one row."""
+        return FileError(reason, self.path, self.line_of(row))
+
+    def line_of(self, row: int) -> int:
+        """The 1-based line of a 0-based row."""
+        return self._find(row)[2]
+
+    def tokens(self, row: int) -> list[bytes]:
+        """The fields of one row, without its comment."""
+        begin, end, _ = self._find(row)
+        begin, end = begin + self._skip, end + self._skip
+        return self._data[begin:end].split(b"#", 1)[0].split()
+
+    def first_number(self, row: int) -> int:
+        """The number that a row begins with, as the numbering of its table starts there."""
+        (number,) = self._whole(row, self.tokens(row)[:1], ["a number that counts the lines"])
+        return number
+
+    def header(self, row: int, names: Sequence[str], defaults: Sequence[int]) -> list[int]:
+        """The counts of a header line; trailing ones may be missing, down to len(names) - len(defaults).
+
+        Raises:
+            FileError: no such line, a field too many or too few, one that is no count.
+        """
+        form = " ".join(f"<{name}>" for name in names)
+        if row >= self.rows:
+            raise FileError(f"ends where a line with {form} is expected", self.path, max(self.lines, 1))
+        found = self.tokens(row)
+        values = self._whole(row, found, names, f"; expected {form}")
+        needed = len(names) - len(defaults)
+        if not needed <= len(found) <= len(names):
+            raise self.fail(row, f"has {len(found)} fields, where {form} is expected")
+        for name, value in zip(names, values, strict=False):
+            if value < 0:
+                raise self.fail(row, f"promises {value} {name}")
+            if value > MOST_ROWS:
+                raise self.fail(row, f"promises {value} {name}, more than the {MOST_ROWS} that fit{self._left(row)}")
+        return [*values, *defaults[len(values) - needed :]]
+
+    def table(self, first_row: int, count: int, columns: Columns, numbering: Numbering | None = None) -> Table:
+        """Parses `count` rows; the line before them is the header that promised them.
+
+        Raises:
+            FileError: too few rows, or the first row that is wrong.
+        """
+        if count > self.rows - first_row:
+            raise self.fail(first_row - 1, f"promises {count} {columns.plural}{self._left(first_row - 1)}")
+        numbering = numbering or Numbering(0, 0)
+        native_table = native.Table(
+            first_row=first_row,
+            count=count,
+            indices=columns.indices,
+            reals=columns.reals,
+            integers=columns.integers,
+            finite=columns.finite,
+            optional_reals=columns.optional_reals,
+            distinct=columns.distinct,
+            allow_none=columns.allow_none,
+            base=numbering.base,
+            entities=numbering.count,
+            sorted=_address(numbering.ordered),
+            places=_address(numbering.places),
+        )
+        # A field and its blank take two bytes. Where the file is too small for what its header promises nothing is
+        # allocated: the parse then only looks for the line that is too short.
+        plausible = 2 * count * (columns.least_fields) <= len(self._data) + 1
+        rows = count if plausible else 0
+        out = Table(
+            np.empty(rows, np.int64),
+            np.empty((rows, columns.indices if plausible else 0), np.int32),
+            np.empty((rows, columns.reals if plausible else 0), np.float64),
+            np.empty((rows, columns.integers if plausible else 0), np.int32),
+        )
+        if plausible:
+            native_table.numbers, native_table.index_out = _address(out.numbers), _address(out.indices)
+            native_table.real_out, native_table.integer_out = _address(out.reals), _address(out.integers)
+        fault = native.Fault()
+        outcome = self._library.dmr_text_parse(self._text, native_table, fault)
+        if outcome == 2:
+            raise FileError("is too large for the memory there is", self.path)
+        if outcome == 1:
+            token = self._data[fault.begin + self._skip : fault.end + self._skip]
+            raise FileError(fault_sentence(fault, token, columns, numbering), self.path, fault.line)
+        assert plausible or count == 0
+        return out
+
+    def expect_end(self, row: int, promise: str) -> None:
+        """Raises FileError where rows are left; `promise` says what the file should have ended with."""
+        if row < self.rows:
+            raise self.fail(row, f"holds more than {promise}: the counts in the file are wrong")
+
+    def check_unchanged(self) -> None:
+        """Raises FileError where the file was replaced or removed after it was opened."""
+        try:
+            same = _signature(self.path.stat()) == self._signature
+        except OSError:
+            same = False
+        if not same:
+            raise FileError("was replaced while it was being read; read it again", self.path)
+
+    def _find(self, row: int) -> tuple[int, int, int]:
+        begin, end, line = ctypes.c_int64(), ctypes.c_int64(), ctypes.c_int64()
+        self._library.dmr_text_row(self._text, row, begin, end, line)
+        return begin.value, end.value, line.value
+
+    def _whole(self, row: int, tokens: Sequence[bytes], names: Sequence[str], form: str = "") -> list[int]:
+        for token, name in zip(tokens, names, strict=False):
+            if not _WHOLE.fullmatch(token):
+                kind = "is too large" if re.fullmatch(rb"[+-]?[0-9]+", token) else "is not a whole number"
+                raise self.fail(row, f"{shown(token)} {kind} ({name}){form}")
+        return [int(token) for token in tokens]
+
+    def _left(self, row: int) -> str:
+        left = self.rows - row - 1
+        return f", but {left} {'line follows' if left == 1 else 'lines follow'}"
+
+
+def _signature(status: os.stat_result) -> tuple[int, ...]:
+    return (status.st_dev, status.st_ino, status.st_size, status.st_mtime_ns, status.st_ctime_ns)
+
+
+def _address(array: NDArray[Any] | None) -> int | None:
+    return None if array is None or array.size == 0 else array.ctypes.data

@@ -1,0 +1,86 @@
+// One number of a text file: parsed exactly (the double nearest to the decimal number), written shortest (the fewest
+// digits that read back as the same double). No locale, no allocation, no exception.
+#pragma once
+
+#include <algorithm>
+#include <charconv>
+#include <cstddef>
+#include <cstdint>
+#include <system_error>
+
+namespace {
+
+// What can be wrong with a line; dmr/io/text.py has the sentences.
+enum Code : int32_t {
+    kNone = 0,
+    kTooFew,
+    kTooMany,
+    kNotWhole,
+    kNotReal,
+    kTooLarge,
+    kNotFinite,
+    kNoSuchEntity,
+    kRepeated,
+};
+
+// std::from_chars knows no leading plus sign.
+const char* skip_plus(const char* begin, const char* end) {
+    return end - begin > 1 && *begin == '+' && begin[1] != '-' && begin[1] != '+' ? begin + 1 : begin;
+}
+
+Code parse_whole(const char* begin, const char* end, int64_t& value) {
+    const auto result = std::from_chars(skip_plus(begin, end), end, value);
+    if (result.ptr != end || result.ec == std::errc::invalid_argument) return kNotWhole;
+    return result.ec == std::errc() ? kNone : kTooLarge;
+}
+
+// Whether a decimal number that no double can hold is too small (it then reads as zero) rather than too large: by the
+// sign of the decimal exponent of its first digit that is not zero.
+bool is_tiny(const char* begin, const char* end) {
+    const char* exponent = std::find_if(begin, end, [](char c) { return c == 'e' || c == 'E'; });
+    const char* point = std::find(begin, exponent, '.');
+    const char* first = std::find_if(begin, exponent, [](char c) { return c >= '1' && c <= '9'; });
+    int64_t shift = 0;
+    if (exponent != end) {
+        const char* digits = skip_plus(exponent + 1, end);
+        const auto result = std::from_chars(digits, end, shift);
+        constexpr int64_t kHuge = int64_t{1} << 60;  // leaves room for the sum below
+        if (result.ec == std::errc::result_out_of_range || shift > kHuge || shift < -kHuge) return *digits == '-';
+    }
+    return (first < point ? point - first : point - first + 1) + shift < 0;
+}
+
+Code parse_plain_real(const char* begin, const char* end, double& value) {
+    begin = skip_plus(begin, end);
+    const auto result = std::from_chars(begin, end, value);
+    if (result.ptr != end || result.ec == std::errc::invalid_argument) return kNotReal;
+    if (result.ec == std::errc()) return kNone;
+    if (!is_tiny(begin, end)) return kTooLarge;
+    value = *begin == '-' ? -0.0 : 0.0;
+    return kNone;
+}
+
+// Fortran writes double exponents with a D: 1.0D-3.
+Code parse_real(const char* begin, const char* end, double& value) {
+    const Code code = parse_plain_real(begin, end, value);
+    constexpr std::ptrdiff_t kLongest = 64;
+    if (code != kNotReal || end - begin > kLongest) return code;
+    char copy[kLongest];
+    const char* copied = std::copy(begin, end, copy);
+    char* exponent = std::find_if(copy, copy + (end - begin), [](char c) { return c == 'D' || c == 'd'; });
+    if (exponent == copied || exponent == copy) return code;
+    const char before = exponent[-1];
+    if (before != '.' && (before < '0' || before > '9')) return code;
+    *exponent = 'e';
+    return parse_plain_real(copy, copied, value);
+}
+
+// Writes a number; the buffer must have room for kNumberSpace characters.
+constexpr std::ptrdiff_t kNumberSpace = 32;
+
+template <class Number>
+char* put(char* p, Number number) {
+    return std::to_chars(p, p + kNumberSpace, number).ptr;
+}
+
+}  // namespace

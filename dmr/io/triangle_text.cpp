@@ -1,0 +1,392 @@
+// The tables of numbers in Triangle's text files (.node, .ele, .poly, .neigh, .edge, .area), read and written in
+// parallel.
+//
+// A text is cut into chunks of a fixed size. One pass counts the lines of each chunk, so that a second pass knows the
+// row at which every chunk begins and can parse all chunks at once, each into its own part of the output. Chunks do not
+// depend on the number of threads, and neither do the arrays nor the fault that is reported: the first in the file.
+//
+// Plain C interface, called through ctypes (dmr/io/native.py mirrors the structs). No function throws or keeps state.
+
+#include <algorithm>
+#include <atomic>
+#include <cerrno>
+#include <cmath>
+#include <cstdint>
+#include <cstring>
+#include <exception>
+#include <memory>
+#include <new>
+#include <thread>
+#include <vector>
+
+#include <unistd.h>
+
+#include "triangle_numbers.hpp"
+
+extern "C" {
+
+// Where the data lines ("rows": lines that hold more than blanks and a comment) of a text lie.
+struct DmrText {
+    const char* text;
+    int64_t size;
+    int64_t chunk;     // bytes
+    int64_t chunks;    // each of the three arrays has chunks + 1 entries
+    int64_t* offsets;  // chunk k holds the lines that begin in [offsets[k], offsets[k + 1])
+    int64_t* rows;     // rows before chunk k
+    int64_t* lines;    // lines before chunk k
+    int32_t threads;
+};
+
+// One table: `count` rows from `first_row` on, each "number, indices..., reals..., integers...".
+struct DmrTable {
+    int64_t first_row, count;
+    int32_t indices;         // columns that name an entity of another table
+    int32_t reals;           // columns of doubles
+    int32_t integers;        // columns of 32-bit whole numbers
+    int32_t finite;          // so many leading reals must be finite
+    int32_t optional_reals;  // so many trailing reals may be missing; they repeat the one before
+    int32_t distinct;        // so many leading indices must differ from each other
+    int32_t allow_none;      // an index may be -1: nothing there
+    // How a number becomes an index: number - base, or its place in `sorted` looked up in `places` where that is given.
+    int64_t base, entities;
+    const int64_t* sorted;
+    const int32_t* places;
+    // Outputs, row-major; null ones are checked and dropped.
+    int64_t* numbers;
+    int32_t* index_out;
+    double* real_out;
+    int32_t* integer_out;
+};
+
+// What is wrong, and where. `field` is the 0-based column.
+struct DmrFault {
+    int32_t code;
+    int32_t field;
+    int64_t line, row;
+    int64_t begin, end;  // the token, as offsets into the text
+    int64_t value;       // the number that is out of range or repeated; the fields found
+};
+
+// Rows to be written: number, indices + base (-1 stays -1), reals, integers.
+struct DmrRows {
+    int64_t count, first_number, base;
+    int32_t indices, reals, integers;
+    const int32_t* index_in;
+    const double* real_in;
+    const int32_t* integer_in;
+};
+
+}  // extern "C"
+
+namespace {
+
+bool is_blank(char c) { return c == ' ' || c == '\t' || c == '\r' || c == '\v' || c == '\f'; }
+
+const char* skip_blanks(const char* p, const char* end) {
+    while (p < end && is_blank(*p)) ++p;
+    return p;
+}
+
+const char* line_end(const char* p, const char* end) {
+    const void* found = p < end ? std::memchr(p, '\n', static_cast<size_t>(end - p)) : nullptr;
+    return found ? static_cast<const char*>(found) : end;
+}
+
+bool holds_data(const char* p, const char* end) {
+    p = skip_blanks(p, end);
+    return p < end && *p != '#';
+}
+
+// Calls work(0) ... work(pieces - 1), each once, on up to `threads` threads; with fewer where the system gives fewer.
+template <class Work>
+void share_out(int64_t pieces, int threads, const Work& work) {
+    std::atomic<int64_t> next{0};
+    auto run = [&] {
+        for (int64_t k; (k = next.fetch_add(1)) < pieces;) work(k);
+    };
+    const int64_t others = std::max<int64_t>(0, std::min<int64_t>(threads, pieces) - 1);
+    std::vector<std::thread> pool;
+    try {
+        pool.reserve(static_cast<size_t>(others));
+        for (int64_t i = 0; i < others; ++i) pool.emplace_back(run);
+    } catch (const std::exception&) {
+        // The system gives no more threads: those that run, and this one, do all the work.
+    }
+    run();
+    for (std::thread& thread : pool) thread.join();
+}
+
+// ---- rows ---------------------------------------------------------------------------------------------------------
+
+struct Token {
+    const char* begin;
+    const char* end;
+};
+
+// Walks over the fields of one line, up to its comment or its end.
+struct Fields {
+    const char* p;
+    const char* end;
+
+    bool next(Token& token) {
+        p = skip_blanks(p, end);
+        if (p == end || *p == '#') return false;
+        token.begin = p;
+        while (p < end && !is_blank(*p) && *p != '#') ++p;
+        token.end = p;
+        return true;
+    }
+};
+
+bool find_entity(const DmrTable& table, int64_t number, int32_t& index) {
+    if (table.allow_none && number == -1) {
+        index = -1;
+        return true;
+    }
+    if (!table.sorted) {
+        const uint64_t place = static_cast<uint64_t>(number) - static_cast<uint64_t>(table.base);
+        if (place >= static_cast<uint64_t>(table.entities)) return false;
+        index = static_cast<int32_t>(place);
+        return true;
+    }
+    const int64_t* last = table.sorted + table.entities;
+    const int64_t* found = std::lower_bound(table.sorted, last, number);
+    if (found == last || *found != number) return false;
+    index = table.places[found - table.sorted];
+    return true;
+}
+
+// Parses one row into place `row` of the outputs. Where it is wrong, fills `fault` (all but its line and row) and
+// returns false.
+bool parse_row(const DmrTable& table, const char* text, const char* begin, const char* end, int64_t row,
+               DmrFault& fault) {
+    Fields fields{begin, end};
+    Token token{begin, begin};
+    int32_t field = 0;
+    int64_t value = 0;
+    auto fail = [&](Code code, int64_t number) {
+        fault.code = code;
+        fault.field = field;
+        fault.begin = token.begin - text;
+        fault.end = token.end - text;
+        fault.value = number;
+        return false;
+    };
+
+    if (!fields.next(token)) return fail(kTooFew, field);
+    if (const Code code = parse_whole(token.begin, token.end, value)) return fail(code, 0);
+    if (table.numbers) table.numbers[row] = value;
+
+    int32_t seen[3] = {-1, -1, -1};  // of the leading indices, those that must be distinct
+    for (int32_t k = 0; k < table.indices; ++k) {
+        ++field;
+        if (!fields.next(token)) return fail(kTooFew, field);
+        if (const Code code = parse_whole(token.begin, token.end, value)) return fail(code, 0);
+        int32_t index;
+        if (!find_entity(table, value, index)) return fail(kNoSuchEntity, value);
+        if (k < table.distinct) {
+            if (index == seen[0] || index == seen[1] || index == seen[2]) return fail(kRepeated, value);
+            seen[k] = index;
+        }
+        if (table.index_out) table.index_out[row * table.indices + k] = index;
+    }
+
+    double real = 0;
+    for (int32_t k = 0; k < table.reals; ++k) {
+        ++field;
+        if (fields.next(token)) {
+            if (const Code code = parse_real(token.begin, token.end, real)) return fail(code, 0);
+            if (k < table.finite && !std::isfinite(real)) return fail(kNotFinite, 0);
+        } else if (k < table.reals - table.optional_reals) {
+            return fail(kTooFew, field);
+        }
+        if (table.real_out) table.real_out[row * table.reals + k] = real;
+    }
+
+    for (int32_t k = 0; k < table.integers; ++k) {
+        ++field;
+        if (!fields.next(token)) return fail(kTooFew, field);
+        if (const Code code = parse_whole(token.begin, token.end, value)) return fail(code, 0);
+        if (value != static_cast<int32_t>(value)) return fail(kTooLarge, 0);
+        if (table.integer_out) table.integer_out[row * table.integers + k] = static_cast<int32_t>(value);
+    }
+
+    ++field;
+    Token extra;
+    if (!fields.next(extra)) return true;
+    token = extra;
+    int64_t found = field + 1;
+    while (fields.next(extra)) ++found;
+    return fail(kTooMany, found);
+}
+
+// Parses the rows of the table that lie in chunk k, up to the first fault.
+void parse_chunk(const DmrText& text, const DmrTable& table, int64_t k, DmrFault& fault) {
+    const char* p = text.text + text.offsets[k];
+    const char* end = text.text + text.offsets[k + 1];
+    int64_t row = text.rows[k] - table.first_row;
+    for (int64_t line = text.lines[k] + 1; p < end && row < table.count; ++line) {
+        const char* stop = line_end(p, end);
+        if (holds_data(p, stop)) {
+            if (row >= 0 && !parse_row(table, text.text, p, stop, row, fault)) {
+                fault.line = line;
+                fault.row = row;
+                return;
+            }
+            ++row;
+        }
+        p = stop + 1;
+    }
+}
+
+// The chunk that holds a row (which must exist).
+int64_t chunk_of_row(const DmrText& text, int64_t row) {
+    return std::upper_bound(text.rows, text.rows + text.chunks + 1, row) - text.rows - 1;
+}
+
+// ---- writing ------------------------------------------------------------------------------------------------------
+
+int64_t longest_row(const DmrRows& rows) {
+    constexpr int64_t kWhole = 21, kReal = 25, kInteger = 12;  // the widest of each, with a blank
+    return kWhole * (1 + rows.indices) + kReal * rows.reals + kInteger * rows.integers + 1;
+}
+
+char* put_row(char* p, const DmrRows& rows, int64_t row) {
+    p = put(p, rows.first_number + row);
+    for (int32_t k = 0; k < rows.indices; ++k) {
+        const int64_t index = rows.index_in[row * rows.indices + k];
+        *p++ = ' ';
+        p = put(p, index < 0 ? index : index + rows.base);
+    }
+    for (int32_t k = 0; k < rows.reals; ++k) {
+        *p++ = ' ';
+        p = put(p, rows.real_in[row * rows.reals + k]);
+    }
+    for (int32_t k = 0; k < rows.integers; ++k) {
+        *p++ = ' ';
+        p = put(p, rows.integer_in[row * rows.integers + k]);
+    }
+    *p++ = '\n';
+    return p;
+}
+
+int write_all(int fd, const char* p, const char* end) {
+    while (p < end) {
+        const ssize_t written = ::write(fd, p, static_cast<size_t>(end - p));
+        if (written > 0) {
+            p += written;
+        } else if (written == 0) {
+            return EIO;
+        } else if (errno != EINTR) {
+            return errno;
+        }
+    }
+    return 0;
+}
+
+}  // namespace
+
+extern "C" {
+
+// Fills offsets, rows and lines of `text`.
+void dmr_text_index(const DmrText* text) {
+    const char* begin = text->text;
+    constexpr int64_t kNoLine = -1;
+    // A line belongs to the chunk in which it begins. A chunk in which none begins is empty.
+    share_out(text->chunks, text->threads, [&](int64_t k) {
+        const int64_t from = k * text->chunk, to = std::min(text->size, from + text->chunk);
+        if (k == 0) {
+            text->offsets[k] = 0;
+            return;
+        }
+        const char* newline = line_end(begin + from - 1, begin + to - 1);
+        text->offsets[k] = newline < begin + to - 1 ? newline + 1 - begin : kNoLine;
+    });
+    text->offsets[text->chunks] = text->size;
+    for (int64_t k = text->chunks - 1; k >= 0; --k)
+        if (text->offsets[k] == kNoLine) text->offsets[k] = text->offsets[k + 1];
+
+    text->rows[0] = text->lines[0] = 0;
+    share_out(text->chunks, text->threads, [&](int64_t k) {
+        const char* p = begin + text->offsets[k];
+        const char* last = begin + text->offsets[k + 1];
+        int64_t rows = 0, lines = 0;
+        for (; p < last; ++lines) {
+            const char* stop = line_end(p, last);
+            rows += holds_data(p, stop);
+            p = stop + 1;
+        }
+        text->rows[k + 1] = rows;
+        text->lines[k + 1] = lines;
+    });
+    for (int64_t k = 0; k < text->chunks; ++k) {
+        text->rows[k + 1] += text->rows[k];
+        text->lines[k + 1] += text->lines[k];
+    }
+}
+
+// Where a row lies: its bytes, and its 1-based line. The row must exist.
+void dmr_text_row(const DmrText* text, int64_t row, int64_t* begin, int64_t* end, int64_t* line) {
+    const int64_t k = chunk_of_row(*text, row);
+    const char* p = text->text + text->offsets[k];
+    const char* last = text->text + text->offsets[k + 1];
+    int64_t at = text->rows[k];
+    *line = text->lines[k];
+    while (p < last) {
+        const char* stop = line_end(p, last);
+        ++*line;
+        *begin = p - text->text;
+        *end = stop - text->text;
+        if (holds_data(p, stop) && at++ == row) return;
+        p = stop + 1;
+    }
+}
+
+// Parses a table whose rows all exist. Returns 0; 1 where `fault` says what is wrong; 2 without memory.
+int32_t dmr_text_parse(const DmrText* text, const DmrTable* table, DmrFault* fault) {
+    *fault = DmrFault{};
+    if (table->count == 0) return 0;
+    const int64_t first = chunk_of_row(*text, table->first_row);
+    const int64_t last = chunk_of_row(*text, table->first_row + table->count - 1);
+    std::unique_ptr<DmrFault[]> faults(new (std::nothrow) DmrFault[static_cast<size_t>(last - first + 1)]());
+    if (!faults) return 2;
+    share_out(last - first + 1, text->threads, [&](int64_t k) { parse_chunk(*text, *table, first + k, faults[k]); });
+    for (int64_t k = 0; k <= last - first; ++k) {
+        if (faults[k].code == kNone) continue;
+        *fault = faults[k];
+        return 1;
+    }
+    return 0;
+}
+
+// Appends the rows to an open file. Returns 0 or an errno.
+int32_t dmr_text_write(int32_t fd, const DmrRows* rows, int32_t threads) {
+    constexpr int64_t kBlockBytes = 1 << 19;
+    const int64_t longest = longest_row(*rows);
+    const int64_t block = std::max<int64_t>(1, kBlockBytes / longest);
+    const int64_t slot = block * longest + kNumberSpace;
+    const int64_t slots = std::max(1, threads) * int64_t{4};
+    const int64_t blocks = (rows->count + block - 1) / block;
+    std::unique_ptr<char[]> buffer(new (std::nothrow) char[static_cast<size_t>(slot * std::min(slots, blocks))]);
+    std::unique_ptr<char*[]> ends(new (std::nothrow) char*[static_cast<size_t>(slots)]);
+    if (!buffer || !ends) return ENOMEM;
+    for (int64_t done = 0; done < blocks; done += slots) {
+        const int64_t pieces = std::min(slots, blocks - done);
+        share_out(pieces, threads, [&](int64_t k) {
+            char* p = buffer.get() + k * slot;
+            const int64_t to = std::min(rows->count, (done + k + 1) * block);
+            for (int64_t row = (done + k) * block; row < to; ++row) p = put_row(p, *rows, row);
+            ends[k] = p;
+        });
+        for (int64_t k = 0; k < pieces; ++k) {
+            const char* from = buffer.get() + k * slot;
+            if (const int error = write_all(fd, from, ends[k])) return error;
+        }
+    }
+    return 0;
+}
+
+// Changes whenever a struct or a signature above does; the loader compares it with its own.
+int32_t dmr_text_interface() { return 1; }
+
+}  // extern "C"

@@ -1,0 +1,105 @@
+"""The books of a refinement: what is counted while it runs, and the result made of it."""
+
+from __future__ import annotations
+
+import math
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from dmr.cavities import Outcome, Tally
+from dmr.clock import Clock
+from dmr.device_mesh import DeviceMesh
+from dmr.memory import Device, minmax_float64
+from dmr.meshes import Mesh
+from dmr.options import RefineOptions
+from dmr.results import Refinement
+
+# The flags of a quality word (cuda_src/quality.cuh).
+BAD, GIVEN_UP, FORCED = np.uint32(1 << 31), np.uint32(1 << 30), np.uint32(1 << 29)
+
+
+class Ledger:
+    """Counts of one refinement."""
+
+    def __init__(self) -> None:
+        self.rounds = 0
+        self.inserted = 0
+        self.segments = 0
+        self.off_centers = 0
+        self.flips = 0
+        self.outcomes = dict.fromkeys(Outcome, 0)
+        self.warnings: list[str] = []
+
+    def enter(self, counted: Tally) -> None:
+        """Adds the outcomes of a pass."""
+        for outcome, number in counted.outcomes.items():
+            self.outcomes[outcome] += number
+        self.off_centers += counted.off_centers
+
+    def refinement(
+        self,
+        mesh: Mesh,
+        options: RefineOptions,
+        device: Device,
+        state: DeviceMesh,
+        clock: Clock,
+        stopped: str | None,
+    ) -> Refinement:
+        """The result that a user gets."""
+        low, high = _angle_range(state)
+        attempts = sum(self.outcomes.values())
+        left = _unrefined(state, stopped)
+        return Refinement(
+            mesh=mesh,
+            device=device.description if device.threads == 0 else device.name,
+            threads=device.threads,
+            marking=options.marking,
+            balance=options.balance,
+            steiner={
+                "off_center": self.off_centers,
+                "circumcenter": self.inserted - self.segments - self.off_centers,
+                "segment": self.segments,
+            },
+            rounds=self.rounds,
+            attempts=attempts,
+            acceptance=self.inserted / attempts if attempts else 1.0,
+            outcomes={
+                "inserted": self.outcomes[Outcome.INSERTED],
+                "lost_conflict": self.outcomes[Outcome.LOST] + self.outcomes[Outcome.YIELDED],
+                "encroached": self.outcomes[Outcome.ENCROACHED],
+                "precision": self.outcomes[Outcome.PRECISION],
+                "overflowed": self.outcomes[Outcome.OVERFLOWED],
+                "budget": self.outcomes[Outcome.BUDGET],
+            },
+            host_processed=0,
+            unrefined={reason: len(triangles) for reason, triangles in left.items()},
+            unrefined_triangles=left,
+            min_angle=low,
+            max_angle=high,
+            flips=self.flips,
+            complete=stopped is None,
+            seconds=clock.report(),
+            warnings=tuple(self.warnings),
+        )
+
+
+def _angle_range(state: DeviceMesh) -> tuple[float, float]:
+    """The least and the largest angle of the mesh, in degrees."""
+    smallest = state.device.empty(state.slots, np.float64)
+    largest = state.device.empty(state.slots, np.float64)
+    state.device.launch("angle_cosines", state.slots, state.triangles, state.points, smallest, largest)
+    least_cosine, most_cosine = minmax_float64(largest, smallest)
+    return math.degrees(math.acos(min(most_cosine, 1.0))), math.degrees(math.acos(max(least_cosine, -1.0)))
+
+
+def _unrefined(state: DeviceMesh, stopped: str | None) -> dict[str, NDArray[Any]]:
+    """The triangles that miss a bound, by reason."""
+    quality = state.quality[: state.slots].download()
+    reasons = {
+        "small_input_angle": (quality & FORCED) != 0,
+        "precision": (quality & GIVEN_UP) != 0,
+        stopped or "unfinished": (quality & (BAD | GIVEN_UP)) == BAD,
+    }
+    return {reason: np.flatnonzero(flags).astype(np.int32) for reason, flags in reasons.items() if flags.any()}

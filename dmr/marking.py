@@ -1,0 +1,90 @@
+"""How cavities settle their conflicts: one strategy a class, all used by one host loop.
+
+A strategy is asked for winners, step by step. Before each step the loop has grown or kept the cavities; after it the
+loop retriangulates whoever won, and asks again until the strategy has no more steps for this round.
+"""
+
+from __future__ import annotations
+
+from abc import ABC, abstractmethod
+from collections.abc import Iterator
+
+from dmr.cavities import Cavities, Outcome, grow, tally
+from dmr.device_mesh import DeviceMesh
+from dmr.stamps import Stamps
+from dmr.thresholds import Thresholds
+from dmr.workspace import Workspace
+
+
+class Marking(ABC):
+    """A way to choose cavities that can be retriangulated at the same time."""
+
+    @abstractmethod
+    def steps(
+        self, state: DeviceMesh, space: Workspace, cavities: Cavities, stamps: Stamps, limits: Thresholds
+    ) -> Iterator[int]:
+        """Sets `cavities.won`, then yields the stamp under which the winners own their triangles; once a step.
+
+        The caller retriangulates the winners before it asks for the next step.
+        """
+
+
+def _make_keys(state: DeviceMesh, cavities: Cavities, stamp: int) -> None:
+    state.device.launch(
+        "make_keys", cavities.count, cavities.roots, cavities.segments, stamp, state.subsegments, state.points,
+        state.quality, cavities.keys,
+    )  # fmt: skip
+
+
+class Deterministic(Marking):
+    """Ownership of the cavity alone, by atomic maximum of a unique key; neighbours that commute both go ahead."""
+
+    def steps(
+        self, state: DeviceMesh, space: Workspace, cavities: Cavities, stamps: Stamps, limits: Thresholds
+    ) -> Iterator[int]:
+        """One step a round."""
+        stamp = stamps.next(state)
+        launch, count = state.device.launch, cavities.count
+        shared = (*cavities.records, cavities.extents, cavities.keys, cavities.outcomes, state.triangles)
+        _make_keys(state, cavities, stamp)
+        launch("claim_members", count, *shared)
+        launch("judge_members", count, *shared)
+        launch("settle_neighbours", count, stamp, *shared, state.points, cavities.steiner, cavities.won)
+        yield stamp
+
+
+class TwoStage(Marking):
+    """The thesis' Algorithm 2. Stage one: 3-phase marking with plain stores. Stage two: what lost is checked, rebuilt
+    where it was damaged, and marked by atomic maximum, until no cavity is left unprocessed.
+
+    Plain stores race: which cavities win the first stage differs from run to run, and so do the meshes.
+    """
+
+    def steps(
+        self, state: DeviceMesh, space: Workspace, cavities: Cavities, stamps: Stamps, limits: Thresholds
+    ) -> Iterator[int]:
+        """One step of stage one, then as many of stage two as there are cavities left for."""
+        launch, count = state.device.launch, cavities.count
+        shared = (*cavities.records, cavities.extents, cavities.keys, cavities.outcomes, state.triangles)
+        stamp = stamps.next(state)
+        _make_keys(state, cavities, stamp)
+        launch("mark_cavity", count, *shared)
+        launch("remark_cavity", count, *shared)
+        launch("check_marks", count, *shared, cavities.won)
+        yield stamp
+        while True:
+            launch(
+                "check_cavity", count, cavities.roots, cavities.segments, stamp, *cavities.records, cavities.extents,
+                cavities.outcomes, state.triangles, cavities.won,
+            )  # fmt: skip
+            grow(state, cavities, limits, only_damaged=True)
+            if tally(space, cavities).outcomes[Outcome.UNDECIDED] == 0:
+                return
+            stamp = stamps.next(state)
+            _make_keys(state, cavities, stamp)
+            launch("mark_cavity_atomic", count, *shared)
+            launch("check_marks", count, *shared, cavities.won)
+            yield stamp
+
+
+MARKINGS: dict[str, type[Marking]] = {"deterministic": Deterministic, "two-stage": TwoStage}

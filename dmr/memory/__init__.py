@@ -1,0 +1,36 @@
+"""Device memory and kernel launches behind one face, for `dmr` and `static_graph` alike.
+
+    device = open_device("auto")
+    values = device.array(numpy.arange(10, dtype=numpy.int32))
+    offsets = scan(values)
+    device.launch("scatter_flagged", 10, ...)
+    result = offsets.download()
+
+A kernel is named; its parameters are checked against its declaration in `cuda_src`. The CPU backend runs the same
+kernels as the GPU backend, compiled from the same source.
+"""
+
+from __future__ import annotations
+
+from dmr.memory.arrays import Device, DeviceArray
+from dmr.memory.discovery import DeviceInfo, devices, open_device, warm
+from dmr.memory.primitives import argsort, compact, flagged_indices, minmax_float64, scan, sum_float64, total
+from dmr.memory.signatures import register_record, signatures
+
+__all__ = [
+    "Device",
+    "DeviceArray",
+    "DeviceInfo",
+    "argsort",
+    "compact",
+    "devices",
+    "flagged_indices",
+    "minmax_float64",
+    "open_device",
+    "register_record",
+    "scan",
+    "signatures",
+    "sum_float64",
+    "total",
+    "warm",
+]

@@ -1,0 +1,144 @@
+"""The face of the memory layer: what a device and an array on it can do, whichever backend stands behind."""
+
+from __future__ import annotations
+
+import math
+from abc import ABC, abstractmethod
+from typing import Any
+
+import numpy as np
+from numpy.typing import DTypeLike, NDArray
+
+from dmr.memory.signatures import Signature, signatures
+
+
+class DeviceArray(ABC):
+    """A one-dimensional array in a device's memory; its elements may be records.
+
+    Attributes:
+        device: where it lives; dtype: numpy dtype of an element; size: number of elements; pointer: its address there.
+    """
+
+    device: Device
+    dtype: np.dtype[Any]
+    size: int
+
+    def __len__(self) -> int:
+        return self.size
+
+    @property
+    @abstractmethod
+    def pointer(self) -> int:
+        """The address of the first element, in the device's memory."""
+
+    @abstractmethod
+    def __getitem__(self, part: slice) -> DeviceArray:
+        """A view of a contiguous part; it keeps the memory alive."""
+
+    @abstractmethod
+    def upload(self, values: NDArray[Any]) -> None:
+        """Copies `values` (same dtype and size) into the array."""
+
+    @abstractmethod
+    def download(self) -> NDArray[Any]:
+        """The array as a new numpy array; waits for the work that was launched before."""
+
+    @abstractmethod
+    def fill(self, value: int) -> None:
+        """Sets every byte to `value` (0 to 255): 0 for zero, 255 for -1."""
+
+    @abstractmethod
+    def copy_from(self, source: DeviceArray) -> None:
+        """Copies the first `source.size` elements from another array of the same device and dtype."""
+
+    def grown(self, size: int) -> DeviceArray:
+        """This array if it has room for `size` elements, else a larger one with the same content.
+
+        Capacity grows geometrically (by half), so that a long run of insertions copies each element a few times.
+        New elements hold zeros.
+        """
+        if size <= self.size:
+            return self
+        larger = self.device.empty(max(size, self.size + self.size // 2), self.dtype)
+        larger.copy_from(self)
+        larger[self.size :].fill(0)
+        return larger
+
+    def _checked(self, values: NDArray[Any]) -> NDArray[Any]:
+        array = np.ascontiguousarray(values)
+        if array.dtype != self.dtype:
+            array = array.view(self.dtype).reshape(-1)
+        if array.size != self.size:
+            raise ValueError(f"{array.size} values for a device array of {self.size}")
+        return array
+
+    def _bounds(self, part: slice) -> tuple[int, int]:
+        start, stop, step = part.indices(self.size)
+        if step != 1:
+            raise ValueError("device arrays are cut into contiguous parts only")
+        return start, max(start, stop)
+
+
+class Device(ABC):
+    """A processor with memory of its own.
+
+    Attributes:
+        name: "cpu", "cuda:0", ...; description: for people; threads: CPU threads of a launch, 0 on a GPU.
+        launches: how many kernels were launched so far, by name.
+    """
+
+    name: str
+    description: str
+    threads: int
+
+    def __init__(self) -> None:
+        self.launches: dict[str, int] = {}
+
+    @abstractmethod
+    def empty(self, size: int, dtype: DTypeLike) -> DeviceArray:
+        """A new array of undefined content.
+
+        Raises:
+            OutOfMemoryError: it does not fit; nothing was changed.
+        """
+
+    def zeros(self, size: int, dtype: DTypeLike) -> DeviceArray:
+        """A new array of zeros."""
+        array = self.empty(size, dtype)
+        array.fill(0)
+        return array
+
+    def array(self, values: NDArray[Any], dtype: DTypeLike | None = None) -> DeviceArray:
+        """A new array with the content of `values`; rows of a table become records of `dtype`."""
+        flat = np.ascontiguousarray(values)
+        element = np.dtype(dtype) if dtype is not None else flat.dtype
+        device_array = self.empty(flat.nbytes // element.itemsize, element)
+        device_array.upload(flat.reshape(-1).view(element))
+        return device_array
+
+    def launch(self, kernel: str, count: int, *arguments: DeviceArray | int | float | None) -> None:
+        """Runs `kernel` over the indices 0 to count - 1; asynchronous on a GPU.
+
+        Raises:
+            InternalError: no such kernel, or an argument that does not fit its declaration.
+        """
+        if count <= 0:
+            return
+        signature = signatures()[kernel]
+        self.launches[kernel] = self.launches.get(kernel, 0) + 1
+        self._run(signature, count, signature.values(arguments))
+
+    @abstractmethod
+    def _run(self, signature: Signature, count: int, values: list[int | float]) -> None: ...
+
+    @abstractmethod
+    def synchronize(self) -> None:
+        """Waits for everything that was launched.
+
+        Raises:
+            InternalError: a kernel faulted.
+        """
+
+    def tiles(self, count: int, tile: int) -> int:
+        """How many tiles of `tile` indices cover `count`."""
+        return math.ceil(count / tile)

@@ -1,0 +1,201 @@
+"""Arrays in a GPU's memory, and launches on one stream of its primary context."""
+
+from __future__ import annotations
+
+import logging
+from concurrent.futures import ThreadPoolExecutor
+from functools import cache
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import pycuda.driver as driver
+from numpy.typing import DTypeLike, NDArray
+from pycuda.tools import DeviceMemoryPool
+
+from dmr.errors import InternalError, OutOfMemoryError
+from dmr.memory.arrays import Device, DeviceArray
+from dmr.memory.cuda.compiler import cubin
+from dmr.memory.signatures import Signature, signatures
+
+log = logging.getLogger("dmr.memory")
+
+BLOCK = 128  # threads a block of an ordinary kernel
+TEAM_SIZE = 256  # TEAM_SIZE of cuda_src/portable.cuh
+MOST_BLOCKS = 2**20  # beyond this the threads stride
+STAGING_BYTES = 16 * 2**20  # page-locked, twice: one half travels while the other is filled
+SMALL_BYTES = 4096  # counters and the like: one page-locked buffer, one copy
+
+
+class CudaArray(DeviceArray):
+    """A piece of a pooled allocation. It answers `__cuda_array_interface__`, so other libraries can read it in place."""
+
+    def __init__(self, device: CudaDevice, allocation: Any, offset: int, size: int, dtype: np.dtype[Any]) -> None:
+        self.device = device
+        self.dtype = dtype
+        self.size = size
+        self._cuda = device
+        self._allocation = allocation
+        self._offset = offset
+
+    @property
+    def pointer(self) -> int:
+        return int(self._allocation) + self._offset if self._allocation is not None else 0
+
+    @property
+    def nbytes(self) -> int:
+        """Bytes of the elements."""
+        return self.size * self.dtype.itemsize
+
+    @property
+    def __cuda_array_interface__(self) -> dict[str, Any]:
+        return {
+            "shape": (self.size,),
+            "typestr": self.dtype.str,
+            "descr": self.dtype.descr,
+            "data": (self.pointer, False),
+            "strides": None,
+            "stream": self._cuda.stream.handle or 1,
+            "version": 3,
+        }
+
+    def __getitem__(self, part: slice) -> CudaArray:
+        start, stop = self._bounds(part)
+        offset = self._offset + start * self.dtype.itemsize
+        return CudaArray(self._cuda, self._allocation, offset, stop - start, self.dtype)
+
+    def upload(self, values: NDArray[Any]) -> None:
+        source = self._checked(values).view(np.uint8).reshape(-1)
+        for start, buffer, event in self._cuda.staging(source.nbytes):
+            stop = min(start + STAGING_BYTES, source.nbytes)
+            buffer[: stop - start] = source[start:stop]
+            driver.memcpy_htod_async(self.pointer + start, buffer[: stop - start], self._cuda.stream)
+            event.record(self._cuda.stream)
+
+    def download(self) -> NDArray[Any]:
+        if 0 < self.nbytes <= SMALL_BYTES:
+            small = self._cuda.small_buffer[: self.nbytes]
+            self._cuda.guarded(lambda: driver.memcpy_dtoh_async(small, self.pointer, self._cuda.stream))
+            self._cuda.synchronize()
+            return small.copy().view(self.dtype)
+        result = np.empty(self.size, self.dtype)
+        target = result.view(np.uint8).reshape(-1)
+        waiting: list[tuple[int, int, Any, Any]] = []
+        for start, buffer, event in self._cuda.staging(self.nbytes):
+            stop = min(start + STAGING_BYTES, self.nbytes)
+            self._cuda.guarded(
+                lambda b=buffer, s=start, e=stop: driver.memcpy_dtoh_async(
+                    b[: e - s], self.pointer + s, self._cuda.stream
+                )
+            )
+            event.record(self._cuda.stream)
+            waiting.append((start, stop, buffer, event))
+            if len(waiting) == 2:
+                self._take(target, *waiting.pop(0))
+        for part in waiting:
+            self._take(target, *part)
+        self._cuda.synchronize()
+        return result
+
+    def _take(self, target: NDArray[np.uint8], start: int, stop: int, buffer: NDArray[np.uint8], event: Any) -> None:
+        self._cuda.guarded(event.synchronize)
+        target[start:stop] = buffer[: stop - start]
+
+    def fill(self, value: int) -> None:
+        if self.nbytes:
+            driver.memset_d8_async(self.pointer, value, self.nbytes, self._cuda.stream)
+
+    def copy_from(self, source: DeviceArray) -> None:
+        assert isinstance(source, CudaArray) and source.dtype == self.dtype
+        if source.nbytes:
+            driver.memcpy_dtod_async(self.pointer, source.pointer, source.nbytes, self._cuda.stream)
+
+
+class CudaDevice(Device):
+    """One GPU. Its primary context is shared with every other library of the process."""
+
+    def __init__(self, number: int) -> None:
+        super().__init__()
+        card = driver.Device(number)
+        self.name = f"cuda:{number}"
+        self.description = f"cuda:{number} ({card.name()})"
+        self.threads = 0
+        self.capability = card.compute_capability()
+        self._total = card.total_memory()
+        self.context = card.retain_primary_context()
+        self.context.push()
+        self.stream = driver.Stream()
+        self._pool = DeviceMemoryPool()
+        self._functions: dict[str, Any] = {}
+        self._modules: dict[Path, Any] = {}
+        self._buffers = [driver.pagelocked_empty(STAGING_BYTES, np.uint8) for _ in range(2)]
+        self._events = [driver.Event(driver.event_flags.DISABLE_TIMING) for _ in range(2)]
+        self.small_buffer = driver.pagelocked_empty(SMALL_BYTES, np.uint8)
+
+    def empty(self, size: int, dtype: DTypeLike) -> CudaArray:
+        element = np.dtype(dtype)
+        nbytes = size * element.itemsize
+        if nbytes == 0:
+            return CudaArray(self, None, 0, 0, element)
+        try:
+            allocation = self._pool.allocate(nbytes)
+        except driver.MemoryError:
+            self._pool.free_held()
+            try:
+                allocation = self._pool.allocate(nbytes)
+            except driver.MemoryError:
+                free, all_of_it = driver.mem_get_info()
+                raise OutOfMemoryError(
+                    f"{self.description} has too little memory: {nbytes / 2**30:.2f} GiB more are needed, "
+                    f"{free / 2**30:.2f} of {all_of_it / 2**30:.2f} GiB are free"
+                ) from None
+        return CudaArray(self, allocation, 0, size, element)
+
+    def staging(self, nbytes: int) -> Any:
+        """The parts of a transfer: (first byte, page-locked buffer, event to record), each buffer free when it comes."""
+        for turn, start in enumerate(range(0, nbytes, STAGING_BYTES)):
+            event = self._events[turn % 2]
+            self.guarded(event.synchronize)
+            yield start, self._buffers[turn % 2], event
+
+    def _run(self, signature: Signature, count: int, values: list[int | float]) -> None:
+        function = self._functions.get(signature.name)
+        if function is None:
+            function = self._load(signature)
+        block = TEAM_SIZE if signature.team else BLOCK
+        blocks = count if signature.team else -(-count // block)
+        function.prepared_async_call((min(blocks, MOST_BLOCKS), 1), (block, 1, 1), self.stream, 0, count, *values)
+
+    def _load(self, signature: Signature) -> Any:
+        module = self._modules.get(signature.source)
+        if module is None:
+            module = driver.module_from_file(str(cubin(signature.source, self.capability)))
+            self._modules[signature.source] = module
+        function = module.get_function(signature.name)
+        function.prepare("qq" + signature.letters)
+        self._functions[signature.name] = function
+        return function
+
+    def warm(self) -> list[str]:
+        """Compiles every module, several at a time; returns their names."""
+        sources = sorted({signature.source for signature in signatures().values()})
+        with ThreadPoolExecutor(4) as workers:
+            list(workers.map(lambda source: cubin(source, self.capability), sources))
+        return [source.name for source in sources]
+
+    def synchronize(self) -> None:
+        self.guarded(self.stream.synchronize)
+
+    def guarded(self, call: Any) -> Any:
+        """Runs a driver call that may report an earlier kernel's fault."""
+        try:
+            return call()
+        except driver.Error as error:
+            last = ", ".join(list(self.launches)[-3:])
+            raise InternalError(f"a kernel failed on {self.description}: {error} (kernels used last: {last})") from None
+
+
+@cache
+def cuda_device(number: int) -> CudaDevice:
+    """The device of a number, opened once a process."""
+    return CudaDevice(number)

@@ -1,0 +1,56 @@
+"""Which GPUs there are, without starting a context on any of them."""
+
+from __future__ import annotations
+
+import shutil
+from dataclasses import dataclass
+from functools import cache
+from typing import Any
+
+
+@dataclass(frozen=True)
+class Card:
+    """A GPU: its description, memory, and why it cannot be used (None where it can)."""
+
+    description: str
+    memory_bytes: int
+    reason: str | None
+
+
+@cache
+def _driver() -> tuple[Any, str | None]:
+    """PyCUDA's driver module after cuInit, or None and the reason."""
+    try:
+        import pycuda.driver as driver
+    except ImportError as error:
+        return None, f"PyCUDA cannot be imported ({error}): install the extra [cuda]"
+    try:
+        driver.init()
+    except driver.Error as error:
+        return None, f"the CUDA driver does not start ({error})"
+    return driver, None
+
+
+def absence() -> str | None:
+    """Why there is no GPU at all, or None where there is one."""
+    driver, reason = _driver()
+    return reason if driver is None else (None if driver.Device.count() else "this machine has no NVIDIA GPU")
+
+
+@cache
+def cards() -> tuple[Card, ...]:
+    """Every GPU that the driver shows; none where PyCUDA or the driver is missing (`absence` says which)."""
+    driver, _ = _driver()
+    if driver is None:
+        return ()
+    found = []
+    for number in range(driver.Device.count()):
+        device = driver.Device(number)
+        major, minor = device.compute_capability()
+        reason = None
+        if (major, minor) < (7, 0):
+            reason = f"compute capability {major}.{minor}; 7.0 is needed"
+        elif shutil.which("nvcc") is None:
+            reason = "nvcc, which compiles the kernels on first use, is not on the PATH"
+        found.append(Card(f"{device.name()}, compute capability {major}.{minor}", device.total_memory(), reason))
+    return tuple(found)

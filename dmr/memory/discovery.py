@@ -1,0 +1,105 @@
+"""Which devices there are, and opening one by name."""
+
+from __future__ import annotations
+
+import logging
+import os
+from dataclasses import dataclass
+
+from dmr.errors import DeviceUnavailableError, OptionError
+from dmr.memory.arrays import Device
+
+log = logging.getLogger("dmr.memory")
+
+
+@dataclass(frozen=True)
+class DeviceInfo:
+    """A device of this machine.
+
+    Attributes:
+        name: what `device=` takes; description: for people; usable: whether a run can use it; reason: why not.
+        memory_bytes: its memory; threads: CPU threads, 0 on a GPU.
+    """
+
+    name: str
+    description: str
+    usable: bool
+    reason: str | None
+    memory_bytes: int
+    threads: int
+
+
+def devices() -> list[DeviceInfo]:
+    """Every device of this machine, usable or not; the CPU first."""
+    from dmr.memory.cuda import discovery as cuda
+    from dmr.memory.host.compiler import library
+    from dmr.memory.host.device import available_threads
+
+    reason = None
+    try:
+        library()
+    except DeviceUnavailableError as error:
+        reason = str(error)
+    threads = available_threads()
+    memory = os.sysconf("SC_PAGE_SIZE") * os.sysconf("SC_PHYS_PAGES")
+    found = [DeviceInfo("cpu", f"{threads} cores", reason is None, reason, memory, threads)]
+    return found + [
+        DeviceInfo(f"cuda:{i}", card.description, card.reason is None, card.reason, card.memory_bytes, 0)
+        for i, card in enumerate(cuda.cards())
+    ]
+
+
+def open_device(name: str = "auto", threads: int | None = None) -> Device:
+    """A device by name.
+
+    Args:
+        name: "auto" takes the first GPU that works, else the CPU; "cpu", "cuda" and "cuda:N" insist.
+        threads: CPU threads; by default every core that the process may use. Ignored on a GPU.
+
+    Raises:
+        DeviceUnavailableError: the device that was named is not there, or does not work; says why.
+        OptionError: a name of another form, or a number of threads below 1.
+    """
+    if threads is not None and threads < 1:
+        raise OptionError(f"threads must be at least 1, not {threads}")
+    if name in ("auto", "cuda") or name.startswith("cuda:"):
+        number = name.partition(":")[2] or "0"
+        if not number.isdigit():
+            raise OptionError(f"device must be auto, cpu, cuda or cuda:N, not {name!r}")
+        if name != "auto":
+            return _open_cuda(int(number))
+        from dmr.memory.cuda import discovery as cuda
+
+        if any(card.reason is None for card in cuda.cards()):
+            return _open_cuda(next(i for i, card in enumerate(cuda.cards()) if card.reason is None))
+        log.info("no usable GPU: running on the CPU")
+        name = "cpu"
+    if name != "cpu":
+        raise OptionError(f"device must be auto, cpu, cuda or cuda:N, not {name!r}")
+    from dmr.memory.host.device import HostDevice
+
+    return HostDevice(threads)
+
+
+def _open_cuda(number: int) -> Device:
+    from dmr.memory.cuda import discovery as cuda
+
+    cards = cuda.cards()
+    if number >= len(cards):
+        raise DeviceUnavailableError(cuda.absence() or f"there is no cuda:{number}: this machine has {len(cards)} GPU(s)")
+    reason = cards[number].reason
+    if reason is not None:
+        raise DeviceUnavailableError(f"cuda:{number} cannot be used: {reason}")
+    from dmr.memory.cuda.device import cuda_device
+
+    return cuda_device(number)
+
+
+def warm(name: str = "auto") -> list[str]:
+    """Compiles every kernel for a device ahead of its first use; returns the names of the modules.
+
+    The CPU's kernels were compiled when the package was built: nothing is left to do there.
+    """
+    device = open_device(name)
+    modules = getattr(device, "warm", None)
+    return list(modules()) if modules else []

@@ -1,0 +1,1 @@
+"""The CPU backend: the kernels as a native library, its threads over the index range."""

@@ -1,0 +1,55 @@
+"""Finds and loads the native library, which is compiled from `cuda_src` when the package is built."""
+
+from __future__ import annotations
+
+import ctypes
+from functools import cache
+from pathlib import Path
+from typing import Any
+
+from dmr.errors import DeviceUnavailableError
+
+LIBRARY = Path(__file__).resolve().parent / "_kernels.so"
+
+
+@cache
+def library() -> ctypes.CDLL:
+    """The native library.
+
+    Raises:
+        DeviceUnavailableError: it is missing or cannot be loaded.
+    """
+    try:
+        loaded = ctypes.CDLL(str(LIBRARY))
+    except OSError as error:
+        raise DeviceUnavailableError(
+            f"the native kernel library cannot be loaded ({error}): install the package with pip, "
+            "which builds it (a C++17 compiler such as g++ is needed)"
+        ) from None
+    loaded.host_launch.argtypes = [
+        ctypes.c_void_p,
+        ctypes.c_int64,
+        ctypes.c_char_p,
+        ctypes.c_int,
+        ctypes.c_int64,
+    ]
+    loaded.host_launch.restype = None
+    return loaded
+
+
+@cache
+def kernel_address(name: str) -> int:
+    """The address of a kernel's entry point.
+
+    Raises:
+        DeviceUnavailableError: the library was built from other sources than these.
+    """
+    try:
+        entry: Any = getattr(library(), f"kernel_{name}")
+    except AttributeError:
+        raise DeviceUnavailableError(
+            f"the native library has no kernel {name}: it is older than the sources; build the package again"
+        ) from None
+    address = ctypes.cast(entry, ctypes.c_void_p).value
+    assert address is not None
+    return address

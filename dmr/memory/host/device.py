@@ -1,0 +1,80 @@
+"""Arrays in main memory, and launches on the threads of the native library."""
+
+from __future__ import annotations
+
+import os
+from typing import Any
+
+import numpy as np
+from numpy.typing import DTypeLike, NDArray
+
+from dmr.errors import OutOfMemoryError
+from dmr.memory.arrays import Device, DeviceArray
+from dmr.memory.host.compiler import kernel_address, library
+from dmr.memory.signatures import Signature
+
+ALIGNMENT = 64  # a cache line; records are never cut by one more often than they must
+SMALLEST_PIECE = 128  # fewer indices than this are not worth waking a thread for
+
+
+class HostArray(DeviceArray):
+    """A numpy array with the face of a device array."""
+
+    def __init__(self, device: Device, values: NDArray[Any]) -> None:
+        self.device = device
+        self.values = values
+        self.dtype = values.dtype
+        self.size = values.size
+
+    @property
+    def pointer(self) -> int:
+        return int(self.values.ctypes.data)
+
+    def __getitem__(self, part: slice) -> HostArray:
+        start, stop = self._bounds(part)
+        return HostArray(self.device, self.values[start:stop])
+
+    def upload(self, values: NDArray[Any]) -> None:
+        self.values[...] = self._checked(values)
+
+    def download(self) -> NDArray[Any]:
+        return self.values.copy()
+
+    def fill(self, value: int) -> None:
+        self.values.view(np.uint8).fill(value)
+
+    def copy_from(self, source: DeviceArray) -> None:
+        assert isinstance(source, HostArray) and source.dtype == self.dtype
+        self.values[: source.size] = source.values
+
+
+class HostDevice(Device):
+    """The processor's cores; `threads` of them work on a launch."""
+
+    def __init__(self, threads: int | None = None) -> None:
+        super().__init__()
+        self._launch = library().host_launch
+        self.threads = threads if threads is not None else available_threads()
+        self.name = "cpu"
+        self.description = f"cpu ({self.threads} thread{'s' if self.threads != 1 else ''})"
+
+    def empty(self, size: int, dtype: DTypeLike) -> HostArray:
+        element = np.dtype(dtype)
+        try:
+            raw = np.empty(size * element.itemsize + ALIGNMENT, np.uint8)
+        except MemoryError:
+            raise OutOfMemoryError(f"{size * element.itemsize / 2**30:.2f} GiB of memory could not be had") from None
+        start = -raw.ctypes.data % ALIGNMENT
+        return HostArray(self, raw[start : start + size * element.itemsize].view(element))
+
+    def _run(self, signature: Signature, count: int, values: list[int | float]) -> None:
+        piece = 1 if signature.team else SMALLEST_PIECE
+        self._launch(kernel_address(signature.name), count, signature.slots.pack(*values), self.threads, piece)
+
+    def synchronize(self) -> None:
+        """Launches on the CPU have ended when they return."""
+
+
+def available_threads() -> int:
+    """The cores that this process may use."""
+    return len(os.sched_getaffinity(0)) if hasattr(os, "sched_getaffinity") else os.cpu_count() or 1

@@ -1,0 +1,126 @@
+"""Scan, reduction, compaction and sorting on device arrays: deterministic on every backend.
+
+Integer sums do not depend on their order, so any tiling gives the same bits. Float sums run in one fixed tree
+(`cuda_src/scan.cu`), which no thread count changes.
+"""
+
+from __future__ import annotations
+
+import numpy as np
+
+from dmr.memory.arrays import Device, DeviceArray
+
+TILE = 2048  # TILE of cuda_src/scan.cu
+SORT_CHUNK = 512  # keys that one index of a sorting kernel handles
+DIGITS = 256
+
+
+def scan(values: DeviceArray, count: int | None = None, out: DeviceArray | None = None) -> DeviceArray:
+    """The exclusive prefix sums of int32 or int64 values.
+
+    Args:
+        values: the numbers; they are kept.
+        count: how many of them count (default: all).
+        out: where the result goes (count + 1 places at least); a new array by default.
+
+    Returns:
+        An array of which place i holds the sum of the values before i, and place `count` the total.
+    """
+    device = values.device
+    count = values.size if count is None else count
+    kind = values.dtype.name
+    offsets = device.empty(count + 1, values.dtype) if out is None else out
+    if count == 0:
+        offsets[:1].fill(0)
+        return offsets
+    tiles = device.tiles(count, TILE)
+    if tiles == 1:
+        tile_offsets = device.zeros(1, values.dtype)
+    else:
+        sums = device.empty(tiles, values.dtype)
+        device.launch(f"sum_tiles_{kind}", tiles, values, count, sums)
+        tile_offsets = scan(sums)
+    device.launch(f"scan_tiles_{kind}", tiles, values, count, tile_offsets, offsets)
+    return offsets
+
+
+def total(offsets: DeviceArray, count: int) -> int:
+    """The sum that a scan over `count` values ended with; waits for it."""
+    return int(offsets[count : count + 1].download()[0])
+
+
+def sum_float64(values: DeviceArray) -> float:
+    """The sum of float64 values, in one fixed tree; waits for it."""
+    device = values.device
+    while values.size > 1:
+        tiles = device.tiles(values.size, TILE)
+        sums = device.empty(tiles, np.float64)
+        device.launch("sum_tiles_float64", tiles, values, values.size, sums)
+        values = sums
+    return float(values.download()[0]) if values.size else 0.0
+
+
+def minmax_float64(low: DeviceArray, high: DeviceArray | None = None) -> tuple[float, float]:
+    """The least of some float64 values and the largest of the same, or of others; waits for them.
+
+    At least one value, no NaN, and as many in `high` as in `low`.
+    """
+    device = low.device
+    high = low if high is None else high
+    while low.size > 1:
+        tiles = device.tiles(low.size, TILE)
+        tile_low, tile_high = device.empty(tiles, np.float64), device.empty(tiles, np.float64)
+        device.launch("minmax_tiles_float64", tiles, low, high, low.size, tile_low, tile_high)
+        low, high = tile_low, tile_high
+    return float(low.download()[0]), float(high.download()[0])
+
+
+def compact(values: DeviceArray, flags: DeviceArray, count: int | None = None) -> tuple[DeviceArray, int]:
+    """The int32 values whose int32 flag is 1, in order, and how many there are; waits for the number."""
+    device = values.device
+    count = values.size if count is None else count
+    offsets = scan(flags, count)
+    kept = total(offsets, count)
+    result = device.empty(kept, np.int32)
+    if kept:
+        device.launch("scatter_flagged", count, values, flags, offsets, result)
+    return result, kept
+
+
+def flagged_indices(flags: DeviceArray, count: int | None = None) -> tuple[DeviceArray, int]:
+    """The indices whose int32 flag is 1, in order, and how many there are; waits for the number."""
+    device = flags.device
+    count = flags.size if count is None else count
+    offsets = scan(flags, count)
+    kept = total(offsets, count)
+    result = device.empty(kept, np.int32)
+    if kept:
+        device.launch("scatter_indices", count, flags, offsets, result)
+    return result, kept
+
+
+def argsort(keys: DeviceArray, bits: int = 32) -> DeviceArray:
+    """The stable order of uint32 keys, by their lowest `bits` bits: int32 indices, ties by index.
+
+    A least-significant-digit radix sort, eight bits a pass.
+    """
+    device: Device = keys.device
+    count = keys.size
+    values = device.empty(count, np.int32)
+    device.launch("fill_indices", count, values)
+    chunks = device.tiles(count, SORT_CHUNK)
+    counts = device.empty(DIGITS * chunks, np.int32)
+    places = device.empty(DIGITS * chunks + 1, np.int32)
+    other_keys, other_values = device.empty(count, np.uint32), device.empty(count, np.int32)
+    source_keys = keys
+    spare_keys = device.empty(count, np.uint32)
+    for shift in range(0, bits, 8):
+        device.launch("count_digits", chunks, source_keys, count, shift, SORT_CHUNK, chunks, counts)
+        scan(counts, out=places)
+        device.launch(
+            "scatter_digits", chunks, source_keys, values, count, shift, SORT_CHUNK, chunks, places,
+            other_keys, other_values,
+        )  # fmt: skip
+        source_keys, other_keys = other_keys, (spare_keys if source_keys is keys else source_keys)
+        values, other_values = other_values, values
+    return values

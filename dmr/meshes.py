@@ -1,0 +1,282 @@
+"""The value objects that users hold: `Mesh` and `Pslg`.
+
+They are frozen, hold numpy arrays, and are cheap to make: the constructor checks shapes, dtypes, index ranges and
+finite coordinates (vectorised), nothing that needs geometry. Whether a mesh is a valid triangulation is decided
+where it matters: by `dmr.refine` at its door, and exactly by `dmr.validate`.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass, field
+from functools import cached_property
+from typing import Any
+
+import numpy as np
+from numpy.typing import ArrayLike, NDArray
+
+from dmr.errors import InvalidMeshError
+
+Float = NDArray[np.float64]
+Int = NDArray[np.int32]
+
+
+def _frozen(array: NDArray[Any]) -> NDArray[Any]:
+    """A read-only view of `array`: the data is shared, the caller's own array stays writable."""
+    view = array.view()
+    view.flags.writeable = False
+    return view
+
+
+def _real(values: ArrayLike, shape: tuple[int | None, ...], name: str) -> Float:
+    array = np.asarray(values, dtype=np.float64)
+    if array.size == 0:
+        array = array.reshape([0 if n is None else n for n in shape])
+    if array.ndim != len(shape) or any(n is not None and n != m for n, m in zip(shape, array.shape, strict=True)):
+        raise InvalidMeshError(f"{name} must have shape {_shape_text(shape)}, not {array.shape}")
+    return np.ascontiguousarray(array)
+
+
+def _whole(values: ArrayLike, shape: tuple[int | None, ...], name: str) -> Int:
+    array = np.asarray(values)
+    if array.size == 0:
+        array = array.reshape([0 if n is None else n for n in shape]).astype(np.int32)
+    if array.dtype.kind not in "iu":
+        raise InvalidMeshError(f"{name} must hold whole numbers, not {array.dtype}")
+    if array.ndim != len(shape) or any(n is not None and n != m for n, m in zip(shape, array.shape, strict=True)):
+        raise InvalidMeshError(f"{name} must have shape {_shape_text(shape)}, not {array.shape}")
+    if array.dtype != np.int32 and array.size and (array.max() > 2**31 - 1 or array.min() < -(2**31)):
+        raise InvalidMeshError(f"{name} does not fit in 32 bits")
+    return np.ascontiguousarray(array, dtype=np.int32)
+
+
+def _shape_text(shape: tuple[int | None, ...]) -> str:
+    return "(" + ", ".join("n" if n is None else str(n) for n in shape) + ("," if len(shape) == 1 else "") + ")"
+
+
+def _check_indices(array: Int, limit: int, element: str) -> None:
+    wrong = np.flatnonzero(((array < 0) | (array >= limit)).any(axis=1))
+    if wrong.size:
+        index = int(wrong[0])
+        row = array[index]
+        bad = int(row[(row < 0) | (row >= limit)][0])
+        raise InvalidMeshError(f"names vertex {bad}, but there are {limit} vertices", element, index)
+
+
+def _check_finite(vertices: Float) -> None:
+    wrong = np.flatnonzero(~np.isfinite(vertices).all(axis=1))
+    if wrong.size:
+        index = int(wrong[0])
+        x, y = vertices[index]
+        raise InvalidMeshError(f"coordinates ({x}, {y}) are not finite", "vertex", index)
+
+
+@dataclass(frozen=True, eq=False)
+class Mesh:
+    """A triangulation in the plane.
+
+    ::
+
+                 2                 Corner k of triangle t is vertices[triangles[t, k]]; the corners run
+                / \\                counter-clockwise. Edge k is the one opposite corner k, from corner k + 1
+        edge 1 /   \\ edge 0        to corner k + 2 (modulo 3); neighbours[t, k] is the triangle across it,
+              / t   \\              or -1 where there is none.
+             0-------1
+               edge 2
+
+    Attributes:
+        vertices: (n, 2) float64, in the user's own units.
+        triangles: (m, 3) int32, indices into `vertices`.
+        segments: (s, 2) int32, constrained edges by their end vertices. Boundary edges are constrained whether they are
+            listed or not.
+        segment_markers: (s,) int32, 0 where nothing was said.
+        vertex_markers: (n,) int32 or None.
+        vertex_attributes: (n, a) float64, a >= 0.
+        triangle_attributes: (m, c) float64, c >= 0; column 0 is the region by Triangle's convention.
+        area_bounds: (m,) float64 or None: the largest area wanted in place of each triangle; <= 0 means none.
+
+    Raises:
+        InvalidMeshError: a wrong shape or dtype, an index out of range, a coordinate that is not finite.
+    """
+
+    vertices: Float
+    triangles: Int
+    segments: Int = field(default_factory=lambda: np.empty((0, 2), np.int32))
+    segment_markers: Int | None = None
+    vertex_markers: Int | None = None
+    vertex_attributes: Float | None = None
+    triangle_attributes: Float | None = None
+    area_bounds: Float | None = None
+
+    def __post_init__(self) -> None:
+        vertices = _real(self.vertices, (None, 2), "vertices")
+        triangles = _whole(self.triangles, (None, 3), "triangles")
+        segments = _whole(self.segments, (None, 2), "segments")
+        n, m, s = len(vertices), len(triangles), len(segments)
+        _check_finite(vertices)
+        _check_indices(triangles, n, "triangle")
+        _check_indices(segments, n, "segment")
+        markers = self.segment_markers
+        checked: dict[str, NDArray[Any] | None] = {
+            "vertices": vertices,
+            "triangles": triangles,
+            "segments": segments,
+            "segment_markers": np.zeros(s, np.int32) if markers is None else _whole(markers, (s,), "segment_markers"),
+            "vertex_markers": None
+            if self.vertex_markers is None
+            else _whole(self.vertex_markers, (n,), "vertex_markers"),
+            "vertex_attributes": np.empty((n, 0))
+            if self.vertex_attributes is None
+            else _real(self.vertex_attributes, (n, None), "vertex_attributes"),
+            "triangle_attributes": np.empty((m, 0))
+            if self.triangle_attributes is None
+            else _real(self.triangle_attributes, (m, None), "triangle_attributes"),
+            "area_bounds": None if self.area_bounds is None else _real(self.area_bounds, (m,), "area_bounds"),
+        }
+        for name, array in checked.items():
+            object.__setattr__(self, name, None if array is None else _frozen(array))
+
+    @cached_property
+    def neighbours(self) -> Int:
+        """(m, 3) int32: entry k is the triangle across the edge opposite corner k, -1 where there is none.
+
+        Raises:
+            InvalidMeshError: an edge with two triangles on the same side.
+        """
+        return _frozen(find_neighbours(self.triangles, len(self.vertices)))
+
+    def unique_segments(self) -> tuple[Int, Int]:
+        """The segments without repetitions (in either direction), and their markers: the first one that is not 0.
+
+        Returns:
+            ((u, 2) int32 with the smaller vertex first, sorted; (u,) int32 markers).
+        """
+        assert self.segment_markers is not None
+        ends = np.sort(self.segments, axis=1)
+        unique, inverse = np.unique(ends, axis=0, return_inverse=True)
+        inverse = inverse.reshape(-1)  # numpy 2.0 kept the axis
+        markers = np.zeros(len(unique), np.int32)
+        said = np.flatnonzero(self.segment_markers)[::-1]  # later writes win: the first marker is written last
+        markers[inverse[said]] = self.segment_markers[said]
+        return unique.astype(np.int32), markers
+
+    @classmethod
+    def from_triangle(cls, data: Mapping[str, Any]) -> Mesh:
+        """A mesh from a dictionary of the `triangle` package (vertices, triangles, segments, markers, attributes)."""
+
+        def column(name: str) -> NDArray[Any] | None:
+            return np.asarray(data[name]).reshape(-1) if name in data else None
+
+        attributes = data.get("vertex_attributes")
+        return cls(
+            np.asarray(data["vertices"]),
+            np.asarray(data["triangles"])[:, :3],
+            segments=data.get("segments", np.empty((0, 2), np.int32)),
+            segment_markers=column("segment_markers") if "segments" in data else None,
+            vertex_markers=column("vertex_markers"),
+            vertex_attributes=None if attributes is None else np.asarray(attributes),
+            triangle_attributes=np.asarray(data["triangle_attributes"]) if "triangle_attributes" in data else None,
+            area_bounds=column("triangle_max_area"),
+        )
+
+    def to_triangle(self) -> dict[str, NDArray[Any]]:
+        """The dictionary that the `triangle` package takes; the arrays are copies, in its order and dtypes."""
+        data: dict[str, NDArray[Any]] = {"vertices": self.vertices.copy(), "triangles": self.triangles.copy()}
+        if len(self.segments):
+            assert self.segment_markers is not None
+            data["segments"] = self.segments.copy()
+            data["segment_markers"] = self.segment_markers.reshape(-1, 1).copy()
+        if self.vertex_markers is not None:
+            data["vertex_markers"] = self.vertex_markers.reshape(-1, 1).copy()
+        if self.vertex_attributes is not None and self.vertex_attributes.shape[1]:
+            data["vertex_attributes"] = self.vertex_attributes.copy()
+        if self.triangle_attributes is not None and self.triangle_attributes.shape[1]:
+            data["triangle_attributes"] = self.triangle_attributes.copy()
+        if self.area_bounds is not None:
+            data["triangle_max_area"] = self.area_bounds.reshape(-1, 1).copy()
+        return data
+
+    def __repr__(self) -> str:
+        return f"Mesh({len(self.vertices)} vertices, {len(self.triangles)} triangles, {len(self.segments)} segments)"
+
+
+@dataclass(frozen=True, eq=False)
+class Pslg:
+    """A planar straight-line graph: the outline of a domain, before it is triangulated.
+
+    Attributes:
+        vertices: (n, 2) float64.
+        segments: (s, 2) int32.
+        holes: (h, 2) float64, one point inside each hole.
+        regions: (r, 4) float64: x, y, attribute, largest area (<= 0: none).
+        segment_markers: (s,) int32, 0 where nothing was said; vertex_markers: (n,) int32 or None;
+            vertex_attributes: (n, a) float64.
+
+    Raises:
+        InvalidMeshError: as for `Mesh`.
+    """
+
+    vertices: Float
+    segments: Int
+    holes: Float = field(default_factory=lambda: np.empty((0, 2)))
+    regions: Float = field(default_factory=lambda: np.empty((0, 4)))
+    segment_markers: Int | None = None
+    vertex_markers: Int | None = None
+    vertex_attributes: Float | None = None
+
+    def __post_init__(self) -> None:
+        vertices = _real(self.vertices, (None, 2), "vertices")
+        segments = _whole(self.segments, (None, 2), "segments")
+        n, s = len(vertices), len(segments)
+        _check_finite(vertices)
+        _check_indices(segments, n, "segment")
+        markers = self.segment_markers
+        checked: dict[str, NDArray[Any] | None] = {
+            "vertices": vertices,
+            "segments": segments,
+            "holes": _real(self.holes, (None, 2), "holes"),
+            "regions": _real(self.regions, (None, 4), "regions"),
+            "segment_markers": np.zeros(s, np.int32) if markers is None else _whole(markers, (s,), "segment_markers"),
+            "vertex_markers": None
+            if self.vertex_markers is None
+            else _whole(self.vertex_markers, (n,), "vertex_markers"),
+            "vertex_attributes": np.empty((n, 0))
+            if self.vertex_attributes is None
+            else _real(self.vertex_attributes, (n, None), "vertex_attributes"),
+        }
+        for name, array in checked.items():
+            object.__setattr__(self, name, None if array is None else _frozen(array))
+
+    def __repr__(self) -> str:
+        return f"Pslg({len(self.vertices)} vertices, {len(self.segments)} segments, {len(self.holes)} holes)"
+
+
+def find_neighbours(triangles: Int, vertex_count: int) -> Int:
+    """The neighbour table of a triangle list, by one sort of its directed edges.
+
+    Args:
+        triangles: (m, 3) int32, counter-clockwise.
+        vertex_count: how many vertices there are.
+
+    Returns:
+        (m, 3) int32, -1 where an edge has no triangle on its other side.
+
+    Raises:
+        InvalidMeshError: a directed edge that two triangles share (overlap, or an edge of three triangles).
+    """
+    starts = triangles[:, [1, 2, 0]].ravel().astype(np.int64)
+    ends = triangles[:, [2, 0, 1]].ravel().astype(np.int64)
+    forward = starts * vertex_count + ends
+    order = np.argsort(forward, kind="stable")
+    ordered = forward[order]
+    twice = np.flatnonzero(ordered[1:] == ordered[:-1])
+    if twice.size:
+        first, second = order[twice[0]], order[twice[0] + 1]
+        u, v = int(starts[first]), int(ends[first])
+        raise InvalidMeshError(
+            f"lies on the same side of edge ({u}, {v}) as triangle {first // 3}", "triangle", int(second // 3)
+        )
+    backward = ends * vertex_count + starts
+    place = np.minimum(np.searchsorted(ordered, backward), max(len(ordered) - 1, 0))
+    found = ordered[place] == backward if len(ordered) else np.zeros(0, bool)
+    return np.where(found, order[place] // 3, -1).astype(np.int32).reshape(-1, 3)

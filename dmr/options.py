@@ -1,0 +1,59 @@
+"""What a refinement is asked to do: one frozen object, checked in one place."""
+
+from __future__ import annotations
+
+import math
+from dataclasses import dataclass
+
+from dmr.errors import OptionError
+
+MARKINGS = ("deterministic", "two-stage")
+BALANCES = ("none", "work-stealing")
+STEINER_RULES = ("off-center", "circumcenter")
+
+# Above this bound no proof of termination is known, and runs are seen to fail from 34 degrees on.
+PROMISED_ANGLE = 33.0
+
+
+@dataclass(frozen=True, kw_only=True)
+class RefineOptions:
+    """The options of `dmr.refine`, by the same names.
+
+    Attributes:
+        min_angle: degrees, 0 <= min_angle < 60; 0 switches the angle criterion off.
+        max_area: largest triangle area, in squared units of the coordinates; None for no bound.
+        steiner: "off-center" (Ungor) or "circumcenter" (Ruppert, Chew).
+        conforming: every triangle stays Delaunay, not only constrained Delaunay: segments whose diametral circle
+            holds a vertex are split (Ruppert), in place of those whose diametral lens does (Chew).
+        max_steiner: how many points may be inserted; None takes a bound far above what a sound run needs.
+        marking: how cavities settle their conflicts, one of `MARKINGS`.
+        balance: how new triangles are shared out for their quality check, one of `BALANCES`.
+        strict: refuse a mesh that is not Delaunay instead of flipping it.
+
+    Raises:
+        OptionError: a value that cannot be used; the message names it.
+    """
+
+    min_angle: float = 30.0
+    max_area: float | None = None
+    steiner: str = "off-center"
+    conforming: bool = False
+    max_steiner: int | None = None
+    marking: str = "deterministic"
+    balance: str = "work-stealing"
+    strict: bool = False
+
+    def __post_init__(self) -> None:
+        if not (math.isfinite(self.min_angle) and 0 <= self.min_angle < 60):
+            raise OptionError(f"min_angle must be at least 0 and below 60 degrees, not {self.min_angle:g}")
+        if self.max_area is not None and not (math.isfinite(self.max_area) and self.max_area > 0):
+            raise OptionError(f"max_area must be positive, not {self.max_area:g}")
+        if self.max_steiner is not None and self.max_steiner < 0:
+            raise OptionError(f"max_steiner must not be negative, not {self.max_steiner}")
+        for name, value, known in (
+            ("steiner", self.steiner, STEINER_RULES),
+            ("marking", self.marking, MARKINGS),
+            ("balance", self.balance, BALANCES),
+        ):
+            if value not in known:
+                raise OptionError(f"{name} must be one of {', '.join(known)}, not {value!r}")

@@ -1,0 +1,319 @@
+"""How good a mesh is: angles, areas, edge lengths, radius-edge ratios and aspect ratios of all its triangles.
+
+Everything is computed in float64 from the coordinates, in blocks that fit in the cache and on all cores (numpy lets go
+of the interpreter while it works), so that 15 million triangles take seconds. Nothing here decides whether a mesh is
+right: that is `dmr.validate`, in exact arithmetic.
+"""
+
+from __future__ import annotations
+
+import math
+import os
+from collections.abc import Callable
+from concurrent.futures import ThreadPoolExecutor
+from dataclasses import asdict, dataclass
+from typing import Any
+
+import numpy as np
+
+from dmr.meshes import Float, Int, Mesh
+
+PERCENTILES = (1, 5, 25, 50, 75, 95, 99)
+HISTOGRAM_BINS = 60  # one a degree: no smallest angle exceeds 60
+_BLOCK = 1 << 15  # triangles a block: its dozen temporaries stay in a core's cache
+
+
+@dataclass(frozen=True, kw_only=True)
+class Distribution:
+    """One quantity over all triangles (or edges): extremes, mean, and percentiles by their number.
+
+    All are NaN where there is nothing to measure.
+    """
+
+    minimum: float
+    mean: float
+    maximum: float
+    percentiles: dict[int, float]
+
+
+@dataclass(frozen=True, kw_only=True)
+class Quality:
+    """The statistics of a mesh. Angles are in degrees, lengths and areas in the units of the coordinates.
+
+    Attributes:
+        vertices, triangles, edges, boundary_edges, segments: counts; an edge that two triangles share counts once.
+        bounds: smallest x, smallest y, largest x, largest y over all vertices.
+        area: of the whole mesh.
+        min_angle, max_angle: each triangle's smallest and largest angle.
+        areas: signed: clockwise triangles have negative ones.
+        edge_lengths: every edge once.
+        radius_edge: circumradius over shortest edge: 1 / (2 sin of the smallest angle).
+        aspect: longest edge over the altitude on it; 2 / sqrt(3) for an equilateral triangle.
+        histogram: how many triangles have a smallest angle in [k, k + 1) degrees, k from 0 to 59; 60 is in the last.
+        bound: the angle that `below` refers to, None if none was asked for.
+        below: how many triangles have an angle below `bound`.
+    """
+
+    vertices: int
+    triangles: int
+    edges: int
+    boundary_edges: int
+    segments: int
+    bounds: tuple[float, float, float, float]
+    area: float
+    min_angle: Distribution
+    max_angle: Distribution
+    areas: Distribution
+    edge_lengths: Distribution
+    radius_edge: Distribution
+    aspect: Distribution
+    histogram: tuple[int, ...]
+    bound: float | None
+    below: int | None
+
+    def to_json(self) -> dict[str, Any]:
+        """Plain numbers, lists and dictionaries; what is not finite (a flat triangle's ratios) is None."""
+        return _plain(asdict(self))  # type: ignore[no-any-return]
+
+
+@dataclass(frozen=True, kw_only=True)
+class Summary:
+    """The few figures that stand in a table before and after: no percentiles, so nothing has to be sorted."""
+
+    vertices: int
+    triangles: int
+    min_angle: float
+    max_angle: float
+    mean_min_angle: float
+    max_area: float
+    below: int
+    too_large: int
+
+
+def measure(mesh: Mesh, *, bound: float | None = None) -> Quality:
+    """All statistics of `mesh`.
+
+    Args:
+        mesh: any mesh; flat and clockwise triangles are measured like the others.
+        bound: degrees; how many triangles have an angle below it is counted.
+    """
+    m = len(mesh.triangles)
+    smallest, largest, areas, radius_edge, aspect = (np.empty(m) for _ in range(5))
+
+    def work(start: int, stop: int) -> None:
+        shape = _shapes(mesh.vertices, mesh.triangles[start:stop])
+        smallest[start:stop], largest[start:stop] = shape.smallest, shape.largest
+        areas[start:stop] = shape.twice_area / 2
+        with np.errstate(divide="ignore", invalid="ignore"):
+            twice = np.abs(shape.twice_area)
+            radius_edge[start:stop] = shape.middle * shape.longest / (2 * twice)
+            aspect[start:stop] = shape.longest**2 / twice
+
+    _in_blocks(work, m)
+    edges, triangles_per_edge = unique_edges(mesh)
+    box = bounding_box(mesh.vertices)
+    return Quality(
+        vertices=len(mesh.vertices),
+        triangles=m,
+        edges=len(edges),
+        boundary_edges=int(np.count_nonzero(triangles_per_edge == 1)),
+        segments=len(mesh.segments),
+        bounds=box,
+        area=float(areas.sum()),
+        histogram=_histogram(smallest),
+        bound=bound,
+        below=None if bound is None else int(np.count_nonzero(smallest < bound)),
+        min_angle=distribution(smallest),
+        max_angle=distribution(largest),
+        areas=distribution(areas),
+        edge_lengths=distribution(_lengths(mesh.vertices, edges)),
+        radius_edge=distribution(radius_edge),
+        aspect=distribution(aspect),
+    )
+
+
+def summarise(mesh: Mesh, *, bound: float, max_area: float | None = None) -> Summary:
+    """The short form of `measure`: one pass over the triangles that keeps nothing a triangle.
+
+    Args:
+        mesh: any mesh.
+        bound: degrees; triangles with an angle below it are counted.
+        max_area: triangles that are larger are counted; None counts none.
+    """
+    m = len(mesh.triangles)
+    starts = max(1, -(-m // _BLOCK))
+    rows = np.zeros((starts, 6))
+
+    def work(start: int, stop: int) -> None:
+        shape = _shapes(mesh.vertices, mesh.triangles[start:stop])
+        area = shape.twice_area / 2
+        rows[start // _BLOCK] = (
+            shape.smallest.min(),
+            shape.largest.max(),
+            shape.smallest.sum(),
+            area.max(),
+            np.count_nonzero(shape.smallest < bound),
+            0 if max_area is None else np.count_nonzero(area > max_area),
+        )
+
+    _in_blocks(work, m)
+    return Summary(
+        vertices=len(mesh.vertices),
+        triangles=m,
+        min_angle=float(rows[:, 0].min()) if m else math.nan,
+        max_angle=float(rows[:, 1].max()) if m else math.nan,
+        mean_min_angle=float(rows[:, 2].sum() / m) if m else math.nan,
+        max_area=float(rows[:, 3].max()) if m else math.nan,
+        below=int(rows[:, 4].sum()),
+        too_large=int(rows[:, 5].sum()),
+    )
+
+
+def min_angles(mesh: Mesh) -> Float:
+    """(m,) float64: each triangle's smallest angle in degrees."""
+    angles = np.empty(len(mesh.triangles))
+
+    def work(start: int, stop: int) -> None:
+        angles[start:stop] = _shapes(mesh.vertices, mesh.triangles[start:stop]).smallest
+
+    _in_blocks(work, len(angles))
+    return angles
+
+
+def triangle_areas(mesh: Mesh) -> Float:
+    """(m,) float64: each triangle's area, negative where its corners run clockwise."""
+    areas = np.empty(len(mesh.triangles))
+
+    def work(start: int, stop: int) -> None:
+        areas[start:stop] = _shapes(mesh.vertices, mesh.triangles[start:stop]).twice_area / 2
+
+    _in_blocks(work, len(areas))
+    return areas
+
+
+def unique_edges(mesh: Mesh) -> tuple[Int, Int]:
+    """Every edge once, smaller vertex first and in rising order, and how many triangles have it (1: boundary)."""
+    n = max(len(mesh.vertices), 1)
+    ends = mesh.triangles[:, [1, 2, 2, 0, 0, 1]].reshape(-1, 2)
+    keys = np.minimum(ends[:, 0], ends[:, 1]).astype(np.int64)
+    keys *= n
+    keys += np.maximum(ends[:, 0], ends[:, 1])
+    del ends
+    keys.sort()
+    first = np.ones(len(keys), bool)
+    np.not_equal(keys[1:], keys[:-1], out=first[1:])
+    places = np.flatnonzero(first)
+    counts = np.diff(places, append=len(keys)).astype(np.int32)
+    keys = keys[places]
+    edges = np.empty((len(keys), 2), np.int32)
+    edges[:, 0] = keys // n
+    edges[:, 1] = keys - edges[:, 0].astype(np.int64) * n
+    return edges, counts
+
+
+def bounding_box(vertices: Float) -> tuple[float, float, float, float]:
+    """Smallest x, smallest y, largest x, largest y; NaN where there is no vertex."""
+    if not len(vertices):
+        return (math.nan,) * 4
+    low, high = vertices.min(axis=0), vertices.max(axis=0)
+    return float(low[0]), float(low[1]), float(high[0]), float(high[1])
+
+
+def distribution(values: Float) -> Distribution:
+    """Extremes, mean and percentiles (linear between the two nearest values); `values` is sorted in place."""
+    if not len(values):
+        return Distribution(
+            minimum=math.nan, mean=math.nan, maximum=math.nan, percentiles=dict.fromkeys(PERCENTILES, math.nan)
+        )
+    with np.errstate(invalid="ignore"):
+        mean = float(values.mean())
+    values.sort()
+    places = np.array(PERCENTILES) * ((len(values) - 1) / 100)
+    low = np.floor(places).astype(np.int64)
+    high = np.minimum(low + 1, len(values) - 1)
+    with np.errstate(invalid="ignore"):
+        between = np.where(values[low] == values[high], 0.0, (values[high] - values[low]) * (places - low))
+    return Distribution(
+        minimum=float(values[0]),
+        mean=mean,
+        maximum=float(values[-1]),
+        percentiles={p: float(v) for p, v in zip(PERCENTILES, values[low] + between, strict=True)},
+    )
+
+
+@dataclass(frozen=True)
+class _Shapes:
+    """Of each triangle of a block: smallest and largest angle (degrees), the two longer edges, twice the area."""
+
+    smallest: Float
+    largest: Float
+    middle: Float
+    longest: Float
+    twice_area: Float
+
+
+def _shapes(vertices: Float, triangles: Int) -> _Shapes:
+    x, y = vertices[:, 0], vertices[:, 1]
+    (ax, ay), (bx, by), (cx, cy) = ((x[corner], y[corner]) for corner in triangles.T)
+    ux, uy, vx, vy, wx, wy = cx - bx, cy - by, ax - cx, ay - cy, bx - ax, by - ay
+    # Squared edge lengths in rising order p <= q <= r.
+    a, b, c = ux * ux + uy * uy, vx * vx + vy * vy, wx * wx + wy * wy
+    low, high = np.minimum(a, b), np.maximum(a, b)
+    p, middle, r = np.minimum(low, c), np.maximum(low, np.minimum(high, c)), np.maximum(high, c)
+    # The cross product of the two shorter edges loses the fewest digits; so do the dot products at the ends of the
+    # longest edge, each taken from the two edge vectors that meet there, never from differences of squares.
+    is_a, is_b = r == a, r == b
+    du, dv, dw = ux * vx + uy * vy, vx * wx + vy * wy, wx * ux + wy * uy  # minus (cosine x lengths) at c, a, b
+    cross = np.where(is_a, vx * wy - vy * wx, np.where(is_b, wx * uy - wy * ux, ux * vy - uy * vx))
+    at_largest = -np.where(is_a, dv, np.where(is_b, dw, du))
+    at_smallest = -np.where(p == a, dv, np.where(p == b, dw, du))
+    height = np.abs(cross)
+    return _Shapes(
+        smallest=np.degrees(np.arctan2(height, at_smallest)),
+        largest=np.degrees(np.arctan2(height, at_largest)),
+        middle=np.sqrt(middle),
+        longest=np.sqrt(r),
+        twice_area=cross,
+    )
+
+
+def _lengths(vertices: Float, edges: Int) -> Float:
+    lengths = np.empty(len(edges))
+
+    def work(start: int, stop: int) -> None:
+        step = vertices[edges[start:stop, 1]] - vertices[edges[start:stop, 0]]
+        lengths[start:stop] = np.sqrt(step[:, 0] * step[:, 0] + step[:, 1] * step[:, 1])
+
+    _in_blocks(work, len(edges))
+    return lengths
+
+
+def _histogram(angles: Float) -> tuple[int, ...]:
+    counts = np.zeros(HISTOGRAM_BINS, np.int64)
+    for start in range(0, len(angles), _BLOCK):
+        bins = np.clip(angles[start : start + _BLOCK].astype(np.int64), 0, HISTOGRAM_BINS - 1)
+        counts += np.bincount(bins, minlength=HISTOGRAM_BINS)
+    return tuple(counts.tolist())
+
+
+def _in_blocks(work: Callable[[int, int], None], count: int) -> None:
+    """Calls `work(start, stop)` over 0..count, several blocks at a time; the blocks start at multiples of `_BLOCK`."""
+    spans = [(start, min(start + _BLOCK, count)) for start in range(0, count, _BLOCK)]
+    threads = min(len(spans), os.cpu_count() or 1, 16)
+    if threads < 2:
+        for span in spans:
+            work(*span)
+        return
+    with ThreadPoolExecutor(threads) as pool:
+        for _ in pool.map(lambda span: work(*span), spans):
+            pass
+
+
+def _plain(value: Any) -> Any:
+    if isinstance(value, float):
+        return value if math.isfinite(value) else None
+    if isinstance(value, dict):
+        return {str(key): _plain(item) for key, item in value.items()}
+    if isinstance(value, (list, tuple)):
+        return [_plain(item) for item in value]
+    return value

@@ -1,0 +1,22 @@
+"""The structs of `cuda_src`, as numpy sees them."""
+
+from __future__ import annotations
+
+import numpy as np
+
+from dmr.memory import register_record
+
+POINT = np.dtype([("x", "f8"), ("y", "f8")])
+TRIANGLE = np.dtype([("vertex", "i4", 3), ("link", "i4", 3), ("owner", "u8")])
+SUBSEGMENT = np.dtype([("from", "i4"), ("to", "i4"), ("left", "i4"), ("right", "i4")])
+RIM_EDGE = np.dtype([("vertex", "i4"), ("beyond", "i4")])
+EXTENT = np.dtype([("members", "i4"), ("edges", "i4"), ("left_edges", "i4")])
+
+for _name, _dtype in (
+    ("Point", POINT),
+    ("Triangle", TRIANGLE),
+    ("Subsegment", SUBSEGMENT),
+    ("RimEdge", RIM_EDGE),
+    ("Extent", EXTENT),
+):
+    register_record(_name, _dtype)

@@ -1,0 +1,307 @@
+"""The refinement pipeline: rounds of cavities, after Algorithm 2 of the thesis.
+
+    admit the mesh                       order, link, check, flip            (dmr.admission, dmr.flips)
+    check all triangles                  which are bad, which segments are encroached upon
+    while something is bad or encroached:
+        select candidates                encroached subsegments, and bad triangles that no bad neighbour beats
+        grow their cavities                                                  (dmr.cavities)
+        for each step of the marking:    who goes ahead                      (dmr.marking)
+            retriangulate the winners
+            check the new triangles      one list, shared out evenly, or each by who made it
+    bring the mesh home
+
+The host decides how many rounds and how much memory; every triangle is looked at by kernels only. What the host loop
+itself processes is nothing: `Refinement.host_processed` counts it.
+"""
+
+from __future__ import annotations
+
+import logging
+from collections.abc import Callable
+
+import numpy as np
+
+from dmr.admission import admit
+from dmr.cavities import ROOM, Cavities, Needs, Outcome, grow, prepare, retriangulate, tally, winners_needs
+from dmr.clock import Clock
+from dmr.device_mesh import DeviceMesh
+from dmr.errors import InvalidMeshError
+from dmr.flips import make_delaunay
+from dmr.ledger import Ledger
+from dmr.marking import MARKINGS
+from dmr.memory import Device, DeviceArray, open_device, scan, total
+from dmr.meshes import Mesh, Pslg
+from dmr.options import PROMISED_ANGLE, RefineOptions
+from dmr.results import Refinement
+from dmr.stamps import Stamps
+from dmr.thresholds import Thresholds, thresholds
+from dmr.workspace import Workspace
+
+log = logging.getLogger("dmr")
+
+Progress = Callable[[int, int, int], bool | None]
+
+LARGE_BUDGET = 2**22  # rim entries that a pass with large records may use, the same on every device
+
+
+def refine(
+    mesh: Mesh | Pslg,
+    *,
+    min_angle: float = 30.0,
+    max_area: float | None = None,
+    steiner: str = "off-center",
+    conforming: bool = False,
+    max_steiner: int | None = None,
+    marking: str = "deterministic",
+    balance: str = "work-stealing",
+    strict: bool = False,
+    device: str = "auto",
+    threads: int | None = None,
+    progress: Progress | None = None,
+) -> Refinement:
+    """Refines a triangulation until no triangle is skinny or too large.
+
+    Delaunay refinement after Ruppert (1995) and Chew (1993), with Ungor's off-centers. The result is a constrained
+    Delaunay triangulation of the same domain; input vertices come first, bit for bit. With the default marking the
+    same input and options give the same bits on every device and number of threads.
+
+    Args:
+        mesh: a triangulation; its boundary edges and its `segments` are kept as chains of edges.
+        min_angle, max_area, steiner, conforming, max_steiner, marking, balance, strict: see `RefineOptions`.
+        device: "auto" (a GPU where one works, else the CPU), "cpu", "cuda" or "cuda:N".
+        threads: CPU threads; by default every core.
+        progress: called after each round with (round, bad triangles left, triangles); False from it stops the run,
+            with a valid mesh.
+
+    Returns:
+        The mesh and what happened.
+
+    Raises:
+        OptionError: an option that cannot be used.
+        InvalidMeshError: no valid triangulation (or, with `strict`, not a Delaunay one), or a `Pslg`.
+        DeviceUnavailableError: the device that was asked for is not there.
+        OutOfMemoryError: the device has too little memory; the input is untouched.
+    """
+    options = RefineOptions(
+        min_angle=min_angle,
+        max_area=max_area,
+        steiner=steiner,
+        conforming=conforming,
+        max_steiner=max_steiner,
+        marking=marking,
+        balance=balance,
+        strict=strict,
+    )
+    if isinstance(mesh, Pslg):
+        raise InvalidMeshError("a planar straight-line graph has to be triangulated before it can be refined")
+    return Run(mesh, options, open_device(device, threads)).result(progress)
+
+
+class Run:
+    """One refinement: the mesh on its device, the scratch arrays, the books."""
+
+    def __init__(self, mesh: Mesh, options: RefineOptions, device: Device) -> None:
+        self.source = mesh
+        self.options = options
+        self.device = device
+        self.limits: Thresholds = thresholds(options)
+        self.clock = Clock(device)
+        self.ledger = Ledger()
+        self.stamps = Stamps()
+        self.space = Workspace(device)
+        with self.clock.phase("admit"):
+            self.state, notes = admit(mesh, device)
+        for note in notes:
+            self._warn(note)
+        if options.min_angle > PROMISED_ANGLE:
+            self._warn(
+                f"no algorithm is known to end for every mesh above {PROMISED_ANGLE:g} degrees: "
+                f"{options.min_angle:g} may stop at the limit on Steiner points"
+            )
+        self.budget = options.max_steiner if options.max_steiner is not None else self._default_budget()
+        # Two buffers for the list of bad triangles: what a step keeps and adds is compacted from one into the other.
+        self.bad = device.empty(0, np.int32)
+        self.bad_count = 0
+        self.wished_count = 0
+        self.overflowed = False
+
+    def _warn(self, sentence: str) -> None:
+        log.warning(sentence)
+        self.ledger.warnings.append(sentence)
+
+    def _default_budget(self) -> int:
+        """Far above what a sound run needs: 64 points a triangle of the input, and 8 an area bound that fits."""
+        extent = self.source.vertices.max(axis=0) - self.source.vertices.min(axis=0)
+        by_area = 0.0 if self.options.max_area is None else 8.0 * float(extent[0] * extent[1]) / self.options.max_area
+        return int(min(64 * len(self.source.triangles) + 1_000_000 + by_area, 2**30))
+
+    def result(self, progress: Progress | None) -> Refinement:
+        """Runs to the end."""
+        with self.clock.phase("flip"):
+            self._make_delaunay()
+        with self.clock.phase("check"):
+            self._check_everything()
+        stopped = None
+        while stopped is None and self._work_left():
+            self.ledger.rounds += 1
+            stopped = self._round()
+            if progress is not None and progress(self.ledger.rounds, self.bad_count, self.state.slots) is False:
+                stopped = stopped or "stopped"
+        if stopped == "budget":
+            self._warn(f"stopped at the limit of {self.budget} Steiner points: the mesh is valid, but not finished")
+        with self.clock.phase("download"):
+            mesh = self.state.to_mesh(self.source)
+        return self.ledger.refinement(mesh, self.options, self.device, self.state, self.clock, stopped)
+
+    def _make_delaunay(self) -> None:
+        failing = make_delaunay(self.state, self.stamps, apply=False)
+        if failing and self.options.strict:
+            raise InvalidMeshError(f"{failing} triangles have an edge that is not Delaunay, which --strict refuses")
+        if failing:
+            self.ledger.flips = make_delaunay(self.state, self.stamps)
+            self._warn(f"the mesh was not Delaunay: {self.ledger.flips} edges were flipped first")
+
+    # ---- A round -------------------------------------------------------------------------------------------------
+
+    def _work_left(self) -> bool:
+        return self.bad_count > 0 or self.wished_count > 0
+
+    def _round(self) -> str | None:
+        """One round; returns why the run must stop, if it must."""
+        room, stopped = ROOM, self._pass(ROOM, large=False)
+        while stopped is None and self.overflowed:
+            room *= 4
+            stopped = self._pass(room, large=True)
+        return stopped
+
+    def _pass(self, room: int, *, large: bool) -> str | None:
+        """Candidates, cavities, marking, retriangulation: with ordinary records, or with large ones for the few
+        cavities that need them."""
+        with self.clock.phase("select"):
+            roots, count, segments = self._candidates(max(1, LARGE_BUDGET // room) if large else None, large)
+        if count == 0:
+            self.overflowed = False
+            return None
+        cavities = prepare(self.space, roots, count, segments, room)
+        with self.clock.phase("grow"):
+            grow(self.state, cavities, self.limits)
+        stopped: str | None = None
+        for stamp in MARKINGS[self.options.marking]().steps(
+            self.state, self.space, cavities, self.stamps, self.limits
+        ):
+            with self.clock.phase("retriangulate"):
+                needs = winners_needs(self.space, cavities)
+                if needs.vertices > self.budget - self.ledger.inserted:
+                    needs = self._cut(cavities, self.budget - self.ledger.inserted)
+                    stopped = "budget"
+                self._insert(cavities, needs, stamp)
+            self.ledger.inserted += needs.vertices
+            if stopped:
+                break
+        with self.clock.phase("count"):
+            self._settle(cavities)
+        return stopped
+
+    def _candidates(self, most: int | None, large: bool) -> tuple[DeviceArray, int, int]:
+        """The roots of this pass, their number, and how many of them are subsegments (which come first)."""
+        device, state, space = self.device, self.state, self.space
+        s, bad = state.subsegments_count, self.bad_count
+        flags = space.array("candidate_flags", s + bad, np.int32)
+        offsets = space.array("candidate_offsets", s + bad + 1, np.int32)
+        device.launch("flag_wished", s, state.wishes, flags)
+        rule = "select_large" if large else "select_candidates"
+        shared = () if large else (state.triangles,)
+        device.launch(rule, bad, self.bad, *shared, state.quality, flags[s : s + bad])
+        scan(flags, s + bad, out=offsets)
+        count, segments = total(offsets, s + bad), total(offsets, s)
+        roots = space.array("roots", count, np.int32)
+        device.launch("scatter_indices", s, flags, offsets, roots)
+        device.launch("scatter_flagged", bad, self.bad, flags[s : s + bad], offsets[s : s + bad + 1], roots)
+        if most is not None and count > most:
+            count, segments = most, min(segments, most)
+        return roots, count, segments
+
+    def _cut(self, cavities: Cavities, remaining: int) -> Needs:
+        """Lets only the `remaining` winners of highest priority go ahead."""
+        won = cavities.won[: cavities.count].download() == 1
+        keys = np.sort(cavities.keys[: cavities.count].download()[won])
+        lowest = int(keys[-remaining]) if remaining else 2**64 - 1
+        self.device.launch("cut_winners", cavities.count, cavities.keys, lowest, cavities.won, cavities.outcomes)
+        return winners_needs(self.space, cavities)
+
+    def _insert(self, cavities: Cavities, needs: Needs, stamp: int) -> None:
+        """Retriangulates, checks the new triangles, and brings the list of bad triangles up to date."""
+        device, state, space = self.device, self.state, self.space
+        listed = self.bad_count + needs.fresh
+        self.bad = self.bad.grown(listed)
+        fresh = self.bad[self.bad_count : listed]
+        retriangulate(state, space, cavities, needs, stamp, fresh)
+        self.ledger.segments += needs.segments
+        if self.options.balance == "work-stealing":
+            self._check(fresh, needs.fresh)
+        else:
+            device.launch("check_by_cavity", cavities.count, cavities.won, needs.fresh_offsets, fresh, *self._bounds())
+        flags = space.array("bad_flags", listed, np.int32)
+        device.launch(
+            "flag_bad", listed, self.bad, self.bad_count, state.triangles, state.quality, stamp, cavities.won, flags
+        )
+        self._keep_flagged(flags, listed)
+
+    def _keep_flagged(self, flags: DeviceArray, listed: int) -> None:
+        offsets = scan(flags, listed, out=self.space.array("bad_offsets", listed + 1, np.int32))
+        self.bad_count = total(offsets, listed)
+        kept = self.space.array("bad_kept", listed, np.int32)
+        self.device.launch("scatter_flagged", listed, self.bad, flags, offsets, kept)
+        self.bad[: self.bad_count].copy_from(kept[: self.bad_count])
+
+    def _settle(self, cavities: Cavities) -> None:
+        """Gives up what cannot be resolved, sets aside what needs a large record, and enters the outcomes."""
+        device, state = self.device, self.state
+        device.launch("record_losses", cavities.count, cavities.outcomes)
+        shared = (cavities.roots, cavities.segments, cavities.outcomes, state.quality)
+        device.launch("give_up", cavities.count, *shared, state.wishes)
+        device.launch("set_large", cavities.count, *shared)
+        counted = tally(self.space, cavities)
+        self.overflowed = counted.outcomes[Outcome.OVERFLOWED] > 0
+        self.ledger.enter(counted)
+        if counted.outcomes[Outcome.PRECISION]:
+            self._drop_given_up()
+        self._count_wishes()
+
+    # ---- The quality check -----------------------------------------------------------------------------------------
+
+    def _bounds(self) -> tuple[DeviceArray | float | None, ...]:
+        state, limits = self.state, self.limits
+        return (
+            state.triangles, state.points, state.vertex_origin, state.input_segments,
+            state.ancestor if state.area_bounds is not None else None, state.area_bounds,
+            limits.cosine_squared, limits.doubled_area, limits.lens, state.quality, state.wishes,
+        )  # fmt: skip
+
+    def _check(self, slots: DeviceArray, count: int) -> None:
+        self.device.launch("check_listed", count, slots, *self._bounds())
+
+    def _check_everything(self) -> None:
+        """The first check: every triangle is listed, and the bad ones stay."""
+        count = self.state.slots
+        self.bad = self.bad.grown(count)
+        self.device.launch("fill_indices", count, self.bad)
+        self._check(self.bad, count)
+        self._drop_given_up(count)
+        self._count_wishes()
+
+    def _drop_given_up(self, listed: int | None = None) -> None:
+        """Takes what is not to be refined out of the list."""
+        listed = self.bad_count if listed is None else listed
+        flags = self.space.array("bad_flags", listed, np.int32)
+        state = self.state
+        self.device.launch("flag_bad", listed, self.bad, 0, state.triangles, state.quality, 0, None, flags)
+        self._keep_flagged(flags, listed)
+
+    def _count_wishes(self) -> None:
+        """How many subsegments wait to be split."""
+        count = self.state.subsegments_count
+        flags = self.space.array("wish_flags", count, np.int32)
+        self.device.launch("flag_wished", count, self.state.wishes, flags)
+        offsets = scan(flags, count, out=self.space.array("wish_offsets", count + 1, np.int32))
+        self.wished_count = total(offsets, count)

@@ -1,0 +1,75 @@
+"""What a refinement did: the value that `dmr.refine` returns."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, field
+from typing import Any
+
+from dmr.meshes import Mesh
+
+
+@dataclass(frozen=True, kw_only=True, eq=False)
+class Refinement:
+    """A refined mesh, and what happened on the way.
+
+    Attributes:
+        mesh: the result. Its first vertices are the input's, in the input's order, bit for bit.
+        device: where it ran, for instance "cpu" or "cuda:0 (NVIDIA H200)"; threads: CPU threads (0 on a GPU).
+        marking, balance: the strategies that ran.
+        steiner: points inserted by kind: off_center, circumcenter, segment.
+        rounds: rounds of the host loop; attempts: cavities grown; acceptance: insertions over attempts.
+        outcomes: cavities by what became of them: inserted, lost_conflict, encroached, precision, budget.
+        host_processed: triangles processed by a serial path on the host (always 0; counted, not assumed).
+        unrefined: triangles of the result that miss a bound, counted by reason: small_input_angle,
+            precision, budget, stopped.
+        unrefined_triangles: their indices, by reason.
+        min_angle, max_angle: degrees, over the result.
+        flips: edges flipped to make the input Delaunay.
+        complete: False where a limit or the progress callback ended the run early; the mesh is valid all the same.
+        seconds: wall-clock time by phase; "total" is their sum.
+        warnings: what a user should know (a fallback, a flip, a limit), one sentence each.
+    """
+
+    mesh: Mesh
+    device: str
+    threads: int
+    marking: str
+    balance: str
+    steiner: dict[str, int]
+    rounds: int
+    attempts: int
+    acceptance: float
+    outcomes: dict[str, int]
+    host_processed: int
+    unrefined: dict[str, int]
+    unrefined_triangles: dict[str, Any]
+    min_angle: float
+    max_angle: float
+    flips: int
+    complete: bool
+    seconds: dict[str, float]
+    warnings: tuple[str, ...] = field(default=())
+
+    def to_json(self) -> dict[str, Any]:
+        """The fields that `--json` prints: plain numbers, strings, lists and dictionaries."""
+        return {
+            "device": self.device,
+            "threads": self.threads,
+            "marking": self.marking,
+            "balance": self.balance,
+            "vertices": len(self.mesh.vertices),
+            "triangles": len(self.mesh.triangles),
+            "steiner": dict(self.steiner),
+            "rounds": self.rounds,
+            "attempts": self.attempts,
+            "acceptance": self.acceptance,
+            "outcomes": dict(self.outcomes),
+            "host_processed": self.host_processed,
+            "unrefined": dict(self.unrefined),
+            "min_angle": self.min_angle,
+            "max_angle": self.max_angle,
+            "flips": self.flips,
+            "complete": self.complete,
+            "seconds": dict(self.seconds),
+            "warnings": list(self.warnings),
+        }

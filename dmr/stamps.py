@@ -1,0 +1,24 @@
+"""Numbers of steps, in the eight bits that a cavity's key has for them."""
+
+from __future__ import annotations
+
+from dmr.device_mesh import DeviceMesh
+
+LAST = 255  # bits 63-56 of a key (cuda_src/cavity.cuh); 0 is no step
+
+
+class Stamps:
+    """Hands out the stamp of each step. A key of a later step is larger, so owner words need no clearing, but once in
+    255 steps, when the numbers start again.
+    """
+
+    def __init__(self) -> None:
+        self._stamp = 0
+
+    def next(self, state: DeviceMesh) -> int:
+        """The stamp of the next step."""
+        if self._stamp == LAST:
+            state.device.launch("clear_owners", state.slots, state.triangles)
+            self._stamp = 0
+        self._stamp += 1
+        return self._stamp

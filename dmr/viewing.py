@@ -1,0 +1,264 @@
+"""Pictures of meshes: a window where there is a display, an image file anywhere.
+
+pyvista and VTK are optional (`pip install dmr[view]`) and imported when they are first needed. VTK draws in 32-bit
+floats, so the coordinates are shifted and scaled to a unit box first: a mesh far from the origin looks as crisp as one
+beside it. An image is drawn at twice its size and averaged down, which smooths every edge and letter alike.
+"""
+
+from __future__ import annotations
+
+import importlib
+import os
+import sys
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from dmr.colours import COLORS, INK, ColourScale, draw_legend
+from dmr.errors import DmrError, FileError, OptionError
+from dmr.meshes import Float, Int, Mesh, Pslg
+from dmr.quality import bounding_box, unique_edges
+
+IMAGE_FORMATS = {".png": "PNG", ".jpg": "JPEG", ".jpeg": "JPEG"}
+
+_PLAIN_FACE = "#dbe6f0"
+_MARGIN = 0.03  # of the panel's smaller side
+_TITLE, _LEGEND = 44, 84  # height of the strips above and below the mesh, in pixels
+_EDGE_FADES = (2.0, 12.0)  # an edge with less room than the first (pixels) is left out; above the second it is solid
+
+
+@dataclass(frozen=True)
+class _Frame:
+    """The common box of all panels: drawn coordinates are (vertices - centre) / size."""
+
+    centre: Float
+    size: float
+    width: float
+    height: float
+
+
+def view(
+    mesh: Mesh | Pslg,
+    *,
+    color: str | None = "min_angle",
+    screenshot: str | Path | None = None,
+    compare: Mesh | Pslg | None = None,
+    edges: bool = True,
+    window_size: tuple[int, int] | None = None,
+    titles: tuple[str, ...] = (),
+) -> None:
+    """Shows a mesh in a window, or draws it into an image file.
+
+    Args:
+        mesh: what to show. A `Pslg` is drawn as its segments.
+        color: what colours the triangles: "min_angle", "area", "region" (column 0 of `triangle_attributes`), or None.
+        screenshot: an image file (.png or .jpg) to write instead of opening a window; needs no display.
+        compare: a second mesh, drawn beside the first at the same scale; the two views move together.
+        edges: draw the edges of triangles. Edges in places too fine for the picture fade out by themselves.
+        window_size: width and height in pixels; by default as the mesh needs.
+        titles: a name for each mesh, to stand above it.
+
+    Raises:
+        OptionError: an unknown colour or image format, or a window where there is no display.
+        DmrError: pyvista is not installed, or there is nothing to draw.
+        FileError: the image cannot be written.
+    """
+    meshes = [mesh] if compare is None else [mesh, compare]
+    if color is not None and color not in COLORS:
+        raise OptionError(f"color must be one of {', '.join(COLORS)}, not {color!r}")
+    if any(not len(each.vertices) for each in meshes):
+        raise DmrError("there is nothing to draw: the mesh has no vertices")
+    target = None if screenshot is None else Path(screenshot)
+    if target is not None and target.suffix.lower() not in IMAGE_FORMATS:
+        raise OptionError(f"an image file must end in {', '.join(IMAGE_FORMATS)}, not {target.suffix or target.name!r}")
+    if target is None and not has_display():
+        raise OptionError("there is no display to open a window on; a screenshot file needs none")
+    pv = _import_pyvista()
+
+    frame = _common_frame(meshes)
+    scale = None
+    if color is not None and any(isinstance(each, Mesh) for each in meshes):
+        scale = ColourScale.over([each for each in meshes if isinstance(each, Mesh)], color)
+    title, bar = _TITLE if any(titles) else 0, _LEGEND if scale else 0
+    width, height = window_size or _fitting_size(frame, len(meshes), title + bar)
+    ratio = 1 if target is None else 2
+    # The meshes stand side by side above one strip for the colours, which all of them share.
+    plotter = pv.Plotter(
+        shape=(2, len(meshes)) if bar else (1, len(meshes)),
+        groups=[(1, slice(None))] if bar else None,
+        row_weights=[max(height - bar, 1), bar] if bar else None,
+        off_screen=target is not None,
+        window_size=(width * ratio, height * ratio),
+        border=False,
+    )
+    try:
+        plotter.set_background("white", all_renderers=True)
+        for panel, each in enumerate(meshes):
+            plotter.subplot(0, panel)
+            unit = _aim(plotter, frame, width // len(meshes), max(height - bar, 1), title)
+            _draw(pv, plotter, each, frame, scale, ratio, unit if edges else None)
+            if panel < len(titles):
+                _add_title(plotter, titles[panel], max(height - bar, 1), ratio)
+        if scale is not None:
+            plotter.subplot(1, 0)
+            draw_legend(pv, plotter, scale, width, bar, ratio)
+        if len(meshes) > 1:
+            plotter.link_views(list(range(len(meshes))))
+        if target is None:
+            plotter.enable_2d_style()
+            plotter.enable_anti_aliasing("msaa", multi_samples=8)
+            plotter.show(title=" | ".join(titles) or "dmr")
+        else:
+            _write_image(plotter.screenshot(None, return_img=True), target, ratio)
+    finally:
+        plotter.close()
+
+
+def has_display() -> bool:
+    """Whether a window can be opened here."""
+    if sys.platform.startswith(("win", "darwin")):
+        return True
+    return bool(os.environ.get("DISPLAY") or os.environ.get("WAYLAND_DISPLAY"))
+
+
+def _import_pyvista() -> Any:
+    try:
+        pv = importlib.import_module("pyvista")
+        core = importlib.import_module("vtkmodules.vtkCommonCore")
+    except ImportError as error:
+        raise DmrError(f"pictures need pyvista, the extra [view]: pip install 'dmr[view]' ({error})") from error
+    # VTK tries an X server before it draws without one, and says so on stderr each time.
+    core.vtkLogger.SetStderrVerbosity(core.vtkLogger.VERBOSITY_OFF)
+    return pv
+
+
+def _common_frame(meshes: list[Mesh | Pslg]) -> _Frame:
+    boxes = np.array([bounding_box(each.vertices) for each in meshes])
+    low, high = boxes[:, :2].min(axis=0), boxes[:, 2:].max(axis=0)
+    # Half of each first: the sum of two huge coordinates could overflow.
+    size = float((high / 2 - low / 2).max() * 2) or 1.0
+    width, height = ((high / 2 - low / 2) / size * 2).tolist()
+    return _Frame(low / 2 + high / 2, size, max(width, 0.02), max(height, 0.02))
+
+
+def _fitting_size(frame: _Frame, panels: int, strips: int) -> tuple[int, int]:
+    """A window that the mesh fills: 1,500 pixels for its longer side, fewer where two stand side by side."""
+    longer = 1500 if panels == 1 else 1000
+    width, height = max(longer * frame.width, 480.0), max(longer * frame.height, 120.0)
+    return int(width * (1 + 2 * _MARGIN)) * panels, int(height + 2 * _MARGIN * width) + strips
+
+
+def _aim(plotter: Any, frame: _Frame, width: int, height: int, title: int) -> float:
+    """Points the camera so that the mesh fills its panel below the title; returns pixels per drawn unit."""
+    free = max(height - title, height // 4)
+    margin = 2 * _MARGIN * min(width, free)
+    pixels = min((width - margin) / frame.width, (free - margin) / frame.height)
+    shift = title / 2 / pixels  # the middle of the free part is this far below the middle of the panel
+    camera = plotter.camera
+    camera.parallel_projection = True
+    camera.focal_point = (0.0, shift, 0.0)
+    camera.position = (0.0, shift, 1.0)
+    camera.up = (0.0, 1.0, 0.0)
+    camera.parallel_scale = height / 2 / pixels
+    camera.clipping_range = (0.5, 1.5)
+    return float(pixels)
+
+
+def _draw(
+    pv: Any,
+    plotter: Any,
+    mesh: Mesh | Pslg,
+    frame: _Frame,
+    scale: ColourScale | None,
+    ratio: int,
+    unit: float | None,
+) -> None:
+    """One panel: faces, then thin edges, then bold segments, each a little nearer to the camera."""
+    flat = ((mesh.vertices - frame.centre) / frame.size).astype(np.float32)
+    bold = mesh.segments
+    if isinstance(mesh, Mesh):
+        faces = pv.PolyData.from_regular_faces(_lifted(flat, 0.0), mesh.triangles)
+        style: dict[str, Any] = {"color": _PLAIN_FACE}
+        if scale is not None:
+            faces.cell_data["rgb"] = scale.paint(mesh)
+            style = {"scalars": "rgb", "rgb": True}
+        plotter.add_mesh(faces, lighting=False, copy_mesh=False, **style)
+        if unit is not None:
+            _draw_edges(pv, plotter, flat, mesh.triangles, unit, ratio)
+        edges, sides = unique_edges(mesh)
+        bold = np.concatenate((bold, edges[sides == 1]))
+    if len(bold):
+        lines = pv.PolyData(_lifted(flat, 0.02), lines=_cells(bold))
+        plotter.add_mesh(lines, color=INK, line_width=1.8 * ratio, lighting=False)
+    if isinstance(mesh, Pslg) or not len(mesh.triangles):
+        points = pv.PolyData(_lifted(flat, 0.02))
+        plotter.add_mesh(points, color=INK, point_size=4.0 * ratio, lighting=False, render_points_as_spheres=False)
+
+
+def _add_title(plotter: Any, title: str, height: int, ratio: int) -> None:
+    text = plotter.add_text(title, position=(0.5, 1 - 0.28 * _TITLE / height), viewport=True, color=INK, font="arial")
+    style = text.GetTextProperty()
+    style.SetFontSize(18 * ratio)
+    style.SetJustificationToCentered()
+    style.SetVerticalJustificationToTop()
+
+
+def _draw_edges(pv: Any, plotter: Any, flat: NDArray[np.float32], triangles: Int, unit: float, ratio: int) -> None:
+    """Thin edges, each as opaque as the triangles beside it leave room for: a fine mesh does not turn black.
+
+    Each triangle draws its own three, so an edge between two of them takes its strength from both.
+    """
+    corners = flat[triangles]
+    along = corners[:, [2, 0, 1]] - corners[:, [1, 2, 0]]
+    length = np.sqrt((along * along).sum(axis=2))
+    area = np.abs(along[:, 0, 0] * along[:, 1, 1] - along[:, 0, 1] * along[:, 1, 0])[:, None]
+    with np.errstate(divide="ignore", invalid="ignore"):
+        room = np.where(length > 0, area / length, 0) * unit
+    low, high = _EDGE_FADES
+    opacity = np.clip((room - low) / (high - low), 0, 1).ravel()
+    shown = np.flatnonzero(opacity > 0.02)
+    if not len(shown):
+        return
+    ends = np.column_stack((triangles[:, [1, 2, 0]].ravel()[shown], triangles[:, [2, 0, 1]].ravel()[shown]))
+    lines = pv.PolyData(_lifted(flat, 0.01), lines=_cells(ends))
+    rgba = np.empty((len(shown), 4), np.uint8)
+    rgba[:, :3] = pv.Color(INK).int_rgb
+    # Two coats make 1 - (1 - a)^2; 0.62 twice is 0.86.
+    rgba[:, 3] = np.rint(255 * 0.62 * opacity[shown])
+    lines.cell_data["ink"] = rgba
+    plotter.add_mesh(lines, scalars="ink", rgba=True, line_width=0.8 * ratio, lighting=False)
+
+
+def _lifted(flat: NDArray[np.float32], z: float) -> NDArray[np.float32]:
+    points = np.empty((len(flat), 3), np.float32)
+    points[:, :2] = flat
+    points[:, 2] = z
+    return points
+
+
+def _cells(ends: Int) -> NDArray[np.int64]:
+    """VTK's form of a list of lines: 2, start, end, 2, start, end, ..."""
+    cells = np.full((len(ends), 3), 2, np.int64)
+    cells[:, 1:] = ends
+    return cells.ravel()
+
+
+def _write_image(pixels: NDArray[np.uint8], target: Path, ratio: int) -> None:
+    """Averages `ratio` x `ratio` pixels into one and moves the finished file into place."""
+    image = importlib.import_module("PIL.Image")
+    tall, wide, _ = pixels.shape
+    blocks = pixels[: tall // ratio * ratio, : wide // ratio * ratio, :3].reshape(
+        tall // ratio, ratio, wide // ratio, ratio, 3
+    )
+    smooth = np.rint(blocks.mean(axis=(1, 3), dtype=np.float32)).astype(np.uint8)
+    beside = target.with_name(f".{target.name}.{os.getpid()}.part")
+    try:
+        image.fromarray(smooth).save(beside, IMAGE_FORMATS[target.suffix.lower()])
+        beside.replace(target)
+    except OSError as error:
+        raise FileError(f"cannot be written: {error.strerror or error}", target) from error
+    finally:
+        beside.unlink(missing_ok=True)

@@ -1,0 +1,24 @@
+"""Scratch arrays that live as long as a refinement, so that a round allocates nothing it had before."""
+
+from __future__ import annotations
+
+from numpy.typing import DTypeLike
+
+from dmr.memory import Device, DeviceArray
+
+
+class Workspace:
+    """Arrays by name. An array is replaced by a larger one when it must be; its content is then lost."""
+
+    def __init__(self, device: Device) -> None:
+        self.device = device
+        self._arrays: dict[str, DeviceArray] = {}
+
+    def array(self, name: str, size: int, dtype: DTypeLike) -> DeviceArray:
+        """At least `size` elements of undefined content (as many as were ever asked for under this name)."""
+        held = self._arrays.get(name)
+        if held is None or held.size < size:
+            self._arrays.pop(name, None)  # let go before asking for more
+            held = self.device.empty(max(size, 1) if held is None else max(size, held.size + held.size // 2), dtype)
+            self._arrays[name] = held
+        return held

@@ -1,0 +1,85 @@
+"""Builds the native libraries: plain shared objects with a C interface, loaded through ctypes.
+
+They need no Python headers and fit every Python 3, so that one wheel a platform serves all. Everything else about the
+package is in setup.cfg.
+"""
+
+from __future__ import annotations
+
+import subprocess
+from concurrent.futures import ThreadPoolExecutor
+from os import environ
+from pathlib import Path
+
+from setuptools import Extension, setup
+from setuptools.command.bdist_wheel import bdist_wheel
+from setuptools.command.build_ext import build_ext
+
+ROOT = Path(__file__).resolve().parent
+
+# No contraction: a fused multiply-add rounds once where the GPU build rounds twice, and the meshes would differ.
+FLAGS = ["-std=c++17", "-O3", "-fPIC", "-ffp-contract=off", "-fno-math-errno", "-pthread", "-Wall", "-Wextra"]
+
+
+class NativeLibrary(Extension):
+    """A shared object made of C++ and `.cu` sources, found by the file name of its last part."""
+
+
+class BuildNative(build_ext):
+    """Compiles each source with the C++ compiler (a `.cu` file is C++ to it) and links them."""
+
+    def build_extension(self, ext: Extension) -> None:
+        """Compiles and links one library."""
+        target = Path(self.get_ext_fullpath(ext.name))
+        objects = Path(self.build_temp) / ext.name
+        objects.mkdir(parents=True, exist_ok=True)
+        target.parent.mkdir(parents=True, exist_ok=True)
+        compiler = environ.get("CXX", "g++")
+        extra = environ.get("CXXFLAGS", "").split()
+
+        def compile_one(source: str) -> Path:
+            made = objects / (source.replace("/", "_") + ".o")
+            subprocess.run(
+                [compiler, *FLAGS, *extra, "-I", "cuda_src", "-x", "c++", "-c", source, "-o", str(made)],
+                check=True,
+                cwd=ROOT,
+            )
+            return made.resolve()
+
+        objects = objects.resolve()
+        with ThreadPoolExecutor(self.parallel or 2) as workers:
+            made = list(workers.map(compile_one, ext.sources))
+        subprocess.run(
+            [compiler, "-shared", "-pthread", *extra, *map(str, made), "-o", str(target.resolve())], check=True
+        )
+
+    def get_ext_filename(self, fullname: str) -> str:
+        """No Python tag in the name: the library is not a Python module."""
+        return fullname.replace(".", "/") + ".so"
+
+
+class PlatformWheel(bdist_wheel):
+    """A wheel for this platform and every Python 3."""
+
+    def get_tag(self) -> tuple[str, str, str]:
+        """The tag py3-none-platform."""
+        return "py3", "none", super().get_tag()[2]
+
+
+def sources(*patterns: str) -> list[str]:
+    """The files of the checkout that match, sorted, relative to its root."""
+    return sorted(str(path.relative_to(ROOT)) for pattern in patterns for path in ROOT.glob(pattern))
+
+
+def main() -> None:
+    """What `pip install` runs."""
+    setup(
+        ext_modules=[
+            NativeLibrary("dmr.memory.host._kernels", sources("cuda_src/**/*.cu", "cuda_src/host.cpp")),
+            NativeLibrary("dmr.io._triangle_text", sources("dmr/io/*.cpp")),
+        ],
+        cmdclass={"build_ext": BuildNative, "bdist_wheel": PlatformWheel},
+    )
+
+
+main()
