@@ -165,6 +165,15 @@ INLINE uint64 cavity_key(uint32 stamp, bool segment, uint32 short_bits, int32 ca
 INLINE uint32 stamp_of(uint64 key) { return uint32(key >> 56); }
 INLINE int32 cavity_of(uint64 key) { return int32(gather(uint32(key))); }
 
+// What a rebuilt slot's owner word becomes: the stamp and cavity of its key, and class and length bits that no key has
+// (they would mean a squared length below 2^-1022). Whoever reads owner_of at that moment sees the same owner.
+constexpr uint64 REBUILT = uint64(0xffffff) << 32;
+
+INLINE uint64 rebuilt_mark(uint64 key) { return key | REBUILT; }
+INLINE bool was_rebuilt(const Triangle &t, uint32 stamp) {
+    return stamp_of(t.owner) == stamp && (t.owner & REBUILT) == REBUILT;
+}
+
 // The cavity of this step that owns a triangle, or NOTHING.
 INLINE int32 owner_of(const Triangle *triangles, int32 t, uint32 stamp) {
     const uint64 key = racing_load(&triangles[t].owner);

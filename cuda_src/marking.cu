@@ -136,18 +136,14 @@ KERNEL(check_marks, int32 room, int64 records, int32 *members, RimEdge *rims, co
 // After the winners of a step are in: a cavity that lost is dead where its root was rebuilt, damaged where another of
 // its triangles or of its ring was, and still good otherwise.
 KERNEL(check_cavity, const int32 *roots, int64 segments, uint32 stamp, int32 room, int64 records, int32 *members,
-       RimEdge *rims, const Extent *extents, int32 *outcomes, const Triangle *triangles, const int32 *won) {
+       RimEdge *rims, const Extent *extents, int32 *outcomes, const Triangle *triangles) {
     FOR_RANGE (i) {
         if (outcomes[i] != UNDECIDED)
             continue;
-        const auto rebuilt = [&](int32 t) {
-            const int32 owner = owner_of(triangles, t, stamp);
-            return owner != NOTHING && won[owner];
-        };
-        const bool untouched = for_cavity_and_ring(Cavity(members, rims, records, room, i), extents[i],
-                                                   [&](int32 t) { return !rebuilt(t); });
-        if (!untouched)
-            outcomes[i] = i >= segments && rebuilt(roots[i]) ? DEAD : DAMAGED;
+        const bool whole = for_cavity_and_ring(Cavity(members, rims, records, room, i), extents[i],
+                                               [&](int32 t) { return !was_rebuilt(triangles[t], stamp); });
+        if (!whole)
+            outcomes[i] = i >= segments && was_rebuilt(triangles[roots[i]], stamp) ? DEAD : DAMAGED;
     }
 }
 

@@ -100,15 +100,10 @@ KERNEL(check_by_cavity, const int32 *won, const int32 *fresh_offsets, const int3
 // flags[i] = 1 where a listed triangle is bad and goes on competing. Of the first `old` entries, those that a winner
 // of this step rebuilt are out: their new triangles are listed behind.
 KERNEL(flag_bad, const int32 *slots, int32 old, const Triangle *triangles, const uint32 *quality, uint32 stamp,
-       const int32 *won, int32 *flags) {
+       int32 *flags) {
     FOR_RANGE (i) {
         const int32 t = slots[i];
-        int32 keep = to_refine(quality[t]);
-        if (i < old && keep) {
-            const int32 owner = owner_of(triangles, t, stamp);
-            keep = owner == NOTHING || !won[owner];
-        }
-        flags[i] = keep;
+        flags[i] = to_refine(quality[t]) && !(i < old && was_rebuilt(triangles[t], stamp));
     }
 }
 

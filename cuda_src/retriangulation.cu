@@ -30,8 +30,8 @@ INLINE void set_side(Subsegment *subsegments, int32 subsegment, int32 from, int3
 // Split subsegments: s = (from, to) becomes (from, p) under its old number and (p, to) under a new one; the spokes of
 // the fan where the rim's chains end are their two sides.
 KERNEL(retriangulate, const int32 *roots, int64 segments, uint32 stamp, int32 room, int64 records, int32 *members,
-       RimEdge *rims, const Extent *extents, const Point *steiner, const float64 *parameters, const int32 *won,
-       const int32 *vertex_offsets, const int32 *slot_offsets, const int32 *fresh_offsets, int32 vertices,
+       RimEdge *rims, const Extent *extents, const uint64 *keys, const Point *steiner, const float64 *parameters,
+       const int32 *won, const int32 *vertex_offsets, const int32 *slot_offsets, const int32 *fresh_offsets, int32 vertices,
        int32 slots, int32 subsegment_count, Triangle *triangles, Point *points, int32 *vertex_origin,
        float64 *vertex_parameter, Subsegment *subsegments, int32 *subsegment_origin, int32 *wishes, int32 *fresh) {
     FOR_RANGE (i) {
@@ -85,13 +85,14 @@ KERNEL(retriangulate, const int32 *roots, int64 segments, uint32 stamp, int32 ro
             Triangle &made = triangles[slot];
             made.vertex[0] = p, made.vertex[1] = u, made.vertex[2] = v;
             made.link[0] = beyond, made.link[1] = after, made.link[2] = before;
+            racing_store(&made.owner, rebuilt_mark(keys[i]));
             fresh[fresh_offsets[i] + j] = slot;
             if (beyond < 0) {
                 set_side(subsegments, ~beyond, u, slot);
             } else {
                 // Another winner's triangle is being rebuilt right now: link_winners comes back to it.
                 const int32 other = owner_of(triangles, beyond, stamp);
-                if (other == NOTHING || !won[other]) {
+                if (other == NOTHING || other == i || !won[other]) {
                     Triangle &outside = triangles[beyond];
                     outside.link[edge_that_starts_at(outside, v)] = slot;
                 }
@@ -112,7 +113,7 @@ KERNEL(link_winners, uint32 stamp, int32 room, int64 records, int32 *members, Ri
             if (edge.beyond < 0)
                 continue;
             const int32 other = owner_of(triangles, edge.beyond, stamp);
-            if (other == NOTHING || !won[other])
+            if (other == NOTHING || other == i || !won[other])
                 continue;
             const Cavity across(members, rims, records, room, other);
             const int32 u = edge.vertex, v = cavity.edge(j + 1).vertex;

@@ -106,9 +106,9 @@ def _wheel(n: int, seed: int) -> Float:
 
 
 def _grid(n: int, seed: int) -> Float:
-    """Whole numbers in a square, as many rows as columns or one fewer: every in-circle test is a tie."""
-    columns = math.isqrt(n - 1) + 1
-    rows = max(2, n // columns)
+    """Whole numbers, as many rows as columns or hardly fewer: every in-circle test is a tie."""
+    rows = math.isqrt(n)
+    columns = n // rows
     x, y = np.meshgrid(np.arange(columns, dtype=np.float64), np.arange(rows, dtype=np.float64))
     return np.column_stack((x.ravel(), y.ravel()))
 

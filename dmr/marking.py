@@ -11,6 +11,7 @@ from collections.abc import Iterator
 
 from dmr.cavities import Cavities, Outcome, grow, tally
 from dmr.device_mesh import DeviceMesh
+from dmr.memory import DeviceArray
 from dmr.stamps import Stamps
 from dmr.thresholds import Thresholds
 from dmr.workspace import Workspace
@@ -36,6 +37,11 @@ def _make_keys(state: DeviceMesh, cavities: Cavities, stamp: int) -> None:
     )  # fmt: skip
 
 
+def _marked(state: DeviceMesh, cavities: Cavities) -> tuple[DeviceArray | int, ...]:
+    """What marking kernels take. Asked for anew at each step: retriangulation may have moved the triangles."""
+    return (*cavities.records, cavities.extents, cavities.keys, cavities.outcomes, state.triangles)
+
+
 class Deterministic(Marking):
     """Ownership of the cavity alone, by atomic maximum of a unique key; neighbours that commute both go ahead."""
 
@@ -45,7 +51,7 @@ class Deterministic(Marking):
         """One step a round."""
         stamp = stamps.next(state)
         launch, count = state.device.launch, cavities.count
-        shared = (*cavities.records, cavities.extents, cavities.keys, cavities.outcomes, state.triangles)
+        shared = _marked(state, cavities)
         _make_keys(state, cavities, stamp)
         launch("claim_members", count, *shared)
         launch("judge_members", count, *shared)
@@ -65,25 +71,24 @@ class TwoStage(Marking):
     ) -> Iterator[int]:
         """One step of stage one, then as many of stage two as there are cavities left for."""
         launch, count = state.device.launch, cavities.count
-        shared = (*cavities.records, cavities.extents, cavities.keys, cavities.outcomes, state.triangles)
         stamp = stamps.next(state)
         _make_keys(state, cavities, stamp)
-        launch("mark_cavity", count, *shared)
-        launch("remark_cavity", count, *shared)
-        launch("check_marks", count, *shared, cavities.won)
+        launch("mark_cavity", count, *_marked(state, cavities))
+        launch("remark_cavity", count, *_marked(state, cavities))
+        launch("check_marks", count, *_marked(state, cavities), cavities.won)
         yield stamp
         while True:
             launch(
                 "check_cavity", count, cavities.roots, cavities.segments, stamp, *cavities.records, cavities.extents,
-                cavities.outcomes, state.triangles, cavities.won,
+                cavities.outcomes, state.triangles,
             )  # fmt: skip
             grow(state, cavities, limits, only_damaged=True)
             if tally(space, cavities).outcomes[Outcome.UNDECIDED] == 0:
                 return
             stamp = stamps.next(state)
             _make_keys(state, cavities, stamp)
-            launch("mark_cavity_atomic", count, *shared)
-            launch("check_marks", count, *shared, cavities.won)
+            launch("mark_cavity_atomic", count, *_marked(state, cavities))
+            launch("check_marks", count, *_marked(state, cavities), cavities.won)
             yield stamp
 
 

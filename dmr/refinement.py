@@ -243,7 +243,7 @@ class Run:
             device.launch("check_by_cavity", cavities.count, cavities.won, needs.fresh_offsets, fresh, *self._bounds())
         flags = space.array("bad_flags", listed, np.int32)
         device.launch(
-            "flag_bad", listed, self.bad, self.bad_count, state.triangles, state.quality, stamp, cavities.won, flags
+            "flag_bad", listed, self.bad, self.bad_count, state.triangles, state.quality, stamp, flags
         )
         self._keep_flagged(flags, listed)
 
@@ -295,7 +295,7 @@ class Run:
         listed = self.bad_count if listed is None else listed
         flags = self.space.array("bad_flags", listed, np.int32)
         state = self.state
-        self.device.launch("flag_bad", listed, self.bad, 0, state.triangles, state.quality, 0, None, flags)
+        self.device.launch("flag_bad", listed, self.bad, 0, state.triangles, state.quality, 0, flags)
         self._keep_flagged(flags, listed)
 
     def _count_wishes(self) -> None:

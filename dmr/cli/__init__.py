@@ -39,7 +39,7 @@ def main(argv: Sequence[str] | None = None) -> int:
         # A second Ctrl-C must not turn the farewell into a traceback.
         if argv is None:
             signal.signal(signal.SIGINT, signal.SIG_IGN)
-        console.error("interrupted; nothing was written")
+        console.interrupted()
         code = INTERRUPTED
     console.close()
     return code
@@ -72,5 +72,3 @@ def _run(console: Console, argv: Sequence[str]) -> int:
         hint = "" if console.verbose else ", with what -v adds"
         console.error(f"internal error ({kind}{': ' if text else ''}{text}): please report it{hint}")
         return INTERNAL
-
-

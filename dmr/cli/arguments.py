@@ -44,7 +44,7 @@ def build_parser() -> Parser:
     """The parser of `dmr` and all its commands."""
     parser = Parser(
         prog="dmr",
-        description="Delaunay mesh refinement: triangle meshes without skinny triangles, on a GPU or all cores of a CPU.",
+        description="Triangle meshes without skinny triangles: Delaunay refinement on a GPU, or on all cores of a CPU.",
         allow_abbrev=False,
     )
     parser.examples = (
@@ -95,7 +95,9 @@ def _add_refine(commands: Any) -> None:
     add("--conforming", action="store_true", help="every triangle Delaunay, also across segments")
     add("--strict", action="store_true", help="refuse a mesh that is not Delaunay instead of flipping it")
     add("--marking", choices=MARKINGS, default=MARKINGS[0], help="how cavities settle conflicts (default: %(default)s)")
-    add("--balance", choices=BALANCES, default=BALANCES[-1], help="how quality checks are shared (default: %(default)s)")
+    add(
+        "--balance", choices=BALANCES, default=BALANCES[-1], help="how quality checks are shared (default: %(default)s)"
+    )
     add("--device", type=_device, default="auto", metavar="auto|cpu|cuda|cuda:N", help="where to run (default: auto)")
     add("--threads", type=_positive, metavar="N", help="CPU threads (default: all cores)")
     add("--json", action="store_true", help="one JSON object on stdout: what happened")

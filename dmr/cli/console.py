@@ -6,15 +6,12 @@ import json
 import logging
 import os
 import sys
-from collections.abc import Iterator, Sequence
+from collections.abc import Callable, Collection, Iterator, Sequence
 from contextlib import contextmanager
-from typing import IO, Any, Protocol
+from typing import Any, TextIO
 
-
-class Progress(Protocol):
-    """What `dmr.refine` calls after each round; False would stop it."""
-
-    def __call__(self, round: int, bad: int, triangles: int) -> bool: ...
+# What `dmr.refine` calls after each round, with its number, the bad triangles and all triangles; False stops it.
+Progress = Callable[[int, int, int], bool]
 
 
 class Console:
@@ -60,6 +57,10 @@ class Console:
     def error(self, text: str) -> None:
         """The one sentence that a failed command leaves."""
         self._message("error: ", text, "1;31")
+
+    def interrupted(self) -> None:
+        """What is said after Ctrl-C."""
+        self._message("", "interrupted", "")
 
     def warn(self, text: str) -> None:
         """What a user should know; each warning is said once."""
@@ -127,35 +128,35 @@ class _LogHandler(logging.Handler):
             self._console.detail(text)
 
 
-def styled(text: str, code: str, stream: IO[str]) -> str:
+def styled(text: str, code: str, stream: TextIO) -> str:
     """`text` in an ANSI style, on a terminal that wants it (NO_COLOR: none does)."""
     plain = not code or os.environ.get("NO_COLOR") or os.environ.get("TERM") == "dumb" or not stream.isatty()
     return text if plain else f"\033[{code}m{text}\033[0m"
 
 
-def aligned(rows: Sequence[Sequence[str]], indent: str = "  ") -> list[str]:
-    """Lines of a table: the first column to the left, the others to the right."""
+def aligned(rows: Sequence[Sequence[str]], *, left: Collection[int] = (0,), indent: str = "  ") -> list[str]:
+    """Lines of a table: the columns in `left` to the left, the others to the right."""
     widths = [max(len(row[k]) for row in rows) for k in range(len(rows[0]))]
-    return [
-        (indent + "  ".join(c.rjust(w) if k else c.ljust(w) for k, (c, w) in enumerate(zip(row, widths, strict=True))))
-        .rstrip()
-        for row in rows
-    ]  # fmt: skip
+
+    def cell(text: str, column: int) -> str:
+        return text.ljust(widths[column]) if column in left else text.rjust(widths[column])
+
+    return [(indent + "  ".join(cell(text, k) for k, text in enumerate(row))).rstrip() for row in rows]
 
 
-def writes_unicode(stream: IO[str]) -> bool:
+def writes_unicode(stream: TextIO) -> bool:
     """Whether a stream can show block characters."""
     return (stream.encoding or "ascii").lower().replace("-", "").replace("_", "") in ("utf8", "utf16", "utf8sig")
 
 
-def _write(stream: IO[str], line: str) -> None:
+def _write(stream: TextIO, line: str) -> None:
     try:
         print(line, file=stream)
     except BrokenPipeError:
         _silence(stream)
 
 
-def _silence(stream: IO[str]) -> None:
+def _silence(stream: TextIO) -> None:
     """Sends the rest of a stream nowhere, so that Python's own flush at exit finds no closed pipe."""
     sink = os.open(os.devnull, os.O_WRONLY)
     os.dup2(sink, stream.fileno())

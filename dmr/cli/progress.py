@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import math
 from collections.abc import Iterator
 from contextlib import contextmanager
 
@@ -17,16 +16,21 @@ from dmr.cli.console import Progress
 def bar(title: str) -> Iterator[tuple[Progress, RichConsole]]:
     """A bar on stderr that is gone when the work is done; gives what to call after each round, and rich's console."""
     live = RichConsole(stderr=True)
-    columns = (TextColumn("dmr: {task.description}"), BarColumn(), TextColumn("{task.fields[state]}"), TimeElapsedColumn())
+    columns = (
+        TextColumn("dmr: {task.description}"),
+        BarColumn(),
+        TextColumn("{task.fields[state]}"),
+        TimeElapsedColumn(),
+    )
     with RichProgress(*columns, console=live, transient=True) as progress:
         task = progress.add_task(title, total=1.0, state="")
         done, most = 0.0, 1
 
         def report(round: int, bad: int, triangles: int) -> bool:
-            # Bad triangles vanish ever more slowly: their logarithm falls about evenly with the rounds.
+            # Time goes with the number of bad triangles that are gone; the many last rounds are short.
             nonlocal done, most
             most = max(most, bad)
-            done = max(done, 1 - math.log1p(bad) / math.log1p(most))
+            done = max(done, 1 - bad / most)
             state = f"round {round}: {bad:,} bad of {triangles:,}"
             progress.update(task, completed=done, state=state)
             return True

@@ -38,14 +38,12 @@ def _pi() -> int:
 
 
 def _arctan_of_inverse(n: int) -> int:
-    power = _ONE // n
-    total, k = power, 1
+    power, total, k, sign = _ONE // n, 0, 1, 1
     while power:
-        power //= -n * n
+        total += sign * (power // k)
+        power //= n * n
         k += 2
-        total += power // k
-        if power == -1:  # floor division keeps a small negative number at -1
-            break
+        sign = -sign
     return total
 
 

@@ -42,7 +42,7 @@ def replace_files(parts: Sequence[tuple[Path, Fill]], *, overwrite: bool, stale:
     temporaries: list[Path] = []
     changing, path = False, parts[-1][0]
     try:
-        for path, fill in parts:  # noqa: B007  (the error below names the one that failed)
+        for path, fill in parts:
             temporaries.append(path.parent / f"{TEMPORARY_PREFIX}{secrets.token_hex(8)}.tmp")
             _fill_new(temporaries[-1], path, fill)
         changing = True

@@ -119,8 +119,6 @@ class TextFile:
         for name, value in zip(names, values, strict=False):
             if value < 0:
                 raise self.fail(row, f"promises {value} {name}")
-            if value > MOST_ROWS:
-                raise self.fail(row, f"promises {value} {name}, more than the {MOST_ROWS} that fit{self._left(row)}")
         return [*values, *defaults[len(values) - needed :]]
 
     def table(self, first_row: int, count: int, columns: Columns, numbering: Numbering | None = None) -> Table:
@@ -130,7 +128,9 @@ class TextFile:
             FileError: too few rows, or the first row that is wrong.
         """
         if count > self.rows - first_row:
-            raise self.fail(first_row - 1, f"promises {count} {columns.plural}{self._left(first_row - 1)}")
+            raise self.fail(first_row - 1, f"promises {count} {columns.plural}, but {_lines(self.rows - first_row)}")
+        if count > MOST_ROWS:
+            raise self.fail(first_row - 1, f"promises {count} {columns.plural}, more than the {MOST_ROWS} that fit")
         numbering = numbering or Numbering(0, 0)
         native_table = native.Table(
             first_row=first_row,
@@ -194,11 +194,11 @@ class TextFile:
             if not _WHOLE.fullmatch(token):
                 kind = "is too large" if re.fullmatch(rb"[+-]?[0-9]+", token) else "is not a whole number"
                 raise self.fail(row, f"{shown(token)} {kind} ({name}){form}")
-        return [int(token) for token in tokens]
+        return [int(token) for token in tokens[: len(names)]]
 
-    def _left(self, row: int) -> str:
-        left = self.rows - row - 1
-        return f", but {left} {'line follows' if left == 1 else 'lines follow'}"
+
+def _lines(left: int) -> str:
+    return "1 line follows" if left == 1 else f"{left or 'no'} lines follow"
 
 
 def _signature(status: os.stat_result) -> tuple[int, ...]:

@@ -1,7 +1,7 @@
 """Reading Triangle's files: which ones belong together, and what becomes of them.
 
-The .ele file is opened first and checked last. `dmr.write` removes an old .ele before it touches anything else and puts
-the new one in place when all else is there; so an unchanged .ele means that the files read are of one and the same mesh.
+The .ele file is opened first and checked last. `write` removes an old .ele before it touches anything else, and puts
+the new one in place when all else is there: an unchanged .ele means that the files read are of one and the same mesh.
 """
 
 from __future__ import annotations
@@ -94,12 +94,9 @@ def read_mesh(path: Path, threads: int | None = None) -> Mesh:
 def load_mesh_files(path: Path, threads: int | None = None) -> MeshFiles:
     """Reads a .ele or .node and the files beside it; see `read_mesh`."""
     ele, node = companion(path, ".ele"), companion(path, ".node")
-    if path.suffix.lower() == ".ele":
-        ele_text = TextFile(ele, threads)
-        node_text = open_companion(node, ele, "vertices", threads)
-    else:
-        ele_text = None if not ele.exists() else TextFile(ele, threads)
-        node_text = TextFile(node, threads)
+    from_ele = path.suffix.lower() == ".ele"
+    ele_text = TextFile(ele, threads) if from_ele or ele.exists() else None
+    node_text = open_companion(node, ele, "vertices", threads) if from_ele else TextFile(node, threads)
     vertices = parse_vertices(node_text, 0)
     node_text.expect_end(vertices.end, f"the {vertices.count} vertices that line {node_text.line_of(0)} promises")
     if ele_text is None:
@@ -211,9 +208,7 @@ def _companion_areas(path: Path, triangles: Section, threads: int | None) -> NDA
     return bounds
 
 
-def _kept_vertices(
-    vertices: VertexSection, triangles: Section, segments: Section | None
-) -> NDArray[np.int64] | None:
+def _kept_vertices(vertices: VertexSection, triangles: Section, segments: Section | None) -> NDArray[np.int64] | None:
     """Of a second-order mesh, all vertices but those that are only ever points on an edge."""
     if triangles.table.indices.shape[1] == 3:
         return None
@@ -227,5 +222,3 @@ def _kept_vertices(
 
 def _markers(section: Section) -> NDArray[np.int32] | None:
     return section.table.integers[:, 0] if section.table.integers.shape[1] else None
-
-

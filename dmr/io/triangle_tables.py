@@ -169,7 +169,8 @@ def parse_neighbours(text: TextFile) -> Section:
     wrong = np.flatnonzero(np.diff(table.numbers) != 1)
     if wrong.size:
         k = int(wrong[0]) + 1
-        raise text.fail(1 + k, f"triangle {table.numbers[k]} follows triangle {table.numbers[k - 1]}: a number is missing")
+        before, number = table.numbers[k - 1], table.numbers[k]
+        raise text.fail(1 + k, f"triangle {number} follows triangle {before}: the numbers must run on")
     return Section(text, 1, table)
 
 

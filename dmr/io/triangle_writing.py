@@ -5,6 +5,7 @@ from __future__ import annotations
 import errno
 import os
 from collections.abc import Sequence
+from functools import partial
 from pathlib import Path
 from typing import Any
 
@@ -13,9 +14,8 @@ from numpy.typing import NDArray
 
 from dmr.errors import FileError
 from dmr.io import native
-from dmr.io.names import companion
+from dmr.io.names import SUFFIXES, companion
 from dmr.io.replacing import Fill, replace_files, write_bytes
-from dmr.io.system import system_reason
 from dmr.io.text import TextFile
 from dmr.meshes import Mesh, Pslg
 
@@ -146,8 +146,8 @@ def write_mesh(
 ) -> list[Path]:
     """Writes a mesh under the name of a .ele or .node file: both, and what else belongs to it.
 
-    .poly where the mesh has segments, .area where it has area bounds, .neigh and .edge on request. A .poly or .area of
-    an older mesh of that name is removed where the new one has none, as it would be read with the mesh.
+    .poly where the mesh has segments, .area where it has area bounds, .neigh and .edge on request. Those of an older
+    mesh of that name that are not written again are removed: they would be taken for the new mesh's.
 
     Raises:
         FileError: a file cannot be written; or a PSLG with vertices of its own stands where the segments would go.
@@ -157,19 +157,16 @@ def write_mesh(
     node, ele, poly, area = (companion(path, suffix) for suffix in (".node", ".ele", ".poly", ".area"))
     _spare_pslg(poly)
     parts: list[tuple[Path, Fill]] = [(node, writer.vertices(mesh))]
-    stale = []
     if len(mesh.segments):
         parts.append((poly, writer.poly(mesh, inline=False)))
-    else:
-        stale.append(poly)
     if mesh.area_bounds is not None:
         parts.append((area, writer.areas(mesh.area_bounds)))
-    else:
-        stale.append(area)
     for wanted, suffix in ((neighbours, ".neigh"), (edges, ".edge")):
         if wanted:
             parts.append((companion(path, suffix), _side_part(writer, mesh, suffix)))
     parts.append((ele, writer.triangles(mesh)))
+    written = {part for part, _ in parts}
+    stale = [other for other in map(partial(companion, path), SUFFIXES) if other not in written]
     if not overwrite:
         _refuse_existing(stale)
     return replace_files(parts, overwrite=overwrite, stale=stale)
@@ -253,10 +250,7 @@ def _refuse_existing(paths: Sequence[Path]) -> None:
 
 
 def _matrix(array: NDArray[Any] | None, count: int) -> NDArray[Any]:
-    """An array as rows of columns: (n,) and None become (n, 1) and (n, 0)."""
+    """An array as rows of columns: (n,) becomes (n, 1), and None (n, 0)."""
     if array is None:
         return np.empty((count, 0), np.int32)
-    return np.ascontiguousarray(array.reshape(count, -1) if array.ndim == 1 and count else array.reshape(array.shape))
-
-
-__all__ = ["Writer", "find_edges", "system_reason", "write_mesh", "write_part"]
+    return np.ascontiguousarray(array[:, None] if array.ndim == 1 else array)

@@ -1,0 +1,171 @@
+"""What the checker found: failures, small angles with their reason, and the report that holds them."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Callable, Iterable
+from dataclasses import dataclass, field
+from typing import Any
+
+# Failures that are kept with their text for each check; all are counted.
+KEPT_FAILURES = 20
+# Small angles that `Report.lines` prints; the report holds all.
+PRINTED_SMALL_ANGLES = 10
+
+
+@dataclass(frozen=True)
+class Failure:
+    """One broken property.
+
+    Attributes:
+        check: the name of the check.
+        element: what `index` counts: "vertex", "triangle", "segment" (an entry of `mesh.segments`),
+            "input segment", "input triangle" or "mesh".
+        index: 0-based number of the offender; None for the mesh as a whole.
+        message: a sentence with indices and coordinates.
+    """
+
+    check: str
+    element: str
+    index: int | None
+    message: str
+
+    def __str__(self) -> str:
+        where = self.element if self.index is None else f"{self.element} {self.index}"
+        return f"{self.check}: {where}: {self.message}"
+
+
+@dataclass(frozen=True)
+class SmallAngle:
+    """A triangle below the bound, next to an input corner of less than 60 degrees that explains it.
+
+    Attributes:
+        triangle: its number; angle: its smallest angle, degrees.
+        corner: the vertex at the input corner; corner_angle: the angle phi between its two segments, degrees.
+        bound: what is asked of the triangle: arctan(sin phi / (2 - cos phi)), degrees.
+        reason: "corner" (it has the input corner as its own), "shell" (its shortest edge joins the two segments at
+            one distance from the corner), or, weaker, "cluster" (it shares an edge with one of those two kinds).
+    """
+
+    triangle: int
+    angle: float
+    corner: int
+    corner_angle: float
+    bound: float
+    reason: str
+
+    def __str__(self) -> str:
+        return (
+            f"triangle {self.triangle}: {self.angle:.6g} degrees beside the input corner of {self.corner_angle:.6g} "
+            f"degrees at vertex {self.corner} ({self.reason}; bound there {self.bound:.6g})"
+        )
+
+
+@dataclass(frozen=True, kw_only=True)
+class Report:
+    """The outcome of `dmr.validate`.
+
+    Attributes:
+        failures: what is broken, up to `KEPT_FAILURES` for each check.
+        counts: how often each check failed, all failures counted; only checks that did.
+        checked: names of the checks that were made, in order.
+        skipped: names of the checks that could not be made, with the reason. A check that rests on another one (whether
+            the domain overlaps itself, for instance, can only be told of positively oriented triangles) is left
+            out when that one failed, never when all others hold.
+        statistics: plain numbers about the mesh, measured in float64: vertices, triangles, min_angle, ...
+        exceptions: triangles below the angle bound beside small input corners, which are no failures.
+    """
+
+    failures: tuple[Failure, ...]
+    counts: dict[str, int]
+    checked: tuple[str, ...]
+    skipped: dict[str, str]
+    statistics: dict[str, float | int | None]
+    exceptions: tuple[SmallAngle, ...] = field(default=())
+
+    @property
+    def ok(self) -> bool:
+        """Whether nothing failed."""
+        return not self.counts
+
+    def lines(self) -> list[str]:
+        """The report as text, one sentence a line, without colours."""
+        numbers = self.statistics
+        lines = [f"{numbers['vertices']} vertices, {numbers['triangles']} triangles, {numbers['segments']} segments"]
+        if numbers.get("min_angle") is not None:
+            lines.append(f"angles from {numbers['min_angle']:.6g} to {numbers['max_angle']:.6g} degrees")
+        for name in self.checked:
+            count = self.counts.get(name, 0)
+            lines.append(f"{'ok' if not count else 'FAILED'}  {name}" + (f" ({count} times)" if count > 1 else ""))
+            if not count:
+                continue
+            kept = [failure for failure in self.failures if failure.check == name]
+            for failure in kept:
+                where = failure.element if failure.index is None else f"{failure.element} {failure.index}"
+                lines.append(f"    {where}: {failure.message}")
+            if count > len(kept):
+                lines.append(f"    ... and {count - len(kept)} more")
+        lines += [f"--  {name}: not checked, {reason}" for name, reason in self.skipped.items()]
+        if self.exceptions:
+            lines.append(f"{len(self.exceptions)} triangles below the bound beside small input corners:")
+            lines += [f"    {small}" for small in self.exceptions[:PRINTED_SMALL_ANGLES]]
+            if len(self.exceptions) > PRINTED_SMALL_ANGLES:
+                lines.append(f"    ... and {len(self.exceptions) - PRINTED_SMALL_ANGLES} more")
+        lines.append("valid" if self.ok else f"invalid: {', '.join(self.counts)}")
+        return lines
+
+    def to_json(self) -> dict[str, Any]:
+        """The report as plain dictionaries, lists, strings and numbers, for `json.dumps`."""
+        return {
+            "ok": self.ok,
+            "checked": list(self.checked),
+            "skipped": dict(self.skipped),
+            "counts": dict(self.counts),
+            "failures": [vars(failure).copy() for failure in self.failures],
+            "exceptions": [vars(small).copy() for small in self.exceptions],
+            "statistics": {
+                name: value if value is None or math.isfinite(value) else None
+                for name, value in self.statistics.items()
+            },
+        }
+
+
+class Findings:
+    """Collects what the checks find while they run."""
+
+    def __init__(self) -> None:
+        self.failures: list[Failure] = []
+        self.counts: dict[str, int] = {}
+        self.checked: list[str] = []
+        self.skipped: dict[str, str] = {}
+
+    def start(self, check: str) -> None:
+        """Note that a check is made."""
+        self.checked.append(check)
+
+    def skip(self, check: str, reason: str) -> None:
+        """Note that a check cannot be made."""
+        self.skipped[check] = reason
+
+    def add(self, check: str, element: str, indices: Iterable[Any], message: Callable[[int], str]) -> None:
+        """Count failures of one check.
+
+        Args:
+            check: its name.
+            element: what the indices count.
+            indices: the offenders (anything with a length).
+            message: the sentence for the i-th offender (i counts through `indices`); only asked for those kept.
+        """
+        offenders = list(indices) if not hasattr(indices, "__len__") else indices
+        count = len(offenders)  # type: ignore[arg-type]
+        if not count:
+            return
+        before = self.counts.get(check, 0)
+        self.counts[check] = before + count
+        kept = max(0, min(count, KEPT_FAILURES - before))
+        for i, index in zip(range(kept), offenders, strict=False):
+            self.failures.append(Failure(check, element, None if index is None else int(index), message(i)))
+
+    def passed(self, *checks: str) -> bool:
+        """Whether none of these checks failed or was skipped."""
+        return not any(check in self.counts or check in self.skipped for check in checks)

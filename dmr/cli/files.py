@@ -1,0 +1,102 @@
+"""Input and output files as the commands see them: errors by file and line, outputs checked before the work."""
+
+from __future__ import annotations
+
+import os
+import tempfile
+from collections.abc import Iterator
+from contextlib import contextmanager
+from pathlib import Path
+
+from dmr import io
+from dmr.errors import FileError, InvalidMeshError, OptionError
+from dmr.io.names import SUFFIXES, companion
+from dmr.io.through_meshio import find_format, known_suffixes
+from dmr.meshes import Mesh, Pslg
+
+
+def read(path: str) -> Mesh | Pslg:
+    """What a file holds.
+
+    Raises:
+        FileError: it cannot be read; names the line where one is to blame.
+    """
+    with blamed_on(path):
+        return io.read(path)
+
+
+def read_mesh(path: str, purpose: str) -> Mesh:
+    """The triangles that a file holds; `purpose` ends the sentence that refuses a file without any.
+
+    Raises:
+        FileError: it cannot be read, or holds only an outline.
+    """
+    found = read(path)
+    if isinstance(found, Pslg):
+        raise FileError(f"is an outline without triangles; {purpose} needs a triangulation of it (an .ele file)", path)
+    return found
+
+
+@contextmanager
+def blamed_on(path: str) -> Iterator[None]:
+    """Turns `InvalidMeshError` about what `path` holds into a `FileError` with the element's file and line."""
+    try:
+        yield
+    except InvalidMeshError as error:
+        file, line = io.locate(path, error.element, error.index)
+        if error.index is None:
+            raise FileError(error.reason, file) from error
+        counted = " (numbers count from 0)" if line is not None and io.numbering_base(path) == 1 else ""
+        raise FileError(f"{error.element} {error.index}: {error.reason}{counted}", file, line) from error
+
+
+def next_output(path: str) -> Path:
+    """Where a refinement of `path` goes when nothing was said: input.ele to input.1.ele, and on to input.2.ele.
+
+    Raises:
+        FileError: nothing can be written there (a missing folder is left to the reader to complain about).
+    """
+    target = io.next_name(path)
+    if target.parent.is_dir():
+        check_writable(target)
+    return target
+
+
+def chosen_output(path: str, *, force: bool) -> Path:
+    """Where the user wants the output, checked before any work: `mesh` means `mesh.ele`.
+
+    Raises:
+        OptionError: the file, or one that belongs to it, is there and may not be overwritten; or it holds no triangles.
+        FileError: nothing can be written there, or not in that format.
+    """
+    target = Path(path)
+    if not target.suffix and not target.is_dir():
+        target = target.with_name(f"{target.name}.ele")
+    suffix = target.suffix.lower()
+    together = [target]
+    if suffix in (".ele", ".node"):
+        together = [companion(target, each) for each in SUFFIXES]
+    elif suffix in SUFFIXES:
+        raise OptionError(f"a {suffix} file cannot hold a mesh: write {companion(target, '.ele')}")
+    elif suffix != ".npz" and find_format(suffix) is None:
+        known = " ".join([".ele", ".npz", *known_suffixes()])
+        raise OptionError(f"{target}: unknown suffix {suffix}; known are {known}")
+    check_writable(target)
+    for each in together:
+        if os.path.lexists(each) and not force:
+            raise OptionError(f"{each} exists; -f overwrites it")
+    return target
+
+
+def check_writable(target: Path) -> None:
+    """Raises `FileError` where no file can be made: better now than after minutes of work."""
+    folder = target.parent
+    if not folder.is_dir():
+        raise FileError(f"cannot be written: there is no folder {folder}", target)
+    if target.is_dir():
+        raise FileError("cannot be written: there is a folder of that name", target)
+    try:
+        with tempfile.TemporaryFile(dir=folder):
+            pass
+    except OSError as error:
+        raise FileError(f"cannot be written: {(error.strerror or str(error)).lower()}", target) from error

@@ -1,0 +1,20 @@
+"""`dmr generate`."""
+
+from __future__ import annotations
+
+from dmr.cli.arguments import Arguments
+from dmr.cli.console import Console
+from dmr.cli.files import chosen_output
+
+
+def run(arguments: Arguments, console: Console) -> int:
+    """Makes a mesh and writes it."""
+    from dmr import io
+    from dmr.generation import generate
+
+    target = chosen_output(arguments.output, force=arguments.force)
+    mesh = generate(arguments.kind, arguments.n, arguments.seed)
+    written = io.write(target, mesh, overwrite=arguments.force)
+    console.note(f"{len(mesh.vertices):,} vertices, {len(mesh.triangles):,} triangles")
+    console.note(f"wrote {', '.join(str(path) for path in written)}")
+    return 0

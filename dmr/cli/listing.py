@@ -1,0 +1,45 @@
+"""`dmr devices`."""
+
+from __future__ import annotations
+
+from dmr.cli.arguments import Arguments
+from dmr.cli.console import Console, aligned
+
+
+def run(arguments: Arguments, console: Console) -> int:
+    """Lists the devices; compiles their kernels if asked to."""
+    from dmr import memory
+
+    found = memory.devices()
+    compiled: dict[str, list[str]] = {}
+    if arguments.warm:
+        for device in found:
+            if device.usable:
+                compiled[device.name] = memory.warm(device.name)
+                modules = len(compiled[device.name])
+                console.note(f"{device.name}: " + (f"{modules} modules ready" if modules else "nothing to compile"))
+    if arguments.json:
+        entries = [
+            {
+                "name": device.name,
+                "description": device.description,
+                "usable": device.usable,
+                "reason": device.reason,
+                "memory_bytes": device.memory_bytes,
+                "threads": device.threads,
+                **({"compiled": compiled.get(device.name, [])} if arguments.warm else {}),
+            }
+            for device in found
+        ]
+        console.emit_json({"devices": entries})
+        return 0
+    rows = [["device", "", "memory", "usable"]]
+    for device in found:
+        memory_text = f"{device.memory_bytes / 2**30:.1f} GiB" if device.memory_bytes else "-"
+        usable = "yes" if device.usable else f"no: {device.reason or 'unknown'}"
+        rows.append([device.name, device.description, memory_text, usable])
+    for line in aligned(rows, left=(0, 1, 3), indent=""):
+        console.emit(line)
+    if not any(device.name.startswith("cuda") for device in found):
+        console.detail("no GPU was found")
+    return 0

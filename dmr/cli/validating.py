@@ -1,0 +1,30 @@
+"""`dmr validate`."""
+
+from __future__ import annotations
+
+from dmr.cli.arguments import Arguments
+from dmr.cli.console import Console
+from dmr.cli.files import read_mesh
+from dmr.errors import OptionError
+
+INVALID = 5
+
+
+def run(arguments: Arguments, console: Console) -> int:
+    """Reads, checks, prints one line a check."""
+    if arguments.min_angle is not None and not 0 <= arguments.min_angle <= 60:
+        raise OptionError(f"min_angle must be from 0 to 60 degrees, not {arguments.min_angle:g}")
+    if arguments.max_area is not None and not arguments.max_area > 0:
+        raise OptionError(f"max_area must be positive, not {arguments.max_area:g}")
+
+    from dmr.validation import validate
+
+    mesh = read_mesh(arguments.mesh, "validate")
+    refined_from = None if arguments.input is None else read_mesh(arguments.input, "validate")
+    report = validate(mesh, input=refined_from, min_angle=arguments.min_angle, max_area=arguments.max_area)
+    if arguments.json:
+        console.emit_json(report.to_json())
+    elif not console.quiet:
+        for line in report.lines():
+            console.emit(line)
+    return 0 if report.ok else INVALID

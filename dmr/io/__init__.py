@@ -1,0 +1,7 @@
+"""Readers and writers of meshes, chosen by suffix; docs/formats.md says what each format keeps."""
+
+from dmr.io.formats import read, read_edges, read_neighbours, write
+from dmr.io.locating import locate, numbering_base
+from dmr.io.names import next_name
+
+__all__ = ["locate", "next_name", "numbering_base", "read", "read_edges", "read_neighbours", "write"]

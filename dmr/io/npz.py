@@ -1,0 +1,61 @@
+"""The package's own binary file: an uncompressed .npz with the fields of a Mesh or a Pslg by their names."""
+
+from __future__ import annotations
+
+import os
+import zipfile
+import zlib
+from dataclasses import fields
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+
+from dmr.errors import FileError, InvalidMeshError
+from dmr.io.replacing import replace_files
+from dmr.io.system import system_reason
+from dmr.meshes import Mesh, Pslg
+
+VERSION = 1
+_VERSION_KEY = "dmr_format"
+
+
+def read_npz(path: Path) -> Mesh | Pslg:
+    """A Mesh where the file holds triangles, else a Pslg.
+
+    Files with the same names that something else wrote are read too; arrays of other names are left alone.
+
+    Raises:
+        FileError: no .npz, a damaged one, one of a later version, or arrays that make no mesh.
+    """
+    try:
+        with np.load(path, allow_pickle=False) as archive:
+            if not isinstance(archive, np.lib.npyio.NpzFile):
+                raise FileError("is a single array (.npy), not an .npz archive", path)
+            version = int(archive[_VERSION_KEY]) if _VERSION_KEY in archive else VERSION
+            if version > VERSION:
+                raise FileError(f"has version {version} of the format; this dmr reads up to {VERSION}", path)
+            kind = Mesh if "triangles" in archive else Pslg
+            for name in ("vertices", "triangles" if kind is Mesh else "segments"):
+                if name not in archive:
+                    raise FileError(f"holds no array named {name}", path)
+            arrays: dict[str, Any] = {f.name: archive[f.name] for f in fields(kind) if f.name in archive}
+        return kind(**arrays)
+    except InvalidMeshError as error:
+        raise FileError(f"holds no valid mesh: {error}", path) from error
+    except (OSError, MemoryError) as error:
+        raise FileError(f"cannot be read: {system_reason(error)}", path) from error
+    except (ValueError, TypeError, KeyError, EOFError, zipfile.BadZipFile, zlib.error, NotImplementedError) as error:
+        raise FileError(f"is damaged, or no .npz file: {error}", path) from error
+
+
+def write_npz(path: Path, item: Mesh | Pslg, *, overwrite: bool) -> list[Path]:
+    """Writes every field that is not None; the bytes depend on nothing else. FileError where that fails."""
+    arrays: dict[str, Any] = {_VERSION_KEY: np.array(VERSION)}
+    arrays |= {f.name: getattr(item, f.name) for f in fields(item) if getattr(item, f.name) is not None}
+
+    def fill(descriptor: int) -> None:
+        with os.fdopen(descriptor, "wb", closefd=False) as file:
+            np.savez(file, **arrays)
+
+    return replace_files([(path, fill)], overwrite=overwrite)

@@ -1,0 +1,195 @@
+"""Every format that is not our own, through meshio; its messages, exits and exceptions stay inside."""
+
+from __future__ import annotations
+
+import contextlib
+import io
+import logging
+import re
+import tempfile
+import threading
+from collections.abc import Iterator
+from pathlib import Path
+from typing import Any, TypeVar
+
+import numpy as np
+
+from dmr.errors import FileError, InvalidMeshError
+from dmr.io.meshio_data import Content, from_meshio, to_meshio
+from dmr.io.meshio_formats import ANSYS, FORMATS, LEFT_ALONE, Format
+from dmr.io.replacing import TEMPORARY_PREFIX, check_target, replace_files, write_bytes
+from dmr.io.system import system_reason
+from dmr.meshes import Mesh
+
+log = logging.getLogger("dmr.io")
+
+# meshio signs its files with its version and, in some formats, with the time: no part of a result.
+_SIGNATURE = re.compile(rb"meshio v[0-9][\w.]*(, [0-9]{4}-[0-9:T.+-]+)?")
+_SIGNATURE_WITHIN = 512
+_OUR_SIGNATURE = b"dmr through meshio"
+
+# The standard streams are caught for the whole process while meshio runs: one call at a time.
+_one_at_a_time = threading.Lock()
+
+_EMPTY_READS = 1000
+
+
+def known_suffixes() -> list[str]:
+    """The suffixes that are worth a try, without the dots' upper-case forms."""
+    return [*FORMATS, *sorted(set(_meshio_suffixes()) - set(FORMATS))]
+
+
+def find_format(suffix: str) -> Format | None:
+    """The format of a suffix, None where meshio has none for it."""
+    if suffix in FORMATS:
+        return FORMATS[suffix]
+    name = _meshio_suffixes().get(suffix)
+    return None if name is None else Format(reader=name)
+
+
+def read_through_meshio(path: Path, form: Format) -> Mesh:
+    """The triangles of a file as a mesh in the plane; its lines are the segments.
+
+    Raises:
+        FileError: meshio cannot read it, it is not flat, or holds other elements than triangles.
+    """
+    try:
+        with path.open("rb") as file:
+            if form.reader == "gmsh" and file.read(1) == b"(":
+                form = ANSYS
+    except OSError as error:
+        raise FileError(f"cannot be read: {system_reason(error)}", path) from error
+    with _contained(path, f"cannot be read as {form.reader}"):
+        import meshio
+
+        if form.mode is None:
+            found = meshio.read(path, file_format=form.reader)
+        else:
+            with _open_ending(path, form.mode) as buffer:
+                found = meshio.read(buffer, file_format=form.reader)
+    try:
+        return from_meshio(found, path)
+    except InvalidMeshError as error:
+        raise FileError(f"holds no valid mesh: {error}", path) from error
+
+
+def write_through_meshio(path: Path, mesh: Mesh, form: Format, *, overwrite: bool) -> list[Path]:
+    """Writes a mesh; what the format does not keep is said in the log.
+
+    Raises:
+        FileError: meshio cannot write it, or the file cannot be put there.
+    """
+    check_target(path, overwrite)
+    content = to_meshio(mesh, form, path)
+    data = _bytes_of(content, form, path)
+    signature = _SIGNATURE.search(data, 0, _SIGNATURE_WITHIN)
+    begin, end = signature.span() if signature else (0, 0)
+
+    def fill(descriptor: int) -> None:
+        whole = memoryview(data)
+        write_bytes(descriptor, whole[:begin])
+        write_bytes(descriptor, _OUR_SIGNATURE if signature else b"")
+        write_bytes(descriptor, whole[end:])
+
+    return replace_files([(path, fill)], overwrite=overwrite)
+
+
+def _bytes_of(content: Content, form: Format, path: Path) -> bytes:
+    """What meshio makes of a mesh. It writes to a folder beside the target, as some of its writers name files in it."""
+    name = form.writer or form.reader
+    with (
+        _contained(path, f"cannot be written as {name}"),
+        tempfile.TemporaryDirectory(prefix=TEMPORARY_PREFIX, dir=path.parent) as folder,
+        np.errstate(all="ignore"),  # normals of triangles without an area
+    ):
+        import meshio
+
+        made = Path(folder) / path.name
+        mesh = meshio.Mesh(content.points, content.cells, point_data=content.point_data, cell_data=content.cell_data)
+        meshio.write(made, mesh, file_format=name, **form.options)
+        return made.read_bytes()
+
+
+@contextlib.contextmanager
+def _contained(path: Path, failure: str) -> Iterator[None]:
+    """Turns whatever meshio does when it fails into a FileError, and what it prints into log lines."""
+    said = io.StringIO()
+    try:
+        with _one_at_a_time, contextlib.redirect_stdout(said), contextlib.redirect_stderr(said):
+            yield
+    except ImportError as error:
+        if error.name in (None, "meshio"):
+            raise FileError(f"{failure}: the package meshio is not installed", path) from error
+        raise FileError(f"{failure}: that needs the package {error.name} (pip install {error.name})", path) from error
+    except (OSError, MemoryError) as error:
+        raise FileError(f"{failure}: {system_reason(error)}", path) from error
+    except SystemExit as error:
+        raise FileError(f"{failure}: {_sentence(said.getvalue()) or 'meshio gives no reason'}", path) from error
+    except FileError:
+        raise
+    except Exception as error:  # meshio's parsers fail with whatever their code runs into
+        reason = _sentence(str(error)) or _sentence(said.getvalue())
+        known = type(error).__name__ in ("ReadError", "WriteError") or isinstance(error, EOFError)
+        kind = "" if known else f" ({type(error).__name__})"
+        raise FileError(f"{failure}: {reason or 'the file is damaged or of another kind'}{kind}", path) from error
+    for line in said.getvalue().splitlines():
+        if line.strip():
+            log.debug("%s: meshio: %s", path, line.strip())
+
+
+def _sentence(text: str) -> str:
+    """What meshio said, on one line."""
+    return " ".join(text.split())[:300]
+
+
+_Data = TypeVar("_Data", str, bytes)
+
+
+class _EndingText(io.TextIOWrapper):
+    """A text file whose reader cannot wait for ever at its end."""
+
+    empty = 0
+
+    def readline(self, *size: Any) -> str:  # type: ignore[override]
+        """A line; EOFError where the reader still asks long after the end."""
+        return _counted(self, super().readline(*size))
+
+
+class _EndingBytes(io.BufferedReader):
+    """A binary file whose reader cannot wait for ever at its end."""
+
+    empty = 0
+
+    def readline(self, *size: Any) -> bytes:
+        """A line; EOFError where the reader still asks long after the end."""
+        return _counted(self, super().readline(*size))
+
+    def read(self, *size: Any) -> bytes:
+        """Bytes; EOFError where the reader still asks long after the end."""
+        return _counted(self, super().read(*size))
+
+
+def _counted(file: _EndingText | _EndingBytes, data: _Data) -> _Data:
+    if not data:
+        file.empty += 1
+        if file.empty > _EMPTY_READS:
+            raise EOFError("the file ends too early")
+    return data
+
+
+def _open_ending(path: Path, mode: str) -> io.TextIOWrapper | io.BufferedReader:
+    raw = _EndingBytes(io.FileIO(path))
+    return raw if mode == "rb" else _EndingText(raw, encoding="utf-8")
+
+
+def _meshio_suffixes() -> dict[str, str]:
+    """meshio's own list, without what is left alone; empty where meshio is missing."""
+    try:
+        from meshio import extension_to_filetypes
+    except ImportError:
+        return {}
+    return {
+        suffix: names[0]
+        for suffix, names in extension_to_filetypes.items()
+        if names and names[0] not in LEFT_ALONE and suffix.count(".") == 1
+    }
