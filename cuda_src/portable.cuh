@@ -54,6 +54,7 @@ INLINE int64 atomic_add(int64 *place, int64 value) {
         atomicAdd(reinterpret_cast<unsigned long long *>(place), static_cast<unsigned long long>(value)));
 }
 INLINE int32 atomic_min(int32 *place, int32 value) { return atomicMin(place, value); }
+INLINE int32 atomic_max(int32 *place, int32 value) { return atomicMax(place, value); }
 
 // Plain stores and loads of a word that other threads may write at the same time, where any of the values will do.
 template <class T> INLINE void racing_store(T *place, T value) { *const_cast<volatile T *>(place) = value; }
@@ -88,8 +89,8 @@ INLINE Index record_stride(Index records) { return records; }
 #define FOR_MEMBERS(member) for (int member = 0; member < TEAM_SIZE; ++member)
 #define TEAM_SHARED(type, name, count) type name[count]
 
-INLINE uint64 atomic_max(uint64 *place, uint64 value) {
-    uint64 seen = __atomic_load_n(place, __ATOMIC_RELAXED);
+template <class T> INLINE T atomic_max(T *place, T value) {
+    T seen = __atomic_load_n(place, __ATOMIC_RELAXED);
     while (seen < value && !__atomic_compare_exchange_n(place, &seen, value, true, __ATOMIC_RELAXED, __ATOMIC_RELAXED))
         ;
     return seen;

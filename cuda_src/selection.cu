@@ -32,6 +32,27 @@ KERNEL(select_candidates, const int32 *bad, const Triangle *triangles, const uin
     }
 }
 
+// All bad triangles compete, whatever their neighbours are: what the thesis does.
+KERNEL(select_all, const int32 *bad, const uint32 *quality, int32 *flags) {
+    FOR_RANGE (i)
+        flags[i] = to_refine(quality[bad[i]]) && !(quality[bad[i]] & LARGE);
+}
+
+// In small meshes only the candidates with the shortest edges go on, up to a factor of two in length: the order in
+// which points come decides the size of the result, and shortest edges first is the order that keeps it small.
+constexpr int WINDOW_SHIFT = 13; // of the bits of shortness, those that make a factor of four in squared length
+
+KERNEL(find_most_urgent, const int32 *bad, const uint32 *quality, const int32 *flags, int32 *most) {
+    FOR_RANGE (i)
+        if (flags[i])
+            atomic_max(most, int32((quality[bad[i]] & LENGTH_MASK) >> WINDOW_SHIFT));
+}
+
+KERNEL(keep_most_urgent, const int32 *bad, const uint32 *quality, const int32 *most, int32 *flags) {
+    FOR_RANGE (i)
+        flags[i] = flags[i] && int32((quality[bad[i]] & LENGTH_MASK) >> WINDOW_SHIFT) == *most;
+}
+
 // The bad triangles that wait for large records.
 KERNEL(select_large, const int32 *bad, const uint32 *quality, int32 *flags) {
     FOR_RANGE (i)

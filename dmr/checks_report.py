@@ -3,9 +3,13 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Callable, Iterable
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass, field
 from typing import Any
+
+from numpy.typing import NDArray
+
+Indices = Sequence[int | None] | NDArray[Any]
 
 # Failures that are kept with their text for each check; all are counted.
 KEPT_FAILURES = 20
@@ -147,23 +151,22 @@ class Findings:
         """Note that a check cannot be made."""
         self.skipped[check] = reason
 
-    def add(self, check: str, element: str, indices: Iterable[Any], message: Callable[[int], str]) -> None:
+    def add(self, check: str, element: str, indices: Indices, message: Callable[[int], str]) -> None:
         """Count failures of one check.
 
         Args:
             check: its name.
             element: what the indices count.
-            indices: the offenders (anything with a length).
+            indices: the offenders; None for the mesh as a whole.
             message: the sentence for the i-th offender (i counts through `indices`); only asked for those kept.
         """
-        offenders = list(indices) if not hasattr(indices, "__len__") else indices
-        count = len(offenders)  # type: ignore[arg-type]
+        count = len(indices)
         if not count:
             return
         before = self.counts.get(check, 0)
         self.counts[check] = before + count
         kept = max(0, min(count, KEPT_FAILURES - before))
-        for i, index in zip(range(kept), offenders, strict=False):
+        for i, index in zip(range(kept), indices, strict=False):
             self.failures.append(Failure(check, element, None if index is None else int(index), message(i)))
 
     def passed(self, *checks: str) -> bool:

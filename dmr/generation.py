@@ -217,7 +217,9 @@ def _triangulated(points: Float, outline: Outline | None) -> Mesh:
     try:
         import triangle
     except ImportError as error:
-        raise DmrError("meshes are generated with the triangle package, the extra [triangle]: pip install 'dmr[triangle]'") from error
+        raise DmrError(
+            "meshes are generated with the triangle package, the extra [triangle]: pip install 'dmr[triangle]'"
+        ) from error
     given: dict[str, NDArray[Any]] = {"vertices": points if outline is None else np.vstack((outline.vertices, points))}
     if outline is not None:
         given |= {"segments": outline.segments, "holes": outline.holes}

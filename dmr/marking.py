@@ -18,7 +18,12 @@ from dmr.workspace import Workspace
 
 
 class Marking(ABC):
-    """A way to choose cavities that can be retriangulated at the same time."""
+    """A way to choose cavities that can be retriangulated at the same time.
+
+    `filters`: whether bad triangles that a bad neighbour beats are left out before cavities are grown.
+    """
+
+    filters = True
 
     @abstractmethod
     def steps(
@@ -65,6 +70,8 @@ class TwoStage(Marking):
 
     Plain stores race: which cavities win the first stage differs from run to run, and so do the meshes.
     """
+
+    filters = False
 
     def steps(
         self, state: DeviceMesh, space: Workspace, cavities: Cavities, stamps: Stamps, limits: Thresholds

@@ -252,6 +252,7 @@ class _Shapes:
     twice_area: Float
 
 
+@np.errstate(over="ignore", invalid="ignore")  # squares of coordinates beyond 1e154 are infinite
 def _shapes(vertices: Float, triangles: Int) -> _Shapes:
     x, y = vertices[:, 0], vertices[:, 1]
     (ax, ay), (bx, by), (cx, cy) = ((x[corner], y[corner]) for corner in triangles.T)
@@ -282,7 +283,7 @@ def _lengths(vertices: Float, edges: Int) -> Float:
 
     def work(start: int, stop: int) -> None:
         step = vertices[edges[start:stop, 1]] - vertices[edges[start:stop, 0]]
-        lengths[start:stop] = np.sqrt(step[:, 0] * step[:, 0] + step[:, 1] * step[:, 1])
+        lengths[start:stop] = np.hypot(step[:, 0], step[:, 1])
 
     _in_blocks(work, len(edges))
     return lengths

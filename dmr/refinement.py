@@ -29,7 +29,7 @@ from dmr.errors import InvalidMeshError
 from dmr.flips import make_delaunay
 from dmr.ledger import Ledger
 from dmr.marking import MARKINGS
-from dmr.memory import Device, DeviceArray, open_device, scan, total
+from dmr.memory import Device, DeviceArray, compact, flagged_indices, open_device, scan, total
 from dmr.meshes import Mesh, Pslg
 from dmr.options import PROMISED_ANGLE, RefineOptions
 from dmr.results import Refinement
@@ -40,6 +40,9 @@ from dmr.workspace import Workspace
 log = logging.getLogger("dmr")
 
 Progress = Callable[[int, int, int], bool | None]
+
+# Below so many triangles a round takes its candidates from the shortest edges only: more rounds, fewer points.
+SMALL_MESH = 2**15
 
 LARGE_BUDGET = 2**22  # rim entries that a pass with large records may use, the same on every device
 
@@ -124,6 +127,7 @@ class Run:
         self.bad_count = 0
         self.wished_count = 0
         self.overflowed = False
+        self.small = len(mesh.triangles) <= SMALL_MESH
 
     def _warn(self, sentence: str) -> None:
         log.warning(sentence)
@@ -203,23 +207,30 @@ class Run:
         return stopped
 
     def _candidates(self, most: int | None, large: bool) -> tuple[DeviceArray, int, int]:
-        """The roots of this pass, their number, and how many of them are subsegments (which come first)."""
+        """The roots of this pass, their number, and how many of them are subsegments.
+
+        Segments first: while one waits to be split, no triangle competes. A triangle's point would often have to give
+        way to the segment anyway, and the points on segments shape what comes after.
+        """
         device, state, space = self.device, self.state, self.space
-        s, bad = state.subsegments_count, self.bad_count
-        flags = space.array("candidate_flags", s + bad, np.int32)
-        offsets = space.array("candidate_offsets", s + bad + 1, np.int32)
-        device.launch("flag_wished", s, state.wishes, flags)
-        rule = "select_large" if large else "select_candidates"
-        shared = () if large else (state.triangles,)
-        device.launch(rule, bad, self.bad, *shared, state.quality, flags[s : s + bad])
-        scan(flags, s + bad, out=offsets)
-        count, segments = total(offsets, s + bad), total(offsets, s)
-        roots = space.array("roots", count, np.int32)
-        device.launch("scatter_indices", s, flags, offsets, roots)
-        device.launch("scatter_flagged", bad, self.bad, flags[s : s + bad], offsets[s : s + bad + 1], roots)
-        if most is not None and count > most:
-            count, segments = most, min(segments, most)
-        return roots, count, segments
+        if self.wished_count:
+            roots, count = flagged_indices(self.wish_flags, state.subsegments_count)
+            count = min(count, most or count)
+            return roots, count, count
+        bad = self.bad_count
+        flags = space.array("candidate_flags", bad, np.int32)
+        if large:
+            device.launch("select_large", bad, self.bad, state.quality, flags)
+        elif MARKINGS[self.options.marking].filters:
+            device.launch("select_candidates", bad, self.bad, state.triangles, state.quality, flags)
+            if self.small:
+                most_urgent = device.zeros(1, np.int32)
+                device.launch("find_most_urgent", bad, self.bad, state.quality, flags, most_urgent)
+                device.launch("keep_most_urgent", bad, self.bad, state.quality, most_urgent, flags)
+        else:
+            device.launch("select_all", bad, self.bad, state.quality, flags)
+        roots, count = compact(self.bad, flags, bad)
+        return roots, min(count, most or count), 0
 
     def _cut(self, cavities: Cavities, remaining: int) -> Needs:
         """Lets only the `remaining` winners of highest priority go ahead."""
@@ -301,7 +312,7 @@ class Run:
     def _count_wishes(self) -> None:
         """How many subsegments wait to be split."""
         count = self.state.subsegments_count
-        flags = self.space.array("wish_flags", count, np.int32)
-        self.device.launch("flag_wished", count, self.state.wishes, flags)
-        offsets = scan(flags, count, out=self.space.array("wish_offsets", count + 1, np.int32))
+        self.wish_flags = self.space.array("wish_flags", count, np.int32)
+        self.device.launch("flag_wished", count, self.state.wishes, self.wish_flags)
+        offsets = scan(self.wish_flags, count, out=self.space.array("wish_offsets", count + 1, np.int32))
         self.wished_count = total(offsets, count)

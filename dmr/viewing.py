@@ -27,6 +27,7 @@ IMAGE_FORMATS = {".png": "PNG", ".jpg": "JPEG", ".jpeg": "JPEG"}
 _PLAIN_FACE = "#dbe6f0"
 _MARGIN = 0.03  # of the panel's smaller side
 _TITLE, _LEGEND = 44, 84  # height of the strips above and below the mesh, in pixels
+_BOLD = 1.8  # width of segments, in pixels
 _EDGE_FADES = (2.0, 12.0)  # an edge with less room than the first (pixels) is left out; above the second it is solid
 
 
@@ -99,7 +100,7 @@ def view(
         for panel, each in enumerate(meshes):
             plotter.subplot(0, panel)
             unit = _aim(plotter, frame, width // len(meshes), max(height - bar, 1), title)
-            _draw(pv, plotter, each, frame, scale, ratio, unit if edges else None)
+            _draw(pv, plotter, each, frame, scale, ratio, unit, edges)
             if panel < len(titles):
                 _add_title(plotter, titles[panel], max(height - bar, 1), ratio)
         if scale is not None:
@@ -174,7 +175,8 @@ def _draw(
     frame: _Frame,
     scale: ColourScale | None,
     ratio: int,
-    unit: float | None,
+    unit: float,
+    edges: bool,
 ) -> None:
     """One panel: faces, then thin edges, then bold segments, each a little nearer to the camera."""
     flat = ((mesh.vertices - frame.centre) / frame.size).astype(np.float32)
@@ -186,13 +188,18 @@ def _draw(
             faces.cell_data["rgb"] = scale.paint(mesh)
             style = {"scalars": "rgb", "rgb": True}
         plotter.add_mesh(faces, lighting=False, copy_mesh=False, **style)
-        if unit is not None:
+        if edges:
             _draw_edges(pv, plotter, flat, mesh.triangles, unit, ratio)
-        edges, sides = unique_edges(mesh)
-        bold = np.concatenate((bold, edges[sides == 1]))
+        ends, sides = unique_edges(mesh)
+        bold = np.concatenate((bold, ends[sides == 1]))
     if len(bold):
         lines = pv.PolyData(_lifted(flat, 0.02), lines=_cells(bold))
-        plotter.add_mesh(lines, color=INK, line_width=1.8 * ratio, lighting=False)
+        plotter.add_mesh(lines, color=INK, line_width=_BOLD * ratio, lighting=False)
+        # A line shorter than a pixel is not drawn at its full width: a dot stands for it.
+        short = np.abs(flat[bold[:, 0]] - flat[bold[:, 1]]).max(axis=1) * unit < _BOLD
+        if short.any():
+            dots = pv.PolyData(_lifted(flat[bold[short, 0]], 0.02))
+            plotter.add_mesh(dots, color=INK, point_size=_BOLD * ratio, lighting=False)
     if isinstance(mesh, Pslg) or not len(mesh.triangles):
         points = pv.PolyData(_lifted(flat, 0.02))
         plotter.add_mesh(points, color=INK, point_size=4.0 * ratio, lighting=False, render_points_as_spheres=False)

@@ -146,3 +146,10 @@ def test_a_mesh_without_triangles_has_no_statistics():
     assert sum(quality.histogram) == 0
     assert json.dumps(quality.to_json(), allow_nan=False)
     assert math.isnan(summarise(Mesh([[0, 0]], np.empty((0, 3), np.int32)), bound=30).min_angle)
+
+
+@pytest.mark.filterwarnings("error")
+def test_huge_and_tiny_coordinates_raise_no_warnings():
+    for scale in (1e-200, 1e200):
+        quality = measure(Mesh(np.array([[0, 0], [1, 0], [0, 1]]) * scale, [[0, 1, 2]]), bound=30)
+        assert json.dumps(quality.to_json(), allow_nan=False)

@@ -55,8 +55,12 @@ class Console:
         self.emit(json.dumps(_finite(value), ensure_ascii=not writes_unicode(sys.stdout), allow_nan=False))
 
     def error(self, text: str) -> None:
-        """The one sentence that a failed command leaves."""
-        self._message("error: ", text, "1;31")
+        """The one sentence that a failed command leaves; what follows it (a compiler's log) is for -v."""
+        first, _, rest = text.strip().partition("\n")
+        more = " (-v shows the rest)" if rest and not self.verbose else ""
+        self._message("error: ", first + more, "1;31")
+        if rest and self.verbose:
+            self._write_message(rest)
 
     def interrupted(self) -> None:
         """What is said after Ctrl-C."""
@@ -101,7 +105,7 @@ class Console:
                 self._live = None
 
     def _message(self, label: str, text: str, style: str) -> None:
-        line = " ".join(text.split("\n")).strip()
+        line = " ".join(text.splitlines()).strip()
         self._write_message(f"dmr: {styled(label, style, sys.stderr)}{line}" if label else f"dmr: {line}")
 
     def _write_message(self, line: str) -> None:

@@ -36,7 +36,7 @@ def run(arguments: Arguments, console: Console) -> int:
     rows = [["device", "", "memory", "usable"]]
     for device in found:
         memory_text = f"{device.memory_bytes / 2**30:.1f} GiB" if device.memory_bytes else "-"
-        usable = "yes" if device.usable else f"no: {device.reason or 'unknown'}"
+        usable = "yes" if device.usable else f"no: {' '.join((device.reason or 'unknown').split())}"
         rows.append([device.name, device.description, memory_text, usable])
     for line in aligned(rows, left=(0, 1, 3), indent=""):
         console.emit(line)

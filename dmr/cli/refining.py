@@ -54,7 +54,7 @@ def run(arguments: Arguments, console: Console) -> int:
     _report(console, arguments, mesh, before, result)
     console.detail(_phases(result, seconds_reading, seconds_writing))
     console.note(f"wrote {', '.join(str(path) for path in written)}")
-    if not result.complete:
+    if not result.complete and not result.warnings:
         console.warn("the run ended early; the mesh that was written is valid, but misses a bound in places")
     if arguments.json:
         files = {
@@ -74,7 +74,8 @@ def _report(console: Console, arguments: Arguments, mesh: Mesh, before: Summary,
     where = result.device + (f", {result.threads} thread{'s'[: result.threads != 1]}" if result.threads else "")
     points = len(result.mesh.vertices) - len(mesh.vertices)
     total = result.seconds.get("total", sum(result.seconds.values()))
-    console.note(f"{points:,} points inserted in {result.rounds} rounds and {total:.3g} s on {where}")
+    rounds = f"{result.rounds} round{'s'[: result.rounds != 1]}"
+    console.note(f"{points:,} points inserted in {rounds} and {total:.3g} s on {where}")
     console.table(comparison(before, after, arguments.min_angle, arguments.max_area))
     for reason, count in result.unrefined.items():
         if count:

@@ -18,8 +18,8 @@ fl(y) = y (1 + d), |d| <= e:
 
 For k <= 64, g(k) <= 2.01 k e; `sign` takes 2.25 k e, so that rounding that bound itself does no harm.
 
-Overflow leads to an infinity or a NaN in s, and such a test stays undecided. A product that underflows adds an error of at most
-2^-1075, which later factors enlarge. `signs` scales its input so that differences stay below 2^25: with
+Overflow leads to an infinity or a NaN in s, and such a test stays undecided. A product that underflows adds an error
+of at most 2^-1075, which later factors enlarge. `signs` scales its input so that differences stay below 2^25: with
 polynomials of degree at most 4, constants below 2^100 and fewer than 2^10 operations, all of it together stays below
 2^(-1075 + 3 * 25 + 100 + 10) < 2^-800, the floor that `sign` adds.
 """

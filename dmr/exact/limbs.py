@@ -38,9 +38,11 @@ class Limbs:
             return cls([values << np.where(values != 0, shifts, 0)], bits, 1 << 35).normalised()
         count = _count(bits)
         whole, rest = np.divmod(shifts, LIMB)
-        # Limbs of the unshifted value, moved by the shift's remainder: below 2^56, so the slack is 2^28.
-        parts = [(values & _MASK) << rest, ((values >> LIMB) & _MASK) << rest, (values >> (2 * LIMB)) << rest]
-        limbs = []
+        # Limbs of the unshifted magnitude, so that none lies above its highest bit, with the sign on each; moved by the
+        # shift's remainder they stay below 2^56, so the slack of three of them in one place is 3 * 2^28.
+        magnitude, sign = np.abs(values), np.sign(values)
+        parts = [(((magnitude >> (LIMB * i)) & _MASK) * sign) << rest for i in range(3)]
+        limbs: list[Int64] = []
         for place in range(count):
             limb = np.zeros_like(values)
             for i, part in enumerate(parts):
@@ -59,7 +61,7 @@ class Limbs:
     def normalised(self) -> Limbs:
         """The same integers, every limb but the last in [0, 2^28); the last one holds the sign."""
         count = max(_count(self.bits), len(self.limbs))
-        limbs = []
+        limbs: list[Int64] = []
         carry: Int64 | None = None
         for limb in self.limbs:
             full = limb if carry is None else limb + carry

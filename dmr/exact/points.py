@@ -64,9 +64,9 @@ class Points:
     def off_line(self, a: Index, b: Index, v: Index, reach: Float) -> NDArray[np.bool_]:
         """Whether the line through a and b misses the square of half-width `reach` (one for each test) around v.
 
-        With d = b - a, a point q of the line has cross(d, v - a) = cross(d, v - q). A q with both |v - q| coordinates at
-        most `reach` exists exactly where |cross(d, v - a)| <= reach (|dx| + |dy|): the right side is the largest value
-        that the cross product takes on that square.
+        With d = b - a, a point q of the line has cross(d, v - a) = cross(d, v - q). A q with both |v - q| coordinates
+        at most `reach` exists exactly where |cross(d, v - a)| <= reach (|dx| + |dy|): the right side is the largest
+        value that the cross product takes on that square.
         """
         result = np.zeros(len(a), bool)
         zero = np.zeros(BLOCK)

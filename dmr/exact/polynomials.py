@@ -1,7 +1,7 @@
 """The predicates, each written once, for any kind of number (float64 with a bound, limbs, Python integers).
 
-Arguments are coordinate differences, so that a translation far from the origin costs no digits. Every polynomial is homogeneous in
-its arguments: multiplying all of them by 2^k keeps its sign.
+Arguments are coordinate differences, so that a translation far from the origin costs no digits. Every polynomial is
+homogeneous in its arguments: multiplying all of them by 2^k keeps its sign.
 """
 
 from __future__ import annotations

@@ -80,6 +80,15 @@ def write(
     if base not in (0, 1):
         raise OptionError(f"base must be 0 or 1, not {base}")
     path = Path(path)
+    try:
+        return _write(path, item, overwrite, base, neighbours, edges, threads)
+    except OSError as error:
+        raise FileError(f"cannot be written: {system_reason(error)}", path) from error
+
+
+def _write(
+    path: Path, item: Mesh | Pslg, overwrite: bool, base: int, neighbours: bool, edges: bool, threads: int | None
+) -> list[Path]:
     suffix = path.suffix.lower()
     if suffix == ".npz":
         return write_npz(path, item, overwrite=overwrite)

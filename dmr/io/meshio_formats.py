@@ -44,7 +44,7 @@ _XDMF = Format(reader="xdmf", segments=True, data="arrays", options={"data_forma
 _MEDIT = Format(reader="medit", dimension=2, segments=True, data="medit labels")
 _NASTRAN = Format(reader="nastran", segments=True, exact=False, mode="r")
 _TECPLOT = Format(reader="tecplot", data="vertex arrays", dimension=2, mode="r")
-_PERMAS = Format(reader="permas", segments=True, exact=False, mode="r")
+_PERMAS = Format(reader="permas", segments=True, mode="r")
 
 # Those that are tested; others that meshio knows are tried with `OTHER`.
 FORMATS: dict[str, Format] = {

@@ -29,9 +29,10 @@ def read_npz(path: Path) -> Mesh | Pslg:
         FileError: no .npz, a damaged one, one of a later version, or arrays that make no mesh.
     """
     try:
-        with np.load(path, allow_pickle=False) as archive:
-            if not isinstance(archive, np.lib.npyio.NpzFile):
-                raise FileError("is a single array (.npy), not an .npz archive", path)
+        loaded = np.load(path, allow_pickle=False)
+        if not isinstance(loaded, np.lib.npyio.NpzFile):
+            raise FileError("is a single array (.npy), not an .npz archive", path)
+        with loaded as archive:
             version = int(archive[_VERSION_KEY]) if _VERSION_KEY in archive else VERSION
             if version > VERSION:
                 raise FileError(f"has version {version} of the format; this dmr reads up to {VERSION}", path)

@@ -8,6 +8,7 @@ import logging
 import re
 import tempfile
 import threading
+import warnings
 from collections.abc import Iterator
 from pathlib import Path
 from typing import Any, TypeVar
@@ -100,7 +101,6 @@ def _bytes_of(content: Content, form: Format, path: Path) -> bytes:
     with (
         _contained(path, f"cannot be written as {name}"),
         tempfile.TemporaryDirectory(prefix=TEMPORARY_PREFIX, dir=path.parent) as folder,
-        np.errstate(all="ignore"),  # normals of triangles without an area
     ):
         import meshio
 
@@ -115,7 +115,14 @@ def _contained(path: Path, failure: str) -> Iterator[None]:
     """Turns whatever meshio does when it fails into a FileError, and what it prints into log lines."""
     said = io.StringIO()
     try:
-        with _one_at_a_time, contextlib.redirect_stdout(said), contextlib.redirect_stderr(said):
+        with (
+            _one_at_a_time,
+            contextlib.redirect_stdout(said),
+            contextlib.redirect_stderr(said),
+            warnings.catch_warnings(),
+            np.errstate(all="ignore"),
+        ):
+            warnings.simplefilter("ignore")
             yield
     except ImportError as error:
         if error.name in (None, "meshio"):
@@ -131,7 +138,7 @@ def _contained(path: Path, failure: str) -> Iterator[None]:
         reason = _sentence(str(error)) or _sentence(said.getvalue())
         known = type(error).__name__ in ("ReadError", "WriteError") or isinstance(error, EOFError)
         kind = "" if known else f" ({type(error).__name__})"
-        raise FileError(f"{failure}: {reason or 'the file is damaged or of another kind'}{kind}", path) from error
+        raise FileError(f"{failure}: {reason or 'meshio gives no reason'}{kind}", path) from error
     for line in said.getvalue().splitlines():
         if line.strip():
             log.debug("%s: meshio: %s", path, line.strip())

@@ -97,14 +97,15 @@ def load_mesh_files(path: Path, threads: int | None = None) -> MeshFiles:
     from_ele = path.suffix.lower() == ".ele"
     ele_text = TextFile(ele, threads) if from_ele or ele.exists() else None
     node_text = open_companion(node, ele, "vertices", threads) if from_ele else TextFile(node, threads)
-    vertices = parse_vertices(node_text, 0)
-    node_text.expect_end(vertices.end, f"the {vertices.count} vertices that line {node_text.line_of(0)} promises")
+    vertices = _parse_node(node_text)
     if ele_text is None:
         raise FileError(f"there is no {ele.name} beside it, which would hold its triangles", node)
-    triangles = parse_triangles(ele_text, vertices.numbering)
-    segments = _companion_segments(companion(path, ".poly"), vertices, threads)
-    area_bounds = _companion_areas(companion(path, ".area"), triangles, threads)
-    ele_text.check_unchanged()
+    try:
+        triangles = parse_triangles(ele_text, vertices.numbering)
+        segments = _companion_segments(companion(path, ".poly"), vertices, threads)
+        area_bounds = _companion_areas(companion(path, ".area"), triangles, threads)
+    finally:
+        ele_text.check_unchanged()  # also where something is wrong: of a mixture, anything may be
     if not vertices.numbering.consecutive:
         log.info("%s: vertex numbers have gaps or are out of order; vertices are taken in the file's order", node)
     return MeshFiles(vertices, triangles, segments, area_bounds, _kept_vertices(vertices, triangles, segments))
@@ -138,9 +139,14 @@ def parse_poly_vertices(text: TextFile, threads: int | None = None) -> VertexSec
     if vertices.count:
         return vertices
     node = open_companion(companion(text.path, ".node"), text.path, "vertices", threads)
-    vertices = parse_vertices(node, 0)
-    node.expect_end(vertices.end, f"the {vertices.count} vertices that line {node.line_of(0)} promises")
     log.info("%s: vertices are read from %s", text.path, node.path.name)
+    return _parse_node(node)
+
+
+def _parse_node(text: TextFile) -> VertexSection:
+    """The vertices of a .node file, which holds nothing else."""
+    vertices = parse_vertices(text, 0)
+    text.expect_end(vertices.end, f"the {vertices.count} vertices that line {text.line_of(0)} promises")
     return vertices
 
 
@@ -157,7 +163,7 @@ def read_edge_file(path: Path, threads: int | None = None) -> tuple[NDArray[np.i
     text = TextFile(path, threads)
     node = companion(path, ".node")
     if node.exists():
-        numbering = parse_vertices(TextFile(node, threads), 0).numbering
+        numbering = _parse_node(TextFile(node, threads)).numbering
     else:
         numbering = any_vertex(text.first_number(1) if text.rows > 1 else 0)
     section = parse_segments(text, 0, numbering, "edge")

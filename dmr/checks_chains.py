@@ -1,0 +1,118 @@
+"""Constrained edges of a mesh, and the chains that they form between corners.
+
+A chain is a run of constrained edges whose inner vertices have exactly two constrained edges: what refinement makes
+of one segment of its input.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from functools import cached_property
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from dmr.checks_topology import Mask, Topology
+
+Index = NDArray[Any]
+
+
+@dataclass(frozen=True, eq=False)
+class Arcs:
+    """The constrained edges of a mesh (its boundary and its segments), each as two arcs of opposite direction.
+
+    Arc a and arc a ^ 1 are the two directions of one edge; of a boundary edge, the even one has the mesh on its left.
+
+    Attributes:
+        tails, heads: (2 k,) int64, the vertices of each arc.
+        half_edges: (2 k,) int64, the half-edge of each arc, -1 where there is no triangle on the arc's left.
+    """
+
+    tails: NDArray[np.int64]
+    heads: NDArray[np.int64]
+    half_edges: NDArray[np.int64]
+
+    @classmethod
+    def of(cls, topology: Topology, segments: Index) -> Arcs:
+        """The arcs of a mesh; segments that are no edge of it are left out."""
+        twins = topology.twins
+        constrained = topology.edge_mask(segments) | (twins < 0)
+        chosen = np.flatnonzero(constrained & ((twins < 0) | (twins > np.arange(len(twins)))))
+        half_edges = np.stack([chosen, twins[chosen]], axis=1).ravel()
+        u, v = topology.starts[chosen], topology.ends[chosen]
+        tails = np.stack([u, v], axis=1).ravel().astype(np.int64)
+        heads = np.stack([v, u], axis=1).ravel().astype(np.int64)
+        return cls(tails, heads, half_edges)
+
+    @cached_property
+    def on_boundary(self) -> Mask:
+        """(2 k,) whether the arc's edge belongs to one triangle only."""
+        missing = self.half_edges < 0
+        result: Mask = missing | missing[np.arange(len(missing)) ^ 1]
+        return result
+
+
+@dataclass(frozen=True, eq=False)
+class Chains:
+    """The chains of a mesh, each once in either direction.
+
+    Attributes:
+        arcs: the arcs they consist of.
+        inner: (n,) whether a vertex lies inside a chain.
+        order: arcs, chain by chain, from tail to head; offsets: (c + 1,) where each chain begins in `order`.
+        tails, heads: (c,) the end vertices of each chain.
+        cycles: arcs on closed runs of inner vertices, which belong to no chain.
+    """
+
+    arcs: Arcs
+    inner: Mask
+    order: NDArray[np.int64]
+    offsets: NDArray[np.int64]
+    tails: NDArray[np.int64]
+    heads: NDArray[np.int64]
+    cycles: NDArray[np.int64]
+
+    @classmethod
+    def trace(cls, arcs: Arcs, candidates: Mask) -> Chains:
+        """Follow all chains at once, by pointer jumping.
+
+        Args:
+            arcs: the constrained edges.
+            candidates: (n,) vertices that may lie inside a chain; those with two constrained edges do.
+        """
+        count = len(arcs.tails)
+        numbers = np.arange(count)
+        inner = candidates & (np.bincount(arcs.tails, minlength=len(candidates)) == 2)
+        # Behind an inner vertex the chain goes on by the other one of its two arcs: their sum less the known one.
+        # (Sums in float64 are exact below 2^53.)
+        both = np.bincount(arcs.tails, weights=numbers, minlength=len(candidates)).astype(np.int64)
+        following = np.where(inner[arcs.heads], both[arcs.heads] - (numbers ^ 1), numbers)
+        last, steps = following, (following != numbers).astype(np.int64)
+        for _ in range(count.bit_length()):
+            steps = steps + steps[last]
+            last = last[last]
+        ended = following[last] == last
+        own = np.flatnonzero(ended)
+        order = own[np.lexsort((-steps[own], last[own]))]
+        ends = last[order]
+        starts = np.flatnonzero(np.r_[True, ends[1:] != ends[:-1]]) if len(order) else np.zeros(0, np.int64)
+        offsets = np.r_[starts, len(order)]
+        tails, heads = arcs.tails[order[starts]], arcs.heads[ends[starts]]
+        return cls(arcs, inner, order, offsets, tails, heads, np.flatnonzero(~ended))
+
+    @cached_property
+    def chain_of_arc(self) -> NDArray[np.int64]:
+        """(2 k,) the chain of each arc, -1 on cycles."""
+        result = np.full(len(self.arcs.tails), -1, np.int64)
+        result[self.order] = np.repeat(np.arange(len(self.tails)), np.diff(self.offsets))
+        return result
+
+    @cached_property
+    def chain_of_vertex(self) -> NDArray[np.int64]:
+        """(n,) one of the two chains (it and its reverse) that a vertex lies inside of, -1 for all other vertices."""
+        result = np.full(len(self.inner), -1, np.int64)
+        tails = self.arcs.tails
+        found = self.inner[tails]
+        result[tails[found]] = self.chain_of_arc[found]
+        return result

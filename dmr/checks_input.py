@@ -1,0 +1,318 @@
+"""Checks of a refined mesh against the mesh that was refined: vertices, segments, area, regions.
+
+A segment of the input (a boundary edge, or one of `input.segments`) from a to b must be a chain of constrained edges
+of the result. Its inner vertices are rounded points, so they may lie beside the segment. What is asked, exactly:
+
+* with u one ulp (`numpy.spacing`) of the largest absolute coordinate of a and b, the line through a and b meets the
+  square of half-width u around each inner vertex: some point a + t (b - a) is within u of it in both coordinates;
+* along the chain, from a to b, projections on the line strictly increase, so that they also stay between a and b.
+
+The area. Let e be the offset of an inner vertex from its projection a + t (b - a), d = b - a. Then |cross(d, e)| <= u
+(|dx| + |dy|), offsets are parallel, and twice the area between chain and segment is the sum over inner vertices j of
+(t[j-1] - t[j+1]) cross(d, e[j]). As t increases from 0 to 1, those factors add up to less than 2 in magnitude: the
+area changes by at most u (|dx| + |dy|) for each boundary segment that was split, and not at all elsewhere.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from dataclasses import dataclass
+from fractions import Fraction
+
+import numpy as np
+from numpy.typing import NDArray
+
+from dmr.checks_chains import Arcs, Chains
+from dmr.checks_overlap import twice_total_area
+from dmr.checks_report import Findings
+from dmr.checks_topology import Mask, Topology, describe, place
+from dmr.exact import Points
+from dmr.meshes import Mesh
+
+Float = NDArray[np.float64]
+
+
+@dataclass(frozen=True, eq=False)
+class Original:
+    """The mesh that was refined, with its clockwise triangles turned round (they bound the same domain).
+
+    Attributes:
+        mesh: it; topology: of its turned triangles; arcs: its constrained edges.
+        segments: (2 k,) the segment that each arc is, -1 for a boundary edge that is not listed.
+    """
+
+    mesh: Mesh
+    topology: Topology
+    arcs: Arcs
+    segments: NDArray[np.int64]
+
+    @classmethod
+    def of(cls, mesh: Mesh) -> Original:
+        """Prepare a mesh."""
+        triangles = mesh.triangles
+        clockwise = Points(mesh.vertices).orientation(*triangles.T) < 0
+        if clockwise.any():
+            triangles = np.where(clockwise[:, None], triangles[:, ::-1], triangles)
+        topology = Topology.of(triangles, len(mesh.vertices))
+        arcs = Arcs.of(topology, mesh.segments)
+        listed = np.full(len(topology.starts), -1, np.int64)
+        for u, v in ((0, 1), (1, 0)):
+            found = topology.find(mesh.segments[:, u], mesh.segments[:, v])
+            listed[found[found >= 0]] = np.flatnonzero(found >= 0)
+        segments = np.where(arcs.half_edges >= 0, listed[arcs.half_edges], -1)
+        segments = np.maximum(segments, segments[np.arange(len(segments)) ^ 1])
+        return cls(mesh, topology, arcs, segments)
+
+
+def check_original(original: Original, findings: Findings) -> bool:
+    """The input can be compared with at all: its half-edges are single, and its segments are edges."""
+    findings.start("input")
+    mesh, topology = original.mesh, original.topology
+    repeated = topology.repeated[:, 1] // 3
+    findings.add("input", "input triangle", repeated, lambda i: "shares a side of an edge with another triangle")
+    missing = np.flatnonzero(topology.find_either(mesh.segments[:, 0], mesh.segments[:, 1]) < 0)
+    findings.add(
+        "input",
+        "input segment",
+        missing,
+        lambda i: f"from {describe(mesh.vertices, *mesh.segments[missing[i]])}: is no edge of the input",
+    )
+    return findings.passed("input")
+
+
+def check_vertices(mesh: Mesh, original: Mesh, findings: Findings) -> bool:
+    """The vertices of the input come first, bit for bit; returns whether there are enough of them to go on."""
+    findings.start("input vertices")
+    before, after = len(original.vertices), len(mesh.vertices)
+    if after < before:
+        findings.add("input vertices", "mesh", [None], lambda i: f"has {after} vertices, the input {before}")
+        return False
+    kept = mesh.vertices[:before].view(np.uint64) == original.vertices.view(np.uint64)
+    moved = np.flatnonzero(~kept.all(axis=1))
+    findings.add(
+        "input vertices",
+        "vertex",
+        moved,
+        lambda i: f"is {place(mesh.vertices, moved[i])}, in the input {place(original.vertices, moved[i])}",
+    )
+    return True
+
+
+def check_chains(
+    mesh: Mesh, points: Points, chains: Chains, original: Original, findings: Findings
+) -> NDArray[np.int64]:
+    """Every segment of the input is a straight chain of the result, and nothing else of the result is constrained.
+
+    Returns:
+        (2 k,) the chain of each arc of the input, -1 where there is none.
+    """
+    findings.start("input segments")
+    findings.start("stray segments")
+    matched = _match(chains, original.arcs)
+    wanted = np.arange(0, len(matched), 2)  # each edge of the input in one direction
+    missing = wanted[matched[wanted] < 0]
+    _add(original, missing, lambda i: "has no chain of constrained edges in the result", findings)
+    found = wanted[matched[wanted] >= 0]
+    _check_sides(chains, original, found, matched, findings)
+    _check_straight(mesh, points, chains, original, found, matched, findings)
+    _check_stray(mesh, chains, matched, findings)
+    return matched
+
+
+def _match(chains: Chains, arcs: Arcs) -> NDArray[np.int64]:
+    """For each arc of the input, the chain with the same two ends."""
+    if not len(chains.tails):
+        return np.full(len(arcs.tails), -1, np.int64)
+    scale = len(chains.inner)
+    keys = chains.tails * scale + chains.heads
+    order = np.argsort(keys, kind="stable")
+    wanted = arcs.tails * scale + arcs.heads
+    spot = np.minimum(np.searchsorted(keys, wanted, sorter=order), len(keys) - 1)
+    return np.where(keys[order[spot]] == wanted, order[spot], -1)
+
+
+def _add(original: Original, arcs: NDArray[np.int64], message: Callable[[int], str], findings: Findings) -> None:
+    """Failures of segments of the input, given by arc; `message` ends the sentence about the i-th."""
+    for listed in (True, False):
+        chosen = np.flatnonzero((original.segments[arcs] >= 0) == listed)
+        half_edges = original.arcs.half_edges[arcs[chosen]]
+        elements = original.segments[arcs[chosen]] if listed else half_edges // 3
+
+        def sentence(i: int, chosen: NDArray[np.int64] = chosen) -> str:
+            arc = arcs[chosen[i]]
+            ends = describe(original.mesh.vertices, original.arcs.tails[arc], original.arcs.heads[arc])
+            return f"the segment from {ends} {message(int(chosen[i]))}"
+
+        findings.add("input segments", "input segment" if listed else "input triangle", elements, sentence)
+
+
+def _arcs_of(chains: Chains, which: NDArray[np.int64]) -> tuple[NDArray[np.int64], NDArray[np.int64]]:
+    """The arcs of some chains in order, and for each of them the place of its chain in `which`."""
+    lengths = chains.offsets[which + 1] - chains.offsets[which]
+    owner = np.repeat(np.arange(len(which)), lengths)
+    within = np.arange(len(owner)) - np.repeat(np.cumsum(lengths) - lengths, lengths)
+    return chains.order[chains.offsets[which][owner] + within], owner
+
+
+def _check_sides(
+    chains: Chains, original: Original, found: NDArray[np.int64], matched: NDArray[np.int64], findings: Findings
+) -> None:
+    """A boundary edge stays on the boundary, with the mesh on the same side; a segment inside stays inside."""
+    arcs, owner = _arcs_of(chains, matched[found])
+    before, after = original.arcs.half_edges, chains.arcs.half_edges
+    here = found[owner]
+    wrong = ((before[here] < 0) != (after[arcs] < 0)) | ((before[here ^ 1] < 0) != (after[arcs ^ 1] < 0))
+    chosen = np.unique(owner[wrong])
+    _add(original, found[chosen], lambda i: "has triangles on other sides than in the input", findings)
+
+
+def _check_straight(
+    mesh: Mesh,
+    points: Points,
+    chains: Chains,
+    original: Original,
+    found: NDArray[np.int64],
+    matched: NDArray[np.int64],
+    findings: Findings,
+) -> None:
+    which = matched[found]
+    split = np.flatnonzero(np.diff(chains.offsets)[which] > 1)
+    found, which = found[split], which[split]
+    arcs, owner = _arcs_of(chains, which)
+    tails, heads = chains.arcs.tails[arcs], chains.arcs.heads[arcs]
+    a, b = chains.tails[which][owner], chains.heads[which][owner]
+    within = heads != b
+    off = np.zeros(len(arcs), bool)
+    off[within] = points.off_line(a[within], b[within], heads[within], _reach(mesh, a[within], b[within]))
+    back = points.dot(tails, heads, a, b) <= 0
+    for wrong, text in ((off, "lies off it by more than an ulp"), (back, "is out of order along it")):
+        arcs_wrong = np.flatnonzero(wrong)
+
+        def message(i: int, at: NDArray[np.int64] = arcs_wrong, text: str = text) -> str:
+            return f"has the chain vertex {place(mesh.vertices, heads[at[i]])}, which {text}"
+
+        _add(original, found[owner[arcs_wrong]], message, findings)
+
+
+def _reach(mesh: Mesh, a: NDArray[np.int64], b: NDArray[np.int64]) -> Float:
+    """One ulp of the largest absolute coordinate of the segments' ends."""
+    largest = np.maximum(np.abs(mesh.vertices[a]).max(axis=1), np.abs(mesh.vertices[b]).max(axis=1))
+    reach: Float = np.spacing(largest)
+    return reach
+
+
+def _check_stray(mesh: Mesh, chains: Chains, matched: NDArray[np.int64], findings: Findings) -> None:
+    expected = np.zeros(len(chains.tails), bool)
+    expected[matched[matched >= 0]] = True
+    first = chains.order[chains.offsets[:-1]]
+    # A chain and its reverse are one: told of once.
+    reverse = chains.chain_of_arc[chains.order[chains.offsets[1:] - 1] ^ 1]
+    # (Where two chains join the same two vertices, one direction of each may be the one that was matched.)
+    stray = np.flatnonzero(~(expected & expected[reverse]) & (np.arange(len(expected)) <= reverse))
+    half_edges = np.maximum(chains.arcs.half_edges[first[stray]], chains.arcs.half_edges[first[stray] ^ 1])
+
+    def message(i: int) -> str:
+        ends = describe(mesh.vertices, chains.tails[stray[i]], chains.heads[stray[i]])
+        return f"has a constrained edge on a chain from {ends}, which is no segment of the input"
+
+    findings.add("stray segments", "triangle", half_edges // 3, message)
+    closed = chains.cycles[chains.cycles % 2 == 0]
+    findings.add(
+        "stray segments",
+        "triangle",
+        chains.arcs.half_edges[closed] // 3,
+        lambda i: (
+            f"has the constrained edge from {describe(mesh.vertices, chains.arcs.tails[closed[i]])}, "
+            "on a closed line that the input does not have"
+        ),
+    )
+
+
+def check_total_area(
+    mesh: Mesh,
+    topology: Topology,
+    chains: Chains,
+    original: Original,
+    matched: NDArray[np.int64],
+    findings: Findings,
+) -> None:
+    """The area of the mesh is that of the input, up to what the rounding of split boundary segments explains."""
+    if not findings.passed("edges", "input"):
+        findings.skip("total area", "edges of the mesh or of the input are not single")
+        return
+    findings.start("total area")
+    boundary = np.flatnonzero((matched >= 0) & original.arcs.on_boundary)
+    which = matched[boundary[boundary % 2 == 0]]
+    which = which[np.diff(chains.offsets)[which] > 1]
+    a, b = chains.tails[which], chains.heads[which]
+    with np.errstate(over="ignore"):
+        extents = np.abs(mesh.vertices[b] - mesh.vertices[a]).sum(axis=1)
+        # The factor covers the rounding of these sums.
+        bound = float((_reach(mesh, a, b) * extents).sum()) * (1 + 2.0**-20)
+    before = twice_total_area(original.mesh.vertices, original.topology) / 2
+    after = twice_total_area(mesh.vertices, topology) / 2
+    change = abs(after - before)
+    if not np.isfinite(bound) or change <= Fraction(bound):
+        return
+    findings.add(
+        "total area",
+        "mesh",
+        [None],
+        lambda i: f"differs from that of the input by {_number(change)}; rounding explains at most {bound:.6g}",
+    )
+
+
+def check_regions(
+    mesh: Mesh, topology: Topology, chains: Chains, original: Original, matched: NDArray[np.int64], findings: Findings
+) -> None:
+    """Column 0 of the triangle attributes is constant up to constrained edges, and kept on both sides of each."""
+    if not (mesh.triangle_attributes is not None and mesh.triangle_attributes.shape[1]) or not (
+        original.mesh.triangle_attributes is not None and original.mesh.triangle_attributes.shape[1]
+    ):
+        findings.skip("regions", "the mesh or the input has no triangle attributes")
+        return
+    before = np.ascontiguousarray(original.mesh.triangle_attributes[:, 0]).view(np.uint64)
+    if _steps(original.topology, original.arcs, before).size:
+        findings.skip("regions", "the attributes of the input differ across edges that are no segments")
+        return
+    findings.start("regions")
+    after = np.ascontiguousarray(mesh.triangle_attributes[:, 0]).view(np.uint64)
+    steps = _steps(topology, chains.arcs, after)
+    findings.add(
+        "regions",
+        "triangle",
+        steps // 3,
+        lambda i: (
+            f"has another region than triangle {topology.twins[steps[i]] // 3}, across an edge that is no segment"
+        ),
+    )
+    inside = np.flatnonzero((matched >= 0) & (original.arcs.half_edges >= 0))
+    arcs, owner = _arcs_of(chains, matched[inside])
+    triangles = chains.arcs.half_edges[arcs] // 3
+    known = triangles >= 0
+    wanted = before[original.arcs.half_edges[inside] // 3][owner]
+    wrong = triangles[known & (after[triangles] != wanted)]
+    findings.add("regions", "triangle", wrong, lambda i: "has another region than the input has there")
+
+
+def _steps(topology: Topology, arcs: Arcs, values: NDArray[np.uint64]) -> NDArray[np.int64]:
+    """Half-edges, one of each edge, that are not constrained and have different values on their two sides."""
+    free = topology.twins > np.arange(len(topology.twins))
+    free[arcs.half_edges[arcs.half_edges >= 0]] = False
+    edges = np.flatnonzero(free)
+    result: NDArray[np.int64] = edges[values[edges // 3] != values[topology.twins[edges] // 3]]
+    return result
+
+
+def _number(value: Fraction) -> str:
+    try:
+        return f"{float(value):.6g}"
+    except OverflowError:
+        return "more than 1e308"
+
+
+def chain_candidates(count: int, original: Mesh) -> Mask:
+    """(count,) vertices that refinement added: those that may lie inside a segment of the input."""
+    candidates = np.ones(count, bool)
+    candidates[: len(original.vertices)] = False
+    return candidates

@@ -1,0 +1,252 @@
+"""The check of the angle bound, and what excuses a smaller angle: an input corner of less than 60 degrees beside it.
+
+Two segments that meet at phi < 60 degrees are split at equal distances from their common vertex p (concentric
+shells), and the edge between two such points, shorter than both distances, cannot be split without end. A triangle on
+it keeps an angle of at least arctan(sin phi / (2 - cos phi)): that under which a shell edge is seen from the next
+shell, twice as far from p. So a triangle below the bound is excused, in this order of strength, where
+
+* "corner": one of its corners is such a p, and it lies between the two segments;
+* "shell": its shortest edge joins the two segments, at distances from p that differ by a thousandth at most;
+* "cluster": a triangle across one of its edges is of the first two kinds.
+
+Its angle must reach the arctan bound, unless it is the corner's own angle phi. Which triangles are below the bound is
+decided exactly; the reasons are measured in float64, from the geometry alone.
+
+Segments are those of the input where it is given. Without it they are chains of constrained edges that are straight
+up to a few ulps.
+"""
+
+from __future__ import annotations
+
+import math
+from dataclasses import dataclass
+from itertools import pairwise
+
+import numpy as np
+from numpy.typing import NDArray
+
+from dmr.checks_chains import Arcs, Chains
+from dmr.checks_report import Findings, SmallAngle
+from dmr.checks_topology import Mask, Topology, describe
+from dmr.meshes import Mesh
+
+Float = NDArray[np.float64]
+
+SMALL_CORNER = 60.0
+# Relative difference of two distances that count as one shell.
+_SHELL = 1e-3
+# What float64 may take off an angle that meets its bound: this fraction, and ulps of the coordinates over the length.
+_ANGLE_SLACK = 1e-9
+_ULPS = 8.0
+
+
+def straight_candidates(mesh: Mesh, arcs: Arcs) -> Mask:
+    """(n,) vertices at which two constrained edges go straight on, to within a few ulps of their coordinates."""
+    count = len(mesh.vertices)
+    straight = np.zeros(count, bool)
+    two = np.bincount(arcs.tails, minlength=count) == 2
+    order = np.argsort(arcs.tails, kind="stable")
+    order = order[two[arcs.tails[order]]].reshape(-1, 2)
+    vertex, first, second = arcs.tails[order[:, 0]], arcs.heads[order[:, 0]], arcs.heads[order[:, 1]]
+    with np.errstate(all="ignore"):
+        along = mesh.vertices[second] - mesh.vertices[first]
+        before = mesh.vertices[vertex] - mesh.vertices[first]
+        after = mesh.vertices[second] - mesh.vertices[vertex]
+        offset = np.abs(along[:, 0] * before[:, 1] - along[:, 1] * before[:, 0])
+        ulp = np.spacing(np.abs(mesh.vertices[np.stack([vertex, first, second])]).max(axis=(0, 2), initial=0.0))
+        fits = (offset <= _ULPS * ulp * np.abs(along).sum(axis=1)) & ((before * after).sum(axis=1) > 0)
+    straight[vertex[fits]] = True
+    return straight
+
+
+@dataclass(frozen=True)
+class Explanation:
+    """Why an angle may be small: the corner, its angle phi in degrees, the kind of reason, whether it is phi itself."""
+
+    corner: int
+    phi: float
+    reason: str
+    own: bool = False
+
+    @property
+    def bound(self) -> float:
+        """What is asked of the angle all the same, in degrees."""
+        phi = math.radians(self.phi)
+        return 0.0 if self.own else math.degrees(math.atan(math.sin(phi) / (2 - math.cos(phi))))
+
+
+class Corners:
+    """The input corners of a mesh: where two segments meet at less than 60 degrees with nothing between them."""
+
+    def __init__(self, mesh: Mesh, chains: Chains) -> None:
+        self.mesh = mesh
+        self.chains = chains
+        with np.errstate(all="ignore"):
+            reach = mesh.vertices[chains.heads] - mesh.vertices[chains.tails]
+            angles = np.degrees(np.arctan2(reach[:, 1], reach[:, 0]))
+        order = np.lexsort((angles, chains.tails))
+        # Chains by the vertex that they start from, then by direction.
+        self._order = order
+        self._angles = angles[order]
+        self._offsets = np.searchsorted(chains.tails[order], np.arange(len(mesh.vertices) + 1))
+        self.constrained = chains.inner.copy()
+        self.constrained[chains.tails] = True
+        tails = chains.tails[order]
+        following = np.arange(1, len(order) + 1)
+        last = self._offsets[tails + 1] - 1 == np.arange(len(order))
+        following[last] = self._offsets[tails[last]]
+        gaps = (self._angles[following] - self._angles) % 360 if len(order) else np.zeros(0)
+        several = np.diff(self._offsets)[tails] > 1
+        self.small = np.zeros(len(mesh.vertices), bool)
+        self.small[tails[several & (gaps < SMALL_CORNER)]] = True
+
+    def explain(self, corners: list[int]) -> Explanation | None:
+        """Why a triangle may have a small angle ("corner" or "shell"), if it may."""
+        for k in range(3):
+            if self.small[corners[k]]:
+                found = self._at_corner(corners[k], corners[(k + 1) % 3], corners[(k + 2) % 3], corners)
+                if found is not None:
+                    return found
+        _, u, v = self._by_length(corners)
+        return self._on_shell(u, v) if self.constrained[u] and self.constrained[v] else None
+
+    def _by_length(self, corners: list[int]) -> tuple[int, int, int]:
+        """The corners, that opposite the shortest edge first."""
+        rotations = [(corners[k], corners[(k + 1) % 3], corners[(k + 2) % 3]) for k in range(3)]
+        return min(rotations, key=lambda r: math.dist(self.mesh.vertices[r[1]], self.mesh.vertices[r[2]]))
+
+    def _at_corner(self, p: int, u: int, v: int, corners: list[int]) -> Explanation | None:
+        """The triangle p, u, v lies between two segments that meet at p at a small angle."""
+        low, high = int(self._offsets[p]), int(self._offsets[p + 1])
+        angles = self._angles[low:high]
+        position, first, second = self.mesh.vertices[p], self.mesh.vertices[u], self.mesh.vertices[v]
+        # Towards a point inside the triangle, near p, so that no rounding turns it out of its wedge.
+        middle = (first - position) / max(math.dist(first, position), 5e-324)
+        middle = middle + (second - position) / max(math.dist(second, position), 5e-324)
+        direction = math.degrees(math.atan2(middle[1], middle[0]))
+        place = int(np.searchsorted(angles, direction))
+        before, after = low + (place - 1) % len(angles), low + place % len(angles)
+        phi = float((self._angles[after] - self._angles[before]) % 360)
+        if before == after or phi >= SMALL_CORNER:
+            return None
+        sides = {self._segment(int(self._order[before])), self._segment(int(self._order[after]))}
+        spans = self._lines(u).get(p, set()) | self._lines(v).get(p, set())
+        own = sides <= spans and self._by_length(corners)[0] == p
+        return Explanation(p, phi, "corner", own)
+
+    def _on_shell(self, u: int, v: int) -> Explanation | None:
+        """u and v lie on two segments that meet at a small angle, equally far from the common vertex."""
+        lines_u, lines_v = self._lines(u), self._lines(v)
+        for p in lines_u.keys() & lines_v.keys():
+            for first in lines_u[p]:
+                for second in lines_v[p] - {first}:
+                    phi = self._angle_between(p, first, second)
+                    near, far = sorted(math.dist(self.mesh.vertices[p], self.mesh.vertices[w]) for w in (u, v))
+                    if phi < SMALL_CORNER and far - near <= _SHELL * far:
+                        return Explanation(p, phi, "shell")
+        return None
+
+    def _segment(self, chain: int) -> int:
+        """One number for a chain and its reverse: the smaller of their numbers."""
+        chains = self.chains
+        last = chains.order[chains.offsets[chain + 1] - 1]
+        return min(chain, int(chains.chain_of_arc[last ^ 1]))
+
+    def _lines(self, vertex: int) -> dict[int, set[int]]:
+        """The segments through a vertex, by each of their end vertices other than it."""
+        chains = self.chains
+        lines: dict[int, set[int]] = {}
+        if chains.inner[vertex]:
+            chain = int(chains.chain_of_vertex[vertex])
+            if chain >= 0:
+                for end in (chains.tails[chain], chains.heads[chain]):
+                    lines.setdefault(int(end), set()).add(self._segment(chain))
+            return lines
+        for chain in self._order[self._offsets[vertex] : self._offsets[vertex + 1]]:
+            lines.setdefault(int(chains.heads[chain]), set()).add(self._segment(int(chain)))
+        return lines
+
+    def _angle_between(self, p: int, first: int, second: int) -> float:
+        """The angle at p between two segments that end there, degrees."""
+        directions = []
+        for segment in (first, second):
+            ends = (int(self.chains.tails[segment]), int(self.chains.heads[segment]))
+            far = ends[1] if ends[0] == p else ends[0]
+            step = self.mesh.vertices[far] - self.mesh.vertices[p]
+            directions.append(math.degrees(math.atan2(step[1], step[0])))
+        turn = abs(directions[0] - directions[1]) % 360
+        return min(turn, 360 - turn)
+
+
+def check_angles(
+    mesh: Mesh,
+    topology: Topology,
+    chains: Chains,
+    below: NDArray[np.int64],
+    smallest: Float,
+    min_angle: float,
+    findings: Findings,
+) -> tuple[SmallAngle, ...]:
+    """No triangle is below the bound but for those that small input corners excuse; returns these.
+
+    Args:
+        below: the triangles below the bound; smallest: (m,) smallest angles, degrees.
+    """
+    findings.start("angle")
+    corners = Corners(mesh, chains)
+    excused: dict[int, SmallAngle] = {}
+    too_small: dict[int, SmallAngle] = {}
+    if corners.small.any():
+        for t, found in _explanations(mesh, topology, corners, below).items():
+            angle = float(smallest[t])
+            small = SmallAngle(t, angle, found.corner, found.phi, found.bound, found.reason)
+            (excused if angle >= _lowered(mesh, t, found.bound) else too_small)[t] = small
+    wrong = below[~np.isin(below, np.fromiter(excused, np.int64, len(excused)))]
+
+    def message(i: int) -> str:
+        t = int(wrong[i])
+        text = f"has an angle of {float(smallest[t])!r} degrees, below {min_angle!r}"
+        if t in too_small:
+            text += f", and below {too_small[t].bound:.9g}, the bound beside the corner at vertex {too_small[t].corner}"
+        return f"{text}; its corners are {describe(mesh.vertices, *mesh.triangles[t])}"
+
+    findings.add("angle", "triangle", wrong, message)
+    return tuple(excused[t] for t in sorted(excused))
+
+
+def _lowered(mesh: Mesh, triangle: int, bound: float) -> float:
+    """A bound, less what rounding of coordinates may take off an angle of this triangle."""
+    corners = mesh.vertices[mesh.triangles[triangle]]
+    length = min(math.dist(p, q) for p, q in pairwise([*corners, corners[0]]))
+    ulp = float(np.spacing(np.abs(corners).max()))
+    return bound * (1 - _ANGLE_SLACK) - math.degrees(_ULPS * ulp / length) if length else 0.0
+
+
+def _explanations(mesh: Mesh, topology: Topology, corners: Corners, below: NDArray[np.int64]) -> dict[int, Explanation]:
+    """Reasons for those triangles below the bound that have one."""
+    triangles = mesh.triangles
+    # Only triangles at a small corner, or with an edge between two constrained vertices, can have a reason of their
+    # own.
+    near = corners.small[triangles].any(axis=1) | (corners.constrained[triangles].sum(axis=1) >= 2)
+    known: dict[int, Explanation | None] = {}
+
+    def explained(t: int) -> Explanation | None:
+        if t < 0 or not near[t]:
+            return None
+        if t not in known:
+            known[t] = corners.explain(triangles[t].tolist())
+        return known[t]
+
+    neighbours = topology.neighbours[below]
+    candidates = near[below] | (near[neighbours] & (neighbours >= 0)).any(axis=1)
+    result: dict[int, Explanation] = {}
+    for t, around in zip(below[candidates].tolist(), neighbours[candidates].tolist(), strict=True):
+        found = explained(t)
+        if found is None:
+            beside = [other for other in map(explained, around) if other is not None]
+            if not beside:
+                continue
+            best = min(beside, key=lambda other: other.phi)
+            found = Explanation(best.corner, best.phi, "cluster")
+        result[t] = found
+    return result

@@ -1,0 +1,131 @@
+"""`python -m dmr` as a process of its own: start-up, signals, pipes, terminals."""
+
+from __future__ import annotations
+
+import os
+import signal
+import subprocess
+import sys
+import time
+from pathlib import Path
+
+import numpy as np
+import pytest
+from test_cli_refine import fan
+
+from dmr import io
+from dmr.meshes import Mesh
+
+ROOT = Path(__file__).resolve().parent.parent
+COMMAND = [sys.executable, "-m", "dmr"]
+
+
+def environment(**changes):
+    path = os.pathsep.join([str(ROOT), *filter(None, [os.environ.get("PYTHONPATH")])])
+    return {**os.environ, "PYTHONPATH": path, **changes}
+
+
+def dmr(*arguments, cwd, **changes):
+    return subprocess.run(
+        [*COMMAND, *arguments], cwd=cwd, env=environment(**changes), capture_output=True, text=True, timeout=120
+    )
+
+
+def test_the_version_is_printed_without_heavy_imports(tmp_path):
+    done = dmr("--version", cwd=tmp_path)
+    assert (done.returncode, done.stderr) == (0, "")
+    name, version = done.stdout.split()
+    assert name == "dmr"
+    assert version[0].isdigit()
+    program = "import sys, dmr.cli; dmr.cli.main(['--help']); sys.exit('numpy' in sys.modules or 'rich' in sys.modules)"
+    done = subprocess.run([sys.executable, "-c", program], env=environment(), capture_output=True)
+    assert done.returncode == 0
+
+
+def test_a_pipe_is_not_a_terminal(tmp_path):
+    io.write(tmp_path / "input.ele", fan())
+    done = dmr("refine", "input.ele", cwd=tmp_path, NO_COLOR="")
+    assert (done.returncode, done.stdout) == (0, "")
+    assert "\033" not in done.stderr
+    assert "round 1" not in done.stderr
+
+
+def test_a_closed_pipe_is_no_error(tmp_path):
+    io.write(tmp_path / "input.ele", fan())
+    for arguments in (["info", "input.ele"], ["--help"], ["devices", "--json"]):
+        with subprocess.Popen(
+            [*COMMAND, *arguments], cwd=tmp_path, env=environment(), stdout=subprocess.PIPE, stderr=subprocess.PIPE
+        ) as process:
+            process.stdout.close()
+            assert (process.stderr.read(), process.wait(timeout=60)) == (b"", 0)
+
+
+def test_ascii_terminals_get_ascii(tmp_path):
+    io.write(tmp_path / "ångström.ele", fan())
+    done = dmr("info", "ångström.ele", cwd=tmp_path, PYTHONIOENCODING="ascii", PYTHONUTF8="0")
+    assert done.returncode == 0
+    assert done.stdout.isascii()
+    assert "####" in done.stdout
+    done = dmr("info", "ångström.ele", cwd=tmp_path, PYTHONIOENCODING="utf-8")
+    assert "████" in done.stdout
+
+
+@pytest.mark.skipif(not hasattr(os, "openpty"), reason="needs pseudo-terminals")
+def test_a_terminal_gets_a_progress_bar_and_keeps_the_messages(tmp_path):
+    io.write(tmp_path / "input.ele", fan())
+    ours, theirs = os.openpty()
+    process = subprocess.Popen(
+        [*COMMAND, "refine", "input.ele"],
+        cwd=tmp_path,
+        env=environment(TERM="xterm", COLUMNS="100"),
+        stdout=subprocess.PIPE,
+        stderr=theirs,
+    )
+    os.close(theirs)
+    said = b""
+    while True:
+        try:
+            part = os.read(ours, 65536)
+        except OSError:  # the other end is gone
+            break
+        if not part:
+            break
+        said += part
+    os.close(ours)
+    assert (process.communicate(timeout=60)[0], process.returncode) == (b"", 0)
+    assert b"refining" in said
+    assert b"bad of" in said
+    assert b"wrote input.1.node" in said
+
+
+def lattice(side):
+    """A skewed lattice: all its triangles are bad, so that there is work for a while."""
+    x, y = np.meshgrid(np.arange(side + 1.0), np.arange(side + 1.0))
+    corner = (np.arange(side)[:, None] * (side + 1) + np.arange(side)).ravel()
+    up, right = corner + side + 1, corner + 1
+    triangles = np.vstack((np.column_stack((corner, right, up + 1)), np.column_stack((corner, up + 1, up))))
+    return Mesh(np.column_stack((x.ravel(), 4 * y.ravel())), triangles)
+
+
+@pytest.mark.parametrize("wait", [0.15, 0.4, 0.8])
+def test_ctrl_c_leaves_nothing_half_written(tmp_path, wait):
+    io.write(tmp_path / "input.npz", lattice(400))
+    process = subprocess.Popen(
+        [*COMMAND, "refine", "input.npz", "--threads", "1"],
+        cwd=tmp_path,
+        env=environment(),
+        stdout=subprocess.PIPE,
+        stderr=subprocess.PIPE,
+        start_new_session=True,
+    )
+    time.sleep(wait)
+    process.send_signal(signal.SIGINT)
+    out, err = process.communicate(timeout=60)
+    assert out == b""
+    left = sorted(path.name for path in tmp_path.iterdir())
+    if process.returncode == 0:  # a fast machine was done before
+        assert left == ["input.1.ele", "input.1.node", "input.npz"]
+        return
+    if process.returncode != -signal.SIGINT:  # that is Python's own end while it is still starting
+        assert (process.returncode, err) == (130, b"dmr: interrupted\n")
+    assert left == ["input.npz"]
