@@ -3,11 +3,11 @@
 Two segments that meet at phi < 60 degrees are split at equal distances from their common vertex p (concentric
 shells), and the edge between two such points, shorter than both distances, cannot be split without end. A triangle on
 it keeps an angle of at least arctan(sin phi / (2 - cos phi)): that under which a shell edge is seen from the next
-shell, twice as far from p. So a triangle below the bound is excused, in this order of strength, where
+shell, twice as far from p. So a triangle below the bound is excused where
 
 * "corner": one of its corners is such a p, and it lies between the two segments;
 * "shell": its shortest edge joins the two segments, at distances from p that differ by a thousandth at most;
-* "cluster": a triangle across one of its edges is of the first two kinds.
+* "cluster", a weaker reason: a triangle across one of its edges is of the first two kinds.
 
 Its angle must reach the arctan bound, unless it is the corner's own angle phi. Which triangles are below the bound is
 decided exactly; the reasons are measured in float64, from the geometry alone.
@@ -81,6 +81,7 @@ class Corners:
     def __init__(self, mesh: Mesh, chains: Chains) -> None:
         self.mesh = mesh
         self.chains = chains
+        self._positions: dict[int, tuple[float, float]] = {}
         with np.errstate(all="ignore"):
             reach = mesh.vertices[chains.heads] - mesh.vertices[chains.tails]
             angles = np.degrees(np.arctan2(reach[:, 1], reach[:, 0]))
@@ -101,29 +102,39 @@ class Corners:
         self.small[tails[several & (gaps < SMALL_CORNER)]] = True
 
     def explain(self, corners: list[int]) -> Explanation | None:
-        """Why a triangle may have a small angle ("corner" or "shell"), if it may."""
+        """Why a triangle may have a small angle ("corner" or "shell"), if it may; of several reasons the widest."""
+        found = []
         for k in range(3):
             if self.small[corners[k]]:
-                found = self._at_corner(corners[k], corners[(k + 1) % 3], corners[(k + 2) % 3], corners)
-                if found is not None:
-                    return found
+                found.append(self._at_corner(corners[k], corners[(k + 1) % 3], corners[(k + 2) % 3], corners))
         _, u, v = self._by_length(corners)
-        return self._on_shell(u, v) if self.constrained[u] and self.constrained[v] else None
+        if self.constrained[u] and self.constrained[v]:
+            found.append(self._on_shell(u, v))
+        return min((reason for reason in found if reason is not None), key=lambda reason: reason.bound, default=None)
+
+    def _at(self, vertex: int) -> tuple[float, float]:
+        """The position of a vertex, as Python floats."""
+        if vertex not in self._positions:
+            x, y = self.mesh.vertices[vertex].tolist()
+            self._positions[vertex] = (x, y)
+        return self._positions[vertex]
+
+    def _distance(self, u: int, v: int) -> float:
+        return math.dist(self._at(u), self._at(v))
 
     def _by_length(self, corners: list[int]) -> tuple[int, int, int]:
         """The corners, that opposite the shortest edge first."""
         rotations = [(corners[k], corners[(k + 1) % 3], corners[(k + 2) % 3]) for k in range(3)]
-        return min(rotations, key=lambda r: math.dist(self.mesh.vertices[r[1]], self.mesh.vertices[r[2]]))
+        return min(rotations, key=lambda r: self._distance(r[1], r[2]))
 
     def _at_corner(self, p: int, u: int, v: int, corners: list[int]) -> Explanation | None:
         """The triangle p, u, v lies between two segments that meet at p at a small angle."""
         low, high = int(self._offsets[p]), int(self._offsets[p + 1])
         angles = self._angles[low:high]
-        position, first, second = self.mesh.vertices[p], self.mesh.vertices[u], self.mesh.vertices[v]
-        # Towards a point inside the triangle, near p, so that no rounding turns it out of its wedge.
-        middle = (first - position) / max(math.dist(first, position), 5e-324)
-        middle = middle + (second - position) / max(math.dist(second, position), 5e-324)
-        direction = math.degrees(math.atan2(middle[1], middle[0]))
+        # Halfway between the directions of the two sides, so that no rounding turns it out of its wedge.
+        first, second = self._direction(p, u), self._direction(p, v)
+        turn = (second - first) % 360
+        direction = (first + turn / 2 + 180) % 360 - 180
         place = int(np.searchsorted(angles, direction))
         before, after = low + (place - 1) % len(angles), low + place % len(angles)
         phi = float((self._angles[after] - self._angles[before]) % 360)
@@ -137,11 +148,11 @@ class Corners:
     def _on_shell(self, u: int, v: int) -> Explanation | None:
         """u and v lie on two segments that meet at a small angle, equally far from the common vertex."""
         lines_u, lines_v = self._lines(u), self._lines(v)
-        for p in lines_u.keys() & lines_v.keys():
+        for p in sorted(lines_u.keys() & lines_v.keys()):
             for first in lines_u[p]:
                 for second in lines_v[p] - {first}:
                     phi = self._angle_between(p, first, second)
-                    near, far = sorted(math.dist(self.mesh.vertices[p], self.mesh.vertices[w]) for w in (u, v))
+                    near, far = sorted((self._distance(p, u), self._distance(p, v)))
                     if phi < SMALL_CORNER and far - near <= _SHELL * far:
                         return Explanation(p, phi, "shell")
         return None
@@ -170,12 +181,15 @@ class Corners:
         """The angle at p between two segments that end there, degrees."""
         directions = []
         for segment in (first, second):
-            ends = (int(self.chains.tails[segment]), int(self.chains.heads[segment]))
-            far = ends[1] if ends[0] == p else ends[0]
-            step = self.mesh.vertices[far] - self.mesh.vertices[p]
-            directions.append(math.degrees(math.atan2(step[1], step[0])))
+            tail, head = int(self.chains.tails[segment]), int(self.chains.heads[segment])
+            directions.append(self._direction(p, head if tail == p else tail))
         turn = abs(directions[0] - directions[1]) % 360
         return min(turn, 360 - turn)
+
+    def _direction(self, p: int, q: int) -> float:
+        """The direction from p to q, degrees from the x axis, -180 to 180."""
+        (px, py), (qx, qy) = self._at(p), self._at(q)
+        return math.degrees(math.atan2(qy - py, qx - px))
 
 
 def check_angles(
@@ -246,7 +260,7 @@ def _explanations(mesh: Mesh, topology: Topology, corners: Corners, below: NDArr
             beside = [other for other in map(explained, around) if other is not None]
             if not beside:
                 continue
-            best = min(beside, key=lambda other: other.phi)
+            best = min(beside, key=lambda other: (other.phi, other.corner))
             found = Explanation(best.corner, best.phi, "cluster")
         result[t] = found
     return result

@@ -32,6 +32,11 @@ class Ledger:
         self.outcomes = dict.fromkeys(Outcome, 0)
         self.warnings: list[str] = []
 
+    @property
+    def attempted(self) -> int:
+        """Cavities grown so far."""
+        return sum(self.outcomes.values())
+
     def enter(self, counted: Tally) -> None:
         """Adds the outcomes of a pass."""
         for outcome, number in counted.outcomes.items():
@@ -49,7 +54,7 @@ class Ledger:
     ) -> Refinement:
         """The result that a user gets."""
         low, high = _angle_range(state)
-        attempts = sum(self.outcomes.values())
+        attempts = self.attempted
         left = _unrefined(state, stopped)
         return Refinement(
             mesh=mesh,

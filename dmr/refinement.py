@@ -25,7 +25,7 @@ from dmr.admission import admit
 from dmr.cavities import ROOM, Cavities, Needs, Outcome, grow, prepare, retriangulate, tally, winners_needs
 from dmr.clock import Clock
 from dmr.device_mesh import DeviceMesh
-from dmr.errors import InvalidMeshError
+from dmr.errors import InternalError, InvalidMeshError
 from dmr.flips import make_delaunay
 from dmr.ledger import Ledger
 from dmr.marking import MARKINGS
@@ -44,7 +44,7 @@ Progress = Callable[[int, int, int], bool | None]
 # Below so many triangles a round takes its candidates from the shortest edges only: more rounds, fewer points.
 SMALL_MESH = 2**15
 
-LARGE_BUDGET = 2**22  # rim entries that a pass with large records may use, the same on every device
+LARGE_BUDGET = 2**16  # rim entries that a pass with large records may use; few of such cavities fit side by side
 
 
 def refine(
@@ -126,7 +126,9 @@ class Run:
         self.bad = device.empty(0, np.int32)
         self.bad_count = 0
         self.wished_count = 0
+        # Whether cavities of the last pass did not fit their records, and whether some wait for larger ones.
         self.overflowed = False
+        self.large_waiting = False
         self.small = len(mesh.triangles) <= SMALL_MESH
 
     def _warn(self, sentence: str) -> None:
@@ -172,10 +174,15 @@ class Run:
 
     def _round(self) -> str | None:
         """One round; returns why the run must stop, if it must."""
+        before = self.ledger.attempted
         room, stopped = ROOM, self._pass(ROOM, large=False)
-        while stopped is None and self.overflowed:
+        while stopped is None and self.large_waiting:
             room *= 4
             stopped = self._pass(room, large=True)
+            if not self.overflowed:
+                break
+        if self.ledger.attempted == before:
+            raise InternalError(f"round {self.ledger.rounds} found nothing to do: {self.bad_count} bad triangles left")
         return stopped
 
     def _pass(self, room: int, *, large: bool) -> str | None:
@@ -185,6 +192,7 @@ class Run:
             roots, count, segments = self._candidates(max(1, LARGE_BUDGET // room) if large else None, large)
         if count == 0:
             self.overflowed = False
+            self.large_waiting = self.large_waiting and not large
             return None
         cavities = prepare(self.space, roots, count, segments, room)
         with self.clock.phase("grow"):
@@ -221,16 +229,22 @@ class Run:
         flags = space.array("candidate_flags", bad, np.int32)
         if large:
             device.launch("select_large", bad, self.bad, state.quality, flags)
+            self._keep_most_urgent(flags)
         elif MARKINGS[self.options.marking].filters:
             device.launch("select_candidates", bad, self.bad, state.triangles, state.quality, flags)
             if self.small:
-                most_urgent = device.zeros(1, np.int32)
-                device.launch("find_most_urgent", bad, self.bad, state.quality, flags, most_urgent)
-                device.launch("keep_most_urgent", bad, self.bad, state.quality, most_urgent, flags)
+                self._keep_most_urgent(flags)
         else:
             device.launch("select_all", bad, self.bad, state.quality, flags)
         roots, count = compact(self.bad, flags, bad)
         return roots, min(count, most or count), 0
+
+    def _keep_most_urgent(self, flags: DeviceArray) -> None:
+        """Of the flagged bad triangles, keeps those with the shortest edges."""
+        shared = (self.bad, self.state.quality)
+        most_urgent = self.device.zeros(1, np.int32)
+        self.device.launch("find_most_urgent", self.bad_count, *shared, flags, most_urgent)
+        self.device.launch("keep_most_urgent", self.bad_count, *shared, most_urgent, flags)
 
     def _cut(self, cavities: Cavities, remaining: int) -> Needs:
         """Lets only the `remaining` winners of highest priority go ahead."""
@@ -274,6 +288,7 @@ class Run:
         device.launch("set_large", cavities.count, *shared)
         counted = tally(self.space, cavities)
         self.overflowed = counted.outcomes[Outcome.OVERFLOWED] > 0
+        self.large_waiting = self.large_waiting or self.overflowed
         self.ledger.enter(counted)
         if counted.outcomes[Outcome.PRECISION]:
             self._drop_given_up()
