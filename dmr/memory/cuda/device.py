@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import atexit
 import logging
 from concurrent.futures import ThreadPoolExecutor
 from functools import cache
@@ -122,8 +123,9 @@ class CudaDevice(Device):
         self.threads = 0
         self.capability = card.compute_capability()
         self._total = card.total_memory()
-        self.context = card.retain_primary_context()
-        self.context.push()
+        self._context = card.retain_primary_context()
+        self.activate()
+        atexit.register(self._leave)
         self.stream = driver.Stream()
         self._pool = DeviceMemoryPool()
         self._functions: dict[str, Any] = {}
@@ -131,6 +133,16 @@ class CudaDevice(Device):
         self._buffers = [driver.pagelocked_empty(STAGING_BYTES, np.uint8) for _ in range(2)]
         self._events = [driver.Event(driver.event_flags.DISABLE_TIMING) for _ in range(2)]
         self.small_buffer = driver.pagelocked_empty(SMALL_BYTES, np.uint8)
+
+    def activate(self) -> None:
+        """Makes the primary context current on the calling thread, where another library or device is."""
+        if driver.Context.get_current() != self._context:
+            self._context.push()
+
+    def _leave(self) -> None:
+        """At exit: PyCUDA aborts a process that ends with a context on its stack."""
+        if driver.Context.get_current() == self._context:
+            driver.Context.pop()
 
     def empty(self, size: int, dtype: DTypeLike) -> CudaArray:
         element = np.dtype(dtype)
@@ -196,6 +208,12 @@ class CudaDevice(Device):
 
 
 @cache
-def cuda_device(number: int) -> CudaDevice:
-    """The device of a number, opened once a process."""
+def _device(number: int) -> CudaDevice:
     return CudaDevice(number)
+
+
+def cuda_device(number: int) -> CudaDevice:
+    """The device of a number, opened once a process and made current on the calling thread."""
+    device = _device(number)
+    device.activate()
+    return device
