@@ -150,22 +150,23 @@ class Growth {
 //
 //     bits 63-56  stamp      number of the step, 1 to 255: keys of earlier steps are smaller, so nothing is cleared
 //     bit  55     segment    segments before triangles
-//     bits 54-32  length     shortest edge first (order-preserving bits of its squared length, inverted)
+//     bits 54-32  urgency    of the triangle (quality.cuh), or of the segment: shortest first
 //     bits 31-0   cavity     scattered, so that ties are broken at random; unique
 
-constexpr int LENGTH_BITS = 23;
-constexpr uint32 LENGTH_MASK = (1u << LENGTH_BITS) - 1;
+constexpr int URGENCY_BITS = 23;
+constexpr uint32 URGENCY_MASK = (1u << URGENCY_BITS) - 1;
 
-// Larger for shorter lengths: exponent and 12 leading bits of the mantissa, inverted.
-INLINE uint32 shortness(float64 squared) { return LENGTH_MASK - uint32(bits_of(squared) >> 40 & LENGTH_MASK); }
+// The exponent and the 12 leading bits of the mantissa of a positive number: larger for larger numbers.
+INLINE uint32 magnitude_bits(float64 x) { return uint32(bits_of(x) >> 40) & URGENCY_MASK; }
+INLINE uint32 shortness(float64 squared_length) { return URGENCY_MASK - magnitude_bits(squared_length); }
 
-INLINE uint64 cavity_key(uint32 stamp, bool segment, uint32 short_bits, int32 cavity) {
-    return uint64(stamp) << 56 | uint64(segment) << 55 | uint64(short_bits) << 32 | scatter(uint32(cavity));
+INLINE uint64 cavity_key(uint32 stamp, bool segment, uint32 urgency, int32 cavity) {
+    return uint64(stamp) << 56 | uint64(segment) << 55 | uint64(urgency) << 32 | scatter(uint32(cavity));
 }
 INLINE uint32 stamp_of(uint64 key) { return uint32(key >> 56); }
 INLINE int32 cavity_of(uint64 key) { return int32(gather(uint32(key))); }
 
-// What a rebuilt slot's owner word becomes: the stamp and cavity of its key, and class and length bits that no key has
+// What a rebuilt slot's owner word becomes: the stamp and cavity of its key, and class and urgency bits that no key has
 // (they would mean a squared length below 2^-1022). Whoever reads owner_of at that moment sees the same owner.
 constexpr uint64 REBUILT = uint64(0xffffff) << 32;
 

@@ -10,10 +10,10 @@ KERNEL(make_keys, const int32 *roots, int64 segments, uint32 stamp, const Subseg
     FOR_RANGE (i) {
         const int32 root = roots[i];
         const bool segment = i < segments;
-        const uint32 length = segment ? shortness(squared_length(points[subsegments[root].from],
+        const uint32 urgent = segment ? shortness(squared_length(points[subsegments[root].from],
                                                                  points[subsegments[root].to]))
-                                      : quality[root] & LENGTH_MASK;
-        keys[i] = cavity_key(stamp, segment, length, int32(i));
+                                      : quality[root] & URGENCY_MASK;
+        keys[i] = cavity_key(stamp, segment, urgent, int32(i));
     }
 }
 

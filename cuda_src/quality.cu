@@ -48,13 +48,14 @@ INLINE uint32 quality_of(const Triangle &t, const Point *points, const int32 *ve
         product = squared_length(p, q) * squared_length(p, r);
     const float64 dot = (q.x - p.x) * (r.x - p.x) + (q.y - p.y) * (r.y - p.y);
     const float64 doubled_area = (q.x - p.x) * (r.y - p.y) - (q.y - p.y) * (r.x - p.x);
-    if (doubled_area > bounds.doubled_area)
-        return BAD | shortness(least);
     if (dot > 0.0 && dot * dot > bounds.cosine_squared * product) {
         const bool forced = forced_by_corner(edge_from(t, apex), edge_to(t, apex), points, vertex_origin, input_segments);
-        return (forced ? FORCED : BAD) | shortness(least);
+        if (!forced)
+            return BAD | SKINNY | shortness(least) >> 1;
+        if (!(doubled_area > bounds.doubled_area))
+            return FORCED;
     }
-    return 0;
+    return doubled_area > bounds.doubled_area ? BAD | magnitude_bits(doubled_area) >> 1 : 0;
 }
 
 INLINE void check_one(int32 slot, const Triangle *triangles, const Point *points,

@@ -5,7 +5,7 @@
 // How urgent a triangle is among its neighbours: 0 where it does not compete at all.
 INLINE uint64 urgency(const uint32 *quality, int32 t) {
     const uint32 q = quality[t];
-    return to_refine(q) && !(q & LARGE) ? uint64(1) << 63 | uint64(q & LENGTH_MASK) << 32 | scatter(uint32(t)) : 0;
+    return to_refine(q) && !(q & LARGE) ? uint64(1) << 63 | uint64(q & URGENCY_MASK) << 32 | scatter(uint32(t)) : 0;
 }
 
 // A bad triangle competes only where no bad neighbour, and no bad neighbour of a neighbour, is more urgent: its cavity
@@ -38,19 +38,19 @@ KERNEL(select_all, const int32 *bad, const uint32 *quality, int32 *flags) {
         flags[i] = to_refine(quality[bad[i]]) && !(quality[bad[i]] & LARGE);
 }
 
-// In small meshes only the candidates with the shortest edges go on, up to a factor of two in length: the order in
-// which points come decides the size of the result, and shortest edges first is the order that keeps it small.
-constexpr int WINDOW_SHIFT = 13; // of the bits of shortness, those that make a factor of four in squared length
+// In small meshes only the most urgent candidates go on, up to a factor of two in length: the order in which points come
+// decides the size of the result.
+constexpr int WINDOW_SHIFT = 12; // leaves the bits of urgency that tell squared lengths, or areas, apart by a factor of 4
 
 KERNEL(find_most_urgent, const int32 *bad, const uint32 *quality, const int32 *flags, int32 *most) {
     FOR_RANGE (i)
         if (flags[i])
-            atomic_max(most, int32((quality[bad[i]] & LENGTH_MASK) >> WINDOW_SHIFT));
+            atomic_max(most, int32((quality[bad[i]] & URGENCY_MASK) >> WINDOW_SHIFT));
 }
 
 KERNEL(keep_most_urgent, const int32 *bad, const uint32 *quality, const int32 *most, int32 *flags) {
     FOR_RANGE (i)
-        flags[i] = flags[i] && int32((quality[bad[i]] & LENGTH_MASK) >> WINDOW_SHIFT) == *most;
+        flags[i] = flags[i] && int32((quality[bad[i]] & URGENCY_MASK) >> WINDOW_SHIFT) == *most;
 }
 
 // The bad triangles that wait for large records.

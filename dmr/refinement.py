@@ -129,7 +129,6 @@ class Run:
         # Whether cavities of the last pass did not fit their records, and whether some wait for larger ones.
         self.overflowed = False
         self.large_waiting = False
-        self.small = len(mesh.triangles) <= SMALL_MESH
 
     def _warn(self, sentence: str) -> None:
         log.warning(sentence)
@@ -232,7 +231,7 @@ class Run:
             self._keep_most_urgent(flags)
         elif MARKINGS[self.options.marking].filters:
             device.launch("select_candidates", bad, self.bad, state.triangles, state.quality, flags)
-            if self.small:
+            if state.slots <= SMALL_MESH:
                 self._keep_most_urgent(flags)
         else:
             device.launch("select_all", bad, self.bad, state.quality, flags)

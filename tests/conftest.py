@@ -1,0 +1,47 @@
+"""What the tests share: every processor that they run on."""
+
+from __future__ import annotations
+
+from functools import cache
+
+import pytest
+
+from dmr.memory import Device, devices, open_device
+
+
+@cache
+def gpu_absence() -> str | None:
+    """Why no GPU can be used, or None where one can."""
+    cards = [card for card in devices() if card.name != "cpu"]
+    if any(card.usable for card in cards):
+        return None
+    return "; ".join(f"{card.name}: {card.reason}" for card in cards) or "no GPU is here, or PyCUDA is not installed"
+
+
+@pytest.fixture(scope="session")
+def gpu() -> Device:
+    """The GPU; the test is skipped where none works. Mark such a test `gpu`."""
+    if gpu_absence() is not None:
+        pytest.skip(f"no usable GPU: {gpu_absence()}")
+    return open_device("cuda")
+
+
+@pytest.fixture(
+    scope="session",
+    params=[
+        pytest.param({"device": "cpu", "threads": 1}, id="cpu-1"),
+        pytest.param({"device": "cpu", "threads": 3}, id="cpu-3"),
+        pytest.param({"device": "cuda", "threads": None}, id="cuda", marks=pytest.mark.gpu),
+    ],
+)
+def device_options(request: pytest.FixtureRequest) -> dict[str, str | int | None]:
+    """Each processor in turn, as the keywords `device` and `threads` of `dmr.refine`."""
+    if request.param["device"] == "cuda":
+        request.getfixturevalue("gpu")
+    return dict(request.param)
+
+
+@pytest.fixture(scope="session")
+def device(device_options: dict[str, str | int | None]) -> Device:
+    """Each processor in turn, opened: one CPU thread, three CPU threads, the GPU. Its launch counts are shared."""
+    return open_device(device_options["device"], device_options["threads"])
