@@ -1,9 +1,11 @@
 // The pool of threads behind a launch on the CPU. Built into the host library only; nvcc never sees it.
 #include "host.hpp"
 
+#include <algorithm>
 #include <atomic>
 #include <condition_variable>
 #include <mutex>
+#include <system_error>
 #include <thread>
 #include <unistd.h>
 #include <vector>
@@ -30,8 +32,7 @@ class Pool {
     // Runs the launch on the calling thread and `helpers` others; returns when every index is done.
     void run(Launch &launch, int helpers) {
         std::unique_lock<std::mutex> one_at_a_time(launching_);
-        while (int(workers_.size()) < helpers)
-            workers_.emplace_back(&Pool::wait_for_work, this).detach();
+        helpers = hire(helpers);
         {
             std::lock_guard<std::mutex> lock(mutex_);
             current_ = &launch;
@@ -48,6 +49,16 @@ class Pool {
     }
 
   private:
+    // Starts threads until there are `wanted`, or the system has no more to give; returns how many of them there are.
+    int hire(int wanted) {
+        try {
+            while (int(workers_.size()) < wanted)
+                workers_.emplace_back(&Pool::wait_for_work, this).detach();
+        } catch (const std::system_error &) {
+        }
+        return std::min(wanted, int(workers_.size()));
+    }
+
     void wait_for_work() {
         std::unique_lock<std::mutex> lock(mutex_);
         for (;;) {

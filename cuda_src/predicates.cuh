@@ -25,8 +25,8 @@ constexpr float64 ORIENT_BOUND = (3.0 + 16.0 * EPSILON) * EPSILON;
 constexpr float64 INCIRCLE_BOUND = (10.0 + 96.0 * EPSILON) * EPSILON;
 
 struct ExactSum {
-    static constexpr int LOWEST = -800;  // weight of limb 0: 2^LOWEST
-    static constexpr int LIMBS = 55;     // 32 bits each: up to 2^960
+    static constexpr int LOWEST = -832;  // weight of limb 0: 2^LOWEST; 2^-776 is stored as 2^52 units of 2^-828
+    static constexpr int LIMBS = 55;     // 32 bits each: up to 2^928
     static constexpr int64 MASK = 0xffffffff;
 
     int64 limbs[LIMBS]; // each may hold 2^30 summands before it overflows

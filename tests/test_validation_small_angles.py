@@ -133,8 +133,8 @@ def test_a_triangle_next_to_the_shell_is_of_its_cluster():
     """The shell's edge belongs to a triangle that is wide enough; the narrow one across another edge is listed apart."""
     a = radians(25)
     d, e = np.array([1.0, 0.0]), np.array([cos(a), sin(a)])
-    vertices = [0 * d, d, e, 1.5 * d, [2, 0.35]]
-    mesh = Mesh(vertices, [[0, 1, 2], [1, 3, 2], [3, 4, 2]])
+    vertices = [0 * d, d, e, 1.5 * d, [2, 0.35], [1.6, 1.2]]
+    mesh = Mesh(vertices, [[0, 1, 2], [1, 3, 2], [3, 4, 2], [2, 4, 5]])
     report = validate(mesh, min_angle=33)
     assert {small.triangle: small.reason for small in report.exceptions}[2] == "cluster"
     assert next(small for small in report.exceptions if small.triangle == 2).bound == pytest.approx(shell_bound(25))

@@ -9,6 +9,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import DTypeLike, NDArray
 
+from dmr.errors import InternalError
 from dmr.memory.signatures import Signature, signatures
 
 
@@ -37,7 +38,7 @@ class DeviceArray(ABC):
 
     @abstractmethod
     def upload(self, values: NDArray[Any]) -> None:
-        """Copies `values` (same dtype and size) into the array."""
+        """Copies `values` into the array: same dtype and size, or the rows of a table where elements are records."""
 
     @abstractmethod
     def download(self) -> NDArray[Any]:
@@ -67,6 +68,8 @@ class DeviceArray(ABC):
     def _checked(self, values: NDArray[Any]) -> NDArray[Any]:
         array = np.ascontiguousarray(values)
         if array.dtype != self.dtype:
+            if self.dtype.names is None:
+                raise ValueError(f"values of {array.dtype} for a device array of {self.dtype}")
             array = array.view(self.dtype).reshape(-1)
         if array.size != self.size:
             raise ValueError(f"{array.size} values for a device array of {self.size}")
@@ -124,9 +127,12 @@ class Device(ABC):
         """
         if count <= 0:
             return
-        signature = signatures()[kernel]
+        signature = signatures().get(kernel)
+        if signature is None:
+            raise InternalError(f"there is no kernel {kernel}")
+        values = signature.values(arguments)
         self.launches[kernel] = self.launches.get(kernel, 0) + 1
-        self._run(signature, count, signature.values(arguments))
+        self._run(signature, count, values)
 
     @abstractmethod
     def _run(self, signature: Signature, count: int, values: list[int | float]) -> None: ...

@@ -60,11 +60,11 @@ def open_device(name: str = "auto", threads: int | None = None) -> Device:
         DeviceUnavailableError: the device that was named is not there, or does not work; says why.
         OptionError: a name of another form, or a number of threads below 1.
     """
-    if threads is not None and threads < 1:
-        raise OptionError(f"threads must be at least 1, not {threads}")
+    if threads is not None and (not isinstance(threads, int) or threads < 1):
+        raise OptionError(f"threads must be a whole number and at least 1, not {threads}")
     if name in ("auto", "cuda") or name.startswith("cuda:"):
         number = name.partition(":")[2] or "0"
-        if not number.isdigit():
+        if not number.isdecimal():
             raise OptionError(f"device must be auto, cpu, cuda or cuda:N, not {name!r}")
         if name != "auto":
             return _open_cuda(int(number))

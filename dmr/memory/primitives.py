@@ -100,9 +100,9 @@ def flagged_indices(flags: DeviceArray, count: int | None = None) -> tuple[Devic
 
 
 def argsort(keys: DeviceArray, bits: int = 32) -> DeviceArray:
-    """The stable order of uint32 keys, by their lowest `bits` bits: int32 indices, ties by index.
+    """The stable order of uint32 keys below 2^bits: int32 indices, ties by index.
 
-    A least-significant-digit radix sort, eight bits a pass.
+    A least-significant-digit radix sort, eight bits a pass; what lies above the last pass is not looked at.
     """
     device: Device = keys.device
     count = keys.size

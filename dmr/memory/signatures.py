@@ -86,6 +86,8 @@ class Signature:
         if parameter.pointer:
             return 0 if argument is None else self._address(parameter, argument)
         if parameter.type == "float64":
+            if not isinstance(argument, int | float | np.integer | np.floating):
+                raise InternalError(f"kernel {self.name}: {parameter.name} must be a number, not {argument!r}")
             return float(argument)
         if not isinstance(argument, int | np.integer):
             raise InternalError(f"kernel {self.name}: {parameter.name} must be a whole number, not {argument!r}")

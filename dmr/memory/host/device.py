@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import os
+from pathlib import Path
 from typing import Any
 
 import numpy as np
@@ -14,6 +15,7 @@ from dmr.memory.host.compiler import kernel_address, library
 from dmr.memory.signatures import Signature
 
 ALIGNMENT = 64  # a cache line; records are never cut by one more often than they must
+WORTH_ASKING = 2**26  # bytes from which on an allocation first looks how much memory is free
 SMALLEST_PIECE = 128  # fewer indices than this are not worth waking a thread for
 
 
@@ -60,9 +62,17 @@ class HostDevice(Device):
 
     def empty(self, size: int, dtype: DTypeLike) -> HostArray:
         element = np.dtype(dtype)
+        needed = size * element.itemsize
+        if needed > WORTH_ASKING:
+            # Linux promises more memory than there is, and kills the process that takes the promise at its word.
+            available = available_memory()
+            if needed > available:
+                raise OutOfMemoryError(
+                    f"too little memory: {needed / 2**30:.2f} GiB more are needed, {available / 2**30:.2f} GiB are free"
+                )
         try:
             raw = np.empty(size * element.itemsize + ALIGNMENT, np.uint8)
-        except MemoryError:
+        except (MemoryError, ValueError):  # ValueError: more bytes than addresses
             raise OutOfMemoryError(f"{size * element.itemsize / 2**30:.2f} GiB of memory could not be had") from None
         start = -raw.ctypes.data % ALIGNMENT
         return HostArray(self, raw[start : start + size * element.itemsize].view(element))
@@ -78,3 +88,20 @@ class HostDevice(Device):
 def available_threads() -> int:
     """The cores that this process may use."""
     return len(os.sched_getaffinity(0)) if hasattr(os, "sched_getaffinity") else os.cpu_count() or 1
+
+
+def available_memory() -> int:
+    """Bytes that can be had without swapping, by the kernel's own estimate; by a cgroup's limit where it is lower."""
+    try:
+        with Path("/proc/meminfo").open(encoding="ascii") as lines:
+            free = next(int(line.split()[1]) * 1024 for line in lines if line.startswith("MemAvailable:"))
+    except (OSError, StopIteration):
+        return 2**63 - 1  # unknown: let the allocation itself decide
+    try:
+        group = Path("/sys/fs/cgroup")
+        limit = (group / "memory.max").read_text(encoding="ascii").strip()
+        if limit != "max":
+            free = min(free, int(limit) - int((group / "memory.current").read_text(encoding="ascii")))
+    except (OSError, ValueError):
+        pass
+    return free

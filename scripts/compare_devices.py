@@ -1,0 +1,86 @@
+"""Refines meshes on several devices and compares the SHA-256 of the files that come out.
+
+    python scripts/compare_devices.py                          # small meshes, the CPU with 1, 2 and 16 threads
+    python scripts/compare_devices.py --cuda --large           # and a GPU, and meshes of up to 5.6 M triangles
+
+Exits with 1 where any two differ.
+"""
+
+from __future__ import annotations
+
+import argparse
+import hashlib
+import logging
+import sys
+import tempfile
+import time
+from pathlib import Path
+from typing import Any
+
+import dmr
+
+SMALL: list[tuple[str, int | None, dict[str, Any]]] = [
+    ("random", 10, {}),
+    ("random", 1_000, {"min_angle": 33}),
+    ("random", 20_000, {"min_angle": 25}),
+    ("clustered", 20_000, {}),
+    ("graded", 20_000, {"min_angle": 28}),
+    ("circle", 2_000, {"min_angle": 20}),
+    ("wheel", 2_000, {}),
+    ("grid", 10_000, {"max_area": 0.1}),
+    ("annulus", 5_000, {}),
+    ("plate", 5_000, {"max_area": 1e-4}),
+    ("random", 50_000, {"conforming": True}),
+    ("random", 50_000, {"steiner": "circumcenter", "min_angle": 20}),
+]
+LARGE: list[tuple[str, int | None, dict[str, Any]]] = [
+    ("clustered", 500_000, {}),
+    ("thesis-0.5m", None, {}),
+    ("thesis-1.1m", None, {}),
+    ("thesis-5.6m", None, {}),
+]
+
+
+def digest(mesh: dmr.Mesh, folder: Path) -> str:
+    """The SHA-256 of the .node and .ele files of a mesh, one after the other."""
+    total = hashlib.sha256()
+    for path in sorted(dmr.write(folder / "out.ele", mesh)):
+        total.update(path.read_bytes())
+    return total.hexdigest()
+
+
+def main() -> int:
+    """Runs the comparison; 0 where all files are equal."""
+    parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
+    parser.add_argument("--cuda", action="store_true", help="also on the first GPU")
+    parser.add_argument("--large", action="store_true", help="also the thesis' inputs")
+    parser.add_argument("--threads", type=int, nargs="+", default=[1, 2, 16], help="CPU threads to run with")
+    options = parser.parse_args()
+    logging.getLogger("dmr").setLevel(logging.ERROR)
+    devices: list[tuple[str, int | None]] = [("cuda", None)] if options.cuda else []
+    devices += [("cpu", threads) for threads in options.threads]
+    failed = 0
+    with tempfile.TemporaryDirectory() as scratch:
+        for kind, n, how in SMALL + (LARGE if options.large else []):
+            mesh = dmr.generate(kind, n, seed=1) if n else dmr.generate(kind)
+            found: dict[str, str] = {}
+            took = []
+            for name, threads in devices:
+                start = time.perf_counter()
+                fine = dmr.refine(mesh, device=name, threads=threads, **how)
+                took.append(f"{name}{'' if threads is None else f':{threads}'} {time.perf_counter() - start:.2f} s")
+                found[took[-1]] = digest(fine.mesh, Path(scratch))
+            equal = len(set(found.values())) == 1
+            failed += not equal
+            settings = " ".join(f"{key}={value}" for key, value in how.items())
+            print(
+                f"{'equal' if equal else 'DIFFERENT'}  {kind} {len(mesh.triangles)} -> {len(fine.mesh.triangles)} "
+                f"triangles {settings}  {next(iter(found.values()))[:16]}  ({', '.join(took)})",
+                flush=True,
+            )
+    print("all equal" if not failed else f"{failed} differ")
+    return 1 if failed else 0
+
+
+if __name__ == "__main__":
+    sys.exit(main())
