@@ -36,6 +36,7 @@ KERNEL(grow_triangle_cavities, const int32 *roots, int64 first, int32 only_damag
        Point *steiner, uint8 *off_center, Extent *extents, int32 *outcomes) {
     FOR_RANGE (candidate) {
         const Index i = first + candidate;
+        prefetch_triangles(roots + first, candidate, range_end, triangles, points);
         if (only_damaged && outcomes[i] != DAMAGED)
             continue;
         const Cavity cavity(members, rims, records, room, i);

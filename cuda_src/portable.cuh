@@ -63,6 +63,9 @@ template <class T> INLINE T racing_load(const T *place) { return *const_cast<con
 INLINE uint64 bits_of(float64 x) { return static_cast<uint64>(__double_as_longlong(x)); }
 INLINE float64 square_root(float64 x) { return __dsqrt_rn(x); } // rounded correctly, as IEEE asks
 
+// Asks for a cache line ahead of its use: a CPU's thread waits for memory where a GPU runs other threads meanwhile.
+INLINE void prefetch(const void *) {}
+
 // Where a record of `length` entries starts among many, and how far apart its entries lie: a GPU's threads, one a
 // record, read neighbouring words; a CPU's thread reads a record from end to end.
 INLINE Index record_start(Index record, Index) { return record; }
@@ -114,6 +117,8 @@ INLINE uint64 bits_of(float64 x) {
 }
 
 INLINE float64 square_root(float64 x) { return __builtin_sqrt(x); }
+
+INLINE void prefetch(const void *place) { __builtin_prefetch(place); }
 
 INLINE Index record_start(Index record, Index length) { return record * length; }
 INLINE Index record_stride(Index) { return 1; }

@@ -24,6 +24,8 @@ constexpr float64 EPSILON = 0x1p-53;
 constexpr float64 ORIENT_BOUND = (3.0 + 16.0 * EPSILON) * EPSILON;
 constexpr float64 INCIRCLE_BOUND = (10.0 + 96.0 * EPSILON) * EPSILON;
 
+INLINE float64 magnitude(float64 x) { return x < 0 ? -x : x; }
+
 struct ExactSum {
     static constexpr int LOWEST = -832;  // weight of limb 0: 2^LOWEST; 2^-776 is stored as 2^52 units of 2^-828
     static constexpr int LIMBS = 55;     // 32 bits each: up to 2^928
@@ -123,7 +125,7 @@ OUTLINE int orient2d_exact(Point a, Point b, Point c) {
 INLINE int orient2d(Point a, Point b, Point c) {
     const float64 left = (a.x - c.x) * (b.y - c.y), right = (a.y - c.y) * (b.x - c.x);
     const float64 determinant = left - right;
-    const float64 bound = ORIENT_BOUND * ((left < 0 ? -left : left) + (right < 0 ? -right : right));
+    const float64 bound = ORIENT_BOUND * (magnitude(left) + magnitude(right));
     if (determinant > bound)
         return 1;
     if (-determinant > bound)
@@ -171,7 +173,6 @@ INLINE int incircle(Point a, Point b, Point c, Point d) {
     const float64 axby = ax * by, bxay = bx * ay;
     const float64 alift = ax * ax + ay * ay, blift = bx * bx + by * by, clift = cx * cx + cy * cy;
     const float64 determinant = alift * (bxcy - cxby) + blift * (cxay - axcy) + clift * (axby - bxay);
-    const auto magnitude = [](float64 x) { return x < 0 ? -x : x; };
     const float64 permanent = (magnitude(bxcy) + magnitude(cxby)) * alift + (magnitude(cxay) + magnitude(axcy)) * blift +
                               (magnitude(axby) + magnitude(bxay)) * clift;
     const float64 bound = INCIRCLE_BOUND * permanent;

@@ -1,10 +1,12 @@
 // The quality check: which triangles are bad, and which subsegments their corners encroach on.
 #include "quality.cuh"
 
-// Whether the shortest edge of a skinny triangle joins two segments of one input corner at the same shell: then the
-// corner's small angle forces it, and to split it would only make a smaller copy (Ruppert 1995, section 5; Shewchuk's
-// Triangle leaves it likewise).
-INLINE bool forced_by_corner(int32 p, int32 q, const Point *points, const int32 *vertex_origin,
+// Whether the corner of two segments forces a skinny triangle: its shortest edge pq joins them at the same shell, and its
+// angle at r, opposite pq, is no less than that under which such an edge is seen from the next shell, twice as far from
+// the corner: arctan(sin phi / (2 - cos phi)). To split it would only make a smaller copy (Ruppert 1995, section 5;
+// Miller, Pav and Walkington 2003; Shewchuk's Triangle leaves it likewise). A smaller angle is mended as usual: the long
+// piece beyond the shell is cut.
+INLINE bool forced_by_corner(int32 p, int32 q, int32 r, const Point *points, const int32 *vertex_origin,
                              const Subsegment *input_segments) {
     const int32 first = vertex_origin[p], second = vertex_origin[q];
     if (first < 0 || second < 0 || first == second)
@@ -17,8 +19,17 @@ INLINE bool forced_by_corner(int32 p, int32 q, const Point *points, const int32 
         apex = a.to;
     if (apex == NOTHING)
         return false;
-    const float64 near = squared_length(points[apex], points[p]), far = squared_length(points[apex], points[q]);
-    return near < 1.001 * far && far < 1.001 * near;
+    const Point o = points[apex], u = points[p], v = points[q], w = points[r];
+    const float64 near = squared_length(o, u), far = squared_length(o, v);
+    if (!(near < 1.001 * far && far < 1.001 * near))
+        return false;
+    // phi, seen from o, and the angle seen from r: each as |cross| and dot, times the lengths of its sides.
+    const float64 dot_o = (u.x - o.x) * (v.x - o.x) + (u.y - o.y) * (v.y - o.y);
+    const float64 cross_o = magnitude((u.x - o.x) * (v.y - o.y) - (u.y - o.y) * (v.x - o.x));
+    const float64 dot_r = (u.x - w.x) * (v.x - w.x) + (u.y - w.y) * (v.y - w.y);
+    const float64 cross_r = magnitude((u.x - w.x) * (v.y - w.y) - (u.y - w.y) * (v.x - w.x));
+    const float64 lengths = square_root(near) * square_root(far);
+    return dot_o > 0.5 * lengths && cross_r * (2.0 * lengths - dot_o) >= (1.0 - 0x1p-31) * (cross_o * dot_r);
 }
 
 struct Bounds {
@@ -49,7 +60,8 @@ INLINE uint32 quality_of(const Triangle &t, const Point *points, const int32 *ve
     const float64 dot = (q.x - p.x) * (r.x - p.x) + (q.y - p.y) * (r.y - p.y);
     const float64 doubled_area = (q.x - p.x) * (r.y - p.y) - (q.y - p.y) * (r.x - p.x);
     if (dot > 0.0 && dot * dot > bounds.cosine_squared * product) {
-        const bool forced = forced_by_corner(edge_from(t, apex), edge_to(t, apex), points, vertex_origin, input_segments);
+        const bool forced = forced_by_corner(edge_from(t, apex), edge_to(t, apex), t.vertex[apex], points,
+                                             vertex_origin, input_segments);
         if (!forced)
             return BAD | SKINNY | shortness(least) >> 1;
         if (!(doubled_area > bounds.doubled_area))
@@ -69,7 +81,7 @@ INLINE void check_one(int32 slot, const Triangle *triangles, const Point *points
         if (own > 0.0 && 2.0 * own < bounds.doubled_area)
             bounds.doubled_area = 2.0 * own;
     }
-    quality[slot] = quality_of(t, points, vertex_origin, input_segments, bounds);
+    quality[slot] = (quality[slot] & LISTED) | quality_of(t, points, vertex_origin, input_segments, bounds);
     // In a constrained Delaunay triangulation the triangle beside a subsegment has the corner that sees it under the
     // largest angle: if that one does not encroach, no vertex does.
     for (int k = 0; k < 3; ++k)
@@ -81,9 +93,11 @@ INLINE void check_one(int32 slot, const Triangle *triangles, const Point *points
 KERNEL(check_listed, const int32 *slots, const Triangle *triangles, const Point *points,
        const int32 *vertex_origin, const Subsegment *input_segments, const int32 *ancestor, const float64 *area_bounds,
        float64 cosine_squared, float64 doubled_area, float64 lens, uint32 *quality, int32 *wishes) {
-    FOR_RANGE (i)
+    FOR_RANGE (i) {
+        prefetch_triangles(slots, i, range_end, triangles, points);
         check_one(slots[i], triangles, points, vertex_origin, input_segments, ancestor, area_bounds,
                   cosine_squared, doubled_area, lens, quality, wishes);
+    }
 }
 
 // Checks the new triangles of each cavity by one thread (no balance: as many as the cavity made).
@@ -98,13 +112,23 @@ KERNEL(check_by_cavity, const int32 *won, const int32 *fresh_offsets, const int3
                           area_bounds, cosine_squared, doubled_area, lens, quality, wishes);
 }
 
-// flags[i] = 1 where a listed triangle is bad and goes on competing. Of the first `old` entries, those that a winner
-// of this step rebuilt are out: their new triangles are listed behind.
-KERNEL(flag_bad, const int32 *slots, int32 old, const Triangle *triangles, const uint32 *quality, uint32 stamp,
-       int32 *flags) {
+// flags[i] = 1 where a new triangle is to be refined and its slot is in no list yet; from now on it is.
+KERNEL(flag_unlisted, const int32 *slots, uint32 *quality, int32 *flags) {
     FOR_RANGE (i) {
-        const int32 t = slots[i];
-        flags[i] = to_refine(quality[t]) && !(i < old && was_rebuilt(triangles[t], stamp));
+        const uint32 q = quality[slots[i]];
+        flags[i] = to_refine(q) && !(q & LISTED);
+        if (flags[i])
+            quality[slots[i]] = q | LISTED;
+    }
+}
+
+// flags[i] = 1 where a listed triangle is still to be refined; the others are in the list no more.
+KERNEL(flag_listed, const int32 *slots, uint32 *quality, int32 *flags) {
+    FOR_RANGE (i) {
+        const uint32 q = quality[slots[i]];
+        flags[i] = to_refine(q);
+        if (!flags[i])
+            quality[slots[i]] = q & ~LISTED;
     }
 }
 

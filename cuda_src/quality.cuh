@@ -7,6 +7,7 @@ constexpr uint32 BAD = 1u << 31;            // misses a bound, and is to be refi
 constexpr uint32 GIVEN_UP = 1u << 30;       // the coordinates cannot resolve a point that would mend it
 constexpr uint32 FORCED = 1u << 29;         // below the angle bound, but an input corner forces it: left as it is
 constexpr uint32 LARGE = 1u << 28;          // its cavity needs a large record
+constexpr uint32 LISTED = 1u << 27;         // its slot is in the list of bad triangles
 // bits 22-0: how urgent it is. A skinny triangle is before one that is only too large, and the one with the shortest edge
 // first: this order keeps results small. Of the others the largest is first: the domain is cut up evenly, in as many
 // rounds as it has scales; shortest edges first would creep through it from the smallest triangle on.

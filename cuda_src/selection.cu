@@ -12,6 +12,14 @@ INLINE uint64 urgency(const uint32 *quality, int32 t) {
 // would most likely lose to theirs, and growing it would be wasted. Three of four that compete get their point in.
 KERNEL(select_candidates, const int32 *bad, const Triangle *triangles, const uint32 *quality, int32 *flags) {
     FOR_RANGE (i) {
+        if (i + 16 < range_end)
+            prefetch(&triangles[bad[i + 16]]);
+        if (i + 8 < range_end)
+            for (int k = 0; k < 3; ++k)
+                if (triangles[bad[i + 8]].link[k] >= 0) {
+                    prefetch(&triangles[triangles[bad[i + 8]].link[k]]);
+                    prefetch(&quality[triangles[bad[i + 8]].link[k]]);
+                }
         const int32 t = bad[i];
         const uint64 mine = urgency(quality, t);
         bool first = true;

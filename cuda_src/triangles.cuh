@@ -51,6 +51,21 @@ INLINE float64 squared_length(Point a, Point b) {
     return dx * dx + dy * dy;
 }
 
+// Asks for what a loop over listed triangles will need some turns from now: the records first, then what they point to.
+INLINE void prefetch_triangles(const int32 *listed, Index i, Index end, const Triangle *triangles, const Point *points) {
+    constexpr Index FAR = 16, NEAR = 8;
+    if (i + FAR < end)
+        prefetch(&triangles[listed[i + FAR]]);
+    if (i + NEAR < end) {
+        const Triangle &t = triangles[listed[i + NEAR]];
+        for (int k = 0; k < 3; ++k) {
+            prefetch(&points[t.vertex[k]]);
+            if (t.link[k] >= 0)
+                prefetch(&triangles[t.link[k]]);
+        }
+    }
+}
+
 // A bijection of 32-bit numbers that scatters neighbours (a multiply-xorshift mixer), and its inverse.
 INLINE uint32 scatter(uint32 x) {
     x ^= x >> 16;

@@ -92,7 +92,7 @@ class DeviceMesh:
         assert source.triangle_attributes is not None
         mesh = Mesh(
             np.concatenate([source.vertices, new]),
-            corners.download().reshape(-1, 3),
+            corners.detach().reshape(-1, 3),
             segments=segments,
             segment_markers=self._segment_markers(source, origins),
             vertex_markers=self._vertex_markers(source),
@@ -100,7 +100,7 @@ class DeviceMesh:
             triangle_attributes=None if ancestor is None else source.triangle_attributes[ancestor],
             area_bounds=None if ancestor is None or source.area_bounds is None else source.area_bounds[ancestor],
         )
-        mesh.__dict__["neighbours"] = neighbours.download().reshape(-1, 3)
+        mesh.__dict__["neighbours"] = neighbours.detach().reshape(-1, 3)
         return mesh
 
     def _segments(self) -> tuple[Int, Int]:

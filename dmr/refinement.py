@@ -18,6 +18,7 @@ from __future__ import annotations
 
 import logging
 from collections.abc import Callable
+from contextlib import suppress
 
 import numpy as np
 
@@ -25,7 +26,7 @@ from dmr.admission import admit
 from dmr.cavities import ROOM, Cavities, Needs, Outcome, grow, prepare, retriangulate, tally, winners_needs
 from dmr.clock import Clock
 from dmr.device_mesh import DeviceMesh
-from dmr.errors import InternalError, InvalidMeshError
+from dmr.errors import InternalError, InvalidMeshError, OutOfMemoryError
 from dmr.flips import make_delaunay
 from dmr.ledger import Ledger
 from dmr.marking import MARKINGS
@@ -35,6 +36,7 @@ from dmr.options import PROMISED_ANGLE, RefineOptions
 from dmr.results import Refinement
 from dmr.stamps import Stamps
 from dmr.thresholds import Thresholds, thresholds
+from dmr.worklist import BadTriangles
 from dmr.workspace import Workspace
 
 log = logging.getLogger("dmr")
@@ -122,9 +124,7 @@ class Run:
                 f"{options.min_angle:g} may stop at the limit on Steiner points"
             )
         self.budget = options.max_steiner if options.max_steiner is not None else self._default_budget()
-        # Two buffers for the list of bad triangles: what a step keeps and adds is compacted from one into the other.
-        self.bad = device.empty(0, np.int32)
-        self.bad_count = 0
+        self.bad = BadTriangles(self.state, self.space)
         self.wished_count = 0
         # Whether cavities of the last pass did not fit their records, and whether some wait for larger ones.
         self.overflowed = False
@@ -150,7 +150,7 @@ class Run:
         while stopped is None and self._work_left():
             self.ledger.rounds += 1
             stopped = self._round()
-            if progress is not None and progress(self.ledger.rounds, self.bad_count, self.state.slots) is False:
+            if progress is not None and progress(self.ledger.rounds, self.bad.count, self.state.slots) is False:
                 stopped = stopped or "stopped"
         if stopped == "budget":
             self._warn(f"stopped at the limit of {self.budget} Steiner points: the mesh is valid, but not finished")
@@ -169,7 +169,9 @@ class Run:
     # ---- A round -------------------------------------------------------------------------------------------------
 
     def _work_left(self) -> bool:
-        return self.bad_count > 0 or self.wished_count > 0
+        if self.wished_count == 0:
+            self.bad.prune()
+        return self.wished_count > 0 or self.bad.count > 0
 
     def _round(self) -> str | None:
         """One round; returns why the run must stop, if it must."""
@@ -181,7 +183,7 @@ class Run:
             if not self.overflowed:
                 break
         if self.ledger.attempted == before:
-            raise InternalError(f"round {self.ledger.rounds} found nothing to do: {self.bad_count} bad triangles left")
+            raise InternalError(f"round {self.ledger.rounds} found nothing to do: {self.bad.count} bad triangles left")
         return stopped
 
     def _pass(self, room: int, *, large: bool) -> str | None:
@@ -224,26 +226,26 @@ class Run:
             roots, count = flagged_indices(self.wish_flags, state.subsegments_count)
             count = min(count, most or count)
             return roots, count, count
-        bad = self.bad_count
+        bad, listed = self.bad.count, self.bad.slots
         flags = space.array("candidate_flags", bad, np.int32)
         if large:
-            device.launch("select_large", bad, self.bad, state.quality, flags)
+            device.launch("select_large", bad, listed, state.quality, flags)
             self._keep_most_urgent(flags)
         elif MARKINGS[self.options.marking].filters:
-            device.launch("select_candidates", bad, self.bad, state.triangles, state.quality, flags)
+            device.launch("select_candidates", bad, listed, state.triangles, state.quality, flags)
             if state.slots <= SMALL_MESH:
                 self._keep_most_urgent(flags)
         else:
-            device.launch("select_all", bad, self.bad, state.quality, flags)
-        roots, count = compact(self.bad, flags, bad)
+            device.launch("select_all", bad, listed, state.quality, flags)
+        roots, count = compact(listed, flags, bad)
         return roots, min(count, most or count), 0
 
     def _keep_most_urgent(self, flags: DeviceArray) -> None:
         """Of the flagged bad triangles, keeps those with the shortest edges."""
-        shared = (self.bad, self.state.quality)
+        shared = (self.bad.slots, self.state.quality)
         most_urgent = self.device.zeros(1, np.int32)
-        self.device.launch("find_most_urgent", self.bad_count, *shared, flags, most_urgent)
-        self.device.launch("keep_most_urgent", self.bad_count, *shared, most_urgent, flags)
+        self.device.launch("find_most_urgent", self.bad.count, *shared, flags, most_urgent)
+        self.device.launch("keep_most_urgent", self.bad.count, *shared, most_urgent, flags)
 
     def _cut(self, cavities: Cavities, remaining: int) -> Needs:
         """Lets only the `remaining` winners of highest priority go ahead."""
@@ -254,29 +256,16 @@ class Run:
         return winners_needs(self.space, cavities)
 
     def _insert(self, cavities: Cavities, needs: Needs, stamp: int) -> None:
-        """Retriangulates, checks the new triangles, and brings the list of bad triangles up to date."""
-        device, state, space = self.device, self.state, self.space
-        listed = self.bad_count + needs.fresh
-        self.bad = self.bad.grown(listed)
-        fresh = self.bad[self.bad_count : listed]
-        retriangulate(state, space, cavities, needs, stamp, fresh)
+        """Retriangulates, checks the new triangles, and lists the bad ones."""
+        device, state = self.device, self.state
+        fresh = self.space.array("fresh", needs.fresh, np.int32)
+        retriangulate(state, self.space, cavities, needs, stamp, fresh)
         self.ledger.segments += needs.segments
         if self.options.balance == "work-stealing":
             self._check(fresh, needs.fresh)
         else:
             device.launch("check_by_cavity", cavities.count, cavities.won, needs.fresh_offsets, fresh, *self._bounds())
-        flags = space.array("bad_flags", listed, np.int32)
-        device.launch(
-            "flag_bad", listed, self.bad, self.bad_count, state.triangles, state.quality, stamp, flags
-        )
-        self._keep_flagged(flags, listed)
-
-    def _keep_flagged(self, flags: DeviceArray, listed: int) -> None:
-        offsets = scan(flags, listed, out=self.space.array("bad_offsets", listed + 1, np.int32))
-        self.bad_count = total(offsets, listed)
-        kept = self.space.array("bad_kept", listed, np.int32)
-        self.device.launch("scatter_flagged", listed, self.bad, flags, offsets, kept)
-        self.bad[: self.bad_count].copy_from(kept[: self.bad_count])
+        self.bad.append(fresh, needs.fresh)
 
     def _settle(self, cavities: Cavities) -> None:
         """Gives up what cannot be resolved, sets aside what needs a large record, and enters the outcomes."""
@@ -289,8 +278,6 @@ class Run:
         self.overflowed = counted.outcomes[Outcome.OVERFLOWED] > 0
         self.large_waiting = self.large_waiting or self.overflowed
         self.ledger.enter(counted)
-        if counted.outcomes[Outcome.PRECISION]:
-            self._drop_given_up()
         self._count_wishes()
 
     # ---- The quality check -----------------------------------------------------------------------------------------
@@ -307,21 +294,20 @@ class Run:
         self.device.launch("check_listed", count, slots, *self._bounds())
 
     def _check_everything(self) -> None:
-        """The first check: every triangle is listed, and the bad ones stay."""
+        """The first check: all triangles, and all subsegments with it."""
         count = self.state.slots
-        self.bad = self.bad.grown(count)
-        self.device.launch("fill_indices", count, self.bad)
-        self._check(self.bad, count)
-        self._drop_given_up(count)
+        everything = self.space.array("fresh", count, np.int32)
+        self.device.launch("fill_indices", count, everything)
+        self._check(everything, count)
+        self.bad.append(everything, count)
         self._count_wishes()
+        self._reserve_ahead()
 
-    def _drop_given_up(self, listed: int | None = None) -> None:
-        """Takes what is not to be refined out of the list."""
-        listed = self.bad_count if listed is None else listed
-        flags = self.space.array("bad_flags", listed, np.int32)
-        state = self.state
-        self.device.launch("flag_bad", listed, self.bad, 0, state.triangles, state.quality, 0, flags)
-        self._keep_flagged(flags, listed)
+    def _reserve_ahead(self) -> None:
+        """Makes room for what a bound of 30 degrees usually needs, so that the arrays are not copied again and again."""
+        state, bad = self.state, self.bad.count
+        with suppress(OutOfMemoryError):  # a small device may do with less; what is really needed is asked for later
+            state.reserve(state.vertices + 2 * bad, state.slots + 4 * bad, state.subsegments_count)
 
     def _count_wishes(self) -> None:
         """How many subsegments wait to be split."""

@@ -190,6 +190,6 @@ def test_a_vertex_on_another_boundary_edge_fails_overlap():
 def test_huge_tiny_and_far_off_meshes_are_checked_without_a_word():
     for unit in (1e-320, 1e-300, 1e150, 5e307):
         mesh = grid(np.arange(3.0) * unit)
-        assert validate(mesh, min_angle=40).ok, unit
+        assert validate(mesh, min_angle=40, input=mesh).ok, unit
         spoiled = with_triangles(mesh, mesh.triangles[:, ::-1])
         assert "orientation" in validate(spoiled).counts

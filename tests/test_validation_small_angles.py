@@ -130,7 +130,7 @@ def test_a_mesh_never_refined_lists_all_its_angles():
 
 
 def test_a_triangle_next_to_the_shell_is_of_its_cluster():
-    """The shell's edge belongs to a triangle that is wide enough; the narrow one across another edge is listed apart."""
+    """The shell's edge belongs to a triangle that is wide enough; the narrow one beside it is listed apart."""
     a = radians(25)
     d, e = np.array([1.0, 0.0]), np.array([cos(a), sin(a)])
     vertices = [0 * d, d, e, 1.5 * d, [2, 0.35], [1.6, 1.2]]

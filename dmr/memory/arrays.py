@@ -44,6 +44,10 @@ class DeviceArray(ABC):
     def download(self) -> NDArray[Any]:
         """The array as a new numpy array; waits for the work that was launched before."""
 
+    def detach(self) -> NDArray[Any]:
+        """The content as a numpy array, for a device array that is not used any more: no copy where it can be helped."""
+        return self.download()
+
     @abstractmethod
     def fill(self, value: int) -> None:
         """Sets every byte to `value` (0 to 255): 0 for zero, 255 for -1."""
@@ -60,9 +64,8 @@ class DeviceArray(ABC):
         """
         if size <= self.size:
             return self
-        larger = self.device.empty(max(size, self.size + self.size // 2), self.dtype)
+        larger = self.device.zeros(max(size, self.size + self.size // 2), self.dtype)
         larger.copy_from(self)
-        larger[self.size :].fill(0)
         return larger
 
     def _checked(self, values: NDArray[Any]) -> NDArray[Any]:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import os
+from collections.abc import Callable
 from pathlib import Path
 from typing import Any
 
@@ -42,6 +43,9 @@ class HostArray(DeviceArray):
     def download(self) -> NDArray[Any]:
         return self.values.copy()
 
+    def detach(self) -> NDArray[Any]:
+        return self.values
+
     def fill(self, value: int) -> None:
         self.values.view(np.uint8).fill(value)
 
@@ -61,7 +65,13 @@ class HostDevice(Device):
         self.description = f"cpu ({self.threads} thread{'s' if self.threads != 1 else ''})"
 
     def empty(self, size: int, dtype: DTypeLike) -> HostArray:
-        element = np.dtype(dtype)
+        return self._allocated(size, np.dtype(dtype), np.empty)
+
+    def zeros(self, size: int, dtype: DTypeLike) -> HostArray:
+        """As `Device.zeros`; the pages of a large array are taken when they are first written."""
+        return self._allocated(size, np.dtype(dtype), np.zeros)
+
+    def _allocated(self, size: int, element: np.dtype[Any], make: Callable[..., NDArray[np.uint8]]) -> HostArray:
         needed = size * element.itemsize
         if needed > WORTH_ASKING:
             # Linux promises more memory than there is, and kills the process that takes the promise at its word.
@@ -71,11 +81,11 @@ class HostDevice(Device):
                     f"too little memory: {needed / 2**30:.2f} GiB more are needed, {available / 2**30:.2f} GiB are free"
                 )
         try:
-            raw = np.empty(size * element.itemsize + ALIGNMENT, np.uint8)
-        except (MemoryError, ValueError):  # ValueError: more bytes than addresses
-            raise OutOfMemoryError(f"{size * element.itemsize / 2**30:.2f} GiB of memory could not be had") from None
+            raw = make(needed + ALIGNMENT, np.uint8)
+        except MemoryError:
+            raise OutOfMemoryError(f"{needed / 2**30:.2f} GiB of memory could not be had") from None
         start = -raw.ctypes.data % ALIGNMENT
-        return HostArray(self, raw[start : start + size * element.itemsize].view(element))
+        return HostArray(self, raw[start : start + needed].view(element))
 
     def _run(self, signature: Signature, count: int, values: list[int | float]) -> None:
         piece = 1 if signature.team else SMALLEST_PIECE

@@ -1,0 +1,100 @@
+"""Runs every kernel of a refinement on small meshes, and prints the result of each run as a line of JSON.
+
+    python kernels.py FOLDER [LIBRARY]
+
+FOLDER holds meshes as .npz. LIBRARY is a build of the kernels to use in place of the installed one: under a sanitizer,
+every device array is then an allocation of its own and of exactly its size, so that no overrun lands in padding.
+"""
+
+from __future__ import annotations
+
+import ctypes
+import hashlib
+import json
+import sys
+import warnings
+import weakref
+from itertools import product
+from pathlib import Path
+
+import numpy as np
+
+import dmr
+from dmr.memory import argsort, compact, flagged_indices, minmax_float64, open_device, scan, sum_float64
+from dmr.memory.host import compiler
+from dmr.memory.host.device import ALIGNMENT, HostArray, HostDevice
+from dmr.records import POINT
+
+OPTIONS = (
+    {},
+    {"balance": "none", "steiner": "circumcenter", "conforming": True},
+    {"max_area": 0.001},
+)
+
+
+def exact_empty(device, size, dtype):
+    """HostDevice.empty, without a byte to spare."""
+    element, libc = np.dtype(dtype), ctypes.CDLL(None)
+    if size * element.itemsize == 0:
+        return HostArray(device, np.empty(0, element))
+    address = ctypes.c_void_p()
+    libc.posix_memalign(ctypes.byref(address), ctypes.c_size_t(ALIGNMENT), ctypes.c_size_t(size * element.itemsize))
+    memory = (ctypes.c_uint8 * (size * element.itemsize)).from_address(address.value)
+    weakref.finalize(memory, libc.free, ctypes.c_void_p(address.value))
+    return HostArray(device, np.frombuffer(memory, element))
+
+
+def digest(*arrays):
+    """The bits of some arrays in short."""
+    return hashlib.sha256(b"".join(np.ascontiguousarray(array).tobytes() for array in arrays)).hexdigest()[:16]
+
+
+def refinements(folder):
+    """(what was run, digest) of every mesh, marking, option and number of threads."""
+    for path, marking, options, threads in product(
+        sorted(folder.glob("*.npz")), ("deterministic", "two-stage"), OPTIONS, (1, 3)
+    ):
+        run = dmr.refine(dmr.read(path), marking=marking, device="cpu", threads=threads, max_steiner=3000, **options)
+        what = [path.stem, marking, options, threads]
+        yield what, digest(run.mesh.vertices, run.mesh.triangles) if what[1::2] != ["two-stage", 3] else None
+
+
+def primitives(device):
+    """(what was run, digest) of scans, sums and sorts at the borders of tiles."""
+    random = np.random.default_rng(1)
+    for size in (1, 7, 8, 511, 513, 2047, 2048, 2049, 10_000):
+        flags = device.array(random.integers(0, 2, size).astype(np.int32))
+        keys = device.array(random.integers(0, 2**32, size).astype(np.uint32))
+        numbers = device.array(random.random(size))
+        arrays = (scan(flags), argsort(keys), argsort(keys, 8), flagged_indices(flags)[0], compact(flags, flags)[0])
+        sums = np.array([sum_float64(numbers), *minmax_float64(numbers)])
+        yield ["primitives", size], digest(sums, *(array.download() for array in arrays))
+
+
+def predicates(device):
+    """(what was run, digest) of predicates at both ends of the admitted range, where the exact stage has least room."""
+    random = np.random.default_rng(2)
+    for end in (2.0**-142, 1.0, 2.0**201):
+        points = end * (1 - 2.0**-52 * random.integers(-3 if end < 1 else 0, 3 if end > 1 else 1, (4, 500, 2)))
+        points[:, ::3] *= random.choice([-1.0, 1.0], points[:, ::3].shape)
+        signs = device.empty(500, np.int32)
+        corners = [device.array(corner, POINT) for corner in points]
+        device.launch("incircle_exact_all", 500, *corners, signs)
+        first = signs.download()
+        device.launch("orient2d_exact_all", 500, *corners[:3], signs)
+        yield ["predicates", end], digest(first, signs.download())
+
+
+def main(folder, library=None):
+    """Prints what every run gave."""
+    if library is not None:
+        compiler.LIBRARY = Path(library)
+        HostDevice.empty = exact_empty
+    device = open_device("cpu", 3)
+    for what, result in (*primitives(device), *predicates(device), *refinements(Path(folder))):
+        print(json.dumps([what, result]), flush=True)
+
+
+if __name__ == "__main__":
+    warnings.simplefilter("error")
+    main(*sys.argv[1:])

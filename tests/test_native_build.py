@@ -1,0 +1,220 @@
+"""The native builds: both compilers see the same kernels, nothing is contracted, and sanitizers find nothing."""
+
+from __future__ import annotations
+
+import ast
+import json
+import os
+import platform
+import re
+import shutil
+import subprocess
+import sys
+from concurrent.futures import ThreadPoolExecutor
+from dataclasses import replace
+from pathlib import Path
+
+import numpy as np
+import pytest
+import triangle
+
+from dmr.generation import generate
+from dmr.io import write
+from dmr.memory import signatures
+from dmr.memory.host import compiler
+from dmr.memory.signatures import source_folder
+from dmr.meshes import Mesh
+
+ROOT = Path(__file__).resolve().parents[1]
+HERE = Path(__file__).resolve().parent
+CXX = os.environ.get("CXX", "g++")
+NVCC_FLAGS = ast.literal_eval(
+    re.search(r"^FLAGS = (\(.*?\))$", (ROOT / "dmr/memory/cuda/compiler.py").read_text(), re.M | re.S)[1]
+)
+CXX_FLAGS = ast.literal_eval(re.search(r"^FLAGS = (\[.*?\])$", (ROOT / "setup.py").read_text(), re.M | re.S)[1])
+
+on_x86 = pytest.mark.skipif(platform.machine() != "x86_64", reason="reads x86 instructions")
+FUSED = re.compile(r"\bvfn?m(add|sub)\w*")
+
+
+def needs(*tools):
+    missing = [tool for tool in tools if shutil.which(tool) is None]
+    return pytest.mark.skipif(bool(missing), reason=f"{', '.join(missing)} not installed")
+
+
+def output_of(*command, **more):
+    return subprocess.run([str(word) for word in command], capture_output=True, text=True, check=True, **more).stdout
+
+
+def build(folder, sources, *flags):
+    """A shared library of some sources, with setup.py's flags and then these."""
+
+    def compile_one(source):
+        made = folder / f"{source.name}.o"
+        output_of(CXX, *CXX_FLAGS, *flags, "-I", source_folder(), "-x", "c++", "-c", source, "-o", made)
+        return made
+
+    with ThreadPoolExecutor(2) as workers:
+        objects = list(workers.map(compile_one, sources))
+    library = folder / "library.so"
+    output_of(CXX, "-shared", "-pthread", *flags, *objects, "-o", library)
+    return library
+
+
+def kernel_sources():
+    return [*sorted(source_folder().rglob("*.cu")), source_folder() / "host.cpp"]
+
+
+# The same kernels everywhere
+
+
+@needs("nm")
+def test_the_host_library_holds_the_declared_kernels_and_no_others():
+    lines = output_of("nm", "-D", "--defined-only", compiler.LIBRARY).splitlines()
+    exported = {name.removeprefix("kernel_") for name in (line.split()[-1] for line in lines) if "kernel_" in name}
+    assert exported == set(signatures())
+
+
+def test_every_declared_kernel_can_be_looked_up():
+    assert all(compiler.kernel_address(name) for name in signatures())
+
+
+@pytest.fixture(scope="module")
+def ptx(tmp_path_factory):
+    """The PTX of every `.cu` file, by its path."""
+    folder = tmp_path_factory.mktemp("ptx")
+
+    def compile_one(source):
+        made = folder / f"{source.stem}.ptx"
+        output_of("nvcc", *NVCC_FLAGS, "-arch=sm_90", "-ptx", "-I", source_folder(), "-o", made, source)
+        return source, made.read_text()
+
+    with ThreadPoolExecutor(2) as workers:
+        return dict(workers.map(compile_one, sorted(source_folder().rglob("*.cu"))))
+
+
+@needs("nvcc")
+def test_nvcc_makes_the_same_kernels_of_each_file(ptx):
+    declared = {source: {s.name for s in signatures().values() if s.source == source} for source in ptx}
+    assert {source: set(re.findall(r"\.entry (\w+)\(", text)) for source, text in ptx.items()} == declared
+
+
+# No contraction: a fused multiply-add rounds once where two instructions round twice
+
+
+@needs("nvcc")
+def test_nvcc_fuses_no_multiplication_with_an_addition(ptx):
+    assert not [source.name for source, text in ptx.items() if re.search(r"\bfma\.", text)]
+
+
+@on_x86
+@needs("objdump")
+def test_the_host_library_holds_no_fused_instruction():
+    assert not FUSED.search(output_of("objdump", "-d", compiler.LIBRARY))
+
+
+@on_x86
+@needs(CXX)
+def test_the_flags_forbid_fusing_where_the_processor_could(tmp_path):
+    source = source_folder() / "predicates.cu"
+    compile_with = (CXX, *CXX_FLAGS, "-mfma", "-I", source_folder(), "-x", "c++", "-S", "-o", "-", source)
+    assert not FUSED.search(output_of(*compile_with))
+    assert FUSED.search(output_of(*compile_with, "-ffp-contract=fast"))  # so the search would find them
+
+
+def test_no_flag_trades_exactness_for_speed():
+    assert "-ffp-contract=off" in CXX_FLAGS and "-fmad=false" in NVCC_FLAGS
+    assert not {"-ffast-math", "-Ofast", "-funsafe-math-optimizations", "--use_fast_math"} & {*CXX_FLAGS, *NVCC_FLAGS}
+
+
+# Sanitizers
+
+
+def sheared_grid(side=12, shear=3.0):
+    """A valid triangulation, nearly none of whose edges is Delaunay."""
+    x, y = np.meshgrid(np.arange(side) / side, np.arange(side) / side)
+    corner = (np.arange(side - 1)[:, None] * side + np.arange(side - 1)).ravel()
+    lower = np.stack([corner, corner + 1, corner + 1 + side], axis=1)
+    upper = np.stack([corner, corner + 1 + side, corner + side], axis=1)
+    return Mesh(np.stack([x + shear * y, y], axis=-1).reshape(-1, 2), np.concatenate([lower, upper]))
+
+
+def star(rays=14):
+    """Segments that meet at small angles."""
+    angle = np.arange(rays) * 2 * np.pi / rays
+    vertices = np.concatenate([[[0, 0]], np.stack([np.cos(angle), np.sin(angle)], axis=-1)])
+    segments = [[0, ray] for ray in range(1, rays + 1)]
+    return Mesh.from_triangle(triangle.triangulate({"vertices": vertices, "segments": segments}, "pc"))
+
+
+def with_attributes(mesh):
+    random = np.random.default_rng(3)
+    return replace(
+        mesh,
+        vertex_attributes=random.random((len(mesh.vertices), 2)),
+        triangle_attributes=random.integers(0, 3, (len(mesh.triangles), 1)).astype(float),
+        area_bounds=random.random(len(mesh.triangles)) * 0.02,
+    )
+
+
+@pytest.fixture(scope="module")
+def small_meshes(tmp_path_factory):
+    """A folder of meshes that between them reach every kernel."""
+    folder = tmp_path_factory.mktemp("meshes")
+    for name, mesh in {
+        "random": generate("random", 300),
+        "circle": generate("circle", 200),  # large cavities
+        "grid": generate("grid", 100),
+        "plate": with_attributes(generate("plate", 150)),
+        "sheared": sheared_grid(),
+        "star": star(),
+    }.items():
+        write(folder / f"{name}.npz", mesh)
+    return folder
+
+
+def runtime(name):
+    """The runtime library of a sanitizer; the test is skipped where the compiler has none."""
+    if shutil.which(CXX) is None:
+        pytest.skip(f"no compiler {CXX}")
+    found = Path(output_of(CXX, f"-print-file-name={name}").strip())
+    if not found.is_absolute() or not found.exists():
+        pytest.skip(f"{CXX} comes without {name}")
+    return found
+
+
+def run(script, *arguments, before=(), **environment):
+    """The lines that a script prints, each as JSON; it must end well and without a report."""
+    outcome = subprocess.run(
+        [*before, sys.executable, str(HERE / "sanitizers" / script), *map(str, arguments)],
+        capture_output=True,
+        text=True,
+        timeout=500,
+        env={**os.environ, "PYTHONPATH": str(ROOT), "PYTHONMALLOC": "malloc", **environment},
+    )
+    assert outcome.returncode == 0 and "Sanitizer" not in outcome.stderr, outcome.stderr[-6000:]
+    return [json.loads(line) for line in outcome.stdout.splitlines()]
+
+
+ASAN = ("-O1", "-g1", "-fno-omit-frame-pointer", "-fsanitize=address,undefined", "-fno-sanitize-recover=all")
+# What is read before it was written holds a pattern, and would change the results.
+ASAN_OPTIONS = "detect_leaks=0:max_malloc_fill_size=1000000000:malloc_fill_byte=165"
+
+
+def test_address_and_undefined_behaviour_sanitizers_find_nothing_in_the_kernels(tmp_path, small_meshes):
+    preloaded = runtime("libasan.so")
+    library = build(tmp_path, kernel_sources(), *ASAN)
+    found = run("kernels.py", small_meshes, library, LD_PRELOAD=str(preloaded), ASAN_OPTIONS=ASAN_OPTIONS)
+    assert found == run("kernels.py", small_meshes)
+
+
+@pytest.mark.large
+def test_the_thread_sanitizer_finds_nothing_in_the_kernels(tmp_path, small_meshes):
+    preloaded = runtime("libtsan.so")
+    library = build(tmp_path, kernel_sources(), "-O1", "-g1", "-fsanitize=thread")
+    fixed_addresses = ("setarch", "-R") if shutil.which("setarch") else ()  # older runtimes need them
+    options = "halt_on_error=1:report_signal_unsafe=0"
+    found = run(
+        "kernels.py", small_meshes, library, before=fixed_addresses, LD_PRELOAD=str(preloaded), TSAN_OPTIONS=options
+    )
+    assert found == run("kernels.py", small_meshes)
