@@ -1,8 +1,8 @@
 """Parallel Delaunay mesh refinement, on GPUs and CPUs: the same provably right mesh on each.
 
-    mesh = dmr.read("input.ele")
-    fine = dmr.refine(mesh, min_angle=30)        # a Refinement: fine.mesh, and what happened
-    dmr.write("fine.vtu", fine.mesh)
+mesh = dmr.read("input.ele")
+fine = dmr.refine(mesh, min_angle=30)        # a Refinement: fine.mesh, and what happened
+dmr.write("fine.vtu", fine.mesh)
 """
 
 from __future__ import annotations

@@ -18,8 +18,9 @@ from dmr.corners import acute_corners
 from dmr.device_mesh import DeviceMesh
 from dmr.errors import InvalidMeshError
 from dmr.memory import Device, DeviceArray, argsort, scan, total
-from dmr.meshes import Int, Mesh
+from dmr.meshes import Float, Int, Mesh
 from dmr.records import POINT, SUBSEGMENT, TRIANGLE
+from dmr.sweep import OverlapError, sweep_boundary
 
 log = logging.getLogger("dmr")
 
@@ -67,7 +68,7 @@ def admit(mesh: Mesh, device: Device) -> tuple[DeviceMesh, list[str]]:
     input_segments.copy_from(subsegments)
     host_segments = subsegments.download()
     host_points = points.download().view(np.float64).reshape(-1, 2)
-    _check_boundary(host_segments, host_points, order)
+    _check_boundary(host_segments, host_points, order, triangle_order)
     state = DeviceMesh(
         device=device,
         vertices=n,
@@ -120,9 +121,7 @@ def _orient(device: Device, points: DeviceArray, corners: DeviceArray, count: in
     return int(turned.download()[0])
 
 
-def _order_vertices(
-    mesh: Mesh, device: Device, given: DeviceArray
-) -> tuple[DeviceArray, DeviceArray, DeviceArray]:
+def _order_vertices(mesh: Mesh, device: Device, given: DeviceArray) -> tuple[DeviceArray, DeviceArray, DeviceArray]:
     """(order, rank, points): the user's number of each place, the place of each number, the points in place."""
     n = len(mesh.vertices)
     low, high = mesh.vertices.min(axis=0), mesh.vertices.max(axis=0)
@@ -199,8 +198,40 @@ def _attach_segments(
     return named, subsegments
 
 
-def _check_boundary(subsegments: NDArray[Any], points: NDArray[np.float64], order: DeviceArray) -> None:
-    """Hook for the check that the boundary does not cross itself."""
+def _check_boundary(
+    subsegments: NDArray[Any], points: NDArray[np.float64], order: DeviceArray, triangle_order: DeviceArray
+) -> None:
+    """The boundary does not cross itself, and no part of the mesh lies within another."""
+    boundary = subsegments[subsegments["right"] < 0]
+    tails, heads = boundary["from"], boundary["to"]
+    if _convex(points[tails], points[heads], tails, heads):
+        return
+    try:
+        sweep_boundary(points[tails], points[heads])
+    except OverlapError as found:
+        ends = order.download()[[tails[found.edge], heads[found.edge]]]
+        raise InvalidMeshError(
+            f"its boundary edge of vertices {ends[0]} and {ends[1]} {found}",
+            "triangle",
+            int(triangle_order.download()[boundary["left"][found.edge]]),
+        ) from None
+
+
+def _convex(tails: Float, heads: Float, first: Int, last: Int) -> bool:
+    """Whether the edges are one loop that turns left only, once around, by floating point: then no sweep is needed.
+
+    A turn that rounding cannot tell from a right one counts as right, and the sweep decides.
+    """
+    if len(np.unique(first)) < len(first):
+        return False
+    following = np.empty(int(first.max()) + 1, np.int64)
+    following[first] = np.arange(len(first))
+    after = following[last]
+    way = heads - tails
+    cross = way[:, 0] * way[after, 1] - way[:, 1] * way[after, 0]
+    size = np.abs(way[:, 0] * way[after, 1]) + np.abs(way[:, 1] * way[after, 0])
+    upward = way[:, 1] > 0
+    return bool((cross > 1e-14 * size).all()) and int((~upward & upward[after]).sum()) == 1
 
 
 def _attributes(mesh: Mesh, device: Device, order: DeviceArray) -> DeviceArray:

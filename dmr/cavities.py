@@ -150,14 +150,13 @@ def winners_needs(space: Workspace, cavities: Cavities) -> Needs:
     extra = space.array("extra", count, np.int32)
     fresh = space.array("fresh_counts", count, np.int32)
     device.launch("count_needs", count, cavities.extents, cavities.won, extra, fresh)
-    offsets = [
-        scan(values, count, out=space.array(name, count + 1, np.int32))
-        for name, values in (("vertex_offsets", cavities.won), ("slot_offsets", extra), ("fresh_offsets", fresh))
-    ]
+    vertex_offsets = scan(cavities.won, count, out=space.array("vertex_offsets", count + 1, np.int32))
+    slot_offsets = scan(extra, count, out=space.array("slot_offsets", count + 1, np.int32))
+    fresh_offsets = scan(fresh, count, out=space.array("fresh_offsets", count + 1, np.int32))
     totals = space.array("totals", 4, np.int32)
-    device.launch("gather_totals", 1, *offsets, count, cavities.segments, totals)
+    device.launch("gather_totals", 1, vertex_offsets, slot_offsets, fresh_offsets, count, cavities.segments, totals)
     vertices, slots, new, segments = (int(v) for v in totals[:4].download())
-    return Needs(*offsets, vertices, slots, new, segments)
+    return Needs(vertex_offsets, slot_offsets, fresh_offsets, vertices, slots, new, segments)
 
 
 def retriangulate(
@@ -165,9 +164,7 @@ def retriangulate(
 ) -> None:
     """Puts the winners' points in. `fresh` receives the slots of the new triangles, winner by winner."""
     device = state.device
-    state.reserve(
-        state.vertices + needs.vertices, state.slots + needs.slots, state.subsegments_count + needs.segments
-    )
+    state.reserve(state.vertices + needs.vertices, state.slots + needs.slots, state.subsegments_count + needs.segments)
     shared = (*cavities.records, cavities.extents)
     inherited = space.array("inherited", needs.fresh, np.int32) if state.ancestor is not None else None
     if inherited is not None:

@@ -1,4 +1,4 @@
-"""The check that a mesh covers no place twice, by one sweep along its boundary.
+"""The check that a mesh covers no place twice: a sweep along its boundary (`dmr.sweep`).
 
 Let all triangles be positively oriented and no half-edge occur twice. How many triangles cover a point (not on an
 edge) is the sum of their winding numbers around it; half-edges that are twins cancel, so it is the winding number of
@@ -6,20 +6,11 @@ the boundary half-edges alone. The mesh covers every place at most once if and o
 everywhere: if the boundary does not cross itself, and every line upward meets boundary half-edges alternately
 directed rightward (into the domain, which lies on the left) and leftward (out of it). This finds what no look at
 single vertices can: a strip that comes round and runs over itself, or a component that lies within another one.
-
-The sweep (Bentley and Ottmann's, which need not find crossings, only prove that there are none) keeps the edges under
-the sweep line in a list from bottom to top. At each point, the edges that end there must stand side by side in the
-list, the next one below must be strictly below the point and the next one above strictly above. That suffices: two
-neighbours in the list that cross have the wrong order from then on, and the first later event that touches either of
-them, or comes between them, compares them with its point and fails. All comparisons are exact; points are ordered by
-x, then y, as if the plane were sheared a little, so that vertical edges need no case of their own.
 """
 
 from __future__ import annotations
 
 from fractions import Fraction
-from functools import cmp_to_key
-from itertools import pairwise
 
 import numpy as np
 from numpy.typing import NDArray
@@ -27,18 +18,7 @@ from numpy.typing import NDArray
 from dmr.checks_report import Findings
 from dmr.checks_topology import Topology, describe
 from dmr.meshes import Mesh
-
-Point = tuple[float, float]
-# An edge under the sweep: left end, right end, whether it is directed from left to right, its half-edge.
-Edge = tuple[Point, Point, bool, int]
-
-
-class OverlapError(Exception):
-    """The sweep met a contradiction: the half-edge and the sentence that tell of it."""
-
-    def __init__(self, half_edge: int, reason: str) -> None:
-        super().__init__(reason)
-        self.half_edge = half_edge
+from dmr.sweep import OverlapError, sweep_boundary
 
 
 def check_overlap(mesh: Mesh, topology: Topology, findings: Findings) -> None:
@@ -47,97 +27,14 @@ def check_overlap(mesh: Mesh, topology: Topology, findings: Findings) -> None:
         findings.skip("overlap", "orientation or edges failed")
         return
     findings.start("overlap")
+    boundary = topology.boundary
     try:
-        _sweep(mesh, topology)
+        sweep_boundary(mesh.vertices[topology.starts[boundary]], mesh.vertices[topology.ends[boundary]])
     except OverlapError as found:
-        h = found.half_edge
+        h = int(boundary[found.edge])
         ends = describe(mesh.vertices, topology.starts[h], topology.ends[h])
         reason = str(found)
         findings.add("overlap", "triangle", [h // 3], lambda i: f"its boundary edge of vertices {ends} {reason}")
-
-
-def side(left: Point, right: Point, point: Point) -> int:
-    """1 where the point lies above the edge (to the left of left -> right), -1 below, 0 on its line; exact."""
-    first = (right[0] - left[0]) * (point[1] - left[1])
-    second = (right[1] - left[1]) * (point[0] - left[0])
-    difference = first - second
-    # Each product has a relative error of at most 3 e + O(e^2) (two differences, one product; e = 2^-53), the last
-    # difference one of e: 2^-50 = 8 e covers it. The other term covers underflow; an overflow fails both comparisons.
-    error = 2.0**-50 * (abs(first) + abs(second)) + 2.0**-1000
-    if difference > error:
-        return 1
-    if difference < -error:
-        return -1
-    (ax, ay), (bx, by), (px, py) = ((Fraction(x), Fraction(y)) for x, y in (left, right, point))
-    exact = (bx - ax) * (py - ay) - (by - ay) * (px - ax)
-    return (exact > 0) - (exact < 0)
-
-
-def _sweep(mesh: Mesh, topology: Topology) -> None:
-    starting: dict[Point, list[Edge]] = {}
-    ending: dict[Point, int] = {}
-    boundary = topology.boundary
-    tails = mesh.vertices[topology.starts[boundary]].tolist()
-    heads = mesh.vertices[topology.ends[boundary]].tolist()
-    for h, (ux, uy), (vx, vy) in zip(boundary.tolist(), tails, heads, strict=True):
-        u, v = (ux, uy), (vx, vy)
-        edge: Edge = (u, v, True, h) if u < v else (v, u, False, h)
-        starting.setdefault(edge[0], []).append(edge)
-        ending[edge[1]] = ending.get(edge[1], 0) + 1
-    status: list[Edge] = []
-    for point in sorted(starting.keys() | ending.keys()):
-        place = _first_not_below(status, point)
-        stop = place + ending.get(point, 0)
-        _check_neighbours(status, place, stop, point)
-        fresh = starting.get(point, [])
-        if len(fresh) > 1:
-            fresh = _bottom_to_top(point, fresh)
-        status[place:stop] = fresh
-        for i, edge in enumerate(fresh, place):
-            # From outside, where every line upward begins, the first edge must lead in, the next one out, and so on.
-            if edge[2] != (i % 2 == 0):
-                where = "inside another part of the mesh" if edge[2] else "outside of the part of the mesh it bounds"
-                raise OverlapError(edge[3], f"lies {where}: the mesh overlaps itself")
-
-
-def _first_not_below(status: list[Edge], point: Point) -> int:
-    """How many edges, from the bottom, lie strictly below the point, if the list is in order."""
-    low, high = 0, len(status)
-    while low < high:
-        middle = (low + high) // 2
-        left, right, _, _ = status[middle]
-        if right != point and side(left, right, point) > 0:
-            low = middle + 1
-        else:
-            high = middle
-    return low
-
-
-def _check_neighbours(status: list[Edge], place: int, stop: int, point: Point) -> None:
-    """The edges place .. stop - 1 are those that end at the point; the ones around them lie clear of it."""
-    for edge in status[place:stop]:
-        if edge[1] != point:
-            raise OverlapError(edge[3], f"crosses or touches the boundary near ({point[0]!r}, {point[1]!r})")
-    if stop > len(status):
-        raise OverlapError(status[-1][3] if status else 0, f"crosses the boundary near ({point[0]!r}, {point[1]!r})")
-    for i, sign in ((place - 1, 1), (stop, -1)):
-        if 0 <= i < len(status):
-            left, right, _, h = status[i]
-            if right == point or side(left, right, point) != sign:
-                raise OverlapError(h, f"crosses or touches the boundary near ({point[0]!r}, {point[1]!r})")
-
-
-def _bottom_to_top(point: Point, edges: list[Edge]) -> list[Edge]:
-    """Edges that start at one point, by their direction."""
-
-    def compare(first: Edge, second: Edge) -> int:
-        return -side(point, first[1], second[1])
-
-    ordered = sorted(edges, key=cmp_to_key(compare))
-    for below, above in pairwise(ordered):
-        if side(point, below[1], above[1]) <= 0:
-            raise OverlapError(above[3], f"lies on another boundary edge near ({point[0]!r}, {point[1]!r})")
-    return ordered
 
 
 def twice_total_area(vertices: NDArray[np.float64], topology: Topology) -> Fraction:

@@ -199,9 +199,7 @@ class Run:
         with self.clock.phase("grow"):
             grow(self.state, cavities, self.limits)
         stopped: str | None = None
-        for stamp in MARKINGS[self.options.marking]().steps(
-            self.state, self.space, cavities, self.stamps, self.limits
-        ):
+        for stamp in MARKINGS[self.options.marking]().steps(self.state, self.space, cavities, self.stamps, self.limits):
             with self.clock.phase("retriangulate"):
                 needs = winners_needs(self.space, cavities)
                 if needs.vertices > self.budget - self.ledger.inserted:
@@ -304,7 +302,7 @@ class Run:
         self._reserve_ahead()
 
     def _reserve_ahead(self) -> None:
-        """Makes room for what a bound of 30 degrees usually needs, so that the arrays are not copied again and again."""
+        """Makes room for what a bound of 30 degrees usually needs, so that arrays are not copied again and again."""
         state, bad = self.state, self.bad.count
         with suppress(OutOfMemoryError):  # a small device may do with less; what is really needed is asked for later
             state.reserve(state.vertices + 2 * bad, state.slots + 4 * bad, state.subsegments_count)

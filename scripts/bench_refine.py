@@ -1,6 +1,6 @@
 """Times `dmr.refine` on the standard inputs, beside Triangle in the same run, and proves the results.
 
-    python scripts/bench_refine.py                                    # the two small inputs, about a minute on two cores
+    python scripts/bench_refine.py                                    # the two small inputs: a minute on two cores
     python scripts/bench_refine.py --inputs thesis-1.1m thesis-5.6m --device cuda --json results.jsonl
     python scripts/bench_refine.py --inputs thesis-1.1m --device cpu --threads 1 2 --repeats 5
 

@@ -26,7 +26,6 @@ from dmr.memory.signatures import source_folder
 from dmr.meshes import Mesh
 
 ROOT = Path(__file__).resolve().parents[1]
-HERE = Path(__file__).resolve().parent
 CXX = os.environ.get("CXX", "g++")
 NVCC_FLAGS = ast.literal_eval(
     re.search(r"^FLAGS = (\(.*?\))$", (ROOT / "dmr/memory/cuda/compiler.py").read_text(), re.M | re.S)[1]
@@ -183,15 +182,18 @@ def runtime(name):
     return found
 
 
-def run(script, *arguments, before=(), **environment):
-    """The lines that a script prints, each as JSON; it must end well and without a report."""
-    outcome = subprocess.run(
-        [*before, sys.executable, str(HERE / "sanitizers" / script), *map(str, arguments)],
+def script(name, *arguments, before=(), **environment):
+    return subprocess.run(
+        [*before, sys.executable, str(ROOT / "tests" / "sanitizers" / name), *map(str, arguments)],
         capture_output=True,
         text=True,
         timeout=500,
         env={**os.environ, "PYTHONPATH": str(ROOT), "PYTHONMALLOC": "malloc", **environment},
     )
+
+
+def results(outcome):
+    """The lines that a script printed, from JSON; it must have ended well and without a report."""
     assert outcome.returncode == 0 and "Sanitizer" not in outcome.stderr, outcome.stderr[-6000:]
     return [json.loads(line) for line in outcome.stdout.splitlines()]
 
@@ -201,20 +203,40 @@ ASAN = ("-O1", "-g1", "-fno-omit-frame-pointer", "-fsanitize=address,undefined",
 ASAN_OPTIONS = "detect_leaks=0:max_malloc_fill_size=1000000000:malloc_fill_byte=165"
 
 
-def test_address_and_undefined_behaviour_sanitizers_find_nothing_in_the_kernels(tmp_path, small_meshes):
-    preloaded = runtime("libasan.so")
-    library = build(tmp_path, kernel_sources(), *ASAN)
-    found = run("kernels.py", small_meshes, library, LD_PRELOAD=str(preloaded), ASAN_OPTIONS=ASAN_OPTIONS)
-    assert found == run("kernels.py", small_meshes)
+@pytest.fixture(scope="module")
+def under_asan(tmp_path_factory):
+    """The kernels built with ASan and UBSan, and the environment that they need."""
+    environment = {"LD_PRELOAD": str(runtime("libasan.so")), "ASAN_OPTIONS": ASAN_OPTIONS}
+    return build(tmp_path_factory.mktemp("asan"), kernel_sources(), *ASAN), environment
+
+
+@pytest.fixture(scope="module")
+def plain_results(small_meshes):
+    """What the installed library gives."""
+    return results(script("kernels.py", small_meshes))
+
+
+def test_small_inputs_reach_every_kernel(plain_results):
+    assert plain_results[-1] == ["never launched", []]
+
+
+def test_address_and_undefined_behaviour_sanitizers_find_nothing(under_asan, small_meshes, plain_results):
+    library, environment = under_asan
+    assert results(script("kernels.py", small_meshes, library, **environment)) == plain_results
+
+
+def test_the_address_sanitizer_would_see_one_place_too_many(under_asan):
+    library, environment = under_asan
+    outcome = script("overrun.py", library, **environment)
+    assert outcome.returncode != 0
+    assert "heap-buffer-overflow" in outcome.stderr and "fill_indices" in outcome.stderr
 
 
 @pytest.mark.large
-def test_the_thread_sanitizer_finds_nothing_in_the_kernels(tmp_path, small_meshes):
+def test_the_thread_sanitizer_finds_nothing(tmp_path, small_meshes, plain_results):
     preloaded = runtime("libtsan.so")
     library = build(tmp_path, kernel_sources(), "-O1", "-g1", "-fsanitize=thread")
     fixed_addresses = ("setarch", "-R") if shutil.which("setarch") else ()  # older runtimes need them
-    options = "halt_on_error=1:report_signal_unsafe=0"
-    found = run(
-        "kernels.py", small_meshes, library, before=fixed_addresses, LD_PRELOAD=str(preloaded), TSAN_OPTIONS=options
-    )
-    assert found == run("kernels.py", small_meshes)
+    environment = {"LD_PRELOAD": str(preloaded), "TSAN_OPTIONS": "halt_on_error=1:report_signal_unsafe=0"}
+    outcome = script("kernels.py", small_meshes, library, before=fixed_addresses, **environment)
+    assert results(outcome) == plain_results

@@ -86,7 +86,9 @@ def _open_cuda(number: int) -> Device:
 
     cards = cuda.cards()
     if number >= len(cards):
-        raise DeviceUnavailableError(cuda.absence() or f"there is no cuda:{number}: this machine has {len(cards)} GPU(s)")
+        raise DeviceUnavailableError(
+            cuda.absence() or f"there is no cuda:{number}: this machine has {len(cards)} GPU(s)"
+        )
     reason = cards[number].reason
     if reason is not None:
         raise DeviceUnavailableError(f"cuda:{number} cannot be used: {reason}")

@@ -1,4 +1,4 @@
-"""Runs every kernel of a refinement on small meshes, and prints the result of each run as a line of JSON.
+"""Runs every kernel of `dmr` on small inputs, and prints the result of each run as a line of JSON.
 
     python kernels.py FOLDER [LIBRARY]
 
@@ -20,15 +20,16 @@ from pathlib import Path
 import numpy as np
 
 import dmr
-from dmr.memory import argsort, compact, flagged_indices, minmax_float64, open_device, scan, sum_float64
+from dmr.memory import argsort, compact, flagged_indices, minmax_float64, open_device, scan, signatures, sum_float64
 from dmr.memory.host import compiler
 from dmr.memory.host.device import ALIGNMENT, HostArray, HostDevice
+from dmr.memory.signatures import source_folder
 from dmr.records import POINT
 
 OPTIONS = (
     {},
     {"balance": "none", "steiner": "circumcenter", "conforming": True},
-    {"max_area": 0.001},
+    {"max_area": 0.003},
 )
 
 
@@ -66,7 +67,8 @@ def primitives(device):
         flags = device.array(random.integers(0, 2, size).astype(np.int32))
         keys = device.array(random.integers(0, 2**32, size).astype(np.uint32))
         numbers = device.array(random.random(size))
-        arrays = (scan(flags), argsort(keys), argsort(keys, 8), flagged_indices(flags)[0], compact(flags, flags)[0])
+        wide = device.array(random.integers(0, 2**40, size))
+        arrays = (scan(flags), scan(wide), argsort(keys), argsort(keys, 8), flagged_indices(flags)[0], compact(flags, flags)[0])
         sums = np.array([sum_float64(numbers), *minmax_float64(numbers)])
         yield ["primitives", size], digest(sums, *(array.download() for array in arrays))
 
@@ -77,22 +79,35 @@ def predicates(device):
     for end in (2.0**-142, 1.0, 2.0**201):
         points = end * (1 - 2.0**-52 * random.integers(-3 if end < 1 else 0, 3 if end > 1 else 1, (4, 500, 2)))
         points[:, ::3] *= random.choice([-1.0, 1.0], points[:, ::3].shape)
-        signs = device.empty(500, np.int32)
         corners = [device.array(corner, POINT) for corner in points]
-        device.launch("incircle_exact_all", 500, *corners, signs)
-        first = signs.download()
-        device.launch("orient2d_exact_all", 500, *corners[:3], signs)
-        yield ["predicates", end], digest(first, signs.download())
+        for kernel, count in (("incircle", 4), ("incircle_exact", 4), ("orient2d", 3), ("orient2d_exact", 3)):
+            signs = device.empty(500, np.int32)
+            device.launch(f"{kernel}_all", 500, *corners[:count], signs)
+            yield [kernel, end], digest(signs.download())
+
+
+def use(library):
+    """Takes another build of the kernels, and exact allocations."""
+    compiler.LIBRARY = Path(library)
+    HostDevice.empty = exact_empty
 
 
 def main(folder, library=None):
-    """Prints what every run gave."""
+    """Prints what every run gave, and last the kernels that none of them launched."""
     if library is not None:
-        compiler.LIBRARY = Path(library)
-        HostDevice.empty = exact_empty
+        use(library)
+    launched, plain_run = set(), HostDevice._run
+
+    def noted_run(device, signature, *more):
+        launched.add(signature.name)
+        plain_run(device, signature, *more)
+
+    HostDevice._run = noted_run
     device = open_device("cpu", 3)
     for what, result in (*primitives(device), *predicates(device), *refinements(Path(folder))):
         print(json.dumps([what, result]), flush=True)
+    ours = {name for name, signature in signatures().items() if signature.source.parent == source_folder()}
+    print(json.dumps(["never launched", sorted(ours - launched)]))
 
 
 if __name__ == "__main__":

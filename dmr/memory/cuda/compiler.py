@@ -18,7 +18,15 @@ from dmr.memory.signatures import source_folder
 log = logging.getLogger("dmr.memory")
 
 # -fmad=false: a contracted multiply-add rounds once where the CPU rounds twice, and the meshes would differ.
-FLAGS = ("-O3", "-std=c++17", "-fmad=false", "-prec-div=true", "-prec-sqrt=true", "-ftz=false", "--expt-relaxed-constexpr")
+FLAGS = (
+    "-O3",
+    "-std=c++17",
+    "-fmad=false",
+    "-prec-div=true",
+    "-prec-sqrt=true",
+    "-ftz=false",
+    "--expt-relaxed-constexpr",
+)
 
 
 @cache
@@ -52,7 +60,7 @@ def cubin(source: Path, capability: tuple[int, int]) -> Path:
     if target.is_file():
         return target
     folder.mkdir(parents=True, exist_ok=True)
-    log.warning("compiling %s for %s (once; `dmr devices --warm` does it ahead)", source.name, architecture)
+    log.warning("compiling %s for %s, once (`dmr devices --warm` does it ahead)", source.name, architecture)
     with tempfile.TemporaryDirectory(dir=folder) as scratch:
         made = Path(scratch) / "out.cubin"
         command = ["nvcc", *FLAGS, f"-arch={architecture}", "-cubin", "-I", str(source_folder()), "-o", str(made)]

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import atexit
 import logging
+import os
 from concurrent.futures import ThreadPoolExecutor
 from functools import cache
 from pathlib import Path
@@ -78,7 +79,8 @@ class CudaArray(DeviceArray):
             small = self._cuda.small_buffer[: self.nbytes]
             self._cuda.guarded(lambda: driver.memcpy_dtoh_async(small, self.pointer, self._cuda.stream))
             self._cuda.synchronize()
-            return small.copy().view(self.dtype)
+            values: NDArray[Any] = small.copy().view(self.dtype)
+            return values
         result = np.empty(self.size, self.dtype)
         target = result.view(np.uint8).reshape(-1)
         waiting: list[tuple[int, int, Any, Any]] = []
@@ -181,6 +183,8 @@ class CudaDevice(Device):
     def _load(self, signature: Signature) -> Any:
         module = self._modules.get(signature.source)
         if module is None:
+            if not self._modules:
+                self.warm()  # the first use of a new version compiles all modules at once, side by side
             module = driver.module_from_file(str(cubin(signature.source, self.capability)))
             self._modules[signature.source] = module
         function = module.get_function(signature.name)
@@ -191,7 +195,7 @@ class CudaDevice(Device):
     def warm(self) -> list[str]:
         """Compiles every module, several at a time; returns their names."""
         sources = sorted({signature.source for signature in signatures().values()})
-        with ThreadPoolExecutor(4) as workers:
+        with ThreadPoolExecutor(min(8, os.cpu_count() or 1)) as workers:
             list(workers.map(lambda source: cubin(source, self.capability), sources))
         return [source.name for source in sources]
 
