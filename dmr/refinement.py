@@ -25,7 +25,6 @@ import numpy as np
 from dmr.admission import admit
 from dmr.cavities import ROOM, Cavities, Needs, Outcome, grow, prepare, retriangulate, tally, winners_needs
 from dmr.clock import Clock
-from dmr.device_mesh import DeviceMesh
 from dmr.errors import InternalError, InvalidMeshError, OutOfMemoryError
 from dmr.flips import make_delaunay
 from dmr.ledger import Ledger

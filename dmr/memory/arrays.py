@@ -45,7 +45,7 @@ class DeviceArray(ABC):
         """The array as a new numpy array; waits for the work that was launched before."""
 
     def detach(self) -> NDArray[Any]:
-        """The content as a numpy array, for a device array that is not used any more: no copy where it can be helped."""
+        """The content as a numpy array, for a device array that is used no more: not copied if possible."""
         return self.download()
 
     @abstractmethod

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import hashlib
 import logging
-import os
 import subprocess
 import tempfile
 from functools import cache
@@ -67,5 +66,5 @@ def cubin(source: Path, capability: tuple[int, int]) -> Path:
         outcome = subprocess.run([*command, str(source)], capture_output=True, text=True)
         if outcome.returncode:
             raise InternalError(f"nvcc could not compile {source.name}:\n{outcome.stderr or outcome.stdout}")
-        os.replace(made, target)  # whole or not at all, also when two processes compile at once
+        made.replace(target)  # whole or not at all, also when two processes compile at once
     return target

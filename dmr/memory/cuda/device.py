@@ -30,7 +30,7 @@ SMALL_BYTES = 4096  # counters and the like: one page-locked buffer, one copy
 
 
 class CudaArray(DeviceArray):
-    """A piece of a pooled allocation. It answers `__cuda_array_interface__`, so other libraries can read it in place."""
+    """A piece of a pooled allocation. It answers `__cuda_array_interface__`, so others can read it in place."""
 
     def __init__(self, device: CudaDevice, allocation: Any, offset: int, size: int, dtype: np.dtype[Any]) -> None:
         self.device = device
@@ -166,7 +166,7 @@ class CudaDevice(Device):
         return CudaArray(self, allocation, 0, size, element)
 
     def staging(self, nbytes: int) -> Any:
-        """The parts of a transfer: (first byte, page-locked buffer, event to record), each buffer free when it comes."""
+        """The parts of a transfer: (first byte, page-locked buffer, event to record); a buffer is free when it comes."""
         for turn, start in enumerate(range(0, nbytes, STAGING_BYTES)):
             event = self._events[turn % 2]
             self.guarded(event.synchronize)
