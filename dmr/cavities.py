@@ -90,7 +90,7 @@ def grow(state: DeviceMesh, cavities: Cavities, limits: Thresholds, *, only_dama
     device, segments = state.device, cavities.segments
     if not only_damaged:
         device.launch(
-            "place_on_subsegments", segments, cavities.roots, state.subsegments, state.input_segments,
+            "place_on_subsegments", segments, cavities.roots, state.triangles, state.subsegments, state.input_segments,
             state.subsegment_origin, state.points, state.vertex_parameter, state.acute, state.input_vertices,
             cavities.steiner, cavities.parameters, cavities.outcomes,
         )  # fmt: skip

@@ -227,16 +227,37 @@ def test_address_and_undefined_behaviour_sanitizers_find_nothing(under_asan, sma
 
 def test_the_address_sanitizer_would_see_one_place_too_many(under_asan):
     library, environment = under_asan
-    outcome = script("overrun.py", library, **environment)
+    outcome = script("faults.py", library, "overrun", **environment)
     assert outcome.returncode != 0
     assert "heap-buffer-overflow" in outcome.stderr and "fill_indices" in outcome.stderr
 
 
-@pytest.mark.large
-def test_the_thread_sanitizer_finds_nothing(tmp_path, small_meshes, plain_results):
-    preloaded = runtime("libtsan.so")
-    library = build(tmp_path, kernel_sources(), "-O1", "-g1", "-fsanitize=thread")
+def test_address_and_undefined_behaviour_sanitizers_find_nothing_in_the_reader_of_texts(tmp_path):
+    environment = {"LD_PRELOAD": str(runtime("libasan.so")), "ASAN_OPTIONS": ASAN_OPTIONS}
+    library = build(tmp_path, sorted((ROOT / "dmr" / "io").glob("*.cpp")), *ASAN)
+    found = results(script("texts.py", tmp_path, library, **environment))
+    assert found == results(script("texts.py", tmp_path))
+    assert 0 < sum(outcome == "read" for *_, outcome in found) < len(found)
+
+
+@pytest.fixture(scope="module")
+def under_tsan(tmp_path_factory):
+    """The kernels built with TSan, and how to run them."""
+    environment = {"LD_PRELOAD": str(runtime("libtsan.so")), "TSAN_OPTIONS": "halt_on_error=1"}
+    library = build(tmp_path_factory.mktemp("tsan"), kernel_sources(), "-O1", "-g1", "-fsanitize=thread")
     fixed_addresses = ("setarch", "-R") if shutil.which("setarch") else ()  # older runtimes need them
-    environment = {"LD_PRELOAD": str(preloaded), "TSAN_OPTIONS": "halt_on_error=1:report_signal_unsafe=0"}
-    outcome = script("kernels.py", small_meshes, library, before=fixed_addresses, **environment)
-    assert results(outcome) == plain_results
+    return library, {"before": fixed_addresses, **environment}
+
+
+@pytest.mark.large
+def test_the_thread_sanitizer_finds_nothing(under_tsan, small_meshes, plain_results):
+    library, environment = under_tsan
+    assert results(script("kernels.py", small_meshes, library, **environment)) == plain_results
+
+
+@pytest.mark.large
+def test_the_thread_sanitizer_would_see_a_race(under_tsan):
+    library, environment = under_tsan
+    outcome = script("faults.py", library, "race", **environment)
+    assert outcome.returncode != 0
+    assert "data race" in outcome.stderr and "scatter_indices" in outcome.stderr

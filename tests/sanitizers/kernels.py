@@ -68,7 +68,8 @@ def primitives(device):
         keys = device.array(random.integers(0, 2**32, size).astype(np.uint32))
         numbers = device.array(random.random(size))
         wide = device.array(random.integers(0, 2**40, size))
-        arrays = (scan(flags), scan(wide), argsort(keys), argsort(keys, 8), flagged_indices(flags)[0], compact(flags, flags)[0])
+        kept, indices = compact(flags, flags)[0], flagged_indices(flags)[0]
+        arrays = (scan(flags), scan(wide), argsort(keys), argsort(keys, 8), kept, indices)
         sums = np.array([sum_float64(numbers), *minmax_float64(numbers)])
         yield ["primitives", size], digest(sums, *(array.download() for array in arrays))
 

@@ -151,6 +151,11 @@ class CudaDevice(Device):
         nbytes = size * element.itemsize
         if nbytes == 0:
             return CudaArray(self, None, 0, 0, element)
+        if nbytes > self._total:
+            raise OutOfMemoryError(
+                f"{self.description} has too little memory: {nbytes / 2**30:.2f} GiB are needed, "
+                f"it has {self._total / 2**30:.2f} GiB"
+            )
         try:
             allocation = self._pool.allocate(nbytes)
         except driver.MemoryError:
@@ -166,7 +171,7 @@ class CudaDevice(Device):
         return CudaArray(self, allocation, 0, size, element)
 
     def staging(self, nbytes: int) -> Any:
-        """The parts of a transfer: (first byte, page-locked buffer, event to record); a buffer is free when it comes."""
+        """The parts of a transfer: (first byte, page-locked buffer, event to record); each buffer is free by then."""
         for turn, start in enumerate(range(0, nbytes, STAGING_BYTES)):
             event = self._events[turn % 2]
             self.guarded(event.synchronize)
