@@ -8,6 +8,7 @@ from __future__ import annotations
 
 import subprocess
 from concurrent.futures import ThreadPoolExecutor
+from hashlib import sha256
 from os import environ
 from pathlib import Path
 
@@ -19,6 +20,14 @@ ROOT = Path(__file__).resolve().parent
 
 # No contraction: a fused multiply-add rounds once where the GPU build rounds twice, and the meshes would differ.
 FLAGS = ["-std=c++17", "-O3", "-fPIC", "-ffp-contract=off", "-fno-math-errno", "-pthread", "-Wall", "-Wextra"]
+
+
+def digest(folder: Path) -> str:
+    """What the kernels are built from, in one number (compared by dmr/memory/host/compiler.py)."""
+    total = sha256()
+    for source in sorted(folder.rglob("*.cu*")):
+        total.update(source.read_bytes())
+    return total.hexdigest()[:32]
 
 
 class NativeLibrary(Extension):
@@ -40,7 +49,20 @@ class BuildNative(build_ext):
         def compile_one(source: str) -> Path:
             made = objects / (source.replace("/", "_") + ".o")
             subprocess.run(
-                [compiler, *FLAGS, *extra, "-I", "cuda_src", "-x", "c++", "-c", source, "-o", str(made)],
+                [
+                    compiler,
+                    *FLAGS,
+                    *extra,
+                    f'-DHOST_SOURCES="{digest(ROOT / "cuda_src")}"',
+                    "-I",
+                    "cuda_src",
+                    "-x",
+                    "c++",
+                    "-c",
+                    source,
+                    "-o",
+                    str(made),
+                ],
                 check=True,
                 cwd=ROOT,
             )

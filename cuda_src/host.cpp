@@ -113,4 +113,5 @@ extern "C" void host_launch(host::Kernel kernel, Index count, const host::Slot *
     pool().run(launch, int(pieces < threads ? pieces : threads) - 1);
 }
 
-extern "C" int host_hardware_threads() { return int(std::thread::hardware_concurrency()); }
+// What the library was built from (setup.py): Python refuses one that does not fit the declarations it reads.
+extern "C" const char *host_sources() { return HOST_SOURCES; }

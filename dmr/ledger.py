@@ -29,6 +29,7 @@ class Ledger:
         self.segments = 0
         self.off_centers = 0
         self.flips = 0
+        self.host_processed = 0
         self.outcomes = dict.fromkeys(Outcome, 0)
         self.warnings: list[str] = []
 
@@ -78,7 +79,7 @@ class Ledger:
                 "overflowed": self.outcomes[Outcome.OVERFLOWED],
                 "budget": self.outcomes[Outcome.BUDGET],
             },
-            host_processed=0,
+            host_processed=self.host_processed,
             unrefined={reason: len(triangles) for reason, triangles in left.items()},
             unrefined_triangles=left,
             min_angle=low,

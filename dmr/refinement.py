@@ -11,7 +11,7 @@
     bring the mesh home
 
 The host decides how many rounds and how much memory; every triangle is looked at by kernels only. What the host loop
-itself processes is nothing: `Refinement.host_processed` counts it.
+itself processes is nothing: `Refinement.host_processed` counts the triangle records that reach it during the rounds.
 """
 
 from __future__ import annotations
@@ -32,6 +32,7 @@ from dmr.marking import MARKINGS
 from dmr.memory import Device, DeviceArray, compact, flagged_indices, open_device, scan, total
 from dmr.meshes import Mesh, Pslg
 from dmr.options import PROMISED_ANGLE, RefineOptions
+from dmr.records import TRIANGLE
 from dmr.results import Refinement
 from dmr.stamps import Stamps
 from dmr.thresholds import Thresholds, thresholds
@@ -145,12 +146,14 @@ class Run:
             self._make_delaunay()
         with self.clock.phase("check"):
             self._check_everything()
-        stopped = None
+        stopped, moved = None, self.device.moved[TRIANGLE]
         while stopped is None and self._work_left():
             self.ledger.rounds += 1
             stopped = self._round()
             if progress is not None and progress(self.ledger.rounds, self.bad.count, self.state.slots) is False:
                 stopped = stopped or "stopped"
+        # Whoever processes triangles on the host has to bring them there first.
+        self.ledger.host_processed = self.device.moved[TRIANGLE] - moved
         if stopped == "budget":
             self._warn(f"stopped at the limit of {self.budget} Steiner points: the mesh is valid, but not finished")
         with self.clock.phase("download"):

@@ -19,7 +19,8 @@ class Refinement:
         steiner: points inserted by kind: off_center, circumcenter, segment.
         rounds: rounds of the host loop; attempts: cavities grown; acceptance: insertions over attempts.
         outcomes: cavities by what became of them: inserted, lost_conflict, encroached, precision, budget.
-        host_processed: triangles processed by a serial path on the host (always 0; counted, not assumed).
+        host_processed: triangle records that were moved to or from the host during the rounds, where a serial path
+            would have to look at them: 0.
         unrefined: triangles of the result that miss a bound, counted by reason: small_input_angle,
             precision, budget, stopped.
         unrefined_triangles: their indices, by reason.

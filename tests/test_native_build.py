@@ -22,6 +22,7 @@ from dmr.generation import generate
 from dmr.io import write
 from dmr.memory import signatures
 from dmr.memory.host import compiler
+from dmr.memory.host.compiler import sources_digest
 from dmr.memory.signatures import source_folder
 from dmr.meshes import Mesh
 
@@ -48,9 +49,11 @@ def output_of(*command, **more):
 def build(folder, sources, *flags):
     """A shared library of some sources, with setup.py's flags and then these."""
 
+    sources_define = f'-DHOST_SOURCES="{sources_digest()}"'
+
     def compile_one(source):
         made = folder / f"{source.name}.o"
-        output_of(CXX, *CXX_FLAGS, *flags, "-I", source_folder(), "-x", "c++", "-c", source, "-o", made)
+        output_of(CXX, *CXX_FLAGS, *flags, sources_define, "-I", source_folder(), "-x", "c++", "-c", source, "-o", made)
         return made
 
     with ThreadPoolExecutor(2) as workers:
@@ -82,6 +85,8 @@ def test_every_declared_kernel_can_be_looked_up():
 def ptx(tmp_path_factory):
     """The PTX of every `.cu` file, by its path."""
     folder = tmp_path_factory.mktemp("ptx")
+
+    sources_define = f'-DHOST_SOURCES="{sources_digest()}"'
 
     def compile_one(source):
         made = folder / f"{source.stem}.ptx"

@@ -27,9 +27,9 @@ def blocks(language: str) -> list[str]:
 def test_continuous_integration_runs_the_two_commands_word_for_word() -> None:
     install, test = (block.strip() for block in blocks("sh")[:2])
     lines = (ROOT / ".ci" / "run").read_text(encoding="utf-8").splitlines()
-    assert install in lines
+    assert f"{install} || exit" in lines  # set -e alone overlooks a failure in front of &&
     assert test in lines
-    assert lines.index(install) < lines.index(test)
+    assert lines.index(f"{install} || exit") < lines.index(test)
 
 
 def test_continuous_integration_can_be_run_and_stops_at_the_first_failure() -> None:

@@ -2,6 +2,17 @@
 
 from dmr.io.formats import read, read_edges, read_neighbours, write
 from dmr.io.locating import locate, numbering_base
+from dmr.io.meshio_objects import from_meshio, to_meshio
 from dmr.io.names import next_name
 
-__all__ = ["locate", "next_name", "numbering_base", "read", "read_edges", "read_neighbours", "write"]
+__all__ = [
+    "from_meshio",
+    "locate",
+    "next_name",
+    "numbering_base",
+    "read",
+    "read_edges",
+    "read_neighbours",
+    "to_meshio",
+    "write",
+]

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import math
 from abc import ABC, abstractmethod
+from collections import Counter
 from typing import Any
 
 import numpy as np
@@ -36,17 +37,34 @@ class DeviceArray(ABC):
     def __getitem__(self, part: slice) -> DeviceArray:
         """A view of a contiguous part; it keeps the memory alive."""
 
-    @abstractmethod
     def upload(self, values: NDArray[Any]) -> None:
-        """Copies `values` into the array: same dtype and size, or the rows of a table where elements are records."""
+        """Copies `values` (same dtype and size, or a table whose rows are the records) into the array.
 
-    @abstractmethod
+        Raises:
+            ValueError: values of another size or dtype.
+        """
+        checked = self._checked(values)
+        self.device.moved[self.dtype] += self.size
+        self._upload(checked)
+
     def download(self) -> NDArray[Any]:
         """The array as a new numpy array; waits for the work that was launched before."""
+        self.device.moved[self.dtype] += self.size
+        return self._download()
 
     def detach(self) -> NDArray[Any]:
         """The content as a numpy array, for a device array that is used no more: not copied if possible."""
-        return self.download()
+        self.device.moved[self.dtype] += self.size
+        return self._detach()
+
+    @abstractmethod
+    def _upload(self, values: NDArray[Any]) -> None: ...
+
+    @abstractmethod
+    def _download(self) -> NDArray[Any]: ...
+
+    def _detach(self) -> NDArray[Any]:
+        return self._download()
 
     @abstractmethod
     def fill(self, value: int) -> None:
@@ -91,6 +109,7 @@ class Device(ABC):
     Attributes:
         name: "cpu", "cuda:0", ...; description: for people; threads: CPU threads of a launch, 0 on a GPU.
         launches: how many kernels were launched so far, by name.
+        moved: how many elements of each dtype the host uploaded or downloaded so far.
     """
 
     name: str
@@ -99,6 +118,7 @@ class Device(ABC):
 
     def __init__(self) -> None:
         self.launches: dict[str, int] = {}
+        self.moved: Counter[np.dtype[Any]] = Counter()
 
     @abstractmethod
     def empty(self, size: int, dtype: DTypeLike) -> DeviceArray:

@@ -66,15 +66,15 @@ class CudaArray(DeviceArray):
         offset = self._offset + start * self.dtype.itemsize
         return CudaArray(self._cuda, self._allocation, offset, stop - start, self.dtype)
 
-    def upload(self, values: NDArray[Any]) -> None:
-        source = self._checked(values).view(np.uint8).reshape(-1)
+    def _upload(self, values: NDArray[Any]) -> None:
+        source = values.view(np.uint8).reshape(-1)
         for start, buffer, event in self._cuda.staging(source.nbytes):
             stop = min(start + STAGING_BYTES, source.nbytes)
             buffer[: stop - start] = source[start:stop]
             driver.memcpy_htod_async(self.pointer + start, buffer[: stop - start], self._cuda.stream)
             event.record(self._cuda.stream)
 
-    def download(self) -> NDArray[Any]:
+    def _download(self) -> NDArray[Any]:
         if 0 < self.nbytes <= SMALL_BYTES:
             small = self._cuda.small_buffer[: self.nbytes]
             self._cuda.guarded(lambda: driver.memcpy_dtoh_async(small, self.pointer, self._cuda.stream))

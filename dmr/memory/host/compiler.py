@@ -4,10 +4,12 @@ from __future__ import annotations
 
 import ctypes
 from functools import cache
+from hashlib import sha256
 from pathlib import Path
 from typing import Any
 
 from dmr.errors import DeviceUnavailableError
+from dmr.memory.signatures import source_folder
 
 LIBRARY = Path(__file__).resolve().parent / "_kernels.so"
 
@@ -26,6 +28,12 @@ def library() -> ctypes.CDLL:
             f"the native kernel library cannot be loaded ({error}): install the package with pip, "
             "which builds it (a C++17 compiler such as g++ is needed)"
         ) from None
+    loaded.host_sources.restype = ctypes.c_char_p
+    if loaded.host_sources().decode() != sources_digest():
+        raise DeviceUnavailableError(
+            f"the native kernel library {LIBRARY} was built from other sources than those in {source_folder()}: "
+            "install the package again"
+        )
     loaded.host_launch.argtypes = [
         ctypes.c_void_p,
         ctypes.c_int64,
@@ -35,6 +43,14 @@ def library() -> ctypes.CDLL:
     ]
     loaded.host_launch.restype = None
     return loaded
+
+
+def sources_digest() -> str:
+    """What the kernels are built from, in one number (`digest` of setup.py)."""
+    total = sha256()
+    for source in sorted(source_folder().rglob("*.cu*")):
+        total.update(source.read_bytes())
+    return total.hexdigest()[:32]
 
 
 @cache

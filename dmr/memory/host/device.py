@@ -37,13 +37,13 @@ class HostArray(DeviceArray):
         start, stop = self._bounds(part)
         return HostArray(self.device, self.values[start:stop])
 
-    def upload(self, values: NDArray[Any]) -> None:
-        self.values[...] = self._checked(values)
+    def _upload(self, values: NDArray[Any]) -> None:
+        self.values[...] = values
 
-    def download(self) -> NDArray[Any]:
+    def _download(self) -> NDArray[Any]:
         return self.values.copy()
 
-    def detach(self) -> NDArray[Any]:
+    def _detach(self) -> NDArray[Any]:
         return self.values
 
     def fill(self, value: int) -> None:
