@@ -9,6 +9,8 @@ INLINE Outcome grow_around_triangle(const Cavity &cavity, int32 root, const Tria
     const Point a = points[t.vertex[0]], b = points[t.vertex[1]], c = points[t.vertex[2]];
     *made = steiner_point(a, b, c, limit);
     const Point p = made->place;
+    if (!resolvable(a, b) || !resolvable(b, c) || !resolvable(c, a))
+        return PRECISION;
     if (!in_range(p) || incircle(a, b, c, p) <= 0)
         return PRECISION;
     Growth growth(cavity, triangles, points, p);

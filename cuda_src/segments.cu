@@ -43,7 +43,7 @@ KERNEL(place_on_subsegments, const int32 *listed, const Triangle *triangles, con
         }
         const Point p = point_on_segment(from, to, t);
         const Point a = points[s.from], b = points[s.to];
-        const bool apart = t != start && t != end && (p.x != a.x || p.y != a.y) && (p.x != b.x || p.y != b.y);
+        const bool apart = resolvable(a, b) && t != start && t != end && (p.x != a.x || p.y != a.y) && (p.x != b.x || p.y != b.y);
         steiner[i] = p;
         parameters[i] = t;
         outcomes[i] = apart ? UNDECIDED : PRECISION;

@@ -11,6 +11,15 @@ INLINE bool in_range(Point p) {
     return p.x < LARGEST_COORDINATE && p.x > -LARGEST_COORDINATE && p.y < LARGEST_COORDINATE && p.y > -LARGEST_COORDINATE;
 }
 
+// Whether the coordinates leave room for points between a and b: not where the two are as near as 16 units in the last
+// place. Rounded points would land too far from where they are meant to be, and edges could shrink without end in one
+// coordinate that the other cannot follow.
+INLINE bool resolvable(Point a, Point b) {
+    const auto larger = [](float64 x, float64 y) { return magnitude(x) > magnitude(y) ? magnitude(x) : magnitude(y); };
+    const float64 least = 0x1p-48 * larger(larger(a.x, a.y), larger(b.x, b.y));
+    return squared_length(a, b) >= least * least;
+}
+
 struct SteinerPoint {
     Point place;
     bool off_center;

@@ -180,8 +180,8 @@ def retriangulate(
     device.launch(
         "retriangulate", cavities.count, cavities.roots, cavities.segments, stamp, *shared, cavities.keys,
         cavities.steiner, cavities.parameters, cavities.won, needs.vertex_offsets, needs.slot_offsets,
-        needs.fresh_offsets, state.vertices, state.slots, state.subsegments_count, state.triangles, state.points, state.vertex_origin,
-        state.vertex_parameter, state.subsegments, state.subsegment_origin, state.wishes, fresh,
+        needs.fresh_offsets, state.vertices, state.slots, state.subsegments_count, state.triangles, state.points,
+        state.vertex_origin, state.vertex_parameter, state.subsegments, state.subsegment_origin, state.wishes, fresh,
     )  # fmt: skip
     device.launch(
         "link_winners", cavities.count, stamp, *shared, cavities.won, needs.slot_offsets, state.slots, state.triangles

@@ -86,8 +86,6 @@ def ptx(tmp_path_factory):
     """The PTX of every `.cu` file, by its path."""
     folder = tmp_path_factory.mktemp("ptx")
 
-    sources_define = f'-DHOST_SOURCES="{sources_digest()}"'
-
     def compile_one(source):
         made = folder / f"{source.stem}.ptx"
         output_of("nvcc", *NVCC_FLAGS, "-arch=sm_90", "-ptx", "-I", source_folder(), "-o", made, source)
