@@ -17,7 +17,7 @@
 #include "encroachment.cuh"
 #include "steiner.cuh"
 
-// What became of a cavity in a step; Python counts them by these numbers (dmr/cavities.py).
+// What became of a cavity in a step; Python counts them by these numbers (dmr/pipeline/cavities.py).
 enum Outcome : int32 {
     INSERTED = 0,   // the point went in
     LOST = 1,       // a cavity of higher priority owns one of its triangles

@@ -7,7 +7,7 @@
 // wide enough for every coordinate that dmr admits (Kulisch's long accumulator). It takes 440 bytes, no branches on
 // the data, and is exact by construction. Only near-degenerate triples and quadruples pay for it.
 //
-// Admitted coordinates are 0 or 2^-142 <= |x| < 2^202 (checked at the door, dmr/admission.py). Every bit of a product
+// Admitted coordinates are 0 or 2^-142 <= |x| < 2^202 (checked at the door, dmr/pipeline/admission.py). Every bit of a product
 // of four then lies between 2^-776 and 2^812, and no partial product underflows or overflows.
 #pragma once
 

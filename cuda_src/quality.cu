@@ -38,7 +38,7 @@ struct Bounds {
 };
 
 // One triangle: its quality word. Squared lengths and products only: the same bits everywhere, and each within a few
-// units in the last place, which the stricter threshold (2^-40, dmr/thresholds.py) covers many times over.
+// units in the last place, which the stricter threshold (2^-40, dmr/pipeline/thresholds.py) covers many times over.
 INLINE uint32 quality_of(const Triangle &t, const Point *points, const int32 *vertex_origin,
                          const Subsegment *input_segments, Bounds bounds) {
     const Point a = points[t.vertex[0]], b = points[t.vertex[1]], c = points[t.vertex[2]];

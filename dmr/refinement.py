@@ -1,14 +1,16 @@
 """The refinement pipeline: rounds of cavities, after Algorithm 2 of the thesis.
 
-    admit the mesh                       order, link, check, flip            (dmr.admission, dmr.flips)
+    admit the mesh                       order, link, check, flip            (admission, flips)
     check all triangles                  which are bad, which segments are encroached upon
     while something is bad or encroached:
         select candidates                encroached subsegments, and bad triangles that no bad neighbour beats
-        grow their cavities                                                  (dmr.cavities)
-        for each step of the marking:    who goes ahead                      (dmr.marking)
+        grow their cavities                                                  (cavities)
+        for each step of the marking:    who goes ahead                      (marking)
             retriangulate the winners
             check the new triangles      one list, shared out evenly, or each by who made it
-    bring the mesh home
+    bring the mesh home                                                      (device_mesh)
+
+The names at the right are the modules of `dmr.pipeline`.
 
 The host decides how many rounds and how much memory; every triangle is looked at by kernels only. What the host loop
 itself processes is nothing: `Refinement.host_processed` counts the triangle records that reach it during the rounds.
@@ -22,22 +24,22 @@ from contextlib import suppress
 
 import numpy as np
 
-from dmr.admission import admit
-from dmr.cavities import ROOM, Cavities, Needs, Outcome, grow, prepare, retriangulate, tally, winners_needs
-from dmr.clock import Clock
 from dmr.errors import InternalError, InvalidMeshError, OutOfMemoryError
-from dmr.flips import make_delaunay
-from dmr.ledger import Ledger
-from dmr.marking import MARKINGS
 from dmr.memory import Device, DeviceArray, compact, flagged_indices, open_device, scan, total
 from dmr.meshes import Mesh, Pslg
 from dmr.options import PROMISED_ANGLE, RefineOptions
-from dmr.records import TRIANGLE
+from dmr.pipeline.admission import admit
+from dmr.pipeline.cavities import ROOM, Cavities, Needs, Outcome, grow, prepare, retriangulate, tally, winners_needs
+from dmr.pipeline.clock import Clock
+from dmr.pipeline.flips import make_delaunay
+from dmr.pipeline.ledger import Ledger
+from dmr.pipeline.marking import MARKINGS
+from dmr.pipeline.records import TRIANGLE
+from dmr.pipeline.stamps import Stamps
+from dmr.pipeline.thresholds import Thresholds, thresholds
+from dmr.pipeline.worklist import BadTriangles
+from dmr.pipeline.workspace import Workspace
 from dmr.results import Refinement
-from dmr.stamps import Stamps
-from dmr.thresholds import Thresholds, thresholds
-from dmr.worklist import BadTriangles
-from dmr.workspace import Workspace
 
 log = logging.getLogger("dmr")
 

@@ -2,7 +2,7 @@
 
 The checker shares nothing with what it checks: no native code, none of the kernels' predicates; numpy and Python
 integers only. Each check has a name, names its offenders by number and coordinates, and is a small function of one of
-the modules `checks_*`; the arithmetic is that of `dmr.exact`.
+the modules of `dmr.checks`; the arithmetic is that of `dmr.exact`.
 
 A mesh of 3 million triangles takes about 5 seconds (docs/validation.md), also when every in-circle test is a tie.
 """
@@ -11,15 +11,15 @@ from __future__ import annotations
 
 import math
 
-from dmr.checks_chains import Arcs, Chains
-from dmr.checks_geometry import (
+from dmr.checks.chains import Arcs, Chains
+from dmr.checks.geometry import (
     check_delaunay,
     check_max_area,
     check_orientation,
     shape_statistics,
     triangles_below,
 )
-from dmr.checks_input import (
+from dmr.checks.input import (
     Original,
     chain_candidates,
     check_chains,
@@ -28,10 +28,10 @@ from dmr.checks_input import (
     check_total_area,
     check_vertices,
 )
-from dmr.checks_overlap import check_overlap
-from dmr.checks_report import Failure, Findings, Report, SmallAngle
-from dmr.checks_small_angles import check_angles, straight_candidates
-from dmr.checks_topology import (
+from dmr.checks.overlap import check_overlap
+from dmr.checks.report import Failure, Findings, Report, SmallAngle
+from dmr.checks.small_angles import check_angles, straight_candidates
+from dmr.checks.topology import (
     Topology,
     check_duplicates,
     check_edges,

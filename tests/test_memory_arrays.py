@@ -17,7 +17,7 @@ from dmr.errors import DeviceUnavailableError, InternalError, OptionError, OutOf
 from dmr.memory import devices, open_device, scan, signatures, warm
 from dmr.memory.discovery import DeviceInfo
 from dmr.memory.host import compiler
-from dmr.records import POINT, TRIANGLE
+from dmr.pipeline.records import POINT, TRIANGLE
 
 SIGNATURES = sys.modules[signatures.__module__]  # the module; the package has a function of that name
 DTYPES = ("int32", "uint32", "int64", "uint64", "float64", "uint8")

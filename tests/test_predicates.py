@@ -11,9 +11,9 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from dmr.memory import open_device
-from dmr.records import POINT
+from dmr.pipeline.records import POINT
 
-SMALLEST, LARGEST = 2.0**-142, 2.0**201  # the admitted coordinates (dmr/admission.py)
+SMALLEST, LARGEST = 2.0**-142, 2.0**201  # the admitted coordinates (dmr/pipeline/admission.py)
 ULP = 2.0**-52
 FEW = 3000  # rows of a family that the oracle handles with Python's integers
 MANY = 250_000  # rows of a family that it handles with int64

@@ -24,7 +24,7 @@ from dmr.memory import argsort, compact, flagged_indices, minmax_float64, open_d
 from dmr.memory.host import compiler
 from dmr.memory.host.device import ALIGNMENT, HostArray, HostDevice
 from dmr.memory.signatures import source_folder
-from dmr.records import POINT
+from dmr.pipeline.records import POINT
 
 OPTIONS = (
     {},

@@ -9,12 +9,12 @@ from __future__ import annotations
 from abc import ABC, abstractmethod
 from collections.abc import Iterator
 
-from dmr.cavities import Cavities, Outcome, grow, tally
-from dmr.device_mesh import DeviceMesh
 from dmr.memory import DeviceArray
-from dmr.stamps import Stamps
-from dmr.thresholds import Thresholds
-from dmr.workspace import Workspace
+from dmr.pipeline.cavities import Cavities, Outcome, grow, tally
+from dmr.pipeline.device_mesh import DeviceMesh
+from dmr.pipeline.stamps import Stamps
+from dmr.pipeline.thresholds import Thresholds
+from dmr.pipeline.workspace import Workspace
 
 
 class Marking(ABC):

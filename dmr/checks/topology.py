@@ -9,7 +9,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from dmr.checks_report import Findings
+from dmr.checks.report import Findings
 from dmr.meshes import Mesh
 
 Index = NDArray[Any]

@@ -25,9 +25,9 @@ from itertools import pairwise
 import numpy as np
 from numpy.typing import NDArray
 
-from dmr.checks_chains import Arcs, Chains
-from dmr.checks_report import Findings, SmallAngle
-from dmr.checks_topology import Mask, Topology, describe
+from dmr.checks.chains import Arcs, Chains
+from dmr.checks.report import Findings, SmallAngle
+from dmr.checks.topology import Mask, Topology, describe
 from dmr.meshes import Mesh
 
 Float = NDArray[np.float64]

@@ -4,9 +4,9 @@ from __future__ import annotations
 
 import numpy as np
 
-from dmr.device_mesh import DeviceMesh
 from dmr.memory import DeviceArray, scan, total
-from dmr.workspace import Workspace
+from dmr.pipeline.device_mesh import DeviceMesh
+from dmr.pipeline.workspace import Workspace
 
 
 class BadTriangles:

@@ -7,11 +7,11 @@ from enum import IntEnum
 
 import numpy as np
 
-from dmr.device_mesh import DeviceMesh
 from dmr.memory import DeviceArray, scan
-from dmr.records import EXTENT, POINT, RIM_EDGE
-from dmr.thresholds import Thresholds
-from dmr.workspace import Workspace
+from dmr.pipeline.device_mesh import DeviceMesh
+from dmr.pipeline.records import EXTENT, POINT, RIM_EDGE
+from dmr.pipeline.thresholds import Thresholds
+from dmr.pipeline.workspace import Workspace
 
 ROOM = 16  # rim entries of an ordinary record: 13 triangles; 1 of 1,000 cavities of random points needs more
 

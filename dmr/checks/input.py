@@ -22,10 +22,10 @@ from fractions import Fraction
 import numpy as np
 from numpy.typing import NDArray
 
-from dmr.checks_chains import Arcs, Chains
-from dmr.checks_overlap import twice_total_area
-from dmr.checks_report import Findings
-from dmr.checks_topology import Mask, Topology, describe, place
+from dmr.checks.chains import Arcs, Chains
+from dmr.checks.overlap import twice_total_area
+from dmr.checks.report import Findings
+from dmr.checks.topology import Mask, Topology, describe, place
 from dmr.exact import Points
 from dmr.meshes import Mesh
 

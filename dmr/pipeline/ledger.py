@@ -8,12 +8,12 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from dmr.cavities import Outcome, Tally
-from dmr.clock import Clock
-from dmr.device_mesh import DeviceMesh
 from dmr.memory import Device, minmax_float64
 from dmr.meshes import Mesh
 from dmr.options import RefineOptions
+from dmr.pipeline.cavities import Outcome, Tally
+from dmr.pipeline.clock import Clock
+from dmr.pipeline.device_mesh import DeviceMesh
 from dmr.results import Refinement
 
 # The flags of a quality word (cuda_src/quality.cuh).

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from dmr.device_mesh import DeviceMesh
+from dmr.pipeline.device_mesh import DeviceMesh
 
 LAST = 255  # bits 63-56 of a key (cuda_src/cavity.cuh); 0 is no step
 

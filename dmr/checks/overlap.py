@@ -1,4 +1,4 @@
-"""The check that a mesh covers no place twice: a sweep along its boundary (`dmr.sweep`).
+"""The check that a mesh covers no place twice: a sweep along its boundary (`dmr.exact.sweep`).
 
 Let all triangles be positively oriented and no half-edge occur twice. How many triangles cover a point (not on an
 edge) is the sum of their winding numbers around it; half-edges that are twins cancel, so it is the winding number of
@@ -15,10 +15,10 @@ from fractions import Fraction
 import numpy as np
 from numpy.typing import NDArray
 
-from dmr.checks_report import Findings
-from dmr.checks_topology import Topology, describe
+from dmr.checks.report import Findings
+from dmr.checks.topology import Topology, describe
+from dmr.exact.sweep import OverlapError, sweep_boundary
 from dmr.meshes import Mesh
-from dmr.sweep import OverlapError, sweep_boundary
 
 
 def check_overlap(mesh: Mesh, topology: Topology, findings: Findings) -> None:

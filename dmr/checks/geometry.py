@@ -8,8 +8,8 @@ from fractions import Fraction
 import numpy as np
 from numpy.typing import NDArray
 
-from dmr.checks_report import Findings
-from dmr.checks_topology import Mask, Topology, describe, place
+from dmr.checks.report import Findings
+from dmr.checks.topology import Mask, Topology, describe, place
 from dmr.exact import Points
 from dmr.exact.bounded import Bounded
 from dmr.exact.points import blocks

@@ -4,9 +4,9 @@ from __future__ import annotations
 
 import numpy as np
 
-from dmr.device_mesh import DeviceMesh
 from dmr.memory import flagged_indices, scan, total
-from dmr.stamps import Stamps
+from dmr.pipeline.device_mesh import DeviceMesh
+from dmr.pipeline.stamps import Stamps
 
 
 def make_delaunay(state: DeviceMesh, stamps: Stamps, *, apply: bool = True) -> int:

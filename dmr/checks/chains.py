@@ -13,7 +13,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from dmr.checks_topology import Mask, Topology
+from dmr.checks.topology import Mask, Topology
 
 Index = NDArray[Any]
 

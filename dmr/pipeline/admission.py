@@ -3,7 +3,7 @@
 Checked here, in this order: coordinates (range in which the predicates are exact), triangles (area, orientation),
 edges (no two triangles on one side), vertices (covered once), segments (edges of the mesh), the boundary (does not
 cross itself). What passes is a triangulation of a domain that may have holes and several parts; if it is not Delaunay
-it is made so by flips (`dmr.flips`).
+it is made so by flips (`dmr.pipeline.flips`).
 """
 
 from __future__ import annotations
@@ -14,13 +14,13 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from dmr.corners import acute_corners
-from dmr.device_mesh import DeviceMesh
 from dmr.errors import InvalidMeshError
+from dmr.exact.sweep import OverlapError, sweep_boundary
 from dmr.memory import Device, DeviceArray, argsort, scan, total
 from dmr.meshes import Float, Int, Mesh
-from dmr.records import POINT, SUBSEGMENT, TRIANGLE
-from dmr.sweep import OverlapError, sweep_boundary
+from dmr.pipeline.corners import acute_corners
+from dmr.pipeline.device_mesh import DeviceMesh
+from dmr.pipeline.records import POINT, SUBSEGMENT, TRIANGLE
 
 log = logging.getLogger("dmr")
 
