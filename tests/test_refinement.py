@@ -1,0 +1,172 @@
+"""The whole pipeline on small meshes: proved results, the same bits everywhere, limits that are kept."""
+
+from __future__ import annotations
+
+import hashlib
+import math
+
+import numpy as np
+import pytest
+
+import dmr
+from dmr.errors import InvalidMeshError
+from dmr.pipeline.records import TRIANGLE
+from dmr.refinement import SMALL_MESH
+
+KINDS = [("random", 10), ("random", 700), ("clustered", 400), ("graded", 400), ("circle", 150), ("wheel", 150),
+         ("grid", 100), ("annulus", 300), ("plate", 300)]  # fmt: skip
+
+
+def digest(mesh: dmr.Mesh) -> str:
+    """Of everything in a mesh."""
+    total = hashlib.sha256()
+    for array in (mesh.vertices, mesh.triangles, mesh.neighbours, mesh.segments, mesh.segment_markers):
+        total.update(array.tobytes())
+    return total.hexdigest()
+
+
+@pytest.fixture(scope="module", params=KINDS, ids=lambda kind: f"{kind[0]}-{kind[1]}")
+def mesh(request):
+    kind, n = request.param
+    return dmr.generate(kind, n, seed=2)
+
+
+@pytest.mark.parametrize("marking", ["deterministic", "two-stage"])
+@pytest.mark.parametrize("angle", [20, 30, 33])
+def test_the_result_is_proved(mesh, angle, marking, device_options):
+    fine = dmr.refine(mesh, min_angle=angle, marking=marking, **device_options)
+    report = dmr.validate(fine.mesh, input=mesh, min_angle=angle)
+    assert report.ok, report.failures
+    assert fine.complete and not fine.unrefined and fine.host_processed == 0
+    assert len(fine.mesh.vertices) == len(mesh.vertices) + sum(fine.steiner.values())
+    assert fine.outcomes["inserted"] == sum(fine.steiner.values())
+    assert sum(fine.outcomes.values()) == fine.attempts
+    # The table of neighbours came from the device; it is what numpy finds.
+    table = fine.mesh.neighbours
+    assert np.array_equal(table, dmr.Mesh(fine.mesh.vertices, fine.mesh.triangles).neighbours)
+
+
+@pytest.mark.parametrize("how", [{}, {"max_area": 2e-3}, {"conforming": True}, {"steiner": "circumcenter", "min_angle": 20}],
+                         ids=["default", "area", "conforming", "circumcenter"])  # fmt: skip
+def test_the_same_bits_everywhere(how, device_options):
+    mesh = dmr.generate("plate", 2000, seed=3)
+    reference = dmr.refine(mesh, device="cpu", threads=1, **how)
+    other = dmr.refine(mesh, balance="none", **device_options, **how)
+    assert digest(other.mesh) == digest(reference.mesh)
+    assert digest(dmr.refine(mesh, **device_options, **how).mesh) == digest(reference.mesh)
+
+
+def test_a_mesh_beyond_the_small_ones_is_the_same_everywhere_too(device_options):
+    mesh = dmr.generate("random", 18_000, seed=4)
+    assert len(mesh.triangles) > SMALL_MESH
+    fine = dmr.refine(mesh, **device_options)
+    assert digest(fine.mesh) == digest(dmr.refine(mesh, device="cpu", threads=2).mesh)
+    assert dmr.validate(fine.mesh, input=mesh, min_angle=30).ok
+
+
+def test_max_area_holds(device_options):
+    mesh = dmr.generate("random", 50, seed=5)
+    fine = dmr.refine(mesh, max_area=1e-3, **device_options)
+    assert dmr.validate(fine.mesh, input=mesh, min_angle=30, max_area=1e-3).ok
+
+
+@pytest.mark.parametrize("limit", [0, 1, 7, 100])
+@pytest.mark.parametrize("marking", ["deterministic", "two-stage"])
+def test_the_limit_on_points_is_kept_exactly(limit, marking, device_options):
+    mesh = dmr.generate("random", 300, seed=6)
+    fine = dmr.refine(mesh, max_steiner=limit, marking=marking, **device_options)
+    assert len(fine.mesh.vertices) == len(mesh.vertices) + limit
+    assert not fine.complete and fine.unrefined["budget"] > 0
+    assert dmr.validate(fine.mesh, input=mesh).ok
+
+
+def test_progress_stops_the_run(device_options):
+    mesh = dmr.generate("random", 300, seed=6)
+    seen = []
+    fine = dmr.refine(mesh, progress=lambda *figures: seen.append(figures) or len(seen) < 3, **device_options)
+    assert len(seen) == 3 and fine.rounds == 3 and not fine.complete
+    assert dmr.validate(fine.mesh, input=mesh).ok
+
+
+@pytest.mark.parametrize("degrees", [0.01, 1, 5, 20, 45, 59])
+@pytest.mark.parametrize("leg", [1.0, 1.025, 1.49])
+def test_beside_a_small_corner_the_proved_bound_holds(degrees, leg, device_options):
+    phi = math.radians(degrees)
+    mesh = dmr.Mesh([[0, 0], [leg, 0], [leg * math.cos(phi), leg * math.sin(phi)]], [[0, 1, 2]])
+    fine = dmr.refine(mesh, min_angle=30, **device_options)
+    report = dmr.validate(fine.mesh, input=mesh, min_angle=30)
+    assert report.ok, report.failures
+    bound = math.degrees(math.atan2(math.sin(phi), 2 - math.cos(phi)))
+    assert fine.min_angle >= min(bound, 30) - 1e-6
+
+
+def test_coordinates_that_can_resolve_no_more_stop_the_run(device_options):
+    mesh = dmr.generate("random", 60, seed=0)
+    far = dmr.Mesh(mesh.vertices + np.array([1e14, 0]), mesh.triangles)
+    fine = dmr.refine(far, max_steiner=10_000, **device_options)
+    assert fine.complete and fine.unrefined["precision"] > 0
+    assert dmr.validate(fine.mesh, input=far).ok
+
+
+def test_a_mesh_that_is_not_delaunay_is_flipped_first(device_options):
+    square = dmr.Mesh([[0, 0], [4, -1], [8, 0], [4, 1]], [[0, 1, 2], [0, 2, 3]])
+    fine = dmr.refine(square, min_angle=0, **device_options)
+    assert fine.flips == 1 and "flipped" in fine.warnings[0]
+    assert dmr.validate(fine.mesh).ok
+    with pytest.raises(InvalidMeshError, match="not Delaunay"):
+        dmr.refine(square, strict=True, **device_options)
+
+
+def test_what_a_mesh_carries_travels(device_options):
+    plain = dmr.generate("random", 200, seed=7)
+    x, y = plain.vertices.T
+    left = plain.vertices[plain.triangles].mean(axis=1)[:, 0] < 0.5
+    mesh = dmr.Mesh(
+        plain.vertices,
+        plain.triangles,
+        vertex_markers=np.arange(200),
+        vertex_attributes=np.column_stack([2 * x - y, np.ones(200)]),
+        triangle_attributes=np.where(left, 1.0, 2.0)[:, None],
+        area_bounds=np.where(left, 1e-3, -1.0),
+    )
+    fine = dmr.refine(mesh, **device_options).mesh
+    assert np.array_equal(fine.vertex_markers[:200], np.arange(200))
+    x, y = fine.vertices.T
+    assert np.allclose(fine.vertex_attributes, np.column_stack([2 * x - y, np.ones(len(x))]), atol=1e-9)
+    assert set(np.unique(fine.triangle_attributes)) == {1.0, 2.0}
+    a, b, c = fine.vertices[fine.triangles].transpose(1, 0, 2)
+    areas = 0.5 * ((b - a)[:, 0] * (c - a)[:, 1] - (b - a)[:, 1] * (c - a)[:, 0])
+    assert areas[fine.triangle_attributes[:, 0] == 1.0].max() <= 1e-3
+
+
+@pytest.mark.parametrize(
+    ("vertices", "triangles", "element", "index"),
+    [
+        ([[0, 0], [1, 0], [2, 0]], [[0, 1, 2]], "triangle", 0),
+        ([[0, 0], [1, 0], [0, 1]], [[0, 1, 2], [0, 1, 2]], "triangle", 1),
+        ([[0, 0], [1, 0], [0, 1]], [[0, 1, 1]], "triangle", 0),
+        ([[0, 0], [4, 0], [0, 4], [1, 1], [2, 1], [1, 2]], [[0, 1, 2], [3, 4, 5]], "triangle", 1),
+        ([[0, 0], [1e300, 0], [0, 1]], [[0, 1, 2]], "vertex", 1),
+    ],
+    ids=["no area", "twice", "same vertex", "within another", "out of range"],
+)
+def test_what_is_no_triangulation_is_refused_by_name(vertices, triangles, element, index, device_options):
+    with pytest.raises(InvalidMeshError) as refusal:
+        dmr.refine(dmr.Mesh(vertices, triangles), **device_options)
+    assert (refusal.value.element, refusal.value.index) == (element, index)
+
+
+def test_triangles_that_come_to_the_host_are_counted(monkeypatch):
+    """The counter behind `host_processed` counts: a serial path would show."""
+    from dmr import refinement
+
+    mesh = dmr.generate("random", 100, seed=8)
+    original = refinement.Run._round
+
+    def serial(run):
+        run.state.triangles[:5].download()
+        return original(run)
+
+    monkeypatch.setattr(refinement.Run, "_round", serial)
+    fine = dmr.refine(mesh, device="cpu")
+    assert fine.host_processed == 5 * fine.rounds and TRIANGLE.itemsize == 32
