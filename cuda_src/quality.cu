@@ -77,9 +77,9 @@ INLINE void check_one(int32 slot, const Triangle *triangles, const Point *points
     const Triangle t = triangles[slot];
     Bounds bounds = {cosine_squared, doubled_area};
     if (area_bounds != nullptr) {
-        const float64 own = area_bounds[ancestor[slot]];
-        if (own > 0.0 && 2.0 * own < bounds.doubled_area)
-            bounds.doubled_area = 2.0 * own;
+        const float64 own = 2.0 * (1.0 - 0x1p-40) * area_bounds[ancestor[slot]]; // stricter, as dmr/pipeline/thresholds.py
+        if (own > 0.0 && own < bounds.doubled_area)
+            bounds.doubled_area = own;
     }
     quality[slot] = (quality[slot] & LISTED) | quality_of(t, points, vertex_origin, input_segments, bounds);
     // In a constrained Delaunay triangulation the triangle beside a subsegment has the corner that sees it under the

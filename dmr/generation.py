@@ -218,7 +218,7 @@ def _triangulated(points: Float, outline: Outline | None) -> Mesh:
         import triangle
     except ImportError as error:
         raise DmrError(
-            "meshes are generated with the triangle package, the extra [triangle]: pip install 'dmr[triangle]'"
+            "meshes are generated with the triangle package, the extra [triangle] of this package: pip install triangle"
         ) from error
     given: dict[str, NDArray[Any]] = {"vertices": points if outline is None else np.vstack((outline.vertices, points))}
     if outline is not None:

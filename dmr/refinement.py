@@ -21,6 +21,7 @@ from __future__ import annotations
 import logging
 from collections.abc import Callable
 from contextlib import suppress
+from dataclasses import replace
 
 import numpy as np
 
@@ -36,7 +37,7 @@ from dmr.pipeline.ledger import Ledger
 from dmr.pipeline.marking import MARKINGS
 from dmr.pipeline.records import TRIANGLE
 from dmr.pipeline.stamps import Stamps
-from dmr.pipeline.thresholds import Thresholds, thresholds
+from dmr.pipeline.thresholds import FOR_TINY_MESHES, Thresholds, thresholds
 from dmr.pipeline.worklist import BadTriangles
 from dmr.pipeline.workspace import Workspace
 from dmr.results import Refinement
@@ -44,6 +45,9 @@ from dmr.results import Refinement
 log = logging.getLogger("dmr")
 
 Progress = Callable[[int, int, int], bool | None]
+
+# Up to so many triangles several recipes are tried, and the smallest result is kept.
+TINY_MESH = 128
 
 # Below so many triangles a round takes its candidates from the shortest edges only: more rounds, fewer points.
 SMALL_MESH = 2**15
@@ -77,8 +81,8 @@ def refine(
         min_angle, max_area, steiner, conforming, max_steiner, marking, balance, strict: see `RefineOptions`.
         device: "auto" (a GPU where one works, else the CPU), "cpu", "cuda" or "cuda:N".
         threads: CPU threads; by default every core.
-        progress: called after each round with (round, bad triangles left, triangles); False from it stops the run,
-            with a valid mesh.
+        progress: called after each round with (round, bad triangles left, triangles), in the first of the runs where
+            a tiny mesh gets several; False from it stops the run, with a valid mesh.
 
     Returns:
         The mesh and what happened.
@@ -101,17 +105,42 @@ def refine(
     )
     if isinstance(mesh, Pslg):
         raise InvalidMeshError("a planar straight-line graph has to be triangulated before it can be refined")
-    return Run(mesh, options, open_device(device, threads)).result(progress)
+    opened = open_device(device, threads)
+    usual = Run(mesh, options, opened).result(progress)
+    if len(mesh.triangles) > TINY_MESH or options.marking != "deterministic" or options.min_angle == 0:
+        return usual
+    return _smallest(mesh, options, opened, usual)
+
+
+def _smallest(mesh: Mesh, options: RefineOptions, device: Device, usual: Refinement) -> Refinement:
+    """Refines a tiny mesh by the other recipes as well, and returns the smallest of the results that leave least."""
+    results = [usual]
+    if usual.complete:
+        others = dict.fromkeys(thresholds(options, recipe) for recipe in FOR_TINY_MESHES)
+        others.pop(thresholds(options))
+        results += [Run(mesh, options, device, limits, quiet=True).result(None) for limits in others]
+    finished = [result for result in results if result.complete] or [usual]
+    best = min(finished, key=lambda result: (sum(result.unrefined.values()), len(result.mesh.triangles)))
+    return replace(best, tries=len(results), warnings=usual.warnings)
 
 
 class Run:
     """One refinement: the mesh on its device, the scratch arrays, the books."""
 
-    def __init__(self, mesh: Mesh, options: RefineOptions, device: Device) -> None:
+    def __init__(
+        self,
+        mesh: Mesh,
+        options: RefineOptions,
+        device: Device,
+        limits: Thresholds | None = None,
+        *,
+        quiet: bool = False,
+    ) -> None:
         self.source = mesh
         self.options = options
         self.device = device
-        self.limits: Thresholds = thresholds(options)
+        self.limits = thresholds(options) if limits is None else limits
+        self.quiet = quiet
         self.clock = Clock(device)
         self.ledger = Ledger()
         self.stamps = Stamps()
@@ -133,7 +162,8 @@ class Run:
         self.large_waiting = False
 
     def _warn(self, sentence: str) -> None:
-        log.warning(sentence)
+        if not self.quiet:
+            log.warning(sentence)
         self.ledger.warnings.append(sentence)
 
     def _default_budget(self) -> int:

@@ -28,6 +28,7 @@ class Refinement:
         flips: edges flipped to make the input Delaunay.
         complete: False where a limit or the progress callback ended the run early; the mesh is valid all the same.
         seconds: wall-clock time by phase; "total" is their sum.
+        tries: how many recipes were tried; tiny meshes are refined by several, and the smallest result is this one.
         warnings: what a user should know (a fallback, a flip, a limit), one sentence each.
     """
 
@@ -49,6 +50,7 @@ class Refinement:
     flips: int
     complete: bool
     seconds: dict[str, float]
+    tries: int = 1
     warnings: tuple[str, ...] = field(default=())
 
     def to_json(self) -> dict[str, Any]:
@@ -72,5 +74,6 @@ class Refinement:
             "flips": self.flips,
             "complete": self.complete,
             "seconds": dict(self.seconds),
+            "tries": self.tries,
             "warnings": list(self.warnings),
         }

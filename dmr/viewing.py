@@ -1,12 +1,13 @@
 """Pictures of meshes: a window where there is a display, an image file anywhere.
 
-pyvista and VTK are optional (`pip install dmr[view]`) and imported when they are first needed. VTK draws in 32-bit
+pyvista and VTK are optional (the extra [view]) and imported when they are first needed. VTK draws in 32-bit
 floats, so the coordinates are shifted and scaled to a unit box first: a mesh far from the origin looks as crisp as one
 beside it. An image is drawn at twice its size and averaged down, which smooths every edge and letter alike.
 """
 
 from __future__ import annotations
 
+import ctypes
 import importlib
 import os
 import sys
@@ -130,10 +131,36 @@ def _import_pyvista() -> Any:
         pv = importlib.import_module("pyvista")
         core = importlib.import_module("vtkmodules.vtkCommonCore")
     except ImportError as error:
-        raise DmrError(f"pictures need pyvista, the extra [view]: pip install 'dmr[view]' ({error})") from error
+        raise DmrError(
+            f"pictures need pyvista, the extra [view] of this package: pip install pyvista ({error})"
+        ) from error
     # VTK tries an X server before it draws without one, and says so on stderr each time.
     core.vtkLogger.SetStderrVerbosity(core.vtkLogger.VERBOSITY_OFF)
+    _choose_opengl()
     return pv
+
+
+def _choose_opengl() -> None:
+    """Names the library that VTK draws with. Left to itself VTK looks for an X server, then for EGL and OSMesa, and
+    where one of their libraries is missing it takes the process down.
+    """
+    if not sys.platform.startswith("linux") or "VTK_DEFAULT_OPENGL_WINDOW" in os.environ:
+        return
+    if has_display() and _loads("libX11.so.6"):
+        return
+    for library, window in (("libEGL.so.1", "vtkEGLRenderWindow"), ("libOSMesa.so.8", "vtkOSOpenGLRenderWindow")):
+        if _loads(library):
+            os.environ["VTK_DEFAULT_OPENGL_WINDOW"] = window
+            return
+    raise DmrError("pictures need OpenGL, which this system lacks: apt install libegl1 libgl1-mesa-dri (on Debian)")
+
+
+def _loads(library: str) -> bool:
+    try:
+        ctypes.CDLL(library)
+    except OSError:
+        return False
+    return True
 
 
 def _common_frame(meshes: list[Mesh | Pslg]) -> _Frame:

@@ -2,11 +2,16 @@
 
 from __future__ import annotations
 
+import subprocess
+import sys
 from functools import cache
+from pathlib import Path
 
 import pytest
 
 from dmr.memory import Device, devices, open_device
+
+ROOT = Path(__file__).resolve().parent.parent
 
 
 @cache
@@ -45,3 +50,14 @@ def device_options(request: pytest.FixtureRequest) -> dict[str, str | int | None
 def device(device_options: dict[str, str | int | None]) -> Device:
     """Each processor in turn, opened: one CPU thread, three CPU threads, the GPU. Its launch counts are shared."""
     return open_device(device_options["device"], device_options["threads"])
+
+
+@pytest.fixture(scope="session")
+def drawing(tmp_path_factory: pytest.TempPathFactory) -> None:
+    """Skips a test where VTK is missing or cannot draw. Without OpenGL it takes the process down: another one tries."""
+    pytest.importorskip("pyvista")
+    program = "import sys, dmr; dmr.view(dmr.Mesh([[0, 0], [1, 0], [0, 1]], [[0, 1, 2]]), screenshot=sys.argv[1])"
+    picture = tmp_path_factory.mktemp("drawing") / "a.png"
+    done = subprocess.run([sys.executable, "-c", program, picture], cwd=ROOT, capture_output=True, check=False)
+    if done.returncode:
+        pytest.skip("VTK cannot draw here")

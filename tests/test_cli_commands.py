@@ -107,7 +107,7 @@ def test_validate_compares_with_the_input(folder, capsys):
     assert dmr(capsys, "validate", "input.1.ele", "--input", "other.ele")[0] == 5
 
 
-def test_view_draws_into_a_file(folder, capsys, monkeypatch):
+def test_view_draws_into_a_file(folder, capsys, monkeypatch, drawing):
     pytest.importorskip("pyvista")
     monkeypatch.delenv("DISPLAY", raising=False)
     monkeypatch.delenv("WAYLAND_DISPLAY", raising=False)

@@ -46,8 +46,11 @@ def test_the_result_is_proved(mesh, angle, marking, device_options):
     assert np.array_equal(table, dmr.Mesh(fine.mesh.vertices, fine.mesh.triangles).neighbours)
 
 
-@pytest.mark.parametrize("how", [{}, {"max_area": 2e-3}, {"conforming": True}, {"steiner": "circumcenter", "min_angle": 20}],
-                         ids=["default", "area", "conforming", "circumcenter"])  # fmt: skip
+@pytest.mark.parametrize(
+    "how",
+    [{}, {"max_area": 2e-3}, {"conforming": True}, {"steiner": "circumcenter", "min_angle": 20}],
+    ids=["default", "area", "conforming", "circumcenter"],
+)
 def test_the_same_bits_everywhere(how, device_options):
     mesh = dmr.generate("plate", 2000, seed=3)
     reference = dmr.refine(mesh, device="cpu", threads=1, **how)

@@ -20,7 +20,7 @@ SQUARE = Mesh([[0, 0], [1, 0], [1, 1], [0, 1]], [[0, 1, 2], [0, 2, 3]], triangle
 
 
 @pytest.fixture(autouse=True)
-def no_display(monkeypatch):
+def no_display(monkeypatch, drawing):
     monkeypatch.delenv("DISPLAY", raising=False)
     monkeypatch.delenv("WAYLAND_DISPLAY", raising=False)
 

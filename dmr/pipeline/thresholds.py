@@ -20,9 +20,31 @@ _PI = (31415926535897932384626433832795028841971693993751058209749445923078164 <
 # How much stricter than the bound the kernels test, relative to cos^2 and to areas: more than their rounding errors.
 MARGIN = 2.0**-40
 
-# Off-centers are placed a little inside the bound, so that the triangle on the shortest edge passes with room to
-# spare: at this fraction of the height at which it would just pass (Ungor's alpha-off-center with a safety margin).
-OFF_CENTER_FACTOR = Fraction(95, 100)
+
+@dataclass(frozen=True)
+class Recipe:
+    """What the bounds leave open: two choices that the size of a result depends on, and no guarantee.
+
+    Attributes:
+        off_center: off-centers are placed at this fraction of the height at which the triangle on the shortest edge
+            would just pass (Ungor's off-center, a little inside the bound).
+        lens: a segment is split for a point in its diametral lens, not in its whole diametral circle.
+    """
+
+    off_center: Fraction
+    lens: bool
+
+
+USUAL = Recipe(Fraction(95, 100), lens=True)
+
+# In a mesh of a few dozen triangles chance rules: these give results of the same size on the average, but seldom all of
+# them a large one.
+FOR_TINY_MESHES = (
+    USUAL,
+    Recipe(Fraction(95, 100), lens=False),
+    Recipe(Fraction(97, 100), lens=True),
+    Recipe(Fraction(90, 100), lens=True),
+)
 
 
 def cosine_and_sine(degrees: float) -> tuple[Fraction, Fraction]:
@@ -58,15 +80,15 @@ class Thresholds:
     lens: float
 
 
-def thresholds(options: RefineOptions) -> Thresholds:
-    """The thresholds that follow from the options of a refinement."""
+def thresholds(options: RefineOptions, recipe: Recipe = USUAL) -> Thresholds:
+    """The thresholds that follow from the options of a refinement, and a recipe for what they leave open."""
     area = math.inf if options.max_area is None else 2.0 * options.max_area * (1.0 - MARGIN)
     if options.min_angle == 0:
         return Thresholds(2.0, area, math.inf, 0.0 if options.conforming else 1.0)
     cosine, sine = cosine_and_sine(options.min_angle)
     half_cotangent = (1 + cosine) / sine / 2  # cot(a / 2) = (1 + cos a) / sin a
-    limit = math.inf if options.steiner == "circumcenter" else float(OFF_CENTER_FACTOR * half_cotangent)
+    limit = math.inf if options.steiner == "circumcenter" else float(recipe.off_center * half_cotangent)
     # The lens is seen under 180 - 2 a; from a = 45 on it would be larger than the circle.
     doubled_cosine = max(2 * cosine * cosine - 1, Fraction(0))
-    lens = 0.0 if options.conforming else float(doubled_cosine * doubled_cosine)
+    lens = 0.0 if options.conforming or not recipe.lens else float(doubled_cosine * doubled_cosine)
     return Thresholds(float(cosine * cosine) * (1.0 - MARGIN), area, limit, lens)
