@@ -58,7 +58,9 @@ INLINE uint32 quality_of(const Triangle &t, const Point *points, const int32 *ve
     if (apex != 0)
         product = squared_length(p, q) * squared_length(p, r);
     const float64 dot = (q.x - p.x) * (r.x - p.x) + (q.y - p.y) * (r.y - p.y);
-    const float64 doubled_area = (q.x - p.x) * (r.y - p.y) - (q.y - p.y) * (r.x - p.x);
+    // The area with its rounding error on top: of a needle it can be as large as the area itself.
+    const float64 left = (q.x - p.x) * (r.y - p.y), right = (q.y - p.y) * (r.x - p.x);
+    const float64 doubled_area = (left - right) + 4.0 * EPSILON * (magnitude(left) + magnitude(right));
     if (dot > 0.0 && dot * dot > bounds.cosine_squared * product) {
         const bool forced = forced_by_corner(edge_from(t, apex), edge_to(t, apex), t.vertex[apex], points,
                                              vertex_origin, input_segments);

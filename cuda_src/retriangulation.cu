@@ -175,9 +175,14 @@ KERNEL(interpolate_attributes, int32 room, int64 records, int32 *members, RimEdg
         }
         const Triangle &t = triangles[holder];
         const Point a = points[t.vertex[0]], b = points[t.vertex[1]], c = points[t.vertex[2]];
-        const float64 area = (b.x - a.x) * (c.y - a.y) - (b.y - a.y) * (c.x - a.x);
-        const float64 wb = ((p.x - a.x) * (c.y - a.y) - (p.y - a.y) * (c.x - a.x)) / area;
-        const float64 wc = ((b.x - a.x) * (p.y - a.y) - (b.y - a.y) * (p.x - a.x)) / area;
+        // Weights from the three parts into which p cuts the triangle: never negative, so that no attribute leaves the
+        // range of its neighbours, not even in a needle whose area is all rounding.
+        const auto part = [&](Point u, Point v) {
+            const float64 doubled = (u.x - p.x) * (v.y - p.y) - (u.y - p.y) * (v.x - p.x);
+            return doubled > 0.0 ? doubled : 0.0;
+        };
+        const float64 pa = part(b, c), pb = part(c, a), pc = part(a, b), all = pa + pb + pc;
+        const float64 wb = all > 0.0 ? pb / all : 1.0 / 3.0, wc = all > 0.0 ? pc / all : 1.0 / 3.0;
         const float64 *const va = attributes + Index(t.vertex[0]) * width;
         const float64 *const vb = attributes + Index(t.vertex[1]) * width;
         const float64 *const vc = attributes + Index(t.vertex[2]) * width;

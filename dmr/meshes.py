@@ -29,7 +29,13 @@ def _frozen(array: NDArray[Any]) -> NDArray[Any]:
 
 
 def _real(values: ArrayLike, shape: tuple[int | None, ...], name: str) -> Float:
-    array = np.asarray(values, dtype=np.float64)
+    try:
+        given = np.asarray(values)
+        if given.dtype.kind == "c":
+            raise TypeError("complex numbers")
+        array = given.astype(np.float64, copy=False)
+    except (TypeError, ValueError) as error:
+        raise InvalidMeshError(f"{name} must be a table of real numbers ({error})") from None
     if array.size == 0:
         array = array.reshape([0 if n is None else n for n in shape])
     if array.ndim != len(shape) or any(n is not None and n != m for n, m in zip(shape, array.shape, strict=True)):
@@ -38,7 +44,10 @@ def _real(values: ArrayLike, shape: tuple[int | None, ...], name: str) -> Float:
 
 
 def _whole(values: ArrayLike, shape: tuple[int | None, ...], name: str) -> Int:
-    array = np.asarray(values)
+    try:
+        array = np.asarray(values)
+    except ValueError as error:
+        raise InvalidMeshError(f"{name} must be a table of whole numbers ({error})") from None
     if array.size == 0:
         array = array.reshape([0 if n is None else n for n in shape]).astype(np.int32)
     if array.dtype.kind not in "iu":

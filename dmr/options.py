@@ -3,7 +3,9 @@
 from __future__ import annotations
 
 import math
+import operator
 from dataclasses import dataclass
+from typing import Any
 
 from dmr.errors import OptionError
 
@@ -11,8 +13,9 @@ MARKINGS = ("deterministic", "two-stage")
 BALANCES = ("none", "work-stealing")
 STEINER_RULES = ("off-center", "circumcenter")
 
-# Above this bound no proof of termination is known, and runs are seen to fail from 34 degrees on.
+# Above these bounds runs are seen that do not end: with lenses, and with circles (conforming).
 PROMISED_ANGLE = 33.0
+PROMISED_CONFORMING_ANGLE = 30.0
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -44,6 +47,12 @@ class RefineOptions:
     strict: bool = False
 
     def __post_init__(self) -> None:
+        # Plain numbers from here on, whatever kind of number was given.
+        object.__setattr__(self, "min_angle", _real("min_angle", self.min_angle))
+        if self.max_area is not None:
+            object.__setattr__(self, "max_area", _real("max_area", self.max_area))
+        if self.max_steiner is not None:
+            object.__setattr__(self, "max_steiner", _whole("max_steiner", self.max_steiner))
         if not (math.isfinite(self.min_angle) and 0 <= self.min_angle < 60):
             raise OptionError(f"min_angle must be at least 0 and below 60 degrees, not {self.min_angle:g}")
         if self.max_area is not None and not (math.isfinite(self.max_area) and self.max_area > 0):
@@ -57,3 +66,19 @@ class RefineOptions:
         ):
             if value not in known:
                 raise OptionError(f"{name} must be one of {', '.join(known)}, not {value!r}")
+
+
+def _real(name: str, value: Any) -> float:
+    if isinstance(value, str):
+        raise OptionError(f"{name} must be a number, not {value!r}")
+    try:
+        return float(value)
+    except (TypeError, ValueError):
+        raise OptionError(f"{name} must be a number, not {value!r}") from None
+
+
+def _whole(name: str, value: Any) -> int:
+    try:
+        return operator.index(value)
+    except TypeError:
+        raise OptionError(f"{name} must be a whole number, not {value!r}") from None

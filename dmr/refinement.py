@@ -28,7 +28,7 @@ import numpy as np
 from dmr.errors import InternalError, InvalidMeshError, OutOfMemoryError
 from dmr.memory import Device, DeviceArray, compact, flagged_indices, open_device, scan, total
 from dmr.meshes import Mesh, Pslg
-from dmr.options import PROMISED_ANGLE, RefineOptions
+from dmr.options import PROMISED_ANGLE, PROMISED_CONFORMING_ANGLE, RefineOptions
 from dmr.pipeline.admission import admit
 from dmr.pipeline.cavities import ROOM, Cavities, Needs, Outcome, grow, prepare, retriangulate, tally, winners_needs
 from dmr.pipeline.clock import Clock
@@ -149,9 +149,10 @@ class Run:
             self.state, notes = admit(mesh, device)
         for note in notes:
             self._warn(note)
-        if options.min_angle > PROMISED_ANGLE:
+        promised = PROMISED_CONFORMING_ANGLE if options.conforming else PROMISED_ANGLE
+        if options.min_angle > promised:
             self._warn(
-                f"no algorithm is known to end for every mesh above {PROMISED_ANGLE:g} degrees: "
+                f"nothing is known to end for every{' conforming' * options.conforming} mesh above {promised:g} degrees: "
                 f"{options.min_angle:g} may stop at the limit on Steiner points"
             )
         self.budget = options.max_steiner if options.max_steiner is not None else self._default_budget()
@@ -186,6 +187,8 @@ class Run:
                 stopped = stopped or "stopped"
         # Whoever processes triangles on the host has to bring them there first.
         self.ledger.host_processed = self.device.moved[TRIANGLE] - moved
+        if stopped == "stopped" and not self._work_left():
+            stopped = None  # stopped where it would have ended anyway
         if stopped == "budget":
             self._warn(f"stopped at the limit of {self.budget} Steiner points: the mesh is valid, but not finished")
         with self.clock.phase("download"):

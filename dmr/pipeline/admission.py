@@ -25,6 +25,8 @@ from dmr.pipeline.records import POINT, SUBSEGMENT, TRIANGLE
 log = logging.getLogger("dmr")
 
 SMALLEST, LARGEST = 2.0**-142, 2.0**201
+# Split points below SMALLEST are set to zero: less than an ulp of a segment, in meshes that reach as far as this.
+SMALLEST_EXTENT = 2.0**-88
 NONE = 2**31 - 1  # NONE of cuda_src/topology.cu
 INPUT_VERTEX = -2
 
@@ -106,6 +108,11 @@ def _check_coordinates(mesh: Mesh) -> None:
             f"(0, or {SMALLEST:.1e} to {LARGEST:.1e} in magnitude): scale the mesh",
             "vertex",
             index,
+        )
+
+    if magnitude.size and 0 < magnitude.max() < SMALLEST_EXTENT:
+        raise InvalidMeshError(
+            f"all coordinates are below {SMALLEST_EXTENT:.1e} in magnitude, where geometry is not exact: scale the mesh"
         )
 
 
@@ -204,6 +211,7 @@ def _check_boundary(
     """The boundary does not cross itself, and no part of the mesh lies within another."""
     boundary = subsegments[subsegments["right"] < 0]
     tails, heads = boundary["from"], boundary["to"]
+    _check_touching(tails, points, order)
     if _convex(points[tails], points[heads], tails, heads):
         return
     try:
@@ -215,6 +223,21 @@ def _check_boundary(
             "triangle",
             int(triangle_order.download()[boundary["left"][found.edge]]),
         ) from None
+
+
+def _check_touching(tails: Int, points: Float, order: DeviceArray) -> None:
+    """Parts that meet in a point share the vertex there: no two boundary vertices have the same coordinates."""
+    vertices = np.unique(tails)
+    places, first, count = np.unique(points[vertices], axis=0, return_index=True, return_counts=True)
+    if len(places) == len(vertices):
+        return
+    twice = np.flatnonzero(count > 1)[0]
+    one = vertices[first[twice]]
+    other = next(int(v) for v in vertices if v != one and (points[v] == points[one]).all())
+    low, high = sorted(int(v) for v in order.download()[[one, other]])
+    raise InvalidMeshError(
+        f"has the same coordinates as vertex {low}: where parts meet they must share one", "vertex", high
+    )
 
 
 def _convex(tails: Float, heads: Float, first: Int, last: Int) -> bool:

@@ -86,8 +86,13 @@ def thresholds(options: RefineOptions, recipe: Recipe = USUAL) -> Thresholds:
     if options.min_angle == 0:
         return Thresholds(2.0, area, math.inf, 0.0 if options.conforming else 1.0)
     cosine, sine = cosine_and_sine(options.min_angle)
-    half_cotangent = (1 + cosine) / sine / 2  # cot(a / 2) = (1 + cos a) / sin a
-    limit = math.inf if options.steiner == "circumcenter" else float(recipe.off_center * half_cotangent)
+    # cot(a / 2) = (1 + cos a) / sin a; an angle of no size at all asks for circumcenters
+    half_cotangent = (1 + cosine) / sine / 2 if sine else Fraction(2**1000)
+    limit = (
+        math.inf
+        if options.steiner == "circumcenter" or half_cotangent > 2**900
+        else float(recipe.off_center * half_cotangent)
+    )
     # The lens is seen under 180 - 2 a; from a = 45 on it would be larger than the circle.
     doubled_cosine = max(2 * cosine * cosine - 1, Fraction(0))
     lens = 0.0 if options.conforming or not recipe.lens else float(doubled_cosine * doubled_cosine)
