@@ -40,12 +40,27 @@ KERNEL(list_edges_out, const Triangle *triangles, const int32 *first, int32 *fil
         }
 }
 
+// Visits the half-edges u -> v (more than one only where triangles overlap). They are looked for at the end with fewer
+// triangles, so that a hub of many triangles is not gone through for each of them: a triangle with an edge out of v has
+// one into v as well, the edge before.
+template <class Visit>
+INLINE void for_half_edges(const Triangle *triangles, const int32 *first, const int32 *half_edges, int32 u, int32 v,
+                           Visit visit) {
+    const bool at_start = first[u + 1] - first[u] <= first[v + 1] - first[v];
+    const int32 end = at_start ? u : v;
+    for (int32 place = first[end]; place < first[end + 1]; ++place) {
+        const int32 t = half_edges[place] >> 2;
+        const int out = half_edges[place] & 3, e = at_start ? out : previous_corner(out);
+        if (edge_from(triangles[t], e) == u && edge_to(triangles[t], e) == v)
+            visit(t << 2 | e);
+    }
+}
+
 // The half-edge u -> v, or NOTHING.
 INLINE int32 find_half_edge(const Triangle *triangles, const int32 *first, const int32 *half_edges, int32 u, int32 v) {
-    for (int32 place = first[u]; place < first[u + 1]; ++place)
-        if (edge_to(triangles[half_edges[place] >> 2], half_edges[place] & 3) == v)
-            return half_edges[place];
-    return NOTHING;
+    int32 found = NOTHING;
+    for_half_edges(triangles, first, half_edges, u, v, [&](int32 half_edge) { found = half_edge; });
+    return found;
 }
 
 // Links all triangles; an edge that two triangles have on the same side is reported by the greater of their
@@ -57,11 +72,11 @@ KERNEL(link_triangles, const int32 *first, const int32 *half_edges, const int32 
             const int32 from = edge_from(triangles[t], k), to = edge_to(triangles[t], k);
             const int32 across = find_half_edge(triangles, first, half_edges, to, from);
             triangles[t].link[k] = across == NOTHING ? UNLINKED : across >> 2;
-            for (int32 place = first[from]; place < first[from + 1]; ++place) {
-                const int32 twin = half_edges[place] >> 2;
-                if (twin != t && edge_to(triangles[twin], half_edges[place] & 3) == to)
+            for_half_edges(triangles, first, half_edges, from, to, [&](int32 half_edge) {
+                const int32 twin = half_edge >> 2;
+                if (twin != t)
                     atomic_min(overlapping, order[twin] > order[t] ? order[twin] : order[t]);
-            }
+            });
         }
 }
 

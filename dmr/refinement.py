@@ -118,7 +118,9 @@ def _smallest(mesh: Mesh, options: RefineOptions, device: Device, usual: Refinem
     if usual.complete:
         others = dict.fromkeys(thresholds(options, recipe) for recipe in FOR_TINY_MESHES)
         others.pop(thresholds(options))
-        results += [Run(mesh, options, device, limits, quiet=True).result(None) for limits in others]
+        # A run that needs more points than the usual one cannot be the smallest, and need not end.
+        capped = replace(options, max_steiner=sum(usual.steiner.values()))
+        results += [Run(mesh, capped, device, limits, quiet=True).result(None) for limits in others]
     finished = [result for result in results if result.complete] or [usual]
     best = min(finished, key=lambda result: (sum(result.unrefined.values()), len(result.mesh.triangles)))
     return replace(best, tries=len(results), warnings=usual.warnings)
@@ -152,7 +154,8 @@ class Run:
         promised = PROMISED_CONFORMING_ANGLE if options.conforming else PROMISED_ANGLE
         if options.min_angle > promised:
             self._warn(
-                f"nothing is known to end for every{' conforming' * options.conforming} mesh above {promised:g} degrees: "
+                f"nothing is known to end for every{' conforming' * options.conforming} mesh "
+                f"above {promised:g} degrees: "
                 f"{options.min_angle:g} may stop at the limit on Steiner points"
             )
         self.budget = options.max_steiner if options.max_steiner is not None else self._default_budget()
