@@ -1,0 +1,85 @@
+"""The value objects: what they refuse by name, what they share, what they find."""
+
+from __future__ import annotations
+
+import dataclasses
+
+import numpy as np
+import pytest
+
+import dmr
+from dmr.errors import InvalidMeshError, OptionError
+from dmr.options import RefineOptions
+
+SQUARE = np.array([[0.0, 0.0], [1.0, 0.0], [1.0, 1.0], [0.0, 1.0]])
+HALVES = np.array([[0, 1, 2], [0, 2, 3]], np.int32)
+
+
+@pytest.mark.parametrize(
+    ("vertices", "triangles", "more", "element", "index"),
+    [
+        (SQUARE, [[0, 1, 2], [0, 2, 4]], {}, "triangle", 1),
+        (SQUARE, [[0, 1, -1]], {}, "triangle", 0),
+        (np.where(SQUARE == 1, np.nan, SQUARE), HALVES, {}, "vertex", 1),
+        (SQUARE * [1, np.inf], HALVES, {}, "vertex", 0),
+        (SQUARE, HALVES, {"segments": [[0, 1], [1, 9]]}, "segment", 1),
+        (SQUARE[:, :1], HALVES, {}, "mesh", None),
+        (SQUARE, HALVES.astype(float), {}, "mesh", None),
+        (SQUARE, HALVES, {"vertex_markers": [1, 2]}, "mesh", None),
+        (SQUARE, [[0, 1, 2**40]], {}, "mesh", None),
+        (["a"], HALVES, {}, "mesh", None),
+    ],
+)
+def test_what_cannot_be_a_mesh_is_refused_by_name(vertices, triangles, more, element, index):
+    with pytest.raises(InvalidMeshError) as refusal:
+        dmr.Mesh(vertices, triangles, **more)
+    assert (refusal.value.element, refusal.value.index) == (element, index)
+
+
+def test_a_mesh_is_frozen_and_shares_its_arrays():
+    vertices = SQUARE.copy()
+    mesh = dmr.Mesh(vertices, HALVES)
+    assert np.shares_memory(mesh.vertices, vertices)
+    with pytest.raises(ValueError, match="read-only"):
+        mesh.vertices[0, 0] = 5
+    with pytest.raises(dataclasses.FrozenInstanceError):
+        mesh.vertices = vertices
+    vertices[0, 0] = -1  # the caller's own array stays writable
+
+
+def test_neighbours_are_those_across_each_edge():
+    assert dmr.Mesh(SQUARE, HALVES).neighbours.tolist() == [[-1, 1, -1], [-1, -1, 0]]
+    with pytest.raises(InvalidMeshError, match="same side") as refusal:
+        _ = dmr.Mesh(SQUARE, [[0, 1, 2], [0, 1, 3]]).neighbours
+    assert refusal.value.index == 1
+
+
+def test_dictionaries_of_the_triangle_package_come_and_go():
+    mesh = dmr.Mesh(SQUARE, HALVES, segments=[[0, 2]], segment_markers=[4], vertex_markers=[1, 2, 3, 4],
+                    vertex_attributes=[[1.0], [2.0], [3.0], [4.0]], triangle_attributes=[[7.0], [8.0]],
+                    area_bounds=[0.1, -1.0])  # fmt: skip
+    back = dmr.Mesh.from_triangle(mesh.to_triangle())
+    for field in dataclasses.fields(mesh):
+        assert np.array_equal(getattr(back, field.name), getattr(mesh, field.name)), field.name
+
+
+def test_repeated_segments_are_one_with_the_first_marker_that_says_something():
+    mesh = dmr.Mesh(SQUARE, HALVES, segments=[[2, 0], [0, 2], [0, 2], [1, 2]], segment_markers=[0, 5, 6, 0])
+    ends, markers = mesh.unique_segments()
+    assert ends.tolist() == [[0, 2], [1, 2]] and markers.tolist() == [5, 0]
+
+
+@pytest.mark.parametrize(
+    ("name", "value"),
+    [("min_angle", 60), ("min_angle", -1), ("min_angle", float("nan")), ("min_angle", "30"), ("max_area", 0),
+     ("max_area", float("inf")), ("max_steiner", -1), ("max_steiner", 1.5), ("marking", "fast"), ("steiner", "x")],
+)  # fmt: skip
+def test_options_that_cannot_be_used_are_refused_by_name(name, value):
+    with pytest.raises(OptionError, match=name):
+        RefineOptions(**{name: value})
+
+
+def test_options_take_every_kind_of_number():
+    options = RefineOptions(min_angle=np.int64(25), max_area=np.float32(0.5), max_steiner=np.int32(7))
+    assert (options.min_angle, options.max_area, options.max_steiner) == (25.0, 0.5, 7)
+    assert type(options.min_angle) is float and type(options.max_steiner) is int
