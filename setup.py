@@ -99,6 +99,7 @@ def main() -> None:
         ext_modules=[
             NativeLibrary("dmr.memory.host._kernels", sources("cuda_src/**/*.cu", "cuda_src/host.cpp")),
             NativeLibrary("dmr.io._triangle_text", sources("dmr/io/*.cpp")),
+            NativeLibrary("dmr.triangulation._triangulation", sources("dmr/triangulation/*.cpp")),
         ],
         cmdclass={"build_ext": BuildNative, "bdist_wheel": PlatformWheel},
     )

@@ -30,6 +30,7 @@ enum Outcome : int32 {
     UNDECIDED = 8,  // grown, not yet judged
     DAMAGED = 9,    // another cavity changed it (two-stage marking: to be grown again)
     DEAD = 10,      // its root is gone
+    BLOCKED = 11,   // a subsegment that is never split stands in its way
 };
 
 struct RimEdge {

@@ -15,17 +15,18 @@ INLINE Outcome grow_around_triangle(const Cavity &cavity, int32 root, const Tria
         return PRECISION;
     Growth growth(cavity, triangles, points, p);
     growth.start_at(root);
-    bool encroached = false;
-    bool resolved = true; // no subsegment in the way that cannot be split
+    bool encroached = false, resolved = true, free = true; // subsegments in the way; none without room, none kept
     Outcome outcome = growth.run([&](int32 subsegment, int32 from, int32 to) {
         if (orient2d(points[from], points[to], p) <= 0 || encroaches(points[from], points[to], p, lens)) {
+            const int32 wish = wish_split(wishes, subsegment);
             encroached = true;
-            resolved = wish_split(wishes, subsegment) && resolved;
+            resolved = resolved && wish != UNSPLITTABLE;
+            free = free && wish != KEPT;
         }
         return true;
     });
     if (encroached)
-        return resolved ? ENCROACHED : PRECISION;
+        return !resolved ? PRECISION : (free ? ENCROACHED : BLOCKED);
     if (outcome == UNDECIDED)
         growth.finish(cavity.edge(0).vertex);
     *extent = growth.extent();
@@ -87,11 +88,12 @@ KERNEL(set_large, const int32 *roots, int64 segments, const int32 *outcomes, uin
 
 // What cannot be resolved is not tried again: the triangle until it is rebuilt, the subsegment for good.
 KERNEL(give_up, const int32 *roots, int64 segments, const int32 *outcomes, uint32 *quality, int32 *wishes) {
-    FOR_RANGE (i)
-        if (outcomes[i] == PRECISION) {
-            if (i < segments)
-                wishes[roots[i]] = UNSPLITTABLE;
-            else
-                quality[roots[i]] |= GIVEN_UP;
-        }
+    FOR_RANGE (i) {
+        if (outcomes[i] == PRECISION && i < segments)
+            wishes[roots[i]] = UNSPLITTABLE;
+        else if (outcomes[i] == PRECISION)
+            quality[roots[i]] |= GIVEN_UP;
+        else if (outcomes[i] == BLOCKED)
+            quality[roots[i]] |= GIVEN_UP | HELD;
+    }
 }

@@ -1,37 +1,14 @@
 // Vertices along a Hilbert curve and triangles after their vertices: neighbours in the plane become neighbours in
 // memory. Integer keys, ties by index: the same order everywhere.
+#include "curve.cuh"
 #include "triangles.cuh"
 
-constexpr int CURVE_LEVELS = 16; // two bits of the key each
-
-// Position along the curve of cell (x, y) of a 2^16 by 2^16 grid: from the coarsest level down, take the quadrant's
-// number along the curve, then turn the quadrant into standard position.
-INLINE uint32 hilbert_index(uint32 x, uint32 y) {
-    uint32 index = 0;
-    for (uint32 side = 1u << (CURVE_LEVELS - 1); side > 0; side >>= 1) {
-        const uint32 right = (x & side) != 0, upper = (y & side) != 0;
-        index = index << 2 | ((3 * right) ^ upper);
-        if (!upper) {
-            if (right) {
-                x = ~x;
-                y = ~y;
-            }
-            const uint32 turned = x;
-            x = y;
-            y = turned;
-        }
-    }
-    return index;
-}
-
-INLINE uint32 cell(float64 x, float64 low, float64 scale) {
-    const float64 place = (x - low) * scale;
-    return place >= 65535.0 ? 65535u : (place > 0.0 ? uint32(place) : 0u);
-}
+constexpr int CURVE_LEVELS = 16; // two bits of the key each; the host's scale fits it (dmr/pipeline/admission.py)
 
 KERNEL(curve_keys, const Point *points, float64 low_x, float64 low_y, float64 scale, uint32 *keys) {
     FOR_RANGE (v)
-        keys[v] = hilbert_index(cell(points[v].x, low_x, scale), cell(points[v].y, low_y, scale));
+        keys[v] = hilbert_index<uint32>(curve_cell(points[v].x, low_x, scale, CURVE_LEVELS),
+                                        curve_cell(points[v].y, low_y, scale, CURVE_LEVELS), CURVE_LEVELS);
 }
 
 // ordered[i] = points[order[i]], and rank[order[i]] = i.

@@ -24,6 +24,8 @@ constexpr float64 EPSILON = 0x1p-53;
 constexpr float64 ORIENT_BOUND = (3.0 + 16.0 * EPSILON) * EPSILON;
 constexpr float64 INCIRCLE_BOUND = (10.0 + 96.0 * EPSILON) * EPSILON;
 
+constexpr float64 INFINITE = __builtin_huge_val();
+
 INLINE float64 magnitude(float64 x) { return x < 0 ? -x : x; }
 
 struct ExactSum {

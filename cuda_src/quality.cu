@@ -35,6 +35,7 @@ INLINE bool forced_by_corner(int32 p, int32 q, int32 r, const Point *points, con
 struct Bounds {
     float64 cosine_squared; // of the angle bound; a smaller angle has a larger one. 2 where there is no angle bound
     float64 doubled_area;   // twice the largest area; infinity where there is none
+    float64 squared_size;   // of the longest edge; infinity where there is none
 };
 
 // One triangle: its quality word. Squared lengths and products only: the same bits everywhere, and each within a few
@@ -45,7 +46,6 @@ INLINE uint32 quality_of(const Triangle &t, const Point *points, const int32 *ve
     float64 least = squared_length(b, c);
     int apex = 0; // the corner opposite the shortest edge has the smallest angle
     const float64 ca = squared_length(c, a), ab = squared_length(a, b);
-    float64 product = ca * ab;
     Point p = a, q = b, r = c;
     if (ca < least) {
         least = ca, apex = 1;
@@ -55,31 +55,34 @@ INLINE uint32 quality_of(const Triangle &t, const Point *points, const int32 *ve
         least = ab, apex = 2;
         p = c, q = a, r = b;
     }
-    if (apex != 0)
-        product = squared_length(p, q) * squared_length(p, r);
+    const float64 pq = squared_length(p, q), pr = squared_length(p, r); // the two longer edges
+    const bool longer = (pq > pr ? pq : pr) > bounds.squared_size;
     const float64 dot = (q.x - p.x) * (r.x - p.x) + (q.y - p.y) * (r.y - p.y);
     // The area with its rounding error on top: of a needle it can be as large as the area itself.
     const float64 left = (q.x - p.x) * (r.y - p.y), right = (q.y - p.y) * (r.x - p.x);
     const float64 doubled_area = (left - right) + 4.0 * EPSILON * (magnitude(left) + magnitude(right));
-    if (dot > 0.0 && dot * dot > bounds.cosine_squared * product) {
+    if (dot > 0.0 && dot * dot > bounds.cosine_squared * (pq * pr)) {
         const bool forced = forced_by_corner(edge_from(t, apex), edge_to(t, apex), t.vertex[apex], points,
                                              vertex_origin, input_segments);
         if (!forced)
             return BAD | SKINNY | shortness(least) >> 1;
-        if (!(doubled_area > bounds.doubled_area))
+        if (!(doubled_area > bounds.doubled_area) && !longer)
             return FORCED;
     }
-    return doubled_area > bounds.doubled_area ? BAD | magnitude_bits(doubled_area) >> 1 : 0;
+    return doubled_area > bounds.doubled_area || longer ? BAD | magnitude_bits(doubled_area) >> 1 : 0;
 }
 
-INLINE void check_one(int32 slot, const Triangle *triangles, const Point *points,
+// `sizes`: the longest edge wanted in each triangle of the list, of which this one is the i-th; or none.
+INLINE void check_one(int32 slot, const float64 *sizes, Index i, const Triangle *triangles, const Point *points,
                       const int32 *vertex_origin, const Subsegment *input_segments, const int32 *ancestor,
                       const float64 *area_bounds, float64 cosine_squared, float64 doubled_area, float64 lens,
                       uint32 *quality, int32 *wishes) {
     const Triangle t = triangles[slot];
-    Bounds bounds = {cosine_squared, doubled_area};
+    const float64 stricter = 1.0 - 0x1p-40; // as dmr/pipeline/thresholds.py
+    const float64 squared_size = sizes == nullptr ? INFINITE : stricter * (sizes[i] * sizes[i]);
+    Bounds bounds = {cosine_squared, doubled_area, squared_size};
     if (area_bounds != nullptr) {
-        const float64 own = 2.0 * (1.0 - 0x1p-40) * area_bounds[ancestor[slot]]; // stricter, as dmr/pipeline/thresholds.py
+        const float64 own = 2.0 * stricter * area_bounds[ancestor[slot]];
         if (own > 0.0 && own < bounds.doubled_area)
             bounds.doubled_area = own;
     }
@@ -92,26 +95,35 @@ INLINE void check_one(int32 slot, const Triangle *triangles, const Point *points
 }
 
 // Checks the triangles of a list (work stealing: every thread has the same share of it).
-KERNEL(check_listed, const int32 *slots, const Triangle *triangles, const Point *points,
+KERNEL(check_listed, const int32 *slots, const float64 *sizes, const Triangle *triangles, const Point *points,
        const int32 *vertex_origin, const Subsegment *input_segments, const int32 *ancestor, const float64 *area_bounds,
        float64 cosine_squared, float64 doubled_area, float64 lens, uint32 *quality, int32 *wishes) {
     FOR_RANGE (i) {
         prefetch_triangles(slots, i, range_end, triangles, points);
-        check_one(slots[i], triangles, points, vertex_origin, input_segments, ancestor, area_bounds,
+        check_one(slots[i], sizes, i, triangles, points, vertex_origin, input_segments, ancestor, area_bounds,
                   cosine_squared, doubled_area, lens, quality, wishes);
     }
 }
 
 // Checks the new triangles of each cavity by one thread (no balance: as many as the cavity made).
-KERNEL(check_by_cavity, const int32 *won, const int32 *fresh_offsets, const int32 *slots, const Triangle *triangles,
-       const Point *points, const int32 *vertex_origin,
+KERNEL(check_by_cavity, const int32 *won, const int32 *fresh_offsets, const int32 *slots, const float64 *sizes,
+       const Triangle *triangles, const Point *points, const int32 *vertex_origin,
        const Subsegment *input_segments, const int32 *ancestor, const float64 *area_bounds, float64 cosine_squared,
        float64 doubled_area, float64 lens, uint32 *quality, int32 *wishes) {
     FOR_RANGE (i)
         if (won[i])
             for (int32 j = fresh_offsets[i]; j < fresh_offsets[i + 1]; ++j)
-                check_one(slots[j], triangles, points, vertex_origin, input_segments, ancestor,
+                check_one(slots[j], sizes, j, triangles, points, vertex_origin, input_segments, ancestor,
                           area_bounds, cosine_squared, doubled_area, lens, quality, wishes);
+}
+
+// Where the sizes of listed triangles are asked for.
+KERNEL(centroids, const int32 *slots, const Triangle *triangles, const Point *points, Point *places) {
+    FOR_RANGE (i) {
+        const Triangle &t = triangles[slots[i]];
+        const Point a = points[t.vertex[0]], b = points[t.vertex[1]], c = points[t.vertex[2]];
+        places[i] = {a.x + ((b.x - a.x) + (c.x - a.x)) / 3.0, a.y + ((b.y - a.y) + (c.y - a.y)) / 3.0};
+    }
 }
 
 // flags[i] = 1 where a new triangle is to be refined and its slot is in no list yet; from now on it is.

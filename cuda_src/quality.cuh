@@ -4,7 +4,8 @@
 #include "cavity.cuh"
 
 constexpr uint32 BAD = 1u << 31;            // misses a bound, and is to be refined
-constexpr uint32 GIVEN_UP = 1u << 30;       // the coordinates cannot resolve a point that would mend it
+constexpr uint32 GIVEN_UP = 1u << 30;       // no point can be inserted that would mend it: the coordinates cannot resolve it,
+constexpr uint32 HELD = 1u << 26;           // or a segment that is never split is in the way
 constexpr uint32 FORCED = 1u << 29;         // below the angle bound, but an input corner forces it: left as it is
 constexpr uint32 LARGE = 1u << 28;          // its cavity needs a large record
 constexpr uint32 LISTED = 1u << 27;         // its slot is in the list of bad triangles

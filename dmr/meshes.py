@@ -103,6 +103,8 @@ class Mesh:
         vertex_attributes: (n, a) float64, a >= 0.
         triangle_attributes: (m, c) float64, c >= 0; column 0 is the region by Triangle's convention.
         area_bounds: (m,) float64 or None: the largest area wanted in place of each triangle; <= 0 means none.
+        holes, regions: what a `Pslg` has under these names, where the mesh was made from one: they are not looked at,
+            but written to the .poly file beside the mesh, which otherwise would not describe the domain.
 
     Raises:
         InvalidMeshError: a wrong shape or dtype, an index out of range, a coordinate that is not finite.
@@ -116,6 +118,8 @@ class Mesh:
     vertex_attributes: Float | None = None
     triangle_attributes: Float | None = None
     area_bounds: Float | None = None
+    holes: Float = field(default_factory=lambda: np.empty((0, 2)))
+    regions: Float = field(default_factory=lambda: np.empty((0, 4)))
 
     def __post_init__(self) -> None:
         vertices = _real(self.vertices, (None, 2), "vertices")
@@ -141,6 +145,8 @@ class Mesh:
             if self.triangle_attributes is None
             else _real(self.triangle_attributes, (m, None), "triangle_attributes"),
             "area_bounds": None if self.area_bounds is None else _real(self.area_bounds, (m,), "area_bounds"),
+            "holes": _real(self.holes, (None, 2), "holes"),
+            "regions": _real(self.regions, (None, 4), "regions"),
         }
         for name, array in checked.items():
             object.__setattr__(self, name, None if array is None else _frozen(array))

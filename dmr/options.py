@@ -12,6 +12,7 @@ from dmr.errors import OptionError
 MARKINGS = ("deterministic", "two-stage")
 BALANCES = ("none", "work-stealing")
 STEINER_RULES = ("off-center", "circumcenter")
+KEPT_SEGMENTS = ("none", "boundary", "all")
 
 # Above these bounds runs are seen that do not end: with lenses, and with circles (conforming).
 PROMISED_ANGLE = 33.0
@@ -28,6 +29,8 @@ class RefineOptions:
         steiner: "off-center" (Ungor) or "circumcenter" (Ruppert, Chew).
         conforming: every triangle stays Delaunay, not only constrained Delaunay: segments whose diametral circle
             holds a vertex are split (Ruppert), in place of those whose diametral lens does (Chew).
+        keep_segments: which segments are never split: "none", those on the "boundary", or "all". Triangles that would
+            need a split stay as they are, and are listed with the reason "kept_segment".
         max_steiner: how many points may be inserted; None takes a bound far above what a sound run needs.
         marking: how cavities settle their conflicts, one of `MARKINGS`.
         balance: how new triangles are shared out for their quality check, one of `BALANCES`.
@@ -41,6 +44,7 @@ class RefineOptions:
     max_area: float | None = None
     steiner: str = "off-center"
     conforming: bool = False
+    keep_segments: str = "none"
     max_steiner: int | None = None
     marking: str = "deterministic"
     balance: str = "work-stealing"
@@ -61,6 +65,7 @@ class RefineOptions:
             raise OptionError(f"max_steiner must not be negative, not {self.max_steiner}")
         for name, value, known in (
             ("steiner", self.steiner, STEINER_RULES),
+            ("keep_segments", self.keep_segments, KEPT_SEGMENTS),
             ("marking", self.marking, MARKINGS),
             ("balance", self.balance, BALANCES),
         ):

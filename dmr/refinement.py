@@ -19,6 +19,7 @@ itself processes is nothing: `Refinement.host_processed` counts the triangle rec
 from __future__ import annotations
 
 import logging
+import time
 from collections.abc import Callable
 from contextlib import suppress
 from dataclasses import replace
@@ -35,12 +36,14 @@ from dmr.pipeline.clock import Clock
 from dmr.pipeline.flips import make_delaunay
 from dmr.pipeline.ledger import Ledger
 from dmr.pipeline.marking import MARKINGS
-from dmr.pipeline.records import TRIANGLE
+from dmr.pipeline.records import POINT, TRIANGLE
 from dmr.pipeline.stamps import Stamps
 from dmr.pipeline.thresholds import FOR_TINY_MESHES, Thresholds, thresholds
 from dmr.pipeline.worklist import BadTriangles
 from dmr.pipeline.workspace import Workspace
 from dmr.results import Refinement
+from dmr.sizing import Size, evaluate
+from dmr.triangulation import triangulate_noting
 
 log = logging.getLogger("dmr")
 
@@ -60,25 +63,35 @@ def refine(
     *,
     min_angle: float = 30.0,
     max_area: float | None = None,
+    size: Size | None = None,
     steiner: str = "off-center",
     conforming: bool = False,
+    keep_segments: str = "none",
     max_steiner: int | None = None,
     marking: str = "deterministic",
     balance: str = "work-stealing",
     strict: bool = False,
+    on_conflict: str = "resolve",
+    convex_hull: bool = False,
+    mesher: str = "dmr",
     device: str = "auto",
     threads: int | None = None,
     progress: Progress | None = None,
 ) -> Refinement:
-    """Refines a triangulation until no triangle is skinny or too large.
+    """Refines a triangulation, or a domain given by its outline, until no triangle is skinny or too large.
 
     Delaunay refinement after Ruppert (1995) and Chew (1993), with Ungor's off-centers. The result is a constrained
     Delaunay triangulation of the same domain; input vertices come first, bit for bit. With the default marking the
     same input and options give the same bits on every device and number of threads.
 
     Args:
-        mesh: a triangulation; its boundary edges and its `segments` are kept as chains of edges.
-        min_angle, max_area, steiner, conforming, max_steiner, marking, balance, strict: see `RefineOptions`.
+        mesh: a triangulation, whose boundary edges and `segments` are kept as chains of edges; or a planar
+            straight-line graph, which is triangulated first.
+        min_angle, max_area, steiner, conforming, keep_segments, max_steiner, marking, balance, strict: see
+            `RefineOptions`. Of `max_area`, the mesh's own `area_bounds` and `size` the smallest wins everywhere.
+        size: how long the longest edge of a triangle may be, by the place of its centroid: a function of (n, 2) points
+            that returns (n,) lengths, called once a round, or a `SizeField`.
+        on_conflict, convex_hull, mesher: see `triangulate`; for a planar straight-line graph only.
         device: "auto" (a GPU where one works, else the CPU), "cpu", "cuda" or "cuda:N".
         threads: CPU threads; by default every core.
         progress: called after each round with (round, bad triangles left, triangles), in the first of the runs where
@@ -89,7 +102,8 @@ def refine(
 
     Raises:
         OptionError: an option that cannot be used.
-        InvalidMeshError: no valid triangulation (or, with `strict`, not a Delaunay one), or a `Pslg`.
+        InvalidMeshError: no valid triangulation (or, with `strict`, not a Delaunay one), or a graph that bounds no
+            domain.
         DeviceUnavailableError: the device that was asked for is not there.
         OutOfMemoryError: the device has too little memory; the input is untouched.
     """
@@ -98,21 +112,26 @@ def refine(
         max_area=max_area,
         steiner=steiner,
         conforming=conforming,
+        keep_segments=keep_segments,
         max_steiner=max_steiner,
         marking=marking,
         balance=balance,
         strict=strict,
     )
-    if isinstance(mesh, Pslg):
-        raise InvalidMeshError("a planar straight-line graph has to be triangulated before it can be refined")
     opened = open_device(device, threads)
-    usual = Run(mesh, options, opened).result(progress)
-    if len(mesh.triangles) > TINY_MESH or options.marking != "deterministic" or options.min_angle == 0:
-        return usual
-    return _smallest(mesh, options, opened, usual)
+    notes: list[str] = []
+    started = time.perf_counter()
+    if isinstance(mesh, Pslg):
+        mesh, notes = triangulate_noting(mesh, on_conflict=on_conflict, convex_hull=convex_hull, mesher=mesher)
+    seconds = time.perf_counter() - started
+    result = Run(mesh, options, opened, size).result(progress)
+    if len(mesh.triangles) <= TINY_MESH and options.marking == "deterministic" and options.min_angle > 0:
+        result = _smallest(mesh, options, opened, size, result)
+    spent = {"triangulate": seconds, **result.seconds, "total": result.seconds["total"] + seconds}
+    return replace(result, warnings=(*notes, *result.warnings), seconds=spent)
 
 
-def _smallest(mesh: Mesh, options: RefineOptions, device: Device, usual: Refinement) -> Refinement:
+def _smallest(mesh: Mesh, options: RefineOptions, device: Device, size: Size | None, usual: Refinement) -> Refinement:
     """Refines a tiny mesh by the other recipes as well, and returns the smallest of the results that leave least."""
     results = [usual]
     if usual.complete:
@@ -120,7 +139,7 @@ def _smallest(mesh: Mesh, options: RefineOptions, device: Device, usual: Refinem
         others.pop(thresholds(options))
         # A run that needs more points than the usual one cannot be the smallest, and need not end.
         capped = replace(options, max_steiner=sum(usual.steiner.values()))
-        results += [Run(mesh, capped, device, limits, quiet=True).result(None) for limits in others]
+        results += [Run(mesh, capped, device, size, limits, quiet=True).result(None) for limits in others]
     finished = [result for result in results if result.complete] or [usual]
     best = min(finished, key=lambda result: (sum(result.unrefined.values()), len(result.mesh.triangles)))
     return replace(best, tries=len(results), warnings=usual.warnings)
@@ -134,6 +153,7 @@ class Run:
         mesh: Mesh,
         options: RefineOptions,
         device: Device,
+        size: Size | None = None,
         limits: Thresholds | None = None,
         *,
         quiet: bool = False,
@@ -141,6 +161,7 @@ class Run:
         self.source = mesh
         self.options = options
         self.device = device
+        self.size = size
         self.limits = thresholds(options) if limits is None else limits
         self.quiet = quiet
         self.clock = Clock(device)
@@ -148,7 +169,7 @@ class Run:
         self.stamps = Stamps()
         self.space = Workspace(device)
         with self.clock.phase("admit"):
-            self.state, notes = admit(mesh, device)
+            self.state, notes = admit(mesh, device, options.keep_segments)
         for note in notes:
             self._warn(note)
         promised = PROMISED_CONFORMING_ANGLE if options.conforming else PROMISED_ANGLE
@@ -171,10 +192,19 @@ class Run:
         self.ledger.warnings.append(sentence)
 
     def _default_budget(self) -> int:
-        """Far above what a sound run needs: 64 points a triangle of the input, and 8 an area bound that fits."""
-        extent = self.source.vertices.max(axis=0) - self.source.vertices.min(axis=0)
-        by_area = 0.0 if self.options.max_area is None else 8.0 * float(extent[0] * extent[1]) / self.options.max_area
-        return int(min(64 * len(self.source.triangles) + 1_000_000 + by_area, 2**30))
+        """Far above what a sound run needs: 64 points a triangle of the input, and 8 an area bound that fits.
+
+        What a size function will ask for cannot be known ahead.
+        """
+        corners = self.source.vertices[self.source.triangles]
+        u, v = corners[:, 1] - corners[:, 0], corners[:, 2] - corners[:, 0]
+        areas = np.abs(u[:, 0] * v[:, 1] - u[:, 1] * v[:, 0]) / 2
+        bounds = np.full(len(areas), np.inf if self.options.max_area is None else self.options.max_area)
+        own = self.source.area_bounds
+        if own is not None:
+            bounds = np.where(own > 0, np.minimum(own, bounds), bounds)
+        by_area = 8.0 * float((areas / bounds).sum()) + (0 if self.size is None else 2**26)
+        return int(min(64 * len(areas) + 1_000_000 + by_area, 2**30))
 
     def result(self, progress: Progress | None) -> Refinement:
         """Runs to the end."""
@@ -302,7 +332,8 @@ class Run:
         if self.options.balance == "work-stealing":
             self._check(fresh, needs.fresh)
         else:
-            device.launch("check_by_cavity", cavities.count, cavities.won, needs.fresh_offsets, fresh, *self._bounds())
+            shared = (fresh, self._sizes(fresh, needs.fresh), *self._bounds())
+            device.launch("check_by_cavity", cavities.count, cavities.won, needs.fresh_offsets, *shared)
         self.bad.append(fresh, needs.fresh)
 
     def _settle(self, cavities: Cavities) -> None:
@@ -329,7 +360,16 @@ class Run:
         )  # fmt: skip
 
     def _check(self, slots: DeviceArray, count: int) -> None:
-        self.device.launch("check_listed", count, slots, *self._bounds())
+        self.device.launch("check_listed", count, slots, self._sizes(slots, count), *self._bounds())
+
+    def _sizes(self, slots: DeviceArray, count: int) -> DeviceArray | None:
+        """The longest edge wanted in each listed triangle: the user's function, asked once for all of them."""
+        if self.size is None:
+            return None
+        centroids = self.space.array("centroids", count, POINT)
+        self.device.launch("centroids", count, slots, self.state.triangles, self.state.points, centroids)
+        places = centroids[:count].download().view(np.float64).reshape(-1, 2)
+        return self.device.array(evaluate(self.size, places))
 
     def _check_everything(self) -> None:
         """The first check: all triangles, and all subsegments with it."""

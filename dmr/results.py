@@ -18,11 +18,12 @@ class Refinement:
         marking, balance: the strategies that ran.
         steiner: points inserted by kind: off_center, circumcenter, segment.
         rounds: rounds of the host loop; attempts: cavities grown; acceptance: insertions over attempts.
-        outcomes: cavities by what became of them: inserted, lost_conflict, encroached, precision, budget.
+        outcomes: cavities by what became of them: inserted, lost_conflict, encroached, precision, blocked (by
+            a segment that is never split), overflowed, budget.
         host_processed: triangle records that were moved to or from the host during the rounds, where a serial path
             would have to look at them: 0.
         unrefined: triangles of the result that miss a bound, counted by reason: small_input_angle,
-            precision, budget, stopped.
+            precision, kept_segment, budget, stopped.
         unrefined_triangles: their indices, by reason.
         min_angle, max_angle: degrees, over the result.
         flips: edges flipped to make the input Delaunay.

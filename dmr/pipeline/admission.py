@@ -14,6 +14,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
+from dmr.coordinates import check_coordinates
 from dmr.errors import InvalidMeshError
 from dmr.exact.sweep import OverlapError, sweep_boundary
 from dmr.memory import Device, DeviceArray, argsort, scan, total
@@ -24,15 +25,18 @@ from dmr.pipeline.records import POINT, SUBSEGMENT, TRIANGLE
 
 log = logging.getLogger("dmr")
 
-SMALLEST, LARGEST = 2.0**-142, 2.0**201
-# Split points below SMALLEST are set to zero: less than an ulp of a segment, in meshes that reach as far as this.
-SMALLEST_EXTENT = 2.0**-88
 NONE = 2**31 - 1  # NONE of cuda_src/topology.cu
 INPUT_VERTEX = -2
+KEPT = 3  # of Wish, cuda_src/encroachment.cuh
 
 
-def admit(mesh: Mesh, device: Device) -> tuple[DeviceMesh, list[str]]:
+def admit(mesh: Mesh, device: Device, keep_segments: str = "none") -> tuple[DeviceMesh, list[str]]:
     """Puts a mesh on a device, ordered along a space-filling curve, linked and checked.
+
+    Args:
+        mesh: what the user gave.
+        device: where to.
+        keep_segments: which segments will never be split, as in `RefineOptions`.
 
     Returns:
         The mesh on the device, and what was mended on the way, a sentence each.
@@ -41,7 +45,7 @@ def admit(mesh: Mesh, device: Device) -> tuple[DeviceMesh, list[str]]:
         InvalidMeshError: the arrays are no valid triangulation; names the element.
         OutOfMemoryError: the device has no room.
     """
-    _check_coordinates(mesh)
+    check_coordinates(mesh.vertices)
     if len(mesh.triangles) == 0:
         raise InvalidMeshError("the mesh has no triangles")
     notes: list[str] = []
@@ -86,7 +90,7 @@ def admit(mesh: Mesh, device: Device) -> tuple[DeviceMesh, list[str]]:
         vertex_origin=vertex_origin,
         vertex_parameter=device.zeros(n, np.float64),
         subsegment_origin=subsegment_origin,
-        wishes=device.zeros(s, np.int32),
+        wishes=device.array(_wishes(host_segments, keep_segments)),
         input_segments=input_segments,
         acute=device.array(acute_corners(host_segments, host_points)),
         ancestor=triangle_order if carries or bounded else None,
@@ -95,25 +99,6 @@ def admit(mesh: Mesh, device: Device) -> tuple[DeviceMesh, list[str]]:
         width=width,
     )
     return state, notes
-
-
-def _check_coordinates(mesh: Mesh) -> None:
-    magnitude = np.abs(mesh.vertices)
-    wrong = np.flatnonzero(((magnitude > LARGEST) | ((magnitude < SMALLEST) & (magnitude > 0))).any(axis=1))
-    if wrong.size:
-        index = int(wrong[0])
-        x, y = mesh.vertices[index]
-        raise InvalidMeshError(
-            f"coordinates ({x:g}, {y:g}) lie outside the range in which geometry is exact "
-            f"(0, or {SMALLEST:.1e} to {LARGEST:.1e} in magnitude): scale the mesh",
-            "vertex",
-            index,
-        )
-
-    if magnitude.size and 0 < magnitude.max() < SMALLEST_EXTENT:
-        raise InvalidMeshError(
-            f"all coordinates are below {SMALLEST_EXTENT:.1e} in magnitude, where geometry is not exact: scale the mesh"
-        )
 
 
 def _orient(device: Device, points: DeviceArray, corners: DeviceArray, count: int) -> int:
@@ -255,6 +240,14 @@ def _convex(tails: Float, heads: Float, first: Int, last: Int) -> bool:
     size = np.abs(way[:, 0] * way[after, 1]) + np.abs(way[:, 1] * way[after, 0])
     upward = way[:, 1] > 0
     return bool((cross > 1e-14 * size).all()) and int((~upward & upward[after]).sum()) == 1
+
+
+def _wishes(subsegments: NDArray[Any], keep_segments: str) -> Int:
+    """What each subsegment waits for at first: nothing, or KEPT, never to be split (`Wish` of cuda_src)."""
+    wishes = np.full(len(subsegments), KEPT if keep_segments == "all" else 0, np.int32)
+    if keep_segments == "boundary":
+        wishes[subsegments["right"] < 0] = KEPT
+    return wishes
 
 
 def _attributes(mesh: Mesh, device: Device, order: DeviceArray) -> DeviceArray:

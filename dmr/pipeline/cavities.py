@@ -30,6 +30,7 @@ class Outcome(IntEnum):
     UNDECIDED = 8
     DAMAGED = 9
     DEAD = 10
+    BLOCKED = 11
 
 
 @dataclass(frozen=True)

@@ -17,7 +17,7 @@ from dmr.pipeline.device_mesh import DeviceMesh
 from dmr.results import Refinement
 
 # The flags of a quality word (cuda_src/quality.cuh).
-BAD, GIVEN_UP, FORCED = np.uint32(1 << 31), np.uint32(1 << 30), np.uint32(1 << 29)
+BAD, GIVEN_UP, FORCED, HELD = (np.uint32(1 << bit) for bit in (31, 30, 29, 26))
 
 
 class Ledger:
@@ -76,6 +76,7 @@ class Ledger:
                 "lost_conflict": self.outcomes[Outcome.LOST] + self.outcomes[Outcome.YIELDED],
                 "encroached": self.outcomes[Outcome.ENCROACHED],
                 "precision": self.outcomes[Outcome.PRECISION],
+                "blocked": self.outcomes[Outcome.BLOCKED],
                 "overflowed": self.outcomes[Outcome.OVERFLOWED],
                 "budget": self.outcomes[Outcome.BUDGET],
             },
@@ -105,7 +106,8 @@ def _unrefined(state: DeviceMesh, stopped: str | None) -> dict[str, NDArray[Any]
     quality = state.quality[: state.slots].download()
     reasons = {
         "small_input_angle": (quality & FORCED) != 0,
-        "precision": (quality & GIVEN_UP) != 0,
+        "precision": (quality & (GIVEN_UP | HELD)) == GIVEN_UP,
+        "kept_segment": (quality & HELD) != 0,
         stopped or "unfinished": (quality & (BAD | GIVEN_UP)) == BAD,
     }
     return {reason: np.flatnonzero(flags).astype(np.int32) for reason, flags in reasons.items() if flags.any()}

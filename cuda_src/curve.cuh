@@ -1,0 +1,30 @@
+// A Hilbert curve through the plane: points that are near each other on it are near each other in the plane.
+#pragma once
+
+#include "portable.cuh"
+
+// Position along the curve of cell (x, y) of a grid of 2^levels by 2^levels: from the coarsest level down, take the
+// quadrant's number along the curve, then turn the quadrant into standard position. Two bits a level.
+template <class Key> INLINE Key hilbert_index(uint32 x, uint32 y, int levels) {
+    Key index = 0;
+    for (uint32 side = 1u << (levels - 1); side > 0; side >>= 1) {
+        const uint32 right = (x & side) != 0, upper = (y & side) != 0;
+        index = index << 2 | ((3 * right) ^ upper);
+        if (!upper) {
+            if (right) {
+                x = ~x;
+                y = ~y;
+            }
+            const uint32 turned = x;
+            x = y;
+            y = turned;
+        }
+    }
+    return index;
+}
+
+// The cell of a coordinate; `scale` maps the extent of the plane to the number of cells.
+INLINE uint32 curve_cell(float64 x, float64 low, float64 scale, int levels) {
+    const float64 place = (x - low) * scale, last = float64((uint64(1) << levels) - 1);
+    return place >= last ? uint32(last) : (place > 0.0 ? uint32(place) : 0u);
+}

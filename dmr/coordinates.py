@@ -1,0 +1,38 @@
+"""The coordinates for which geometry is exact: the range of the predicates (cuda_src/predicates.cuh)."""
+
+from __future__ import annotations
+
+import numpy as np
+
+from dmr.errors import InvalidMeshError
+from dmr.meshes import Float
+
+SMALLEST, LARGEST = 2.0**-142, 2.0**201
+# Split points below SMALLEST are set to zero: less than an ulp of a segment, in meshes that reach as far as this.
+SMALLEST_EXTENT = 2.0**-88
+
+
+def check_coordinates(vertices: Float) -> None:
+    """Refuses what the predicates are not exact for.
+
+    Args:
+        vertices: (n, 2) finite coordinates.
+
+    Raises:
+        InvalidMeshError: a magnitude out of range; names the vertex.
+    """
+    magnitude = np.abs(vertices)
+    wrong = np.flatnonzero(((magnitude > LARGEST) | ((magnitude < SMALLEST) & (magnitude > 0))).any(axis=1))
+    if wrong.size:
+        index = int(wrong[0])
+        x, y = vertices[index]
+        raise InvalidMeshError(
+            f"coordinates ({x:g}, {y:g}) lie outside the range in which geometry is exact "
+            f"(0, or {SMALLEST:.1e} to {LARGEST:.1e} in magnitude): scale the mesh",
+            "vertex",
+            index,
+        )
+    if magnitude.size and 0 < magnitude.max() < SMALLEST_EXTENT:
+        raise InvalidMeshError(
+            f"all coordinates are below {SMALLEST_EXTENT:.1e} in magnitude, where geometry is not exact: scale the mesh"
+        )

@@ -1,0 +1,149 @@
+"""From the outline of a domain to a constrained Delaunay triangulation of it.
+
+    insert the vertices                  along a space-filling curve, by cavities        (delaunay.cpp)
+    insert the segments                  conflicts among them found and resolved         (segments.cpp, conflicts)
+    carve                                what is outside, what are holes and regions     (carving)
+
+The names at the right are the files of this folder. It runs on one CPU thread: vertices and segments of a million take
+a second, and everything after it is the refinement's.
+"""
+
+from __future__ import annotations
+
+import logging
+
+import numpy as np
+from numpy.typing import NDArray
+
+from dmr.coordinates import check_coordinates
+from dmr.errors import InvalidMeshError, OptionError
+from dmr.meshes import Float, Int, Mesh, Pslg
+from dmr.triangulation.carving import Domain, carve
+from dmr.triangulation.conflicts import CROSSING, describe_conflicts
+from dmr.triangulation.native import OUTSIDE, Plane, triangulate_plane
+
+__all__ = ["CONFLICT_POLICIES", "MESHERS", "triangulate", "triangulate_noting"]
+
+CONFLICT_POLICIES = ("resolve", "error")
+MESHERS = ("dmr", "triangle")
+
+log = logging.getLogger("dmr")
+
+
+def triangulate(pslg: Pslg, *, on_conflict: str = "resolve", convex_hull: bool = False, mesher: str = "dmr") -> Mesh:
+    """Triangulates the domain that a planar straight-line graph bounds: constrained Delaunay, nothing refined.
+
+    The first vertices are the graph's, in their order, bit for bit, also those that lie outside of the domain and
+    those with the coordinates of an earlier one, which no triangle uses. Places where segments cross come after them.
+
+    Args:
+        pslg: vertices, segments, hole and region points. Without segments the convex hull is the domain.
+        on_conflict: what becomes of vertices in one place, vertices on segments, and segments that overlap or cross:
+            "resolve" (merge, split; the log says how many there were and names the first) or "error".
+        convex_hull: mesh all of the convex hull, whether segments enclose it or not; holes stay holes.
+        mesher: "dmr", or "triangle": Shewchuk's Triangle in a process of its own, where the `triangle` package is
+            installed, for comparisons. Its licence forbids commercial use.
+
+    Returns:
+        The mesh. `segments` are the pieces of the graph's segments that belong to the domain, in the order of those and
+        along each of them; their markers are those of the segments, or 1 on the boundary where these have none.
+        `vertex_markers`: those given; where they are 0 that of a segment through the vertex, 1 on the boundary. With
+        regions, `triangle_attributes` has their attributes and `area_bounds` their areas.
+
+    Raises:
+        InvalidMeshError: the graph bounds no domain (an outline with a gap, all vertices on one line, a hole or region
+            point outside of it, two regions in one part of it), or has conflicts that `on_conflict` refuses; names
+            what is to blame.
+        OptionError: an option that cannot be used.
+        DeviceUnavailableError: the native library is missing.
+    """
+    mesh, notes = triangulate_noting(pslg, on_conflict=on_conflict, convex_hull=convex_hull, mesher=mesher)
+    for note in notes:
+        log.warning(note)
+    return mesh
+
+
+def triangulate_noting(pslg: Pslg, *, on_conflict: str, convex_hull: bool, mesher: str) -> tuple[Mesh, list[str]]:
+    """As `triangulate`, with what a user should know returned in place of logged."""
+    for name, value, known in (("on_conflict", on_conflict, CONFLICT_POLICIES), ("mesher", mesher, MESHERS)):
+        if value not in known:
+            raise OptionError(f"{name} must be one of {', '.join(known)}, not {value!r}")
+    check_coordinates(pslg.vertices)
+    if len(pslg.vertices) < 3:
+        raise InvalidMeshError(f"{len(pslg.vertices)} vertices span no triangle")
+    plane = triangulate_plane(pslg)
+    conflicts = describe_conflicts(pslg, plane)
+    if conflicts and on_conflict == "error":
+        raise conflicts[0][1]
+    domain = carve(pslg, plane, convex_hull=convex_hull)
+    notes = [resolved for resolved, _ in conflicts] + domain.notes
+    if mesher == "triangle":
+        from dmr.triangulation.peer import triangulate_by_triangle
+
+        return triangulate_by_triangle(pslg, convex_hull=convex_hull), notes
+    return _mesh(pslg, plane, domain), notes
+
+
+def _mesh(pslg: Pslg, plane: Plane, domain: Domain) -> Mesh:
+    vertices = np.concatenate([pslg.vertices, plane.new_vertices])
+    pieces, ends = _along_segments(pslg, plane, vertices, np.flatnonzero(domain.left | domain.right))
+    assert pslg.segment_markers is not None
+    markers = pslg.segment_markers[plane.edge_segments[pieces]]
+    on_boundary = domain.left[pieces] != domain.right[pieces]
+    markers = np.where((markers == 0) & on_boundary, 1, markers).astype(np.int32)
+    return Mesh(
+        vertices,
+        plane.triangles if domain.kept.all() else plane.triangles[domain.kept],
+        segments=ends,
+        segment_markers=markers,
+        vertex_markers=_vertex_markers(pslg, plane, domain, ends, markers),
+        vertex_attributes=_vertex_attributes(pslg, plane, vertices),
+        triangle_attributes=None if domain.attributes is None else domain.attributes[domain.kept, None],
+        area_bounds=None if domain.area_bounds is None else domain.area_bounds[domain.kept],
+        holes=pslg.holes,
+        regions=pslg.regions,
+    )
+
+
+def _along_segments(pslg: Pslg, plane: Plane, vertices: Float, pieces: NDArray[np.int64]) -> tuple[Int, Int]:
+    """Pieces of segments in the order of these, and along each; and their ends, directed as the segments are."""
+    segment = plane.edge_segments[pieces]
+    start, end = (vertices[pslg.segments[segment, side]] for side in (0, 1))
+    ends = plane.edges[pieces]
+    place = [((vertices[ends[:, side]] - start) * (end - start)).sum(axis=1) for side in (0, 1)]
+    ends = np.where((place[0] > place[1])[:, None], ends[:, ::-1], ends)
+    order = np.lexsort((np.minimum(*place), segment))
+    return pieces[order].astype(np.int32), ends[order]
+
+
+def _vertex_markers(pslg: Pslg, plane: Plane, domain: Domain, ends: Int, markers: Int) -> Int:
+    """The marker given; where it is 0, that of a vertex in the same place, of a segment, or 1 on the boundary."""
+    count = len(pslg.vertices) + len(plane.new_vertices)
+    result = np.zeros(count, np.int32)
+    if domain.kept[plane.labels == OUTSIDE].any():  # the hull is the boundary
+        result[plane.hull] = 1
+    said = np.flatnonzero(markers)[::-1]  # later writes win: the first segment is written last
+    result[ends[said]] = markers[said, None]
+    if pslg.vertex_markers is not None:
+        said = np.flatnonzero(pslg.vertex_markers)[::-1]
+        result[plane.same_as[said]] = pslg.vertex_markers[said]
+        result[said] = pslg.vertex_markers[said]
+    return result
+
+
+def _vertex_attributes(pslg: Pslg, plane: Plane, vertices: Float) -> Float | None:
+    """Those given; where segments cross, interpolated along the first of the two."""
+    given = pslg.vertex_attributes
+    assert given is not None
+    if not given.shape[1] or not len(plane.new_vertices):
+        return given
+    crossings = plane.conflicts[plane.conflicts[:, 0] == CROSSING]
+    result = np.concatenate([given, np.zeros((len(plane.new_vertices), given.shape[1]))])
+    for _, segment, _, vertex in crossings[::-1].tolist():
+        if vertex < len(given):
+            continue
+        u, v = pslg.segments[segment]
+        way = vertices[v] - vertices[u]
+        part = float(((vertices[vertex] - vertices[u]) * way).sum() / (way * way).sum())
+        result[vertex] = given[u] + min(max(part, 0.0), 1.0) * (given[v] - given[u])
+    return result

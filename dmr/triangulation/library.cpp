@@ -1,0 +1,194 @@
+// The C interface of the triangulation (dmr/triangulation/native.py).
+#include <memory>
+#include <new>
+#include <stdexcept>
+
+#include "delaunay.hpp"
+#include "segments.hpp"
+
+using namespace triangulation;
+
+namespace {
+
+enum Status : int32 { DONE = 0, COLLINEAR = 1, TANGLED = 2, NO_MEMORY = 3, BROKEN = 4 };
+
+constexpr int32 ON_SEGMENT = -1, BEYOND_HULL = -2; // labels of places that are in no part
+
+struct Result {
+    Delaunay delaunay;
+    std::unique_ptr<Segments> segments;
+    std::vector<int32> label; // by face: the part of the plane, cut up by the segments, in which it lies
+    int32 given = 0;          // vertices before segments were inserted
+    int32 tangled[2] = {NOTHING, NOTHING};
+
+    // Labels count up from 0, the outside, in the order in which the parts are met.
+    void flood() {
+        const Plane &plane = delaunay.plane;
+        const int32 count = int32(plane.faces.size());
+        label.assign(count, NOTHING);
+        int32 outside = 0;
+        while (!plane.is_ghost(outside))
+            ++outside;
+        int32 labels = 0;
+        flood_from(outside, labels++);
+        for (int32 face = 0; face < count; ++face)
+            if (label[face] == NOTHING)
+                flood_from(face, labels++);
+    }
+
+    void flood_from(int32 start, int32 number) {
+        const Plane &plane = delaunay.plane;
+        std::vector<int32> pending = {start};
+        label[start] = number;
+        while (!pending.empty()) {
+            const int32 face = pending.back();
+            pending.pop_back();
+            for (int k = 0; k < 3; ++k) {
+                const HalfEdge h = half_edge(face, k);
+                const int32 beyond = face_of(plane.twin(h));
+                if (plane.segment_at[h] == NOTHING && label[beyond] == NOTHING) {
+                    label[beyond] = number;
+                    pending.push_back(beyond);
+                }
+            }
+        }
+    }
+
+    int32 label_at(Point p) const {
+        const Plane &plane = delaunay.plane;
+        int32 start = 0;
+        while (plane.is_ghost(start))
+            ++start;
+        const int32 face = plane.locate(start, p);
+        if (plane.is_ghost(face))
+            return BEYOND_HULL;
+        for (int k = 0; k < 3; ++k) {
+            const HalfEdge h = half_edge(face, k);
+            if (same_place(plane.points[plane.apex(h)], p))
+                return segments->is_on_segment(plane.apex(h)) ? ON_SEGMENT : label[face];
+            if (plane.segment_at[h] != NOTHING && plane.side(plane.from(h), plane.to(h), p) == 0)
+                return ON_SEGMENT;
+        }
+        return label[face];
+    }
+
+    int32 label_of(int32 face) const { return delaunay.plane.is_ghost(face) ? BEYOND_HULL : label[face]; }
+
+    // The user's number of a vertex: new ones come after the user's points.
+    int32 number(int32 vertex) const {
+        return vertex < given ? delaunay.point_of[vertex] : int32(delaunay.vertex_of.size()) + (vertex - given);
+    }
+};
+
+} // namespace
+
+// Triangulates the whole plane around points (2 n doubles) and segments (2 s indices of points, s markers). The result is
+// to be given back by dmr_triangulation_free, whatever its status; it is null where there is no memory at all.
+extern "C" void *dmr_triangulation(const float64 *points, int32 n, const int32 *ends, const int32 *markers, int32 s,
+                                   int32 *status) {
+    *status = NO_MEMORY;
+    std::unique_ptr<Result> result;
+    try {
+        result = std::make_unique<Result>();
+        result->delaunay = delaunay(reinterpret_cast<const Point *>(points), n);
+        Plane &plane = result->delaunay.plane;
+        if (plane.faces.empty()) {
+            *status = COLLINEAR;
+            return result.release();
+        }
+        result->given = int32(plane.points.size());
+        std::vector<Segment> segments(s);
+        for (int32 i = 0; i < s; ++i)
+            segments[i] = {result->delaunay.vertex_of[ends[2 * i]], result->delaunay.vertex_of[ends[2 * i + 1]], markers[i]};
+        result->segments = std::make_unique<Segments>(plane, std::move(segments));
+        result->segments->insert_all();
+        result->flood();
+        *status = DONE;
+    } catch (const Tangled &tangled) {
+        result->tangled[0] = tangled.first;
+        result->tangled[1] = tangled.second;
+        *status = TANGLED;
+    } catch (const std::bad_alloc &) {
+        *status = NO_MEMORY;
+    } catch (const std::logic_error &) {
+        *status = BROKEN;
+    }
+    return result.release();
+}
+
+extern "C" void dmr_triangulation_free(void *handle) { delete static_cast<Result *>(handle); }
+
+// counts = triangles, edges on segments, new vertices, conflicts, vertices of the convex hull.
+extern "C" void dmr_triangulation_counts(const void *handle, int32 *counts) {
+    const Result &result = *static_cast<const Result *>(handle);
+    const Plane &plane = result.delaunay.plane;
+    int32 triangles = 0, edges = 0;
+    for (int32 face = 0; face < int32(plane.faces.size()); ++face) {
+        triangles += !plane.is_ghost(face);
+        for (int k = 0; k < 3; ++k) {
+            const HalfEdge h = half_edge(face, k);
+            edges += plane.segment_at[h] != NOTHING && h < plane.twin(h);
+        }
+    }
+    counts[0] = triangles;
+    counts[1] = edges;
+    counts[2] = int32(plane.points.size()) - result.given;
+    counts[3] = int32(result.segments->conflicts.size());
+    counts[4] = int32(plane.faces.size()) - triangles;
+}
+
+// The two segments that cross again and again, where the status is TANGLED.
+extern "C" void dmr_triangulation_tangled(const void *handle, int32 *segments) {
+    const Result &result = *static_cast<const Result *>(handle);
+    segments[0] = result.tangled[0];
+    segments[1] = result.tangled[1];
+}
+
+// Corners (3 a triangle) and labels (1); edges on segments: ends (2), segment, labels on the left and on the right (5 in
+// all); coordinates of new vertices; conflicts (kind, first, second, vertex); by point, the one that stands for it; the vertices
+// of the convex hull.
+extern "C" void dmr_triangulation_arrays(const void *handle, int32 *corners, int32 *labels, int32 *edges, float64 *places,
+                                         int32 *conflicts, int32 *same_as, int32 *hull) {
+    const Result &result = *static_cast<const Result *>(handle);
+    const Plane &plane = result.delaunay.plane;
+    for (int32 face = 0; face < int32(plane.faces.size()); ++face) {
+        for (int k = 0; k < 3; ++k) {
+            const HalfEdge h = half_edge(face, k);
+            if (plane.segment_at[h] == NOTHING || h > plane.twin(h))
+                continue;
+            *edges++ = result.number(plane.from(h));
+            *edges++ = result.number(plane.to(h));
+            *edges++ = plane.segment_at[h];
+            *edges++ = result.label_of(face);
+            *edges++ = result.label_of(face_of(plane.twin(h)));
+        }
+        if (plane.is_ghost(face)) {
+            for (int k = 0; k < 3; ++k)
+                if (plane.faces[face].vertex[k] == GHOST)
+                    *hull++ = result.number(plane.faces[face].vertex[next_corner(k)]);
+            continue;
+        }
+        for (int32 vertex : plane.faces[face].vertex)
+            *corners++ = result.number(vertex);
+        *labels++ = result.label[face];
+    }
+    for (size_t vertex = result.given; vertex < plane.points.size(); ++vertex) {
+        *places++ = plane.points[vertex].x;
+        *places++ = plane.points[vertex].y;
+    }
+    for (const Found &found : result.segments->conflicts) {
+        *conflicts++ = found.kind;
+        *conflicts++ = found.first;
+        *conflicts++ = found.second;
+        *conflicts++ = result.number(found.vertex);
+    }
+    for (int32 vertex : result.delaunay.vertex_of)
+        *same_as++ = result.number(vertex);
+}
+
+// The labels of the parts in which points lie; ON_SEGMENT for those on a segment.
+extern "C" void dmr_triangulation_locate(const void *handle, const float64 *points, int32 count, int32 *labels) {
+    const Result &result = *static_cast<const Result *>(handle);
+    for (int32 i = 0; i < count; ++i)
+        labels[i] = result.label_at({points[2 * i], points[2 * i + 1]});
+}

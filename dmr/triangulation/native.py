@@ -1,0 +1,154 @@
+"""The native library that triangulates (`library.cpp`), through ctypes."""
+
+from __future__ import annotations
+
+import ctypes
+from ctypes import POINTER, c_int32, c_void_p
+from dataclasses import dataclass
+from functools import cache
+from pathlib import Path
+
+import numpy as np
+from numpy.typing import NDArray
+
+from dmr.errors import DeviceUnavailableError, InternalError, InvalidMeshError
+from dmr.meshes import Float, Int, Pslg
+
+LIBRARY = Path(__file__).with_name("_triangulation.so")
+
+DONE, COLLINEAR, TANGLED, NO_MEMORY, BROKEN = range(5)  # enum Status of library.cpp
+
+OUTSIDE = 0  # the label of the part of the plane that reaches to infinity, as far as the convex hull
+ON_SEGMENT, BEYOND_HULL = -1, -2  # labels of places that are in no part
+
+
+@dataclass(frozen=True, eq=False)
+class Plane:
+    """The plane around a PSLG, triangulated within the convex hull and cut into parts by the segments.
+
+    Attributes:
+        triangles: (t, 3) int32 corners, counter-clockwise; the first point of equal ones stands for all.
+        labels: (t,) int32 the part that each lies in; `OUTSIDE` where no segment parts it from infinity.
+        edges: (e, 2) int32 the edges that are pieces of segments; `edge_segments`: (e,) of which one.
+        left, right: (e,) int32 the parts on their two sides; `BEYOND_HULL` on the outer side of the hull.
+        new_vertices: (c, 2) float64, where segments cross; numbered after the PSLG's.
+        conflicts: (f, 4) int32: kind, two segments, a vertex (enum Conflict of segments.hpp).
+        same_as: (n,) int32 the first vertex with the same coordinates.
+        hull: (h,) int32 the vertices of the convex hull, in no order.
+        hole_labels, region_labels: the parts in which these points lie, `ON_SEGMENT` or `BEYOND_HULL`.
+    """
+
+    triangles: Int
+    labels: Int
+    edges: Int
+    edge_segments: Int
+    left: Int
+    right: Int
+    new_vertices: Float
+    conflicts: Int
+    same_as: Int
+    hull: Int
+    hole_labels: Int
+    region_labels: Int
+
+
+def triangulate_plane(pslg: Pslg) -> Plane:
+    """Triangulates the convex hull of a PSLG whose coordinates are within range, segments and all.
+
+    Raises:
+        InvalidMeshError: all vertices lie on one line, or rounded crossings cannot be resolved.
+        DeviceUnavailableError: the native library is missing.
+        MemoryError: there is too little of it.
+    """
+    native = library()
+    vertices = np.ascontiguousarray(pslg.vertices)
+    segments = np.ascontiguousarray(pslg.segments)
+    markers = np.ascontiguousarray(pslg.segment_markers, dtype=np.int32)
+    status = c_int32()
+    handle = native.dmr_triangulation(
+        vertices.ctypes.data, len(vertices), segments.ctypes.data, markers.ctypes.data, len(segments), status
+    )
+    try:
+        _check(native, handle, status.value)
+        return _copy(native, handle, pslg)
+    finally:
+        native.dmr_triangulation_free(handle)
+
+
+def _check(native: ctypes.CDLL, handle: int | None, status: int) -> None:
+    if status == COLLINEAR:
+        raise InvalidMeshError("all vertices lie on one line (or in one place): they span no triangle")
+    if status == TANGLED:
+        pair = np.empty(2, np.int32)
+        native.dmr_triangulation_tangled(handle, pair.ctypes.data)
+        raise InvalidMeshError(
+            f"runs so close to segment {pair[1]} that their crossings cannot be rounded: move or join them",
+            "segment",
+            int(pair[0]),
+        )
+    if status == NO_MEMORY:
+        raise MemoryError
+    if status != DONE or handle is None:
+        raise InternalError("the triangulation lost its way: please report this input")
+
+
+def _copy(native: ctypes.CDLL, handle: int, pslg: Pslg) -> Plane:
+    counts = np.empty(5, np.int32)
+    native.dmr_triangulation_counts(handle, counts.ctypes.data)
+    triangles, edges, fresh, conflicts, outermost = (int(count) for count in counts)
+    corners, labels = np.empty((triangles, 3), np.int32), np.empty(triangles, np.int32)
+    table, places = np.empty((edges, 5), np.int32), np.empty((fresh, 2))
+    found, same_as = np.empty((conflicts, 4), np.int32), np.empty(len(pslg.vertices), np.int32)
+    hull = np.empty(outermost, np.int32)
+    filled: tuple[NDArray[np.generic], ...] = (corners, labels, table, places, found, same_as, hull)
+    native.dmr_triangulation_arrays(handle, *(array.ctypes.data for array in filled))
+    return Plane(
+        triangles=corners,
+        labels=labels,
+        edges=table[:, :2],
+        edge_segments=table[:, 2],
+        left=table[:, 3],
+        right=table[:, 4],
+        new_vertices=places,
+        conflicts=found,
+        same_as=same_as,
+        hull=hull,
+        hole_labels=_locate(native, handle, pslg.holes),
+        region_labels=_locate(native, handle, pslg.regions[:, :2]),
+    )
+
+
+def _locate(native: ctypes.CDLL, handle: int, points: Float) -> Int:
+    points = np.ascontiguousarray(points)
+    labels = np.empty(len(points), np.int32)
+    native.dmr_triangulation_locate(handle, points.ctypes.data, len(points), labels.ctypes.data)
+    return labels
+
+
+@cache
+def library() -> ctypes.CDLL:
+    """The library, loaded once.
+
+    Raises:
+        DeviceUnavailableError: it is not there, or does not load.
+    """
+    try:
+        loaded = ctypes.CDLL(str(LIBRARY))
+    except OSError as error:
+        raise DeviceUnavailableError(
+            f"the native library {LIBRARY.name} is missing or does not load ({error}): install dmr again "
+            "(pip install . in its folder), with a C++ compiler at hand"
+        ) from error
+    loaded.dmr_triangulation.restype = c_void_p
+    loaded.dmr_triangulation.argtypes = [c_void_p, c_int32, c_void_p, c_void_p, c_int32, POINTER(c_int32)]
+    for name, pointers in (
+        ("dmr_triangulation_free", 1),
+        ("dmr_triangulation_counts", 2),
+        ("dmr_triangulation_tangled", 2),
+        ("dmr_triangulation_arrays", 8),
+    ):
+        function = getattr(loaded, name)
+        function.restype, function.argtypes = None, [c_void_p] * pointers
+    loaded.dmr_triangulation_locate.restype = None
+    loaded.dmr_triangulation_locate.argtypes = [c_void_p, c_void_p, c_int32, c_void_p]
+    return loaded

@@ -1,0 +1,116 @@
+// A triangulation of the whole plane: triangles inside the convex hull of the vertices, and ghosts outside of it.
+//
+//               v                    A ghost face (u, v, GHOST) lies beyond each edge of the hull: with it every edge has
+//              /|                    two faces, and what holds for a triangle's circumcircle holds for a ghost's half
+//      hull   / |  ghost face        plane (Shewchuk, "Lecture Notes on Delaunay Mesh Generation", section 3.4): p is in
+//            /  |  (u, v, GHOST)     conflict with the face where the face has to go when p comes in.
+//           w---u
+//
+// Corners of a face run counter-clockwise; edge k is the one opposite corner k and runs from corner k + 1 to corner k + 2
+// (modulo 3), as in cuda_src/triangles.cuh. A half-edge is face << 2 | edge; each knows its twin.
+#pragma once
+
+#include <vector>
+
+#include "predicates.cuh"
+
+namespace triangulation {
+
+using HalfEdge = int32;
+
+constexpr int32 GHOST = -1;   // the vertex at infinity
+constexpr int32 NOTHING = -1; // no face, no half-edge, no segment
+
+struct Face {
+    int32 vertex[3];
+    HalfEdge twin[3];
+};
+
+INLINE int next_corner(int k) { return k == 2 ? 0 : k + 1; }
+INLINE int previous_corner(int k) { return k == 0 ? 2 : k - 1; }
+
+INLINE HalfEdge half_edge(int32 face, int edge) { return face << 2 | edge; }
+INLINE int32 face_of(HalfEdge h) { return h >> 2; }
+INLINE int edge_of(HalfEdge h) { return h & 3; }
+INLINE HalfEdge next(HalfEdge h) { return half_edge(face_of(h), next_corner(edge_of(h))); }
+INLINE HalfEdge previous(HalfEdge h) { return half_edge(face_of(h), previous_corner(edge_of(h))); }
+
+INLINE bool same_place(Point a, Point b) { return a.x == b.x && a.y == b.y; }
+
+// Whether p, on the line through a and b, lies strictly between them.
+INLINE bool strictly_between(Point a, Point b, Point p) {
+    return a.x != b.x ? (a.x < p.x) == (p.x < b.x) && p.x != a.x && p.x != b.x
+                      : (a.y < p.y) == (p.y < b.y) && p.y != a.y && p.y != b.y;
+}
+
+// Whether p lies in the rectangle that a and b span.
+INLINE bool in_box(Point a, Point b, Point p) {
+    const auto between = [](float64 u, float64 v, float64 x) { return u < v ? u <= x && x <= v : v <= x && x <= u; };
+    return between(a.x, b.x, p.x) && between(a.y, b.y, p.y);
+}
+
+class Plane {
+  public:
+    std::vector<Point> points;
+    std::vector<Face> faces;
+    std::vector<int32> segment_at; // by half-edge, once there are segments: which one the edge is part of, or NOTHING
+
+    int32 from(HalfEdge h) const { return faces[face_of(h)].vertex[next_corner(edge_of(h))]; }
+    int32 to(HalfEdge h) const { return faces[face_of(h)].vertex[previous_corner(edge_of(h))]; }
+    int32 apex(HalfEdge h) const { return faces[face_of(h)].vertex[edge_of(h)]; }
+    HalfEdge twin(HalfEdge h) const { return faces[face_of(h)].twin[edge_of(h)]; }
+
+    // The next half-edge that leaves the vertex which h leaves, counter-clockwise.
+    HalfEdge around(HalfEdge h) const { return twin(previous(h)); }
+
+    bool is_ghost(int32 face) const {
+        const Face &f = faces[face];
+        return f.vertex[0] == GHOST || f.vertex[1] == GHOST || f.vertex[2] == GHOST;
+    }
+
+    void link(HalfEdge h, HalfEdge other) {
+        faces[face_of(h)].twin[edge_of(h)] = other;
+        faces[face_of(other)].twin[edge_of(other)] = h;
+    }
+
+    int side(int32 u, int32 v, Point p) const { return orient2d(points[u], points[v], p); }
+
+    // Whether a face cannot stay when p comes in.
+    bool in_conflict(int32 face, Point p) const {
+        const Face &f = faces[face];
+        for (int k = 0; k < 3; ++k)
+            if (f.vertex[k] == GHOST) {
+                const Point u = points[f.vertex[next_corner(k)]], v = points[f.vertex[previous_corner(k)]];
+                const int sign = orient2d(u, v, p);
+                return sign > 0 || (sign == 0 && strictly_between(u, v, p));
+            }
+        return incircle(points[f.vertex[0]], points[f.vertex[1]], points[f.vertex[2]], p) > 0;
+    }
+
+    // The face that holds p, its edges included; the ghost where p lies beyond the hull. Starts at a triangle. Which edge
+    // is tried first changes from step to step, so that the walk ends in triangulations that are not Delaunay too.
+    int32 locate(int32 face, Point p) const {
+        int first = 0;
+        HalfEdge entered = NOTHING;
+        while (!is_ghost(face)) {
+            HalfEdge exit = NOTHING;
+            for (int turn = 0; turn < 3 && exit == NOTHING; ++turn) {
+                const HalfEdge h = half_edge(face, (first + turn) % 3);
+                if (h != entered && side(from(h), to(h), p) < 0)
+                    exit = h;
+            }
+            if (exit == NOTHING)
+                return face;
+            entered = twin(exit);
+            face = face_of(entered);
+            walked_ = walked_ * 1664525u + 1013904223u;
+            first = int((walked_ >> 16) % 3);
+        }
+        return face;
+    }
+
+  private:
+    mutable uint32 walked_ = 1;
+};
+
+} // namespace triangulation

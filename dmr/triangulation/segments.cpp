@@ -1,0 +1,489 @@
+#include "segments.hpp"
+
+#include <algorithm>
+#include <stdexcept>
+
+#include "intersection.hpp"
+
+namespace triangulation {
+
+// How often the pieces of two segments may cross. Once, but for rounding, which can bend them across each other again.
+constexpr int32 MOST_CROSSINGS = 64;
+
+Segments::Segments(Plane &plane, std::vector<Segment> segments)
+    : plane_(plane), segments_(std::move(segments)), face_at_(plane.points.size()) {
+    plane_.segment_at.assign(4 * plane_.faces.size(), NOTHING);
+    for (size_t face = 0; face < plane_.faces.size(); ++face)
+        for (int32 vertex : plane_.faces[face].vertex)
+            if (vertex != GHOST)
+                face_at_[vertex] = int32(face);
+}
+
+void Segments::insert_all() {
+    // Vertices on segments first, while all segments are straight: split at rounded crossings they might miss them.
+    for (size_t s = 0; s < segments_.size(); ++s)
+        split_at_vertices(int32(s));
+    std::reverse(waiting_.begin(), waiting_.end());
+    while (!waiting_.empty()) {
+        const Piece piece = waiting_.back();
+        waiting_.pop_back();
+        insert(piece);
+    }
+    if (crossed_)
+        restore_delaunay();
+}
+
+bool Segments::is_on_segment(int32 vertex) const {
+    const HalfEdge start = leaving(vertex);
+    HalfEdge h = start;
+    do {
+        if (plane_.segment_at[h] != NOTHING)
+            return true;
+        h = plane_.around(h);
+    } while (h != start);
+    return false;
+}
+
+// ---- Walking --------------------------------------------------------------------------------------------------------
+
+HalfEdge Segments::leaving(int32 vertex) const {
+    const Face &f = plane_.faces[face_at_[vertex]];
+    const int k = f.vertex[0] == vertex ? 0 : (f.vertex[1] == vertex ? 1 : 2);
+    return half_edge(face_at_[vertex], previous_corner(k));
+}
+
+// The half-edge a -> b, or NOTHING. Goes around both ends in step, so that a hub of many edges costs nothing; where
+// there is no such edge, `smaller_star` is the end that has fewer of them.
+HalfEdge Segments::find_edge(int32 a, int32 b, int32 *smaller_star) const {
+    const HalfEdge start_a = leaving(a), start_b = leaving(b);
+    HalfEdge at_a = start_a, at_b = start_b;
+    while (true) {
+        if (plane_.to(at_a) == b)
+            return at_a;
+        if (plane_.to(at_b) == a)
+            return plane_.twin(at_b);
+        at_a = plane_.around(at_a);
+        at_b = plane_.around(at_b);
+        if (at_a == start_a || at_b == start_b) {
+            *smaller_star = at_a == start_a ? a : b;
+            return NOTHING;
+        }
+    }
+}
+
+// How the way from a to b, which no edge joins, begins: along the half-edge a -> v, where vertex v lies on the way, or
+// across the half-edge that is returned, from the right of the way to its left.
+HalfEdge Segments::depart(int32 a, int32 b) const {
+    const std::vector<Point> &points = plane_.points;
+    const HalfEdge start = leaving(a);
+    HalfEdge h = start;
+    do {
+        const int32 u = plane_.to(h), w = plane_.apex(h);
+        if (u != GHOST) {
+            const int side_u = plane_.side(a, b, points[u]);
+            if (side_u == 0 && strictly_between(points[a], points[b], points[u]))
+                return h;
+            if (side_u < 0 && w != GHOST && plane_.side(a, b, points[w]) > 0)
+                return next(h);
+        }
+        h = plane_.around(h);
+    } while (h != start);
+    throw std::logic_error("no way leads from one end of a segment to the other");
+}
+
+// ---- Inserting a segment --------------------------------------------------------------------------------------------
+
+void Segments::split_at_vertices(int32 s) {
+    const Segment segment = segments_[s];
+    if (segment.from == segment.to) {
+        conflicts.push_back({DEGENERATE, s, NOTHING, segment.from});
+        return;
+    }
+    int32 start = segment.from, smaller = NOTHING;
+    const int32 end = segment.to;
+    while (find_edge(start, end, &smaller) == NOTHING) {
+        HalfEdge h = depart(start, end);
+        int32 met = plane_.to(h);
+        if (plane_.from(h) != start)
+            while (true) {
+                met = plane_.apex(plane_.twin(h));
+                const int side = met == end ? 0 : plane_.side(start, end, plane_.points[met]);
+                if (side == 0)
+                    break;
+                h = side > 0 ? next(plane_.twin(h)) : previous(plane_.twin(h));
+            }
+        if (met == end)
+            break;
+        waiting_.push_back({start, met, s});
+        conflicts.push_back({VERTEX_ON_SEGMENT, s, NOTHING, met});
+        start = met;
+    }
+    waiting_.push_back({start, end, s});
+}
+
+void Segments::insert(Piece piece) {
+    while (piece.from != piece.to) {
+        int32 start = piece.from;
+        const HalfEdge edge = find_edge(piece.from, piece.to, &start);
+        if (edge != NOTHING) {
+            constrain(edge, piece.segment);
+            return;
+        }
+        if (start == piece.to) // begins where there is less to look at
+            std::swap(piece.from, piece.to);
+        const HalfEdge h = depart(piece.from, piece.to);
+        int32 met = plane_.to(h);
+        if (plane_.from(h) == piece.from)
+            constrain(h, piece.segment);
+        else
+            met = cross(piece, h);
+        if (met == NOTHING)
+            return; // what is left waits
+        piece.from = met;
+    }
+}
+
+// Marks an edge as part of a segment. Where two share it, it has the marker of one that has a marker.
+void Segments::constrain(HalfEdge h, int32 segment) {
+    const int32 other = plane_.segment_at[h];
+    int32 owner = segment;
+    if (other != NOTHING && other != segment) {
+        if (on_line(other, segments_[segment].from) && on_line(other, segments_[segment].to))
+            conflicts.push_back({OVERLAP, std::min(other, segment), std::max(other, segment), plane_.from(h)});
+        if (segments_[other].marker != 0 || segments_[segment].marker == 0)
+            owner = other;
+    }
+    plane_.segment_at[h] = plane_.segment_at[plane_.twin(h)] = owner;
+}
+
+// Makes way for a piece from its start to the first vertex on it, which is returned. Where another segment bars the way,
+// nothing is changed but that both are split, and NOTHING is returned.
+//
+//               w ---- . ---- .             left chain:  a, w, ..., v
+//             / | \   / \   / |
+//           a---|---\-----/---|--> b        right chain: a, u, ..., v
+//             \ |     \ /     |
+//               u ---- . ---- v             (v lies on the way, or is its end)
+int32 Segments::cross(const Piece &piece, HalfEdge first) {
+    const int32 a = piece.from, b = piece.to;
+    left_ = {{a}, {}};
+    right_ = {{a}, {}};
+    extend(right_, previous(first), plane_.from(first));
+    extend(left_, next(first), plane_.to(first));
+    taken_out_.assign(1, face_of(first));
+    HalfEdge h = first;
+    int32 met = NOTHING;
+    while (met == NOTHING) {
+        if (plane_.segment_at[h] != NOTHING) {
+            resolve(piece, h);
+            return NOTHING;
+        }
+        const HalfEdge entered = plane_.twin(h); // runs from the left to the right
+        const int32 v = plane_.apex(entered);
+        taken_out_.push_back(face_of(entered));
+        const int side = v == b ? 0 : plane_.side(a, b, plane_.points[v]);
+        if (side <= 0)
+            extend(right_, next(entered), v);
+        if (side >= 0)
+            extend(left_, previous(entered), v);
+        if (side == 0)
+            met = v;
+        else
+            h = side > 0 ? next(entered) : previous(entered);
+    }
+    std::reverse(right_.vertices.begin(), right_.vertices.end());
+    std::reverse(right_.edges.begin(), right_.edges.end());
+    const HalfEdge left = fill(left_), right = fill(right_);
+    moved_.clear();
+    for (const Chain *chain : {&left_, &right_})
+        for (const ChainEdge &edge : chain->edges)
+            moved_[edge.old] = edge.now;
+    link_chain(left_);
+    link_chain(right_);
+    join(left, right, NOTHING);
+    constrain(left, piece.segment);
+    return met;
+}
+
+void Segments::extend(Chain &chain, HalfEdge edge, int32 vertex) const {
+    chain.vertices.push_back(vertex);
+    chain.edges.push_back({edge, plane_.twin(edge), plane_.segment_at[edge], NOTHING});
+}
+
+// Triangulates the pseudo-polygon between a chain and its base, which runs from the chain's first vertex to its last and
+// has the polygon on its left. Returns the base's half-edge.
+HalfEdge Segments::fill(Chain &chain) {
+    std::vector<Part> parts = {{0, chain.edges.size(), NOTHING}};
+    HalfEdge first_base = NOTHING;
+    while (!parts.empty()) {
+        const Part part = parts.back();
+        parts.pop_back();
+        if (part.end == part.begin + 1) {
+            chain.edges[part.begin].now = part.base;
+            continue;
+        }
+        const size_t corner = best_corner(chain, part.begin, part.end);
+        const int32 face = taken_out_.back();
+        taken_out_.pop_back();
+        set_face(face, chain.vertices[part.begin], chain.vertices[part.end], chain.vertices[corner]);
+        if (part.base == NOTHING)
+            first_base = half_edge(face, 2);
+        else
+            join(part.base, half_edge(face, 2), NOTHING);
+        parts.push_back({corner, part.end, half_edge(face, 0)});
+        parts.push_back({part.begin, corner, half_edge(face, 1)});
+    }
+    return first_base;
+}
+
+// The third corner of the triangle on the base from vertex `begin` to vertex `end` of a chain: the one whose circumcircle
+// with them holds no other. A vertex is on a chain twice where an edge dangles into the polygon; the place is taken from
+// which the base can be seen.
+size_t Segments::best_corner(const Chain &chain, size_t begin, size_t end) const {
+    const std::vector<Point> &points = plane_.points;
+    const int32 from = chain.vertices[begin], to = chain.vertices[end];
+    int32 best = NOTHING;
+    for (size_t i = begin + 1; i < end; ++i) {
+        const int32 v = chain.vertices[i];
+        if (v != from && v != to && v != best &&
+            (best == NOTHING || incircle(points[from], points[to], points[best], points[v]) > 0))
+            best = v;
+    }
+    for (size_t i = begin + 1; i < end; ++i)
+        if (chain.vertices[i] == best && opens_to(chain, i, points[from]) && opens_to(chain, i, points[to]))
+            return i;
+    throw std::logic_error("no corner of a pseudo-polygon can be seen from its base");
+}
+
+// Whether the direction from a chain's vertex to p points into the polygon, or along its rim: counter-clockwise from the
+// edge before to the edge after.
+bool Segments::opens_to(const Chain &chain, size_t corner, Point p) const {
+    const std::vector<Point> &points = plane_.points;
+    const Point c = points[chain.vertices[corner]];
+    const Point before = points[chain.vertices[corner - 1]], after = points[chain.vertices[corner + 1]];
+    const int turn = orient2d(c, before, after);
+    if (turn > 0)
+        return orient2d(c, before, p) >= 0 && orient2d(c, p, after) >= 0;
+    if (turn < 0)
+        return !(orient2d(c, after, p) > 0 && orient2d(c, p, before) > 0);
+    return !strictly_between(before, after, c) || orient2d(c, before, p) >= 0; // a straight line, or all around
+}
+
+// Links the new faces along a chain with what lies beyond it, which has moved itself where an edge dangles.
+void Segments::link_chain(const Chain &chain) {
+    for (const ChainEdge &edge : chain.edges) {
+        const auto moved = moved_.find(edge.beyond);
+        join(edge.now, moved == moved_.end() ? edge.beyond : moved->second, edge.segment);
+    }
+}
+
+void Segments::set_face(int32 face, int32 a, int32 b, int32 c) {
+    const int32 vertices[3] = {a, b, c};
+    for (int k = 0; k < 3; ++k) {
+        plane_.faces[face].vertex[k] = vertices[k];
+        if (vertices[k] != GHOST)
+            face_at_[vertices[k]] = face;
+    }
+}
+
+int32 Segments::add_face() {
+    plane_.faces.push_back({});
+    plane_.segment_at.resize(4 * plane_.faces.size(), NOTHING);
+    return int32(plane_.faces.size()) - 1;
+}
+
+// Makes two half-edges twins.
+void Segments::join(HalfEdge h, HalfEdge other, int32 segment) {
+    plane_.link(h, other);
+    plane_.segment_at[h] = plane_.segment_at[other] = segment;
+}
+
+// ---- Crossings ------------------------------------------------------------------------------------------------------
+
+bool Segments::on_line(int32 segment, int32 vertex) const {
+    return plane_.side(segments_[segment].from, segments_[segment].to, plane_.points[vertex]) == 0;
+}
+
+// Whether two places are within an ulp of the segments' coordinates: one vertex serves both. Where several segments meet
+// nearly in one point, their crossings would be rounded to a cloud of vertices around it, and cross each other again.
+bool Segments::near(int32 first, int32 second, Point p, Point q) const {
+    float64 ulp = INFINITE;
+    for (int32 segment : {first, second}) {
+        const Point a = plane_.points[segments_[segment].from], b = plane_.points[segments_[segment].to];
+        const float64 largest = std::max({std::abs(a.x), std::abs(a.y), std::abs(b.x), std::abs(b.y)});
+        ulp = std::min(ulp, std::nextafter(largest, INFINITE) - largest);
+    }
+    return std::abs(p.x - q.x) <= ulp && std::abs(p.y - q.y) <= ulp;
+}
+
+// Where a piece and the edge u -> w of another segment cross: where their segments do, but for what rounding has bent.
+Point Segments::crossing_of(const Piece &piece, int32 other, int32 u, int32 w, bool first_time) const {
+    const std::vector<Point> &points = plane_.points;
+    const Point a = points[piece.from], b = points[piece.to], c = points[u], d = points[w];
+    const Segment &mine = segments_[piece.segment], &its = segments_[other];
+    const Point from = points[mine.from], to = points[mine.to];
+    if (first_time && cross_product(from, to, points[its.from], points[its.to]).high != 0.0) {
+        const Point p = crossing(from, to, points[its.from], points[its.to]);
+        if (in_box(a, b, p) && in_box(c, d, p))
+            return p;
+    }
+    return crossing(a, b, c, d);
+}
+
+// Splits a piece, and the segment whose edge bars its way, where they cross.
+//
+// The place is where the two segments of the input cross, rounded: so it stays within half an ulp of both, however often
+// they are split. Rounding bends the pieces; where that makes two segments cross once more, the pieces themselves say
+// where.
+void Segments::resolve(const Piece &piece, HalfEdge barrier) {
+    const int32 other = plane_.segment_at[barrier], u = plane_.from(barrier), w = plane_.to(barrier);
+    const int32 low = std::min(piece.segment, other), high = std::max(piece.segment, other);
+    const int32 times = ++times_crossed_[uint64(low) << 32 | uint64(high)];
+    if (times > MOST_CROSSINGS)
+        throw Tangled{low, high};
+    crossed_ = true;
+    const auto place = [&](int32 vertex) { return plane_.points[vertex]; };
+    const Point p = crossing_of(piece, other, u, w, times == 1);
+    int32 met = NOTHING;
+    for (int32 vertex : {plane_.apex(barrier), plane_.apex(plane_.twin(barrier)), u, w, piece.from, piece.to})
+        if (vertex != GHOST && near(piece.segment, other, place(vertex), p))
+            met = vertex;
+    const bool splits_barrier = met != u && met != w, splits_piece = met != piece.from && met != piece.to;
+    if (splits_barrier)
+        plane_.segment_at[barrier] = plane_.segment_at[plane_.twin(barrier)] = NOTHING;
+    if (met == NOTHING)
+        met = insert_vertex(p, face_of(barrier));
+    if (times == 1)
+        conflicts.push_back({CROSSING, low, high, met});
+    if (splits_piece) {
+        waiting_.push_back({met, piece.to, piece.segment});
+        waiting_.push_back({piece.from, met, piece.segment});
+    } else {
+        waiting_.push_back(piece);
+    }
+    if (splits_barrier) { // first of all, lest others take its place
+        waiting_.push_back({met, w, other});
+        waiting_.push_back({u, met, other});
+    }
+}
+
+// Inserts a point, and makes all edges around it Delaunay again; where a vertex has its place, that one is returned.
+int32 Segments::insert_vertex(Point p, int32 near) {
+    const int32 face = plane_.locate(near, p);
+    HalfEdge on = NOTHING;
+    if (!plane_.is_ghost(face))
+        for (int k = 0; k < 3; ++k) {
+            const HalfEdge h = half_edge(face, k);
+            if (same_place(plane_.points[plane_.apex(h)], p))
+                return plane_.apex(h);
+            if (plane_.side(plane_.from(h), plane_.to(h), p) == 0)
+                on = h;
+        }
+    const int32 vertex = int32(plane_.points.size());
+    plane_.points.push_back(p);
+    face_at_.push_back(face);
+    if (on == NOTHING)
+        split_face(face, vertex);
+    else
+        split_edge(on, vertex);
+    return vertex;
+}
+
+// (a, b, c) becomes (v, b, c), (v, c, a), (v, a, b).
+void Segments::split_face(int32 face, int32 v) {
+    const Face old = plane_.faces[face];
+    const int32 parts[3] = {face, add_face(), add_face()};
+    int32 segments[3];
+    for (int k = 0; k < 3; ++k)
+        segments[k] = plane_.segment_at[half_edge(face, k)];
+    std::vector<HalfEdge> rim;
+    for (int k = 0; k < 3; ++k) {
+        set_face(parts[k], v, old.vertex[next_corner(k)], old.vertex[previous_corner(k)]);
+        join(half_edge(parts[k], 0), old.twin[k], segments[k]);
+        rim.push_back(half_edge(parts[k], 0));
+    }
+    for (int k = 0; k < 3; ++k) // edge 1 runs from the last corner to v, edge 2 from v to the one before
+        join(half_edge(parts[k], 1), half_edge(parts[next_corner(k)], 2), NOTHING);
+    legalise(rim);
+}
+
+// The edge u -> w between (a, u, w) and (b, w, u) gets v in its middle: (v, w, a), (v, a, u), (v, u, b), (v, b, w).
+void Segments::split_edge(HalfEdge h, int32 v) {
+    const HalfEdge t = plane_.twin(h);
+    const int32 segment = plane_.segment_at[h];
+    const HalfEdge old[4] = {next(h), previous(h), next(t), previous(t)};
+    HalfEdge beyond[4];
+    int32 ends[4][2], segments[4];
+    for (int i = 0; i < 4; ++i) {
+        beyond[i] = plane_.twin(old[i]);
+        segments[i] = plane_.segment_at[old[i]];
+        ends[i][0] = plane_.from(old[i]);
+        ends[i][1] = plane_.to(old[i]);
+    }
+    const int32 parts[4] = {face_of(h), add_face(), face_of(t), add_face()};
+    std::vector<HalfEdge> rim;
+    for (int i = 0; i < 4; ++i) {
+        set_face(parts[i], v, ends[i][0], ends[i][1]);
+        join(half_edge(parts[i], 0), beyond[i], segments[i]);
+        rim.push_back(half_edge(parts[i], 0));
+    }
+    for (int i = 0; i < 4; ++i) // the pieces of the edge lie between 1 and 2, and between 3 and 0
+        join(half_edge(parts[i], 1), half_edge(parts[(i + 1) % 4], 2), i % 2 == 1 ? segment : NOTHING);
+    legalise(rim);
+}
+
+// ---- Lawson's flips ---------------------------------------------------------------------------------------------------
+
+// After crossings were resolved, edges may be left that no insertion has looked at.
+void Segments::restore_delaunay() {
+    std::vector<HalfEdge> all;
+    for (int32 face = 0; face < int32(plane_.faces.size()); ++face)
+        for (int k = 0; k < 3; ++k)
+            all.push_back(half_edge(face, k));
+    legalise(std::move(all));
+}
+
+// Flips the edges of a list that are not Delaunay, and what is not so after that.
+void Segments::legalise(std::vector<HalfEdge> suspects) {
+    while (!suspects.empty()) {
+        const HalfEdge h = suspects.back();
+        suspects.pop_back();
+        const int32 apex = plane_.apex(h);
+        if (plane_.segment_at[h] != NOTHING || apex == GHOST ||
+            !plane_.in_conflict(face_of(plane_.twin(h)), plane_.points[apex]))
+            continue;
+        const int32 face = face_of(h), other = face_of(plane_.twin(h));
+        flip(h);
+        for (int32 changed : {face, other})
+            for (int k = 0; k < 3; ++k)
+                suspects.push_back(half_edge(changed, k));
+    }
+}
+
+//          a                      a
+//         / \                    /|\              The faces (a, u, w) and (b, w, u), across the edge u -> w, become
+//        /   \                  / | \             (a, u, b) and (a, b, w).
+//       u-----w      -->       u  |  w
+//        \   /                  \ | /
+//         \ /                    \|/
+//          b                      b
+void Segments::flip(HalfEdge h) {
+    const HalfEdge t = plane_.twin(h);
+    const int32 a = plane_.apex(h), b = plane_.apex(t), u = plane_.from(h), w = plane_.to(h);
+    const HalfEdge old[4] = {next(t), previous(h), previous(t), next(h)}; // u -> b, a -> u, b -> w, w -> a
+    HalfEdge beyond[4];
+    int32 segments[4];
+    for (int i = 0; i < 4; ++i) {
+        beyond[i] = plane_.twin(old[i]);
+        segments[i] = plane_.segment_at[old[i]];
+    }
+    const int32 left = face_of(h), right = face_of(t);
+    set_face(left, a, u, b);
+    set_face(right, a, b, w);
+    const HalfEdge now[4] = {half_edge(left, 0), half_edge(left, 2), half_edge(right, 0), half_edge(right, 1)};
+    for (int i = 0; i < 4; ++i)
+        join(now[i], beyond[i], segments[i]);
+    join(half_edge(left, 1), half_edge(right, 2), NOTHING);
+}
+
+} // namespace triangulation

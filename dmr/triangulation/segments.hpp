@@ -1,0 +1,109 @@
+// Segments in a triangulation: what makes a Delaunay triangulation a constrained one.
+//
+// A segment is walked from one end to the other. The faces that it crosses are taken out, and the pseudo-polygons on its
+// two sides are triangulated anew (Anglada, "An improved incremental algorithm for constructing restricted Delaunay
+// triangulations", 1997). What lies in its way is a conflict of the input, and is resolved: at a vertex on it the segment
+// is split; where it crosses another one both are split, at a new vertex; where it runs along another one the two share
+// the edge.
+#pragma once
+
+#include <unordered_map>
+
+#include "plane.hpp"
+
+namespace triangulation {
+
+struct Segment {
+    int32 from, to; // vertices
+    int32 marker;
+};
+
+enum Conflict : int32 {
+    VERTEX_ON_SEGMENT = 0, // first: the segment; vertex: what lies on it
+    OVERLAP = 1,           // first, second: segments; vertex: one of the places
+    CROSSING = 2,          // first, second: segments; vertex: where
+    DEGENERATE = 3,        // first: a segment whose two ends are one vertex
+};
+
+struct Found {
+    int32 kind, first, second, vertex;
+};
+
+// Segments that rounded crossings entangle: they cross again wherever they are split.
+struct Tangled {
+    int32 first, second;
+};
+
+class Segments {
+  public:
+    Segments(Plane &plane, std::vector<Segment> segments);
+
+    // Inserts all segments. Throws `Tangled`, and std::logic_error where the triangulation is broken.
+    void insert_all();
+
+    // Whether an edge that leaves the vertex is part of a segment.
+    bool is_on_segment(int32 vertex) const;
+
+    std::vector<Found> conflicts;
+
+  private:
+    struct Piece {
+        int32 from, to, segment;
+    };
+    // One side of the faces that a segment crosses: edge i joins vertices i and i + 1.
+    struct ChainEdge {
+        HalfEdge old, beyond; // runs from vertex i + 1 to vertex i in a face that is taken out; its twin
+        int32 segment;
+        HalfEdge now; // in the face that comes in
+    };
+    struct Chain {
+        std::vector<int32> vertices;
+        std::vector<ChainEdge> edges;
+    };
+
+    // Edges begin .. end - 1 of a chain, whose polygon lies on the right of `base`.
+    struct Part {
+        size_t begin, end;
+        HalfEdge base;
+    };
+
+    HalfEdge leaving(int32 vertex) const;
+    HalfEdge find_edge(int32 a, int32 b, int32 *smaller_star) const;
+    HalfEdge depart(int32 a, int32 b) const;
+    void split_at_vertices(int32 segment);
+    void insert(Piece piece);
+    int32 cross(const Piece &piece, HalfEdge first);
+    void constrain(HalfEdge h, int32 segment);
+    void resolve(const Piece &piece, HalfEdge barrier);
+    void extend(Chain &chain, HalfEdge edge, int32 vertex) const;
+    HalfEdge fill(Chain &chain);
+    void link_chain(const Chain &chain);
+    size_t best_corner(const Chain &chain, size_t begin, size_t end) const;
+    bool opens_to(const Chain &chain, size_t corner, Point p) const;
+    int32 insert_vertex(Point p, int32 near);
+    void split_face(int32 face, int32 vertex);
+    void split_edge(HalfEdge h, int32 vertex);
+    void restore_delaunay();
+    void legalise(std::vector<HalfEdge> suspects);
+    void flip(HalfEdge h);
+    void set_face(int32 face, int32 a, int32 b, int32 c);
+    int32 add_face();
+    void join(HalfEdge h, HalfEdge other, int32 segment);
+    bool near(int32 first, int32 second, Point p, Point q) const;
+    Point crossing_of(const Piece &piece, int32 other, int32 u, int32 w, bool first_time) const;
+    bool on_line(int32 segment, int32 vertex) const;
+
+    Plane &plane_;
+    std::vector<Segment> segments_;
+    std::vector<int32> face_at_; // by vertex: a face that has it
+    std::vector<Piece> waiting_; // the next one is the last
+    std::unordered_map<uint64, int32> times_crossed_; // by pair of segments
+    bool crossed_ = false;
+
+    // Of the segment that is being inserted.
+    Chain left_, right_;
+    std::vector<int32> taken_out_;
+    std::unordered_map<HalfEdge, HalfEdge> moved_; // edges of the chains: where they are now
+};
+
+} // namespace triangulation
