@@ -15,7 +15,6 @@
 #pragma once
 
 #include "encroachment.cuh"
-#include "steiner.cuh"
 
 // What became of a cavity in a step; Python counts them by these numbers (dmr/pipeline/cavities.py).
 enum Outcome : int32 {
@@ -31,6 +30,7 @@ enum Outcome : int32 {
     DAMAGED = 9,    // another cavity changed it (two-stage marking: to be grown again)
     DEAD = 10,      // its root is gone
     BLOCKED = 11,   // a subsegment that is never split stands in its way
+    OUTCOMES = 12,  // how many there are
 };
 
 struct RimEdge {

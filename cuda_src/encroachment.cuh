@@ -1,7 +1,7 @@
 // When a point encroaches on a subsegment, and what follows for the subsegment.
 #pragma once
 
-#include "triangles.cuh"
+#include "steiner.cuh"
 
 // What a subsegment is waiting for: UNSPLITTABLE ones have no coordinate left between their ends, KEPT ones are never
 // split because the user said so.

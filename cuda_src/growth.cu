@@ -17,8 +17,11 @@ INLINE Outcome grow_around_triangle(const Cavity &cavity, int32 root, const Tria
     growth.start_at(root);
     bool encroached = false, resolved = true, free = true; // subsegments in the way; none without room, none kept
     Outcome outcome = growth.run([&](int32 subsegment, int32 from, int32 to) {
-        if (orient2d(points[from], points[to], p) <= 0 || encroaches(points[from], points[to], p, lens)) {
-            const int32 wish = wish_split(wishes, subsegment);
+        const Point u = points[from], v = points[to];
+        if (orient2d(u, v, p) <= 0 || encroaches(u, v, p, lens)) {
+            // A triangle that lies flat on the subsegment would lie flat on its pieces, too.
+            const bool flat = on_line(u, v, a) && on_line(u, v, b) && on_line(u, v, c);
+            const int32 wish = flat ? int32(UNSPLITTABLE) : wish_split(wishes, subsegment);
             encroached = true;
             resolved = resolved && wish != UNSPLITTABLE;
             free = free && wish != KEPT;

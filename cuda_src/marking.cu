@@ -175,7 +175,6 @@ KERNEL(cut_winners, const uint64 *keys, uint64 lowest, int32 *won, int32 *outcom
         }
 }
 
-constexpr int OUTCOMES = 11;
 constexpr int ITEMS = 16; // cavities a member
 
 // counts[outcome] += how many cavities had it; counts[OUTCOMES] += off-centers inserted.

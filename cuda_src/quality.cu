@@ -32,10 +32,16 @@ INLINE bool forced_by_corner(int32 p, int32 q, int32 r, const Point *points, con
     return dot_o > 0.5 * lengths && cross_r * (2.0 * lengths - dot_o) >= (1.0 - 0x1p-31) * (cross_o * dot_r);
 }
 
+// Whether the two edges at a triangle's corner are subsegments: the angle between them is the input's.
+INLINE bool is_input_corner(const Triangle &t, int corner) {
+    return t.link[next_corner(corner)] < 0 && t.link[previous_corner(corner)] < 0;
+}
+
 struct Bounds {
     float64 cosine_squared; // of the angle bound; a smaller angle has a larger one. 2 where there is no angle bound
     float64 doubled_area;   // twice the largest area; infinity where there is none
     float64 squared_size;   // of the longest edge; infinity where there is none
+    bool worst_first;       // skinny triangles: the smallest angle is the most urgent, in place of the shortest edge
 };
 
 // One triangle: its quality word. Squared lengths and products only: the same bits everywhere, and each within a few
@@ -62,10 +68,13 @@ INLINE uint32 quality_of(const Triangle &t, const Point *points, const int32 *ve
     const float64 left = (q.x - p.x) * (r.y - p.y), right = (q.y - p.y) * (r.x - p.x);
     const float64 doubled_area = (left - right) + 4.0 * EPSILON * (magnitude(left) + magnitude(right));
     if (dot > 0.0 && dot * dot > bounds.cosine_squared * (pq * pr)) {
-        const bool forced = forced_by_corner(edge_from(t, apex), edge_to(t, apex), t.vertex[apex], points,
+        const bool forced = is_input_corner(t, apex) ||
+                            forced_by_corner(edge_from(t, apex), edge_to(t, apex), t.vertex[apex], points,
                                              vertex_origin, input_segments);
-        if (!forced)
-            return BAD | SKINNY | shortness(least) >> 1;
+        if (!forced) {
+            const uint32 urgency = bounds.worst_first ? uint32(0x1p22 * (dot * dot / (pq * pr))) : shortness(least) >> 1;
+            return BAD | SKINNY | (urgency < SKINNY ? urgency : SKINNY - 1);
+        }
         if (!(doubled_area > bounds.doubled_area) && !longer)
             return FORCED;
     }
@@ -76,11 +85,11 @@ INLINE uint32 quality_of(const Triangle &t, const Point *points, const int32 *ve
 INLINE void check_one(int32 slot, const float64 *sizes, Index i, const Triangle *triangles, const Point *points,
                       const int32 *vertex_origin, const Subsegment *input_segments, const int32 *ancestor,
                       const float64 *area_bounds, float64 cosine_squared, float64 doubled_area, float64 lens,
-                      uint32 *quality, int32 *wishes) {
+                      int32 worst_first, uint32 *quality, int32 *wishes) {
     const Triangle t = triangles[slot];
     const float64 stricter = 1.0 - 0x1p-40; // as dmr/pipeline/thresholds.py
     const float64 squared_size = sizes == nullptr ? INFINITE : stricter * (sizes[i] * sizes[i]);
-    Bounds bounds = {cosine_squared, doubled_area, squared_size};
+    Bounds bounds = {cosine_squared, doubled_area, squared_size, worst_first != 0};
     if (area_bounds != nullptr) {
         const float64 own = 2.0 * stricter * area_bounds[ancestor[slot]];
         if (own > 0.0 && own < bounds.doubled_area)
@@ -90,18 +99,21 @@ INLINE void check_one(int32 slot, const float64 *sizes, Index i, const Triangle 
     // In a constrained Delaunay triangulation the triangle beside a subsegment has the corner that sees it under the
     // largest angle: if that one does not encroach, no vertex does.
     for (int k = 0; k < 3; ++k)
-        if (t.link[k] < 0 && encroaches(points[edge_from(t, k)], points[edge_to(t, k)], points[t.vertex[k]], lens))
-            wish_split(wishes, ~t.link[k]);
+        if (t.link[k] < 0) {
+            const Point u = points[edge_from(t, k)], v = points[edge_to(t, k)], p = points[t.vertex[k]];
+            if (encroaches(u, v, p, lens) && !on_line(u, v, p))
+                wish_split(wishes, ~t.link[k]);
+        }
 }
 
 // Checks the triangles of a list (work stealing: every thread has the same share of it).
 KERNEL(check_listed, const int32 *slots, const float64 *sizes, const Triangle *triangles, const Point *points,
        const int32 *vertex_origin, const Subsegment *input_segments, const int32 *ancestor, const float64 *area_bounds,
-       float64 cosine_squared, float64 doubled_area, float64 lens, uint32 *quality, int32 *wishes) {
+       float64 cosine_squared, float64 doubled_area, float64 lens, int32 worst_first, uint32 *quality, int32 *wishes) {
     FOR_RANGE (i) {
         prefetch_triangles(slots, i, range_end, triangles, points);
         check_one(slots[i], sizes, i, triangles, points, vertex_origin, input_segments, ancestor, area_bounds,
-                  cosine_squared, doubled_area, lens, quality, wishes);
+                  cosine_squared, doubled_area, lens, worst_first, quality, wishes);
     }
 }
 
@@ -109,12 +121,12 @@ KERNEL(check_listed, const int32 *slots, const float64 *sizes, const Triangle *t
 KERNEL(check_by_cavity, const int32 *won, const int32 *fresh_offsets, const int32 *slots, const float64 *sizes,
        const Triangle *triangles, const Point *points, const int32 *vertex_origin,
        const Subsegment *input_segments, const int32 *ancestor, const float64 *area_bounds, float64 cosine_squared,
-       float64 doubled_area, float64 lens, uint32 *quality, int32 *wishes) {
+       float64 doubled_area, float64 lens, int32 worst_first, uint32 *quality, int32 *wishes) {
     FOR_RANGE (i)
         if (won[i])
             for (int32 j = fresh_offsets[i]; j < fresh_offsets[i + 1]; ++j)
                 check_one(slots[j], sizes, j, triangles, points, vertex_origin, input_segments, ancestor,
-                          area_bounds, cosine_squared, doubled_area, lens, quality, wishes);
+                          area_bounds, cosine_squared, doubled_area, lens, worst_first, quality, wishes);
 }
 
 // Where the sizes of listed triangles are asked for.

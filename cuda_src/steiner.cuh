@@ -14,10 +14,18 @@ INLINE bool in_range(Point p) {
 // Whether the coordinates leave room for points between a and b: not where the two are as near as 16 units in the last
 // place. Rounded points would land too far from where they are meant to be, and edges could shrink without end in one
 // coordinate that the other cannot follow.
+INLINE float64 larger(float64 x, float64 y) { return magnitude(x) > magnitude(y) ? magnitude(x) : magnitude(y); }
+INLINE float64 resolution(Point a, Point b) { return 0x1p-48 * larger(larger(a.x, a.y), larger(b.x, b.y)); }
 INLINE bool resolvable(Point a, Point b) {
-    const auto larger = [](float64 x, float64 y) { return magnitude(x) > magnitude(y) ? magnitude(x) : magnitude(y); };
-    const float64 least = 0x1p-48 * larger(larger(a.x, a.y), larger(b.x, b.y));
+    const float64 least = resolution(a, b);
     return squared_length(a, b) >= least * least;
+}
+
+// Whether p is as near to the line through a and b as 8 units in the last place: a piece of ab that is free of it would be
+// too short to be resolved.
+INLINE bool on_line(Point a, Point b, Point p) {
+    const float64 cross = (b.x - a.x) * (p.y - a.y) - (b.y - a.y) * (p.x - a.x), least = 0.5 * resolution(a, b);
+    return cross * cross < least * least * squared_length(a, b);
 }
 
 struct SteinerPoint {

@@ -12,13 +12,18 @@ from typing import TYPE_CHECKING, Any
 from dmr._version import __version__
 
 if TYPE_CHECKING:
+    from dmr import domains
+    from dmr.dual import Voronoi, voronoi
     from dmr.errors import DmrError
     from dmr.generation import generate
     from dmr.io import read, write
     from dmr.meshes import Mesh, Pslg
+    from dmr.quadratic import SecondOrder, second_order
     from dmr.quality import measure
     from dmr.refinement import refine
     from dmr.results import Refinement
+    from dmr.sizing import SizeField
+    from dmr.triangulation import triangulate
     from dmr.validation import Report, validate
     from dmr.viewing import view
 
@@ -29,12 +34,18 @@ _HOMES = {
     "Pslg": "dmr.meshes",
     "Refinement": "dmr.results",
     "Report": "dmr.validation",
+    "SizeField": "dmr.sizing",
+    "SecondOrder": "dmr.quadratic",
+    "Voronoi": "dmr.dual",
     "generate": "dmr.generation",
     "measure": "dmr.quality",
     "read": "dmr.io",
     "refine": "dmr.refinement",
+    "triangulate": "dmr.triangulation",
+    "second_order": "dmr.quadratic",
     "validate": "dmr.validation",
     "view": "dmr.viewing",
+    "voronoi": "dmr.dual",
     "write": "dmr.io",
 }
 
@@ -44,22 +55,31 @@ __all__ = [
     "Pslg",
     "Refinement",
     "Report",
+    "SecondOrder",
+    "SizeField",
+    "Voronoi",
     "__version__",
+    "domains",
     "generate",
     "measure",
     "read",
     "refine",
+    "second_order",
+    "triangulate",
     "validate",
     "view",
+    "voronoi",
     "write",
 ]
 
 
 def __getattr__(name: str) -> Any:
-    if name not in _HOMES:
-        raise AttributeError(f"module 'dmr' has no attribute {name!r}")
     from importlib import import_module
 
+    if name == "domains":  # a module of its own, and not a name in one
+        return import_module("dmr.domains")
+    if name not in _HOMES:
+        raise AttributeError(f"module 'dmr' has no attribute {name!r}")
     value = getattr(import_module(_HOMES[name]), name)
     globals()[name] = value
     return value

@@ -4,9 +4,7 @@ The coordinates are the same bits on every machine: numpy's PCG64 stream, then +
 rounds in one way; no sine, cosine or logarithm, whose last digits differ between libraries. Circles come from the
 rational parametrisation ((1 - t^2) / (1 + t^2), 2 t / (1 + t^2)).
 
-The triangles come from the `triangle` package (Shewchuk's Triangle: free for non-commercial use, and a crash on input
-that it does not expect). So it sees only what this module made: finite, distinct points, not all on one line, and
-outlines that cross nowhere. A user's own mesh never passes through it.
+The triangles are those of `dmr.triangulate`.
 """
 
 from __future__ import annotations
@@ -18,13 +16,14 @@ from typing import Any, NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
-from dmr.errors import DmrError, InternalError, OptionError
-from dmr.meshes import Float, Mesh
+from dmr.errors import OptionError
+from dmr.meshes import Float, Mesh, Pslg
+from dmr.triangulation import triangulate
 
 THESIS_SEED = 12345
 # Uniform points in the unit square; their meshes have 549,960, 1,099,959 and 5,599,961 triangles.
 THESIS_INPUTS = {"thesis-0.5m": 275_000, "thesis-1.1m": 550_000, "thesis-5.6m": 2_800_000}
-MOST_POINTS = 100_000_000  # Triangle counts in 32 bits
+MOST_POINTS = 200_000_000  # half-edges are counted in 32 bits
 
 
 class Outline(NamedTuple):
@@ -35,22 +34,23 @@ class Outline(NamedTuple):
     holes: Float
 
 
-def generate(kind: str, n: int | None = None, seed: int = 0) -> Mesh:
+def generate(kind: str, n: int | None = None, seed: int = 0, *, mesher: str = "dmr") -> Mesh:
     """A Delaunay mesh (constrained Delaunay for a domain with an outline) of a seeded point set.
 
     Args:
         kind: one of `KINDS` or `THESIS_INPUTS`.
         n: how many points (about as many for grids and for domains with an outline); the thesis' inputs fix it.
         seed: any whole number from 0; the thesis' inputs fix it too, and grids have nothing to seed.
+        mesher: what triangulates, as for `triangulate`.
 
     Raises:
         OptionError: an unknown kind, or a number of points that it cannot have.
-        DmrError: the `triangle` package is not installed.
+        DmrError: the mesher is "triangle", and the `triangle` package is not installed.
     """
     if kind in THESIS_INPUTS:
         if n is not None and n != THESIS_INPUTS[kind]:
             raise OptionError(f"{kind} always has {THESIS_INPUTS[kind]} points, not {n}")
-        return _triangulated(_random(THESIS_INPUTS[kind], THESIS_SEED), None)
+        return _triangulated(_random(THESIS_INPUTS[kind], THESIS_SEED), None, mesher)
     if kind not in KINDS:
         raise OptionError(f"the kind must be one of {', '.join([*KINDS, *THESIS_INPUTS])}, not {kind!r}")
     if n is None:
@@ -61,8 +61,8 @@ def generate(kind: str, n: int | None = None, seed: int = 0) -> Mesh:
     if not least <= n <= MOST_POINTS:
         raise OptionError(f"{kind} needs at least {least} points and at most {MOST_POINTS}, not {n}")
     if kind in OUTLINES:
-        return _triangulated(*OUTLINES[kind](n, seed))
-    return _triangulated(POINT_SETS[kind](n, seed), None)
+        return _triangulated(*OUTLINES[kind](n, seed), mesher)
+    return _triangulated(POINT_SETS[kind](n, seed), None, mesher)
 
 
 def _random(n: int, seed: int) -> Float:
@@ -213,23 +213,11 @@ def _in_box(points: Float, box: tuple[float, ...], margin: float) -> NDArray[np.
     return inside[:, 0] & inside[:, 1]
 
 
-def _triangulated(points: Float, outline: Outline | None) -> Mesh:
-    try:
-        import triangle
-    except ImportError as error:
-        raise DmrError(
-            "meshes are generated with the triangle package, the extra [triangle] of this package: pip install triangle"
-        ) from error
-    given: dict[str, NDArray[Any]] = {"vertices": points if outline is None else np.vstack((outline.vertices, points))}
-    if outline is not None:
-        given |= {"segments": outline.segments, "holes": outline.holes}
-    vertices = given["vertices"] = _distinct(given["vertices"])
-    mesh = Mesh.from_triangle(triangle.triangulate(given, "" if outline is None else "p"))
-    # Triangle drops what it cannot place without a word: nothing may be missing.
-    used = np.bincount(mesh.triangles.ravel(), minlength=len(vertices)) > 0
-    if not np.array_equal(mesh.vertices, vertices) or not used.all():
-        raise InternalError("the triangle package left out some of the generated points")
-    return mesh
+def _triangulated(points: Float, outline: Outline | None, mesher: str) -> Mesh:
+    if outline is None:
+        return triangulate(Pslg(_distinct(points), np.empty((0, 2), np.int32)), convex_hull=True, mesher=mesher)
+    vertices = _distinct(np.vstack((outline.vertices, points)))
+    return triangulate(Pslg(vertices, outline.segments, holes=outline.holes), on_conflict="error", mesher=mesher)
 
 
 def _distinct(points: Float) -> Float:

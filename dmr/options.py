@@ -13,6 +13,8 @@ MARKINGS = ("deterministic", "two-stage")
 BALANCES = ("none", "work-stealing")
 STEINER_RULES = ("off-center", "circumcenter")
 KEPT_SEGMENTS = ("none", "boundary", "all")
+CONFLICT_POLICIES = ("resolve", "error")
+MESHERS = ("dmr", "triangle")
 
 # Above these bounds runs are seen that do not end: with lenses, and with circles (conforming).
 PROMISED_ANGLE = 33.0

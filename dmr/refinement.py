@@ -52,6 +52,11 @@ Progress = Callable[[int, int, int], bool | None]
 # Up to so many triangles several recipes are tried, and the smallest result is kept.
 TINY_MESH = 128
 
+# Where more points are needed than this, sizes and grading decide how many, and not chance; and where more than a few
+# are, recipes that take many rounds are not worth their time.
+MANY_POINTS = 2000
+FEW_POINTS = 300
+
 # Below so many triangles a round takes its candidates from the shortest edges only: more rounds, fewer points.
 SMALL_MESH = 2**15
 
@@ -134,11 +139,14 @@ def refine(
 def _smallest(mesh: Mesh, options: RefineOptions, device: Device, size: Size | None, usual: Refinement) -> Refinement:
     """Refines a tiny mesh by the other recipes as well, and returns the smallest of the results that leave least."""
     results = [usual]
-    if usual.complete:
+    points = sum(usual.steiner.values())
+    if usual.complete and points <= MANY_POINTS:
         others = dict.fromkeys(thresholds(options, recipe) for recipe in FOR_TINY_MESHES)
         others.pop(thresholds(options))
+        if points > FEW_POINTS:
+            others = {limits: None for limits in others if not (limits.most or limits.worst_first)}
         # A run that needs more points than the usual one cannot be the smallest, and need not end.
-        capped = replace(options, max_steiner=sum(usual.steiner.values()))
+        capped = replace(options, max_steiner=points)
         results += [Run(mesh, capped, device, size, limits, quiet=True).result(None) for limits in others]
     finished = [result for result in results if result.complete] or [usual]
     best = min(finished, key=lambda result: (sum(result.unrefined.values()), len(result.mesh.triangles)))
@@ -260,7 +268,8 @@ class Run:
         """Candidates, cavities, marking, retriangulation: with ordinary records, or with large ones for the few
         cavities that need them."""
         with self.clock.phase("select"):
-            roots, count, segments = self._candidates(max(1, LARGE_BUDGET // room) if large else None, large)
+            most = max(1, LARGE_BUDGET // room) if large else None
+            roots, count, segments = self._candidates(self.limits.most or most, large)
         if count == 0:
             self.overflowed = False
             self.large_waiting = self.large_waiting and not large
@@ -356,7 +365,7 @@ class Run:
         return (
             state.triangles, state.points, state.vertex_origin, state.input_segments,
             state.ancestor if state.area_bounds is not None else None, state.area_bounds,
-            limits.cosine_squared, limits.doubled_area, limits.lens, state.quality, state.wishes,
+            limits.cosine_squared, limits.doubled_area, limits.lens, limits.worst_first, state.quality, state.wishes,
         )  # fmt: skip
 
     def _check(self, slots: DeviceArray, count: int) -> None:

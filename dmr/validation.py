@@ -10,15 +10,15 @@ A mesh of 3 million triangles takes about 5 seconds (docs/validation.md), also w
 from __future__ import annotations
 
 import math
+from collections.abc import Mapping
+from dataclasses import dataclass
 
+from numpy.typing import ArrayLike
+
+from dmr.checks.bounds import check_max_area, check_own_areas, check_size
 from dmr.checks.chains import Arcs, Chains
-from dmr.checks.geometry import (
-    check_delaunay,
-    check_max_area,
-    check_orientation,
-    shape_statistics,
-    triangles_below,
-)
+from dmr.checks.domain import check_outline
+from dmr.checks.geometry import check_delaunay, check_orientation, shape_statistics, triangles_below
 from dmr.checks.input import (
     Original,
     chain_candidates,
@@ -26,12 +26,17 @@ from dmr.checks.input import (
     check_original,
     check_regions,
     check_total_area,
+    check_used,
     check_vertices,
 )
+from dmr.checks.labels import check_markers, check_region_areas, check_region_attributes, check_vertex_markers
+from dmr.checks.outline import Outline
 from dmr.checks.overlap import check_overlap
+from dmr.checks.paths import Paths
 from dmr.checks.report import Failure, Findings, Report, SmallAngle
 from dmr.checks.small_angles import check_angles, straight_candidates
 from dmr.checks.topology import (
+    Mask,
     Topology,
     check_duplicates,
     check_edges,
@@ -39,32 +44,52 @@ from dmr.checks.topology import (
     check_segments,
     check_stars,
 )
+from dmr.checks.unrefined import Unrefined, check_listed
 from dmr.errors import OptionError
 from dmr.exact import Points
-from dmr.meshes import Mesh
+from dmr.meshes import Mesh, Pslg
+from dmr.sizing import Size
 
 __all__ = ["Failure", "Report", "SmallAngle", "validate"]
 
 
 def validate(
-    mesh: Mesh, *, input: Mesh | None = None, min_angle: float | None = None, max_area: float | None = None
+    mesh: Mesh,
+    *,
+    input: Mesh | Pslg | None = None,
+    min_angle: float | None = None,
+    max_area: float | None = None,
+    size: Size | None = None,
+    convex_hull: bool = False,
+    unrefined: Mapping[str, ArrayLike] | None = None,
 ) -> Report:
     """Check a mesh, exactly.
 
+    With `min_angle`, `max_area` or `size` (`min_angle=0` will do) the mesh is taken for a refined one, and the area
+    bounds that it carries and those of the input's regions are checked as well.
+
     Args:
         mesh: any mesh.
-        input: the mesh that it was refined from, to check that its vertices, segments and area were kept.
+        input: the mesh that it was refined from, or the planar straight-line graph that it was made from, to check that
+            vertices, segments, domain, regions and markers are kept.
         min_angle: degrees, 0 to 60; every angle must reach it. Triangles beside input corners of less than 60 degrees
             are excused down to arctan(sin phi / (2 - cos phi)) and listed in `Report.exceptions`.
         max_area: largest area of a triangle, in squared units of the coordinates.
+        size: a function of (n, 2) points that returns (n,) lengths: at a triangle's centroid, the longest that an edge
+            of it may be.
+        convex_hull: the domain is the convex hull of the graph's vertices, without its holes, and not only what its
+            segments enclose. (Without segments it always is.)
+        unrefined: triangles that the refinement left, by reason (`Refinement.unrefined_triangles`). Those left for
+            "precision" or for a "kept_segment" are excused where the geometry explains it, and listed in
+            `Report.unrefined`. Without it only small input corners are an excuse.
 
     Returns:
         What was checked and what failed; nothing is raised for a bad mesh.
 
     Raises:
-        OptionError: a bound that cannot be used, or an input that is not a mesh.
+        OptionError: a bound that cannot be used, or an input that is neither mesh nor graph.
     """
-    _check_options(input, min_angle, max_area)
+    _check_options(input, min_angle, max_area, convex_hull)
     findings = Findings()
     points = Points(mesh.vertices)
     findings.start("triangles")
@@ -80,16 +105,32 @@ def validate(
     check_overlap(mesh, topology, findings)
     check_delaunay(mesh, topology, points, positive, findings)
     statistics, smallest = shape_statistics(mesh, points)
-    chains = None if input is None else _compare(mesh, input, topology, points, findings)
+    origin = _Origin(None, None, None)
+    if isinstance(input, Mesh):
+        origin = _compare(mesh, input, topology, points, findings)
+    elif isinstance(input, Pslg):
+        origin = _compare_outline(mesh, input, convex_hull, topology, points, findings)
+    chains = origin.chains
+    if chains is None and (min_angle is not None or unrefined is not None):
+        arcs = Arcs.of(topology, mesh.segments)
+        chains = Chains.trace(arcs, straight_candidates(mesh, arcs))
+    left = Unrefined.none(len(mesh.triangles))
+    if unrefined is not None and chains is not None:
+        left = Unrefined.of(mesh, topology, chains, unrefined)
     exceptions: tuple[SmallAngle, ...] = ()
-    if min_angle is not None:
-        if chains is None:
-            arcs = Arcs.of(topology, mesh.segments)
-            chains = Chains.trace(arcs, straight_candidates(mesh, arcs))
+    if min_angle is not None and chains is not None:
         below = triangles_below(mesh, points, min_angle)
-        exceptions = check_angles(mesh, topology, chains, below, smallest, min_angle, findings)
+        unexcused = below[~left.excused[below]]
+        exceptions = check_angles(mesh, topology, chains, unexcused, smallest, min_angle, findings)
+        if unrefined is not None:
+            check_listed(mesh, below, left, findings)
     if max_area is not None:
-        check_max_area(mesh, points, max_area, findings)
+        check_max_area(mesh, points, max_area, findings, left.excused)
+    if size is not None:
+        check_size(mesh, size, findings, left.excused)
+    _check_area_bounds(
+        mesh, points, topology, origin, findings, left.excused, refined=(min_angle, max_area, size) != (None,) * 3
+    )
     used = int(topology.used.sum())
     return Report(
         failures=tuple(findings.failures),
@@ -105,32 +146,87 @@ def validate(
             **statistics,
         },
         exceptions=exceptions,
+        unrefined={reason: tuple(triangles.tolist()) for reason, triangles in left.by_reason.items()},
     )
 
 
-def _check_options(input: Mesh | None, min_angle: float | None, max_area: float | None) -> None:
-    if input is not None and not isinstance(input, Mesh):
-        raise OptionError(f"input must be the mesh that was refined (triangulate it first), not {type(input).__name__}")
+def _check_options(
+    input: Mesh | Pslg | None, min_angle: float | None, max_area: float | None, convex_hull: bool
+) -> None:
+    if input is not None and not isinstance(input, Mesh | Pslg):
+        raise OptionError(f"input must be the Mesh or Pslg that the mesh was made from, not {type(input).__name__}")
+    if convex_hull and not isinstance(input, Pslg):
+        raise OptionError("convex_hull says what the domain of an input Pslg is: there is no such input")
     if min_angle is not None and not 0 <= min_angle <= 60:
         raise OptionError(f"min_angle must be 0 to 60 degrees, not {min_angle:g}")
     if max_area is not None and not (math.isfinite(max_area) and max_area > 0):
         raise OptionError(f"max_area must be positive, not {max_area:g}")
 
 
-def _compare(mesh: Mesh, input: Mesh, topology: Topology, points: Points, findings: Findings) -> Chains | None:
+@dataclass(frozen=True)
+class _Origin:
+    """What is known of the mesh from its input: the chains of its segments, and the outline and its paths."""
+
+    chains: Chains | None
+    outline: Outline | None
+    paths: Paths | None
+
+
+def _compare(mesh: Mesh, input: Mesh, topology: Topology, points: Points, findings: Findings) -> _Origin:
     """The checks against the mesh that was refined; the chains of the result by what is a vertex of the input."""
     original = Original.of(input)
     comparable = check_original(original, findings)
     if not check_vertices(mesh, input, findings):
         for name in ("input segments", "stray segments", "total area", "regions"):
             findings.skip(name, "vertices of the input are missing")
-        return None
+        return _Origin(None, None, None)
+    check_used(mesh, topology, original, findings)
     chains = Chains.trace(Arcs.of(topology, mesh.segments), chain_candidates(len(mesh.vertices), input))
     if not comparable:
         for name in ("input segments", "stray segments", "total area", "regions"):
             findings.skip(name, "the input is itself no triangulation")
-        return chains
+        return _Origin(chains, None, None)
     matched = check_chains(mesh, points, chains, original, findings)
     check_total_area(mesh, topology, chains, original, matched, findings)
     check_regions(mesh, topology, chains, original, matched, findings)
-    return chains
+    return _Origin(chains, None, None)
+
+
+def _compare_outline(
+    mesh: Mesh, input: Pslg, convex_hull: bool, topology: Topology, points: Points, findings: Findings
+) -> _Origin:
+    """The checks against the planar straight-line graph that was triangulated; see `dmr.checks.domain`."""
+    if not check_vertices(mesh, input, findings):
+        for name in ("input segments", "domain", "stray segments", "regions", "markers", "vertex markers"):
+            findings.skip(name, "vertices of the input are missing")
+        return _Origin(None, None, None)
+    # A graph without segments stands for its convex hull.
+    outline = Outline.of(input, hull=convex_hull or not len(input.segments))
+    paths = Paths.of(mesh, outline, topology)
+    check_outline(mesh, points, topology, outline, paths, findings)
+    check_region_attributes(mesh, topology, outline, paths, findings)
+    check_markers(mesh, topology, outline, paths, findings)
+    check_vertex_markers(mesh, topology, outline, findings)
+    return _Origin(paths.chains, outline, paths)
+
+
+def _check_area_bounds(
+    mesh: Mesh,
+    points: Points,
+    topology: Topology,
+    origin: _Origin,
+    findings: Findings,
+    excused: Mask,
+    *,
+    refined: bool,
+) -> None:
+    """The area bounds that the mesh carries, and those of the regions of its outline."""
+    if not refined:
+        if mesh.area_bounds is not None or (
+            origin.outline is not None and (origin.outline.pslg.regions[:, 3] > 0).any()
+        ):
+            findings.skip("area bounds", "no bound was given, so the mesh is not taken for a refined one")
+        return
+    check_own_areas(mesh, points, findings, excused)
+    if origin.outline is not None and origin.paths is not None:
+        check_region_areas(mesh, points, topology, origin.outline, origin.paths, findings, excused)

@@ -2,6 +2,7 @@
 
     python scripts/validate_mesh.py out.1.ele --min-angle 30
     python scripts/validate_mesh.py out.1.ele --input in.ele --min-angle 30 --max-area 0.01 --json
+    python scripts/validate_mesh.py domain.1.ele --input domain.poly --min-angle 30
 
 The report goes to stdout. Exit code: 0 valid, 1 a file cannot be read (or an option cannot be used), 5 invalid.
 """
@@ -27,9 +28,10 @@ def main(arguments: Sequence[str] | None = None) -> int:
     try:
         report = validate(
             _mesh(options.mesh),
-            input=None if options.input is None else _mesh(options.input),
+            input=None if options.input is None else read(options.input),
             min_angle=options.min_angle,
             max_area=options.max_area,
+            convex_hull=options.convex_hull,
         )
     except DmrError as error:
         print(f"validate_mesh: {error}", file=sys.stderr)
@@ -51,10 +53,13 @@ def _parser() -> argparse.ArgumentParser:
     )
     parser.add_argument("mesh", metavar="MESH", help="the mesh to check, in any format that dmr reads")
     parser.add_argument(
-        "--input", metavar="IN", help="the mesh that was refined: vertices, segments, area are compared"
+        "--input", metavar="IN", help="the mesh that was refined, or the outline (.poly) that was meshed"
     )
     parser.add_argument("--min-angle", metavar="DEG", type=float, help="every angle must reach this many degrees")
     parser.add_argument("--max-area", metavar="A", type=float, help="no triangle may be larger")
+    parser.add_argument(
+        "--convex-hull", action="store_true", help="the domain of an outline reaches to the convex hull of its vertices"
+    )
     parser.add_argument("--json", action="store_true", help="print one JSON object")
     return parser
 

@@ -32,6 +32,7 @@ FULL = Mesh(
 EXACT = [suffix for suffix, form in FORMATS.items() if form.exact]
 ROUNDING = [suffix for suffix, form in FORMATS.items() if not form.exact]
 ALL_ARRAYS = [suffix for suffix in EXACT if FORMATS[suffix].data == "arrays"]
+BOUNDARY = [suffix for suffix in EXACT if FORMATS[suffix].boundary]
 COMMON = [".vtu", ".vtk", ".msh", ".stl", ".obj", ".off", ".ply"]
 
 
@@ -58,9 +59,11 @@ def test_vertices_and_triangles_come_back_to_the_bit(
         mesh = mesh_of(path)
         assert mesh.vertices.tobytes() == item.vertices.tobytes()
         assert np.array_equal(mesh.triangles, item.triangles)
-        kept = FORMATS[suffix].segments
-        assert len(mesh.segments) == (len(item.segments) if kept else 0)
-        assert np.array_equal(mesh.segments, item.segments[: len(mesh.segments)])
+        kept = item.segments[: len(item.segments) if FORMATS[suffix].segments else 0]
+        assert np.array_equal(mesh.segments[: len(kept)], kept)
+        rest = {tuple(edge) for edge in mesh.segments[len(kept) :].tolist()}
+        unlisted = {(2, 3)} if item is FULL else {(0, 1), (1, 2), (2, 3), (0, 3)}
+        assert rest == (unlisted if suffix in BOUNDARY else set())
     assert [p.name for p in tmp_path.iterdir()] == [path.name]
     out, _ = capfd.readouterr()
     assert out == ""
@@ -117,13 +120,103 @@ def test_tags_and_labels_are_regions_and_markers(suffix: str, tmp_path: Path, ca
     assert "do not keep" in caplog.text and "triangle_attribute_1, area_bound" in caplog.text
     mesh = mesh_of(path)
     assert mesh.triangle_attributes is not None and mesh.triangle_attributes.tolist() == [[7], [9]]
-    assert mesh.segment_markers is not None and mesh.segment_markers.tolist() == [7, 0, -3]
+    # Boundary edges without a marker have 1, as in Triangle; [2, 3] is no segment, but on the boundary.
+    assert mesh.segments.tolist() == [[0, 1], [1, 2], [3, 0], [2, 3]]
+    assert mesh.segment_markers is not None and mesh.segment_markers.tolist() == [7, 1, -3, 1]
     assert mesh.vertex_markers is not None and mesh.vertex_markers.tolist() == [1, 0, 5, 1]
     write(path, BARE)
     mesh = mesh_of(path)
     assert mesh.triangle_attributes is not None and mesh.triangle_attributes.shape == (2, 0)
+    assert mesh.segment_markers is not None and mesh.segment_markers.tolist() == [1, 1, 1, 1]
     write(path, Mesh(BARE.vertices, BARE.triangles, triangle_attributes=[[0.5], [1]]))
     assert "region attribute that is not a whole number" in caplog.text
+
+
+@pytest.mark.parametrize("suffix", [".inp", ".avs"])
+def test_sets_and_materials_are_regions_and_markers(
+    suffix: str, tmp_path: Path, caplog: pytest.LogCaptureFixture
+) -> None:
+    path = tmp_path / f"a{suffix}"
+    write(path, FULL)
+    assert "triangle_attribute_1, area_bound" in caplog.text and "vertex_marker" in caplog.text
+    mesh = mesh_of(path)
+    assert mesh.triangle_attributes is not None and mesh.triangle_attributes.tolist() == [[7], [9]]
+    assert mesh.segment_markers is not None and mesh.segment_markers.tolist() == [7, 0, -3]
+    write(path, BARE)
+    mesh = mesh_of(path)
+    assert mesh.triangle_attributes is not None and mesh.triangle_attributes.shape == (2, 0)
+
+
+def test_regions_and_markers_of_many_values_come_back(tmp_path: Path) -> None:
+    """Every sign of both, on a mesh with holes; in Gmsh's files as tags that are all positive."""
+    plate = mesh_of(Path(__file__).parents[1] / "meshes" / "plate.ele")
+    random = np.random.default_rng(3)
+    regions = random.integers(-3, 4, (len(plate.triangles), 1)).astype(float)
+    inner = np.argwhere(plate.neighbours > np.arange(len(plate.triangles))[:, None])[:40]
+    crossing = [[plate.triangles[t, (k + 1) % 3], plate.triangles[t, (k + 2) % 3]] for t, k in inner]
+    segments = np.concatenate([plate.segments, crossing])
+    markers = random.integers(-3, 4, len(segments))
+    mesh = Mesh(
+        plate.vertices, plate.triangles, segments=segments, segment_markers=markers, triangle_attributes=regions
+    )
+    expected = markers.copy()
+    expected[: len(plate.segments)][markers[: len(plate.segments)] == 0] = 1  # they are the boundary
+    for suffix in (".msh", ".mesh", ".inp", ".avs"):
+        write(tmp_path / f"a{suffix}", mesh)
+        found = mesh_of(tmp_path / f"a{suffix}")
+        assert np.array_equal(found.triangle_attributes, regions), suffix
+        assert np.array_equal(found.segments, segments), suffix
+        assert np.array_equal(found.segment_markers, expected if FORMATS[suffix].boundary else markers), suffix
+
+
+def test_gmsh_files_hold_named_groups_of_whole_entities(tmp_path: Path) -> None:
+    mesh = Mesh(
+        [[0, 0], [1, 0], [1, 1], [0, 1]],
+        [[0, 1, 2], [0, 2, 3]],
+        segments=[[0, 2], [0, 1], [1, 2]],
+        segment_markers=[0, -4, 6],
+        triangle_attributes=[[0], [2]],
+    )
+    write(tmp_path / "a.msh", mesh)
+    found = meshio.read(tmp_path / "a.msh")
+    assert found.cells_dict["line"].tolist() == [[0, 2], [0, 1], [1, 2], [0, 3], [2, 3]]
+    physical, geometrical = found.cell_data_dict["gmsh:physical"], found.cell_data_dict["gmsh:geometrical"]
+    # A tag is positive, but that of an inner segment without a marker; 1 was free for -4 only after 1 and 6 were taken.
+    assert physical["triangle"].tolist() == [1, 2]
+    assert physical["line"].tolist() == [0, 2, 6, 1, 1]
+    assert {name: tuple(value) for name, value in found.field_data.items()} == {
+        "region_0": (1, 2), "region_2": (2, 2), "boundary_-4": (2, 1), "boundary_1": (1, 1), "boundary_6": (6, 1),
+    }  # fmt: skip
+    for kind, tags in physical.items():
+        pairs = set(zip(tags.tolist(), geometrical[kind].tolist(), strict=True))
+        assert len(pairs) == len({tag for tag, _ in pairs}) == len({entity for _, entity in pairs})
+        assert min(entity for _, entity in pairs) == 1
+    bare = Mesh(mesh.vertices, mesh.triangles)
+    write(tmp_path / "b.msh", bare)
+    found = meshio.read(tmp_path / "b.msh")
+    assert found.cell_data_dict["gmsh:physical"]["triangle"].tolist() == [1, 1], "readers drop what is in no group"
+    assert set(found.field_data) == {"region_0", "boundary_1"}
+
+
+def test_names_of_other_programs_leave_tags_as_they_are(tmp_path: Path) -> None:
+    points, triangles = np.array([[0.0, 0, 0], [1, 0, 0], [0, 1, 0]]), np.array([[0, 1, 2]])
+    names = {"region_5": np.array([3, 2]), "steel": np.array([3, 2]), "boundary_0": np.array([4, 2])}
+    tags = {"gmsh:physical": [np.array([3], np.int32)], "gmsh:geometrical": [np.array([1], np.int32)]}
+    found = meshio.Mesh(points, [("triangle", triangles)], cell_data=tags, field_data=names)
+    meshio.write(tmp_path / "a.msh", found, file_format="gmsh22")
+    mesh = mesh_of(tmp_path / "a.msh")
+    assert mesh.triangle_attributes is not None and mesh.triangle_attributes.tolist() == [[3]]
+
+
+def test_markers_of_su2_files_are_read(tmp_path: Path) -> None:
+    (tmp_path / "a.su2").write_text(
+        "NDIME= 2\nNPOIN= 3\n0 0\n1 0\n0 1\nNELEM= 1\n5 0 1 2\n"
+        "NMARK= 2\nMARKER_TAG= 4\nMARKER_ELEMS= 1\n3 0 1\nMARKER_TAG= 7\nMARKER_ELEMS= 2\n3 1 2\n3 2 0\n"
+    )
+    mesh = mesh_of(tmp_path / "a.su2")
+    assert mesh.segments.tolist() == [[0, 1], [1, 2], [2, 0]]
+    assert mesh.segment_markers is not None and mesh.segment_markers.tolist() == [4, 7, 7]
+    assert mesh.triangle_attributes is not None and mesh.triangle_attributes.shape == (1, 0)
 
 
 @pytest.mark.parametrize("suffix", COMMON)
@@ -176,6 +269,13 @@ def test_higher_order_keeps_the_corners(tmp_path: Path, caplog: pytest.LogCaptur
     assert mesh.vertices.tolist() == [[0, 0], [1, 0], [0, 1]]
     assert mesh.triangles.tolist() == [[0, 1, 2]] and mesh.segments.tolist() == [[0, 1]]
     assert "3 other points are dropped" in caplog.text
+
+
+def test_second_order_triangles_of_permas_have_their_corners(tmp_path: Path) -> None:
+    points = [[0, 0, 0], [2, 0, 0], [0, 2, 0], [1, 0, 0], [1, 1, 0], [0, 1, 0]]
+    path = put(tmp_path / "a.post", points, [("triangle6", [[0, 1, 2, 3, 4, 5]])], file_format="permas")
+    mesh = mesh_of(path)
+    assert mesh.vertices.tolist() == [[0, 0], [2, 0], [0, 2]] and mesh.triangles.tolist() == [[0, 1, 2]]
 
 
 def test_stl_corners_are_merged(tmp_path: Path, caplog: pytest.LogCaptureFixture) -> None:

@@ -43,6 +43,21 @@ def test_arrays_that_something_else_wrote(tmp_path: Path) -> None:
     assert isinstance(read(tmp_path / "b.npz"), Pslg)
 
 
+def test_holes_and_regions_come_back_and_may_be_missing(tmp_path: Path) -> None:
+    mesh = Mesh(MESH.vertices, MESH.triangles, holes=[[2, 2]], regions=[[0.1, 0.1, 3, -1], [5, 5, 4, 0.5]])
+    write(tmp_path / "a.npz", mesh)
+    found = read(tmp_path / "a.npz")
+    assert isinstance(found, Mesh)
+    assert found.holes.tolist() == mesh.holes.tolist() and found.regions.tolist() == mesh.regions.tolist()
+    with np.load(tmp_path / "a.npz") as archive:
+        before = {name: archive[name] for name in archive if name not in ("holes", "regions")}
+    np.savez(tmp_path / "b.npz", **before)  # as it was before meshes had holes and regions
+    found = read(tmp_path / "b.npz")
+    assert isinstance(found, Mesh) and found.holes.shape == (0, 2) and found.regions.shape == (0, 4)
+    np.savez(tmp_path / "c.npz", **before, regions=[[1.0, 2.0]])
+    assert "regions must have shape (n, 4)" in refused(tmp_path / "c.npz")
+
+
 def test_wrong_files_are_refused(tmp_path: Path) -> None:
     path = tmp_path / "a.npz"
     for text in (b"", b"hello", b"PK\x03\x04 and more"):

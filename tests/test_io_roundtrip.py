@@ -58,6 +58,8 @@ def meshes(draw: st.DrawFn) -> Mesh:
         vertex_attributes=column(finite, n, draw(st.integers(0, 3))),
         triangle_attributes=column(finite, m, draw(st.integers(0, 2))),
         area_bounds=column(finite, m, 1)[:, 0] if draw(st.booleans()) else None,
+        holes=column(finite, draw(st.integers(0, 2)), 2),
+        regions=column(finite, draw(st.integers(0, 2)), 4),
     )
 
 
@@ -233,6 +235,40 @@ def test_layout_of_the_files(tmp_path: Path) -> None:
     }
 
 
+def test_holes_and_regions_are_in_the_poly(tmp_path: Path) -> None:
+    corners, triangle = [[0, 0], [1, 0], [0, 1]], [[0, 1, 2]]
+    holes, regions = [[3, 3], [4, 4.5]], [[0.25, 0.25, 7, -1]]
+    mesh = Mesh(corners, triangle, segments=[[0, 1]], segment_markers=[2], holes=holes, regions=regions)
+    write(tmp_path / "a.ele", mesh, base=1)
+    assert (tmp_path / "a.poly").read_text() == "0 2 0 0\n1 1\n1 1 2 2\n2\n1 3 3\n2 4 4.5\n1\n1 0.25 0.25 7 -1\n"
+    assert same(read(tmp_path / "a.node"), mesh)
+    graph = read(tmp_path / "a.poly")
+    assert isinstance(graph, Pslg) and graph.holes.tolist() == holes and graph.regions.tolist() == regions
+    for name, bare in (
+        ("hole", Mesh(corners, triangle, holes=holes)),
+        ("region", Mesh(corners, triangle, regions=regions)),
+    ):
+        files = write(tmp_path / f"{name}.ele", bare)
+        assert [path.suffix for path in files] == [".node", ".poly", ".ele"], "without segments, too"
+        assert same(read(tmp_path / f"{name}.ele"), bare)
+        assert isinstance(read(tmp_path / f"{name}.poly"), Pslg)
+        write(tmp_path / f"{name}.ele", Mesh(corners, triangle))
+        assert not (tmp_path / f"{name}.poly").exists(), "it would be taken for the new mesh's"
+    # With vertices of its own: the mesh's domain in one file.
+    write(tmp_path / "alone.poly", mesh)
+    graph = read(tmp_path / "alone.poly")
+    assert isinstance(graph, Pslg) and graph.vertices.tolist() == corners
+    assert graph.holes.tolist() == holes and graph.regions.tolist() == regions
+
+
+def test_a_domain_is_not_replaced_by_the_holes_of_a_mesh(tmp_path: Path) -> None:
+    write(tmp_path / "a.poly", Pslg([[0, 0], [1, 0]], [[0, 1]]))
+    before = (tmp_path / "a.poly").read_bytes()
+    with pytest.raises(FileError, match="holds a domain with vertices of its own"):
+        write(tmp_path / "a.ele", Mesh([[0, 0], [1, 0], [0, 1]], [[0, 1, 2]], holes=[[5, 5]]))
+    assert (tmp_path / "a.poly").read_bytes() == before and len(list(tmp_path.iterdir())) == 1
+
+
 def test_neighbours_edges_and_parts_alone(tmp_path: Path) -> None:
     mesh = grid(12)
     for base in (0, 1):
@@ -281,6 +317,11 @@ def test_wrong_base_and_items_are_refused(tmp_path: Path) -> None:
     for name in ("a.ele", "a.node", "a.neigh", "a.vtu"):
         with pytest.raises(FileError, match="a PSLG has no triangles"):
             write(tmp_path / name, graph)
+    for name in ("a.vtu", "a.npz", "a.poly", "a.edge"):
+        with pytest.raises(OptionError, match=r"neighbours are written beside an \.ele file"):
+            write(tmp_path / name, grid(3), neighbours=True)
+        with pytest.raises(OptionError, match=r"edges are written beside an \.ele file"):
+            write(tmp_path / name, grid(3), edges=True)
     with pytest.raises(FileError, match="no area bounds"):
         write(tmp_path / "a.area", Mesh([[0, 0], [1, 0], [0, 1]], [[0, 1, 2]]))
     assert list(tmp_path.iterdir()) == []

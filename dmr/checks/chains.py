@@ -116,3 +116,21 @@ class Chains:
         found = self.inner[tails]
         result[tails[found]] = self.chain_of_arc[found]
         return result
+
+    def between(self, tails: NDArray[np.int64], heads: NDArray[np.int64]) -> NDArray[np.int64]:
+        """For each pair of vertices a chain from the one to the other, -1 where there is none."""
+        if not len(self.tails):
+            return np.full(len(tails), -1, np.int64)
+        scale = len(self.inner)
+        keys = self.tails * scale + self.heads
+        order = np.argsort(keys, kind="stable")
+        wanted = tails * scale + heads
+        spot = np.minimum(np.searchsorted(keys, wanted, sorter=order), len(keys) - 1)
+        return np.where(keys[order[spot]] == wanted, order[spot], -1)
+
+    def arcs_of(self, which: NDArray[np.int64]) -> tuple[NDArray[np.int64], NDArray[np.int64]]:
+        """The arcs of some chains in order, and for each of them the place of its chain in `which`."""
+        lengths = self.offsets[which + 1] - self.offsets[which]
+        owner = np.repeat(np.arange(len(which)), lengths)
+        within = np.arange(len(owner)) - np.repeat(np.cumsum(lengths) - lengths, lengths)
+        return self.order[self.offsets[which][owner] + within], owner

@@ -1,9 +1,8 @@
-"""Checks of single triangles and of edges between two: orientation, Delaunay, angles, areas; and the statistics."""
+"""Checks of single triangles and of edges between two: orientation, Delaunay, angles; and the statistics."""
 
 from __future__ import annotations
 
 import math
-from fractions import Fraction
 
 import numpy as np
 from numpy.typing import NDArray
@@ -11,16 +10,11 @@ from numpy.typing import NDArray
 from dmr.checks.report import Findings
 from dmr.checks.topology import Mask, Topology, describe, place
 from dmr.exact import Points
-from dmr.exact.bounded import Bounded
 from dmr.exact.points import blocks
-from dmr.exact.polynomials import cross
 from dmr.exact.trigonometry import cosine_squared_above
 from dmr.meshes import Mesh
 
 Float = NDArray[np.float64]
-
-# An area may exceed its bound by this fraction: it is the caller's decimal number, no geometric property.
-AREA_SLACK = Fraction(1, 1 << 40)
 
 
 def check_orientation(mesh: Mesh, points: Points, findings: Findings) -> Mask:
@@ -72,40 +66,6 @@ def triangles_below(mesh: Mesh, points: Points, min_angle: float) -> NDArray[np.
     for k in range(3):
         below |= points.corner_below(corners[k], corners[(k + 1) % 3], corners[(k + 2) % 3], fraction)
     return np.flatnonzero(below)
-
-
-def check_max_area(mesh: Mesh, points: Points, max_area: float, findings: Findings) -> None:
-    """No triangle is larger than `max_area`, by more than 2^-40 of it."""
-    findings.start("max area")
-    limit = 2 * Fraction(max_area) * (1 + AREA_SLACK)
-    near = min(float(limit), 1e308) if limit < Fraction(2) ** 1023 else math.inf
-    wrong: list[int] = []
-    for part in blocks(len(mesh.triangles)):
-        a, b, c = mesh.triangles[part].T
-        with np.errstate(all="ignore"):
-            sides = [axis[end] - axis[a] for end in (b, c) for axis in (points.x, points.y)]
-            twice = cross(*map(Bounded.difference, sides))
-            error = twice.error()
-            small = twice.value + error <= near * (1 - 2.0**-50)
-            large = twice.value - error > near * (1 + 2.0**-50)
-        for i in np.flatnonzero(~(small | large)):
-            large[i] = twice_area(mesh.vertices, mesh.triangles[part.start + i]) > limit
-        wrong += (np.flatnonzero(large) + part.start).tolist()
-    findings.add(
-        "max area",
-        "triangle",
-        wrong,
-        lambda i: (
-            f"has an area of {float(twice_area(mesh.vertices, mesh.triangles[wrong[i]]) / 2):.17g}; "
-            f"at most {max_area!r} is allowed; its corners are {describe(mesh.vertices, *mesh.triangles[wrong[i]])}"
-        ),
-    )
-
-
-def twice_area(vertices: Float, corners: NDArray[np.int32]) -> Fraction:
-    """Twice the signed area of one triangle, exactly."""
-    (ax, ay), (bx, by), (cx, cy) = ([Fraction(float(x)) for x in vertices[corner]] for corner in corners)
-    return (bx - ax) * (cy - ay) - (by - ay) * (cx - ax)
 
 
 def shape_statistics(mesh: Mesh, points: Points) -> tuple[dict[str, float | int | None], Float]:

@@ -27,7 +27,7 @@ from dmr.checks.overlap import twice_total_area
 from dmr.checks.report import Findings
 from dmr.checks.topology import Mask, Topology, describe, place
 from dmr.exact import Points
-from dmr.meshes import Mesh
+from dmr.meshes import Mesh, Pslg
 
 Float = NDArray[np.float64]
 
@@ -80,7 +80,7 @@ def check_original(original: Original, findings: Findings) -> bool:
     return findings.passed("input")
 
 
-def check_vertices(mesh: Mesh, original: Mesh, findings: Findings) -> bool:
+def check_vertices(mesh: Mesh, original: Mesh | Pslg, findings: Findings) -> bool:
     """The vertices of the input come first, bit for bit; returns whether there are enough of them to go on."""
     findings.start("input vertices")
     before, after = len(original.vertices), len(mesh.vertices)
@@ -98,6 +98,17 @@ def check_vertices(mesh: Mesh, original: Mesh, findings: Findings) -> bool:
     return True
 
 
+def check_used(mesh: Mesh, topology: Topology, original: Original, findings: Findings) -> None:
+    """A vertex of triangles of the input is one of triangles of the result (refinement removes none)."""
+    lost = np.flatnonzero(original.topology.used & ~topology.used[: len(original.mesh.vertices)])
+    findings.add(
+        "input vertices",
+        "vertex",
+        lost,
+        lambda i: f"{place(mesh.vertices, lost[i])} is a corner of triangles of the input, but of none of the result",
+    )
+
+
 def check_chains(
     mesh: Mesh, points: Points, chains: Chains, original: Original, findings: Findings
 ) -> NDArray[np.int64]:
@@ -108,7 +119,7 @@ def check_chains(
     """
     findings.start("input segments")
     findings.start("stray segments")
-    matched = _match(chains, original.arcs)
+    matched = chains.between(original.arcs.tails, original.arcs.heads)
     wanted = np.arange(0, len(matched), 2)  # each edge of the input in one direction
     missing = wanted[matched[wanted] < 0]
     _add(original, missing, lambda i: "has no chain of constrained edges in the result", findings)
@@ -117,18 +128,6 @@ def check_chains(
     _check_straight(mesh, points, chains, original, found, matched, findings)
     _check_stray(mesh, chains, matched, findings)
     return matched
-
-
-def _match(chains: Chains, arcs: Arcs) -> NDArray[np.int64]:
-    """For each arc of the input, the chain with the same two ends."""
-    if not len(chains.tails):
-        return np.full(len(arcs.tails), -1, np.int64)
-    scale = len(chains.inner)
-    keys = chains.tails * scale + chains.heads
-    order = np.argsort(keys, kind="stable")
-    wanted = arcs.tails * scale + arcs.heads
-    spot = np.minimum(np.searchsorted(keys, wanted, sorter=order), len(keys) - 1)
-    return np.where(keys[order[spot]] == wanted, order[spot], -1)
 
 
 def _add(original: Original, arcs: NDArray[np.int64], message: Callable[[int], str], findings: Findings) -> None:
@@ -146,19 +145,11 @@ def _add(original: Original, arcs: NDArray[np.int64], message: Callable[[int], s
         findings.add("input segments", "input segment" if listed else "input triangle", elements, sentence)
 
 
-def _arcs_of(chains: Chains, which: NDArray[np.int64]) -> tuple[NDArray[np.int64], NDArray[np.int64]]:
-    """The arcs of some chains in order, and for each of them the place of its chain in `which`."""
-    lengths = chains.offsets[which + 1] - chains.offsets[which]
-    owner = np.repeat(np.arange(len(which)), lengths)
-    within = np.arange(len(owner)) - np.repeat(np.cumsum(lengths) - lengths, lengths)
-    return chains.order[chains.offsets[which][owner] + within], owner
-
-
 def _check_sides(
     chains: Chains, original: Original, found: NDArray[np.int64], matched: NDArray[np.int64], findings: Findings
 ) -> None:
     """A boundary edge stays on the boundary, with the mesh on the same side; a segment inside stays inside."""
-    arcs, owner = _arcs_of(chains, matched[found])
+    arcs, owner = chains.arcs_of(matched[found])
     before, after = original.arcs.half_edges, chains.arcs.half_edges
     here = found[owner]
     wrong = ((before[here] < 0) != (after[arcs] < 0)) | ((before[here ^ 1] < 0) != (after[arcs ^ 1] < 0))
@@ -178,7 +169,7 @@ def _check_straight(
     which = matched[found]
     split = np.flatnonzero(np.diff(chains.offsets)[which] > 1)
     found, which = found[split], which[split]
-    arcs, owner = _arcs_of(chains, which)
+    arcs, owner = chains.arcs_of(which)
     tails, heads = chains.arcs.tails[arcs], chains.arcs.heads[arcs]
     a, b = chains.tails[which][owner], chains.heads[which][owner]
     within = heads != b
@@ -278,12 +269,12 @@ def check_regions(
         findings.skip("regions", "the mesh or the input has no triangle attributes")
         return
     before = np.ascontiguousarray(original.mesh.triangle_attributes[:, 0]).view(np.uint64)
-    if _steps(original.topology, original.arcs, before).size:
+    if region_steps(original.topology, original.arcs, before).size:
         findings.skip("regions", "the attributes of the input differ across edges that are no segments")
         return
     findings.start("regions")
     after = np.ascontiguousarray(mesh.triangle_attributes[:, 0]).view(np.uint64)
-    steps = _steps(topology, chains.arcs, after)
+    steps = region_steps(topology, chains.arcs, after)
     findings.add(
         "regions",
         "triangle",
@@ -293,7 +284,7 @@ def check_regions(
         ),
     )
     inside = np.flatnonzero((matched >= 0) & (original.arcs.half_edges >= 0))
-    arcs, owner = _arcs_of(chains, matched[inside])
+    arcs, owner = chains.arcs_of(matched[inside])
     triangles = chains.arcs.half_edges[arcs] // 3
     known = triangles >= 0
     wanted = before[original.arcs.half_edges[inside] // 3][owner]
@@ -301,7 +292,7 @@ def check_regions(
     findings.add("regions", "triangle", wrong, lambda i: "has another region than the input has there")
 
 
-def _steps(topology: Topology, arcs: Arcs, values: NDArray[np.uint64]) -> NDArray[np.int64]:
+def region_steps(topology: Topology, arcs: Arcs, values: NDArray[np.uint64]) -> NDArray[np.int64]:
     """Half-edges, one of each edge, that are not constrained and have different values on their two sides."""
     free = topology.twins > np.arange(len(topology.twins))
     free[arcs.half_edges[arcs.half_edges >= 0]] = False

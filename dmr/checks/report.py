@@ -13,6 +13,11 @@ Indices = Sequence[int | None] | NDArray[Any]
 
 # Failures that are kept with their text for each check; all are counted.
 KEPT_FAILURES = 20
+# What excuses a triangle that refinement left, but for small input corners.
+REASONS = {
+    "precision": "the coordinates can resolve no more there",
+    "kept_segment": "a segment that is never split stands in the way",
+}
 # Small angles that `Report.lines` prints; the report holds all.
 PRINTED_SMALL_ANGLES = 10
 
@@ -24,7 +29,7 @@ class Failure:
     Attributes:
         check: the name of the check.
         element: what `index` counts: "vertex", "triangle", "segment" (an entry of `mesh.segments`),
-            "input segment", "input triangle" or "mesh".
+            "input segment", "input triangle", or "mesh".
         index: 0-based number of the offender; None for the mesh as a whole.
         message: a sentence with indices and coordinates.
     """
@@ -78,6 +83,8 @@ class Report:
             out when that one failed, never when all others hold.
         statistics: plain numbers about the mesh, measured in float64: vertices, triangles, min_angle, ...
         exceptions: triangles below the angle bound beside small input corners, which are no failures.
+        unrefined: triangles that may miss a bound, by the reason ("precision", "kept_segment") that the refinement
+            gave and the geometry confirms.
     """
 
     failures: tuple[Failure, ...]
@@ -86,6 +93,7 @@ class Report:
     skipped: dict[str, str]
     statistics: dict[str, float | int | None]
     exceptions: tuple[SmallAngle, ...] = field(default=())
+    unrefined: dict[str, tuple[int, ...]] = field(default_factory=dict)
 
     @property
     def ok(self) -> bool:
@@ -115,6 +123,11 @@ class Report:
             lines += [f"    {small}" for small in self.exceptions[:PRINTED_SMALL_ANGLES]]
             if len(self.exceptions) > PRINTED_SMALL_ANGLES:
                 lines.append(f"    ... and {len(self.exceptions) - PRINTED_SMALL_ANGLES} more")
+        lines += [
+            f"{len(triangles)} triangles may miss a bound: {REASONS[reason]}"
+            for reason, triangles in self.unrefined.items()
+            if triangles
+        ]
         lines.append("valid" if self.ok else f"invalid: {', '.join(self.counts)}")
         return lines
 
@@ -127,6 +140,7 @@ class Report:
             "counts": dict(self.counts),
             "failures": [vars(failure).copy() for failure in self.failures],
             "exceptions": [vars(small).copy() for small in self.exceptions],
+            "unrefined": {reason: list(triangles) for reason, triangles in self.unrefined.items()},
             "statistics": {
                 name: value if value is None or math.isfinite(value) else None
                 for name, value in self.statistics.items()

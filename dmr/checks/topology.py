@@ -115,6 +115,34 @@ def describe(vertices: NDArray[np.float64], *corners: int) -> str:
     return ", ".join(place(vertices, corner) for corner in corners)
 
 
+def components(links: NDArray[np.int64]) -> NDArray[np.int64]:
+    """Which triangles hang together.
+
+    Args:
+        links: (m, 3) for each edge the half-edge across it, -1 where there is none or it is not to be crossed.
+
+    Returns:
+        (m,) the smallest triangle of each one's component.
+    """
+    label = np.arange(len(links))
+    across = links.ravel()
+    edges = np.flatnonzero(across > np.arange(len(across)))
+    t, u = edges // 3, across[edges] // 3
+    # Each round joins every component that has a neighbour to one: at most half of them remain.
+    while True:
+        first, second = label[t], label[u]
+        apart = first != second
+        if not apart.any():
+            return label
+        t, u, first, second = t[apart], u[apart], first[apart], second[apart]
+        np.minimum.at(label, np.maximum(first, second), np.minimum(first, second))
+        while True:
+            jumped = label[label]
+            if np.array_equal(jumped, label):
+                break
+            label = jumped
+
+
 def check_edges(mesh: Mesh, topology: Topology, findings: Findings) -> None:
     """No two triangles lie on the same side of an edge."""
     findings.start("edges")

@@ -9,7 +9,7 @@ from typing import Any, NoReturn
 
 from dmr._version import __version__
 from dmr.errors import OptionError
-from dmr.options import BALANCES, MARKINGS, STEINER_RULES
+from dmr.options import BALANCES, CONFLICT_POLICIES, KEPT_SEGMENTS, MARKINGS, MESHERS, STEINER_RULES
 
 Examples = tuple[tuple[str, str], ...]
 
@@ -27,6 +27,15 @@ class Parser(argparse.ArgumentParser):
 
     examples: Examples = ()
     more: Callable[[], str] | None = None  # text below the options that is costly to make
+    takes_words = False  # whether all that is no option of its own goes to `words`, as it is and in its order
+
+    def parse_known_args(self, args: Any = None, namespace: Any = None) -> Any:
+        """The arguments, and what is left over."""
+        found, rest = super().parse_known_args(args, namespace)
+        if not self.takes_words:
+            return found, rest
+        found.words = rest
+        return found, []
 
     def format_help(self) -> str:
         """Examples, usage, description, options."""
@@ -49,6 +58,8 @@ def build_parser() -> Parser:
     )
     parser.examples = (
         ("dmr refine input.ele", "no angle below 30 degrees; writes input.1.node, input.1.ele"),
+        ("dmr refine domain.poly -a 0.01", "mesh the domain that an outline bounds"),
+        ("dmr triangle -pq30a0.01 domain.poly", "with the switches of Shewchuk's Triangle"),
         ("dmr validate input.1.ele --min-angle 30", "prove it, in exact arithmetic"),
         ("dmr view input.1.ele --screenshot mesh.png", "a picture"),
         ("dmr info input.1.ele", "counts, statistics, a histogram of angles"),
@@ -57,7 +68,7 @@ def build_parser() -> Parser:
     )
     parser.add_argument("--version", action="version", version=f"dmr {__version__}")
     commands = parser.add_subparsers(title="commands", metavar="COMMAND", required=True, parser_class=Parser)
-    for add in (_add_refine, _add_validate, _add_info, _add_view, _add_generate, _add_devices):
+    for add in (_add_refine, _add_triangle, _add_validate, _add_info, _add_view, _add_generate, _add_devices):
         add(commands)
     return parser
 
@@ -76,31 +87,83 @@ def _add_refine(commands: Any) -> None:
         commands,
         "refine",
         "refining",
-        "Refine a triangle mesh until no triangle is skinny or too large",
+        "Refine a triangle mesh, or mesh an outline, until no triangle is skinny or too large",
         (
             ("dmr refine input.ele", "no angle below 30 degrees; writes input.1.node, input.1.ele"),
-            ("dmr refine input.ele -q 25 -a 0.01 -o out.vtu", "25 degrees, no area above 0.01, as a VTK file"),
+            ("dmr refine domain.poly -q 25 -a 0.01 -o out.vtu", "25 degrees, no area above 0.01, as a VTK file"),
+            ("dmr refine domain.poly --size sizes.vtu", "edges as long as the sizes on another mesh say"),
             ("dmr refine input.ele --device cpu --threads 4", "on four cores"),
             ("dmr refine input.ele --json | jq .triangles", "what happened, for programs"),
         ),
     )
     add = parser.add_argument
-    add("input", metavar="IN", help="a mesh: .ele (or .node) with its companions, .npz, .vtu, .msh, ...")
+    add(
+        "input", metavar="IN", help="an outline (.poly, .geojson), or a mesh: .ele with its companions, .vtu, .msh, ..."
+    )
     add("-o", "--output", metavar="OUT", help="where to, in the format of its suffix; default: IN.1.node, IN.1.ele")
     add("-f", "--force", action="store_true", help="overwrite OUT if it exists")
     add("-q", "--min-angle", type=_number, default=30.0, metavar="DEG", help="smallest angle wanted (default: 30)")
     add("-a", "--max-area", type=_number, metavar="A", help="largest triangle wanted")
+    add("--size", metavar="FILE", help="a mesh whose vertices say how long edges may be: attribute 0, or point data")
     add("--steiner", choices=STEINER_RULES, default=STEINER_RULES[0], help="new points (default: %(default)s)")
     add("--max-steiner", type=_count, metavar="N", help="insert at most N points; a run that needs more ends with 3")
     add("--conforming", action="store_true", help="every triangle Delaunay, also across segments")
+    add(
+        "--keep-segments",
+        choices=KEPT_SEGMENTS,
+        default=KEPT_SEGMENTS[0],
+        help="segments that are never split (default: %(default)s)",
+    )
+    add(
+        "--no-boundary-steiner",
+        dest="keep_segments",
+        action="store_const",
+        const="all",
+        help="split no segment, on the boundary or inside: --keep-segments all",
+    )
     add("--strict", action="store_true", help="refuse a mesh that is not Delaunay instead of flipping it")
+    add(
+        "--on-conflict",
+        choices=CONFLICT_POLICIES,
+        default=CONFLICT_POLICIES[0],
+        help="what to do about vertices and segments of an outline in each other's way (default: %(default)s)",
+    )
+    add("--convex-hull", action="store_true", help="mesh the convex hull of an outline, not only what it encloses")
+    add("--mesher", choices=MESHERS, default=MESHERS[0], help="what triangulates an outline (default: %(default)s)")
     add("--marking", choices=MARKINGS, default=MARKINGS[0], help="how cavities settle conflicts (default: %(default)s)")
     add(
         "--balance", choices=BALANCES, default=BALANCES[-1], help="how quality checks are shared (default: %(default)s)"
     )
     add("--device", type=_device, default="auto", metavar="auto|cpu|cuda|cuda:N", help="where to run (default: auto)")
     add("--threads", type=_positive, metavar="N", help="CPU threads (default: all cores)")
+    add("--order", type=int, choices=(1, 2), default=1, help="2: elements with midpoints (default: 1)")
+    add("--edges", action="store_true", help="write a .edge file, too: all edges")
+    add("--neighbours", action="store_true", help="write a .neigh file, too: the neighbours of each triangle")
+    add("--voronoi", action="store_true", help="write .v.node and .v.edge files, too: the Voronoi dual")
     add("--json", action="store_true", help="one JSON object on stdout: what happened")
+
+
+def _add_triangle(commands: Any) -> None:
+    parser: Parser = commands.add_parser(
+        "triangle",
+        help="Mesh a domain, or refine a mesh, with the switches of Shewchuk's Triangle",
+        description="Runs what a call of Shewchuk's Triangle asks for: same switches, same files.",
+        usage="dmr triangle [-SWITCHES ...] FILE [--device DEVICE] [--threads N]",
+        allow_abbrev=False,
+        add_help=False,  # -h is Triangle's, too
+    )
+    parser.examples = (
+        ("dmr triangle -pq30a0.01 A.poly", "a quality mesh: writes A.1.node, A.1.ele, A.1.poly"),
+        ("dmr triangle -rpa0.005 A.1", "refines it: writes A.2.node, A.2.ele, A.2.poly"),
+        ("dmr triangle -e dots.node", "the Delaunay triangulation of points, and its edges"),
+    )
+    parser.set_defaults(module="switching")
+    parser.takes_words = True
+    parser.more = _describe_switches
+    add = parser.add_argument
+    add("--help", action="help", help="show this help and leave")
+    add("--device", type=_device, default="auto", metavar="auto|cpu|cuda|cuda:N", help="where to run (default: auto)")
+    add("--threads", type=_positive, metavar="N", help="CPU threads (default: all cores)")
 
 
 def _add_validate(commands: Any) -> None:
@@ -112,13 +175,15 @@ def _add_validate(commands: Any) -> None:
         (
             ("dmr validate out.1.ele", "is it a constrained Delaunay triangulation?"),
             ("dmr validate out.1.ele --min-angle 30 --input out.ele", "is it a refinement of out.ele to 30 degrees?"),
+            ("dmr validate a.1.ele --min-angle 30 --input a.poly", "is it a mesh of the domain that a.poly describes?"),
         ),
     )
     add = parser.add_argument
     add("mesh", metavar="MESH", help="the mesh to check")
-    add("--input", metavar="IN", help="the mesh that it was refined from")
+    add("--input", metavar="IN", help="the mesh that it was refined from, or the .poly file that it is a mesh of")
     add("-q", "--min-angle", type=_number, metavar="DEG", help="no angle may be smaller")
     add("-a", "--max-area", type=_number, metavar="A", help="no triangle may be larger")
+    add("--convex-hull", action="store_true", help="the domain of a .poly reaches to the convex hull of its vertices")
     add("--json", action="store_true", help="one JSON object on stdout")
 
 
@@ -175,6 +240,7 @@ def _add_generate(commands: Any) -> None:
     add("-o", "--output", metavar="OUT", required=True, help="where to, in the format of its suffix")
     add("-f", "--force", action="store_true", help="overwrite OUT if it exists")
     add("--seed", type=_count, default=0, metavar="S", help="of the random numbers (default: 0)")
+    add("--mesher", choices=MESHERS, default=MESHERS[0], help="what triangulates the points (default: %(default)s)")
     parser.more = _describe_kinds
 
 
@@ -189,6 +255,12 @@ def _add_devices(commands: Any) -> None:
     add = parser.add_argument
     add("--json", action="store_true", help="one JSON object on stdout")
     add("--warm", action="store_true", help="compile all kernels ahead of the first run")
+
+
+def _describe_switches() -> str:
+    from dmr.triangle_switches import describe
+
+    return describe()
 
 
 def _describe_kinds() -> str:

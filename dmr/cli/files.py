@@ -8,11 +8,14 @@ from collections.abc import Iterator
 from contextlib import contextmanager
 from pathlib import Path
 
+import numpy as np
+
 from dmr import io
 from dmr.errors import FileError, InvalidMeshError, OptionError
-from dmr.io.names import SUFFIXES, companion
+from dmr.io.names import SUFFIXES, companion, family
 from dmr.io.through_meshio import find_format, known_suffixes
 from dmr.meshes import Mesh, Pslg
+from dmr.sizing import SizeField
 
 
 def read(path: str) -> Mesh | Pslg:
@@ -35,6 +38,21 @@ def read_mesh(path: str, purpose: str) -> Mesh:
     if isinstance(found, Pslg):
         raise FileError(f"is an outline without triangles; {purpose} needs a triangulation of it (an .ele file)", path)
     return found
+
+
+def read_size_field(path: str, column: int = 0) -> SizeField:
+    """The sizes on the vertices of a mesh: a vertex attribute, or a point data array (see `io.read_values`).
+
+    Raises:
+        FileError: it cannot be read, holds no triangles or no such column, or a size that is not above 0.
+    """
+    with blamed_on(path):
+        mesh, sizes = io.read_values(path, column)
+        wrong = np.flatnonzero(~(sizes > 0))
+        if wrong.size:
+            k = int(wrong[0])
+            raise InvalidMeshError(f"has the size {sizes[k]:g}; sizes must be above 0", "vertex", k)
+        return SizeField(mesh, sizes, on="vertices")
 
 
 @contextmanager
@@ -75,7 +93,7 @@ def chosen_output(path: str, *, force: bool) -> Path:
     suffix = target.suffix.lower()
     together = [target]
     if suffix in (".ele", ".node"):
-        together = [companion(target, each) for each in SUFFIXES]
+        together = family(target)
     elif suffix in SUFFIXES:
         raise OptionError(f"a {suffix} file cannot hold a mesh: write {companion(target, '.ele')}")
     elif suffix != ".npz" and find_format(suffix) is None:

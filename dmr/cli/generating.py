@@ -13,7 +13,7 @@ def run(arguments: Arguments, console: Console) -> int:
     from dmr.generation import generate
 
     target = chosen_output(arguments.output, force=arguments.force)
-    mesh = generate(arguments.kind, arguments.n, arguments.seed)
+    mesh = generate(arguments.kind, arguments.n, arguments.seed, mesher=arguments.mesher)
     written = io.write(target, mesh, overwrite=arguments.force)
     console.note(f"{len(mesh.vertices):,} vertices, {len(mesh.triangles):,} triangles")
     console.note(f"wrote {', '.join(str(path) for path in written)}")

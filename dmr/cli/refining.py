@@ -3,12 +3,12 @@
 from __future__ import annotations
 
 import time
-from typing import Any
 
 from dmr.cli.arguments import Arguments
 from dmr.cli.console import Console
-from dmr.cli.files import blamed_on, chosen_output, next_output, read_mesh
-from dmr.meshes import Mesh
+from dmr.cli.files import blamed_on, chosen_output, next_output, read, read_size_field
+from dmr.io.extras import Extras
+from dmr.meshes import Mesh, Pslg
 from dmr.options import RefineOptions
 from dmr.quality import Summary, summarise
 from dmr.results import Refinement
@@ -18,6 +18,7 @@ STOPPED_BY_LIMIT = 3
 REASONS = {
     "small_input_angle": "beside an input angle that is too small",
     "precision": "where the coordinates can resolve no more",
+    "kept_segment": "that a segment would have to be split for",
     "budget": "left by the limit of points",
     "stopped": "left when the run was stopped",
 }
@@ -25,33 +26,35 @@ REASONS = {
 
 def run(arguments: Arguments, console: Console) -> int:
     """Reads, refines, writes; says what changed."""
-    options = {
-        name: getattr(arguments, name)
-        for name in ("min_angle", "max_area", "steiner", "conforming", "max_steiner", "marking", "balance", "strict")
-    }
+    options = {name: getattr(arguments, name) for name in RefineOptions.__dataclass_fields__}
     RefineOptions(**options)  # a bad value is refused before anything is read
+    outline = {name: getattr(arguments, name) for name in ("on_conflict", "convex_hull", "mesher")}
     if arguments.output is None:
         target = next_output(arguments.input)
     else:
         target = chosen_output(arguments.output, force=arguments.force)
+    extras = {name: getattr(arguments, name) for name in ("order", "neighbours", "edges", "voronoi")}
+    Extras(**extras).check(target)
 
     from dmr import io
     from dmr.refinement import refine
 
     started = time.perf_counter()
-    mesh = read_mesh(arguments.input, "refine")
+    found = read(arguments.input)
+    size = None if arguments.size is None else read_size_field(arguments.size)
     seconds_reading = time.perf_counter() - started
-    before = summarise(mesh, bound=arguments.min_angle, max_area=arguments.max_area)
+    where = {"device": arguments.device, "threads": arguments.threads}
     with blamed_on(arguments.input), console.progress("refining") as progress:
-        result = refine(mesh, **options, device=arguments.device, threads=arguments.threads, progress=progress)
+        result = refine(found, **options, **outline, size=size, **where, progress=progress)
     for warning in result.warnings:
         console.warn(warning)
     started = time.perf_counter()
     base = io.numbering_base(arguments.input)
-    written = io.write(target, result.mesh, overwrite=arguments.output is None or arguments.force, base=base)
+    overwrite = arguments.output is None or arguments.force
+    written = io.write(target, result.mesh, overwrite=overwrite, base=base, **extras)
     seconds_writing = time.perf_counter() - started
 
-    _report(console, arguments, mesh, before, result)
+    _report(console, arguments, found, result)
     console.detail(_phases(result, seconds_reading, seconds_writing))
     console.note(f"wrote {', '.join(str(path) for path in written)}")
     if not result.complete and not result.warnings:
@@ -66,13 +69,16 @@ def run(arguments: Arguments, console: Console) -> int:
     return 0 if result.complete else STOPPED_BY_LIMIT
 
 
-def _report(console: Console, arguments: Arguments, mesh: Mesh, before: Summary, result: Refinement) -> None:
-    """The table before and after, and what was left unrefined, and why."""
+def _report(console: Console, arguments: Arguments, found: Mesh | Pslg, result: Refinement) -> None:
+    """The table before (of a mesh) and after, and what was left unrefined, and why."""
     if console.quiet:
         return
+    before = None
+    if isinstance(found, Mesh):
+        before = summarise(found, bound=arguments.min_angle, max_area=arguments.max_area)
     after = summarise(result.mesh, bound=arguments.min_angle, max_area=arguments.max_area)
     where = result.device + (f", {result.threads} thread{'s'[: result.threads != 1]}" if result.threads else "")
-    points = len(result.mesh.vertices) - len(mesh.vertices)
+    points = sum(result.steiner.values())
     total = result.seconds.get("total", sum(result.seconds.values()))
     rounds = f"{result.rounds} round{'s'[: result.rounds != 1]}"
     console.note(f"{points:,} points inserted in {rounds} and {total:.3g} s on {where}")
@@ -83,24 +89,25 @@ def _report(console: Console, arguments: Arguments, mesh: Mesh, before: Summary,
             console.note(f"{count:,} triangle{'s'[: count != 1]} below the bound {text}")
 
 
-def comparison(before: Summary, after: Summary, bound: float, max_area: float | None) -> list[list[str]]:
-    """The rows of the table before and after."""
+def comparison(before: Summary | None, after: Summary, bound: float, max_area: float | None) -> list[list[str]]:
+    """The rows of the table before and after; of an outline there is nothing before."""
+    columns = [("before", before), ("after", after)] if before is not None else [("", after)]
 
-    def row(name: str, *values: Any, form: str) -> list[str]:
-        return [name, *(format(value, form) for value in values)]
+    def row(name: str, field: str, form: str) -> list[str]:
+        return [name, *(format(getattr(summary, field), form) for _, summary in columns)]
 
     rows = [
-        ["", "before", "after"],
-        row("vertices", before.vertices, after.vertices, form=","),
-        row("triangles", before.triangles, after.triangles, form=","),
-        row("smallest angle", before.min_angle, after.min_angle, form=".4g"),
-        row("mean smallest angle", before.mean_min_angle, after.mean_min_angle, form=".4g"),
-        row("largest angle", before.max_angle, after.max_angle, form=".4g"),
-        row(f"below {bound:g} degrees", before.below, after.below, form=","),
+        ["", *(name for name, _ in columns)],
+        row("vertices", "vertices", ","),
+        row("triangles", "triangles", ","),
+        row("smallest angle", "min_angle", ".4g"),
+        row("mean smallest angle", "mean_min_angle", ".4g"),
+        row("largest angle", "max_angle", ".4g"),
+        row(f"below {bound:g} degrees", "below", ","),
     ]
     if max_area is not None:
-        rows.append(row("largest area", before.max_area, after.max_area, form=".4g"))
-        rows.append(row(f"above area {max_area:g}", before.too_large, after.too_large, form=","))
+        rows.append(row("largest area", "max_area", ".4g"))
+        rows.append(row(f"above area {max_area:g}", "too_large", ","))
     return rows
 
 

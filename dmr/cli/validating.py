@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from dmr.cli.arguments import Arguments
 from dmr.cli.console import Console
-from dmr.cli.files import read_mesh
+from dmr.cli.files import read, read_mesh
 from dmr.errors import OptionError
 
 INVALID = 5
@@ -20,8 +20,13 @@ def run(arguments: Arguments, console: Console) -> int:
     from dmr.validation import validate
 
     mesh = read_mesh(arguments.mesh, "validate")
-    refined_from = None if arguments.input is None else read_mesh(arguments.input, "validate")
-    report = validate(mesh, input=refined_from, min_angle=arguments.min_angle, max_area=arguments.max_area)
+    report = validate(
+        mesh,
+        input=None if arguments.input is None else read(arguments.input),
+        min_angle=arguments.min_angle,
+        max_area=arguments.max_area,
+        convex_hull=arguments.convex_hull,
+    )
     if arguments.json:
         console.emit_json(report.to_json())
     elif not console.quiet:

@@ -3,29 +3,47 @@
 from __future__ import annotations
 
 import os
+from collections.abc import Collection
 from pathlib import Path
 
 import numpy as np
 from numpy.typing import NDArray
 
+from dmr.domains import from_geojson
 from dmr.errors import FileError, OptionError
+from dmr.io.extras import Extras
 from dmr.io.names import SUFFIXES
 from dmr.io.npz import read_npz, write_npz
 from dmr.io.system import system_reason
-from dmr.io.through_meshio import find_format, known_suffixes, read_through_meshio, write_through_meshio
-from dmr.io.triangle_reading import read_edge_file, read_mesh, read_neighbour_file, read_pslg
+from dmr.io.through_meshio import (
+    find_format,
+    known_suffixes,
+    read_array_through_meshio,
+    read_through_meshio,
+    write_through_meshio,
+)
+from dmr.io.triangle_reading import (
+    read_edge_file,
+    read_mesh,
+    read_neighbour_file,
+    read_points,
+    read_pslg,
+)
 from dmr.io.triangle_writing import write_mesh, write_part
 from dmr.meshes import Mesh, Pslg
 
 PathLike = str | os.PathLike[str]
 
 
-def read(path: PathLike, *, threads: int | None = None) -> Mesh | Pslg:
+def read(path: PathLike, *, companions: Collection[str] | None = None, threads: int | None = None) -> Mesh | Pslg:
     """Reads a mesh or a planar straight-line graph.
 
     Args:
         path: `.ele` or `.node` (both are read, and `.poly` and `.area` of the same name where they lie beside them, as
-            the log says), `.poly` (a Pslg), `.npz`, or a format of meshio's: `.vtu .vtk .msh .stl .obj .off .ply ...`.
+            the log says), `.poly` (a Pslg), `.npz`, `.geojson` (a Pslg; `dmr.domains.from_geojson` can also
+            take regions and markers from it), or a format of meshio's: `.vtu .vtk .msh .stl .obj .off .ply ...`.
+        companions: which of `.poly` and `.area` are read with an `.ele`, and have to be there; None takes those that
+            are. For a `.node` also whether its `.ele` is; without it there is a Pslg of the vertices alone.
         threads: for parsing text; None takes all cores. The result does not depend on it.
 
     Raises:
@@ -34,18 +52,53 @@ def read(path: PathLike, *, threads: int | None = None) -> Mesh | Pslg:
     """
     path = _existing(path)
     suffix = path.suffix.lower()
+    if suffix == ".node" and companions is not None and ".ele" not in companions:
+        return read_points(path, threads)
     if suffix in (".ele", ".node"):
-        return read_mesh(path, threads)
+        return read_mesh(path, threads, companions)
     if suffix == ".poly":
         return read_pslg(path, threads)
     if suffix == ".npz":
         return read_npz(path)
+    if suffix == ".geojson":
+        return from_geojson(path)
     if suffix in SUFFIXES:
         raise FileError(f"a {suffix} file alone makes no mesh: read the .ele of the same name", path)
     form = find_format(suffix)
     if form is None:
-        raise _unknown(path)
+        raise _unknown(path, ".geojson")
     return read_through_meshio(path, form)
+
+
+def read_values(path: PathLike, column: int = 0, *, threads: int | None = None) -> tuple[Mesh, NDArray[np.float64]]:
+    """Reads a mesh and one number for each of its vertices.
+
+    Args:
+        path: as for `read`; it must hold triangles.
+        column: which vertex attribute; in a format of meshio's that has none under our names, which point data array
+            among those of one number a point, in the order of the file.
+        threads: as for `read`.
+
+    Returns:
+        The mesh, and (n,) float64.
+
+    Raises:
+        FileError: as for `read`; no triangles, or no such column.
+    """
+    found = read(path, threads=threads)
+    path = Path(path)
+    if isinstance(found, Pslg):
+        raise FileError("is an outline without triangles: values between its vertices are not known", path)
+    values = found.vertex_attributes
+    assert values is not None
+    form = None if path.suffix.lower() in (".npz", *SUFFIXES) else find_format(path.suffix.lower())
+    if not values.shape[1] and form is not None:
+        found = read_array_through_meshio(path, form, column)
+        column, values = 0, found.vertex_attributes
+        assert values is not None
+    if not 0 <= column < values.shape[1]:
+        raise FileError(f"has no vertex attribute {column}: there are {values.shape[1]}, counted from 0", path)
+    return found, values[:, column]
 
 
 def write(
@@ -54,19 +107,27 @@ def write(
     *,
     overwrite: bool = True,
     base: int = 0,
+    order: int = 1,
     neighbours: bool = False,
     edges: bool = False,
+    voronoi: bool = False,
+    markers: bool = True,
+    leave_out: Collection[str] = (),
     threads: int | None = None,
 ) -> list[Path]:
     """Writes a mesh or a planar straight-line graph; no reader can take a half-written result for a whole one.
 
     Args:
-        path: as for `read`. `.ele` and `.node` write both, `.poly` where there are segments, and `.area` where there
-            are area bounds; `.poly`, `.neigh`, `.edge` and `.area` write that file alone.
+        path: as for `read`. `.ele` and `.node` write both, `.poly` where there are segments, holes or regions, and
+            `.area` where there are area bounds; `.poly`, `.neigh`, `.edge` and `.area` write that file alone.
         item: what to write. A Pslg goes to `.poly` or `.npz`.
         overwrite: whether existing files may be replaced.
         base: the first number of vertices and triangles in Triangle's files, 0 or 1.
-        neighbours: a `.neigh` file beside the `.ele`; edges: a `.edge` file.
+        order: 2 writes elements with the midpoints of their edges; docs/formats.md says which formats hold them.
+        neighbours: a `.neigh` file beside the `.ele`; edges: a `.edge` file; voronoi: the dual, in a `.v.node` and a
+            `.v.edge` file.
+        markers: False leaves the markers out of Triangle's files.
+        leave_out: suffixes among `.node .ele .poly .area`: those files are not written, and stay as they are.
         threads: for making text; None takes all cores. The bytes do not depend on it.
 
     Returns:
@@ -74,36 +135,44 @@ def write(
 
     Raises:
         FileError: the file that cannot be written, and why.
-        InvalidMeshError: neighbours are asked for, and an edge has two triangles on one side.
-        OptionError: another base.
+        InvalidMeshError: neighbours or the dual are asked for, and an edge has two triangles on one side; the dual is,
+            and a triangle is flat or clockwise; order 2 is, and a segment is no edge of a triangle (not for `.ele`).
+        OptionError: another base or order; something is asked for that the format does not hold.
     """
     if base not in (0, 1):
         raise OptionError(f"base must be 0 or 1, not {base}")
     path = Path(path)
+    extras = Extras(
+        order=order,
+        neighbours=neighbours,
+        edges=edges,
+        voronoi=voronoi,
+        markers=markers,
+        leave_out=frozenset(leave_out),
+    )
     try:
-        return _write(path, item, overwrite, base, neighbours, edges, threads)
+        return _write(path, item, overwrite, base, extras, threads)
     except OSError as error:
         raise FileError(f"cannot be written: {system_reason(error)}", path) from error
 
 
 def _write(
-    path: Path, item: Mesh | Pslg, overwrite: bool, base: int, neighbours: bool, edges: bool, threads: int | None
+    path: Path, item: Mesh | Pslg, overwrite: bool, base: int, extras: Extras, threads: int | None
 ) -> list[Path]:
     suffix = path.suffix.lower()
+    form = None if suffix in (".npz", *SUFFIXES) else find_format(suffix)
+    if form is None and suffix not in (".npz", *SUFFIXES):
+        raise _unknown(path)
+    extras.check(path)
     if suffix == ".npz":
         return write_npz(path, item, overwrite=overwrite)
     if suffix in (".ele", ".node") and isinstance(item, Mesh):
-        return write_mesh(
-            path, item, overwrite=overwrite, base=base, neighbours=neighbours, edges=edges, threads=threads
-        )
-    if suffix in SUFFIXES:
-        return write_part(path, item, overwrite=overwrite, base=base, threads=threads)
-    form = find_format(suffix)
+        return write_mesh(path, item, overwrite=overwrite, base=base, extras=extras, threads=threads)
     if form is None:
-        raise _unknown(path)
+        return write_part(path, item, overwrite=overwrite, base=base, threads=threads)
     if isinstance(item, Pslg):
         raise FileError(f"a PSLG has no triangles, and cannot be written as {suffix}: use .poly or .npz", path)
-    return write_through_meshio(path, item, form, overwrite=overwrite)
+    return write_through_meshio(path, item, form, overwrite=overwrite, order=extras.order)
 
 
 def read_neighbours(path: PathLike, *, threads: int | None = None) -> NDArray[np.int32]:
@@ -134,7 +203,7 @@ def _suggestion(path: Path) -> str:
     return f"; did you mean {near[0]}?" if near else ""
 
 
-def _unknown(path: Path) -> FileError:
-    suffixes = " ".join([*SUFFIXES, ".npz", *known_suffixes()])
+def _unknown(path: Path, *more: str) -> FileError:
+    suffixes = " ".join([*SUFFIXES, ".npz", *more, *known_suffixes()])
     what = f"unknown suffix {path.suffix}" if path.suffix else "the name has no suffix that says what it is"
     return FileError(f"{what}{_suggestion(path)}; known are {suffixes}", path)

@@ -8,8 +8,8 @@ from pathlib import Path
 from dmr.errors import FileError
 from dmr.io.names import SUFFIXES, companion
 from dmr.io.text import TextFile
-from dmr.io.triangle_reading import load_mesh_files, parse_poly_vertices
-from dmr.io.triangle_tables import Section, parse_segments, parse_vertices
+from dmr.io.triangle_reading import load_mesh_files, parse_poly, parse_poly_vertices
+from dmr.io.triangle_tables import Section, parse_vertices
 
 
 def locate(path: str | os.PathLike[str], element: str, index: int | None) -> tuple[Path, int | None]:
@@ -44,23 +44,33 @@ def locate(path: str | os.PathLike[str], element: str, index: int | None) -> tup
     return section.text.path, section.text.line_of(section.first_row + row)
 
 
-def numbering_base(path: str | os.PathLike[str]) -> int:
+def numbering_base(path: str | os.PathLike[str], otherwise: int = 0) -> int:
     """Whether a file counts its vertices from 0 or from 1, for writing what is made of it in the same way.
 
     Args:
         path: a .node, .ele or .poly file that can be read; for others the answer is 0.
+        otherwise: the answer where the file's first vertex has neither number.
 
     Raises:
         FileError: the file that holds the vertices cannot be read.
     """
     path = Path(path)
-    suffix = path.suffix.lower()
-    if suffix not in (".node", ".ele", ".poly"):
+    if path.suffix.lower() not in (".node", ".ele", ".poly"):
         return 0
-    text = TextFile(path if suffix == ".poly" else companion(path, ".node"), threads=1)
-    if suffix == ".poly" and text.tokens(0)[0] == b"0":
-        text = TextFile(companion(path, ".node"), threads=1)
-    return int(text.rows > 1 and text.first_number(1) == 1)
+    text = TextFile(vertex_file(path), threads=1)
+    first = text.first_number(1) if text.rows > 1 else otherwise
+    return first if first in (0, 1) else otherwise
+
+
+def vertex_file(path: str | os.PathLike[str]) -> Path:
+    """The file that the vertices of a .node, .ele or .poly file come from: a .poly with vertices of its own, or .node.
+
+    Raises:
+        FileError: a .poly file that cannot be read.
+    """
+    path = Path(path)
+    own = path.suffix.lower() == ".poly" and TextFile(path, threads=1).tokens(0)[0] != b"0"
+    return path if own else companion(path, ".node")
 
 
 def _in_mesh(path: Path, element: str, index: int) -> tuple[Section | None, int]:
@@ -69,7 +79,9 @@ def _in_mesh(path: Path, element: str, index: int) -> tuple[Section | None, int]
         if files.kept is None:
             return files.vertices, index
         return files.vertices, int(files.kept[index]) if 0 <= index < len(files.kept) else -1
-    return {"triangle": files.triangles, "segment": files.segments}.get(element), index
+    if element == "segment":
+        return None if files.poly is None else files.poly.segments, index
+    return files.triangles if element == "triangle" else None, index
 
 
 def _in_pslg(path: Path, element: str, index: int) -> tuple[Section | None, int]:
@@ -77,7 +89,8 @@ def _in_pslg(path: Path, element: str, index: int) -> tuple[Section | None, int]
     vertices = parse_poly_vertices(text)
     if element == "vertex":
         return vertices, index
-    if element != "segment":
+    if element not in ("segment", "hole", "region"):
         return None, index
     own = vertices if vertices.text is text else parse_vertices(text, 0)
-    return parse_segments(text, own.end, vertices.numbering), index
+    poly = parse_poly(text, own.end, vertices.numbering)
+    return {"segment": poly.segments, "hole": poly.hole_lines, "region": poly.region_lines}[element], index

@@ -2,11 +2,16 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
 from pathlib import Path
 from typing import TYPE_CHECKING
 
-from dmr.io import meshio_data
+import numpy as np
+
+from dmr.errors import OptionError
+from dmr.io import meshio_reading, meshio_writing
 from dmr.io.meshio_formats import FORMATS
+from dmr.io.meshio_tags import as_whole, to_sets
 from dmr.meshes import Mesh
 
 if TYPE_CHECKING:
@@ -22,12 +27,32 @@ def from_meshio(found: meshio.Mesh) -> Mesh:
         FileError: no triangles, other elements than triangles and lines, or points that are not in a plane.
         InvalidMeshError: indices or coordinates that make no mesh.
     """
-    return meshio_data.from_meshio(found, _NAME)
+    return meshio_reading.from_meshio(found, _NAME)
 
 
-def to_meshio(mesh: Mesh) -> meshio.Mesh:
-    """The mesh as a `meshio.Mesh`: triangles, segments as lines, z = 0, and all markers and attributes by name."""
+def to_meshio(mesh: Mesh, *, order: int = 1, boundary: bool = False) -> meshio.Mesh:
+    """The mesh as a `meshio.Mesh`: triangles, segments as lines, z = 0, and all markers and attributes by name.
+
+    Its `cell_sets` are `region_<n>` (triangles whose attribute 0 is n; where all are whole numbers) and `boundary_<n>`
+    (lines with marker n, which is not 0).
+
+    Args:
+        mesh: what to convert.
+        order: 2 makes `triangle6` and `line3` of it.
+        boundary: whether edges of the boundary that are no segments are lines, too; they, and segments there without a
+            marker, have marker 1.
+
+    Raises:
+        InvalidMeshError: order 2, and a segment that is no edge of a triangle.
+        OptionError: another order.
+    """
     import meshio
 
-    content = meshio_data.to_meshio(mesh, FORMATS[".vtu"], _NAME)
-    return meshio.Mesh(content.points, content.cells, content.point_data, content.cell_data)
+    if order not in (1, 2):
+        raise OptionError(f"order must be 1 or 2, not {order}")
+    content = meshio_writing.to_meshio(mesh, replace(FORMATS[".vtu"], boundary=boundary), _NAME, order=order)
+    assert mesh.triangle_attributes is not None
+    regions = as_whole(mesh.triangle_attributes[:, 0]) if mesh.triangle_attributes.shape[1] else None
+    markers = content.cell_data["segment_marker"][1] if len(content.cells) > 1 else np.empty(0, np.int32)
+    content.cell_sets.update(to_sets(regions, markers))
+    return meshio.Mesh(**content._asdict())

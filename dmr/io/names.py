@@ -6,11 +6,18 @@ import os
 from pathlib import Path
 
 SUFFIXES = (".node", ".ele", ".poly", ".area", ".neigh", ".edge")
+VORONOI_SUFFIXES = (".v.node", ".v.edge")
 
 
 def companion(path: Path, suffix: str) -> Path:
     """The file of the same name with another suffix: `input.1.ele` and `.node` give `input.1.node`."""
     return path.with_suffix(suffix.upper() if path.suffix.isupper() else suffix)
+
+
+def family(path: Path) -> list[Path]:
+    """All files that a mesh of this name may have. Beside a `x.v.ele`, `x.v.node` belongs to another mesh: `x.v`."""
+    other = companion(path, ".v.ele").exists()
+    return [companion(path, suffix) for suffix in (SUFFIXES if other else (*SUFFIXES, *VORONOI_SUFFIXES))]
 
 
 def next_name(path: str | os.PathLike[str], suffix: str = ".ele") -> Path:

@@ -16,8 +16,9 @@ from typing import Any, TypeVar
 import numpy as np
 
 from dmr.errors import FileError, InvalidMeshError
-from dmr.io.meshio_data import Content, from_meshio, to_meshio
 from dmr.io.meshio_formats import ANSYS, FORMATS, LEFT_ALONE, Format
+from dmr.io.meshio_reading import from_meshio
+from dmr.io.meshio_writing import Content, to_meshio
 from dmr.io.replacing import TEMPORARY_PREFIX, check_target, replace_files, write_bytes
 from dmr.io.system import system_reason
 from dmr.meshes import Mesh
@@ -54,6 +55,33 @@ def read_through_meshio(path: Path, form: Format) -> Mesh:
     Raises:
         FileError: meshio cannot read it, it is not flat, or holds other elements than triangles.
     """
+    return _as_mesh(_load(path, form), path)
+
+
+def read_array_through_meshio(path: Path, form: Format, column: int) -> Mesh:
+    """The same with an array of the file's own as vertex attribute 0, and no other attribute.
+
+    Args:
+        column: which, among those of one number a point, in the order of the file.
+
+    Raises:
+        FileError: as above, or there is no such array.
+    """
+    found = _load(path, form)
+    arrays = {}
+    for name, values in found.point_data.items():
+        array = np.asarray(values)
+        if array.size == len(found.points) and array.dtype.kind in "iuf":
+            arrays[name] = array.reshape(-1)
+    if not 0 <= column < len(arrays):
+        there = f"there are {', '.join(map(repr, arrays))}" if arrays else "there is none"
+        raise FileError(f"has no array {column} of one number for each point: {there}", path)
+    found.point_data = {"vertex_attribute_0": list(arrays.values())[column]}
+    return _as_mesh(found, path)
+
+
+def _load(path: Path, form: Format) -> Any:
+    """What meshio reads."""
     try:
         with path.open("rb") as file:
             if form.reader == "gmsh" and file.read(1) == b"(":
@@ -68,20 +96,34 @@ def read_through_meshio(path: Path, form: Format) -> Mesh:
         else:
             with _open_ending(path, form.mode) as buffer:
                 found = meshio.read(buffer, file_format=form.reader)
+        if form.reader == "permas":
+            _put_corners_first(found)
+    return found
+
+
+def _as_mesh(found: Any, path: Path) -> Mesh:
     try:
         return from_meshio(found, path)
     except InvalidMeshError as error:
         raise FileError(f"holds no valid mesh: {error}", path) from error
 
 
-def write_through_meshio(path: Path, mesh: Mesh, form: Format, *, overwrite: bool) -> list[Path]:
+def _put_corners_first(found: Any) -> None:
+    """PERMAS lists the six points of a triangle as one meets them on its way round, and meshio leaves them so."""
+    for block in found.cells:
+        if block.type == "triangle6":
+            block.data = block.data[:, [0, 2, 4, 1, 3, 5]]
+
+
+def write_through_meshio(path: Path, mesh: Mesh, form: Format, *, overwrite: bool, order: int = 1) -> list[Path]:
     """Writes a mesh; what the format does not keep is said in the log.
 
     Raises:
         FileError: meshio cannot write it, or the file cannot be put there.
+        InvalidMeshError: order 2, and a segment that is no edge of a triangle.
     """
     check_target(path, overwrite)
-    content = to_meshio(mesh, form, path)
+    content = to_meshio(mesh, form, path, order=order)
     data = _bytes_of(content, form, path)
     signature = _SIGNATURE.search(data, 0, _SIGNATURE_WITHIN)
     begin, end = signature.span() if signature else (0, 0)
@@ -105,7 +147,7 @@ def _bytes_of(content: Content, form: Format, path: Path) -> bytes:
         import meshio
 
         made = Path(folder) / path.name
-        mesh = meshio.Mesh(content.points, content.cells, point_data=content.point_data, cell_data=content.cell_data)
+        mesh = meshio.Mesh(**content._asdict())
         meshio.write(made, mesh, file_format=name, **form.options)
         return made.read_bytes()
 

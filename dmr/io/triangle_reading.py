@@ -7,6 +7,7 @@ the new one in place when all else is there: an unchanged .ele means that the fi
 from __future__ import annotations
 
 import logging
+from collections.abc import Collection
 from dataclasses import dataclass
 from pathlib import Path
 
@@ -35,38 +36,49 @@ log = logging.getLogger("dmr.io")
 
 
 @dataclass(frozen=True)
-class _Poly:
+class Poly:
     """What follows the vertices in a .poly file."""
 
     segments: Section
-    holes: NDArray[np.float64]
-    regions: NDArray[np.float64]
+    hole_lines: Section | None
+    region_lines: Section | None
+
+    @property
+    def holes(self) -> NDArray[np.float64]:
+        """(h, 2) hole points."""
+        return np.empty((0, 2)) if self.hole_lines is None else self.hole_lines.table.reals
+
+    @property
+    def regions(self) -> NDArray[np.float64]:
+        """(r, 4) region points, attributes and areas."""
+        return np.empty((0, 4)) if self.region_lines is None else self.region_lines.table.reals
 
 
 @dataclass(frozen=True)
 class MeshFiles:
     """What a .ele and its companions hold, with the places of everything.
 
-    `kept` are the vertices that stay: None for all; without the points on edges where the mesh is of second order.
+    `poly` is what the .poly beside it holds, None without one. `kept` are the vertices that stay: None for all; without
+    the points on edges where the mesh is of second order.
     """
 
     vertices: VertexSection
     triangles: Section
-    segments: Section | None
+    poly: Poly | None
     area_bounds: NDArray[np.float64] | None
     kept: NDArray[np.int64] | None
 
 
-def read_mesh(path: Path, threads: int | None = None) -> Mesh:
-    """The mesh of a .ele or .node file and those beside it: both, and .poly and .area where there are any.
+def read_mesh(path: Path, threads: int | None = None, companions: Collection[str] | None = None) -> Mesh:
+    """The mesh of a .ele or .node file and those beside it: both, and .poly and .area as `companions` says.
 
     Raises:
         FileError: a file is missing, or a line is wrong.
     """
-    files = load_mesh_files(path, threads)
-    vertices, kept = files.vertices, files.kept
+    files = load_mesh_files(path, threads, companions)
+    vertices, kept, poly = files.vertices, files.kept, files.poly
     corners = files.triangles.table.indices[:, :3]
-    segments = np.empty((0, 2), np.int32) if files.segments is None else files.segments.table.indices
+    segments = np.empty((0, 2), np.int32) if poly is None else poly.segments.table.indices
     coordinates, attributes, markers = vertices.vertices, vertices.attributes, vertices.markers
     if kept is not None:
         place = np.full(vertices.count, -1, np.int32)
@@ -83,16 +95,18 @@ def read_mesh(path: Path, threads: int | None = None) -> Mesh:
         coordinates,
         corners,
         segments=segments,
-        segment_markers=None if files.segments is None else _markers(files.segments),
+        segment_markers=None if poly is None else _markers(poly.segments),
         vertex_markers=markers,
         vertex_attributes=attributes,
         triangle_attributes=files.triangles.table.reals,
         area_bounds=files.area_bounds,
+        holes=np.empty((0, 2)) if poly is None else poly.holes,
+        regions=np.empty((0, 4)) if poly is None else poly.regions,
     )
 
 
-def load_mesh_files(path: Path, threads: int | None = None) -> MeshFiles:
-    """Reads a .ele or .node and the files beside it; see `read_mesh`."""
+def load_mesh_files(path: Path, threads: int | None = None, companions: Collection[str] | None = None) -> MeshFiles:
+    """Reads a .ele or .node and the files beside it: of .poly and .area those in `companions`, or all (None)."""
     ele, node = companion(path, ".ele"), companion(path, ".node")
     from_ele = path.suffix.lower() == ".ele"
     ele_text = TextFile(ele, threads) if from_ele or ele.exists() else None
@@ -102,13 +116,28 @@ def load_mesh_files(path: Path, threads: int | None = None) -> MeshFiles:
         raise FileError(f"there is no {ele.name} beside it, which would hold its triangles", node)
     try:
         triangles = parse_triangles(ele_text, vertices.numbering)
-        segments = _companion_segments(companion(path, ".poly"), vertices, threads)
-        area_bounds = _companion_areas(companion(path, ".area"), triangles, threads)
+        poly_path = _wanted(companion(path, ".poly"), ele, companions, "segments")
+        area_path = _wanted(companion(path, ".area"), ele, companions, "area bounds")
+        poly = None if poly_path is None else _companion_poly(poly_path, vertices, threads)
+        area_bounds = None if area_path is None else _companion_areas(area_path, triangles, threads)
     finally:
         ele_text.check_unchanged()  # also where something is wrong: of a mixture, anything may be
     if not vertices.numbering.consecutive:
         log.info("%s: vertex numbers have gaps or are out of order; vertices are taken in the file's order", node)
-    return MeshFiles(vertices, triangles, segments, area_bounds, _kept_vertices(vertices, triangles, segments))
+    return MeshFiles(vertices, triangles, poly, area_bounds, _kept_vertices(vertices, triangles, poly))
+
+
+def read_points(path: Path, threads: int | None = None) -> Pslg:
+    """The vertices of a .node file, without segments; FileError where a line is wrong."""
+    text = TextFile(path, threads)
+    vertices = _parse_node(text)
+    text.check_unchanged()
+    return Pslg(
+        vertices.vertices,
+        np.empty((0, 2), np.int32),
+        vertex_markers=vertices.markers,
+        vertex_attributes=vertices.attributes,
+    )
 
 
 def read_pslg(path: Path, threads: int | None = None) -> Pslg:
@@ -119,7 +148,7 @@ def read_pslg(path: Path, threads: int | None = None) -> Pslg:
     """
     text = TextFile(path, threads)
     vertices = parse_poly_vertices(text, threads)
-    poly = _parse_poly(text, vertices.end if vertices.text is text else 1, vertices.numbering)
+    poly = parse_poly(text, vertices.end if vertices.text is text else 1, vertices.numbering)
     text.check_unchanged()
     vertices.text.check_unchanged()
     return Pslg(
@@ -171,28 +200,42 @@ def read_edge_file(path: Path, threads: int | None = None) -> tuple[NDArray[np.i
     return section.table.indices, section.table.integers[:, 0] if section.table.integers.shape[1] else None
 
 
-def _parse_poly(text: TextFile, row: int, numbering: Numbering) -> _Poly:
+def parse_poly(text: TextFile, row: int, numbering: Numbering) -> Poly:
     """The segments, holes and regions of a .poly file, from the header of its segments on."""
     segments = parse_segments(text, row, numbering)
-    holes, regions, row = np.empty((0, 2)), np.empty((0, 4)), segments.end
+    holes = regions = None
+    row = segments.end
     if row < text.rows:  # programs are seen to leave out the line that says "0 holes"
-        section = parse_points(text, row, "holes", ("x", "y"))
-        holes, row = section.table.reals, section.end
+        holes = parse_points(text, row, "holes", ("x", "y"))
+        row = holes.end
     if row < text.rows:
         # As in Triangle, a region's single number is both its attribute and its largest area.
-        section = parse_points(text, row, "regions", ("x", "y", "attribute", "largest area"), optional=1)
-        regions, row = section.table.reals, section.end
+        regions = parse_points(text, row, "regions", ("x", "y", "attribute", "largest area"), optional=1)
+        row = regions.end
     text.expect_end(row, "vertices, segments, holes and regions")
-    return _Poly(segments, holes, regions)
+    return Poly(segments, holes, regions)
 
 
-def _companion_segments(path: Path, vertices: VertexSection, threads: int | None) -> Section | None:
-    """The constraints of a mesh from the .poly beside it, if there is one.
+def _wanted(path: Path, ele: Path, companions: Collection[str] | None, role: str) -> Path | None:
+    """`path`, if it is to be read with a mesh.
+
+    Raises:
+        FileError: it is asked for, but not there.
+    """
+    if companions is None:
+        return path if path.exists() else None
+    if path.suffix.lower() not in companions:
+        return None
+    if not path.exists():
+        raise FileError(f"there is no {path.name} beside it, which would hold its {role}", ele)
+    return path
+
+
+def _companion_poly(path: Path, vertices: VertexSection, threads: int | None) -> Poly:
+    """The constraints of a mesh, and the holes and regions of its domain, from the .poly beside it.
 
     It may repeat vertices: the first ones of the mesh, or all of them.
     """
-    if not path.exists():
-        return None
     text = TextFile(path, threads)
     own = parse_vertices(text, 0)
     if own.count and not np.array_equal(own.vertices, vertices.vertices[: own.count]):
@@ -201,28 +244,26 @@ def _companion_segments(path: Path, vertices: VertexSection, threads: int | None
             "its segments cannot be taken as constraints of the mesh; move or rename it",
             path,
         )
-    segments = _parse_poly(text, own.end, own.numbering if own.count else vertices.numbering).segments
-    log.info("%s: its %d segments are the constraints of the mesh", path, segments.count)
-    return segments
+    poly = parse_poly(text, own.end, own.numbering if own.count else vertices.numbering)
+    log.info("%s: its %d segments are the constraints of the mesh", path, poly.segments.count)
+    return poly
 
 
-def _companion_areas(path: Path, triangles: Section, threads: int | None) -> NDArray[np.float64] | None:
-    if not path.exists():
-        return None
+def _companion_areas(path: Path, triangles: Section, threads: int | None) -> NDArray[np.float64]:
     bounds = parse_areas(TextFile(path, threads), triangles)
     log.info("%s: its %d area bounds are those of the triangles", path, len(bounds))
     return bounds
 
 
-def _kept_vertices(vertices: VertexSection, triangles: Section, segments: Section | None) -> NDArray[np.int64] | None:
+def _kept_vertices(vertices: VertexSection, triangles: Section, poly: Poly | None) -> NDArray[np.int64] | None:
     """Of a second-order mesh, all vertices but those that are only ever points on an edge."""
     if triangles.table.indices.shape[1] == 3:
         return None
     on_edge = np.zeros(vertices.count, bool)
     on_edge[triangles.table.indices[:, 3:]] = True
     on_edge[triangles.table.indices[:, :3]] = False
-    if segments is not None:
-        on_edge[segments.table.indices] = False
+    if poly is not None:
+        on_edge[poly.segments.table.indices] = False
     return np.flatnonzero(~on_edge)
 
 

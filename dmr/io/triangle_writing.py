@@ -5,35 +5,39 @@ from __future__ import annotations
 import errno
 import os
 from collections.abc import Sequence
-from functools import partial
 from pathlib import Path
 from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
 
+from dmr.dual import Voronoi, voronoi
+from dmr.edges import find_edges
 from dmr.errors import FileError
 from dmr.io import native
-from dmr.io.names import SUFFIXES, companion
+from dmr.io.extras import Extras
+from dmr.io.names import VORONOI_SUFFIXES, companion, family
 from dmr.io.replacing import Fill, replace_files, write_bytes
 from dmr.io.text import TextFile
 from dmr.meshes import Mesh, Pslg
+from dmr.quadratic import SecondOrder, second_order
 
 # Rows that one native call writes: a Ctrl-C is honoured between calls.
 _ROWS_A_CALL = 1 << 20
 
 
 class Writer:
-    """Makes the parts of Triangle's files: what fills each, with numbers that start at `base`."""
+    """Makes the parts of Triangle's files: what fills each. Numbers start at `base`; markers may be left out."""
 
-    def __init__(self, base: int, threads: int | None) -> None:
+    def __init__(self, base: int, threads: int | None, *, markers: bool = True) -> None:
         self.base = base
+        self.markers = markers
         self.threads = native.thread_count(threads)
         self._library = native.library()
 
-    def vertices(self, item: Mesh | Pslg) -> Fill:
+    def vertices(self, item: Mesh | Pslg | SecondOrder) -> Fill:
         """A .node file, or the first section of a .poly file."""
-        markers, attributes = item.vertex_markers, item.vertex_attributes
+        markers, attributes = item.vertex_markers if self.markers else None, item.vertex_attributes
         assert attributes is not None
         columns = attributes.shape[1]
 
@@ -44,28 +48,29 @@ class Writer:
 
         return fill
 
-    def triangles(self, mesh: Mesh) -> Fill:
-        """A .ele file."""
+    def triangles(self, mesh: Mesh, elements: NDArray[np.int32]) -> Fill:
+        """A .ele file; `elements` are the triangles, with their midpoints if they have any."""
         attributes = mesh.triangle_attributes
         assert attributes is not None
 
         def fill(file: int) -> None:
-            self._header(file, len(mesh.triangles), 3, attributes.shape[1])
-            self._table(file, len(mesh.triangles), indices=mesh.triangles, reals=attributes)
+            self._header(file, len(elements), elements.shape[1], attributes.shape[1])
+            self._table(file, len(elements), indices=elements, reals=attributes)
 
         return fill
 
     def poly(self, item: Mesh | Pslg, *, inline: bool) -> Fill:
         """A .poly file, with the vertices in it or in the .node beside it."""
-        holes, regions = (item.holes, item.regions) if isinstance(item, Pslg) else (np.empty((0, 2)), np.empty((0, 4)))
+        holes, regions = item.holes, item.regions
 
         def fill(file: int) -> None:
             if inline:
                 self.vertices(item)(file)
             else:
                 self._header(file, 0, 2, 0, 0)
-            self._header(file, len(item.segments), 1)
-            self._table(file, len(item.segments), indices=item.segments, integers=item.segment_markers)
+            markers = item.segment_markers if self.markers else None
+            self._header(file, len(item.segments), int(self.markers))
+            self._table(file, len(item.segments), indices=item.segments, integers=markers)
             self._header(file, len(holes))
             self._table(file, len(holes), reals=holes)
             if len(regions):
@@ -92,13 +97,34 @@ class Writer:
 
         return fill
 
+    def voronoi_vertices(self, dual: Voronoi) -> Fill:
+        """A .v.node file."""
+
+        def fill(file: int) -> None:
+            self._header(file, len(dual.vertices), 2, 0, 0)
+            self._table(file, len(dual.vertices), reals=dual.vertices)
+
+        return fill
+
+    def voronoi_edges(self, dual: Voronoi) -> Fill:
+        """A .v.edge file: of a ray the second end is -1, and its direction follows."""
+        ends, finite = dual.edges, dual.finite
+
+        def fill(file: int) -> None:
+            self._header(file, len(ends), 0)
+            self._table(file, finite, indices=ends[:finite])
+            rays = len(ends) - finite
+            self._table(file, rays, indices=ends[finite:], reals=dual.rays[finite:], first_row=finite)
+
+        return fill
+
     def edges(self, mesh: Mesh) -> Fill:
-        """A .edge file; markers as `edge_markers` has them."""
+        """A .edge file; markers as `find_edges` has them."""
 
         def fill(file: int) -> None:
             edges, markers = find_edges(mesh)
-            self._header(file, len(edges), 1)
-            self._table(file, len(edges), indices=edges, integers=markers)
+            self._header(file, len(edges), int(self.markers))
+            self._table(file, len(edges), indices=edges, integers=markers if self.markers else None)
 
         return fill
 
@@ -112,13 +138,14 @@ class Writer:
         indices: NDArray[np.int32] | None = None,
         reals: NDArray[np.float64] | None = None,
         integers: NDArray[np.int32] | None = None,
+        first_row: int = 0,
     ) -> None:
         arrays = [_matrix(array, count) for array in (indices, reals, integers)]
         for first in range(0, count, _ROWS_A_CALL):
             parts = [array[first : first + _ROWS_A_CALL] for array in arrays]
             rows = native.Rows(
                 count=len(parts[0]),
-                first_number=first + self.base,
+                first_number=first_row + first + self.base,
                 base=self.base,
                 indices=parts[0].shape[1],
                 reals=parts[1].shape[1],
@@ -139,37 +166,48 @@ def write_mesh(
     mesh: Mesh,
     *,
     overwrite: bool,
-    base: int = 0,
-    neighbours: bool = False,
-    edges: bool = False,
+    base: int,
+    extras: Extras,
     threads: int | None = None,
 ) -> list[Path]:
     """Writes a mesh under the name of a .ele or .node file: both, and what else belongs to it.
 
-    .poly where the mesh has segments, .area where it has area bounds, .neigh and .edge on request. Those of an older
-    mesh of that name that are not written again are removed: they would be taken for the new mesh's.
+    .poly where the mesh has segments, holes or regions, .area where it has area bounds, and what `extras` asks for.
+    Files of an older mesh of that name that are not written again are removed with its .ele: they would be taken for
+    the new mesh's. Those that `extras` leaves out stay.
 
     Raises:
-        FileError: a file cannot be written; or a PSLG with vertices of its own stands where the segments would go.
-        InvalidMeshError: neighbours are asked for, and an edge has two triangles on one side.
+        FileError: a file cannot be written; or a PSLG with vertices of its own stands where the segments would go, or
+            another mesh where the Voronoi dual would.
+        InvalidMeshError: neighbours or the dual are asked for, and an edge has two triangles on one side; or a triangle
+            has no circumcenter.
     """
-    writer = Writer(base, threads)
+    writer = Writer(base, threads, markers=extras.markers)
+    left_out = {companion(path, suffix) for suffix in extras.leave_out}
     node, ele, poly, area = (companion(path, suffix) for suffix in (".node", ".ele", ".poly", ".area"))
-    _spare_pslg(poly)
-    parts: list[tuple[Path, Fill]] = [(node, writer.vertices(mesh))]
-    if len(mesh.segments):
+    if poly not in left_out:
+        _spare_pslg(poly)
+    quadratic = second_order(mesh) if extras.order == 2 else None
+    parts: list[tuple[Path, Fill]] = [(node, writer.vertices(mesh if quadratic is None else quadratic))]
+    if len(mesh.segments) or len(mesh.holes) or len(mesh.regions):
         parts.append((poly, writer.poly(mesh, inline=False)))
     if mesh.area_bounds is not None:
         parts.append((area, writer.areas(mesh.area_bounds)))
-    for wanted, suffix in ((neighbours, ".neigh"), (edges, ".edge")):
+    for wanted, suffix in ((extras.neighbours, ".neigh"), (extras.edges, ".edge")):
         if wanted:
             parts.append((companion(path, suffix), _side_part(writer, mesh, suffix)))
-    parts.append((ele, writer.triangles(mesh)))
+    if extras.voronoi:
+        parts += _voronoi_parts(writer, mesh, path)
+    parts.append((ele, writer.triangles(mesh, mesh.triangles if quadratic is None else quadratic.triangles)))
+    parts = [(part, fill) for part, fill in parts if part not in left_out]
     written = {part for part, _ in parts}
-    stale = [other for other in map(partial(companion, path), SUFFIXES) if other not in written]
+    stale = [other for other in family(path) if other not in written | left_out] if ele in written else []
+    dual = [companion(path, suffix) for suffix in VORONOI_SUFFIXES]
+    if not all(part.exists() for part in dual):  # one of them alone was never written as a dual
+        stale = [other for other in stale if other not in dual]
     if not overwrite:
         _refuse_existing(stale)
-    return replace_files(parts, overwrite=overwrite, stale=stale)
+    return replace_files(parts, overwrite=overwrite, stale=stale) if parts else []
 
 
 def write_part(
@@ -192,28 +230,13 @@ def write_part(
     return replace_files([(path, fill)], overwrite=overwrite)
 
 
-def find_edges(mesh: Mesh) -> tuple[NDArray[np.int32], NDArray[np.int32]]:
-    """All edges of a mesh, each once, by ascending vertices; and their markers.
-
-    A marker is that of the segment that the edge is; else, and where that is 0, 1 on the boundary and 0 inside.
-    """
-    n = len(mesh.vertices)
-    sides = np.concatenate([mesh.triangles[:, [1, 2]], mesh.triangles[:, [2, 0]], mesh.triangles[:, [0, 1]]])
-    keys, uses = np.unique(_edge_keys(sides, n), return_counts=True)
-    markers = (uses == 1).astype(np.int32)
-    if len(mesh.segments) and len(keys):
-        assert mesh.segment_markers is not None
-        wanted = _edge_keys(mesh.segments, n)
-        place = np.minimum(np.searchsorted(keys, wanted), len(keys) - 1)
-        known = (keys[place] == wanted) & (mesh.segment_markers != 0)
-        markers[place[known]] = mesh.segment_markers[known]
-    return np.stack([keys // max(n, 1), keys % max(n, 1)], axis=1).astype(np.int32), markers
-
-
-def _edge_keys(edges: NDArray[np.int32], vertex_count: int) -> NDArray[np.int64]:
-    low, high = edges.min(axis=1).astype(np.int64), edges.max(axis=1)
-    keys: NDArray[np.int64] = low * vertex_count + high
-    return keys
+def _voronoi_parts(writer: Writer, mesh: Mesh, path: Path) -> list[tuple[Path, Fill]]:
+    other = companion(path, ".v.ele")
+    if other.exists():
+        raise FileError("is a mesh of the name that the Voronoi dual would have; choose another name", other)
+    dual = voronoi(mesh)
+    node, edge = (companion(path, suffix) for suffix in VORONOI_SUFFIXES)
+    return [(node, writer.voronoi_vertices(dual)), (edge, writer.voronoi_edges(dual))]
 
 
 def _side_part(writer: Writer, mesh: Mesh, suffix: str, path: Path | None = None) -> Fill:

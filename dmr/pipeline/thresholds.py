@@ -23,16 +23,21 @@ MARGIN = 2.0**-40
 
 @dataclass(frozen=True)
 class Recipe:
-    """What the bounds leave open: two choices that the size of a result depends on, and no guarantee.
+    """What the bounds leave open: choices that the size of a result depends on, and no guarantee.
 
     Attributes:
         off_center: off-centers are placed at this fraction of the height at which the triangle on the shortest edge
             would just pass (Ungor's off-center, a little inside the bound).
         lens: a segment is split for a point in its diametral lens, not in its whole diametral circle.
+        worst_first: skinny triangles are refined by their angles, the smallest first; not by their shortest edges.
+        one_by_one: a round inserts one point only. Points that go in side by side, as the two sides of a symmetric
+            domain ask for, may be more than are needed one after another.
     """
 
     off_center: Fraction
     lens: bool
+    worst_first: bool = False
+    one_by_one: bool = False
 
 
 USUAL = Recipe(Fraction(95, 100), lens=True)
@@ -44,6 +49,12 @@ FOR_TINY_MESHES = (
     Recipe(Fraction(95, 100), lens=False),
     Recipe(Fraction(97, 100), lens=True),
     Recipe(Fraction(90, 100), lens=True),
+    Recipe(Fraction(95, 100), lens=True, worst_first=True),
+    Recipe(Fraction(97, 100), lens=True, worst_first=True),
+    Recipe(Fraction(90, 100), lens=True, worst_first=True),
+    Recipe(Fraction(95, 100), lens=True, worst_first=True, one_by_one=True),
+    Recipe(Fraction(95, 100), lens=False, worst_first=True, one_by_one=True),
+    Recipe(Fraction(95, 100), lens=True, one_by_one=True),
 )
 
 
@@ -72,12 +83,16 @@ class Thresholds:
             circumcenters.
         lens: squared cosine of the angle under which a point must see a subsegment to encroach on it; 0 for the
             diametral circle.
+        worst_first: 1 where the triangles of smallest angle are the most urgent, 0 where those of shortest edge are.
+        most: how many points a round may insert; 0 for as many as there is room for.
     """
 
     cosine_squared: float
     doubled_area: float
     off_center_limit: float
     lens: float
+    worst_first: int = 0
+    most: int = 0
 
 
 def thresholds(options: RefineOptions, recipe: Recipe = USUAL) -> Thresholds:
@@ -96,4 +111,6 @@ def thresholds(options: RefineOptions, recipe: Recipe = USUAL) -> Thresholds:
     # The lens is seen under 180 - 2 a; from a = 45 on it would be larger than the circle.
     doubled_cosine = max(2 * cosine * cosine - 1, Fraction(0))
     lens = 0.0 if options.conforming or not recipe.lens else float(doubled_cosine * doubled_cosine)
-    return Thresholds(float(cosine * cosine) * (1.0 - MARGIN), area, limit, lens)
+    return Thresholds(
+        float(cosine * cosine) * (1.0 - MARGIN), area, limit, lens, int(recipe.worst_first), int(recipe.one_by_one)
+    )

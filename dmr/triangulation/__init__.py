@@ -18,14 +18,12 @@ from numpy.typing import NDArray
 from dmr.coordinates import check_coordinates
 from dmr.errors import InvalidMeshError, OptionError
 from dmr.meshes import Float, Int, Mesh, Pslg
+from dmr.options import CONFLICT_POLICIES, MESHERS
 from dmr.triangulation.carving import Domain, carve
 from dmr.triangulation.conflicts import CROSSING, describe_conflicts
 from dmr.triangulation.native import OUTSIDE, Plane, triangulate_plane
 
-__all__ = ["CONFLICT_POLICIES", "MESHERS", "triangulate", "triangulate_noting"]
-
-CONFLICT_POLICIES = ("resolve", "error")
-MESHERS = ("dmr", "triangle")
+__all__ = ["triangulate", "triangulate_noting"]
 
 log = logging.getLogger("dmr")
 
@@ -88,15 +86,15 @@ def _mesh(pslg: Pslg, plane: Plane, domain: Domain) -> Mesh:
     vertices = np.concatenate([pslg.vertices, plane.new_vertices])
     pieces, ends = _along_segments(pslg, plane, vertices, np.flatnonzero(domain.left | domain.right))
     assert pslg.segment_markers is not None
-    markers = pslg.segment_markers[plane.edge_segments[pieces]]
+    given = pslg.segment_markers[plane.edge_segments[pieces]]
     on_boundary = domain.left[pieces] != domain.right[pieces]
-    markers = np.where((markers == 0) & on_boundary, 1, markers).astype(np.int32)
+    markers = np.where((given == 0) & on_boundary, 1, given).astype(np.int32)
     return Mesh(
         vertices,
         plane.triangles if domain.kept.all() else plane.triangles[domain.kept],
         segments=ends,
         segment_markers=markers,
-        vertex_markers=_vertex_markers(pslg, plane, domain, ends, markers),
+        vertex_markers=_vertex_markers(pslg, plane, domain, ends[on_boundary], ends, given),
         vertex_attributes=_vertex_attributes(pslg, plane, vertices),
         triangle_attributes=None if domain.attributes is None else domain.attributes[domain.kept, None],
         area_bounds=None if domain.area_bounds is None else domain.area_bounds[domain.kept],
@@ -116,12 +114,13 @@ def _along_segments(pslg: Pslg, plane: Plane, vertices: Float, pieces: NDArray[n
     return pieces[order].astype(np.int32), ends[order]
 
 
-def _vertex_markers(pslg: Pslg, plane: Plane, domain: Domain, ends: Int, markers: Int) -> Int:
+def _vertex_markers(pslg: Pslg, plane: Plane, domain: Domain, boundary: Int, ends: Int, markers: Int) -> Int:
     """The marker given; where it is 0, that of a vertex in the same place, of a segment, or 1 on the boundary."""
     count = len(pslg.vertices) + len(plane.new_vertices)
     result = np.zeros(count, np.int32)
     if domain.kept[plane.labels == OUTSIDE].any():  # the hull is the boundary
         result[plane.hull] = 1
+    result[boundary] = 1
     said = np.flatnonzero(markers)[::-1]  # later writes win: the first segment is written last
     result[ends[said]] = markers[said, None]
     if pslg.vertex_markers is not None:

@@ -52,7 +52,7 @@ def carve(pslg: Pslg, plane: Plane, *, convex_hull: bool) -> Domain:
     in_domain = np.ones(int(plane.labels.max()) + 1, bool)
     in_domain[OUTSIDE] = convex_hull or not len(pslg.segments)
     notes = []
-    if not len(pslg.segments):
+    if not len(pslg.segments) and not convex_hull:
         notes.append("there are no segments: the convex hull of the vertices is meshed")
     if not in_domain[OUTSIDE]:
         notes += _check_outline(pslg, plane)

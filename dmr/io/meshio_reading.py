@@ -1,85 +1,27 @@
-"""Between `Mesh` and meshio's mesh object: points, cells, and the arrays under names of our own.
+"""From meshio's mesh object to `Mesh`; the names of arrays are those of `meshio_writing`.
 
-    vertices    point data      vertex_marker, vertex_attribute_0, vertex_attribute_1, ...
-    triangles   cell data       triangle_attribute_0, ..., area_bound   (0 for lines)
-    segments    cell data       segment_marker                          (0 for triangles)
-
-Gmsh's physical tags and Medit's labels are read and written as the region (triangle attribute 0) and the markers.
+Tags and labels of other programs, and sets that are named as in `meshio_tags`, are the region (triangle attribute 0)
+and the markers, where there are no arrays under names of our own.
 """
 
 from __future__ import annotations
 
 import logging
 from pathlib import Path
-from typing import Any, NamedTuple
+from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
 
 from dmr.errors import FileError
-from dmr.io.meshio_formats import Format
+from dmr.io.meshio_tags import BOUNDARY, REGION, Tags, from_physical_tags, from_sets
 from dmr.meshes import Mesh
 
 log = logging.getLogger("dmr.io")
 
 _CORNERS = {"triangle": 3, "triangle6": 3, "triangle7": 3, "triangle10": 3, "line": 2, "line3": 2, "line4": 2}
-_TAGS = ("gmsh:physical", "medit:ref")
-
-
-class Content(NamedTuple):
-    """What meshio's own mesh object is made of."""
-
-    points: NDArray[np.float64]
-    cells: list[tuple[str, NDArray[Any]]]
-    point_data: dict[str, NDArray[Any]]
-    cell_data: dict[str, list[NDArray[Any]]]
-
-
-def to_meshio(mesh: Mesh, form: Format, path: Path) -> Content:
-    """The mesh as meshio takes it, with what the format keeps; the rest is named in the log."""
-    n, m, s = len(mesh.vertices), len(mesh.triangles), len(mesh.segments)
-    points = np.column_stack([mesh.vertices, np.zeros(n)]) if form.dimension == 3 else mesh.vertices.copy()
-    with_lines = form.segments and s > 0
-    cells: list[tuple[str, NDArray[Any]]] = [("triangle", mesh.triangles.copy())]
-    if with_lines:
-        cells.append(("line", mesh.segments.copy()))
-    point_arrays, triangle_arrays, line_markers = _arrays(mesh)
-    lost = [] if with_lines or s == 0 else [f"{s} segments"]
-    point_data: dict[str, NDArray[Any]] = {}
-    cell_data: dict[str, list[NDArray[Any]]] = {}
-
-    def add_cell_data(name: str, of_triangles: NDArray[Any], of_lines: NDArray[Any]) -> None:
-        cell_data[name] = [of_triangles, of_lines] if with_lines else [of_triangles]
-
-    if form.data == "arrays":
-        point_data = point_arrays
-        for name, values in triangle_arrays.items():
-            add_cell_data(name, values, np.zeros(s))
-        if with_lines:
-            add_cell_data("segment_marker", np.zeros(m, np.int32), line_markers)
-    elif form.data in ("gmsh tags", "medit labels"):
-        tag = "gmsh:physical" if form.data == "gmsh tags" else "medit:ref"
-        region = _as_tag(triangle_arrays.pop("triangle_attribute_0", np.zeros(m)))
-        if region is None:
-            lost.append("a region attribute that is not a whole number")
-        add_cell_data(tag, np.zeros(m, np.int32) if region is None else region, line_markers)
-        if form.data == "gmsh tags":
-            add_cell_data("gmsh:geometrical", np.ones(m, np.int32), np.ones(s, np.int32))
-            point_data = point_arrays
-        else:
-            point_data = {tag: point_arrays.pop("vertex_marker", np.zeros(n, np.int32))}
-            lost += point_arrays
-        lost += triangle_arrays
-    elif form.data == "vertex arrays":
-        point_data = point_arrays
-        lost += triangle_arrays
-    else:
-        lost += [*point_arrays, *triangle_arrays]
-    if lost:
-        log.warning("%s: %s files do not keep %s", path, path.suffix, ", ".join(lost))
-    if not form.exact:
-        log.warning("%s: %s files round coordinates", path, path.suffix)
-    return Content(points, cells, point_data, cell_data)
+_PHYSICAL = "gmsh:physical"
+_TAGS = (_PHYSICAL, "medit:ref", "avsucd:material", "su2:tag")
 
 
 def from_meshio(found: Any, path: Path) -> Mesh:
@@ -109,8 +51,11 @@ def from_meshio(found: Any, path: Path) -> Mesh:
         log.info("%s: %d corners with equal coordinates make %d vertices", path, 3 * len(corners), len(points))
     attributes = _columns(of_triangles, "triangle_attribute_")
     if not attributes:
-        attributes = [tag.astype(np.float64) for tag in [_tag(of_triangles)] if tag is not None]
-    markers = of_lines.get("segment_marker", _tag(of_lines))
+        region = _values(found, blocks, of_triangles, REGION, path)
+        attributes = [] if region is None else [region.astype(np.float64)]
+    markers = of_lines.get("segment_marker")
+    if markers is None:
+        markers = _values(found, blocks, of_lines, BOUNDARY, path)
     vertex_attributes = _columns(point_data, "vertex_attribute_")
     return Mesh(
         points,
@@ -122,23 +67,6 @@ def from_meshio(found: Any, path: Path) -> Mesh:
         triangle_attributes=np.stack(attributes, axis=1) if attributes else None,
         area_bounds=of_triangles.get("area_bound"),
     )
-
-
-def _arrays(mesh: Mesh) -> tuple[dict[str, NDArray[Any]], dict[str, NDArray[Any]], NDArray[np.int32]]:
-    """The arrays of vertices and of triangles by name, and the segments' markers."""
-    assert mesh.vertex_attributes is not None and mesh.triangle_attributes is not None
-    assert mesh.segment_markers is not None
-    points: dict[str, NDArray[Any]] = {}
-    if mesh.vertex_markers is not None:
-        points["vertex_marker"] = mesh.vertex_markers.copy()
-    for k, column in enumerate(mesh.vertex_attributes.T):
-        points[f"vertex_attribute_{k}"] = column.copy()
-    triangles: dict[str, NDArray[Any]] = {
-        f"triangle_attribute_{k}": column.copy() for k, column in enumerate(mesh.triangle_attributes.T)
-    }
-    if mesh.area_bounds is not None:
-        triangles["area_bound"] = mesh.area_bounds.copy()
-    return points, triangles, mesh.segment_markers.copy()
 
 
 def _count_others(blocks: list[tuple[str, NDArray[Any]]]) -> str:
@@ -210,20 +138,26 @@ def _columns(arrays: dict[str, NDArray[Any]], prefix: str) -> list[NDArray[np.fl
     return columns
 
 
-def _tag(arrays: dict[str, NDArray[Any]]) -> NDArray[np.int32] | None:
-    """The physical tag or label of each element, None where there is none or all are 0."""
+def _values(
+    found: Any, blocks: list[tuple[str, NDArray[Any]]], arrays: dict[str, NDArray[Any]], kind: str, path: Path
+) -> Tags | None:
+    """Regions or markers from tags, labels or sets; None where there are none or all are 0."""
+    values = _tag(arrays)
+    if values is not None and _PHYSICAL in arrays:
+        values = from_physical_tags(values, found.field_data, kind)
+    elif values is None:
+        cells = "triangle" if kind == REGION else "line"
+        chosen = [(k, len(data)) for k, (name, data) in enumerate(blocks) if name.startswith(cells) and len(data)]
+        values = from_sets(found.cell_sets, kind, chosen, path)
+    return values if values is not None and values.any() else None
+
+
+def _tag(arrays: dict[str, NDArray[Any]]) -> Tags | None:
+    """The tag or label of each element, None where there is none or all are 0."""
     for name in _TAGS:
         if name in arrays and arrays[name].size and arrays[name].any():
             return _whole(arrays[name])
     return None
-
-
-def _as_tag(values: NDArray[Any]) -> NDArray[np.int32] | None:
-    """Values as whole numbers of 32 bits, None where one is not."""
-    limit = 2**31 - 1
-    if not (np.isfinite(values).all() and (np.abs(values) <= limit).all() and (values == np.rint(values)).all()):
-        return None
-    return values.astype(np.int32)
 
 
 def _whole(values: NDArray[Any]) -> NDArray[np.int32]:

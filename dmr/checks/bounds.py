@@ -1,0 +1,150 @@
+"""Checks of how large triangles may be: areas, exactly, and sizes by place.
+
+Every check takes the triangles that are excused (`dmr.checks.unrefined`) and passes over them.
+"""
+
+from __future__ import annotations
+
+from fractions import Fraction
+
+import numpy as np
+from numpy.typing import NDArray
+
+from dmr.checks.report import Findings
+from dmr.checks.topology import Mask, describe
+from dmr.exact import Points
+from dmr.exact.bounded import Bounded
+from dmr.exact.points import blocks
+from dmr.exact.polynomials import cross
+from dmr.meshes import Mesh
+from dmr.sizing import Size, evaluate
+
+Float = NDArray[np.float64]
+
+# `max_area` may be exceeded by this fraction: it is the caller's decimal number, no geometric property.
+AREA_SLACK = Fraction(1, 1 << 40)
+# A longest edge may exceed the size by this fraction.
+SIZE_SLACK = 2.0**-40
+# A centroid is known up to so many units in the last place of its coordinates.
+_CENTROID_ULPS = 2.0
+
+
+def check_max_area(
+    mesh: Mesh, points: Points, max_area: float, findings: Findings, excused: Mask | None = None
+) -> None:
+    """No triangle is larger than `max_area`, by more than 2^-40 of it, but for those that are excused."""
+    findings.start("max area")
+    limits = np.full(len(mesh.triangles), max_area)
+    _add_areas("max area", mesh, too_large(mesh, points, limits, AREA_SLACK), limits, findings, excused)
+
+
+def check_areas(
+    check: str,
+    mesh: Mesh,
+    points: Points,
+    limits: Float,
+    findings: Findings,
+    excused: Mask | None = None,
+) -> None:
+    """No triangle is larger than its own limit, exactly, but for those that are excused.
+
+    Args:
+        check: the name that failures go by; it has been started.
+        limits: (m,) areas, infinity for none.
+        excused: (m,) triangles that may be larger.
+    """
+    _add_areas(check, mesh, too_large(mesh, points, limits), limits, findings, excused)
+
+
+def _add_areas(
+    check: str,
+    mesh: Mesh,
+    wrong: NDArray[np.int64],
+    limits: Float,
+    findings: Findings,
+    excused: Mask | None,
+) -> None:
+    if excused is not None:
+        wrong = wrong[~excused[wrong]]
+    findings.add(
+        check,
+        "triangle",
+        wrong,
+        lambda i: (
+            f"has an area of {float(twice_area(mesh.vertices, mesh.triangles[wrong[i]]) / 2):.17g}; "
+            f"at most {float(limits[wrong[i]])!r} is allowed; "
+            f"its corners are {describe(mesh.vertices, *mesh.triangles[wrong[i]])}"
+        ),
+    )
+
+
+def too_large(mesh: Mesh, points: Points, limits: Float, slack: Fraction = Fraction(0)) -> NDArray[np.int64]:
+    """Triangles whose area exceeds their limit by more than this fraction of it, decided exactly; ascending.
+
+    Args:
+        limits: (m,) areas, infinity for none.
+    """
+    wrong: list[int] = []
+    bounded = np.flatnonzero(np.isfinite(limits))
+    for part in blocks(len(bounded)):
+        chosen = bounded[part]
+        a, b, c = mesh.triangles[chosen].T
+        with np.errstate(all="ignore"):
+            near = limits[chosen] * (2 * (1 + float(slack)))
+            sides = [axis[end] - axis[a] for end in (b, c) for axis in (points.x, points.y)]
+            twice = cross(*map(Bounded.difference, sides))
+            error = twice.error()
+            # (An overflow leaves the test undecided: then near is infinite, or the area or its error is no number.)
+            decided = np.isfinite(near) & np.isfinite(error)
+            small = decided & (twice.value + error <= near * (1 - 2.0**-50))
+            large = decided & (twice.value - error > near * (1 + 2.0**-50))
+        for i in np.flatnonzero(~(small | large)):
+            limit = 2 * Fraction(float(limits[chosen[i]])) * (1 + slack)
+            large[i] = twice_area(mesh.vertices, mesh.triangles[chosen[i]]) > limit
+        wrong += chosen[large].tolist()
+    return np.array(wrong, np.int64)
+
+
+def twice_area(vertices: Float, corners: NDArray[np.int32]) -> Fraction:
+    """Twice the signed area of one triangle, exactly."""
+    (ax, ay), (bx, by), (cx, cy) = ([Fraction(float(x)) for x in vertices[corner]] for corner in corners)
+    return (bx - ax) * (cy - ay) - (by - ay) * (cx - ax)
+
+
+def check_own_areas(mesh: Mesh, points: Points, findings: Findings, excused: Mask) -> None:
+    """No triangle is larger than the area bound that it carries."""
+    if mesh.area_bounds is None or not (mesh.area_bounds > 0).any():
+        findings.skip("area bounds", "the mesh carries no area bounds")
+        return
+    findings.start("area bounds")
+    limits = np.where(mesh.area_bounds > 0, mesh.area_bounds, np.inf)
+    check_areas("area bounds", mesh, points, limits, findings, excused)
+
+
+def check_size(mesh: Mesh, size: Size, findings: Findings, excused: Mask) -> None:
+    """No longest edge is longer than the size at the triangle's centroid.
+
+    The centroid a + ((b - a) + (c - a)) / 3 is a rounded point, and a size may jump there: a triangle that seems too
+    large gets the largest of the sizes at its centroid and around it, `_CENTROID_ULPS` away in both coordinates.
+    """
+    findings.start("size")
+    a, b, c = (mesh.vertices[corner] for corner in mesh.triangles.T)
+    centroids = a + ((b - a) + (c - a)) / 3.0
+    with np.errstate(over="ignore"):
+        longest = np.max([np.hypot(*(q - p).T) for p, q in ((a, b), (b, c), (c, a))], axis=0)
+        sizes = evaluate(size, centroids)
+        wrong = np.flatnonzero((longest > sizes * (1 + SIZE_SLACK)) & ~excused)
+        about = _CENTROID_ULPS * np.spacing(np.abs(centroids[wrong]).max(axis=1, initial=0.0))[:, None]
+        for step in ((-1, -1), (-1, 1), (1, -1), (1, 1)):
+            np.maximum.at(sizes, wrong, evaluate(size, centroids[wrong] + about * step))
+        wrong = wrong[longest[wrong] > sizes[wrong] * (1 + SIZE_SLACK)]
+    findings.add(
+        "size",
+        "triangle",
+        wrong,
+        lambda i: (
+            f"has an edge of length {float(longest[wrong[i]])!r}; the size at its centroid "
+            f"({', '.join(repr(float(x)) for x in centroids[wrong[i]])}) is {float(sizes[wrong[i]])!r}; "
+            f"its corners are {describe(mesh.vertices, *mesh.triangles[wrong[i]])}"
+        ),
+    )

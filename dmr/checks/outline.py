@@ -1,0 +1,153 @@
+"""What a planar straight-line graph asks for: which faces are the domain, and which edges bound or divide it.
+
+Derived from the graph alone, in exact arithmetic (`dmr.exact.arrangement`). The segments cut the plane into faces;
+carved away are the face outside and every face that holds a hole point; the domain is all the others. An edge is wanted
+where the domain lies on one of its sides at least; the others may be absent.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+import numpy as np
+from numpy.typing import NDArray
+
+from dmr.checks.topology import Mask, place
+from dmr.exact.arrangement import OUTSIDE, Arrangement, convex_hull
+from dmr.meshes import Pslg
+
+Float = NDArray[np.float64]
+Int64 = NDArray[np.int64]
+
+
+@dataclass(frozen=True, eq=False)
+class Outline:
+    """A graph, and the domain that it describes.
+
+    Attributes:
+        pslg: the graph.
+        segments: (s, 2), its segments, and the edges of its convex hull where that is the domain.
+        markers: (s,), 0 on hull edges.
+        arrangement: of these segments; its points are the holes, then the regions.
+        covered: (faces,) which faces are the domain.
+        wanted: (w,) the edges of the arrangement with the domain on one side or both, in runs: a run goes along one
+            line from left to right, over crossings, up to a vertex or to where the domain ends.
+        run: (w,) the number of the run, from 0, ascending.
+        sides: (w,) 1 where it is on the left of such an edge only, -1 on the right only, 0 on both.
+        line: (w,) of the segments that the edge is part of, the one with the smallest coordinates.
+        crossed: (w,) whether one of those segments crosses another one where neither has a vertex.
+    """
+
+    pslg: Pslg
+    segments: NDArray[np.int32]
+    markers: NDArray[np.int32]
+    arrangement: Arrangement
+    covered: Mask
+    wanted: Int64
+    run: Int64
+    sides: Int64
+    line: Int64
+    crossed: Mask
+
+    @classmethod
+    def of(cls, pslg: Pslg, *, hull: bool) -> Outline:
+        """Prepares a graph.
+
+        Args:
+            pslg: the graph.
+            hull: whether the domain reaches to the convex hull of all vertices.
+        """
+        assert pslg.segment_markers is not None
+        segments, markers = pslg.segments, pslg.segment_markers
+        if hull:
+            edges = convex_hull(pslg.vertices)
+            segments = np.concatenate([segments, edges])
+            markers = np.concatenate([markers, np.zeros(len(edges), np.int32)])
+        points = np.concatenate([pslg.holes, pslg.regions[:, :2]])
+        arrangement = Arrangement.of(pslg.vertices, segments, points)
+        covered = np.ones(arrangement.faces, bool)
+        covered[OUTSIDE] = False
+        holes = arrangement.point_faces[: len(pslg.holes)]
+        covered[holes[holes >= 0]] = False
+        # One edge, several owners: all lie on one line, so that the strictest of them stands for all.
+        edge_of = np.repeat(np.arange(len(arrangement.tails)), np.diff(arrangement.offsets))
+        reach = segment_reach(pslg.vertices, segments)[arrangement.owners]
+        order = np.lexsort((arrangement.owners, reach, edge_of))
+        line = arrangement.owners[order[arrangement.offsets[:-1]]] if len(order) else np.zeros(0, np.int64)
+        above, below = covered[arrangement.above], covered[arrangement.below]
+        wanted = np.flatnonzero(above | below)
+        # The sweep made the edges of a line from left to right.
+        wanted = wanted[np.argsort(line[wanted], kind="stable")]
+        first_crossing = arrangement.nodes - len(arrangement.crossings)
+        tails, heads = arrangement.tails[wanted], arrangement.heads[wanted]
+        goes_on = np.zeros(len(wanted), bool)
+        goes_on[1:] = (tails[1:] == heads[:-1]) & (heads[:-1] >= first_crossing)
+        goes_on[1:] &= line[wanted[1:]] == line[wanted[:-1]]
+        segment_crossed = np.zeros(len(segments), bool)
+        at_crossing = (arrangement.tails >= first_crossing) | (arrangement.heads >= first_crossing)
+        segment_crossed[arrangement.owners[at_crossing[edge_of]]] = True
+        crossed = np.zeros(len(arrangement.tails), bool)
+        np.logical_or.at(crossed, edge_of, segment_crossed[arrangement.owners])
+        return cls(
+            pslg=pslg,
+            segments=segments,
+            markers=markers,
+            arrangement=arrangement,
+            covered=covered,
+            wanted=wanted,
+            run=np.cumsum(~goes_on) - 1,
+            sides=above[wanted].astype(np.int64) - below[wanted],
+            line=line[wanted],
+            crossed=crossed[wanted],
+        )
+
+    @property
+    def first_crossing(self) -> int:
+        """The first node that is no vertex."""
+        return self.arrangement.nodes - len(self.arrangement.crossings)
+
+    def ends(self) -> tuple[Int64, Int64]:
+        """The nodes that each wanted edge joins, from left to right."""
+        return self.arrangement.tails[self.wanted], self.arrangement.heads[self.wanted]
+
+    def reach(self) -> Float:
+        """(w,) how far the vertices of each wanted edge may be from its segment; see `dmr.checks.domain`."""
+        reach: Float = segment_reach(self.pslg.vertices, self.segments)[self.line] * (1 + self.crossed)
+        return reach
+
+    def owners_of_all(self) -> tuple[Int64, Int64]:
+        """The segments that wanted edges are part of, one edge after the other, and the edge (0 to w - 1) of each."""
+        offsets = self.arrangement.offsets
+        sizes = np.diff(offsets)[self.wanted]
+        edge = np.repeat(np.arange(len(self.wanted)), sizes)
+        within = np.arange(len(edge)) - np.repeat(np.cumsum(sizes) - sizes, sizes)
+        return self.arrangement.owners[offsets[self.wanted][edge] + within], edge
+
+    def describe(self, segment: int) -> str:
+        """A segment in words."""
+        a, b = self.segments[segment]
+        kind = "segment" if segment < len(self.pslg.segments) else "edge of the convex hull"
+        return f"the {kind} from {place(self.pslg.vertices, a)} to {place(self.pslg.vertices, b)}"
+
+    def describe_node(self, node: int) -> str:
+        """A node in words."""
+        if node >= self.first_crossing:
+            x, y = self.arrangement.crossings[node - self.first_crossing]
+            return f"the crossing at ({float(x)!r}, {float(y)!r})"
+        return place(self.pslg.vertices, int(np.flatnonzero(self.arrangement.vertex_nodes == node)[0]))
+
+    def describe_face(self, face: int) -> str:
+        """What is to be seen on one side of an edge, in words."""
+        if self.covered[face]:
+            return "inside the domain"
+        if face == OUTSIDE:
+            return "outside of the domain"
+        hole = int(np.flatnonzero(self.arrangement.point_faces[: len(self.pslg.holes)] == face)[0])
+        x, y = self.pslg.holes[hole]
+        return f"in the hole of point {hole} at ({float(x)!r}, {float(y)!r})"
+
+
+def segment_reach(vertices: Float, segments: NDArray[np.int32]) -> Float:
+    """(s,) one ulp of the largest absolute coordinate of each segment's ends."""
+    reach: Float = np.spacing(np.abs(vertices[segments]).max(axis=(1, 2), initial=0.0))
+    return reach

@@ -1,0 +1,206 @@
+"""Why a triangle may miss a bound although refinement ended: reasons that the result lists, derived again.
+
+A refinement counts the triangles that it left by reason. What it says is not taken on trust: a triangle counts as
+excused where it is listed *and* the geometry of the mesh explains it. (Small input corners are a reason of their own:
+see `dmr.checks.small_angles`.)
+
+To mend triangle t, a point goes to its circumcenter, or to another place on the straight way from the middle of its
+shortest edge to there (off-centers). It has to give way to a constrained edge that it encroaches upon, and each such
+edge is then within reach of t: its diametral circle holds a point of that way, and no other constrained edge stands
+between (it bounds triangles whose circumcircles meet the way, and which hang together with t).
+
+* "precision": the coordinates cannot resolve what would have to be done. An edge of t is at most 2^-48 of its largest
+  coordinate long (16 units in the last place or so), or t is a needle, an altitude of which is at most 8 units; or a
+  constrained edge within reach is that short or lies beside such a needle, so that it cannot be split.
+* "kept_segment": a constrained edge within reach has never been split: it is the whole of what was to be kept.
+
+Distances are measured in float64, with a relative allowance of 1e-6.
+"""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Mapping
+from dataclasses import dataclass
+
+import numpy as np
+from numpy.typing import ArrayLike, NDArray
+
+from dmr.checks.chains import Chains
+from dmr.checks.report import REASONS, Findings
+from dmr.checks.topology import Mask, Topology, describe
+from dmr.errors import OptionError
+from dmr.meshes import Mesh
+
+Float = NDArray[np.float64]
+Point = tuple[float, float]
+
+_ALLOWANCE = 1e-6
+_SHORTEST = 2.0**-48
+_NEEDLE = 8.0
+
+
+@dataclass(frozen=True, eq=False)
+class Unrefined:
+    """Triangles that a refinement says it left.
+
+    Attributes:
+        listed: (m,) under any reason.
+        excused: (m,) under "precision" or "kept_segment", and the geometry agrees.
+        by_reason: the triangles excused, by reason.
+    """
+
+    listed: Mask
+    excused: Mask
+    by_reason: dict[str, NDArray[np.int64]]
+
+    @classmethod
+    def none(cls, count: int) -> Unrefined:
+        """Nothing was listed."""
+        return cls(np.zeros(count, bool), np.zeros(count, bool), {})
+
+    @classmethod
+    def of(cls, mesh: Mesh, topology: Topology, chains: Chains, given: Mapping[str, ArrayLike]) -> Unrefined:
+        """Derives the reasons of listed triangles.
+
+        Args:
+            mesh, topology: the result.
+            chains: its constrained edges, by what they are pieces of.
+            given: numbers of triangles, by reason (`Refinement.unrefined_triangles`).
+
+        Raises:
+            OptionError: a number that is no triangle's.
+        """
+        count = len(mesh.triangles)
+        result = cls.none(count)
+        surroundings = _Surroundings(mesh, topology, chains)
+        for reason, numbers in given.items():
+            triangles = np.asarray(numbers).reshape(-1)
+            if len(triangles) and (triangles.dtype.kind not in "iu" or triangles.min() < 0 or triangles.max() >= count):
+                raise OptionError(f"unrefined: {reason!r} must list numbers of the mesh's {count} triangles")
+            triangles = np.unique(triangles).astype(np.int64)
+            result.listed[triangles] = True
+            if reason in REASONS:
+                agreed = [t for t in triangles.tolist() if surroundings.explain(t, reason)]
+                result.by_reason[reason] = np.array(agreed, np.int64)
+                result.excused[result.by_reason[reason]] = True
+        return result
+
+
+def check_listed(mesh: Mesh, below: NDArray[np.int64], unrefined: Unrefined, findings: Findings) -> None:
+    """Every triangle below the angle bound is listed under some reason.
+
+    Args:
+        below: those triangles.
+    """
+    findings.start("unrefined")
+    forgotten = below[~unrefined.listed[below]]
+    findings.add(
+        "unrefined",
+        "triangle",
+        forgotten,
+        lambda i: (
+            "is below the angle bound, but no reason is given for it; "
+            f"its corners are {describe(mesh.vertices, *mesh.triangles[forgotten[i]])}"
+        ),
+    )
+
+
+class _Surroundings:
+    """What stands around a triangle."""
+
+    def __init__(self, mesh: Mesh, topology: Topology, chains: Chains) -> None:
+        self._x, self._y = mesh.vertices[:, 0], mesh.vertices[:, 1]
+        self._triangles = mesh.triangles
+        self._twins = topology.twins
+        half_edges = chains.arcs.half_edges
+        self._constrained = np.zeros(len(topology.starts), bool)
+        self._constrained[half_edges[half_edges >= 0]] = True
+        # Chains of one edge.
+        whole = chains.order[chains.offsets[:-1][np.diff(chains.offsets) == 1]]
+        whole = half_edges[whole]
+        self._whole = np.zeros(len(topology.starts), bool)
+        self._whole[whole[whole >= 0]] = True
+
+    def explain(self, triangle: int, reason: str) -> bool:
+        """Whether the geometry explains that a triangle was left for this reason."""
+        if reason == "precision" and (self._has_short_edge(triangle) or self._is_needle(triangle)):
+            return True
+        test = self._is_unsplittable if reason == "precision" else self._is_whole
+        return any(test(half_edge) for half_edge in self._within_reach(triangle))
+
+    def _corners(self, triangle: int) -> list[Point]:
+        return [self._at(int(v)) for v in self._triangles[triangle]]
+
+    def _at(self, vertex: int) -> Point:
+        return float(self._x[vertex]), float(self._y[vertex])
+
+    def _ends(self, half_edge: int) -> tuple[Point, Point]:
+        t, k = divmod(half_edge, 3)
+        corners = self._triangles[t]
+        return self._at(int(corners[(k + 1) % 3])), self._at(int(corners[(k + 2) % 3]))
+
+    def _has_short_edge(self, triangle: int) -> bool:
+        return any(_is_short(*self._ends(3 * triangle + k)) for k in range(3))
+
+    def _is_needle(self, triangle: int) -> bool:
+        a, b, c = self._corners(triangle)
+        twice = abs((b[0] - a[0]) * (c[1] - a[1]) - (b[1] - a[1]) * (c[0] - a[0]))
+        ulp = math.ulp(max(map(abs, (*a, *b, *c))))
+        return twice <= _NEEDLE * ulp * max(math.dist(a, b), math.dist(b, c), math.dist(c, a))
+
+    def _is_unsplittable(self, half_edge: int) -> bool:
+        beside = [half_edge // 3] + ([int(self._twins[half_edge]) // 3] if self._twins[half_edge] >= 0 else [])
+        return _is_short(*self._ends(half_edge)) or any(self._is_needle(t) for t in beside)
+
+    def _is_whole(self, half_edge: int) -> bool:
+        return bool(self._whole[half_edge])
+
+    def _within_reach(self, triangle: int) -> list[int]:
+        """The constrained half-edges that a point on the way to a triangle's circumcenter may encroach upon."""
+        corners = self._corners(triangle)
+        p, q = min(((corners[k], corners[k - 1]) for k in range(3)), key=lambda edge: math.dist(*edge))
+        start = ((p[0] + q[0]) / 2, (p[1] + q[1]) / 2)
+        center, _ = _circle(corners)
+        seen, waiting, found = {triangle}, [triangle], []
+        while waiting:
+            t = waiting.pop()
+            for half_edge in range(3 * t, 3 * t + 3):
+                if self._constrained[half_edge]:
+                    a, b = self._ends(half_edge)
+                    middle = ((a[0] + b[0]) / 2, (a[1] + b[1]) / 2)
+                    if _meets(middle, math.dist(a, b) / 2, start, center):
+                        found.append(half_edge)
+                    continue
+                other = int(self._twins[half_edge]) // 3
+                if other not in seen and _meets(*_circle(self._corners(other)), start, center):
+                    seen.add(other)
+                    waiting.append(other)
+        return found
+
+
+def _is_short(a: Point, b: Point) -> bool:
+    """Whether no point fits between two others: they are as near as 16 units in the last place or so."""
+    return math.dist(a, b) <= _SHORTEST * (1 + _ALLOWANCE) * max(map(abs, (*a, *b)))
+
+
+def _circle(corners: list[Point]) -> tuple[Point, float]:
+    """The circumcircle of a triangle; of one without area a point infinitely far away."""
+    (ax, ay), (bx, by), (cx, cy) = corners
+    ux, uy, vx, vy = bx - ax, by - ay, cx - ax, cy - ay
+    twice = 2 * (ux * vy - uy * vx)
+    u, v = ux * ux + uy * uy, vx * vx + vy * vy
+    if not twice:
+        return (math.inf, math.inf), math.inf
+    x, y = (vy * u - uy * v) / twice, (ux * v - vx * u) / twice
+    return (ax + x, ay + y), math.hypot(x, y)
+
+
+def _meets(center: Point, radius: float, start: Point, stop: Point) -> bool:
+    """Whether a disk meets the straight way between two points; also where that cannot be told."""
+    dx, dy = stop[0] - start[0], stop[1] - start[1]
+    length = dx * dx + dy * dy
+    along = ((center[0] - start[0]) * dx + (center[1] - start[1]) * dy) / length if length else 0.0
+    along = min(max(along, 0.0), 1.0)
+    away = math.dist(center, (start[0] + along * dx, start[1] + along * dy))
+    return not away > radius * (1 + _ALLOWANCE)

@@ -1,0 +1,200 @@
+"""`dmr triangle`: what a call of Shewchuk's Triangle asks for, made by this package."""
+
+from __future__ import annotations
+
+from dataclasses import replace
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+
+from dmr.cli.arguments import Arguments, build_parser
+from dmr.cli.console import Console
+from dmr.cli.files import blamed_on, check_writable
+from dmr.cli.refining import REASONS, STOPPED_BY_LIMIT
+from dmr.cli.validating import INVALID
+from dmr.errors import OptionError
+from dmr.meshes import Mesh, Pslg
+from dmr.options import RefineOptions
+from dmr.results import Refinement
+from dmr.triangle_switches import WITHOUT_EFFECT, Switches, parse_switches
+
+
+def run(arguments: Arguments, console: Console) -> int:
+    """Reads what the switches name, triangulates or refines it, writes it as Triangle would."""
+    switches = parse_switches(arguments.words)
+    if switches.help:
+        build_parser().parse_args(["triangle", "--help"])  # prints it and leaves
+    console.configure(quiet=switches.quiet, verbose=switches.verbose > 0)
+    for letter in switches.without_effect:
+        console.note(f"-{letter} has no effect: {WITHOUT_EFFECT[letter]}")
+    options = _options(switches)
+    RefineOptions(**options)  # a bad value is refused before anything is read
+    source = _source(switches)
+    target = _target(switches)
+
+    import dmr
+
+    found = _read(source, switches)
+    result: Refinement | None = None
+    with blamed_on(str(source)):
+        mesh = found if isinstance(found, Mesh) else _triangulated(found, switches)
+        if switches.quality:
+            with console.progress("refining") as progress:
+                result = dmr.refine(
+                    mesh, **options, device=arguments.device, threads=arguments.threads, progress=progress
+                )
+            mesh = result.mesh
+    mesh = _as_written(mesh, found, switches)
+    written = _write(target, mesh, found, switches, source)
+    _report(console, mesh, result)
+    for suffix, left_out in ((".ele", switches.no_ele), (".poly", switches.no_poly)):
+        if left_out and target.with_suffix(suffix).exists() and written and not switches.no_iteration:
+            console.warn(f"{target.with_suffix(suffix)} was there before, and may not belong to this mesh")
+    console.note(f"wrote {', '.join(map(str, written))}" if written else "wrote no files")
+    if switches.check and not _check(console, mesh):
+        return INVALID
+    # A limit that was asked for is no failure: Triangle ends well there, too.
+    return STOPPED_BY_LIMIT if result and not result.complete and switches.max_steiner is None else 0
+
+
+def _options(switches: Switches) -> dict[str, Any]:
+    """What `dmr.refine` takes, but for the area bounds, which are the mesh's."""
+    return {
+        "min_angle": switches.min_angle,
+        "max_area": switches.max_area,
+        "conforming": switches.conforming,
+        "keep_segments": switches.keep_segments,
+        "max_steiner": switches.max_steiner,
+    }
+
+
+def _source(switches: Switches) -> Path:
+    """The file that is read first: Triangle adds the suffix itself."""
+    return Path(switches.stem + (".ele" if switches.refine else ".poly" if switches.poly else ".node"))
+
+
+def _target(switches: Switches) -> Path:
+    """The .ele that would be written: A.1.ele for A, A.2.ele for A.1, and A.ele without iteration numbers."""
+    from dmr import io
+
+    path = Path(f"{switches.stem}.ele")
+    target = path if switches.no_iteration else io.next_name(path)
+    if target.parent.is_dir():
+        check_writable(target)
+    return target
+
+
+def _read(source: Path, switches: Switches) -> Mesh | Pslg:
+    """The mesh, the domain, or the bare points; and nothing from files that Triangle would not look at."""
+    from dmr import io
+
+    asked = {".poly": switches.poly, ".area": switches.area_constraints}
+    with blamed_on(str(source)):
+        return io.read(source, companions=[suffix for suffix, wanted in asked.items() if wanted])
+
+
+def _triangulated(pslg: Pslg, switches: Switches) -> Mesh:
+    """The triangulation of a domain, or of bare points, which is that of their convex hull."""
+    import dmr
+
+    regions = pslg.regions.copy()
+    if not switches.area_constraints:
+        regions[:, 3] = 0
+    if not switches.area_constraints and not switches.region_attributes:
+        regions = regions[:0]
+    holes = pslg.holes[:0] if switches.no_holes else pslg.holes
+    return dmr.triangulate(
+        replace(pslg, holes=holes, regions=regions), convex_hull=switches.convex_hull or not switches.poly
+    )
+
+
+def _as_written(mesh: Mesh, found: Mesh | Pslg, switches: Switches) -> Mesh:
+    """The mesh with what Triangle adds to its output, and without what it leaves out."""
+    from dmr.triangle_output import with_boundary_segments, with_markers, without_idle_vertices
+
+    changes: dict[str, Any] = {"area_bounds": None, "holes": found.holes, "regions": found.regions}
+    if switches.refine or not (switches.region_attributes or switches.area_constraints):
+        changes["regions"] = found.regions[:0]
+    if not switches.refine:
+        count = int(switches.region_attributes)  # of columns; without regions they are zero
+        assert mesh.triangle_attributes is not None
+        column = mesh.triangle_attributes[:, :count]
+        changes["triangle_attributes"] = column if column.size else np.zeros((len(mesh.triangles), count))
+    mesh = with_markers(replace(mesh, **changes))
+    if switches.writes_poly:
+        mesh = with_boundary_segments(mesh)
+    return without_idle_vertices(mesh) if switches.jettison else mesh
+
+
+def _left_out(switches: Switches, source: Path) -> list[str]:
+    """The files that are neither written nor removed. Without iteration numbers they may be the input."""
+    from dmr import io
+
+    no_node = switches.no_iteration and io.vertex_file(source).suffix == ".node"
+    without = {
+        ".node": switches.no_node or no_node,
+        ".ele": switches.no_ele,
+        ".poly": switches.no_poly or switches.no_iteration,
+        ".area": switches.no_iteration,
+    }
+    return [suffix for suffix, left_out in without.items() if left_out]
+
+
+def _write(target: Path, mesh: Mesh, found: Mesh | Pslg, switches: Switches, source: Path) -> list[Path]:
+    """Writes the files of the mesh.
+
+    Raises:
+        OptionError: without iteration numbers the vertices would stay those of the input, but they are others.
+        FileError: a file cannot be written.
+    """
+    from dmr import io
+
+    left_out = _left_out(switches, source)
+    renumbered = len(mesh.vertices) != len(found.vertices) or switches.order == 2
+    if ".node" in left_out and not switches.no_node and renumbered:
+        raise OptionError(
+            "-I keeps the .node file that was read, but the mesh has other vertices than that: leave out -I"
+        )
+    written = io.write(
+        target,
+        mesh,
+        base=io.numbering_base(source, otherwise=int(not switches.from_zero)),
+        order=switches.order,
+        neighbours=switches.neighbours,
+        edges=switches.edges,
+        voronoi=switches.voronoi,
+        markers=not switches.no_markers,
+        leave_out=left_out,
+    )
+    if switches.off:
+        written += io.write(target.with_suffix(".off"), Mesh(mesh.vertices, mesh.triangles))
+    return written
+
+
+def _report(console: Console, mesh: Mesh, result: Refinement | None) -> None:
+    """What came out; with -V where the time went."""
+    inserted = "" if result is None else f", {sum(result.steiner.values()):,} points inserted"
+    console.note(f"{len(mesh.vertices):,} vertices, {len(mesh.triangles):,} triangles{inserted}")
+    if result is None:
+        return
+    for warning in result.warnings:
+        console.warn(warning)
+    for reason, count in result.unrefined.items():
+        if count:
+            text = REASONS.get(reason, reason.replace("_", " "))
+            console.note(f"{count:,} triangle{'s'[: count != 1]} below the bound {text}")
+    console.detail(f"seconds on {result.device}: " + ", ".join(f"{k} {v:.3f}" for k, v in result.seconds.items()))
+
+
+def _check(console: Console, mesh: Mesh) -> bool:
+    """Proves the mesh in exact arithmetic; one line a check."""
+    from dmr.validation import validate
+
+    report = validate(mesh)
+    if not console.quiet:
+        for line in report.lines():
+            console.emit(line)
+    if not report.ok:
+        console.error("the mesh that was written is invalid: please report it")
+    return report.ok

@@ -1,0 +1,134 @@
+"""Several graphs into one, and the points that say what they enclose."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable
+from dataclasses import replace
+from typing import Any
+
+import numpy as np
+from numpy.typing import ArrayLike, NDArray
+
+from dmr.domains.rings import checked_points
+from dmr.errors import InvalidMeshError
+from dmr.meshes import Float, Int, Pslg
+
+
+def merge(*parts: Pslg) -> Pslg:
+    """Several graphs as one: an outline with its cracks, or with the borders of its regions.
+
+    Vertices keep their order, those of the first graph first. Of vertices with equal coordinates the first one stands
+    for all, and of segments between the same two vertices the first one; either takes the first marker that is not 0.
+    Holes and regions are simply collected: a hole's point must not lie in another part of the domain.
+
+    Args:
+        parts: graphs of one domain. Where some have vertex attributes, those without have zeros.
+
+    Raises:
+        InvalidMeshError: no graph at all, or different numbers of vertex attributes.
+    """
+    if not parts:
+        raise InvalidMeshError("there is nothing to merge")
+    counts = [len(part.vertices) for part in parts]
+    offsets = np.cumsum([0, *counts[:-1]])
+    vertices = np.concatenate([part.vertices for part in parts])
+    marked = [part for part in parts if part.vertex_markers is not None]
+    markers = [
+        np.zeros(n, np.int32) if p.vertex_markers is None else p.vertex_markers
+        for p, n in zip(parts, counts, strict=True)
+    ]
+    first, stands_for = _distinct_rows(vertices)
+    ends = np.concatenate([part.segments + at for part, at in zip(parts, offsets, strict=True)])
+    ends = stands_for[ends].astype(np.int32)
+    kept, same = _distinct_rows(np.sort(ends, axis=1))
+    return Pslg(
+        vertices[first],
+        ends[kept],
+        holes=np.concatenate([part.holes for part in parts]),
+        regions=np.concatenate([part.regions for part in parts]),
+        segment_markers=_first_said(np.concatenate([_said(part) for part in parts]), same, len(kept)),
+        vertex_markers=_first_said(np.concatenate(markers), stands_for, len(first)) if marked else None,
+        vertex_attributes=_attributes(parts)[first],
+    )
+
+
+def with_holes(pslg: Pslg, points: ArrayLike) -> Pslg:
+    """The graph with more holes.
+
+    Args:
+        pslg: the graph.
+        points: (h, 2), one in each place that is to be no part of the domain.
+
+    Raises:
+        InvalidMeshError: no table of points, or one that is not finite.
+    """
+    table = np.asarray(points)
+    more = checked_points(table.reshape(-1, 2) if not table.size else table, "holes")
+    return replace(pslg, holes=np.concatenate((pslg.holes, more)))
+
+
+def with_regions(pslg: Pslg, regions: Iterable[ArrayLike]) -> Pslg:
+    """The graph with more regions.
+
+    Args:
+        pslg: the graph.
+        regions: (x, y, attribute) or (x, y, attribute, largest area) each: the attribute, and the bound where it is
+            given and positive, are those of all triangles that lie with (x, y) within the same segments.
+
+    Raises:
+        InvalidMeshError: an entry of another length, or one that is not finite; names it.
+    """
+    rows = [_region(entry, k) for k, entry in enumerate(regions)]
+    return replace(pslg, regions=np.concatenate((pslg.regions, np.array(rows).reshape(-1, 4))))
+
+
+def _region(entry: ArrayLike, k: int) -> list[float]:
+    try:
+        numbers = [float(value) for value in np.asarray(entry, np.float64)]
+    except (TypeError, ValueError):
+        numbers = []
+    if len(numbers) not in (3, 4):
+        raise InvalidMeshError(
+            f"region {k} must be (x, y, attribute) or (x, y, attribute, largest area), not {entry!r}"
+        )
+    if not np.isfinite(numbers).all():
+        raise InvalidMeshError(f"region {k} has a number that is not finite: {entry!r}")
+    return numbers if len(numbers) == 4 else [*numbers, 0.0]
+
+
+def _distinct_rows(table: NDArray[Any]) -> tuple[NDArray[np.intp], NDArray[np.intp]]:
+    """Where each row stands for the first time, in order; and for each row, which of those it equals."""
+    order = np.lexsort(table.T[::-1])
+    ordered = table[order]
+    fresh = np.ones(len(table), bool)
+    fresh[1:] = (ordered[1:] != ordered[:-1]).any(axis=1)
+    # The sort is stable: the first of equal rows comes first.
+    leaders = order[fresh]
+    group = np.empty(len(table), np.intp)
+    group[order] = np.cumsum(fresh) - 1
+    by_place = np.argsort(leaders)
+    number = np.empty(len(leaders), np.intp)
+    number[by_place] = np.arange(len(leaders))
+    return leaders[by_place], number[group]
+
+
+def _said(part: Pslg) -> Int:
+    assert part.segment_markers is not None
+    return part.segment_markers
+
+
+def _first_said(markers: Int, group: NDArray[np.intp], count: int) -> Int:
+    """The first marker of each group that is not 0."""
+    found = np.zeros(count, np.int32)
+    said = np.flatnonzero(markers)[::-1]  # later writes win: the first marker is written last
+    found[group[said]] = markers[said]
+    return found
+
+
+def _attributes(parts: tuple[Pslg, ...]) -> Float:
+    tables = [np.empty((len(p.vertices), 0)) if p.vertex_attributes is None else p.vertex_attributes for p in parts]
+    widths = sorted({table.shape[1] for table in tables if len(table)} - {0})
+    if len(widths) > 1:
+        raise InvalidMeshError(f"the parts have different numbers of vertex attributes: {widths[0]} and {widths[1]}")
+    width = widths[0] if widths else 0
+    return np.concatenate([t if t.shape[1] == width else np.zeros((len(t), width)) for t in tables])

@@ -1,0 +1,165 @@
+"""Points and closed rings: on which side a point lies, exactly, and a point strictly inside, far from the boundary.
+
+A ring's inside is what a ray from it leaves through an odd number of edges, so rings in a list cut holes into each
+other. Sides are decided by exact signs; candidates come from rounded arithmetic, and are believed only when the exact
+test agrees.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Sequence
+
+import numpy as np
+from numpy.typing import ArrayLike
+
+from dmr.domains.rings import checked_ring
+from dmr.errors import InvalidMeshError
+from dmr.exact import signs
+from dmr.exact.polynomials import cross
+from dmr.meshes import Float
+
+INSIDE, BOUNDARY, OUTSIDE = 1, 0, -1
+
+_LINES = 24  # scan lines in each direction at first: enough to find a wide place in ordinary outlines
+# A centroid is taken at once where it lies this far from the boundary, as a part of the bounding box' diagonal.
+_GOOD_CLEARANCE = 0.12
+
+
+def interior_point(outline: ArrayLike, holes: Sequence[ArrayLike] = ()) -> Float:
+    """A point strictly inside a closed outline and strictly outside of its holes, well away from both.
+
+    It is what `Pslg.holes` wants for a hole, and `Pslg.regions` for a region.
+
+    Args:
+        outline: (n, 2), in either direction, closed or not.
+        holes: likewise; what lies in them does not count as inside.
+
+    Returns:
+        (2,) float64, proved to be inside.
+
+    Raises:
+        InvalidMeshError: a ring that cannot be used, or an inside that is too thin for any double to lie in it.
+    """
+    rings = [checked_ring(outline, "the outline")]
+    rings += [checked_ring(hole, f"hole {k}") for k, hole in enumerate(holes)]
+    return point_inside(rings, "the outline")
+
+
+def side_of_rings(rings: Sequence[Float], point: Float) -> int:
+    """`INSIDE`, `BOUNDARY` or `OUTSIDE`: where a point lies, by the number of edges that a ray from it crosses; exact.
+
+    Args:
+        rings: (n, 2) each, closed by an edge from the last corner to the first.
+        point: (2,).
+    """
+    return _side(*_edges(rings), point)
+
+
+def point_inside(rings: Sequence[Float], name: str) -> Float:
+    """As `interior_point`, for rings that were checked; `name` is what has no point inside, for the message."""
+    starts, ends = _edges(rings)
+    if len(rings) == 1:
+        centroid = _centroid(rings[0])
+        good = _GOOD_CLEARANCE * float(np.hypot(*_extent(rings[0])))
+        if _clearances(starts, ends, centroid[None])[0] > good and _side(starts, ends, centroid) == INSIDE:
+            return centroid
+    # The widest places on a few lines across, the roomiest first.
+    some = np.array([point for axis in (1, 0) for point in _widest_places(starts, ends, axis, _LINES)]).reshape(-1, 2)
+    for k in np.argsort(-_clearances(starts, ends, some), kind="stable"):
+        if _side(starts, ends, some[k]) == INSIDE:
+            return np.array(some[k])
+    # Thin all over: every line between two neighbouring heights of corners.
+    for axis in (1, 0):
+        for point in _widest_places(starts, ends, axis, None):
+            if _side(starts, ends, point) == INSIDE:
+                return point
+    x, y = rings[0][0].tolist()
+    raise InvalidMeshError(
+        f"{name}, with a corner at ({x!r}, {y!r}), is too thin: no point with double coordinates lies strictly inside"
+    )
+
+
+def _edges(rings: Sequence[Float]) -> tuple[Float, Float]:
+    """Where each edge of closed rings starts and ends: (e, 2) and (e, 2)."""
+    return np.concatenate(rings), np.concatenate([np.roll(ring, -1, axis=0) for ring in rings])
+
+
+def _side(starts: Float, ends: Float, point: Float) -> int:
+    x, y = point
+    if ((starts[:, 0] == x) & (starts[:, 1] == y)).any():
+        return BOUNDARY
+    level = (starts[:, 1] == y) & (ends[:, 1] == y)
+    if (level & ((starts[:, 0] < x) != (ends[:, 0] < x))).any():
+        return BOUNDARY
+    # An edge holds its lower end and not its upper one, so that a ray through a corner counts it once or twice.
+    rising = (starts[:, 1] <= y) & (ends[:, 1] > y)
+    spans = np.flatnonzero(rising | ((starts[:, 1] > y) & (ends[:, 1] <= y)))
+    a, b = starts[spans], ends[spans]
+    here = np.broadcast_to(point, a.shape)
+    turn = signs(cross, [(b[:, 0], a[:, 0]), (b[:, 1], a[:, 1]), (here[:, 0], a[:, 0]), (here[:, 1], a[:, 1])])
+    if (turn == 0).any():
+        return BOUNDARY
+    crossed = np.count_nonzero(turn == np.where(rising[spans], 1, -1))
+    return INSIDE if crossed % 2 else OUTSIDE
+
+
+def _widest_places(starts: Float, ends: Float, axis: int, count: int | None) -> Iterator[Float]:
+    """The middle of the widest inner stretch of each of some lines across the rings.
+
+    Args:
+        starts, ends: the edges.
+        axis: 1 for horizontal lines, 0 for vertical ones.
+        count: how many lines, evenly spread; None for one between every two neighbouring heights of corners.
+    """
+    across = 1 - axis
+    heights = np.unique(starts[:, axis])
+    lower, upper = heights[:-1], heights[1:]
+    if count is not None and len(lower) > count:
+        spread = np.linspace(heights[0], heights[-1], count + 2)[1:-1]
+        chosen = np.unique(np.clip(np.searchsorted(heights, spread) - 1, 0, len(lower) - 1))
+        lower, upper = lower[chosen], upper[chosen]
+    # No corner is on a line between two heights. Halves first: the sum of two huge coordinates could overflow.
+    for height in lower / 2 + upper / 2:
+        cut = np.flatnonzero((starts[:, axis] < height) != (ends[:, axis] < height))
+        a, b = starts[cut], ends[cut]
+        part = (height - a[:, axis]) / (b[:, axis] - a[:, axis])
+        places = np.sort(a[:, across] * (1 - part) + b[:, across] * part)
+        if len(places) < 2:
+            continue
+        inner = np.arange(0, len(places) - 1, 2)
+        best = inner[np.argmax(places[inner + 1] - places[inner])]
+        point = np.empty(2)
+        point[axis], point[across] = height, places[best] / 2 + places[best + 1] / 2
+        yield point
+
+
+def _clearances(starts: Float, ends: Float, points: Float) -> Float:
+    """(k,): how far each of the points is from the nearest edge, roughly."""
+    found = np.empty(len(points))
+    along = ends - starts
+    with np.errstate(all="ignore"):
+        lengths = (along * along).sum(axis=1)
+        for k, point in enumerate(points):
+            off = point - starts
+            part = np.clip((off * along).sum(axis=1) / lengths, 0, 1)
+            gap = off - part[:, None] * along
+            found[k] = np.sqrt((gap * gap).sum(axis=1).min())
+    found[~np.isfinite(found)] = 0.0
+    return found
+
+
+def _centroid(ring: Float) -> Float:
+    """The centre of gravity, up to rounding; the middle of the corners where there is hardly any area."""
+    middle: Float = ring.mean(axis=0)
+    x, y = (ring - middle).T
+    next_x, next_y = np.roll(x, -1), np.roll(y, -1)
+    with np.errstate(all="ignore"):
+        twice = x * next_y - y * next_x
+        area = twice.sum()
+        centre: Float = middle + np.array([((x + next_x) * twice).sum(), ((y + next_y) * twice).sum()]) / (3 * area)
+    return centre if np.isfinite(centre).all() else middle
+
+
+def _extent(ring: Float) -> Float:
+    size: Float = ring.max(axis=0) / 2 - ring.min(axis=0) / 2
+    return 2 * size

@@ -1,0 +1,114 @@
+"""Lists of points as users give them: checked, and named in every complaint."""
+
+from __future__ import annotations
+
+import numpy as np
+from numpy.typing import ArrayLike, NDArray
+
+from dmr.errors import InvalidMeshError
+from dmr.exact import signs
+from dmr.exact.polynomials import cross
+from dmr.meshes import Float
+
+
+def checked_points(points: ArrayLike, name: str) -> Float:
+    """A table of points as float64.
+
+    Args:
+        points: (n, 2) real numbers.
+        name: what they are ("the outline", "hole 2"), for messages.
+
+    Raises:
+        InvalidMeshError: another shape, or a coordinate that is not finite; names the vertex.
+    """
+    try:
+        given = np.asarray(points)
+        if given.dtype.kind in "cUS":
+            raise TypeError("complex numbers" if given.dtype.kind == "c" else "text")
+        table = given.astype(np.float64)
+    except (TypeError, ValueError) as error:
+        raise InvalidMeshError(f"{name} must be a table (n, 2) of real numbers ({error})") from None
+    if table.shape == (2,):
+        raise InvalidMeshError(
+            f"{name} must be a table (n, 2) of points, and is a single one: a list of rings has one more level"
+        )
+    if table.ndim != 2 or table.shape[1] != 2:
+        raise InvalidMeshError(f"{name} must be a table (n, 2) of points, not of shape {table.shape}")
+    wrong = np.flatnonzero(~np.isfinite(table).all(axis=1))
+    if wrong.size:
+        k = int(wrong[0])
+        raise InvalidMeshError(f"{name}: vertex {k} at {_place(table[k])} is not finite")
+    return table
+
+
+def checked_chain(points: ArrayLike, name: str) -> Float:
+    """An open chain of at least two points, each other than the one before.
+
+    Args:
+        points: (n, 2).
+        name: for messages.
+
+    Raises:
+        InvalidMeshError: as `checked_points`; too few points, or one twice in a row.
+    """
+    table = checked_points(points, name)
+    if len(table) < 2:
+        raise InvalidMeshError(f"{name} needs two points or more, and has {len(table)}")
+    again = np.flatnonzero((table[1:] == table[:-1]).all(axis=1))
+    if again.size:
+        k = int(again[0])
+        raise InvalidMeshError(
+            f"{name}: vertex {k + 1} repeats vertex {k} at {_place(table[k])}; leave one of them out"
+        )
+    return table
+
+
+def checked_ring(points: ArrayLike, name: str) -> Float:
+    """A closed outline: its corners in the order given, without the last where that repeats the first.
+
+    Args:
+        points: (n, 2), in either direction.
+        name: for messages.
+
+    Returns:
+        (m, 2) float64: m corners and as many edges; edge k runs from corner k to corner k + 1, the last to corner 0.
+
+    Raises:
+        InvalidMeshError: as `checked_chain`; fewer than three corners, or all of them on one line.
+    """
+    table = checked_points(points, name)
+    if len(table) > 1 and (table[0] == table[-1]).all():
+        table = table[:-1]
+    if len(table) < 3:
+        raise InvalidMeshError(f"{name} needs three corners or more, and has {len(table)}")
+    table = checked_chain(table, name)
+    if (table[0] == table[-1]).all():
+        raise InvalidMeshError(
+            f"{name}: vertex {len(table) - 1} repeats vertex 0 at {_place(table[0])}, and is repeated"
+        )
+    if not _turns(table).any():
+        raise InvalidMeshError(f"{name} encloses nothing: all its {len(table)} corners lie on one line")
+    return table
+
+
+def without_repetitions(points: Float) -> Float:
+    """The points without those that equal the one before."""
+    keep = np.ones(len(points), bool)
+    keep[1:] = (points[1:] != points[:-1]).any(axis=1)
+    return points[keep]
+
+
+def _turns(ring: Float) -> NDArray[np.int8]:
+    """On which side of the line through corners 0 and 1 each corner lies: 1 left, -1 right, 0 on it; exact."""
+    (ax, ay), (bx, by) = ring[0], ring[1]
+    x, y = np.ascontiguousarray(ring.T)
+
+    def constant(value: float) -> Float:
+        return np.full(len(ring), value)
+
+    sides = [(constant(bx), constant(ax)), (constant(by), constant(ay)), (x, constant(ax)), (y, constant(ay))]
+    return signs(cross, sides)
+
+
+def _place(point: Float) -> str:
+    return f"({float(point[0])!r}, {float(point[1])!r})"

@@ -1,0 +1,207 @@
+"""The common shapes as planar straight-line graphs."""
+
+from __future__ import annotations
+
+import math
+import operator
+from collections.abc import Iterable, Sequence
+from typing import Any
+
+import numpy as np
+from numpy.typing import ArrayLike
+
+from dmr.domains.interior import INSIDE, point_inside, side_of_rings
+from dmr.domains.rings import checked_chain, checked_ring
+from dmr.errors import InvalidMeshError, OptionError
+from dmr.meshes import Float, Int, Pslg
+
+
+def polygon(outline: ArrayLike, holes: Sequence[ArrayLike] = (), *, markers: Any = None) -> Pslg:
+    """A polygon, with holes.
+
+    Vertices are the outline's corners in their order, then each hole's; a last corner that repeats the first is left
+    out. Segment k of a ring runs from its corner k to the next one.
+
+    Args:
+        outline: (n, 2) corners, in either direction, closed or not.
+        holes: outlines of holes, likewise. They lie in the outline and apart from each other, but may touch; islands
+            within a hole are what `polygons` is for.
+        markers: of the segments: None (0), one number for all, or a sequence of one entry a ring (the outline first):
+            a number, or a number for each of its segments. Without holes a number for each segment will do.
+
+    Returns:
+        The graph, with a point in each hole that is proved to lie strictly inside it.
+
+    Raises:
+        InvalidMeshError: a ring that cannot be used, with its number and its vertex; a hole within another hole or
+            outside of the outline; markers that do not fit.
+    """
+    rings = [checked_ring(outline, "the outline"), *(checked_ring(hole, f"hole {k}") for k, hole in enumerate(holes))]
+    points = [point_inside([ring], f"hole {k}") for k, ring in enumerate(rings[1:])]
+    _check_holes(rings, points)
+    segment_markers = _markers_of_rings(markers, rings)
+    return Pslg(np.concatenate(rings), closed_segments(rings), holes=np.array(points), segment_markers=segment_markers)
+
+
+def rectangle(width: float, height: float, corner: ArrayLike = (0.0, 0.0), *, markers: Any = None) -> Pslg:
+    """A rectangle with sides along the axes.
+
+    Args:
+        width, height: its extent, positive.
+        corner: its lower left corner.
+        markers: as for `polygon`; of four numbers the first is the lower side's, then right, upper, left.
+
+    Raises:
+        OptionError: an extent that is not positive.
+        InvalidMeshError: markers that do not fit.
+    """
+    width, height = _positive("width", width), _positive("height", height)
+    x, y = _pair("corner", corner)
+    return polygon([(x, y), (x + width, y), (x + width, y + height), (x, y + height)], markers=markers)
+
+
+def circle(radius: float, n: int, center: ArrayLike = (0.0, 0.0), *, markers: Any = None) -> Pslg:
+    """A circle as a regular polygon of n corners; arguments as for `circle_points`, markers as for `polygon`."""
+    return polygon(circle_points(radius, n, center), markers=markers)
+
+
+def regular_polygon(
+    n: int, radius: float = 1.0, center: ArrayLike = (0.0, 0.0), *, angle: float = 0.0, markers: Any = None
+) -> Pslg:
+    """A polygon of n equal sides; its first corner lies `angle` degrees from the x axis.
+
+    Arguments as for `circle_points`, markers as for `polygon`.
+    """
+    return polygon(circle_points(radius, n, center, angle=angle), markers=markers)
+
+
+def circle_points(radius: float, n: int, center: ArrayLike = (0.0, 0.0), *, angle: float = 0.0) -> Float:
+    """Evenly spaced points on a circle, counter-clockwise: an outline or a hole for `polygon`.
+
+    Args:
+        radius: positive.
+        n: how many, 3 or more.
+        center: (x, y).
+        angle: of the first, in degrees from the x axis.
+
+    Returns:
+        (n, 2) float64. Without an angle they have the circle's symmetry to the last bit: quarters are turned exactly.
+
+    Raises:
+        OptionError: a radius that is not positive, or fewer than three points.
+    """
+    radius = _positive("radius", radius)
+    try:
+        n = operator.index(n)
+    except TypeError:
+        raise OptionError(f"n must be a whole number, not {n!r}") from None
+    if n < 3:
+        raise OptionError(f"a circle needs three points or more, not {n}")
+    quarter, rest = np.divmod(4 * np.arange(n), n)
+    # The second half of a quarter mirrors its first.
+    mirrored = 2 * rest > n
+    turn = np.where(mirrored, n - rest, rest) / n * (math.pi / 2)
+    first, second = radius * np.cos(turn), radius * np.sin(turn)
+    x, y = np.where(mirrored, second, first), np.where(mirrored, first, second)
+    points: Float = np.column_stack((np.choose(quarter, (x, -y, -x, y)), np.choose(quarter, (y, x, -y, -x))))
+    if angle:
+        cosine, sine = math.cos(math.radians(angle)), math.sin(math.radians(angle))
+        points = points @ np.array([[cosine, sine], [-sine, cosine]])
+    points += _pair("center", center)
+    return points
+
+
+def polyline(points: ArrayLike, *, markers: Any = None) -> Pslg:
+    """An open chain of segments: a crack, a road, a border between regions. Closed where the last point is the first.
+
+    Args:
+        points: (n, 2), two or more.
+        markers: None (0), one number for all, or a number for each segment.
+
+    Raises:
+        InvalidMeshError: points or markers that cannot be used; names the vertex.
+    """
+    chain = checked_chain(points, "the chain")
+    count = len(chain) - 1
+    closed = count > 2 and bool((chain[0] == chain[-1]).all())
+    ends = np.column_stack((np.arange(count), np.arange(1, count + 1))).astype(np.int32)
+    if closed:
+        chain, ends[-1, 1] = chain[:-1], 0
+    return Pslg(chain, ends, segment_markers=_markers_of_edges(markers, count, "the chain"))
+
+
+def closed_segments(rings: Sequence[Float]) -> Int:
+    """(s, 2): the edges of rings whose corners stand one after the other in one table."""
+    tables, start = [], 0
+    for ring in rings:
+        index = np.arange(len(ring))
+        tables.append(np.column_stack((index, (index + 1) % len(ring))) + start)
+        start += len(ring)
+    return np.concatenate(tables).astype(np.int32)
+
+
+def _check_holes(rings: Sequence[Float], points: Sequence[Float]) -> None:
+    """Each hole, by the point inside it, lies in the outline and in no other hole."""
+    low = np.array([ring.min(axis=0) for ring in rings])
+    high = np.array([ring.max(axis=0) for ring in rings])
+    for k, point in enumerate(points):
+        if side_of_rings(rings[:1], point) != INSIDE:
+            x, y = point.tolist()
+            raise InvalidMeshError(f"hole {k} does not lie in the outline, as its inner point ({x!r}, {y!r}) tells")
+        around = ((low <= point) & (point <= high)).all(axis=1)
+        others = set(np.flatnonzero(around).tolist()) - {0, k + 1}
+        for other in sorted(others):
+            if side_of_rings([rings[other]], point) == INSIDE:
+                raise InvalidMeshError(
+                    f"hole {k} overlaps hole {other - 1}: holes must lie apart (an island in a hole is a polygon of"
+                    " its own, for dmr.domains.polygons)"
+                )
+
+
+def _markers_of_rings(markers: Any, rings: Sequence[Float]) -> Int:
+    if not isinstance(markers, Iterable):
+        return _markers_of_edges(markers, sum(map(len, rings)), "the rings")
+    entries = list(markers)
+    if len(rings) == 1 and len(entries) == len(rings[0]):
+        entries = [entries]
+    if len(entries) != len(rings):
+        raise InvalidMeshError(
+            f"markers must have one entry for each ring, the outline first: {len(rings)}, not {len(entries)}"
+        )
+    names = ["the outline", *(f"hole {k}" for k in range(len(rings) - 1))]
+    parts = [_markers_of_edges(e, len(ring), name) for e, ring, name in zip(entries, rings, names, strict=True)]
+    return np.concatenate(parts)
+
+
+def _markers_of_edges(markers: Any, count: int, name: str) -> Int:
+    try:
+        given = np.asarray(0 if markers is None else markers)
+    except ValueError:
+        raise InvalidMeshError(f"the markers of {name} must be one number or {count} of them") from None
+    if given.dtype.kind not in "iu":
+        raise InvalidMeshError(f"the markers of {name} must be whole numbers, not {given.dtype}")
+    if given.ndim and given.shape != (count,):
+        raise InvalidMeshError(
+            f"the markers of {name} must be one number or {count} of them, not of shape {given.shape}"
+        )
+    if given.size and (given.max() > 2**31 - 1 or given.min() < -(2**31)):
+        raise InvalidMeshError(f"the markers of {name} do not fit in 32 bits")
+    return np.broadcast_to(given, (count,)).astype(np.int32)
+
+
+def _positive(name: str, value: Any) -> float:
+    try:
+        number = float(value)
+    except (TypeError, ValueError):
+        raise OptionError(f"{name} must be a number, not {value!r}") from None
+    if not (math.isfinite(number) and number > 0):
+        raise OptionError(f"{name} must be positive, not {number:g}")
+    return number
+
+
+def _pair(name: str, value: ArrayLike) -> tuple[float, float]:
+    try:
+        x, y = (float(each) for each in np.asarray(value, np.float64))
+    except (TypeError, ValueError):
+        raise OptionError(f"{name} must be two numbers, not {value!r}") from None
+    return x, y

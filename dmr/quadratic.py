@@ -1,0 +1,95 @@
+"""Second-order meshes: a point on the middle of every edge, for quadratic finite elements."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+import numpy as np
+
+from dmr.edges import edge_places, find_edges
+from dmr.errors import InvalidMeshError
+from dmr.meshes import Float, Int, Mesh
+
+
+@dataclass(frozen=True, eq=False)
+class SecondOrder:
+    """A mesh whose triangles have six points each; its edges are straight.
+
+    ::
+
+                 2                 Points 3, 4, 5 of a triangle are the midpoints of the edges opposite its corners
+                / \\                0, 1, 2. Triangle's files have this order; VTK, Gmsh and meshio put the midpoint
+               4   3               of edge (0, 1) first, then (1, 2) and (2, 0): columns 0, 1, 2, 5, 3, 4.
+              /     \\
+             0---5---1
+
+    Attributes:
+        vertices: (n + e, 2) float64: the vertices of the mesh, then the midpoints of its e edges.
+        triangles: (m, 6) int32.
+        edges: (e, 2) int32, the smaller vertex first, by ascending vertices; edge k has its midpoint at n + k.
+        vertex_markers: (n + e,) int32, or None where the mesh has none. A midpoint has the marker of the segment that
+            its edge is; else, and where that is 0, 1 on the boundary and 0 inside.
+        vertex_attributes: (n + e, a) float64: a midpoint has the mean of its edge's ends.
+    """
+
+    vertices: Float
+    triangles: Int
+    edges: Int
+    vertex_markers: Int | None
+    vertex_attributes: Float
+
+    def with_midpoints(self, segments: Int) -> Int:
+        """Segments as elements of three points: both ends, then the midpoint.
+
+        Args:
+            segments: (s, 2) int32, edges of the mesh in either direction.
+
+        Returns:
+            (s, 3) int32.
+
+        Raises:
+            InvalidMeshError: a segment that is no edge of the mesh has no midpoint.
+        """
+        count = len(self.vertices) - len(self.edges)
+        places = edge_places(self.edges, segments, count)
+        missing = np.flatnonzero(places < 0)
+        if missing.size:
+            index = int(missing[0])
+            a, b = segments[index].tolist()
+            raise InvalidMeshError(
+                f"goes from vertex {a} to vertex {b}, which is no edge of a triangle: it has no midpoint",
+                "segment",
+                index,
+            )
+        return np.column_stack([segments, count + places]).astype(np.int32)
+
+
+def second_order(mesh: Mesh) -> SecondOrder:
+    """The mesh with the midpoints of its edges, for quadratic elements.
+
+    Args:
+        mesh: any mesh; its vertices keep their numbers.
+
+    Raises:
+        InvalidMeshError: more points than 32-bit indices can name.
+    """
+    edges, edge_markers = find_edges(mesh)
+    count = len(mesh.vertices)
+    if count + len(edges) > 2**31 - 1:
+        raise InvalidMeshError(f"{count} vertices and {len(edges)} midpoints are more than 32-bit indices can name")
+    assert mesh.vertex_attributes is not None
+    places = [edge_places(edges, mesh.triangles[:, [j, k]], count) for j, k in ((1, 2), (2, 0), (0, 1))]
+    return SecondOrder(
+        vertices=_with_means(mesh.vertices, edges),
+        triangles=np.column_stack([mesh.triangles, count + np.stack(places, axis=1)]).astype(np.int32),
+        edges=edges,
+        vertex_markers=None if mesh.vertex_markers is None else np.concatenate([mesh.vertex_markers, edge_markers]),
+        vertex_attributes=_with_means(mesh.vertex_attributes, edges),
+    )
+
+
+def _with_means(values: Float, edges: Int) -> Float:
+    """Rows of values, and below them the mean of each edge's two rows."""
+    with np.errstate(invalid="ignore"):  # attributes may be infinite
+        means = 0.5 * values[edges[:, 0]] + 0.5 * values[edges[:, 1]]  # halves first: sums may overflow
+    return np.concatenate([values, means])

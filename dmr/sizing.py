@@ -1,0 +1,325 @@
+"""How large triangles may be in each place: sizes on a background mesh or grid, and what a user's function returns.
+
+    field = dmr.SizeField(mesh, sizes)              # one size for each vertex, or for each triangle, of any mesh
+    fine = dmr.refine(domain, size=field)           # no edge of a triangle longer than the size at its centroid
+    fine = dmr.refine(domain, size=lambda points: 0.01 + 0.1 * abs(points[:, 0]))
+
+Only +, -, *, / and square roots are used, for each point by itself and in a fixed order: a field gives the same bits
+everywhere.
+"""
+
+from __future__ import annotations
+
+from abc import ABC, abstractmethod
+from collections.abc import Callable
+from typing import Any
+
+import numpy as np
+from numpy.typing import ArrayLike, NDArray
+
+from dmr.background import Background, ranges
+from dmr.errors import OptionError
+from dmr.meshes import Float, Mesh
+from dmr.quality import unique_edges
+
+Size = Callable[[Float], ArrayLike]
+
+
+class SizeField:
+    """Sizes in the plane: a function of (n, 2) points that returns (n,) sizes, for `dmr.refine(..., size=field)`.
+
+    Sizes on vertices are interpolated linearly. With sizes on triangles, a point on a common edge takes that of the
+    triangle with the smaller number. Outside of the background a point takes the size at the nearest point of it; of
+    several at one distance, that on the first edge.
+
+    Args:
+        mesh: the background: any triangulation, Delaunay or not; it may have holes and several parts.
+        values: (n,) sizes of the vertices or (m,) sizes of the triangles, above 0, in the units of the coordinates;
+            inf is no bound (where a vertex has it, the triangles around it have none inside).
+        on: "vertices" or "triangles", for a mesh that has as many of one as of the other.
+
+    Raises:
+        OptionError: a wrong number of sizes, a size that is not above 0, a mesh without triangles.
+    """
+
+    def __init__(self, mesh: Mesh, values: ArrayLike, *, on: str | None = None) -> None:
+        if not isinstance(mesh, Mesh):
+            raise OptionError(f"a size field needs a Mesh as its background, not {type(mesh).__name__}")
+        if not len(mesh.triangles):
+            raise OptionError("a size field needs a background with triangles, and this mesh has none")
+        sizes = _numbers(values, "sizes")
+        support = {"vertices": _OnVertices, "triangles": _OnTriangles}[_chosen(mesh, sizes, on)]
+        self._set(support(mesh), sizes)
+
+    @classmethod
+    def from_grid(cls, x: ArrayLike, y: ArrayLike, values: ArrayLike) -> SizeField:
+        """Sizes on a grid of points, bilinear between them.
+
+        Args:
+            x: (nx,) rising coordinates, nx >= 2, not necessarily equally spaced; y: (ny,) likewise.
+            values: (ny, nx): values[j, i] is the size at (x[i], y[j]), as `numpy.meshgrid(x, y)` lays points out.
+
+        Raises:
+            OptionError: coordinates that do not rise, another shape of values, a size that is not above 0.
+        """
+        columns, rows = _rising(x, "x"), _rising(y, "y")
+        sizes = _numbers(values, "values")
+        shape = (len(rows), len(columns))
+        if sizes.shape != shape:
+            turned = ": transpose them" if sizes.shape == shape[::-1] else ""
+            raise OptionError(f"values must have shape (len(y), len(x)) = {shape}, not {sizes.shape}{turned}")
+        field = cls.__new__(cls)
+        field._set(_OnGrid(columns, rows), sizes.reshape(-1))
+        return field
+
+    def _set(self, support: _Support, sizes: Float) -> None:
+        wrong = np.flatnonzero(~(sizes > 0))
+        if wrong.size:
+            k = int(wrong[0])
+            raise OptionError(f"the size at {support.name(k)} is {sizes[k]:g}: sizes must be above 0")
+        self._support = support
+        self.values = sizes.copy()
+        self.values.flags.writeable = False
+
+    def __call__(self, points: ArrayLike) -> Float:
+        """The size at each point, (n,) float64; about a microsecond a point, ten times that outside.
+
+        Args:
+            points: (n, 2).
+
+        Raises:
+            OptionError: another shape, or a coordinate that is not finite.
+        """
+        places = _numbers(points, "points")
+        if places.ndim != 2 or places.shape[1] != 2:
+            raise OptionError(f"points must have shape (n, 2), not {places.shape}")
+        wrong = np.flatnonzero(~np.isfinite(places).all(axis=1))
+        if wrong.size:
+            raise OptionError(f"point {wrong[0]}: coordinates {_text(places[wrong[0]])} are not finite")
+        corners, weights = self._support.stencil(places)
+        with np.errstate(invalid="ignore"):
+            parts = weights * self.values[corners]
+        if not np.isfinite(self.values).all():
+            parts[weights == 0] = 0  # not 0 * inf
+        size: Float = parts[:, 0]
+        for k in range(1, parts.shape[1]):
+            size = size + parts[:, k]
+        return size
+
+    def limited(self, gradient: float) -> SizeField:
+        """The largest field below this one that grows by no more than `gradient` a unit of length along every edge.
+
+        h(v) <= h(u) + gradient * |uv| for all edges uv of the background (the lines of a grid): small sizes reach into
+        their neighbourhood. What gmsh and others call smoothing or grading; 0.1 to 0.5 is usual.
+
+        Args:
+            gradient: from 0 (one size for each part of the mesh), finite.
+
+        Raises:
+            OptionError: another gradient, or sizes on triangles, which jump from one to the next.
+        """
+        if not (np.isfinite(gradient) and gradient >= 0):
+            raise OptionError(f"the gradient must be a finite number from 0, not {gradient}")
+        points, edges = self._support.network()
+        along = points[edges[:, 1]] - points[edges[:, 0]]
+        growth = float(gradient) * np.sqrt(along[:, 0] * along[:, 0] + along[:, 1] * along[:, 1])
+        field = type(self).__new__(type(self))
+        field._set(self._support, _lowered(self.values, edges, growth))
+        return field
+
+    def __repr__(self) -> str:
+        return f"SizeField({self._support}, sizes {self.values.min():g} to {self.values.max():g})"
+
+
+def evaluate(size: Size, points: Float) -> Float:
+    """What `size` returns for `points`, checked: what refinement calls once a round.
+
+    Args:
+        size: a function of (n, 2) float64, read-only, that returns (n,) numbers above 0 (inf: no bound), or one number
+            for all points. Its own exceptions pass through.
+        points: (n, 2) float64. Without points the function is not called.
+
+    Returns:
+        (n,) float64.
+
+    Raises:
+        OptionError: no function, or a result of another kind; it names the first point and its value.
+    """
+    if not callable(size):
+        raise OptionError(f"size must be a function of points or a SizeField, not {type(size).__name__}")
+    if not len(points):
+        return np.empty(0)
+    given = points.view()
+    given.flags.writeable = False
+    sizes = _numbers(size(given), "what size returns")
+    if sizes.ndim == 0:
+        sizes = np.full(len(points), sizes)
+    if sizes.shape != (len(points),):
+        raise OptionError(f"size must return one number for each of {len(points)} points, not shape {sizes.shape}")
+    wrong = np.flatnonzero(~(sizes > 0))
+    if wrong.size:
+        k = int(wrong[0])
+        raise OptionError(f"size is {sizes[k]:g} at {_text(points[k])}: sizes must be above 0")
+    return sizes
+
+
+# ---- What sizes are given on ---------------------------------------------------------------------------------------
+
+
+class _Support(ABC):
+    """The places that sizes are given for, by number."""
+
+    @abstractmethod
+    def stencil(self, points: Float) -> tuple[NDArray[Any], Float]:
+        """For each point the (n, k) places that its size is made of, and their (n, k) weights."""
+
+    @abstractmethod
+    def network(self) -> tuple[Float, NDArray[Any]]:
+        """The coordinates of the places, and the (e, 2) pairs of those that lie side by side."""
+
+    @abstractmethod
+    def name(self, place: int) -> str:
+        """A place, for messages."""
+
+
+class _OnVertices(_Support):
+    def __init__(self, mesh: Mesh) -> None:
+        self.mesh = mesh
+        self.background = Background(mesh)
+
+    def stencil(self, points: Float) -> tuple[NDArray[Any], Float]:
+        places = self.background.locate(points)
+        return places.corners, places.weights
+
+    def network(self) -> tuple[Float, NDArray[Any]]:
+        return self.mesh.vertices, unique_edges(self.mesh)[0]
+
+    def name(self, place: int) -> str:
+        return f"vertex {place} {_text(self.mesh.vertices[place])}"
+
+    def __str__(self) -> str:
+        return f"on {len(self.mesh.vertices)} vertices"
+
+
+class _OnTriangles(_Support):
+    def __init__(self, mesh: Mesh) -> None:
+        self.mesh = mesh
+        self.background = Background(mesh)
+
+    def stencil(self, points: Float) -> tuple[NDArray[Any], Float]:
+        return self.background.locate(points).triangles[:, None], np.ones((len(points), 1))
+
+    def network(self) -> tuple[Float, NDArray[Any]]:
+        raise OptionError("the gradient of sizes on triangles cannot be limited: give sizes on vertices")
+
+    def name(self, place: int) -> str:
+        return f"triangle {place}"
+
+    def __str__(self) -> str:
+        return f"on {len(self.mesh.triangles)} triangles"
+
+
+class _OnGrid(_Support):
+    def __init__(self, x: Float, y: Float) -> None:
+        self.x, self.y = x, y
+
+    def stencil(self, points: Float) -> tuple[NDArray[Any], Float]:
+        column, right = _between(self.x, points[:, 0])
+        row, up = _between(self.y, points[:, 1])
+        corner = row * len(self.x) + column
+        corners = np.stack([corner, corner + 1, corner + len(self.x), corner + len(self.x) + 1], axis=1)
+        left, down = 1 - right, 1 - up
+        return corners, np.stack([left * down, right * down, left * up, right * up], axis=1)
+
+    def network(self) -> tuple[Float, NDArray[Any]]:
+        x, y = np.meshgrid(self.x, self.y)
+        number = np.arange(x.size).reshape(x.shape)
+        across = np.stack([number[:, :-1].ravel(), number[:, 1:].ravel()], axis=1)
+        upwards = np.stack([number[:-1].ravel(), number[1:].ravel()], axis=1)
+        return np.stack([x.ravel(), y.ravel()], axis=1), np.concatenate([across, upwards])
+
+    def name(self, place: int) -> str:
+        row, column = divmod(place, len(self.x))
+        return f"[{row}, {column}], the point ({self.x[column]:.17g}, {self.y[row]:.17g}),"
+
+    def __str__(self) -> str:
+        return f"on a grid of {len(self.x)} by {len(self.y)}"
+
+
+def _between(lines: Float, coordinates: Float) -> tuple[NDArray[np.int64], Float]:
+    """The interval between two lines that each coordinate lies in, or the nearest, and how far along it, 0 to 1."""
+    k = np.clip(np.searchsorted(lines, coordinates, side="right") - 1, 0, len(lines) - 2)
+    return k, np.clip((coordinates - lines[k]) / (lines[k + 1] - lines[k]), 0, 1)
+
+
+def _lowered(sizes: Float, edges: NDArray[Any], growth: Float) -> Float:
+    """Lowers sizes until sizes[v] <= sizes[u] + growth along all edges, from those that changed to their neighbours.
+
+    Sums grow with what goes into them, rounded or not: the result does not depend on the order.
+    """
+    start = np.concatenate([edges[:, 0], edges[:, 1]])
+    order = np.argsort(start, kind="stable")
+    end = np.concatenate([edges[:, 1], edges[:, 0]])[order]
+    growth = np.concatenate([growth, growth])[order]
+    degree = np.bincount(start, minlength=len(sizes))
+    first = np.cumsum(degree) - degree
+    sizes = sizes.copy()
+    changed = np.flatnonzero(np.isfinite(sizes))
+    while len(changed):
+        many = degree[changed]
+        along = np.repeat(first[changed], many) + ranges(many)
+        reached, offered = end[along], np.repeat(sizes[changed], many) + growth[along]
+        lower = offered < sizes[reached]
+        reached, offered = reached[lower], offered[lower]
+        np.minimum.at(sizes, reached, offered)
+        changed = np.unique(reached)
+    return sizes
+
+
+# ---- What users give -----------------------------------------------------------------------------------------------
+
+
+def _chosen(mesh: Mesh, sizes: Float, on: str | None) -> str:
+    """Whether sizes are those of the vertices or of the triangles, by their number."""
+    counts = {"vertices": len(mesh.vertices), "triangles": len(mesh.triangles)}
+    fitting = [name for name, count in counts.items() if sizes.shape == (count,)]
+    if on is None:
+        if len(fitting) == 1:
+            return fitting[0]
+        if fitting:
+            raise OptionError(f"the mesh has {len(sizes)} vertices and as many triangles: say on=... which of them")
+        fit = f"({counts['vertices']},), one for each vertex, or ({counts['triangles']},), one for each triangle"
+        raise OptionError(f"sizes must have shape {fit}, not {sizes.shape}")
+    if on not in counts:
+        raise OptionError(f'on must be "vertices" or "triangles", not {on!r}')
+    if on not in fitting:
+        raise OptionError(f"sizes on {on} must have shape ({counts[on]},), not {sizes.shape}")
+    return on
+
+
+def _numbers(values: ArrayLike, name: str) -> Float:
+    """Real numbers of any type as float64."""
+    try:
+        array = np.asarray(values)
+        if array.dtype.kind not in "iufO":
+            raise TypeError(f"{array.dtype}")
+        if array.dtype.kind == "O":  # numpy would make a NaN of None
+            return np.array([float(value) for value in array.flat]).reshape(array.shape)
+        return np.ascontiguousarray(array, dtype=np.float64).reshape(array.shape)
+    except (TypeError, ValueError) as error:
+        raise OptionError(f"{name} must be real numbers ({error})") from None
+
+
+def _rising(coordinates: ArrayLike, name: str) -> Float:
+    array = _numbers(coordinates, name)
+    if array.ndim != 1 or len(array) < 2:
+        raise OptionError(f"{name} must have shape (n,) with n at least 2, not {array.shape}")
+    wrong = np.flatnonzero(~((array[1:] > array[:-1]) & np.isfinite(array[1:]) & np.isfinite(array[:-1])))
+    if wrong.size:
+        k = int(wrong[0])
+        raise OptionError(f"{name} must rise: {name}[{k}] = {array[k]:g}, {name}[{k + 1}] = {array[k + 1]:g}")
+    return array.copy()
+
+
+def _text(point: Float) -> str:
+    return f"({point[0]:.17g}, {point[1]:.17g})"
