@@ -55,6 +55,10 @@ KERNEL(grow_triangle_cavities, const int32 *roots, int64 first, int32 only_damag
     }
 }
 
+INLINE bool in_circumcircle(const Triangle &t, const Point *points, Point p) {
+    return incircle(points[t.vertex[0]], points[t.vertex[1]], points[t.vertex[2]], p) > 0;
+}
+
 // A subsegment's cavity, on both of its sides. The point lies on the subsegment up to rounding, so the triangles beside
 // it are members whatever the in-circle test says, and the subsegment is no rim.
 KERNEL(grow_segment_cavities, const int32 *roots, int32 only_damaged, const Triangle *triangles, const Subsegment *subsegments,
@@ -66,6 +70,12 @@ KERNEL(grow_segment_cavities, const int32 *roots, int32 only_damaged, const Tria
         const Cavity cavity(members, rims, records, room, i);
         const Subsegment s = subsegments[roots[i]];
         const Point p = steiner[i];
+        // Rounding can put p beyond the subsegment, and beside a needle out of the needle's circle.
+        if (!in_circumcircle(triangles[s.left], points, p) ||
+            (s.right != NOTHING && !in_circumcircle(triangles[s.right], points, p))) {
+            outcomes[i] = PRECISION;
+            continue;
+        }
         Growth growth(cavity, triangles, points, p);
         const auto sees = [&](int32, int32 from, int32 to) { return orient2d(points[from], points[to], p) > 0; };
         growth.start_behind(s.left, edge_that_starts_at(triangles[s.left], s.from));
@@ -89,7 +99,7 @@ KERNEL(set_large, const int32 *roots, int64 segments, const int32 *outcomes, uin
             quality[roots[i]] |= LARGE;
 }
 
-// What cannot be resolved is not tried again: the triangle until it is rebuilt, the subsegment for good.
+// What cannot be resolved is not tried again: the triangle until it is rebuilt, the subsegment until all else is done.
 KERNEL(give_up, const int32 *roots, int64 segments, const int32 *outcomes, uint32 *quality, int32 *wishes) {
     FOR_RANGE (i) {
         if (outcomes[i] == PRECISION && i < segments)
@@ -99,4 +109,11 @@ KERNEL(give_up, const int32 *roots, int64 segments, const int32 *outcomes, uint3
         else if (outcomes[i] == BLOCKED)
             quality[roots[i]] |= GIVEN_UP | HELD;
     }
+}
+
+// What had no room may have some when all else is done.
+KERNEL(clear_unsplittable, int32 *wishes) {
+    FOR_RANGE (s)
+        if (wishes[s] == UNSPLITTABLE)
+            wishes[s] = NO_WISH;
 }

@@ -62,11 +62,11 @@ INLINE uint32 quality_of(const Triangle &t, const Point *points, const int32 *ve
         p = c, q = a, r = b;
     }
     const float64 pq = squared_length(p, q), pr = squared_length(p, r); // the two longer edges
-    const bool longer = (pq > pr ? pq : pr) > bounds.squared_size;
     const float64 dot = (q.x - p.x) * (r.x - p.x) + (q.y - p.y) * (r.y - p.y);
     // The area with its rounding error on top: of a needle it can be as large as the area itself.
     const float64 left = (q.x - p.x) * (r.y - p.y), right = (q.y - p.y) * (r.x - p.x);
     const float64 doubled_area = (left - right) + 4.0 * EPSILON * (magnitude(left) + magnitude(right));
+    const float64 excess = larger(doubled_area / bounds.doubled_area, (pq > pr ? pq : pr) / bounds.squared_size);
     if (dot > 0.0 && dot * dot > bounds.cosine_squared * (pq * pr)) {
         const bool forced = is_input_corner(t, apex) ||
                             forced_by_corner(edge_from(t, apex), edge_to(t, apex), t.vertex[apex], points,
@@ -75,10 +75,10 @@ INLINE uint32 quality_of(const Triangle &t, const Point *points, const int32 *ve
             const uint32 urgency = bounds.worst_first ? uint32(0x1p22 * (dot * dot / (pq * pr))) : shortness(least) >> 1;
             return BAD | SKINNY | (urgency < SKINNY ? urgency : SKINNY - 1);
         }
-        if (!(doubled_area > bounds.doubled_area) && !longer)
+        if (!(excess > 1.0))
             return FORCED;
     }
-    return doubled_area > bounds.doubled_area || longer ? BAD | magnitude_bits(doubled_area) >> 1 : 0;
+    return excess > 1.0 ? BAD | magnitude_bits(excess) >> 1 : 0;
 }
 
 // `sizes`: the longest edge wanted in each triangle of the list, of which this one is the i-th; or none.
@@ -136,6 +136,12 @@ KERNEL(centroids, const int32 *slots, const Triangle *triangles, const Point *po
         const Point a = points[t.vertex[0]], b = points[t.vertex[1]], c = points[t.vertex[2]];
         places[i] = {a.x + ((b.x - a.x) + (c.x - a.x)) / 3.0, a.y + ((b.y - a.y) + (c.y - a.y)) / 3.0};
     }
+}
+
+// flags[t] = 1 where a triangle was given up.
+KERNEL(flag_given_up, const uint32 *quality, int32 *flags) {
+    FOR_RANGE (t)
+        flags[t] = (quality[t] & GIVEN_UP) != 0;
 }
 
 // flags[i] = 1 where a new triangle is to be refined and its slot is in no list yet; from now on it is.

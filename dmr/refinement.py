@@ -57,8 +57,12 @@ TINY_MESH = 128
 MANY_POINTS = 2000
 FEW_POINTS = 300
 
-# Below so many triangles a round takes its candidates from the shortest edges only: more rounds, fewer points.
+# Below so many triangles a round takes its candidates from the shortest edges only: more rounds, fewer points. Above 30
+# degrees the order matters more, and small meshes can grow by half without it.
 SMALL_MESH = 2**15
+SMALL_MESH_ABOVE_30_DEGREES = 2**19
+
+MOST_TRIES = 8  # at what was given up; the second one seldom inserts anything
 
 LARGE_BUDGET = 2**16  # rim entries that a pass with large records may use; few of such cavities fit side by side
 
@@ -138,19 +142,26 @@ def refine(
 
 def _smallest(mesh: Mesh, options: RefineOptions, device: Device, size: Size | None, usual: Refinement) -> Refinement:
     """Refines a tiny mesh by the other recipes as well, and returns the smallest of the results that leave least."""
-    results = [usual]
     points = sum(usual.steiner.values())
-    if usual.complete and points <= MANY_POINTS:
-        others = dict.fromkeys(thresholds(options, recipe) for recipe in FOR_TINY_MESHES)
-        others.pop(thresholds(options))
-        if points > FEW_POINTS:
-            others = {limits: None for limits in others if not (limits.most or limits.worst_first)}
-        # A run that needs more points than the usual one cannot be the smallest, and need not end.
-        capped = replace(options, max_steiner=points)
-        results += [Run(mesh, capped, device, size, limits, quiet=True).result(None) for limits in others]
-    finished = [result for result in results if result.complete] or [usual]
-    best = min(finished, key=lambda result: (sum(result.unrefined.values()), len(result.mesh.triangles)))
-    return replace(best, tries=len(results), warnings=usual.warnings)
+    if not usual.complete or points == 0 or points > MANY_POINTS:
+        return usual
+    others = dict.fromkeys(thresholds(options, recipe) for recipe in FOR_TINY_MESHES)
+    others.pop(thresholds(options))
+    best, tries = usual, 1
+    for limits in others:
+        if points > FEW_POINTS and (limits.most or limits.worst_first):
+            continue
+        # A run that needs more points than the best one so far is hardly smaller, and need not end.
+        capped = replace(options, max_steiner=sum(best.steiner.values()))
+        result = Run(mesh, capped, device, size, limits, quiet=True).result(None)
+        tries += 1
+        if result.complete and _cost(result) < _cost(best):
+            best = result
+    return replace(best, tries=tries, warnings=usual.warnings)
+
+
+def _cost(result: Refinement) -> tuple[int, int]:
+    return sum(result.unrefined.values()), len(result.mesh.triangles)
 
 
 class Run:
@@ -193,6 +204,10 @@ class Run:
         # Whether cavities of the last pass did not fit their records, and whether some wait for larger ones.
         self.overflowed = False
         self.large_waiting = False
+        self.small_mesh = SMALL_MESH if options.min_angle <= 30 else SMALL_MESH_ABOVE_30_DEGREES
+        # How often what was given up is tried again, and how many points there were at the last time.
+        self.tries_left = MOST_TRIES
+        self.inserted_before = 0
 
     def _warn(self, sentence: str) -> None:
         if not self.quiet:
@@ -221,7 +236,7 @@ class Run:
         with self.clock.phase("check"):
             self._check_everything()
         stopped, moved = None, self.device.moved[TRIANGLE]
-        while stopped is None and self._work_left():
+        while stopped is None and (self._work_left() or self._try_again()):
             self.ledger.rounds += 1
             stopped = self._round()
             if progress is not None and progress(self.ledger.rounds, self.bad.count, self.state.slots) is False:
@@ -250,6 +265,20 @@ class Run:
         if self.wished_count == 0:
             self.bad.prune()
         return self.wished_count > 0 or self.bad.count > 0
+
+    def _try_again(self) -> bool:
+        """Takes up what was given up, once more: what stood in its way may be gone. Whether there is work now."""
+        if self.ledger.inserted == self.inserted_before or self.tries_left == 0:
+            return False
+        self.inserted_before = self.ledger.inserted
+        self.tries_left -= 1
+        state, flags = self.state, self.space.array("given_up_flags", self.state.slots, np.int32)
+        self.device.launch("flag_given_up", state.slots, state.quality, flags)
+        if flagged_indices(flags, state.slots)[1] == 0:
+            return False
+        self.device.launch("clear_unsplittable", state.subsegments_count, state.wishes)
+        self._check_everything()
+        return self._work_left()
 
     def _round(self) -> str | None:
         """One round; returns why the run must stop, if it must."""
@@ -310,7 +339,7 @@ class Run:
             self._keep_most_urgent(flags)
         elif MARKINGS[self.options.marking].filters:
             device.launch("select_candidates", bad, listed, state.triangles, state.quality, flags)
-            if state.slots <= SMALL_MESH:
+            if state.slots <= self.small_mesh:
                 self._keep_most_urgent(flags)
         else:
             device.launch("select_all", bad, listed, state.quality, flags)

@@ -105,7 +105,7 @@ def validate(
     check_overlap(mesh, topology, findings)
     check_delaunay(mesh, topology, points, positive, findings)
     statistics, smallest = shape_statistics(mesh, points)
-    origin = _Origin(None, None, None)
+    origin = _Origin()
     if isinstance(input, Mesh):
         origin = _compare(mesh, input, topology, points, findings)
     elif isinstance(input, Pslg):
@@ -165,11 +165,12 @@ def _check_options(
 
 @dataclass(frozen=True)
 class _Origin:
-    """What is known of the mesh from its input: the chains of its segments, and the outline and its paths."""
+    """What is known of the mesh from its input: the chains of its segments; of a graph the outline and its paths."""
 
-    chains: Chains | None
-    outline: Outline | None
-    paths: Paths | None
+    mesh: Mesh | None = None
+    chains: Chains | None = None
+    outline: Outline | None = None
+    paths: Paths | None = None
 
 
 def _compare(mesh: Mesh, input: Mesh, topology: Topology, points: Points, findings: Findings) -> _Origin:
@@ -179,17 +180,17 @@ def _compare(mesh: Mesh, input: Mesh, topology: Topology, points: Points, findin
     if not check_vertices(mesh, input, findings):
         for name in ("input segments", "stray segments", "total area", "regions"):
             findings.skip(name, "vertices of the input are missing")
-        return _Origin(None, None, None)
+        return _Origin(input)
     check_used(mesh, topology, original, findings)
     chains = Chains.trace(Arcs.of(topology, mesh.segments), chain_candidates(len(mesh.vertices), input))
     if not comparable:
         for name in ("input segments", "stray segments", "total area", "regions"):
             findings.skip(name, "the input is itself no triangulation")
-        return _Origin(chains, None, None)
+        return _Origin(input, chains)
     matched = check_chains(mesh, points, chains, original, findings)
     check_total_area(mesh, topology, chains, original, matched, findings)
     check_regions(mesh, topology, chains, original, matched, findings)
-    return _Origin(chains, None, None)
+    return _Origin(input, chains)
 
 
 def _compare_outline(
@@ -199,15 +200,15 @@ def _compare_outline(
     if not check_vertices(mesh, input, findings):
         for name in ("input segments", "domain", "stray segments", "regions", "markers", "vertex markers"):
             findings.skip(name, "vertices of the input are missing")
-        return _Origin(None, None, None)
+        return _Origin()
     # A graph without segments stands for its convex hull.
     outline = Outline.of(input, hull=convex_hull or not len(input.segments))
-    paths = Paths.of(mesh, outline, topology)
-    check_outline(mesh, points, topology, outline, paths, findings)
+    paths = Paths.of(mesh, points, outline, topology)
+    check_outline(mesh, topology, points, outline, paths, findings)
     check_region_attributes(mesh, topology, outline, paths, findings)
-    check_markers(mesh, topology, outline, paths, findings)
+    check_markers(mesh, topology, points, outline, paths, findings)
     check_vertex_markers(mesh, topology, outline, findings)
-    return _Origin(paths.chains, outline, paths)
+    return _Origin(None, paths.chains, outline, paths)
 
 
 def _check_area_bounds(
@@ -227,6 +228,6 @@ def _check_area_bounds(
         ):
             findings.skip("area bounds", "no bound was given, so the mesh is not taken for a refined one")
         return
-    check_own_areas(mesh, points, findings, excused)
+    check_own_areas(mesh, origin.mesh, points, findings, excused)
     if origin.outline is not None and origin.paths is not None:
         check_region_areas(mesh, points, topology, origin.outline, origin.paths, findings, excused)

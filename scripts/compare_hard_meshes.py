@@ -17,6 +17,7 @@ from __future__ import annotations
 import argparse
 import json
 import re
+import statistics
 import subprocess
 import sys
 import tempfile
@@ -270,11 +271,12 @@ def summary(rows: list[Row]) -> list[str]:
     for angle in sorted({row.angle for row in rows}):
         sizes = [(row.size, row.file) for row in rows if row.size is not None and row.angle == angle]
         if sizes:
-            mean = geometric_mean([size for size, _ in sizes])
+            ratios = [size for size, _ in sizes]
             largest, where = max(sizes)
             lines.append(
-                f"{angle:g} degrees: size over Triangle's on {len(sizes)} ordinary inputs: geometric mean {mean:.3f}, "
-                f"all together {together(rows, angle):.3f}, largest {largest:.3f} ({where})"
+                f"{angle:g} degrees: size over Triangle's on {len(sizes)} ordinary inputs: geometric mean "
+                f"{geometric_mean(ratios):.3f}, median {statistics.median(ratios):.3f}, all together "
+                f"{together(rows, angle):.3f}, largest {largest:.3f} ({where})"
             )
     return lines
 

@@ -13,7 +13,7 @@ from dmr import io
 from dmr.cli.console import aligned, styled, writes_unicode
 from dmr.cli.describing import histogram
 from dmr.generation import generate
-from dmr.meshes import Mesh
+from dmr.meshes import Mesh, Pslg
 from dmr.quality import measure
 
 
@@ -105,6 +105,15 @@ def test_validate_compares_with_the_input(folder, capsys):
     assert dmr(capsys, "validate", "input.1.ele", "--input", "input.ele", "-q", "30")[0] == 0
     io.write("other.ele", Mesh(fan().vertices + np.array([0, 1e-9]), fan().triangles))
     assert dmr(capsys, "validate", "input.1.ele", "--input", "other.ele")[0] == 5
+
+
+def test_validate_compares_with_an_outline(folder, capsys):
+    io.write("domain.poly", Pslg([[0, 0], [4, 0], [4, 4], [1, 1], [0, 4]], [[0, 1], [1, 2], [2, 3], [3, 4], [4, 0]]))
+    assert dmr(capsys, "refine", "domain.poly")[0] == 0
+    assert dmr(capsys, "validate", "domain.1.ele", "--input", "domain.poly", "-q", "30")[0] == 0
+    code, out, _ = dmr(capsys, "validate", "domain.1.ele", "--input", "domain.poly", "--convex-hull")
+    assert code == 5
+    assert "the edge of the convex hull from 2 at (4.0, 4.0)" in out
 
 
 def test_view_draws_into_a_file(folder, capsys, monkeypatch, drawing):

@@ -148,6 +148,24 @@ def test_far_outside_and_in_the_middle_of_a_round_hole():
     assert (got[2500:] == 2).all()
 
 
+def test_inside_of_a_triangle_too_flat_to_be_looked_into():
+    """Nearest are its edges, not the boundary of the mesh."""
+    step = np.spacing(0.5)
+    mesh = dmr.Mesh(
+        [[0, 0], [1, 0], [1, 1], [0, 1], [0.5, 0.5 + 20 * step]], [[0, 1, 2], [0, 2, 4], [0, 4, 3], [4, 2, 3]]
+    )
+    assert SizeField(mesh, [3, 1, 3, 1, 3], on="vertices")([[0.5, 0.5 + 10 * step]])[0] == 3
+
+
+def test_batches_do_not_change_what_is_nearest(monkeypatch):
+    mesh = dmr.generate("plate", 300, 1)
+    places = np.random.default_rng(2).uniform(-3, 4, (50, 2))
+    together = Background(mesh).locate(places)
+    monkeypatch.setattr("dmr.background.edges.BATCH", 3)
+    for one, other in zip(together, Background(mesh).locate(places), strict=True):
+        assert np.array_equal(one, other)
+
+
 # ---- Sizes on triangles --------------------------------------------------------------------------------------------
 
 
@@ -385,6 +403,28 @@ def test_each_point_by_itself():
     together = field(places)
     assert np.array_equal(field(places[::-1])[::-1], together)
     assert np.array_equal(np.concatenate([field(places[k : k + 1]) for k in range(200)]), together[:200])
+
+
+# ---- In a refinement -----------------------------------------------------------------------------------------------
+
+
+def test_no_edge_is_longer_than_the_size_at_the_centroid():
+    background = dmr.Mesh([[0, 0], [2, 0], [2, 1], [0, 1]], [[0, 1, 2], [0, 2, 3]])
+    field = SizeField(background, [0.005, np.inf, 0.5, 0.1]).limited(0.4)
+    mesh = dmr.generate("random", 200, 3)  # no tiny one, which is refined in several ways
+    asked = []
+
+    def size(points):
+        asked.append(len(points))
+        return field(points)
+
+    result = dmr.refine(mesh, size=size, device="cpu")
+    corners = result.mesh.vertices[result.mesh.triangles]
+    edges = corners - np.roll(corners, 1, axis=1)
+    longest = np.sqrt((edges * edges).sum(axis=2)).max(axis=1)
+    assert (longest <= field(centroids(result.mesh)) * (1 + 1e-9)).all()
+    assert 1000 < len(result.mesh.triangles) < 20_000
+    assert len(asked) <= result.rounds + 1  # in bulk: once a round
 
 
 # ---- Files ---------------------------------------------------------------------------------------------------------

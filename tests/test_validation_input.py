@@ -9,7 +9,7 @@ import pytest
 import triangle
 from test_validation import grid, triangulated
 
-from dmr.meshes import Mesh, Pslg
+from dmr.meshes import Mesh
 from dmr.validation import validate
 
 ALL = {"input", "input vertices", "input segments", "stray segments", "total area"}
@@ -217,8 +217,12 @@ def test_an_input_that_is_no_triangulation_is_named():
     assert validate(mesh, input=loose).counts == {"input": 1}
 
 
-def test_an_outline_is_no_input():
-    from dmr.errors import OptionError
-
-    with pytest.raises(OptionError, match="Pslg"):
-        validate(grid([0.0, 1.0]), input=Pslg([[0, 0], [1, 0.0]], [[0, 1]]))
+def test_a_vertex_that_is_used_no_more_fails_input_vertices():
+    """A vertex inside goes, the hole is triangulated anew: same boundary, same area."""
+    square = [[0, 0], [2, 0], [2, 2], [0, 2], [0.9, 1.1]]
+    before = Mesh(square, [[0, 1, 4], [1, 2, 4], [2, 3, 4], [3, 0, 4]])
+    after = Mesh(square, [[0, 1, 2], [0, 2, 3]])
+    assert validate(after).ok
+    report = validate(after, input=before)
+    assert report.counts == {"input vertices": 1}
+    assert report.failures[0].index == 4

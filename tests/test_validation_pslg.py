@@ -9,6 +9,7 @@ import numpy as np
 import pytest
 import triangle
 
+import dmr
 from dmr.errors import OptionError
 from dmr.meshes import Mesh, Pslg
 from dmr.validation import validate
@@ -567,6 +568,44 @@ def test_crossings_that_rounding_moves_together():
     assert report.ok, report.lines()
     broken = changed(mesh, segments=mesh.segments[(mesh.segments != 9).all(axis=1)], segment_markers=None)
     assert indices(validate(broken, input=graph), "input segments") == {("input segment", 6)}
+
+
+def noisy_cells(seed, side=3):
+    """Square cells that were meant to share their edges: turned, each with vertices of its own, off by an ulp or so."""
+    rng = np.random.default_rng(seed)
+    turn = rng.random() * 6
+    rotation = np.array([[np.cos(turn), -np.sin(turn)], [np.sin(turn), np.cos(turn)]])
+    corners = np.array([[0, 0], [1, 0], [1, 1], [0, 1]])
+    cells = [(corners + [[i, j]]) / side @ rotation + 3 for i in range(side) for j in range(side)]
+    vertices = np.concatenate([cell + rng.integers(-1, 2, cell.shape) * np.spacing(cell) for cell in cells])
+    first = 4 * np.arange(side * side)
+    segments = np.concatenate([np.stack([first + k, first + (k + 1) % 4], axis=1) for k in range(4)])
+    return Pslg(vertices, segments)
+
+
+@pytest.mark.parametrize("seed", [0, 1, 2, 4, 5, 6, 7])
+def test_cells_that_share_edges_up_to_rounding(seed):
+    """Nearly all segments run along others within an ulp, and cross them somewhere."""
+    graph = noisy_cells(seed)
+    mesh = dmr.triangulate(graph)
+    report = validate(mesh, input=graph)
+    assert report.ok, report.lines()
+    # What is wrong by more than rounding is found all the same.
+    centroids = mesh.vertices[mesh.triangles].mean(axis=1)
+    middle = np.abs(centroids - graph.vertices[16:20].mean(axis=0)).max(axis=1) < 0.1
+    assert middle.any()
+    for wrong in (
+        Mesh(mesh.vertices, mesh.triangles[~middle], segments=mesh.segments),
+        Mesh(mesh.vertices, mesh.triangles, segments=mesh.segments[np.abs(lengths(mesh) - 1 / 3) > 1e-9]),
+    ):
+        found = validate(wrong, input=graph)
+        assert not found.ok
+        assert {f.element for f in found.failures} <= {"input segment", "triangle", "segment"}
+
+
+def lengths(mesh):
+    """Of the segments of a mesh."""
+    return np.hypot(*(mesh.vertices[mesh.segments[:, 0]] - mesh.vertices[mesh.segments[:, 1]]).T)
 
 
 def test_the_convex_hull_as_domain():

@@ -13,7 +13,7 @@ import pytest
 from test_validation import grid
 
 from dmr.io import write
-from dmr.meshes import Mesh
+from dmr.meshes import Mesh, Pslg
 
 ROOT = Path(__file__).parents[1]
 
@@ -68,3 +68,16 @@ def test_an_option_that_cannot_be_used_ends_with_2(folder):
     done = run(folder, "good.ele", "--min-angle", "80")
     assert done.returncode == 2
     assert "60 degrees" in done.stderr
+
+
+def test_an_outline_is_compared_with(folder):
+    write(folder / "square.poly", Pslg([[0, 0], [4, 0], [4, 4], [0, 4]], [[0, 1], [1, 2], [2, 3], [3, 0]]))
+    write(folder / "open.poly", Pslg([[0, 0], [4, 0], [4, 4], [0, 4]], [[0, 1], [1, 2], [2, 3]]))
+    write(folder / "square.1.ele", Mesh([[0, 0], [4, 0], [4, 4], [0, 4]], [[0, 1, 2], [0, 2, 3]]))
+    assert run(folder, "square.1.ele", "--input", "square.poly").returncode == 0
+    done = run(folder, "square.1.ele", "--input", "open.poly")
+    assert done.returncode == 5
+    assert "FAILED  stray segments" in done.stdout
+    assert run(folder, "square.1.ele", "--input", "open.poly", "--convex-hull").returncode == 0
+    assert run(folder, "square.1.ele", "--input", "square.1.ele", "--convex-hull").returncode == 2
+    assert run(folder, "square.poly").returncode == 1

@@ -111,14 +111,22 @@ def twice_area(vertices: Float, corners: NDArray[np.int32]) -> Fraction:
     return (bx - ax) * (cy - ay) - (by - ay) * (cx - ax)
 
 
-def check_own_areas(mesh: Mesh, points: Points, findings: Findings, excused: Mask) -> None:
-    """No triangle is larger than the area bound that it carries."""
-    if mesh.area_bounds is None or not (mesh.area_bounds > 0).any():
+def check_own_areas(mesh: Mesh, original: Mesh | None, points: Points, findings: Findings, excused: Mask) -> None:
+    """No triangle is larger than the area bound that it carries; where the original has such bounds, the mesh has."""
+    if mesh.area_bounds is None and original is not None and _has_bounds(original):
+        findings.start("area bounds")
+        findings.add("area bounds", "mesh", [None], lambda i: "carries no area bounds, but the input does")
+        return
+    if mesh.area_bounds is None or not _has_bounds(mesh):
         findings.skip("area bounds", "the mesh carries no area bounds")
         return
     findings.start("area bounds")
     limits = np.where(mesh.area_bounds > 0, mesh.area_bounds, np.inf)
     check_areas("area bounds", mesh, points, limits, findings, excused)
+
+
+def _has_bounds(mesh: Mesh) -> bool:
+    return mesh.area_bounds is not None and bool((mesh.area_bounds > 0).any())
 
 
 def check_size(mesh: Mesh, size: Size, findings: Findings, excused: Mask) -> None:

@@ -24,14 +24,21 @@ follows: those with D on neither side.
 *How close.* u is one ulp of the largest absolute coordinate of the segment's ends a and b; d = b - a. A vertex v keeps
 within k ulps if |cross(d, v - a)| <= k u (|dx| + |dy|), as in `dmr.checks.input`.
 
-* k = 1 for segments that no other one crosses. Vertices of the graph that lie on a segment do so exactly, and points
-  that refinement adds are rounded once.
-* k = 2 for segments that are crossed. A crossing's vertex is a rounded point, off by half an ulp in each coordinate, or
-  another vertex within an ulp of that: 3/2. The function cross(d, v - a) is linear in v, so the same holds for all
-  points of a piece between such vertices, and a point that refinement adds to it is rounded once more: 3/2 + 1/2.
+* k = 1 for ordinary segments. Vertices of the graph that lie on a segment do so exactly, and points that refinement
+  adds are rounded once.
+* k = 2 for segments that are *tied*: another one crosses them, or a vertex that is not on them is as near as two ulps,
+  so that one that is crossed may be moved across them. A crossing's vertex is a rounded point, off by half an ulp in
+  each coordinate, or another vertex within an ulp of that: 3/2. The function cross(d, v - a) is linear in v, so the
+  same holds for all points of a piece between such vertices, and a point that refinement adds to it is rounded once
+  more: 3/2 + 1/2.
 
-*Limits.* Where segments that cross keep within a few ulps of each other otherwise (they are nearly one line, or bound
-faces thinner than rounding), rounding may change which faces there are: a right mesh may then be refused.
+*Segments along one another.* Where segments run along one another within rounding, and cross, it is not determined
+which faces there are between them, nor which of several chains is whose. There a path may be any that fits (it may
+even go back within two ulps), and two exceptions are made, for tied segments: an edge of the mesh that no path took is
+not stray if it lies in the tube of a segment (`dmr.checks.tubes`: its part of T); and edges may be counted wrong where
+they bound triangles that lie in tubes. The difference between the two boundaries winds around such triangles only, and these are in T: the
+proof holds. A limit remains: gaps thinner than rounding, between segments that bound the domain, may open or close; a
+mesh that is right but for one of these may be refused.
 """
 
 from __future__ import annotations
@@ -42,9 +49,10 @@ import numpy as np
 from numpy.typing import NDArray
 
 from dmr.checks.outline import Outline
-from dmr.checks.paths import Paths
+from dmr.checks.paths import Paths, deviations
 from dmr.checks.report import Findings
-from dmr.checks.topology import Topology, describe, place
+from dmr.checks.topology import Mask, Topology, components, describe, place
+from dmr.checks.tubes import Tubes
 from dmr.exact import Points
 from dmr.meshes import Mesh
 
@@ -52,15 +60,16 @@ Int64 = NDArray[np.int64]
 
 
 def check_outline(
-    mesh: Mesh, points: Points, topology: Topology, outline: Outline, paths: Paths, findings: Findings
+    mesh: Mesh, topology: Topology, points: Points, outline: Outline, paths: Paths, findings: Findings
 ) -> None:
     """The mesh covers the outline's domain, and its constrained edges are the outline's segments."""
     check_kept(mesh, topology, outline, findings)
+    tubes = Tubes(mesh, points, outline)
     findings.start("input segments")
     _check_found(outline, paths, findings)
     _check_straight(mesh, points, outline, paths, findings)
-    _check_domain(mesh, outline, paths, findings)
-    _check_stray(mesh, paths, findings)
+    _check_domain(mesh, topology, tubes, outline, paths, findings)
+    _check_stray(mesh, tubes, paths, findings)
 
 
 def check_kept(mesh: Mesh, topology: Topology, outline: Outline, findings: Findings) -> None:
@@ -109,35 +118,25 @@ def _check_found(outline: Outline, paths: Paths, findings: Findings) -> None:
     _add("input segments", outline, missing, message, findings)
 
 
-def _oriented(mesh: Mesh, outline: Outline, segments: Int64) -> tuple[Int64, Int64]:
-    """The ends of segments, from left to right."""
-    a, b = outline.segments[segments].T.astype(np.int64)
-    (ax, ay), (bx, by) = mesh.vertices[a].T, mesh.vertices[b].T
-    swap = (ax > bx) | ((ax == bx) & (ay > by))
-    return np.where(swap, b, a), np.where(swap, a, b)
-
-
 def _check_straight(mesh: Mesh, points: Points, outline: Outline, paths: Paths, findings: Findings) -> None:
     """Paths keep close to their segments, and go forward along them."""
-    tails, heads = paths.chains.arcs.tails[paths.run_arcs], paths.chains.arcs.heads[paths.run_arcs]
+    arcs = paths.chains.arcs
     edge = np.searchsorted(outline.run, paths.run)  # the first of the run
-    a, b = _oriented(mesh, outline, outline.line[edge])
-    # An end of the segment itself is where it must be.
-    within = np.flatnonzero((heads != a) & (heads != b))
-    off = np.zeros(len(heads), bool)
-    off[within] = points.off_line(a[within], b[within], heads[within], outline.reach()[edge[within]])
-    back = points.dot(tails, heads, a, b) <= 0
+    off, back = deviations(mesh, points, outline, arcs, paths.run_arcs, paths.run)
     for wrong, text in ((off, "lies off it by more than {}"), (back, "is out of order along it")):
         at = np.flatnonzero(wrong)
 
         def message(i: int, at: Int64 = at, text: str = text) -> str:
-            ulps = "two ulps" if outline.crossed[edge[at[i]]] else "an ulp"
-            return f"has the chain vertex {place(mesh.vertices, heads[at[i]])}, which {text.format(ulps)}"
+            ulps = "two ulps" if outline.tied[outline.line[edge[at[i]]]] else "an ulp"
+            vertex = place(mesh.vertices, arcs.heads[paths.run_arcs[at[i]]])
+            return f"has the chain vertex {vertex}, which {text.format(ulps)}"
 
         _add("input segments", outline, edge[at], message, findings)
 
 
-def _check_domain(mesh: Mesh, outline: Outline, paths: Paths, findings: Findings) -> None:
+def _check_domain(
+    mesh: Mesh, topology: Topology, tubes: Tubes, outline: Outline, paths: Paths, findings: Findings
+) -> None:
     """The boundary of the mesh is that of the domain, with the triangles on the same side."""
     findings.start("domain")
     arcs, half_edges = paths.chains.arcs, paths.chains.arcs.half_edges
@@ -147,6 +146,8 @@ def _check_domain(mesh: Mesh, outline: Outline, paths: Paths, findings: Findings
     np.add.at(wanted, pair, np.where(forward, 1, -1) * outline.sides[paths.edge])
     left, right = half_edges[0::2] >= 0, half_edges[1::2] >= 0
     wrong = wanted != left.astype(np.int64) - right
+    if wrong.any():
+        wrong &= ~_around_slivers(mesh, topology, tubes, half_edges, wrong)
     # One failure for each wanted edge, at the first wrong edge of its path.
     at = np.flatnonzero(wrong[pair])
     edges, first = np.unique(paths.edge[at], return_index=True)
@@ -165,13 +166,46 @@ def _check_domain(mesh: Mesh, outline: Outline, paths: Paths, findings: Findings
     _add("domain", outline, edges, message, findings)
 
 
-def _check_stray(mesh: Mesh, paths: Paths, findings: Findings) -> None:
+def _around_slivers(mesh: Mesh, topology: Topology, tubes: Tubes, half_edges: Int64, wrong: Mask) -> Mask:
+    """Constrained edges where the count is wrong only because they bound triangles that are thinner than rounding.
+
+    Let wrong edges be walls: triangles hang together across all other edges, and with the outside across the boundary.
+    What hangs together with the outside is counted right. Any other part is if each of its triangles is in a tube.
+    """
+    walls = half_edges.reshape(-1, 2)[wrong]
+    links = topology.twins.copy()
+    links[walls[walls >= 0]] = -1
+    part = components(links.reshape(-1, 3))
+    outside = np.zeros(len(part) + 1, bool)
+    outside[-1] = True  # of edges without a triangle
+    outside[part[np.setdiff1d(topology.boundary, walls) // 3]] = True
+    # Parts that may be slivers, by their altitudes; these are looked at exactly.
+    inner = np.flatnonzero(~outside[part])
+    a, b, c = mesh.vertices[mesh.triangles[inner]].transpose(1, 0, 2)
+    longest = np.max([np.abs(q - p).max(axis=1) for p, q in ((a, b), (b, c), (c, a))], axis=0, initial=0.0)
+    u, v = b - a, c - a
+    thick = np.abs(u[:, 0] * v[:, 1] - u[:, 1] * v[:, 0]) > 8 * tubes.widest * longest
+    sliver = np.zeros(len(part) + 1, bool)
+    sliver[part[inner]] = True
+    sliver[part[inner[thick]]] = False
+    inner = inner[sliver[part[inner]]]
+    sliver[part[inner[~tubes.hold(mesh.triangles[inner])]]] = False
+    sides = np.where(walls >= 0, part[np.maximum(walls, 0) // 3], -1)
+    right = (sides[:, 0] != sides[:, 1]) & (outside | sliver)[sides].all(axis=1) & ~outside[sides].all(axis=1)
+    result = np.zeros(len(wrong), bool)
+    result[np.flatnonzero(wrong)[right]] = True
+    return result
+
+
+def _check_stray(mesh: Mesh, tubes: Tubes, paths: Paths, findings: Findings) -> None:
     """Nothing else of the mesh is boundary or constrained."""
     findings.start("stray segments")
     arcs, chains = paths.chains.arcs, paths.chains
     on_path = np.zeros(len(arcs.tails) // 2, bool)
     on_path[paths.run_arcs // 2] = True
     stray = 2 * np.flatnonzero(~on_path)
+    # Where rounding has tied segments together, a path may leave some of their edges to none.
+    stray = stray[~tubes.hold(np.stack([arcs.tails[stray], arcs.heads[stray]], axis=1))]
     # Each chain is told of once, as itself or its reverse; arcs on closed lines one by one.
     chain = np.minimum(chains.chain_of_arc[stray], chains.chain_of_arc[stray ^ 1])
     _, first = np.unique(np.where(chain < 0, len(chains.tails) + stray, chain), return_index=True)

@@ -31,34 +31,45 @@ class Knots:
         self._vertex = vertex_of_node
         self._way, self._edge = chains
         self._tails, self._heads = outline.ends()
-        self._first = np.flatnonzero(np.diff(outline.run, prepend=-1))  # the first edge of each run
-        self._stop = np.append(self._first[1:], len(outline.run))
+        first = outline.first_edges()
+        self._first, self._stop = first[:-1], first[1:]
         # What is looked at: the path of each run, and the part of it that each of its edges has.
         self._paths: dict[int, list[int]] = {}
         self._parts: dict[int, list[int]] = {}
 
-    def untie(self, found: Mask) -> None:
-        """Finds paths and moves crossings (`vertex_of_node`); `found` becomes what it is in `Paths`."""
+    def untie(self, found: Mask, fits: Mask) -> None:
+        """Finds paths and moves crossings (`vertex_of_node`).
+
+        Args:
+            found: (w,) which wanted edges have a chain; becomes what it is in `Paths`.
+            fits: (w,) which of these chains keep to their segment.
+        """
         outline = self._outline
         search = _Search(self._mesh, outline, self._arcs, self._way)
-        tied = np.unique(outline.run[~found])
+        tied = np.unique(outline.run[~(found & fits)])
         edges = np.flatnonzero(np.isin(outline.run, tied))
         crossings = np.unique(np.concatenate([self._tails[edges], self._heads[edges]]))
         crossings = crossings[crossings >= outline.first_crossing]
         around = np.flatnonzero(np.isin(self._tails, crossings) | np.isin(self._heads, crossings))
         for run in np.setdiff1d(outline.run[around], tied).tolist():
-            low, high = np.searchsorted(self._edge, (self._first[run], self._stop[run]))
-            self._paths[run] = self._way[low:high].tolist()
+            self._paths[run] = self._chains_of(run)
         # Where runs end, they end: others go through the same vertex.
         fixed = set(np.concatenate([self._tails[self._first], self._heads[self._stop - 1]]).tolist())
         for run in tied.tolist():
             path = self._search_run(search, run, fixed)
             if path is not None:
                 self._paths[run] = path
+            elif found[self._first[run] : self._stop[run]].all():
+                self._paths[run] = self._chains_of(run)
         self._move({int(node) for node in crossings} - fixed)
         found[edges] = False
         for run in self._paths:
             self._share_out(run, found)
+
+    def _chains_of(self, run: int) -> list[int]:
+        low, high = np.searchsorted(self._edge, (self._first[run], self._stop[run]))
+        chains: list[int] = self._way[low:high].tolist()
+        return chains
 
     def by_run(self) -> tuple[Int64, Int64]:
         """The arcs of the paths of all runs, and the run of each."""
@@ -134,7 +145,6 @@ class _Search:
         self._arcs = arcs
         self._order = np.argsort(arcs.tails, kind="stable")
         self._starts = np.searchsorted(arcs.tails[self._order], np.arange(len(mesh.vertices) + 1))
-        self._reach = outline.reach()
         present = (arcs.half_edges >= 0).astype(np.int64)
         self._sides = present - present[np.arange(len(present)) ^ 1]
         self._used = set((used // 2).tolist())
@@ -146,39 +156,19 @@ class _Search:
         """
         if start == stop:
             return []
-        outline = self._outline
-        i, end_of_run = np.searchsorted(outline.run, (run, run + 1))
-        sides = set(outline.sides[i:end_of_run].tolist())
+        first, end = np.searchsorted(self._outline.run, (run, run + 1))
+        sides = set(self._outline.sides[first:end].tolist())
+        leads_on = _Along(self._mesh, self._outline, int(self._outline.line[first]), stop)
 
         def leaving(vertex: int) -> Iterator[int]:
             arcs: list[int] = self._order[self._starts[vertex] : self._starts[vertex + 1]].tolist()
             return iter(sorted(arcs, key=lambda arc: (int(self._sides[arc]) not in sides, arc // 2 in self._used)))
 
-        a, b = outline.segments[outline.line[i]].tolist()
-        if self._at(a) > self._at(b):
-            a, b = b, a
-        (ax, ay), (bx, by) = self._at(a), self._at(b)
-        dx, dy = bx - ax, by - ay
-        width = Fraction(float(self._reach[i])) * (abs(dx) + abs(dy))
-
-        def along(vertex: int) -> Fraction:
-            x, y = self._at(vertex)
-            return dx * x + dy * y
-
-        end = along(stop)
-
-        def leads_on(vertex: int, before: Fraction) -> bool:
-            x, y = self._at(vertex)
-            place = dx * x + dy * y
-            if vertex != stop and (place >= end or abs(dx * (y - ay) - dy * (x - ax)) > width):
-                return False
-            return place > before
-
-        # Depth first; a vertex that led nowhere is not tried again. Progress is strict, so no path runs in a circle.
+        # Depth first; a vertex that led nowhere is not tried again.
         path: list[int] = []
         seen = {start}
         waiting = [leaving(start)]
-        here = [along(start)]
+        here = [start]
         while waiting:
             arc = next(waiting[-1], None)
             if arc is None:
@@ -188,7 +178,7 @@ class _Search:
                     path.pop()
                 continue
             head = int(self._arcs.heads[arc])
-            if head in seen or not leads_on(head, here[-1]):
+            if head in seen or not leads_on(here[-1], head):
                 continue
             path.append(arc)
             if head == stop:
@@ -196,9 +186,39 @@ class _Search:
                 return path
             seen.add(head)
             waiting.append(leaving(head))
-            here.append(along(head))
+            here.append(head)
         return None
 
+
+class _Along:
+    """Which steps go along a segment towards a vertex: they keep within its reach, and go forward."""
+
+    def __init__(self, mesh: Mesh, outline: Outline, line: int, stop: int) -> None:
+        self._vertices = mesh.vertices
+        (a,), (b,) = outline.oriented(np.array([line]))
+        self._a = self._at(int(a))
+        bx, by = self._at(int(b))
+        self._d = bx - self._a[0], by - self._a[1]
+        self._reach = Fraction(float(outline.reaches[line]))
+        self._width = self._reach * (abs(self._d[0]) + abs(self._d[1]))
+        self._tied = bool(outline.tied[line])
+        self._stop = stop
+
+    def __call__(self, tail: int, head: int) -> bool:
+        if head != self._stop:
+            x, y = self._at(head)
+            if abs(self._d[0] * (y - self._a[1]) - self._d[1] * (x - self._a[0])) > self._width:
+                return False
+            if not self._forward(head, self._stop):
+                return False
+        return self._forward(tail, head)
+
+    def _forward(self, tail: int, head: int) -> bool:
+        (px, py), (qx, qy) = self._at(tail), self._at(head)
+        if self._tied and max(abs(qx - px), abs(qy - py)) <= self._reach:
+            return True
+        return self._d[0] * (qx - px) + self._d[1] * (qy - py) > 0
+
     def _at(self, vertex: int) -> tuple[Fraction, Fraction]:
-        x, y = self._mesh.vertices[vertex].tolist()
+        x, y = self._vertices[vertex].tolist()
         return Fraction(x), Fraction(y)

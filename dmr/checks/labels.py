@@ -15,6 +15,7 @@ from dmr.checks.outline import Outline
 from dmr.checks.paths import Paths
 from dmr.checks.report import Findings
 from dmr.checks.topology import Mask, Topology, components, describe, place
+from dmr.checks.tubes import Tubes
 from dmr.exact import Points
 from dmr.meshes import Mesh
 
@@ -42,13 +43,17 @@ def check_region_attributes(mesh: Mesh, topology: Topology, outline: Outline, pa
         ),
     )
     # Every face of the mesh has a path along it: what holds there, and changes nowhere else, holds in all of it.
-    half_edges, faces = _faces_beside(outline, paths)
+    half_edges, faces, tied = _faces_beside(outline, paths)
     entries, region = _regions_of(outline, faces)
     given = np.where(region >= 0, regions[region, 2], 0.0)
-    right = np.zeros(len(topology.starts), bool)
-    right[half_edges[entries[values[half_edges[entries] // 3] == given]]] = True
-    triangles, first = np.unique(half_edges[~right[half_edges]] // 3, return_index=True)
-    beside = faces[~right[half_edges]][first]
+    right = np.zeros(len(faces), bool)
+    right[entries[values[half_edges[entries] // 3] == given]] = True
+    if not right[tied].all():
+        # Paths of tied segments may have been mixed up by rounding: any of those along a face will do.
+        face = _faces_of_mesh(topology, paths)[half_edges // 3]
+        right |= tied & np.isin(face, face[right])
+    triangles, first = np.unique(half_edges[~right] // 3, return_index=True)
+    beside = faces[~right][first]
 
     def message(i: int) -> str:
         return f"has the region {float(values[triangles[i]])!r}; it lies {_describe_regions(outline, int(beside[i]))}"
@@ -71,28 +76,35 @@ def check_region_areas(
         findings.skip("region areas", "no region of the input has a largest area")
         return
     findings.start("region areas")
-    half_edges, faces = _faces_beside(outline, paths)
+    half_edges, faces, _ = _faces_beside(outline, paths)
     entries, region = _regions_of(outline, faces)
     limit = np.where((region >= 0) & (areas[region] > 0), areas[region], np.inf)
+    face = _faces_of_mesh(topology, paths)
+    # Of several faces that rounding made one, the largest limit; of several regions in a face likewise.
+    limits = np.full(len(mesh.triangles), -np.inf)
+    np.maximum.at(limits, face[half_edges[entries] // 3], limit)
+    limits[limits == -np.inf] = np.inf
+    check_areas("region areas", mesh, points, limits[face], findings, excused)
+
+
+def _faces_of_mesh(topology: Topology, paths: Paths) -> Int64:
+    """(m,) the face of the mesh that each triangle lies in, by one of its triangles."""
     free = topology.twins.copy()
     constrained = paths.chains.arcs.half_edges
     free[constrained[constrained >= 0]] = -1
-    component = components(free.reshape(-1, 3))
-    # Of several faces that rounding made one, the largest limit; of several regions in a face likewise.
-    limits = np.full(len(mesh.triangles), -np.inf)
-    np.maximum.at(limits, component[half_edges[entries] // 3], limit)
-    limits[limits == -np.inf] = np.inf
-    check_areas("region areas", mesh, points, limits[component], findings, excused)
+    return components(free.reshape(-1, 3))
 
 
-def _faces_beside(outline: Outline, paths: Paths) -> tuple[Int64, Int64]:
-    """The half-edges along paths that lie in the domain, and the face of the outline that each lies in."""
+def _faces_beside(outline: Outline, paths: Paths) -> tuple[Int64, Int64, Mask]:
+    """The half-edges along paths that lie in the domain, the face of the outline each lies in, and whether its segment
+    is tied."""
     arcs = paths.chains.arcs
     edges = outline.wanted[paths.edge]
     half_edges = np.concatenate([arcs.half_edges[paths.arcs], arcs.half_edges[paths.arcs ^ 1]])
     faces = np.concatenate([outline.arrangement.above[edges], outline.arrangement.below[edges]])
+    tied = np.tile(outline.tied[outline.line[paths.edge]], 2)
     inside = (half_edges >= 0) & outline.covered[faces]
-    return half_edges[inside], faces[inside]
+    return half_edges[inside], faces[inside], tied[inside]
 
 
 def _regions_of(outline: Outline, faces: Int64) -> tuple[Int64, Int64]:
@@ -120,7 +132,9 @@ def _describe_regions(outline: Outline, face: int) -> str:
     )
 
 
-def check_markers(mesh: Mesh, topology: Topology, outline: Outline, paths: Paths, findings: Findings) -> None:
+def check_markers(
+    mesh: Mesh, topology: Topology, points: Points, outline: Outline, paths: Paths, findings: Findings
+) -> None:
     """Pieces of a segment have its marker, or that of one that runs along it; on the boundary 1 may stand for 0.
 
     An edge of the mesh that is not listed in its segments counts as marked with 0.
@@ -138,6 +152,16 @@ def check_markers(mesh: Mesh, topology: Topology, outline: Outline, paths: Paths
     known = np.flatnonzero(np.isin(listed, edge))
     actual = mesh.segment_markers.astype(np.int64)
     wrong = known[~_contains(edge, allowed, listed[known], actual[known])]
+    # Where rounding has tied segments together, paths may have been mixed up: any segment there will do.
+    tubes = Tubes(mesh, points, outline)
+
+    def fits_there(i: int) -> bool:
+        markers = set(outline.markers[tubes.around(mesh.segments[i])].tolist())
+        if 0 in markers and arcs.on_boundary[2 * listed[i]]:
+            markers.add(1)
+        return int(actual[i]) in markers
+
+    wrong = np.array([i for i in wrong.tolist() if not fits_there(i)], np.int64)
     lost = unlisted[~_contains(edge, allowed, unlisted, np.zeros(len(unlisted), np.int64))]
 
     def expected(which: int) -> str:

@@ -13,6 +13,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from dmr.checks.topology import Mask, place
+from dmr.exact import Points
 from dmr.exact.arrangement import OUTSIDE, Arrangement, convex_hull
 from dmr.meshes import Pslg
 
@@ -34,8 +35,10 @@ class Outline:
             line from left to right, over crossings, up to a vertex or to where the domain ends.
         run: (w,) the number of the run, from 0, ascending.
         sides: (w,) 1 where it is on the left of such an edge only, -1 on the right only, 0 on both.
-        line: (w,) of the segments that the edge is part of, the one with the smallest coordinates.
-        crossed: (w,) whether one of those segments crosses another one where neither has a vertex.
+        line: (w,) of the segments that the edge is part of, the one with the smallest reach.
+        tied: (s,) which segments cross another one, so that the crossing is a rounded point, or come as near as two
+            ulps to a vertex that is not on them, so that others that are crossed may be moved across them.
+        reaches: (s,) how far vertices of a segment may be from it; see `dmr.checks.domain`.
     """
 
     pslg: Pslg
@@ -47,7 +50,8 @@ class Outline:
     run: Int64
     sides: Int64
     line: Int64
-    crossed: Mask
+    tied: Mask
+    reaches: Float
 
     @classmethod
     def of(cls, pslg: Pslg, *, hull: bool) -> Outline:
@@ -69,25 +73,24 @@ class Outline:
         covered[OUTSIDE] = False
         holes = arrangement.point_faces[: len(pslg.holes)]
         covered[holes[holes >= 0]] = False
-        # One edge, several owners: all lie on one line, so that the strictest of them stands for all.
         edge_of = np.repeat(np.arange(len(arrangement.tails)), np.diff(arrangement.offsets))
-        reach = segment_reach(pslg.vertices, segments)[arrangement.owners]
-        order = np.lexsort((arrangement.owners, reach, edge_of))
+        first_crossing = arrangement.nodes - len(arrangement.crossings)
+        at_crossing = (arrangement.tails >= first_crossing) | (arrangement.heads >= first_crossing)
+        tied = np.zeros(len(segments), bool)
+        tied[arrangement.owners[at_crossing[edge_of]]] = True
+        tied |= _near_vertices(pslg.vertices, segments, arrangement)
+        reaches = segment_ulps(pslg.vertices, segments) * (1 + tied)
+        # One edge, several owners: all lie on one line, so that the strictest of them stands for all.
+        order = np.lexsort((arrangement.owners, reaches[arrangement.owners], edge_of))
         line = arrangement.owners[order[arrangement.offsets[:-1]]] if len(order) else np.zeros(0, np.int64)
         above, below = covered[arrangement.above], covered[arrangement.below]
         wanted = np.flatnonzero(above | below)
         # The sweep made the edges of a line from left to right.
         wanted = wanted[np.argsort(line[wanted], kind="stable")]
-        first_crossing = arrangement.nodes - len(arrangement.crossings)
         tails, heads = arrangement.tails[wanted], arrangement.heads[wanted]
         goes_on = np.zeros(len(wanted), bool)
         goes_on[1:] = (tails[1:] == heads[:-1]) & (heads[:-1] >= first_crossing)
         goes_on[1:] &= line[wanted[1:]] == line[wanted[:-1]]
-        segment_crossed = np.zeros(len(segments), bool)
-        at_crossing = (arrangement.tails >= first_crossing) | (arrangement.heads >= first_crossing)
-        segment_crossed[arrangement.owners[at_crossing[edge_of]]] = True
-        crossed = np.zeros(len(arrangement.tails), bool)
-        np.logical_or.at(crossed, edge_of, segment_crossed[arrangement.owners])
         return cls(
             pslg=pslg,
             segments=segments,
@@ -98,7 +101,8 @@ class Outline:
             run=np.cumsum(~goes_on) - 1,
             sides=above[wanted].astype(np.int64) - below[wanted],
             line=line[wanted],
-            crossed=crossed[wanted],
+            tied=tied,
+            reaches=reaches,
         )
 
     @property
@@ -110,10 +114,16 @@ class Outline:
         """The nodes that each wanted edge joins, from left to right."""
         return self.arrangement.tails[self.wanted], self.arrangement.heads[self.wanted]
 
-    def reach(self) -> Float:
-        """(w,) how far the vertices of each wanted edge may be from its segment; see `dmr.checks.domain`."""
-        reach: Float = segment_reach(self.pslg.vertices, self.segments)[self.line] * (1 + self.crossed)
-        return reach
+    def first_edges(self) -> Int64:
+        """The first wanted edge of each run, and behind them the number of all wanted edges."""
+        return np.append(np.flatnonzero(np.diff(self.run, prepend=-1)), len(self.run))
+
+    def oriented(self, lines: Int64) -> tuple[Int64, Int64]:
+        """The ends of segments, from left to right (from below where they are vertical)."""
+        a, b = self.segments[lines].T.astype(np.int64)
+        (ax, ay), (bx, by) = self.pslg.vertices[a].T, self.pslg.vertices[b].T
+        swap = (ax > bx) | ((ax == bx) & (ay > by))
+        return np.where(swap, b, a), np.where(swap, a, b)
 
     def owners_of_all(self) -> tuple[Int64, Int64]:
         """The segments that wanted edges are part of, one edge after the other, and the edge (0 to w - 1) of each."""
@@ -147,7 +157,26 @@ class Outline:
         return f"in the hole of point {hole} at ({float(x)!r}, {float(y)!r})"
 
 
-def segment_reach(vertices: Float, segments: NDArray[np.int32]) -> Float:
+def _near_vertices(vertices: Float, segments: NDArray[np.int32], arrangement: Arrangement) -> Mask:
+    """(s,) whether a segment passes a node within two ulps, or ends in such a node."""
+    first_crossing = arrangement.nodes - len(arrangement.crossings)
+    place = np.zeros((arrangement.nodes, 2))
+    place[arrangement.vertex_nodes] = vertices
+    place[first_crossing:] = [(float(x), float(y)) for x, y in arrangement.crossings] or np.empty((0, 2))
+    nodes, passing = arrangement.near_nodes, arrangement.near_segments
+    every = Points(np.concatenate([vertices, place[nodes]]))
+    a, b = segments[passing].T.astype(np.int64)
+    reach = 2 * segment_ulps(vertices, segments[passing])
+    near = ~every.off_line(a, b, len(vertices) + np.arange(len(nodes)), reach)
+    near_node = np.zeros(arrangement.nodes, bool)
+    near_node[nodes[near]] = True
+    result: Mask = near_node[arrangement.vertex_nodes[segments[:, 0]]]
+    result |= near_node[arrangement.vertex_nodes[segments[:, 1]]]
+    result[passing[near]] = True
+    return result
+
+
+def segment_ulps(vertices: Float, segments: NDArray[np.int32]) -> Float:
     """(s,) one ulp of the largest absolute coordinate of each segment's ends."""
-    reach: Float = np.spacing(np.abs(vertices[segments]).max(axis=(1, 2), initial=0.0))
-    return reach
+    ulps: Float = np.spacing(np.abs(vertices[segments]).max(axis=(1, 2), initial=0.0))
+    return ulps

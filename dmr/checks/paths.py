@@ -18,14 +18,15 @@ from numpy.typing import NDArray
 
 from dmr.checks.chains import Arcs, Chains
 from dmr.checks.knots import Knots
-from dmr.checks.outline import Outline, segment_reach
+from dmr.checks.outline import Outline
 from dmr.checks.topology import Mask, Topology
+from dmr.exact import Points
 from dmr.meshes import Mesh
 
 Int64 = NDArray[np.int64]
 
-# The vertex of a crossing is looked for within so many ulps of its segments, in each coordinate.
-_NEAR_CROSSING = 4.0
+# The vertex of a crossing is looked for within so many times the reach of its segments, in each coordinate.
+_NEAR_CROSSING = 2.0
 
 
 @dataclass(frozen=True, eq=False)
@@ -51,7 +52,7 @@ class Paths:
     edge: Int64
 
     @classmethod
-    def of(cls, mesh: Mesh, outline: Outline, topology: Topology) -> Paths:
+    def of(cls, mesh: Mesh, points: Points, outline: Outline, topology: Topology) -> Paths:
         """Finds the paths; those that are missing are left to `found`."""
         arcs = Arcs.of(topology, mesh.segments)
         vertex_of_node = _vertices_of_nodes(mesh, outline, topology, arcs)
@@ -69,11 +70,37 @@ class Paths:
         direct = np.flatnonzero(matched >= 0)
         way, owner = chains.arcs_of(matched[direct])
         edge = direct[owner]
-        if found.all():
+        fits = np.ones(len(found), bool)
+        off, back = deviations(mesh, points, outline, arcs, way, outline.run[edge])
+        fits[edge[(off | back) & outline.tied[outline.line[edge]]]] = False
+        if (found & fits).all():
             return cls(vertex_of_node, chains, found, way, outline.run[edge], way, edge)
         knots = Knots(mesh, outline, arcs, vertex_of_node, (way, edge))
-        knots.untie(found)
+        knots.untie(found, fits)
         return cls(vertex_of_node, chains, found, *knots.by_run(), *knots.by_edge())
+
+
+def deviations(mesh: Mesh, points: Points, outline: Outline, arcs: Arcs, way: Int64, run: Int64) -> tuple[Mask, Mask]:
+    """Where paths leave their segments.
+
+    Args:
+        arcs: all arcs; way: those of the paths, in order; run: the run of each of them.
+
+    Returns:
+        For each arc of the paths whether its head is too far off the line, and whether it does not go forward. (On a
+        tied segment it may go back within two ulps: crossings that near may have changed their order.)
+    """
+    tails, heads = arcs.tails[way], arcs.heads[way]
+    line = outline.line[np.searchsorted(outline.run, run)]
+    a, b = outline.oriented(line)
+    reach = outline.reaches[line]
+    # An end of the segment itself is where it must be.
+    within = np.flatnonzero((heads != a) & (heads != b))
+    off = np.zeros(len(way), bool)
+    off[within] = points.off_line(a[within], b[within], heads[within], reach[within])
+    back = points.dot(tails, heads, a, b) <= 0
+    step = np.abs(mesh.vertices[heads] - mesh.vertices[tails]).max(axis=1, initial=0.0)
+    return off, back & ~(outline.tied[line] & (step <= reach))
 
 
 def _vertices_of_nodes(mesh: Mesh, outline: Outline, topology: Topology, arcs: Arcs) -> Int64:
@@ -98,7 +125,7 @@ def _vertices_of_nodes(mesh: Mesh, outline: Outline, topology: Topology, arcs: A
 
 def _crossings(outline: Outline) -> dict[int, float]:
     """How far from each crossing on a wanted edge its vertex may be."""
-    reach = segment_reach(outline.pslg.vertices, outline.segments)
+    reach = outline.reaches
     owners, edge = outline.owners_of_all()
     result: dict[int, float] = {}
     for nodes in outline.ends():

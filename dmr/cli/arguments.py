@@ -183,6 +183,7 @@ def _add_validate(commands: Any) -> None:
     add("--input", metavar="IN", help="the mesh that it was refined from, or the .poly file that it is a mesh of")
     add("-q", "--min-angle", type=_number, metavar="DEG", help="no angle may be smaller")
     add("-a", "--max-area", type=_number, metavar="A", help="no triangle may be larger")
+    add("--size", metavar="FILE", help="a mesh whose vertices say how long edges may be, as for refine")
     add("--convex-hull", action="store_true", help="the domain of a .poly reaches to the convex hull of its vertices")
     add("--json", action="store_true", help="one JSON object on stdout")
 

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from dmr.cli.arguments import Arguments
 from dmr.cli.console import Console
-from dmr.cli.files import read, read_mesh
+from dmr.cli.files import read, read_mesh, read_size_field
 from dmr.errors import OptionError
 
 INVALID = 5
@@ -25,6 +25,7 @@ def run(arguments: Arguments, console: Console) -> int:
         input=None if arguments.input is None else read(arguments.input),
         min_angle=arguments.min_angle,
         max_area=arguments.max_area,
+        size=None if arguments.size is None else read_size_field(arguments.size),
         convex_hull=arguments.convex_hull,
     )
     if arguments.json:

@@ -28,6 +28,8 @@ Int64 = NDArray[np.int64]
 
 # The face beyond all segments.
 OUTSIDE = 0
+# How many ulps are near.
+NEAR = 2
 # As in `sweep.side`: two differences and a product on each side, and the last difference.
 _ROUNDING, _FLOOR = 2.0**-50, 2.0**-1000
 
@@ -46,6 +48,8 @@ class Arrangement:
         owners, offsets: edge i is part of the segments owners[offsets[i] : offsets[i + 1]], one or several.
         faces: number of faces; 0 is the one outside.
         point_faces: (q,) the face of each point that was to be located, -1 where it lies on a segment.
+        near_nodes, near_segments: (p,) pairs of a node and a segment that passes it within some ulps of its
+            coordinates, not through it: all within `NEAR` of them, and maybe others within a few times as many.
     """
 
     nodes: int
@@ -60,6 +64,8 @@ class Arrangement:
     offsets: Int64
     faces: int
     point_faces: Int64
+    near_nodes: Int64
+    near_segments: Int64
 
     @classmethod
     def of(cls, vertices: Float, segments: NDArray[np.int32], points: Float) -> Arrangement:
@@ -86,16 +92,22 @@ class Arrangement:
         node_of = np.concatenate([nodes, nodes[-1:] + 1 + np.arange(len(sweep.crossings))])
         located = np.array(sweep.located, np.int64).reshape(-1)
         faces_at = np.where(located < 0, -1, face_of[located]) if len(located) else located
-        # Whose each edge is: of all segments with the ends of one of its pieces.
+        # Whose each piece is: of all segments with the same ends.
         by_piece = long[np.argsort(which.reshape(-1), kind="stable")]
         counts = np.bincount(which.reshape(-1), minlength=len(pieces))
         starts = np.concatenate([[0], np.cumsum(counts)]).astype(np.int64)
-        members = np.array([member for edge in sweep.members for member in edge], np.int64)
-        per_edge = np.array([len(edge) for edge in sweep.members], np.int64)
-        sizes = starts[members + 1] - starts[members]
-        owners = by_piece[np.repeat(starts[members] - (np.cumsum(sizes) - sizes), sizes) + np.arange(sizes.sum())]
-        ends_of_members = np.concatenate([[0], np.cumsum(sizes)])
-        offsets = ends_of_members[np.concatenate([[0], np.cumsum(per_edge)])].astype(np.int64)
+
+        def owned(members: list[list[int]]) -> tuple[Int64, Int64]:
+            """The owners of lists of pieces, and how many each list has."""
+            flat = np.array([member for each in members for member in each], np.int64)
+            sizes = starts[flat + 1] - starts[flat]
+            owners = by_piece[np.repeat(starts[flat] - (np.cumsum(sizes) - sizes), sizes) + np.arange(sizes.sum())]
+            ends = np.concatenate([[0], np.cumsum(sizes)])
+            lists = np.cumsum([0, *map(len, members)])
+            return owners, np.diff(ends[lists])
+
+        owners, sizes = owned(sweep.members)
+        near_segments, near_sizes = owned(sweep.near_members)
         return cls(
             nodes=int(is_vertex.sum()) + len(sweep.crossings),
             crossings=tuple(sweep.crossings),
@@ -106,9 +118,11 @@ class Arrangement:
             above=face_of[np.array(sweep.above, np.int64)],
             below=face_of[np.array(sweep.below, np.int64)],
             owners=owners,
-            offsets=offsets,
+            offsets=np.concatenate([[0], np.cumsum(sizes)]).astype(np.int64),
             faces=int(face_of.max()) + 1,
             point_faces=faces_at[ranks[n:]],
+            near_nodes=np.repeat(node_of[np.array(sweep.near_nodes, np.int64)], near_sizes),
+            near_segments=near_segments,
         )
 
 
@@ -149,9 +163,10 @@ class _Line:
         right: that end; far: its rank.
         members: the pieces that run along it; node: rank or crossing where it last started.
         above: the piece of a face above it.
+        width: how large its cross product with the way to a point is at most, where that is near.
     """
 
-    __slots__ = ("above", "dx", "dy", "far", "members", "node", "right", "x", "y")
+    __slots__ = ("above", "dx", "dy", "far", "members", "node", "right", "width", "x", "y")
 
     def __init__(self, left: tuple[float, float], right: tuple[float, float], far: int, members: list[int]) -> None:
         self.x, self.y = left
@@ -161,6 +176,8 @@ class _Line:
         self.members = members
         self.node = -1
         self.above = -1
+        largest = max(abs(left[0]), abs(left[1]), abs(right[0]), abs(right[1]))
+        self.width = NEAR * 2.0**-52 * largest * (abs(self.dx) + abs(self.dy))
 
     def continued(self, members: list[int]) -> _Line:
         """The same line beyond a node."""
@@ -208,6 +225,13 @@ def _side(line: _Line, event: _Event) -> int:
     return (exact > 0) - (exact < 0)
 
 
+def _is_near(line: _Line, event: _Event) -> bool:
+    """Whether a point may be as near to a line as `NEAR` ulps."""
+    first = line.dx * (event.y - line.y)
+    second = line.dy * (event.x - line.x)
+    return not abs(first - second) > 2.0 * line.width + _ROUNDING * (abs(first) + abs(second)) + _FLOOR
+
+
 def _turn(first: _Line, second: _Line) -> int:
     """1 where the second line's direction is left of the first one's, -1 right, 0 where they are the same."""
     plus, minus = first.dx * second.dy, first.dy * second.dx
@@ -249,6 +273,8 @@ class _Sweep:
         self.above: list[int] = []
         self.below: list[int] = []
         self.members: list[list[int]] = []
+        self.near_nodes: list[int] = []
+        self.near_members: list[list[int]] = []
 
     def run(self) -> None:
         """All events, from left to right."""
@@ -284,6 +310,7 @@ class _Sweep:
         beneath = status[place - 1].above if place else OUTSIDE
         if event.exact is None and not self._is_vertex[event.rank]:
             return beneath if place == stop else -1
+        self._look_around(event, place, stop)
         if place == stop and not starting:
             return beneath
         ended = status[place:stop]
@@ -318,6 +345,16 @@ class _Sweep:
         while stop < len(status) and ((not exact and status[stop].far == rank) or _side(status[stop], event) == 0):
             stop += 1
         return low, stop
+
+    def _look_around(self, event: _Event, place: int, stop: int) -> None:
+        """Notes the lines that pass near a node."""
+        status = self._status
+        for others in (range(place - 1, -1, -1), range(stop, len(status))):
+            for i in others:
+                if not _is_near(status[i], event):
+                    break
+                self.near_nodes.append(event.number)
+                self.near_members.append(status[i].members)
 
     def _emit(self, ended: Iterable[_Line], beneath: int, node: int) -> None:
         for line in ended:

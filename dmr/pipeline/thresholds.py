@@ -49,12 +49,11 @@ FOR_TINY_MESHES = (
     Recipe(Fraction(95, 100), lens=False),
     Recipe(Fraction(97, 100), lens=True),
     Recipe(Fraction(90, 100), lens=True),
-    Recipe(Fraction(95, 100), lens=True, worst_first=True),
-    Recipe(Fraction(97, 100), lens=True, worst_first=True),
-    Recipe(Fraction(90, 100), lens=True, worst_first=True),
-    Recipe(Fraction(95, 100), lens=True, worst_first=True, one_by_one=True),
-    Recipe(Fraction(95, 100), lens=False, worst_first=True, one_by_one=True),
+    Recipe(Fraction(75, 100), lens=True, worst_first=True),
+    Recipe(Fraction(85, 100), lens=True, one_by_one=True),
     Recipe(Fraction(95, 100), lens=True, one_by_one=True),
+    Recipe(Fraction(95, 100), lens=False, one_by_one=True),
+    Recipe(Fraction(95, 100), lens=True, worst_first=True, one_by_one=True),
 )
 
 
@@ -112,5 +111,10 @@ def thresholds(options: RefineOptions, recipe: Recipe = USUAL) -> Thresholds:
     doubled_cosine = max(2 * cosine * cosine - 1, Fraction(0))
     lens = 0.0 if options.conforming or not recipe.lens else float(doubled_cosine * doubled_cosine)
     return Thresholds(
-        float(cosine * cosine) * (1.0 - MARGIN), area, limit, lens, int(recipe.worst_first), int(recipe.one_by_one)
+        float(cosine * cosine) * (1.0 - MARGIN),
+        area,
+        limit,
+        lens,
+        int(recipe.worst_first),
+        int(recipe.one_by_one),
     )

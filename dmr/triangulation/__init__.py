@@ -21,7 +21,7 @@ from dmr.meshes import Float, Int, Mesh, Pslg
 from dmr.options import CONFLICT_POLICIES, MESHERS
 from dmr.triangulation.carving import Domain, carve
 from dmr.triangulation.conflicts import CROSSING, describe_conflicts
-from dmr.triangulation.native import OUTSIDE, Plane, triangulate_plane
+from dmr.triangulation.native import Plane, triangulate_plane
 
 __all__ = ["triangulate", "triangulate_noting"]
 
@@ -69,32 +69,37 @@ def triangulate_noting(pslg: Pslg, *, on_conflict: str, convex_hull: bool, meshe
     check_coordinates(pslg.vertices)
     if len(pslg.vertices) < 3:
         raise InvalidMeshError(f"{len(pslg.vertices)} vertices span no triangle")
-    plane = triangulate_plane(pslg)
+    notes = []
+    if not len(pslg.segments) and not convex_hull:
+        notes.append("there are no segments: the convex hull of the vertices is meshed")
+        convex_hull = True
+    plane = triangulate_plane(pslg, convex_hull=convex_hull)
     conflicts = describe_conflicts(pslg, plane)
     if conflicts and on_conflict == "error":
         raise conflicts[0][1]
-    domain = carve(pslg, plane, convex_hull=convex_hull)
-    notes = [resolved for resolved, _ in conflicts] + domain.notes
+    domain = carve(pslg, plane)
+    notes += [resolved for resolved, _ in conflicts] + domain.notes
     if mesher == "triangle":
         from dmr.triangulation.peer import triangulate_by_triangle
 
         return triangulate_by_triangle(pslg, convex_hull=convex_hull), notes
-    return _mesh(pslg, plane, domain), notes
+    return _mesh(pslg, plane, domain, convex_hull), notes
 
 
-def _mesh(pslg: Pslg, plane: Plane, domain: Domain) -> Mesh:
+def _mesh(pslg: Pslg, plane: Plane, domain: Domain, convex_hull: bool) -> Mesh:
     vertices = np.concatenate([pslg.vertices, plane.new_vertices])
     pieces, ends = _along_segments(pslg, plane, vertices, np.flatnonzero(domain.left | domain.right))
     assert pslg.segment_markers is not None
     given = pslg.segment_markers[plane.edge_segments[pieces]]
     on_boundary = domain.left[pieces] != domain.right[pieces]
     markers = np.where((given == 0) & on_boundary, 1, given).astype(np.int32)
+    boundary = np.concatenate([ends[on_boundary].ravel(), plane.hull if convex_hull else plane.hull[:0]])
     return Mesh(
         vertices,
         plane.triangles if domain.kept.all() else plane.triangles[domain.kept],
         segments=ends,
         segment_markers=markers,
-        vertex_markers=_vertex_markers(pslg, plane, domain, ends[on_boundary], ends, given),
+        vertex_markers=_vertex_markers(pslg, plane, boundary, ends, given),
         vertex_attributes=_vertex_attributes(pslg, plane, vertices),
         triangle_attributes=None if domain.attributes is None else domain.attributes[domain.kept, None],
         area_bounds=None if domain.area_bounds is None else domain.area_bounds[domain.kept],
@@ -114,12 +119,10 @@ def _along_segments(pslg: Pslg, plane: Plane, vertices: Float, pieces: NDArray[n
     return pieces[order].astype(np.int32), ends[order]
 
 
-def _vertex_markers(pslg: Pslg, plane: Plane, domain: Domain, boundary: Int, ends: Int, markers: Int) -> Int:
+def _vertex_markers(pslg: Pslg, plane: Plane, boundary: Int, ends: Int, markers: Int) -> Int:
     """The marker given; where it is 0, that of a vertex in the same place, of a segment, or 1 on the boundary."""
     count = len(pslg.vertices) + len(plane.new_vertices)
     result = np.zeros(count, np.int32)
-    if domain.kept[plane.labels == OUTSIDE].any():  # the hull is the boundary
-        result[plane.hull] = 1
     result[boundary] = 1
     said = np.flatnonzero(markers)[::-1]  # later writes win: the first segment is written last
     result[ends[said]] = markers[said, None]

@@ -38,24 +38,19 @@ class Domain:
     notes: list[str]
 
 
-def carve(pslg: Pslg, plane: Plane, *, convex_hull: bool) -> Domain:
+def carve(pslg: Pslg, plane: Plane) -> Domain:
     """Finds the domain.
 
     Args:
         pslg: the outline; plane: its triangulation.
-        convex_hull: everything within the convex hull belongs to the domain, but for the holes.
 
     Raises:
         InvalidMeshError: an outline with a gap, a hole or region point outside of the domain or on a segment, two
             regions in one part, or no domain at all.
     """
     in_domain = np.ones(int(plane.labels.max()) + 1, bool)
-    in_domain[OUTSIDE] = convex_hull or not len(pslg.segments)
-    notes = []
-    if not len(pslg.segments) and not convex_hull:
-        notes.append("there are no segments: the convex hull of the vertices is meshed")
-    if not in_domain[OUTSIDE]:
-        notes += _check_outline(pslg, plane)
+    in_domain[OUTSIDE] = False
+    notes = _check_outline(pslg, plane)
     _carve_holes(pslg, plane, in_domain)
     kept = in_domain[plane.labels]
     if not kept.any():
@@ -119,10 +114,8 @@ def _gap(pslg: Pslg, plane: Plane, edges: Int) -> InvalidMeshError:
 
 
 def _carve_holes(pslg: Pslg, plane: Plane, in_domain: Flags) -> None:
-    bounded = in_domain.copy()
-    bounded[OUTSIDE] = False
     for i, label in enumerate(plane.hole_labels.tolist()):
-        _check_place("hole", i, pslg.holes[i], label, bounded)
+        _check_place("hole", i, pslg.holes[i], label, in_domain)
     in_domain[plane.hole_labels] = False
 
 

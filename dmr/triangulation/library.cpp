@@ -21,8 +21,9 @@ struct Result {
     int32 given = 0;          // vertices before segments were inserted
     int32 tangled[2] = {NOTHING, NOTHING};
 
-    // Labels count up from 0, the outside, in the order in which the parts are met.
-    void flood() {
+    // Labels count up from 0, the outside, in the order in which the parts are met. Where the hull is closed, the outside
+    // ends there, as if its edges were segments.
+    void flood(bool hull_is_closed) {
         const Plane &plane = delaunay.plane;
         const int32 count = int32(plane.faces.size());
         label.assign(count, NOTHING);
@@ -30,13 +31,13 @@ struct Result {
         while (!plane.is_ghost(outside))
             ++outside;
         int32 labels = 0;
-        flood_from(outside, labels++);
+        flood_from(outside, labels++, hull_is_closed);
         for (int32 face = 0; face < count; ++face)
             if (label[face] == NOTHING)
-                flood_from(face, labels++);
+                flood_from(face, labels++, hull_is_closed);
     }
 
-    void flood_from(int32 start, int32 number) {
+    void flood_from(int32 start, int32 number, bool hull_is_closed) {
         const Plane &plane = delaunay.plane;
         std::vector<int32> pending = {start};
         label[start] = number;
@@ -46,7 +47,8 @@ struct Result {
             for (int k = 0; k < 3; ++k) {
                 const HalfEdge h = half_edge(face, k);
                 const int32 beyond = face_of(plane.twin(h));
-                if (plane.segment_at[h] == NOTHING && label[beyond] == NOTHING) {
+                const bool closed = hull_is_closed && plane.is_ghost(face) != plane.is_ghost(beyond);
+                if (plane.segment_at[h] == NOTHING && !closed && label[beyond] == NOTHING) {
                     label[beyond] = number;
                     pending.push_back(beyond);
                 }
@@ -85,7 +87,7 @@ struct Result {
 // Triangulates the whole plane around points (2 n doubles) and segments (2 s indices of points, s markers). The result is
 // to be given back by dmr_triangulation_free, whatever its status; it is null where there is no memory at all.
 extern "C" void *dmr_triangulation(const float64 *points, int32 n, const int32 *ends, const int32 *markers, int32 s,
-                                   int32 *status) {
+                                   int32 hull_is_closed, int32 *status) {
     *status = NO_MEMORY;
     std::unique_ptr<Result> result;
     try {
@@ -102,7 +104,7 @@ extern "C" void *dmr_triangulation(const float64 *points, int32 n, const int32 *
             segments[i] = {result->delaunay.vertex_of[ends[2 * i]], result->delaunay.vertex_of[ends[2 * i + 1]], markers[i]};
         result->segments = std::make_unique<Segments>(plane, std::move(segments));
         result->segments->insert_all();
-        result->flood();
+        result->flood(hull_is_closed != 0);
         *status = DONE;
     } catch (const Tangled &tangled) {
         result->tangled[0] = tangled.first;

@@ -52,8 +52,12 @@ class Plane:
     region_labels: Int
 
 
-def triangulate_plane(pslg: Pslg) -> Plane:
+def triangulate_plane(pslg: Pslg, *, convex_hull: bool = False) -> Plane:
     """Triangulates the convex hull of a PSLG whose coordinates are within range, segments and all.
+
+    Args:
+        pslg: vertices, segments, and points to be located.
+        convex_hull: parts end at the convex hull, as if its edges were segments; nothing inside it is `OUTSIDE`.
 
     Raises:
         InvalidMeshError: all vertices lie on one line, or rounded crossings cannot be resolved.
@@ -66,7 +70,13 @@ def triangulate_plane(pslg: Pslg) -> Plane:
     markers = np.ascontiguousarray(pslg.segment_markers, dtype=np.int32)
     status = c_int32()
     handle = native.dmr_triangulation(
-        vertices.ctypes.data, len(vertices), segments.ctypes.data, markers.ctypes.data, len(segments), status
+        vertices.ctypes.data,
+        len(vertices),
+        segments.ctypes.data,
+        markers.ctypes.data,
+        len(segments),
+        convex_hull,
+        status,
     )
     try:
         _check(native, handle, status.value)
@@ -140,7 +150,7 @@ def library() -> ctypes.CDLL:
             "(pip install . in its folder), with a C++ compiler at hand"
         ) from error
     loaded.dmr_triangulation.restype = c_void_p
-    loaded.dmr_triangulation.argtypes = [c_void_p, c_int32, c_void_p, c_void_p, c_int32, POINTER(c_int32)]
+    loaded.dmr_triangulation.argtypes = [c_void_p, c_int32, c_void_p, c_void_p, c_int32, c_int32, POINTER(c_int32)]
     for name, pointers in (
         ("dmr_triangulation_free", 1),
         ("dmr_triangulation_counts", 2),
