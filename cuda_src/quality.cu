@@ -1,4 +1,5 @@
 // The quality check: which triangles are bad, and which subsegments their corners encroach on.
+#include "corners.cuh"
 #include "quality.cuh"
 
 // Whether the corner of two segments forces a skinny triangle: its shortest edge pq joins them at the same shell, and its
@@ -6,17 +7,8 @@
 // the corner: arctan(sin phi / (2 - cos phi)). To split it would only make a smaller copy (Ruppert 1995, section 5;
 // Miller, Pav and Walkington 2003; Shewchuk's Triangle leaves it likewise). A smaller angle is mended as usual: the long
 // piece beyond the shell is cut.
-INLINE bool forced_by_corner(int32 p, int32 q, int32 r, const Point *points, const int32 *vertex_origin,
-                             const Subsegment *input_segments) {
-    const int32 first = vertex_origin[p], second = vertex_origin[q];
-    if (first < 0 || second < 0 || first == second)
-        return false;
-    const Subsegment a = input_segments[first], b = input_segments[second];
-    int32 apex = NOTHING;
-    if (a.from == b.from || a.from == b.to)
-        apex = a.from;
-    else if (a.to == b.from || a.to == b.to)
-        apex = a.to;
+INLINE bool forced_by_corner(int32 p, int32 q, int32 r, const Point *points, const Corners &corners) {
+    const int32 apex = corners.common(p, q);
     if (apex == NOTHING)
         return false;
     const Point o = points[apex], u = points[p], v = points[q], w = points[r];
@@ -46,8 +38,7 @@ struct Bounds {
 
 // One triangle: its quality word. Squared lengths and products only: the same bits everywhere, and each within a few
 // units in the last place, which the stricter threshold (2^-40, dmr/pipeline/thresholds.py) covers many times over.
-INLINE uint32 quality_of(const Triangle &t, const Point *points, const int32 *vertex_origin,
-                         const Subsegment *input_segments, Bounds bounds) {
+INLINE uint32 quality_of(const Triangle &t, const Point *points, const Corners &corners, Bounds bounds) {
     const Point a = points[t.vertex[0]], b = points[t.vertex[1]], c = points[t.vertex[2]];
     float64 least = squared_length(b, c);
     int apex = 0; // the corner opposite the shortest edge has the smallest angle
@@ -69,8 +60,7 @@ INLINE uint32 quality_of(const Triangle &t, const Point *points, const int32 *ve
     const float64 excess = larger(doubled_area / bounds.doubled_area, (pq > pr ? pq : pr) / bounds.squared_size);
     if (dot > 0.0 && dot * dot > bounds.cosine_squared * (pq * pr)) {
         const bool forced = is_input_corner(t, apex) ||
-                            forced_by_corner(edge_from(t, apex), edge_to(t, apex), t.vertex[apex], points,
-                                             vertex_origin, input_segments);
+                            forced_by_corner(edge_from(t, apex), edge_to(t, apex), t.vertex[apex], points, corners);
         if (!forced) {
             const uint32 urgency = bounds.worst_first ? uint32(0x1p22 * (dot * dot / (pq * pr))) : shortness(least) >> 1;
             return BAD | SKINNY | (urgency < SKINNY ? urgency : SKINNY - 1);
@@ -83,9 +73,8 @@ INLINE uint32 quality_of(const Triangle &t, const Point *points, const int32 *ve
 
 // `sizes`: the longest edge wanted in each triangle of the list, of which this one is the i-th; or none.
 INLINE void check_one(int32 slot, const float64 *sizes, Index i, const Triangle *triangles, const Point *points,
-                      const int32 *vertex_origin, const Subsegment *input_segments, const int32 *ancestor,
-                      const float64 *area_bounds, float64 cosine_squared, float64 doubled_area, float64 lens,
-                      int32 worst_first, uint32 *quality, int32 *wishes) {
+                      const Corners &corners, const int32 *ancestor, const float64 *area_bounds,
+                      float64 cosine_squared, float64 doubled_area, float64 lens, int32 worst_first, uint32 *quality, int32 *wishes) {
     const Triangle t = triangles[slot];
     const float64 stricter = 1.0 - 0x1p-40; // as dmr/pipeline/thresholds.py
     const float64 squared_size = sizes == nullptr ? INFINITE : stricter * (sizes[i] * sizes[i]);
@@ -95,7 +84,7 @@ INLINE void check_one(int32 slot, const float64 *sizes, Index i, const Triangle 
         if (own > 0.0 && own < bounds.doubled_area)
             bounds.doubled_area = own;
     }
-    quality[slot] = (quality[slot] & LISTED) | quality_of(t, points, vertex_origin, input_segments, bounds);
+    quality[slot] = (quality[slot] & LISTED) | quality_of(t, points, corners, bounds);
     // In a constrained Delaunay triangulation the triangle beside a subsegment has the corner that sees it under the
     // largest angle: if that one does not encroach, no vertex does.
     for (int k = 0; k < 3; ++k)
@@ -108,11 +97,11 @@ INLINE void check_one(int32 slot, const float64 *sizes, Index i, const Triangle 
 
 // Checks the triangles of a list (work stealing: every thread has the same share of it).
 KERNEL(check_listed, const int32 *slots, const float64 *sizes, const Triangle *triangles, const Point *points,
-       const int32 *vertex_origin, const Subsegment *input_segments, const int32 *ancestor, const float64 *area_bounds,
-       float64 cosine_squared, float64 doubled_area, float64 lens, int32 worst_first, uint32 *quality, int32 *wishes) {
+       const int32 *vertex_origin, const Subsegment *input_segments, const int32 *anchor, const int32 *ancestor,
+       const float64 *area_bounds, float64 cosine_squared, float64 doubled_area, float64 lens, int32 worst_first, uint32 *quality, int32 *wishes) {
     FOR_RANGE (i) {
         prefetch_triangles(slots, i, range_end, triangles, points);
-        check_one(slots[i], sizes, i, triangles, points, vertex_origin, input_segments, ancestor, area_bounds,
+        check_one(slots[i], sizes, i, triangles, points, {vertex_origin, input_segments, anchor}, ancestor, area_bounds,
                   cosine_squared, doubled_area, lens, worst_first, quality, wishes);
     }
 }
@@ -120,12 +109,12 @@ KERNEL(check_listed, const int32 *slots, const float64 *sizes, const Triangle *t
 // Checks the new triangles of each cavity by one thread (no balance: as many as the cavity made).
 KERNEL(check_by_cavity, const int32 *won, const int32 *fresh_offsets, const int32 *slots, const float64 *sizes,
        const Triangle *triangles, const Point *points, const int32 *vertex_origin,
-       const Subsegment *input_segments, const int32 *ancestor, const float64 *area_bounds, float64 cosine_squared,
-       float64 doubled_area, float64 lens, int32 worst_first, uint32 *quality, int32 *wishes) {
+       const Subsegment *input_segments, const int32 *anchor, const int32 *ancestor, const float64 *area_bounds,
+       float64 cosine_squared, float64 doubled_area, float64 lens, int32 worst_first, uint32 *quality, int32 *wishes) {
     FOR_RANGE (i)
         if (won[i])
             for (int32 j = fresh_offsets[i]; j < fresh_offsets[i + 1]; ++j)
-                check_one(slots[j], sizes, j, triangles, points, vertex_origin, input_segments, ancestor,
+                check_one(slots[j], sizes, j, triangles, points, {vertex_origin, input_segments, anchor}, ancestor,
                           area_bounds, cosine_squared, doubled_area, lens, worst_first, quality, wishes);
 }
 

@@ -392,7 +392,7 @@ class Run:
     def _bounds(self) -> tuple[DeviceArray | float | None, ...]:
         state, limits = self.state, self.limits
         return (
-            state.triangles, state.points, state.vertex_origin, state.input_segments,
+            state.triangles, state.points, state.vertex_origin, state.input_segments, state.anchor,
             state.ancestor if state.area_bounds is not None else None, state.area_bounds,
             limits.cosine_squared, limits.doubled_area, limits.lens, limits.worst_first, state.quality, state.wishes,
         )  # fmt: skip

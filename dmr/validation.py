@@ -15,7 +15,7 @@ from dataclasses import dataclass
 
 from numpy.typing import ArrayLike
 
-from dmr.checks.bounds import check_max_area, check_own_areas, check_size
+from dmr.checks.bounds import Size, check_max_area, check_own_areas, check_size
 from dmr.checks.chains import Arcs, Chains
 from dmr.checks.domain import check_outline
 from dmr.checks.geometry import check_delaunay, check_orientation, shape_statistics, triangles_below
@@ -48,7 +48,6 @@ from dmr.checks.unrefined import Unrefined, check_listed
 from dmr.errors import OptionError
 from dmr.exact import Points
 from dmr.meshes import Mesh, Pslg
-from dmr.sizing import Size
 
 __all__ = ["Failure", "Report", "SmallAngle", "validate"]
 

@@ -194,6 +194,15 @@ def test_crossings_in_one_point_are_one_node():
     assert len(arrangement.crossings) == 1
 
 
+def test_segments_that_pass_near_a_node_are_noted():
+    ulp = 2.0**-51  # of 3
+    vertices = [[0, 0], [3, 3], [1, 1 + ulp], [2, 2 - 1.5 * ulp], [1.5, 1.5], [2.5, 2.5 + 64 * ulp], [0, 3], [3, 0]]
+    found = Arrangement.of(np.array(vertices), np.array([[0, 1], [6, 7]]), NOTHING)
+    pairs = set(zip(found.near_nodes.tolist(), found.near_segments.tolist(), strict=True))
+    assert pairs == {(found.vertex_nodes[2], 0), (found.vertex_nodes[3], 0)}
+    assert found.vertex_faces[4] == -1
+
+
 def test_no_segments_leave_one_face():
     check([(0, 0), (1, 1)], [], [(3, 3)])
     check([(0, 0), (0, 0)], [(0, 1)], [])

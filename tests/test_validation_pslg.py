@@ -576,7 +576,7 @@ def noisy_cells(seed, side=3):
     turn = rng.random() * 6
     rotation = np.array([[np.cos(turn), -np.sin(turn)], [np.sin(turn), np.cos(turn)]])
     corners = np.array([[0, 0], [1, 0], [1, 1], [0, 1]])
-    cells = [(corners + [[i, j]]) / side @ rotation + 3 for i in range(side) for j in range(side)]
+    cells = [np.add(corners, [i, j]) / side @ rotation + 3 for i in range(side) for j in range(side)]
     vertices = np.concatenate([cell + rng.integers(-1, 2, cell.shape) * np.spacing(cell) for cell in cells])
     first = 4 * np.arange(side * side)
     segments = np.concatenate([np.stack([first + k, first + (k + 1) % 4], axis=1) for k in range(4)])

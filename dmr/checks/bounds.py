@@ -5,21 +5,23 @@ Every check takes the triangles that are excused (`dmr.checks.unrefined`) and pa
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from fractions import Fraction
 
 import numpy as np
-from numpy.typing import NDArray
+from numpy.typing import ArrayLike, NDArray
 
 from dmr.checks.report import Findings
 from dmr.checks.topology import Mask, describe
+from dmr.errors import OptionError
 from dmr.exact import Points
 from dmr.exact.bounded import Bounded
 from dmr.exact.points import blocks
 from dmr.exact.polynomials import cross
 from dmr.meshes import Mesh
-from dmr.sizing import Size, evaluate
 
 Float = NDArray[np.float64]
+Size = Callable[[Float], ArrayLike]
 
 # `max_area` may be exceeded by this fraction: it is the caller's decimal number, no geometric property.
 AREA_SLACK = Fraction(1, 1 << 40)
@@ -140,11 +142,11 @@ def check_size(mesh: Mesh, size: Size, findings: Findings, excused: Mask) -> Non
     centroids = a + ((b - a) + (c - a)) / 3.0
     with np.errstate(over="ignore"):
         longest = np.max([np.hypot(*(q - p).T) for p, q in ((a, b), (b, c), (c, a))], axis=0)
-        sizes = evaluate(size, centroids)
+        sizes = _sizes_at(size, centroids)
         wrong = np.flatnonzero((longest > sizes * (1 + SIZE_SLACK)) & ~excused)
         about = _CENTROID_ULPS * np.spacing(np.abs(centroids[wrong]).max(axis=1, initial=0.0))[:, None]
         for step in ((-1, -1), (-1, 1), (1, -1), (1, 1)):
-            np.maximum.at(sizes, wrong, evaluate(size, centroids[wrong] + about * step))
+            np.maximum.at(sizes, wrong, _sizes_at(size, centroids[wrong] + about * step))
         wrong = wrong[longest[wrong] > sizes[wrong] * (1 + SIZE_SLACK)]
     findings.add(
         "size",
@@ -156,3 +158,23 @@ def check_size(mesh: Mesh, size: Size, findings: Findings, excused: Mask) -> Non
             f"its corners are {describe(mesh.vertices, *mesh.triangles[wrong[i]])}"
         ),
     )
+
+
+def _sizes_at(size: Size, points: Float) -> Float:
+    """What a size function returns for (n, 2) points: (n,) lengths."""
+    if not callable(size):
+        raise OptionError(f"size must be a function of points, not {type(size).__name__}")
+    if not len(points):
+        return np.empty(0)
+    returned = size(points)
+    try:
+        sizes = np.array(returned, np.float64)
+    except (TypeError, ValueError) as error:
+        raise OptionError(f"size must return numbers ({error})") from None
+    if sizes.ndim == 0:
+        sizes = np.full(len(points), sizes)
+    if sizes.shape != (len(points),):
+        raise OptionError(f"size must return one number for each of {len(points)} points, not shape {sizes.shape}")
+    if not (sizes > 0).all():
+        raise OptionError(f"size must return numbers above 0, not {float(sizes[~(sizes > 0)][0]):g}")
+    return sizes

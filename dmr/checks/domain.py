@@ -36,9 +36,9 @@ within k ulps if |cross(d, v - a)| <= k u (|dx| + |dy|), as in `dmr.checks.input
 which faces there are between them, nor which of several chains is whose. There a path may be any that fits (it may
 even go back within two ulps), and two exceptions are made, for tied segments: an edge of the mesh that no path took is
 not stray if it lies in the tube of a segment (`dmr.checks.tubes`: its part of T); and edges may be counted wrong where
-they bound triangles that lie in tubes. The difference between the two boundaries winds around such triangles only, and these are in T: the
-proof holds. A limit remains: gaps thinner than rounding, between segments that bound the domain, may open or close; a
-mesh that is right but for one of these may be refused.
+they bound triangles that lie in tubes. The difference between the two boundaries winds around such triangles only, and
+these are in T: the proof holds. A limit remains: gaps thinner than rounding, between segments that bound the domain,
+may open or close; a mesh that is right but for one of these may be refused.
 """
 
 from __future__ import annotations

@@ -28,7 +28,7 @@ Int64 = NDArray[np.int64]
 
 # The face beyond all segments.
 OUTSIDE = 0
-# How many ulps are near.
+# So many ulps of a segment's coordinates are near.
 NEAR = 2
 # As in `sweep.side`: two differences and a product on each side, and the last difference.
 _ROUNDING, _FLOOR = 2.0**-50, 2.0**-1000
@@ -48,8 +48,8 @@ class Arrangement:
         owners, offsets: edge i is part of the segments owners[offsets[i] : offsets[i + 1]], one or several.
         faces: number of faces; 0 is the one outside.
         point_faces: (q,) the face of each point that was to be located, -1 where it lies on a segment.
-        near_nodes, near_segments: (p,) pairs of a node and a segment that passes it within some ulps of its
-            coordinates, not through it: all within `NEAR` of them, and maybe others within a few times as many.
+        near_nodes, near_segments: (p,) pairs of a node and a segment that passes it, not through it, and about as near
+            as `NEAR` ulps: those met going up and down from the node before the first one that is farther away.
     """
 
     nodes: int

@@ -19,7 +19,7 @@ from dmr.errors import InvalidMeshError
 from dmr.exact.sweep import OverlapError, sweep_boundary
 from dmr.memory import Device, DeviceArray, argsort, scan, total
 from dmr.meshes import Float, Int, Mesh
-from dmr.pipeline.corners import acute_corners
+from dmr.pipeline.corners import acute_corners, anchors
 from dmr.pipeline.device_mesh import DeviceMesh
 from dmr.pipeline.records import POINT, SUBSEGMENT, TRIANGLE
 
@@ -75,6 +75,7 @@ def admit(mesh: Mesh, device: Device, keep_segments: str = "none") -> tuple[Devi
     host_segments = subsegments.download()
     host_points = points.download().view(np.float64).reshape(-1, 2)
     _check_boundary(host_segments, host_points, order, triangle_order)
+    acute = acute_corners(host_segments, host_points)
     state = DeviceMesh(
         device=device,
         vertices=n,
@@ -92,7 +93,8 @@ def admit(mesh: Mesh, device: Device, keep_segments: str = "none") -> tuple[Devi
         subsegment_origin=subsegment_origin,
         wishes=device.array(_wishes(host_segments, keep_segments)),
         input_segments=input_segments,
-        acute=device.array(acute_corners(host_segments, host_points)),
+        acute=device.array(acute),
+        anchor=device.array(anchors(host_segments, acute)),
         ancestor=triangle_order if carries or bounded else None,
         area_bounds=device.array(mesh.area_bounds) if mesh.area_bounds is not None else None,
         attributes=_attributes(mesh, device, order) if width else None,

@@ -40,3 +40,16 @@ def acute_corners(subsegments: NDArray[Any], points: NDArray[np.float64]) -> NDA
     flags = np.zeros(len(points), np.uint8)
     flags[apex[acute]] = 1
     return flags
+
+
+def anchors(subsegments: NDArray[Any], acute: NDArray[np.uint8]) -> NDArray[np.int32]:
+    """By vertex: an acute corner at the other end of a segment; -1 where there is none, the last one where there are more.
+
+    Args:
+        subsegments: as for `acute_corners`; acute: what that returned.
+    """
+    result = np.full(len(acute), -1, np.int32)
+    for near, far in (("from", "to"), ("to", "from")):
+        corner = acute[subsegments[near]] == 1
+        result[subsegments[far][corner]] = subsegments[near][corner]
+    return result
