@@ -3,6 +3,9 @@
 
 #include "encroachment.cuh"
 
+// The cosine above which a corner is acute: that of 60 degrees, and a little that rounding may have taken off them.
+constexpr float64 BELOW_60_DEGREES = 0.5 * (1.0 + 0x1p-30);
+
 // What is known of the segments at vertices.
 struct Corners {
     const int32 *vertex_origin;       // by vertex: the input segment it was inserted on (triangles.cuh)
@@ -20,13 +23,33 @@ struct Corners {
     // The corner from which two vertices hang, on different segments; NOTHING where there is none.
     METHOD int32 common(int32 p, int32 q) const {
         const int32 first = vertex_origin[p], second = vertex_origin[q];
-        if (first == FREE_VERTEX || second == FREE_VERTEX || (first >= 0 && first == second))
+        if (first == FREE_VERTEX || second == FREE_VERTEX || on_segment(p, second) || on_segment(q, first))
             return NOTHING;
         if (first >= 0) {
             const Subsegment s = input_segments[first];
-            return q != s.from && hangs_from(q, s.from) ? s.from : (q != s.to && hangs_from(q, s.to) ? s.to : NOTHING);
+            return hangs_from(q, s.from) ? s.from : (hangs_from(q, s.to) ? s.to : NOTHING);
         }
         const int32 corner = anchor[p];
         return corner != NOTHING && corner != q && hangs_from(q, corner) ? corner : NOTHING;
+    }
+
+    // Whether a vertex lies as far from a corner as an end of a subsegment on another segment from there: the two were
+    // cut alike, and rounding alone can make it encroach.
+    METHOD bool cut_alike(int32 vertex, int32 from, int32 to, const Point *points) const {
+        for (int32 end : {from, to}) {
+            const int32 corner = common(vertex, end);
+            if (corner == NOTHING)
+                continue;
+            const float64 mine = squared_length(points[corner], points[vertex]);
+            if (magnitude(mine - squared_length(points[corner], points[end])) < 0x1p-40 * mine)
+                return true;
+        }
+        return false;
+    }
+
+    // Whether a vertex was inserted on an input segment, or is one of its ends.
+    METHOD bool on_segment(int32 vertex, int32 segment) const {
+        return segment >= 0 && (vertex_origin[vertex] == segment || input_segments[segment].from == vertex ||
+                                input_segments[segment].to == vertex);
     }
 };

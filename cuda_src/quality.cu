@@ -21,7 +21,7 @@ INLINE bool forced_by_corner(int32 p, int32 q, int32 r, const Point *points, con
     const float64 dot_r = (u.x - w.x) * (v.x - w.x) + (u.y - w.y) * (v.y - w.y);
     const float64 cross_r = magnitude((u.x - w.x) * (v.y - w.y) - (u.y - w.y) * (v.x - w.x));
     const float64 lengths = square_root(near) * square_root(far);
-    return dot_o > 0.5 * lengths && cross_r * (2.0 * lengths - dot_o) >= (1.0 - 0x1p-31) * (cross_o * dot_r);
+    return dot_o > BELOW_60_DEGREES * lengths && cross_r * (2.0 * lengths - dot_o) >= (1.0 - 0x1p-31) * (cross_o * dot_r);
 }
 
 // Whether the two edges at a triangle's corner are subsegments: the angle between them is the input's.
@@ -90,7 +90,8 @@ INLINE void check_one(int32 slot, const float64 *sizes, Index i, const Triangle 
     for (int k = 0; k < 3; ++k)
         if (t.link[k] < 0) {
             const Point u = points[edge_from(t, k)], v = points[edge_to(t, k)], p = points[t.vertex[k]];
-            if (encroaches(u, v, p, lens) && !on_line(u, v, p))
+            if (encroaches(u, v, p, lens) && !on_line(u, v, p) &&
+                !corners.cut_alike(t.vertex[k], edge_from(t, k), edge_to(t, k), points))
                 wish_split(wishes, ~t.link[k]);
         }
 }

@@ -43,7 +43,7 @@ INLINE float64 aligned_distance(const Subsegment &s, int32 apex, int32 beyond, c
         const float64 cross = (p.x - o.x) * (far.y - o.y) - (p.y - o.y) * (far.x - o.x);
         const float64 from = square_root(squared_length(o, a)), to = square_root(squared_length(o, b));
         const float64 shorter = magnitude(distance - from) < magnitude(to - distance) ? distance - from : to - distance;
-        if (dot > 0.5 * (distance * length) && 4.0 * (magnitude(shorter) * length) > magnitude(cross))
+        if (dot > BELOW_60_DEGREES * (distance * length) && 4.0 * (magnitude(shorter) * length) > magnitude(cross))
             return distance;
     }
     return 0.0;

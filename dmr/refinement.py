@@ -62,6 +62,10 @@ FEW_POINTS = 300
 SMALL_MESH = 2**15
 SMALL_MESH_ABOVE_30_DEGREES = 2**19
 
+# A sound run needs a few hundred rounds, points on one circle a few thousand. Where bounds of more than 30 degrees meet
+# angles of almost nothing, points can follow each other one a round, for ever.
+MOST_ROUNDS = 20_000
+
 MOST_TRIES = 8  # at what was given up; the second one seldom inserts anything
 
 LARGE_BUDGET = 2**16  # rim entries that a pass with large records may use; few of such cavities fit side by side
@@ -237,6 +241,9 @@ class Run:
             self._check_everything()
         stopped, moved = None, self.device.moved[TRIANGLE]
         while stopped is None and (self._work_left() or self._try_again()):
+            if self.ledger.rounds == MOST_ROUNDS:
+                stopped = "rounds"
+                break
             self.ledger.rounds += 1
             stopped = self._round()
             if progress is not None and progress(self.ledger.rounds, self.bad.count, self.state.slots) is False:
@@ -247,6 +254,8 @@ class Run:
             stopped = None  # stopped where it would have ended anyway
         if stopped == "budget":
             self._warn(f"stopped at the limit of {self.budget} Steiner points: the mesh is valid, but not finished")
+        if stopped == "rounds":
+            self._warn(f"stopped after {MOST_ROUNDS} rounds: the mesh is valid, but not finished")
         with self.clock.phase("download"):
             mesh = self.state.to_mesh(self.source)
         return self.ledger.refinement(mesh, self.options, self.device, self.state, self.clock, stopped)

@@ -182,13 +182,6 @@ def test_an_invalid_mesh_is_located_in_its_file(folder, capsys):
     assert names(folder) == ["flat.ele", "flat.node", "input.ele", "input.node"]
 
 
-def test_an_outline_needs_triangles_first(folder, capsys):
-    (folder / "domain.poly").write_text("3 2 0 0\n1 0 0\n2 1 0\n3 0 1\n3 0\n1 1 2\n2 2 3\n3 3 1\n0\n")
-    sentence = fails(capsys, 1, "refine", "domain.poly")
-    assert sentence.startswith("domain.poly: is an outline without triangles")
-    assert ".ele" in sentence
-
-
 def test_constraints_beside_the_mesh_are_announced(folder, capsys):
     (folder / "input.poly").write_text("0 2 0 0\n1 0\n1 1 5\n0\n")
     _, _, err = dmr(capsys, "refine", "input.ele")

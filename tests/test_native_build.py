@@ -24,7 +24,8 @@ from dmr.memory import signatures
 from dmr.memory.host import compiler
 from dmr.memory.host.compiler import sources_digest
 from dmr.memory.signatures import source_folder
-from dmr.meshes import Mesh
+from dmr.meshes import Mesh, Pslg
+from dmr.triangulation import triangulate
 
 ROOT = Path(__file__).resolve().parents[1]
 CXX = os.environ.get("CXX", "g++")
@@ -149,6 +150,12 @@ def star(rays=14):
     return Mesh.from_triangle(triangle.triangulate({"vertices": vertices, "segments": segments}, "pc"))
 
 
+def spokes():
+    """A square with two segments that meet at a very small angle: cut at equal distances from their corner."""
+    square = [(-2, -2), (2, -2), (2, 2), (-2, 2)]
+    return Pslg([*square, (0, 0), (1.4, 0), (1.1, 1e-4)], [[0, 1], [1, 2], [2, 3], [3, 0], [4, 5], [4, 6]])
+
+
 def with_attributes(mesh):
     random = np.random.default_rng(3)
     return replace(
@@ -170,6 +177,7 @@ def small_meshes(tmp_path_factory):
         "plate": with_attributes(generate("plate", 150)),
         "sheared": sheared_grid(),
         "star": star(),
+        "spokes": triangulate(spokes()),
     }.items():
         write(folder / f"{name}.npz", mesh)
     return folder

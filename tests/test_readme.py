@@ -57,6 +57,18 @@ def test_every_command_of_the_readme_parses() -> None:
         assert build_parser().parse_args(arguments)
 
 
+def test_every_option_is_on_the_page_of_the_command_line() -> None:
+    page = (ROOT / "docs" / "command-line.md").read_text(encoding="utf-8")
+    general, *rest = re.split(r"^## (\w+)$", page, flags=re.MULTILINE)
+    sections = dict(zip(rest[::2], rest[1::2], strict=True))
+    (commands,) = (action.choices for action in build_parser()._actions if isinstance(action.choices, dict))
+    assert set(sections) == set(commands)
+    for name, command in commands.items():
+        options = {option for action in command._actions for option in action.option_strings}
+        said = set(re.findall(r"(?<![\w-])--?[a-z][\w-]*", general + sections[name]))
+        assert options <= said, name
+
+
 @pytest.mark.parametrize("page", PAGES, ids=lambda page: str(page.relative_to(ROOT)))
 def test_links_lead_somewhere(page: Path) -> None:
     text = re.sub(r"^```.*?^```$", "", page.read_text(encoding="utf-8"), flags=re.MULTILINE | re.DOTALL)
@@ -80,6 +92,7 @@ def test_no_page_names_a_machine(page: Path) -> None:
 # ---- The samples --------------------------------------------------------------------------------------------------
 
 SAMPLES = sorted(path.stem for path in ROOT.glob("meshes/*.ele") if not re.search(r"\.\d+$", path.stem))
+OUTLINE = ROOT / "meshes" / "bracket.poly"
 
 
 def load(name: str) -> dmr.Mesh:
@@ -95,17 +108,52 @@ def test_the_samples_are_small_and_described() -> None:
         assert f"`{name}`" in described
         assert (ROOT / "meshes" / f"{name}.node").stat().st_size < 300_000
         assert (ROOT / "meshes" / f"{name}.ele").stat().st_size < 300_000
+    assert f"`{OUTLINE.stem}`" in described
+    assert OUTLINE.stat().st_size < 10_000
+    assert not OUTLINE.with_suffix(".ele").exists()
 
 
-def test_the_samples_are_what_their_commands_make() -> None:
-    pytest.importorskip("triangle")
+def test_the_samples_are_what_their_commands_make(tmp_path: Path) -> None:
     described = (ROOT / "meshes" / "README.md").read_text(encoding="utf-8")
     commands = re.findall(r"dmr generate (\w+) (\d+) -o meshes/(\w+)\.ele --seed (\d+)", described)
     assert {name for _, _, name, _ in commands} == set(SAMPLES) - {"corner"}
     for kind, count, name, seed in commands:
-        made, kept = dmr.generate(kind, int(count), int(seed)), load(name)
-        assert np.array_equal(made.vertices, kept.vertices)
-        assert np.array_equal(made.segments, kept.segments)
+        written = dmr.write(tmp_path / f"{name}.ele", dmr.generate(kind, int(count), int(seed)))
+        assert len(written) >= 2
+        for file in written:
+            assert file.read_bytes() == (ROOT / "meshes" / file.name).read_bytes(), file.name
+
+
+def test_the_corner_is_triangulated_by_us() -> None:
+    kept = load("corner")
+    made = dmr.triangulate(dmr.Pslg(kept.vertices, kept.segments, segment_markers=kept.segment_markers))
+    assert np.array_equal(made.triangles, kept.triangles)
+    assert np.array_equal(made.segments, kept.segments)
+
+
+def test_the_outline_is_what_the_code_beside_it_makes(tmp_path: Path) -> None:
+    described = (ROOT / "meshes" / "README.md").read_text(encoding="utf-8")
+    (code,) = re.findall(r"^```python\n(.*?)^```$", described, re.MULTILINE | re.DOTALL)
+    (tmp_path / "meshes").mkdir()
+    path = pathsep.join(filter(None, [str(ROOT), environ.get("PYTHONPATH")]))
+    program = [sys.executable, "-c", code]
+    subprocess.run(program, cwd=tmp_path, env={**environ, "PYTHONPATH": path}, check=True, timeout=120)
+    made, kept = dmr.read(tmp_path / "meshes" / OUTLINE.name), dmr.read(OUTLINE)
+    assert isinstance(made, dmr.Pslg) and isinstance(kept, dmr.Pslg)
+    for name in ("vertices", "holes", "regions"):  # the cosines of a library may differ in their last bits
+        assert np.allclose(getattr(made, name), getattr(kept, name), rtol=0, atol=1e-15), name
+    for name in ("segments", "segment_markers"):
+        assert np.array_equal(getattr(made, name), getattr(kept, name)), name
+
+
+def test_the_outline_is_meshed_as_promised() -> None:
+    outline = dmr.read(OUTLINE)
+    fine = dmr.refine(outline, max_area=0.05, on_conflict="error", device="cpu")
+    report = dmr.validate(fine.mesh, input=outline, min_angle=30, max_area=0.05)
+    assert report.ok, report.failures
+    assert fine.complete and not fine.unrefined and not fine.warnings
+    assert fine.mesh.triangle_attributes is not None
+    assert set(fine.mesh.triangle_attributes[:, 0]) == {0.0, 1.0}
 
 
 @pytest.mark.parametrize("name", SAMPLES)

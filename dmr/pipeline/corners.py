@@ -8,6 +8,10 @@ import numpy as np
 from numpy.typing import NDArray
 
 
+# That of 60 degrees, and a little that rounding may have taken off them (BELOW_60_DEGREES of cuda_src/corners.cuh).
+COSINE_SQUARED = (0.5 * (1.0 + 2.0**-30)) ** 2
+
+
 def acute_corners(subsegments: NDArray[Any], points: NDArray[np.float64]) -> NDArray[np.uint8]:
     """Flags the vertices at which two neighbouring segments enclose less than 60 degrees of the domain.
 
@@ -36,7 +40,7 @@ def acute_corners(subsegments: NDArray[Any], points: NDArray[np.float64]) -> NDA
     dot = (way * other).sum(axis=1)
     cross = way[:, 0] * other[:, 1] - way[:, 1] * other[:, 0]
     lengths = (way * way).sum(axis=1) * (other * other).sum(axis=1)
-    acute = domain_follows & (cross > 0) & (dot > 0) & (dot * dot > 0.25 * lengths)
+    acute = domain_follows & (cross > 0) & (dot > 0) & (dot * dot > COSINE_SQUARED * lengths)
     flags = np.zeros(len(points), np.uint8)
     flags[apex[acute]] = 1
     return flags

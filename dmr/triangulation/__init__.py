@@ -15,7 +15,7 @@ import logging
 import numpy as np
 from numpy.typing import NDArray
 
-from dmr.coordinates import check_coordinates
+from dmr.coordinates import LARGEST, SMALLEST, check_coordinates
 from dmr.errors import InvalidMeshError, OptionError
 from dmr.meshes import Float, Int, Mesh, Pslg
 from dmr.options import CONFLICT_POLICIES, MESHERS
@@ -69,6 +69,8 @@ def triangulate_noting(pslg: Pslg, *, on_conflict: str, convex_hull: bool, meshe
     check_coordinates(pslg.vertices)
     if len(pslg.vertices) < 3:
         raise InvalidMeshError(f"{len(pslg.vertices)} vertices span no triangle")
+    _check_points("hole", pslg.holes)
+    _check_points("region", pslg.regions[:, :2])
     notes = []
     if not len(pslg.segments) and not convex_hull:
         notes.append("there are no segments: the convex hull of the vertices is meshed")
@@ -84,6 +86,21 @@ def triangulate_noting(pslg: Pslg, *, on_conflict: str, convex_hull: bool, meshe
 
         return triangulate_by_triangle(pslg, convex_hull=convex_hull), notes
     return _mesh(pslg, plane, domain, convex_hull), notes
+
+
+def _check_points(kind: str, points: Float) -> None:
+    """Refuses hole and region points for which the predicates are not exact."""
+    magnitude = np.abs(points)
+    usable = (magnitude <= LARGEST) & ((magnitude >= SMALLEST) | (magnitude == 0))
+    wrong = np.flatnonzero(~usable.all(axis=1))
+    if wrong.size:
+        x, y = points[wrong[0]]
+        raise InvalidMeshError(
+            f"its point ({x:g}, {y:g}) lies outside the range in which geometry is exact "
+            f"(0, or {SMALLEST:.1e} to {LARGEST:.1e} in magnitude)",
+            kind,
+            int(wrong[0]),
+        )
 
 
 def _mesh(pslg: Pslg, plane: Plane, domain: Domain, convex_hull: bool) -> Mesh:

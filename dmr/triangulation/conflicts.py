@@ -8,7 +8,7 @@ from __future__ import annotations
 import numpy as np
 
 from dmr.errors import InvalidMeshError
-from dmr.meshes import Pslg
+from dmr.meshes import Int, Pslg
 from dmr.triangulation.native import Plane
 
 VERTEX_ON_SEGMENT, OVERLAP, CROSSING, DEGENERATE = range(4)  # enum Conflict of segments.hpp
@@ -28,29 +28,35 @@ def describe_conflicts(pslg: Pslg, plane: Plane) -> list[tuple[str, InvalidMeshE
         resolved = f"{_count(len(duplicates), 'vertex', 'vertices')} with the coordinates of another one: merged"
         told.append(_both(resolved, "vertex", first, reason))
     kinds = plane.conflicts[:, 0]
-    for kind, resolve in (
-        (DEGENERATE, "without length: left out"),
-        (VERTEX_ON_SEGMENT, "with a vertex between their ends: split there"),
-        (OVERLAP, "that overlap: the common part is kept once"),
-        (CROSSING, "that cross: split where they do"),
+    for kind, one, many, resolve in (
+        (DEGENERATE, "segment", "segments", "without length: left out"),
+        (VERTEX_ON_SEGMENT, "segment", "segments", "with a vertex between their ends: split there"),
+        (OVERLAP, "segment", "segments", "that overlap: the common part is kept once"),
+        (CROSSING, "crossing", "crossings", "of segments: both are split there"),
     ):
         found = plane.conflicts[kinds == kind]
         if not len(found):
             continue
-        # In the order of the segments, each pair of parties once.
-        parties = np.unique(found[:, [1, 2, 3]] if kind == VERTEX_ON_SEGMENT else found[:, [1, 2]], axis=0)
-        segment, other, vertex = (int(value) for value in found[np.lexsort(found.T[::-1])[0]][1:])
-        pairs = kind in (OVERLAP, CROSSING)
-        noun = ("pair of segments", "pairs of segments") if pairs else ("segment", "segments")
-        count = len(parties) if kind != VERTEX_ON_SEGMENT else len(np.unique(parties[:, 0]))
+        # Of many segments that meet in one place not all pairs are found, but the place, and of overlaps all parties.
+        columns = {OVERLAP: [1, 2], CROSSING: [3]}.get(kind, [1])
+        count = len(np.unique(found[:, columns]))
+        segment, other, vertex = _first(found)
         reason = {
             DEGENERATE: f"has both of its ends at vertex {vertex}",
             VERTEX_ON_SEGMENT: f"runs through vertex {vertex}",
             OVERLAP: f"runs along segment {other}",
             CROSSING: f"crosses segment {other}",
         }[kind] + f", {_place(pslg, plane, vertex)}"
-        told.append(_both(f"{_count(count, *noun)} {resolve}", "segment", segment, reason))
+        told.append(_both(f"{_count(count, one, many)} {resolve}", "segment", segment, reason))
     return told
+
+
+def _first(found: Int) -> tuple[int, int, int]:
+    """The conflict with the lowest segments, and of several the one with the lowest vertex."""
+    for column in (1, 2, 3):
+        found = found[found[:, column] == found[:, column].min()]
+    _, segment, other, vertex = found[0].tolist()
+    return segment, other, vertex
 
 
 def _both(resolved: str, element: str, index: int, reason: str) -> tuple[str, InvalidMeshError]:

@@ -7,11 +7,29 @@
 
 namespace triangulation {
 
-// How often the pieces of two segments may cross. Once, but for rounding, which can bend them across each other again.
-constexpr int32 MOST_CROSSINGS = 64;
+// How far from a segment the vertices that it goes through may be, in units in the last place of its coordinates: a
+// rounded crossing is off by half of one in each coordinate.
+constexpr float64 REACH = 1.5;
+
+// A vertex as near as so many units to a crossing, and within reach of both segments, takes its place: where several
+// segments meet nearly in one point there is to be one vertex, and not a cloud of them.
+constexpr float64 NEAR = 4.0;
+
+// How often two segments may be tied together where neither they cross nor a vertex is within reach of both: that takes
+// coordinates of different magnitudes, and rounding that bends the two across each other again and again.
+constexpr int32 MOST_TIES = 64;
+
+namespace {
+
+// Segments are inserted in rounds, each of twice as many as the one before and spread over all of them, as points are
+// (delaunay.cpp). One after the other, parallel segments would each make way through a fan of triangles that the one
+// before has left, as wide as there are segments.
+int round_of(int32 segment) { return -__builtin_clz(uint32(segment) * 2654435769u | 1u); }
+
+} // namespace
 
 Segments::Segments(Plane &plane, std::vector<Segment> segments)
-    : plane_(plane), segments_(std::move(segments)), face_at_(plane.points.size()) {
+    : plane_(plane), segments_(std::move(segments)), face_at_(plane.points.size()), bent_(segments_.size()) {
     plane_.segment_at.assign(4 * plane_.faces.size(), NOTHING);
     for (size_t face = 0; face < plane_.faces.size(); ++face)
         for (int32 vertex : plane_.faces[face].vertex)
@@ -23,13 +41,15 @@ void Segments::insert_all() {
     // Vertices on segments first, while all segments are straight: split at rounded crossings they might miss them.
     for (size_t s = 0; s < segments_.size(); ++s)
         split_at_vertices(int32(s));
+    const auto earlier = [](const Piece &a, const Piece &b) { return round_of(a.segment) < round_of(b.segment); };
+    std::stable_sort(waiting_.begin(), waiting_.end(), earlier);
     std::reverse(waiting_.begin(), waiting_.end());
     while (!waiting_.empty()) {
         const Piece piece = waiting_.back();
         waiting_.pop_back();
         insert(piece);
     }
-    if (crossed_)
+    if (std::find(bent_.begin(), bent_.end(), true) != bent_.end())
         restore_delaunay();
 }
 
@@ -100,47 +120,64 @@ void Segments::split_at_vertices(int32 s) {
         return;
     }
     int32 start = segment.from, smaller = NOTHING;
-    const int32 end = segment.to;
-    while (find_edge(start, end, &smaller) == NOTHING) {
-        HalfEdge h = depart(start, end);
+    while (start != segment.to) {
+        HalfEdge h = find_edge(start, segment.to, &smaller);
+        if (h == NOTHING)
+            h = depart(start, segment.to);
         int32 met = plane_.to(h);
-        if (plane_.from(h) != start)
+        if (plane_.from(h) == start)
+            constrain(h, s); // already an edge, as most are
+        else {
             while (true) {
                 met = plane_.apex(plane_.twin(h));
-                const int side = met == end ? 0 : plane_.side(start, end, plane_.points[met]);
+                const int side = met == segment.to ? 0 : plane_.side(start, segment.to, plane_.points[met]);
                 if (side == 0)
                     break;
                 h = side > 0 ? next(plane_.twin(h)) : previous(plane_.twin(h));
             }
-        if (met == end)
-            break;
-        waiting_.push_back({start, met, s});
-        conflicts.push_back({VERTEX_ON_SEGMENT, s, NOTHING, met});
+            waiting_.push_back({start, met, s});
+        }
+        if (start == segment.from && met != segment.to)
+            conflicts.push_back({VERTEX_ON_SEGMENT, s, NOTHING, met});
         start = met;
     }
-    waiting_.push_back({start, end, s});
 }
 
-void Segments::insert(Piece piece) {
-    while (piece.from != piece.to) {
-        int32 start = piece.from;
-        const HalfEdge edge = find_edge(piece.from, piece.to, &start);
-        if (edge != NOTHING) {
-            constrain(edge, piece.segment);
+void Segments::insert(const Piece &piece) {
+    if (piece.from == piece.to)
+        return;
+    int32 start = piece.from;
+    HalfEdge edge = find_edge(piece.from, piece.to, &start);
+    if (edge != NOTHING) {
+        settle(piece, edge);
+        return;
+    }
+    // Begins where there is less to look at.
+    Piece way = start == piece.from ? piece : Piece{piece.to, piece.from, piece.segment};
+    edge = depart(way.from, way.to);
+    if (plane_.from(edge) != way.from)
+        edge = cross(way, edge);
+    if (edge == NOTHING)
+        return; // what is left waits
+    const int32 met = plane_.to(edge);
+    if (met != way.to)
+        waiting_.push_back({met, way.to, way.segment});
+    settle({way.from, met, way.segment}, edge);
+}
+
+// Makes an edge part of a piece's segment, or sends the piece through a vertex beside the edge that is within reach.
+void Segments::settle(const Piece &piece, HalfEdge edge) {
+    for (int32 vertex : {plane_.apex(edge), plane_.apex(plane_.twin(edge))})
+        if (leads_through(piece, vertex)) {
+            route(piece, vertex);
             return;
         }
-        if (start == piece.to) // begins where there is less to look at
-            std::swap(piece.from, piece.to);
-        const HalfEdge h = depart(piece.from, piece.to);
-        int32 met = plane_.to(h);
-        if (plane_.from(h) == piece.from)
-            constrain(h, piece.segment);
-        else
-            met = cross(piece, h);
-        if (met == NOTHING)
-            return; // what is left waits
-        piece.from = met;
-    }
+    constrain(edge, piece.segment);
+}
+
+void Segments::route(const Piece &piece, int32 vertex) {
+    waiting_.push_back({vertex, piece.to, piece.segment});
+    waiting_.push_back({piece.from, vertex, piece.segment});
 }
 
 // Marks an edge as part of a segment. Where two share it, it has the marker of one that has a marker.
@@ -148,28 +185,36 @@ void Segments::constrain(HalfEdge h, int32 segment) {
     const int32 other = plane_.segment_at[h];
     int32 owner = segment;
     if (other != NOTHING && other != segment) {
-        if (on_line(other, segments_[segment].from) && on_line(other, segments_[segment].to))
-            conflicts.push_back({OVERLAP, std::min(other, segment), std::max(other, segment), plane_.from(h)});
+        const Found overlap = {OVERLAP, std::min(other, segment), std::max(other, segment), plane_.from(h)};
+        const Found last = conflicts.empty() ? Found{} : conflicts.back();
+        const bool goes_on = last.kind == OVERLAP && last.first == overlap.first && last.second == overlap.second;
+        if (!goes_on && on_line(other, segments_[segment].from) && on_line(other, segments_[segment].to))
+            conflicts.push_back(overlap);
         if (segments_[other].marker != 0 || segments_[segment].marker == 0)
             owner = other;
     }
     plane_.segment_at[h] = plane_.segment_at[plane_.twin(h)] = owner;
 }
 
-// Makes way for a piece from its start to the first vertex on it, which is returned. Where another segment bars the way,
-// nothing is changed but that both are split, and NOTHING is returned.
+// Makes way for a piece from its start to the first vertex on it, and returns that edge. Where another segment bars the
+// way, or the piece has to go through a vertex beside it, what has to be split waits, and NOTHING is returned.
 //
 //               w ---- . ---- .             left chain:  a, w, ..., v
 //             / | \   / \   / |
 //           a---|---\-----/---|--> b        right chain: a, u, ..., v
 //             \ |     \ /     |
 //               u ---- . ---- v             (v lies on the way, or is its end)
-int32 Segments::cross(const Piece &piece, HalfEdge first) {
+HalfEdge Segments::cross(const Piece &piece, HalfEdge first) {
     const int32 a = piece.from, b = piece.to;
     left_ = {{a}, {}};
     right_ = {{a}, {}};
     extend(right_, previous(first), plane_.from(first));
     extend(left_, next(first), plane_.to(first));
+    for (int32 vertex : {plane_.from(first), plane_.to(first)})
+        if (leads_through(piece, vertex)) {
+            route(piece, vertex);
+            return NOTHING;
+        }
     taken_out_.assign(1, face_of(first));
     HalfEdge h = first;
     int32 met = NOTHING;
@@ -180,6 +225,10 @@ int32 Segments::cross(const Piece &piece, HalfEdge first) {
         }
         const HalfEdge entered = plane_.twin(h); // runs from the left to the right
         const int32 v = plane_.apex(entered);
+        if (leads_through(piece, v)) {
+            route(piece, v);
+            return NOTHING;
+        }
         taken_out_.push_back(face_of(entered));
         const int side = v == b ? 0 : plane_.side(a, b, plane_.points[v]);
         if (side <= 0)
@@ -201,8 +250,7 @@ int32 Segments::cross(const Piece &piece, HalfEdge first) {
     link_chain(left_);
     link_chain(right_);
     join(left, right, NOTHING);
-    constrain(left, piece.segment);
-    return met;
+    return left;
 }
 
 void Segments::extend(Chain &chain, HalfEdge edge, int32 vertex) const {
@@ -304,67 +352,111 @@ bool Segments::on_line(int32 segment, int32 vertex) const {
     return plane_.side(segments_[segment].from, segments_[segment].to, plane_.points[vertex]) == 0;
 }
 
-// Whether two places are within an ulp of the segments' coordinates: one vertex serves both. Where several segments meet
-// nearly in one point, their crossings would be rounded to a cloud of vertices around it, and cross each other again.
-bool Segments::near(int32 first, int32 second, Point p, Point q) const {
-    float64 ulp = INFINITE;
-    for (int32 segment : {first, second}) {
-        const Point a = plane_.points[segments_[segment].from], b = plane_.points[segments_[segment].to];
-        const float64 largest = std::max({std::abs(a.x), std::abs(a.y), std::abs(b.x), std::abs(b.y)});
-        ulp = std::min(ulp, std::nextafter(largest, INFINITE) - largest);
-    }
-    return std::abs(p.x - q.x) <= ulp && std::abs(p.y - q.y) <= ulp;
+float64 Segments::ulp(int32 segment) const {
+    const Point a = plane_.points[segments_[segment].from], b = plane_.points[segments_[segment].to];
+    const float64 largest = std::max({std::abs(a.x), std::abs(a.y), std::abs(b.x), std::abs(b.y)});
+    return std::nextafter(largest, INFINITE) - largest;
 }
 
-// Where a piece and the edge u -> w of another segment cross: where their segments do, but for what rounding has bent.
-Point Segments::crossing_of(const Piece &piece, int32 other, int32 u, int32 w, bool first_time) const {
+// Whether a segment may go through p: |cross(d, p - a)| <= REACH ulp (|d.x| + |d.y|), where d = b - a.
+bool Segments::within_reach(int32 segment, Point p) const {
+    const Point a = plane_.points[segments_[segment].from], b = plane_.points[segments_[segment].to];
+    const float64 dx = b.x - a.x, dy = b.y - a.y, reach = REACH * ulp(segment) * (std::abs(dx) + std::abs(dy));
+    const float64 left = dx * (p.y - a.y), right = dy * (p.x - a.x);
+    if (std::abs(left - right) > 2 * reach + 8 * EPSILON * (std::abs(left) + std::abs(right)))
+        return false;
+    return std::abs(cross_product(b, a, p, a).high) <= reach;
+}
+
+// Which way leads from p to q, as seen along a segment: 1 forward, -1 back.
+int Segments::along(int32 segment, Point p, Point q) const {
+    return dot_sign(plane_.points[segments_[segment].to], plane_.points[segments_[segment].from], q, p);
+}
+
+// Whether p lies between the ends of a piece, as seen along its segment.
+bool Segments::between(const Piece &piece, Point p) const {
+    const int after = along(piece.segment, plane_.points[piece.from], p);
+    return after != 0 && after == along(piece.segment, p, plane_.points[piece.to]);
+}
+
+// Whether a piece has to go through a vertex: it is within reach of the segment, which has bent to its other side.
+bool Segments::leads_through(const Piece &piece, int32 vertex) const {
+    if (!bent_[piece.segment] || vertex == GHOST || vertex == piece.from || vertex == piece.to)
+        return false;
+    const Segment &segment = segments_[piece.segment];
+    const Point p = plane_.points[vertex];
+    if (!within_reach(piece.segment, p) || !between(piece, p))
+        return false;
+    const bool forward = along(piece.segment, plane_.points[piece.from], plane_.points[piece.to]) > 0;
+    const int side = plane_.side(segment.from, segment.to, p), now = plane_.side(piece.from, piece.to, p);
+    return side * (forward ? now : -now) <= 0;
+}
+
+// Whether two segments of the input cross in a point that is inner to both.
+bool Segments::segments_cross(int32 first, int32 second) const {
+    const Segment &s = segments_[first], &t = segments_[second];
     const std::vector<Point> &points = plane_.points;
-    const Point a = points[piece.from], b = points[piece.to], c = points[u], d = points[w];
-    const Segment &mine = segments_[piece.segment], &its = segments_[other];
-    const Point from = points[mine.from], to = points[mine.to];
-    if (first_time && cross_product(from, to, points[its.from], points[its.to]).high != 0.0) {
-        const Point p = crossing(from, to, points[its.from], points[its.to]);
-        if (in_box(a, b, p) && in_box(c, d, p))
-            return p;
+    return plane_.side(s.from, s.to, points[t.from]) * plane_.side(s.from, s.to, points[t.to]) < 0 &&
+           plane_.side(t.from, t.to, points[s.from]) * plane_.side(t.from, t.to, points[s.to]) < 0;
+}
+
+// The vertex around an edge in which a piece and the edge's segment can meet: within reach of both, and as near to p as
+// the radius allows. The nearest of several; NOTHING where there is none.
+int32 Segments::meeting_vertex(const Piece &piece, const Piece &other, HalfEdge edge, Point p, float64 radius) const {
+    const auto lies_on = [this](const Piece &way, int32 vertex) {
+        const Point q = plane_.points[vertex];
+        return vertex == way.from || vertex == way.to || (within_reach(way.segment, q) && between(way, q));
+    };
+    int32 nearest = NOTHING;
+    for (int32 vertex :
+         {plane_.apex(edge), plane_.apex(plane_.twin(edge)), other.from, other.to, piece.from, piece.to}) {
+        if (vertex == GHOST || !lies_on(piece, vertex) || !lies_on(other, vertex))
+            continue;
+        const Point q = plane_.points[vertex];
+        const float64 distance = std::max(std::abs(p.x - q.x), std::abs(p.y - q.y));
+        if (distance <= radius) {
+            nearest = vertex;
+            radius = distance;
+        }
     }
-    return crossing(a, b, c, d);
+    return nearest;
 }
 
 // Splits a piece, and the segment whose edge bars its way, where they cross.
 //
-// The place is where the two segments of the input cross, rounded: so it stays within half an ulp of both, however often
-// they are split. Rounding bends the pieces; where that makes two segments cross once more, the pieces themselves say
-// where.
+// The place is where the two segments of the input cross, rounded: so it is within half an ulp of both, however often
+// they are split. Where they do not cross there, rounding has bent one of them over a vertex of the other, which is then
+// within reach of both: they meet in it. Only where it is not, the pieces themselves say where.
 void Segments::resolve(const Piece &piece, HalfEdge barrier) {
-    const int32 other = plane_.segment_at[barrier], u = plane_.from(barrier), w = plane_.to(barrier);
-    const int32 low = std::min(piece.segment, other), high = std::max(piece.segment, other);
-    const int32 times = ++times_crossed_[uint64(low) << 32 | uint64(high)];
-    if (times > MOST_CROSSINGS)
+    const Piece other = {plane_.from(barrier), plane_.to(barrier), plane_.segment_at[barrier]};
+    const int32 low = std::min(piece.segment, other.segment), high = std::max(piece.segment, other.segment);
+    const std::vector<Point> &points = plane_.points;
+    const bool segments_do = segments_cross(low, high);
+    Point p = {};
+    if (segments_do)
+        p = crossing(points[segments_[low].from], points[segments_[low].to], points[segments_[high].from],
+                     points[segments_[high].to]);
+    const bool here = segments_do && between(piece, p) && between(other, p);
+    if (!here)
+        p = crossing(points[piece.from], points[piece.to], points[other.from], points[other.to]);
+    const float64 radius = here ? NEAR * std::min(ulp(low), ulp(high)) : INFINITE;
+    int32 met = meeting_vertex(piece, other, barrier, p, radius);
+    if (met == NOTHING && !here && ++times_tied_[uint64(low) << 32 | uint64(high)] > MOST_TIES)
         throw Tangled{low, high};
-    crossed_ = true;
-    const auto place = [&](int32 vertex) { return plane_.points[vertex]; };
-    const Point p = crossing_of(piece, other, u, w, times == 1);
-    int32 met = NOTHING;
-    for (int32 vertex : {plane_.apex(barrier), plane_.apex(plane_.twin(barrier)), u, w, piece.from, piece.to})
-        if (vertex != GHOST && near(piece.segment, other, place(vertex), p))
-            met = vertex;
-    const bool splits_barrier = met != u && met != w, splits_piece = met != piece.from && met != piece.to;
+    if (met == NOTHING || segments_do)
+        conflicts.push_back({CROSSING, low, high, met});
+    bent_[low] = bent_[high] = true;
+    const bool splits_barrier = met != other.from && met != other.to, splits_piece = met != piece.from && met != piece.to;
     if (splits_barrier)
         plane_.segment_at[barrier] = plane_.segment_at[plane_.twin(barrier)] = NOTHING;
     if (met == NOTHING)
-        met = insert_vertex(p, face_of(barrier));
-    if (times == 1)
-        conflicts.push_back({CROSSING, low, high, met});
-    if (splits_piece) {
-        waiting_.push_back({met, piece.to, piece.segment});
-        waiting_.push_back({piece.from, met, piece.segment});
-    } else {
+        conflicts.back().vertex = met = insert_vertex(p, face_of(barrier));
+    if (splits_piece)
+        route(piece, met);
+    else
         waiting_.push_back(piece);
-    }
-    if (splits_barrier) { // first of all, lest others take its place
-        waiting_.push_back({met, w, other});
-        waiting_.push_back({u, met, other});
-    }
+    if (splits_barrier) // first of all, lest others take its place
+        route(other, met);
 }
 
 // Inserts a point, and makes all edges around it Delaunay again; where a vertex has its place, that one is returned.

@@ -5,6 +5,11 @@
 // triangulations", 1997). What lies in its way is a conflict of the input, and is resolved: at a vertex on it the segment
 // is split; where it crosses another one both are split, at a new vertex; where it runs along another one the two share
 // the edge.
+//
+// A crossing's vertex has rounded coordinates, so that segments which cross are bent a little. What they bend over would
+// come to lie on their wrong sides: so they go through it instead, as in snap rounding (Hobby, "Practical segment
+// intersection with finite precision output", 1999), but only where they have to. All of this happens within 1.5 units
+// in the last place of a segment's coordinates. Segments that cross no others stay as they are.
 #pragma once
 
 #include <unordered_map>
@@ -19,7 +24,7 @@ struct Segment {
 };
 
 enum Conflict : int32 {
-    VERTEX_ON_SEGMENT = 0, // first: the segment; vertex: what lies on it
+    VERTEX_ON_SEGMENT = 0, // first: the segment; vertex: the first one on it
     OVERLAP = 1,           // first, second: segments; vertex: one of the places
     CROSSING = 2,          // first, second: segments; vertex: where
     DEGENERATE = 3,        // first: a segment whose two ends are one vertex
@@ -71,9 +76,11 @@ class Segments {
     HalfEdge find_edge(int32 a, int32 b, int32 *smaller_star) const;
     HalfEdge depart(int32 a, int32 b) const;
     void split_at_vertices(int32 segment);
-    void insert(Piece piece);
-    int32 cross(const Piece &piece, HalfEdge first);
+    void insert(const Piece &piece);
+    HalfEdge cross(const Piece &piece, HalfEdge first);
+    void settle(const Piece &piece, HalfEdge edge);
     void constrain(HalfEdge h, int32 segment);
+    void route(const Piece &piece, int32 vertex);
     void resolve(const Piece &piece, HalfEdge barrier);
     void extend(Chain &chain, HalfEdge edge, int32 vertex) const;
     HalfEdge fill(Chain &chain);
@@ -89,16 +96,21 @@ class Segments {
     void set_face(int32 face, int32 a, int32 b, int32 c);
     int32 add_face();
     void join(HalfEdge h, HalfEdge other, int32 segment);
-    bool near(int32 first, int32 second, Point p, Point q) const;
-    Point crossing_of(const Piece &piece, int32 other, int32 u, int32 w, bool first_time) const;
     bool on_line(int32 segment, int32 vertex) const;
+    float64 ulp(int32 segment) const;
+    bool within_reach(int32 segment, Point p) const;
+    int along(int32 segment, Point p, Point q) const;
+    bool between(const Piece &piece, Point p) const;
+    bool leads_through(const Piece &piece, int32 vertex) const;
+    bool segments_cross(int32 first, int32 second) const;
+    int32 meeting_vertex(const Piece &piece, const Piece &other, HalfEdge edge, Point p, float64 radius) const;
 
     Plane &plane_;
     std::vector<Segment> segments_;
     std::vector<int32> face_at_; // by vertex: a face that has it
     std::vector<Piece> waiting_; // the next one is the last
-    std::unordered_map<uint64, int32> times_crossed_; // by pair of segments
-    bool crossed_ = false;
+    std::vector<bool> bent_;     // by segment: whether its vertices may lie beside it
+    std::unordered_map<uint64, int32> times_tied_; // by pair of segments
 
     // Of the segment that is being inserted.
     Chain left_, right_;

@@ -26,10 +26,17 @@ from dmr.memory.host.device import ALIGNMENT, HostArray, HostDevice
 from dmr.memory.signatures import source_folder
 from dmr.pipeline.records import POINT
 
+
+def finer_to_the_left(points):
+    """A size function."""
+    return 0.05 + 0.1 * abs(points[:, 0])
+
+
 OPTIONS = (
     {},
     {"balance": "none", "steiner": "circumcenter", "conforming": True},
     {"max_area": 0.003},
+    {"size": finer_to_the_left, "keep_segments": "boundary"},  # kept segments leave triangles that are tried again
 )
 
 
@@ -56,7 +63,7 @@ def refinements(folder):
         sorted(folder.glob("*.npz")), ("deterministic", "two-stage"), OPTIONS, (1, 3)
     ):
         run = dmr.refine(dmr.read(path), marking=marking, device="cpu", threads=threads, max_steiner=3000, **options)
-        what = [path.stem, marking, options, threads]
+        what = [path.stem, marking, {name: str(value).split(" at ")[0] for name, value in options.items()}, threads]
         yield what, digest(run.mesh.vertices, run.mesh.triangles) if what[1::2] != ["two-stage", 3] else None
 
 
