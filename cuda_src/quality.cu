@@ -74,7 +74,8 @@ INLINE uint32 quality_of(const Triangle &t, const Point *points, const Corners &
 // `sizes`: the longest edge wanted in each triangle of the list, of which this one is the i-th; or none.
 INLINE void check_one(int32 slot, const float64 *sizes, Index i, const Triangle *triangles, const Point *points,
                       const Corners &corners, const int32 *ancestor, const float64 *area_bounds,
-                      float64 cosine_squared, float64 doubled_area, float64 lens, int32 worst_first, uint32 *quality, int32 *wishes) {
+                      float64 cosine_squared, float64 doubled_area, float64 lens, int32 worst_first,
+                      uint32 *quality, int32 *wishes) {
     const Triangle t = triangles[slot];
     const float64 stricter = 1.0 - 0x1p-40; // as dmr/pipeline/thresholds.py
     const float64 squared_size = sizes == nullptr ? INFINITE : stricter * (sizes[i] * sizes[i]);
@@ -99,7 +100,8 @@ INLINE void check_one(int32 slot, const float64 *sizes, Index i, const Triangle 
 // Checks the triangles of a list (work stealing: every thread has the same share of it).
 KERNEL(check_listed, const int32 *slots, const float64 *sizes, const Triangle *triangles, const Point *points,
        const int32 *vertex_origin, const Subsegment *input_segments, const int32 *anchor, const int32 *ancestor,
-       const float64 *area_bounds, float64 cosine_squared, float64 doubled_area, float64 lens, int32 worst_first, uint32 *quality, int32 *wishes) {
+       const float64 *area_bounds, float64 cosine_squared, float64 doubled_area, float64 lens, int32 worst_first,
+       uint32 *quality, int32 *wishes) {
     FOR_RANGE (i) {
         prefetch_triangles(slots, i, range_end, triangles, points);
         check_one(slots[i], sizes, i, triangles, points, {vertex_origin, input_segments, anchor}, ancestor, area_bounds,

@@ -23,7 +23,7 @@ INLINE bool corner_is_one_triangle(const Subsegment &s, int32 apex, const Triang
     return one;
 }
 
-// How far from the acute corner `apex` a vertex lies that encroaches on s, where it lies on another segment which starts
+// How far from the acute corner `apex` a vertex lies that encroaches on s, where it lies on another segment that starts
 // there: the distance at which s is to be cut as well. Cut anywhere else, the pieces of the two segments would encroach on
 // each other along the whole wedge between them, down to its width (shells of every radius; compare Ruppert 1995,
 // section 5). 0 where there is no such vertex, or where that cut would leave a piece much shorter than the wedge is wide.
@@ -50,10 +50,12 @@ INLINE float64 aligned_distance(const Subsegment &s, int32 apex, int32 beyond, c
 }
 
 // The split point of each listed subsegment: its middle; beside an acute input corner, where it meets the corner's
-// concentric shells, or where a vertex on a neighbouring segment does. The outcome is PRECISION where no coordinate lies between the ends, else UNDECIDED.
+// concentric shells, or where a vertex on a neighbouring segment does. The outcome is PRECISION where no coordinate lies
+// between the ends, else UNDECIDED.
 KERNEL(place_on_subsegments, const int32 *listed, const Triangle *triangles, const Subsegment *subsegments,
        const Subsegment *input_segments, const int32 *subsegment_origin, const Point *points,
-       const int32 *vertex_origin, const float64 *vertex_parameter, const int32 *anchor, const uint8 *acute, float64 lens, int32 input_vertices, Point *steiner, float64 *parameters, int32 *outcomes) {
+       const int32 *vertex_origin, const float64 *vertex_parameter, const int32 *anchor, const uint8 *acute,
+       float64 lens, int32 input_vertices, Point *steiner, float64 *parameters, int32 *outcomes) {
     FOR_RANGE (i) {
         const Subsegment s = subsegments[listed[i]];
         const Subsegment whole = input_segments[subsegment_origin[listed[i]]];
@@ -81,7 +83,8 @@ KERNEL(place_on_subsegments, const int32 *listed, const Triangle *triangles, con
         }
         const Point p = point_on_segment(from, to, t);
         const Point a = points[s.from], b = points[s.to];
-        const bool apart = resolvable(a, b) && t != start && t != end && (p.x != a.x || p.y != a.y) && (p.x != b.x || p.y != b.y);
+        const bool apart = resolvable(a, b) && t != start && t != end && (p.x != a.x || p.y != a.y) &&
+                           (p.x != b.x || p.y != b.y);
         steiner[i] = p;
         parameters[i] = t;
         outcomes[i] = apart ? UNDECIDED : PRECISION;

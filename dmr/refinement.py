@@ -41,6 +41,7 @@ from dmr.pipeline.stamps import Stamps
 from dmr.pipeline.thresholds import FOR_TINY_MESHES, Thresholds, thresholds
 from dmr.pipeline.worklist import BadTriangles
 from dmr.pipeline.workspace import Workspace
+from dmr.quality import triangle_areas
 from dmr.results import Refinement
 from dmr.sizing import Size, evaluate
 from dmr.triangulation import triangulate_noting
@@ -223,15 +224,16 @@ class Run:
 
         What a size function will ask for cannot be known ahead.
         """
-        corners = self.source.vertices[self.source.triangles]
-        u, v = corners[:, 1] - corners[:, 0], corners[:, 2] - corners[:, 0]
-        areas = np.abs(u[:, 0] * v[:, 1] - u[:, 1] * v[:, 0]) / 2
-        bounds = np.full(len(areas), np.inf if self.options.max_area is None else self.options.max_area)
-        own = self.source.area_bounds
+        by_area, own = 0.0, self.source.area_bounds
         if own is not None:
-            bounds = np.where(own > 0, np.minimum(own, bounds), bounds)
-        by_area = 8.0 * float((areas / bounds).sum()) + (0 if self.size is None else 2**26)
-        return int(min(64 * len(areas) + 1_000_000 + by_area, 2**30))
+            areas = np.abs(triangle_areas(self.source))
+            largest = np.inf if self.options.max_area is None else self.options.max_area
+            by_area = 8.0 * float((areas / np.where(own > 0, np.minimum(own, largest), largest)).sum())
+        elif self.options.max_area is not None:
+            extent = self.source.vertices.max(axis=0) - self.source.vertices.min(axis=0)
+            by_area = 8.0 * float(extent[0] * extent[1]) / self.options.max_area
+        by_size = 0 if self.size is None else 2**26
+        return int(min(64 * len(self.source.triangles) + 1_000_000 + by_area + by_size, 2**30))
 
     def result(self, progress: Progress | None) -> Refinement:
         """Runs to the end."""

@@ -1,4 +1,4 @@
-"""`dmr refine` and `dmr generate` of outlines, in this process: what is made, what is said, what is refused, and where."""
+"""`dmr refine` and `dmr generate` of outlines, in this process: what is made, said and refused, and where."""
 
 from __future__ import annotations
 
@@ -6,10 +6,10 @@ import json
 
 import numpy as np
 import pytest
+from test_cli_refine import dmr, fails, names
 
 from dmr import Mesh, Pslg, domains, io, validate
 from dmr.quality import triangle_areas
-from test_cli_refine import dmr, fails, names
 
 SQUARE = "4 2 0 0\n1 0 0\n2 1 0\n3 1 1\n4 0 1\n"
 SIDES = "1 1 2\n2 2 3\n3 3 4\n4 4 1\n"

@@ -251,6 +251,14 @@ def test_address_and_undefined_behaviour_sanitizers_find_nothing_in_the_reader_o
     assert 0 < sum(outcome == "read" for *_, outcome in found) < len(found)
 
 
+def test_address_and_undefined_behaviour_sanitizers_find_nothing_in_the_triangulation(tmp_path):
+    environment = {"LD_PRELOAD": str(runtime("libasan.so")), "ASAN_OPTIONS": ASAN_OPTIONS}
+    library = build(tmp_path, sorted((ROOT / "dmr" / "triangulation").glob("*.cpp")), *ASAN)
+    found = results(script("triangulation.py", library, **environment))
+    assert found == results(script("triangulation.py"))
+    assert 0 < sum(len(outcome) == 16 for *_, outcome in found) < len(found)  # digests among sentences
+
+
 @pytest.fixture(scope="module")
 def under_tsan(tmp_path_factory):
     """The kernels built with TSan, and how to run them."""

@@ -1,4 +1,4 @@
-"""`dmr.refine` of planar straight-line graphs: holes, regions, sizes, kept segments, small angles; on every processor."""
+"""`dmr.refine` of planar straight-line graphs: holes, regions, sizes, kept segments, small angles; everywhere."""
 
 from __future__ import annotations
 
@@ -22,7 +22,8 @@ SQUARE = [(0, 0), (4, 0), (4, 4), (0, 4)]
 
 def plate() -> dmr.Pslg:
     """A square with a diamond hole, a border across it, markers and attributes, and a region on each side."""
-    outline = domains.polygon([(0, 0), (4, 0), (4, 2), (4, 4), (0, 4), (0, 2)], holes=[[(2, 1), (3, 2), (2, 3), (1.5, 2)]])
+    diamond = [(2, 1), (3, 2), (2, 3), (1.5, 2)]
+    outline = domains.polygon([(0, 0), (4, 0), (4, 2), (4, 4), (0, 4), (0, 2)], holes=[diamond])
     border = dmr.Pslg([(0, 2), (1.5, 2), (3, 2), (4, 2)], [[0, 1], [2, 3]])
     joined = domains.merge(outline, border)
     markers = np.arange(1, len(joined.segments) + 1)

@@ -97,8 +97,9 @@ def comparison(before: Summary | None, after: Summary, bound: float, max_area: f
     def row(name: str, field: str, form: str) -> list[str]:
         return [name, *(format(getattr(summary, field), form) for _, summary in columns)]
 
+    head = [["", *(name for name, _ in columns)]] if before is not None else []
     rows = [
-        ["", *(name for name, _ in columns)],
+        *head,
         row("vertices", "vertices", ","),
         row("triangles", "triangles", ","),
         row("smallest angle", "min_angle", ".4g"),

@@ -92,8 +92,8 @@ def grow(state: DeviceMesh, cavities: Cavities, limits: Thresholds, *, only_dama
     if not only_damaged:
         device.launch(
             "place_on_subsegments", segments, cavities.roots, state.triangles, state.subsegments, state.input_segments,
-            state.subsegment_origin, state.points, state.vertex_origin, state.vertex_parameter, state.anchor, state.acute,
-            limits.lens, state.input_vertices, cavities.steiner, cavities.parameters, cavities.outcomes,
+            state.subsegment_origin, state.points, state.vertex_origin, state.vertex_parameter, state.anchor,
+            state.acute, limits.lens, state.input_vertices, cavities.steiner, cavities.parameters, cavities.outcomes,
         )  # fmt: skip
     device.launch(
         "grow_segment_cavities", segments, cavities.roots, only_damaged, state.triangles, state.subsegments,

@@ -7,7 +7,6 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-
 # That of 60 degrees, and a little that rounding may have taken off them (BELOW_60_DEGREES of cuda_src/corners.cuh).
 COSINE_SQUARED = (0.5 * (1.0 + 2.0**-30)) ** 2
 
@@ -47,7 +46,7 @@ def acute_corners(subsegments: NDArray[Any], points: NDArray[np.float64]) -> NDA
 
 
 def anchors(subsegments: NDArray[Any], acute: NDArray[np.uint8]) -> NDArray[np.int32]:
-    """By vertex: an acute corner at the other end of a segment; -1 where there is none, the last one where there are more.
+    """By vertex: an acute corner at the other end of a segment (the last one of several); -1 where there is none.
 
     Args:
         subsegments: as for `acute_corners`; acute: what that returned.

@@ -28,8 +28,8 @@ class DeviceMesh:
         quality: a word a triangle (`cuda_src/quality.cuh`).
         vertex_origin, vertex_parameter: where a vertex comes from, and where on its input segment it lies.
         subsegment_origin: the input segment of a subsegment; wishes: whether it is to be split.
-        input_segments: ends of the input segments; acute: 1 at input vertices with a corner below 60 degrees; anchor: by
-            input vertex, such a corner that an input segment joins it to, -1 where there is none.
+        input_segments: ends of the input segments; acute: 1 at input vertices with a corner below 60 degrees; anchor:
+            by input vertex, such a corner that an input segment joins it to, -1 where there is none.
         ancestor: the input triangle that a triangle descends from, where triangles carry something.
         area_bounds: the bounds of the input triangles, where there are any.
         attributes: the vertex attributes, row by row; width: columns.

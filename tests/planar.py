@@ -1,0 +1,110 @@
+"""Oracles in the plane that share nothing with the code under test: exact rationals, brute force."""
+
+from __future__ import annotations
+
+from fractions import Fraction
+from itertools import combinations
+
+import numpy as np
+
+
+def exact(point):
+    """A point as a pair of rationals."""
+    x, y = (Fraction(float(value)) for value in point)
+    return x, y
+
+
+def orientation(a, b, c):
+    """Twice the area of triangle abc, exactly."""
+    (ax, ay), (bx, by), (cx, cy) = exact(a), exact(b), exact(c)
+    return (bx - ax) * (cy - ay) - (by - ay) * (cx - ax)
+
+
+def in_circle(a, b, c, d):
+    """Positive where d lies inside the circumcircle of the counter-clockwise triangle abc, exactly."""
+    (ax, ay), (bx, by), (cx, cy) = ([u - v for u, v in zip(exact(p), exact(d), strict=True)] for p in (a, b, c))
+    return (
+        (ax * ax + ay * ay) * (bx * cy - by * cx)
+        - (bx * bx + by * by) * (ax * cy - ay * cx)
+        + (cx * cx + cy * cy) * (ax * by - ay * bx)
+    )
+
+
+def crossing(a, b, c, d):
+    """Where the lines ab and cd meet, as a pair of rationals."""
+    (ax, ay), (bx, by) = exact(a), exact(b)
+    t = orientation(c, d, a) / (orientation(c, d, a) - orientation(c, d, b))
+    return ax + t * (bx - ax), ay + t * (by - ay)
+
+
+def cross_properly(a, b, c, d):
+    """Whether two segments cross in a point inner to both."""
+    return (
+        orientation(a, b, c) * orientation(a, b, d) < 0 and orientation(c, d, a) * orientation(c, d, b) < 0
+    )  # fmt: skip
+
+
+def nearest_double(value):
+    """The double nearest to a rational: a division of whole numbers is rounded once."""
+    return value.numerator / value.denominator
+
+
+def hull_area(points):
+    """The area of the convex hull, exactly (Andrew's monotone chain)."""
+    points = sorted({tuple(map(float, point)) for point in points})
+
+    def half(way):
+        chain = []
+        for point in way:
+            while len(chain) > 1 and orientation(chain[-2], chain[-1], point) <= 0:
+                chain.pop()
+            chain.append(point)
+        return chain[:-1]
+
+    corners = half(points) + half(points[::-1])
+    return sum(orientation((0, 0), p, q) for p, q in zip(corners, corners[1:] + corners[:1], strict=True)) / 2
+
+
+def area_of(mesh):
+    """The area that the triangles cover, exactly; each must be counter-clockwise."""
+    areas = [orientation(*mesh.vertices[corners]) for corners in mesh.triangles]
+    assert all(area > 0 for area in areas)
+    return sum(areas, Fraction(0)) / 2
+
+
+def triangle_set(triangles):
+    """Triangles without the order of their list and the rotation of their corners."""
+    return {tuple(np.roll(corners, -int(np.argmin(corners))).tolist()) for corners in np.asarray(triangles)}
+
+
+def edge_set(edges):
+    """Edges without order and direction."""
+    return {tuple(sorted(edge)) for edge in np.asarray(edges).tolist()}
+
+
+def assert_delaunay(mesh, points):
+    """Brute force: the triangles are a Delaunay triangulation of the convex hull of the points (small sets only)."""
+    distinct = {tuple(point) for point in np.asarray(points, float).tolist()}
+    corners = {tuple(point) for point in mesh.vertices[np.unique(mesh.triangles)].tolist()}
+    assert corners == distinct
+    assert area_of(mesh) == hull_area(points)
+    for triangle in mesh.triangles:
+        a, b, c = mesh.vertices[triangle]
+        assert all(in_circle(a, b, c, point) <= 0 for point in distinct)
+    # Euler: triangles = 2 vertices - 2 - vertices on the hull.
+    edges, uses = np.unique(
+        np.sort(np.concatenate([mesh.triangles[:, pair] for pair in ([0, 1], [1, 2], [2, 0])]), axis=1),
+        axis=0,
+        return_counts=True,
+    )
+    assert set(uses.tolist()) <= {1, 2}
+    assert len(mesh.triangles) == 2 * len(distinct) - 2 - int((uses == 1).sum())
+    assert len(edges) == len(distinct) + len(mesh.triangles) - 1
+
+
+def crossing_pairs(domain):
+    """All pairs of segments that cross properly, exactly."""
+    ends = domain.vertices[domain.segments]
+    return [
+        (i, j) for i, j in combinations(range(len(ends)), 2) if cross_properly(*ends[i], *ends[j])
+    ]  # fmt: skip
