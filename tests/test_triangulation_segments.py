@@ -189,22 +189,23 @@ def with_a_long_segment(points):
 
 
 def stalactites(count, random):
-    """Cracks that hang down into the middle, each with two prongs between two points on the floor; and the same upside
-    down: points, and segments that join them."""
-    one = np.array([[0, 3], [0, 1.2], [-0.2, 0.2], [0.3, 0.1], [-1, -0.5], [1, -0.5]])
-    points = np.concatenate([one * (1, side) + (8 * k + 2 * side, 0) for k in range(count) for side in (1, -1)])
-    cracks = np.concatenate([np.add([[0, 1], [1, 2], [1, 3]], 6 * k) for k in range(2 * count)])
+    """Cracks of two edges that hang down into the middle, between two points on the floor; and the same upside down:
+    points, and segments that join them."""
+    one = np.array([[0, 1.5], [0, 0.5], [0, 0.1], [-1, -0.5], [1, -0.5]])
+    points = np.concatenate([one * (1, side) + (12 * k + 3 * side, 0) for k in range(count) for side in (1, -1)])
+    cracks = np.concatenate([np.add([[0, 1], [1, 2]], 5 * k) for k in range(2 * count)])
     return points + random.uniform(-0.05, 0.05, points.shape), cracks
 
 
-@pytest.mark.parametrize("seed", range(5))
+@pytest.mark.parametrize("seed", range(12))
 def test_cracks_that_hang_into_the_way_of_a_segment(seed):
     """Their vertices are met twice by the chain that bounds what the segment takes out, on both sides of it."""
-    points, cracks = stalactites(20, np.random.default_rng(seed))
+    random = np.random.default_rng(seed)
+    points, cracks = stalactites(20, random)
     way = with_a_long_segment(points)
     before = dmr.triangulate(Pslg(way.vertices, cracks), convex_hull=True)
-    assert len(hanging_edges(way.vertices, before.triangles, *way.vertices[-2:])) > 20
-    domain = Pslg(way.vertices, np.concatenate([cracks, way.segments]))
+    assert len(hanging_edges(way.vertices, before.triangles, *way.vertices[-2:])) >= 60
+    domain = Pslg(way.vertices, random.permutation(np.concatenate([cracks, way.segments])))  # it comes early or late
     mesh = assert_right(domain, convex_hull=True)
     assert edge_set(mesh.segments) == edge_set(domain.segments)
     assert triangle_set(mesh.triangles) == by_triangle(domain, "pc")
@@ -212,14 +213,10 @@ def test_cracks_that_hang_into_the_way_of_a_segment(seed):
 
 @pytest.mark.parametrize("count", [10, 100, 1000])
 def test_one_long_segment_through_many_points(count):
-    hanging = 0
-    for seed in range(12):
+    for seed in range(8):
         domain = with_a_long_segment(np.random.default_rng([seed, count]).normal(size=(count, 2)))
-        free = dmr.triangulate(Pslg(domain.vertices, []))
-        hanging += len(hanging_edges(domain.vertices, free.triangles, *domain.vertices[-2:]))
         mesh = assert_right(domain, convex_hull=True)
         assert triangle_set(mesh.triangles) == by_triangle(domain, "pc")
-    assert hanging
 
 
 def test_long_segments_side_by_side_take_out_what_earlier_ones_brought():
