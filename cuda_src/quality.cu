@@ -68,7 +68,7 @@ INLINE uint32 quality_of(const Triangle &t, const Point *points, const Corners &
         if (!(excess > 1.0))
             return FORCED;
     }
-    return excess > 1.0 ? BAD | magnitude_bits(excess) >> 1 : 0;
+    return excess > 1.0 ? BAD | magnitude_bits(doubled_area) >> 1 : 0;
 }
 
 // `sizes`: the longest edge wanted in each triangle of the list, of which this one is the i-th; or none.

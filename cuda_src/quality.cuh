@@ -10,9 +10,9 @@ constexpr uint32 FORCED = 1u << 29;         // below the angle bound, but an inp
 constexpr uint32 LARGE = 1u << 28;          // its cavity needs a large record
 constexpr uint32 LISTED = 1u << 27;         // its slot is in the list of bad triangles
 // bits 22-0: how urgent it is. A skinny triangle is before one that is only too large, and the one with the shortest edge
-// first: this order keeps results small. Of the others the one that exceeds its bound most is first: the domain is
-// cut up evenly, in as many rounds as it has scales; shortest edges first would creep through it from the smallest
-// triangle on.
+// first: this order keeps results small. Of the others the largest is first, whatever its bound: the domain is cut
+// up evenly; shortest edges first would creep through it from the smallest triangle on, and what exceeds its bound most
+// first would leave small triangles beside large ones, and skinny ones in between.
 constexpr uint32 SKINNY = 1u << (URGENCY_BITS - 1);
 
 // To be refined, sooner or later.
