@@ -72,9 +72,10 @@ def _check_outline(pslg: Pslg, plane: Plane) -> list[str]:
     bounding = np.zeros(figure.max() + 1, bool)
     bounding[figure[plane.edges[~stray, 0]]] = True
     by_edge = figure[plane.edges[:, 0]]
-    open_figures = by_edge[~bounding[by_edge]]
-    if open_figures.size:
-        raise _gap(pslg, plane, plane.edges[by_edge == open_figures[0]])
+    unbound = np.flatnonzero(~bounding[by_edge])
+    if unbound.size:
+        first = unbound[plane.edge_segments[unbound].argmin()]
+        raise _gap(pslg, plane, plane.edges[by_edge == by_edge[first]])
     return [
         _tell_of_segments(pslg, plane, stray, "outside of the closed outlines, in whole or in part, and left out there")
     ]
