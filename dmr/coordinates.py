@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import numpy as np
+from numpy.typing import NDArray
 
 from dmr.errors import InvalidMeshError
 from dmr.meshes import Float
@@ -10,6 +11,13 @@ from dmr.meshes import Float
 SMALLEST, LARGEST = 2.0**-142, 2.0**201
 # Split points below SMALLEST are set to zero: less than an ulp of a segment, in meshes that reach as far as this.
 SMALLEST_EXTENT = 2.0**-88
+
+
+def outside_range(points: Float) -> NDArray[np.intp]:
+    """The rows of (n, 2) points for which the predicates are not exact: out of range, infinite or not a number."""
+    magnitude = np.abs(points)
+    usable = (magnitude <= LARGEST) & ((magnitude >= SMALLEST) | (magnitude == 0))
+    return np.flatnonzero(~usable.all(axis=1))
 
 
 def check_coordinates(vertices: Float) -> None:
@@ -21,8 +29,7 @@ def check_coordinates(vertices: Float) -> None:
     Raises:
         InvalidMeshError: a magnitude out of range; names the vertex.
     """
-    magnitude = np.abs(vertices)
-    wrong = np.flatnonzero(((magnitude > LARGEST) | ((magnitude < SMALLEST) & (magnitude > 0))).any(axis=1))
+    wrong = outside_range(vertices)
     if wrong.size:
         index = int(wrong[0])
         x, y = vertices[index]
@@ -32,7 +39,7 @@ def check_coordinates(vertices: Float) -> None:
             "vertex",
             index,
         )
-    if magnitude.size and 0 < magnitude.max() < SMALLEST_EXTENT:
+    if vertices.size and 0 < np.abs(vertices).max() < SMALLEST_EXTENT:
         raise InvalidMeshError(
             f"all coordinates are below {SMALLEST_EXTENT:.1e} in magnitude, where geometry is not exact: scale the mesh"
         )

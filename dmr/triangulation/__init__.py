@@ -15,7 +15,7 @@ import logging
 import numpy as np
 from numpy.typing import NDArray
 
-from dmr.coordinates import LARGEST, SMALLEST, check_coordinates
+from dmr.coordinates import LARGEST, SMALLEST, check_coordinates, outside_range
 from dmr.errors import InvalidMeshError, OptionError
 from dmr.meshes import Float, Int, Mesh, Pslg
 from dmr.options import CONFLICT_POLICIES, MESHERS
@@ -90,9 +90,7 @@ def triangulate_noting(pslg: Pslg, *, on_conflict: str, convex_hull: bool, meshe
 
 def _check_points(kind: str, points: Float) -> None:
     """Refuses hole and region points for which the predicates are not exact."""
-    magnitude = np.abs(points)
-    usable = (magnitude <= LARGEST) & ((magnitude >= SMALLEST) | (magnitude == 0))
-    wrong = np.flatnonzero(~usable.all(axis=1))
+    wrong = outside_range(points)
     if wrong.size:
         x, y = points[wrong[0]]
         raise InvalidMeshError(

@@ -12,22 +12,18 @@
 
 #include <vector>
 
-#include "predicates.cuh"
+#include "triangles.cuh"
 
 namespace triangulation {
 
 using HalfEdge = int32;
 
-constexpr int32 GHOST = -1;   // the vertex at infinity
-constexpr int32 NOTHING = -1; // no face, no half-edge, no segment
+constexpr int32 GHOST = -1; // the vertex at infinity; NOTHING is no face, no half-edge, no segment
 
 struct Face {
     int32 vertex[3];
     HalfEdge twin[3];
 };
-
-INLINE int next_corner(int k) { return k == 2 ? 0 : k + 1; }
-INLINE int previous_corner(int k) { return k == 0 ? 2 : k - 1; }
 
 INLINE HalfEdge half_edge(int32 face, int edge) { return face << 2 | edge; }
 INLINE int32 face_of(HalfEdge h) { return h >> 2; }
@@ -41,12 +37,6 @@ INLINE bool same_place(Point a, Point b) { return a.x == b.x && a.y == b.y; }
 INLINE bool strictly_between(Point a, Point b, Point p) {
     return a.x != b.x ? (a.x < p.x) == (p.x < b.x) && p.x != a.x && p.x != b.x
                       : (a.y < p.y) == (p.y < b.y) && p.y != a.y && p.y != b.y;
-}
-
-// Whether p lies in the rectangle that a and b span.
-INLINE bool in_box(Point a, Point b, Point p) {
-    const auto between = [](float64 u, float64 v, float64 x) { return u < v ? u <= x && x <= v : v <= x && x <= u; };
-    return between(a.x, b.x, p.x) && between(a.y, b.y, p.y);
 }
 
 class Plane {
