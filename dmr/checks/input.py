@@ -269,20 +269,12 @@ def check_regions(
         findings.skip("regions", "the mesh or the input has no triangle attributes")
         return
     before = np.ascontiguousarray(original.mesh.triangle_attributes[:, 0]).view(np.uint64)
-    if region_steps(original.topology, original.arcs, before).size:
+    if _steps(original.topology, original.arcs, before).size:
         findings.skip("regions", "the attributes of the input differ across edges that are no segments")
         return
     findings.start("regions")
     after = np.ascontiguousarray(mesh.triangle_attributes[:, 0]).view(np.uint64)
-    steps = region_steps(topology, chains.arcs, after)
-    findings.add(
-        "regions",
-        "triangle",
-        steps // 3,
-        lambda i: (
-            f"has another region than triangle {topology.twins[steps[i]] // 3}, across an edge that is no segment"
-        ),
-    )
+    check_steps(topology, chains.arcs, after, findings)
     inside = np.flatnonzero((matched >= 0) & (original.arcs.half_edges >= 0))
     arcs, owner = chains.arcs_of(matched[inside])
     triangles = chains.arcs.half_edges[arcs] // 3
@@ -292,7 +284,20 @@ def check_regions(
     findings.add("regions", "triangle", wrong, lambda i: "has another region than the input has there")
 
 
-def region_steps(topology: Topology, arcs: Arcs, values: NDArray[np.uint64]) -> NDArray[np.int64]:
+def check_steps(topology: Topology, arcs: Arcs, values: NDArray[np.uint64], findings: Findings) -> None:
+    """A region, given by triangle, ends at constrained edges only."""
+    steps = _steps(topology, arcs, values)
+    findings.add(
+        "regions",
+        "triangle",
+        steps // 3,
+        lambda i: (
+            f"has another region than triangle {topology.twins[steps[i]] // 3}, across an edge that is no segment"
+        ),
+    )
+
+
+def _steps(topology: Topology, arcs: Arcs, values: NDArray[np.uint64]) -> NDArray[np.int64]:
     """Half-edges, one of each edge, that are not constrained and have different values on their two sides."""
     free = topology.twins > np.arange(len(topology.twins))
     free[arcs.half_edges[arcs.half_edges >= 0]] = False

@@ -10,7 +10,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from dmr.checks.bounds import check_areas
-from dmr.checks.input import region_steps
+from dmr.checks.input import check_steps
 from dmr.checks.outline import Outline
 from dmr.checks.paths import Paths
 from dmr.checks.report import Findings
@@ -33,15 +33,7 @@ def check_region_attributes(mesh: Mesh, topology: Topology, outline: Outline, pa
         findings.add("regions", "mesh", [None], lambda i: "has no triangle attributes, but the input has regions")
         return
     values = np.ascontiguousarray(mesh.triangle_attributes[:, 0])
-    steps = region_steps(topology, paths.chains.arcs, (values + 0.0).view(np.uint64))
-    findings.add(
-        "regions",
-        "triangle",
-        steps // 3,
-        lambda i: (
-            f"has another region than triangle {topology.twins[steps[i]] // 3}, across an edge that is no segment"
-        ),
-    )
+    check_steps(topology, paths.chains.arcs, (values + 0.0).view(np.uint64), findings)
     # Every face of the mesh has a path along it: what holds there, and changes nowhere else, holds in all of it.
     half_edges, faces, tied = _faces_beside(outline, paths)
     entries, region = _regions_of(outline, faces)
