@@ -113,5 +113,68 @@ extern "C" void host_launch(host::Kernel kernel, Index count, const host::Slot *
     pool().run(launch, int(pieces < threads ? pieces : threads) - 1);
 }
 
+namespace {
+
+// Where the threads of a launch wait for each other; used again and again.
+class Barrier {
+  public:
+    explicit Barrier(int threads) : threads_(threads), missing_(threads) {}
+
+    void wait() {
+        std::unique_lock<std::mutex> lock(mutex_);
+        if (--missing_ == 0) {
+            missing_ = threads_;
+            ++turn_;
+            all_here_.notify_all();
+            return;
+        }
+        all_here_.wait(lock, [this, turn = turn_] { return turn_ != turn; });
+    }
+
+    // One thread less will come, from now on.
+    void leave() {
+        std::lock_guard<std::mutex> lock(mutex_);
+        --threads_, --missing_;
+    }
+
+  private:
+    std::mutex mutex_;
+    std::condition_variable all_here_;
+    int threads_, missing_;
+    unsigned turn_ = 0;
+};
+
+thread_local Barrier *grid_barrier = nullptr; // of the launch that this thread takes part in
+
+} // namespace
+
+void host::wait_for_grid() { grid_barrier->wait(); }
+
+// Runs a GRID_KERNEL: every piece on a thread of its own, all of them at the same time. A pool's threads come when they
+// can, which is not enough where they wait for each other, so that these are started here.
+extern "C" void host_launch_grid(host::Kernel kernel, Index count, const host::Slot *arguments, int threads,
+                                 Index smallest_piece) {
+    const Index most = (count + smallest_piece - 1) / smallest_piece;
+    int pieces = int(threads < most ? threads : most);
+    Barrier barrier(pieces);
+    const auto run_piece = [&](int k) {
+        barrier.wait(); // until all are there, and `pieces` is known
+        grid_barrier = &barrier;
+        kernel(count * k / pieces, count * (k + 1) / pieces, arguments);
+        grid_barrier = nullptr;
+    };
+    std::vector<std::thread> others;
+    try {
+        while (int(others.size()) + 1 < pieces)
+            others.emplace_back(run_piece, int(others.size()) + 1);
+    } catch (const std::system_error &) { // the system has no more to give
+        for (; pieces > int(others.size()) + 1; --pieces)
+            barrier.leave();
+    }
+    run_piece(0);
+    for (std::thread &other : others)
+        other.join();
+}
+
 // What the library was built from (setup.py): Python refuses one that does not fit the declarations it reads.
 extern "C" const char *host_sources() { return HOST_SOURCES; }

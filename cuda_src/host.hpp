@@ -29,4 +29,7 @@ void invoke(void (*kernel)(Index, Index, Parameters...), Index begin, Index end,
     invoke_with(kernel, begin, end, arguments, std::index_sequence_for<Parameters...>{});
 }
 
+// Inside a launch of a GRID_KERNEL: waits until every thread of it has come here. (The end of each kernel needs no call.)
+void wait_for_grid();
+
 } // namespace host

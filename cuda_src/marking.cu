@@ -87,50 +87,112 @@ template <class Visit> INLINE bool for_cavity_and_ring(const Cavity &cavity, con
     return true;
 }
 
-// Phase 1 of 3: everyone writes its key with plain stores; the last one stays.
+// What a marking kernel is given: the grown cavities and their keys.
+struct Marker {
+    int32 room;
+    Index records;
+    int32 *members;
+    RimEdge *rims;
+    const Extent *extents;
+    const uint64 *keys;
+
+    template <class Visit> METHOD bool visit(Index i, Visit visit) const {
+        return for_cavity_and_ring(Cavity(members, rims, records, room, i), extents[i], visit);
+    }
+
+    // Phase 1 of 3: everyone writes its key with plain stores; the last one stays.
+    METHOD void mark(Index i, Triangle *triangles) const {
+        visit(i, [&](int32 t) {
+            racing_store(&triangles[t].owner, keys[i]);
+            return true;
+        });
+    }
+
+    // Phase 2 of 3: whoever finds its triangles marked by nobody of higher priority marks them all again, with plain
+    // stores as well. The others have lost and back off: the thesis lets them overwrite lower marks all the same, and
+    // where a GPU's threads run in step, these writes keep whole clusters of cavities from ever having a winner.
+    METHOD void remark(Index i, Triangle *triangles) const {
+        const bool highest = visit(i, [&](int32 t) { return racing_load(&triangles[t].owner) <= keys[i]; });
+        if (highest)
+            mark(i, triangles);
+    }
+
+    // The two in one, by atomic maximum: of any cavities that overlap the most urgent one wins.
+    METHOD void mark_atomic(Index i, Triangle *triangles) const {
+        visit(i, [&](int32 t) {
+            atomic_max(&triangles[t].owner, keys[i]);
+            return true;
+        });
+    }
+
+    // Phase 3 of 3: who owns all of its cavity and ring goes ahead; the others stay unprocessed (UNDECIDED).
+    METHOD void check(Index i, const Triangle *triangles, int32 *outcomes, int32 *won, int32 *progress) const {
+        won[i] = outcomes[i] == UNDECIDED &&
+                 visit(i, [&](int32 t) { return racing_load(&triangles[t].owner) == keys[i]; });
+        if (won[i]) {
+            outcomes[i] = OWNER;
+            racing_store(progress, 1);
+        }
+    }
+};
+
 KERNEL(mark_cavity, int32 room, int64 records, int32 *members, RimEdge *rims, const Extent *extents,
        const uint64 *keys, const int32 *outcomes, Triangle *triangles) {
+    const Marker cavities = {room, records, members, rims, extents, keys};
     FOR_RANGE (i)
         if (outcomes[i] == UNDECIDED)
-            for_cavity_and_ring(Cavity(members, rims, records, room, i), extents[i], [&](int32 t) {
-                racing_store(&triangles[t].owner, keys[i]);
-                return true;
-            });
+            cavities.mark(i, triangles);
 }
 
-// Phase 2 of 3: whoever finds a key of lower priority writes its own over it, again with plain stores.
 KERNEL(remark_cavity, int32 room, int64 records, int32 *members, RimEdge *rims, const Extent *extents,
        const uint64 *keys, const int32 *outcomes, Triangle *triangles) {
+    const Marker cavities = {room, records, members, rims, extents, keys};
     FOR_RANGE (i)
         if (outcomes[i] == UNDECIDED)
-            for_cavity_and_ring(Cavity(members, rims, records, room, i), extents[i], [&](int32 t) {
-                if (racing_load(&triangles[t].owner) < keys[i])
-                    racing_store(&triangles[t].owner, keys[i]);
-                return true;
-            });
+            cavities.remark(i, triangles);
 }
 
-// Second stage: the same by atomic maximum, so that of any cavities that overlap one wins.
 KERNEL(mark_cavity_atomic, int32 room, int64 records, int32 *members, RimEdge *rims, const Extent *extents,
        const uint64 *keys, const int32 *outcomes, Triangle *triangles) {
+    const Marker cavities = {room, records, members, rims, extents, keys};
     FOR_RANGE (i)
         if (outcomes[i] == UNDECIDED)
-            for_cavity_and_ring(Cavity(members, rims, records, room, i), extents[i], [&](int32 t) {
-                atomic_max(&triangles[t].owner, keys[i]);
-                return true;
-            });
+            cavities.mark_atomic(i, triangles);
 }
 
-// Phase 3 of 3: who owns all of its cavity and ring goes ahead; the others stay unprocessed (UNDECIDED).
 KERNEL(check_marks, int32 room, int64 records, int32 *members, RimEdge *rims, const Extent *extents,
-       const uint64 *keys, int32 *outcomes, const Triangle *triangles, int32 *won) {
-    FOR_RANGE (i) {
-        won[i] = outcomes[i] == UNDECIDED &&
-                 for_cavity_and_ring(Cavity(members, rims, records, room, i), extents[i],
-                                     [&](int32 t) { return triangles[t].owner == keys[i]; });
-        if (won[i])
-            outcomes[i] = OWNER;
-    }
+       const uint64 *keys, int32 *outcomes, const Triangle *triangles, int32 *won, int32 *progress) {
+    const Marker cavities = {room, records, members, rims, extents, keys};
+    FOR_RANGE (i)
+        cavities.check(i, triangles, outcomes, won, progress);
+}
+
+// The three phases in one kernel, as Nasre, Burtscher and Pingali have them: a barrier of the whole grid stands where
+// otherwise a launch ends and the next begins.
+GRID_KERNEL(mark_in_three_phases, int32 room, int64 records, int32 *members, RimEdge *rims, const Extent *extents,
+            const uint64 *keys, int32 *outcomes, Triangle *triangles, int32 *won, int32 *progress) {
+    const Marker cavities = {room, records, members, rims, extents, keys};
+    FOR_RANGE (i)
+        if (outcomes[i] == UNDECIDED)
+            cavities.mark(i, triangles);
+    GRID_BARRIER();
+    FOR_RANGE (i)
+        if (outcomes[i] == UNDECIDED)
+            cavities.remark(i, triangles);
+    GRID_BARRIER();
+    FOR_RANGE (i)
+        cavities.check(i, triangles, outcomes, won, progress);
+}
+
+// Where the races left nobody all of its triangles: one thread lets one cavity go ahead, and the round is not lost.
+KERNEL(force_one, const int32 *progress, int64 records, int32 *outcomes, int32 *won) {
+    FOR_RANGE (once)
+        for (Index i = 0; i < records && !progress[once]; ++i)
+            if (outcomes[i] == UNDECIDED) {
+                outcomes[i] = OWNER;
+                won[i] = 1;
+                break;
+            }
 }
 
 // After the winners of a step are in: a cavity that lost is dead where its root was rebuilt, damaged where another of

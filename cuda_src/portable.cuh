@@ -14,6 +14,13 @@
 // declares memory that the members share, and each FOR_MEMBERS (member) { ... } ends with a barrier. On the CPU the
 // members are the turns of an ordinary loop.
 //
+// A GRID_KERNEL has all of its threads running at once (a cooperative launch), so that GRID_BARRIER() can hold them until
+// the last one comes. On the CPU each thread has one piece of the range then, and waits likewise.
+//
+// A kernel launches a CHILD_KERNEL, which the host cannot name, by LAUNCH_CHILD(kernel, begin, end, ...); it is 1 where
+// the child was launched. Nobody waits for it, but the launching kernel ends after it. nvcc compiles a file with this
+// word as relocatable code, to be linked with the device runtime. On the CPU a child is a call.
+//
 // Python reads the names and parameter types of kernels from these declarations (dmr/memory/signatures.py): keep one
 // declaration to a KERNEL( ... ) { head, with parameters of the form `type name` or `type *name`.
 #pragma once
@@ -32,11 +39,15 @@ constexpr int TEAM_SIZE = 256; // members of a team; a launch of a TEAM_KERNEL u
 
 #ifdef __CUDACC__
 
+#include <cooperative_groups.h>
+
 #define INLINE __device__ __forceinline__
 #define METHOD __device__ __forceinline__ // INLINE, for a member of a struct
 #define OUTLINE __device__ __noinline__ // rare paths: kept out of the callers' registers
 #define KERNEL(name, ...) extern "C" __global__ void name(const Index range_begin, const Index range_end, __VA_ARGS__)
 #define TEAM_KERNEL KERNEL
+#define GRID_KERNEL KERNEL
+#define CHILD_KERNEL KERNEL
 #define FOR_RANGE(i)                                                                                                   \
     for (Index i = range_begin + Index(blockIdx.x) * blockDim.x + threadIdx.x; i < range_end;                          \
          i += Index(gridDim.x) * blockDim.x)
@@ -44,6 +55,15 @@ constexpr int TEAM_SIZE = 256; // members of a team; a launch of a TEAM_KERNEL u
 #define FOR_MEMBERS(member)                                                                                            \
     for (int member = threadIdx.x, turn_ = 0; turn_ < 1; ++turn_, __syncthreads())
 #define TEAM_SHARED(type, name, count) __shared__ type name[count]
+#define GRID_BARRIER() cooperative_groups::this_grid().sync()
+
+constexpr int CHILD_SIZE = 128; // threads of a child's block, if it has work for so many
+#define LAUNCH_CHILD(kernel, begin, end, ...)                                                                          \
+    (kernel<<<child_blocks((end) - (begin)), child_threads((end) - (begin)), 0, cudaStreamFireAndForget>>>(            \
+         begin, end, __VA_ARGS__),                                                                                     \
+     cudaGetLastError() == cudaSuccess)
+INLINE unsigned child_blocks(Index count) { return unsigned((count + CHILD_SIZE - 1) / CHILD_SIZE); }
+INLINE unsigned child_threads(Index count) { return count < CHILD_SIZE ? unsigned(count + 31) / 32 * 32 : CHILD_SIZE; }
 
 INLINE uint64 atomic_max(uint64 *place, uint64 value) {
     return atomicMax(reinterpret_cast<unsigned long long *>(place), static_cast<unsigned long long>(value));
@@ -55,6 +75,9 @@ INLINE int64 atomic_add(int64 *place, int64 value) {
 }
 INLINE int32 atomic_min(int32 *place, int32 value) { return atomicMin(place, value); }
 INLINE int32 atomic_max(int32 *place, int32 value) { return atomicMax(place, value); }
+INLINE int64 atomic_max(int64 *place, int64 value) {
+    return static_cast<int64>(atomicMax(reinterpret_cast<long long *>(place), static_cast<long long>(value)));
+}
 
 // Plain stores and loads of a word that other threads may write at the same time, where any of the values will do.
 template <class T> INLINE void racing_store(T *place, T value) { *const_cast<volatile T *>(place) = value; }
@@ -87,10 +110,14 @@ INLINE Index record_stride(Index records) { return records; }
     }                                                                                                                  \
     static void name([[maybe_unused]] const Index range_begin, [[maybe_unused]] const Index range_end, __VA_ARGS__)
 #define TEAM_KERNEL KERNEL
+#define GRID_KERNEL KERNEL
+#define CHILD_KERNEL(name, ...) static void name(const Index range_begin, const Index range_end, __VA_ARGS__)
 #define FOR_RANGE(i) for (Index i = range_begin; i < range_end; ++i)
 #define FOR_TEAMS(team) for (Index team = range_begin; team < range_end; ++team)
 #define FOR_MEMBERS(member) for (int member = 0; member < TEAM_SIZE; ++member)
 #define TEAM_SHARED(type, name, count) type name[count]
+#define GRID_BARRIER() host::wait_for_grid()
+#define LAUNCH_CHILD(kernel, begin, end, ...) (kernel(begin, end, __VA_ARGS__), true)
 
 template <class T> INLINE T atomic_max(T *place, T value) {
     T seen = __atomic_load_n(place, __ATOMIC_RELAXED);

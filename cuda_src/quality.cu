@@ -1,124 +1,35 @@
-// The quality check: which triangles are bad, and which subsegments their corners encroach on.
-#include "corners.cuh"
-#include "quality.cuh"
-
-// Whether the corner of two segments forces a skinny triangle: its shortest edge pq joins them at the same shell, and its
-// angle at r, opposite pq, is no less than that under which such an edge is seen from the next shell, twice as far from
-// the corner: arctan(sin phi / (2 - cos phi)). To split it would only make a smaller copy (Ruppert 1995, section 5;
-// Miller, Pav and Walkington 2003; Shewchuk's Triangle leaves it likewise). A smaller angle is mended as usual: the long
-// piece beyond the shell is cut.
-INLINE bool forced_by_corner(int32 p, int32 q, int32 r, const Point *points, const Corners &corners) {
-    const int32 apex = corners.common(p, q);
-    if (apex == NOTHING)
-        return false;
-    const Point o = points[apex], u = points[p], v = points[q], w = points[r];
-    const float64 near = squared_length(o, u), far = squared_length(o, v);
-    if (!(near < 1.001 * far && far < 1.001 * near))
-        return false;
-    // phi, seen from o, and the angle seen from r: each as |cross| and dot, times the lengths of its sides.
-    const float64 dot_o = (u.x - o.x) * (v.x - o.x) + (u.y - o.y) * (v.y - o.y);
-    const float64 cross_o = magnitude((u.x - o.x) * (v.y - o.y) - (u.y - o.y) * (v.x - o.x));
-    const float64 dot_r = (u.x - w.x) * (v.x - w.x) + (u.y - w.y) * (v.y - w.y);
-    const float64 cross_r = magnitude((u.x - w.x) * (v.y - w.y) - (u.y - w.y) * (v.x - w.x));
-    const float64 lengths = square_root(near) * square_root(far);
-    return dot_o > BELOW_60_DEGREES * lengths && cross_r * (2.0 * lengths - dot_o) >= (1.0 - 0x1p-31) * (cross_o * dot_r);
-}
-
-// Whether the two edges at a triangle's corner are subsegments: the angle between them is the input's.
-INLINE bool is_input_corner(const Triangle &t, int corner) {
-    return t.link[next_corner(corner)] < 0 && t.link[previous_corner(corner)] < 0;
-}
-
-struct Bounds {
-    float64 cosine_squared; // of the angle bound; a smaller angle has a larger one. 2 where there is no angle bound
-    float64 doubled_area;   // twice the largest area; infinity where there is none
-    float64 squared_size;   // of the longest edge; infinity where there is none
-    bool worst_first;       // skinny triangles: the smallest angle is the most urgent, in place of the shortest edge
-};
-
-// One triangle: its quality word. Squared lengths and products only: the same bits everywhere, and each within a few
-// units in the last place, which the stricter threshold (2^-40, dmr/pipeline/thresholds.py) covers many times over.
-INLINE uint32 quality_of(const Triangle &t, const Point *points, const Corners &corners, Bounds bounds) {
-    const Point a = points[t.vertex[0]], b = points[t.vertex[1]], c = points[t.vertex[2]];
-    float64 least = squared_length(b, c);
-    int apex = 0; // the corner opposite the shortest edge has the smallest angle
-    const float64 ca = squared_length(c, a), ab = squared_length(a, b);
-    Point p = a, q = b, r = c;
-    if (ca < least) {
-        least = ca, apex = 1;
-        p = b, q = c, r = a;
-    }
-    if (ab < least) {
-        least = ab, apex = 2;
-        p = c, q = a, r = b;
-    }
-    const float64 pq = squared_length(p, q), pr = squared_length(p, r); // the two longer edges
-    const float64 dot = (q.x - p.x) * (r.x - p.x) + (q.y - p.y) * (r.y - p.y);
-    // The area with its rounding error on top: of a needle it can be as large as the area itself.
-    const float64 left = (q.x - p.x) * (r.y - p.y), right = (q.y - p.y) * (r.x - p.x);
-    const float64 doubled_area = (left - right) + 4.0 * EPSILON * (magnitude(left) + magnitude(right));
-    const float64 excess = larger(doubled_area / bounds.doubled_area, (pq > pr ? pq : pr) / bounds.squared_size);
-    if (dot > 0.0 && dot * dot > bounds.cosine_squared * (pq * pr)) {
-        const bool forced = is_input_corner(t, apex) ||
-                            forced_by_corner(edge_from(t, apex), edge_to(t, apex), t.vertex[apex], points, corners);
-        if (!forced) {
-            const uint32 urgency = bounds.worst_first ? uint32(0x1p22 * (dot * dot / (pq * pr))) : shortness(least) >> 1;
-            return BAD | SKINNY | (urgency < SKINNY ? urgency : SKINNY - 1);
-        }
-        if (!(excess > 1.0))
-            return FORCED;
-    }
-    return excess > 1.0 ? BAD | magnitude_bits(doubled_area) >> 1 : 0;
-}
-
-// `sizes`: the longest edge wanted in each triangle of the list, of which this one is the i-th; or none.
-INLINE void check_one(int32 slot, const float64 *sizes, Index i, const Triangle *triangles, const Point *points,
-                      const Corners &corners, const int32 *ancestor, const float64 *area_bounds,
-                      float64 cosine_squared, float64 doubled_area, float64 lens, int32 worst_first,
-                      uint32 *quality, int32 *wishes) {
-    const Triangle t = triangles[slot];
-    const float64 stricter = 1.0 - 0x1p-40; // as dmr/pipeline/thresholds.py
-    const float64 squared_size = sizes == nullptr ? INFINITE : stricter * (sizes[i] * sizes[i]);
-    Bounds bounds = {cosine_squared, doubled_area, squared_size, worst_first != 0};
-    if (area_bounds != nullptr) {
-        const float64 own = 2.0 * stricter * area_bounds[ancestor[slot]];
-        if (own > 0.0 && own < bounds.doubled_area)
-            bounds.doubled_area = own;
-    }
-    quality[slot] = (quality[slot] & LISTED) | quality_of(t, points, corners, bounds);
-    // In a constrained Delaunay triangulation the triangle beside a subsegment has the corner that sees it under the
-    // largest angle: if that one does not encroach, no vertex does.
-    for (int k = 0; k < 3; ++k)
-        if (t.link[k] < 0) {
-            const Point u = points[edge_from(t, k)], v = points[edge_to(t, k)], p = points[t.vertex[k]];
-            if (encroaches(u, v, p, lens) && !on_line(u, v, p) &&
-                !corners.cut_alike(t.vertex[k], edge_from(t, k), edge_to(t, k), points))
-                wish_split(wishes, ~t.link[k]);
-        }
-}
+// The quality check of new triangles, by who does it, and the lists that follow from it.
+#include "quality_check.cuh"
 
 // Checks the triangles of a list (work stealing: every thread has the same share of it).
 KERNEL(check_listed, const int32 *slots, const float64 *sizes, const Triangle *triangles, const Point *points,
        const int32 *vertex_origin, const Subsegment *input_segments, const int32 *anchor, const int32 *ancestor,
        const float64 *area_bounds, float64 cosine_squared, float64 doubled_area, float64 lens, int32 worst_first,
-       uint32 *quality, int32 *wishes) {
+       uint32 *quality, int32 *wishes, int64 *shares) {
+    const QualityCheck of_triangle = {sizes, triangles, points, {vertex_origin, input_segments, anchor}, ancestor,
+                                      area_bounds, cosine_squared, doubled_area, lens, worst_first, quality, wishes,
+                                      shares};
     FOR_RANGE (i) {
         prefetch_triangles(slots, i, range_end, triangles, points);
-        check_one(slots[i], sizes, i, triangles, points, {vertex_origin, input_segments, anchor}, ancestor, area_bounds,
-                  cosine_squared, doubled_area, lens, worst_first, quality, wishes);
+        of_triangle.check(slots[i], i);
+        of_triangle.count_share(1);
     }
 }
 
-// Checks the new triangles of each cavity by one thread (no balance: as many as the cavity made).
-KERNEL(check_by_cavity, const int32 *won, const int32 *fresh_offsets, const int32 *slots, const float64 *sizes,
+// Checks the new triangles of each cavity by the thread that made them (no balance: as many as the cavity made).
+KERNEL(check_by_cavity, const int32 *fresh_offsets, const int32 *slots, const float64 *sizes,
        const Triangle *triangles, const Point *points, const int32 *vertex_origin,
        const Subsegment *input_segments, const int32 *anchor, const int32 *ancestor, const float64 *area_bounds,
-       float64 cosine_squared, float64 doubled_area, float64 lens, int32 worst_first, uint32 *quality, int32 *wishes) {
-    FOR_RANGE (i)
-        if (won[i])
-            for (int32 j = fresh_offsets[i]; j < fresh_offsets[i + 1]; ++j)
-                check_one(slots[j], sizes, j, triangles, points, {vertex_origin, input_segments, anchor}, ancestor,
-                          area_bounds, cosine_squared, doubled_area, lens, worst_first, quality, wishes);
+       float64 cosine_squared, float64 doubled_area, float64 lens, int32 worst_first, uint32 *quality, int32 *wishes,
+       int64 *shares) {
+    const QualityCheck of_triangle = {sizes, triangles, points, {vertex_origin, input_segments, anchor}, ancestor,
+                                      area_bounds, cosine_squared, doubled_area, lens, worst_first, quality, wishes,
+                                      shares};
+    FOR_RANGE (i) {
+        for (int32 j = fresh_offsets[i]; j < fresh_offsets[i + 1]; ++j) // none where the cavity did not win
+            of_triangle.check(slots[j], j);
+        of_triangle.count_share(fresh_offsets[i + 1] - fresh_offsets[i]);
+    }
 }
 
 // Where the sizes of listed triangles are asked for.

@@ -9,8 +9,8 @@ from typing import Any
 
 from dmr.errors import OptionError
 
-MARKINGS = ("deterministic", "two-stage")
-BALANCES = ("none", "work-stealing")
+MARKINGS = ("deterministic", "two-stage", "atomic", "three-phase", "three-phase-barrier")
+BALANCES = ("work-stealing", "none", "child-launch", "child-launch-per-cavity")
 STEINER_RULES = ("off-center", "circumcenter")
 KEPT_SEGMENTS = ("none", "boundary", "all")
 CONFLICT_POLICIES = ("resolve", "error")
@@ -73,6 +73,18 @@ class RefineOptions:
         ):
             if value not in known:
                 raise OptionError(f"{name} must be one of {', '.join(known)}, not {value!r}")
+
+    def check_device(self, device: str, *, launches_children: bool) -> None:
+        """Refuses what a device cannot do.
+
+        Raises:
+            OptionError: kernels are to launch kernels, and cannot there.
+        """
+        if self.balance.startswith("child-launch") and not launches_children:
+            raise OptionError(
+                f"balance {self.balance!r} is not available on {device}: only a GPU's kernels can launch kernels; "
+                "take 'work-stealing' (the default) or 'none', or a GPU"
+            )
 
 
 def _real(name: str, value: Any) -> float:

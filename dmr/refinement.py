@@ -7,7 +7,7 @@
         grow their cavities                                                  (cavities)
         for each step of the marking:    who goes ahead                      (marking)
             retriangulate the winners
-            check the new triangles      one list, shared out evenly, or each by who made it
+            check the new triangles      shared out evenly, or by who made them  (checking, balancing)
     bring the mesh home                                                      (device_mesh)
 
 The names at the right are the modules of `dmr.pipeline`.
@@ -31,19 +31,21 @@ from dmr.memory import Device, DeviceArray, compact, flagged_indices, open_devic
 from dmr.meshes import Mesh, Pslg
 from dmr.options import PROMISED_ANGLE, PROMISED_CONFORMING_ANGLE, RefineOptions
 from dmr.pipeline.admission import admit
+from dmr.pipeline.balancing import BALANCES
 from dmr.pipeline.cavities import ROOM, Cavities, Needs, Outcome, grow, prepare, retriangulate, tally, winners_needs
+from dmr.pipeline.checking import QualityCheck
 from dmr.pipeline.clock import Clock
 from dmr.pipeline.flips import make_delaunay
 from dmr.pipeline.ledger import Ledger
 from dmr.pipeline.marking import MARKINGS
-from dmr.pipeline.records import POINT, TRIANGLE
+from dmr.pipeline.records import TRIANGLE
 from dmr.pipeline.stamps import Stamps
 from dmr.pipeline.thresholds import FOR_TINY_MESHES, Thresholds, thresholds
 from dmr.pipeline.worklist import BadTriangles
 from dmr.pipeline.workspace import Workspace
 from dmr.quality import triangle_areas
 from dmr.results import Refinement
-from dmr.sizing import Size, evaluate
+from dmr.sizing import Size
 from dmr.triangulation import triangulate_noting
 
 log = logging.getLogger("dmr")
@@ -91,6 +93,7 @@ def refine(
     device: str = "auto",
     threads: int | None = None,
     progress: Progress | None = None,
+    profile: bool = False,
 ) -> Refinement:
     """Refines a triangulation, or a domain given by its outline, until no triangle is skinny or too large.
 
@@ -110,12 +113,14 @@ def refine(
         threads: CPU threads; by default every core.
         progress: called after each round with (round, bad triangles left, triangles), in the first of the runs where
             a tiny mesh gets several; False from it stops the run, with a valid mesh.
+        profile: wait for the device at the end of each phase, so that `seconds` says what each of them took, and count
+            how quality checks were shared out (`checks`). Slower; the mesh is the same.
 
     Returns:
         The mesh and what happened.
 
     Raises:
-        OptionError: an option that cannot be used.
+        OptionError: an option that cannot be used, at all or on this device.
         InvalidMeshError: no valid triangulation (or, with `strict`, not a Delaunay one), or a graph that bounds no
             domain.
         DeviceUnavailableError: the device that was asked for is not there.
@@ -133,19 +138,22 @@ def refine(
         strict=strict,
     )
     opened = open_device(device, threads)
+    options.check_device(opened.name, launches_children=opened.launches_children)
     notes: list[str] = []
     started = time.perf_counter()
     if isinstance(mesh, Pslg):
         mesh, notes = triangulate_noting(mesh, on_conflict=on_conflict, convex_hull=convex_hull, mesher=mesher)
     seconds = time.perf_counter() - started
-    result = Run(mesh, options, opened, size).result(progress)
+    result = Run(mesh, options, opened, size, profile=profile).result(progress)
     if len(mesh.triangles) <= TINY_MESH and options.marking == "deterministic" and options.min_angle > 0:
-        result = _smallest(mesh, options, opened, size, result)
+        result = _smallest(mesh, options, opened, size, result, profile=profile)
     spent = {"triangulate": seconds, **result.seconds, "total": result.seconds["total"] + seconds}
     return replace(result, warnings=(*notes, *result.warnings), seconds=spent)
 
 
-def _smallest(mesh: Mesh, options: RefineOptions, device: Device, size: Size | None, usual: Refinement) -> Refinement:
+def _smallest(
+    mesh: Mesh, options: RefineOptions, device: Device, size: Size | None, usual: Refinement, *, profile: bool
+) -> Refinement:
     """Refines a tiny mesh by the other recipes as well, and returns the smallest of the results that leave least."""
     points = sum(usual.steiner.values())
     if not usual.complete or points == 0 or points > MANY_POINTS:
@@ -158,7 +166,7 @@ def _smallest(mesh: Mesh, options: RefineOptions, device: Device, size: Size | N
             continue
         # A run that needs more points than the best one so far is hardly smaller, and need not end.
         capped = replace(options, max_steiner=sum(best.steiner.values()))
-        result = Run(mesh, capped, device, size, limits, quiet=True).result(None)
+        result = Run(mesh, capped, device, size, limits, quiet=True, profile=profile).result(None)
         tries += 1
         if result.complete and _cost(result) < _cost(best):
             best = result
@@ -181,15 +189,17 @@ class Run:
         limits: Thresholds | None = None,
         *,
         quiet: bool = False,
+        profile: bool = False,
     ) -> None:
         self.source = mesh
         self.options = options
         self.device = device
-        self.size = size
         self.limits = thresholds(options) if limits is None else limits
         self.quiet = quiet
-        self.clock = Clock(device)
-        self.ledger = Ledger()
+        self.marking = MARKINGS[options.marking]()
+        self.balance = BALANCES[options.balance]()
+        self.clock = Clock(device, exact=profile)
+        self.ledger = Ledger(device)
         self.stamps = Stamps()
         self.space = Workspace(device)
         with self.clock.phase("admit"):
@@ -203,7 +213,8 @@ class Run:
                 f"above {promised:g} degrees: "
                 f"{options.min_angle:g} may stop at the limit on Steiner points"
             )
-        self.budget = options.max_steiner if options.max_steiner is not None else self._default_budget()
+        self.quality = QualityCheck(self.state, self.space, self.limits, size, counts_shares=profile)
+        self.budget = options.max_steiner if options.max_steiner is not None else self._default_budget(size)
         self.bad = BadTriangles(self.state, self.space)
         self.wished_count = 0
         # Whether cavities of the last pass did not fit their records, and whether some wait for larger ones.
@@ -219,7 +230,7 @@ class Run:
             log.warning(sentence)
         self.ledger.warnings.append(sentence)
 
-    def _default_budget(self) -> int:
+    def _default_budget(self, size: Size | None) -> int:
         """Far above what a sound run needs: 64 points a triangle of the input, and 8 an area bound that fits.
 
         What a size function will ask for cannot be known ahead.
@@ -232,13 +243,14 @@ class Run:
         elif self.options.max_area is not None:
             extent = self.source.vertices.max(axis=0) - self.source.vertices.min(axis=0)
             by_area = 8.0 * float(extent[0] * extent[1]) / self.options.max_area
-        by_size = 0 if self.size is None else 2**26
+        by_size = 0 if size is None else 2**26
         return int(min(64 * len(self.source.triangles) + 1_000_000 + by_area + by_size, 2**30))
 
     def result(self, progress: Progress | None) -> Refinement:
         """Runs to the end."""
         with self.clock.phase("flip"):
             self._make_delaunay()
+        self.ledger.start()
         with self.clock.phase("check"):
             self._check_everything()
         stopped, moved = None, self.device.moved[TRIANGLE]
@@ -248,6 +260,7 @@ class Run:
                 break
             self.ledger.rounds += 1
             stopped = self._round()
+            self.ledger.close_round(self.bad.count, self.state.slots)
             if progress is not None and progress(self.ledger.rounds, self.bad.count, self.state.slots) is False:
                 stopped = stopped or "stopped"
         # Whoever processes triangles on the host has to bring them there first.
@@ -260,7 +273,7 @@ class Run:
             self._warn(f"stopped after {MOST_ROUNDS} rounds: the mesh is valid, but not finished")
         with self.clock.phase("download"):
             mesh = self.state.to_mesh(self.source)
-        return self.ledger.refinement(mesh, self.options, self.device, self.state, self.clock, stopped)
+        return self.ledger.refinement(mesh, self.options, self.state, self.quality, self.clock, stopped)
 
     def _make_delaunay(self) -> None:
         failing = make_delaunay(self.state, self.stamps, apply=False)
@@ -318,14 +331,21 @@ class Run:
         with self.clock.phase("grow"):
             grow(self.state, cavities, self.limits)
         stopped: str | None = None
-        for stamp in MARKINGS[self.options.marking]().steps(self.state, self.space, cavities, self.stamps, self.limits):
+        steps = self.marking.steps(self.state, self.space, cavities, self.stamps, self.limits)
+        for stamp in self.clock.timed("mark", steps):
             with self.clock.phase("retriangulate"):
                 needs = winners_needs(self.space, cavities)
                 if needs.vertices > self.budget - self.ledger.inserted:
                     needs = self._cut(cavities, self.budget - self.ledger.inserted)
                     stopped = "budget"
-                self._insert(cavities, needs, stamp)
+                fresh = self.space.array("fresh", needs.fresh, np.int32)
+                retriangulate(self.state, self.space, cavities, needs, stamp, fresh)
+            with self.clock.phase("check"):
+                self.balance.check(self.quality, self.device, cavities, needs, fresh)
+            with self.clock.phase("list"):
+                self.bad.append(fresh, needs.fresh)
             self.ledger.inserted += needs.vertices
+            self.ledger.segments += needs.segments
             if stopped:
                 break
         with self.clock.phase("count"):
@@ -348,7 +368,7 @@ class Run:
         if large:
             device.launch("select_large", bad, listed, state.quality, flags)
             self._keep_most_urgent(flags)
-        elif MARKINGS[self.options.marking].filters:
+        elif self.marking.filters:
             device.launch("select_candidates", bad, listed, state.triangles, state.quality, flags)
             if state.slots <= self.small_mesh:
                 self._keep_most_urgent(flags)
@@ -372,19 +392,6 @@ class Run:
         self.device.launch("cut_winners", cavities.count, cavities.keys, lowest, cavities.won, cavities.outcomes)
         return winners_needs(self.space, cavities)
 
-    def _insert(self, cavities: Cavities, needs: Needs, stamp: int) -> None:
-        """Retriangulates, checks the new triangles, and lists the bad ones."""
-        device, state = self.device, self.state
-        fresh = self.space.array("fresh", needs.fresh, np.int32)
-        retriangulate(state, self.space, cavities, needs, stamp, fresh)
-        self.ledger.segments += needs.segments
-        if self.options.balance == "work-stealing":
-            self._check(fresh, needs.fresh)
-        else:
-            shared = (fresh, self._sizes(fresh, needs.fresh), *self._bounds())
-            device.launch("check_by_cavity", cavities.count, cavities.won, needs.fresh_offsets, *shared)
-        self.bad.append(fresh, needs.fresh)
-
     def _settle(self, cavities: Cavities) -> None:
         """Gives up what cannot be resolved, sets aside what needs a large record, and enters the outcomes."""
         device, state = self.device, self.state
@@ -398,34 +405,12 @@ class Run:
         self.ledger.enter(counted)
         self._count_wishes()
 
-    # ---- The quality check -----------------------------------------------------------------------------------------
-
-    def _bounds(self) -> tuple[DeviceArray | float | None, ...]:
-        state, limits = self.state, self.limits
-        return (
-            state.triangles, state.points, state.vertex_origin, state.input_segments, state.anchor,
-            state.ancestor if state.area_bounds is not None else None, state.area_bounds,
-            limits.cosine_squared, limits.doubled_area, limits.lens, limits.worst_first, state.quality, state.wishes,
-        )  # fmt: skip
-
-    def _check(self, slots: DeviceArray, count: int) -> None:
-        self.device.launch("check_listed", count, slots, self._sizes(slots, count), *self._bounds())
-
-    def _sizes(self, slots: DeviceArray, count: int) -> DeviceArray | None:
-        """The longest edge wanted in each listed triangle: the user's function, asked once for all of them."""
-        if self.size is None:
-            return None
-        centroids = self.space.array("centroids", count, POINT)
-        self.device.launch("centroids", count, slots, self.state.triangles, self.state.points, centroids)
-        places = centroids[:count].download().view(np.float64).reshape(-1, 2)
-        return self.device.array(evaluate(self.size, places))
-
     def _check_everything(self) -> None:
         """The first check: all triangles, and all subsegments with it."""
         count = self.state.slots
         everything = self.space.array("fresh", count, np.int32)
         self.device.launch("fill_indices", count, everything)
-        self._check(everything, count)
+        self.quality.check_all(everything, count)
         self.bad.append(everything, count)
         self._count_wishes()
         self._reserve_ahead()

@@ -8,6 +8,25 @@ from typing import Any
 from dmr.meshes import Mesh
 
 
+@dataclass(frozen=True, kw_only=True)
+class Round:
+    """One round of a refinement.
+
+    Attributes:
+        attempted: cavities grown in it; inserted: points that went in; lost: cavities that lost a conflict.
+        bad: bad triangles listed after it (among them some that a later cavity has mended since); triangles: of the mesh
+            after it.
+        seconds: from the first check of the triangles to its end, wall clock.
+    """
+
+    attempted: int
+    inserted: int
+    lost: int
+    bad: int
+    triangles: int
+    seconds: float
+
+
 @dataclass(frozen=True, kw_only=True, eq=False)
 class Refinement:
     """A refined mesh, and what happened on the way.
@@ -28,7 +47,13 @@ class Refinement:
         min_angle, max_angle: degrees, over the result.
         flips: edges flipped to make the input Delaunay.
         complete: False where a limit or the progress callback ended the run early; the mesh is valid all the same.
-        seconds: wall-clock time by phase; "total" is their sum.
+        seconds: wall-clock time by phase; "total" is their sum. On a GPU a phase's figure is when the host was done with
+            it, unless the run was profiled.
+        history: round by round.
+        launches: kernels launched by the host, by name.
+        checks: how the quality checks of new triangles were shared out: "children", kernels launched from the device
+            (and "refused", those that could not be: their work was done by the thread that wanted to launch them). Of a
+            profiled run also "shares", threads that checked something, "checked", triangles, and "largest_share".
         tries: how many recipes were tried; tiny meshes are refined by several, and the smallest result is this one.
         warnings: what a user should know (a fallback, a flip, a limit), one sentence each.
     """
@@ -51,6 +76,9 @@ class Refinement:
     flips: int
     complete: bool
     seconds: dict[str, float]
+    history: tuple[Round, ...] = field(repr=False)
+    launches: dict[str, int] = field(repr=False)
+    checks: dict[str, int]
     tries: int = 1
     warnings: tuple[str, ...] = field(default=())
 
@@ -75,6 +103,8 @@ class Refinement:
             "flips": self.flips,
             "complete": self.complete,
             "seconds": dict(self.seconds),
+            "launches": sum(self.launches.values()),
+            "checks": dict(self.checks),
             "tries": self.tries,
             "warnings": list(self.warnings),
         }

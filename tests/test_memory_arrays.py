@@ -280,7 +280,8 @@ def test_signatures_are_the_declarations():
     ]  # fmt: skip
     assert [(p.type, p.name) for p in signature.parameters if not p.pointer] == [("int64", "count")]
     assert signature.letters == "PqPP" and signature.slots.size == 32
-    assert not signatures()["fill_indices"].team
+    assert not signatures()["fill_indices"].team and not signatures()["fill_indices"].grid
+    assert signatures()["mark_in_three_phases"].grid and not signatures()["mark_in_three_phases"].team
 
 
 @pytest.mark.parametrize(("text", "message"), [

@@ -21,6 +21,7 @@ import triangle
 from dmr.generation import generate
 from dmr.io import write
 from dmr.memory import signatures
+from dmr.memory.cuda.compiler import FLAGS, device_runtime, flags, launches_children
 from dmr.memory.host import compiler
 from dmr.memory.host.compiler import sources_digest
 from dmr.memory.signatures import source_folder
@@ -29,9 +30,6 @@ from dmr.triangulation import triangulate
 
 ROOT = Path(__file__).resolve().parents[1]
 CXX = os.environ.get("CXX", "g++")
-NVCC_FLAGS = ast.literal_eval(
-    re.search(r"^FLAGS = (\(.*?\))$", (ROOT / "dmr/memory/cuda/compiler.py").read_text(), re.M | re.S)[1]
-)
 CXX_FLAGS = ast.literal_eval(re.search(r"^FLAGS = (\[.*?\])$", (ROOT / "setup.py").read_text(), re.M | re.S)[1])
 
 on_x86 = pytest.mark.skipif(platform.machine() != "x86_64", reason="reads x86 instructions")
@@ -89,7 +87,7 @@ def ptx(tmp_path_factory):
 
     def compile_one(source):
         made = folder / f"{source.stem}.ptx"
-        output_of("nvcc", *NVCC_FLAGS, "-arch=sm_90", "-ptx", "-I", source_folder(), "-o", made, source)
+        output_of("nvcc", *flags(source), "-arch=sm_90", "-ptx", "-I", source_folder(), "-o", made, source)
         return source, made.read_text()
 
     with ThreadPoolExecutor(2) as workers:
@@ -99,7 +97,18 @@ def ptx(tmp_path_factory):
 @needs("nvcc")
 def test_nvcc_makes_the_same_kernels_of_each_file(ptx):
     declared = {source: {s.name for s in signatures().values() if s.source == source} for source in ptx}
+    for source, names in declared.items():  # kernels that only kernels launch
+        names.update(re.findall(r"^CHILD_KERNEL\((\w+)", source.read_text(), re.MULTILINE))
     assert {source: set(re.findall(r"\.entry (\w+)\(", text)) for source, text in ptx.items()} == declared
+
+
+@needs("nvcc", "nvlink")
+def test_a_kernel_that_launches_kernels_links_with_the_device_runtime(tmp_path):
+    sources = [source for source in sorted(source_folder().rglob("*.cu")) if launches_children(source)]
+    assert [source.name for source in sources] == ["child_launch.cu"]
+    made = tmp_path / "made.cubin"
+    output_of("nvcc", *flags(sources[0]), "-arch=sm_90", "-cubin", "-I", source_folder(), "-o", made, sources[0])
+    output_of("nvlink", "-arch=sm_90", made, "-L", device_runtime(), "-lcudadevrt", "-o", tmp_path / "linked.cubin")
 
 
 # No contraction: a fused multiply-add rounds once where two instructions round twice
@@ -126,8 +135,8 @@ def test_the_flags_forbid_fusing_where_the_processor_could(tmp_path):
 
 
 def test_no_flag_trades_exactness_for_speed():
-    assert "-ffp-contract=off" in CXX_FLAGS and "-fmad=false" in NVCC_FLAGS
-    assert not {"-ffast-math", "-Ofast", "-funsafe-math-optimizations", "--use_fast_math"} & {*CXX_FLAGS, *NVCC_FLAGS}
+    assert "-ffp-contract=off" in CXX_FLAGS and "-fmad=false" in FLAGS
+    assert not {"-ffast-math", "-Ofast", "-funsafe-math-optimizations", "--use_fast_math"} & {*CXX_FLAGS, *FLAGS}
 
 
 # Sanitizers

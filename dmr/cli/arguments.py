@@ -132,7 +132,7 @@ def _add_refine(commands: Any) -> None:
     add("--mesher", choices=MESHERS, default=MESHERS[0], help="what triangulates an outline (default: %(default)s)")
     add("--marking", choices=MARKINGS, default=MARKINGS[0], help="how cavities settle conflicts (default: %(default)s)")
     add(
-        "--balance", choices=BALANCES, default=BALANCES[-1], help="how quality checks are shared (default: %(default)s)"
+        "--balance", choices=BALANCES, default=BALANCES[0], help="how quality checks are shared (default: %(default)s)"
     )
     add("--device", type=_device, default="auto", metavar="auto|cpu|cuda|cuda:N", help="where to run (default: auto)")
     add("--threads", type=_positive, metavar="N", help="CPU threads (default: all cores)")

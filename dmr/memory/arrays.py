@@ -109,12 +109,14 @@ class Device(ABC):
     Attributes:
         name: "cpu", "cuda:0", ...; description: for people; threads: CPU threads of a launch, 0 on a GPU.
         launches: how many kernels were launched so far, by name.
+        launches_children: whether kernels can launch kernels there.
         moved: how many elements of each dtype the host uploaded or downloaded so far.
     """
 
     name: str
     description: str
     threads: int
+    launches_children = False
 
     def __init__(self) -> None:
         self.launches: dict[str, int] = {}
@@ -159,6 +161,13 @@ class Device(ABC):
 
     @abstractmethod
     def _run(self, signature: Signature, count: int, values: list[int | float]) -> None: ...
+
+    def allow_children(self, wanted: int) -> int:
+        """Asks that so many kernels launched by kernels may wait to be run at a time; returns how many may.
+
+        One more could stall the device: whoever launches a kernel that launches kernels keeps within the bound.
+        """
+        return wanted
 
     @abstractmethod
     def synchronize(self) -> None:

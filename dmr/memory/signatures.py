@@ -21,7 +21,7 @@ from dmr.errors import InternalError
 if TYPE_CHECKING:
     from dmr.memory.arrays import DeviceArray
 
-_DECLARATION = re.compile(r"^(TEAM_)?KERNEL\(\s*(\w+)\s*,(.*?)\)\s*\{", re.MULTILINE | re.DOTALL)
+_DECLARATION = re.compile(r"^(TEAM_|GRID_)?KERNEL\(\s*(\w+)\s*,(.*?)\)\s*\{", re.MULTILINE | re.DOTALL)
 _COMMENT = re.compile(r"//[^\n]*")
 
 # Scalar types: the struct format of one eight-byte slot (little-endian, as on x86-64, aarch64 and the GPU), padded.
@@ -55,11 +55,17 @@ class Parameter:
 
 @dataclass(frozen=True)
 class Signature:
-    """A kernel: name, the `.cu` file that holds it, whether a block works on one index, parameters in order."""
+    """A kernel: name, the `.cu` file that holds it, parameters in order.
+
+    Attributes:
+        team: a block works on one index.
+        grid: all threads run at once and wait for each other (a cooperative launch).
+    """
 
     name: str
     source: Path
     team: bool
+    grid: bool
     parameters: tuple[Parameter, ...]
 
     @cached_property
@@ -125,10 +131,11 @@ def signatures() -> dict[str, Signature]:
     folder = source_folder()
     for source in sorted(folder.rglob("*.cu")):
         text = _COMMENT.sub("", source.read_text(encoding="utf-8"))
-        for team, name, parameters in _DECLARATION.findall(text):
+        for kind, name, parameters in _DECLARATION.findall(text):
             if name in found:
                 raise InternalError(f"kernel {name} is declared in {found[name].source.name} and in {source.name}")
-            found[name] = Signature(name, source, bool(team), tuple(_parse(name, p) for p in parameters.split(",")))
+            parsed = tuple(_parse(name, p) for p in parameters.split(","))
+            found[name] = Signature(name, source, kind == "TEAM_", kind == "GRID_", parsed)
     return found
 
 

@@ -5,17 +5,22 @@ from __future__ import annotations
 import time
 from collections.abc import Iterator
 from contextlib import contextmanager
+from typing import TypeVar
 
 from dmr.memory import Device
 
 
+T = TypeVar("T")
+
+
 class Clock:
     """Adds up the seconds of named phases. On a GPU a phase ends when its last wait does: work that is still under way
-    is counted where it is waited for.
+    is counted where it is waited for, unless the clock is `exact` and waits for it at the end of each phase.
     """
 
-    def __init__(self, device: Device) -> None:
+    def __init__(self, device: Device, *, exact: bool = False) -> None:
         self.device = device
+        self.exact = exact
         self.seconds: dict[str, float] = {}
 
     @contextmanager
@@ -24,8 +29,20 @@ class Clock:
         start = time.perf_counter()
         try:
             yield
+            if self.exact:
+                self.device.synchronize()
         finally:
             self.seconds[name] = self.seconds.get(name, 0.0) + time.perf_counter() - start
+
+    def timed(self, name: str, steps: Iterator[T]) -> Iterator[T]:
+        """Passes on what `steps` gives; counts the time that it takes to give it to `name`."""
+        while True:
+            with self.phase(name):
+                try:
+                    step = next(steps)
+                except StopIteration:
+                    return
+            yield step
 
     def report(self) -> dict[str, float]:
         """Seconds by phase, and their total."""

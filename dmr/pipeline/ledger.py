@@ -3,6 +3,8 @@
 from __future__ import annotations
 
 import math
+import time
+from collections import Counter
 from typing import Any
 
 import numpy as np
@@ -12,9 +14,10 @@ from dmr.memory import Device, minmax_float64
 from dmr.meshes import Mesh
 from dmr.options import RefineOptions
 from dmr.pipeline.cavities import Outcome, Tally
+from dmr.pipeline.checking import QualityCheck
 from dmr.pipeline.clock import Clock
 from dmr.pipeline.device_mesh import DeviceMesh
-from dmr.results import Refinement
+from dmr.results import Refinement, Round
 
 # The flags of a quality word (cuda_src/quality.cuh).
 BAD, GIVEN_UP, FORCED, HELD = (np.uint32(1 << bit) for bit in (31, 30, 29, 26))
@@ -23,8 +26,13 @@ BAD, GIVEN_UP, FORCED, HELD = (np.uint32(1 << bit) for bit in (31, 30, 29, 26))
 class Ledger:
     """Counts of one refinement."""
 
-    def __init__(self) -> None:
+    def __init__(self, device: Device) -> None:
+        self._device = device
+        self._launched_before = dict(device.launches)
+        self._started = time.perf_counter()
+        self._at_last_round = (0, 0, 0)  # attempted, inserted, lost
         self.rounds = 0
+        self.history: list[Round] = []
         self.inserted = 0
         self.segments = 0
         self.off_centers = 0
@@ -38,6 +46,25 @@ class Ledger:
         """Cavities grown so far."""
         return sum(self.outcomes.values())
 
+    @property
+    def lost(self) -> int:
+        """Cavities that lost a conflict so far."""
+        return self.outcomes[Outcome.LOST] + self.outcomes[Outcome.YIELDED]
+
+    def start(self) -> None:
+        """The rounds' time counts from now on."""
+        self._started = time.perf_counter()
+
+    def close_round(self, bad: int, triangles: int) -> None:
+        """Enters a round, with what it left: listed bad triangles, and triangles in all."""
+        totals = (self.attempted, self.inserted, self.lost)
+        attempted, inserted, lost = (now - before for now, before in zip(totals, self._at_last_round, strict=True))
+        self._at_last_round = totals
+        seconds = time.perf_counter() - self._started
+        self.history.append(
+            Round(attempted=attempted, inserted=inserted, lost=lost, bad=bad, triangles=triangles, seconds=seconds)
+        )
+
     def enter(self, counted: Tally) -> None:
         """Adds the outcomes of a pass."""
         for outcome, number in counted.outcomes.items():
@@ -48,12 +75,15 @@ class Ledger:
         self,
         mesh: Mesh,
         options: RefineOptions,
-        device: Device,
         state: DeviceMesh,
+        quality: QualityCheck,
         clock: Clock,
         stopped: str | None,
     ) -> Refinement:
         """The result that a user gets."""
+        device = self._device
+        launches = Counter(device.launches)
+        launches.subtract(self._launched_before)
         low, high = _angle_range(state)
         attempts = self.attempted
         left = _unrefined(state, stopped)
@@ -73,7 +103,7 @@ class Ledger:
             acceptance=self.inserted / attempts if attempts else 1.0,
             outcomes={
                 "inserted": self.outcomes[Outcome.INSERTED],
-                "lost_conflict": self.outcomes[Outcome.LOST] + self.outcomes[Outcome.YIELDED],
+                "lost_conflict": self.lost,
                 "encroached": self.outcomes[Outcome.ENCROACHED],
                 "precision": self.outcomes[Outcome.PRECISION],
                 "blocked": self.outcomes[Outcome.BLOCKED],
@@ -88,6 +118,9 @@ class Ledger:
             flips=self.flips,
             complete=stopped is None,
             seconds=clock.report(),
+            history=tuple(self.history),
+            launches={kernel: times for kernel, times in launches.items() if times},
+            checks=quality.counted(),
             warnings=tuple(self.warnings),
         )
 

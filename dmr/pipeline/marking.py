@@ -9,6 +9,8 @@ from __future__ import annotations
 from abc import ABC, abstractmethod
 from collections.abc import Iterator
 
+import numpy as np
+
 from dmr.memory import DeviceArray
 from dmr.pipeline.cavities import Cavities, Outcome, grow, tally
 from dmr.pipeline.device_mesh import DeviceMesh
@@ -47,6 +49,26 @@ def _marked(state: DeviceMesh, cavities: Cavities) -> tuple[DeviceArray | int, .
     return (*cavities.records, cavities.extents, cavities.keys, cavities.outcomes, state.triangles)
 
 
+def _mark_in_three_phases(state: DeviceMesh, cavities: Cavities, progress: DeviceArray) -> None:
+    launch, count = state.device.launch, cavities.count
+    launch("mark_cavity", count, *_marked(state, cavities))
+    launch("remark_cavity", count, *_marked(state, cavities))
+    launch("check_marks", count, *_marked(state, cavities), cavities.won, progress)
+
+
+def _mark_by_maximum(state: DeviceMesh, cavities: Cavities, progress: DeviceArray) -> None:
+    launch, count = state.device.launch, cavities.count
+    launch("mark_cavity_atomic", count, *_marked(state, cavities))
+    launch("check_marks", count, *_marked(state, cavities), cavities.won, progress)
+
+
+def _no_progress(space: Workspace) -> DeviceArray:
+    """The word that a cavity sets when it wins."""
+    progress = space.array("progress", 1, np.int32)
+    progress.fill(0)
+    return progress
+
+
 class Deterministic(Marking):
     """Ownership of the cavity alone, by atomic maximum of a unique key; neighbours that commute both go ahead."""
 
@@ -64,6 +86,44 @@ class Deterministic(Marking):
         yield stamp
 
 
+class ThreePhase(Marking):
+    """The baseline, after Nasre, Burtscher and Pingali (2013): one stage, whose three phases do without atomics. All
+    mark their cavities with plain stores, all mark again what they find of lower priority, and whoever owns all of its
+    cavity goes ahead. Where the races leave nobody such a cavity, one is forced.
+
+    Plain stores race: which cavities win differs from run to run, and so do the meshes.
+    """
+
+    filters = False
+
+    def steps(
+        self, state: DeviceMesh, space: Workspace, cavities: Cavities, stamps: Stamps, limits: Thresholds
+    ) -> Iterator[int]:
+        """One step a round."""
+        stamp = stamps.next(state)
+        _make_keys(state, cavities, stamp)
+        progress = _no_progress(space)
+        self._mark(state, cavities, progress)
+        state.device.launch("force_one", 1, progress, cavities.count, cavities.outcomes, cavities.won)
+        yield stamp
+
+    def _mark(self, state: DeviceMesh, cavities: Cavities, progress: DeviceArray) -> None:
+        """Three launches: the end of each is the barrier that its phase needs."""
+        _mark_in_three_phases(state, cavities, progress)
+
+
+class ThreePhaseBarrier(ThreePhase):
+    """The same in one kernel, as it was published: a barrier of all threads stands between the phases, and no more
+    threads can take part than run at once.
+    """
+
+    def _mark(self, state: DeviceMesh, cavities: Cavities, progress: DeviceArray) -> None:
+        """One cooperative launch."""
+        state.device.launch(
+            "mark_in_three_phases", cavities.count, *_marked(state, cavities), cavities.won, progress
+        )
+
+
 class TwoStage(Marking):
     """The thesis' Algorithm 2. Stage one: 3-phase marking with plain stores. Stage two: what lost is checked, rebuilt
     where it was damaged, and marked by atomic maximum, until no cavity is left unprocessed.
@@ -77,26 +137,40 @@ class TwoStage(Marking):
         self, state: DeviceMesh, space: Workspace, cavities: Cavities, stamps: Stamps, limits: Thresholds
     ) -> Iterator[int]:
         """One step of stage one, then as many of stage two as there are cavities left for."""
-        launch, count = state.device.launch, cavities.count
         stamp = stamps.next(state)
         _make_keys(state, cavities, stamp)
-        launch("mark_cavity", count, *_marked(state, cavities))
-        launch("remark_cavity", count, *_marked(state, cavities))
-        launch("check_marks", count, *_marked(state, cavities), cavities.won)
+        self._mark_first_stage(state, cavities, _no_progress(space))
         yield stamp
         while True:
-            launch(
-                "check_cavity", count, cavities.roots, cavities.segments, stamp, *cavities.records, cavities.extents,
-                cavities.outcomes, state.triangles,
+            state.device.launch(
+                "check_cavity", cavities.count, cavities.roots, cavities.segments, stamp, *cavities.records,
+                cavities.extents, cavities.outcomes, state.triangles,
             )  # fmt: skip
             grow(state, cavities, limits, only_damaged=True)
             if tally(space, cavities).outcomes[Outcome.UNDECIDED] == 0:
                 return
             stamp = stamps.next(state)
             _make_keys(state, cavities, stamp)
-            launch("mark_cavity_atomic", count, *_marked(state, cavities))
-            launch("check_marks", count, *_marked(state, cavities), cavities.won)
+            _mark_by_maximum(state, cavities, _no_progress(space))
             yield stamp
 
+    def _mark_first_stage(self, state: DeviceMesh, cavities: Cavities, progress: DeviceArray) -> None:
+        """Without atomics."""
+        _mark_in_three_phases(state, cavities, progress)
 
-MARKINGS: dict[str, type[Marking]] = {"deterministic": Deterministic, "two-stage": TwoStage}
+
+class Atomic(TwoStage):
+    """Algorithm 2 with atomic marking in both stages. Nothing races: equal runs give equal meshes."""
+
+    def _mark_first_stage(self, state: DeviceMesh, cavities: Cavities, progress: DeviceArray) -> None:
+        """By atomic maximum."""
+        _mark_by_maximum(state, cavities, progress)
+
+
+MARKINGS: dict[str, type[Marking]] = {
+    "deterministic": Deterministic,
+    "two-stage": TwoStage,
+    "atomic": Atomic,
+    "three-phase": ThreePhase,
+    "three-phase-barrier": ThreePhaseBarrier,
+}

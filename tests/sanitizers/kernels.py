@@ -14,7 +14,7 @@ import json
 import sys
 import warnings
 import weakref
-from itertools import product
+from itertools import chain, product
 from pathlib import Path
 
 import numpy as np
@@ -24,7 +24,9 @@ from dmr.memory import argsort, compact, flagged_indices, minmax_float64, open_d
 from dmr.memory.host import compiler
 from dmr.memory.host.device import ALIGNMENT, HostArray, HostDevice
 from dmr.memory.signatures import source_folder
+from dmr.options import MARKINGS, RefineOptions
 from dmr.pipeline.records import POINT
+from dmr.refinement import Run
 
 
 def finer_to_the_left(points):
@@ -60,11 +62,19 @@ def digest(*arrays):
 def refinements(folder):
     """(what was run, digest) of every mesh, marking, option and number of threads."""
     for path, marking, options, threads in product(
-        sorted(folder.glob("*.npz")), ("deterministic", "two-stage"), OPTIONS, (1, 3)
+        sorted(folder.glob("*.npz")), MARKINGS, OPTIONS, (1, 3)
     ):
         run = dmr.refine(dmr.read(path), marking=marking, device="cpu", threads=threads, max_steiner=3000, **options)
         what = [path.stem, marking, {name: str(value).split(" at ")[0] for name, value in options.items()}, threads]
-        yield what, digest(run.mesh.vertices, run.mesh.triangles) if what[1::2] != ["two-stage", 3] else None
+        races = marking not in ("deterministic", "atomic") and threads > 1
+        yield what, None if races else digest(run.mesh.vertices, run.mesh.triangles)
+
+
+def child_launches(device, folder):
+    """(what was run, digest) with kernels that kernels launch: on the CPU they are calls, and no option for users."""
+    for path, balance in product(sorted(folder.glob("*.npz")), ("child-launch", "child-launch-per-cavity")):
+        run = Run(dmr.read(path), RefineOptions(balance=balance, max_steiner=3000), device, profile=True).result(None)
+        yield [path.stem, balance, run.checks], digest(run.mesh.vertices, run.mesh.triangles)
 
 
 def primitives(device):
@@ -112,7 +122,9 @@ def main(folder, library=None):
 
     HostDevice._run = noted_run
     device = open_device("cpu", 3)
-    for what, result in (*primitives(device), *predicates(device), *refinements(Path(folder))):
+    meshes = Path(folder)
+    runs = (primitives(device), predicates(device), refinements(meshes), child_launches(device, meshes))
+    for what, result in chain.from_iterable(runs):
         print(json.dumps([what, result]), flush=True)
     ours = {name for name, signature in signatures().items() if signature.source.parent == source_folder()}
     print(json.dumps(["never launched", sorted(ours - launched)]))

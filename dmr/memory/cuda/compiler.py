@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import hashlib
 import logging
+import re
 import subprocess
 import tempfile
 from functools import cache
@@ -26,6 +27,38 @@ FLAGS = (
     "-ftz=false",
     "--expt-relaxed-constexpr",
 )
+
+
+# A kernel that launches kernels is compiled as relocatable code, and linked with the device runtime when it is loaded.
+RELOCATABLE = "-rdc=true"
+
+
+def launches_children(source: Path) -> bool:
+    """Whether kernels of a `.cu` file launch kernels."""
+    return "LAUNCH_CHILD(" in source.read_text(encoding="utf-8")
+
+
+def flags(source: Path) -> tuple[str, ...]:
+    """What nvcc is told about a `.cu` file, the architecture and the kind of output apart."""
+    return (*FLAGS, RELOCATABLE) if launches_children(source) else FLAGS
+
+
+@cache
+def device_runtime() -> Path:
+    """The toolkit's folder that holds the device runtime, libcudadevrt.a, as nvcc itself knows it.
+
+    Raises:
+        DeviceUnavailableError: it is not there.
+    """
+    try:
+        said = subprocess.run(["nvcc", "--dryrun", "-cubin", "x.cu"], capture_output=True, text=True).stderr
+    except OSError as error:
+        raise DeviceUnavailableError(f"nvcc does not run ({error}): the CUDA toolkit must be on the PATH") from None
+    root = re.search(r"^#\$ TOP=(.+)$", said, re.MULTILINE)
+    found = sorted(Path(root[1].strip()).glob("**/libcudadevrt.a")) if root else []
+    if not found:
+        raise DeviceUnavailableError("the CUDA toolkit has no libcudadevrt.a, which launches from the device need")
+    return found[0].parent
 
 
 @cache
@@ -53,7 +86,7 @@ def cubin(source: Path, capability: tuple[int, int]) -> Path:
     """
     architecture = f"sm_{capability[0]}{capability[1]}"
     digest = hashlib.sha256(source.read_bytes() + _headers_hash())
-    digest.update("\n".join((*FLAGS, architecture, _nvcc_version())).encode())
+    digest.update("\n".join((*flags(source), architecture, _nvcc_version())).encode())
     folder = user_cache_path("dmr") / "cubin"
     target = folder / f"{source.stem}-{architecture}-{digest.hexdigest()[:24]}.cubin"
     if target.is_file():
@@ -62,7 +95,7 @@ def cubin(source: Path, capability: tuple[int, int]) -> Path:
     log.warning("compiling %s for %s, once (`dmr devices --warm` does it ahead)", source.name, architecture)
     with tempfile.TemporaryDirectory(dir=folder) as scratch:
         made = Path(scratch) / "out.cubin"
-        command = ["nvcc", *FLAGS, f"-arch={architecture}", "-cubin", "-I", str(source_folder()), "-o", str(made)]
+        command = ["nvcc", *flags(source), f"-arch={architecture}", "-cubin", "-I", str(source_folder()), "-o", str(made)]
         outcome = subprocess.run([*command, str(source)], capture_output=True, text=True)
         if outcome.returncode:
             raise InternalError(f"nvcc could not compile {source.name}:\n{outcome.stderr or outcome.stdout}")

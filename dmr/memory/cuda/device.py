@@ -6,6 +6,7 @@ import atexit
 import logging
 import os
 from concurrent.futures import ThreadPoolExecutor
+from contextlib import suppress
 from functools import cache
 from pathlib import Path
 from typing import Any
@@ -13,11 +14,13 @@ from typing import Any
 import numpy as np
 import pycuda.driver as driver
 from numpy.typing import DTypeLike, NDArray
+from pycuda.compiler import DynamicModule
 from pycuda.tools import DeviceMemoryPool
 
 from dmr.errors import InternalError, OutOfMemoryError
 from dmr.memory.arrays import Device, DeviceArray
-from dmr.memory.cuda.compiler import cubin
+from dmr.memory.cuda.compiler import cubin, device_runtime, launches_children
+from dmr.memory.cuda.cooperative import CooperativeKernel
 from dmr.memory.signatures import Signature, signatures
 
 log = logging.getLogger("dmr.memory")
@@ -117,6 +120,8 @@ class CudaArray(DeviceArray):
 class CudaDevice(Device):
     """One GPU. Its primary context is shared with every other library of the process."""
 
+    launches_children = True
+
     def __init__(self, number: int) -> None:
         super().__init__()
         card = driver.Device(number)
@@ -125,6 +130,7 @@ class CudaDevice(Device):
         self.threads = 0
         self.capability = card.compute_capability()
         self._total = card.total_memory()
+        self._multiprocessors = card.multiprocessor_count
         self._context = card.retain_primary_context()
         self.activate()
         atexit.register(self._leave)
@@ -132,6 +138,7 @@ class CudaDevice(Device):
         self._pool = DeviceMemoryPool()
         self._functions: dict[str, Any] = {}
         self._modules: dict[Path, Any] = {}
+        self._cooperative: dict[str, CooperativeKernel] = {}
         self._buffers = [driver.pagelocked_empty(STAGING_BYTES, np.uint8) for _ in range(2)]
         self._events = [driver.Event(driver.event_flags.DISABLE_TIMING) for _ in range(2)]
         self.small_buffer = driver.pagelocked_empty(SMALL_BYTES, np.uint8)
@@ -178,6 +185,9 @@ class CudaDevice(Device):
             yield start, self._buffers[turn % 2], event
 
     def _run(self, signature: Signature, count: int, values: list[int | float]) -> None:
+        if signature.grid:
+            self._run_together(signature, count, values)
+            return
         function = self._functions.get(signature.name)
         if function is None:
             function = self._load(signature)
@@ -185,12 +195,22 @@ class CudaDevice(Device):
         blocks = count if signature.team else -(-count // block)
         function.prepared_async_call((min(blocks, MOST_BLOCKS), 1), (block, 1, 1), self.stream, 0, count, *values)
 
+    def _run_together(self, signature: Signature, count: int, values: list[int | float]) -> None:
+        """A cooperative launch: no more blocks than run at once, which stride over the range."""
+        kernel = self._cooperative.get(signature.name)
+        if kernel is None:
+            kernel = CooperativeKernel(signature, cubin(signature.source, self.capability), BLOCK, self._multiprocessors)
+            self._cooperative[signature.name] = kernel
+        kernel.launch(count, values, self.stream.handle)
+
     def _load(self, signature: Signature) -> Any:
         module = self._modules.get(signature.source)
         if module is None:
             if not self._modules:
                 self.warm()  # the first use of a new version compiles all modules at once, side by side
-            module = driver.module_from_file(str(cubin(signature.source, self.capability)))
+            compiled = cubin(signature.source, self.capability)
+            linked = launches_children(signature.source)
+            module = _linked(compiled) if linked else driver.module_from_file(str(compiled))
             self._modules[signature.source] = module
         function = module.get_function(signature.name)
         function.prepare("qq" + signature.letters)
@@ -204,6 +224,14 @@ class CudaDevice(Device):
             list(workers.map(lambda source: cubin(source, self.capability), sources))
         return [source.name for source in sources]
 
+    def allow_children(self, wanted: int) -> int:
+        limit = driver.limit.DEV_RUNTIME_PENDING_LAUNCH_COUNT
+        if driver.Context.get_limit(limit) < wanted:
+            self.synchronize()
+            with suppress(driver.Error):  # the device says by the limit how far it went
+                driver.Context.set_limit(limit, wanted)
+        return int(driver.Context.get_limit(limit))
+
     def synchronize(self) -> None:
         self.guarded(self.stream.synchronize)
 
@@ -214,6 +242,17 @@ class CudaDevice(Device):
         except driver.Error as error:
             last = ", ".join(list(self.launches)[-3:])
             raise InternalError(f"a kernel failed on {self.description}: {error} (kernels used last: {last})") from None
+
+
+def _linked(compiled: Path) -> Any:
+    """A module of relocatable code, linked with the device runtime, without which a kernel can launch no kernel."""
+    module = DynamicModule(cuda_libdir=str(device_runtime()))
+    module.add_file(str(compiled), driver.jit_input_type.CUBIN)
+    module.add_stdlib("cudadevrt")
+    try:
+        return module.link().module
+    except driver.Error as error:
+        raise InternalError(f"{compiled.name} could not be linked with the device runtime: {error}") from None
 
 
 @cache

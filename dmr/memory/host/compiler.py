@@ -34,14 +34,9 @@ def library() -> ctypes.CDLL:
             f"the native kernel library {LIBRARY} was built from other sources than those in {source_folder()}: "
             "install the package again"
         )
-    loaded.host_launch.argtypes = [
-        ctypes.c_void_p,
-        ctypes.c_int64,
-        ctypes.c_char_p,
-        ctypes.c_int,
-        ctypes.c_int64,
-    ]
-    loaded.host_launch.restype = None
+    for launch in (loaded.host_launch, loaded.host_launch_grid):
+        launch.argtypes = [ctypes.c_void_p, ctypes.c_int64, ctypes.c_char_p, ctypes.c_int, ctypes.c_int64]
+        launch.restype = None
     return loaded
 
 

@@ -60,6 +60,7 @@ class HostDevice(Device):
     def __init__(self, threads: int | None = None) -> None:
         super().__init__()
         self._launch = library().host_launch
+        self._launch_grid = library().host_launch_grid
         self.threads = threads if threads is not None else available_threads()
         self.name = "cpu"
         self.description = f"cpu ({self.threads} thread{'s' if self.threads != 1 else ''})"
@@ -89,7 +90,8 @@ class HostDevice(Device):
 
     def _run(self, signature: Signature, count: int, values: list[int | float]) -> None:
         piece = 1 if signature.team else SMALLEST_PIECE
-        self._launch(kernel_address(signature.name), count, signature.slots.pack(*values), self.threads, piece)
+        launch = self._launch_grid if signature.grid else self._launch
+        launch(kernel_address(signature.name), count, signature.slots.pack(*values), self.threads, piece)
 
     def synchronize(self) -> None:
         """Launches on the CPU have ended when they return."""

@@ -1,0 +1,82 @@
+"""Who checks the quality of new triangles: one strategy a class, all used by one host loop (thesis, 5.2 and 5.3).
+
+A strategy is given the winners of a step after they are retriangulated, and their new triangles, cavity by cavity.
+"""
+
+from __future__ import annotations
+
+from abc import ABC, abstractmethod
+
+from dmr.memory import Device, DeviceArray
+from dmr.pipeline.cavities import Cavities, Needs
+from dmr.pipeline.checking import QualityCheck
+
+
+class Balance(ABC):
+    """A way to share out the checks of new triangles."""
+
+    @abstractmethod
+    def check(self, quality: QualityCheck, device: Device, cavities: Cavities, needs: Needs, fresh: DeviceArray) -> None:
+        """Checks the `needs.fresh` triangles in the slots of `fresh`."""
+
+
+class OwnTriangles(Balance):
+    """The thread that retriangulates a cavity checks the triangles that it made: 3 for one, 15 for another."""
+
+    def check(self, quality: QualityCheck, device: Device, cavities: Cavities, needs: Needs, fresh: DeviceArray) -> None:
+        """One index a cavity."""
+        device.launch("check_by_cavity", cavities.count, needs.fresh_offsets, *quality.arguments(fresh, needs.fresh))
+
+
+class WorkStealing(Balance):
+    """All new triangles are in one list, of which every thread takes the same share."""
+
+    def check(self, quality: QualityCheck, device: Device, cavities: Cavities, needs: Needs, fresh: DeviceArray) -> None:
+        """One index a triangle."""
+        device.launch("check_listed", needs.fresh, *quality.arguments(fresh, needs.fresh))
+
+
+class ChildLaunch(Balance):
+    """The check is a kernel that is launched from the device, with a thread for each new triangle of a block's cavities.
+
+    One child for so many cavities that a step never has more children than may be pending (2,048 by default; beyond
+    that a device stalls).
+
+    Attributes:
+        cavities_a_child: at least so many share a child; most_children: so many a launch.
+    """
+
+    cavities_a_child = 256
+    most_children = 1024
+
+    def check(self, quality: QualityCheck, device: Device, cavities: Cavities, needs: Needs, fresh: DeviceArray) -> None:
+        """One index a child; as many launches as the bound on pending children asks for."""
+        most = min(self.most_children, device.allow_children(self.most_children))
+        share = self.share(cavities.count)
+        arguments = quality.arguments(fresh, needs.fresh)
+        for first in range(0, cavities.count, most * share):
+            children = min(most, -(-(cavities.count - first) // share))
+            shared = (first, share, cavities.count, needs.fresh_offsets)
+            device.launch("check_by_children", children, *shared, *arguments, quality.counters)
+
+    def share(self, cavities: int) -> int:
+        """How many cavities share a child."""
+        return max(self.cavities_a_child, -(-cavities // self.most_children))
+
+
+class ChildLaunchPerCavity(ChildLaunch):
+    """As the thesis has it: a child for each cavity. The bound on pending launches is raised, and kept all the same."""
+
+    most_children = 2**15
+
+    def share(self, cavities: int) -> int:
+        """Each cavity has its own."""
+        return 1
+
+
+BALANCES: dict[str, type[Balance]] = {
+    "work-stealing": WorkStealing,
+    "none": OwnTriangles,
+    "child-launch": ChildLaunch,
+    "child-launch-per-cavity": ChildLaunchPerCavity,
+}

@@ -1,0 +1,58 @@
+"""The quality check of listed triangles: what its kernels are given, and what is counted about it."""
+
+from __future__ import annotations
+
+import numpy as np
+
+from dmr.memory import DeviceArray
+from dmr.pipeline.device_mesh import DeviceMesh
+from dmr.pipeline.records import POINT
+from dmr.pipeline.thresholds import Thresholds
+from dmr.pipeline.workspace import Workspace
+from dmr.sizing import Size, evaluate
+
+COUNTERS = ("children", "refused", "shares", "checked", "largest_share")  # ShareCounter of cuda_src/quality_check.cuh
+
+
+class QualityCheck:
+    """Checks triangles against the bounds of a run.
+
+    Attributes:
+        counters: (5,) int64 on the device: how new triangles were shared out (`COUNTERS`).
+    """
+
+    def __init__(
+        self, state: DeviceMesh, space: Workspace, limits: Thresholds, size: Size | None, *, counts_shares: bool
+    ) -> None:
+        self._state, self._space, self._limits, self._size = state, space, limits, size
+        self._counts_shares = counts_shares
+        self.counters = state.device.zeros(len(COUNTERS), np.int64)
+
+    def arguments(self, slots: DeviceArray, count: int, *, fresh: bool = True) -> tuple[DeviceArray | float | None, ...]:
+        """What every kernel of the check takes about the `count` triangles of a list; shares of `fresh` ones count."""
+        state, limits = self._state, self._limits
+        return (
+            slots, self._sizes(slots, count), state.triangles, state.points, state.vertex_origin, state.input_segments,
+            state.anchor, state.ancestor if state.area_bounds is not None else None, state.area_bounds,
+            limits.cosine_squared, limits.doubled_area, limits.lens, limits.worst_first, state.quality, state.wishes,
+            self.counters if fresh and self._counts_shares else None,
+        )  # fmt: skip
+
+    def check_all(self, everything: DeviceArray, count: int) -> None:
+        """The first check: all triangles of the mesh, and all subsegments with it."""
+        self._state.device.launch("check_listed", count, *self.arguments(everything, count, fresh=False))
+
+    def counted(self) -> dict[str, int]:
+        """The counters by name; those of shares only where they were asked for."""
+        numbers = dict(zip(COUNTERS, (int(n) for n in self.counters.download()), strict=True))
+        return {name: numbers[name] for name in (COUNTERS if self._counts_shares else COUNTERS[:2])}
+
+    def _sizes(self, slots: DeviceArray, count: int) -> DeviceArray | None:
+        """The longest edge wanted in each listed triangle: the user's function, asked once for all of them."""
+        if self._size is None:
+            return None
+        centroids = self._space.array("centroids", count, POINT)
+        device = self._state.device
+        device.launch("centroids", count, slots, self._state.triangles, self._state.points, centroids)
+        places = centroids[:count].download().view(np.float64).reshape(-1, 2)
+        return device.array(evaluate(self._size, places))
