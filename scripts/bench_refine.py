@@ -19,12 +19,8 @@ extra [triangle], whose licence allows non-commercial use only; --no-triangle do
 from __future__ import annotations
 
 import argparse
-import hashlib
 import json
-import os
-import platform
 import statistics
-import subprocess
 import sys
 import time
 from collections.abc import Callable, Sequence
@@ -33,16 +29,12 @@ from datetime import datetime, timezone
 from pathlib import Path
 from typing import Any
 
-import numpy as np
+from machines import commit, machine
+from measuring import INPUTS, digest, refinement_phases, standard_input
 
 import dmr
 from dmr.errors import DmrError
-from dmr.generation import THESIS_INPUTS, THESIS_SEED
 from dmr.options import BALANCES, MARKINGS, STEINER_RULES
-
-INPUTS = {"random-0.1m": 50_000, **THESIS_INPUTS}
-# The phases of a run that Triangle's figure leaves out: building the data structures, and handing out the result.
-AROUND = ("admit", "flip", "download", "total")
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -114,7 +106,7 @@ def load(name: str, folder: Path | None) -> dmr.Mesh:
         found = dmr.read(kept)
         assert isinstance(found, dmr.Mesh)
         return found
-    mesh = dmr.generate(name) if name in THESIS_INPUTS else dmr.generate("random", INPUTS[name], THESIS_SEED)
+    mesh = standard_input(name)
     if kept is not None:
         kept.parent.mkdir(parents=True, exist_ok=True)
         dmr.write(kept, mesh)
@@ -164,7 +156,7 @@ def measure(
     for _ in range(options.repeats):
         seconds, result = timed(run)
         wall.append(seconds)
-        refine.append(sum(s for phase, s in result.seconds.items() if phase not in AROUND))
+        refine.append(sum(refinement_phases(result.seconds).values()))
         for phase, s in result.seconds.items():
             phases.setdefault(phase, []).append(s)
     row = Row(
@@ -197,13 +189,6 @@ def timed(call: Callable[[], Any]) -> tuple[float, Any]:
     start = time.perf_counter()
     result = call()
     return time.perf_counter() - start, result
-
-
-def digest(mesh: dmr.Mesh) -> str:
-    """The sha256 of vertices and triangles."""
-    found = hashlib.sha256(np.ascontiguousarray(mesh.vertices, "<f8").tobytes())
-    found.update(np.ascontiguousarray(mesh.triangles, "<i4").tobytes())
-    return found.hexdigest()
 
 
 # ---- What is printed, and what is kept ---------------------------------------------------------------------------
@@ -258,43 +243,6 @@ def append(path: Path, row: Row, options: argparse.Namespace) -> None:
         file.write(json.dumps(record) + "\n")
 
 
-def machine() -> dict[str, str | int]:
-    """What the figures were measured on."""
-    cores = len(os.sched_getaffinity(0)) if hasattr(os, "sched_getaffinity") else os.cpu_count() or 1
-    return {
-        "processor": processor(),
-        "cores": cores,
-        "system": f"{platform.system()} {platform.machine()}",
-        "python": platform.python_version(),
-        "numpy": np.__version__,
-    }
-
-
-def processor() -> str:
-    """The processor's name, as Linux knows it."""
-    try:
-        lines = Path("/proc/cpuinfo").read_text(encoding="utf-8", errors="replace").splitlines()
-    except OSError:
-        return platform.processor() or "unknown"
-    names = (text.partition(":")[2].strip() for text in lines if text.startswith("model name"))
-    return next(names, platform.processor() or "unknown")
-
-
-def commit() -> str | None:
-    """The commit of the checkout that this script lies in, with a + where files differ from it; None where unknown."""
-
-    def git(*arguments: str) -> str:
-        done = subprocess.run(
-            ["git", "-C", str(Path(__file__).resolve().parent), *arguments], capture_output=True, text=True, check=True
-        )
-        return done.stdout.strip()
-
-    try:
-        return git("rev-parse", "HEAD") + ("+" if git("status", "--porcelain", "--untracked-files=no") else "")
-    except (OSError, subprocess.CalledProcessError):
-        return None
-
-
 def parser() -> argparse.ArgumentParser:
     """The options."""
     found = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
@@ -309,7 +257,7 @@ def parser() -> argparse.ArgumentParser:
     add("--repeats", type=int, default=3, metavar="N", help="timed runs of each configuration (default: 3)")
     add("--steiner", choices=STEINER_RULES, default=STEINER_RULES[0])
     add("--marking", choices=MARKINGS, default=MARKINGS[0])
-    add("--balance", choices=BALANCES, default=BALANCES[-1])
+    add("--balance", choices=BALANCES, default=BALANCES[0])
     add("--no-triangle", action="store_true", help="do not run Triangle")
     add("--no-validate", action="store_true", help="do not prove the results")
     add("--folder", type=Path, metavar="FOLDER", help="keep the inputs there, and take them from there")

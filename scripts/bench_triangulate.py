@@ -32,7 +32,7 @@ from pathlib import Path
 from typing import Any
 
 import numpy as np
-from bench_refine import commit, machine
+from machines import commit, machine
 from numpy.typing import NDArray
 
 import dmr

@@ -15,7 +15,7 @@ from dmr.quality import min_angles
 
 KEYS = {
     "device", "threads", "marking", "balance", "vertices", "triangles", "steiner", "rounds", "acceptance", "unrefined",
-    "min_angle", "max_angle", "complete", "seconds",
+    "min_angle", "max_angle", "complete", "seconds", "launches", "checks",
 }  # fmt: skip
 
 

@@ -8,6 +8,7 @@ from collections.abc import Callable
 from typing import Any, NoReturn
 
 from dmr._version import __version__
+from dmr.cli import strategies
 from dmr.errors import OptionError
 from dmr.options import BALANCES, CONFLICT_POLICIES, KEPT_SEGMENTS, MARKINGS, MESHERS, STEINER_RULES
 
@@ -130,17 +131,29 @@ def _add_refine(commands: Any) -> None:
     )
     add("--convex-hull", action="store_true", help="mesh the convex hull of an outline, not only what it encloses")
     add("--mesher", choices=MESHERS, default=MESHERS[0], help="what triangulates an outline (default: %(default)s)")
-    add("--marking", choices=MARKINGS, default=MARKINGS[0], help="how cavities settle conflicts (default: %(default)s)")
     add(
-        "--balance", choices=BALANCES, default=BALANCES[0], help="how quality checks are shared (default: %(default)s)"
+        "--marking",
+        choices=MARKINGS,
+        default=MARKINGS[0],
+        metavar="M",
+        help="how cavities settle conflicts, see below (default: %(default)s)",
+    )
+    add(
+        "--balance",
+        choices=BALANCES,
+        default=BALANCES[0],
+        metavar="B",
+        help="how quality checks are shared out, see below (default: %(default)s)",
     )
     add("--device", type=_device, default="auto", metavar="auto|cpu|cuda|cuda:N", help="where to run (default: auto)")
     add("--threads", type=_positive, metavar="N", help="CPU threads (default: all cores)")
+    add("--profile", action="store_true", help="say what each phase took and what was launched; slows the run")
     add("--order", type=int, choices=(1, 2), default=1, help="2: elements with midpoints (default: 1)")
     add("--edges", action="store_true", help="write a .edge file, too: all edges")
     add("--neighbours", action="store_true", help="write a .neigh file, too: the neighbours of each triangle")
     add("--voronoi", action="store_true", help="write .v.node and .v.edge files, too: the Voronoi dual")
     add("--json", action="store_true", help="one JSON object on stdout: what happened")
+    parser.more = strategies.describe
 
 
 def _add_triangle(commands: Any) -> None:

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import time
 
+from dmr.cli import profiling
 from dmr.cli.arguments import Arguments
 from dmr.cli.console import Console
 from dmr.cli.files import blamed_on, chosen_output, next_output, read, read_size_field
@@ -28,7 +29,7 @@ REASONS = {
 def run(arguments: Arguments, console: Console) -> int:
     """Reads, refines, writes; says what changed."""
     options = {name: getattr(arguments, name) for name in RefineOptions.__dataclass_fields__}
-    RefineOptions(**options)  # a bad value is refused before anything is read
+    chosen = RefineOptions(**options)  # a bad value is refused before anything is read
     outline = {name: getattr(arguments, name) for name in ("on_conflict", "convex_hull", "mesher")}
     if arguments.output is None:
         target = next_output(arguments.input)
@@ -38,15 +39,19 @@ def run(arguments: Arguments, console: Console) -> int:
     Extras(**extras).check(target)
 
     from dmr import io
+    from dmr.memory import open_device
     from dmr.refinement import refine
 
+    # Nor is anything read for a device that is not there, or cannot do what is asked.
+    opened = open_device(arguments.device, arguments.threads)
+    chosen.check_device(opened.name, launches_children=opened.launches_children)
+    where = {"device": opened.name, "threads": arguments.threads}
     started = time.perf_counter()
     found = read(arguments.input)
     size = None if arguments.size is None else read_size_field(arguments.size)
     seconds_reading = time.perf_counter() - started
-    where = {"device": arguments.device, "threads": arguments.threads}
     with blamed_on(arguments.input), console.progress("refining") as progress:
-        result = refine(found, **options, **outline, size=size, **where, progress=progress)
+        result = refine(found, **options, **outline, size=size, **where, progress=progress, profile=arguments.profile)
     for warning in result.warnings:
         console.warn(warning)
     started = time.perf_counter()
@@ -56,6 +61,8 @@ def run(arguments: Arguments, console: Console) -> int:
     seconds_writing = time.perf_counter() - started
 
     _report(console, arguments, found, result)
+    if arguments.profile:
+        profiling.report(console, result)
     console.detail(_phases(result, seconds_reading, seconds_writing))
     console.note(f"wrote {', '.join(str(path) for path in written)}")
     if not result.complete and not result.warnings:

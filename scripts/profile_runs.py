@@ -1,0 +1,264 @@
+"""Refines under NVIDIA's Nsight Compute (ncu), and reads the counters that it prints.
+
+Its table stands among lines of its own (==PROF== ...) and whatever the program prints. With `--page raw` a line holds
+a launch: a column a metric, and a second head with the units. Otherwise a line holds one metric of one launch. Both
+are read, and columns that a version has more or less make no difference.
+"""
+
+from __future__ import annotations
+
+import csv
+import json
+import math
+import os
+import re
+import shutil
+import signal
+import subprocess
+import sys
+from collections.abc import Mapping, Sequence
+from contextlib import suppress
+from dataclasses import dataclass, field, replace
+from typing import Any
+
+from dmr.errors import DeviceUnavailableError, DmrError
+
+KERNELS = (  # in the order of a round
+    "grow_triangle_cavities",
+    "mark_cavity", "remark_cavity", "check_marks", "mark_in_three_phases", "mark_cavity_atomic",
+    "claim_members", "judge_members", "settle_neighbours",
+    "retriangulate",
+    "check_listed", "check_by_cavity", "check_by_children",
+)  # fmt: skip
+Launch = dict[str, Any]  # "kernel", and by metric: nanoseconds, bytes, percent or a count; None for n/a
+
+
+@dataclass(frozen=True)
+class Figure:
+    """What the tables say of a launch: a metric in a unit of its own, or a sum of some."""
+
+    column: str  # of the CSV
+    head: str  # in the page, which has figures with as many decimals; the CSV has two more
+    decimals: int
+    metrics: tuple[str, ...]
+    unit: int = 1
+
+    def of(self, launches: Sequence[Launch]) -> float | None:
+        """The sum over launches; None where there are none, or ncu says n/a."""
+        values: list[Any] = [launch.get(metric) for launch in launches for metric in self.metrics]
+        if not values or None in values:
+            return None
+        total: float = sum(values)
+        return round(total / self.unit, self.decimals + 2) if self.decimals else total
+
+
+GRID = "launch__grid_size"
+TIME = Figure("longest_us", "longest, us", 1, ("gpu__time_duration.sum",), 1000)
+FIGURES = (
+    TIME,
+    Figure("grid", "grid", 0, (GRID,)),
+    Figure("threads_of_32", "threads of 32", 1, ("smsp__thread_inst_executed_per_inst_executed.ratio",)),
+    Figure("warps_active_percent", "warps, %", 1, ("sm__warps_active.avg.pct_of_peak_sustained_active",)),
+    Figure("dram_percent", "DRAM, %", 1, ("dram__throughput.avg.pct_of_peak_sustained_elapsed",)),
+    Figure("l2_percent", "L2, %", 1, ("lts__throughput.avg.pct_of_peak_sustained_elapsed",)),
+    Figure("atomic_sectors", "atomic sectors", 0, ("lts__t_sectors_op_atom.sum", "lts__t_sectors_op_red.sum")),
+    Figure("registers", "registers", 0, ("launch__registers_per_thread",)),
+    Figure("dram_bytes", "DRAM, bytes", 0, ("dram__bytes.sum",)),
+)
+METRICS = [metric for figure in FIGURES for metric in figure.metrics]
+# Base units are asked for; a version that scales all the same says so beside the number.
+SCALES = {
+    "us": 1e3, "usecond": 1e3, "ms": 1e6, "msecond": 1e6, "s": 1e9, "second": 1e9,
+    "Kbyte": 1e3, "Mbyte": 1e6, "Gbyte": 1e9, "Ksector": 1e3, "Msector": 1e6, "Gsector": 1e9,
+}  # fmt: skip
+HINDRANCES = {
+    "ERR_NVGPUCTRPERM": "ncu may not read this GPU's performance counters (ERR_NVGPUCTRPERM): run it as root, or ask "
+    "for the driver's option NVreg_RestrictProfilingToAdminUsers=0",
+    "LibraryNotLoaded": "ncu cannot start its profiler on this host (LibraryNotLoaded), as in sandboxes that keep "
+    "performance counters from their guests: take another host",
+}
+
+ACCOUNT = "refined: "  # what stands before the program's account of its run
+# As with Python's own -P, the folder that it happens to be started in is no place to import from.
+PROGRAM = f"""\
+import json, sys
+if sys.path[0] == "":
+    del sys.path[0]
+import dmr
+from dmr.generation import THESIS_SEED
+points, marking, balance, device = sys.argv[1:]
+try:
+    mesh = dmr.generate("random", int(points), THESIS_SEED)
+    done = dmr.refine(mesh, marking=marking, balance=balance, device=device)
+    account = dict(device=done.device, triangles=len(mesh.triangles), rounds=done.rounds, launches=done.launches)
+    account |= dict(children=done.checks["children"], error=None, exit_code=0)
+except dmr.DmrError as error:
+    account = dict(error=str(error), exit_code=error.exit_code)
+print({ACCOUNT!r} + json.dumps(account))
+sys.exit(account["exit_code"])
+"""
+
+
+class NoFiguresError(DmrError):
+    """A refinement ran, or began to, and there are no figures of it."""
+
+
+@dataclass(frozen=True, kw_only=True)
+class Profile:
+    """A refinement under ncu.
+
+    Attributes:
+        account: what the program said of its run: device, triangles of the input, rounds, launches, children.
+        seen: the launches, in the order in which ncu has them.
+        said: ncu's errors and warnings; whole: it reported no error.
+        unknown: metrics that this ncu does not know.
+    """
+
+    account: dict[str, Any]
+    seen: list[Launch]
+    said: list[str]
+    whole: bool
+    unknown: list[str] = field(default_factory=list)
+
+
+def find(ncu: str) -> str:
+    """The path of an ncu, given by its name or path.
+
+    Raises:
+        DeviceUnavailableError: there is none.
+    """
+    found = shutil.which(ncu)
+    if found is None:
+        raise DeviceUnavailableError(
+            f"there is no program {ncu}: it is NVIDIA's Nsight Compute, which comes with the CUDA toolkit; put it on "
+            "the PATH, or say with --ncu where it is"
+        )
+    return found
+
+
+def version(ncu: str, timeout: float) -> str | None:
+    """What an ncu calls itself, for instance "2025.3.1.0"; None where it does not say."""
+    found = re.search(r"Version ([\d.]+)", _ended([ncu, "--version"], timeout)[0])
+    return found[1] if found else None
+
+
+def profile(
+    ncu: str, metrics: Sequence[str], count: int, points: int, strategy: tuple[str, str], timeout: float
+) -> Profile:
+    """Refines a mesh of random points under ncu.
+
+    An ncu that does not know a metric may give no figures at all: then it runs again, without that metric.
+
+    Args:
+        ncu: its path.
+        metrics: their names.
+        count: how many launches of `KERNELS` to read the counters of, from the first.
+        points: of the mesh.
+        strategy: marking and balance.
+        timeout: seconds; then ncu and the program are ended.
+
+    Raises:
+        DeviceUnavailableError: there is no GPU, or ncu is kept from its counters.
+        NoFiguresError: all else that leaves no figures.
+    """
+    program = [sys.executable, "-c", PROGRAM, str(points), *strategy, "cuda"]
+    chosen = ["-k", f"regex:^({'|'.join(KERNELS)})$", "-c", str(count)]
+    # Clocks are left as they are: others may be using the host.
+    layout = ["--csv", "--page", "raw", "--print-units", "base", "--clock-control", "none"]
+    printed, complaints, code = _ended([ncu, *layout, "--metrics", ",".join(metrics), *chosen, *program], timeout)
+    lines = printed.splitlines() + complaints.splitlines()
+    for sign, sentence in HINDRANCES.items():
+        if sign in printed or sign in complaints:
+            raise DeviceUnavailableError(sentence)
+    accounts = [line.partition(ACCOUNT)[2] for line in lines if ACCOUNT in line]
+    account = json.loads(accounts[-1]) if accounts else {"error": None, "exit_code": None}
+    if account["exit_code"] == DeviceUnavailableError.exit_code:
+        raise DeviceUnavailableError(account["error"])
+    seen = parse(printed, metrics)
+    said = [line for line in dict.fromkeys(lines) if line.startswith(("==ERROR==", "==WARNING=="))]
+    unfound = " ".join(line for line in said if "find metric" in line)
+    unknown = [name for name in metrics if re.search(rf"\b{name.partition('.')[0]}\b", unfound)]
+    if not seen and 0 < len(unknown) < len(metrics):
+        rest = [name for name in metrics if name not in unknown]
+        again = profile(ncu, rest, count, points, strategy, timeout)
+        return replace(again, unknown=unknown + again.unknown)
+    if account["exit_code"] != 0 or not seen:
+        last_words = next((line for line in reversed(complaints.splitlines()) if line.strip()), "")
+        what = "ncu saw none of the kernels" if accounts else "the refinement did not end"
+        raise NoFiguresError(account["error"] or "; ".join(filter(None, dict.fromkeys([what, last_words, *said]))))
+    whole = code == 0 and not any(line.startswith("==ERROR==") for line in said)
+    return Profile(account=account, seen=seen, said=said, whole=whole, unknown=unknown)
+
+
+def _ended(command: Sequence[str], timeout: float) -> tuple[str, str, int]:
+    """What a command printed on stdout and stderr, and its exit code."""
+    # Numbers are written for the locale: C has no separators of thousands, and a decimal point.
+    plain = os.environ | {"LC_ALL": "C"}
+    try:
+        process = subprocess.Popen(
+            command, stdin=subprocess.DEVNULL, stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True,
+            errors="replace", env=plain, start_new_session=True,
+        )  # fmt: skip
+    except OSError as error:
+        raise DeviceUnavailableError(f"{command[0]} does not start: {error.strerror}") from None
+    with process:
+        try:
+            printed, complaints = process.communicate(timeout=timeout)
+        except subprocess.TimeoutExpired:
+            raise NoFiguresError(f"not done after {timeout:g} seconds, the limit (--timeout)") from None
+        finally:  # the program is a child of ncu: they are ended together
+            with suppress(ProcessLookupError):
+                os.killpg(process.pid, signal.SIGKILL)
+    return printed, complaints, process.returncode
+
+
+def parse(printed: str, metrics: Sequence[str]) -> list[Launch]:
+    """Reads ncu's table.
+
+    Args:
+        printed: the table, in either layout, and any lines around it.
+        metrics: what to take of it; those that it lacks are None in each launch.
+
+    Raises:
+        NoFiguresError: a line of the table is broken.
+    """
+    found: dict[tuple[str, str], Launch] = {}
+    head: list[str] = []
+    units: Mapping[str, str] = {}
+    for line in printed.splitlines():
+        cells = next(csv.reader([line]), [])
+        if "ID" in cells and "Kernel Name" in cells:
+            head, units = cells, {}
+            continue
+        if len(cells) != len(head):
+            if head and line.startswith('"'):
+                raise NoFiguresError(f"ncu's table has a broken line: {line[:100]}")
+            continue
+        record = dict(zip(head, cells, strict=True))
+        if not record.get("Kernel Name"):
+            units = record
+            continue
+        # A C++ function's name has its parameters behind it.
+        launch = {"kernel": record["Kernel Name"].partition("(")[0], **dict.fromkeys(metrics)}
+        launch = found.setdefault((record.get("Process ID", ""), record["ID"]), launch)
+        given = {name: (record[name], units.get(name, "")) for name in metrics if name in record}
+        if "Metric Name" in record:
+            given = {record["Metric Name"]: (record["Metric Value"], record["Metric Unit"])}
+        launch.update({name: _number(*given[name]) for name in given if name in metrics})
+        if launch.get(GRID) is None:  # some versions have it in a column of its own only: "(8, 1, 1)"
+            sides = re.findall(r"\d+", record.get("Grid Size", ""))
+            launch[GRID] = math.prod(map(int, sides)) if sides else None
+    return list(found.values())
+
+
+def _number(text: str, unit: str) -> float | None:
+    plain = text.replace(",", "").strip()
+    if not plain or "n/a" in plain:
+        return None
+    try:
+        number = float(plain) * SCALES.get(unit, 1)
+    except ValueError:
+        raise NoFiguresError(f"ncu's table has {text!r} where a number belongs") from None
+    if not math.isfinite(number):
+        return None
+    return int(number) if number.is_integer() else number

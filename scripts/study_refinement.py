@@ -1,0 +1,175 @@
+"""The study of the thesis, chapter 5 and section 6.3: every strategy on the same inputs, measured, proved and drawn.
+
+    python scripts/study_refinement.py                                # two small inputs: two minutes on two cores
+    python scripts/study_refinement.py --device cuda                  # the thesis' three inputs and all rows
+    python scripts/study_refinement.py --device cuda --inputs thesis-5.6m --rows base deterministic --repeats 9
+    python scripts/study_refinement.py --redraw study/2026-11-21-h200.json   # tables and pictures again, no run
+
+Inputs are Delaunay meshes of uniform random points in the unit square, seed 12345: the thesis' three, random-0.1m, and
+random-N for N points. Rows, in the order of table 6.3:
+
+    base                     three-phase marking in one stage (Nasre et al.); new triangles are checked by their maker
+    base-barrier             the same in one kernel, with a global barrier between the phases
+    atomic                   both stages of Algorithm 2 mark by atomic maximum
+    two-stage                three-phase marking, then atomic
+    work-stealing            the same; the new triangles are one list that all threads share
+    child-launch             the same; kernels launched from the device check them, one a block (GPU)
+    child-launch-per-cavity  the same, one a cavity (GPU)
+    deterministic            the default of dmr.refine
+
+Of each row a warm-up, the timed runs and one that is profiled by phase; the rows take turns. A time is that of the
+refinement alone, without the mesh's way in and out. Every result that counts is proved by dmr.validate, exactly.
+
+FOLDER gets NAME.json (everything), NAME.csv, NAME.md, NAME-bars.png and NAME-processed.png, again after each input; the
+tables are printed. --redraw of several files joins their inputs; --name says what the joint study is called. Needs
+matplotlib, which comes with the extra [view]. Exit code 5: a result was refused.
+"""
+
+from __future__ import annotations
+
+import argparse
+import importlib.util
+import re
+import shlex
+import sys
+from collections.abc import Sequence
+from datetime import datetime, timezone
+from pathlib import Path
+from typing import Any
+
+import study_files
+import study_tables
+from machines import commit, cuda_compiler, gpu_driver, host_compiler, machine
+from measuring import INPUTS, points_of
+from study_rows import chosen
+from study_runs import Plan, run_input
+
+import dmr
+from dmr.errors import DmrError, OptionError
+from dmr.generation import THESIS_INPUTS
+from dmr.memory import Device, open_device
+from dmr.options import RefineOptions
+
+ON_CPU, ON_GPU = ("random-0.1m", "thesis-0.5m"), tuple(THESIS_INPUTS)
+CPU_REPEATS, GPU_REPEATS = 2, 5
+
+
+def main(arguments: Sequence[str] | None = None) -> int:
+    """Runs or draws the study; returns the exit code: 5 where a result is invalid."""
+    options = parser().parse_args(arguments)
+    try:
+        if importlib.util.find_spec("matplotlib") is None:
+            raise DmrError("the pictures need matplotlib: install it, or the extra [view]")
+        study = redraw(options) if options.redraw else run(options, sys.argv[1:] if arguments is None else arguments)
+    except DmrError as error:
+        print(f"study_refinement: {error}", file=sys.stderr)
+        return error.exit_code
+    except KeyboardInterrupt:
+        print("study_refinement: interrupted; inputs that were finished are kept", file=sys.stderr)
+        return 130
+    print(study_tables.to_markdown(study, study["name"]), end="")
+    return 5 if any(row["valid"] is False for given in study["inputs"] for row in given["rows"]) else 0
+
+
+def run(options: argparse.Namespace, arguments: Sequence[str]) -> dict[str, Any]:
+    """Measures what was asked for; everything is written after each input."""
+    device = open_device(options.device, options.threads)
+    on_gpu = device.threads == 0
+    inputs = list(dict.fromkeys(options.inputs or (ON_GPU if on_gpu else ON_CPU)))
+    # What cannot be used is refused here rather than after an hour.
+    RefineOptions(min_angle=options.min_angle)
+    for name in inputs:
+        points_of(name)
+    rows, left_out = chosen(options.rows, device)
+    for row, reason in left_out.items():
+        say(f"the row {row} is left out: {reason}")
+    plan = Plan(
+        min_angle=options.min_angle,
+        repeats=options.repeats or (GPU_REPEATS if on_gpu else CPU_REPEATS),
+        device=device.name,
+        threads=device.threads or None,
+        validate=not options.no_validate,
+        jobs=options.jobs,
+    )
+    study: dict[str, Any] = {
+        "format": study_files.FORMAT,
+        "name": options.name or default_name(device),
+        "device": device.description,
+        "machine": {
+            **machine(),
+            "driver": gpu_driver() if on_gpu else None,
+            "compiler": cuda_compiler() if on_gpu else host_compiler(),
+        },
+        "version": dmr.__version__,
+        "commit": options.commit or commit(),
+        "min_angle": plan.min_angle,
+        "left_out": left_out,
+        "inputs": [],
+    }
+    command = f"python scripts/study_refinement.py {shlex.join(arguments)}".rstrip()
+    study_files.prepare(options.output)
+    for name in inputs:
+        study["inputs"].append({**run_input(name, rows, plan, say), "command": command})
+        for path in study_files.write(study, options.output):
+            say(f"wrote {path}")
+    return study
+
+
+def redraw(options: argparse.Namespace) -> dict[str, Any]:
+    """Makes tables and pictures from records, beside the first of them; several are joined under --name."""
+    paths: list[Path] = options.redraw
+    if len(paths) > 1 and not options.name:
+        raise OptionError("several records are joined under a new name: say which with --name")
+    study = study_files.joined([study_files.read(path) for path in paths])
+    study["name"] = options.name or paths[0].stem
+    write = study_files.write if options.name else study_files.write_derived
+    for path in write(study, paths[0].parent):
+        say(f"wrote {path}")
+    return study
+
+
+def default_name(device: Device) -> str:
+    """The date and the device: "2026-11-21-h200", "2026-11-21-2-cores"."""
+    card = re.search(r"\((?:NVIDIA )?([^,)]*)", device.description)
+    where = f"{device.threads} core{'s' if device.threads != 1 else ''}"
+    if device.threads == 0:
+        where = card[1] if card else device.name
+    return f"{datetime.now(timezone.utc):%Y-%m-%d}-" + re.sub(r"[^a-z0-9]+", "-", where.lower()).strip("-")
+
+
+def say(sentence: str) -> None:
+    """Progress, on stderr."""
+    print(sentence, file=sys.stderr, flush=True)
+
+
+def parser() -> argparse.ArgumentParser:
+    """The options."""
+    found = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
+    add = found.add_argument
+    defaults = f"default: {' and '.join(ON_CPU)} on the CPU, the thesis' three on a GPU"
+    add("--device", default="auto", metavar="NAME", help="auto (a GPU where one works), cpu, cuda, cuda:1, ...")
+    add("--threads", type=int, metavar="N", help="CPU threads (default: all cores)")
+    add("--inputs", nargs="+", metavar="NAME", help=f"of {', '.join(INPUTS)} and random-N ({defaults})")
+    add("--rows", nargs="+", metavar="NAME", help="default: all that can run on the device")
+    add("--repeats", type=at_least_1, metavar="N",
+        help=f"timed runs of each row (default: {CPU_REPEATS} on the CPU, {GPU_REPEATS} on a GPU)")  # fmt: skip
+    add("-q", "--min-angle", type=float, default=30.0, metavar="DEG", help="default: 30")
+    add("-o", "--output", type=Path, default=Path("study"), metavar="FOLDER", help="default: study")
+    add("--name", metavar="NAME", help="of the files (default: the date and the device)")
+    add("--commit", metavar="HASH", help="the commit to record, where git does not know it")
+    add("--jobs", type=at_least_1, metavar="N", help="proofs at a time (default: one a core, as memory allows)")
+    add("--no-validate", action="store_true", help="do not prove the results")
+    add("--redraw", nargs="+", type=Path, metavar="FILE", help="tables and pictures beside these records; no run")
+    return found
+
+
+def at_least_1(text: str) -> int:
+    """A whole number from 1."""
+    number = int(text)
+    if number < 1:
+        raise argparse.ArgumentTypeError(f"must be at least 1, not {number}")
+    return number
+
+
+if __name__ == "__main__":
+    sys.exit(main())

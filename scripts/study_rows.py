@@ -1,0 +1,73 @@
+"""The rows of the study: each names one marking and one balance, in the order of the thesis' table 6.3."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+
+from dmr.errors import OptionError
+from dmr.memory import Device
+from dmr.options import RefineOptions
+
+
+@dataclass(frozen=True)
+class Row:
+    """One strategy: its short name, what tables and pictures call it, and the options of `dmr.refine`."""
+
+    name: str
+    title: str
+    marking: str
+    balance: str
+
+
+BASE = "base"  # improvements are over this row
+DEFAULT = "deterministic"  # sizes are over this one's
+ROWS = (
+    Row(BASE, "base (3-phase, one stage)", "three-phase", "none"),
+    Row("base-barrier", "base with a global barrier", "three-phase-barrier", "none"),
+    Row("atomic", "only atomic", "atomic", "none"),
+    Row("two-stage", "3-phase + atomic", "two-stage", "none"),
+    Row("work-stealing", "+ work stealing", "two-stage", "work-stealing"),
+    Row("child-launch", "+ child launch, one a block", "two-stage", "child-launch"),
+    Row("child-launch-per-cavity", "+ child launch, one a cavity", "two-stage", "child-launch-per-cavity"),
+    Row(DEFAULT, "deterministic (default)", "deterministic", "work-stealing"),
+)
+
+
+def chosen(names: Sequence[str] | None, device: Device) -> tuple[list[Row], dict[str, str]]:
+    """The rows to run on a device.
+
+    Args:
+        names: what was asked for, in any order; None takes every row that can run there.
+        device: where they are to run.
+
+    Returns:
+        The rows in the order of `ROWS`, and those left out by name, with the reason.
+
+    Raises:
+        OptionError: a row that was asked for cannot run there, or there is no such row.
+    """
+    if names is not None:
+        unknown = [name for name in names if name not in {row.name for row in ROWS}]
+        if unknown:
+            raise OptionError(f"there is no row {unknown[0]}: choose from {', '.join(row.name for row in ROWS)}")
+    rows, left_out = [], {}
+    for row in ROWS if names is None else [row for row in ROWS if row.name in names]:
+        reason = _hindrance(row, device)
+        if reason is None:
+            rows.append(row)
+        elif names is None:
+            left_out[row.name] = reason
+        else:
+            raise OptionError(f"the row {row.name} cannot run: {reason}")
+    return rows, left_out
+
+
+def _hindrance(row: Row, device: Device) -> str | None:
+    """Why a row cannot run on a device, or None where it can."""
+    options = RefineOptions(marking=row.marking, balance=row.balance)
+    try:
+        options.check_device(device.description, launches_children=device.launches_children)
+    except OptionError as error:
+        return str(error)
+    return None

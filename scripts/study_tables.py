@@ -1,0 +1,238 @@
+"""The study as tables: one flat line a row and input, as CSV, and the page that sets rows beside each other."""
+
+from __future__ import annotations
+
+import csv
+import io
+import statistics
+from collections.abc import Iterable, Sequence
+from typing import Any
+
+Line = dict[str, Any]
+
+PHASES = ("check", "select", "grow", "mark", "retriangulate", "list", "count")  # in the order of a round
+# Decimals of the CSV's columns; those of times in ms have 3, and all others hold whole numbers or text.
+DECIMALS = {
+    "improvement_percent": 2, "size": 4, "acceptance": 4, "lost_a_round": 1, "launches_a_round": 1, "mean_share": 3,
+}  # fmt: skip
+VALID = {None: "not checked", True: "yes", False: "INVALID"}
+
+
+def lines(study: dict[str, Any], base: str = "base", default: str = "deterministic") -> list[Line]:
+    """One line a row and input, with everything that is derived: medians, improvements, ratios.
+
+    Counts that differ from run to run are those of the median run. Phases and shares come from the profiled run.
+
+    Args:
+        study: as it stands in the JSON.
+        base: the row that improvements are over; default: the row that sizes are over.
+    """
+    return [
+        _line(study, given, row, _of(given, base), _of(given, default))
+        for given in study["inputs"]
+        for row in given["rows"]
+    ]
+
+
+def phases(study: dict[str, Any]) -> list[str]:
+    """The phases that the profiled runs had, in the order of a round."""
+    found = {phase for given in study["inputs"] for row in given["rows"] for phase in row["profiled"]["phases"]}
+    return sorted(found, key=lambda phase: (PHASES.index(phase) if phase in PHASES else len(PHASES), phase))
+
+
+def _of(given: dict[str, Any], name: str) -> dict[str, Any] | None:
+    return next((row for row in given["rows"] if row["row"] == name), None)
+
+
+def _median(row: dict[str, Any], figure: str) -> float:
+    return float(statistics.median(run[figure] for run in row["runs"]))
+
+
+def _line(
+    study: dict[str, Any],
+    given: dict[str, Any],
+    row: dict[str, Any],
+    base: dict[str, Any] | None,
+    default: dict[str, Any] | None,
+) -> Line:
+    run, profiled = row["runs"][row["median_run"]], row["profiled"]
+    seconds = [one["seconds"] for one in row["runs"]]
+    median = statistics.median(seconds)
+    digests = {one["sha256"] for one in (*row["runs"], profiled)}
+    checks, rounds = profiled["checks"], max(run["rounds"], 1)
+    return {
+        "date": given["date"],
+        "commit": study["commit"],
+        "device": study["device"],
+        "input": given["input"],
+        "triangles_in": given["triangles"],
+        "bad_in": given["bad"],
+        "row": row["row"],
+        "marking": row["marking"],
+        "balance": row["balance"],
+        "repeats": len(row["runs"]),
+        "median_ms": 1000 * median,
+        "min_ms": 1000 * min(seconds),
+        "max_ms": 1000 * max(seconds),
+        "improvement_percent": None if base is None else 100 * (1 - median / _median(base, "seconds")),
+        "triangles_out": run["triangles"],
+        "size": None if default is None else run["triangles"] / _median(default, "triangles"),
+        "rounds": run["rounds"],
+        "attempts": run["attempts"],
+        "inserted": run["inserted"],
+        "acceptance": run["inserted"] / max(run["attempts"], 1),
+        "lost": run["lost"],
+        "lost_a_round": run["lost"] / rounds,
+        "launches": run["launches"],
+        "launches_a_round": run["launches"] / rounds,
+        "unrefined": run["unrefined"],
+        "children": run["children"],
+        "refused": run["refused"],
+        "shares": checks["shares"],
+        "mean_share": checks["checked"] / max(checks["shares"], 1),
+        "largest_share": checks["largest_share"],
+        **{f"{phase}_ms": 1000 * profiled["phases"].get(phase, 0.0) for phase in phases(study)},
+        "different_meshes": len(digests),
+        "valid": VALID[row["valid"]],
+    }
+
+
+def to_csv(found: Sequence[Line]) -> str:
+    """Comma-separated values with a head; empty where there is nothing to compare with."""
+    text = io.StringIO()
+    table = csv.writer(text, lineterminator="\n")
+    table.writerow(found[0])
+    for line in found:
+        table.writerow(_cell(column, value) for column, value in line.items())
+    return text.getvalue()
+
+
+def _cell(column: str, value: Any) -> str:
+    if value is None:
+        return ""
+    decimals = 3 if column.endswith("_ms") else DECIMALS.get(column)
+    return str(value) if decimals is None else f"{value:.{decimals}f}"
+
+
+def to_markdown(study: dict[str, Any], name: str) -> str:
+    """The page: where it was measured, the tables, the pictures `name`-bars.png and `name`-processed.png."""
+    found = lines(study)
+    machine, titles = study["machine"], _titles(study)
+    where = f"{machine['processor']}, {machine['cores']} cores, {machine['system']}"
+    tools = [f"driver {machine['driver']}"] * (machine["driver"] is not None) + [f"{machine['compiler']}"]
+    parts = [
+        f"# The strategies of the thesis on {study['device']}",
+        f"Measured {study['inputs'][0]['date']}, commit {study['commit'] or 'unknown'}, dmr {study['version']}; "
+        f"{where}; {', '.join(tools)}; Python {machine['python']}, numpy {machine['numpy']}.",
+        f"Refinement to {study['min_angle']:g} degrees of Delaunay meshes of uniform random points. Times are those of "
+        "the refinement alone, without the mesh's way in and out: medians of "
+        f"{_runs(study)} after a warm-up, the rows in turn. Improvements are over the base. "
+        "Counts are those of the median run; launches are the host's in the whole run, the way in included. Phases, "
+        "and how many triangles a thread checked (its share), come from one more run that waits for the device after "
+        "each phase. Meshes are told apart by the digests of all these runs.",
+        "```sh\n" + "\n".join(dict.fromkeys(given["command"] for given in study["inputs"])) + "\n```",
+    ]
+    if any(line["valid"] == "INVALID" for line in found):
+        parts.append("**Some results are INVALID: the exact checker refused them. Their times mean nothing.**")
+        parts += [
+            f"- {given['input']}, {row['title']}: {reasons[0]}"
+            for given in study["inputs"]
+            for row in given["rows"]
+            for reasons in row["failures"].values()
+        ]
+    elif all(line["valid"] == "yes" for line in found):
+        parts.append("Every result of every run was proved by the exact checker.")
+    else:
+        parts.append("Not every result was proved.")
+    parts += [f"Left out: `{row}`: {reason}." for row, reason in study["left_out"].items()]
+    parts += ["## Execution time", _times(study, found, titles)]
+    parts.append(f"![Time of every row by input]({name}-bars.png)")
+    parts.append(f"![Cavities retriangulated against time and against rounds]({name}-processed.png)")
+    for given in study["inputs"]:
+        mine = [line for line in found if line["input"] == given["input"]]
+        share = given["bad"] / given["triangles"]
+        parts.append(f"## {given['input']}: {given['triangles']:,} triangles, {share:.1%} of them bad")
+        parts += [_counts(mine, titles), _phases(study, mine, titles)]
+    return "\n\n".join(parts) + "\n"
+
+
+def _titles(study: dict[str, Any]) -> dict[str, str]:
+    return {row["row"]: row["title"] for given in study["inputs"] for row in given["rows"]}
+
+
+def _runs(study: dict[str, Any]) -> str:
+    numbers = sorted({len(row["runs"]) for given in study["inputs"] for row in given["rows"]})
+    return " or ".join(map(str, numbers)) + (" run" if numbers == [1] else " runs")
+
+
+def _times(study: dict[str, Any], found: Sequence[Line], titles: dict[str, str]) -> str:
+    """Rows by inputs, as in table 6.3."""
+    by_place = {(line["row"], line["input"]): line for line in found}
+    inputs = [given["input"] for given in study["inputs"]]
+    head = ["row", *(cell for name in inputs for cell in (f"{name}, ms", "improvement"))]
+    body = []
+    for row, title in titles.items():
+        cells = [title]
+        for name in inputs:
+            line = by_place.get((row, name))
+            cells += ["-", "-"] if line is None else [_ms(line), percent(line["improvement_percent"])]
+        body.append(cells)
+    return markdown_table(head, body)
+
+
+def _counts(found: Sequence[Line], titles: dict[str, str]) -> str:
+    head = [
+        "row", "fastest to slowest, ms", "triangles over the default's", "rounds", "accepted", "conflicts lost a round",
+        "launches a round", "children", "mean share", "largest share", "different meshes", "valid",
+    ]  # fmt: skip
+    return markdown_table(
+        head,
+        [
+            [
+                titles[line["row"]],
+                f"{line['min_ms']:,.1f} to {line['max_ms']:,.1f}",
+                "-" if line["size"] is None else f"{line['size']:.4f}",
+                f"{line['rounds']:,}",
+                f"{line['acceptance']:.1%}",
+                f"{line['lost_a_round']:,.1f}",
+                f"{line['launches_a_round']:.1f}",
+                f"{line['children']:,}" + (f" ({line['refused']:,} refused)" if line["refused"] else ""),
+                f"{line['mean_share']:.2f}",
+                f"{line['largest_share']:,}",
+                f"{line['different_meshes']} of {line['repeats'] + 1}",
+                line["valid"],
+            ]
+            for line in found
+        ],
+    )
+
+
+def _phases(study: dict[str, Any], found: Sequence[Line], titles: dict[str, str]) -> str:
+    """Milliseconds by phase of the profiled run, which waits for the device after each."""
+    names, body = phases(study), []
+    for line in found:
+        spent = [line[f"{phase}_ms"] for phase in names]
+        body.append([titles[line["row"]], *(f"{ms:,.1f}" for ms in spent), f"{sum(spent):,.1f}"])
+    return markdown_table(["profiled, ms", *names, "sum"], body)
+
+
+def _ms(line: Line) -> str:
+    return f"{line['median_ms']:,.1f}" + (" INVALID" if line["valid"] == "INVALID" else "")
+
+
+def percent(value: float | None) -> str:
+    """An improvement, with its sign; "-" where there is nothing to compare with."""
+    return "-" if value is None else f"{value:,.2f}%"
+
+
+def markdown_table(head: Sequence[str], body: Iterable[Sequence[str]]) -> str:
+    """A Markdown table whose columns also line up as plain text; all but the first are set to the right."""
+    rows = [list(head), *map(list, body)]
+    widths = [max(3, *(len(row[k]) for row in rows)) for k in range(len(head))]
+
+    def text(cells: Sequence[str]) -> str:
+        filled = [cells[0].ljust(widths[0]), *(c.rjust(w) for c, w in zip(cells[1:], widths[1:], strict=True))]
+        return f"| {' | '.join(filled)} |"
+
+    rule = ["-" * widths[0], *("-" * (w - 1) + ":" for w in widths[1:])]
+    return "\n".join([text(rows[0]), text(rule), *map(text, rows[1:])])
