@@ -37,14 +37,13 @@ INLINE Outcome grow_around_triangle(const Cavity &cavity, int32 root, const Tria
 }
 
 // Grows the cavities of triangles; where only_damaged is 1, those that another cavity has changed, and no others.
-KERNEL(grow_triangle_cavities, const int32 *roots, int64 first, int32 only_damaged, const Triangle *triangles,
+KERNEL(grow_triangle_cavities, const int32 *roots, Count segments, int32 only_damaged, const Triangle *triangles,
        const Point *points, float64 limit, float64 lens, int32 *wishes, int32 room, int64 records, int32 *members, RimEdge *rims,
        Point *steiner, uint8 *off_center, Extent *extents, int32 *outcomes) {
-    FOR_RANGE (candidate) {
-        const Index i = first + candidate;
-        prefetch_triangles(roots + first, candidate, range_end, triangles, points);
-        if (only_damaged && outcomes[i] != DAMAGED)
+    FOR_RANGE (i) {
+        if (i < segments || (only_damaged && outcomes[i] != DAMAGED))
             continue;
+        prefetch_triangles(roots, i, range_end, triangles, points);
         const Cavity cavity(members, rims, records, room, i);
         SteinerPoint made;
         Extent extent = {0, 0, 0};
@@ -93,14 +92,14 @@ KERNEL(grow_segment_cavities, const int32 *roots, int32 only_damaged, const Tria
 }
 
 // A triangle whose cavity has no room in an ordinary record waits for the pass with large ones.
-KERNEL(set_large, const int32 *roots, int64 segments, const int32 *outcomes, uint32 *quality) {
+KERNEL(set_large, const int32 *roots, Count segments, const int32 *outcomes, uint32 *quality) {
     FOR_RANGE (i)
         if (outcomes[i] == OVERFLOWED && i >= segments)
             quality[roots[i]] |= LARGE;
 }
 
 // What cannot be resolved is not tried again: the triangle until it is rebuilt, the subsegment until all else is done.
-KERNEL(give_up, const int32 *roots, int64 segments, const int32 *outcomes, uint32 *quality, int32 *wishes) {
+KERNEL(give_up, const int32 *roots, Count segments, const int32 *outcomes, uint32 *quality, int32 *wishes) {
     FOR_RANGE (i) {
         if (outcomes[i] == PRECISION && i < segments)
             wishes[roots[i]] = UNSPLITTABLE;

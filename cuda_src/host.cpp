@@ -3,6 +3,7 @@
 
 #include <algorithm>
 #include <atomic>
+#include <chrono>
 #include <condition_variable>
 #include <mutex>
 #include <system_error>
@@ -147,6 +148,10 @@ class Barrier {
 thread_local Barrier *grid_barrier = nullptr; // of the launch that this thread takes part in
 
 } // namespace
+
+std::int64_t host::nanoseconds() {
+    return std::chrono::nanoseconds(std::chrono::steady_clock::now().time_since_epoch()).count();
+}
 
 void host::wait_for_grid() { grid_barrier->wait(); }
 

@@ -5,7 +5,7 @@
 #include "quality.cuh"
 
 // keys[i] orders the cavities of this step (cavity.cuh).
-KERNEL(make_keys, const int32 *roots, int64 segments, uint32 stamp, const Subsegment *subsegments,
+KERNEL(make_keys, const int32 *roots, Count segments, Count stamp, const Subsegment *subsegments,
        const Point *points, const uint32 *quality, uint64 *keys) {
     FOR_RANGE (i) {
         const int32 root = roots[i];
@@ -52,7 +52,7 @@ KERNEL(judge_members, int32 room, int64 records, int32 *members, RimEdge *rims, 
 // the circle (u, v, p): then the edge between the two new triangles is Delaunay too, and the two insertions commute.
 // Otherwise the one of lower priority yields, also to an owner that yields itself: one pass, no order. Outcomes are
 // only read here, so that every thread sees the same ones.
-KERNEL(settle_neighbours, uint32 stamp, int32 room, int64 records, int32 *members, RimEdge *rims,
+KERNEL(settle_neighbours, Count stamp, int32 room, int64 records, int32 *members, RimEdge *rims,
        const Extent *extents, const uint64 *keys, const int32 *outcomes, const Triangle *triangles,
        const Point *points, const Point *steiner, int32 *won) {
     FOR_RANGE (i) {
@@ -197,7 +197,7 @@ KERNEL(force_one, const int32 *progress, int64 records, int32 *outcomes, int32 *
 
 // After the winners of a step are in: a cavity that lost is dead where its root was rebuilt, damaged where another of
 // its triangles or of its ring was, and still good otherwise.
-KERNEL(check_cavity, const int32 *roots, int64 segments, uint32 stamp, int32 room, int64 records, int32 *members,
+KERNEL(check_cavity, const int32 *roots, Count segments, Count stamp, int32 room, int64 records, int32 *members,
        RimEdge *rims, const Extent *extents, int32 *outcomes, const Triangle *triangles) {
     FOR_RANGE (i) {
         if (outcomes[i] != UNDECIDED)
@@ -240,7 +240,7 @@ KERNEL(cut_winners, const uint64 *keys, uint64 lowest, int32 *won, int32 *outcom
 constexpr int ITEMS = 16; // cavities a member
 
 // counts[outcome] += how many cavities had it; counts[OUTCOMES] += off-centers inserted.
-TEAM_KERNEL(count_outcomes, const int32 *outcomes, const uint8 *off_center, int64 segments, int64 records,
+TEAM_KERNEL(count_outcomes, const int32 *outcomes, const uint8 *off_center, Count segments, Count count,
             int64 *counts) {
     TEAM_SHARED(int32, tally, OUTCOMES + 1);
     FOR_TEAMS (team) {
@@ -249,7 +249,7 @@ TEAM_KERNEL(count_outcomes, const int32 *outcomes, const uint8 *off_center, int6
                 tally[member] = 0;
         FOR_MEMBERS (member) {
             const Index begin = (team * TEAM_SIZE + member) * ITEMS;
-            for (Index i = begin; i < begin + ITEMS && i < records; ++i) {
+            for (Index i = begin; i < begin + ITEMS && i < count; ++i) {
                 atomic_add(&tally[outcomes[i]], 1);
                 if (outcomes[i] == INSERTED && i >= segments && off_center[i])
                     atomic_add(&tally[OUTCOMES], 1);

@@ -10,6 +10,9 @@
 // over [range_begin, range_end), of which host.cpp gives each thread a piece at a time. Nothing else differs, so no
 // kernel may depend on how the range is cut.
 //
+// The end of the range, and every parameter of type Count, is a number that the host gives, or that an earlier kernel left
+// in the device's memory: the host can launch a kernel before it knows for how many.
+//
 // A kernel whose index must be shared by a block is a TEAM_KERNEL: FOR_TEAMS (team) runs over the range, TEAM_SHARED
 // declares memory that the members share, and each FOR_MEMBERS (member) { ... } ends with a barrier. On the CPU the
 // members are the turns of an ordinary loop.
@@ -19,7 +22,8 @@
 //
 // A kernel launches a CHILD_KERNEL, which the host cannot name, by LAUNCH_CHILD(kernel, begin, end, ...); it is 1 where
 // the child was launched. Nobody waits for it, but the launching kernel ends after it. nvcc compiles a file with this
-// word as relocatable code, to be linked with the device runtime. On the CPU a child is a call.
+// word as relocatable code, to be linked with the device runtime. On the CPU a child is a call. LAUNCH_GRAPH_AGAIN(), in a
+// kernel of a CUDA graph, launches that graph once more when it has ended.
 //
 // Python reads the names and parameter types of kernels from these declarations (dmr/memory/signatures.py): keep one
 // declaration to a KERNEL( ... ) { head, with parameters of the form `type name` or `type *name`.
@@ -44,14 +48,15 @@ constexpr int TEAM_SIZE = 256; // members of a team; a launch of a TEAM_KERNEL u
 #define INLINE __device__ __forceinline__
 #define METHOD __device__ __forceinline__ // INLINE, for a member of a struct
 #define OUTLINE __device__ __noinline__ // rare paths: kept out of the callers' registers
-#define KERNEL(name, ...) extern "C" __global__ void name(const Index range_begin, const Index range_end, __VA_ARGS__)
+#define KERNEL(name, ...) extern "C" __global__ void name(const Index range_begin, const Count range_end, __VA_ARGS__)
 #define TEAM_KERNEL KERNEL
 #define GRID_KERNEL KERNEL
 #define CHILD_KERNEL KERNEL
 #define FOR_RANGE(i)                                                                                                   \
-    for (Index i = range_begin + Index(blockIdx.x) * blockDim.x + threadIdx.x; i < range_end;                          \
+    for (Index i = range_begin + Index(blockIdx.x) * blockDim.x + threadIdx.x, end_ = range_end; i < end_;             \
          i += Index(gridDim.x) * blockDim.x)
-#define FOR_TEAMS(team) for (Index team = range_begin + blockIdx.x; team < range_end; team += gridDim.x)
+#define FOR_TEAMS(team)                                                                                                \
+    for (Index team = range_begin + blockIdx.x, end_ = range_end; team < end_; team += gridDim.x)
 #define FOR_MEMBERS(member)                                                                                            \
     for (int member = threadIdx.x, turn_ = 0; turn_ < 1; ++turn_, __syncthreads())
 #define TEAM_SHARED(type, name, count) __shared__ type name[count]
@@ -60,8 +65,14 @@ constexpr int TEAM_SIZE = 256; // members of a team; a launch of a TEAM_KERNEL u
 constexpr int CHILD_SIZE = 128; // threads of a child's block, if it has work for so many
 #define LAUNCH_CHILD(kernel, begin, end, ...)                                                                          \
     (kernel<<<child_blocks((end) - (begin)), child_threads((end) - (begin)), 0, cudaStreamFireAndForget>>>(            \
-         begin, end, __VA_ARGS__),                                                                                     \
+         begin, Count{nullptr, end}, __VA_ARGS__),                                                                     \
      cudaGetLastError() == cudaSuccess)
+struct Count {
+    const int32 *place; // in the device's memory; or none, and `value` counts
+    int64 value;
+    __device__ __forceinline__ operator Index() const { return place != nullptr ? Index(*place) : value; }
+};
+
 INLINE unsigned child_blocks(Index count) { return unsigned((count + CHILD_SIZE - 1) / CHILD_SIZE); }
 INLINE unsigned child_threads(Index count) { return count < CHILD_SIZE ? unsigned(count + 31) / 32 * 32 : CHILD_SIZE; }
 
@@ -82,6 +93,15 @@ INLINE int64 atomic_max(int64 *place, int64 value) {
 // Plain stores and loads of a word that other threads may write at the same time, where any of the values will do.
 template <class T> INLINE void racing_store(T *place, T value) { *const_cast<volatile T *>(place) = value; }
 template <class T> INLINE T racing_load(const T *place) { return *const_cast<const volatile T *>(place); }
+
+#define LAUNCH_GRAPH_AGAIN() cudaGraphLaunch(cudaGetCurrentGraphExec(), cudaStreamGraphTailLaunch)
+
+// A clock that only ever goes forward.
+INLINE int64 nanoseconds() {
+    int64 now;
+    asm volatile("mov.u64 %0, %globaltimer;" : "=l"(now));
+    return now;
+}
 
 INLINE uint64 bits_of(float64 x) { return static_cast<uint64>(__double_as_longlong(x)); }
 INLINE float64 square_root(float64 x) { return __dsqrt_rn(x); } // rounded correctly, as IEEE asks
@@ -111,6 +131,12 @@ INLINE Index record_stride(Index records) { return records; }
     static void name([[maybe_unused]] const Index range_begin, [[maybe_unused]] const Index range_end, __VA_ARGS__)
 #define TEAM_KERNEL KERNEL
 #define GRID_KERNEL KERNEL
+
+struct Count {
+    int64 value; // who launches a kernel on the CPU looks it up
+    operator Index() const { return value; }
+};
+
 #define CHILD_KERNEL(name, ...) static void name(const Index range_begin, const Index range_end, __VA_ARGS__)
 #define FOR_RANGE(i) for (Index i = range_begin; i < range_end; ++i)
 #define FOR_TEAMS(team) for (Index team = range_begin; team < range_end; ++team)
@@ -136,6 +162,10 @@ INLINE int32 atomic_min(int32 *place, int32 value) {
 
 template <class T> INLINE void racing_store(T *place, T value) { __atomic_store_n(place, value, __ATOMIC_RELAXED); }
 template <class T> INLINE T racing_load(const T *place) { return __atomic_load_n(place, __ATOMIC_RELAXED); }
+
+#define LAUNCH_GRAPH_AGAIN() ((void)0) // the host does
+
+INLINE int64 nanoseconds() { return host::nanoseconds(); }
 
 INLINE uint64 bits_of(float64 x) {
     uint64 bits;

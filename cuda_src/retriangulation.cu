@@ -29,10 +29,10 @@ INLINE void set_side(Subsegment *subsegments, int32 subsegment, int32 from, int3
 //
 // Split subsegments: s = (from, to) becomes (from, p) under its old number and (p, to) under a new one; the spokes of
 // the fan where the rim's chains end are their two sides.
-KERNEL(retriangulate, const int32 *roots, int64 segments, uint32 stamp, int32 room, int64 records, int32 *members,
+KERNEL(retriangulate, const int32 *roots, Count segments, Count stamp, int32 room, int64 records, int32 *members,
        RimEdge *rims, const Extent *extents, const uint64 *keys, const Point *steiner, const float64 *parameters,
-       const int32 *won, const int32 *vertex_offsets, const int32 *slot_offsets, const int32 *fresh_offsets, int32 vertices,
-       int32 slots, int32 subsegment_count, Triangle *triangles, Point *points, int32 *vertex_origin,
+       const int32 *won, const int32 *vertex_offsets, const int32 *slot_offsets, const int32 *fresh_offsets, Count vertices,
+       Count slots, Count subsegment_count, Triangle *triangles, Point *points, int32 *vertex_origin,
        float64 *vertex_parameter, Subsegment *subsegments, int32 *subsegment_origin, int32 *wishes, int32 *fresh) {
     FOR_RANGE (i) {
         if (!won[i])
@@ -102,8 +102,8 @@ KERNEL(retriangulate, const int32 *roots, int64 segments, uint32 stamp, int32 ro
 }
 
 // Links across the edges that two winners share: each looks the edge up in the other's rim.
-KERNEL(link_winners, uint32 stamp, int32 room, int64 records, int32 *members, RimEdge *rims, const Extent *extents,
-       const int32 *won, const int32 *slot_offsets, int32 slots, Triangle *triangles) {
+KERNEL(link_winners, Count stamp, int32 room, int64 records, int32 *members, RimEdge *rims, const Extent *extents,
+       const int32 *won, const int32 *slot_offsets, Count slots, Triangle *triangles) {
     FOR_RANGE (i) {
         if (!won[i])
             continue;
@@ -157,7 +157,7 @@ KERNEL(inherit_ancestors, const int32 *fresh, const int32 *fresh_ancestor, int32
 // Vertex attributes of each new point: interpolated in the member that holds it (the first whose edges it is not
 // beyond; on a split subsegment, up to rounding, the one beside it).
 KERNEL(interpolate_attributes, int32 room, int64 records, int32 *members, RimEdge *rims, const Extent *extents,
-       const Point *steiner, const int32 *won, const int32 *vertex_offsets, int32 vertices, const Triangle *triangles,
+       const Point *steiner, const int32 *won, const int32 *vertex_offsets, Count vertices, const Triangle *triangles,
        const Point *points, int32 width, float64 *attributes) {
     FOR_RANGE (i) {
         if (!won[i])
@@ -193,8 +193,8 @@ KERNEL(interpolate_attributes, int32 room, int64 records, int32 *members, RimEdg
 }
 
 // totals = winners, extra slots, new triangles, winners among the subsegments: one short download.
-KERNEL(gather_totals, const int32 *vertex_offsets, const int32 *slot_offsets, const int32 *fresh_offsets, int64 count,
-       int64 segments, int32 *totals) {
+KERNEL(gather_totals, const int32 *vertex_offsets, const int32 *slot_offsets, const int32 *fresh_offsets, Count count,
+       Count segments, int32 *totals) {
     FOR_RANGE (i) {
         totals[i] = vertex_offsets[count];
         totals[i + 1] = slot_offsets[count];

@@ -49,20 +49,20 @@ INLINE void scan_one_tile(Index tile, const T *values, Index count, const T *til
                 offsets[begin + item] = running;
                 running += value;
             }
-        if (begin < count && begin + ITEMS >= count)
+        if ((begin < count && begin + ITEMS >= count) || (count == 0 && begin == 0))
             offsets[count] = running; // one past the end: the total
     }
 }
 
 // tile_sums[tile] = sum of values in the tile.
-TEAM_KERNEL(sum_tiles_int32, const int32 *values, int64 count, int32 *tile_sums) {
+TEAM_KERNEL(sum_tiles_int32, const int32 *values, Count count, int32 *tile_sums) {
     TEAM_SHARED(int32, partial, TEAM_SIZE);
     TEAM_SHARED(int32, scratch, TEAM_SIZE);
     FOR_TEAMS (tile)
         sum_one_tile(tile, values, count, tile_sums, partial, scratch);
 }
 
-TEAM_KERNEL(sum_tiles_int64, const int64 *values, int64 count, int64 *tile_sums) {
+TEAM_KERNEL(sum_tiles_int64, const int64 *values, Count count, int64 *tile_sums) {
     TEAM_SHARED(int64, partial, TEAM_SIZE);
     TEAM_SHARED(int64, scratch, TEAM_SIZE);
     FOR_TEAMS (tile)
@@ -70,14 +70,14 @@ TEAM_KERNEL(sum_tiles_int64, const int64 *values, int64 count, int64 *tile_sums)
 }
 
 // offsets[i] = tile_offsets[tile of i] + sum of the tile's values before i; offsets has count + 1 places.
-TEAM_KERNEL(scan_tiles_int32, const int32 *values, int64 count, const int32 *tile_offsets, int32 *offsets) {
+TEAM_KERNEL(scan_tiles_int32, const int32 *values, Count count, const int32 *tile_offsets, int32 *offsets) {
     TEAM_SHARED(int32, partial, TEAM_SIZE);
     TEAM_SHARED(int32, scratch, TEAM_SIZE);
     FOR_TEAMS (tile)
         scan_one_tile(tile, values, count, tile_offsets, offsets, partial, scratch);
 }
 
-TEAM_KERNEL(scan_tiles_int64, const int64 *values, int64 count, const int64 *tile_offsets, int64 *offsets) {
+TEAM_KERNEL(scan_tiles_int64, const int64 *values, Count count, const int64 *tile_offsets, int64 *offsets) {
     TEAM_SHARED(int64, partial, TEAM_SIZE);
     TEAM_SHARED(int64, scratch, TEAM_SIZE);
     FOR_TEAMS (tile)

@@ -11,6 +11,7 @@ from dmr.errors import OptionError
 
 MARKINGS = ("deterministic", "two-stage", "atomic", "three-phase", "three-phase-barrier")
 BALANCES = ("work-stealing", "none", "child-launch", "child-launch-per-cavity")
+LOOPS = ("auto", "host", "device")
 STEINER_RULES = ("off-center", "circumcenter")
 KEPT_SEGMENTS = ("none", "boundary", "all")
 CONFLICT_POLICIES = ("resolve", "error")
@@ -36,6 +37,8 @@ class RefineOptions:
         max_steiner: how many points may be inserted; None takes a bound far above what a sound run needs.
         marking: how cavities settle their conflicts, one of `MARKINGS`.
         balance: how new triangles are shared out for their quality check, one of `BALANCES`.
+        loop: who drives the rounds: the "host", or the "device" by itself, with the default marking and no size
+            function, progress callback or profile; "auto" takes the device where it is a GPU. The mesh is the same.
         strict: refuse a mesh that is not Delaunay instead of flipping it.
 
     Raises:
@@ -50,6 +53,7 @@ class RefineOptions:
     max_steiner: int | None = None
     marking: str = "deterministic"
     balance: str = "work-stealing"
+    loop: str = "auto"
     strict: bool = False
 
     def __post_init__(self) -> None:
@@ -70,6 +74,7 @@ class RefineOptions:
             ("keep_segments", self.keep_segments, KEPT_SEGMENTS),
             ("marking", self.marking, MARKINGS),
             ("balance", self.balance, BALANCES),
+            ("loop", self.loop, LOOPS),
         ):
             if value not in known:
                 raise OptionError(f"{name} must be one of {', '.join(known)}, not {value!r}")

@@ -19,6 +19,7 @@ itself processes is nothing: `Refinement.host_processed` counts the triangle rec
 from __future__ import annotations
 
 import logging
+import math
 import time
 from collections.abc import Callable
 from contextlib import suppress
@@ -27,17 +28,18 @@ from dataclasses import replace
 import numpy as np
 
 from dmr.errors import InternalError, InvalidMeshError, OutOfMemoryError
-from dmr.memory import Device, DeviceArray, compact, flagged_indices, open_device, scan, total
+from dmr.memory import Device, DeviceArray, bound_of, compact, flagged_indices, open_device, scan, total
 from dmr.meshes import Mesh, Pslg
 from dmr.options import PROMISED_ANGLE, PROMISED_CONFORMING_ANGLE, RefineOptions
 from dmr.pipeline.admission import admit
 from dmr.pipeline.balancing import BALANCES
-from dmr.pipeline.cavities import ROOM, Cavities, Needs, Outcome, grow, prepare, retriangulate, tally, winners_needs
+from dmr.pipeline.cavities import ROOM, Cavities, Needs, Outcome, grow, insert, prepare, settle, tally, winners_needs
 from dmr.pipeline.checking import QualityCheck
 from dmr.pipeline.clock import Clock
+from dmr.pipeline.device_rounds import DeviceRounds, Ended, Entry, Stop
 from dmr.pipeline.flips import make_delaunay
 from dmr.pipeline.ledger import Ledger
-from dmr.pipeline.marking import MARKINGS
+from dmr.pipeline.marking import MARKINGS, Deterministic
 from dmr.pipeline.records import TRIANGLE
 from dmr.pipeline.stamps import Stamps
 from dmr.pipeline.thresholds import FOR_TINY_MESHES, Thresholds, thresholds
@@ -86,6 +88,7 @@ def refine(
     max_steiner: int | None = None,
     marking: str = "deterministic",
     balance: str = "work-stealing",
+    loop: str = "auto",
     strict: bool = False,
     on_conflict: str = "resolve",
     convex_hull: bool = False,
@@ -104,7 +107,7 @@ def refine(
     Args:
         mesh: a triangulation, whose boundary edges and `segments` are kept as chains of edges; or a planar
             straight-line graph, which is triangulated first.
-        min_angle, max_area, steiner, conforming, keep_segments, max_steiner, marking, balance, strict: see
+        min_angle, max_area, steiner, conforming, keep_segments, max_steiner, marking, balance, loop, strict: see
             `RefineOptions`. Of `max_area`, the mesh's own `area_bounds` and `size` the smallest wins everywhere.
         size: how long the longest edge of a triangle may be, by the place of its centroid: a function of (n, 2) points
             that returns (n,) lengths, called once a round, or a `SizeField`.
@@ -135,6 +138,7 @@ def refine(
         max_steiner=max_steiner,
         marking=marking,
         balance=balance,
+        loop=loop,
         strict=strict,
     )
     opened = open_device(device, threads)
@@ -221,6 +225,7 @@ class Run:
         self.overflowed = False
         self.large_waiting = False
         self.small_mesh = SMALL_MESH if options.min_angle <= 30 else SMALL_MESH_ABOVE_30_DEGREES
+        self.by_device = self._driven_by_device(size, profile=profile)
         # How often what was given up is tried again, and how many points there were at the last time.
         self.tries_left = MOST_TRIES
         self.inserted_before = 0
@@ -254,13 +259,19 @@ class Run:
         with self.clock.phase("check"):
             self._check_everything()
         stopped, moved = None, self.device.moved[TRIANGLE]
+        if progress is not None:
+            self.by_device = None
         while stopped is None and (self._work_left() or self._try_again()):
-            if self.ledger.rounds == MOST_ROUNDS:
+            before = self.ledger.rounds
+            if before >= MOST_ROUNDS:
                 stopped = "rounds"
                 break
-            self.ledger.rounds += 1
-            stopped = self._round()
-            self.ledger.close_round(self.bad.count, self.state.slots)
+            if self.by_device is not None and not self.large_waiting:
+                stopped = self._rounds_by_device(self.by_device)
+            if self.ledger.rounds == before:
+                self.ledger.rounds += 1
+                stopped = self._round()
+                self.ledger.close_round(self.bad.count, self.state.slots)
             if progress is not None and progress(self.ledger.rounds, self.bad.count, self.state.slots) is False:
                 stopped = stopped or "stopped"
         # Whoever processes triangles on the host has to bring them there first.
@@ -271,9 +282,10 @@ class Run:
             self._warn(f"stopped at the limit of {self.budget} Steiner points: the mesh is valid, but not finished")
         if stopped == "rounds":
             self._warn(f"stopped after {MOST_ROUNDS} rounds: the mesh is valid, but not finished")
+        loop = "host" if self.by_device is None else "device"
         with self.clock.phase("download"):
             mesh = self.state.to_mesh(self.source)
-        return self.ledger.refinement(mesh, self.options, self.state, self.quality, self.clock, stopped)
+        return self.ledger.refinement(mesh, self.options, self.state, self.quality, self.clock, loop, stopped)
 
     def _make_delaunay(self) -> None:
         failing = make_delaunay(self.state, self.stamps, apply=False)
@@ -307,14 +319,19 @@ class Run:
     def _round(self) -> str | None:
         """One round; returns why the run must stop, if it must."""
         before = self.ledger.attempted
-        room, stopped = ROOM, self._pass(ROOM, large=False)
+        stopped = self._pass(ROOM, large=False) or self._large_passes()
+        if self.ledger.attempted == before:
+            raise InternalError(f"round {self.ledger.rounds} found nothing to do: {self.bad.count} bad triangles left")
+        return stopped
+
+    def _large_passes(self) -> str | None:
+        """Those that wait for large records, with larger and larger ones."""
+        room, stopped = ROOM, None
         while stopped is None and self.large_waiting:
             room *= 4
             stopped = self._pass(room, large=True)
             if not self.overflowed:
                 break
-        if self.ledger.attempted == before:
-            raise InternalError(f"round {self.ledger.rounds} found nothing to do: {self.bad.count} bad triangles left")
         return stopped
 
     def _pass(self, room: int, *, large: bool) -> str | None:
@@ -333,23 +350,29 @@ class Run:
         stopped: str | None = None
         steps = self.marking.steps(self.state, self.space, cavities, self.stamps, self.limits)
         for stamp in self.clock.timed("mark", steps):
-            with self.clock.phase("retriangulate"):
-                needs = winners_needs(self.space, cavities)
-                if needs.vertices > self.budget - self.ledger.inserted:
-                    needs = self._cut(cavities, self.budget - self.ledger.inserted)
-                    stopped = "budget"
-                fresh = self.space.array("fresh", needs.fresh, np.int32)
-                retriangulate(self.state, self.space, cavities, needs, stamp, fresh)
-            with self.clock.phase("check"):
-                self.balance.check(self.quality, self.device, cavities, needs, fresh)
-            with self.clock.phase("list"):
-                self.bad.append(fresh, needs.fresh)
-            self.ledger.inserted += needs.vertices
-            self.ledger.segments += needs.segments
+            stopped = self._insert_winners(cavities, stamp)
             if stopped:
                 break
         with self.clock.phase("count"):
             self._settle(cavities)
+        return stopped
+
+    def _insert_winners(self, cavities: Cavities, stamp: int) -> str | None:
+        """Retriangulates, checks the new triangles, and lists the bad ones; returns why the run must stop, if it must."""
+        stopped: str | None = None
+        with self.clock.phase("retriangulate"):
+            needs = winners_needs(self.space, cavities)
+            if bound_of(needs.vertices) > self.budget - self.ledger.inserted:
+                needs = self._cut(cavities, self.budget - self.ledger.inserted)
+                stopped = "budget"
+            fresh = self.space.array("fresh", bound_of(needs.fresh), np.int32)
+            insert(self.state, self.space, cavities, needs, stamp, fresh)
+        with self.clock.phase("check"):
+            self.balance.check(self.quality, self.device, cavities, needs, fresh)
+        with self.clock.phase("list"):
+            self.bad.append(fresh, bound_of(needs.fresh))
+        self.ledger.inserted += bound_of(needs.vertices)
+        self.ledger.segments += bound_of(needs.segments)
         return stopped
 
     def _candidates(self, most: int | None, large: bool) -> tuple[DeviceArray, int, int]:
@@ -386,24 +409,69 @@ class Run:
 
     def _cut(self, cavities: Cavities, remaining: int) -> Needs:
         """Lets only the `remaining` winners of highest priority go ahead."""
-        won = cavities.won[: cavities.count].download() == 1
-        keys = np.sort(cavities.keys[: cavities.count].download()[won])
+        count = bound_of(cavities.count)
+        won = cavities.won[:count].download() == 1
+        keys = np.sort(cavities.keys[:count].download()[won])
         lowest = int(keys[-remaining]) if remaining else 2**64 - 1
         self.device.launch("cut_winners", cavities.count, cavities.keys, lowest, cavities.won, cavities.outcomes)
         return winners_needs(self.space, cavities)
 
     def _settle(self, cavities: Cavities) -> None:
         """Gives up what cannot be resolved, sets aside what needs a large record, and enters the outcomes."""
-        device, state = self.device, self.state
-        device.launch("record_losses", cavities.count, cavities.outcomes)
-        shared = (cavities.roots, cavities.segments, cavities.outcomes, state.quality)
-        device.launch("give_up", cavities.count, *shared, state.wishes)
-        device.launch("set_large", cavities.count, *shared)
+        settle(self.state, cavities)
         counted = tally(self.space, cavities)
         self.overflowed = counted.outcomes[Outcome.OVERFLOWED] > 0
         self.large_waiting = self.large_waiting or self.overflowed
         self.ledger.enter(counted)
         self._count_wishes()
+
+    # ---- Rounds without the host ---------------------------------------------------------------------------------
+
+    def _driven_by_device(self, size: Size | None, *, profile: bool) -> DeviceRounds | None:
+        """The loop that the device drives, where it can and is to."""
+        able = isinstance(self.marking, Deterministic) and self.balance.in_graphs and not self.limits.most
+        able = able and size is None and not profile
+        wanted = self.options.loop == "device" or (self.options.loop == "auto" and self.device.threads == 0)
+        if not (able and wanted):
+            return None
+        shared = (self.state, self.space, self.bad, self.quality, self.balance, self.limits)
+        return DeviceRounds(*shared, self.small_mesh)
+
+    def _rounds_by_device(self, rounds: DeviceRounds) -> str | None:
+        """Rounds until the device says stop, and what it needs the host for; returns why the run must stop."""
+        most_vertices = self.state.vertices + self.budget - self.ledger.inserted
+        with self.clock.phase("rounds"):
+            ended = rounds.run(self.stamps.last, MOST_ROUNDS - self.ledger.rounds, most_vertices)
+            self._take_over(ended)
+            self._count_wishes()
+        stopped: str | None = None
+        if ended.stop == Stop.CANDIDATE_ROOM:
+            rounds.more_candidates()
+        elif ended.stop == Stop.WINNER_ROOM:  # the round is half done: here is its other half
+            self.ledger.rounds += 1
+            cavities = rounds.cavities(ended)
+            stopped = self._insert_winners(cavities, self.stamps.last)
+            with self.clock.phase("count"):
+                self._settle(cavities)
+            stopped = stopped or self._large_passes()
+            self.ledger.close_round(self.bad.count, self.state.slots)
+        elif ended.stop == Stop.LARGE_CAVITIES:
+            self.ledger.reopen_round()
+            self.large_waiting = True
+            stopped = self._large_passes()
+            self.ledger.close_round(self.bad.count, self.state.slots)
+        return stopped
+
+    def _take_over(self, ended: Ended) -> None:
+        """Enters in the books what the device did."""
+        state, numbers = self.state, ended.numbers
+        self.stamps.resume(numbers[Entry.STAMP])
+        self.ledger.enter(ended.counted)
+        self.ledger.inserted += numbers[Entry.VERTICES] - state.vertices
+        self.ledger.segments += numbers[Entry.SUBSEGMENTS] - state.subsegments_count
+        self.ledger.enter_rounds(ended.history, state.vertices)
+        state.vertices, state.slots = numbers[Entry.VERTICES], numbers[Entry.SLOTS]
+        state.subsegments_count, self.bad.count = numbers[Entry.SUBSEGMENTS], numbers[Entry.BAD_LISTED]
 
     def _check_everything(self) -> None:
         """The first check: all triangles, and all subsegments with it."""
@@ -419,7 +487,9 @@ class Run:
         """Makes room for what a bound of 30 degrees usually needs, so that arrays are not copied again and again."""
         state, bad = self.state, self.bad.count
         with suppress(OutOfMemoryError):  # a small device may do with less; what is really needed is asked for later
-            state.reserve(state.vertices + 2 * bad, state.slots + 4 * bad, state.subsegments_count)
+            # Points on segments come in about as many as fit side by side.
+            subsegments = 3 * state.subsegments_count + 16 * math.isqrt(state.vertices) + 1024
+            state.reserve(state.vertices + 2 * bad, state.slots + 4 * bad, subsegments)
 
     def _count_wishes(self) -> None:
         """How many subsegments wait to be split."""

@@ -34,7 +34,7 @@ class Refinement:
     Attributes:
         mesh: the result. Its first vertices are the input's, in the input's order, bit for bit.
         device: where it ran, for instance "cpu" or "cuda:0 (NVIDIA H200)"; threads: CPU threads (0 on a GPU).
-        marking, balance: the strategies that ran.
+        marking, balance: the strategies that ran; loop: who drove the rounds, "host" or "device".
         steiner: points inserted by kind: off_center, circumcenter, segment.
         rounds: rounds of the host loop; attempts: cavities grown; acceptance: insertions over attempts.
         outcomes: cavities by what became of them: inserted, lost_conflict, encroached, precision, blocked (by
@@ -63,6 +63,7 @@ class Refinement:
     threads: int
     marking: str
     balance: str
+    loop: str
     steiner: dict[str, int]
     rounds: int
     attempts: int
@@ -89,6 +90,7 @@ class Refinement:
             "threads": self.threads,
             "marking": self.marking,
             "balance": self.balance,
+            "loop": self.loop,
             "vertices": len(self.mesh.vertices),
             "triangles": len(self.mesh.triangles),
             "steiner": dict(self.steiner),

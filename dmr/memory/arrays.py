@@ -2,9 +2,11 @@
 
 from __future__ import annotations
 
+import collections
 import math
 from abc import ABC, abstractmethod
-from collections import Counter
+from collections.abc import Callable
+from dataclasses import dataclass
 from typing import Any
 
 import numpy as np
@@ -103,6 +105,38 @@ class DeviceArray(ABC):
         return start, max(start, stop)
 
 
+@dataclass(frozen=True)
+class Counter:
+    """A number that kernels leave in a device's memory, and that kernels launched later can be told to go by.
+
+    Attributes:
+        place: (1,) int32; bound: what the number never exceeds, as far as the host knows.
+    """
+
+    place: DeviceArray
+    bound: int
+
+    def read(self) -> int:
+        """The number; waits for the work that was launched before."""
+        return int(self.place.download()[0])
+
+
+Number = int | Counter
+
+
+def bound_of(number: Number) -> int:
+    """What a number never exceeds."""
+    return number.bound if isinstance(number, Counter) else number
+
+
+class Loop(ABC):
+    """A sequence of launches that is repeated until a number that its kernels write is not 0."""
+
+    @abstractmethod
+    def run(self) -> None:
+        """Runs it to its end; asynchronous on a GPU. The number has to be 0 before."""
+
+
 class Device(ABC):
     """A processor with memory of its own.
 
@@ -120,7 +154,7 @@ class Device(ABC):
 
     def __init__(self) -> None:
         self.launches: dict[str, int] = {}
-        self.moved: Counter[np.dtype[Any]] = Counter()
+        self.moved: collections.Counter[np.dtype[Any]] = collections.Counter()
 
     @abstractmethod
     def empty(self, size: int, dtype: DTypeLike) -> DeviceArray:
@@ -144,23 +178,39 @@ class Device(ABC):
         device_array.upload(flat.reshape(-1).view(element))
         return device_array
 
-    def launch(self, kernel: str, count: int, *arguments: DeviceArray | int | float | None) -> None:
+    def launch(self, kernel: str, count: Number, *arguments: DeviceArray | Number | float | None) -> None:
         """Runs `kernel` over the indices 0 to count - 1; asynchronous on a GPU.
+
+        `count`, and arguments for parameters of the type Count, can be numbers that the device knows when it gets there.
 
         Raises:
             InternalError: no such kernel, or an argument that does not fit its declaration.
         """
-        if count <= 0:
+        if bound_of(count) <= 0:
             return
         signature = signatures().get(kernel)
         if signature is None:
             raise InternalError(f"there is no kernel {kernel}")
-        values = signature.values(arguments)
+        values = signature.values(arguments, self.looked_up)
         self.launches[kernel] = self.launches.get(kernel, 0) + 1
         self._run(signature, count, values)
 
     @abstractmethod
-    def _run(self, signature: Signature, count: int, values: list[int | float]) -> None: ...
+    def _run(self, signature: Signature, count: Number, values: list[int | float]) -> None: ...
+
+    @abstractmethod
+    def loop(self, body: Callable[[], None], stop: DeviceArray) -> Loop:
+        """Records what `body` launches, to be repeated on the device.
+
+        Args:
+            body: launches kernels by numbers that the device has, and does nothing else: no transfer, no waiting. All
+                its kernels have run before.
+            stop: (1,) int32; the kernels of `body` set it when there is to be no further turn.
+        """
+
+    @abstractmethod
+    def looked_up(self, number: Number) -> tuple[int, ...]:
+        """The value, or values, that a Count parameter of a kernel takes on this device."""
 
     def allow_children(self, wanted: int) -> int:
         """Asks that so many kernels launched by kernels may wait to be run at a time; returns how many may.

@@ -8,14 +8,14 @@ from __future__ import annotations
 
 import numpy as np
 
-from dmr.memory.arrays import Device, DeviceArray
+from dmr.memory.arrays import Device, DeviceArray, Number, bound_of
 
 TILE = 2048  # TILE of cuda_src/scan.cu
 SORT_CHUNK = 512  # keys that one index of a sorting kernel handles
 DIGITS = 256
 
 
-def scan(values: DeviceArray, count: int | None = None, out: DeviceArray | None = None) -> DeviceArray:
+def scan(values: DeviceArray, count: Number | None = None, out: DeviceArray | None = None) -> DeviceArray:
     """The exclusive prefix sums of int32 or int64 values.
 
     Args:
@@ -29,11 +29,12 @@ def scan(values: DeviceArray, count: int | None = None, out: DeviceArray | None 
     device = values.device
     count = values.size if count is None else count
     kind = values.dtype.name
-    offsets = device.empty(count + 1, values.dtype) if out is None else out
-    if count == 0:
+    bound = bound_of(count)
+    offsets = device.empty(bound + 1, values.dtype) if out is None else out
+    if bound == 0:
         offsets[:1].fill(0)
         return offsets
-    tiles = device.tiles(count, TILE)
+    tiles = device.tiles(bound, TILE)
     if tiles == 1:
         tile_offsets = device.zeros(1, values.dtype)
     else:

@@ -8,25 +8,27 @@ from __future__ import annotations
 
 import re
 import struct
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from functools import cache, cached_property
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, cast
 
 import numpy as np
 
 from dmr.errors import InternalError
 
 if TYPE_CHECKING:
-    from dmr.memory.arrays import DeviceArray
+    from dmr.memory.arrays import DeviceArray, Number
 
 _DECLARATION = re.compile(r"^(TEAM_|GRID_)?KERNEL\(\s*(\w+)\s*,(.*?)\)\s*\{", re.MULTILINE | re.DOTALL)
 _COMMENT = re.compile(r"//[^\n]*")
 
 # Scalar types: the struct format of one eight-byte slot (little-endian, as on x86-64, aarch64 and the GPU), padded.
-_SLOTS = {"int32": "i4x", "uint32": "I4x", "int64": "q", "uint64": "Q", "float64": "d", "uint8": "B7x"}
+_SLOTS = {"Count": "q", "int32": "i4x", "uint32": "I4x", "int64": "q", "uint64": "Q", "float64": "d", "uint8": "B7x"}
+COUNT = "Count"  # a number, or where the device has it (portable.cuh)
 _RANGES = {
+    "Count": (0, 2**63 - 1),
     "int32": (-(2**31), 2**31 - 1),
     "uint32": (0, 2**32 - 1),
     "int64": (-(2**63), 2**63 - 1),
@@ -75,18 +77,40 @@ class Signature:
 
     @cached_property
     def letters(self) -> str:
-        """The struct letters of the parameters, as PyCUDA's `prepare` takes them."""
-        return "".join("P" if p.pointer else _SLOTS[p.type][0] for p in self.parameters)
+        """The struct letters of the parameters on a GPU, as PyCUDA's `prepare` takes them."""
+        return "".join("P" if p.pointer else "Pq" if p.type == COUNT else _SLOTS[p.type][0] for p in self.parameters)
 
-    def values(self, arguments: Sequence[DeviceArray | int | float | None]) -> list[int | float]:
+    def values(
+        self,
+        arguments: Sequence[DeviceArray | Number | float | None],
+        looked_up: Callable[[Number], tuple[int, ...]],
+    ) -> list[int | float]:
         """Addresses and numbers for a launch, after a check of the arguments' count, kinds and dtypes.
+
+        Args:
+            arguments: one a parameter.
+            looked_up: what a Count becomes on the device: one value or several.
+
+        Returns:
+            The values, one for each letter.
 
         Raises:
             InternalError: an argument that does not fit the kernel's declaration.
         """
         if len(arguments) != len(self.parameters):
             raise InternalError(f"kernel {self.name} takes {len(self.parameters)} arguments, not {len(arguments)}")
-        return [self._value(*pair) for pair in zip(self.parameters, arguments, strict=True)]
+        found: list[int | float] = []
+        for parameter, argument in zip(self.parameters, arguments, strict=True):
+            if parameter.type == COUNT and not parameter.pointer:
+                found.extend(looked_up(self._count(parameter, argument)))
+            else:
+                found.append(self._value(parameter, argument))
+        return found
+
+    def _count(self, parameter: Parameter, argument: Any) -> Number:
+        if getattr(argument, "place", None) is not None:
+            return cast("Number", argument)
+        return int(self._value(parameter, argument))
 
     def _value(self, parameter: Parameter, argument: Any) -> int | float:
         if parameter.pointer:

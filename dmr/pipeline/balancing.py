@@ -13,7 +13,12 @@ from dmr.pipeline.checking import QualityCheck
 
 
 class Balance(ABC):
-    """A way to share out the checks of new triangles."""
+    """A way to share out the checks of new triangles.
+
+    `in_graphs`: whether its kernels can be part of a CUDA graph.
+    """
+
+    in_graphs = True
 
     @abstractmethod
     def check(self, quality: QualityCheck, device: Device, cavities: Cavities, needs: Needs, fresh: DeviceArray) -> None:
@@ -46,11 +51,13 @@ class ChildLaunch(Balance):
         cavities_a_child: at least so many share a child; most_children: so many a launch.
     """
 
+    in_graphs = False  # kernels of a graph may not launch kernels
     cavities_a_child = 256
     most_children = 1024
 
     def check(self, quality: QualityCheck, device: Device, cavities: Cavities, needs: Needs, fresh: DeviceArray) -> None:
         """One index a child; as many launches as the bound on pending children asks for."""
+        assert isinstance(cavities.count, int)
         most = min(self.most_children, device.allow_children(self.most_children))
         share = self.share(cavities.count)
         arguments = quality.arguments(fresh, needs.fresh)

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import numpy as np
 
-from dmr.memory import DeviceArray
+from dmr.memory import DeviceArray, Number
 from dmr.pipeline.device_mesh import DeviceMesh
 from dmr.pipeline.records import POINT
 from dmr.pipeline.thresholds import Thresholds
@@ -28,7 +28,7 @@ class QualityCheck:
         self._counts_shares = counts_shares
         self.counters = state.device.zeros(len(COUNTERS), np.int64)
 
-    def arguments(self, slots: DeviceArray, count: int, *, fresh: bool = True) -> tuple[DeviceArray | float | None, ...]:
+    def arguments(self, slots: DeviceArray, count: Number, *, fresh: bool = True) -> tuple[DeviceArray | float | None, ...]:
         """What every kernel of the check takes about the `count` triangles of a list; shares of `fresh` ones count."""
         state, limits = self._state, self._limits
         return (
@@ -47,10 +47,11 @@ class QualityCheck:
         numbers = dict(zip(COUNTERS, (int(n) for n in self.counters.download()), strict=True))
         return {name: numbers[name] for name in (COUNTERS if self._counts_shares else COUNTERS[:2])}
 
-    def _sizes(self, slots: DeviceArray, count: int) -> DeviceArray | None:
+    def _sizes(self, slots: DeviceArray, count: Number) -> DeviceArray | None:
         """The longest edge wanted in each listed triangle: the user's function, asked once for all of them."""
         if self._size is None:
             return None
+        assert isinstance(count, int)  # the host asks the function: it drives the rounds then
         centroids = self._space.array("centroids", count, POINT)
         device = self._state.device
         device.launch("centroids", count, slots, self._state.triangles, self._state.points, centroids)

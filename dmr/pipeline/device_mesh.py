@@ -58,6 +58,18 @@ class DeviceMesh:
     attributes: DeviceArray | None
     width: int
 
+    @property
+    def room(self) -> tuple[int, int, int]:
+        """How many vertices, triangles and subsegments the arrays can hold."""
+        of_vertices = [self.points.size, self.vertex_origin.size, self.vertex_parameter.size]
+        if self.attributes is not None:
+            of_vertices.append(self.attributes.size // self.width)
+        of_slots = [self.triangles.size, self.quality.size]
+        if self.ancestor is not None:
+            of_slots.append(self.ancestor.size)
+        of_subsegments = [self.subsegments.size, self.subsegment_origin.size, self.wishes.size]
+        return min(of_vertices), min(of_slots), min(of_subsegments)
+
     def reserve(self, vertices: int, slots: int, subsegments: int) -> None:
         """Makes room for so many vertices, triangles and subsegments.
 

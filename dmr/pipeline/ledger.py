@@ -17,6 +17,7 @@ from dmr.pipeline.cavities import Outcome, Tally
 from dmr.pipeline.checking import QualityCheck
 from dmr.pipeline.clock import Clock
 from dmr.pipeline.device_mesh import DeviceMesh
+from dmr.pipeline.device_rounds import Line
 from dmr.results import Refinement, Round
 
 # The flags of a quality word (cuda_src/quality.cuh).
@@ -55,6 +56,35 @@ class Ledger:
         """The rounds' time counts from now on."""
         self._started = time.perf_counter()
 
+    def enter_rounds(self, history: NDArray[np.int64], vertices: int) -> None:
+        """Enters rounds that the device drove; after `enter` was told of what they counted.
+
+        Args:
+            history: (rounds, len(Line)): totals of these rounds after each of them.
+            vertices: of the mesh before them.
+        """
+        now, (grown, inserted, lost) = time.perf_counter() - self._started, (0, vertices, 0)
+        for line in history:
+            self.history.append(
+                Round(
+                    attempted=int(line[Line.GROWN]) - grown,
+                    inserted=int(line[Line.VERTICES_AFTER]) - inserted,
+                    lost=int(line[Line.LOST_CONFLICTS]) - lost,
+                    bad=int(line[Line.BAD_AFTER]),
+                    triangles=int(line[Line.TRIANGLES_AFTER]),
+                    seconds=now - 1e-9 * float(history[-1][Line.NANOSECONDS] - line[Line.NANOSECONDS]),
+                )
+            )
+            grown, inserted, lost = (int(line[k]) for k in (Line.GROWN, Line.VERTICES_AFTER, Line.LOST_CONFLICTS))
+        self.rounds += len(history)
+        self._at_last_round = (self.attempted, self.inserted, self.lost)
+
+    def reopen_round(self) -> None:
+        """Takes the last round's entry back: more is done in it."""
+        last = self.history.pop()
+        attempted, inserted, lost = self._at_last_round
+        self._at_last_round = (attempted - last.attempted, inserted - last.inserted, lost - last.lost)
+
     def close_round(self, bad: int, triangles: int) -> None:
         """Enters a round, with what it left: listed bad triangles, and triangles in all."""
         totals = (self.attempted, self.inserted, self.lost)
@@ -78,6 +108,7 @@ class Ledger:
         state: DeviceMesh,
         quality: QualityCheck,
         clock: Clock,
+        loop: str,
         stopped: str | None,
     ) -> Refinement:
         """The result that a user gets."""
@@ -93,6 +124,7 @@ class Ledger:
             threads=device.threads,
             marking=options.marking,
             balance=options.balance,
+            loop=loop,
             steiner={
                 "off_center": self.off_centers,
                 "circumcenter": self.inserted - self.segments - self.off_centers,

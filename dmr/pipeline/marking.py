@@ -11,7 +11,7 @@ from collections.abc import Iterator
 
 import numpy as np
 
-from dmr.memory import DeviceArray
+from dmr.memory import DeviceArray, Number
 from dmr.pipeline.cavities import Cavities, Outcome, grow, tally
 from dmr.pipeline.device_mesh import DeviceMesh
 from dmr.pipeline.stamps import Stamps
@@ -37,7 +37,7 @@ class Marking(ABC):
         """
 
 
-def _make_keys(state: DeviceMesh, cavities: Cavities, stamp: int) -> None:
+def _make_keys(state: DeviceMesh, cavities: Cavities, stamp: Number) -> None:
     state.device.launch(
         "make_keys", cavities.count, cavities.roots, cavities.segments, stamp, state.subsegments, state.points,
         state.quality, cavities.keys,
@@ -77,13 +77,17 @@ class Deterministic(Marking):
     ) -> Iterator[int]:
         """One step a round."""
         stamp = stamps.next(state)
+        self.mark(state, cavities, stamp)
+        yield stamp
+
+    def mark(self, state: DeviceMesh, cavities: Cavities, stamp: Number) -> None:
+        """Sets `cavities.won`."""
         launch, count = state.device.launch, cavities.count
         shared = _marked(state, cavities)
         _make_keys(state, cavities, stamp)
         launch("claim_members", count, *shared)
         launch("judge_members", count, *shared)
         launch("settle_neighbours", count, stamp, *shared, state.points, cavities.steiner, cavities.won)
-        yield stamp
 
 
 class ThreePhase(Marking):

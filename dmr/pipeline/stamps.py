@@ -15,6 +15,15 @@ class Stamps:
     def __init__(self) -> None:
         self._stamp = 0
 
+    @property
+    def last(self) -> int:
+        """The stamp of the last step; 0 before the first."""
+        return self._stamp
+
+    def resume(self, last: int) -> None:
+        """Goes on after steps that the device numbered by itself."""
+        self._stamp = last
+
     def next(self, state: DeviceMesh) -> int:
         """The stamp of the next step."""
         if self._stamp == LAST:

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import numpy as np
 
-from dmr.memory import DeviceArray, scan, total
+from dmr.memory import Counter, DeviceArray, Number, bound_of, scan, total
 from dmr.pipeline.device_mesh import DeviceMesh
 from dmr.pipeline.workspace import Workspace
 
@@ -17,25 +17,26 @@ class BadTriangles:
     quality word anyway. The order follows from scans, so it is the same on every device.
 
     Attributes:
-        slots: the list; count: how long it is.
+        slots: the list; count: how long it is; spare: an array that can take its place.
     """
 
     def __init__(self, state: DeviceMesh, space: Workspace) -> None:
         self._state = state
         self._space = space
         self.slots = state.device.empty(0, np.int32)
-        self._spare = state.device.empty(0, np.int32)
+        self.spare = state.device.empty(0, np.int32)
         self.count = 0
+
+    def reserve(self, count: int) -> None:
+        """Makes room for so many entries, in the list and in the spare array."""
+        self.slots = self.slots.grown(count)
+        if self.spare.size < self.slots.size:
+            self.spare = self._state.device.empty(self.slots.size, np.int32)
 
     def append(self, fresh: DeviceArray, count: int) -> None:
         """Lists those of the `count` slots that are bad and not listed yet."""
-        device, flags = self._state.device, self._space.array("list_flags", count, np.int32)
-        device.launch("flag_unlisted", count, fresh, self._state.quality, flags)
-        offsets = scan(flags, count, out=self._space.array("list_offsets", count + 1, np.int32))
-        found = total(offsets, count)
-        self.slots = self.slots.grown(self.count + found)
-        device.launch("scatter_flagged", count, fresh, flags, offsets, self.slots[self.count :])
-        self.count += found
+        self.slots = self.slots.grown(self.count + count)
+        self.count += total(self.append_on_device(fresh, count, self.count), count)
 
     def prune(self) -> None:
         """Takes out what is not to be refined any more."""
@@ -45,7 +46,32 @@ class BadTriangles:
         kept = total(offsets, self.count)
         if kept == self.count:
             return
-        if self._spare.size < kept:
-            self._spare = device.empty(self.slots.size, np.int32)
-        device.launch("scatter_flagged", self.count, self.slots, flags, offsets, self._spare)
-        self.slots, self._spare, self.count = self._spare, self.slots, kept
+        if self.spare.size < kept:
+            self.spare = device.empty(self.slots.size, np.int32)
+        device.launch("scatter_flagged", self.count, self.slots, flags, offsets, self.spare)
+        self.slots, self.spare, self.count = self.spare, self.slots, kept
+
+    def prune_on_device(self, count: Counter) -> DeviceArray:
+        """Copies what is still to be refined of the first `count` entries to the spare array.
+
+        Returns:
+            The offsets: at place `count` how many there are.
+        """
+        device, flags = self._state.device, self._space.array("list_flags", count.bound, np.int32)
+        device.launch("flag_listed", count, self.slots, self._state.quality, flags)
+        offsets = scan(flags, count, out=self._space.array("list_offsets", count.bound + 1, np.int32))
+        device.launch("scatter_flagged", count, self.slots, flags, offsets, self.spare)
+        return offsets
+
+    def append_on_device(self, fresh: DeviceArray, count: Number, end: Number) -> DeviceArray:
+        """As `append`, where the list ends at `end` and has room.
+
+        Returns:
+            The offsets: at place `count` how many were appended.
+        """
+        bound = bound_of(count)
+        device, flags = self._state.device, self._space.array("list_flags", bound, np.int32)
+        device.launch("flag_unlisted", count, fresh, self._state.quality, flags)
+        offsets = scan(flags, count, out=self._space.array("list_offsets", bound + 1, np.int32))
+        device.launch("append_flagged", count, fresh, flags, offsets, end, self.slots)
+        return offsets

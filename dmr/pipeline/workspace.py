@@ -8,10 +8,15 @@ from dmr.memory import Device, DeviceArray
 
 
 class Workspace:
-    """Arrays by name. An array is replaced by a larger one when it must be; its content is then lost."""
+    """Arrays by name. An array is replaced by a larger one when it must be; its content is then lost.
+
+    Attributes:
+        version: how often an array was made or replaced.
+    """
 
     def __init__(self, device: Device) -> None:
         self.device = device
+        self.version = 0
         self._arrays: dict[str, DeviceArray] = {}
 
     def array(self, name: str, size: int, dtype: DTypeLike) -> DeviceArray:
@@ -21,4 +26,5 @@ class Workspace:
             self._arrays.pop(name, None)  # let go before asking for more
             held = self.device.empty(max(size, 1) if held is None else max(size, held.size + held.size // 2), dtype)
             self._arrays[name] = held
+            self.version += 1
         return held

@@ -34,8 +34,8 @@ RELOCATABLE = "-rdc=true"
 
 
 def launches_children(source: Path) -> bool:
-    """Whether kernels of a `.cu` file launch kernels."""
-    return "LAUNCH_CHILD(" in source.read_text(encoding="utf-8")
+    """Whether kernels of a `.cu` file launch kernels, or graphs of them."""
+    return re.search(r"\bLAUNCH_(CHILD|GRAPH_AGAIN)\(", source.read_text(encoding="utf-8")) is not None
 
 
 def flags(source: Path) -> tuple[str, ...]:

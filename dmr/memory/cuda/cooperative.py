@@ -1,36 +1,13 @@
-"""Cooperative launches: kernels whose threads all run at once, so that they can wait for each other.
-
-PyCUDA has no call for them. The driver's own is reached through ctypes, in the context that PyCUDA made current.
-"""
+"""Cooperative launches: kernels whose threads all run at once, so that they can wait for each other."""
 
 from __future__ import annotations
 
 import ctypes
 import struct
-from functools import cache
 from pathlib import Path
-from typing import Any
 
-from dmr.errors import InternalError
+from dmr.memory.cuda.drivercalls import call
 from dmr.memory.signatures import Signature
-
-
-@cache
-def _driver() -> Any:
-    return ctypes.CDLL("libcuda.so.1")
-
-
-def _call(name: str, *arguments: Any) -> None:
-    """Calls the driver.
-
-    Raises:
-        InternalError: it refuses; with its own words.
-    """
-    code = getattr(_driver(), name)(*arguments)
-    if code:
-        text = ctypes.c_char_p()
-        _driver().cuGetErrorString(code, ctypes.byref(text))
-        raise InternalError(f"{name} failed: {text.value.decode() if text.value else code}")
 
 
 class CooperativeKernel:
@@ -44,22 +21,23 @@ class CooperativeKernel:
         self._signature = signature
         self._block = block
         self._module, self._function = ctypes.c_void_p(), ctypes.c_void_p()
-        _call("cuModuleLoad", ctypes.byref(self._module), str(cubin).encode())
-        _call("cuModuleGetFunction", ctypes.byref(self._function), self._module, signature.name.encode())
+        call("cuModuleLoad", ctypes.byref(self._module), str(cubin).encode())
+        call("cuModuleGetFunction", ctypes.byref(self._function), self._module, signature.name.encode())
         resident = ctypes.c_int()
-        _call(
+        call(
             "cuOccupancyMaxActiveBlocksPerMultiprocessor",
             ctypes.byref(resident), self._function, ctypes.c_int(block), ctypes.c_size_t(0),
         )  # fmt: skip
         self.blocks = resident.value * multiprocessors
 
-    def launch(self, count: int, values: list[int | float], stream: int) -> None:
-        """Runs the kernel over the indices 0 to count - 1."""
-        slots = ctypes.create_string_buffer(struct.pack("<qq", 0, count) + self._signature.slots.pack(*values))
+    def launch(self, bound: int, range_end: tuple[int, ...], values: list[int | float], stream: int) -> None:
+        """Runs the kernel from index 0 to `range_end`, of which no more than `bound` is known."""
+        slots = ctypes.create_string_buffer(struct.pack("<qQq", 0, *range_end) + self._signature.slots.pack(*values))
         start = ctypes.addressof(slots)
-        places = (ctypes.c_void_p * (len(values) + 2))(*(start + 8 * k for k in range(len(values) + 2)))
-        blocks = min(self.blocks, -(-count // self._block))
-        _call(
+        offsets = (0, 8, *range(24, 24 + 8 * len(values), 8))  # begin, end (a Count of 16 bytes), one slot a parameter
+        places = (ctypes.c_void_p * len(offsets))(*(start + offset for offset in offsets))
+        blocks = min(self.blocks, -(-bound // self._block))
+        call(
             "cuLaunchCooperativeKernel",
             self._function, *map(ctypes.c_uint, (blocks, 1, 1, self._block, 1, 1, 0)), ctypes.c_void_p(stream), places,
         )  # fmt: skip

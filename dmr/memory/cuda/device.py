@@ -5,6 +5,7 @@ from __future__ import annotations
 import atexit
 import logging
 import os
+from collections.abc import Callable
 from concurrent.futures import ThreadPoolExecutor
 from contextlib import suppress
 from functools import cache
@@ -18,9 +19,10 @@ from pycuda.compiler import DynamicModule
 from pycuda.tools import DeviceMemoryPool
 
 from dmr.errors import InternalError, OutOfMemoryError
-from dmr.memory.arrays import Device, DeviceArray
+from dmr.memory.arrays import Counter, Device, DeviceArray, Number, bound_of
 from dmr.memory.cuda.compiler import cubin, device_runtime, launches_children
 from dmr.memory.cuda.cooperative import CooperativeKernel
+from dmr.memory.cuda.graphs import GraphLoop
 from dmr.memory.signatures import Signature, signatures
 
 log = logging.getLogger("dmr.memory")
@@ -28,6 +30,7 @@ log = logging.getLogger("dmr.memory")
 BLOCK = 128  # threads a block of an ordinary kernel
 TEAM_SIZE = 256  # TEAM_SIZE of cuda_src/portable.cuh
 MOST_BLOCKS = 2**20  # beyond this the threads stride
+BLOCKS_IN_FLIGHT = 16  # blocks of BLOCK threads that a multiprocessor holds at once
 STAGING_BYTES = 16 * 2**20  # page-locked, twice: one half travels while the other is filled
 SMALL_BYTES = 4096  # counters and the like: one page-locked buffer, one copy
 
@@ -138,6 +141,7 @@ class CudaDevice(Device):
         self._pool = DeviceMemoryPool()
         self._functions: dict[str, Any] = {}
         self._modules: dict[Path, Any] = {}
+        self._kept: list[Any] | None = None  # what is allocated while a graph is recorded
         self._cooperative: dict[str, CooperativeKernel] = {}
         self._buffers = [driver.pagelocked_empty(STAGING_BYTES, np.uint8) for _ in range(2)]
         self._events = [driver.Event(driver.event_flags.DISABLE_TIMING) for _ in range(2)]
@@ -175,6 +179,8 @@ class CudaDevice(Device):
                     f"{self.description} has too little memory: {nbytes / 2**30:.2f} GiB more are needed, "
                     f"{free / 2**30:.2f} of {all_of_it / 2**30:.2f} GiB are free"
                 ) from None
+        if self._kept is not None:
+            self._kept.append(allocation)
         return CudaArray(self, allocation, 0, size, element)
 
     def staging(self, nbytes: int) -> Any:
@@ -184,7 +190,24 @@ class CudaDevice(Device):
             self.guarded(event.synchronize)
             yield start, self._buffers[turn % 2], event
 
-    def _run(self, signature: Signature, count: int, values: list[int | float]) -> None:
+    def loop(self, body: Callable[[], None], stop: DeviceArray) -> GraphLoop:
+        self._load(signatures()["launch_again"])  # before the recording, as all other kernels
+        launched, self._kept = dict(self.launches), []
+
+        def recorded() -> None:
+            body()
+            self.launch("launch_again", 1, stop)
+
+        try:
+            return GraphLoop(self.stream, recorded, self._kept)
+        finally:
+            self.launches, self._kept = launched, None
+
+    def looked_up(self, number: Number) -> tuple[int, ...]:
+        """Where the number lies, or none, and the number."""
+        return (number.place.pointer, 0) if isinstance(number, Counter) else (0, number)
+
+    def _run(self, signature: Signature, count: Number, values: list[int | float]) -> None:
         if signature.grid:
             self._run_together(signature, count, values)
             return
@@ -192,16 +215,20 @@ class CudaDevice(Device):
         if function is None:
             function = self._load(signature)
         block = TEAM_SIZE if signature.team else BLOCK
-        blocks = count if signature.team else -(-count // block)
-        function.prepared_async_call((min(blocks, MOST_BLOCKS), 1), (block, 1, 1), self.stream, 0, count, *values)
+        bound = bound_of(count)
+        blocks = bound if signature.team else -(-bound // block)
+        # Where the device knows the number it is often far from its bound: no more blocks than a full GPU needs.
+        most = MOST_BLOCKS if isinstance(count, int) else self._multiprocessors * BLOCKS_IN_FLIGHT
+        grid, range_end = (min(blocks, most), 1), self.looked_up(count)
+        function.prepared_async_call(grid, (block, 1, 1), self.stream, 0, *range_end, *values)
 
-    def _run_together(self, signature: Signature, count: int, values: list[int | float]) -> None:
+    def _run_together(self, signature: Signature, count: Number, values: list[int | float]) -> None:
         """A cooperative launch: no more blocks than run at once, which stride over the range."""
         kernel = self._cooperative.get(signature.name)
         if kernel is None:
             kernel = CooperativeKernel(signature, cubin(signature.source, self.capability), BLOCK, self._multiprocessors)
             self._cooperative[signature.name] = kernel
-        kernel.launch(count, values, self.stream.handle)
+        kernel.launch(bound_of(count), self.looked_up(count), values, self.stream.handle)
 
     def _load(self, signature: Signature) -> Any:
         module = self._modules.get(signature.source)
@@ -213,7 +240,7 @@ class CudaDevice(Device):
             module = _linked(compiled) if linked else driver.module_from_file(str(compiled))
             self._modules[signature.source] = module
         function = module.get_function(signature.name)
-        function.prepare("qq" + signature.letters)
+        function.prepare("qPq" + signature.letters)
         self._functions[signature.name] = function
         return function
 

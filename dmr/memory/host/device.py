@@ -11,7 +11,7 @@ import numpy as np
 from numpy.typing import DTypeLike, NDArray
 
 from dmr.errors import OutOfMemoryError
-from dmr.memory.arrays import Device, DeviceArray
+from dmr.memory.arrays import Counter, Device, DeviceArray, Loop, Number
 from dmr.memory.host.compiler import kernel_address, library
 from dmr.memory.signatures import Signature
 
@@ -54,6 +54,21 @@ class HostArray(DeviceArray):
         self.values[: source.size] = source.values
 
 
+class HostLoop(Loop):
+    """The host repeats the sequence; kernels have ended when their launch returns."""
+
+    def __init__(self, body: Callable[[], None], stop: HostArray) -> None:
+        self._body, self._stop = body, stop
+
+    def run(self) -> None:
+        """Runs it to its end."""
+        while True:
+            self._body()
+            self._stop.device.launch("launch_again", 1, self._stop)
+            if self._stop.values[0]:
+                return
+
+
 class HostDevice(Device):
     """The processor's cores; `threads` of them work on a launch."""
 
@@ -88,7 +103,21 @@ class HostDevice(Device):
         start = -raw.ctypes.data % ALIGNMENT
         return HostArray(self, raw[start : start + needed].view(element))
 
-    def _run(self, signature: Signature, count: int, values: list[int | float]) -> None:
+    def loop(self, body: Callable[[], None], stop: DeviceArray) -> HostLoop:
+        assert isinstance(stop, HostArray)
+        return HostLoop(body, stop)
+
+    def looked_up(self, number: Number) -> tuple[int, ...]:
+        """The number itself: what was launched before has ended."""
+        if isinstance(number, Counter):
+            assert isinstance(number.place, HostArray)
+            return (int(number.place.values[0]),)
+        return (number,)
+
+    def _run(self, signature: Signature, count: Number, values: list[int | float]) -> None:
+        (count,) = self.looked_up(count)
+        if count == 0:
+            return
         piece = 1 if signature.team else SMALLEST_PIECE
         launch = self._launch_grid if signature.grid else self._launch
         launch(kernel_address(signature.name), count, signature.slots.pack(*values), self.threads, piece)

@@ -1,0 +1,47 @@
+"""CUDA graphs that launch themselves: a recorded sequence of kernels that is repeated without the host."""
+
+from __future__ import annotations
+
+import ctypes
+from collections.abc import Callable
+from typing import Any
+
+from dmr.memory.arrays import Loop
+from dmr.memory.cuda.drivercalls import call
+
+RELAXED = 2  # CU_STREAM_CAPTURE_MODE_RELAXED: memory may be allocated meanwhile
+DEVICE_LAUNCH = 4  # CUDA_GRAPH_INSTANTIATE_FLAG_DEVICE_LAUNCH
+
+
+class GraphLoop(Loop):
+    """A graph of the launches that `body` makes on a stream; the last of them launches the graph again (tail launch).
+
+    Attributes:
+        kept: what must live as long as the graph: arrays that were allocated while it was recorded.
+    """
+
+    def __init__(self, stream: Any, body: Callable[[], None], kept: list[Any]) -> None:
+        self._stream = ctypes.c_void_p(stream.handle)
+        self.kept = kept
+        graph, self._executable = ctypes.c_void_p(), ctypes.c_void_p()
+        call("cuStreamBeginCapture_v2", self._stream, ctypes.c_int(RELAXED))
+        try:
+            body()
+        finally:
+            call("cuStreamEndCapture", self._stream, ctypes.byref(graph))
+        try:
+            call(
+                "cuGraphInstantiateWithFlags",
+                ctypes.byref(self._executable), graph, ctypes.c_ulonglong(DEVICE_LAUNCH),
+            )  # fmt: skip
+        finally:
+            call("cuGraphDestroy", graph)
+        call("cuGraphUpload", self._executable, self._stream)
+
+    def run(self) -> None:
+        """Launches the graph once; it goes on by itself."""
+        call("cuGraphLaunch", self._executable, self._stream)
+
+    def __del__(self) -> None:
+        if self._executable:
+            call("cuGraphExecDestroy", self._executable)
