@@ -43,6 +43,10 @@ constexpr int TEAM_SIZE = 256; // members of a team; a launch of a TEAM_KERNEL u
 
 #ifdef __CUDACC__
 
+#if __CUDACC_VER_MAJOR__ < 12
+#error "CUDA 12 or later is needed: kernels are launched from the device"
+#endif
+
 #include <cooperative_groups.h>
 
 #define INLINE __device__ __forceinline__

@@ -35,8 +35,10 @@ class RefineOptions:
         keep_segments: which segments are never split: "none", those on the "boundary", or "all". Triangles that would
             need a split stay as they are, and are listed with the reason "kept_segment".
         max_steiner: how many points may be inserted; None takes a bound far above what a sound run needs.
-        marking: how cavities settle their conflicts, one of `MARKINGS`.
-        balance: how new triangles are shared out for their quality check, one of `BALANCES`.
+        marking: how cavities settle their conflicts, one of `MARKINGS`. "deterministic" and "atomic" give the same bits
+            everywhere; the others race by design: their meshes are as valid, and may differ from run to run.
+        balance: how new triangles are shared out for their quality check, one of `BALANCES`; the two "child-launch"
+            ones need a GPU.
         loop: who drives the rounds: the "host", or the "device" by itself, with the default marking and no size
             function, progress callback or profile; "auto" takes the device where it is a GPU. The mesh is the same.
         strict: refuse a mesh that is not Delaunay instead of flipping it.
@@ -78,6 +80,11 @@ class RefineOptions:
         ):
             if value not in known:
                 raise OptionError(f"{name} must be one of {', '.join(known)}, not {value!r}")
+        if self.loop == "device" and (self.marking != MARKINGS[0] or self.balance.startswith("child-launch")):
+            raise OptionError(
+                f"the device drives rounds of the marking {MARKINGS[0]!r}, checked without child launches, not of "
+                f"{self.marking!r} with {self.balance!r}: take loop 'host' or 'auto'"
+            )
 
     def check_device(self, device: str, *, launches_children: bool) -> None:
         """Refuses what a device cannot do.

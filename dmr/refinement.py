@@ -12,8 +12,10 @@
 
 The names at the right are the modules of `dmr.pipeline`.
 
-The host decides how many rounds and how much memory; every triangle is looked at by kernels only. What the host loop
-itself processes is nothing: `Refinement.host_processed` counts the triangle records that reach it during the rounds.
+The host decides how many rounds and how much memory; every triangle is looked at by kernels only. On a GPU the device
+goes through rounds of the default by itself, and the host is called where one lacks room (device_rounds). What the host
+loop itself processes is nothing: `Refinement.host_processed` counts the triangle records that reach it during the
+rounds.
 """
 
 from __future__ import annotations
@@ -27,7 +29,7 @@ from dataclasses import replace
 
 import numpy as np
 
-from dmr.errors import InternalError, InvalidMeshError, OutOfMemoryError
+from dmr.errors import InternalError, InvalidMeshError, OptionError, OutOfMemoryError
 from dmr.memory import Device, DeviceArray, bound_of, compact, flagged_indices, open_device, scan, total
 from dmr.meshes import Mesh, Pslg
 from dmr.options import PROMISED_ANGLE, PROMISED_CONFORMING_ANGLE, RefineOptions
@@ -117,7 +119,7 @@ def refine(
         progress: called after each round with (round, bad triangles left, triangles), in the first of the runs where
             a tiny mesh gets several; False from it stops the run, with a valid mesh.
         profile: wait for the device at the end of each phase, so that `seconds` says what each of them took, and count
-            how quality checks were shared out (`checks`). Slower; the mesh is the same.
+            how quality checks were shared out (`checks`). Slower; the mesh is the same, but with a marking that races.
 
     Returns:
         The mesh and what happened.
@@ -141,6 +143,7 @@ def refine(
         loop=loop,
         strict=strict,
     )
+    _check_loop(options, size=size is not None, progress=progress is not None, profile=profile)
     opened = open_device(device, threads)
     options.check_device(opened.name, launches_children=opened.launches_children)
     notes: list[str] = []
@@ -153,6 +156,13 @@ def refine(
         result = _smallest(mesh, options, opened, size, result, profile=profile)
     spent = {"triangulate": seconds, **result.seconds, "total": result.seconds["total"] + seconds}
     return replace(result, warnings=(*notes, *result.warnings), seconds=spent)
+
+
+def _check_loop(options: RefineOptions, **asked: bool) -> None:
+    """Refuses what needs the host between rounds, where the device is to drive them."""
+    needs_host = [name for name, wanted in asked.items() if wanted]
+    if options.loop == "device" and needs_host:
+        raise OptionError(f"loop 'device' does not go with {' and '.join(needs_host)}: take loop 'host' or 'auto'")
 
 
 def _smallest(
@@ -225,6 +235,7 @@ class Run:
         self.overflowed = False
         self.large_waiting = False
         self.small_mesh = SMALL_MESH if options.min_angle <= 30 else SMALL_MESH_ABOVE_30_DEGREES
+        self.driven_by_device = False  # whether it was, so far
         self.by_device = self._driven_by_device(size, profile=profile)
         # How often what was given up is tried again, and how many points there were at the last time.
         self.tries_left = MOST_TRIES
@@ -282,7 +293,7 @@ class Run:
             self._warn(f"stopped at the limit of {self.budget} Steiner points: the mesh is valid, but not finished")
         if stopped == "rounds":
             self._warn(f"stopped after {MOST_ROUNDS} rounds: the mesh is valid, but not finished")
-        loop = "host" if self.by_device is None else "device"
+        loop = "device" if self.driven_by_device else "host"
         with self.clock.phase("download"):
             mesh = self.state.to_mesh(self.source)
         return self.ledger.refinement(mesh, self.options, self.state, self.quality, self.clock, loop, stopped)
@@ -358,7 +369,7 @@ class Run:
         return stopped
 
     def _insert_winners(self, cavities: Cavities, stamp: int) -> str | None:
-        """Retriangulates, checks the new triangles, and lists the bad ones; returns why the run must stop, if it must."""
+        """Retriangulates, checks the new triangles, lists the bad ones; returns why the run must stop, if it must."""
         stopped: str | None = None
         with self.clock.phase("retriangulate"):
             needs = winners_needs(self.space, cavities)
@@ -368,7 +379,7 @@ class Run:
             fresh = self.space.array("fresh", bound_of(needs.fresh), np.int32)
             insert(self.state, self.space, cavities, needs, stamp, fresh)
         with self.clock.phase("check"):
-            self.balance.check(self.quality, self.device, cavities, needs, fresh)
+            self.balance.check(self.quality, cavities, needs, fresh)
         with self.clock.phase("list"):
             self.bad.append(fresh, bound_of(needs.fresh))
         self.ledger.inserted += bound_of(needs.vertices)
@@ -441,7 +452,12 @@ class Run:
         """Rounds until the device says stop, and what it needs the host for; returns why the run must stop."""
         most_vertices = self.state.vertices + self.budget - self.ledger.inserted
         with self.clock.phase("rounds"):
-            ended = rounds.run(self.stamps.last, MOST_ROUNDS - self.ledger.rounds, most_vertices)
+            try:
+                ended = rounds.run(self.stamps.last, MOST_ROUNDS - self.ledger.rounds, most_vertices)
+            except OutOfMemoryError as error:  # it asks for room ahead, before the first round
+                self._warn(f"the host drives the rounds, which needs less memory: {error}")
+                self.by_device = None
+                return None
             self._take_over(ended)
             self._count_wishes()
         stopped: str | None = None
@@ -464,6 +480,7 @@ class Run:
 
     def _take_over(self, ended: Ended) -> None:
         """Enters in the books what the device did."""
+        self.driven_by_device = True
         state, numbers = self.state, ended.numbers
         self.stamps.resume(numbers[Entry.STAMP])
         self.ledger.enter(ended.counted)

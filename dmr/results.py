@@ -14,8 +14,8 @@ class Round:
 
     Attributes:
         attempted: cavities grown in it; inserted: points that went in; lost: cavities that lost a conflict.
-        bad: bad triangles listed after it (among them some that a later cavity has mended since); triangles: of the mesh
-            after it.
+        bad: bad triangles listed after it (among them some that a later cavity has mended since).
+        triangles: of the mesh after it.
         seconds: from the first check of the triangles to its end, wall clock.
     """
 
@@ -47,8 +47,8 @@ class Refinement:
         min_angle, max_angle: degrees, over the result.
         flips: edges flipped to make the input Delaunay.
         complete: False where a limit or the progress callback ended the run early; the mesh is valid all the same.
-        seconds: wall-clock time by phase; "total" is their sum. On a GPU a phase's figure is when the host was done with
-            it, unless the run was profiled.
+        seconds: wall-clock time by phase; "total" is their sum. On a GPU a phase's figure is when the host was done
+            with it, unless the run was profiled. "rounds" are those that the device drove.
         history: round by round.
         launches: kernels launched by the host, by name.
         checks: how the quality checks of new triangles were shared out: "children", kernels launched from the device

@@ -89,7 +89,7 @@ from dmr.generation import THESIS_SEED
 points, marking, balance, device = sys.argv[1:]
 try:
     mesh = dmr.generate("random", int(points), THESIS_SEED)
-    done = dmr.refine(mesh, marking=marking, balance=balance, device=device)
+    done = dmr.refine(mesh, marking=marking, balance=balance, loop="host", device=device)
     account = dict(device=done.device, triangles=len(mesh.triangles), rounds=done.rounds, launches=done.launches)
     account |= dict(children=done.checks["children"], error=None, exit_code=0)
 except dmr.DmrError as error:

@@ -1,4 +1,4 @@
-"""The rows of the study: each names one marking and one balance, in the order of the thesis' table 6.3."""
+"""The rows of the study, in the order of the thesis' table 6.3: a marking, a balance, and who drives the rounds."""
 
 from __future__ import annotations
 
@@ -18,9 +18,11 @@ class Row:
     title: str
     marking: str
     balance: str
+    loop: str = "host"
 
 
 BASE = "base"  # improvements are over this row
+HOST_DRIVEN = "deterministic-host"
 DEFAULT = "deterministic"  # sizes are over this one's
 ROWS = (
     Row(BASE, "base (3-phase, one stage)", "three-phase", "none"),
@@ -30,7 +32,8 @@ ROWS = (
     Row("work-stealing", "+ work stealing", "two-stage", "work-stealing"),
     Row("child-launch", "+ child launch, one a block", "two-stage", "child-launch"),
     Row("child-launch-per-cavity", "+ child launch, one a cavity", "two-stage", "child-launch-per-cavity"),
-    Row(DEFAULT, "deterministic (default)", "deterministic", "work-stealing"),
+    Row(HOST_DRIVEN, "deterministic, host-driven", "deterministic", "work-stealing"),
+    Row(DEFAULT, "deterministic (default)", "deterministic", "work-stealing", "auto"),
 )
 
 
@@ -64,7 +67,9 @@ def chosen(names: Sequence[str] | None, device: Device) -> tuple[list[Row], dict
 
 
 def _hindrance(row: Row, device: Device) -> str | None:
-    """Why a row cannot run on a device, or None where it can."""
+    """Why a row cannot run on a device, or says nothing there; None where it can and does."""
+    if row.name == HOST_DRIVEN and device.threads > 0:
+        return "on a CPU the host drives the rounds of the default, too"
     options = RefineOptions(marking=row.marking, balance=row.balance)
     try:
         options.check_device(device.description, launches_children=device.launches_children)

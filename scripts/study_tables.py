@@ -70,6 +70,7 @@ def _line(
         "row": row["row"],
         "marking": row["marking"],
         "balance": row["balance"],
+        "loop": row["loop"],
         "repeats": len(row["runs"]),
         "median_ms": 1000 * median,
         "min_ms": 1000 * min(seconds),

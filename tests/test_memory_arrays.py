@@ -269,7 +269,7 @@ def test_numpy_integers_are_whole_numbers(device):
 
 
 def test_none_is_the_null_pointer():
-    assert signatures()["fill_indices"].values([None]) == [0]
+    assert signatures()["fill_indices"].values([None], open_device("cpu").looked_up) == [0]
 
 
 def test_signatures_are_the_declarations():
@@ -278,8 +278,9 @@ def test_signatures_are_the_declarations():
     assert [(p.type, p.name) for p in signature.parameters if p.pointer] == [
         ("int64", "values"), ("int64", "tile_offsets"), ("int64", "offsets"),
     ]  # fmt: skip
-    assert [(p.type, p.name) for p in signature.parameters if not p.pointer] == [("int64", "count")]
-    assert signature.letters == "PqPP" and signature.slots.size == 32
+    assert [(p.type, p.name) for p in signature.parameters if not p.pointer] == [("Count", "count")]
+    # A count is a place in the memory of a GPU, or a number; on the CPU it is looked up before the launch.
+    assert signature.letters == "PPqPP" and signature.slots.size == 32
     assert not signatures()["fill_indices"].team and not signatures()["fill_indices"].grid
     assert signatures()["mark_in_three_phases"].grid and not signatures()["mark_in_three_phases"].team
 

@@ -105,10 +105,11 @@ def test_nvcc_makes_the_same_kernels_of_each_file(ptx):
 @needs("nvcc", "nvlink")
 def test_a_kernel_that_launches_kernels_links_with_the_device_runtime(tmp_path):
     sources = [source for source in sorted(source_folder().rglob("*.cu")) if launches_children(source)]
-    assert [source.name for source in sources] == ["child_launch.cu"]
-    made = tmp_path / "made.cubin"
-    output_of("nvcc", *flags(sources[0]), "-arch=sm_90", "-cubin", "-I", source_folder(), "-o", made, sources[0])
-    output_of("nvlink", "-arch=sm_90", made, "-L", device_runtime(), "-lcudadevrt", "-o", tmp_path / "linked.cubin")
+    assert [source.name for source in sources] == ["child_launch.cu", "device_loop.cu"]
+    for source in sources:
+        made = tmp_path / "made.cubin"
+        output_of("nvcc", *flags(source), "-arch=sm_90", "-cubin", "-I", source_folder(), "-o", made, source)
+        output_of("nvlink", "-arch=sm_90", made, "-L", device_runtime(), "-lcudadevrt", "-o", tmp_path / "linked.cubin")
 
 
 # No contraction: a fused multiply-add rounds once where two instructions round twice

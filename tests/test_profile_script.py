@@ -145,7 +145,7 @@ class Ncu:
     def gives(self, marking, balance, text):
         (self.tools / f"{marking} {balance}").write_text(text)
 
-    def profile(self, *arguments, rows=("base", "deterministic")):
+    def profile(self, *arguments, rows=("base", "deterministic-host")):
         settings = (
             "--input",
             "random-300",
@@ -199,7 +199,7 @@ def page_tables(page):
 
 
 def test_the_command_names_kernels_metrics_and_row(ncu):
-    assert ncu.profile(rows=("base", "child-launch", "deterministic")) == 0
+    assert ncu.profile(rows=("base", "child-launch", "deterministic-host")) == 0
     assert len(ncu.calls) == 3
     for call, (marking, balance) in zip(ncu.calls, (("three-phase", "none"), ("two-stage", "child-launch"),
                                                     ("deterministic", "work-stealing")), strict=True):  # fmt: skip
@@ -225,12 +225,12 @@ def test_the_command_names_kernels_metrics_and_row(ncu):
 def test_every_launch_is_kept_and_the_longest_is_shown(ncu, layout, capsys):
     for (marking, balance), launches in LAUNCHES.items():
         ncu.gives(marking, balance, noisy(layout(launches), account(children=1234)))
-    assert ncu.profile(rows=("base", "child-launch", "deterministic")) == 0
+    assert ncu.profile(rows=("base", "child-launch", "deterministic-host")) == 0
     assert ncu.files == ["a-profile.csv", "a-profile.json", "a-profile.md"]
     assert capsys.readouterr().out == ncu.page
 
     found = ncu.record
-    assert [row["row"] for row in found["rows"]] == ["base", "child-launch", "deterministic"]
+    assert [row["row"] for row in found["rows"]] == ["base", "child-launch", "deterministic-host"]
     for row in found["rows"]:
         given = LAUNCHES[row["marking"], row["balance"]]
         assert [launch["kernel"] for launch in row["seen"]] == [launch[0] for launch in given]
@@ -248,9 +248,9 @@ def test_every_launch_is_kept_and_the_longest_is_shown(ncu, layout, capsys):
         "base", "three-phase", "none", "mark_cavity", "50", "2", "1275.817", "1234.567", "4296", "9.876", "44.44",
         "33.33", "22.22", "12", "32", "2000000",
     ]  # fmt: skip
-    assert figures["deterministic", "claim_members"][-4:] == ["60.5", "251000", "30", "4000000"]
-    assert figures["deterministic", "check_listed, first"][4:8] == ["1", "1", "80.0", "80.0"]
-    assert figures["deterministic", "check_listed"][4:9] == ["39", "2", "13.0", "7.0", "300"]
+    assert figures["deterministic-host", "claim_members"][-4:] == ["60.5", "251000", "30", "4000000"]
+    assert figures["deterministic-host", "check_listed, first"][4:8] == ["1", "1", "80.0", "80.0"]
+    assert figures["deterministic-host", "check_listed"][4:9] == ["39", "2", "13.0", "7.0", "300"]
     assert {name for row, name in figures if row == "base"} == {
         "mark_cavity", "check_listed, first", "check_listed", "check_by_cavity", "claim_members",
         "check_by_children",
@@ -260,7 +260,7 @@ def test_every_launch_is_kept_and_the_longest_is_shown(ncu, layout, capsys):
 
 def test_the_page_says_what_the_csv_says(ncu):
     ncu.gives("two-stage", "child-launch", noisy(raw(LAUNCHES["two-stage", "child-launch"]), account(children=1234)))
-    assert ncu.profile(rows=("base", "child-launch", "deterministic")) == 0
+    assert ncu.profile(rows=("base", "child-launch", "deterministic-host")) == 0
     shown, titles = page_tables(ncu.page), {row["row"]: row["title"] for row in ncu.record["rows"]}
     assert len(shown) == len(ncu.table)
     for (row, kernel), line in ncu.table.items():
@@ -390,7 +390,7 @@ if marking == "three-phase":
     assert ncu.profile("--timeout", "2") == 3
     assert time.monotonic() - started < 30
     assert list(ncu.record["left_out"]) == ["base"]
-    assert [row["row"] for row in ncu.record["rows"]] == ["deterministic"]
+    assert [row["row"] for row in ncu.record["rows"]] == ["deterministic-host"]
     assert "Left out: `base`: not done after 2 seconds" in ncu.page
     assert "base is left out: not done after 2 seconds" in capsys.readouterr().err
     pid = int((ncu.tools / "pid").read_text())
@@ -421,7 +421,7 @@ def test_a_row_without_figures_is_left_out_with_its_reason(ncu, capsys, text, re
     assert ncu.profile() == 3
     assert reason in ncu.record["left_out"]["base"]
     assert f"Left out: `base`: {ncu.record['left_out']['base']}" in ncu.page
-    assert {row for row, _ in ncu.table} == {"deterministic"}
+    assert {row for row, _ in ncu.table} == {"deterministic-host"}
     (ncu.results / "a-profile.json").unlink()
     capsys.readouterr()
     assert ncu.profile(rows=("base",)) == 4

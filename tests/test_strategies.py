@@ -190,11 +190,10 @@ def test_where_nobody_wins_one_cavity_is_forced(device_options):
     assert forced(device, [lost, lost], 0) == ([0, 0], [lost, lost])
 
 
-def test_every_round_of_three_phases_makes_progress(mesh, device_options):
-    for marking in ("three-phase", "three-phase-barrier"):
-        fine = run(mesh, device_options, marking=marking)
-        idle = [r for r in fine.history if r.inserted == 0 and r.lost > 0]
-        assert not idle
+@pytest.mark.parametrize("marking", ["three-phase", "three-phase-barrier"])
+def test_every_round_of_three_phases_makes_progress(mesh, marking, device_options):
+    fine = run(mesh, device_options, marking=marking)
+    assert not [r for r in fine.history if r.inserted == 0 and r.lost > 0]
 
 
 # ---- The books ------------------------------------------------------------------------------------------------------

@@ -10,7 +10,7 @@ from typing import Any, NoReturn
 from dmr._version import __version__
 from dmr.cli import strategies
 from dmr.errors import OptionError
-from dmr.options import BALANCES, CONFLICT_POLICIES, KEPT_SEGMENTS, MARKINGS, MESHERS, STEINER_RULES
+from dmr.options import BALANCES, CONFLICT_POLICIES, KEPT_SEGMENTS, LOOPS, MARKINGS, MESHERS, STEINER_RULES
 
 Examples = tuple[tuple[str, str], ...]
 
@@ -145,6 +145,7 @@ def _add_refine(commands: Any) -> None:
         metavar="B",
         help="how quality checks are shared out, see below (default: %(default)s)",
     )
+    add("--loop", choices=LOOPS, default=LOOPS[0], help="who drives the rounds (auto: a GPU by itself, else the host)")
     add("--device", type=_device, default="auto", metavar="auto|cpu|cuda|cuda:N", help="where to run (default: auto)")
     add("--threads", type=_positive, metavar="N", help="CPU threads (default: all cores)")
     add("--profile", action="store_true", help="say what each phase took and what was launched; slows the run")

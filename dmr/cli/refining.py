@@ -50,7 +50,9 @@ def run(arguments: Arguments, console: Console) -> int:
     found = read(arguments.input)
     size = None if arguments.size is None else read_size_field(arguments.size)
     seconds_reading = time.perf_counter() - started
-    with blamed_on(arguments.input), console.progress("refining") as progress:
+    with blamed_on(arguments.input), console.progress("refining") as bar:
+        # A GPU that drives its rounds by itself is done before a bar is worth a look.
+        progress = bar if opened.threads > 0 and chosen.loop != "device" else None
         result = refine(found, **options, **outline, size=size, **where, progress=progress, profile=arguments.profile)
     for warning in result.warnings:
         console.warn(warning)

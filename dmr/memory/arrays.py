@@ -181,7 +181,8 @@ class Device(ABC):
     def launch(self, kernel: str, count: Number, *arguments: DeviceArray | Number | float | None) -> None:
         """Runs `kernel` over the indices 0 to count - 1; asynchronous on a GPU.
 
-        `count`, and arguments for parameters of the type Count, can be numbers that the device knows when it gets there.
+        `count`, and arguments for parameters of the type Count, can be numbers that only the device knows, when it gets
+        there.
 
         Raises:
             InternalError: no such kernel, or an argument that does not fit its declaration.

@@ -7,7 +7,7 @@ from __future__ import annotations
 
 from abc import ABC, abstractmethod
 
-from dmr.memory import Device, DeviceArray
+from dmr.memory import DeviceArray
 from dmr.pipeline.cavities import Cavities, Needs
 from dmr.pipeline.checking import QualityCheck
 
@@ -21,28 +21,29 @@ class Balance(ABC):
     in_graphs = True
 
     @abstractmethod
-    def check(self, quality: QualityCheck, device: Device, cavities: Cavities, needs: Needs, fresh: DeviceArray) -> None:
+    def check(self, quality: QualityCheck, cavities: Cavities, needs: Needs, fresh: DeviceArray) -> None:
         """Checks the `needs.fresh` triangles in the slots of `fresh`."""
 
 
 class OwnTriangles(Balance):
     """The thread that retriangulates a cavity checks the triangles that it made: 3 for one, 15 for another."""
 
-    def check(self, quality: QualityCheck, device: Device, cavities: Cavities, needs: Needs, fresh: DeviceArray) -> None:
+    def check(self, quality: QualityCheck, cavities: Cavities, needs: Needs, fresh: DeviceArray) -> None:
         """One index a cavity."""
-        device.launch("check_by_cavity", cavities.count, needs.fresh_offsets, *quality.arguments(fresh, needs.fresh))
+        arguments = quality.arguments(fresh, needs.fresh)
+        quality.device.launch("check_by_cavity", cavities.count, needs.fresh_offsets, *arguments)
 
 
 class WorkStealing(Balance):
     """All new triangles are in one list, of which every thread takes the same share."""
 
-    def check(self, quality: QualityCheck, device: Device, cavities: Cavities, needs: Needs, fresh: DeviceArray) -> None:
+    def check(self, quality: QualityCheck, cavities: Cavities, needs: Needs, fresh: DeviceArray) -> None:
         """One index a triangle."""
-        device.launch("check_listed", needs.fresh, *quality.arguments(fresh, needs.fresh))
+        quality.device.launch("check_listed", needs.fresh, *quality.arguments(fresh, needs.fresh))
 
 
 class ChildLaunch(Balance):
-    """The check is a kernel that is launched from the device, with a thread for each new triangle of a block's cavities.
+    """The check is a kernel launched from the device, with a thread for each new triangle of a block's cavities.
 
     One child for so many cavities that a step never has more children than may be pending (2,048 by default; beyond
     that a device stalls).
@@ -55,9 +56,10 @@ class ChildLaunch(Balance):
     cavities_a_child = 256
     most_children = 1024
 
-    def check(self, quality: QualityCheck, device: Device, cavities: Cavities, needs: Needs, fresh: DeviceArray) -> None:
+    def check(self, quality: QualityCheck, cavities: Cavities, needs: Needs, fresh: DeviceArray) -> None:
         """One index a child; as many launches as the bound on pending children asks for."""
         assert isinstance(cavities.count, int)
+        device = quality.device
         most = min(self.most_children, device.allow_children(self.most_children))
         share = self.share(cavities.count)
         arguments = quality.arguments(fresh, needs.fresh)

@@ -18,7 +18,7 @@ class QualityCheck:
     """Checks triangles against the bounds of a run.
 
     Attributes:
-        counters: (5,) int64 on the device: how new triangles were shared out (`COUNTERS`).
+        device: where they are; counters: (5,) int64 there: how new triangles were shared out (`COUNTERS`).
     """
 
     def __init__(
@@ -26,9 +26,12 @@ class QualityCheck:
     ) -> None:
         self._state, self._space, self._limits, self._size = state, space, limits, size
         self._counts_shares = counts_shares
-        self.counters = state.device.zeros(len(COUNTERS), np.int64)
+        self.device = state.device
+        self.counters = self.device.zeros(len(COUNTERS), np.int64)
 
-    def arguments(self, slots: DeviceArray, count: Number, *, fresh: bool = True) -> tuple[DeviceArray | float | None, ...]:
+    def arguments(
+        self, slots: DeviceArray, count: Number, *, fresh: bool = True
+    ) -> tuple[DeviceArray | float | None, ...]:
         """What every kernel of the check takes about the `count` triangles of a list; shares of `fresh` ones count."""
         state, limits = self._state, self._limits
         return (
@@ -40,7 +43,7 @@ class QualityCheck:
 
     def check_all(self, everything: DeviceArray, count: int) -> None:
         """The first check: all triangles of the mesh, and all subsegments with it."""
-        self._state.device.launch("check_listed", count, *self.arguments(everything, count, fresh=False))
+        self.device.launch("check_listed", count, *self.arguments(everything, count, fresh=False))
 
     def counted(self) -> dict[str, int]:
         """The counters by name; those of shares only where they were asked for."""
@@ -53,7 +56,6 @@ class QualityCheck:
             return None
         assert isinstance(count, int)  # the host asks the function: it drives the rounds then
         centroids = self._space.array("centroids", count, POINT)
-        device = self._state.device
-        device.launch("centroids", count, slots, self._state.triangles, self._state.points, centroids)
+        self.device.launch("centroids", count, slots, self._state.triangles, self._state.points, centroids)
         places = centroids[:count].download().view(np.float64).reshape(-1, 2)
-        return device.array(evaluate(self._size, places))
+        return self.device.array(evaluate(self._size, places))

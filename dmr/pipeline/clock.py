@@ -9,7 +9,6 @@ from typing import TypeVar
 
 from dmr.memory import Device
 
-
 T = TypeVar("T")
 
 

@@ -1,20 +1,21 @@
 """Rounds that follow each other on the device, without the host: what `Run` does round by round, in one sequence of
 kernels that starts itself again.
 
-The sequence is recorded once (on a GPU, as a CUDA graph that launches itself as a tail launch; thesis, section 5.3, asks
-what launches from the device are good for). All numbers of a round stay in `Progress`: each kernel finds its range
-there. Where the host is needed - more room, cavities too large for an ordinary record, the end - the sequence stops and
-says why.
+The sequence is recorded once: on a GPU, as a CUDA graph that launches itself (a tail launch; thesis, section 5.3, asks
+what launches from the device are good for). All numbers of a round stay in an array of the device, the progress: each
+kernel finds its range there. Where the host is needed - more room, cavities too large for an ordinary record, the end -
+the sequence stops and says why.
 """
 
 from __future__ import annotations
 
-from dataclasses import replace
+from dataclasses import dataclass, replace
 from enum import IntEnum
 
 import numpy as np
+from numpy.typing import NDArray
 
-from dmr.memory import Counter, DeviceArray, Loop, scan
+from dmr.memory import Counter, Loop, scan
 from dmr.pipeline.balancing import Balance
 from dmr.pipeline.cavities import (
     ROOM,
@@ -88,18 +89,18 @@ class Line(IntEnum):
     NANOSECONDS = 5
 
 
+@dataclass(frozen=True)
 class Ended:
     """What one run of the loop did.
 
     Attributes:
-        stop: why it ended; numbers: (len(Entry),) the progress; counted: outcomes; history: (rounds, len(Line)).
+        stop: why it ended; numbers: the progress; counted: the outcomes; history: (rounds, len(Line)) int64.
     """
 
-    def __init__(self, numbers: np.ndarray, counted: Tally, history: np.ndarray) -> None:
-        self.stop = Stop(numbers[Entry.STOP])
-        self.numbers = {entry: int(numbers[entry]) for entry in Entry}
-        self.counted = counted
-        self.history = history
+    stop: Stop
+    numbers: dict[Entry, int]
+    counted: Tally
+    history: NDArray[np.int64]
 
 
 class DeviceRounds:
@@ -140,13 +141,12 @@ class DeviceRounds:
         loop.run()
         numbers = self._progress.download()
         history = self._history[: int(numbers[Entry.ROUNDS]) * len(Line)].download().reshape(-1, len(Line))
-        return Ended(numbers, Tally.of(self._counts), history)
+        named = {entry: int(numbers[entry]) for entry in Entry}
+        return Ended(Stop(named[Entry.STOP]), named, Tally.of(self._counts), history)
 
     def cavities(self, ended: Ended) -> Cavities:
         """The cavities of a round that lacked room for its winners: grown and judged, not applied."""
-        return replace(
-            self._cavities(), count=ended.numbers[Entry.CANDIDATES], segments=ended.numbers[Entry.SEGMENTS]
-        )
+        return replace(self._cavities(), count=ended.numbers[Entry.CANDIDATES], segments=ended.numbers[Entry.SEGMENTS])
 
     def more_candidates(self) -> None:
         """Makes room for more candidates in the next run."""
@@ -188,7 +188,7 @@ class DeviceRounds:
         count = self._number(Entry.CANDIDATES, room)
         return prepare(self._space, roots, count, self._number(Entry.SEGMENTS, room), ROOM)
 
-    # ---- One round, as the host would do it -----------------------------------------------------------------------------
+    # ---- One round, as the host would do it --------------------------------------------------------------------------
 
     def _round(self, most_rounds: int, most_vertices: int) -> None:
         cavities = self._select()
@@ -199,8 +199,9 @@ class DeviceRounds:
         applied = replace(cavities, count=self._number(Entry.APPLIED, cavities.capacity))
         fresh = self._space.array("fresh", self._bad.slots.size, np.int32)
         retriangulate(self._state, self._space, applied, needs, sizes, stamp, fresh)
-        self._balance.check(self._quality, self._state.device, applied, needs, fresh)
-        list_offsets = self._bad.append_on_device(fresh, needs.fresh, self._number(Entry.BAD_LISTED, self._bad.slots.size))
+        self._balance.check(self._quality, applied, needs, fresh)
+        listed = self._number(Entry.BAD_LISTED, self._bad.slots.size)
+        list_offsets = self._bad.append_on_device(fresh, needs.fresh, listed)
         settle(self._state, applied)
         count_outcomes(applied, self._counts)
         self._state.device.launch(
@@ -235,7 +236,7 @@ class DeviceRounds:
         return cavities
 
     def _admit(self, cavities: Cavities, most_vertices: int) -> tuple[Needs, Sizes]:
-        """What the winners need, if there is room for it; else the numbers by which the rest of the round goes are 0."""
+        """What the winners need, if there is room for it; else the rest of the round has nothing to do."""
         state, number = self._state, self._number
         offsets = scan_needs(self._space, cavities)
         vertices, slots, subsegments = state.room

@@ -123,9 +123,7 @@ class ThreePhaseBarrier(ThreePhase):
 
     def _mark(self, state: DeviceMesh, cavities: Cavities, progress: DeviceArray) -> None:
         """One cooperative launch."""
-        state.device.launch(
-            "mark_in_three_phases", cavities.count, *_marked(state, cavities), cavities.won, progress
-        )
+        state.device.launch("mark_in_three_phases", cavities.count, *_marked(state, cavities), cavities.won, progress)
 
 
 class TwoStage(Marking):

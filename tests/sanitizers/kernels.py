@@ -61,17 +61,20 @@ def digest(*arrays):
 
 def refinements(folder):
     """(what was run, digest) of every mesh, marking, option and number of threads."""
-    for path, marking, options, threads in product(
-        sorted(folder.glob("*.npz")), MARKINGS, OPTIONS, (1, 3)
-    ):
+    for path, marking, options, threads in product(sorted(folder.glob("*.npz")), MARKINGS, OPTIONS, (1, 3)):
         run = dmr.refine(dmr.read(path), marking=marking, device="cpu", threads=threads, max_steiner=3000, **options)
         what = [path.stem, marking, {name: str(value).split(" at ")[0] for name, value in options.items()}, threads]
         races = marking not in ("deterministic", "atomic") and threads > 1
         yield what, None if races else digest(run.mesh.vertices, run.mesh.triangles)
 
 
-def child_launches(device, folder):
-    """(what was run, digest) with kernels that kernels launch: on the CPU they are calls, and no option for users."""
+def device_launches(device, folder):
+    """(what was run, digest) of what a GPU launches by itself. Kernels that kernels launch are calls on the CPU, and no
+    option for users.
+    """
+    for path in sorted(folder.glob("*.npz")):
+        run = dmr.refine(dmr.read(path), device="cpu", threads=3, loop="device", max_steiner=3000)
+        yield [path.stem, "driven by the device", run.rounds], digest(run.mesh.vertices, run.mesh.triangles)
     for path, balance in product(sorted(folder.glob("*.npz")), ("child-launch", "child-launch-per-cavity")):
         run = Run(dmr.read(path), RefineOptions(balance=balance, max_steiner=3000), device, profile=True).result(None)
         yield [path.stem, balance, run.checks], digest(run.mesh.vertices, run.mesh.triangles)
@@ -123,7 +126,7 @@ def main(folder, library=None):
     HostDevice._run = noted_run
     device = open_device("cpu", 3)
     meshes = Path(folder)
-    runs = (primitives(device), predicates(device), refinements(meshes), child_launches(device, meshes))
+    runs = (primitives(device), predicates(device), refinements(meshes), device_launches(device, meshes))
     for what, result in chain.from_iterable(runs):
         print(json.dumps([what, result]), flush=True)
     ours = {name for name, signature in signatures().items() if signature.source.parent == source_folder()}

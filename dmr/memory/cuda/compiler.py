@@ -95,8 +95,8 @@ def cubin(source: Path, capability: tuple[int, int]) -> Path:
     log.warning("compiling %s for %s, once (`dmr devices --warm` does it ahead)", source.name, architecture)
     with tempfile.TemporaryDirectory(dir=folder) as scratch:
         made = Path(scratch) / "out.cubin"
-        command = ["nvcc", *flags(source), f"-arch={architecture}", "-cubin", "-I", str(source_folder()), "-o", str(made)]
-        outcome = subprocess.run([*command, str(source)], capture_output=True, text=True)
+        command = ["nvcc", *flags(source), f"-arch={architecture}", "-cubin", "-I", str(source_folder())]
+        outcome = subprocess.run([*command, "-o", str(made), str(source)], capture_output=True, text=True)
         if outcome.returncode:
             raise InternalError(f"nvcc could not compile {source.name}:\n{outcome.stderr or outcome.stdout}")
         made.replace(target)  # whole or not at all, also when two processes compile at once

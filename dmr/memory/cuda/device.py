@@ -226,7 +226,8 @@ class CudaDevice(Device):
         """A cooperative launch: no more blocks than run at once, which stride over the range."""
         kernel = self._cooperative.get(signature.name)
         if kernel is None:
-            kernel = CooperativeKernel(signature, cubin(signature.source, self.capability), BLOCK, self._multiprocessors)
+            compiled = cubin(signature.source, self.capability)
+            kernel = CooperativeKernel(signature, compiled, BLOCK, self._multiprocessors)
             self._cooperative[signature.name] = kernel
         kernel.launch(bound_of(count), self.looked_up(count), values, self.stream.handle)
 

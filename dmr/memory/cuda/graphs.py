@@ -4,8 +4,10 @@ from __future__ import annotations
 
 import ctypes
 from collections.abc import Callable
+from contextlib import suppress
 from typing import Any
 
+from dmr.errors import InternalError
 from dmr.memory.arrays import Loop
 from dmr.memory.cuda.drivercalls import call
 
@@ -44,4 +46,5 @@ class GraphLoop(Loop):
 
     def __del__(self) -> None:
         if self._executable:
-            call("cuGraphExecDestroy", self._executable)
+            with suppress(InternalError):  # at the end of the process its context may be gone already
+                call("cuGraphExecDestroy", self._executable)

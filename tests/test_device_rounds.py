@@ -1,0 +1,219 @@
+"""Rounds that the device drives: the same bits, the same books, wherever it has to stop for the host."""
+
+from __future__ import annotations
+
+import hashlib
+
+import numpy as np
+import pytest
+
+import dmr
+from dmr import refinement
+from dmr.errors import OptionError, OutOfMemoryError
+from dmr.memory import Counter, open_device, scan
+from dmr.options import RefineOptions
+from dmr.pipeline import device_rounds
+from dmr.pipeline.device_rounds import DeviceRounds, Entry, Line, Stop
+from dmr.refinement import Run
+
+
+@pytest.fixture(
+    params=[
+        pytest.param({"device": "cpu", "threads": 1}, id="1 thread"),
+        pytest.param({"device": "cpu", "threads": 3}, id="3 threads"),
+        pytest.param({"device": "cuda"}, id="cuda", marks=pytest.mark.gpu),
+    ]
+)
+def device_options(request):
+    return request.param
+
+
+def digest(mesh):
+    return hashlib.sha256(mesh.vertices.tobytes() + mesh.triangles.tobytes()).hexdigest()
+
+
+def books(fine):
+    """What must not depend on who drives the rounds."""
+    history = [(r.attempted, r.inserted, r.lost, r.bad, r.triangles) for r in fine.history]
+    return digest(fine.mesh), fine.rounds, fine.outcomes, fine.steiner, fine.unrefined, history
+
+
+@pytest.fixture
+def stops(monkeypatch):
+    """Why the device stopped, each time that it ran."""
+    seen = []
+    run = DeviceRounds.run
+
+    def noted(self, *arguments):
+        ended = run(self, *arguments)
+        seen.append(ended.stop)
+        return ended
+
+    monkeypatch.setattr(DeviceRounds, "run", noted)
+    return seen
+
+
+CASES = {
+    "random": ("random", 2000, {}),
+    "area": ("plate", 800, {"max_area": 2e-3}),
+    "conforming": ("plate", 800, {"conforming": True}),
+    "kept": ("plate", 800, {"keep_segments": "all"}),
+    "33 degrees": ("clustered", 600, {"min_angle": 33}),
+    "circumcenter": ("random", 600, {"steiner": "circumcenter", "min_angle": 25}),
+    "none": ("random", 600, {"balance": "none"}),
+    "large cavities": ("wheel", 700, {}),
+    "more steps than stamps": ("graded", 3000, {"min_angle": 33}),
+    "tiny": ("random", 40, {}),
+}
+
+
+@pytest.mark.parametrize("name", CASES)
+def test_the_same_bits_and_books_whoever_drives(name, device_options):
+    kind, points, options = CASES[name]
+    mesh = dmr.generate(kind, points, seed=2)
+    host = dmr.refine(mesh, loop="host", device="cpu", threads=1, **options)
+    device = dmr.refine(mesh, loop="device", **device_options, **options)
+    assert books(device) == books(host)
+    assert (host.loop, device.loop) == ("host", "device")
+    assert "rounds" in device.seconds and "rounds" not in host.seconds
+
+
+def test_the_stamps_start_again_within_a_run(device_options):
+    kind, points, options = CASES["more steps than stamps"]
+    fine = dmr.refine(dmr.generate(kind, points, seed=2), loop="device", **device_options, **options)
+    assert fine.rounds > 255
+    assert fine.launches.get("clear_owners", 0) <= 2 or device_options["device"] == "cpu"
+
+
+@pytest.mark.parametrize("limit", [0, 1, 7, 100])
+def test_the_limit_on_points_is_kept_exactly(limit, device_options):
+    mesh = dmr.generate("random", 300, seed=6)
+    options = {"max_steiner": limit, **device_options}
+    fine = dmr.refine(mesh, loop="device", **options)
+    assert len(fine.mesh.vertices) == len(mesh.vertices) + limit and not fine.complete
+    assert books(fine) == books(dmr.refine(mesh, loop="host", **options))
+
+
+def test_every_reason_to_stop_is_met_and_survived(device_options, stops, monkeypatch):
+    monkeypatch.setattr(device_rounds, "HISTORY_ROUNDS", 3)
+    for module in (device_rounds, refinement):
+        monkeypatch.setattr(module, "ROOM", 12)
+    make_room = DeviceRounds._make_room
+
+    def too_little(self):
+        make_room(self)
+        self._candidate_room = min(self._candidate_room, 8 * 2 ** stops.count(Stop.CANDIDATE_ROOM))
+
+    monkeypatch.setattr(DeviceRounds, "_make_room", too_little)
+    monkeypatch.setattr(Run, "_reserve_ahead", lambda self: None)
+    mesh = dmr.generate("random", 1500, seed=2)
+    fine = dmr.refine(mesh, loop="device", **device_options)
+    assert set(stops) == set(Stop) - {Stop.GO_ON}
+    assert books(fine) == books(dmr.refine(mesh, loop="host", device="cpu"))
+
+
+def test_a_run_ends_after_so_many_rounds(device_options, monkeypatch):
+    monkeypatch.setattr("dmr.refinement.MOST_ROUNDS", 7)
+    fine = dmr.refine(dmr.generate("random", 600, seed=1), loop="device", **device_options)
+    assert fine.rounds == len(fine.history) == 7 and not fine.complete and fine.unrefined["rounds"] > 0
+
+
+def test_who_drives_by_itself(device_options):
+    mesh = dmr.generate("random", 200, seed=1)
+    drives = "device" if device_options["device"] == "cuda" else "host"
+    assert dmr.refine(mesh, **device_options).loop == drives
+    assert dmr.refine(mesh, **device_options).to_json()["loop"] == drives
+    for needs_host in ({"profile": True}, {"progress": lambda *_: None}, {"size": lambda p: 0 * p[:, 0] + 1}):
+        assert dmr.refine(mesh, **needs_host, **device_options).loop == "host"
+    assert dmr.refine(mesh, marking="atomic", **device_options).loop == "host"
+
+
+@pytest.mark.parametrize(
+    ("options", "message"),
+    [
+        ({"profile": True}, "loop 'device' does not go with profile"),
+        ({"progress": lambda *_: None}, "does not go with progress"),
+        ({"size": lambda p: p[:, 0]}, "does not go with size"),
+        ({"marking": "two-stage"}, "not of 'two-stage' with 'work-stealing'"),
+        ({"balance": "child-launch"}, "not of 'deterministic' with 'child-launch'"),
+        ({"loop": "nobody"}, "loop must be one of auto, host, device, not 'nobody'"),
+    ],
+)
+def test_what_needs_the_host_is_refused(options, message):
+    with pytest.raises(OptionError, match=message):
+        dmr.refine(dmr.generate("random", 20, seed=1), **{"loop": "device", "device": "cpu", **options})
+
+
+def test_the_names_are_those_of_the_kernels(pytestconfig):
+    """The enumerations of rounds.cu, entry by entry."""
+    source = (pytestconfig.rootpath / "cuda_src" / "rounds.cu").read_text()
+    for enumeration, name in ((Entry, "ProgressEntry"), (Stop, "StopReason"), (Line, "HistoryEntry")):
+        body = source.split(f"enum {name} : int32 {{")[1].split("}")[0]
+        text = "".join(line.split("//")[0] for line in body.splitlines())
+        entries = [entry.strip() for entry in text.split(",") if entry.strip()]
+        assert [entry.name for entry in enumeration] == [e for e in entries if e != "HISTORY_ENTRIES"]
+
+
+# ---- Numbers that only the device knows -----------------------------------------------------------------------------
+
+
+@pytest.mark.parametrize("count", [0, 1, 7, 8, 2047, 2048, 2049, 5000])
+def test_a_scan_over_as_many_as_the_device_says(count, device_options):
+    device = open_device(device_options["device"], device_options.get("threads"))
+    values = np.arange(5000, dtype=np.int32) % 7
+    number = Counter(device.array(np.array([count], np.int32)), 5000)
+    offsets = scan(device.array(values), number).download()
+    assert np.array_equal(offsets[: count + 1], np.concatenate([[0], np.cumsum(values[:count])]))
+    assert number.read() == count
+
+
+def test_a_launch_over_as_many_as_the_device_says(device_options):
+    device = open_device(device_options["device"], device_options.get("threads"))
+    array = device.zeros(1000, np.int32)
+    array.fill(255)
+    device.launch("fill_indices", Counter(device.array(np.array([300], np.int32)), 1000), array)
+    assert array.download().tolist() == [*range(300), *[-1] * 700]
+
+
+def test_a_loop_goes_on_until_a_kernel_says_stop(device_options):
+    """begin_round says stop where there is no candidate; until then stamps are counted."""
+    device = open_device(device_options["device"], device_options.get("threads"))
+    progress = np.zeros(len(Entry), np.int32)
+    progress[[Entry.SEGMENTS, Entry.STAMP]] = 1, 0
+    held, none = device.array(progress), device.zeros(1, np.int32)
+    counts = device.zeros(13, np.int64)
+    history = device.zeros(6 * 9, np.int64)
+
+    def body():
+        device.launch("begin_round", 1, none, 5, held)
+        device.launch("admit_winners", 1, none, none, none, 9, 9, 9, 9, held)
+        device.launch("end_round", 1, none, counts, 9, history, held)
+
+    progress_before = held.download()
+    nothing = progress_before.copy()
+    nothing[Entry.STOP] = Stop.ENOUGH_ROUNDS
+    held.upload(nothing)
+    body()  # loads the kernels
+    held.upload(progress_before)
+    # One candidate whose offsets are all 0: nine rounds in which nothing is inserted.
+    offsets = device.zeros(2, np.int32)
+    none = offsets
+    loop = device.loop(body, held[Entry.STOP : Entry.STOP + 1])
+    loop.run()
+    numbers = held.download()
+    assert numbers[Entry.ROUNDS] == 9 and numbers[Entry.STAMP] == 9 and numbers[Entry.STOP] == Stop.ENOUGH_ROUNDS
+
+
+def test_options_know_who_drives():
+    assert RefineOptions().loop == "auto"
+
+
+def test_without_memory_for_it_the_host_drives(device_options, monkeypatch):
+    def none_left(self):
+        raise OutOfMemoryError("0.5 GiB more are needed, 0.1 GiB are free")
+
+    monkeypatch.setattr(DeviceRounds, "_make_room", none_left)
+    mesh = dmr.generate("random", 300, seed=1)
+    fine = dmr.refine(mesh, loop="device", **device_options)
+    assert fine.loop == "host" and fine.complete and any("the host drives" in w for w in fine.warnings)
+    assert digest(fine.mesh) == digest(dmr.refine(mesh, loop="host", device="cpu").mesh)
