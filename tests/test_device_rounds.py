@@ -81,8 +81,7 @@ def test_the_same_bits_and_books_whoever_drives(name, device_options):
 def test_the_stamps_start_again_within_a_run(device_options):
     kind, points, options = CASES["more steps than stamps"]
     fine = dmr.refine(dmr.generate(kind, points, seed=2), loop="device", **device_options, **options)
-    assert fine.rounds > 255
-    assert fine.launches.get("clear_owners", 0) <= 2 or device_options["device"] == "cpu"
+    assert fine.rounds > 255 and "clear_owners" in fine.launches
 
 
 @pytest.mark.parametrize("limit", [0, 1, 7, 100])

@@ -212,7 +212,7 @@ def test_the_history_adds_up(mesh, marking, device_options):
 
 
 def test_profiling_changes_no_bit_and_names_every_phase(mesh, device_options):
-    plain = dmr.refine(mesh, **device_options)
+    plain = dmr.refine(mesh, loop="host", **device_options)
     profiled = dmr.refine(mesh, profile=True, **device_options)
     assert digest(plain.mesh) == digest(profiled.mesh)
     phases = {"select", "grow", "mark", "retriangulate", "check", "list", "count"}
