@@ -29,6 +29,7 @@ STYLES = {
     "work-stealing": ("#56B4E9", (0, (4, 1.5)), 1.6),
     "child-launch": ("#D55E00", "-", 1.6),
     "child-launch-per-cavity": ("#CC79A7", (0, (4, 1.5)), 1.6),
+    "deterministic-host": ("#009E73", (0, (4, 1.5)), 1.6),
     "deterministic": ("#009E73", "-", 1.6),
 }
 OTHER = (GREY, "-", 1.6)
