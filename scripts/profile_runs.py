@@ -86,10 +86,17 @@ if sys.path[0] == "":
     del sys.path[0]
 import dmr
 from dmr.generation import THESIS_SEED
-points, marking, balance, device = sys.argv[1:]
+points, after, marking, balance, device = sys.argv[1:]
+
+def watch(number, bad, triangles):
+    if number == int(after):
+        import pycuda.driver
+        pycuda.driver.start_profiler()
+
 try:
     mesh = dmr.generate("random", int(points), THESIS_SEED)
-    done = dmr.refine(mesh, marking=marking, balance=balance, loop="host", device=device)
+    progress = watch if int(after) else None
+    done = dmr.refine(mesh, marking=marking, balance=balance, loop="host", device=device, progress=progress)
     account = dict(device=done.device, triangles=len(mesh.triangles), rounds=done.rounds, launches=done.launches)
     account |= dict(children=done.checks["children"], error=None, exit_code=0)
 except dmr.DmrError as error:
@@ -143,7 +150,13 @@ def version(ncu: str, timeout: float) -> str | None:
 
 
 def profile(
-    ncu: str, metrics: Sequence[str], count: int, points: int, strategy: tuple[str, str], timeout: float
+    ncu: str,
+    metrics: Sequence[str],
+    after: int,
+    count: int,
+    points: int,
+    strategy: tuple[str, str],
+    timeout: float,
 ) -> Profile:
     """Refines a mesh of random points under ncu.
 
@@ -152,7 +165,8 @@ def profile(
     Args:
         ncu: its path.
         metrics: their names.
-        count: how many launches of `KERNELS` to read the counters of, from the first.
+        after: rounds that go by before.
+        count: how many launches of `KERNELS` to read the counters of, from the first after these.
         points: of the mesh.
         strategy: marking and balance.
         timeout: seconds; then ncu and the program are ended.
@@ -161,8 +175,9 @@ def profile(
         DeviceUnavailableError: there is no GPU, or ncu is kept from its counters.
         NoFiguresError: all else that leaves no figures.
     """
-    program = [sys.executable, "-c", PROGRAM, str(points), *strategy, "cuda"]
+    program = [sys.executable, "-c", PROGRAM, str(points), str(after), *strategy, "cuda"]
     chosen = ["-k", f"regex:^({'|'.join(KERNELS)})$", "-c", str(count)]
+    chosen += ["--profile-from-start", "off"] if after else []  # the program says when
     # Clocks are left as they are: others may be using the host.
     layout = ["--csv", "--page", "raw", "--print-units", "base", "--clock-control", "none"]
     printed, complaints, code = _ended([ncu, *layout, "--metrics", ",".join(metrics), *chosen, *program], timeout)
@@ -180,7 +195,7 @@ def profile(
     unknown = [name for name in metrics if re.search(rf"\b{name.partition('.')[0]}\b", unfound)]
     if not seen and 0 < len(unknown) < len(metrics):
         rest = [name for name in metrics if name not in unknown]
-        again = profile(ncu, rest, count, points, strategy, timeout)
+        again = profile(ncu, rest, after, count, points, strategy, timeout)
         return replace(again, unknown=unknown + again.unknown)
     if account["exit_code"] != 0 or not seen:
         last_words = next((line for line in reversed(complaints.splitlines()) if line.strip()), "")

@@ -40,12 +40,13 @@ from dmr.io.replacing import replace_files, write_bytes
 FORMAT = "profile 1"  # of the JSON; rises when a reader of the old one would go wrong
 EXPLANATION = """\
 Each row refined the input once, in a process of its own under ncu, which read the counters of the first {launches:,}
-launches of these kernels. It runs a launch several times, alone and with empty caches: times are longer than in an
-undisturbed run, and compare kernels with each other. *Seen* are launches with figures, of all in the run; the time in
-all is theirs. From *longest* on the figures are those of the longest of them: its time, the blocks of its grid, the
-threads that take part in an instruction (of 32), active warps and the throughput of DRAM and L2 in percent of what the
-device can do, sectors of L2 that atomic operations took (with a result or without), registers a thread, bytes to and
-from DRAM. The first launch of check_listed checks all triangles of the input, before the first round, and stands by
+launches of these kernels after round {after:,}. It runs a launch several times, alone and with empty caches: times are
+longer than in an undisturbed run, and compare kernels with each other. *Seen* are launches with figures, of all in the
+run; the time in all is theirs. From *longest* on the figures are those of the longest of them: its time, the blocks of
+its grid, the threads that take part in an instruction (of 32), active warps and the throughput of DRAM and L2 in
+percent of what the device can do, sectors of L2 that atomic operations took (with a result or without), registers a
+thread, bytes to and from DRAM. The first launch of check_listed checks all triangles of the input, before the first
+round, and stands by
 itself."""
 CHILDREN = """\
 ncu does not see kernels that are launched from the device: the {children:,} of child_check, which do this row's checks.
@@ -76,8 +77,8 @@ def main(arguments: Sequence[str] | None = None) -> int:
 
 def run(options: argparse.Namespace, arguments: Sequence[str]) -> dict[str, Any]:
     """Profiles the rows one after the other; everything is written after each."""
-    if options.launches < 1 or not options.timeout > 0:
-        raise OptionError("--launches must be at least 1, and --timeout more than 0 seconds")
+    if options.launches < 1 or options.after < 0 or not options.timeout > 0:
+        raise OptionError("--launches must be at least 1, --after at least 0, and --timeout more than 0 seconds")
     points, ncu, limit = points_of(options.input), profile_runs.find(options.ncu), options.timeout
     prepare(options.output)
     tools = {"driver": gpu_driver(), "compiler": cuda_compiler(), "ncu": profile_runs.version(ncu, limit)}
@@ -92,6 +93,7 @@ def run(options: argparse.Namespace, arguments: Sequence[str]) -> dict[str, Any]
         "machine": machine() | tools,
         "input": options.input,
         "triangles": None,
+        "after": options.after,
         "launches": options.launches,
         "unknown": [],
         "left_out": {},
@@ -102,7 +104,9 @@ def run(options: argparse.Namespace, arguments: Sequence[str]) -> dict[str, Any]
             continue
         metrics = [name for name in METRICS if name not in study["unknown"]]
         try:
-            found = profile_runs.profile(ncu, metrics, options.launches, points, (row.marking, row.balance), limit)
+            found = profile_runs.profile(
+                ncu, metrics, options.after, options.launches, points, (row.marking, row.balance), limit
+            )
         except NoFiguresError as error:
             study["left_out"][row.name] = str(error)
             say(f"{row.name} is left out: {error}")
@@ -182,7 +186,7 @@ def lines(study: dict[str, Any]) -> list[Line]:
 def _lines(study: dict[str, Any], row: dict[str, Any], kernel: str) -> list[Line]:
     seen = [launch for launch in row["seen"] if launch["kernel"] == kernel]
     count = row["launches"].get(kernel, 0)
-    if kernel == "check_listed" and seen:
+    if kernel == "check_listed" and seen and study["after"] == 0:
         first = _line(study, row, "check_listed, first", seen[:1], 1)
         return [first, _line(study, row, kernel, seen[1:], count - 1)] if count > 1 else [first]
     return [_line(study, row, kernel, seen, count)] if count or seen else []
@@ -210,7 +214,7 @@ def to_markdown(study: dict[str, Any]) -> str:
         f"# The kernels of the strategies on {study['device']}",
         f"Measured {study['date']}, commit {study['commit'] or 'unknown'}, dmr {study['version']}; {tools}. "
         f"Input: {study['input']}, {study['triangles']:,} triangles, refined to 30 degrees.",
-        EXPLANATION.format(launches=study["launches"]),
+        EXPLANATION.format(launches=study["launches"], after=study["after"]),
         f"```sh\n{study['command']}\n```",
     ]
     missing = {name for row in study["rows"] for launch in row["seen"] for name in METRICS if launch.get(name) is None}
@@ -246,6 +250,7 @@ def parser() -> argparse.ArgumentParser:
     add("--rows", nargs="+", choices=[row.name for row in ROWS], metavar="NAME",
         help=f"of {', '.join(row.name for row in ROWS)} (default: all)")  # fmt: skip
     add("--launches", type=int, default=200, metavar="N", help="read the counters of so many a row (default: 200)")
+    add("--after", type=int, default=0, metavar="N", help="... from the first after N rounds (default: 0)")
     add("--timeout", type=float, default=120.0, metavar="SECONDS", help="for each row (default: 120)")
     add("--ncu", default="ncu", metavar="PATH", help="NVIDIA's Nsight Compute (default: ncu, on the PATH)")
     add("-o", "--output", type=Path, default=Path("study"), metavar="FOLDER", help="default: study")
