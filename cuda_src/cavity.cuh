@@ -154,6 +154,7 @@ class Growth {
 //     bits 54-32  urgency    of the triangle (quality.cuh), or of the segment: shortest first
 //     bits 31-0   cavity     scattered, so that ties are broken at random; unique
 
+constexpr int32 LAST_STAMP = 255; // after it owner words are cleared, and the stamps start again
 constexpr int URGENCY_BITS = 23;
 constexpr uint32 URGENCY_MASK = (1u << URGENCY_BITS) - 1;
 

@@ -38,8 +38,8 @@ INLINE Outcome grow_around_triangle(const Cavity &cavity, int32 root, const Tria
 
 // Grows the cavities of triangles; where only_damaged is 1, those that another cavity has changed, and no others.
 KERNEL(grow_triangle_cavities, const int32 *roots, Count segments, int32 only_damaged, const Triangle *triangles,
-       const Point *points, float64 limit, float64 lens, int32 *wishes, int32 room, int64 records, int32 *members, RimEdge *rims,
-       Point *steiner, uint8 *off_center, Extent *extents, int32 *outcomes) {
+       const Point *points, float64 limit, float64 lens, int32 *wishes, int32 room, int64 records, int32 *members,
+       RimEdge *rims, Point *steiner, uint8 *off_center, Extent *extents, int32 *outcomes) {
     FOR_RANGE (i) {
         if (i < segments || (only_damaged && outcomes[i] != DAMAGED))
             continue;
@@ -61,8 +61,8 @@ INLINE bool in_circumcircle(const Triangle &t, const Point *points, Point p) {
 // A subsegment's cavity, on both of its sides. The point lies on the subsegment up to rounding, so the triangles beside
 // it are members whatever the in-circle test says, and the subsegment is no rim.
 KERNEL(grow_segment_cavities, const int32 *roots, int32 only_damaged, const Triangle *triangles,
-       const Subsegment *subsegments, const Point *points, int32 room, int64 records, int32 *members, RimEdge *rims, const Point *steiner,
-       Extent *extents, int32 *outcomes) {
+       const Subsegment *subsegments, const Point *points, int32 room, int64 records, int32 *members, RimEdge *rims,
+       const Point *steiner, Extent *extents, int32 *outcomes) {
     FOR_RANGE (i) {
         if (outcomes[i] == PRECISION || (only_damaged && outcomes[i] != DAMAGED)) // no room between its ends, or whole
             continue;

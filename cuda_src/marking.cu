@@ -1,7 +1,7 @@
 // Which of the grown cavities go ahead: marking, after Nasre, Burtscher and Pingali (2013) and the thesis, chapter 5.
 //
-// A kernel here reads or writes the owner words of triangles, never both with an effect on the same launch, so that the
-// boundary between two launches is the only barrier.
+// A phase ends where its launch does. Only remark_cavity reads and writes owner words in one launch, and races by design;
+// mark_in_three_phases has barriers of the grid in place of the ends of launches.
 #include "quality.cuh"
 
 // keys[i] orders the cavities of this step (cavity.cuh).
@@ -131,63 +131,64 @@ struct Marker {
                  visit(i, [&](int32 t) { return racing_load(&triangles[t].owner) == keys[i]; });
         if (won[i]) {
             outcomes[i] = OWNER;
-            racing_store(progress, 1);
+            if (progress != nullptr)
+                racing_store(progress, 1);
         }
     }
 };
 
 KERNEL(mark_cavity, int32 room, int64 records, int32 *members, RimEdge *rims, const Extent *extents,
        const uint64 *keys, const int32 *outcomes, Triangle *triangles) {
-    const Marker cavities = {room, records, members, rims, extents, keys};
+    const Marker marker = {room, records, members, rims, extents, keys};
     FOR_RANGE (i)
         if (outcomes[i] == UNDECIDED)
-            cavities.mark(i, triangles);
+            marker.mark(i, triangles);
 }
 
 KERNEL(remark_cavity, int32 room, int64 records, int32 *members, RimEdge *rims, const Extent *extents,
        const uint64 *keys, const int32 *outcomes, Triangle *triangles) {
-    const Marker cavities = {room, records, members, rims, extents, keys};
+    const Marker marker = {room, records, members, rims, extents, keys};
     FOR_RANGE (i)
         if (outcomes[i] == UNDECIDED)
-            cavities.remark(i, triangles);
+            marker.remark(i, triangles);
 }
 
 KERNEL(mark_cavity_atomic, int32 room, int64 records, int32 *members, RimEdge *rims, const Extent *extents,
        const uint64 *keys, const int32 *outcomes, Triangle *triangles) {
-    const Marker cavities = {room, records, members, rims, extents, keys};
+    const Marker marker = {room, records, members, rims, extents, keys};
     FOR_RANGE (i)
         if (outcomes[i] == UNDECIDED)
-            cavities.mark_atomic(i, triangles);
+            marker.mark_atomic(i, triangles);
 }
 
 KERNEL(check_marks, int32 room, int64 records, int32 *members, RimEdge *rims, const Extent *extents,
        const uint64 *keys, int32 *outcomes, const Triangle *triangles, int32 *won, int32 *progress) {
-    const Marker cavities = {room, records, members, rims, extents, keys};
+    const Marker marker = {room, records, members, rims, extents, keys};
     FOR_RANGE (i)
-        cavities.check(i, triangles, outcomes, won, progress);
+        marker.check(i, triangles, outcomes, won, progress);
 }
 
 // The three phases in one kernel, as Nasre, Burtscher and Pingali have them: a barrier of the whole grid stands where
 // otherwise a launch ends and the next begins.
 GRID_KERNEL(mark_in_three_phases, int32 room, int64 records, int32 *members, RimEdge *rims, const Extent *extents,
             const uint64 *keys, int32 *outcomes, Triangle *triangles, int32 *won, int32 *progress) {
-    const Marker cavities = {room, records, members, rims, extents, keys};
+    const Marker marker = {room, records, members, rims, extents, keys};
     FOR_RANGE (i)
         if (outcomes[i] == UNDECIDED)
-            cavities.mark(i, triangles);
+            marker.mark(i, triangles);
     GRID_BARRIER();
     FOR_RANGE (i)
         if (outcomes[i] == UNDECIDED)
-            cavities.remark(i, triangles);
+            marker.remark(i, triangles);
     GRID_BARRIER();
     FOR_RANGE (i)
-        cavities.check(i, triangles, outcomes, won, progress);
+        marker.check(i, triangles, outcomes, won, progress);
 }
 
 // Where the races left nobody all of its triangles: one thread lets one cavity go ahead, and the round is not lost.
-KERNEL(force_one, const int32 *progress, int64 records, int32 *outcomes, int32 *won) {
+KERNEL(force_one, const int32 *progress, int64 cavities, int32 *outcomes, int32 *won) {
     FOR_RANGE (once)
-        for (Index i = 0; i < records && !progress[once]; ++i)
+        for (Index i = 0; i < cavities && !progress[once]; ++i)
             if (outcomes[i] == UNDECIDED) {
                 outcomes[i] = OWNER;
                 won[i] = 1;

@@ -31,8 +31,8 @@ INLINE void set_side(Subsegment *subsegments, int32 subsegment, int32 from, int3
 // the fan where the rim's chains end are their two sides.
 KERNEL(retriangulate, const int32 *roots, Count segments, Count stamp, int32 room, int64 records, int32 *members,
        RimEdge *rims, const Extent *extents, const uint64 *keys, const Point *steiner, const float64 *parameters,
-       const int32 *won, const int32 *vertex_offsets, const int32 *slot_offsets, const int32 *fresh_offsets, Count vertices,
-       Count slots, Count subsegment_count, Triangle *triangles, Point *points, int32 *vertex_origin,
+       const int32 *won, const int32 *vertex_offsets, const int32 *slot_offsets, const int32 *fresh_offsets,
+       Count vertices, Count slots, Count subsegment_count, Triangle *triangles, Point *points, int32 *vertex_origin,
        float64 *vertex_parameter, Subsegment *subsegments, int32 *subsegment_origin, int32 *wishes, int32 *fresh) {
     FOR_RANGE (i) {
         if (!won[i])

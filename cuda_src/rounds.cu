@@ -32,8 +32,6 @@ enum ProgressEntry : int32 {
 
 enum StopReason : int32 { GO_ON, NO_CANDIDATE, CANDIDATE_ROOM, WINNER_ROOM, LARGE_CAVITIES, ENOUGH_ROUNDS };
 
-constexpr int32 LAST_STAMP = 255; // cavity.cuh
-
 // After the wishes were counted: segments first.
 KERNEL(count_wishes, const int32 *wish_offsets, int32 *progress) {
     FOR_RANGE (once) {
@@ -71,7 +69,7 @@ KERNEL(begin_round, const int32 *candidate_offsets, int32 most_candidates, int32
 }
 
 // After the winners are known: whether the arrays have room for them.
-KERNEL(admit_winners, const int32 *vertex_offsets, const int32 *slot_offsets, const int32 *fresh_offsets,
+KERNEL(fit_winners, const int32 *vertex_offsets, const int32 *slot_offsets, const int32 *fresh_offsets,
        int32 most_vertices, int32 most_slots, int32 most_subsegments, int32 most_bad, int32 *progress) {
     FOR_RANGE (once) {
         const int32 count = progress[CANDIDATES];
@@ -92,7 +90,15 @@ KERNEL(admit_winners, const int32 *vertex_offsets, const int32 *slot_offsets, co
 }
 
 // One line of the history of a run: the totals after each round.
-enum HistoryEntry : int32 { GROWN, VERTICES_AFTER, LOST_CONFLICTS, BAD_AFTER, TRIANGLES_AFTER, NANOSECONDS, HISTORY_ENTRIES };
+enum HistoryEntry : int32 {
+    GROWN,
+    VERTICES_AFTER,
+    LOST_CONFLICTS,
+    BAD_AFTER,
+    TRIANGLES_AFTER,
+    NANOSECONDS,
+    HISTORY_ENTRIES,
+};
 
 // After the round's new triangles are listed and its outcomes counted. `counts` are those of the whole run.
 KERNEL(end_round, const int32 *list_offsets, const int64 *counts, int32 most_rounds, int64 *history, int32 *progress) {

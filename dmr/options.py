@@ -10,7 +10,8 @@ from typing import Any
 from dmr.errors import OptionError
 
 MARKINGS = ("deterministic", "two-stage", "atomic", "three-phase", "three-phase-barrier")
-BALANCES = ("work-stealing", "none", "child-launch", "child-launch-per-cavity")
+CHILD_LAUNCHES = ("child-launch", "child-launch-per-cavity")  # the balances that need a GPU
+BALANCES = ("work-stealing", "none", *CHILD_LAUNCHES)
 LOOPS = ("auto", "host", "device")
 STEINER_RULES = ("off-center", "circumcenter")
 KEPT_SEGMENTS = ("none", "boundary", "all")
@@ -80,11 +81,33 @@ class RefineOptions:
         ):
             if value not in known:
                 raise OptionError(f"{name} must be one of {', '.join(known)}, not {value!r}")
-        if self.loop == "device" and (self.marking != MARKINGS[0] or self.balance.startswith("child-launch")):
-            raise OptionError(
-                f"the device drives rounds of the marking {MARKINGS[0]!r}, checked without child launches, not of "
-                f"{self.marking!r} with {self.balance!r}: take loop 'host' or 'auto'"
-            )
+        self.check_loop()
+
+    def needs_host(self, *, size: bool = False, progress: bool = False, profile: bool = False) -> str | None:
+        """What a refinement needs the host for between rounds, or None: then the device can drive them by itself.
+
+        Args:
+            size, progress, profile: whether there is a size function, a progress callback, a profile.
+        """
+        if self.marking != MARKINGS[0]:
+            return f"marking {self.marking!r}"
+        if self.balance in CHILD_LAUNCHES:
+            return f"balance {self.balance!r}"
+        asked = {"a size function": size, "a progress callback": progress, "a profile": profile}
+        return next((name for name, wanted in asked.items() if wanted), None)
+
+    def check_loop(self, **asked: bool) -> None:
+        """Refuses what needs the host between rounds, where the device is to drive them.
+
+        Args:
+            asked: as for `needs_host`.
+
+        Raises:
+            OptionError: says what.
+        """
+        reason = self.needs_host(**asked)
+        if self.loop == "device" and reason is not None:
+            raise OptionError(f"loop 'device' does not go with {reason}: take loop 'host' or 'auto'")
 
     def check_device(self, device: str, *, launches_children: bool) -> None:
         """Refuses what a device cannot do.
@@ -92,7 +115,7 @@ class RefineOptions:
         Raises:
             OptionError: kernels are to launch kernels, and cannot there.
         """
-        if self.balance.startswith("child-launch") and not launches_children:
+        if self.balance in CHILD_LAUNCHES and not launches_children:
             raise OptionError(
                 f"balance {self.balance!r} is not available on {device}: only a GPU's kernels can launch kernels; "
                 "take 'work-stealing' (the default) or 'none', or a GPU"

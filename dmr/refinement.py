@@ -29,8 +29,8 @@ from dataclasses import replace
 
 import numpy as np
 
-from dmr.errors import InternalError, InvalidMeshError, OptionError, OutOfMemoryError
-from dmr.memory import Device, DeviceArray, bound_of, compact, flagged_indices, open_device, scan, total
+from dmr.errors import InternalError, InvalidMeshError, OutOfMemoryError
+from dmr.memory import Device, DeviceArray, bound_of, compact, flagged_indices, open_device, total
 from dmr.meshes import Mesh, Pslg
 from dmr.options import PROMISED_ANGLE, PROMISED_CONFORMING_ANGLE, RefineOptions
 from dmr.pipeline.admission import admit
@@ -41,8 +41,9 @@ from dmr.pipeline.clock import Clock
 from dmr.pipeline.device_rounds import DeviceRounds, Ended, Entry, Stop
 from dmr.pipeline.flips import make_delaunay
 from dmr.pipeline.ledger import Ledger
-from dmr.pipeline.marking import MARKINGS, Deterministic
+from dmr.pipeline.marking import MARKINGS
 from dmr.pipeline.records import TRIANGLE
+from dmr.pipeline.selecting import flag_unbeaten, flag_wishes, keep_most_urgent
 from dmr.pipeline.stamps import Stamps
 from dmr.pipeline.thresholds import FOR_TINY_MESHES, Thresholds, thresholds
 from dmr.pipeline.worklist import BadTriangles
@@ -143,7 +144,7 @@ def refine(
         loop=loop,
         strict=strict,
     )
-    _check_loop(options, size=size is not None, progress=progress is not None, profile=profile)
+    options.check_loop(size=size is not None, progress=progress is not None, profile=profile)
     opened = open_device(device, threads)
     options.check_device(opened.name, launches_children=opened.launches_children)
     notes: list[str] = []
@@ -156,13 +157,6 @@ def refine(
         result = _smallest(mesh, options, opened, size, result, profile=profile)
     spent = {"triangulate": seconds, **result.seconds, "total": result.seconds["total"] + seconds}
     return replace(result, warnings=(*notes, *result.warnings), seconds=spent)
-
-
-def _check_loop(options: RefineOptions, **asked: bool) -> None:
-    """Refuses what needs the host between rounds, where the device is to drive them."""
-    needs_host = [name for name, wanted in asked.items() if wanted]
-    if options.loop == "device" and needs_host:
-        raise OptionError(f"loop 'device' does not go with {' and '.join(needs_host)}: take loop 'host' or 'auto'")
 
 
 def _smallest(
@@ -236,7 +230,7 @@ class Run:
         self.large_waiting = False
         self.small_mesh = SMALL_MESH if options.min_angle <= 30 else SMALL_MESH_ABOVE_30_DEGREES
         self.driven_by_device = False  # whether it was, so far
-        self.by_device = self._driven_by_device(size, profile=profile)
+        self.by_device = self._loop_of_device(size, profile=profile)
         # How often what was given up is tried again, and how many points there were at the last time.
         self.tries_left = MOST_TRIES
         self.inserted_before = 0
@@ -310,7 +304,8 @@ class Run:
 
     def _work_left(self) -> bool:
         if self.wished_count == 0:
-            self.bad.prune()
+            with self.clock.phase("list"):
+                self.bad.prune()
         return self.wished_count > 0 or self.bad.count > 0
 
     def _try_again(self) -> bool:
@@ -319,12 +314,13 @@ class Run:
             return False
         self.inserted_before = self.ledger.inserted
         self.tries_left -= 1
-        state, flags = self.state, self.space.array("given_up_flags", self.state.slots, np.int32)
-        self.device.launch("flag_given_up", state.slots, state.quality, flags)
-        if flagged_indices(flags, state.slots)[1] == 0:
-            return False
-        self.device.launch("clear_unsplittable", state.subsegments_count, state.wishes)
-        self._check_everything()
+        with self.clock.phase("check"):
+            state, flags = self.state, self.space.array("given_up_flags", self.state.slots, np.int32)
+            self.device.launch("flag_given_up", state.slots, state.quality, flags)
+            if flagged_indices(flags, state.slots)[1] == 0:
+                return False
+            self.device.launch("clear_unsplittable", state.subsegments_count, state.wishes)
+            self._check_everything()
         return self._work_left()
 
     def _round(self) -> str | None:
@@ -394,29 +390,20 @@ class Run:
         """
         device, state, space = self.device, self.state, self.space
         if self.wished_count:
-            roots, count = flagged_indices(self.wish_flags, state.subsegments_count)
-            count = min(count, most or count)
+            roots = space.array("roots", self.wished_count, np.int32)
+            device.launch("scatter_indices", state.subsegments_count, *self.wishes, roots)
+            count = min(self.wished_count, most or self.wished_count)
             return roots, count, count
         bad, listed = self.bad.count, self.bad.slots
-        flags = space.array("candidate_flags", bad, np.int32)
-        if large:
-            device.launch("select_large", bad, listed, state.quality, flags)
-            self._keep_most_urgent(flags)
-        elif self.marking.filters:
-            device.launch("select_candidates", bad, listed, state.triangles, state.quality, flags)
-            if state.slots <= self.small_mesh:
-                self._keep_most_urgent(flags)
+        if self.marking.filters and not large:
+            flags = flag_unbeaten(state, space, listed, bad)
         else:
-            device.launch("select_all", bad, listed, state.quality, flags)
+            flags = space.array("candidate_flags", bad, np.int32)
+            device.launch("select_large" if large else "select_all", bad, listed, state.quality, flags)
+        if large or (self.marking.filters and state.slots <= self.small_mesh):
+            keep_most_urgent(state, listed, bad, flags, device.zeros(1, np.int32))
         roots, count = compact(listed, flags, bad)
         return roots, min(count, most or count), 0
-
-    def _keep_most_urgent(self, flags: DeviceArray) -> None:
-        """Of the flagged bad triangles, keeps those with the shortest edges."""
-        shared = (self.bad.slots, self.state.quality)
-        most_urgent = self.device.zeros(1, np.int32)
-        self.device.launch("find_most_urgent", self.bad.count, *shared, flags, most_urgent)
-        self.device.launch("keep_most_urgent", self.bad.count, *shared, most_urgent, flags)
 
     def _cut(self, cavities: Cavities, remaining: int) -> Needs:
         """Lets only the `remaining` winners of highest priority go ahead."""
@@ -438,10 +425,9 @@ class Run:
 
     # ---- Rounds without the host ---------------------------------------------------------------------------------
 
-    def _driven_by_device(self, size: Size | None, *, profile: bool) -> DeviceRounds | None:
-        """The loop that the device drives, where it can and is to."""
-        able = isinstance(self.marking, Deterministic) and self.balance.in_graphs and not self.limits.most
-        able = able and size is None and not profile
+    def _loop_of_device(self, size: Size | None, *, profile: bool) -> DeviceRounds | None:
+        """The loop that the device drives, where it can and is to; the recipes of tiny meshes are the host's."""
+        able = self.options.needs_host(size=size is not None, profile=profile) is None and not self.limits.most
         wanted = self.options.loop == "device" or (self.options.loop == "auto" and self.device.threads == 0)
         if not (able and wanted):
             return None
@@ -476,7 +462,7 @@ class Run:
             self.large_waiting = True
             stopped = self._large_passes()
             self.ledger.close_round(self.bad.count, self.state.slots)
-        return stopped
+        return stopped  # after the other reasons there is nothing to do before the next round, or the end
 
     def _take_over(self, ended: Ended) -> None:
         """Enters in the books what the device did."""
@@ -511,7 +497,5 @@ class Run:
     def _count_wishes(self) -> None:
         """How many subsegments wait to be split."""
         count = self.state.subsegments_count
-        self.wish_flags = self.space.array("wish_flags", count, np.int32)
-        self.device.launch("flag_wished", count, self.state.wishes, self.wish_flags)
-        offsets = scan(self.wish_flags, count, out=self.space.array("wish_offsets", count + 1, np.int32))
-        self.wished_count = total(offsets, count)
+        self.wishes = flag_wishes(self.state, self.space, count)
+        self.wished_count = total(self.wishes[1], count)

@@ -13,7 +13,9 @@ class Round:
     """One round of a refinement.
 
     Attributes:
-        attempted: cavities grown in it; inserted: points that went in; lost: cavities that lost a conflict.
+        attempted: cavities grown in it; inserted: points that went in.
+        lost: cavities that lost a conflict. With two stages, those that were not processed in the end, also because
+            another one had changed them; not those that lost in the first stage and went in in the second.
         bad: bad triangles listed after it (among them some that a later cavity has mended since).
         triangles: of the mesh after it.
         seconds: from the first check of the triangles to its end, wall clock.
@@ -34,9 +36,10 @@ class Refinement:
     Attributes:
         mesh: the result. Its first vertices are the input's, in the input's order, bit for bit.
         device: where it ran, for instance "cpu" or "cuda:0 (NVIDIA H200)"; threads: CPU threads (0 on a GPU).
-        marking, balance: the strategies that ran; loop: who drove the rounds, "host" or "device".
+        marking, balance: the strategies that ran.
+        loop: who drove the rounds, "host" or "device"; of a tiny mesh, those of the run that was kept.
         steiner: points inserted by kind: off_center, circumcenter, segment.
-        rounds: rounds of the host loop; attempts: cavities grown; acceptance: insertions over attempts.
+        rounds: rounds, whoever drove them; attempts: cavities grown; acceptance: insertions over attempts.
         outcomes: cavities by what became of them: inserted, lost_conflict, encroached, precision, blocked (by
             a segment that is never split), overflowed, budget.
         host_processed: triangle records that were moved to or from the host during the rounds, where a serial path
@@ -53,7 +56,8 @@ class Refinement:
         launches: kernels launched by the host, by name.
         checks: how the quality checks of new triangles were shared out: "children", kernels launched from the device
             (and "refused", those that could not be: their work was done by the thread that wanted to launch them). Of a
-            profiled run also "shares", threads that checked something, "checked", triangles, and "largest_share".
+            profiled run also "shares", indices of a launch (on a GPU: threads) that checked something, "checked",
+            triangles, and "largest_share".
         tries: how many recipes were tried; tiny meshes are refined by several, and the smallest result is this one.
         warnings: what a user should know (a fallback, a flip, a limit), one sentence each.
     """
@@ -105,7 +109,7 @@ class Refinement:
             "flips": self.flips,
             "complete": self.complete,
             "seconds": dict(self.seconds),
-            "launches": sum(self.launches.values()),
+            "launches": dict(self.launches),
             "checks": dict(self.checks),
             "tries": self.tries,
             "warnings": list(self.warnings),

@@ -1,11 +1,12 @@
 """Why a row of the study is fast or slow: counters of its kernels, read by NVIDIA's Nsight Compute (ncu).
 
-    python scripts/profile_strategies.py                                   # every row on the 1.1 M input; needs a GPU
-    python scripts/profile_strategies.py --input thesis-5.6m --rows base deterministic --launches 400
+    python scripts/profile_strategies.py            # every row that the host drives, on the 1.1 M input; needs a GPU
+    python scripts/profile_strategies.py --input thesis-5.6m --rows base deterministic-host --launches 400
     python scripts/profile_strategies.py --redraw study/2026-11-21-h200-profile.json       # tables again, no run
 
-Rows and inputs are those of study_refinement.py. Each row refines the input once, in a process of its own under ncu,
-which reads the counters of the first launches of the kernels that grow, mark, retriangulate and check.
+Rows and inputs are those of study_refinement.py, but for the row whose rounds the device drives. Each row refines the
+input once, in a process of its own under ncu, which reads the counters of the first launches of the kernels that grow,
+mark, retriangulate and check.
 
 FOLDER gets NAME-profile.json (every launch), NAME-profile.csv and NAME-profile.md (a line a row and kernel), again
 after each row; the tables are printed. `dmr devices --warm` compiles the kernels ahead, outside the time limit. Exit
@@ -21,21 +22,20 @@ import shlex
 import sys
 from collections.abc import Sequence
 from datetime import datetime, timezone
-from functools import partial
 from pathlib import Path
 from typing import Any
 
 import profile_runs
+import study_files
 from machines import commit, cuda_compiler, gpu_driver, machine
 from measuring import INPUTS, points_of
 from profile_runs import FIGURES, KERNELS, METRICS, TIME, Launch, NoFiguresError
-from study_files import prepare
+from study_files import default_name, prepare, say
 from study_rows import ROWS as STUDY_ROWS
 from study_tables import Line, markdown_table, to_csv
 
 import dmr
-from dmr.errors import DeviceUnavailableError, DmrError, FileError, OptionError
-from dmr.io.replacing import replace_files, write_bytes
+from dmr.errors import DeviceUnavailableError, DmrError, OptionError
 
 FORMAT = "profile 1"  # of the JSON; rises when a reader of the old one would go wrong
 EXPLANATION = """\
@@ -45,9 +45,9 @@ longer than in an undisturbed run, and compare kernels with each other. *Seen* a
 run; the time in all is theirs. From *longest* on the figures are those of the longest of them: its time, the blocks of
 its grid, the threads that take part in an instruction (of 32), active warps and the throughput of DRAM and L2 in
 percent of what the device can do, sectors of L2 that atomic operations took (with a result or without), registers a
-thread, bytes to and from DRAM. The first launch of check_listed checks all triangles of the input, before the first
-round, and stands by
-itself."""
+thread, bytes to and from DRAM."""
+FIRST_CHECK = """\
+The first launch of check_listed checks all triangles of the input, before the first round, and stands by itself."""
 CHILDREN = """\
 ncu does not see kernels that are launched from the device: the {children:,} of child_check, which do this row's checks.
 The line of check_by_children has of them what the launching kernel's own figures have."""
@@ -62,9 +62,7 @@ def main(arguments: Sequence[str] | None = None) -> int:
     options = parser().parse_args(arguments)
     given = sys.argv[1:] if arguments is None else arguments
     try:
-        study = read(options.redraw) if options.redraw else run(options, given)
-        for path in write(study, options.redraw.parent if options.redraw else options.output):
-            say(f"wrote {path}")
+        study = redraw(options.redraw) if options.redraw else run(options, given)
     except DmrError as error:
         print(f"profile_strategies: {error}", file=sys.stderr)
         return error.exit_code
@@ -126,53 +124,41 @@ def run(options: argparse.Namespace, arguments: Sequence[str]) -> dict[str, Any]
     if not study["rows"]:
         reasons = "; ".join(f"{name}: {reason}" for name, reason in study["left_out"].items())
         raise DeviceUnavailableError(f"no row could be profiled: {reasons}")
+    say(*(f"wrote {path}" for path in write(study, options.output)))  # again: rows may be left out since
     return study
 
 
-def default_name(device: str) -> str:
-    """The date and the card: "2026-11-21-h200"."""
-    card = re.search(r"\((?:NVIDIA )?([^,)]*)", device)
-    return f"{datetime.now(timezone.utc):%Y-%m-%d}-" + re.sub(r"[^a-z0-9]+", "-", (card[1] if card else device).lower())
-
-
-def say(*sentences: str) -> None:
-    """Progress, on stderr; a line a sentence."""
-    print(*(f"{sentence}\n" for sentence in sentences), sep="", end="", file=sys.stderr, flush=True)
+def redraw(path: Path) -> dict[str, Any]:
+    """Makes the tables beside a record again."""
+    study = read(path)
+    say(*(f"wrote {path}" for path in write_derived(study, path.parent)))
+    return study
 
 
 # ---- Files ---------------------------------------------------------------------------------------------------------
 
 
 def write(study: dict[str, Any], folder: Path) -> list[Path]:
-    """Moves the record into place, and with it the tables that are derived from it; returns the files."""
+    """Writes the record, and then the tables that are derived from it; returns the files."""
     # A launch a line.
     record = re.sub(r"\{\s*\"kernel\"[^{}]*\}", lambda found: " ".join(found[0].split()), json.dumps(study, indent=1))
-    texts = {"csv": to_csv(lines(study)), "md": to_markdown(study), "json": record + "\n"}
-    fills = [
-        (folder / f"{study['name']}-profile.{suffix}", partial(_fill, text.encode())) for suffix, text in texts.items()
-    ]
-    return replace_files(fills, overwrite=True)
+    path = folder / f"{study['name']}-profile.json"
+    return [*study_files.put({path: f"{record}\n".encode()}), *write_derived(study, folder)]
 
 
-def _fill(data: bytes, descriptor: int) -> None:
-    write_bytes(descriptor, data)
+def write_derived(study: dict[str, Any], folder: Path) -> list[Path]:
+    """Writes the tables; returns the files."""
+    texts = {"csv": to_csv(lines(study)), "md": to_markdown(study)}
+    return study_files.put({folder / f"{study['name']}-profile.{end}": text.encode() for end, text in texts.items()})
 
 
 def read(path: Path) -> dict[str, Any]:
-    """A record that was written before.
+    """A record that was written before; one from before there was --after, as if after 0 rounds.
 
     Raises:
         FileError: no such file, or no record of this format.
     """
-    try:
-        study = json.loads(path.read_text(encoding="utf-8"))
-    except OSError as error:
-        raise FileError(f"cannot be read: {error.strerror}", path) from None
-    except ValueError as error:
-        raise FileError(f"is no JSON ({error})", path) from None
-    if not isinstance(study, dict) or study.get("format") != FORMAT or not study.get("rows"):
-        raise FileError(f"is no record of profile_strategies.py in the format {FORMAT!r}", path)
-    return study
+    return {"after": 0, **study_files.read(path, FORMAT, "rows")}
 
 
 # ---- Tables --------------------------------------------------------------------------------------------------------
@@ -214,7 +200,8 @@ def to_markdown(study: dict[str, Any]) -> str:
         f"# The kernels of the strategies on {study['device']}",
         f"Measured {study['date']}, commit {study['commit'] or 'unknown'}, dmr {study['version']}; {tools}. "
         f"Input: {study['input']}, {study['triangles']:,} triangles, refined to 30 degrees.",
-        EXPLANATION.format(launches=study["launches"], after=study["after"]),
+        EXPLANATION.format(launches=study["launches"], after=study["after"])
+        + f"\n{FIRST_CHECK}" * (study["after"] == 0),
         f"```sh\n{study['command']}\n```",
     ]
     missing = {name for row in study["rows"] for launch in row["seen"] for name in METRICS if launch.get(name) is None}

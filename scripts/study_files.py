@@ -1,22 +1,36 @@
-"""The study's files: the record, as JSON, and what is derived from it. Each is moved into place when it is whole."""
+"""What both scripts of the study share: how files are called, read and moved into place, and sentences on stderr."""
 
 from __future__ import annotations
 
 import json
 import re
-from collections.abc import Sequence
+import sys
+from collections.abc import Mapping
+from datetime import datetime, timezone
+from functools import partial
 from pathlib import Path
 from typing import Any
 
-import study_plots
-import study_tables
-
-from dmr.errors import FileError, OptionError
+from dmr.errors import FileError
 from dmr.io.replacing import replace_files, write_bytes
 
-FORMAT = 1  # of the JSON; rises when a reader of the old one would go wrong
-# What has to be equal in records that are joined.
-COMMON = ("format", "device", "machine", "version", "commit", "min_angle")
+
+def say(*sentences: str) -> None:
+    """Progress, on stderr; a line a sentence."""
+    print(*(f"{sentence}\n" for sentence in sentences), sep="", end="", file=sys.stderr, flush=True)
+
+
+def default_name(device: str, threads: int = 0) -> str:
+    """The date and the device: "2026-11-21-h200", "2026-11-21-2-cores".
+
+    Args:
+        device: what it is called, for instance "cuda:0 (NVIDIA H200)"; threads: of a CPU, 0 on a GPU.
+    """
+    card = re.search(r"\((?:NVIDIA )?([^,)]*)", device)
+    where = card[1] if card else device
+    if threads > 0:
+        where = f"{threads} core{'s' if threads != 1 else ''}"
+    return f"{datetime.now(timezone.utc):%Y-%m-%d}-" + re.sub(r"[^a-z0-9]+", "-", where.lower()).strip("-")
 
 
 def prepare(folder: Path) -> None:
@@ -31,64 +45,31 @@ def prepare(folder: Path) -> None:
         raise FileError(f"is no folder for results ({error.strerror})", folder) from None
 
 
-def write(study: dict[str, Any], folder: Path) -> list[Path]:
-    """Writes the record, and then what is derived from it; returns the files."""
-    record = {**study, "summary": study_tables.lines(study)}
-    return [*_put(folder / f"{study['name']}.json", _json(record).encode()), *write_derived(study, folder)]
+def put(contents: Mapping[Path, bytes]) -> list[Path]:
+    """Moves files into place when they are whole; returns their paths."""
+    return replace_files([(path, partial(_fill, data)) for path, data in contents.items()], overwrite=True)
 
 
-def write_derived(study: dict[str, Any], folder: Path) -> list[Path]:
-    """Writes tables and pictures; returns the files."""
-    name = study["name"]
-    return [
-        *_put(folder / f"{name}.csv", study_tables.to_csv(study_tables.lines(study)).encode()),
-        *_put(folder / f"{name}.md", study_tables.to_markdown(study, name).encode()),
-        *_put(folder / f"{name}-bars.png", study_plots.bars(study)),
-        *_put(folder / f"{name}-processed.png", study_plots.processed(study)),
-    ]
+def _fill(data: bytes, descriptor: int) -> None:
+    write_bytes(descriptor, data)
 
 
-def read(path: Path) -> dict[str, Any]:
+def read(path: Path, form: int | str, content: str) -> dict[str, Any]:
     """A record that was written before.
 
+    Args:
+        path: of the JSON.
+        form: what the record says of its format; content: under which key it must have something.
+
     Raises:
-        FileError: no such file, or no record of this format.
+        FileError: no such file, or no such record.
     """
     try:
-        study = json.loads(path.read_text(encoding="utf-8"))
+        record = json.loads(path.read_text(encoding="utf-8"))
     except OSError as error:
         raise FileError(f"cannot be read: {error.strerror}", path) from None
     except ValueError as error:
         raise FileError(f"is no JSON ({error})", path) from None
-    if not isinstance(study, dict) or study.get("format") != FORMAT or not study.get("inputs"):
-        raise FileError(f"is no record of the study in format {FORMAT}", path)
-    return study
-
-
-def joined(studies: Sequence[dict[str, Any]]) -> dict[str, Any]:
-    """One study with the inputs of all, which must come from one machine and one commit.
-
-    Raises:
-        OptionError: they differ in more than their inputs, or have one in common.
-    """
-    first = studies[0]
-    for other in studies[1:]:
-        for key in COMMON:
-            if other[key] != first[key]:
-                raise OptionError(f"records that differ cannot be joined: {key} is {first[key]} and {other[key]}")
-    inputs = [given for study in studies for given in study["inputs"]]
-    names = [given["input"] for given in inputs]
-    if len(set(names)) < len(names):
-        raise OptionError(f"records with an input in common cannot be joined: {', '.join(names)}")
-    left_out = {row: reason for study in studies for row, reason in study["left_out"].items()}
-    return {**first, "left_out": left_out, "inputs": sorted(inputs, key=lambda given: int(given["triangles"]))}
-
-
-def _json(record: dict[str, Any]) -> str:
-    """Indented, with lists of plain values on one line."""
-    text = json.dumps(record, indent=1)
-    return re.sub(r"\[[^\[\]{}]*\]", lambda found: re.sub(r"\n\s*", " ", found[0]), text) + "\n"
-
-
-def _put(path: Path, data: bytes) -> list[Path]:
-    return replace_files([(path, lambda descriptor: write_bytes(descriptor, data))], overwrite=True)
+    if not isinstance(record, dict) or record.get("format") != form or not record.get(content):
+        raise FileError(f"is not what this script writes: a record in format {form!r} with {content}", path)
+    return record

@@ -12,7 +12,8 @@ from collections.abc import Sequence
 from itertools import accumulate
 from typing import TYPE_CHECKING, Any
 
-from study_tables import Line, lines
+from study_rows import BASE, DEFAULT, HOST_DRIVEN
+from study_tables import Line, lines, titles
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes
@@ -22,15 +23,15 @@ INK, GREY = "#1b2430", "#8a929c"
 # Okabe and Ito's colours, which stay apart for colour-blind eyes; grey for their yellow, too pale for a line. Where
 # lines lie on each other, the dashes and the one broad line let all be seen.
 STYLES = {
-    "base": ("#000000", "-", 1.6),
+    BASE: ("#000000", "-", 1.6),
     "base-barrier": ("#8a929c", (0, (1, 1)), 2.0),
     "atomic": ("#E69F00", "-", 3.2),
     "two-stage": ("#0072B2", "-", 1.6),
     "work-stealing": ("#56B4E9", (0, (4, 1.5)), 1.6),
     "child-launch": ("#D55E00", "-", 1.6),
     "child-launch-per-cavity": ("#CC79A7", (0, (4, 1.5)), 1.6),
-    "deterministic-host": ("#009E73", (0, (4, 1.5)), 1.6),
-    "deterministic": ("#009E73", "-", 1.6),
+    HOST_DRIVEN: ("#009E73", (0, (4, 1.5)), 1.6),
+    DEFAULT: ("#009E73", "-", 1.6),
 }
 OTHER = (GREY, "-", 1.6)
 MIDDLE_INPUT = "thesis-1.1m"  # figure 6.8's
@@ -43,15 +44,14 @@ INCHES, DOTS = 9.0, 200  # wide; the same size of type as on a page of 900 pixel
 def bars(study: dict[str, Any]) -> bytes:
     """A PNG: a panel an input, a bar a row, as long as its median time; each says its time and its improvement."""
     found = lines(study)
-    names = list(dict.fromkeys(line["row"] for line in found))
-    titles = {row["row"]: row["title"] for given in study["inputs"] for row in given["rows"]}
+    names = titles(study)
     inputs = study["inputs"]
     figure, panels = _panels(len(inputs), 0.9 + 0.36 * len(names))
     for given, panel in zip(inputs, panels, strict=True):
         mine = {line["row"]: line for line in found if line["input"] == given["input"]}
-        _draw_bars(panel, names, mine, margin=0.1 + 0.22 * len(inputs))
+        _draw_bars(panel, list(names), mine, margin=0.1 + 0.22 * len(inputs))
         panel.set_title(f"{given['input']}\n{given['triangles']:,} triangles", fontsize=9, color=INK)
-    panels[0].set_yticks(range(len(names)), [titles[name] for name in names])
+    panels[0].set_yticks(range(len(names)), list(names.values()))
     panels[0].tick_params(axis="y", length=0, labelsize=9, labelcolor=INK)
     return _png(figure)
 
@@ -59,7 +59,7 @@ def bars(study: dict[str, Any]) -> bytes:
 def _draw_bars(panel: Axes, names: Sequence[str], mine: dict[str, Line], margin: float) -> None:
     """One panel; `margin` is the room for the figures beside the longest bar, in lengths of that bar."""
     shown = [line["median_ms"] for line in mine.values()]
-    base = mine.get("base")
+    base = mine.get(BASE)
     limit = max(shown) if base is None else min(max(shown), LONGEST_BAR * base["median_ms"])
     for place, name in enumerate(names):
         line = mine.get(name)
@@ -93,7 +93,7 @@ def _label(line: Line) -> str:
     time = f"{ms:,.0f} ms" if ms >= 100 else f"{ms:.1f} ms"
     if line["valid"] == "INVALID":
         return f"{time}, INVALID"
-    if improvement is None or line["row"] == "base":
+    if improvement is None or line["row"] == BASE:
         return time
     over = 1 - improvement / 100  # the base's time is 1
     return f"{time}  {over:.1f} times" if over >= LONGEST_BAR else f"{time}  {round(100 * over - 100):+d}%"

@@ -6,19 +6,9 @@
     python scripts/study_refinement.py --redraw study/2026-11-21-h200.json   # tables and pictures again, no run
 
 Inputs are Delaunay meshes of uniform random points in the unit square, seed 12345: the thesis' three, random-0.1m, and
-random-N for N points. Rows, in the order of table 6.3:
-
-    base                     three-phase marking in one stage (Nasre et al.); new triangles are checked by their maker
-    base-barrier             the same in one kernel, with a global barrier between the phases
-    atomic                   both stages of Algorithm 2 mark by atomic maximum
-    two-stage                three-phase marking, then atomic
-    work-stealing            the same; the new triangles are one list that all threads share
-    child-launch             the same; kernels launched from the device check them, one a block (GPU)
-    child-launch-per-cavity  the same, one a cavity (GPU)
-    deterministic            the default of dmr.refine
-
-Of each row a warm-up, the timed runs and one that is profiled by phase; the rows take turns. A time is that of the
-refinement alone, without the mesh's way in and out. Every result that counts is proved by dmr.validate, exactly.
+random-N for N points. --help lists the rows. Of each a warm-up, the timed runs and one that is profiled by phase; the
+rows take turns. A time is that of the refinement alone, without the mesh's way in and out. Every result that counts is
+proved by dmr.validate, exactly.
 
 FOLDER gets NAME.json (everything), NAME.csv, NAME.md, NAME-bars.png and NAME-processed.png, again after each input; the
 tables are printed. --redraw of several files joins their inputs; --name says what the joint study is called. Needs
@@ -29,25 +19,24 @@ from __future__ import annotations
 
 import argparse
 import importlib.util
-import re
 import shlex
 import sys
 from collections.abc import Sequence
-from datetime import datetime, timezone
 from pathlib import Path
 from typing import Any
 
-import study_files
+import study_records
 import study_tables
 from machines import commit, cuda_compiler, gpu_driver, host_compiler, machine
 from measuring import INPUTS, points_of
-from study_rows import chosen
+from study_files import default_name, prepare, say
+from study_rows import chosen, explained
 from study_runs import Plan, run_input
 
 import dmr
 from dmr.errors import DmrError, OptionError
 from dmr.generation import THESIS_INPUTS
-from dmr.memory import Device, open_device
+from dmr.memory import open_device
 from dmr.options import RefineOptions
 
 ON_CPU, ON_GPU = ("random-0.1m", "thesis-0.5m"), tuple(THESIS_INPUTS)
@@ -92,8 +81,8 @@ def run(options: argparse.Namespace, arguments: Sequence[str]) -> dict[str, Any]
         jobs=options.jobs,
     )
     study: dict[str, Any] = {
-        "format": study_files.FORMAT,
-        "name": options.name or default_name(device),
+        "format": study_records.FORMAT,
+        "name": options.name or default_name(device.description, device.threads),
         "device": device.description,
         "machine": {
             **machine(),
@@ -107,11 +96,10 @@ def run(options: argparse.Namespace, arguments: Sequence[str]) -> dict[str, Any]
         "inputs": [],
     }
     command = f"python scripts/study_refinement.py {shlex.join(arguments)}".rstrip()
-    study_files.prepare(options.output)
+    prepare(options.output)
     for name in inputs:
         study["inputs"].append({**run_input(name, rows, plan, say), "command": command})
-        for path in study_files.write(study, options.output):
-            say(f"wrote {path}")
+        say(*(f"wrote {path}" for path in study_records.write(study, options.output)))
     return study
 
 
@@ -120,31 +108,20 @@ def redraw(options: argparse.Namespace) -> dict[str, Any]:
     paths: list[Path] = options.redraw
     if len(paths) > 1 and not options.name:
         raise OptionError("several records are joined under a new name: say which with --name")
-    study = study_files.joined([study_files.read(path) for path in paths])
+    study = study_records.joined([study_records.read(path) for path in paths])
     study["name"] = options.name or paths[0].stem
-    write = study_files.write if options.name else study_files.write_derived
-    for path in write(study, paths[0].parent):
-        say(f"wrote {path}")
+    write = study_records.write if options.name else study_records.write_derived
+    say(*(f"wrote {path}" for path in write(study, paths[0].parent)))
     return study
-
-
-def default_name(device: Device) -> str:
-    """The date and the device: "2026-11-21-h200", "2026-11-21-2-cores"."""
-    card = re.search(r"\((?:NVIDIA )?([^,)]*)", device.description)
-    where = f"{device.threads} core{'s' if device.threads != 1 else ''}"
-    if device.threads == 0:
-        where = card[1] if card else device.name
-    return f"{datetime.now(timezone.utc):%Y-%m-%d}-" + re.sub(r"[^a-z0-9]+", "-", where.lower()).strip("-")
-
-
-def say(sentence: str) -> None:
-    """Progress, on stderr."""
-    print(sentence, file=sys.stderr, flush=True)
 
 
 def parser() -> argparse.ArgumentParser:
     """The options."""
-    found = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
+    found = argparse.ArgumentParser(
+        description=__doc__,
+        epilog=f"rows, in the order of table 6.3:\n{explained()}",
+        formatter_class=argparse.RawDescriptionHelpFormatter,
+    )
     add = found.add_argument
     defaults = f"default: {' and '.join(ON_CPU)} on the CPU, the thesis' three on a GPU"
     add("--device", default="auto", metavar="NAME", help="auto (a GPU where one works), cpu, cuda, cuda:1, ...")

@@ -12,10 +12,14 @@ from dmr.options import RefineOptions
 
 @dataclass(frozen=True)
 class Row:
-    """One strategy: its short name, what tables and pictures call it, and the options of `dmr.refine`."""
+    """One strategy: its short name, what tables and pictures call it, and the options of `dmr.refine`.
+
+    `explanation`: what it does, in one line, for whoever has to choose.
+    """
 
     name: str
     title: str
+    explanation: str
     marking: str
     balance: str
     loop: str = "host"
@@ -25,16 +29,65 @@ BASE = "base"  # improvements are over this row
 HOST_DRIVEN = "deterministic-host"
 DEFAULT = "deterministic"  # sizes are over this one's
 ROWS = (
-    Row(BASE, "base (3-phase, one stage)", "three-phase", "none"),
-    Row("base-barrier", "base with a global barrier", "three-phase-barrier", "none"),
-    Row("atomic", "only atomic", "atomic", "none"),
-    Row("two-stage", "3-phase + atomic", "two-stage", "none"),
-    Row("work-stealing", "+ work stealing", "two-stage", "work-stealing"),
-    Row("child-launch", "+ child launch, one a block", "two-stage", "child-launch"),
-    Row("child-launch-per-cavity", "+ child launch, one a cavity", "two-stage", "child-launch-per-cavity"),
-    Row(HOST_DRIVEN, "deterministic, host-driven", "deterministic", "work-stealing"),
-    Row(DEFAULT, "deterministic (default)", "deterministic", "work-stealing", "auto"),
+    Row(
+        BASE,
+        "base (3-phase, one stage)",
+        "three-phase marking in one stage (Nasre et al.); a cavity's new triangles are checked by one thread",
+        "three-phase",
+        "none",
+    ),
+    Row(
+        "base-barrier",
+        "base with a global barrier",
+        "the same in one kernel, with a global barrier between the phases",
+        "three-phase-barrier",
+        "none",
+    ),
+    Row("atomic", "only atomic", "both stages of Algorithm 2 mark by atomic maximum", "atomic", "none"),
+    Row("two-stage", "3-phase + atomic", "Algorithm 2: three-phase marking, then atomic", "two-stage", "none"),
+    Row(
+        "work-stealing",
+        "+ work stealing",
+        "the same; the new triangles are one list, of which each thread checks the same share",
+        "two-stage",
+        "work-stealing",
+    ),
+    Row(
+        "child-launch",
+        "+ child launch, one for 256 cavities",
+        "the same; kernels launched from the device check them, one for 256 cavities or more (GPU)",
+        "two-stage",
+        "child-launch",
+    ),
+    Row(
+        "child-launch-per-cavity",
+        "+ child launch, one a cavity",
+        "the same, one for each cavity (GPU)",
+        "two-stage",
+        "child-launch-per-cavity",
+    ),
+    Row(
+        HOST_DRIVEN,
+        "deterministic, host-driven",
+        "the default of dmr.refine, but the host drives the rounds (GPU)",
+        "deterministic",
+        "work-stealing",
+    ),
+    Row(
+        DEFAULT,
+        "deterministic (default)",
+        "the default of dmr.refine: on a GPU the device drives the rounds",
+        "deterministic",
+        "work-stealing",
+        "auto",
+    ),
 )
+
+
+def explained() -> str:
+    """The rows by name, a line each, as a script's help shows them."""
+    width = max(len(row.name) for row in ROWS)
+    return "\n".join(f"  {row.name:{width}}  {row.explanation}" for row in ROWS)
 
 
 def chosen(names: Sequence[str] | None, device: Device) -> tuple[list[Row], dict[str, str]]:

@@ -8,6 +8,8 @@ import statistics
 from collections.abc import Iterable, Sequence
 from typing import Any
 
+from study_rows import BASE, DEFAULT
+
 Line = dict[str, Any]
 
 PHASES = ("check", "select", "grow", "mark", "retriangulate", "list", "count")  # in the order of a round
@@ -15,20 +17,27 @@ PHASES = ("check", "select", "grow", "mark", "retriangulate", "list", "count")  
 DECIMALS = {
     "improvement_percent": 2, "size": 4, "acceptance": 4, "lost_a_round": 1, "launches_a_round": 1, "mean_share": 3,
 }  # fmt: skip
+LOST = (
+    "*Conflicts lost* are cavities that others kept from going in, counted when their round ends. With one stage (the "
+    "rows of the base, the deterministic ones) these are all that lost the marking. With the two stages of Algorithm 2 "
+    "(all other rows) a cavity that loses the first stage and goes in in the second is not among them; those are that "
+    "were dead, their triangle rebuilt by others, or damaged at the end. So this figure does not compare the rows of "
+    "the base with those of two stages."
+)
 VALID = {None: "not checked", True: "yes", False: "INVALID"}
 
 
-def lines(study: dict[str, Any], base: str = "base", default: str = "deterministic") -> list[Line]:
+def lines(study: dict[str, Any]) -> list[Line]:
     """One line a row and input, with everything that is derived: medians, improvements, ratios.
 
     Counts that differ from run to run are those of the median run. Phases and shares come from the profiled run.
+    Improvements are over the row `BASE`, sizes over `DEFAULT`. What an older record lacks is None.
 
     Args:
         study: as it stands in the JSON.
-        base: the row that improvements are over; default: the row that sizes are over.
     """
     return [
-        _line(study, given, row, _of(given, base), _of(given, default))
+        _line(study, given, row, _of(given, BASE), _of(given, DEFAULT))
         for given in study["inputs"]
         for row in given["rows"]
     ]
@@ -58,6 +67,7 @@ def _line(
     run, profiled = row["runs"][row["median_run"]], row["profiled"]
     seconds = [one["seconds"] for one in row["runs"]]
     median = statistics.median(seconds)
+    by_history = [one.get("seconds_by_history") for one in row["runs"]]
     digests = {one["sha256"] for one in (*row["runs"], profiled)}
     checks, rounds = profiled["checks"], max(run["rounds"], 1)
     return {
@@ -75,6 +85,7 @@ def _line(
         "median_ms": 1000 * median,
         "min_ms": 1000 * min(seconds),
         "max_ms": 1000 * max(seconds),
+        "history_ms": None if None in by_history else 1000 * statistics.median(by_history),
         "improvement_percent": None if base is None else 100 * (1 - median / _median(base, "seconds")),
         "triangles_out": run["triangles"],
         "size": None if default is None else run["triangles"] / _median(default, "triangles"),
@@ -118,7 +129,7 @@ def _cell(column: str, value: Any) -> str:
 def to_markdown(study: dict[str, Any], name: str) -> str:
     """The page: where it was measured, the tables, the pictures `name`-bars.png and `name`-processed.png."""
     found = lines(study)
-    machine, titles = study["machine"], _titles(study)
+    machine, names = study["machine"], titles(study)
     where = f"{machine['processor']}, {machine['cores']} cores, {machine['system']}"
     tools = [f"driver {machine['driver']}"] * (machine["driver"] is not None) + [f"{machine['compiler']}"]
     parts = [
@@ -126,11 +137,13 @@ def to_markdown(study: dict[str, Any], name: str) -> str:
         f"Measured {study['inputs'][0]['date']}, commit {study['commit'] or 'unknown'}, dmr {study['version']}; "
         f"{where}; {', '.join(tools)}; Python {machine['python']}, numpy {machine['numpy']}.",
         f"Refinement to {study['min_angle']:g} degrees of Delaunay meshes of uniform random points. Times are those of "
-        "the refinement alone, without the mesh's way in and out: medians of "
-        f"{_runs(study)} after a warm-up, the rows in turn. Improvements are over the base. "
+        "the refinement alone, without the mesh's way in and out: sums of its phases, medians of "
+        f"{_runs(study)} after a warm-up, the rows in turn. (The CSV has beside them, as history_ms, how long it took "
+        "from the start of the first check to the end of the last round.) Improvements are over the base. "
         "Counts are those of the median run; launches are the host's in the whole run, the way in included. Phases, "
         "and how many triangles a thread checked (its share), come from one more run that waits for the device after "
-        "each phase. Meshes are told apart by the digests of all these runs.",
+        "each phase, and whose rounds the host drives. Meshes are told apart by the digests of all these runs.",
+        LOST,
         "```sh\n" + "\n".join(dict.fromkeys(given["command"] for given in study["inputs"])) + "\n```",
     ]
     if any(line["valid"] == "INVALID" for line in found):
@@ -146,18 +159,19 @@ def to_markdown(study: dict[str, Any], name: str) -> str:
     else:
         parts.append("Not every result was proved.")
     parts += [f"Left out: `{row}`: {reason}." for row, reason in study["left_out"].items()]
-    parts += ["## Execution time", _times(study, found, titles)]
+    parts += ["## Execution time", _times(study, found, names)]
     parts.append(f"![Time of every row by input]({name}-bars.png)")
     parts.append(f"![Cavities retriangulated against time and against rounds]({name}-processed.png)")
     for given in study["inputs"]:
         mine = [line for line in found if line["input"] == given["input"]]
         share = given["bad"] / given["triangles"]
         parts.append(f"## {given['input']}: {given['triangles']:,} triangles, {share:.1%} of them bad")
-        parts += [_counts(mine, titles), _phases(study, mine, titles)]
+        parts += [_counts(mine, names), _phases(study, mine, names)]
     return "\n\n".join(parts) + "\n"
 
 
-def _titles(study: dict[str, Any]) -> dict[str, str]:
+def titles(study: dict[str, Any]) -> dict[str, str]:
+    """What the study's rows are called, by name."""
     return {row["row"]: row["title"] for given in study["inputs"] for row in given["rows"]}
 
 
@@ -166,13 +180,13 @@ def _runs(study: dict[str, Any]) -> str:
     return " or ".join(map(str, numbers)) + (" run" if numbers == [1] else " runs")
 
 
-def _times(study: dict[str, Any], found: Sequence[Line], titles: dict[str, str]) -> str:
+def _times(study: dict[str, Any], found: Sequence[Line], names: dict[str, str]) -> str:
     """Rows by inputs, as in table 6.3."""
     by_place = {(line["row"], line["input"]): line for line in found}
     inputs = [given["input"] for given in study["inputs"]]
     head = ["row", *(cell for name in inputs for cell in (f"{name}, ms", "improvement"))]
     body = []
-    for row, title in titles.items():
+    for row, title in names.items():
         cells = [title]
         for name in inputs:
             line = by_place.get((row, name))
@@ -181,7 +195,7 @@ def _times(study: dict[str, Any], found: Sequence[Line], titles: dict[str, str])
     return markdown_table(head, body)
 
 
-def _counts(found: Sequence[Line], titles: dict[str, str]) -> str:
+def _counts(found: Sequence[Line], names: dict[str, str]) -> str:
     head = [
         "row", "fastest to slowest, ms", "triangles over the default's", "rounds", "accepted", "conflicts lost a round",
         "launches a round", "children", "mean share", "largest share", "different meshes", "valid",
@@ -190,7 +204,7 @@ def _counts(found: Sequence[Line], titles: dict[str, str]) -> str:
         head,
         [
             [
-                titles[line["row"]],
+                names[line["row"]],
                 f"{line['min_ms']:,.1f} to {line['max_ms']:,.1f}",
                 "-" if line["size"] is None else f"{line['size']:.4f}",
                 f"{line['rounds']:,}",
@@ -208,13 +222,13 @@ def _counts(found: Sequence[Line], titles: dict[str, str]) -> str:
     )
 
 
-def _phases(study: dict[str, Any], found: Sequence[Line], titles: dict[str, str]) -> str:
+def _phases(study: dict[str, Any], found: Sequence[Line], names: dict[str, str]) -> str:
     """Milliseconds by phase of the profiled run, which waits for the device after each."""
-    names, body = phases(study), []
+    columns, body = phases(study), []
     for line in found:
-        spent = [line[f"{phase}_ms"] for phase in names]
-        body.append([titles[line["row"]], *(f"{ms:,.1f}" for ms in spent), f"{sum(spent):,.1f}"])
-    return markdown_table(["profiled, ms", *names, "sum"], body)
+        spent = [line[f"{phase}_ms"] for phase in columns]
+        body.append([names[line["row"]], *(f"{ms:,.1f}" for ms in spent), f"{sum(spent):,.1f}"])
+    return markdown_table(["profiled, ms", *columns, "sum"], body)
 
 
 def _ms(line: Line) -> str:

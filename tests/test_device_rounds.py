@@ -10,9 +10,9 @@ import pytest
 import dmr
 from dmr import refinement
 from dmr.errors import OptionError, OutOfMemoryError
-from dmr.memory import Counter, open_device, scan
-from dmr.options import RefineOptions
+from dmr.memory import DeviceCount, open_device, scan
 from dmr.pipeline import device_rounds
+from dmr.pipeline.cavities import Outcome
 from dmr.pipeline.device_rounds import DeviceRounds, Entry, Line, Stop
 from dmr.refinement import Run
 
@@ -130,11 +130,11 @@ def test_who_drives_by_itself(device_options):
 @pytest.mark.parametrize(
     ("options", "message"),
     [
-        ({"profile": True}, "loop 'device' does not go with profile"),
-        ({"progress": lambda *_: None}, "does not go with progress"),
-        ({"size": lambda p: p[:, 0]}, "does not go with size"),
-        ({"marking": "two-stage"}, "not of 'two-stage' with 'work-stealing'"),
-        ({"balance": "child-launch"}, "not of 'deterministic' with 'child-launch'"),
+        ({"profile": True}, "loop 'device' does not go with a profile"),
+        ({"progress": lambda *_: None}, "does not go with a progress callback"),
+        ({"size": lambda p: p[:, 0]}, "does not go with a size function"),
+        ({"marking": "two-stage"}, "does not go with marking 'two-stage'"),
+        ({"balance": "child-launch"}, "does not go with balance 'child-launch'"),
         ({"loop": "nobody"}, "loop must be one of auto, host, device, not 'nobody'"),
     ],
 )
@@ -160,7 +160,7 @@ def test_the_names_are_those_of_the_kernels(pytestconfig):
 def test_a_scan_over_as_many_as_the_device_says(count, device_options):
     device = open_device(device_options["device"], device_options.get("threads"))
     values = np.arange(5000, dtype=np.int32) % 7
-    number = Counter(device.array(np.array([count], np.int32)), 5000)
+    number = DeviceCount(device.array(np.array([count], np.int32)), 5000)
     offsets = scan(device.array(values), number).download()
     assert np.array_equal(offsets[: count + 1], np.concatenate([[0], np.cumsum(values[:count])]))
     assert number.read() == count
@@ -170,41 +170,31 @@ def test_a_launch_over_as_many_as_the_device_says(device_options):
     device = open_device(device_options["device"], device_options.get("threads"))
     array = device.zeros(1000, np.int32)
     array.fill(255)
-    device.launch("fill_indices", Counter(device.array(np.array([300], np.int32)), 1000), array)
+    device.launch("fill_indices", DeviceCount(device.array(np.array([300], np.int32)), 1000), array)
     assert array.download().tolist() == [*range(300), *[-1] * 700]
 
 
 def test_a_loop_goes_on_until_a_kernel_says_stop(device_options):
-    """begin_round says stop where there is no candidate; until then stamps are counted."""
+    """The numbers of rounds with one candidate that never wins: stamps and rounds are counted, nine times."""
     device = open_device(device_options["device"], device_options.get("threads"))
-    progress = np.zeros(len(Entry), np.int32)
-    progress[[Entry.SEGMENTS, Entry.STAMP]] = 1, 0
-    held, none = device.array(progress), device.zeros(1, np.int32)
-    counts = device.zeros(13, np.int64)
-    history = device.zeros(6 * 9, np.int64)
+    offsets = device.zeros(2, np.int32)  # of candidates, points, slots, triangles: none at all
+    counts, history = device.zeros(len(Outcome) + 1, np.int64), device.zeros(9 * len(Line), np.int64)
+    progress = device.zeros(len(Entry), np.int32)
+
+    def start(**numbers):
+        progress.upload(np.array([numbers.get(entry.name, 0) for entry in Entry], np.int32))
 
     def body():
-        device.launch("begin_round", 1, none, 5, held)
-        device.launch("admit_winners", 1, none, none, none, 9, 9, 9, 9, held)
-        device.launch("end_round", 1, none, counts, 9, history, held)
+        device.launch("begin_round", 1, offsets, 5, progress)
+        device.launch("fit_winners", 1, offsets, offsets, offsets, 9, 9, 9, 9, progress)
+        device.launch("end_round", 1, offsets, counts, 9, history, progress)
 
-    progress_before = held.download()
-    nothing = progress_before.copy()
-    nothing[Entry.STOP] = Stop.ENOUGH_ROUNDS
-    held.upload(nothing)
-    body()  # loads the kernels
-    held.upload(progress_before)
-    # One candidate whose offsets are all 0: nine rounds in which nothing is inserted.
-    offsets = device.zeros(2, np.int32)
-    none = offsets
-    loop = device.loop(body, held[Entry.STOP : Entry.STOP + 1])
-    loop.run()
-    numbers = held.download()
-    assert numbers[Entry.ROUNDS] == 9 and numbers[Entry.STAMP] == 9 and numbers[Entry.STOP] == Stop.ENOUGH_ROUNDS
-
-
-def test_options_know_who_drives():
-    assert RefineOptions().loop == "auto"
+    start(STOP=Stop.ENOUGH_ROUNDS)
+    body()  # once, so that the kernels are loaded
+    start(SEGMENTS=1)
+    device.loop(body, progress[Entry.STOP : Entry.STOP + 1]).run()
+    numbers = progress.download()
+    assert numbers[Entry.ROUNDS] == numbers[Entry.STAMP] == 9 and numbers[Entry.STOP] == Stop.ENOUGH_ROUNDS
 
 
 def test_without_memory_for_it_the_host_drives(device_options, monkeypatch):

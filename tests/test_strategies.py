@@ -129,6 +129,16 @@ def test_work_is_shared_out_as_the_name_says(mesh, device_options):
     assert checks["none"]["shares"] == points and checks["none"]["largest_share"] >= 5
     for balance in ("work-stealing", *CHILDREN):
         assert checks[balance]["largest_share"] == 1 and checks[balance]["shares"] == checks[balance]["checked"]
+    kernels = {
+        "work-stealing": "check_listed",
+        "none": "check_by_cavity",
+        **dict.fromkeys(CHILDREN, "check_by_children"),
+    }
+    for balance, kernel in kernels.items():
+        launches = run(mesh, device_options, balance=balance).launches
+        others = {"check_by_cavity", "check_by_children"} - {kernel}
+        assert launches[kernel] > 10 and not others & set(launches)
+        assert (launches["check_listed"] == 1) == (balance != "work-stealing")  # the first check, of the input
     # Kernels launched from the device: none, one for many cavities, or one for each.
     assert checks["none"]["children"] == checks["work-stealing"]["children"] == 0
     assert checks["child-launch-per-cavity"]["children"] == points
@@ -191,8 +201,26 @@ def test_where_nobody_wins_one_cavity_is_forced(device_options):
 
 
 @pytest.mark.parametrize("marking", ["three-phase", "three-phase-barrier"])
-def test_every_round_of_three_phases_makes_progress(mesh, marking, device_options):
+def test_a_run_in_which_nobody_ever_wins_goes_on_one_by_one(marking, device_options, monkeypatch):
+    device = open_device(device_options["device"], device_options.get("threads"))
+    launch = type(device).launch
+
+    def nobody_wins(self, kernel, count, *arguments):
+        """After the phases all winners are taken back, as if races had left each without one of its triangles."""
+        launch(self, kernel, count, *arguments)
+        if kernel in ("check_marks", "mark_in_three_phases"):
+            outcomes, won, progress = arguments[6], arguments[-2], arguments[-1]
+            held = outcomes[:count].download()
+            held[held == Outcome.OWNER] = Outcome.UNDECIDED
+            outcomes[:count].upload(held)
+            won.fill(0)
+            progress.fill(0)
+
+    monkeypatch.setattr(type(device), "launch", nobody_wins)
+    mesh = dmr.generate("random", 60, seed=4)
     fine = run(mesh, device_options, marking=marking)
+    assert fine.complete and dmr.validate(fine.mesh, input=mesh, min_angle=30).ok
+    assert {r.inserted for r in fine.history} <= {0, 1} and sum(r.inserted for r in fine.history) > 100
     assert not [r for r in fine.history if r.inserted == 0 and r.lost > 0]
 
 
@@ -221,4 +249,14 @@ def test_profiling_changes_no_bit_and_names_every_phase(mesh, device_options):
     assert profiled.seconds["total"] == pytest.approx(parts)
     assert profiled.launches == plain.launches
     assert "largest_share" in profiled.checks and "largest_share" not in plain.checks
-    assert profiled.to_json()["launches"] == sum(profiled.launches.values())
+    assert profiled.to_json()["launches"] == profiled.launches
+
+
+@pytest.mark.parametrize("loop", ["host", "device"])
+def test_the_phases_account_for_the_time_of_the_rounds(loop, device_options):
+    """Whoever drives them: all that happens from the first check to the last round is in a phase."""
+    mesh = dmr.generate("random", 6000, seed=3)
+    fine = dmr.refine(mesh, loop=loop, **device_options)
+    around = ("triangulate", "admit", "flip", "download", "total")
+    phases = sum(seconds for phase, seconds in fine.seconds.items() if phase not in around)
+    assert phases == pytest.approx(fine.history[-1].seconds, rel=0.1)

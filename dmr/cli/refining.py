@@ -43,6 +43,8 @@ def run(arguments: Arguments, console: Console) -> int:
     from dmr.refinement import refine
 
     # Nor is anything read for a device that is not there, or cannot do what is asked.
+    asked = {"size": arguments.size is not None, "profile": arguments.profile}
+    chosen.check_loop(**asked)
     opened = open_device(arguments.device, arguments.threads)
     chosen.check_device(opened.name, launches_children=opened.launches_children)
     where = {"device": opened.name, "threads": arguments.threads}
@@ -51,8 +53,9 @@ def run(arguments: Arguments, console: Console) -> int:
     size = None if arguments.size is None else read_size_field(arguments.size)
     seconds_reading = time.perf_counter() - started
     with blamed_on(arguments.input), console.progress("refining") as bar:
-        # A GPU that drives its rounds by itself is done before a bar is worth a look.
-        progress = bar if opened.threads > 0 and chosen.loop != "device" else None
+        # A bar needs the host between rounds, which a GPU goes through by itself before a bar is worth a look.
+        by_device = chosen.loop == "device" or (chosen.loop == "auto" and opened.threads == 0)
+        progress = None if by_device and chosen.needs_host(**asked) is None else bar
         result = refine(found, **options, **outline, size=size, **where, progress=progress, profile=arguments.profile)
     for warning in result.warnings:
         console.warn(warning)

@@ -12,15 +12,15 @@ kernels as the GPU backend, compiled from the same source.
 
 from __future__ import annotations
 
-from dmr.memory.arrays import Counter, Device, DeviceArray, Loop, Number, bound_of
+from dmr.memory.arrays import Device, DeviceArray, DeviceCount, Loop, Number, bound_of
 from dmr.memory.discovery import DeviceInfo, devices, open_device, warm
 from dmr.memory.primitives import argsort, compact, flagged_indices, minmax_float64, scan, sum_float64, total
 from dmr.memory.signatures import register_record, signatures
 
 __all__ = [
-    "Counter",
     "Device",
     "DeviceArray",
+    "DeviceCount",
     "DeviceInfo",
     "Loop",
     "Number",

@@ -2,9 +2,9 @@
 
 from __future__ import annotations
 
-import collections
 import math
 from abc import ABC, abstractmethod
+from collections import Counter
 from collections.abc import Callable
 from dataclasses import dataclass
 from typing import Any
@@ -106,7 +106,7 @@ class DeviceArray(ABC):
 
 
 @dataclass(frozen=True)
-class Counter:
+class DeviceCount:
     """A number that kernels leave in a device's memory, and that kernels launched later can be told to go by.
 
     Attributes:
@@ -121,12 +121,12 @@ class Counter:
         return int(self.place.download()[0])
 
 
-Number = int | Counter
+Number = int | DeviceCount
 
 
 def bound_of(number: Number) -> int:
     """What a number never exceeds."""
-    return number.bound if isinstance(number, Counter) else number
+    return number.bound if isinstance(number, DeviceCount) else number
 
 
 class Loop(ABC):
@@ -154,7 +154,7 @@ class Device(ABC):
 
     def __init__(self) -> None:
         self.launches: dict[str, int] = {}
-        self.moved: collections.Counter[np.dtype[Any]] = collections.Counter()
+        self.moved: Counter[np.dtype[Any]] = Counter()
 
     @abstractmethod
     def empty(self, size: int, dtype: DTypeLike) -> DeviceArray:

@@ -26,7 +26,7 @@ class Balance(ABC):
 
 
 class OwnTriangles(Balance):
-    """The thread that retriangulates a cavity checks the triangles that it made: 3 for one, 15 for another."""
+    """One thread checks all triangles that a cavity made, as it retriangulated it: 3 for one, 15 for another."""
 
     def check(self, quality: QualityCheck, cavities: Cavities, needs: Needs, fresh: DeviceArray) -> None:
         """One index a cavity."""
@@ -35,7 +35,9 @@ class OwnTriangles(Balance):
 
 
 class WorkStealing(Balance):
-    """All new triangles are in one list, of which every thread takes the same share."""
+    """All new triangles are in one list, of which every thread takes the same share (the thesis' name: no thread takes
+    another's work).
+    """
 
     def check(self, quality: QualityCheck, cavities: Cavities, needs: Needs, fresh: DeviceArray) -> None:
         """One index a triangle."""
@@ -43,7 +45,7 @@ class WorkStealing(Balance):
 
 
 class ChildLaunch(Balance):
-    """The check is a kernel launched from the device, with a thread for each new triangle of a block's cavities.
+    """The check is a kernel launched from the device, with a thread for each new triangle of some cavities.
 
     One child for so many cavities that a step never has more children than may be pending (2,048 by default; beyond
     that a device stalls).
@@ -52,7 +54,7 @@ class ChildLaunch(Balance):
         cavities_a_child: at least so many share a child; most_children: so many a launch.
     """
 
-    in_graphs = False  # kernels of a graph may not launch kernels
+    in_graphs = False  # a graph that is launched from the device may not hold kernels that launch kernels
     cavities_a_child = 256
     most_children = 1024
 

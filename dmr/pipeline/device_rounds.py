@@ -1,10 +1,10 @@
 """Rounds that follow each other on the device, without the host: what `Run` does round by round, in one sequence of
 kernels that starts itself again.
 
-The sequence is recorded once: on a GPU, as a CUDA graph that launches itself (a tail launch; thesis, section 5.3, asks
-what launches from the device are good for). All numbers of a round stay in an array of the device, the progress: each
-kernel finds its range there. Where the host is needed - more room, cavities too large for an ordinary record, the end -
-the sequence stops and says why.
+The sequence is recorded once: on a GPU, as a CUDA graph that launches itself (a tail launch). What else kernels are
+good for that are launched from the device, the thesis discusses in section 6.4. All numbers of a round stay in an array
+of the device, the progress: each kernel finds its range there. Where the host is needed - more room, cavities too large
+for an ordinary record, the end - the sequence stops and says why.
 """
 
 from __future__ import annotations
@@ -15,7 +15,7 @@ from enum import IntEnum
 import numpy as np
 from numpy.typing import NDArray
 
-from dmr.memory import Counter, Loop, scan
+from dmr.memory import DeviceCount, Loop, scan
 from dmr.pipeline.balancing import Balance
 from dmr.pipeline.cavities import (
     ROOM,
@@ -34,6 +34,8 @@ from dmr.pipeline.cavities import (
 from dmr.pipeline.checking import QualityCheck
 from dmr.pipeline.device_mesh import MOST_TRIANGLES, DeviceMesh
 from dmr.pipeline.marking import Deterministic
+from dmr.pipeline.selecting import flag_unbeaten, flag_wishes, keep_most_urgent
+from dmr.pipeline.stamps import LAST
 from dmr.pipeline.thresholds import Thresholds
 from dmr.pipeline.worklist import BadTriangles
 from dmr.pipeline.workspace import Workspace
@@ -179,8 +181,8 @@ class DeviceRounds:
         self._progress.upload(nothing)
         self._round(most_rounds, most_vertices)
 
-    def _number(self, entry: Entry, bound: int) -> Counter:
-        return Counter(self._progress[entry : entry + 1], bound)
+    def _number(self, entry: Entry, bound: int) -> DeviceCount:
+        return DeviceCount(self._progress[entry : entry + 1], bound)
 
     def _cavities(self) -> Cavities:
         room = self._candidate_room
@@ -192,16 +194,16 @@ class DeviceRounds:
 
     def _round(self, most_rounds: int, most_vertices: int) -> None:
         cavities = self._select()
-        stamp = self._number(Entry.STAMP, 255)
+        stamp = self._number(Entry.STAMP, LAST)
         grow(self._state, cavities, self._limits)
         self._marking.mark(self._state, cavities, stamp)
-        needs, sizes = self._admit(cavities, most_vertices)
+        needs, sizes = self._fit(cavities, most_vertices)
         applied = replace(cavities, count=self._number(Entry.APPLIED, cavities.capacity))
         fresh = self._space.array("fresh", self._bad.slots.size, np.int32)
         retriangulate(self._state, self._space, applied, needs, sizes, stamp, fresh)
         self._balance.check(self._quality, applied, needs, fresh)
         listed = self._number(Entry.BAD_LISTED, self._bad.slots.size)
-        list_offsets = self._bad.append_on_device(fresh, needs.fresh, listed)
+        list_offsets = self._bad.append_unread(fresh, needs.fresh, listed)
         settle(self._state, applied)
         count_outcomes(applied, self._counts)
         self._state.device.launch(
@@ -213,18 +215,14 @@ class DeviceRounds:
         state, space, bad, launch = self._state, self._space, self._bad, self._state.device.launch
         listed = bad.slots.size
         subsegments = self._number(Entry.SUBSEGMENTS, state.subsegments.size)
-        wishes = space.array("wish_flags", state.subsegments.size, np.int32)
-        launch("flag_wished", subsegments, state.wishes, wishes)
-        wish_offsets = scan(wishes, subsegments, out=space.array("wish_offsets", state.subsegments.size + 1, np.int32))
+        wishes, wish_offsets = flag_wishes(state, space, subsegments)
         launch("count_wishes", 1, wish_offsets, self._progress)
-        kept = bad.prune_on_device(self._number(Entry.PRUNABLE, listed))
+        kept = bad.prune_unread(self._number(Entry.PRUNABLE, listed))
         launch("choose_kind", 1, kept, self._small_mesh, self._most_urgent, self._progress)
         selectable, window = self._number(Entry.SELECTABLE, listed), self._number(Entry.WINDOW, listed)
         launch("copy_int32", selectable, bad.spare, bad.slots)
-        flags = space.array("candidate_flags", listed, np.int32)
-        launch("select_candidates", selectable, bad.slots, state.triangles, state.quality, flags)
-        launch("find_most_urgent", window, bad.slots, state.quality, flags, self._most_urgent)
-        launch("keep_most_urgent", window, bad.slots, state.quality, self._most_urgent, flags)
+        flags = flag_unbeaten(state, space, bad.slots, selectable)
+        keep_most_urgent(state, bad.slots, window, flags, self._most_urgent)
         offsets = scan(flags, selectable, out=space.array("candidate_offsets", listed + 1, np.int32))
         cavities = self._cavities()
         launch("begin_round", 1, offsets, cavities.capacity, self._progress)
@@ -235,14 +233,14 @@ class DeviceRounds:
         launch("clear_owners", self._number(Entry.TO_CLEAR, state.triangles.size), state.triangles)
         return cavities
 
-    def _admit(self, cavities: Cavities, most_vertices: int) -> tuple[Needs, Sizes]:
+    def _fit(self, cavities: Cavities, most_vertices: int) -> tuple[Needs, Sizes]:
         """What the winners need, if there is room for it; else the rest of the round has nothing to do."""
         state, number = self._state, self._number
         offsets = scan_needs(self._space, cavities)
         vertices, slots, subsegments = state.room
         vertices, slots = min(most_vertices, vertices), min(MOST_TRIANGLES, slots)
         room = (vertices, slots, subsegments, self._bad.slots.size)
-        state.device.launch("admit_winners", 1, *offsets, *room, self._progress)
+        state.device.launch("fit_winners", 1, *offsets, *room, self._progress)
         needs = Needs(
             *offsets,
             vertices=number(Entry.NEW_VERTICES, vertices),

@@ -49,17 +49,17 @@ def _marked(state: DeviceMesh, cavities: Cavities) -> tuple[DeviceArray | int, .
     return (*cavities.records, cavities.extents, cavities.keys, cavities.outcomes, state.triangles)
 
 
-def _mark_in_three_phases(state: DeviceMesh, cavities: Cavities, progress: DeviceArray) -> None:
+def _mark_in_three_phases(state: DeviceMesh, cavities: Cavities, progress: DeviceArray | None) -> None:
     launch, count = state.device.launch, cavities.count
     launch("mark_cavity", count, *_marked(state, cavities))
     launch("remark_cavity", count, *_marked(state, cavities))
     launch("check_marks", count, *_marked(state, cavities), cavities.won, progress)
 
 
-def _mark_by_maximum(state: DeviceMesh, cavities: Cavities, progress: DeviceArray) -> None:
+def _mark_by_maximum(state: DeviceMesh, cavities: Cavities) -> None:
     launch, count = state.device.launch, cavities.count
     launch("mark_cavity_atomic", count, *_marked(state, cavities))
-    launch("check_marks", count, *_marked(state, cavities), cavities.won, progress)
+    launch("check_marks", count, *_marked(state, cavities), cavities.won, None)
 
 
 def _no_progress(space: Workspace) -> DeviceArray:
@@ -92,8 +92,9 @@ class Deterministic(Marking):
 
 class ThreePhase(Marking):
     """The baseline, after Nasre, Burtscher and Pingali (2013): one stage, whose three phases do without atomics. All
-    mark their cavities with plain stores, all mark again what they find of lower priority, and whoever owns all of its
-    cavity goes ahead. Where the races leave nobody such a cavity, one is forced.
+    mark their cavities with plain stores; those that find no mark of higher priority on any of their triangles mark
+    them all again; and whoever owns all of its cavity goes ahead. Where the races leave nobody such a cavity, one is
+    forced.
 
     Plain stores race: which cavities win differs from run to run, and so do the meshes.
     """
@@ -130,6 +131,14 @@ class TwoStage(Marking):
     """The thesis' Algorithm 2. Stage one: 3-phase marking with plain stores. Stage two: what lost is checked, rebuilt
     where it was damaged, and marked by atomic maximum, until no cavity is left unprocessed.
 
+        markCavity_kernel        grow (by the host loop), then mark_cavity
+        re-markCavity_kernel     remark_cavity
+        retriangulation_kernel   check_marks, then retriangulate (by the host loop)
+        checkCavity_kernel       check_cavity, then grow of what was damaged
+        markCavityAtomic_kernel  mark_cavity_atomic
+
+    Where the thesis compares numbers of threads, the smallest first, keys are compared, the largest first.
+
     Plain stores race: which cavities win the first stage differs from run to run, and so do the meshes.
     """
 
@@ -141,7 +150,7 @@ class TwoStage(Marking):
         """One step of stage one, then as many of stage two as there are cavities left for."""
         stamp = stamps.next(state)
         _make_keys(state, cavities, stamp)
-        self._mark_first_stage(state, cavities, _no_progress(space))
+        self._mark_first_stage(state, cavities)
         yield stamp
         while True:
             state.device.launch(
@@ -153,20 +162,20 @@ class TwoStage(Marking):
                 return
             stamp = stamps.next(state)
             _make_keys(state, cavities, stamp)
-            _mark_by_maximum(state, cavities, _no_progress(space))
+            _mark_by_maximum(state, cavities)
             yield stamp
 
-    def _mark_first_stage(self, state: DeviceMesh, cavities: Cavities, progress: DeviceArray) -> None:
+    def _mark_first_stage(self, state: DeviceMesh, cavities: Cavities) -> None:
         """Without atomics."""
-        _mark_in_three_phases(state, cavities, progress)
+        _mark_in_three_phases(state, cavities, None)
 
 
 class Atomic(TwoStage):
     """Algorithm 2 with atomic marking in both stages. Nothing races: equal runs give equal meshes."""
 
-    def _mark_first_stage(self, state: DeviceMesh, cavities: Cavities, progress: DeviceArray) -> None:
+    def _mark_first_stage(self, state: DeviceMesh, cavities: Cavities) -> None:
         """By atomic maximum."""
-        _mark_by_maximum(state, cavities, progress)
+        _mark_by_maximum(state, cavities)
 
 
 MARKINGS: dict[str, type[Marking]] = {

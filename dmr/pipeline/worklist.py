@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import numpy as np
 
-from dmr.memory import Counter, DeviceArray, Number, bound_of, scan, total
+from dmr.memory import Device, DeviceArray, Number, bound_of, scan, total
 from dmr.pipeline.device_mesh import DeviceMesh
 from dmr.pipeline.workspace import Workspace
 
@@ -36,42 +36,34 @@ class BadTriangles:
     def append(self, fresh: DeviceArray, count: int) -> None:
         """Lists those of the `count` slots that are bad and not listed yet."""
         self.slots = self.slots.grown(self.count + count)
-        self.count += total(self.append_on_device(fresh, count, self.count), count)
+        self.count += total(self.append_unread(fresh, count, self.count), count)
 
     def prune(self) -> None:
         """Takes out what is not to be refined any more."""
-        device, flags = self._state.device, self._space.array("list_flags", self.count, np.int32)
-        device.launch("flag_listed", self.count, self.slots, self._state.quality, flags)
-        offsets = scan(flags, self.count, out=self._space.array("list_offsets", self.count + 1, np.int32))
-        kept = total(offsets, self.count)
-        if kept == self.count:
-            return
-        if self.spare.size < kept:
-            self.spare = device.empty(self.slots.size, np.int32)
-        device.launch("scatter_flagged", self.count, self.slots, flags, offsets, self.spare)
+        self.reserve(self.count)
+        kept = total(self.prune_unread(self.count), self.count)
         self.slots, self.spare, self.count = self.spare, self.slots, kept
 
-    def prune_on_device(self, count: Counter) -> DeviceArray:
-        """Copies what is still to be refined of the first `count` entries to the spare array.
+    def append_unread(self, fresh: DeviceArray, count: Number, end: Number) -> DeviceArray:
+        """As `append`, to a list that ends at `end` and has room; how many were appended stays on the device.
 
         Returns:
-            The offsets: at place `count` how many there are.
+            The offsets, which have that number at place `count`.
         """
-        device, flags = self._state.device, self._space.array("list_flags", count.bound, np.int32)
+        device, flags, offsets = self._scratch(count)
+        device.launch("flag_unlisted", count, fresh, self._state.quality, flags)
+        scan(flags, count, out=offsets)
+        device.launch("append_flagged", count, fresh, flags, offsets, end, self.slots)
+        return offsets
+
+    def prune_unread(self, count: Number) -> DeviceArray:
+        """Copies what is still to be refined of the first `count` entries to the spare array; as `append_unread`."""
+        device, flags, offsets = self._scratch(count)
         device.launch("flag_listed", count, self.slots, self._state.quality, flags)
-        offsets = scan(flags, count, out=self._space.array("list_offsets", count.bound + 1, np.int32))
+        scan(flags, count, out=offsets)
         device.launch("scatter_flagged", count, self.slots, flags, offsets, self.spare)
         return offsets
 
-    def append_on_device(self, fresh: DeviceArray, count: Number, end: Number) -> DeviceArray:
-        """As `append`, where the list ends at `end` and has room.
-
-        Returns:
-            The offsets: at place `count` how many were appended.
-        """
-        bound = bound_of(count)
-        device, flags = self._state.device, self._space.array("list_flags", bound, np.int32)
-        device.launch("flag_unlisted", count, fresh, self._state.quality, flags)
-        offsets = scan(flags, count, out=self._space.array("list_offsets", bound + 1, np.int32))
-        device.launch("append_flagged", count, fresh, flags, offsets, end, self.slots)
-        return offsets
+    def _scratch(self, count: Number) -> tuple[Device, DeviceArray, DeviceArray]:
+        bound, array = bound_of(count), self._space.array
+        return self._state.device, array("list_flags", bound, np.int32), array("list_offsets", bound + 1, np.int32)

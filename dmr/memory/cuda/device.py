@@ -19,7 +19,7 @@ from pycuda.compiler import DynamicModule
 from pycuda.tools import DeviceMemoryPool
 
 from dmr.errors import InternalError, OutOfMemoryError
-from dmr.memory.arrays import Counter, Device, DeviceArray, Number, bound_of
+from dmr.memory.arrays import Device, DeviceArray, DeviceCount, Number, bound_of
 from dmr.memory.cuda.compiler import cubin, device_runtime, launches_children
 from dmr.memory.cuda.cooperative import CooperativeKernel
 from dmr.memory.cuda.graphs import GraphLoop
@@ -205,7 +205,7 @@ class CudaDevice(Device):
 
     def looked_up(self, number: Number) -> tuple[int, ...]:
         """Where the number lies, or none, and the number."""
-        return (number.place.pointer, 0) if isinstance(number, Counter) else (0, number)
+        return (number.place.pointer, 0) if isinstance(number, DeviceCount) else (0, number)
 
     def _run(self, signature: Signature, count: Number, values: list[int | float]) -> None:
         if signature.grid:

@@ -11,7 +11,7 @@ import numpy as np
 from numpy.typing import DTypeLike, NDArray
 
 from dmr.errors import OutOfMemoryError
-from dmr.memory.arrays import Counter, Device, DeviceArray, Loop, Number
+from dmr.memory.arrays import Device, DeviceArray, DeviceCount, Loop, Number
 from dmr.memory.host.compiler import kernel_address, library
 from dmr.memory.signatures import Signature
 
@@ -109,7 +109,7 @@ class HostDevice(Device):
 
     def looked_up(self, number: Number) -> tuple[int, ...]:
         """The number itself: what was launched before has ended."""
-        if isinstance(number, Counter):
+        if isinstance(number, DeviceCount):
             assert isinstance(number.place, HostArray)
             return (int(number.place.values[0]),)
         return (number,)

@@ -1,0 +1,72 @@
+"""The study's record, as JSON, and what is derived from it: tables and pictures."""
+
+from __future__ import annotations
+
+import json
+import re
+from collections.abc import Sequence
+from pathlib import Path
+from typing import Any
+
+import study_files
+import study_plots
+import study_tables
+
+from dmr.errors import OptionError
+
+FORMAT = 1  # of the JSON; rises when a reader of the old one would go wrong
+# What has to be equal in records that are joined.
+COMMON = ("format", "device", "machine", "version", "commit", "min_angle")
+
+
+def write(study: dict[str, Any], folder: Path) -> list[Path]:
+    """Writes the record, and then what is derived from it; returns the files."""
+    record = {**study, "summary": study_tables.lines(study)}
+    path = folder / f"{study['name']}.json"
+    return [*study_files.put({path: _json(record).encode()}), *write_derived(study, folder)]
+
+
+def write_derived(study: dict[str, Any], folder: Path) -> list[Path]:
+    """Writes tables and pictures; returns the files."""
+    name = study["name"]
+    contents = {
+        ".csv": study_tables.to_csv(study_tables.lines(study)).encode(),
+        ".md": study_tables.to_markdown(study, name).encode(),
+        "-bars.png": study_plots.bars(study),
+        "-processed.png": study_plots.processed(study),
+    }
+    return study_files.put({folder / f"{name}{end}": content for end, content in contents.items()})
+
+
+def read(path: Path) -> dict[str, Any]:
+    """A record that was written before.
+
+    Raises:
+        FileError: no such file, or no record of this format.
+    """
+    return study_files.read(path, FORMAT, "inputs")
+
+
+def joined(studies: Sequence[dict[str, Any]]) -> dict[str, Any]:
+    """One study with the inputs of all, which must come from one machine and one commit.
+
+    Raises:
+        OptionError: they differ in more than their inputs, or have one in common.
+    """
+    first = studies[0]
+    for other in studies[1:]:
+        for key in COMMON:
+            if other[key] != first[key]:
+                raise OptionError(f"records that differ cannot be joined: {key} is {first[key]} and {other[key]}")
+    inputs = [given for study in studies for given in study["inputs"]]
+    names = [given["input"] for given in inputs]
+    if len(set(names)) < len(names):
+        raise OptionError(f"records with an input in common cannot be joined: {', '.join(names)}")
+    left_out = {row: reason for study in studies for row, reason in study["left_out"].items()}
+    return {**first, "left_out": left_out, "inputs": sorted(inputs, key=lambda given: int(given["triangles"]))}
+
+
+def _json(record: dict[str, Any]) -> str:
+    """Indented, with lists of plain values on one line."""
+    text = json.dumps(record, indent=1)
+    return re.sub(r"\[[^\[\]{}]*\]", lambda found: re.sub(r"\n\s*", " ", found[0]), text) + "\n"
