@@ -472,7 +472,7 @@ class Run:
         self.ledger.enter(ended.counted)
         self.ledger.inserted += numbers[Entry.VERTICES] - state.vertices
         self.ledger.segments += numbers[Entry.SUBSEGMENTS] - state.subsegments_count
-        self.ledger.enter_rounds(ended.history, state.vertices)
+        self.ledger.enter_rounds(ended.rounds(state.vertices, self.ledger.seconds))
         state.vertices, state.slots = numbers[Entry.VERTICES], numbers[Entry.SLOTS]
         state.subsegments_count, self.bad.count = numbers[Entry.SUBSEGMENTS], numbers[Entry.BAD_LISTED]
 

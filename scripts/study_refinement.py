@@ -6,9 +6,9 @@
     python scripts/study_refinement.py --redraw study/2026-11-21-h200.json   # tables and pictures again, no run
 
 Inputs are Delaunay meshes of uniform random points in the unit square, seed 12345: the thesis' three, random-0.1m, and
-random-N for N points. --help lists the rows. Of each a warm-up, the timed runs and one that is profiled by phase; the
-rows take turns. A time is that of the refinement alone, without the mesh's way in and out. Every result that counts is
-proved by dmr.validate, exactly.
+random-N for N points. Rows are those of study_rows.py, listed at the end of --help. Of each a warm-up, the timed runs
+and one that is profiled by phase; the rows take turns. A time is that of the refinement alone, without the mesh's way
+in and out. Every result that counts is proved by dmr.validate, exactly.
 
 FOLDER gets NAME.json (everything), NAME.csv, NAME.md, NAME-bars.png and NAME-processed.png, again after each input; the
 tables are printed. --redraw of several files joins their inputs; --name says what the joint study is called. Needs

@@ -32,7 +32,7 @@ ROWS = (
     Row(
         BASE,
         "base (3-phase, one stage)",
-        "three-phase marking in one stage (Nasre et al.); a cavity's new triangles are checked by one thread",
+        "three-phase marking in one stage (Nasre et al.); a thread checks all new triangles of a cavity",
         "three-phase",
         "none",
     ),

@@ -20,9 +20,9 @@ DECIMALS = {
 LOST = (
     "*Conflicts lost* are cavities that others kept from going in, counted when their round ends. With one stage (the "
     "rows of the base, the deterministic ones) these are all that lost the marking. With the two stages of Algorithm 2 "
-    "(all other rows) a cavity that loses the first stage and goes in in the second is not among them; those are that "
-    "were dead, their triangle rebuilt by others, or damaged at the end. So this figure does not compare the rows of "
-    "the base with those of two stages."
+    "(all other rows) a cavity that loses the first stage and goes in in the second is not among them; one that is "
+    "dead or damaged in the end, because others have rebuilt its triangles, is. So this figure does not compare the "
+    "rows of the base with those of two stages."
 )
 VALID = {None: "not checked", True: "yes", False: "INVALID"}
 

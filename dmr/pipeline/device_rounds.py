@@ -39,6 +39,7 @@ from dmr.pipeline.stamps import LAST
 from dmr.pipeline.thresholds import Thresholds
 from dmr.pipeline.worklist import BadTriangles
 from dmr.pipeline.workspace import Workspace
+from dmr.results import Round
 
 HISTORY_ROUNDS = 1024  # rounds of one run of the loop at most
 
@@ -103,6 +104,23 @@ class Ended:
     numbers: dict[Entry, int]
     counted: Tally
     history: NDArray[np.int64]
+
+    def rounds(self, vertices: int, now: float) -> list[Round]:
+        """The rounds, where there were so many vertices before them, and the last one has ended `now` (seconds)."""
+        found, (grown, inserted, lost) = [], (0, vertices, 0)
+        for line in self.history:
+            found.append(
+                Round(
+                    attempted=int(line[Line.GROWN]) - grown,
+                    inserted=int(line[Line.VERTICES_AFTER]) - inserted,
+                    lost=int(line[Line.LOST_CONFLICTS]) - lost,
+                    bad=int(line[Line.BAD_AFTER]),
+                    triangles=int(line[Line.TRIANGLES_AFTER]),
+                    seconds=now - 1e-9 * float(self.history[-1][Line.NANOSECONDS] - line[Line.NANOSECONDS]),
+                )
+            )
+            grown, inserted, lost = (int(line[k]) for k in (Line.GROWN, Line.VERTICES_AFTER, Line.LOST_CONFLICTS))
+        return found
 
 
 class DeviceRounds:

@@ -17,7 +17,6 @@ from dmr.pipeline.cavities import Outcome, Tally
 from dmr.pipeline.checking import QualityCheck
 from dmr.pipeline.clock import Clock
 from dmr.pipeline.device_mesh import DeviceMesh
-from dmr.pipeline.device_rounds import Line
 from dmr.results import Refinement, Round
 
 # The flags of a quality word (cuda_src/quality.cuh).
@@ -56,27 +55,15 @@ class Ledger:
         """The rounds' time counts from now on."""
         self._started = time.perf_counter()
 
-    def enter_rounds(self, history: NDArray[np.int64], vertices: int) -> None:
-        """Enters rounds that the device drove; after `enter` was told of what they counted.
+    @property
+    def seconds(self) -> float:
+        """Since `start`."""
+        return time.perf_counter() - self._started
 
-        Args:
-            history: (rounds, len(Line)): totals of these rounds after each of them.
-            vertices: of the mesh before them.
-        """
-        now, (grown, inserted, lost) = time.perf_counter() - self._started, (0, vertices, 0)
-        for line in history:
-            self.history.append(
-                Round(
-                    attempted=int(line[Line.GROWN]) - grown,
-                    inserted=int(line[Line.VERTICES_AFTER]) - inserted,
-                    lost=int(line[Line.LOST_CONFLICTS]) - lost,
-                    bad=int(line[Line.BAD_AFTER]),
-                    triangles=int(line[Line.TRIANGLES_AFTER]),
-                    seconds=now - 1e-9 * float(history[-1][Line.NANOSECONDS] - line[Line.NANOSECONDS]),
-                )
-            )
-            grown, inserted, lost = (int(line[k]) for k in (Line.GROWN, Line.VERTICES_AFTER, Line.LOST_CONFLICTS))
-        self.rounds += len(history)
+    def enter_rounds(self, rounds: list[Round]) -> None:
+        """Enters rounds that the device drove, after `enter` was told of what they counted."""
+        self.history.extend(rounds)
+        self.rounds += len(rounds)
         self._at_last_round = (self.attempted, self.inserted, self.lost)
 
     def reopen_round(self) -> None:
@@ -90,10 +77,8 @@ class Ledger:
         totals = (self.attempted, self.inserted, self.lost)
         attempted, inserted, lost = (now - before for now, before in zip(totals, self._at_last_round, strict=True))
         self._at_last_round = totals
-        seconds = time.perf_counter() - self._started
-        self.history.append(
-            Round(attempted=attempted, inserted=inserted, lost=lost, bad=bad, triangles=triangles, seconds=seconds)
-        )
+        counted = {"attempted": attempted, "inserted": inserted, "lost": lost}
+        self.history.append(Round(**counted, bad=bad, triangles=triangles, seconds=self.seconds))
 
     def enter(self, counted: Tally) -> None:
         """Adds the outcomes of a pass."""
