@@ -351,8 +351,8 @@ class Run:
             self.overflowed = False
             self.large_waiting = self.large_waiting and not large
             return None
-        cavities = prepare(self.space, roots, count, segments, room)
         with self.clock.phase("grow"):
+            cavities = prepare(self.space, roots, count, segments, room)
             grow(self.state, cavities, self.limits)
         stopped: str | None = None
         steps = self.marking.steps(self.state, self.space, cavities, self.stamps, self.limits)

@@ -40,7 +40,7 @@ from dmr.errors import DeviceUnavailableError, DmrError, OptionError
 FORMAT = "profile 1"  # of the JSON; rises when a reader of the old one would go wrong
 EXPLANATION = """\
 Each row refined the input once, in a process of its own under ncu, which read the counters of the first {launches:,}
-launches of these kernels after round {after:,}. It runs a launch several times, alone and with empty caches: times are
+launches of these kernels{after}. It runs a launch several times, alone and with empty caches: times are
 longer than in an undisturbed run, and compare kernels with each other. *Seen* are launches with figures, of all in the
 run; the time in all is theirs. From *longest* on the figures are those of the longest of them: its time, the blocks of
 its grid, the threads that take part in an instruction (of 32), active warps and the throughput of DRAM and L2 in
@@ -194,14 +194,14 @@ def _line(study: dict[str, Any], row: dict[str, Any], kernel: str, seen: Sequenc
 
 def to_markdown(study: dict[str, Any]) -> str:
     """The page: where and how it was measured, and a table a row."""
-    machine = study["machine"]
+    machine, after = study["machine"], study["after"]
     tools = ", ".join(f"{name} {machine[name] or 'unknown'}" for name in ("ncu", "driver", "compiler", "python"))
     parts = [
         f"# The kernels of the strategies on {study['device']}",
         f"Measured {study['date']}, commit {study['commit'] or 'unknown'}, dmr {study['version']}; {tools}. "
         f"Input: {study['input']}, {study['triangles']:,} triangles, refined to 30 degrees.",
-        EXPLANATION.format(launches=study["launches"], after=study["after"])
-        + f"\n{FIRST_CHECK}" * (study["after"] == 0),
+        EXPLANATION.format(launches=study["launches"], after=f" after round {after:,}" if after else "")
+        + ("" if after else f"\n{FIRST_CHECK}"),
         f"```sh\n{study['command']}\n```",
     ]
     missing = {name for row in study["rows"] for launch in row["seen"] for name in METRICS if launch.get(name) is None}

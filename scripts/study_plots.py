@@ -8,7 +8,7 @@ from __future__ import annotations
 import io
 import math
 import statistics
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from itertools import accumulate
 from typing import TYPE_CHECKING, Any
 
@@ -110,6 +110,7 @@ def processed(study: dict[str, Any], name: str | None = None) -> bytes:
     figure, panels = _panels(2, 4.4)
     by_time, by_round = panels
     markings, most = set(), 0.0
+    ends_by_time, ends_by_round = {}, {}
     for row in given["rows"]:
         history = row["history"]
         total = [0.0, *(done / 1000 for done in accumulate(history["inserted"]))]
@@ -118,6 +119,7 @@ def processed(study: dict[str, Any], name: str | None = None) -> bytes:
         style: dict[str, Any] = {"color": colour, "linestyle": dashes, "linewidth": width, "label": title}
         end: dict[str, Any] = {"color": colour, "markersize": 4.5, "zorder": 3}
         time = [0.0, *(1000 * seconds for seconds in history["seconds"])]
+        ends_by_time[title], ends_by_round[title] = time[-1], len(total) - 1
         by_time.plot(time, total, **style)
         by_time.plot(time[-1], total[-1], "o", **end)
         if row["marking"] not in markings:  # how checks are shared out changes no round
@@ -126,12 +128,12 @@ def processed(study: dict[str, Any], name: str | None = None) -> bytes:
             by_round.plot(len(total) - 1, total[-1], "o", **end)
         most = max(most, *total)
     by_time.set_ylabel(f"cavities retriangulated,\nthousands ({given['input']})")
-    _set_range(by_time, {row["title"]: 1000 * row["history"]["seconds"][-1] for row in given["rows"]})
-    _set_range(by_round, {row["title"]: len(row["history"]["inserted"]) for row in given["rows"]})
+    _set_range(by_time, ends_by_time)
+    _set_range(by_round, ends_by_round)
     by_time.set_xlabel("time, ms")
     by_round.set_xlabel("rounds, one line a marking")
     for panel in panels:
-        panel.set_ylim(0, 1.06 * most)
+        panel.set_ylim(0, 1.06 * most or 1)  # there may be nothing to do
         panel.grid(color="#e3e6ea", linewidth=0.7)
         panel.set_axisbelow(True)
         panel.spines[["top", "right"]].set_visible(False)
@@ -142,10 +144,10 @@ def processed(study: dict[str, Any], name: str | None = None) -> bytes:
     return _png(figure)
 
 
-def _set_range(panel: Axes, ends: dict[str, float]) -> None:
+def _set_range(panel: Axes, ends: Mapping[str, float]) -> None:
     """The range of times or rounds; a line that takes far longer than most leaves the picture, which then says so."""
     far = LONGEST_LINE * statistics.median(ends.values())
-    panel.set_xlim(0, 1.04 * max(end for end in ends.values() if end <= far))
+    panel.set_xlim(0, 1.04 * max(end for end in ends.values() if end <= far) or 1)
     beyond = [f"{title}: ends at {end:,.0f}" for title, end in ends.items() if end > far]
     if beyond:
         panel.annotate(

@@ -32,7 +32,7 @@ ROWS = (
     Row(
         BASE,
         "base (3-phase, one stage)",
-        "three-phase marking in one stage (Nasre et al.); a thread checks all new triangles of a cavity",
+        "three-phase marking in one stage (Nasre et al.); a thread checks a cavity's new triangles",
         "three-phase",
         "none",
     ),

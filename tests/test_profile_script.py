@@ -289,6 +289,18 @@ def test_redrawing_gives_the_same_files(ncu, tmp_path, capsys):
     assert len(ncu.calls) == 2
 
 
+def test_a_record_of_before_there_was_after_is_drawn(ncu, tmp_path):
+    assert ncu.profile() == 0
+    old = ncu.record
+    assert old.pop("after") == 0
+    path = tmp_path / "a-profile.json"
+    path.write_text(json.dumps(old))
+    assert profile_strategies.main(["--redraw", str(path)]) == 0
+    assert json.loads(path.read_text()) == old
+    for name in ("a-profile.csv", "a-profile.md"):
+        assert (tmp_path / name).read_bytes() == (ncu.results / name).read_bytes(), name
+
+
 @pytest.mark.parametrize(
     "content", [None, "{", "[]", '{"format": 1, "inputs": [1]}', '{"format": "profile 1", "rows": []}']
 )
@@ -451,8 +463,16 @@ def test_what_cannot_be_used_is_refused_before_anything_runs(ncu, capsys, argume
     assert ncu.profile(*arguments) == 2
     assert word in capsys.readouterr().err
     assert not (ncu.tools / "calls").exists()
-    with pytest.raises(SystemExit, match="2"):
-        ncu.profile(rows=("nothing",))
+    for row in ("nothing", "deterministic"):  # what a graph launches by itself ncu does not see
+        with pytest.raises(SystemExit, match="2"):
+            ncu.profile(rows=(row,))
+
+
+def test_the_commands_in_the_help_can_be_used():
+    lines = [line.partition("  #")[0] for line in profile_strategies.__doc__.splitlines()]
+    commands = [line.split()[2:] for line in lines if line.startswith("    python scripts/")]
+    parsed = [profile_strategies.parser().parse_args(command) for command in commands]
+    assert [options.rows for options in parsed] == [None, ["base", "deterministic-host"], None]
 
 
 def test_launches_after_some_rounds(ncu):
@@ -463,6 +483,8 @@ def test_launches_after_some_rounds(ncu):
     assert call[call.index(sys.executable) + 3 :] == ["300", "21", "deterministic", "work-stealing", "cuda"]
     kernels = {kernel for _, kernel in ncu.table}
     assert "check_listed" in kernels and "check_listed, first" not in kernels
+    assert "launches of these kernels after round 21." in ncu.page
+    assert "The first launch of check_listed" not in ncu.page
     compile(profile_runs.PROGRAM, "program", "exec")
 
 

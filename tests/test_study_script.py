@@ -20,8 +20,10 @@ from dmr.errors import OutOfMemoryError
 pytest.importorskip("matplotlib")
 sys.path.insert(0, str(Path(__file__).resolve().parents[1] / "scripts"))
 
+import study_files
 import study_proofs
 import study_refinement
+import study_rows
 from matplotlib import colors, image
 
 NAME = "small"
@@ -102,6 +104,7 @@ def test_derived_figures_follow_from_the_runs(folder):
                 ("median_ms", 1000 * medians[row["row"]], 3),
                 ("min_ms", 1000 * min(seconds), 3),
                 ("max_ms", 1000 * max(seconds), 3),
+                ("history_ms", 1000 * middle([run["seconds_by_history"] for run in row["runs"]]), 3),
                 ("improvement_percent", improvement, 2),
                 ("size", run["triangles"] / triangles["deterministic"], 4),
                 ("acceptance", run["inserted"] / run["attempts"], 4),
@@ -135,6 +138,48 @@ def test_counts_agree_with_the_history_and_with_each_other(folder):
             assert shares["checked"] >= shares["shares"] > 0
 
 
+def test_two_clocks_agree(folder):
+    """The phases, added up, and the rounds' own clock: in the best of a row's runs, as a core may be taken away."""
+    for given in record(folder)["inputs"]:
+        for row in given["rows"]:
+            assert row["history"]["seconds"][-1] == pytest.approx(
+                row["runs"][row["median_run"]]["seconds_by_history"], abs=1e-6
+            )
+            runs = [(run["seconds"], run["seconds_by_history"]) for run in (*row["runs"], row["profiled"])]
+            assert any(abs(by_history - phases) <= 0.05 * phases + 0.003 for phases, by_history in runs), runs
+
+
+def test_an_input_with_nothing_to_do_is_drawn(tmp_path):
+    rows = ("--rows", "base", "deterministic", "--repeats", "1")
+    assert study(tmp_path, "--inputs", "random-200", "-q", "0", *rows) == 0
+    assert sorted(path.name for path in tmp_path.iterdir()) == sorted(FILES)
+    (given,) = record(tmp_path)["inputs"]
+    assert given["bad"] == 0
+    for row in given["rows"]:
+        (run,) = row["runs"]
+        assert (run["rounds"], run["inserted"], run["seconds_by_history"]) == (0, 0, None)
+    assert {line["history_ms"] for line in table(tmp_path).values()} == {""}
+
+
+def test_files_are_named_after_the_device():
+    for device, name in (
+        (("cpu (2 threads)", 2), "2-cores"),
+        (("cpu (1 thread)", 1), "1-core"),
+        (("cuda:0 (NVIDIA H200)",), "h200"),
+        (("cuda:1 (NVIDIA RTX 6000 Ada, 48 GiB)",), "rtx-6000-ada"),
+    ):
+        assert re.fullmatch(r"\d{4}-\d\d-\d\d-" + name, study_files.default_name(*device))
+
+
+def test_help_explains_every_row(capsys):
+    with pytest.raises(SystemExit, match="0"):
+        study("ignored", "--help")
+    listed = capsys.readouterr().out.partition("rows, in the order of table 6.3:\n")[2].splitlines()
+    assert [line.split()[0] for line in listed] == [row.name for row in study_rows.ROWS]
+    assert {len(re.match(r"  \S+ +", line)[0]) for line in listed} == {27}  # one column of explanations
+    assert max(map(len, listed)) <= 120
+
+
 def test_the_page_says_what_the_csv_says(folder):
     page, lines = (folder / f"{NAME}.md").read_text(), table(folder)
     titles = {row["row"]: row["title"] for row in record(folder)["inputs"][0]["rows"]}
@@ -162,6 +207,7 @@ def test_the_page_says_what_the_csv_says(folder):
         assert f"]({file})" in page
     assert "Every result of every run was proved" in page
     assert "Left out: `child-launch`: " in page
+    assert "this figure does not compare the rows of the base with those of two stages" in page
     assert "commit abc" in page
 
 
@@ -188,6 +234,20 @@ def test_redrawing_gives_the_same_files(folder, tmp_path):
     (tmp_path / FILES[0]).write_bytes((folder / FILES[0]).read_bytes())
     assert study_refinement.main(["--redraw", str(tmp_path / FILES[0])]) == 0
     for file in FILES:
+        assert (tmp_path / file).read_bytes() == (folder / file).read_bytes(), file
+
+
+def test_a_record_of_before_the_rounds_clock_is_drawn(folder, tmp_path):
+    old = record(folder)
+    for given in old["inputs"]:
+        for row in given["rows"]:
+            for run in (*row["runs"], row["profiled"]):
+                del run["seconds_by_history"]
+    (tmp_path / FILES[0]).write_text(json.dumps(old))
+    assert study_refinement.main(["--redraw", str(tmp_path / FILES[0])]) == 0
+    for place, line in table(folder).items():
+        assert table(tmp_path)[place] == {**line, "history_ms": ""}
+    for file in FILES[2:]:
         assert (tmp_path / file).read_bytes() == (folder / file).read_bytes(), file
 
 
