@@ -6,11 +6,13 @@ import hashlib
 
 import numpy as np
 import pytest
+from recorded_loops import record_loops
 
 import dmr
 from dmr import refinement
 from dmr.errors import OptionError, OutOfMemoryError
 from dmr.memory import DeviceCount, open_device, scan
+from dmr.memory.host.device import HostDevice
 from dmr.pipeline import device_rounds
 from dmr.pipeline.cavities import Outcome
 from dmr.pipeline.device_rounds import DeviceRounds, Entry, Line, Stop
@@ -76,6 +78,39 @@ def test_the_same_bits_and_books_whoever_drives(name, device_options):
     assert books(device) == books(host)
     assert (host.loop, device.loop) == ("host", "device")
     assert "rounds" in device.seconds and "rounds" not in host.seconds
+
+
+@pytest.mark.parametrize("name", CASES)
+def test_a_recording_holds_what_it_needs_and_nothing_else(name, monkeypatch):
+    kind, points, options = CASES[name]
+    mesh = dmr.generate(kind, points, seed=2)
+    host = dmr.refine(mesh, loop="host", device="cpu", threads=1, **options)
+    record_loops(monkeypatch)
+    monkeypatch.setattr(Run, "_reserve_ahead", lambda self: None)  # so that arrays are replaced again and again
+    assert books(dmr.refine(mesh, loop="device", device="cpu", threads=1, **options)) == books(host)
+
+
+def test_vertex_attributes_that_outgrow_their_array_are_recorded_anew(monkeypatch):
+    """Five points with three attributes each: their array was replaced where that of the points was not."""
+    found = dmr.generate("random", 5, seed=214)
+    bounds = np.full(len(found.triangles), np.ptp(found.vertices, axis=0).prod() * 1e-3)
+    attributes = np.ones((5, 3)) * [[1.0, 2.0, 3.0]]
+    mesh = dmr.Mesh(found.vertices, found.triangles, vertex_attributes=attributes, area_bounds=bounds)
+    host = dmr.refine(mesh, loop="host", device="cpu")
+    record_loops(monkeypatch)
+    fine = dmr.refine(mesh, loop="device", device="cpu", threads=1)
+    assert books(fine) == books(host)
+    assert np.allclose(fine.mesh.vertex_attributes, [1.0, 2.0, 3.0])
+
+
+def test_a_loop_is_recorded_again_only_where_an_array_was_replaced(monkeypatch):
+    recordings, runs = [], []
+    loop, run = HostDevice.loop, DeviceRounds.run
+    monkeypatch.setattr(HostDevice, "loop", lambda self, *more: recordings.append(1) or loop(self, *more))
+    monkeypatch.setattr(DeviceRounds, "run", lambda self, *more: runs.append(1) or run(self, *more))
+    monkeypatch.setattr(device_rounds, "HISTORY_ROUNDS", 5)
+    dmr.refine(dmr.generate("random", 3000, seed=2), loop="device", device="cpu", threads=1)
+    assert len(runs) > 20 and len(recordings) < len(runs) / 3
 
 
 def test_the_stamps_start_again_within_a_run(device_options):

@@ -59,6 +59,15 @@ class DeviceMesh:
     width: int
 
     @property
+    def addresses(self) -> tuple[int, ...]:
+        """Where the arrays that grow lie: who keeps addresses of them knows by this when one was replaced."""
+        growing = (
+            self.triangles, self.quality, self.ancestor, self.points, self.vertex_origin, self.vertex_parameter,
+            self.attributes, self.subsegments, self.subsegment_origin, self.wishes,
+        )  # fmt: skip
+        return tuple(array.pointer for array in growing if array is not None)
+
+    @property
     def room(self) -> tuple[int, int, int]:
         """How many vertices, triangles and subsegments the arrays can hold."""
         of_vertices = [self.points.size, self.vertex_origin.size, self.vertex_parameter.size]
@@ -86,7 +95,7 @@ class DeviceMesh:
         self.vertex_origin = self.vertex_origin.grown(vertices)
         self.vertex_parameter = self.vertex_parameter.grown(vertices)
         if self.attributes is not None:
-            self.attributes = self.attributes.grown(vertices * self.width)
+            self.attributes = self.attributes.grown(self.points.size * self.width)
         self.subsegments = self.subsegments.grown(subsegments)
         self.subsegment_origin = self.subsegment_origin.grown(subsegments)
         self.wishes = self.wishes.grown(subsegments)

@@ -181,9 +181,8 @@ class DeviceRounds:
 
     def _loop(self, most_rounds: int, most_vertices: int) -> Loop:
         state, bad = self._state, self._bad
-        arrays = (state.triangles, state.points, state.subsegments, state.quality, bad.slots, bad.spare)
-        addresses = tuple(array.pointer for array in arrays)
-        key = (most_rounds, most_vertices, self._candidate_room, addresses, self._space.version)
+        arrays = (*state.addresses, *state.room, bad.slots.pointer, bad.slots.size, bad.spare.pointer)
+        key = (most_rounds, most_vertices, self._candidate_room, arrays, self._space.version)
         if self._recorded is None or self._recorded_for != key:
             self._rehearse(most_rounds, most_vertices)
             self._recorded = state.device.loop(

@@ -8,6 +8,8 @@ from dmr.memory import Device, DeviceArray, Number, bound_of, scan, total
 from dmr.pipeline.device_mesh import DeviceMesh
 from dmr.pipeline.workspace import Workspace
 
+MOST_LISTED = 2**31 - 1  # entries, which kernels count in 32 bits; there are never more triangles
+
 
 class BadTriangles:
     """Slots of triangles that are to be refined, each once.
@@ -17,7 +19,7 @@ class BadTriangles:
     quality word anyway. The order follows from scans, so it is the same on every device.
 
     Attributes:
-        slots: the list; count: how long it is; spare: an array that can take its place.
+        slots: the list; count: how long it is; spare: an array as large, for what is left of it.
     """
 
     def __init__(self, state: DeviceMesh, space: Workspace) -> None:
@@ -29,7 +31,7 @@ class BadTriangles:
 
     def reserve(self, count: int) -> None:
         """Makes room for so many entries, in the list and in the spare array."""
-        self.slots = self.slots.grown(count)
+        self.slots = self.slots.grown(min(count, MOST_LISTED))
         if self.spare.size < self.slots.size:
             self.spare = self._state.device.empty(self.slots.size, np.int32)
 
@@ -42,7 +44,10 @@ class BadTriangles:
         """Takes out what is not to be refined any more."""
         self.reserve(self.count)
         kept = total(self.prune_unread(self.count), self.count)
-        self.slots, self.spare, self.count = self.spare, self.slots, kept
+        if kept < self.count:
+            # Copied back, and not exchanged: a recorded loop keeps the addresses of both.
+            self._state.device.launch("copy_int32", kept, self.spare, self.slots)
+            self.count = kept
 
     def append_unread(self, fresh: DeviceArray, count: Number, end: Number) -> DeviceArray:
         """As `append`, to a list that ends at `end` and has room; how many were appended stays on the device.

@@ -6,7 +6,9 @@ import ctypes
 from functools import cache
 from typing import Any
 
-from dmr.errors import InternalError
+from dmr.errors import InternalError, OutOfMemoryError
+
+OUT_OF_MEMORY = 2  # CUDA_ERROR_OUT_OF_MEMORY
 
 
 @cache
@@ -18,10 +20,12 @@ def call(name: str, *arguments: Any) -> None:
     """Calls the driver.
 
     Raises:
-        InternalError: it refuses; with its own words.
+        OutOfMemoryError: there is too little memory for it.
+        InternalError: it refuses for another reason; with its own words.
     """
     code = getattr(_driver(), name)(*arguments)
     if code:
         text = ctypes.c_char_p()
         _driver().cuGetErrorString(code, ctypes.byref(text))
-        raise InternalError(f"{name} failed: {text.value.decode() if text.value else code}")
+        kind = OutOfMemoryError if code == OUT_OF_MEMORY else InternalError
+        raise kind(f"{name} failed: {text.value.decode() if text.value else code}")

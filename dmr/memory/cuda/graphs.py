@@ -28,16 +28,15 @@ class GraphLoop(Loop):
         graph, self._executable = ctypes.c_void_p(), ctypes.c_void_p()
         call("cuStreamBeginCapture_v2", self._stream, ctypes.c_int(RELAXED))
         try:
-            body()
+            try:
+                body()
+            finally:
+                call("cuStreamEndCapture", self._stream, ctypes.byref(graph))
+            flags = ctypes.c_ulonglong(DEVICE_LAUNCH)
+            call("cuGraphInstantiateWithFlags", ctypes.byref(self._executable), graph, flags)
         finally:
-            call("cuStreamEndCapture", self._stream, ctypes.byref(graph))
-        try:
-            call(
-                "cuGraphInstantiateWithFlags",
-                ctypes.byref(self._executable), graph, ctypes.c_ulonglong(DEVICE_LAUNCH),
-            )  # fmt: skip
-        finally:
-            call("cuGraphDestroy", graph)
+            if graph:
+                call("cuGraphDestroy", graph)
         call("cuGraphUpload", self._executable, self._stream)
 
     def run(self) -> None:
