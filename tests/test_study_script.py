@@ -146,7 +146,7 @@ def test_two_clocks_agree(folder):
                 row["runs"][row["median_run"]]["seconds_by_history"], abs=1e-6
             )
             runs = [(run["seconds"], run["seconds_by_history"]) for run in (*row["runs"], row["profiled"])]
-            assert any(abs(by_history - phases) <= 0.05 * phases + 0.003 for phases, by_history in runs), runs
+            assert any(abs(by_history - phases) <= 0.1 * phases + 0.02 for phases, by_history in runs), runs
 
 
 def test_an_input_with_nothing_to_do_is_drawn(tmp_path):
