@@ -10,7 +10,8 @@ from typing import Any
 from dmr.errors import OptionError
 
 MARKINGS = ("deterministic", "two-stage", "atomic", "three-phase", "three-phase-barrier")
-CHILD_LAUNCHES = ("child-launch", "child-launch-per-cavity")  # the balances that need a GPU
+# The balances that need a GPU, and the host: a graph that launches itself may hold no kernel that launches kernels.
+CHILD_LAUNCHES = ("child-launch", "child-launch-per-cavity")
 BALANCES = ("work-stealing", "none", *CHILD_LAUNCHES)
 LOOPS = ("auto", "host", "device")
 STEINER_RULES = ("off-center", "circumcenter")

@@ -2,36 +2,20 @@
 
 from __future__ import annotations
 
-import hashlib
-
 import numpy as np
 import pytest
 from recorded_loops import record_loops
+from test_refinement import digest
 
 import dmr
 from dmr import refinement
 from dmr.errors import OptionError, OutOfMemoryError
-from dmr.memory import DeviceCount, open_device, scan
+from dmr.memory import DeviceCount, scan
 from dmr.memory.host.device import HostDevice
 from dmr.pipeline import device_rounds
 from dmr.pipeline.cavities import Outcome
 from dmr.pipeline.device_rounds import DeviceRounds, Entry, Line, Stop
 from dmr.refinement import Run
-
-
-@pytest.fixture(
-    params=[
-        pytest.param({"device": "cpu", "threads": 1}, id="1 thread"),
-        pytest.param({"device": "cpu", "threads": 3}, id="3 threads"),
-        pytest.param({"device": "cuda"}, id="cuda", marks=pytest.mark.gpu),
-    ]
-)
-def device_options(request):
-    return request.param
-
-
-def digest(mesh):
-    return hashlib.sha256(mesh.vertices.tobytes() + mesh.triangles.tobytes()).hexdigest()
 
 
 def books(fine):
@@ -192,8 +176,7 @@ def test_the_names_are_those_of_the_kernels(pytestconfig):
 
 
 @pytest.mark.parametrize("count", [0, 1, 7, 8, 2047, 2048, 2049, 5000])
-def test_a_scan_over_as_many_as_the_device_says(count, device_options):
-    device = open_device(device_options["device"], device_options.get("threads"))
+def test_a_scan_over_as_many_as_the_device_says(count, device):
     values = np.arange(5000, dtype=np.int32) % 7
     number = DeviceCount(device.array(np.array([count], np.int32)), 5000)
     offsets = scan(device.array(values), number).download()
@@ -201,17 +184,15 @@ def test_a_scan_over_as_many_as_the_device_says(count, device_options):
     assert number.read() == count
 
 
-def test_a_launch_over_as_many_as_the_device_says(device_options):
-    device = open_device(device_options["device"], device_options.get("threads"))
+def test_a_launch_over_as_many_as_the_device_says(device):
     array = device.zeros(1000, np.int32)
     array.fill(255)
     device.launch("fill_indices", DeviceCount(device.array(np.array([300], np.int32)), 1000), array)
     assert array.download().tolist() == [*range(300), *[-1] * 700]
 
 
-def test_a_loop_goes_on_until_a_kernel_says_stop(device_options):
+def test_a_loop_goes_on_until_a_kernel_says_stop(device):
     """The numbers of rounds with one candidate that never wins: stamps and rounds are counted, nine times."""
-    device = open_device(device_options["device"], device_options.get("threads"))
     offsets = device.zeros(2, np.int32)  # of candidates, points, slots, triangles: none at all
     counts, history = device.zeros(len(Outcome) + 1, np.int64), device.zeros(9 * len(Line), np.int64)
     progress = device.zeros(len(Entry), np.int32)

@@ -2,11 +2,11 @@
 
 from __future__ import annotations
 
-import hashlib
 from itertools import pairwise, product
 
 import numpy as np
 import pytest
+from test_refinement import digest
 
 import dmr
 from dmr.errors import OptionError
@@ -21,17 +21,6 @@ STAGE_TWO = {"check_cavity", "mark_cavity_atomic"}
 CHILDREN = ("child-launch", "child-launch-per-cavity")
 
 
-@pytest.fixture(
-    params=[
-        pytest.param({"device": "cpu", "threads": 1}, id="1 thread"),
-        pytest.param({"device": "cpu", "threads": 3}, id="3 threads"),
-        pytest.param({"device": "cuda"}, id="cuda", marks=pytest.mark.gpu),
-    ]
-)
-def device_options(request):
-    return request.param
-
-
 @pytest.fixture(scope="module")
 def mesh():
     return dmr.generate("random", 1500, seed=9)
@@ -39,12 +28,8 @@ def mesh():
 
 def run(mesh, device_options, **options):
     """As `dmr.refine`, but kernels that kernels launch are calls on a CPU, and may be asked for."""
-    device = open_device(device_options["device"], device_options.get("threads"))
+    device = open_device(device_options["device"], device_options["threads"])
     return Run(mesh, RefineOptions(**options), device, profile=True).result(None)
-
-
-def digest(mesh):
-    return hashlib.sha256(mesh.vertices.tobytes() + mesh.triangles.tobytes()).hexdigest()
 
 
 def test_each_name_has_its_class():
@@ -191,8 +176,7 @@ def forced(device, outcomes, progress):
     return won.download().tolist(), held.download().tolist()
 
 
-def test_where_nobody_wins_one_cavity_is_forced(device_options):
-    device = open_device(device_options["device"], device_options.get("threads"))
+def test_where_nobody_wins_one_cavity_is_forced(device):
     undecided, lost, owner = Outcome.UNDECIDED, Outcome.ENCROACHED, Outcome.OWNER
     given = [lost, undecided, lost, undecided]
     assert forced(device, given, 0) == ([0, 1, 0, 0], [lost, owner, lost, undecided])
@@ -201,8 +185,7 @@ def test_where_nobody_wins_one_cavity_is_forced(device_options):
 
 
 @pytest.mark.parametrize("marking", ["three-phase", "three-phase-barrier"])
-def test_a_run_in_which_nobody_ever_wins_goes_on_one_by_one(marking, device_options, monkeypatch):
-    device = open_device(device_options["device"], device_options.get("threads"))
+def test_a_run_in_which_nobody_ever_wins_goes_on_one_by_one(marking, device, device_options, monkeypatch):
     launch = type(device).launch
 
     def nobody_wins(self, kernel, count, *arguments):

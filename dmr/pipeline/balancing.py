@@ -13,12 +13,7 @@ from dmr.pipeline.checking import QualityCheck
 
 
 class Balance(ABC):
-    """A way to share out the checks of new triangles.
-
-    `in_graphs`: whether its kernels can be part of a CUDA graph.
-    """
-
-    in_graphs = True
+    """A way to share out the checks of new triangles."""
 
     @abstractmethod
     def check(self, quality: QualityCheck, cavities: Cavities, needs: Needs, fresh: DeviceArray) -> None:
@@ -54,7 +49,6 @@ class ChildLaunch(Balance):
         cavities_a_child: at least so many share a child; most_children: so many a launch.
     """
 
-    in_graphs = False  # a graph that is launched from the device may not hold kernels that launch kernels
     cavities_a_child = 256
     most_children = 1024
 

@@ -103,6 +103,8 @@ def grow(state: DeviceMesh, cavities: Cavities, limits: Thresholds, *, only_dama
         "grow_segment_cavities", segments, cavities.roots, only_damaged, state.triangles, state.subsegments,
         state.points, *cavities.records, cavities.steiner, cavities.extents, cavities.outcomes,
     )  # fmt: skip
+    if cavities.count == segments:  # a round of subsegments; where only the device knows, it finds nothing to do
+        return
     device.launch(
         "grow_triangle_cavities", cavities.count, cavities.roots, segments, only_damaged, state.triangles,
         state.points, limits.off_center_limit, limits.lens, state.wishes, *cavities.records, cavities.steiner,

@@ -37,6 +37,13 @@ class Marking(ABC):
         """
 
 
+def _begin_step(state: DeviceMesh, cavities: Cavities, stamps: Stamps) -> int:
+    """The stamp of a new step, and the keys under it."""
+    stamp = stamps.next(state)
+    _make_keys(state, cavities, stamp)
+    return stamp
+
+
 def _make_keys(state: DeviceMesh, cavities: Cavities, stamp: Number) -> None:
     state.device.launch(
         "make_keys", cavities.count, cavities.roots, cavities.segments, stamp, state.subsegments, state.points,
@@ -105,8 +112,7 @@ class ThreePhase(Marking):
         self, state: DeviceMesh, space: Workspace, cavities: Cavities, stamps: Stamps, limits: Thresholds
     ) -> Iterator[int]:
         """One step a round."""
-        stamp = stamps.next(state)
-        _make_keys(state, cavities, stamp)
+        stamp = _begin_step(state, cavities, stamps)
         progress = _no_progress(space)
         self._mark(state, cavities, progress)
         state.device.launch("force_one", 1, progress, cavities.count, cavities.outcomes, cavities.won)
@@ -148,8 +154,7 @@ class TwoStage(Marking):
         self, state: DeviceMesh, space: Workspace, cavities: Cavities, stamps: Stamps, limits: Thresholds
     ) -> Iterator[int]:
         """One step of stage one, then as many of stage two as there are cavities left for."""
-        stamp = stamps.next(state)
-        _make_keys(state, cavities, stamp)
+        stamp = _begin_step(state, cavities, stamps)
         self._mark_first_stage(state, cavities)
         yield stamp
         while True:
@@ -160,8 +165,7 @@ class TwoStage(Marking):
             grow(state, cavities, limits, only_damaged=True)
             if tally(space, cavities).outcomes[Outcome.UNDECIDED] == 0:
                 return
-            stamp = stamps.next(state)
-            _make_keys(state, cavities, stamp)
+            stamp = _begin_step(state, cavities, stamps)
             _mark_by_maximum(state, cavities)
             yield stamp
 
