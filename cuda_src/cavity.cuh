@@ -61,6 +61,26 @@ struct Extent {
     int32 left_edges; // of them, those left of a split subsegment (all of them where it has no right side)
 };
 
+// All cavities of a pass: record i belongs to candidate i, and the first ones are those of subsegments.
+KERNEL_STRUCT(Cavities) {
+    const int32 *roots;   // what each is grown around: a subsegment, or a triangle
+    int64 room;           // entries a record
+    int64 records;
+    int32 *members;
+    RimEdge *rims;
+    Extent *extents;
+    Point *steiner;       // the point that is to go in
+    uint8 *off_center;    // whether it is one
+    float64 *parameters;  // where it lies on its input segment
+    int32 *outcomes;
+    uint64 *keys;         // the order of the cavities of a step (see below)
+    int32 *won;           // 1 where the point goes in
+    int32 *extra_places;  // where the slots begin that a winner claims beyond its own
+    int32 *fresh_places;  // where its triangles begin in the list of new ones
+
+    METHOD Cavity at(Index i) const { return Cavity(members, rims, records, int32(room), i); }
+};
+
 // Growing, step by step. The half-edges still to be looked across are a stack that shares the rim's memory: it grows
 // down from the end while the rim grows up, and each pending half-edge will give one rim edge at least, so the two
 // meet only where the rim itself would not fit.

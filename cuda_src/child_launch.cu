@@ -13,17 +13,12 @@ CHILD_KERNEL(child_check, const int32 *slots, QualityCheck of_triangle) {
 }
 
 // Index i launches a child with a thread for each new triangle of its cavities: `share` of them, from first + share * i.
-KERNEL(check_by_children, int64 first, int64 share, int64 cavities, const int32 *fresh_offsets, const int32 *slots,
-       const float64 *sizes, const Triangle *triangles, const Point *points, const int32 *vertex_origin,
-       const Subsegment *input_segments, const int32 *anchor, const int32 *ancestor, const float64 *area_bounds,
-       float64 cosine_squared, float64 doubled_area, float64 lens, int32 worst_first, uint32 *quality, int32 *wishes,
-       int64 *shares, int64 *children) {
-    const QualityCheck of_triangle = {sizes, triangles, points, {vertex_origin, input_segments, anchor}, ancestor,
-                                      area_bounds, cosine_squared, doubled_area, lens, worst_first, quality, wishes,
-                                      shares};
+KERNEL(check_by_children, Mesh mesh, Limits limits, const int32 *slots, const float64 *sizes, int64 *shares,
+       const int32 *fresh_places, int64 first, int64 share, int64 cavities, int64 *children) {
+    const QualityCheck of_triangle = {mesh, limits, sizes, shares};
     FOR_RANGE (i) {
         const Index begin = first + share * i, end = begin + share < cavities ? begin + share : cavities;
-        const Index from = fresh_offsets[begin], to = fresh_offsets[end];
+        const Index from = fresh_places[begin], to = fresh_places[end];
         if (from == to)
             continue;
         if (LAUNCH_CHILD(child_check, from, to, slots, of_triangle)) {

@@ -11,17 +11,27 @@ using Index = std::int64_t;
 using Slot = std::uint64_t; // one argument: a pointer, or the bytes of a scalar, from the slot's first byte on
 using Kernel = void (*)(Index begin, Index end, const Slot *arguments);
 
-template <class T> T from_slot(const Slot &slot) {
-    static_assert(sizeof(T) <= sizeof(Slot), "kernel parameters are pointers and scalars");
+// How many slots a parameter takes: one, or one for each field of a KERNEL_STRUCT (all of eight bytes).
+template <class T> constexpr std::size_t SLOTS = sizeof(T) <= sizeof(Slot) ? 1 : sizeof(T) / sizeof(Slot);
+
+template <class T> T from_slots(const Slot *first) {
+    static_assert(sizeof(T) <= sizeof(Slot) || sizeof(T) % sizeof(Slot) == 0, "fields are of eight bytes");
     T value;
-    std::memcpy(&value, &slot, sizeof value);
+    std::memcpy(static_cast<void *>(&value), first, sizeof value);
     return value;
 }
 
 template <class... Parameters, std::size_t... Place>
 void invoke_with(void (*kernel)(Index, Index, Parameters...), Index begin, Index end, const Slot *arguments,
                  std::index_sequence<Place...>) {
-    kernel(begin, end, from_slot<Parameters>(arguments[Place])...);
+    constexpr std::size_t taken[] = {SLOTS<Parameters>...};
+    const auto before = [&](std::size_t place) { // slots of the parameters before this one
+        std::size_t slots = 0;
+        for (std::size_t k = 0; k < place; ++k)
+            slots += taken[k];
+        return slots;
+    };
+    kernel(begin, end, from_slots<Parameters>(arguments + before(Place))...);
 }
 
 template <class... Parameters>

@@ -17,6 +17,12 @@
 // declares memory that the members share, and each FOR_MEMBERS (member) { ... } ends with a barrier. On the CPU the
 // members are the turns of an ordinary loop.
 //
+// Where things are placed in the order of a list, it is cut into pieces (piece_of), a team each: one kernel sums up the
+// pieces (team_sum), and the next one adds the sums of the pieces before its own (team_in_order). The end of the launch
+// between them is the barrier. Both are called by all members of a team together, with the same arguments; FOR_SHARE
+// (i, begin, end) gives each member its share of a range, and TEAM_BARRIER() waits for all of them. On the CPU, where the
+// members are one, FOR_SHARE is the whole range in order. FOR_LEADER { ... } is done by one member.
+//
 // A GRID_KERNEL has all of its threads running at once (a cooperative launch), so that GRID_BARRIER() can hold them until
 // the last one comes. On the CPU each thread has one piece of the range then, and waits likewise.
 //
@@ -26,7 +32,8 @@
 // kernel of a CUDA graph, launches that graph once more when it has ended.
 //
 // Python reads the names and parameter types of kernels from these declarations (dmr/memory/signatures.py): keep one
-// declaration to a KERNEL( ... ) { head, with parameters of the form `type name` or `type *name`.
+// declaration to a KERNEL( ... ) { head, with parameters of the form `type name` or `type *name`. What many kernels take
+// together is a KERNEL_STRUCT(name) { ... }: its fields, one a line and of eight bytes each, are parameters like others.
 #pragma once
 
 #include <cstdint>
@@ -39,7 +46,14 @@ using uint64 = std::uint64_t;
 using float64 = double;
 using Index = int64;
 
+#define KERNEL_STRUCT(name) struct name
+
 constexpr int TEAM_SIZE = 256; // members of a team; a launch of a TEAM_KERNEL uses blocks of this many threads
+
+// Some sums that are formed together.
+template <int N> struct Sums {
+    int32 of[N];
+};
 
 #ifdef __CUDACC__
 
@@ -63,6 +77,9 @@ constexpr int TEAM_SIZE = 256; // members of a team; a launch of a TEAM_KERNEL u
     for (Index team = range_begin + blockIdx.x, end_ = range_end; team < end_; team += gridDim.x)
 #define FOR_MEMBERS(member)                                                                                            \
     for (int member = threadIdx.x, turn_ = 0; turn_ < 1; ++turn_, __syncthreads())
+#define FOR_SHARE(i, begin, end) for (Index i = (begin) + threadIdx.x, share_end_ = (end); i < share_end_; i += TEAM_SIZE)
+#define FOR_LEADER if (threadIdx.x == 0)
+#define TEAM_BARRIER() __syncthreads()
 #define TEAM_SHARED(type, name, count) __shared__ type name[count]
 #define GRID_BARRIER() cooperative_groups::this_grid().sync()
 
@@ -99,6 +116,67 @@ template <class T> INLINE void racing_store(T *place, T value) { *const_cast<vol
 template <class T> INLINE T racing_load(const T *place) { return *const_cast<const volatile T *>(place); }
 
 #define LAUNCH_GRAPH_AGAIN() cudaGraphLaunch(cudaGetCurrentGraphExec(), cudaStreamGraphTailLaunch)
+
+constexpr int MOST_PIECES = 1024; // of a list (CudaDevice.most_pieces in dmr/memory/cuda/device.py)
+constexpr int WARPS = TEAM_SIZE / 32;
+
+// The sums of value(i) over a range, for every member of the team.
+template <int N, class Value> INLINE Sums<N> team_sum(Index begin, Index end, Value value) {
+    __shared__ Sums<N> of_warp[WARPS];
+    Sums<N> mine = {};
+    FOR_SHARE (i, begin, end) {
+        const Sums<N> one = value(i);
+        for (int n = 0; n < N; ++n)
+            mine.of[n] += one.of[n];
+    }
+    for (int n = 0; n < N; ++n)
+        mine.of[n] = int32(__reduce_add_sync(~0u, unsigned(mine.of[n])));
+    __syncthreads(); // an earlier call's sums have been read
+    if (threadIdx.x % 32 == 0)
+        of_warp[threadIdx.x / 32] = mine;
+    __syncthreads();
+    Sums<N> all = {};
+    for (int warp = 0; warp < WARPS; ++warp)
+        for (int n = 0; n < N; ++n)
+            all.of[n] += of_warp[warp].of[n];
+    return all;
+}
+
+// Calls visit(i, sums of value over what comes before i, and `before`) for each i of a range; value(i) is called once,
+// before visit(i). Returns the sums over all of it, and `before`.
+template <int N, class Value, class Visit>
+INLINE Sums<N> team_in_order(Index begin, Index end, Sums<N> before, Value value, Visit visit) {
+    __shared__ Sums<N> of_warp[WARPS];
+    const int lane = threadIdx.x % 32, warp = threadIdx.x / 32;
+    for (Index start = begin; start < end; start += TEAM_SIZE) {
+        const Index i = start + threadIdx.x;
+        Sums<N> mine = {};
+        if (i < end)
+            mine = value(i);
+        Sums<N> up_to = mine; // of the warp's members up to this one
+        for (int reach = 1; reach < 32; reach *= 2)
+            for (int n = 0; n < N; ++n) {
+                const int32 lower = __shfl_up_sync(~0u, up_to.of[n], reach);
+                up_to.of[n] += lane >= reach ? lower : 0;
+            }
+        __syncthreads(); // an earlier turn's sums have been read
+        if (lane == 31)
+            of_warp[warp] = up_to;
+        __syncthreads();
+        Sums<N> place = before;
+        for (int other = 0; other < WARPS; ++other)
+            for (int n = 0; n < N; ++n) {
+                const int32 sum = of_warp[other].of[n];
+                place.of[n] += other < warp ? sum : 0;
+                before.of[n] += sum;
+            }
+        for (int n = 0; n < N; ++n)
+            place.of[n] += up_to.of[n] - mine.of[n];
+        if (i < end)
+            visit(i, place);
+    }
+    return before;
+}
 
 // A clock that only ever goes forward.
 INLINE int64 nanoseconds() {
@@ -145,6 +223,9 @@ struct Count {
 #define FOR_RANGE(i) for (Index i = range_begin; i < range_end; ++i)
 #define FOR_TEAMS(team) for (Index team = range_begin; team < range_end; ++team)
 #define FOR_MEMBERS(member) for (int member = 0; member < TEAM_SIZE; ++member)
+#define FOR_SHARE(i, begin, end) for (Index i = (begin), share_end_ = (end); i < share_end_; ++i)
+#define FOR_LEADER if (true)
+#define TEAM_BARRIER() ((void)0)
 #define TEAM_SHARED(type, name, count) type name[count]
 #define GRID_BARRIER() host::wait_for_grid()
 #define LAUNCH_CHILD(kernel, begin, end, ...) (kernel(begin, end, __VA_ARGS__), true)
@@ -169,6 +250,29 @@ template <class T> INLINE T racing_load(const T *place) { return __atomic_load_n
 
 #define LAUNCH_GRAPH_AGAIN() ((void)0) // the host does
 
+constexpr int MOST_PIECES = 256; // of a list (HostDevice.most_pieces in dmr/memory/host/device.py)
+
+template <int N, class Value> INLINE Sums<N> team_sum(Index begin, Index end, Value value) {
+    Sums<N> all = {};
+    for (Index i = begin; i < end; ++i) {
+        const Sums<N> one = value(i);
+        for (int n = 0; n < N; ++n)
+            all.of[n] += one.of[n];
+    }
+    return all;
+}
+
+template <int N, class Value, class Visit>
+INLINE Sums<N> team_in_order(Index begin, Index end, Sums<N> before, Value value, Visit visit) {
+    for (Index i = begin; i < end; ++i) {
+        const Sums<N> one = value(i);
+        visit(i, before);
+        for (int n = 0; n < N; ++n)
+            before.of[n] += one.of[n];
+    }
+    return before;
+}
+
 INLINE int64 nanoseconds() { return host::nanoseconds(); }
 
 INLINE uint64 bits_of(float64 x) {
@@ -185,3 +289,30 @@ INLINE Index record_start(Index record, Index length) { return record * length; 
 INLINE Index record_stride(Index) { return 1; }
 
 #endif
+
+// The piece of a list of `count` entries that a team goes through: the same for every kernel over the list. There are
+// enough of them for every core, and few enough that each team can add up the sums of all.
+struct Piece {
+    Index begin, end;
+};
+
+INLINE Piece piece_of(Index team, Index count) {
+    const Index even = (count + MOST_PIECES - 1) / MOST_PIECES;
+    const Index length = (even + TEAM_SIZE - 1) / TEAM_SIZE * TEAM_SIZE, begin = team * length;
+    return {begin, begin + length < count ? begin + length : count};
+}
+
+INLINE Index pieces_of(Index count) {
+    const Index length = piece_of(0, count).end;
+    return length ? (count + length - 1) / length : 0;
+}
+
+// The sums of the pieces from one to another.
+template <int N> INLINE Sums<N> sum_of_pieces(const int32 *sums, Index from, Index to) {
+    return team_sum<N>(from, to, [&](Index piece) {
+        Sums<N> one;
+        for (int n = 0; n < N; ++n)
+            one.of[n] = sums[piece * N + n];
+        return one;
+    });
+}

@@ -2,33 +2,23 @@
 #include "quality_check.cuh"
 
 // Checks the triangles of a list (work stealing: every thread has the same share of it).
-KERNEL(check_listed, const int32 *slots, const float64 *sizes, const Triangle *triangles, const Point *points,
-       const int32 *vertex_origin, const Subsegment *input_segments, const int32 *anchor, const int32 *ancestor,
-       const float64 *area_bounds, float64 cosine_squared, float64 doubled_area, float64 lens, int32 worst_first,
-       uint32 *quality, int32 *wishes, int64 *shares) {
-    const QualityCheck of_triangle = {sizes, triangles, points, {vertex_origin, input_segments, anchor}, ancestor,
-                                      area_bounds, cosine_squared, doubled_area, lens, worst_first, quality, wishes,
-                                      shares};
+KERNEL(check_listed, Mesh mesh, Limits limits, const int32 *slots, const float64 *sizes, int64 *shares) {
+    const QualityCheck of_triangle = {mesh, limits, sizes, shares};
     FOR_RANGE (i) {
-        prefetch_triangles(slots, i, range_end, triangles, points);
+        prefetch_triangles(slots, i, range_end, mesh.triangles, mesh.points);
         of_triangle.check(slots[i], i);
         of_triangle.count_share(1);
     }
 }
 
 // Checks the new triangles of each cavity by the thread that made them (no balance: as many as the cavity made).
-KERNEL(check_by_cavity, const int32 *fresh_offsets, const int32 *slots, const float64 *sizes,
-       const Triangle *triangles, const Point *points, const int32 *vertex_origin,
-       const Subsegment *input_segments, const int32 *anchor, const int32 *ancestor, const float64 *area_bounds,
-       float64 cosine_squared, float64 doubled_area, float64 lens, int32 worst_first, uint32 *quality, int32 *wishes,
-       int64 *shares) {
-    const QualityCheck of_triangle = {sizes, triangles, points, {vertex_origin, input_segments, anchor}, ancestor,
-                                      area_bounds, cosine_squared, doubled_area, lens, worst_first, quality, wishes,
-                                      shares};
+KERNEL(check_by_cavity, Mesh mesh, Limits limits, const int32 *slots, const float64 *sizes, int64 *shares,
+       const int32 *fresh_places) {
+    const QualityCheck of_triangle = {mesh, limits, sizes, shares};
     FOR_RANGE (i) {
-        for (int32 j = fresh_offsets[i]; j < fresh_offsets[i + 1]; ++j) // none where the cavity did not win
+        for (int32 j = fresh_places[i]; j < fresh_places[i + 1]; ++j) // none where the cavity did not win
             of_triangle.check(slots[j], j);
-        of_triangle.count_share(fresh_offsets[i + 1] - fresh_offsets[i]);
+        of_triangle.count_share(fresh_places[i + 1] - fresh_places[i]);
     }
 }
 
@@ -45,26 +35,6 @@ KERNEL(centroids, const int32 *slots, const Triangle *triangles, const Point *po
 KERNEL(flag_given_up, const uint32 *quality, int32 *flags) {
     FOR_RANGE (t)
         flags[t] = (quality[t] & GIVEN_UP) != 0;
-}
-
-// flags[i] = 1 where a new triangle is to be refined and its slot is in no list yet; from now on it is.
-KERNEL(flag_unlisted, const int32 *slots, uint32 *quality, int32 *flags) {
-    FOR_RANGE (i) {
-        const uint32 q = quality[slots[i]];
-        flags[i] = to_refine(q) && !(q & LISTED);
-        if (flags[i])
-            quality[slots[i]] = q | LISTED;
-    }
-}
-
-// flags[i] = 1 where a listed triangle is still to be refined; the others are in the list no more.
-KERNEL(flag_listed, const int32 *slots, uint32 *quality, int32 *flags) {
-    FOR_RANGE (i) {
-        const uint32 q = quality[slots[i]];
-        flags[i] = to_refine(q);
-        if (!flags[i])
-            quality[slots[i]] = q & ~LISTED;
-    }
 }
 
 // The cosines of each triangle's smallest and largest angle: what the least and the largest angle of a mesh are found by.

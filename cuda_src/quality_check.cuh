@@ -3,7 +3,7 @@
 // Who checks which triangles is a matter of balance: quality.cu has the kernels.
 #pragma once
 
-#include "corners.cuh"
+#include "mesh.cuh"
 #include "quality.cuh"
 
 // Whether the corner of two segments forces a skinny triangle: its shortest edge pq joins them at the same shell, and its
@@ -84,40 +84,35 @@ enum ShareCounter : int32 {
     LARGEST_SHARE, // the most triangles that one index checked
 };
 
-// What a check needs. `sizes`, `ancestor`, `area_bounds` and `shares` may be none.
+// What a check needs. `sizes` and `shares` may be none.
 struct QualityCheck {
+    Mesh mesh;
+    Limits limits;
     const float64 *sizes; // by place in the list: the longest edge wanted in that triangle
-    const Triangle *triangles;
-    const Point *points;
-    Corners corners;
-    const int32 *ancestor;
-    const float64 *area_bounds;
-    float64 cosine_squared, doubled_area, lens;
-    int32 worst_first;
-    uint32 *quality;
-    int32 *wishes;
     int64 *shares;
 
     // Checks the triangle in `slot`, the i-th of the list.
     METHOD void check(int32 slot, Index i) const {
-        const Triangle t = triangles[slot];
+        const Triangle t = mesh.triangles[slot];
+        const Point *const points = mesh.points;
+        const Corners corners = mesh.corners();
         const float64 stricter = 1.0 - 0x1p-40; // as dmr/pipeline/thresholds.py
         const float64 squared_size = sizes == nullptr ? INFINITE : stricter * (sizes[i] * sizes[i]);
-        Bounds bounds = {cosine_squared, doubled_area, squared_size, worst_first != 0};
-        if (area_bounds != nullptr) {
-            const float64 own = 2.0 * stricter * area_bounds[ancestor[slot]];
+        Bounds bounds = {limits.cosine_squared, limits.doubled_area, squared_size, limits.worst_first != 0};
+        if (mesh.area_bounds != nullptr) {
+            const float64 own = 2.0 * stricter * mesh.area_bounds[mesh.ancestor[slot]];
             if (own > 0.0 && own < bounds.doubled_area)
                 bounds.doubled_area = own;
         }
-        quality[slot] = (quality[slot] & LISTED) | quality_of(t, points, corners, bounds);
+        mesh.quality[slot] = (mesh.quality[slot] & LISTED) | quality_of(t, points, corners, bounds);
         // In a constrained Delaunay triangulation the triangle beside a subsegment has the corner that sees it under the
         // largest angle: if that one does not encroach, no vertex does.
         for (int k = 0; k < 3; ++k)
             if (t.link[k] < 0) {
                 const Point u = points[edge_from(t, k)], v = points[edge_to(t, k)], p = points[t.vertex[k]];
-                if (encroaches(u, v, p, lens) && !on_line(u, v, p) &&
+                if (encroaches(u, v, p, limits.lens) && !on_line(u, v, p) &&
                     !corners.cut_alike(t.vertex[k], edge_from(t, k), edge_to(t, k), points))
-                    wish_split(wishes, ~t.link[k]);
+                    wish_split(mesh.wishes, ~t.link[k]);
             }
     }
 

@@ -1,140 +1,123 @@
-// What the rounds of a refinement go by, kept in the device's memory: so that they follow each other without the host.
-//
-// Every kernel of a round is launched over a range, and with numbers, that stand in `progress` (Count, portable.cuh). The
-// kernels here work them out, with one thread each: what the host does where it drives the rounds (dmr/refinement.py).
-// Where something needs the host - more room, large records, the end - `STOP` says what, the ranges of whatever
-// still comes in this round become empty, and no round follows.
-#include "quality.cuh"
+// The steps of a round in which all teams take part: the list of candidates, and what one member works out between them.
+#include "progress.cuh"
 
-enum ProgressEntry : int32 {
-    VERTICES,      // of the mesh
-    SLOTS,         // its triangles
-    SUBSEGMENTS,
-    BAD_LISTED,    // entries of the list of bad triangles
-    STAMP,         // of the step
-    ROUNDS,        // that have ended
-    STOP,          // a StopReason
-    PRUNABLE,      // entries of the list that may be good by now: none while a subsegment waits to be split
-    SELECTABLE,    // bad triangles that may compete: none while a subsegment waits to be split
-    WINDOW,        // the same in a small mesh, where only the most urgent ones do; else none
-    SCATTERED_BAD, // ranges from which the candidates are taken
-    SCATTERED_SUBSEGMENTS,
-    CANDIDATES,
-    SEGMENTS,      // the first so many of them are subsegments
-    TO_CLEAR,      // triangles whose owner is cleared, when the stamps start again
-    APPLIED,       // cavities that are judged and applied: all, or none where there is no room
-    FRESH,         // new triangles
-    NEW_VERTICES,
-    NEW_SLOTS,
-    NEW_SEGMENTS,
-    OVERFLOWS,     // cavities that did not fit their record, so far
-};
-
-enum StopReason : int32 { GO_ON, NO_CANDIDATE, CANDIDATE_ROOM, WINNER_ROOM, LARGE_CAVITIES, ENOUGH_ROUNDS };
-
-// After the wishes were counted: segments first.
-KERNEL(count_wishes, const int32 *wish_offsets, int32 *progress) {
-    FOR_RANGE (once) {
-        progress[SEGMENTS] = wish_offsets[progress[SUBSEGMENTS]];
-        progress[PRUNABLE] = progress[SEGMENTS] ? 0 : progress[BAD_LISTED];
+// wished[team] = subsegments of the piece that wait to be split.
+TEAM_KERNEL(survey_subsegments, const int32 *wishes, Count subsegments, int32 *wished) {
+    FOR_TEAMS (team) {
+        const Piece piece = piece_of(team, subsegments);
+        if (piece.begin >= piece.end)
+            continue;
+        const Sums<1> sums = survey_subsegments(piece, wishes);
+        FOR_LEADER
+            wished[team] = sums.of[0];
     }
 }
 
-// After the list of bad triangles was pruned: which of them may compete.
-KERNEL(choose_kind, const int32 *kept_offsets, int32 small_mesh, int32 *most_urgent, int32 *progress) {
-    FOR_RANGE (once) {
-        if (progress[PRUNABLE])
-            progress[BAD_LISTED] = kept_offsets[progress[PRUNABLE]];
-        progress[SELECTABLE] = progress[SEGMENTS] ? 0 : progress[BAD_LISTED];
-        progress[WINDOW] = progress[SLOTS] <= small_mesh ? progress[SELECTABLE] : 0;
-        most_urgent[once] = 0;
+// Segments first: while one waits to be split, no triangle competes. A triangle's point would often have to give way to
+// the segment anyway, and the points on segments shape what comes after. The list stays as it is then.
+TEAM_KERNEL(survey_bad, Mesh mesh, const int32 *wished, Count subsegments, int32 *even, int32 *odd, Count side,
+            Count listed, int32 choice, Count slots, int32 small_mesh, uint8 *flags, int32 *surveyed) {
+    const bool windows = has_windows(choice, slots, small_mesh);
+    FOR_TEAMS (team) {
+        const Piece piece = piece_of(team, listed);
+        if (piece.begin >= piece.end || sum_of_pieces<1>(wished, 0, pieces_of(subsegments)).of[0])
+            continue;
+        const int32 *const list = BadList{even, odd}.side(side);
+        const Sums<SURVEYED> sums = survey_bad(piece, list, mesh.triangles, mesh.quality, choice, windows, flags);
+        FOR_LEADER
+            for (int what = 0; what < SURVEYED; ++what)
+                surveyed[team * SURVEYED + what] = sums.of[what];
     }
 }
 
-// After they were selected: how many candidates there are, if there is a record for each, and the stamp of the step.
-KERNEL(begin_round, const int32 *candidate_offsets, int32 most_candidates, int32 *progress) {
-    FOR_RANGE (once) {
-        const int32 wished = progress[SEGMENTS], count = wished + candidate_offsets[progress[SELECTABLE]];
-        if (progress[STOP] == GO_ON && (count == 0 || count > most_candidates))
-            progress[STOP] = count == 0 ? NO_CANDIDATE : CANDIDATE_ROOM;
-        const bool go = progress[STOP] == GO_ON;
-        progress[SCATTERED_BAD] = go ? progress[SELECTABLE] : 0;
-        progress[SCATTERED_SUBSEGMENTS] = go && wished ? progress[SUBSEGMENTS] : 0;
-        progress[CANDIDATES] = go ? count : 0;
-        progress[SEGMENTS] = go ? wished : 0;
-        const bool again = go && progress[STAMP] == LAST_STAMP;
-        progress[TO_CLEAR] = again ? progress[SLOTS] : 0;
-        progress[STAMP] = again ? 1 : progress[STAMP] + go;
-    }
+// The sums of the surveyed pieces from one to another: what stays, and what competes in the given window.
+INLINE Sums<2> sum_of_surveyed(const int32 *surveyed, int32 window, Index from, Index to) {
+    return team_sum<2>(from, to, [&](Index piece) {
+        const int32 *const found = surveyed + piece * SURVEYED;
+        return Sums<2>{{found[STAYING], found[WINDOW] == window ? found[CHOSEN] : 0}};
+    });
 }
 
-// After the winners are known: whether the arrays have room for them.
-KERNEL(fit_winners, const int32 *vertex_offsets, const int32 *slot_offsets, const int32 *fresh_offsets,
-       int32 most_vertices, int32 most_slots, int32 most_subsegments, int32 most_bad, int32 *progress) {
-    FOR_RANGE (once) {
-        const int32 count = progress[CANDIDATES];
-        progress[NEW_VERTICES] = vertex_offsets[count];
-        progress[NEW_SLOTS] = slot_offsets[count];
-        progress[NEW_SEGMENTS] = vertex_offsets[progress[SEGMENTS]];
-        progress[FRESH] = fresh_offsets[count];
-        const bool room = progress[NEW_VERTICES] <= most_vertices - progress[VERTICES] &&
-                          progress[NEW_SLOTS] <= most_slots - progress[SLOTS] &&
-                          progress[NEW_SEGMENTS] <= most_subsegments - progress[SUBSEGMENTS] &&
-                          progress[FRESH] <= most_bad - progress[BAD_LISTED];
-        if (!room) {
-            progress[STOP] = WINNER_ROOM;
-            progress[FRESH] = 0;
+// Candidates into `roots`, and the list of bad triangles to its other side.
+TEAM_KERNEL(gather_candidates, Mesh mesh, const int32 *wished, Count subsegments, int32 *even, int32 *odd, Count side,
+            Count listed, int32 choice, Count slots, int32 small_mesh, const uint8 *flags, const int32 *surveyed,
+            Room room, int32 *roots, int32 *progress) {
+    TEAM_SHARED(int32, most_urgent, 1);
+    const bool windows = has_windows(choice, slots, small_mesh);
+    const BadList list = {even, odd};
+    FOR_TEAMS (team) {
+        if (!progress[BEGINS])
+            continue;
+        const int32 waiting = sum_of_pieces<1>(wished, 0, pieces_of(subsegments)).of[0];
+        if (waiting) {
+            const Piece piece = piece_of(team, subsegments);
+            const int32 count = int32(waiting < room.most ? waiting : room.most);
+            if (piece.begin < piece.end && count <= room.candidates)
+                gather_subsegments(piece, sum_of_pieces<1>(wished, 0, team), mesh.wishes, count, roots);
+            FOR_LEADER
+                if (team == 0)
+                    begin_round(progress, count, true, int32(listed), int32(side), room);
+            continue;
         }
-        progress[APPLIED] = room ? count : 0;
+        const Index pieces = pieces_of(listed);
+        TEAM_BARRIER();
+        FOR_LEADER
+            most_urgent[0] = 0;
+        TEAM_BARRIER();
+        FOR_SHARE (piece, 0, pieces)
+            atomic_max(&most_urgent[0], surveyed[piece * SURVEYED + WINDOW]);
+        TEAM_BARRIER();
+        const int32 window = most_urgent[0];
+        const Sums<2> all = sum_of_surveyed(surveyed, window, 0, pieces);
+        const int32 count = int32(all.of[1] < room.most ? all.of[1] : room.most);
+        const Piece piece = piece_of(team, listed);
+        if (piece.begin < piece.end)
+            gather_bad(piece, sum_of_surveyed(surveyed, window, 0, team), list.side(side), flags, mesh.quality, windows,
+                       window, count <= room.candidates ? count : 0, list.side(1 - side), roots);
+        FOR_LEADER
+            if (team == 0)
+                begin_round(progress, count, false, all.of[0], int32(1 - side), room);
     }
 }
 
-// One line of the history of a run: the totals after each round.
-enum HistoryEntry : int32 {
-    GROWN,
-    VERTICES_AFTER,
-    LOST_CONFLICTS,
-    BAD_AFTER,
-    TRIANGLES_AFTER,
-    NANOSECONDS,
-    HISTORY_ENTRIES,
-};
-
-// After the round's new triangles are listed and its outcomes counted. `counts` are those of the whole run.
-KERNEL(end_round, const int32 *list_offsets, const int64 *counts, int32 most_rounds, int64 *history, int32 *progress) {
-    FOR_RANGE (once)
-        if (progress[APPLIED]) {
-            progress[BAD_LISTED] += list_offsets[progress[FRESH]];
-            progress[VERTICES] += progress[NEW_VERTICES];
-            progress[SLOTS] += progress[NEW_SLOTS];
-            progress[SUBSEGMENTS] += progress[NEW_SEGMENTS];
-            int64 grown = 0;
-            for (int outcome = 0; outcome < OUTCOMES; ++outcome)
-                grown += counts[outcome];
-            int64 *const line = history + Index(progress[ROUNDS]) * HISTORY_ENTRIES;
-            line[GROWN] = grown;
-            line[VERTICES_AFTER] = progress[VERTICES];
-            line[LOST_CONFLICTS] = counts[LOST] + counts[YIELDED];
-            line[BAD_AFTER] = progress[BAD_LISTED];
-            line[TRIANGLES_AFTER] = progress[SLOTS];
-            line[NANOSECONDS] = nanoseconds();
-            progress[ROUNDS] += 1;
-            if (counts[OVERFLOWED] > progress[OVERFLOWS])
-                progress[STOP] = LARGE_CAVITIES;
-            else if (progress[ROUNDS] >= most_rounds)
-                progress[STOP] = ENOUGH_ROUNDS;
-            progress[OVERFLOWS] = int32(counts[OVERFLOWED]);
-        }
+// One team: adds up what the winners need, and sees whether there is room.
+TEAM_KERNEL(fit_winners, const int32 *needs, Count count, Room room, int32 *progress) {
+    FOR_TEAMS (team) {
+        const Sums<NEEDS> sums = sum_of_pieces<NEEDS>(needs, 0, pieces_of(count));
+        FOR_LEADER
+            if (progress[BEGINS] && progress[STOP] == GO_ON)
+                fit_winners(progress, sums, room);
+    }
 }
 
-// Entries appended to a list: kept[start + offsets[i]] = values[i] where flags[i] is 1.
-KERNEL(append_flagged, const int32 *values, const int32 *flags, const int32 *offsets, Count start, int32 *kept) {
-    FOR_RANGE (i)
-        if (flags[i])
-            kept[start + offsets[i]] = values[i];
+// appended[team] = new triangles of the piece that are to be listed; 0 for teams without a piece.
+TEAM_KERNEL(survey_fresh, Mesh mesh, const int32 *fresh, Count count, uint8 *flags, int32 *appended) {
+    FOR_TEAMS (team) {
+        const Sums<1> sums = survey_fresh(piece_of(team, count), fresh, mesh.quality, flags);
+        FOR_LEADER
+            appended[team] = sums.of[0];
+    }
 }
 
-KERNEL(copy_int32, const int32 *values, int32 *copy) {
-    FOR_RANGE (i)
-        copy[i] = values[i];
+// Lists them, behind the `listed` entries that are there.
+TEAM_KERNEL(append_fresh, const int32 *fresh, Count count, const uint8 *flags, const int32 *appended, int32 *even,
+            int32 *odd, Count side, Count listed) {
+    FOR_TEAMS (team) {
+        const Piece piece = piece_of(team, count);
+        if (piece.begin >= piece.end)
+            continue;
+        Sums<1> before = sum_of_pieces<1>(appended, 0, team);
+        before.of[0] += int32(listed);
+        append_fresh(piece, before, fresh, flags, BadList{even, odd}.side(side));
+    }
+}
+
+// One team: enters what the round did.
+TEAM_KERNEL(end_round, const int32 *appended, const int64 *counts, Room room, int64 *history, int32 *progress) {
+    FOR_TEAMS (team) {
+        const Sums<1> sums = sum_of_pieces<1>(appended, 0, pieces_of(progress[FRESH]));
+        FOR_LEADER
+            if (progress[BEGINS])
+                end_round(progress, sums.of[0], counts, room, history);
+    }
 }

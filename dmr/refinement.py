@@ -29,21 +29,33 @@ from dataclasses import replace
 
 import numpy as np
 
-from dmr.errors import InternalError, InvalidMeshError, OutOfMemoryError
-from dmr.memory import Device, DeviceArray, bound_of, compact, flagged_indices, open_device, total
+from dmr.errors import InvalidMeshError, OutOfMemoryError
+from dmr.memory import Device, DeviceArray, bound_of, flagged_indices, open_device, scan, total
 from dmr.meshes import Mesh, Pslg
 from dmr.options import PROMISED_ANGLE, PROMISED_CONFORMING_ANGLE, RefineOptions
 from dmr.pipeline.admission import admit
 from dmr.pipeline.balancing import BALANCES
-from dmr.pipeline.cavities import ROOM, Cavities, Needs, Outcome, grow, insert, prepare, settle, tally, winners_needs
+from dmr.pipeline.cavities import (
+    ROOM,
+    Cavities,
+    Needs,
+    Outcome,
+    Tally,
+    close,
+    count_needs,
+    grow,
+    prepare,
+    retriangulate,
+)
 from dmr.pipeline.checking import QualityCheck
 from dmr.pipeline.clock import Clock
-from dmr.pipeline.device_rounds import DeviceRounds, Ended, Entry, Stop
+from dmr.pipeline.device_rounds import DeviceRounds, Ended
 from dmr.pipeline.flips import make_delaunay
 from dmr.pipeline.ledger import Ledger
 from dmr.pipeline.marking import MARKINGS
+from dmr.pipeline.progress import UNBOUNDED, Entry, Room, RoundProgress, Standing, Stop
 from dmr.pipeline.records import TRIANGLE
-from dmr.pipeline.selecting import flag_unbeaten, flag_wishes, keep_most_urgent
+from dmr.pipeline.selecting import Choice, select
 from dmr.pipeline.stamps import Stamps
 from dmr.pipeline.thresholds import FOR_TINY_MESHES, Thresholds, thresholds
 from dmr.pipeline.worklist import BadTriangles
@@ -224,7 +236,8 @@ class Run:
         self.quality = QualityCheck(self.state, self.space, self.limits, size, counts_shares=profile)
         self.budget = options.max_steiner if options.max_steiner is not None else self._default_budget(size)
         self.bad = BadTriangles(self.state, self.space)
-        self.wished_count = 0
+        self.progress = RoundProgress(device)
+        self.nothing_left = False  # no candidate was found
         # Whether cavities of the last pass did not fit their records, and whether some wait for larger ones.
         self.overflowed = False
         self.large_waiting = False
@@ -266,22 +279,22 @@ class Run:
         stopped, moved = None, self.device.moved[TRIANGLE]
         if progress is not None:
             self.by_device = None
-        while stopped is None and (self._work_left() or self._try_again()):
+        while stopped is None:
             before = self.ledger.rounds
             if before >= MOST_ROUNDS:
                 stopped = "rounds"
-                break
-            if self.by_device is not None and not self.large_waiting:
+            elif self.by_device is not None and not self.large_waiting:
                 stopped = self._rounds_by_device(self.by_device)
-            if self.ledger.rounds == before:
-                self.ledger.rounds += 1
+            else:
                 stopped = self._round()
-                self.ledger.close_round(self.bad.count, self.state.slots)
-            if progress is not None and progress(self.ledger.rounds, self.bad.count, self.state.slots) is False:
-                stopped = stopped or "stopped"
+            if self.nothing_left and not self._try_again():
+                break
+            if progress is not None and self.ledger.rounds > before:
+                going_on = progress(self.ledger.rounds, self.bad.count, self.state.slots)
+                stopped = stopped or ("stopped" if going_on is False else None)
         # Whoever processes triangles on the host has to bring them there first.
         self.ledger.host_processed = self.device.moved[TRIANGLE] - moved
-        if stopped == "stopped" and not self._work_left():
+        if stopped == "stopped" and not self._round_is_left():
             stopped = None  # stopped where it would have ended anyway
         if stopped == "budget":
             self._warn(f"stopped at the limit of {self.budget} Steiner points: the mesh is valid, but not finished")
@@ -302,11 +315,9 @@ class Run:
 
     # ---- A round -------------------------------------------------------------------------------------------------
 
-    def _work_left(self) -> bool:
-        if self.wished_count == 0:
-            with self.clock.phase("list"):
-                self.bad.prune()
-        return self.wished_count > 0 or self.bad.count > 0
+    def _round_is_left(self) -> bool:
+        """Whether another round would find something to do."""
+        return self._candidates(UNBOUNDED, Choice.UNBEATEN)[1] > 0
 
     def _try_again(self) -> bool:
         """Takes up what was given up, once more: what stood in its way may be gone. Whether there is work now."""
@@ -321,14 +332,18 @@ class Run:
                 return False
             self.device.launch("clear_unsplittable", state.subsegments_count, state.wishes)
             self._check_everything()
-        return self._work_left()
+        self.nothing_left = False
+        return True
 
     def _round(self) -> str | None:
         """One round; returns why the run must stop, if it must."""
         before = self.ledger.attempted
         stopped = self._pass(ROOM, large=False) or self._large_passes()
         if self.ledger.attempted == before:
-            raise InternalError(f"round {self.ledger.rounds} found nothing to do: {self.bad.count} bad triangles left")
+            self.nothing_left = True
+            return stopped
+        self.ledger.rounds += 1
+        self.ledger.close_round(self.bad.count, self.state.slots)
         return stopped
 
     def _large_passes(self) -> str | None:
@@ -345,15 +360,16 @@ class Run:
         """Candidates, cavities, marking, retriangulation: with ordinary records, or with large ones for the few
         cavities that need them."""
         with self.clock.phase("select"):
-            most = max(1, LARGE_BUDGET // room) if large else None
-            roots, count, segments = self._candidates(self.limits.most or most, large)
+            most = self.limits.most or (max(1, LARGE_BUDGET // room) if large else UNBOUNDED)
+            roots, count, segments = self._candidates(most, Choice.LARGE_ONES if large else self.marking.choice)
         if count == 0:
             self.overflowed = False
             self.large_waiting = self.large_waiting and not large
             return None
         with self.clock.phase("grow"):
             cavities = prepare(self.space, roots, count, segments, room)
-            grow(self.state, cavities, self.limits)
+            stamp = self.stamps.next(self.state) if self.marking.claims else 0
+            grow(self.state, cavities, self.limits, stamp=stamp)
         stopped: str | None = None
         steps = self.marking.steps(self.state, self.space, cavities, self.stamps, self.limits)
         for stamp in self.clock.timed("mark", steps):
@@ -361,78 +377,96 @@ class Run:
             if stopped:
                 break
         with self.clock.phase("count"):
-            self._settle(cavities)
+            self._close(cavities)
         return stopped
 
     def _insert_winners(self, cavities: Cavities, stamp: int) -> str | None:
         """Retriangulates, checks the new triangles, lists the bad ones; returns why the run must stop, if it must."""
         stopped: str | None = None
+        state, bad = self.state, self.bad
         with self.clock.phase("retriangulate"):
-            needs = winners_needs(self.space, cavities)
-            if bound_of(needs.vertices) > self.budget - self.ledger.inserted:
-                needs = self._cut(cavities, self.budget - self.ledger.inserted)
+            remaining = self.budget - self.ledger.inserted
+            needs = self._needs(cavities)
+            if bound_of(needs.vertices) > remaining:
+                self._cut(cavities, remaining)
+                needs = self._needs(cavities)
                 stopped = "budget"
-            fresh = self.space.array("fresh", bound_of(needs.fresh), np.int32)
-            insert(self.state, self.space, cavities, needs, stamp, fresh)
+            vertices, slots, fresh_count, segments = (bound_of(number) for number in vars(needs).values())
+            state.reserve(state.vertices + vertices, state.slots + slots, state.subsegments_count + segments)
+            fresh = self.space.array("fresh", fresh_count, np.int32)
+            retriangulate(state, self.space, cavities, needs, self._standing(), stamp, fresh)
+            state.vertices += vertices
+            state.slots += slots
+            state.subsegments_count += segments
         with self.clock.phase("check"):
             self.balance.check(self.quality, cavities, needs, fresh)
         with self.clock.phase("list"):
-            self.bad.append(fresh, bound_of(needs.fresh))
-        self.ledger.inserted += bound_of(needs.vertices)
-        self.ledger.segments += bound_of(needs.segments)
+            self._list(fresh, fresh_count)
+        self.ledger.inserted += vertices
+        self.ledger.segments += segments
         return stopped
 
-    def _candidates(self, most: int | None, large: bool) -> tuple[DeviceArray, int, int]:
+    def _list(self, fresh: DeviceArray, count: int) -> None:
+        """Lists those of the new triangles that are bad."""
+        self.bad.reserve(self.bad.count + count)
+        appended = self.bad.append(fresh, count, self.bad.count, self.bad.side)
+        pieces = self.device.pieces(count)
+        self.bad.count += total(scan(appended, pieces), pieces)
+
+    def _standing(self) -> Standing:
+        state, bad = self.state, self.bad
+        return Standing(state.vertices, state.slots, state.subsegments_count, bad.count, bad.side)
+
+    def _candidates(self, most: int, choice: Choice) -> tuple[DeviceArray, int, int]:
         """The roots of this pass, their number, and how many of them are subsegments.
 
-        Segments first: while one waits to be split, no triangle competes. A triangle's point would often have to give
-        way to the segment anyway, and the points on segments shape what comes after.
+        Segments first: while one waits to be split, no triangle competes.
         """
-        device, state, space = self.device, self.state, self.space
-        if self.wished_count:
-            roots = space.array("roots", self.wished_count, np.int32)
-            device.launch("scatter_indices", state.subsegments_count, *self.wishes, roots)
-            count = min(self.wished_count, most or self.wished_count)
-            return roots, count, count
-        bad, listed = self.bad.count, self.bad.slots
-        if self.marking.filters and not large:
-            flags = flag_unbeaten(state, space, listed, bad)
-        else:
-            flags = space.array("candidate_flags", bad, np.int32)
-            device.launch("select_large" if large else "select_all", bad, listed, state.quality, flags)
-        if large or (self.marking.filters and state.slots <= self.small_mesh):
-            keep_most_urgent(state, listed, bad, flags, device.zeros(1, np.int32))
-        roots, count = compact(listed, flags, bad)
-        return roots, min(count, most or count), 0
+        state, bad = self.state, self.bad
+        bad.reserve(bad.count)
+        roots = self.space.array("roots", max(bad.count, state.subsegments_count), np.int32)
+        self.progress.write({Entry.BEGINS: 1})
+        room = Room(most=most)
+        select(state, self.space, bad, self._standing(), choice, self.small_mesh, room, self.progress, roots)
+        found = self.progress.read()
+        bad.count, bad.side = found[Entry.NEXT_LISTED], found[Entry.NEXT_SIDE]
+        return roots, found[Entry.CANDIDATES], found[Entry.SEGMENTS]
 
-    def _cut(self, cavities: Cavities, remaining: int) -> Needs:
+    def _needs(self, cavities: Cavities) -> Needs:
+        """What the winners need; waits for it."""
+        self.progress.write({Entry.BEGINS: 1})
+        self.device.launch("fit_winners", 1, cavities.needs, cavities.count, Room().view, self.progress.array)
+        found = self.progress.read()
+        new = (Entry.NEW_VERTICES, Entry.NEW_SLOTS, Entry.FRESH, Entry.NEW_SEGMENTS)
+        return Needs(*(found[entry] for entry in new))
+
+    def _cut(self, cavities: Cavities, remaining: int) -> None:
         """Lets only the `remaining` winners of highest priority go ahead."""
         count = bound_of(cavities.count)
         won = cavities.won[:count].download() == 1
         keys = np.sort(cavities.keys[:count].download()[won])
         lowest = int(keys[-remaining]) if remaining else 2**64 - 1
-        self.device.launch("cut_winners", cavities.count, cavities.keys, lowest, cavities.won, cavities.outcomes)
-        return winners_needs(self.space, cavities)
+        self.device.launch("cut_winners", count, cavities.view, lowest)
+        count_needs(cavities)
 
-    def _settle(self, cavities: Cavities) -> None:
+    def _close(self, cavities: Cavities) -> None:
         """Gives up what cannot be resolved, sets aside what needs a large record, and enters the outcomes."""
-        settle(self.state, cavities)
-        counted = tally(self.space, cavities)
+        counts = self.device.zeros(len(Outcome) + 1, np.int64)
+        close(self.state, cavities, counts)
+        counted = Tally.of(counts)
         self.overflowed = counted.outcomes[Outcome.OVERFLOWED] > 0
         self.large_waiting = self.large_waiting or self.overflowed
         self.ledger.enter(counted)
-        self._count_wishes()
 
     # ---- Rounds without the host ---------------------------------------------------------------------------------
 
     def _loop_of_device(self, size: Size | None, *, profile: bool) -> DeviceRounds | None:
-        """The loop that the device drives, where it can and is to; the recipes of tiny meshes are the host's."""
-        able = self.options.needs_host(size=size is not None, profile=profile) is None and not self.limits.most
-        wanted = self.options.loop == "device" or (self.options.loop == "auto" and self.device.threads == 0)
-        if not (able and wanted):
+        """The loop that the device drives, where it can and is to."""
+        able = self.options.needs_host(size=size is not None, profile=profile) is None
+        if not able or self.options.loop == "host":
             return None
         shared = (self.state, self.space, self.bad, self.quality, self.balance, self.limits)
-        return DeviceRounds(*shared, self.small_mesh)
+        return DeviceRounds(*shared, self.small_mesh, self.progress)
 
     def _rounds_by_device(self, rounds: DeviceRounds) -> str | None:
         """Rounds until the device says stop, and what it needs the host for; returns why the run must stop."""
@@ -445,16 +479,20 @@ class Run:
                 self.by_device = None
                 return None
             self._take_over(ended)
-            self._count_wishes()
         stopped: str | None = None
-        if ended.stop == Stop.CANDIDATE_ROOM:
+        if ended.stop == Stop.NO_CANDIDATE:
+            self.nothing_left = True
+        elif ended.stop == Stop.CANDIDATE_ROOM:
             rounds.more_candidates()
+        elif ended.stop == Stop.STAMPS_USED:
+            self.stamps.start_again(self.state)
         elif ended.stop == Stop.WINNER_ROOM:  # the round is half done: here is its other half
             self.ledger.rounds += 1
             cavities = rounds.cavities(ended)
+            count_needs(cavities)
             stopped = self._insert_winners(cavities, self.stamps.last)
             with self.clock.phase("count"):
-                self._settle(cavities)
+                self._close(cavities)
             stopped = stopped or self._large_passes()
             self.ledger.close_round(self.bad.count, self.state.slots)
         elif ended.stop == Stop.LARGE_CAVITIES:
@@ -467,14 +505,15 @@ class Run:
     def _take_over(self, ended: Ended) -> None:
         """Enters in the books what the device did."""
         self.driven_by_device = True
-        state, numbers = self.state, ended.numbers
+        state, bad, numbers = self.state, self.bad, ended.numbers
         self.stamps.resume(numbers[Entry.STAMP])
         self.ledger.enter(ended.counted)
         self.ledger.inserted += numbers[Entry.VERTICES] - state.vertices
         self.ledger.segments += numbers[Entry.SUBSEGMENTS] - state.subsegments_count
         self.ledger.enter_rounds(ended.rounds(state.vertices, self.ledger.seconds))
         state.vertices, state.slots = numbers[Entry.VERTICES], numbers[Entry.SLOTS]
-        state.subsegments_count, self.bad.count = numbers[Entry.SUBSEGMENTS], numbers[Entry.BAD_LISTED]
+        state.subsegments_count = numbers[Entry.SUBSEGMENTS]
+        bad.count, bad.side = numbers[Entry.BAD_LISTED], numbers[Entry.SIDE]
 
     def _check_everything(self) -> None:
         """The first check: all triangles, and all subsegments with it."""
@@ -482,8 +521,7 @@ class Run:
         everything = self.space.array("fresh", count, np.int32)
         self.device.launch("fill_indices", count, everything)
         self.quality.check_all(everything, count)
-        self.bad.append(everything, count)
-        self._count_wishes()
+        self._list(everything, count)
         self._reserve_ahead()
 
     def _reserve_ahead(self) -> None:
@@ -493,9 +531,3 @@ class Run:
             # Points on segments come in about as many as fit side by side.
             subsegments = 3 * state.subsegments_count + 16 * math.isqrt(state.vertices) + 1024
             state.reserve(state.vertices + 2 * bad, state.slots + 4 * bad, subsegments)
-
-    def _count_wishes(self) -> None:
-        """How many subsegments wait to be split."""
-        count = self.state.subsegments_count
-        self.wishes = flag_wishes(self.state, self.space, count)
-        self.wished_count = total(self.wishes[1], count)

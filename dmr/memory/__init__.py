@@ -15,15 +15,17 @@ from __future__ import annotations
 from dmr.memory.arrays import Device, DeviceArray, DeviceCount, Loop, Number, bound_of
 from dmr.memory.discovery import DeviceInfo, devices, open_device, warm
 from dmr.memory.primitives import argsort, compact, flagged_indices, minmax_float64, scan, sum_float64, total
-from dmr.memory.signatures import register_record, signatures
+from dmr.memory.signatures import Argument, Packed, pack, register_record, signatures
 
 __all__ = [
+    "Argument",
     "Device",
     "DeviceArray",
     "DeviceCount",
     "DeviceInfo",
     "Loop",
     "Number",
+    "Packed",
     "argsort",
     "bound_of",
     "compact",
@@ -31,6 +33,7 @@ __all__ = [
     "flagged_indices",
     "minmax_float64",
     "open_device",
+    "pack",
     "register_record",
     "scan",
     "signatures",

@@ -13,7 +13,9 @@ import numpy as np
 from numpy.typing import DTypeLike, NDArray
 
 from dmr.errors import InternalError
-from dmr.memory.signatures import Signature, signatures
+from dmr.memory.signatures import Argument, Signature, signatures
+
+TEAM_SIZE = 256  # TEAM_SIZE of cuda_src/portable.cuh
 
 
 class DeviceArray(ABC):
@@ -144,6 +146,7 @@ class Device(ABC):
         name: "cpu", "cuda:0", ...; description: for people; threads: CPU threads of a launch, 0 on a GPU.
         launches: how many kernels were launched so far, by name.
         launches_children: whether kernels can launch kernels there.
+        most_pieces: into how many pieces a list is cut at most (MOST_PIECES of cuda_src/portable.cuh).
         moved: how many elements of each dtype the host uploaded or downloaded so far.
     """
 
@@ -151,6 +154,7 @@ class Device(ABC):
     description: str
     threads: int
     launches_children = False
+    most_pieces: int
 
     def __init__(self) -> None:
         self.launches: dict[str, int] = {}
@@ -178,7 +182,7 @@ class Device(ABC):
         device_array.upload(flat.reshape(-1).view(element))
         return device_array
 
-    def launch(self, kernel: str, count: Number, *arguments: DeviceArray | Number | float | None) -> None:
+    def launch(self, kernel: str, count: Number, *arguments: Argument) -> None:
         """Runs `kernel` over the indices 0 to count - 1; asynchronous on a GPU.
 
         `count`, and arguments for parameters of the type Count, can be numbers that only the device knows, when it gets
@@ -227,6 +231,14 @@ class Device(ABC):
         Raises:
             InternalError: a kernel faulted.
         """
+
+    @abstractmethod
+    def foreseen(self, number: Number) -> int:
+        """The most that a number can be when a kernel launched now gets it, as far as can be said without waiting."""
+
+    def pieces(self, count: Number) -> int:
+        """Teams for a kernel that goes through a list of `count` entries by pieces; no less than there are pieces."""
+        return min(self.most_pieces, self.tiles(self.foreseen(count), TEAM_SIZE))
 
     def tiles(self, count: int, tile: int) -> int:
         """How many tiles of `tile` indices cover `count`."""

@@ -1,7 +1,8 @@
 """Kernel signatures, read from the kernels' own declarations: the one place where a launch is checked.
 
 A `.cu` file declares `KERNEL(name, const int32 *values, float64 factor) {`. From that line come the kernel's name, the
-file to compile for the GPU, and the type that each argument of a launch must have.
+file to compile for the GPU, and the type that each argument of a launch must have. A parameter can be a struct, which a
+header declares by `KERNEL_STRUCT(name) {`; its argument is made by `pack`.
 """
 
 from __future__ import annotations
@@ -12,20 +13,23 @@ from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from functools import cache, cached_property
 from pathlib import Path
-from typing import TYPE_CHECKING, Any, cast
+from typing import TYPE_CHECKING, Any, TypeAlias, cast
 
 import numpy as np
 
 from dmr.errors import InternalError
 
 if TYPE_CHECKING:
-    from dmr.memory.arrays import DeviceArray, Number
+    from dmr.memory.arrays import DeviceArray, DeviceCount, Number
 
 _DECLARATION = re.compile(r"^(TEAM_|GRID_)?KERNEL\(\s*(\w+)\s*,(.*?)\)\s*\{", re.MULTILINE | re.DOTALL)
+_STRUCT = re.compile(r"^KERNEL_STRUCT\(\s*(\w+)\s*\)\s*\{(.*?)^\};", re.MULTILINE | re.DOTALL)
+_FIELD = re.compile(r"^ +((?:const )?\w+ \*?\w+);", re.MULTILINE)
 _COMMENT = re.compile(r"//[^\n]*")
 
 # Scalar types: the struct format of one eight-byte slot (little-endian, as on x86-64, aarch64 and the GPU), padded.
 _SLOTS = {"Count": "q", "int32": "i4x", "uint32": "I4x", "int64": "q", "uint64": "Q", "float64": "d", "uint8": "B7x"}
+Argument: TypeAlias = "DeviceArray | DeviceCount | Packed | float | None"  # of a launch
 COUNT = "Count"  # a number, or where the device has it (portable.cuh)
 _RANGES = {
     "Count": (0, 2**63 - 1),
@@ -54,6 +58,49 @@ class Parameter:
     pointer: bool
     name: str
 
+    size = 8  # bytes of its slot
+
+    @property
+    def slot(self) -> str:
+        """The struct format of its eight-byte slot."""
+        return "Q" if self.pointer else _SLOTS[self.type]
+
+    @property
+    def letters(self) -> str:
+        """The struct letters on a GPU."""
+        return "P" if self.pointer else "Pq" if self.type == COUNT else _SLOTS[self.type][0]
+
+
+@dataclass(frozen=True)
+class StructParameter:
+    """A parameter that is a KERNEL_STRUCT, by value."""
+
+    type: str
+    name: str
+
+    @property
+    def size(self) -> int:
+        """Bytes of its fields' slots."""
+        return 8 * len(structs()[self.type])
+
+    @property
+    def slot(self) -> str:
+        """The struct formats of its fields' slots."""
+        return "".join(field.slot for field in structs()[self.type])
+
+    @property
+    def letters(self) -> str:
+        """The struct letters of its fields on a GPU."""
+        return "".join(field.letters for field in structs()[self.type])
+
+
+@dataclass(frozen=True)
+class Packed:
+    """The argument for a parameter that is a KERNEL_STRUCT: its type, and the values of its fields (`pack`)."""
+
+    type: str
+    values: tuple[int | float, ...]
+
 
 @dataclass(frozen=True)
 class Signature:
@@ -68,21 +115,21 @@ class Signature:
     source: Path
     team: bool
     grid: bool
-    parameters: tuple[Parameter, ...]
+    parameters: tuple[Parameter | StructParameter, ...]
 
     @cached_property
     def slots(self) -> struct.Struct:
         """How the values lie in eight-byte slots, as `cuda_src/host.hpp` takes them apart."""
-        return struct.Struct("<" + "".join("Q" if p.pointer else _SLOTS[p.type] for p in self.parameters))
+        return struct.Struct("<" + "".join(parameter.slot for parameter in self.parameters))
 
     @cached_property
     def letters(self) -> str:
         """The struct letters of the parameters on a GPU, as PyCUDA's `prepare` takes them."""
-        return "".join("P" if p.pointer else "Pq" if p.type == COUNT else _SLOTS[p.type][0] for p in self.parameters)
+        return "".join(parameter.letters for parameter in self.parameters)
 
     def values(
         self,
-        arguments: Sequence[DeviceArray | Number | float | None],
+        arguments: Sequence[Argument],
         looked_up: Callable[[Number], tuple[int, ...]],
     ) -> list[int | float]:
         """Addresses and numbers for a launch, after a check of the arguments' count, kinds and dtypes.
@@ -101,42 +148,63 @@ class Signature:
             raise InternalError(f"kernel {self.name} takes {len(self.parameters)} arguments, not {len(arguments)}")
         found: list[int | float] = []
         for parameter, argument in zip(self.parameters, arguments, strict=True):
-            if parameter.type == COUNT and not parameter.pointer:
+            if isinstance(parameter, StructParameter):
+                if not isinstance(argument, Packed) or argument.type != parameter.type:
+                    raise InternalError(f"kernel {self.name}: {parameter.name} must be a packed {parameter.type}")
+                found.extend(argument.values)
+            elif parameter.type == COUNT and not parameter.pointer:
                 found.extend(looked_up(self._count(parameter, argument)))
             else:
-                found.append(self._value(parameter, argument))
+                found.append(_value(self.name, parameter, argument))
         return found
 
     def _count(self, parameter: Parameter, argument: Any) -> Number:
         if getattr(argument, "place", None) is not None:
             return cast("Number", argument)
-        return int(self._value(parameter, argument))
+        return int(_value(self.name, parameter, argument))
 
-    def _value(self, parameter: Parameter, argument: Any) -> int | float:
-        if parameter.pointer:
-            return 0 if argument is None else self._address(parameter, argument)
-        if parameter.type == "float64":
-            if not isinstance(argument, int | float | np.integer | np.floating):
-                raise InternalError(f"kernel {self.name}: {parameter.name} must be a number, not {argument!r}")
-            return float(argument)
-        if not isinstance(argument, int | np.integer):
-            raise InternalError(f"kernel {self.name}: {parameter.name} must be a whole number, not {argument!r}")
-        number = int(argument)
-        low, high = _RANGES[parameter.type]
-        if not low <= number <= high:
-            raise InternalError(f"kernel {self.name}: {parameter.name} = {number} does not fit {parameter.type}")
-        return number
 
-    def _address(self, parameter: Parameter, argument: Any) -> int:
-        expected = _RECORDS.get(parameter.type)
-        if expected is None:
-            raise InternalError(f"kernel {self.name}: the type {parameter.type} was never registered")
-        dtype = getattr(argument, "dtype", None)
-        if dtype != expected:
-            raise InternalError(
-                f"kernel {self.name}: argument {parameter.name} must be an array of {parameter.type}, not of {dtype}"
-            )
-        return int(argument.pointer)
+def _value(of: str, parameter: Parameter, argument: Any) -> int | float:
+    """The value of an argument of the kernel or struct `of`, after a check."""
+    if parameter.pointer:
+        return 0 if argument is None else _address(of, parameter, argument)
+    if parameter.type == "float64":
+        if not isinstance(argument, int | float | np.integer | np.floating):
+            raise InternalError(f"kernel {of}: {parameter.name} must be a number, not {argument!r}")
+        return float(argument)
+    if not isinstance(argument, int | np.integer):
+        raise InternalError(f"kernel {of}: {parameter.name} must be a whole number, not {argument!r}")
+    number = int(argument)
+    low, high = _RANGES[parameter.type]
+    if not low <= number <= high:
+        raise InternalError(f"kernel {of}: {parameter.name} = {number} does not fit {parameter.type}")
+    return number
+
+
+def _address(of: str, parameter: Parameter, argument: Any) -> int:
+    expected = _RECORDS.get(parameter.type)
+    if expected is None:
+        raise InternalError(f"kernel {of}: the type {parameter.type} was never registered")
+    dtype = getattr(argument, "dtype", None)
+    if dtype != expected:
+        raise InternalError(
+            f"kernel {of}: argument {parameter.name} must be an array of {parameter.type}, not of {dtype}"
+        )
+    return int(argument.pointer)
+
+
+def pack(type_: str, **fields: DeviceArray | float | None) -> Packed:
+    """The argument for kernel parameters of a KERNEL_STRUCT: addresses of arrays, and numbers, by the fields' names.
+
+    Raises:
+        InternalError: no such struct, or fields that do not fit its declaration.
+    """
+    declared = structs().get(type_)
+    if declared is None:
+        raise InternalError(f"there is no kernel struct {type_}")
+    if set(fields) != {field.name for field in declared}:
+        raise InternalError(f"the fields of {type_} are {', '.join(field.name for field in declared)}")
+    return Packed(type_, tuple(_value(type_, field, fields[field.name]) for field in declared))
 
 
 def source_folder() -> Path:
@@ -146,6 +214,24 @@ def source_folder() -> Path:
         if (folder / "portable.cuh").is_file():
             return folder
     raise InternalError("the kernel sources (cuda_src) are missing from this installation: install dmr again")
+
+
+@cache
+def structs() -> dict[str, tuple[Parameter, ...]]:
+    """The fields of every KERNEL_STRUCT of `cuda_src`, by name; each has eight bytes."""
+    found: dict[str, tuple[Parameter, ...]] = {}
+    for source in sorted(source_folder().rglob("*.cu*")):
+        for name, body in _STRUCT.findall(_COMMENT.sub("", source.read_text(encoding="utf-8"))):
+            declared = body.split("METHOD")[0]
+            fields = tuple(_parse_one(name, text) for text in _FIELD.findall(declared))
+            if declared.count(";") != len(fields):
+                raise InternalError(f"struct {name} of {source.name}: one field a line")
+            if any(not field.pointer and field.type not in ("int64", "uint64", "float64") for field in fields):
+                raise InternalError(
+                    f"struct {name} of {source.name}: only pointers and numbers of 64 bits can be fields"
+                )
+            found[name] = fields
+    return found
 
 
 @cache
@@ -163,7 +249,14 @@ def signatures() -> dict[str, Signature]:
     return found
 
 
-def _parse(kernel: str, text: str) -> Parameter:
+def _parse(kernel: str, text: str) -> Parameter | StructParameter:
+    match text.split():
+        case [type_, name] if type_ in structs():
+            return StructParameter(type_, name)
+    return _parse_one(kernel, text)
+
+
+def _parse_one(kernel: str, text: str) -> Parameter:
     words = text.replace("*", " * ").split()
     words = [word for word in words if word not in ("const", "struct")]
     match words:

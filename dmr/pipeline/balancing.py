@@ -26,7 +26,7 @@ class OwnTriangles(Balance):
     def check(self, quality: QualityCheck, cavities: Cavities, needs: Needs, fresh: DeviceArray) -> None:
         """One index a cavity."""
         arguments = quality.arguments(fresh, needs.fresh)
-        quality.device.launch("check_by_cavity", cavities.count, needs.fresh_offsets, *arguments)
+        quality.device.launch("check_by_cavity", cavities.count, *arguments, cavities.fresh_places)
 
 
 class WorkStealing(Balance):
@@ -61,8 +61,8 @@ class ChildLaunch(Balance):
         arguments = quality.arguments(fresh, needs.fresh)
         for first in range(0, cavities.count, most * share):
             children = min(most, -(-(cavities.count - first) // share))
-            shared = (first, share, cavities.count, needs.fresh_offsets)
-            device.launch("check_by_children", children, *shared, *arguments, quality.counters)
+            shared = (cavities.fresh_places, first, share, cavities.count)
+            device.launch("check_by_children", children, *arguments, *shared, quality.counters)
 
     def share(self, cavities: int) -> int:
         """How many cavities share a child."""

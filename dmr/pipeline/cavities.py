@@ -4,15 +4,18 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 from enum import IntEnum
+from functools import cached_property
 
 import numpy as np
 
-from dmr.memory import DeviceArray, Number, bound_of, scan
+from dmr.memory import DeviceArray, Number, Packed, bound_of, pack, scan, total
 from dmr.pipeline.device_mesh import DeviceMesh
+from dmr.pipeline.progress import Standing
 from dmr.pipeline.records import EXTENT, POINT, RIM_EDGE
 from dmr.pipeline.thresholds import Thresholds
 from dmr.pipeline.workspace import Workspace
 
+NEEDS = 4  # numbers a piece, of cuda_src/retriangulation.cuh
 ROOM = 24  # rim entries of an ordinary record: 21 triangles; of random points no cavity in a million needs more
 
 
@@ -43,6 +46,8 @@ class Cavities:
         members, rims, extents: the cavities (`cuda_src/cavity.cuh`), `room` entries a record.
         steiner, off_center, parameters: the points, whether each is an off-center, and where on its segment it lies.
         outcomes: what became of each; keys: their order; won: 1 where the point goes in.
+        extra_places, fresh_places: where the slots and the new triangles of each winner begin.
+        needs: what winners need, by piece of the candidates.
     """
 
     count: Number
@@ -59,11 +64,23 @@ class Cavities:
     outcomes: DeviceArray
     keys: DeviceArray
     won: DeviceArray
+    extra_places: DeviceArray
+    fresh_places: DeviceArray
+    needs: DeviceArray
+
+    @cached_property
+    def view(self) -> Packed:
+        """As kernels take them."""
+        names = (
+            "roots", "room", "members", "rims", "extents", "steiner", "off_center", "parameters", "outcomes", "keys",
+            "won", "extra_places", "fresh_places",
+        )  # fmt: skip
+        return pack("Cavities", records=self.capacity, **{name: getattr(self, name) for name in names})
 
     @property
-    def records(self) -> tuple[int, int, DeviceArray, DeviceArray]:
-        """The arguments by which a kernel finds a record."""
-        return self.room, self.capacity, self.members, self.rims
+    def pieces(self) -> int:
+        """Teams for a kernel that goes through them by pieces."""
+        return self.roots.device.pieces(self.count)
 
 
 def prepare(space: Workspace, roots: DeviceArray, count: Number, segments: Number, room: int) -> Cavities:
@@ -84,48 +101,70 @@ def prepare(space: Workspace, roots: DeviceArray, count: Number, segments: Numbe
         outcomes=space.array("outcomes", capacity, np.int32),
         keys=space.array("keys", capacity, np.uint64),
         won=space.array("won", capacity, np.int32),
+        extra_places=space.array("extra_places", capacity, np.int32),
+        fresh_places=space.array("fresh_places", capacity + 1, np.int32),
+        needs=space.array("needs", space.device.most_pieces * NEEDS, np.int32),
     )
 
 
-def grow(state: DeviceMesh, cavities: Cavities, limits: Thresholds, *, only_damaged: bool = False) -> None:
+def grow(
+    state: DeviceMesh, cavities: Cavities, limits: Thresholds, *, only_damaged: bool = False, stamp: Number = 0
+) -> None:
     """Places the Steiner points and grows the cavities; segments that points encroach on are asked to be split.
 
-    With `only_damaged`, grows again those cavities that another one's insertion changed, and leaves the others.
+    With `only_damaged`, grows again those cavities that another one's insertion changed, and leaves the others. With a
+    `stamp` each cavity claims its triangles in that step, as the deterministic marking has it.
     """
-    device, segments = state.device, cavities.segments
-    if not only_damaged:
-        device.launch(
-            "place_on_subsegments", segments, cavities.roots, state.triangles, state.subsegments, state.input_segments,
-            state.subsegment_origin, state.points, state.vertex_origin, state.vertex_parameter, state.anchor,
-            state.acute, limits.lens, state.input_vertices, cavities.steiner, cavities.parameters, cavities.outcomes,
-        )  # fmt: skip
-    device.launch(
-        "grow_segment_cavities", segments, cavities.roots, only_damaged, state.triangles, state.subsegments,
-        state.points, *cavities.records, cavities.steiner, cavities.extents, cavities.outcomes,
-    )  # fmt: skip
-    if cavities.count == segments:  # a round of subsegments; where only the device knows, it finds nothing to do
-        return
-    device.launch(
-        "grow_triangle_cavities", cavities.count, cavities.roots, segments, only_damaged, state.triangles,
-        state.points, limits.off_center_limit, limits.lens, state.wishes, *cavities.records, cavities.steiner,
-        cavities.off_center, cavities.extents, cavities.outcomes,
-    )  # fmt: skip
-
-
-def count_outcomes(cavities: Cavities, counts: DeviceArray) -> None:
-    """Adds the outcomes to `counts`: (len(Outcome) + 1,) int64, the last one for off-centers that were inserted."""
-    device = counts.device
-    tiles = device.tiles(bound_of(cavities.count), 256 * 16)  # TEAM_SIZE * ITEMS of cuda_src/marking.cu
-    device.launch(
-        "count_outcomes", tiles, cavities.outcomes, cavities.off_center, cavities.segments, cavities.count, counts
+    state.device.launch(
+        "grow_cavities", cavities.count, state.view, limits.view, cavities.view, cavities.segments, only_damaged, stamp
     )
 
 
-def tally(space: Workspace, cavities: Cavities) -> Tally:
-    """Counts the outcomes; waits for them."""
-    counts = space.device.zeros(len(Outcome) + 1, np.int64)
-    count_outcomes(cavities, counts)
-    return Tally.of(counts)
+def count_needs(cavities: Cavities) -> None:
+    """Adds up what the winners need, by piece."""
+    device, count = cavities.needs.device, cavities.count
+    device.launch("count_needs", cavities.pieces, cavities.view, count, cavities.segments, cavities.needs)
+
+
+@dataclass(frozen=True)
+class Needs:
+    """What the winners of a step need in all: vertices, slots beyond their own, new triangles, subsegments."""
+
+    vertices: Number
+    slots: Number
+    fresh: Number
+    segments: Number
+
+
+def retriangulate(
+    state: DeviceMesh, space: Workspace, cavities: Cavities, needs: Needs, sizes: Standing, stamp: Number,
+    fresh: DeviceArray,
+) -> None:  # fmt: skip
+    """Puts the winners' points in, where there is room for them in a mesh that has `sizes` so far.
+
+    `fresh` receives the slots of the new triangles, winner by winner.
+    """
+    device, pieces = state.device, cavities.pieces
+    shared = (state.view, cavities.view, cavities.count, cavities.segments)
+    places = (cavities.needs, sizes.vertices, sizes.slots, sizes.subsegments)
+    if state.carries:
+        device.launch("carry_on", pieces, *shared, *places, inheritance(state, space, bound_of(needs.fresh)))
+    device.launch("retriangulate", pieces, *shared, stamp, *places, fresh)
+    device.launch("link_winners", cavities.count, state.view, cavities.view, stamp)
+
+
+def inheritance(state: DeviceMesh, space: Workspace, count: int) -> DeviceArray | None:
+    """Scratch for the ancestors of so many new triangles, where triangles have any."""
+    return None if state.ancestor is None else space.array("inherited", count, np.int32)
+
+
+def close(state: DeviceMesh, cavities: Cavities, counts: DeviceArray) -> None:
+    """Records who lost, gives up what cannot be resolved, and sets aside what needs a large record.
+
+    Adds the outcomes to `counts`: (len(Outcome) + 1,) int64, the last one for off-centers that were inserted.
+    """
+    shared = (state.view, cavities.view, cavities.count, cavities.segments)
+    state.device.launch("close_cavities", cavities.pieces, *shared, counts)
 
 
 @dataclass(frozen=True)
@@ -137,111 +176,13 @@ class Tally:
 
     @classmethod
     def of(cls, counts: DeviceArray) -> Tally:
-        """What `count_outcomes` counted; waits for it."""
+        """What `close` counted; waits for it."""
         numbers = counts.download()
         return cls({outcome: int(numbers[outcome]) for outcome in Outcome}, int(numbers[-1]))
 
 
-@dataclass(frozen=True)
-class Needs:
-    """What the winners of a step need, as scans over the candidates, and the totals.
-
-    Attributes:
-        vertex_offsets, slot_offsets, fresh_offsets: (count + 1,) where each winner's vertex, extra slots and new
-            triangles come.
-        vertices, slots, fresh: the totals; segments: how many of the winners split a subsegment.
-    """
-
-    vertex_offsets: DeviceArray
-    slot_offsets: DeviceArray
-    fresh_offsets: DeviceArray
-    vertices: Number
-    slots: Number
-    fresh: Number
-    segments: Number
-
-
-def scan_needs(space: Workspace, cavities: Cavities) -> tuple[DeviceArray, DeviceArray, DeviceArray]:
-    """Where each winner's vertex, extra slots and new triangles come: scans over the candidates."""
-    device, count, bound = space.device, cavities.count, bound_of(cavities.count)
-    extra = space.array("extra", bound, np.int32)
-    fresh = space.array("fresh_counts", bound, np.int32)
-    device.launch("count_needs", count, cavities.extents, cavities.won, extra, fresh)
-    return (
-        scan(cavities.won, count, out=space.array("vertex_offsets", bound + 1, np.int32)),
-        scan(extra, count, out=space.array("slot_offsets", bound + 1, np.int32)),
-        scan(fresh, count, out=space.array("fresh_offsets", bound + 1, np.int32)),
-    )
-
-
-def winners_needs(space: Workspace, cavities: Cavities) -> Needs:
-    """Counts what the winners need; waits for the totals."""
-    offsets = scan_needs(space, cavities)
-    totals = space.array("totals", 4, np.int32)
-    space.device.launch("gather_totals", 1, *offsets, cavities.count, cavities.segments, totals)
-    return Needs(*offsets, *(int(total) for total in totals[:4].download()))
-
-
-@dataclass(frozen=True)
-class Sizes:
-    """How many vertices, triangles and subsegments a mesh has."""
-
-    vertices: Number
-    slots: Number
-    subsegments: Number
-
-
-def insert(
-    state: DeviceMesh, space: Workspace, cavities: Cavities, needs: Needs, stamp: int, fresh: DeviceArray
-) -> None:
-    """Makes room for the winners' points, and puts them in."""
-    vertices, slots, segments = (bound_of(n) for n in (needs.vertices, needs.slots, needs.segments))
-    state.reserve(state.vertices + vertices, state.slots + slots, state.subsegments_count + segments)
-    sizes = Sizes(state.vertices, state.slots, state.subsegments_count)
-    retriangulate(state, space, cavities, needs, sizes, stamp, fresh)
-    state.vertices += vertices
-    state.slots += slots
-    state.subsegments_count += segments
-
-
-def retriangulate(
-    state: DeviceMesh, space: Workspace, cavities: Cavities, needs: Needs, sizes: Sizes, stamp: Number,
-    fresh: DeviceArray,
-) -> None:  # fmt: skip
-    """Puts the winners' points in, where there is room for them in a mesh that has `sizes` so far.
-
-    `fresh` receives the slots of the new triangles, winner by winner.
-    """
-    device = state.device
-    shared = (*cavities.records, cavities.extents)
-    inherited = space.array("inherited", bound_of(needs.fresh), np.int32) if state.ancestor is not None else None
-    if inherited is not None:
-        device.launch(
-            "find_ancestors", cavities.count, *shared, cavities.won, needs.fresh_offsets, state.triangles,
-            state.ancestor, inherited,
-        )  # fmt: skip
-    if state.attributes is not None:
-        device.launch(
-            "interpolate_attributes", cavities.count, *shared, cavities.steiner, cavities.won, needs.vertex_offsets,
-            sizes.vertices, state.triangles, state.points, state.width, state.attributes,
-        )  # fmt: skip
-    device.launch(
-        "retriangulate", cavities.count, cavities.roots, cavities.segments, stamp, *shared, cavities.keys,
-        cavities.steiner, cavities.parameters, cavities.won, needs.vertex_offsets, needs.slot_offsets,
-        needs.fresh_offsets, sizes.vertices, sizes.slots, sizes.subsegments, state.triangles, state.points,
-        state.vertex_origin, state.vertex_parameter, state.subsegments, state.subsegment_origin, state.wishes, fresh,
-    )  # fmt: skip
-    device.launch(
-        "link_winners", cavities.count, stamp, *shared, cavities.won, needs.slot_offsets, sizes.slots, state.triangles
-    )
-    if inherited is not None:
-        device.launch("inherit_ancestors", needs.fresh, fresh, inherited, state.ancestor)
-    device.launch("record_insertions", cavities.count, cavities.won, cavities.outcomes)
-
-
-def settle(state: DeviceMesh, cavities: Cavities) -> None:
-    """Records who lost, gives up what cannot be resolved, and sets aside what needs a large record."""
-    device, shared = state.device, (cavities.roots, cavities.segments, cavities.outcomes, state.quality)
-    device.launch("record_losses", cavities.count, cavities.outcomes)
-    device.launch("give_up", cavities.count, *shared, state.wishes)
-    device.launch("set_large", cavities.count, *shared)
+def undecided(space: Workspace, cavities: Cavities) -> int:
+    """How many cavities still wait to be marked; waits for the number."""
+    flags = space.array("undecided", bound_of(cavities.count), np.int32)
+    flags.device.launch("flag_undecided", cavities.count, cavities.outcomes, flags)
+    return total(scan(flags, cavities.count), bound_of(cavities.count))

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import numpy as np
 
-from dmr.memory import DeviceArray, Number
+from dmr.memory import Argument, DeviceArray, Number
 from dmr.pipeline.device_mesh import DeviceMesh
 from dmr.pipeline.records import POINT
 from dmr.pipeline.thresholds import Thresholds
@@ -29,17 +29,10 @@ class QualityCheck:
         self.device = state.device
         self.counters = self.device.zeros(len(COUNTERS), np.int64)
 
-    def arguments(
-        self, slots: DeviceArray, count: Number, *, fresh: bool = True
-    ) -> tuple[DeviceArray | float | None, ...]:
+    def arguments(self, slots: DeviceArray, count: Number, *, fresh: bool = True) -> tuple[Argument, ...]:
         """What every kernel of the check takes about the `count` triangles of a list; shares of `fresh` ones count."""
-        state, limits = self._state, self._limits
-        return (
-            slots, self._sizes(slots, count), state.triangles, state.points, state.vertex_origin, state.input_segments,
-            state.anchor, state.ancestor if state.area_bounds is not None else None, state.area_bounds,
-            limits.cosine_squared, limits.doubled_area, limits.lens, limits.worst_first, state.quality, state.wishes,
-            self.counters if fresh and self._counts_shares else None,
-        )  # fmt: skip
+        counters = self.counters if fresh and self._counts_shares else None
+        return self._state.view, self._limits.view, slots, self._sizes(slots, count), counters
 
     def check_all(self, everything: DeviceArray, count: int) -> None:
         """The first check: all triangles of the mesh, and all subsegments with it."""

@@ -7,7 +7,7 @@ from dataclasses import dataclass
 import numpy as np
 
 from dmr.errors import OutOfMemoryError
-from dmr.memory import Device, DeviceArray
+from dmr.memory import Device, DeviceArray, Packed, pack
 from dmr.meshes import Float, Int, Mesh
 
 MOST_TRIANGLES = 2**29 - 1  # half-edges are triangle << 2 | edge in 32 bits
@@ -57,6 +57,24 @@ class DeviceMesh:
     area_bounds: DeviceArray | None
     attributes: DeviceArray | None
     width: int
+    _view: Packed | None = None
+
+    @property
+    def view(self) -> Packed:
+        """As kernels take it."""
+        if self._view is None:
+            names = (
+                "triangles", "points", "subsegments", "quality", "wishes", "vertex_origin", "vertex_parameter",
+                "subsegment_origin", "input_segments", "anchor", "acute", "input_vertices", "area_bounds", "attributes",
+                "width",
+            )  # fmt: skip
+            self._view = pack("Mesh", ancestor=self.ancestor, **{name: getattr(self, name) for name in names})
+        return self._view
+
+    @property
+    def carries(self) -> bool:
+        """Whether triangles or vertices carry something that new ones inherit."""
+        return self.ancestor is not None or self.attributes is not None
 
     @property
     def addresses(self) -> tuple[int, ...]:
@@ -87,6 +105,7 @@ class DeviceMesh:
         """
         if slots > MOST_TRIANGLES:
             raise OutOfMemoryError(f"{slots} triangles are more than a mesh can have ({MOST_TRIANGLES})")
+        self._view = None
         self.triangles = self.triangles.grown(slots)
         self.quality = self.quality.grown(slots)
         if self.ancestor is not None:

@@ -2,39 +2,37 @@
 kernels that starts itself again.
 
 The sequence is recorded once: on a GPU, as a CUDA graph that launches itself (a tail launch). What else kernels are
-good for that are launched from the device, the thesis discusses in section 6.4. All numbers of a round stay in an array
-of the device, the progress: each kernel finds its range there. Where the host is needed - more room, cavities too large
-for an ordinary record, the end - the sequence stops and says why.
+good for that are launched from the device, the thesis discusses in section 6.4. Small rounds take no launch at all: one
+team goes through as many of them as there are, as the first kernel of the sequence (`cuda_src/small_rounds.cu`). Where
+the host is needed - more room, cavities too large for an ordinary record, the end - the sequence stops and says why.
 """
 
 from __future__ import annotations
 
 from dataclasses import dataclass, replace
-from enum import IntEnum
 
 import numpy as np
 from numpy.typing import NDArray
 
-from dmr.memory import DeviceCount, Loop, scan
+from dmr.memory import DeviceArray, DeviceCount, Loop, Packed, pack
 from dmr.pipeline.balancing import Balance
 from dmr.pipeline.cavities import (
     ROOM,
     Cavities,
     Needs,
     Outcome,
-    Sizes,
     Tally,
-    count_outcomes,
+    close,
     grow,
+    inheritance,
     prepare,
     retriangulate,
-    scan_needs,
-    settle,
 )
 from dmr.pipeline.checking import QualityCheck
 from dmr.pipeline.device_mesh import MOST_TRIANGLES, DeviceMesh
 from dmr.pipeline.marking import Deterministic
-from dmr.pipeline.selecting import flag_unbeaten, flag_wishes, keep_most_urgent
+from dmr.pipeline.progress import UNBOUNDED, Entry, Line, Room, RoundProgress, Standing, Stop
+from dmr.pipeline.selecting import Choice, select
 from dmr.pipeline.stamps import LAST
 from dmr.pipeline.thresholds import Thresholds
 from dmr.pipeline.worklist import BadTriangles
@@ -43,53 +41,11 @@ from dmr.results import Round
 
 HISTORY_ROUNDS = 1024  # rounds of one run of the loop at most
 
-
-class Entry(IntEnum):
-    """What stands where in the progress array (`ProgressEntry` of cuda_src/rounds.cu)."""
-
-    VERTICES = 0
-    SLOTS = 1
-    SUBSEGMENTS = 2
-    BAD_LISTED = 3
-    STAMP = 4
-    ROUNDS = 5
-    STOP = 6
-    PRUNABLE = 7
-    SELECTABLE = 8
-    WINDOW = 9
-    SCATTERED_BAD = 10
-    SCATTERED_SUBSEGMENTS = 11
-    CANDIDATES = 12
-    SEGMENTS = 13
-    TO_CLEAR = 14
-    APPLIED = 15
-    FRESH = 16
-    NEW_VERTICES = 17
-    NEW_SLOTS = 18
-    NEW_SEGMENTS = 19
-    OVERFLOWS = 20
-
-
-class Stop(IntEnum):
-    """Why the loop ended (`StopReason` of cuda_src/rounds.cu)."""
-
-    GO_ON = 0
-    NO_CANDIDATE = 1
-    CANDIDATE_ROOM = 2
-    WINNER_ROOM = 3
-    LARGE_CAVITIES = 4
-    ENOUGH_ROUNDS = 5
-
-
-class Line(IntEnum):
-    """A line of the history (`HistoryEntry` of cuda_src/rounds.cu): totals of the loop after a round."""
-
-    GROWN = 0
-    VERTICES_AFTER = 1
-    LOST_CONFLICTS = 2
-    BAD_AFTER = 3
-    TRIANGLES_AFTER = 4
-    NANOSECONDS = 5
+# What one team takes on: beyond that many teams are faster, although their round takes a dozen launches. A thread of a
+# CPU does one cavity after the other; where there are others, they are to take part.
+SMALL_ON_GPU = {"candidates": 512, "listed": 2048, "subsegments": 2**14}
+SMALL_ON_ONE_THREAD = {"candidates": 4096, "listed": 2**15, "subsegments": 2**18}
+SMALL_ON_THREADS = {"candidates": 128, "listed": 1024, "subsegments": 2**14}
 
 
 @dataclass(frozen=True)
@@ -128,16 +84,14 @@ class DeviceRounds:
 
     def __init__(
         self, state: DeviceMesh, space: Workspace, bad: BadTriangles, quality: QualityCheck, balance: Balance,
-        limits: Thresholds, small_mesh: int,
+        limits: Thresholds, small_mesh: int, progress: RoundProgress,
     ) -> None:  # fmt: skip
         self._state, self._space, self._bad, self._quality, self._balance = state, space, bad, quality, balance
-        self._limits, self._small_mesh = limits, small_mesh
+        self._limits, self._small_mesh, self._progress = limits, small_mesh, progress
         self._marking = Deterministic()
         device = state.device
-        self._progress = device.zeros(len(Entry), np.int32)
         self._counts = device.zeros(len(Outcome) + 1, np.int64)
         self._history = device.empty(HISTORY_ROUNDS * len(Line), np.int64)
-        self._most_urgent = device.zeros(1, np.int32)
         self._candidate_room = 0
         self._recorded: Loop | None = None
         self._recorded_for: tuple[object, ...] = ()
@@ -152,17 +106,21 @@ class DeviceRounds:
         state, bad = self._state, self._bad
         self._make_room()
         loop = self._loop(min(most_rounds, HISTORY_ROUNDS), most_vertices)
-        start = np.zeros(len(Entry), np.int32)
-        start[Entry.VERTICES], start[Entry.SLOTS] = state.vertices, state.slots
-        start[Entry.SUBSEGMENTS], start[Entry.BAD_LISTED] = state.subsegments_count, bad.count
-        start[Entry.STAMP] = stamp
-        self._progress.upload(start)
+        self._progress.write(
+            {
+                Entry.VERTICES: state.vertices,
+                Entry.SLOTS: state.slots,
+                Entry.SUBSEGMENTS: state.subsegments_count,
+                Entry.BAD_LISTED: bad.count,
+                Entry.SIDE: bad.side,
+                Entry.STAMP: stamp,
+            }
+        )
         self._counts.fill(0)
         loop.run()
-        numbers = self._progress.download()
-        history = self._history[: int(numbers[Entry.ROUNDS]) * len(Line)].download().reshape(-1, len(Line))
-        named = {entry: int(numbers[entry]) for entry in Entry}
-        return Ended(Stop(named[Entry.STOP]), named, Tally.of(self._counts), history)
+        numbers = self._progress.read()
+        history = self._history[: numbers[Entry.ROUNDS] * len(Line)].download().reshape(-1, len(Line))
+        return Ended(Stop(numbers[Entry.STOP]), numbers, Tally.of(self._counts), history)
 
     def cavities(self, ended: Ended) -> Cavities:
         """The cavities of a round that lacked room for its winners: grown and judged, not applied."""
@@ -181,25 +139,23 @@ class DeviceRounds:
 
     def _loop(self, most_rounds: int, most_vertices: int) -> Loop:
         state, bad = self._state, self._bad
-        arrays = (*state.addresses, *state.room, bad.slots.pointer, bad.slots.size, bad.spare.pointer)
-        key = (most_rounds, most_vertices, self._candidate_room, arrays, self._space.version)
-        if self._recorded is None or self._recorded_for != key:
+        sides = tuple((side.pointer, side.size) for side in bad.sides)
+        key = (most_rounds, most_vertices, self._candidate_room, state.addresses, state.room, sides)
+        if self._recorded is None or self._recorded_for != (*key, self._space.version):
             self._rehearse(most_rounds, most_vertices)
             self._recorded = state.device.loop(
-                lambda: self._round(most_rounds, most_vertices), self._progress[Entry.STOP : Entry.STOP + 1]
+                lambda: self._round(most_rounds, most_vertices), self._progress.array[Entry.STOP : Entry.STOP + 1]
             )
-            self._recorded_for = (*key[:-1], self._space.version)
+            self._recorded_for = (*key, self._space.version)
         return self._recorded
 
     def _rehearse(self, most_rounds: int, most_vertices: int) -> None:
         """A round over nothing: its kernels are loaded and its arrays are there when it is recorded."""
-        nothing = np.zeros(len(Entry), np.int32)
-        nothing[Entry.STOP] = Stop.ENOUGH_ROUNDS
-        self._progress.upload(nothing)
+        self._progress.write({Entry.STOP: Stop.ENOUGH_ROUNDS})
         self._round(most_rounds, most_vertices)
 
     def _number(self, entry: Entry, bound: int) -> DeviceCount:
-        return DeviceCount(self._progress[entry : entry + 1], bound)
+        return self._progress.number(entry, bound)
 
     def _cavities(self) -> Cavities:
         room = self._candidate_room
@@ -207,64 +163,64 @@ class DeviceRounds:
         count = self._number(Entry.CANDIDATES, room)
         return prepare(self._space, roots, count, self._number(Entry.SEGMENTS, room), ROOM)
 
+    def _room(self, most_rounds: int, most_vertices: int) -> Room:
+        vertices, slots, subsegments = self._state.room
+        return Room(
+            candidates=self._candidate_room,
+            most=self._limits.most or UNBOUNDED,
+            vertices=min(most_vertices, vertices),
+            slots=min(MOST_TRIANGLES, slots),
+            subsegments=subsegments,
+            bad=self._bad.room,
+            rounds=most_rounds,
+        )
+
     # ---- One round, as the host would do it --------------------------------------------------------------------------
 
     def _round(self, most_rounds: int, most_vertices: int) -> None:
-        cavities = self._select()
-        stamp = self._number(Entry.STAMP, LAST)
-        grow(self._state, cavities, self._limits)
-        self._marking.mark(self._state, cavities, stamp)
-        needs, sizes = self._fit(cavities, most_vertices)
-        applied = replace(cavities, count=self._number(Entry.APPLIED, cavities.capacity))
-        fresh = self._space.array("fresh", self._bad.slots.size, np.int32)
-        retriangulate(self._state, self._space, applied, needs, sizes, stamp, fresh)
-        self._balance.check(self._quality, applied, needs, fresh)
-        listed = self._number(Entry.BAD_LISTED, self._bad.slots.size)
-        list_offsets = self._bad.append_unread(fresh, needs.fresh, listed)
-        settle(self._state, applied)
-        count_outcomes(applied, self._counts)
-        self._state.device.launch(
-            "end_round", 1, list_offsets, self._counts, most_rounds, self._history, self._progress
+        state, space, bad, number = self._state, self._space, self._bad, self._number
+        room, cavities = self._room(most_rounds, most_vertices), self._cavities()
+        fresh = space.array("fresh", room.bad, np.int32)
+        self._small_rounds(room, cavities, fresh)
+        standing = Standing(
+            vertices=number(Entry.VERTICES, room.vertices),
+            slots=number(Entry.SLOTS, room.slots),
+            subsegments=number(Entry.SURVEYED_SUBSEGMENTS, room.subsegments),
+            listed=number(Entry.SURVEYED_LISTED, room.bad),
+            side=number(Entry.SIDE, 1),
         )
-
-    def _select(self) -> Cavities:
-        """The candidates: subsegments that are to be split, or else bad triangles that no neighbour beats."""
-        state, space, bad, launch = self._state, self._space, self._bad, self._state.device.launch
-        listed = bad.slots.size
-        subsegments = self._number(Entry.SUBSEGMENTS, state.subsegments.size)
-        wishes, wish_offsets = flag_wishes(state, space, subsegments)
-        launch("count_wishes", 1, wish_offsets, self._progress)
-        kept = bad.prune_unread(self._number(Entry.PRUNABLE, listed))
-        launch("choose_kind", 1, kept, self._small_mesh, self._most_urgent, self._progress)
-        selectable, window = self._number(Entry.SELECTABLE, listed), self._number(Entry.WINDOW, listed)
-        launch("copy_int32", selectable, bad.spare, bad.slots)
-        flags = flag_unbeaten(state, space, bad.slots, selectable)
-        keep_most_urgent(state, bad.slots, window, flags, self._most_urgent)
-        offsets = scan(flags, selectable, out=space.array("candidate_offsets", listed + 1, np.int32))
-        cavities = self._cavities()
-        launch("begin_round", 1, offsets, cavities.capacity, self._progress)
-        chosen = self._number(Entry.SCATTERED_SUBSEGMENTS, state.subsegments.size)
-        launch("scatter_indices", chosen, wishes, wish_offsets, cavities.roots)
-        chosen = self._number(Entry.SCATTERED_BAD, listed)
-        launch("scatter_flagged", chosen, bad.slots, flags, offsets, cavities.roots)
-        launch("clear_owners", self._number(Entry.TO_CLEAR, state.triangles.size), state.triangles)
-        return cavities
-
-    def _fit(self, cavities: Cavities, most_vertices: int) -> tuple[Needs, Sizes]:
-        """What the winners need, if there is room for it; else the rest of the round has nothing to do."""
-        state, number = self._state, self._number
-        offsets = scan_needs(self._space, cavities)
-        vertices, slots, subsegments = state.room
-        vertices, slots = min(most_vertices, vertices), min(MOST_TRIANGLES, slots)
-        room = (vertices, slots, subsegments, self._bad.slots.size)
-        state.device.launch("fit_winners", 1, *offsets, *room, self._progress)
+        shared = (standing, Choice.UNBEATEN, self._small_mesh, room, self._progress, cavities.roots)
+        select(state, space, bad, *shared)
+        stamp = number(Entry.STAMP, LAST)
+        grow(state, cavities, self._limits, stamp=stamp)
+        self._marking.settle(state, cavities, stamp)
+        launch, progress = state.device.launch, self._progress.array
+        launch("fit_winners", 1, cavities.needs, cavities.count, room.view, progress)
         needs = Needs(
-            *offsets,
-            vertices=number(Entry.NEW_VERTICES, vertices),
-            slots=number(Entry.NEW_SLOTS, slots),
-            fresh=number(Entry.FRESH, self._bad.slots.size),
+            vertices=number(Entry.NEW_VERTICES, room.vertices),
+            slots=number(Entry.NEW_SLOTS, room.slots),
+            fresh=number(Entry.FRESH, room.bad),
             segments=number(Entry.NEW_SEGMENTS, cavities.capacity),
         )
-        places = ((Entry.VERTICES, vertices), (Entry.SLOTS, slots), (Entry.SUBSEGMENTS, subsegments))
-        sizes = Sizes(*(number(entry, bound) for entry, bound in places))
-        return needs, sizes
+        applied = replace(cavities, count=number(Entry.APPLIED, cavities.capacity))
+        retriangulate(state, space, applied, needs, standing, stamp, fresh)
+        self._balance.check(self._quality, applied, needs, fresh)
+        listed, side = number(Entry.NEXT_LISTED, room.bad), number(Entry.NEXT_SIDE, 1)
+        appended = bad.append(fresh, needs.fresh, listed, side)
+        close(state, applied, self._counts)
+        launch("end_round", 1, appended, self._counts, room.view, self._history, progress)
+
+    def _small_rounds(self, room: Room, cavities: Cavities, fresh: DeviceArray) -> None:
+        """As many rounds as one team can go through by itself."""
+        state, inherited = self._state, inheritance(self._state, self._space, room.bad)
+        state.device.launch(
+            "small_rounds", 1, state.view, self._limits.view, cavities.view, room.view, self._small, self._small_mesh,
+            *self._bad.sides, cavities.roots, fresh, inherited, self._bad.flags(room.bad), self._counts, self._history,
+            self._progress.array,
+        )  # fmt: skip
+
+    @property
+    def _small(self) -> Packed:
+        threads = self._state.device.threads
+        limits = SMALL_ON_GPU if threads == 0 else SMALL_ON_ONE_THREAD if threads == 1 else SMALL_ON_THREADS
+        return pack("Small", **limits)

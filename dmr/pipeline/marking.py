@@ -12,8 +12,9 @@ from collections.abc import Iterator
 import numpy as np
 
 from dmr.memory import DeviceArray, Number
-from dmr.pipeline.cavities import Cavities, Outcome, grow, tally
+from dmr.pipeline.cavities import Cavities, count_needs, grow, undecided
 from dmr.pipeline.device_mesh import DeviceMesh
+from dmr.pipeline.selecting import Choice
 from dmr.pipeline.stamps import Stamps
 from dmr.pipeline.thresholds import Thresholds
 from dmr.pipeline.workspace import Workspace
@@ -22,16 +23,19 @@ from dmr.pipeline.workspace import Workspace
 class Marking(ABC):
     """A way to choose cavities that can be retriangulated at the same time.
 
-    `filters`: whether bad triangles that a bad neighbour beats are left out before cavities are grown.
+    Attributes:
+        choice: which bad triangles compete; claims: whether each cavity claims its triangles when it is grown, under the
+            last stamp that was given out.
     """
 
-    filters = True
+    choice = Choice.UNBEATEN
+    claims = False
 
     @abstractmethod
     def steps(
         self, state: DeviceMesh, space: Workspace, cavities: Cavities, stamps: Stamps, limits: Thresholds
     ) -> Iterator[int]:
-        """Sets `cavities.won`, then yields the stamp under which the winners own their triangles; once a step.
+        """Sets `cavities.won` and `cavities.needs`, then yields the stamp under which the winners own their triangles; once a step.
 
         The caller retriangulates the winners before it asks for the next step.
         """
@@ -40,33 +44,22 @@ class Marking(ABC):
 def _begin_step(state: DeviceMesh, cavities: Cavities, stamps: Stamps) -> int:
     """The stamp of a new step, and the keys under it."""
     stamp = stamps.next(state)
-    _make_keys(state, cavities, stamp)
+    launch, count = state.device.launch, cavities.count
+    launch("make_keys", count, state.view, cavities.view, cavities.segments, stamp)
     return stamp
 
 
-def _make_keys(state: DeviceMesh, cavities: Cavities, stamp: Number) -> None:
-    state.device.launch(
-        "make_keys", cavities.count, cavities.roots, cavities.segments, stamp, state.subsegments, state.points,
-        state.quality, cavities.keys,
-    )  # fmt: skip
-
-
-def _marked(state: DeviceMesh, cavities: Cavities) -> tuple[DeviceArray | int, ...]:
-    """What marking kernels take. Asked for anew at each step: retriangulation may have moved the triangles."""
-    return (*cavities.records, cavities.extents, cavities.keys, cavities.outcomes, state.triangles)
-
-
 def _mark_in_three_phases(state: DeviceMesh, cavities: Cavities, progress: DeviceArray | None) -> None:
-    launch, count = state.device.launch, cavities.count
-    launch("mark_cavity", count, *_marked(state, cavities))
-    launch("remark_cavity", count, *_marked(state, cavities))
-    launch("check_marks", count, *_marked(state, cavities), cavities.won, progress)
+    launch, count, marked = state.device.launch, cavities.count, (state.view, cavities.view)
+    launch("mark_cavity", count, *marked)
+    launch("remark_cavity", count, *marked)
+    launch("check_marks", count, *marked, progress)
 
 
 def _mark_by_maximum(state: DeviceMesh, cavities: Cavities) -> None:
-    launch, count = state.device.launch, cavities.count
-    launch("mark_cavity_atomic", count, *_marked(state, cavities))
-    launch("check_marks", count, *_marked(state, cavities), cavities.won, None)
+    launch, count, marked = state.device.launch, cavities.count, (state.view, cavities.view)
+    launch("mark_cavity_atomic", count, *marked)
+    launch("check_marks", count, *marked, None)
 
 
 def _no_progress(space: Workspace) -> DeviceArray:
@@ -79,22 +72,23 @@ def _no_progress(space: Workspace) -> DeviceArray:
 class Deterministic(Marking):
     """Ownership of the cavity alone, by atomic maximum of a unique key; neighbours that commute both go ahead."""
 
+    claims = True
+
     def steps(
         self, state: DeviceMesh, space: Workspace, cavities: Cavities, stamps: Stamps, limits: Thresholds
     ) -> Iterator[int]:
         """One step a round."""
-        stamp = stamps.next(state)
-        self.mark(state, cavities, stamp)
-        yield stamp
+        self.settle(state, cavities, stamps.last)
+        yield stamps.last
 
-    def mark(self, state: DeviceMesh, cavities: Cavities, stamp: Number) -> None:
-        """Sets `cavities.won`."""
+    def settle(self, state: DeviceMesh, cavities: Cavities, stamp: Number) -> None:
+        """Sets `cavities.won` and `cavities.needs`, after all have claimed their triangles."""
         launch, count = state.device.launch, cavities.count
-        shared = _marked(state, cavities)
-        _make_keys(state, cavities, stamp)
-        launch("claim_members", count, *shared)
-        launch("judge_members", count, *shared)
-        launch("settle_neighbours", count, stamp, *shared, state.points, cavities.steiner, cavities.won)
+        launch("judge_cavities", count, state.view, cavities.view)
+        launch(
+            "settle_neighbours", cavities.pieces, state.view, cavities.view, count, cavities.segments, stamp,
+            cavities.needs,
+        )  # fmt: skip
 
 
 class ThreePhase(Marking):
@@ -106,7 +100,7 @@ class ThreePhase(Marking):
     Plain stores race: which cavities win differs from run to run, and so do the meshes.
     """
 
-    filters = False
+    choice = Choice.EVERYONE
 
     def steps(
         self, state: DeviceMesh, space: Workspace, cavities: Cavities, stamps: Stamps, limits: Thresholds
@@ -115,7 +109,8 @@ class ThreePhase(Marking):
         stamp = _begin_step(state, cavities, stamps)
         progress = _no_progress(space)
         self._mark(state, cavities, progress)
-        state.device.launch("force_one", 1, progress, cavities.count, cavities.outcomes, cavities.won)
+        state.device.launch("force_one", 1, cavities.view, cavities.count, progress)
+        count_needs(cavities)
         yield stamp
 
     def _mark(self, state: DeviceMesh, cavities: Cavities, progress: DeviceArray) -> None:
@@ -130,7 +125,7 @@ class ThreePhaseBarrier(ThreePhase):
 
     def _mark(self, state: DeviceMesh, cavities: Cavities, progress: DeviceArray) -> None:
         """One cooperative launch."""
-        state.device.launch("mark_in_three_phases", cavities.count, *_marked(state, cavities), cavities.won, progress)
+        state.device.launch("mark_in_three_phases", cavities.count, state.view, cavities.view, progress)
 
 
 class TwoStage(Marking):
@@ -148,7 +143,7 @@ class TwoStage(Marking):
     Plain stores race: which cavities win the first stage differs from run to run, and so do the meshes.
     """
 
-    filters = False
+    choice = Choice.EVERYONE
 
     def steps(
         self, state: DeviceMesh, space: Workspace, cavities: Cavities, stamps: Stamps, limits: Thresholds
@@ -156,17 +151,17 @@ class TwoStage(Marking):
         """One step of stage one, then as many of stage two as there are cavities left for."""
         stamp = _begin_step(state, cavities, stamps)
         self._mark_first_stage(state, cavities)
+        count_needs(cavities)
         yield stamp
         while True:
-            state.device.launch(
-                "check_cavity", cavities.count, cavities.roots, cavities.segments, stamp, *cavities.records,
-                cavities.extents, cavities.outcomes, state.triangles,
-            )  # fmt: skip
+            launch, count = state.device.launch, cavities.count
+            launch("check_cavity", count, state.view, cavities.view, cavities.segments, stamp)
             grow(state, cavities, limits, only_damaged=True)
-            if tally(space, cavities).outcomes[Outcome.UNDECIDED] == 0:
+            if undecided(space, cavities) == 0:
                 return
             stamp = _begin_step(state, cavities, stamps)
             _mark_by_maximum(state, cavities)
+            count_needs(cavities)
             yield stamp
 
     def _mark_first_stage(self, state: DeviceMesh, cavities: Cavities) -> None:

@@ -1,40 +1,55 @@
-"""Which subsegments and bad triangles compete in a round: the kernels of `cuda_src/selection.cu`, for either driver.
+"""Which subsegments and bad triangles compete in a round (`cuda_src/candidates.cuh`), for either driver.
 
-How many there are is a number that the host knows, or one that only the device does (`Number`).
+Numbers are those that the host knows, or such as only the device does (`Number`).
 """
 
 from __future__ import annotations
 
+from enum import IntEnum
+
 import numpy as np
 
-from dmr.memory import DeviceArray, Number, bound_of, scan
+from dmr.memory import DeviceArray
 from dmr.pipeline.device_mesh import DeviceMesh
+from dmr.pipeline.progress import Room, RoundProgress, Standing
+from dmr.pipeline.worklist import BadTriangles
 from dmr.pipeline.workspace import Workspace
 
-
-def flag_wishes(state: DeviceMesh, space: Workspace, count: Number) -> tuple[DeviceArray, DeviceArray]:
-    """Finds the subsegments that wait to be split, of the first `count`.
-
-    Returns:
-        Flags, and the offsets that follow from them: at place `count` how many there are.
-    """
-    bound = bound_of(count)
-    flags = space.array("wish_flags", bound, np.int32)
-    state.device.launch("flag_wished", count, state.wishes, flags)
-    return flags, scan(flags, count, out=space.array("wish_offsets", bound + 1, np.int32))
+SURVEYED = 3  # numbers a piece, of cuda_src/candidates.cuh
 
 
-def flag_unbeaten(state: DeviceMesh, space: Workspace, listed: DeviceArray, count: Number) -> DeviceArray:
-    """Flags those of the first `count` listed triangles that no bad neighbour, nor a neighbour's, beats in urgency."""
-    flags = space.array("candidate_flags", bound_of(count), np.int32)
-    state.device.launch("select_candidates", count, listed, state.triangles, state.quality, flags)
-    return flags
+class Choice(IntEnum):
+    """Which bad triangles compete (`Choice` of cuda_src/candidates.cuh)."""
+
+    UNBEATEN = 0  # those that no bad neighbour, nor a neighbour's, beats in urgency
+    EVERYONE = 1
+    LARGE_ONES = 2  # those that wait for large records
 
 
-def keep_most_urgent(
-    state: DeviceMesh, listed: DeviceArray, count: Number, flags: DeviceArray, most_urgent: DeviceArray
+def select(
+    state: DeviceMesh,
+    space: Workspace,
+    bad: BadTriangles,
+    standing: Standing,
+    choice: Choice,
+    small_mesh: int,
+    room: Room,
+    progress: RoundProgress,
+    roots: DeviceArray,
 ) -> None:
-    """Of the flagged triangles, keeps the flags of those with the shortest edges. `most_urgent`: (1,) int32, 0."""
-    shared = (listed, state.quality)
-    state.device.launch("find_most_urgent", count, *shared, flags, most_urgent)
-    state.device.launch("keep_most_urgent", count, *shared, most_urgent, flags)
+    """Puts the candidates of a round into `roots`: subsegments that are to be split, or where there are none, triangles.
+
+    `progress` says then how many there are. Where triangles compete, what is bad no more has left the list, which is on
+    its other side. In a mesh of up to `small_mesh` triangles, only the most urgent ones compete.
+    """
+    device, most = state.device, state.device.most_pieces
+    wished = space.array("wished", most, np.int32)
+    surveyed = space.array("surveyed", most * SURVEYED, np.int32)
+    flags = bad.flags(standing.listed)
+    device.launch("survey_subsegments", device.pieces(standing.subsegments), state.wishes, standing.subsegments, wished)
+    listing = (wished, standing.subsegments, *bad.sides, standing.side, standing.listed)
+    shared = (state.view, *listing, int(choice), standing.slots, small_mesh, flags, surveyed)
+    teams = device.pieces(standing.listed)
+    device.launch("survey_bad", teams, *shared)
+    teams = max(1, teams, device.pieces(standing.subsegments))
+    device.launch("gather_candidates", teams, *shared, room.view, roots, progress.array)

@@ -27,7 +27,11 @@ class Stamps:
     def next(self, state: DeviceMesh) -> int:
         """The stamp of the next step."""
         if self._stamp == LAST:
-            state.device.launch("clear_owners", state.slots, state.triangles)
-            self._stamp = 0
+            self.start_again(state)
         self._stamp += 1
         return self._stamp
+
+    def start_again(self, state: DeviceMesh) -> None:
+        """Forgets all owners; the next stamp is the first."""
+        state.device.launch("clear_owners", state.slots, state.triangles)
+        self._stamp = 0

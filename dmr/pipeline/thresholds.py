@@ -9,7 +9,9 @@ from __future__ import annotations
 import math
 from dataclasses import dataclass
 from fractions import Fraction
+from functools import cached_property
 
+from dmr.memory import Packed, pack
 from dmr.options import RefineOptions
 
 _BITS = 200
@@ -92,6 +94,12 @@ class Thresholds:
     lens: float
     worst_first: int = 0
     most: int = 0
+
+    @cached_property
+    def view(self) -> Packed:
+        """As kernels take them (`Limits` of cuda_src/mesh.cuh)."""
+        names = ("cosine_squared", "doubled_area", "lens", "off_center_limit", "worst_first")
+        return pack("Limits", **{name: getattr(self, name) for name in names})
 
 
 def thresholds(options: RefineOptions, recipe: Recipe = USUAL) -> Thresholds:

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import numpy as np
 
-from dmr.memory import Device, DeviceArray, Number, bound_of, scan, total
+from dmr.memory import DeviceArray, Number, bound_of
 from dmr.pipeline.device_mesh import DeviceMesh
 from dmr.pipeline.workspace import Workspace
 
@@ -15,60 +15,48 @@ class BadTriangles:
     """Slots of triangles that are to be refined, each once.
 
     A slot is appended when a bad triangle is made in it, unless it is listed already (a bit of its quality word says
-    so). What has become good since stays in the list until the next `prune`; kernels that go through it look at the
-    quality word anyway. The order follows from scans, so it is the same on every device.
+    so). What has become good since stays in the list until candidates are taken from it; then what stays is copied to
+    the other side. The order follows from sums over pieces, so it is the same on every device.
 
     Attributes:
-        slots: the list; count: how long it is; spare: an array as large, for what is left of it.
+        sides: the two sides of the list; side: the one that has it; count: how long it is.
     """
 
     def __init__(self, state: DeviceMesh, space: Workspace) -> None:
         self._state = state
         self._space = space
-        self.slots = state.device.empty(0, np.int32)
-        self.spare = state.device.empty(0, np.int32)
+        self.sides = (state.device.empty(0, np.int32), state.device.empty(0, np.int32))
+        self.side = 0
         self.count = 0
 
+    @property
+    def room(self) -> int:
+        """How many entries either side can hold."""
+        return min(side.size for side in self.sides)
+
     def reserve(self, count: int) -> None:
-        """Makes room for so many entries, in the list and in the spare array."""
-        self.slots = self.slots.grown(min(count, MOST_LISTED))
-        if self.spare.size < self.slots.size:
-            self.spare = self._state.device.empty(self.slots.size, np.int32)
+        """Makes room for so many entries, on both sides."""
+        if count <= self.room:
+            return
+        kept = self.sides[self.side].grown(min(count, MOST_LISTED))
+        spare = self.sides[1 - self.side]
+        if spare.size < kept.size:
+            spare = self._state.device.empty(kept.size, np.int32)
+        self.sides = (kept, spare) if self.side == 0 else (spare, kept)
 
-    def append(self, fresh: DeviceArray, count: int) -> None:
-        """Lists those of the `count` slots that are bad and not listed yet."""
-        self.slots = self.slots.grown(self.count + count)
-        self.count += total(self.append_unread(fresh, count, self.count), count)
+    def flags(self, count: Number) -> DeviceArray:
+        """A byte for each of so many entries."""
+        return self._space.array("list_flags", bound_of(count), np.uint8)
 
-    def prune(self) -> None:
-        """Takes out what is not to be refined any more."""
-        self.reserve(self.count)
-        kept = total(self.prune_unread(self.count), self.count)
-        if kept < self.count:
-            # Copied back, and not exchanged: a recorded loop keeps the addresses of both.
-            self._state.device.launch("copy_int32", kept, self.spare, self.slots)
-            self.count = kept
-
-    def append_unread(self, fresh: DeviceArray, count: Number, end: Number) -> DeviceArray:
-        """As `append`, to a list that ends at `end` and has room; how many were appended stays on the device.
+    def append(self, fresh: DeviceArray, count: Number, end: Number, side: Number) -> DeviceArray:
+        """Lists those of the `count` slots that are bad and not listed yet: behind the first `end` entries of a side,
+        which has room for all of them.
 
         Returns:
-            The offsets, which have that number at place `count`.
+            How many were appended, by piece of the `count` slots.
         """
-        device, flags, offsets = self._scratch(count)
-        device.launch("flag_unlisted", count, fresh, self._state.quality, flags)
-        scan(flags, count, out=offsets)
-        device.launch("append_flagged", count, fresh, flags, offsets, end, self.slots)
-        return offsets
-
-    def prune_unread(self, count: Number) -> DeviceArray:
-        """Copies what is still to be refined of the first `count` entries to the spare array; as `append_unread`."""
-        device, flags, offsets = self._scratch(count)
-        device.launch("flag_listed", count, self.slots, self._state.quality, flags)
-        scan(flags, count, out=offsets)
-        device.launch("scatter_flagged", count, self.slots, flags, offsets, self.spare)
-        return offsets
-
-    def _scratch(self, count: Number) -> tuple[Device, DeviceArray, DeviceArray]:
-        bound, array = bound_of(count), self._space.array
-        return self._state.device, array("list_flags", bound, np.int32), array("list_offsets", bound + 1, np.int32)
+        device, flags = self._state.device, self.flags(count)
+        pieces, appended = device.pieces(count), self._space.array("appended", device.most_pieces, np.int32)
+        device.launch("survey_fresh", pieces, self._state.view, fresh, count, flags, appended)
+        device.launch("append_fresh", pieces, fresh, count, flags, appended, *self.sides, side, end)
+        return appended

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import ctypes
 import struct
+from itertools import accumulate
 from pathlib import Path
 
 from dmr.memory.cuda.drivercalls import call
@@ -34,7 +35,8 @@ class CooperativeKernel:
         """Runs the kernel from index 0 to `range_end`, of which no more than `bound` is known."""
         slots = ctypes.create_string_buffer(struct.pack("<qQq", 0, *range_end) + self._signature.slots.pack(*values))
         start = ctypes.addressof(slots)
-        offsets = (0, 8, *range(24, 24 + 8 * len(values), 8))  # begin, end (a Count of 16 bytes), one slot a parameter
+        sizes = (parameter.size for parameter in self._signature.parameters[:-1])
+        offsets = (0, 8, *accumulate(sizes, initial=24))  # begin, end (a Count of 16 bytes), the parameters
         places = (ctypes.c_void_p * len(offsets))(*(start + offset for offset in offsets))
         blocks = min(self.blocks, -(-bound // self._block))
         call(

@@ -19,7 +19,7 @@ from pycuda.compiler import DynamicModule
 from pycuda.tools import DeviceMemoryPool
 
 from dmr.errors import InternalError, OutOfMemoryError
-from dmr.memory.arrays import Device, DeviceArray, DeviceCount, Number, bound_of
+from dmr.memory.arrays import TEAM_SIZE, Device, DeviceArray, DeviceCount, Number, bound_of
 from dmr.memory.cuda.compiler import cubin, device_runtime, launches_children
 from dmr.memory.cuda.cooperative import CooperativeKernel
 from dmr.memory.cuda.graphs import GraphLoop
@@ -28,7 +28,6 @@ from dmr.memory.signatures import Signature, signatures
 log = logging.getLogger("dmr.memory")
 
 BLOCK = 128  # threads a block of an ordinary kernel
-TEAM_SIZE = 256  # TEAM_SIZE of cuda_src/portable.cuh
 MOST_BLOCKS = 2**20  # beyond this the threads stride
 BLOCKS_IN_FLIGHT = 16  # blocks of BLOCK threads that a multiprocessor holds at once
 STAGING_BYTES = 16 * 2**20  # page-locked, twice: one half travels while the other is filled
@@ -124,6 +123,7 @@ class CudaDevice(Device):
     """One GPU. Its primary context is shared with every other library of the process."""
 
     launches_children = True
+    most_pieces = 1024
 
     def __init__(self, number: int) -> None:
         super().__init__()
@@ -206,6 +206,10 @@ class CudaDevice(Device):
     def looked_up(self, number: Number) -> tuple[int, ...]:
         """Where the number lies, or none, and the number."""
         return (number.place.pointer, 0) if isinstance(number, DeviceCount) else (0, number)
+
+    def foreseen(self, number: Number) -> int:
+        """Its bound: the device may not have come to it."""
+        return bound_of(number)
 
     def _run(self, signature: Signature, count: Number, values: list[int | float]) -> None:
         if signature.grid:

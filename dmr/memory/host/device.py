@@ -72,6 +72,8 @@ class HostLoop(Loop):
 class HostDevice(Device):
     """The processor's cores; `threads` of them work on a launch."""
 
+    most_pieces = 256
+
     def __init__(self, threads: int | None = None) -> None:
         super().__init__()
         self._launch = library().host_launch
@@ -113,6 +115,10 @@ class HostDevice(Device):
             assert isinstance(number.place, HostArray)
             return (int(number.place.values[0]),)
         return (number,)
+
+    def foreseen(self, number: Number) -> int:
+        """The number itself, too."""
+        return self.looked_up(number)[0]
 
     def _run(self, signature: Signature, count: Number, values: list[int | float]) -> None:
         (count,) = self.looked_up(count)

@@ -1,0 +1,182 @@
+// Growing one cavity: around the Steiner point of a bad triangle, or of a subsegment that is to be split.
+#pragma once
+
+#include "mesh.cuh"
+#include "quality.cuh"
+
+// A triangle's cavity. Where the point encroaches on a subsegment of the rim, or lies beyond it, that subsegment is
+// asked to be split instead, and the cavity is dropped for this round.
+INLINE Outcome grow_around_triangle(const Cavity &cavity, int32 root, const Mesh &mesh, const Limits &limits,
+                                    SteinerPoint *made, Extent *extent) {
+    const Point *const points = mesh.points;
+    const Triangle t = mesh.triangles[root];
+    const Point a = points[t.vertex[0]], b = points[t.vertex[1]], c = points[t.vertex[2]];
+    *made = steiner_point(a, b, c, limits.off_center_limit);
+    const Point p = made->place;
+    if (!resolvable(a, b) || !resolvable(b, c) || !resolvable(c, a))
+        return PRECISION;
+    if (!in_range(p) || incircle(a, b, c, p) <= 0)
+        return PRECISION;
+    Growth growth(cavity, mesh.triangles, points, p);
+    growth.start_at(root);
+    bool encroached = false, resolved = true, free = true; // subsegments in the way; none without room, none kept
+    Outcome outcome = growth.run([&](int32 subsegment, int32 from, int32 to) {
+        const Point u = points[from], v = points[to];
+        if (orient2d(u, v, p) <= 0 || encroaches(u, v, p, limits.lens)) {
+            // A triangle that lies flat on the subsegment would lie flat on its pieces, too.
+            const bool flat = on_line(u, v, a) && on_line(u, v, b) && on_line(u, v, c);
+            const int32 wish = flat ? int32(UNSPLITTABLE) : wish_split(mesh.wishes, subsegment);
+            encroached = true;
+            resolved = resolved && wish != UNSPLITTABLE;
+            free = free && wish != KEPT;
+        }
+        return true;
+    });
+    if (encroached)
+        return !resolved ? PRECISION : (free ? ENCROACHED : BLOCKED);
+    if (outcome == UNDECIDED)
+        growth.finish(cavity.edge(0).vertex);
+    *extent = growth.extent();
+    return outcome;
+}
+
+INLINE bool in_circumcircle(const Triangle &t, const Point *points, Point p) {
+    return incircle(points[t.vertex[0]], points[t.vertex[1]], points[t.vertex[2]], p) > 0;
+}
+
+// A subsegment's cavity, on both of its sides. The point lies on the subsegment up to rounding, so the triangles beside
+// it are members whatever the in-circle test says, and the subsegment is no rim.
+INLINE Outcome grow_around_subsegment(const Cavity &cavity, const Subsegment &s, const Mesh &mesh, Point p, Extent *extent) {
+    const Triangle *const triangles = mesh.triangles;
+    const Point *const points = mesh.points;
+    // Rounding can put p beyond the subsegment, and beside a needle out of the needle's circle.
+    if (!in_circumcircle(triangles[s.left], points, p) ||
+        (s.right != NOTHING && !in_circumcircle(triangles[s.right], points, p)))
+        return PRECISION;
+    Growth growth(cavity, triangles, points, p);
+    const auto sees = [&](int32, int32 from, int32 to) { return orient2d(points[from], points[to], p) > 0; };
+    growth.start_behind(s.left, edge_that_starts_at(triangles[s.left], s.from));
+    Outcome outcome = growth.run(sees);
+    growth.extent().left_edges = growth.extent().edges;
+    if (s.right != NOTHING && outcome == UNDECIDED) {
+        growth.start_behind(s.right, edge_that_starts_at(triangles[s.right], s.to));
+        outcome = growth.run(sees);
+    }
+    if (outcome == UNDECIDED)
+        growth.finish(s.right == NOTHING ? s.from : s.to);
+    *extent = growth.extent();
+    return outcome;
+}
+
+// ---- Where subsegments are split -------------------------------------------------------------------------------------
+
+// The parameter of a vertex on an input segment: 0 and 1 at its ends.
+INLINE float64 parameter_of(int32 vertex, const Subsegment &segment, const float64 *vertex_parameter) {
+    return vertex == segment.from ? 0.0 : (vertex == segment.to ? 1.0 : vertex_parameter[vertex]);
+}
+
+// Whether one triangle fills the corner between subsegment s and another one at its end `apex`, on either side of s.
+INLINE bool corner_is_one_triangle(const Subsegment &s, int32 apex, const Triangle *triangles) {
+    bool one = false;
+    if (s.left != NOTHING) {
+        const Triangle &t = triangles[s.left];
+        const int e = edge_that_starts_at(t, s.from);
+        one = t.link[apex == s.from ? previous_corner(e) : next_corner(e)] < 0;
+    }
+    if (s.right != NOTHING && !one) {
+        const Triangle &t = triangles[s.right];
+        const int e = edge_that_starts_at(t, s.to);
+        one = t.link[apex == s.to ? previous_corner(e) : next_corner(e)] < 0;
+    }
+    return one;
+}
+
+// How far from the acute corner `apex` a vertex lies that encroaches on s, where it lies on another segment that starts
+// there: the distance at which s is to be cut as well. Cut anywhere else, the pieces of the two segments would encroach on
+// each other along the whole wedge between them, down to its width (shells of every radius; compare Ruppert 1995,
+// section 5). 0 where there is no such vertex, or where that cut would leave a piece much shorter than the wedge is wide.
+INLINE float64 aligned_distance(const Subsegment &s, int32 apex, int32 beyond, const Triangle *triangles, const Point *points,
+                                const Corners &corners, float64 lens) {
+    const Point o = points[apex], a = points[s.from], b = points[s.to], far = points[beyond];
+    for (int side = 0; side < 2; ++side) {
+        const int32 t = side == 0 ? s.left : s.right;
+        if (t == NOTHING)
+            continue;
+        const int32 v = triangles[t].vertex[edge_that_starts_at(triangles[t], side == 0 ? s.from : s.to)];
+        const Point p = points[v];
+        if (v == apex || !corners.hangs_from(v, apex) || !encroaches(a, b, p, lens))
+            continue;
+        const float64 distance = square_root(squared_length(o, p)), length = square_root(squared_length(o, far));
+        const float64 dot = (p.x - o.x) * (far.x - o.x) + (p.y - o.y) * (far.y - o.y);
+        const float64 cross = (p.x - o.x) * (far.y - o.y) - (p.y - o.y) * (far.x - o.x);
+        const float64 from = square_root(squared_length(o, a)), to = square_root(squared_length(o, b));
+        const float64 shorter = magnitude(distance - from) < magnitude(to - distance) ? distance - from : to - distance;
+        if (dot > BELOW_60_DEGREES * (distance * length) && 4.0 * (magnitude(shorter) * length) > magnitude(cross))
+            return distance;
+    }
+    return 0.0;
+}
+
+// The split point of a subsegment: its middle; beside an acute input corner, where it meets the corner's concentric
+// shells, or where a vertex on a neighbouring segment does. Returns whether there are coordinates between the ends.
+OUTLINE bool place_on_subsegment(const Mesh mesh, float64 lens, int32 subsegment, Point *place, float64 *parameter) {
+    const Triangle *const triangles = mesh.triangles;
+    const Point *const points = mesh.points;
+    const Subsegment s = mesh.subsegments[subsegment];
+    const Subsegment whole = mesh.input_segments[mesh.subsegment_origin[subsegment]];
+    const Point from = points[whole.from], to = points[whole.to];
+    const float64 start = parameter_of(s.from, whole, mesh.vertex_parameter);
+    const float64 end = parameter_of(s.to, whole, mesh.vertex_parameter);
+    const bool acute_start =
+        s.from < mesh.input_vertices && mesh.acute[s.from] && corner_is_one_triangle(s, s.from, triangles);
+    const bool acute_end = s.to < mesh.input_vertices && mesh.acute[s.to] && corner_is_one_triangle(s, s.to, triangles);
+    float64 t = 0.5 * (start + end);
+    if (acute_start != acute_end) {
+        const float64 length = square_root(squared_length(points[s.from], points[s.to]));
+        const float64 fraction = shell_distance(length) / length;
+        t = acute_start ? start + fraction * (end - start) : end + fraction * (start - end);
+    }
+    const Corners corners = mesh.corners();
+    for (int32 apex : {whole.from, whole.to}) {
+        const int32 beyond = apex == whole.from ? whole.to : whole.from;
+        const float64 aligned =
+            mesh.acute[apex] ? aligned_distance(s, apex, beyond, triangles, points, corners, lens) : 0.0;
+        const float64 part = aligned / square_root(squared_length(from, to));
+        const float64 cut = apex == whole.from ? part : 1.0 - part;
+        if (aligned > 0.0 && cut > start && cut < end) {
+            t = cut;
+            break;
+        }
+    }
+    const Point p = point_on_segment(from, to, t);
+    const Point a = points[s.from], b = points[s.to];
+    *place = p;
+    *parameter = t;
+    return resolvable(a, b) && t != start && t != end && (p.x != a.x || p.y != a.y) && (p.x != b.x || p.y != b.y);
+}
+
+// ---- One candidate ---------------------------------------------------------------------------------------------------
+
+// Grows the cavity of candidate i, the first `segments` of which are subsegments, and enters what came of it. A cavity
+// that is `again` grown keeps its point.
+INLINE Outcome grow_candidate(const Mesh &mesh, const Limits &limits, const Cavities &cavities, Index i, Index segments,
+                              bool again) {
+    const Cavity cavity = cavities.at(i);
+    Extent extent = {0, 0, 0};
+    Outcome outcome;
+    if (i < segments) {
+        const int32 subsegment = cavities.roots[i];
+        const bool apart = again || place_on_subsegment(mesh, limits.lens, subsegment, &cavities.steiner[i],
+                                                        &cavities.parameters[i]);
+        outcome = apart ? grow_around_subsegment(cavity, mesh.subsegments[subsegment], mesh, cavities.steiner[i], &extent)
+                        : PRECISION;
+    } else {
+        SteinerPoint made;
+        outcome = grow_around_triangle(cavity, cavities.roots[i], mesh, limits, &made, &extent);
+        cavities.steiner[i] = made.place;
+        cavities.off_center[i] = made.off_center;
+    }
+    cavities.extents[i] = extent;
+    cavities.outcomes[i] = outcome;
+    return outcome;
+}

@@ -1,0 +1,34 @@
+// A mesh on a device, as kernels take it (DeviceMesh.view in dmr/pipeline/device_mesh.py), and the bounds of a run.
+#pragma once
+
+#include "corners.cuh"
+
+KERNEL_STRUCT(Mesh) {
+    Triangle *triangles;
+    Point *points;
+    Subsegment *subsegments;
+    uint32 *quality;                  // a word a triangle (quality.cuh)
+    int32 *wishes;                    // what each subsegment waits for: a Wish (encroachment.cuh)
+    int32 *vertex_origin;             // by vertex: where it comes from (triangles.cuh)
+    float64 *vertex_parameter;        // and where on its input segment it lies
+    int32 *subsegment_origin;         // the input segment that a subsegment is a piece of
+    const Subsegment *input_segments;
+    const int32 *anchor;              // by input vertex: an acute corner that an input segment joins it to (corners.cuh)
+    const uint8 *acute;               // by input vertex: 1 where a corner is below 60 degrees
+    int64 input_vertices;
+    int32 *ancestor;                  // the input triangle that a triangle descends from; none where they carry nothing
+    const float64 *area_bounds;       // by input triangle, or none
+    float64 *attributes;              // of vertices, row by row, or none
+    int64 width;                      // columns of them
+
+    METHOD Corners corners() const { return {vertex_origin, input_segments, anchor}; }
+};
+
+// What triangles and Steiner points are held to (dmr/pipeline/thresholds.py).
+KERNEL_STRUCT(Limits) {
+    float64 cosine_squared;   // of the angle bound; 2 where there is none
+    float64 doubled_area;     // twice the largest area; infinity where there is none
+    float64 lens;             // when a point encroaches on a subsegment (encroachment.cuh)
+    float64 off_center_limit; // how far off-centers lie from their edge (steiner.cuh)
+    int64 worst_first;        // 1: of skinny triangles the smallest angle is the most urgent, not the shortest edge
+};

@@ -1,0 +1,64 @@
+// Ownership of the cavity alone, by atomic maximum of a unique key: the deterministic marking.
+#pragma once
+
+#include "mesh.cuh"
+#include "quality.cuh"
+
+// The key of a cavity in a step (cavity.cuh).
+INLINE uint64 key_of(const Mesh &mesh, const Cavities &cavities, Index i, Index segments, uint32 stamp) {
+    const int32 root = cavities.roots[i];
+    const bool segment = i < segments;
+    const Point *const points = mesh.points;
+    const uint32 urgent =
+        segment ? shortness(squared_length(points[mesh.subsegments[root].from], points[mesh.subsegments[root].to]))
+                : mesh.quality[root] & URGENCY_MASK;
+    return cavity_key(stamp, segment, urgent, int32(i));
+}
+
+// After a cavity is grown: it claims every triangle that it would delete.
+INLINE void claim_cavity(const Mesh &mesh, const Cavities &cavities, Index i, Index segments, uint32 stamp,
+                         Outcome outcome) {
+    const uint64 key = key_of(mesh, cavities, i, segments, stamp);
+    cavities.keys[i] = key;
+    if (outcome != UNDECIDED)
+        return;
+    const Cavity cavity = cavities.at(i);
+    const int32 members = cavities.extents[i].members;
+    for (int j = 0; j < members; ++j)
+        atomic_max(&mesh.triangles[cavity.member(j)].owner, key);
+}
+
+// After all have claimed: whether it owns all of them.
+INLINE void judge_cavity(const Triangle *triangles, const Cavities &cavities, Index i) {
+    if (cavities.outcomes[i] != UNDECIDED)
+        return;
+    const Cavity cavity = cavities.at(i);
+    const int32 members = cavities.extents[i].members;
+    bool all = true;
+    for (int j = 0; j < members && all; ++j)
+        all = triangles[cavity.member(j)].owner == cavities.keys[i];
+    cavities.outcomes[i] = all ? OWNER : LOST;
+}
+
+// After all are judged. Two owners that share a rim edge (u, v) and have the new points p and q both go ahead where q is
+// not strictly inside the circle (u, v, p): then the edge between the two new triangles is Delaunay too, and the two
+// insertions commute. Otherwise the one of lower priority yields, also to an owner that yields itself: one pass, no
+// order. Outcomes are only read here, so that every thread sees the same ones.
+INLINE bool goes_ahead(const Mesh &mesh, const Cavities &cavities, Index i, uint32 stamp) {
+    if (cavities.outcomes[i] != OWNER)
+        return false;
+    const Cavity cavity = cavities.at(i);
+    const int32 edges = cavities.extents[i].edges;
+    for (int j = 0; j < edges; ++j) {
+        const RimEdge edge = cavity.edge(j);
+        if (edge.beyond < 0)
+            continue;
+        const int32 other = owner_of(mesh.triangles, edge.beyond, stamp);
+        if (other == NOTHING || other == i || cavities.outcomes[other] != OWNER || cavities.keys[other] < cavities.keys[i])
+            continue;
+        if (incircle(mesh.points[edge.vertex], mesh.points[cavity.edge(j + 1).vertex], cavities.steiner[i],
+                     cavities.steiner[other]) > 0)
+            return false;
+    }
+    return true;
+}

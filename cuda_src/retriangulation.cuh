@@ -1,0 +1,195 @@
+// Retriangulation: the winners' cavities become fans around their new points.
+//
+// The k slots of a cavity are used again, the one or two more that a fan needs are claimed by a scan over the winners:
+// the arrays never hold garbage, and where each triangle lands does not depend on who runs first.
+#pragma once
+
+#include "mesh.cuh"
+
+// What winners need, and where what each of them gets begins: vertices, slots beyond their own, places in the list of new
+// triangles, subsegments.
+enum Need { NEW_VERTEX, EXTRA_SLOTS, NEW_TRIANGLES, NEW_SUBSEGMENT, NEEDS };
+
+INLINE Sums<NEEDS> needs_of(const Cavities &cavities, Index i, Index segments, bool won) {
+    const Extent extent = cavities.extents[i];
+    return won ? Sums<NEEDS>{{1, extent.edges - extent.members, extent.edges, i < segments}} : Sums<NEEDS>{};
+}
+
+// How large a mesh is before a step.
+struct Sizes {
+    int32 vertices, slots, subsegments;
+};
+
+// Where the j-th triangle of a fan goes: the cavity's own slots first, then those claimed for it.
+INLINE int32 fan_slot(const Cavity &cavity, const Extent &extent, int32 claimed, int j) {
+    return j < extent.members ? cavity.member(j) : claimed + (j - extent.members);
+}
+
+// Makes `slot` what lies on the side of a subsegment where its edge starts at `from`.
+INLINE void set_side(Subsegment *subsegments, int32 subsegment, int32 from, int32 slot) {
+    if (subsegments[subsegment].from == from)
+        subsegments[subsegment].left = slot;
+    else
+        subsegments[subsegment].right = slot;
+}
+
+// ---- What travels with the triangles ---------------------------------------------------------------------------------
+
+// Which input triangle each rim edge's new triangle descends from: that of the member which had the edge.
+OUTLINE void pass_ancestors_on(const Triangle *triangles, int32 *ancestor, const Cavity cavity, const Extent extent,
+                               int32 claimed, int32 *inherited) {
+    for (int j = 0; j < extent.edges; ++j) {
+        const int32 u = cavity.edge(j).vertex, v = cavity.edge(j + 1).vertex;
+        for (int k = 0; k < extent.members; ++k) {
+            const Triangle &t = triangles[cavity.member(k)];
+            const int e = edge_that_starts_at(t, u);
+            if (edge_from(t, e) == u && edge_to(t, e) == v)
+                inherited[j] = ancestor[cavity.member(k)];
+        }
+    }
+    for (int j = 0; j < extent.edges; ++j)
+        ancestor[fan_slot(cavity, extent, claimed, j)] = inherited[j];
+}
+
+// Vertex attributes of a new point: interpolated in the member that holds it (the first whose edges it is not
+// beyond; on a split subsegment, up to rounding, the one beside it).
+OUTLINE void interpolate_attributes(const Triangle *triangles, const Point *points, const Cavity cavity,
+                                    const Extent extent, Point p, Index width, const float64 *attributes, float64 *made) {
+    int32 holder = cavity.member(0);
+    for (int k = 0; k < extent.members; ++k) {
+        const Triangle &t = triangles[cavity.member(k)];
+        const Point a = points[t.vertex[0]], b = points[t.vertex[1]], c = points[t.vertex[2]];
+        if (orient2d(a, b, p) >= 0 && orient2d(b, c, p) >= 0 && orient2d(c, a, p) >= 0) {
+            holder = cavity.member(k);
+            break;
+        }
+    }
+    const Triangle &t = triangles[holder];
+    const Point a = points[t.vertex[0]], b = points[t.vertex[1]], c = points[t.vertex[2]];
+    // Weights from the three parts into which p cuts the triangle: never negative, so that no attribute leaves the
+    // range of its neighbours, not even in a needle whose area is all rounding.
+    const auto part = [&](Point u, Point v) {
+        const float64 doubled = (u.x - p.x) * (v.y - p.y) - (u.y - p.y) * (v.x - p.x);
+        return doubled > 0.0 ? doubled : 0.0;
+    };
+    const float64 pa = part(b, c), pb = part(c, a), pc = part(a, b), all = pa + pb + pc;
+    const float64 wb = all > 0.0 ? pb / all : 1.0 / 3.0, wc = all > 0.0 ? pc / all : 1.0 / 3.0;
+    const float64 *const va = attributes + Index(t.vertex[0]) * width;
+    const float64 *const vb = attributes + Index(t.vertex[1]) * width;
+    const float64 *const vc = attributes + Index(t.vertex[2]) * width;
+    for (Index column = 0; column < width; ++column)
+        made[column] = va[column] + (wb * (vb[column] - va[column]) + wc * (vc[column] - va[column]));
+}
+
+// Before a winner's cavity is retriangulated, while its members still are what they were.
+INLINE void carry_cavity(const Mesh &mesh, const Cavities &cavities, Index i, const Sizes &sizes, const Sums<NEEDS> &place,
+                         int32 *inherited) {
+    const Cavity cavity = cavities.at(i);
+    const Extent extent = cavities.extents[i];
+    if (mesh.ancestor != nullptr)
+        pass_ancestors_on(mesh.triangles, mesh.ancestor, cavity, extent, sizes.slots + place.of[EXTRA_SLOTS],
+                          inherited + place.of[NEW_TRIANGLES]);
+    if (mesh.attributes != nullptr)
+        interpolate_attributes(mesh.triangles, mesh.points, cavity, extent, cavities.steiner[i], mesh.width,
+                               mesh.attributes, mesh.attributes + (sizes.vertices + place.of[NEW_VERTEX]) * mesh.width);
+}
+
+// ---- One winner ------------------------------------------------------------------------------------------------------
+
+// The triangle over rim edge j is (p, u, v); its edges are 0: u to v, 1: v to p, 2: p to u.
+//
+// Split subsegments: s = (from, to) becomes (from, p) under its old number and (p, to) under a new one; the spokes of
+// the fan where the rim's chains end are their two sides.
+INLINE void retriangulate_cavity(const Mesh &mesh, const Cavities &cavities, Index i, Index segments, uint32 stamp,
+                                 const Sizes &sizes, const Sums<NEEDS> &place, int32 *fresh) {
+    const Cavity cavity = cavities.at(i);
+    const Extent extent = cavities.extents[i];
+    Triangle *const triangles = mesh.triangles;
+    Subsegment *const subsegments = mesh.subsegments;
+    const int32 p = sizes.vertices + place.of[NEW_VERTEX], claimed = sizes.slots + place.of[EXTRA_SLOTS];
+    cavities.extra_places[i] = claimed;
+    cavities.outcomes[i] = INSERTED;
+    mesh.points[p] = cavities.steiner[i];
+    int32 split = NOTHING, split_rest = NOTHING; // (from, p) and (p, to)
+    bool inner = true;
+    if (i < segments) {
+        split = cavities.roots[i];
+        split_rest = sizes.subsegments + place.of[NEW_SUBSEGMENT];
+        Subsegment &s = subsegments[split];
+        inner = s.right != NOTHING;
+        subsegments[split_rest] = {p, s.to, NOTHING, NOTHING};
+        mesh.subsegment_origin[split_rest] = mesh.subsegment_origin[split];
+        s.to = p;
+        mesh.wishes[split] = mesh.wishes[split_rest] = NO_WISH;
+        mesh.vertex_origin[p] = mesh.subsegment_origin[split];
+        mesh.vertex_parameter[p] = cavities.parameters[i];
+    } else {
+        mesh.vertex_origin[p] = FREE_VERTEX;
+        mesh.vertex_parameter[p] = 0.0;
+    }
+    const uint64 mark = rebuilt_mark(cavities.keys[i]);
+    for (int j = 0; j < extent.edges; ++j) {
+        const RimEdge edge = cavity.edge(j);
+        const int32 u = edge.vertex, v = cavity.edge(j + 1).vertex, beyond = edge.beyond;
+        const int32 slot = fan_slot(cavity, extent, claimed, j);
+        const bool first_left = split != NOTHING && j == 0, last_left = split != NOTHING && j == extent.left_edges - 1;
+        const bool first_right = split != NOTHING && inner && j == extent.left_edges;
+        const bool last_right = split != NOTHING && inner && j == extent.edges - 1;
+        int32 after = NOTHING, before = NOTHING;
+        if (last_left || last_right)
+            after = ~(last_left ? split : split_rest);
+        else
+            after = fan_slot(cavity, extent, claimed, j + 1 == extent.edges ? 0 : j + 1);
+        if (first_left || first_right)
+            before = ~(first_left ? split_rest : split);
+        else
+            before = fan_slot(cavity, extent, claimed, j == 0 ? extent.edges - 1 : j - 1);
+        if (last_left)
+            subsegments[split].left = slot;
+        if (first_left)
+            subsegments[split_rest].left = slot;
+        if (first_right)
+            subsegments[split].right = slot;
+        if (last_right)
+            subsegments[split_rest].right = slot;
+        Triangle &made = triangles[slot];
+        made.vertex[0] = p, made.vertex[1] = u, made.vertex[2] = v;
+        made.link[0] = beyond, made.link[1] = after, made.link[2] = before;
+        racing_store(&made.owner, mark);
+        fresh[place.of[NEW_TRIANGLES] + j] = slot;
+        if (beyond < 0) {
+            set_side(subsegments, ~beyond, u, slot);
+        } else {
+            // Another winner's triangle is being rebuilt right now: link_cavity comes back to it.
+            const int32 other = owner_of(triangles, beyond, stamp);
+            if (other == NOTHING || other == i || !cavities.won[other]) {
+                Triangle &outside = triangles[beyond];
+                outside.link[edge_that_starts_at(outside, v)] = slot;
+            }
+        }
+    }
+}
+
+// After all winners are in: links across the edges that two of them share. Each looks the edge up in the other's rim.
+INLINE void link_cavity(Triangle *triangles, const Cavities &cavities, Index i, uint32 stamp) {
+    if (!cavities.won[i])
+        return;
+    const Cavity cavity = cavities.at(i);
+    const Extent extent = cavities.extents[i];
+    for (int j = 0; j < extent.edges; ++j) {
+        const RimEdge edge = cavity.edge(j);
+        if (edge.beyond < 0)
+            continue;
+        const int32 other = owner_of(triangles, edge.beyond, stamp);
+        if (other == NOTHING || other == i || !cavities.won[other])
+            continue;
+        const Cavity across = cavities.at(other);
+        const Extent its = cavities.extents[other];
+        const int32 u = edge.vertex, v = cavity.edge(j + 1).vertex;
+        int k = 0;
+        while (k < its.edges && (across.edge(k).vertex != v || across.edge(k + 1).vertex != u))
+            ++k;
+        triangles[fan_slot(cavity, extent, cavities.extra_places[i], j)].link[0] =
+            fan_slot(across, its, cavities.extra_places[other], k);
+    }
+}

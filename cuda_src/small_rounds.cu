@@ -1,0 +1,131 @@
+// Rounds that are too small for many teams: one team goes through them, one after the other, without a launch between.
+//
+// The tail of a refinement is some hundred rounds of a few cavities each, and the beginning is the same for subsegments.
+// What takes time there is not the work but to start it. The steps are those of the other kernels, with the whole list as
+// one piece.
+#include "growth.cuh"
+#include "outcomes.cuh"
+#include "ownership.cuh"
+#include "progress.cuh"
+#include "quality_check.cuh"
+
+// What one team may take on.
+KERNEL_STRUCT(Small) {
+    int64 candidates;
+    int64 listed;
+    int64 subsegments;
+};
+
+// Candidates into the roots, and the first numbers of the round into `progress`; false where the round is too large for
+// one team, or none is to be begun.
+INLINE bool begin_small_round(const Mesh &mesh, const BadList &list, const Room &room, const Small &small,
+                              int32 small_mesh, int32 *roots, uint8 *flags, int32 *progress) {
+    const int32 subsegments = progress[SUBSEGMENTS], listed = progress[BAD_LISTED], side = progress[SIDE];
+    const bool windows = has_windows(UNBEATEN, progress[SLOTS], small_mesh);
+    if (progress[STOP] != GO_ON || subsegments > small.subsegments)
+        return false;
+    const Piece of_subsegments = {0, subsegments}, of_bad = {0, listed};
+    const int32 waiting = survey_subsegments(of_subsegments, mesh.wishes).of[0];
+    if ((waiting > small.candidates && room.most > small.candidates) || (waiting == 0 && listed > small.listed))
+        return false;
+    TEAM_BARRIER(); // all have read the progress
+    if (waiting) {
+        const int32 count = int32(waiting < room.most ? waiting : room.most);
+        gather_subsegments(of_subsegments, Sums<1>{}, mesh.wishes, count, roots);
+        FOR_LEADER
+            begin_round(progress, count, true, listed, side, room);
+        TEAM_BARRIER();
+        return progress[STOP] == GO_ON;
+    }
+    const Sums<SURVEYED> found =
+        survey_bad(of_bad, list.side(side), mesh.triangles, mesh.quality, UNBEATEN, windows, flags);
+    const int32 count = int32(found.of[CHOSEN] < room.most ? found.of[CHOSEN] : room.most);
+    const bool fits = count <= small.candidates;
+    TEAM_BARRIER(); // flags are set
+    gather_bad(of_bad, Sums<2>{}, list.side(side), flags, mesh.quality, windows, found.of[WINDOW],
+               fits ? count : 0, list.side(1 - side), roots);
+    FOR_LEADER {
+        if (fits)
+            begin_round(progress, count, false, found.of[STAYING], 1 - side, room);
+        if (!fits || progress[STOP] != GO_ON) { // the list was gone through all the same
+            progress[BAD_LISTED] = found.of[STAYING];
+            progress[SIDE] = 1 - side;
+        }
+    }
+    TEAM_BARRIER();
+    return fits && progress[STOP] == GO_ON;
+}
+
+// The rest of the round. Needs are counted and placed in one go, for the same team does both.
+INLINE void finish_small_round(const Mesh &mesh, const Limits &limits, const Cavities &cavities, const BadList &list,
+                               const Room &room, int32 *fresh, int32 *inherited, uint8 *flags, int64 *counts,
+                               int64 *history, int32 *progress) {
+    const Index segments = progress[SEGMENTS];
+    const uint32 stamp = uint32(progress[STAMP]);
+    const Piece all = {0, progress[CANDIDATES]};
+    FOR_SHARE (i, 0, all.end)
+        claim_cavity(mesh, cavities, i, segments, stamp, grow_candidate(mesh, limits, cavities, i, segments, false));
+    TEAM_BARRIER();
+    FOR_SHARE (i, 0, all.end)
+        judge_cavity(mesh.triangles, cavities, i);
+    TEAM_BARRIER();
+    const Sums<NEEDS> needs = team_sum<NEEDS>(0, all.end, [&](Index i) {
+        const bool won = goes_ahead(mesh, cavities, i, stamp);
+        cavities.won[i] = won;
+        return needs_of(cavities, i, segments, won);
+    });
+    FOR_LEADER
+        fit_winners(progress, needs, room);
+    TEAM_BARRIER();
+    if (progress[STOP] != GO_ON) { // the host makes room, and does the rest of this round
+        TEAM_BARRIER();
+        FOR_LEADER
+            end_round(progress, 0, counts, room, history);
+        TEAM_BARRIER();
+        return;
+    }
+    const Sizes sizes = {progress[VERTICES], progress[SLOTS], progress[SUBSEGMENTS]};
+    team_in_order<NEEDS>(
+        0, all.end, Sums<NEEDS>{}, [&](Index i) { return needs_of(cavities, i, segments, cavities.won[i]); },
+        [&](Index i, const Sums<NEEDS> &place) {
+            if (cavities.won[i]) {
+                carry_cavity(mesh, cavities, i, sizes, place, inherited);
+                retriangulate_cavity(mesh, cavities, i, segments, stamp, sizes, place, fresh);
+            }
+        });
+    TEAM_BARRIER();
+    FOR_SHARE (i, 0, all.end)
+        link_cavity(mesh.triangles, cavities, i, stamp);
+    const QualityCheck of_triangle = {mesh, limits, nullptr, nullptr};
+    const Piece new_ones = {0, progress[FRESH]};
+    FOR_SHARE (i, 0, new_ones.end)
+        of_triangle.check(fresh[i], i);
+    close_piece(all, mesh, cavities, segments, counts);
+    TEAM_BARRIER();
+    const int32 unlisted = survey_fresh(new_ones, fresh, mesh.quality, flags).of[0];
+    TEAM_BARRIER();
+    append_fresh(new_ones, Sums<1>{{progress[NEXT_LISTED]}}, fresh, flags, list.side(progress[NEXT_SIDE]));
+    TEAM_BARRIER();
+    FOR_LEADER
+        end_round(progress, unlisted, counts, room, history);
+    TEAM_BARRIER();
+}
+
+// One team, while rounds are small and nothing needs the host. Leaves the ranges of a larger round, that is to follow.
+TEAM_KERNEL(small_rounds, Mesh mesh, Limits limits, Cavities cavities, Room room, Small small, int32 small_mesh,
+            int32 *even, int32 *odd, int32 *roots, int32 *fresh, int32 *inherited, uint8 *flags, int64 *counts,
+            int64 *history, int32 *progress) {
+    const BadList list = {even, odd};
+    FOR_TEAMS (team) {
+        while (begin_small_round(mesh, list, room, small, small_mesh, roots, flags, progress))
+            finish_small_round(mesh, limits, cavities, list, room, fresh, inherited, flags, counts, history, progress);
+        TEAM_BARRIER();
+        FOR_LEADER {
+            const bool go = progress[STOP] == GO_ON;
+            progress[BEGINS] = go;
+            progress[SURVEYED_SUBSEGMENTS] = go ? progress[SUBSEGMENTS] : 0;
+            progress[SURVEYED_LISTED] = go ? progress[BAD_LISTED] : 0;
+            progress[APPLIED] = progress[FRESH] = 0; // of this round, so far
+        }
+    }
+}
