@@ -30,7 +30,8 @@ enum Outcome : int32 {
     DAMAGED = 9,    // another cavity changed it (two-stage marking: to be grown again)
     DEAD = 10,      // its root is gone
     BLOCKED = 11,   // a subsegment that is never split stands in its way
-    OUTCOMES = 12,  // how many there are
+    DEFERRED = 12,  // waits for exact arithmetic (between two kernels only)
+    OUTCOMES = 13,  // how many there are
 };
 
 struct RimEdge {
@@ -77,6 +78,7 @@ KERNEL_STRUCT(Cavities) {
     int32 *won;           // 1 where the point goes in
     int32 *extra_places;  // where the slots begin that a winner claims beyond its own
     int32 *fresh_places;  // where its triangles begin in the list of new ones
+    uint32 *shared;       // bit j: another winner has rim edge j, too; bit 31: an edge from the 31st on
 
     METHOD Cavity at(Index i) const { return Cavity(members, rims, records, int32(room), i); }
 };
@@ -84,7 +86,7 @@ KERNEL_STRUCT(Cavities) {
 // Growing, step by step. The half-edges still to be looked across are a stack that shares the rim's memory: it grows
 // down from the end while the rim grows up, and each pending half-edge will give one rim edge at least, so the two
 // meet only where the rim itself would not fit.
-class Growth {
+template <Care care> class Growth {
   public:
     METHOD Growth(const Cavity &cavity, const Triangle *triangles, const Point *points, Point p)
         : cavity_(cavity), triangles_(triangles), points_(points), p_(p) {}
@@ -104,9 +106,9 @@ class Growth {
         push(root, next_corner(e));
     }
 
-    // Runs to the end. Every rim edge that is a subsegment is shown to `meet(subsegment, from, to)`, which says whether
-    // the rim may stay; every other one must have p strictly on its left, or the cavity is not star-shaped (rounding
-    // put p where the coordinates cannot tell it from a vertex or an edge).
+    // Runs to the end. Every rim edge that is a subsegment is shown to `meet(subsegment, from, to)`, which says with a sign
+    // whether the rim may stay; every other one must have p strictly on its left, or the cavity is not star-shaped
+    // (rounding put p where the coordinates cannot tell it from a vertex or an edge).
     template <class Meet> METHOD Outcome run(Meet meet) {
         while (pending_ > 0 && !overflow_) {
             const int32 half_edge = cavity_.edge(cavity_.room - pending_--).vertex;
@@ -116,18 +118,21 @@ class Growth {
             const int32 from = edge_from(inside, e), to = edge_to(inside, e), beyond = inside.link[e];
             if (beyond >= 0) {
                 const Triangle outside = triangles_[beyond];
-                if (incircle(points_[outside.vertex[0]], points_[outside.vertex[1]], points_[outside.vertex[2]], p_) > 0) {
+                const int inside = incircle_with<care>(points_[outside.vertex[0]], points_[outside.vertex[1]],
+                                                       points_[outside.vertex[2]], p_);
+                if (inside == UNSURE)
+                    return DEFERRED;
+                if (inside > 0) {
                     const int shared = edge_that_starts_at(outside, to);
                     add_member(beyond);
                     push(beyond, previous_corner(shared));
                     push(beyond, next_corner(shared));
                     continue;
                 }
-                if (orient2d(points_[from], points_[to], p_) <= 0)
-                    return PRECISION;
-            } else if (!meet(~beyond, from, to)) {
-                return PRECISION;
             }
+            const int free = beyond >= 0 ? orient2d_with<care>(points_[from], points_[to], p_) : meet(~beyond, from, to);
+            if (free <= 0 || free == UNSURE)
+                return free == UNSURE ? DEFERRED : PRECISION;
             if (extent_.edges + pending_ + 2 > cavity_.room)
                 overflow_ = true; // the entry after the last edge is needed too
             else

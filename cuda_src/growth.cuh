@@ -6,6 +6,7 @@
 
 // A triangle's cavity. Where the point encroaches on a subsegment of the rim, or lies beyond it, that subsegment is
 // asked to be split instead, and the cavity is dropped for this round.
+template <Care care>
 INLINE Outcome grow_around_triangle(const Cavity &cavity, int32 root, const Mesh &mesh, const Limits &limits,
                                     SteinerPoint *made, Extent *extent) {
     const Point *const points = mesh.points;
@@ -15,14 +16,20 @@ INLINE Outcome grow_around_triangle(const Cavity &cavity, int32 root, const Mesh
     const Point p = made->place;
     if (!resolvable(a, b) || !resolvable(b, c) || !resolvable(c, a))
         return PRECISION;
-    if (!in_range(p) || incircle(a, b, c, p) <= 0)
+    if (!in_range(p))
         return PRECISION;
-    Growth growth(cavity, mesh.triangles, points, p);
+    const int inside = incircle_with<care>(a, b, c, p);
+    if (inside <= 0 || inside == UNSURE)
+        return inside == UNSURE ? DEFERRED : PRECISION;
+    Growth<care> growth(cavity, mesh.triangles, points, p);
     growth.start_at(root);
     bool encroached = false, resolved = true, free = true; // subsegments in the way; none without room, none kept
     Outcome outcome = growth.run([&](int32 subsegment, int32 from, int32 to) {
         const Point u = points[from], v = points[to];
-        if (orient2d(u, v, p) <= 0 || encroaches(u, v, p, limits.lens)) {
+        const int side = orient2d_with<care>(u, v, p);
+        if (side == UNSURE)
+            return UNSURE;
+        if (side <= 0 || encroaches(u, v, p, limits.lens)) {
             // A triangle that lies flat on the subsegment would lie flat on its pieces, too.
             const bool flat = on_line(u, v, a) && on_line(u, v, b) && on_line(u, v, c);
             const int32 wish = flat ? int32(UNSPLITTABLE) : wish_split(mesh.wishes, subsegment);
@@ -30,8 +37,10 @@ INLINE Outcome grow_around_triangle(const Cavity &cavity, int32 root, const Mesh
             resolved = resolved && wish != UNSPLITTABLE;
             free = free && wish != KEPT;
         }
-        return true;
+        return 1;
     });
+    if (outcome == DEFERRED)
+        return DEFERRED;
     if (encroached)
         return !resolved ? PRECISION : (free ? ENCROACHED : BLOCKED);
     if (outcome == UNDECIDED)
@@ -53,8 +62,8 @@ INLINE Outcome grow_around_subsegment(const Cavity &cavity, const Subsegment &s,
     if (!in_circumcircle(triangles[s.left], points, p) ||
         (s.right != NOTHING && !in_circumcircle(triangles[s.right], points, p)))
         return PRECISION;
-    Growth growth(cavity, triangles, points, p);
-    const auto sees = [&](int32, int32 from, int32 to) { return orient2d(points[from], points[to], p) > 0; };
+    Growth<AT_ONCE> growth(cavity, triangles, points, p);
+    const auto sees = [&](int32, int32 from, int32 to) { return orient2d(points[from], points[to], p); };
     growth.start_behind(s.left, edge_that_starts_at(triangles[s.left], s.from));
     Outcome outcome = growth.run(sees);
     growth.extent().left_edges = growth.extent().edges;
@@ -157,26 +166,38 @@ OUTLINE bool place_on_subsegment(const Mesh mesh, float64 lens, int32 subsegment
 
 // ---- One candidate ---------------------------------------------------------------------------------------------------
 
-// Grows the cavity of candidate i, the first `segments` of which are subsegments, and enters what came of it. A cavity
-// that is `again` grown keeps its point.
-INLINE Outcome grow_candidate(const Mesh &mesh, const Limits &limits, const Cavities &cavities, Index i, Index segments,
-                              bool again) {
-    const Cavity cavity = cavities.at(i);
+// Grows the cavity of candidate i, a triangle, and enters what came of it.
+template <Care care>
+INLINE Outcome grow_triangle_candidate(const Mesh &mesh, const Limits &limits, const Cavities &cavities, Index i) {
+    SteinerPoint made;
     Extent extent = {0, 0, 0};
-    Outcome outcome;
-    if (i < segments) {
-        const int32 subsegment = cavities.roots[i];
-        const bool apart = again || place_on_subsegment(mesh, limits.lens, subsegment, &cavities.steiner[i],
-                                                        &cavities.parameters[i]);
-        outcome = apart ? grow_around_subsegment(cavity, mesh.subsegments[subsegment], mesh, cavities.steiner[i], &extent)
-                        : PRECISION;
-    } else {
-        SteinerPoint made;
-        outcome = grow_around_triangle(cavity, cavities.roots[i], mesh, limits, &made, &extent);
-        cavities.steiner[i] = made.place;
-        cavities.off_center[i] = made.off_center;
-    }
+    const Outcome outcome =
+        grow_around_triangle<care>(cavities.at(i), cavities.roots[i], mesh, limits, &made, &extent);
+    cavities.steiner[i] = made.place;
+    cavities.off_center[i] = made.off_center;
     cavities.extents[i] = extent;
     cavities.outcomes[i] = outcome;
     return outcome;
+}
+
+// The same for a subsegment. A cavity that is `again` grown keeps its point.
+INLINE Outcome grow_segment_candidate(const Mesh &mesh, const Limits &limits, const Cavities &cavities, Index i,
+                                      bool again) {
+    const int32 subsegment = cavities.roots[i];
+    Extent extent = {0, 0, 0};
+    const bool apart =
+        again || place_on_subsegment(mesh, limits.lens, subsegment, &cavities.steiner[i], &cavities.parameters[i]);
+    const Outcome outcome =
+        apart ? grow_around_subsegment(cavities.at(i), mesh.subsegments[subsegment], mesh, cavities.steiner[i], &extent)
+              : PRECISION;
+    cavities.extents[i] = extent;
+    cavities.outcomes[i] = outcome;
+    return outcome;
+}
+
+// Of candidates of which the first `segments` are subsegments.
+INLINE Outcome grow_candidate(const Mesh &mesh, const Limits &limits, const Cavities &cavities, Index i, Index segments,
+                              bool again) {
+    return i < segments ? grow_segment_candidate(mesh, limits, cavities, i, again)
+                        : grow_triangle_candidate<AT_ONCE>(mesh, limits, cavities, i);
 }

@@ -23,21 +23,17 @@ KERNEL(judge_cavities, Mesh mesh, Cavities cavities) {
         judge_cavity(mesh.triangles, cavities, i);
 }
 
-// Sets won[i], and adds up by piece what the winners need.
-TEAM_KERNEL(settle_neighbours, Mesh mesh, Cavities cavities, Count count, Count segments, Count stamp, int32 *needs) {
-    FOR_TEAMS (team) {
-        const Piece piece = piece_of(team, count);
-        if (piece.begin >= piece.end)
-            continue;
-        const Sums<NEEDS> sums = team_sum<NEEDS>(piece.begin, piece.end, [&](Index i) {
-            const bool won = goes_ahead(mesh, cavities, i, uint32(stamp));
-            cavities.won[i] = won;
-            return needs_of(cavities, i, segments, won);
-        });
-        FOR_LEADER
-            for (int need = 0; need < NEEDS; ++need)
-                needs[team * NEEDS + need] = sums.of[need];
-    }
+// Sets won[i]; what needs exact arithmetic may be deferred.
+KERNEL(settle_neighbours, Mesh mesh, Cavities cavities, Count stamp) {
+    FOR_RANGE (i)
+        cavities.won[i] = goes_ahead<LATER_ON_GPU>(mesh, cavities, i, uint32(stamp));
+}
+
+// The rest: what was deferred.
+KERNEL(settle_the_rest, Mesh mesh, Cavities cavities, Count stamp) {
+    FOR_RANGE (i)
+        if (cavities.won[i] == UNSURE)
+            cavities.won[i] = goes_ahead<AT_ONCE>(mesh, cavities, i, uint32(stamp));
 }
 
 // ---- Two-stage: ownership of the cavity and the ring around it -------------------------------------------------------
@@ -175,7 +171,7 @@ KERNEL(flag_undecided, const int32 *outcomes, int32 *flags) {
 
 // ---- What comes of a marking -------------------------------------------------------------------------------------------
 
-// Adds up by piece what the winners need, where the marking has not (settle_neighbours does).
+// Adds up by piece what the winners need.
 TEAM_KERNEL(count_needs, Cavities cavities, Count count, Count segments, int32 *needs) {
     FOR_TEAMS (team) {
         const Piece piece = piece_of(team, count);

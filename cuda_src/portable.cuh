@@ -117,6 +117,7 @@ template <class T> INLINE T racing_load(const T *place) { return *const_cast<con
 
 #define LAUNCH_GRAPH_AGAIN() cudaGraphLaunch(cudaGetCurrentGraphExec(), cudaStreamGraphTailLaunch)
 
+constexpr bool EXACT_IS_DEAR = true; // see predicates.cuh
 constexpr int MOST_PIECES = 1024; // of a list (CudaDevice.most_pieces in dmr/memory/cuda/device.py)
 constexpr int WARPS = TEAM_SIZE / 32;
 
@@ -250,6 +251,7 @@ template <class T> INLINE T racing_load(const T *place) { return __atomic_load_n
 
 #define LAUNCH_GRAPH_AGAIN() ((void)0) // the host does
 
+constexpr bool EXACT_IS_DEAR = false;
 constexpr int MOST_PIECES = 256; // of a list (HostDevice.most_pieces in dmr/memory/host/device.py)
 
 template <int N, class Value> INLINE Sums<N> team_sum(Index begin, Index end, Value value) {

@@ -123,16 +123,21 @@ OUTLINE int orient2d_exact(Point a, Point b, Point c) {
     return sum.sign();
 }
 
-// The sign of twice the area of triangle abc: 1 counter-clockwise, -1 clockwise, 0 collinear.
-INLINE int orient2d(Point a, Point b, Point c) {
+// What a filter answers where it cannot tell.
+constexpr int UNSURE = 2;
+
+// The sign of twice the area of triangle abc: 1 counter-clockwise, -1 clockwise, 0 collinear. By the filter alone it is 1,
+// -1 or UNSURE.
+INLINE int orient2d_by_filter(Point a, Point b, Point c) {
     const float64 left = (a.x - c.x) * (b.y - c.y), right = (a.y - c.y) * (b.x - c.x);
     const float64 determinant = left - right;
     const float64 bound = ORIENT_BOUND * (magnitude(left) + magnitude(right));
-    if (determinant > bound)
-        return 1;
-    if (-determinant > bound)
-        return -1;
-    return orient2d_exact(a, b, c);
+    return determinant > bound ? 1 : (-determinant > bound ? -1 : UNSURE);
+}
+
+INLINE int orient2d(Point a, Point b, Point c) {
+    const int sign = orient2d_by_filter(a, b, c);
+    return sign == UNSURE ? orient2d_exact(a, b, c) : sign;
 }
 
 // sign * (p^2) (q r - s t) with exact differences p, q, r, s, t.
@@ -165,8 +170,8 @@ OUTLINE int incircle_exact(Point a, Point b, Point c, Point d) {
 }
 
 // The sign of the in-circle determinant of a counter-clockwise triangle abc: 1 where d lies strictly inside its
-// circumcircle, -1 strictly outside, 0 on it.
-INLINE int incircle(Point a, Point b, Point c, Point d) {
+// circumcircle, -1 strictly outside, 0 on it. By the filter alone it is 1, -1 or UNSURE.
+INLINE int incircle_by_filter(Point a, Point b, Point c, Point d) {
     const float64 ax = a.x - d.x, ay = a.y - d.y;
     const float64 bx = b.x - d.x, by = b.y - d.y;
     const float64 cx = c.x - d.x, cy = c.y - d.y;
@@ -178,9 +183,22 @@ INLINE int incircle(Point a, Point b, Point c, Point d) {
     const float64 permanent = (magnitude(bxcy) + magnitude(cxby)) * alift + (magnitude(cxay) + magnitude(axcy)) * blift +
                               (magnitude(axby) + magnitude(bxay)) * clift;
     const float64 bound = INCIRCLE_BOUND * permanent;
-    if (determinant > bound)
-        return 1;
-    if (-determinant > bound)
-        return -1;
-    return incircle_exact(a, b, c, d);
+    return determinant > bound ? 1 : (-determinant > bound ? -1 : UNSURE);
+}
+
+INLINE int incircle(Point a, Point b, Point c, Point d) {
+    const int sign = incircle_by_filter(a, b, c, d);
+    return sign == UNSURE ? incircle_exact(a, b, c, d) : sign;
+}
+
+// What a kernel does where a filter cannot tell: exact arithmetic at once, or leave the matter to a kernel that follows.
+// On a GPU the calls of exact arithmetic would cost the kernels of the common case half of their threads, by the
+// registers that they need; on a CPU they cost nothing where they are not made.
+enum Care { AT_ONCE, LATER_ON_GPU };
+
+template <Care care> INLINE int orient2d_with(Point a, Point b, Point c) {
+    return care == LATER_ON_GPU && EXACT_IS_DEAR ? orient2d_by_filter(a, b, c) : orient2d(a, b, c);
+}
+template <Care care> INLINE int incircle_with(Point a, Point b, Point c, Point d) {
+    return care == LATER_ON_GPU && EXACT_IS_DEAR ? incircle_by_filter(a, b, c, d) : incircle(a, b, c, d);
 }

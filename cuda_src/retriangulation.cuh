@@ -128,6 +128,7 @@ INLINE void retriangulate_cavity(const Mesh &mesh, const Cavities &cavities, Ind
         mesh.vertex_parameter[p] = 0.0;
     }
     const uint64 mark = rebuilt_mark(cavities.keys[i]);
+    uint32 shared = 0;
     for (int j = 0; j < extent.edges; ++j) {
         const RimEdge edge = cavity.edge(j);
         const int32 u = edge.vertex, v = cavity.edge(j + 1).vertex, beyond = edge.beyond;
@@ -165,23 +166,27 @@ INLINE void retriangulate_cavity(const Mesh &mesh, const Cavities &cavities, Ind
             if (other == NOTHING || other == i || !cavities.won[other]) {
                 Triangle &outside = triangles[beyond];
                 outside.link[edge_that_starts_at(outside, v)] = slot;
+            } else {
+                shared |= 1u << (j < 31 ? j : 31);
             }
         }
     }
+    cavities.shared[i] = shared;
 }
 
 // After all winners are in: links across the edges that two of them share. Each looks the edge up in the other's rim.
 INLINE void link_cavity(Triangle *triangles, const Cavities &cavities, Index i, uint32 stamp) {
-    if (!cavities.won[i])
+    const uint32 shared = cavities.won[i] ? cavities.shared[i] : 0;
+    if (!shared)
         return;
     const Cavity cavity = cavities.at(i);
     const Extent extent = cavities.extents[i];
     for (int j = 0; j < extent.edges; ++j) {
-        const RimEdge edge = cavity.edge(j);
-        if (edge.beyond < 0)
+        if (!(shared >> (j < 31 ? j : 31) & 1))
             continue;
-        const int32 other = owner_of(triangles, edge.beyond, stamp);
-        if (other == NOTHING || other == i || !cavities.won[other])
+        const RimEdge edge = cavity.edge(j);
+        const int32 other = edge.beyond < 0 ? NOTHING : owner_of(triangles, edge.beyond, stamp);
+        if (other == NOTHING || other == i || !cavities.won[other]) // from the 31st edge on it may not be shared
             continue;
         const Cavity across = cavities.at(other);
         const Extent its = cavities.extents[other];

@@ -70,7 +70,7 @@ INLINE void finish_small_round(const Mesh &mesh, const Limits &limits, const Cav
         judge_cavity(mesh.triangles, cavities, i);
     TEAM_BARRIER();
     const Sums<NEEDS> needs = team_sum<NEEDS>(0, all.end, [&](Index i) {
-        const bool won = goes_ahead(mesh, cavities, i, stamp);
+        const bool won = goes_ahead<AT_ONCE>(mesh, cavities, i, stamp);
         cavities.won[i] = won;
         return needs_of(cavities, i, segments, won);
     });

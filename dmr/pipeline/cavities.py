@@ -34,6 +34,7 @@ class Outcome(IntEnum):
     DAMAGED = 9
     DEAD = 10
     BLOCKED = 11
+    DEFERRED = 12
 
 
 @dataclass(frozen=True)
@@ -46,7 +47,8 @@ class Cavities:
         members, rims, extents: the cavities (`cuda_src/cavity.cuh`), `room` entries a record.
         steiner, off_center, parameters: the points, whether each is an off-center, and where on its segment it lies.
         outcomes: what became of each; keys: their order; won: 1 where the point goes in.
-        extra_places, fresh_places: where the slots and the new triangles of each winner begin.
+        extra_places, fresh_places: where the slots and the new triangles of each winner begin; shared: edges that it
+            shares with other winners.
         needs: what winners need, by piece of the candidates.
     """
 
@@ -66,6 +68,7 @@ class Cavities:
     won: DeviceArray
     extra_places: DeviceArray
     fresh_places: DeviceArray
+    shared: DeviceArray
     needs: DeviceArray
 
     @cached_property
@@ -73,7 +76,7 @@ class Cavities:
         """As kernels take them."""
         names = (
             "roots", "room", "members", "rims", "extents", "steiner", "off_center", "parameters", "outcomes", "keys",
-            "won", "extra_places", "fresh_places",
+            "won", "extra_places", "fresh_places", "shared",
         )  # fmt: skip
         return pack("Cavities", records=self.capacity, **{name: getattr(self, name) for name in names})
 
@@ -103,6 +106,7 @@ def prepare(space: Workspace, roots: DeviceArray, count: Number, segments: Numbe
         won=space.array("won", capacity, np.int32),
         extra_places=space.array("extra_places", capacity, np.int32),
         fresh_places=space.array("fresh_places", capacity + 1, np.int32),
+        shared=space.array("shared", capacity, np.uint32),
         needs=space.array("needs", space.device.most_pieces * NEEDS, np.int32),
     )
 
@@ -115,13 +119,13 @@ def grow(
     With `only_damaged`, grows again those cavities that another one's insertion changed, and leaves the others. With a
     `stamp` each cavity claims its triangles in that step, as the deterministic marking has it.
     """
-    state.device.launch(
-        "grow_cavities", cavities.count, state.view, limits.view, cavities.view, cavities.segments, only_damaged, stamp
-    )
+    shared = (state.view, limits.view, cavities.view, cavities.segments, only_damaged, stamp)
+    for kernel in ("grow_cavities", "grow_the_rest"):
+        state.device.launch(kernel, cavities.count, *shared)
 
 
 def count_needs(cavities: Cavities) -> None:
-    """Adds up what the winners need, by piece."""
+    """Adds up what the winners of a step need, by piece."""
     device, count = cavities.needs.device, cavities.count
     device.launch("count_needs", cavities.pieces, cavities.view, count, cavities.segments, cavities.needs)
 

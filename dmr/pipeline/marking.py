@@ -85,10 +85,9 @@ class Deterministic(Marking):
         """Sets `cavities.won` and `cavities.needs`, after all have claimed their triangles."""
         launch, count = state.device.launch, cavities.count
         launch("judge_cavities", count, state.view, cavities.view)
-        launch(
-            "settle_neighbours", cavities.pieces, state.view, cavities.view, count, cavities.segments, stamp,
-            cavities.needs,
-        )  # fmt: skip
+        for kernel in ("settle_neighbours", "settle_the_rest"):
+            launch(kernel, count, state.view, cavities.view, stamp)
+        count_needs(cavities)
 
 
 class ThreePhase(Marking):
