@@ -83,9 +83,10 @@ KERNEL_STRUCT(Cavities) {
     METHOD Cavity at(Index i) const { return Cavity(members, rims, records, int32(room), i); }
 };
 
-// Growing, step by step. The half-edges still to be looked across are a stack that shares the rim's memory: it grows
-// down from the end while the rim grows up, and each pending half-edge will give one rim edge at least, so the two
-// meet only where the rim itself would not fit.
+// Growing, step by step. The edges still to be looked across are a stack that shares the rim's memory: it grows down from
+// the end while the rim grows up, and each of them will give one rim edge at least, so the two meet only where the rim
+// itself would not fit. What is on the stack, from its top down, is a chain around p like the rim itself: each edge ends
+// where the next one starts, so that the same two numbers describe it.
 template <Care care> class Growth {
   public:
     METHOD Growth(const Cavity &cavity, const Triangle *triangles, const Point *points, Point p)
@@ -93,50 +94,56 @@ template <Care care> class Growth {
 
     // Starts at a triangle with p in its circumcircle: all three edges are looked across.
     METHOD void start_at(int32 root) {
+        const Triangle t = triangles_[root];
         add_member(root);
-        push(root, 2);
-        push(root, 1);
-        push(root, 0);
+        push(edge_from(t, 2), t.link[2]);
+        push(edge_from(t, 1), t.link[1]);
+        push(edge_from(t, 0), t.link[0]);
+        end_ = edge_from(t, 0);
     }
 
     // Starts at a triangle that has the subsegment to be split as its edge e.
     METHOD void start_behind(int32 root, int e) {
+        const Triangle t = triangles_[root];
         add_member(root);
-        push(root, previous_corner(e));
-        push(root, next_corner(e));
+        push(t.vertex[e], t.link[previous_corner(e)]);
+        push(edge_to(t, e), t.link[next_corner(e)]);
+        end_ = edge_from(t, e);
     }
 
-    // Runs to the end. Every rim edge that is a subsegment is shown to `meet(subsegment, from, to)`, which says with a sign
-    // whether the rim may stay; every other one must have p strictly on its left, or the cavity is not star-shaped
-    // (rounding put p where the coordinates cannot tell it from a vertex or an edge).
+    // Runs to the end. Every rim edge that is a subsegment is shown to `meet(subsegment, u, v)`, u and v being its ends,
+    // which says with a sign whether the rim may stay; every other one must have p strictly on its left, or the cavity is
+    // not star-shaped (rounding put p where the coordinates cannot tell it from a vertex or an edge).
     template <class Meet> METHOD Outcome run(Meet meet) {
         while (pending_ > 0 && !overflow_) {
-            const int32 half_edge = cavity_.edge(cavity_.room - pending_--).vertex;
-            const int32 t = half_edge >> 2;
-            const int e = half_edge & 3;
-            const Triangle inside = triangles_[t];
-            const int32 from = edge_from(inside, e), to = edge_to(inside, e), beyond = inside.link[e];
-            if (beyond >= 0) {
+            const RimEdge top = cavity_.edge(cavity_.room - pending_--);
+            const int32 from = top.vertex;
+            int32 to = pending_ > 0 ? cavity_.edge(cavity_.room - pending_).vertex : end_, beyond = top.beyond;
+            const Point u = points_[from];
+            Point v = points_[to];
+            // Walks on into the triangle beyond as long as p is in its circumcircle. Of its two other edges the first,
+            // which starts at u as well, is next, and the second waits.
+            while (beyond >= 0) {
                 const Triangle outside = triangles_[beyond];
-                const int inside = incircle_with<care>(points_[outside.vertex[0]], points_[outside.vertex[1]],
-                                                       points_[outside.vertex[2]], p_);
+                const int apex = edge_that_starts_at(outside, to);
+                const Point w = points_[outside.vertex[apex]];
+                const int inside = incircle_with<care>(w, v, u, p_);
                 if (inside == UNSURE)
                     return DEFERRED;
-                if (inside > 0) {
-                    const int shared = edge_that_starts_at(outside, to);
-                    add_member(beyond);
-                    push(beyond, previous_corner(shared));
-                    push(beyond, next_corner(shared));
-                    continue;
-                }
+                if (inside <= 0)
+                    break;
+                add_member(beyond);
+                push(outside.vertex[apex], outside.link[previous_corner(apex)]);
+                to = outside.vertex[apex];
+                v = w;
+                beyond = outside.link[next_corner(apex)];
+                if (overflow_)
+                    return OVERFLOWED;
             }
-            const int free = beyond >= 0 ? orient2d_with<care>(points_[from], points_[to], p_) : meet(~beyond, from, to);
+            const int free = beyond >= 0 ? orient2d_with<care>(u, v, p_) : meet(~beyond, u, v);
             if (free <= 0 || free == UNSURE)
                 return free == UNSURE ? DEFERRED : PRECISION;
-            if (extent_.edges + pending_ + 2 > cavity_.room)
-                overflow_ = true; // the entry after the last edge is needed too
-            else
-                cavity_.edge(extent_.edges++) = {from, beyond};
+            cavity_.edge(extent_.edges++) = {from, beyond};
         }
         return overflow_ ? OVERFLOWED : UNDECIDED;
     }
@@ -154,11 +161,12 @@ template <Care care> class Growth {
             cavity_.member(extent_.members++) = t;
     }
 
-    METHOD void push(int32 t, int e) {
-        if (extent_.edges + pending_ + 1 > cavity_.room)
+    // Room is left for the edge that is being looked across, and for the entry that marks the end.
+    METHOD void push(int32 from, int32 beyond) {
+        if (extent_.edges + pending_ + 3 > cavity_.room)
             overflow_ = true;
         else
-            cavity_.edge(cavity_.room - ++pending_).vertex = t << 2 | e;
+            cavity_.edge(cavity_.room - ++pending_) = {from, beyond};
     }
 
     const Cavity &cavity_;
@@ -166,6 +174,7 @@ template <Care care> class Growth {
     const Point *points_;
     Point p_;
     Extent extent_ = {0, 0, 0};
+    int32 end_ = NOTHING; // where the last edge of the stack stops
     int pending_ = 0;
     bool overflow_ = false;
 };

@@ -24,8 +24,7 @@ INLINE Outcome grow_around_triangle(const Cavity &cavity, int32 root, const Mesh
     Growth<care> growth(cavity, mesh.triangles, points, p);
     growth.start_at(root);
     bool encroached = false, resolved = true, free = true; // subsegments in the way; none without room, none kept
-    Outcome outcome = growth.run([&](int32 subsegment, int32 from, int32 to) {
-        const Point u = points[from], v = points[to];
+    Outcome outcome = growth.run([&](int32 subsegment, Point u, Point v) {
         const int side = orient2d_with<care>(u, v, p);
         if (side == UNSURE)
             return UNSURE;
@@ -63,7 +62,7 @@ INLINE Outcome grow_around_subsegment(const Cavity &cavity, const Subsegment &s,
         (s.right != NOTHING && !in_circumcircle(triangles[s.right], points, p)))
         return PRECISION;
     Growth<AT_ONCE> growth(cavity, triangles, points, p);
-    const auto sees = [&](int32, int32 from, int32 to) { return orient2d(points[from], points[to], p); };
+    const auto sees = [&](int32, Point u, Point v) { return orient2d(u, v, p); };
     growth.start_behind(s.left, edge_that_starts_at(triangles[s.left], s.from));
     Outcome outcome = growth.run(sees);
     growth.extent().left_edges = growth.extent().edges;
