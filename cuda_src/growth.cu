@@ -5,7 +5,7 @@
 // Grows the cavity of each candidate that is a triangle; where `only_damaged` is 1, of those that another cavity has
 // changed, and no others. Where a `stamp` is given, each claims what it would delete at once (ownership.cuh). What needs
 // exact arithmetic may be deferred.
-KERNEL(grow_cavities, Mesh mesh, Limits limits, Cavities cavities, Count segments, int32 only_damaged, Count stamp) {
+CROWDED_KERNEL(grow_cavities, Mesh mesh, Limits limits, Cavities cavities, Count segments, int32 only_damaged, Count stamp) {
     FOR_RANGE (i) {
         if (i < segments || (only_damaged && cavities.outcomes[i] != DAMAGED))
             continue;

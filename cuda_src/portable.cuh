@@ -23,6 +23,8 @@
 // (i, begin, end) gives each member its share of a range, and TEAM_BARRIER() waits for all of them. On the CPU, where the
 // members are one, FOR_SHARE is the whole range in order. FOR_LEADER { ... } is done by one member.
 //
+// A CROWDED_KERNEL is one whose threads mostly wait for memory: it gets fewer registers, so that more of them run at once.
+//
 // A GRID_KERNEL has all of its threads running at once (a cooperative launch), so that GRID_BARRIER() can hold them until
 // the last one comes. On the CPU each thread has one piece of the range then, and waits likewise.
 //
@@ -67,6 +69,8 @@ template <int N> struct Sums {
 #define METHOD __device__ __forceinline__ // INLINE, for a member of a struct
 #define OUTLINE __device__ __noinline__ // rare paths: kept out of the callers' registers
 #define KERNEL(name, ...) extern "C" __global__ void name(const Index range_begin, const Count range_end, __VA_ARGS__)
+#define CROWDED_KERNEL(name, ...)                                                                                      \
+    extern "C" __global__ void __launch_bounds__(128, 6) name(const Index range_begin, const Count range_end, __VA_ARGS__)
 #define TEAM_KERNEL KERNEL
 #define GRID_KERNEL KERNEL
 #define CHILD_KERNEL KERNEL
@@ -212,6 +216,7 @@ INLINE Index record_stride(Index records) { return records; }
         host::invoke(name, begin, end, arguments);                                                                     \
     }                                                                                                                  \
     static void name([[maybe_unused]] const Index range_begin, [[maybe_unused]] const Index range_end, __VA_ARGS__)
+#define CROWDED_KERNEL KERNEL
 #define TEAM_KERNEL KERNEL
 #define GRID_KERNEL KERNEL
 

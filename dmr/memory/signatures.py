@@ -22,7 +22,7 @@ from dmr.errors import InternalError
 if TYPE_CHECKING:
     from dmr.memory.arrays import DeviceArray, DeviceCount, Number
 
-_DECLARATION = re.compile(r"^(TEAM_|GRID_)?KERNEL\(\s*(\w+)\s*,(.*?)\)\s*\{", re.MULTILINE | re.DOTALL)
+_DECLARATION = re.compile(r"^(TEAM_|GRID_|CROWDED_)?KERNEL\(\s*(\w+)\s*,(.*?)\)\s*\{", re.MULTILINE | re.DOTALL)
 _STRUCT = re.compile(r"^KERNEL_STRUCT\(\s*(\w+)\s*\)\s*\{(.*?)^\};", re.MULTILINE | re.DOTALL)
 _FIELD = re.compile(r"^ +((?:const )?\w+ \*?\w+);", re.MULTILINE)
 _COMMENT = re.compile(r"//[^\n]*")
