@@ -223,7 +223,12 @@ def _triangulated(points: Float, outline: Outline | None, mesher: str) -> Mesh:
 def _distinct(points: Float) -> Float:
     """The points without repetitions, in their order: the first of equal ones stays; no zero has a sign."""
     points = points + 0.0
-    order = np.lexsort((points[:, 1], points[:, 0]))
+    x = np.sort(points[:, 0])
+    shared = x[1:][x[1:] == x[:-1]]
+    if not shared.size:  # so it is with most random points, and one plain sort is all that they cost
+        return points
+    suspects = np.flatnonzero(np.isin(points[:, 0], shared))
+    order = suspects[np.lexsort((points[suspects, 1], points[suspects, 0]))]
     again = (points[order[1:]] == points[order[:-1]]).all(axis=1)
     if not again.any():
         return points

@@ -9,7 +9,7 @@ import numpy as np
 import pytest
 
 from dmr.errors import OptionError
-from dmr.generation import KINDS, OUTLINES, THESIS_INPUTS, describe, generate
+from dmr.generation import KINDS, OUTLINES, THESIS_INPUTS, _distinct, describe, generate
 from dmr.quality import measure, triangle_areas
 
 pytest.importorskip("triangle")
@@ -124,3 +124,17 @@ def test_the_smallest_thesis_input_is_that_of_the_record():
     assert len(mesh.triangles) == 549_960
     assert np.array_equal(mesh.vertices[:3], np.random.default_rng(12345).random((3, 2)))
     assert measure(mesh, bound=30).below / len(mesh.triangles) == pytest.approx(0.476, abs=0.001)
+
+
+def test_the_first_of_equal_points_stays():
+    rng = np.random.default_rng(4)
+    for points in (
+        rng.integers(-3, 4, (200, 2)) * rng.choice([-1.0, 1.0], (200, 2)),  # abscissas repeat; signed zeros
+        rng.random((200, 2)),
+        rng.random((200, 2))[rng.integers(0, 120, 300)],
+        np.column_stack((rng.integers(0, 2, 50), rng.random(50))),  # equal abscissas, no equal points
+    ):
+        expected = list(dict.fromkeys(map(tuple, (points + 0.0).tolist())))
+        found = _distinct(points)
+        assert found.tolist() == [list(point) for point in expected]
+        assert not np.signbit(found[found == 0]).any()
