@@ -1,49 +1,65 @@
-"""Times `dmr.refine` on the standard inputs, beside Triangle in the same run, and proves the results.
+"""Times `dmr.refine` on the standard inputs, beside Triangle in the same run, and judges the results.
 
-    python scripts/bench_refine.py                                    # the two small inputs: a minute on two cores
+    python scripts/bench_refine.py                                    # the two small inputs: two minutes on two cores
     python scripts/bench_refine.py --inputs thesis-1.1m thesis-5.6m --device cuda --json results.jsonl
     python scripts/bench_refine.py --inputs thesis-1.1m --device cpu --threads 1 2 --repeats 5
 
-Inputs are Delaunay meshes of uniform random points in the unit square, seed 12345. Of each configuration the first run
-is a warm-up that does not count; the table has the median of the others, in seconds, and their range:
+Inputs are Delaunay meshes of uniform random points in the unit square, seed 12345. All configurations and Triangle run
+in turn, so that a machine that others use as well slows all of them down; the first turn is a warm-up that does not
+count. The table has medians in seconds, and their range:
 
     refine    what Triangle's figure covers, too: the phases of a run but the mesh's way in (ordering, linking,
               checking that it is Delaunay) and its way out
     wall      the whole call, from numpy arrays to numpy arrays
-    ratio     `refine` over Triangle's time; size: triangles of the result over Triangle's
+    B/point   bytes that a run takes beyond what was there before it, over the vertices of the result: of main memory,
+              or on a GPU of the device's; measured in a process of its own (scripts/apart.py)
+    size      triangles of the result over Triangle's; ratio: `refine` over Triangle's time
+    checks    of the results of all timed runs: "proved" by the exact checker; the "same" bits as those of one CPU
+              thread in a process of its own
 
-Triangle's time is that of `rq30` less that of `r`, which only rebuilds the mesh; medians as well. It comes with the
-extra [triangle], whose licence allows non-commercial use only; --no-triangle does without.
+Triangle's time is that of `rq30` less that of `r`, which only rebuilds the mesh. It comes with the extra [triangle],
+whose licence allows non-commercial use only; --no-triangle does without. A result that is invalid, has other bits, was
+ended by a limit or is larger than 1.05 times Triangle's is named on stderr, and the exit code is 5.
 """
 
 from __future__ import annotations
 
 import argparse
-import json
 import statistics
 import sys
-import time
-from collections.abc import Callable, Sequence
+import tempfile
+from collections.abc import Sequence
 from dataclasses import asdict, dataclass, field
-from datetime import datetime, timezone
 from pathlib import Path
 from typing import Any
 
-from machines import commit, machine
-from measuring import INPUTS, digest, refinement_phases, standard_input
+from apart import refine_apart
+from machines import machine
+from measuring import (
+    INPUTS,
+    append_record,
+    circumstances,
+    digest,
+    points_of,
+    refinement_phases,
+    standard_input,
+    timed,
+)
 
 import dmr
-from dmr.errors import DmrError
 from dmr.options import BALANCES, MARKINGS, STEINER_RULES
 
+LARGEST_SIZE = 1.05  # of a result, over Triangle's
+REPRODUCIBLE = ("deterministic", "atomic")  # markings that give the same bits everywhere
 
-@dataclass(frozen=True, kw_only=True)
+
+@dataclass(kw_only=True)
 class Peer:
     """Triangle on one input: seconds of the runs with and without refinement, triangles of the result."""
 
-    refining: list[float]
-    rebuilding: list[float]
-    triangles: int
+    refining: list[float] = field(default_factory=list)
+    rebuilding: list[float] = field(default_factory=list)
+    triangles: int = 0
 
     @property
     def seconds(self) -> float:
@@ -53,7 +69,14 @@ class Peer:
 
 @dataclass(kw_only=True)
 class Row:
-    """One configuration on one input; the fields of a record of --json."""
+    """One configuration on one input; the fields of a record of --json, times in seconds, a list entry a run.
+
+    Attributes:
+        sha256: the different digests of the results.
+        memory: of one run in a process of its own (`apart.Memory`).
+        valid: whether all results were proved; same: whether all have the bits of one CPU thread; None where not asked.
+        size, ratio: triangles and time over those of `peer`, Triangle.
+    """
 
     input: str
     triangles_in: int
@@ -62,41 +85,105 @@ class Row:
     wall: list[float]
     refine: list[float]
     phases: dict[str, float]
+    vertices: int
     triangles: int
     rounds: int
     acceptance: float
+    complete: bool
     unrefined: dict[str, int]
-    sha256: str
+    sha256: list[str]
+    memory: dict[str, Any] | None = None
     valid: bool | None = None
-    ratio: float | None = None
+    same: bool | None = None
     size: float | None = None
+    ratio: float | None = None
     peer: dict[str, Any] = field(default_factory=dict)
+
+    def faults(self) -> list[str]:
+        """What is wrong with the results."""
+        return [
+            sentence
+            for wrong, sentence in (
+                (self.valid is False, "the checker refuses a result"),
+                (self.same is False, "a result has other bits than that of one CPU thread"),
+                (not self.complete, "a limit ended the run"),
+                (self.size is not None and self.size > LARGEST_SIZE, f"more than {LARGEST_SIZE} of Triangle's size"),
+            )
+            if wrong
+        ]
+
+
+class Trial:
+    """One configuration on one input, run by run.
+
+    Attributes:
+        how: what `dmr.refine` is asked for; distinct: the different results, by digest.
+    """
+
+    def __init__(self, mesh: dmr.Mesh, how: dict[str, Any]) -> None:
+        self.how = how
+        self.distinct: dict[str, dmr.Mesh] = {}
+        self._mesh = mesh
+        self._wall: list[float] = []
+        self._results: list[dict[str, float]] = []
+        self._last: dmr.Refinement | None = None
+
+    def run(self, counts: bool) -> None:
+        """One run; a warm-up does not count."""
+        seconds, result = timed(lambda: dmr.refine(self._mesh, **self.how))
+        if counts:
+            self._wall.append(seconds)
+            self._results.append(result.seconds)
+            self.distinct.setdefault(digest(result.mesh), result.mesh)
+            self._last = result
+
+    def row(self, name: str) -> Row:
+        """What the runs gave."""
+        last = self._last
+        assert last is not None
+        return Row(
+            input=name,
+            triangles_in=len(self._mesh.triangles),
+            device=last.device,
+            threads=last.threads,
+            wall=self._wall,
+            refine=[sum(refinement_phases(seconds).values()) for seconds in self._results],
+            phases={phase: statistics.median(run.get(phase, 0.0) for run in self._results) for phase in last.seconds},
+            vertices=len(last.mesh.vertices),
+            triangles=len(last.mesh.triangles),
+            rounds=last.rounds,
+            acceptance=last.acceptance,
+            complete=last.complete,
+            unrefined=dict(last.unrefined),
+            sha256=list(self.distinct),
+        )
 
 
 def main(arguments: Sequence[str] | None = None) -> int:
-    """Runs what was asked for; returns the exit code: 5 where a result is invalid."""
+    """Runs what was asked for; returns the exit code: 5 where a result is not what it has to be."""
     options = parser().parse_args(arguments)
-    rows: list[Row] = []
-    print(" | ".join(f"{k}: {v}" for k, v in machine().items()))
-    print(HEAD)
+    faults: list[str] = []
     try:
         for name in options.inputs:
+            points_of(name)
+        print(" | ".join(f"{k}: {v}" for k, v in machine().items()))
+        print(HEAD)
+        for name in options.inputs:
             mesh = load(name, options.folder)
-            peer = None if options.no_triangle else time_triangle(mesh, options.min_angle, options.repeats)
+            peer, rows = compete(name, mesh, options)
             if peer is not None:
                 print(peer_line(name, len(mesh.triangles), peer))
-            proved: dict[str, bool] = {}
-            for device in options.device:
-                for threads in options.threads if device == "cpu" else [None]:
-                    row = measure(name, mesh, device, threads, peer, options, proved)
-                    rows.append(row)
-                    print(line(row), flush=True)
-                    if options.json is not None:
-                        append(options.json, row, options)
-    except DmrError as error:
+            for row in rows:
+                print(line(row), flush=True)
+                faults += [f"{name}, {where(row)}: {fault}" for fault in row.faults()]
+                if options.json is not None:
+                    append_record(options.json, record(row, options))
+    except dmr.DmrError as error:
         print(f"bench_refine: {error}", file=sys.stderr)
         return error.exit_code
-    return 5 if any(row.valid is False for row in rows) else 0
+    for fault in faults:
+        print(f"bench_refine: {fault}", file=sys.stderr)
+    return 5 if faults else 0
 
 
 def load(name: str, folder: Path | None) -> dmr.Mesh:
@@ -113,108 +200,101 @@ def load(name: str, folder: Path | None) -> dmr.Mesh:
     return mesh
 
 
-def time_triangle(mesh: dmr.Mesh, min_angle: float, repeats: int) -> Peer:
-    """Runs Triangle with and without refinement, in turn."""
+def compete(name: str, mesh: dmr.Mesh, options: argparse.Namespace) -> tuple[Peer | None, list[Row]]:
+    """Runs Triangle and all configurations in turn on one input, and judges the results."""
+    shared = {key: getattr(options, key) for key in ("min_angle", "steiner", "marking", "balance")}
+    trials = [
+        Trial(mesh, {**shared, "device": device, "threads": threads})
+        for device in options.device
+        for threads in (options.threads if device == "cpu" else [None])
+    ]
+    peer = None if options.no_triangle else Peer()
+    for turn in range(options.repeats + 1):
+        if peer is not None:
+            run_triangle(mesh, options.min_angle, peer, counts=turn > 0)
+        for trial in trials:
+            trial.run(counts=turn > 0)
+    rows = [trial.row(name) for trial in trials]
+    proved: dict[str, bool] = {}
+    for trial, row in zip(trials, rows, strict=True):
+        if peer is not None:
+            row.ratio = statistics.median(row.refine) / peer.seconds
+            row.size = row.triangles / peer.triangles
+            row.peer = {**asdict(peer), "seconds": peer.seconds}
+        if not options.no_validate:
+            for key, result in trial.distinct.items():
+                if key not in proved:
+                    proved[key] = dmr.validate(result, input=mesh, min_angle=options.min_angle).ok
+            row.valid = all(proved[key] for key in trial.distinct)
+    judge_apart(mesh, trials, rows, options)
+    return peer, rows
+
+
+def run_triangle(mesh: dmr.Mesh, min_angle: float, peer: Peer, *, counts: bool) -> None:
+    """Runs Triangle with and without refinement."""
     import triangle
 
     given = mesh.to_triangle()
-    refining, rebuilding, triangles = [], [], 0
-    for _ in range(repeats):
-        seconds, _ = timed(lambda: triangle.triangulate(given, "r"))
-        rebuilding.append(seconds)
-        seconds, result = timed(lambda: triangle.triangulate(given, f"rq{min_angle:.17g}"))
-        refining.append(seconds)
-        triangles = len(result["triangles"])
-    return Peer(refining=refining, rebuilding=rebuilding, triangles=triangles)
+    rebuilding, _ = timed(lambda: triangle.triangulate(given, "r"))
+    refining, result = timed(lambda: triangle.triangulate(given, f"rq{min_angle:.17g}"))
+    peer.triangles = len(result["triangles"])
+    if counts:
+        peer.rebuilding.append(rebuilding)
+        peer.refining.append(refining)
 
 
-def measure(
-    name: str,
-    mesh: dmr.Mesh,
-    device: str,
-    threads: int | None,
-    peer: Peer | None,
-    options: argparse.Namespace,
-    proved: dict[str, bool],
-) -> Row:
-    """Runs one configuration; results that were proved before (by their digest) are not proved again."""
-
-    def run() -> dmr.Refinement:
-        return dmr.refine(
-            mesh,
-            min_angle=options.min_angle,
-            steiner=options.steiner,
-            marking=options.marking,
-            balance=options.balance,
-            device=device,
-            threads=threads,
-        )
-
-    result = run()
-    wall, refine = [], []
-    phases: dict[str, list[float]] = {}
-    for _ in range(options.repeats):
-        seconds, result = timed(run)
-        wall.append(seconds)
-        refine.append(sum(refinement_phases(result.seconds).values()))
-        for phase, s in result.seconds.items():
-            phases.setdefault(phase, []).append(s)
-    row = Row(
-        input=name,
-        triangles_in=len(mesh.triangles),
-        device=result.device,
-        threads=result.threads,
-        wall=wall,
-        refine=refine,
-        phases={phase: statistics.median(values) for phase, values in phases.items()},
-        triangles=len(result.mesh.triangles),
-        rounds=result.rounds,
-        acceptance=result.acceptance,
-        unrefined=dict(result.unrefined),
-        sha256=digest(result.mesh),
-    )
-    if peer is not None:
-        row.ratio = statistics.median(refine) / peer.seconds
-        row.size = row.triangles / peer.triangles
-        row.peer = {**asdict(peer), "seconds": peer.seconds}
-    if not options.no_validate:
-        if row.sha256 not in proved:
-            proved[row.sha256] = dmr.validate(result.mesh, input=mesh, min_angle=options.min_angle).ok
-        row.valid = proved[row.sha256]
-    return row
-
-
-def timed(call: Callable[[], Any]) -> tuple[float, Any]:
-    """Seconds, and the result."""
-    start = time.perf_counter()
-    result = call()
-    return time.perf_counter() - start, result
+def judge_apart(mesh: dmr.Mesh, trials: list[Trial], rows: list[Row], options: argparse.Namespace) -> None:
+    """Enters what a process of its own tells: the memory of a run, and what one CPU thread makes of the mesh."""
+    compares = not options.no_reference and options.marking in REPRODUCIBLE
+    if options.no_memory and not compares:
+        return
+    with tempfile.TemporaryDirectory() as folder:
+        path = Path(folder) / "input.npz"
+        dmr.write(path, mesh)
+        one_thread = {**trials[0].how, "device": "cpu", "threads": 1}
+        reference = refine_apart(path, one_thread) if compares else None
+        for trial, row in zip(trials, rows, strict=True):
+            if reference is not None:
+                row.same = row.sha256 == [reference.sha256]
+            if not options.no_memory:
+                known = reference is not None and trial.how == one_thread
+                found = reference if known else refine_apart(path, trial.how, hashed=False)
+                assert found is not None
+                row.memory = None if found.memory is None else asdict(found.memory)
 
 
 # ---- What is printed, and what is kept ---------------------------------------------------------------------------
 
-FORMAT = "{:12} {:>9} {:20} {:>7} {:>15} {:>7} {:>10} {:>6} {:>6} {:>6} {:>7} {:>7}"
+FORMAT = "{:12} {:>9} {:20} {:>7} {:>15} {:>7} {:>10} {:>7} {:>6} {:>6} {:>6} {:>7} {:>13}"
 HEAD = FORMAT.format(
-    "input", "triangles", "where", "refine", "min..max", "wall", "out", "size", "ratio", "rounds", "accept", "valid"
-)
+    "input", "triangles", "where", "refine", "min..max", "wall", "out", "B/point", "size", "ratio", "rounds", "accept",
+    "checks",
+)  # fmt: skip
+
+
+def where(row: Row) -> str:
+    """The device, and on the CPU the threads."""
+    return row.device if row.threads == 0 else f"{row.device}, {row.threads} thread{'s'[: row.threads != 1]}"
 
 
 def line(row: Row) -> str:
     """The row of a configuration."""
-    where = row.device if row.threads == 0 else f"{row.device}, {row.threads} thread{'s'[: row.threads != 1]}"
+    checks = {"valid": {None: "", True: "proved", False: "INVALID"}, "same": {None: "", True: "same", False: "OTHER"}}
+    said = [words[getattr(row, name)] for name, words in checks.items()]
     return FORMAT.format(
         row.input,
         f"{row.triangles_in:,}",
-        where,
+        where(row),
         f"{statistics.median(row.refine):.4f}",
         f"{min(row.refine):.4f}..{max(row.refine):.4f}",
         f"{statistics.median(row.wall):.4f}",
         f"{row.triangles:,}",
+        "-" if row.memory is None else f"{row.memory['taken'] / row.memory['points']:.0f}",
         "-" if row.size is None else f"{row.size:.3f}",
         "-" if row.ratio is None else f"{row.ratio:.2f}",
         row.rounds,
         f"{row.acceptance:.1%}",
-        {None: "-", True: "proved", False: "INVALID"}[row.valid],
+        ", ".join(filter(None, said)) or "-",
     )
 
 
@@ -224,45 +304,48 @@ def peer_line(name: str, triangles: int, peer: Peer) -> str:
     spread = f"{min(peer.refining) - base:.4f}..{max(peer.refining) - base:.4f}"
     wall = f"{statistics.median(peer.refining):.4f}"
     return FORMAT.format(
-        name, f"{triangles:,}", "Triangle", f"{peer.seconds:.4f}", spread, wall, f"{peer.triangles:,}",
-        "1", "1", "", "", "",
+        name, f"{triangles:,}", "Triangle", f"{peer.seconds:.4f}", spread, wall, f"{peer.triangles:,}", "", "1", "1",
+        "", "", "",
     )  # fmt: skip
 
 
-def append(path: Path, row: Row, options: argparse.Namespace) -> None:
-    """Adds a record to a file of one JSON object a line."""
-    record = {
-        "date": datetime.now(timezone.utc).isoformat(timespec="seconds"),
-        "version": dmr.__version__,
-        "commit": commit(),
-        "machine": machine(),
-        "options": {name: getattr(options, name) for name in ("min_angle", "steiner", "marking", "balance", "repeats")},
-        **asdict(row),
-    }
-    with path.open("a", encoding="utf-8") as file:
-        file.write(json.dumps(record) + "\n")
+def record(row: Row, options: argparse.Namespace) -> dict[str, Any]:
+    """One line of --json."""
+    asked = {name: getattr(options, name) for name in ("min_angle", "steiner", "marking", "balance", "repeats")}
+    return {**circumstances(row.threads == 0, options.commit), "options": asked, **asdict(row)}
 
 
 def parser() -> argparse.ArgumentParser:
     """The options."""
     found = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
     add = found.add_argument
-    add("--inputs", nargs="+", choices=INPUTS, default=["random-0.1m", "thesis-0.5m"], metavar="NAME",
-        help=f"of {', '.join(INPUTS)}")  # fmt: skip
+    add("--inputs", nargs="+", default=["random-0.1m", "thesis-0.5m"], metavar="NAME",
+        help=f"of {', '.join(INPUTS)}, and random-N (N points)")  # fmt: skip
     add("-q", "--min-angle", type=float, default=30.0, metavar="DEG", help="default: 30")
     add("--device", nargs="+", default=["cpu"], metavar="NAME", help="cpu, cuda, cuda:1, ... (default: cpu)")
     add(
         "--threads", nargs="+", type=int, default=[1, None], metavar="N", help="CPU threads (default: 1, and all cores)"
     )
-    add("--repeats", type=int, default=3, metavar="N", help="timed runs of each configuration (default: 3)")
+    add("--repeats", type=positive, default=3, metavar="N", help="timed runs of each configuration (default: 3)")
     add("--steiner", choices=STEINER_RULES, default=STEINER_RULES[0])
     add("--marking", choices=MARKINGS, default=MARKINGS[0])
     add("--balance", choices=BALANCES, default=BALANCES[0])
     add("--no-triangle", action="store_true", help="do not run Triangle")
     add("--no-validate", action="store_true", help="do not prove the results")
+    add("--no-reference", action="store_true", help="do not compare the results with that of one CPU thread")
+    add("--no-memory", action="store_true", help="do not measure memory, which takes a run more")
     add("--folder", type=Path, metavar="FOLDER", help="keep the inputs there, and take them from there")
     add("--json", type=Path, metavar="FILE", help="append a record of each configuration, one JSON object a line")
+    add("--commit", metavar="HASH", help="recorded, where there is no checkout to ask")
     return found
+
+
+def positive(text: str) -> int:
+    """A whole number of at least 1, for argparse."""
+    number = int(text)
+    if number < 1:
+        raise ValueError
+    return number
 
 
 if __name__ == "__main__":

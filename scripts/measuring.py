@@ -1,16 +1,24 @@
-"""What the benchmarks of refinement share: the inputs, the time of a refinement alone, and digests of results."""
+"""What the benchmarks of refinement share: inputs, clocks, the time of a refinement alone, digests, and records."""
 
 from __future__ import annotations
 
 import hashlib
+import json
 import re
-from collections.abc import Mapping
+import time
+from collections.abc import Callable, Mapping
+from datetime import datetime, timezone
+from pathlib import Path
+from typing import Any, TypeVar
 
 import numpy as np
+from machines import commit, cuda_compiler, gpu_driver, host_compiler, machine
 
 import dmr
 from dmr.errors import OptionError
 from dmr.generation import THESIS_INPUTS, THESIS_SEED
+
+T = TypeVar("T")
 
 # How many uniform random points in the unit square; their Delaunay meshes have about twice as many triangles.
 INPUTS = {"random-0.1m": 50_000, **THESIS_INPUTS}
@@ -46,6 +54,36 @@ def refinement_phases(seconds: Mapping[str, float]) -> dict[str, float]:
 
 def digest(mesh: dmr.Mesh) -> str:
     """The sha256 of vertices and triangles."""
-    found = hashlib.sha256(np.ascontiguousarray(mesh.vertices, "<f8").tobytes())
-    found.update(np.ascontiguousarray(mesh.triangles, "<i4").tobytes())
+    found = hashlib.sha256()
+    for array, kind in ((mesh.vertices, "<f8"), (mesh.triangles, "<i4")):
+        found.update(np.ascontiguousarray(array, kind).reshape(-1).data)
     return found.hexdigest()
+
+
+def timed(call: Callable[[], T]) -> tuple[float, T]:
+    """Seconds that a call took, by the wall clock, and what it returned."""
+    start = time.perf_counter()
+    result = call()
+    return time.perf_counter() - start, result
+
+
+def circumstances(on_gpu: bool, measured_commit: str | None = None) -> dict[str, Any]:
+    """What every record begins with: when, of which state of the sources, on what machine.
+
+    Args:
+        on_gpu: name the GPU's driver and compiler, in place of what compiled the CPU's kernels.
+        measured_commit: the commit, where there is no checkout to ask.
+    """
+    tools = {"driver": gpu_driver(), "compiler": cuda_compiler()} if on_gpu else {"compiler": host_compiler()}
+    return {
+        "date": datetime.now(timezone.utc).isoformat(timespec="seconds"),
+        "version": dmr.__version__,
+        "commit": measured_commit or commit(),
+        "machine": machine() | tools,
+    }
+
+
+def append_record(path: Path, record: Mapping[str, Any]) -> None:
+    """Adds a record to a file of one JSON object a line."""
+    with path.open("a", encoding="utf-8") as file:
+        file.write(json.dumps(record) + "\n")
