@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import os
 from collections.abc import Callable
+from functools import cached_property
 from pathlib import Path
 from typing import Any
 
@@ -29,7 +30,7 @@ class HostArray(DeviceArray):
         self.dtype = values.dtype
         self.size = values.size
 
-    @property
+    @cached_property
     def pointer(self) -> int:
         return int(self.values.ctypes.data)
 
