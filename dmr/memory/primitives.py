@@ -13,6 +13,7 @@ from dmr.memory.arrays import Device, DeviceArray, Number, bound_of
 TILE = 2048  # TILE of cuda_src/scan.cu
 SORT_CHUNK = 512  # keys that one index of a sorting kernel handles
 DIGITS = 256
+SCANNED = {np.dtype(np.int32): "int32", np.dtype(np.int64): "int64"}  # `dtype.name` takes longer than a small scan
 
 
 def scan(values: DeviceArray, count: Number | None = None, out: DeviceArray | None = None) -> DeviceArray:
@@ -28,7 +29,7 @@ def scan(values: DeviceArray, count: Number | None = None, out: DeviceArray | No
     """
     device = values.device
     count = values.size if count is None else count
-    kind = values.dtype.name
+    kind = SCANNED.get(values.dtype) or values.dtype.name
     bound = bound_of(count)
     offsets = device.empty(bound + 1, values.dtype) if out is None else out
     if bound == 0:
