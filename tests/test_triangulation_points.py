@@ -127,6 +127,15 @@ def test_a_thousand_copies_of_three_points():
     assert triangle_set(mesh.triangles) == {(0, 1, 2)}
 
 
+def test_more_vertices_than_half_edges_have_numbers_for(monkeypatch):
+    points = np.random.default_rng(1).random((20, 2))
+    monkeypatch.setattr("dmr.triangulation.native.MOST_VERTICES", 20)
+    assert len(dmr.triangulate(Pslg(points, [])).triangles) > 0
+    monkeypatch.setattr("dmr.triangulation.native.MOST_VERTICES", 19)
+    with pytest.raises(InvalidMeshError, match=r"20 vertices are more than can be triangulated \(19\)"):
+        dmr.triangulate(Pslg(points, []))
+
+
 @pytest.mark.parametrize("count", [0, 1, 2])
 def test_fewer_than_three_points(count):
     with pytest.raises(InvalidMeshError, match=f"^{count} vertices span no triangle$"):

@@ -16,6 +16,8 @@ from dmr.meshes import Float, Int, Pslg
 
 LIBRARY = Path(__file__).with_name("_triangulation.so")
 
+MOST_VERTICES = 2**28 - 2  # half-edges are face << 2 | edge in 32 bits, and the plane has two faces a vertex
+
 DONE, COLLINEAR, TANGLED, NO_MEMORY, BROKEN = range(5)  # enum Status of library.cpp
 
 OUTSIDE = 0  # the label of the part of the plane that reaches to infinity, as far as the convex hull
@@ -60,10 +62,13 @@ def triangulate_plane(pslg: Pslg, *, convex_hull: bool = False) -> Plane:
         convex_hull: parts end at the convex hull, as if its edges were segments; nothing inside it is `OUTSIDE`.
 
     Raises:
-        InvalidMeshError: all vertices lie on one line, or rounded crossings cannot be resolved.
+        InvalidMeshError: more than `MOST_VERTICES` vertices, all of them on one line, or rounded crossings that cannot
+            be resolved.
         DeviceUnavailableError: the native library is missing.
         MemoryError: there is too little of it.
     """
+    if len(pslg.vertices) > MOST_VERTICES:
+        raise InvalidMeshError(f"{len(pslg.vertices)} vertices are more than can be triangulated ({MOST_VERTICES})")
     native = library()
     vertices = np.ascontiguousarray(pslg.vertices)
     segments = np.ascontiguousarray(pslg.segments)
