@@ -41,9 +41,11 @@ from measuring import (
     circumstances,
     digest,
     points_of,
+    positive,
     refinement_phases,
     standard_input,
     timed,
+    where,
 )
 
 import dmr
@@ -175,7 +177,7 @@ def main(arguments: Sequence[str] | None = None) -> int:
                 print(peer_line(name, len(mesh.triangles), peer))
             for row in rows:
                 print(line(row), flush=True)
-                faults += [f"{name}, {where(row)}: {fault}" for fault in row.faults()]
+                faults += [f"{name}, {where(row.device, row.threads)}: {fault}" for fault in row.faults()]
                 if options.json is not None:
                     append_record(options.json, record(row, options))
     except dmr.DmrError as error:
@@ -272,11 +274,6 @@ HEAD = FORMAT.format(
 )  # fmt: skip
 
 
-def where(row: Row) -> str:
-    """The device, and on the CPU the threads."""
-    return row.device if row.threads == 0 else f"{row.device}, {row.threads} thread{'s'[: row.threads != 1]}"
-
-
 def line(row: Row) -> str:
     """The row of a configuration."""
     checks = {"valid": {None: "", True: "proved", False: "INVALID"}, "same": {None: "", True: "same", False: "OTHER"}}
@@ -284,7 +281,7 @@ def line(row: Row) -> str:
     return FORMAT.format(
         row.input,
         f"{row.triangles_in:,}",
-        where(row),
+        where(row.device, row.threads),
         f"{statistics.median(row.refine):.4f}",
         f"{min(row.refine):.4f}..{max(row.refine):.4f}",
         f"{statistics.median(row.wall):.4f}",
@@ -338,14 +335,6 @@ def parser() -> argparse.ArgumentParser:
     add("--json", type=Path, metavar="FILE", help="append a record of each configuration, one JSON object a line")
     add("--commit", metavar="HASH", help="recorded, where there is no checkout to ask")
     return found
-
-
-def positive(text: str) -> int:
-    """A whole number of at least 1, for argparse."""
-    number = int(text)
-    if number < 1:
-        raise ValueError
-    return number
 
 
 if __name__ == "__main__":

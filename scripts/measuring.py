@@ -87,3 +87,16 @@ def append_record(path: Path, record: Mapping[str, Any]) -> None:
     """Adds a record to a file of one JSON object a line."""
     with path.open("a", encoding="utf-8") as file:
         file.write(json.dumps(record) + "\n")
+
+
+def where(device: str, threads: int) -> str:
+    """A device for people: "cpu, 2 threads", "cuda:0 (NVIDIA H200)" (which has 0 threads)."""
+    return device if threads == 0 else f"{device}, {threads} thread{'s'[: threads != 1]}"
+
+
+def positive(text: str) -> int:
+    """A whole number of at least 1, for argparse."""
+    number = int(text)
+    if number < 1:
+        raise ValueError
+    return number

@@ -17,6 +17,8 @@ sys.path.insert(0, str(Path(__file__).resolve().parents[1] / "scripts"))
 
 import apart
 import bench_refine
+import bench_scaling
+import bench_small
 
 SMALL = "random-300"
 
@@ -156,3 +158,73 @@ def test_memory_of_a_refinement_holds_its_result(file, refined):
     assert large.memory.taken > 16 * large.vertices + 2 * 12 * large.triangles
     assert large.memory.taken > small.taken
     assert large.memory.a_point == large.memory.taken / large.vertices
+
+
+# ---- Small meshes, and how times grow --------------------------------------------------------------------------------
+
+
+def test_small_meshes_are_what_was_asked_for(tmp_path, capsys):
+    found = tmp_path / "found.jsonl"
+    arguments = ["--triangles", "20", "150", "--threads", "1", "--repeats", "2", "--json", str(found)]
+    assert bench_small.main(arguments) == 0
+    (record,) = records(found)
+    assert set(record["first_ms"]) == {"import numpy", "import dmr", "dmr.refine", "first call, cpu"}
+    assert all(len(times) == 2 and min(times) > 0 for times in record["first_ms"].values())
+    rows = {row["mesh"]: row for row in record["rows"]}
+    # Of the samples those with no more triangles than the largest mesh that was asked for.
+    assert list(rows) == ["random 20", "random 150", "bracket.poly", "corner.ele", "corner.poly"]
+    for name, row in rows.items():
+        assert len(row["call"]) == len(row["cpu"]) == len(row["refine"]) == 2
+        assert row["tries"] > 1 or row["triangles_in"] > 128
+        assert row["launches"] > row["rounds"] > 0
+        if name.startswith("random"):
+            assert int(name.split()[1]) <= row["triangles_in"] <= int(name.split()[1]) + 2
+    fine = dmr.refine(dmr.read(bench_small.SAMPLES / "bracket.poly"), device="cpu")
+    assert rows["bracket.poly"]["triangles"] == len(fine.mesh.triangles)
+    lines = capsys.readouterr().out.splitlines()
+    assert lines[-1].endswith(f"of {len(rows)} within the targets")
+    assert [" over" in line for line in lines[-len(rows) - 1 : -1]] == [
+        sorted(row["call"])[0] + sorted(row["call"])[1] > 100 for row in rows.values()
+    ]
+
+
+def test_a_gpu_has_a_target_of_its_own():
+    row = {"mesh": "", "triangles_in": 1, "triangles": 1, "device": "", "rounds": 1, "launches": 1, "tries": 1}
+    fast = {"call": [49.0, 49.0, 90.0], "cpu": [1.0]}
+    slow = {"call": [51.0, 51.0, 1.0], "cpu": [1.0]}
+    for threads, times, refine, over in (
+        (1, fast, 40.0, False), (1, slow, 1.0, True), (0, fast, 2.9, False), (0, fast, 3.1, True), (0, slow, 2.9, True),
+    ):  # fmt: skip
+        assert bench_small.Row(**row, **times, threads=threads, refine=[refine]).over() == over
+
+
+def test_code_that_fails_in_a_fresh_process_says_so():
+    with pytest.raises(dmr.DmrError, match="no_such_name"):
+        bench_small.in_fresh_processes(("", "no_such_name"), 1)
+    (slow,) = bench_small.in_fresh_processes(("import time", "time.sleep(0.05)"), 1)
+    assert slow >= 50
+
+
+def test_times_and_memory_by_size(tmp_path, capsys):
+    found = tmp_path / "found.jsonl"
+    arguments = ["--points", "300", "3000", "--threads", "1", "--repeats", "2", "--validate-up-to", "5000"]
+    assert bench_scaling.main([*arguments, "--json", str(found), "--folder", str(tmp_path)]) == 0
+    assert list(tmp_path.iterdir()) == [found]  # inputs are gone
+    times = []
+    for row, points in zip(records(found), (300, 3000), strict=True):
+        fine = dmr.refine(dmr.generate("random", points, 12345), device="cpu", threads=1).mesh
+        assert (row["points"], row["found"]["triangles"], row["found"]["sha256"]) == (
+            points, len(fine.triangles), sha256(fine),
+        )  # fmt: skip
+        assert row["found"]["valid"] is (True if points == 300 else None)
+        assert row["found"]["memory"]["points"] == len(fine.vertices)
+        times.append(1e9 * sum(row["found"]["refine"]) / 2 / len(fine.triangles))
+        assert row["refine_ns_a_triangle"] == pytest.approx(times[-1])
+    lines = capsys.readouterr().out.splitlines()
+    assert all(len(line) <= 140 for line in lines[1:])
+    assert lines[-1] == f"ns/out, largest over smallest: {max(times) / min(times):.2f}"
+
+
+def test_sizes_that_no_mesh_can_have_end_with_a_sentence(capsys):
+    assert bench_scaling.main(["--points", "3"]) == 2
+    assert "random needs at least 4 points" in capsys.readouterr().err
