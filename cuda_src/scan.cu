@@ -41,7 +41,7 @@ INLINE void scan_one_tile(Index tile, const T *values, Index count, const T *til
         partial[member] = sum_of_items(values, tile * TILE + Index(member) * ITEMS, count);
     scan_partials(partial, scratch);
     FOR_MEMBERS (member) {
-        T running = tile_offsets[tile] + (member ? partial[member - 1] : T(0));
+        T running = (tile_offsets != nullptr ? tile_offsets[tile] : T(0)) + (member ? partial[member - 1] : T(0));
         const Index begin = tile * TILE + Index(member) * ITEMS;
         for (int item = 0; item < ITEMS; ++item)
             if (begin + item < count) {
@@ -69,7 +69,8 @@ TEAM_KERNEL(sum_tiles_int64, const int64 *values, Count count, int64 *tile_sums)
         sum_one_tile(tile, values, count, tile_sums, partial, scratch);
 }
 
-// offsets[i] = tile_offsets[tile of i] + sum of the tile's values before i; offsets has count + 1 places.
+// offsets[i] = tile_offsets[tile of i] + sum of the tile's values before i; offsets has count + 1 places. A single tile
+// has no tile_offsets.
 TEAM_KERNEL(scan_tiles_int32, const int32 *values, Count count, const int32 *tile_offsets, int32 *offsets) {
     TEAM_SHARED(int32, partial, TEAM_SIZE);
     TEAM_SHARED(int32, scratch, TEAM_SIZE);

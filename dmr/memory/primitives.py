@@ -36,9 +36,8 @@ def scan(values: DeviceArray, count: Number | None = None, out: DeviceArray | No
         offsets[:1].fill(0)
         return offsets
     tiles = device.tiles(bound, TILE)
-    if tiles == 1:
-        tile_offsets = device.zeros(1, values.dtype)
-    else:
+    tile_offsets = None
+    if tiles > 1:
         sums = device.empty(tiles, values.dtype)
         device.launch(f"sum_tiles_{kind}", tiles, values, count, sums)
         tile_offsets = scan(sums)
