@@ -14,10 +14,17 @@ template <class T> INLINE T sum_of_items(const T *values, Index begin, Index cou
     return sum;
 }
 
-// Inclusive scan of the partial sums of a team, in place, in log2(TEAM_SIZE) steps (Hillis and Steele 1986).
+// How many members of a team have items in a tile; at least one. So a tile that is nearly empty, or that lies beyond a
+// count which only the device knows, costs next to nothing.
+INLINE int members_with_items(Index tile, Index count) {
+    const Index members = (count - tile * TILE + ITEMS - 1) / ITEMS;
+    return members < 1 ? 1 : (members < TEAM_SIZE ? int(members) : TEAM_SIZE);
+}
 
-template <class T> INLINE void scan_partials(T *partial, T *scratch) {
-    for (int reach = 1; reach < TEAM_SIZE; reach *= 2) {
+// Inclusive scan of the partial sums of a team's first members, in place, in log2(members) steps (Hillis and Steele
+// 1986).
+template <class T> INLINE void scan_partials(T *partial, T *scratch, int members) {
+    for (int reach = 1; reach < members; reach *= 2) {
         FOR_MEMBERS (member)
             scratch[member] = member >= reach ? partial[member] + partial[member - reach] : partial[member];
         FOR_MEMBERS (member)
@@ -25,12 +32,14 @@ template <class T> INLINE void scan_partials(T *partial, T *scratch) {
     }
 }
 
-template <class T> INLINE void sum_one_tile(Index tile, const T *values, Index count, T *tile_sums, T *partial, T *scratch) {
+template <class T>
+INLINE void sum_one_tile(Index tile, const T *values, Index count, T *tile_sums, T *partial, T *scratch) {
+    const int members = members_with_items(tile, count);
     FOR_MEMBERS (member)
         partial[member] = sum_of_items(values, tile * TILE + Index(member) * ITEMS, count);
-    scan_partials(partial, scratch);
+    scan_partials(partial, scratch, members);
     FOR_MEMBERS (member)
-        if (member == TEAM_SIZE - 1)
+        if (member == members - 1)
             tile_sums[tile] = partial[member];
 }
 
@@ -39,7 +48,7 @@ INLINE void scan_one_tile(Index tile, const T *values, Index count, const T *til
                           T *scratch) {
     FOR_MEMBERS (member)
         partial[member] = sum_of_items(values, tile * TILE + Index(member) * ITEMS, count);
-    scan_partials(partial, scratch);
+    scan_partials(partial, scratch, members_with_items(tile, count));
     FOR_MEMBERS (member) {
         T running = (tile_offsets != nullptr ? tile_offsets[tile] : T(0)) + (member ? partial[member - 1] : T(0));
         const Index begin = tile * TILE + Index(member) * ITEMS;

@@ -9,7 +9,17 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from dmr.memory import argsort, compact, flagged_indices, minmax_float64, open_device, scan, sum_float64, total
+from dmr.memory import (
+    DeviceCount,
+    argsort,
+    compact,
+    flagged_indices,
+    minmax_float64,
+    open_device,
+    scan,
+    sum_float64,
+    total,
+)
 from dmr.memory.primitives import SORT_CHUNK, TILE
 
 BORDERS = [0, 1, TILE - 1, TILE, TILE + 1, TILE * TILE + 1]  # the last needs three levels of tiles
@@ -87,6 +97,17 @@ def test_scan_writes_count_and_one_places(device, count):
     out = device.array(np.full(count + 3, -7, np.int32))
     assert scan(device.array(values), out=out) is out
     assert np.array_equal(out.download(), [*exclusive(values), -7, -7])
+
+
+@pytest.mark.parametrize("count", [0, 1, 8, 9, TILE - 1, TILE, TILE + 9, 3 * TILE + 17, 4 * TILE])
+@pytest.mark.parametrize("dtype", ["int32", "int64"])
+def test_scan_of_as_many_values_as_only_the_device_knows(device, count, dtype):
+    """Tiles beyond the count, and members of a team beyond it, add nothing and write nothing."""
+    values = whole(5, 4 * TILE, dtype)
+    known = DeviceCount(device.array(np.array([count], np.int32)), len(values))
+    out = device.array(np.full(len(values) + 1, -7, dtype))
+    scan(device.array(values), known, out=out)
+    assert np.array_equal(out.download(), [*exclusive(values[:count]), *[-7] * (len(values) - count)])
 
 
 @pytest.mark.parametrize("count", [1, TILE, TILE + 1, 3 * TILE])
