@@ -160,6 +160,15 @@ def test_memory_of_a_refinement_holds_its_result(file, refined):
     assert large.memory.a_point == large.memory.taken / large.vertices
 
 
+@pytest.mark.gpu
+def test_memory_of_a_gpu_holds_the_mesh(tmp_path):
+    large = dmr.write(tmp_path / "large.npz", dmr.generate("random", 100_000, 12345))[0]
+    found = apart.refine_apart(large, {"device": "cuda"}, repeats=1)
+    assert found.threads == 0
+    assert found.memory.taken > 32 * found.triangles + 16 * found.vertices
+    assert found.memory.peak > found.memory.taken
+
+
 # ---- Small meshes, and how times grow --------------------------------------------------------------------------------
 
 
