@@ -13,7 +13,8 @@ medians:
     ns/out     `refine` over the triangles of the result, in nanoseconds; wall/out: the same of `wall`
     memory     MiB that a run takes beyond what was there before, of main memory or of the GPU's; B/point: its bytes
                over the vertices of the result; process: the peak, with what was there before
-    checked    "proved" by the exact checker where the result has no more triangles than --validate-up-to
+    checked    "proved" by the exact checker where the result has no more triangles than --validate-up-to, about; that
+               takes 1.4 us and 130 bytes a triangle
 
 The last line has the largest ns/out over the smallest: 1 is what a refinement that scales would have.
 """
