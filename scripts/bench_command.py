@@ -83,9 +83,6 @@ class Program:
 def main(arguments: Sequence[str] | None = None) -> int:
     """Runs what was asked for; returns the exit code: 5 where a result is invalid."""
     options = parser().parse_args(arguments)
-    # Children find the dmr that this script has found, wherever they run.
-    here = Path(dmr.__file__).resolve().parents[1]
-    os.environ["PYTHONPATH"] = os.pathsep.join(filter(None, [str(here), os.environ.get("PYTHONPATH")]))
     all_valid = True
     try:
         check(options)
@@ -93,6 +90,7 @@ def main(arguments: Sequence[str] | None = None) -> int:
         print(HEAD)
         for name in options.inputs:
             with tempfile.TemporaryDirectory(prefix="bench-command-", dir=options.folder) as folder:
+                set_up_children(Path(folder))
                 for program in measure(name, Path(folder), options):
                     all_valid &= program.valid is not False
                     print(line(program), flush=True)
@@ -118,6 +116,14 @@ def check(options: argparse.Namespace) -> None:
         if found is None:
             raise OptionError(f"--triangle: there is no program {options.triangle}")
         options.triangle = str(Path(found).resolve())
+
+
+def set_up_children(folder: Path) -> None:
+    """Children find the dmr that this script has found; modules are compiled once, as those of an installed package."""
+    here = Path(dmr.__file__).resolve().parents[1]
+    os.environ["PYTHONPATH"] = os.pathsep.join(filter(None, [str(here), os.environ.get("PYTHONPATH")]))
+    os.environ["PYTHONPYCACHEPREFIX"] = str(folder / "compiled")
+    os.environ.pop("PYTHONDONTWRITEBYTECODE", None)
 
 
 def measure(name: str, folder: Path, options: argparse.Namespace) -> list[Program]:
