@@ -64,20 +64,22 @@ def _shape_text(shape: tuple[int | None, ...]) -> str:
 
 
 def _check_indices(array: Int, limit: int, element: str) -> None:
+    if not array.size or (array.min() >= 0 and array.max() < limit):
+        return
     wrong = np.flatnonzero(((array < 0) | (array >= limit)).any(axis=1))
-    if wrong.size:
-        index = int(wrong[0])
-        row = array[index]
-        bad = int(row[(row < 0) | (row >= limit)][0])
-        raise InvalidMeshError(f"names vertex {bad}, but there are {limit} vertices", element, index)
+    index = int(wrong[0])
+    row = array[index]
+    bad = int(row[(row < 0) | (row >= limit)][0])
+    raise InvalidMeshError(f"names vertex {bad}, but there are {limit} vertices", element, index)
 
 
 def _check_finite(vertices: Float) -> None:
-    wrong = np.flatnonzero(~np.isfinite(vertices).all(axis=1))
-    if wrong.size:
-        index = int(wrong[0])
-        x, y = vertices[index]
-        raise InvalidMeshError(f"coordinates ({x}, {y}) are not finite", "vertex", index)
+    finite = np.isfinite(vertices)
+    if finite.all():
+        return
+    index = int(np.flatnonzero(~finite.all(axis=1))[0])
+    x, y = vertices[index]
+    raise InvalidMeshError(f"coordinates ({x}, {y}) are not finite", "vertex", index)
 
 
 @dataclass(frozen=True, eq=False)
