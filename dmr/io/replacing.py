@@ -3,15 +3,17 @@
 Every file is filled under a temporary name in the folder where it belongs, flushed to the disk, and moved into place.
 Files that belong together are moved one after the other; the last one makes the result whole, and its old version is
 removed before the first is moved.
+
+One file goes to the disk while the next is filled: all are there before any is moved.
 """
 
 from __future__ import annotations
 
 import contextlib
 import os
-import secrets
 import stat
 from collections.abc import Callable, Sequence
+from concurrent.futures import Future, ThreadPoolExecutor
 from pathlib import Path
 
 from dmr.errors import FileError
@@ -42,9 +44,14 @@ def replace_files(parts: Sequence[tuple[Path, Fill]], *, overwrite: bool, stale:
     temporaries: list[Path] = []
     changing, path = False, parts[-1][0]
     try:
-        for path, fill in parts:
-            temporaries.append(path.parent / f"{TEMPORARY_PREFIX}{secrets.token_hex(8)}.tmp")
-            _fill_new(temporaries[-1], path, fill)
+        with ThreadPoolExecutor(1) as background:
+            flushes: list[tuple[Path, Future[None]]] = []
+            for path, fill in parts:
+                temporaries.append(path.parent / f"{TEMPORARY_PREFIX}{os.urandom(8).hex()}.tmp")
+                descriptor = _fill_new(temporaries[-1], path, fill)
+                flushes.append((path, background.submit(_flush, descriptor)))
+            for path, flush in flushes:  # noqa: B007 - the path is for the error below
+                flush.result()
         changing = True
         path = parts[-1][0]
         if len(parts) > 1 and path.exists():
@@ -82,12 +89,22 @@ def write_bytes(descriptor: int, data: bytes | memoryview) -> None:
         rest = rest[os.write(descriptor, rest) :]
 
 
-def _fill_new(temporary: Path, path: Path, fill: Fill) -> None:
+def _fill_new(temporary: Path, path: Path, fill: Fill) -> int:
+    """The descriptor of a new file, filled but perhaps not on the disk yet."""
     descriptor = os.open(temporary, os.O_WRONLY | os.O_CREAT | os.O_EXCL | os.O_CLOEXEC, 0o666)
     try:
         with contextlib.suppress(OSError):  # what is replaced keeps its permissions, where the file system has any
             os.fchmod(descriptor, stat.S_IMODE(path.stat().st_mode))
         fill(descriptor)
+    except BaseException:
+        os.close(descriptor)
+        raise
+    return descriptor
+
+
+def _flush(descriptor: int) -> None:
+    """Waits until a file is on the disk, and closes it."""
+    try:
         os.fsync(descriptor)
     finally:
         os.close(descriptor)

@@ -10,6 +10,7 @@ import os
 import re
 from collections.abc import Sequence
 from dataclasses import dataclass
+from io import FileIO
 from pathlib import Path
 from typing import Any
 
@@ -56,20 +57,21 @@ class TextFile:
         self.path = path
         self._library = native.library()
         try:
-            with path.open("rb") as file:
-                self._signature = _signature(os.fstat(file.fileno()))
-                self._data = file.read()
+            with path.open("rb", buffering=0) as file:
+                status = os.fstat(file.fileno())
+                self._signature = _signature(status)
+                self._data = _read_all(file, status.st_size)
         except (OSError, MemoryError) as error:
             raise FileError(f"cannot be read: {system_reason(error)}", path) from error
-        if self._data[:2] in (b"\xff\xfe", b"\xfe\xff"):
+        first = self._between(0, len(_BYTE_ORDER_MARK))
+        if first.startswith((b"\xff\xfe", b"\xfe\xff")):
             raise FileError("is UTF-16 text; save it as plain text (ASCII or UTF-8)", path, 1)
-        self._skip = len(_BYTE_ORDER_MARK) if self._data.startswith(_BYTE_ORDER_MARK) else 0
-        bytes_ = np.frombuffer(self._data, np.uint8)
+        self._skip = len(_BYTE_ORDER_MARK) if first == _BYTE_ORDER_MARK else 0
         size = len(self._data) - self._skip
         chunks = -(-size // chunk_bytes)
         self._index = np.zeros((3, chunks + 1), np.int64)
         self._text = native.Text(
-            text=bytes_.ctypes.data + self._skip,
+            text=self._data.ctypes.data + self._skip,
             size=size,
             chunk=chunk_bytes,
             chunks=chunks,
@@ -94,8 +96,7 @@ class TextFile:
     def tokens(self, row: int) -> list[bytes]:
         """The fields of one row, without its comment."""
         begin, end, _ = self._find(row)
-        begin, end = begin + self._skip, end + self._skip
-        return self._data[begin:end].split(b"#", 1)[0].split()
+        return self._between(begin + self._skip, end + self._skip).split(b"#", 1)[0].split()
 
     def first_number(self, row: int) -> int:
         """The number that a row begins with, as the numbering of its table starts there."""
@@ -165,7 +166,7 @@ class TextFile:
         if outcome == 2:
             raise FileError("is too large for the memory there is", self.path)
         if outcome == 1:
-            token = self._data[fault.begin + self._skip : fault.end + self._skip]
+            token = self._between(fault.begin + self._skip, fault.end + self._skip)
             raise FileError(fault_sentence(fault, token, columns, numbering), self.path, fault.line)
         assert plausible or count == 0
         return out
@@ -184,6 +185,9 @@ class TextFile:
         if not same:
             raise FileError("was replaced while it was being read; read it again", self.path)
 
+    def _between(self, begin: int, end: int) -> bytes:
+        return self._data[begin:end].tobytes()
+
     def _find(self, row: int) -> tuple[int, int, int]:
         begin, end, line = ctypes.c_int64(), ctypes.c_int64(), ctypes.c_int64()
         self._library.dmr_text_row(self._text, row, begin, end, line)
@@ -195,6 +199,16 @@ class TextFile:
                 kind = "is too large" if re.fullmatch(rb"[+-]?[0-9]+", token) else "is not a whole number"
                 raise self.fail(row, f"{shown(token)} {kind} ({name}){form}")
         return [int(token) for token in tokens[: len(names)]]
+
+
+def _read_all(file: FileIO, expected: int) -> NDArray[np.uint8]:
+    """The bytes of a file, in an array of the size expected: filled without a copy, its memory taken in large pages."""
+    data = np.empty(expected, np.uint8)
+    filled = 0
+    while filled < expected and (count := file.readinto(data.data[filled:])):
+        filled += count
+    rest = file.read()  # of what has no size of its own, or has grown
+    return np.concatenate([data, np.frombuffer(rest, np.uint8)]) if rest else data[:filled]
 
 
 def _lines(left: int) -> str:

@@ -11,10 +11,12 @@
 #include <atomic>
 #include <cerrno>
 #include <cmath>
+#include <condition_variable>
 #include <cstdint>
 #include <cstring>
 #include <exception>
 #include <memory>
+#include <mutex>
 #include <new>
 #include <thread>
 #include <vector>
@@ -284,6 +286,42 @@ int write_all(int fd, const char* p, const char* end) {
     return 0;
 }
 
+// Blocks that are made by several threads and written in their order, up to the first error.
+class Turns {
+  public:
+    explicit Turns(int64_t blocks) : blocks_(blocks) {}
+
+    // A block that nobody has made yet; -1 where there is none, or a write has failed.
+    int64_t next_block() {
+        const std::lock_guard<std::mutex> lock(mutex_);
+        return error_ || given_ == blocks_ ? -1 : given_++;
+    }
+
+    // Waits until the blocks before this one are written, and calls write(), which returns 0 or an errno.
+    template <class Write>
+    void take(int64_t block, const Write& write) {
+        std::unique_lock<std::mutex> lock(mutex_);
+        turn_.wait(lock, [&] { return written_ == block; });
+        if (!error_) {
+            lock.unlock();  // the others may ask for blocks meanwhile; it stays this block's turn
+            const int error = write();
+            lock.lock();
+            error_ = error;
+        }
+        ++written_;
+        turn_.notify_all();
+    }
+
+    int error() const { return error_; }
+
+  private:
+    const int64_t blocks_;
+    int64_t given_ = 0, written_ = 0;
+    int error_ = 0;
+    std::mutex mutex_;
+    std::condition_variable turn_;
+};
+
 }  // namespace
 
 extern "C" {
@@ -364,26 +402,23 @@ int32_t dmr_text_write(int32_t fd, const DmrRows* rows, int32_t threads) {
     constexpr int64_t kBlockBytes = 1 << 19;
     const int64_t longest = longest_row(*rows);
     const int64_t block = std::max<int64_t>(1, kBlockBytes / longest);
-    const int64_t slot = block * longest + kNumberSpace;
-    const int64_t slots = std::max(1, threads) * int64_t{4};
     const int64_t blocks = (rows->count + block - 1) / block;
-    std::unique_ptr<char[]> buffer(new (std::nothrow) char[static_cast<size_t>(slot * std::min(slots, blocks))]);
-    std::unique_ptr<char*[]> ends(new (std::nothrow) char*[static_cast<size_t>(slots)]);
-    if (!buffer || !ends) return ENOMEM;
-    for (int64_t done = 0; done < blocks; done += slots) {
-        const int64_t pieces = std::min(slots, blocks - done);
-        share_out(pieces, threads, [&](int64_t k) {
-            char* p = buffer.get() + k * slot;
-            const int64_t to = std::min(rows->count, (done + k + 1) * block);
-            for (int64_t row = (done + k) * block; row < to; ++row) p = put_row(p, *rows, row);
-            ends[k] = p;
-        });
-        for (int64_t k = 0; k < pieces; ++k) {
-            const char* from = buffer.get() + k * slot;
-            if (const int error = write_all(fd, from, ends[k])) return error;
+    const int64_t writers = std::min<int64_t>(std::max(1, threads), blocks);
+    const int64_t slot = block * longest + kNumberSpace;
+    std::unique_ptr<char[]> buffers(new (std::nothrow) char[static_cast<size_t>(slot * writers)]);
+    if (!buffers) return ENOMEM;
+    Turns turns(blocks);
+    // Some blocks are made while another is written: each writer has a buffer of its own, and waits for its turn.
+    share_out(writers, threads, [&](int64_t writer) {
+        char* const begin = buffers.get() + writer * slot;
+        for (int64_t k; (k = turns.next_block()) >= 0;) {
+            char* p = begin;
+            const int64_t to = std::min(rows->count, (k + 1) * block);
+            for (int64_t row = k * block; row < to; ++row) p = put_row(p, *rows, row);
+            turns.take(k, [&] { return write_all(fd, begin, p); });
         }
-    }
-    return 0;
+    });
+    return turns.error();
 }
 
 // Changes whenever a struct or a signature above does; the loader compares it with its own.
