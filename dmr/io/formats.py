@@ -9,7 +9,6 @@ from pathlib import Path
 import numpy as np
 from numpy.typing import NDArray
 
-from dmr.domains import from_geojson
 from dmr.errors import FileError, OptionError
 from dmr.io.extras import Extras
 from dmr.io.names import SUFFIXES
@@ -61,6 +60,8 @@ def read(path: PathLike, *, companions: Collection[str] | None = None, threads: 
     if suffix == ".npz":
         return read_npz(path)
     if suffix == ".geojson":
+        from dmr.domains import from_geojson
+
         return from_geojson(path)
     if suffix in SUFFIXES:
         raise FileError(f"a {suffix} file alone makes no mesh: read the .ele of the same name", path)

@@ -9,7 +9,6 @@ from typing import TYPE_CHECKING
 import numpy as np
 
 from dmr.errors import OptionError
-from dmr.io import meshio_reading, meshio_writing
 from dmr.io.meshio_formats import FORMATS
 from dmr.io.meshio_tags import as_whole, to_sets
 from dmr.meshes import Mesh
@@ -27,6 +26,8 @@ def from_meshio(found: meshio.Mesh) -> Mesh:
         FileError: no triangles, other elements than triangles and lines, or points that are not in a plane.
         InvalidMeshError: indices or coordinates that make no mesh.
     """
+    from dmr.io import meshio_reading
+
     return meshio_reading.from_meshio(found, _NAME)
 
 
@@ -47,6 +48,8 @@ def to_meshio(mesh: Mesh, *, order: int = 1, boundary: bool = False) -> meshio.M
         OptionError: another order.
     """
     import meshio
+
+    from dmr.io import meshio_writing
 
     if order not in (1, 2):
         raise OptionError(f"order must be 1 or 2, not {order}")

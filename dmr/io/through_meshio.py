@@ -11,17 +11,18 @@ import threading
 import warnings
 from collections.abc import Iterator
 from pathlib import Path
-from typing import Any, TypeVar
+from typing import TYPE_CHECKING, Any, TypeVar
 
 import numpy as np
 
 from dmr.errors import FileError, InvalidMeshError
 from dmr.io.meshio_formats import ANSYS, FORMATS, LEFT_ALONE, Format
-from dmr.io.meshio_reading import from_meshio
-from dmr.io.meshio_writing import Content, to_meshio
 from dmr.io.replacing import TEMPORARY_PREFIX, check_target, replace_files, write_bytes
 from dmr.io.system import system_reason
 from dmr.meshes import Mesh
+
+if TYPE_CHECKING:
+    from dmr.io.meshio_writing import Content
 
 log = logging.getLogger("dmr.io")
 
@@ -102,6 +103,8 @@ def _load(path: Path, form: Format) -> Any:
 
 
 def _as_mesh(found: Any, path: Path) -> Mesh:
+    from dmr.io.meshio_reading import from_meshio
+
     try:
         return from_meshio(found, path)
     except InvalidMeshError as error:
@@ -123,6 +126,8 @@ def write_through_meshio(path: Path, mesh: Mesh, form: Format, *, overwrite: boo
         InvalidMeshError: order 2, and a segment that is no edge of a triangle.
     """
     check_target(path, overwrite)
+    from dmr.io.meshio_writing import to_meshio
+
     content = to_meshio(mesh, form, path, order=order)
     data = _bytes_of(content, form, path)
     signature = _SIGNATURE.search(data, 0, _SIGNATURE_WITHIN)

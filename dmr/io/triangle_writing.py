@@ -6,13 +6,11 @@ import errno
 import os
 from collections.abc import Sequence
 from pathlib import Path
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 from numpy.typing import NDArray
 
-from dmr.dual import Voronoi, voronoi
-from dmr.edges import find_edges
 from dmr.errors import FileError
 from dmr.io import native
 from dmr.io.extras import Extras
@@ -20,7 +18,10 @@ from dmr.io.names import VORONOI_SUFFIXES, companion, family
 from dmr.io.replacing import Fill, replace_files, write_bytes
 from dmr.io.text import TextFile
 from dmr.meshes import Mesh, Pslg
-from dmr.quadratic import SecondOrder, second_order
+
+if TYPE_CHECKING:
+    from dmr.dual import Voronoi
+    from dmr.quadratic import SecondOrder
 
 # Rows that one native call writes: a Ctrl-C is honoured between calls.
 _ROWS_A_CALL = 1 << 20
@@ -122,6 +123,8 @@ class Writer:
         """A .edge file; markers as `find_edges` has them."""
 
         def fill(file: int) -> None:
+            from dmr.edges import find_edges
+
             edges, markers = find_edges(mesh)
             self._header(file, len(edges), int(self.markers))
             self._table(file, len(edges), indices=edges, integers=markers if self.markers else None)
@@ -187,7 +190,7 @@ def write_mesh(
     node, ele, poly, area = (companion(path, suffix) for suffix in (".node", ".ele", ".poly", ".area"))
     if poly not in left_out:
         _spare_pslg(poly)
-    quadratic = second_order(mesh) if extras.order == 2 else None
+    quadratic = _second_order(mesh) if extras.order == 2 else None
     parts: list[tuple[Path, Fill]] = [(node, writer.vertices(mesh if quadratic is None else quadratic))]
     if len(mesh.segments) or len(mesh.holes) or len(mesh.regions):
         parts.append((poly, writer.poly(mesh, inline=False)))
@@ -230,10 +233,18 @@ def write_part(
     return replace_files([(path, fill)], overwrite=overwrite)
 
 
+def _second_order(mesh: Mesh) -> SecondOrder:
+    from dmr.quadratic import second_order
+
+    return second_order(mesh)
+
+
 def _voronoi_parts(writer: Writer, mesh: Mesh, path: Path) -> list[tuple[Path, Fill]]:
     other = companion(path, ".v.ele")
     if other.exists():
         raise FileError("is a mesh of the name that the Voronoi dual would have; choose another name", other)
+    from dmr.dual import voronoi
+
     dual = voronoi(mesh)
     node, edge = (companion(path, suffix) for suffix in VORONOI_SUFFIXES)
     return [(node, writer.voronoi_vertices(dual)), (edge, writer.voronoi_edges(dual))]
