@@ -1,8 +1,8 @@
 """How good a mesh is: angles, areas, edge lengths, radius-edge ratios and aspect ratios of all its triangles.
 
-Everything is computed in float64 from the coordinates, in blocks that fit in the cache and on all cores (numpy lets go
-of the interpreter while it works), so that 15 million triangles take seconds. Nothing here decides whether a mesh is
-right: that is `dmr.validate`, in exact arithmetic.
+Everything is computed in float64 from the coordinates, in blocks that fit in the cache and on all cores (kernels and
+numpy let go of the interpreter while they work), so that 15 million triangles take a second. Nothing here decides
+whether a mesh is right: that is `dmr.validate`, in exact arithmetic.
 """
 
 from __future__ import annotations
@@ -16,6 +16,7 @@ from typing import Any
 
 import numpy as np
 
+from dmr.memory.host.device import HostArray, HostDevice
 from dmr.meshes import Float, Int, Mesh
 
 PERCENTILES = (1, 5, 25, 50, 75, 95, 99)
@@ -101,7 +102,7 @@ def measure(mesh: Mesh, *, bound: float | None = None) -> Quality:
     smallest, largest, areas, radius_edge, aspect = (np.empty(m) for _ in range(5))
 
     def work(start: int, stop: int) -> None:
-        shape = _shapes(mesh.vertices, mesh.triangles[start:stop])
+        shape = _shapes(mesh.vertices, mesh.triangles[start:stop], edges=True)
         smallest[start:stop], largest[start:stop] = shape.smallest, shape.largest
         areas[start:stop] = shape.twice_area / 2
         with np.errstate(divide="ignore", invalid="ignore"):
@@ -146,13 +147,13 @@ def summarise(mesh: Mesh, *, bound: float, max_area: float | None = None) -> Sum
 
     def work(start: int, stop: int) -> None:
         shape = _shapes(mesh.vertices, mesh.triangles[start:stop])
-        area = shape.twice_area / 2
+        smallest, area = shape.smallest, shape.twice_area / 2
         rows[start // _BLOCK] = (
-            shape.smallest.min(),
+            smallest.min(),
             shape.largest.max(),
-            shape.smallest.sum(),
+            smallest.sum(),
             area.max(),
-            np.count_nonzero(shape.smallest < bound),
+            np.count_nonzero(smallest < bound),
             0 if max_area is None else np.count_nonzero(area > max_area),
         )
 
@@ -243,39 +244,48 @@ def distribution(values: Float) -> Distribution:
 
 @dataclass(frozen=True)
 class _Shapes:
-    """Of each triangle of a block: smallest and largest angle (degrees), the two longer edges, twice the area."""
+    """Of each triangle of a block: twice its area, and what its angles and longer edges follow from (`shapes.cu`)."""
 
-    smallest: Float
-    largest: Float
-    middle: Float
-    longest: Float
     twice_area: Float
+    at_smallest: Float
+    at_largest: Float
+    middle_squared: Float
+    longest_squared: Float
+
+    @property
+    def smallest(self) -> Float:
+        """Smallest angles, in degrees."""
+        return self._degrees(self.at_smallest)
+
+    @property
+    def largest(self) -> Float:
+        """Largest angles, in degrees."""
+        return self._degrees(self.at_largest)
+
+    @property
+    def middle(self) -> Float:
+        """Lengths of the edges that are neither the longest nor the shortest."""
+        return np.sqrt(self.middle_squared)
+
+    @property
+    def longest(self) -> Float:
+        """Lengths of the longest edges."""
+        return np.sqrt(self.longest_squared)
+
+    def _degrees(self, dot: Float) -> Float:
+        angles = np.abs(self.twice_area)
+        np.arctan2(angles, dot, out=angles)
+        return np.degrees(angles, out=angles)
 
 
-@np.errstate(over="ignore", invalid="ignore")  # squares of coordinates beyond 1e154 are infinite
-def _shapes(vertices: Float, triangles: Int) -> _Shapes:
-    x, y = vertices[:, 0], vertices[:, 1]
-    (ax, ay), (bx, by), (cx, cy) = ((x[corner], y[corner]) for corner in triangles.T)
-    ux, uy, vx, vy, wx, wy = cx - bx, cy - by, ax - cx, ay - cy, bx - ax, by - ay
-    # Squared edge lengths in rising order p <= q <= r.
-    a, b, c = ux * ux + uy * uy, vx * vx + vy * vy, wx * wx + wy * wy
-    low, high = np.minimum(a, b), np.maximum(a, b)
-    p, middle, r = np.minimum(low, c), np.maximum(low, np.minimum(high, c)), np.maximum(high, c)
-    # The cross product of the two shorter edges loses the fewest digits; so do the dot products at the ends of the
-    # longest edge, each taken from the two edge vectors that meet there, never from differences of squares.
-    is_a, is_b = r == a, r == b
-    du, dv, dw = ux * vx + uy * vy, vx * wx + vy * wy, wx * ux + wy * uy  # minus (cosine x lengths) at c, a, b
-    cross = np.where(is_a, vx * wy - vy * wx, np.where(is_b, wx * uy - wy * ux, ux * vy - uy * vx))
-    at_largest = -np.where(is_a, dv, np.where(is_b, dw, du))
-    at_smallest = -np.where(p == a, dv, np.where(p == b, dw, du))
-    height = np.abs(cross)
-    return _Shapes(
-        smallest=np.degrees(np.arctan2(height, at_smallest)),
-        largest=np.degrees(np.arctan2(height, at_largest)),
-        middle=np.sqrt(middle),
-        longest=np.sqrt(r),
-        twice_area=cross,
-    )
+def _shapes(vertices: Float, triangles: Int, *, edges: bool = False) -> _Shapes:
+    """The shapes of a block of triangles, by a kernel on this thread; lengths of edges only where they are wanted."""
+    device, count = HostDevice(threads=1), len(triangles)
+    found = np.empty((5, count))
+    corners = (HostArray(device, array.reshape(-1)) for array in (vertices, triangles))
+    columns = [HostArray(device, column) for column in found]
+    device.launch("measure_shapes", count, *corners, *(columns if edges else [*columns[:3], None, None]))
+    return _Shapes(*found)
 
 
 def _lengths(vertices: Float, edges: Int) -> Float:
