@@ -220,6 +220,24 @@ def test_bytes_do_not_depend_on_threads_or_time(tmp_path: Path) -> None:
     assert same(read(tmp_path / "a.ele"), mesh)
 
 
+def test_whole_numbers_of_every_length_are_written_as_python_writes_them(tmp_path: Path) -> None:
+    rng = np.random.default_rng(8)
+    edges = [10**k + d for k in range(10) for d in (-1, 0, 1)] + [2**31 - 1, 0, 1]
+    ragged = [int(value) for k in range(1, 10) for value in rng.integers(0, 10**k, 400)]
+    repeated = [int(digit * k) for digit in "123456789" for k in range(1, 9)]
+    values = np.array([value for value in (*edges, *ragged, *repeated) if value < 2**31])
+    values = np.concatenate([values, -values, [-(2**31)]])
+    columns, rows = 600, 3 * len(values)  # vertices; segments, enough for many blocks
+    segments = rng.integers(0, columns, (rows, 2))
+    marked = np.resize(values, rows)
+    domain = Pslg(np.arange(2.0 * columns).reshape(-1, 2), segments, segment_markers=marked)
+    lines = [f"{columns} 2 0 0", *(f"{k} {2 * k} {2 * k + 1}" for k in range(columns)), f"{rows} 1"]
+    lines += [f"{k} {u} {v} {m}" for k, ((u, v), m) in enumerate(zip(segments.tolist(), marked.tolist(), strict=True))]
+    for threads in (1, 2, 5):
+        write(tmp_path / "a.poly", domain, threads=threads)
+        assert (tmp_path / "a.poly").read_text().splitlines() == [*lines, "0"]
+
+
 def test_layout_of_the_files(tmp_path: Path) -> None:
     mesh = Mesh(
         [[0, 0], [1, 0], [0, 0.1]], [[0, 1, 2]], segments=[[0, 1]], segment_markers=[7], vertex_markers=[1, 2, 3]

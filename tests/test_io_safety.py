@@ -158,6 +158,27 @@ def test_interrupted(name: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch)
     assert snapshot(tmp_path) == before
 
 
+def test_nothing_is_moved_before_all_files_are_on_the_disk(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    path = tmp_path / "x.ele"
+    write(path, small())
+    before, flushed, real_fsync = snapshot(tmp_path), [], os.fsync
+
+    def fail_at_the_second(descriptor: int) -> None:
+        assert snapshot(tmp_path).items() >= before.items()  # the old result stands
+        flushed.append(os.fstat(descriptor).st_size)
+        if len(flushed) == 2:
+            raise OSError(errno.EIO, "broken")
+        real_fsync(descriptor)
+
+    monkeypatch.setattr(replacing.os, "fsync", fail_at_the_second)
+    with pytest.raises(FileError, match=r"x.ele: cannot be written: .*; nothing was changed"):
+        write(path, small(50))
+    monkeypatch.undo()
+    assert snapshot(tmp_path) == before
+    write(path, small(50))
+    assert flushed == [path.with_suffix(".node").stat().st_size, path.stat().st_size]  # all was in them
+
+
 def test_interrupt_signal_while_writing(tmp_path: Path) -> None:
     process = subprocess.Popen(
         [sys.executable, "-c", WRITER, str(tmp_path / "x.ele")],

@@ -254,11 +254,11 @@ int64_t longest_row(const DmrRows& rows) {
 }
 
 char* put_row(char* p, const DmrRows& rows, int64_t row) {
-    p = put(p, rows.first_number + row);
+    p = put_number(p, rows.first_number + row);
     for (int32_t k = 0; k < rows.indices; ++k) {
         const int64_t index = rows.index_in[row * rows.indices + k];
         *p++ = ' ';
-        p = put(p, index < 0 ? index : index + rows.base);
+        p = put_number(p, index < 0 ? index : index + rows.base);
     }
     for (int32_t k = 0; k < rows.reals; ++k) {
         *p++ = ' ';
@@ -266,7 +266,7 @@ char* put_row(char* p, const DmrRows& rows, int64_t row) {
     }
     for (int32_t k = 0; k < rows.integers; ++k) {
         *p++ = ' ';
-        p = put(p, rows.integer_in[row * rows.integers + k]);
+        p = put_number(p, rows.integer_in[row * rows.integers + k]);
     }
     *p++ = '\n';
     return p;
