@@ -241,6 +241,22 @@ def test_what_the_machine_lacks_is_one_sentence(folder, capsys, monkeypatch, err
     fails(capsys, code, "refine", "input.ele", "--quiet")
 
 
+def test_as_many_threads_read_and_write(folder, capsys, monkeypatch):
+    seen = []
+
+    def noting(name, real):
+        def call(*arguments, **named):
+            seen.append((name, named["threads"]))
+            return real(*arguments, **named)
+
+        monkeypatch.setattr(f"dmr.io.{name}", call)
+
+    noting("read", io.read)
+    noting("write", io.write)
+    assert dmr(capsys, "refine", "input.ele", "--device", "cpu", "--threads", "3")[0] == 0
+    assert seen == [("read", 3), ("write", 3)]
+
+
 def test_an_interruption_ends_with_130_and_writes_nothing(folder, capsys, monkeypatch):
     def interrupted(*_, **__):
         raise KeyboardInterrupt

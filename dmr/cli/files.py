@@ -18,14 +18,14 @@ from dmr.meshes import Mesh, Pslg
 from dmr.sizing import SizeField
 
 
-def read(path: str) -> Mesh | Pslg:
-    """What a file holds.
+def read(path: str, threads: int | None = None) -> Mesh | Pslg:
+    """What a file holds; `threads` parse it, None takes all cores.
 
     Raises:
         FileError: it cannot be read; names the line where one is to blame.
     """
     with blamed_on(path):
-        return io.read(path)
+        return io.read(path, threads=threads)
 
 
 def read_mesh(path: str, purpose: str) -> Mesh:

@@ -49,7 +49,7 @@ def run(arguments: Arguments, console: Console) -> int:
     chosen.check_device(opened.name, launches_children=opened.launches_children)
     where = {"device": opened.name, "threads": arguments.threads}
     started = time.perf_counter()
-    found = read(arguments.input)
+    found = read(arguments.input, arguments.threads)
     size = None if arguments.size is None else read_size_field(arguments.size)
     seconds_reading = time.perf_counter() - started
     with blamed_on(arguments.input), console.progress("refining") as bar:
@@ -62,7 +62,7 @@ def run(arguments: Arguments, console: Console) -> int:
     started = time.perf_counter()
     base = io.numbering_base(arguments.input)
     overwrite = arguments.output is None or arguments.force
-    written = io.write(target, result.mesh, overwrite=overwrite, base=base, **extras)
+    written = io.write(target, result.mesh, overwrite=overwrite, base=base, threads=arguments.threads, **extras)
     seconds_writing = time.perf_counter() - started
 
     _report(console, arguments, found, result)
