@@ -8,7 +8,7 @@ where it matters: by `dmr.refine` at its door, and exactly by `dmr.validate`.
 from __future__ import annotations
 
 from collections.abc import Mapping
-from dataclasses import dataclass, field
+from dataclasses import MISSING, dataclass, field, fields
 from functools import cached_property
 from typing import Any
 
@@ -64,20 +64,19 @@ def _shape_text(shape: tuple[int | None, ...]) -> str:
 
 
 def _check_indices(array: Int, limit: int, element: str) -> None:
-    if not array.size or (array.min() >= 0 and array.max() < limit):
+    if array.size == 0 or (array.min() >= 0 and array.max() < limit):
         return
-    wrong = np.flatnonzero(((array < 0) | (array >= limit)).any(axis=1))
-    index = int(wrong[0])
+    index = int(np.flatnonzero(((array < 0) | (array >= limit)).any(axis=1))[0])
     row = array[index]
     bad = int(row[(row < 0) | (row >= limit)][0])
     raise InvalidMeshError(f"names vertex {bad}, but there are {limit} vertices", element, index)
 
 
 def _check_finite(vertices: Float) -> None:
-    finite = np.isfinite(vertices)
-    if finite.all():
-        return
-    index = int(np.flatnonzero(~finite.all(axis=1))[0])
+    with np.errstate(invalid="ignore"):  # extremes of what holds a NaN are NaN
+        if vertices.size == 0 or np.isfinite([vertices.min(), vertices.max()]).all():
+            return
+    index = int(np.flatnonzero(~np.isfinite(vertices).all(axis=1))[0])
     x, y = vertices[index]
     raise InvalidMeshError(f"coordinates ({x}, {y}) are not finite", "vertex", index)
 
@@ -124,13 +123,35 @@ class Mesh:
     regions: Float = field(default_factory=lambda: np.empty((0, 4)))
 
     def __post_init__(self) -> None:
+        self._shape()
+        _check_finite(self.vertices)
+        _check_indices(self.triangles, len(self.vertices), "triangle")
+        _check_indices(self.segments, len(self.vertices), "segment")
+
+    @classmethod
+    def sound(cls, **arrays: Any) -> Mesh:
+        """A mesh that its maker answers for: neither indices nor coordinates are looked at.
+
+        Args:
+            arrays: the fields by name; those that are left out have their defaults.
+
+        Raises:
+            InvalidMeshError: a wrong shape or dtype.
+        """
+        mesh = cls.__new__(cls)
+        for each in fields(cls):
+            default = each.default if each.default_factory is MISSING else each.default_factory()
+            object.__setattr__(mesh, each.name, arrays.pop(each.name, default))
+        assert not arrays, f"a mesh has no {', '.join(arrays)}"
+        mesh._shape()
+        return mesh
+
+    def _shape(self) -> None:
+        """Brings all arrays into their shapes and dtypes, or says which of them does not fit."""
         vertices = _real(self.vertices, (None, 2), "vertices")
         triangles = _whole(self.triangles, (None, 3), "triangles")
         segments = _whole(self.segments, (None, 2), "segments")
         n, m, s = len(vertices), len(triangles), len(segments)
-        _check_finite(vertices)
-        _check_indices(triangles, n, "triangle")
-        _check_indices(segments, n, "segment")
         markers = self.segment_markers
         checked: dict[str, NDArray[Any] | None] = {
             "vertices": vertices,
@@ -169,13 +190,12 @@ class Mesh:
             ((u, 2) int32 with the smaller vertex first, sorted; (u,) int32 markers).
         """
         assert self.segment_markers is not None
-        ends = np.sort(self.segments, axis=1)
-        unique, inverse = np.unique(ends, axis=0, return_inverse=True)
-        inverse = inverse.reshape(-1)  # numpy 2.0 kept the axis
+        low, high = self.segments.min(axis=1).astype(np.int64), self.segments.max(axis=1)
+        unique, inverse = np.unique(low << 32 | high, return_inverse=True)  # one number a segment sorts like its ends
         markers = np.zeros(len(unique), np.int32)
         said = np.flatnonzero(self.segment_markers)[::-1]  # later writes win: the first marker is written last
         markers[inverse[said]] = self.segment_markers[said]
-        return unique.astype(np.int32), markers
+        return np.column_stack([unique >> 32, unique & 0xFFFFFFFF]).astype(np.int32), markers
 
     @classmethod
     def from_triangle(cls, data: Mapping[str, Any]) -> Mesh:
