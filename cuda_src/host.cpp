@@ -181,5 +181,32 @@ extern "C" void host_launch_grid(host::Kernel kernel, Index count, const host::S
         other.join();
 }
 
+namespace {
+
+constexpr std::uintptr_t HUGE_PAGE = std::uintptr_t(1) << 21; // what x86-64 and aarch64 have between a page and a gigabyte
+
+// Copies the huge pages begin to end - 1 of those that the target lies in.
+void copy_pages(Index begin, Index end, const host::Slot *arguments) {
+    char *target = host::from_slot<char *>(arguments[0]);
+    const char *source = host::from_slot<const char *>(arguments[1]);
+    const auto start = reinterpret_cast<std::uintptr_t>(target), stop = start + arguments[2];
+    const std::uintptr_t first = start / HUGE_PAGE;
+    const std::uintptr_t from = std::max(start, (first + begin) * HUGE_PAGE);
+    const std::uintptr_t to = std::min(stop, (first + end) * HUGE_PAGE);
+    std::memcpy(target + (from - start), source + (from - start), to - from);
+}
+
+} // namespace
+
+// Copies memory on several threads. Memory that was never touched costs more to get than to write: each huge page is
+// got by one of the threads.
+extern "C" void host_copy(char *target, const char *source, Index bytes, int threads) {
+    if (bytes <= 0)
+        return;
+    const auto start = reinterpret_cast<std::uintptr_t>(target);
+    const host::Slot arguments[] = {start, reinterpret_cast<std::uintptr_t>(source), host::Slot(bytes)};
+    host_launch(copy_pages, Index((start + bytes - 1) / HUGE_PAGE - start / HUGE_PAGE) + 1, arguments, threads, 1);
+}
+
 // What the library was built from (setup.py): Python refuses one that does not fit the declarations it reads.
 extern "C" const char *host_sources() { return HOST_SOURCES; }

@@ -51,10 +51,27 @@ class DeviceArray(ABC):
         self.device.moved[self.dtype] += self.size
         self._upload(checked)
 
-    def download(self) -> NDArray[Any]:
-        """The array as a new numpy array; waits for the work that was launched before."""
+    def download(self, out: NDArray[Any] | None = None) -> NDArray[Any]:
+        """The array as a numpy array; waits for the work that was launched before.
+
+        Args:
+            out: where the elements go, contiguous (same dtype and size, or a table whose rows are the records); by
+                default a new array.
+
+        Returns:
+            `out`, or the new array.
+
+        Raises:
+            ValueError: `out` has another size or dtype, is not contiguous, or cannot be written.
+        """
+        if out is None:
+            out = np.empty(self.size, self.dtype)
+        elif not (out.flags.c_contiguous and out.flags.writeable):
+            raise ValueError("a download goes to a contiguous array that can be written")
+        target = self._checked(out)
         self.device.moved[self.dtype] += self.size
-        return self._download()
+        self._download(target)
+        return out
 
     def detach(self) -> NDArray[Any]:
         """The content as a numpy array, for a device array that is used no more: not copied if possible."""
@@ -65,10 +82,12 @@ class DeviceArray(ABC):
     def _upload(self, values: NDArray[Any]) -> None: ...
 
     @abstractmethod
-    def _download(self) -> NDArray[Any]: ...
+    def _download(self, target: NDArray[Any]) -> None: ...
 
     def _detach(self) -> NDArray[Any]:
-        return self._download()
+        result = np.empty(self.size, self.dtype)
+        self._download(result)
+        return result
 
     @abstractmethod
     def fill(self, value: int) -> None:
@@ -95,10 +114,10 @@ class DeviceArray(ABC):
         if array.dtype != self.dtype:
             if self.dtype.names is None:
                 raise ValueError(f"values of {array.dtype} for a device array of {self.dtype}")
-            array = array.view(self.dtype).reshape(-1)
+            array = array.view(self.dtype)
         if array.size != self.size:
             raise ValueError(f"{array.size} values for a device array of {self.size}")
-        return array
+        return array.reshape(-1)
 
     def _bounds(self, part: slice) -> tuple[int, int]:
         start, stop, step = part.indices(self.size)

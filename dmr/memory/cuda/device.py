@@ -23,6 +23,7 @@ from dmr.memory.arrays import TEAM_SIZE, Device, DeviceArray, DeviceCount, Numbe
 from dmr.memory.cuda.compiler import cubin, device_runtime, launches_children
 from dmr.memory.cuda.cooperative import CooperativeKernel
 from dmr.memory.cuda.graphs import GraphLoop
+from dmr.memory.cuda.staging import Staging
 from dmr.memory.signatures import Signature, signatures
 
 log = logging.getLogger("dmr.memory")
@@ -30,8 +31,6 @@ log = logging.getLogger("dmr.memory")
 BLOCK = 128  # threads a block of an ordinary kernel
 MOST_BLOCKS = 2**20  # beyond this the threads stride
 BLOCKS_IN_FLIGHT = 16  # blocks of BLOCK threads that a multiprocessor holds at once
-STAGING_BYTES = 16 * 2**20  # page-locked, twice: one half travels while the other is filled
-SMALL_BYTES = 4096  # counters and the like: one page-locked buffer, one copy
 
 
 class CudaArray(DeviceArray):
@@ -72,42 +71,10 @@ class CudaArray(DeviceArray):
         return CudaArray(self._cuda, self._allocation, offset, stop - start, self.dtype)
 
     def _upload(self, values: NDArray[Any]) -> None:
-        source = values.view(np.uint8).reshape(-1)
-        for start, buffer, event in self._cuda.staging(source.nbytes):
-            stop = min(start + STAGING_BYTES, source.nbytes)
-            buffer[: stop - start] = source[start:stop]
-            driver.memcpy_htod_async(self.pointer + start, buffer[: stop - start], self._cuda.stream)
-            event.record(self._cuda.stream)
+        self._cuda.staging.upload(values.view(np.uint8), self.pointer)
 
-    def _download(self) -> NDArray[Any]:
-        if 0 < self.nbytes <= SMALL_BYTES:
-            small = self._cuda.small_buffer[: self.nbytes]
-            self._cuda.guarded(lambda: driver.memcpy_dtoh_async(small, self.pointer, self._cuda.stream))
-            self._cuda.synchronize()
-            values: NDArray[Any] = small.copy().view(self.dtype)
-            return values
-        result = np.empty(self.size, self.dtype)
-        target = result.view(np.uint8).reshape(-1)
-        waiting: list[tuple[int, int, Any, Any]] = []
-        for start, buffer, event in self._cuda.staging(self.nbytes):
-            stop = min(start + STAGING_BYTES, self.nbytes)
-            self._cuda.guarded(
-                lambda b=buffer, s=start, e=stop: driver.memcpy_dtoh_async(
-                    b[: e - s], self.pointer + s, self._cuda.stream
-                )
-            )
-            event.record(self._cuda.stream)
-            waiting.append((start, stop, buffer, event))
-            if len(waiting) == 2:
-                self._take(target, *waiting.pop(0))
-        for part in waiting:
-            self._take(target, *part)
-        self._cuda.synchronize()
-        return result
-
-    def _take(self, target: NDArray[np.uint8], start: int, stop: int, buffer: NDArray[np.uint8], event: Any) -> None:
-        self._cuda.guarded(event.synchronize)
-        target[start:stop] = buffer[: stop - start]
+    def _download(self, target: NDArray[Any]) -> None:
+        self._cuda.staging.download(self.pointer, target.view(np.uint8))
 
     def fill(self, value: int) -> None:
         if self.nbytes:
@@ -143,9 +110,7 @@ class CudaDevice(Device):
         self._modules: dict[Path, Any] = {}
         self._kept: list[Any] | None = None  # what is allocated while a graph is recorded
         self._cooperative: dict[str, CooperativeKernel] = {}
-        self._buffers = [driver.pagelocked_empty(STAGING_BYTES, np.uint8) for _ in range(2)]
-        self._events = [driver.Event(driver.event_flags.DISABLE_TIMING) for _ in range(2)]
-        self.small_buffer = driver.pagelocked_empty(SMALL_BYTES, np.uint8)
+        self.staging = Staging(self.stream, self.guarded)
 
     def activate(self) -> None:
         """Makes the primary context current on the calling thread, where another library or device is."""
@@ -182,13 +147,6 @@ class CudaDevice(Device):
         if self._kept is not None:
             self._kept.append(allocation)
         return CudaArray(self, allocation, 0, size, element)
-
-    def staging(self, nbytes: int) -> Any:
-        """The parts of a transfer: (first byte, page-locked buffer, event to record); each buffer is free by then."""
-        for turn, start in enumerate(range(0, nbytes, STAGING_BYTES)):
-            event = self._events[turn % 2]
-            self.guarded(event.synchronize)
-            yield start, self._buffers[turn % 2], event
 
     def loop(self, body: Callable[[], None], stop: DeviceArray) -> GraphLoop:
         self._load(signatures()["launch_again"])  # before the recording, as all other kernels

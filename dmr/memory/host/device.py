@@ -14,6 +14,7 @@ from numpy.typing import DTypeLike, NDArray
 from dmr.errors import OutOfMemoryError
 from dmr.memory.arrays import Device, DeviceArray, DeviceCount, Loop, Number
 from dmr.memory.host.compiler import kernel_address, library
+from dmr.memory.host.copying import copy
 from dmr.memory.signatures import Signature
 
 ALIGNMENT = 64  # a cache line; records are never cut by one more often than they must
@@ -39,10 +40,10 @@ class HostArray(DeviceArray):
         return HostArray(self.device, self.values[start:stop])
 
     def _upload(self, values: NDArray[Any]) -> None:
-        self.values[...] = values
+        copy(self.values, values, self.device.threads)
 
-    def _download(self) -> NDArray[Any]:
-        return self.values.copy()
+    def _download(self, target: NDArray[Any]) -> None:
+        copy(target, self.values, self.device.threads)
 
     def _detach(self) -> NDArray[Any]:
         return self.values
@@ -52,7 +53,7 @@ class HostArray(DeviceArray):
 
     def copy_from(self, source: DeviceArray) -> None:
         assert isinstance(source, HostArray) and source.dtype == self.dtype
-        self.values[: source.size] = source.values
+        copy(self.values[: source.size], source.values, self.device.threads)
 
 
 class HostLoop(Loop):

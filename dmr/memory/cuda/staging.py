@@ -1,0 +1,93 @@
+"""Transfers between a GPU and numpy arrays, through page-locked buffers.
+
+The GPU reads and writes page-locked memory only. The driver would copy a numpy array there and back on one core, at a
+tenth of what the bus can carry; here all cores copy one buffer while the other one travels.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterator
+from functools import cached_property, partial
+from typing import Any, NamedTuple
+
+import numpy as np
+import pycuda.driver as driver
+from numpy.typing import NDArray
+
+from dmr.memory.host.copying import copy
+from dmr.memory.host.device import available_threads
+
+Bytes = NDArray[np.uint8]
+
+SMALL_BYTES = 4096  # counters and the like: one buffer, one copy
+BUFFER_BYTES = 16 * 2**20  # a huge page for each of eight threads
+MOST_THREADS = 16  # more do not copy faster
+
+
+class Part(NamedTuple):
+    """A part of a transfer: its bytes within the whole, the buffer that it passes, what says that it has arrived."""
+
+    start: int
+    stop: int
+    buffer: Bytes
+    arrived: Any
+
+    @property
+    def staged(self) -> Bytes:
+        """The bytes of the buffer that the part takes."""
+        return self.buffer[: self.stop - self.start]
+
+
+class Staging:
+    """The page-locked buffers of one device, and what goes through them on its stream."""
+
+    def __init__(self, stream: Any, guarded: Callable[[Callable[[], Any]], Any]) -> None:
+        """Takes the stream, and what runs a driver call that may report an earlier kernel's fault."""
+        self._stream = stream
+        self._guarded = guarded
+        self._threads = min(available_threads(), MOST_THREADS)
+        self._small: Bytes = driver.pagelocked_empty(SMALL_BYTES, np.uint8)
+
+    @cached_property
+    def _buffers(self) -> list[tuple[Bytes, Any]]:
+        """Two of them, and an event for each; got when something large travels, which small meshes never ask for."""
+        return [
+            (driver.pagelocked_empty(BUFFER_BYTES, np.uint8), driver.Event(driver.event_flags.DISABLE_TIMING))
+            for _ in range(2)
+        ]
+
+    def _parts(self, nbytes: int) -> Iterator[Part]:
+        """The parts of a transfer in turn, each when its buffer is free."""
+        for turn, start in enumerate(range(0, nbytes, BUFFER_BYTES)):
+            buffer, arrived = self._buffers[turn % 2]
+            self._guarded(arrived.synchronize)
+            yield Part(start, min(start + BUFFER_BYTES, nbytes), buffer, arrived)
+
+    def upload(self, source: Bytes, pointer: int) -> None:
+        """Copies bytes into the device's memory; returns when the source is needed no more."""
+        for part in self._parts(source.nbytes):
+            copy(part.staged, source[part.start : part.stop], self._threads)
+            driver.memcpy_htod_async(pointer + part.start, part.staged, self._stream)
+            part.arrived.record(self._stream)
+
+    def download(self, pointer: int, target: Bytes) -> None:
+        """Copies bytes out of the device's memory, when what was launched before is done."""
+        if 0 < target.nbytes <= SMALL_BYTES:
+            small = self._small[: target.nbytes]
+            self._guarded(partial(driver.memcpy_dtoh_async, small, pointer, self._stream))
+            self._guarded(self._stream.synchronize)
+            target[:] = small
+            return
+        travelling: Part | None = None
+        for part in self._parts(target.nbytes):
+            self._guarded(partial(driver.memcpy_dtoh_async, part.staged, pointer + part.start, self._stream))
+            part.arrived.record(self._stream)
+            if travelling is not None:
+                self._take(travelling, target)
+            travelling = part
+        if travelling is not None:
+            self._take(travelling, target)
+
+    def _take(self, part: Part, target: Bytes) -> None:
+        self._guarded(part.arrived.synchronize)
+        copy(target[part.start : part.stop], part.staged, self._threads)
