@@ -28,9 +28,9 @@ FLAGS = (
     "--expt-relaxed-constexpr",
 )
 
-
-# A kernel that launches kernels is compiled as relocatable code, and linked with the device runtime when it is loaded.
+# A kernel that launches kernels is compiled as relocatable code, and linked with the device runtime.
 RELOCATABLE = "-rdc=true"
+LINK = ("-dlink", "-lcudadevrt")
 
 
 def launches_children(source: Path) -> bool:
@@ -41,24 +41,6 @@ def launches_children(source: Path) -> bool:
 def flags(source: Path) -> tuple[str, ...]:
     """What nvcc is told about a `.cu` file, the architecture and the kind of output apart."""
     return (*FLAGS, RELOCATABLE) if launches_children(source) else FLAGS
-
-
-@cache
-def device_runtime() -> Path:
-    """The toolkit's folder that holds the device runtime, libcudadevrt.a, as nvcc itself knows it.
-
-    Raises:
-        DeviceUnavailableError: it is not there.
-    """
-    try:
-        said = subprocess.run(["nvcc", "--dryrun", "-cubin", "x.cu"], capture_output=True, text=True).stderr
-    except OSError as error:
-        raise DeviceUnavailableError(f"nvcc does not run ({error}): the CUDA toolkit must be on the PATH") from None
-    root = re.search(r"^#\$ TOP=(.+)$", said, re.MULTILINE)
-    found = sorted(Path(root[1].strip()).glob("**/libcudadevrt.a")) if root else []
-    if not found:
-        raise DeviceUnavailableError("the CUDA toolkit has no libcudadevrt.a, which launches from the device need")
-    return found[0].parent
 
 
 @cache
@@ -78,7 +60,7 @@ def _headers_hash() -> bytes:
 
 
 def cubin(source: Path, capability: tuple[int, int]) -> Path:
-    """The machine code of one `.cu` file for a compute capability, compiled unless the cache holds it.
+    """The machine code of one `.cu` file for a compute capability, ready to be loaded; made unless the cache holds it.
 
     Raises:
         DeviceUnavailableError: nvcc is missing.
@@ -86,7 +68,8 @@ def cubin(source: Path, capability: tuple[int, int]) -> Path:
     """
     architecture = f"sm_{capability[0]}{capability[1]}"
     digest = hashlib.sha256(source.read_bytes() + _headers_hash())
-    digest.update("\n".join((*flags(source), architecture, _nvcc_version())).encode())
+    linked = launches_children(source)
+    digest.update("\n".join((*flags(source), *LINK * linked, architecture, _nvcc_version())).encode())
     folder = user_cache_path("dmr") / "cubin"
     target = folder / f"{source.stem}-{architecture}-{digest.hexdigest()[:24]}.cubin"
     if target.is_file():
@@ -94,10 +77,18 @@ def cubin(source: Path, capability: tuple[int, int]) -> Path:
     folder.mkdir(parents=True, exist_ok=True)
     log.warning("compiling %s for %s, once (`dmr devices --warm` does it ahead)", source.name, architecture)
     with tempfile.TemporaryDirectory(dir=folder) as scratch:
-        made = Path(scratch) / "out.cubin"
-        command = ["nvcc", *flags(source), f"-arch={architecture}", "-cubin", "-I", str(source_folder())]
-        outcome = subprocess.run([*command, "-o", str(made), str(source)], capture_output=True, text=True)
-        if outcome.returncode:
-            raise InternalError(f"nvcc could not compile {source.name}:\n{outcome.stderr or outcome.stdout}")
+        made = Path(scratch) / "compiled.cubin"
+        _nvcc(*flags(source), "-I", str(source_folder()), architecture=architecture, source=source, made=made)
+        if linked:
+            whole = Path(scratch) / "linked.cubin"
+            _nvcc(*LINK, architecture=architecture, source=made, made=whole)
+            made = whole
         made.replace(target)  # whole or not at all, also when two processes compile at once
     return target
+
+
+def _nvcc(*options: str, architecture: str, source: Path, made: Path) -> None:
+    command = ["nvcc", f"-arch={architecture}", "-cubin", "-o", str(made), str(source), *options]
+    outcome = subprocess.run(command, capture_output=True, text=True)
+    if outcome.returncode:
+        raise InternalError(f"nvcc could not make {made.name} of {source.name}:\n{outcome.stderr or outcome.stdout}")

@@ -15,12 +15,11 @@ from typing import Any
 import numpy as np
 import pycuda.driver as driver
 from numpy.typing import DTypeLike, NDArray
-from pycuda.compiler import DynamicModule
 from pycuda.tools import DeviceMemoryPool
 
 from dmr.errors import InternalError, OutOfMemoryError
 from dmr.memory.arrays import TEAM_SIZE, Device, DeviceArray, DeviceCount, Number, bound_of
-from dmr.memory.cuda.compiler import cubin, device_runtime, launches_children
+from dmr.memory.cuda.compiler import cubin
 from dmr.memory.cuda.cooperative import CooperativeKernel
 from dmr.memory.cuda.graphs import GraphLoop
 from dmr.memory.cuda.staging import Staging
@@ -198,9 +197,7 @@ class CudaDevice(Device):
         if module is None:
             if not self._modules:
                 self.warm()  # the first use of a new version compiles all modules at once, side by side
-            compiled = cubin(signature.source, self.capability)
-            linked = launches_children(signature.source)
-            module = _linked(compiled) if linked else driver.module_from_file(str(compiled))
+            module = driver.module_from_file(str(cubin(signature.source, self.capability)))
             self._modules[signature.source] = module
         function = module.get_function(signature.name)
         function.prepare("qPq" + signature.letters)
@@ -232,17 +229,6 @@ class CudaDevice(Device):
         except driver.Error as error:
             last = ", ".join(list(self.launches)[-3:])
             raise InternalError(f"a kernel failed on {self.description}: {error} (kernels used last: {last})") from None
-
-
-def _linked(compiled: Path) -> Any:
-    """A module of relocatable code, linked with the device runtime, without which a kernel can launch no kernel."""
-    module = DynamicModule(cuda_libdir=str(device_runtime()))
-    module.add_file(str(compiled), driver.jit_input_type.CUBIN)
-    module.add_stdlib("cudadevrt")
-    try:
-        return module.link().module
-    except driver.Error as error:
-        raise InternalError(f"{compiled.name} could not be linked with the device runtime: {error}") from None
 
 
 @cache
