@@ -41,19 +41,18 @@ KERNEL(make_triangles, const int32 *corners, const int32 *rank, const int32 *ord
 }
 
 // Back to the user's numbers: input vertices have their own again, Steiner points keep theirs.
-KERNEL(restore_triangles, const Triangle *triangles, const Subsegment *subsegments, const int32 *order,
-       int32 input_vertices, int32 *corners, int32 *neighbours) {
-    FOR_RANGE (t) {
-        const Triangle made = triangles[t];
+KERNEL(restore_corners, const Triangle *triangles, const int32 *order, int32 input_vertices, int32 *corners) {
+    FOR_RANGE (t)
         for (int k = 0; k < 3; ++k) {
-            const int32 v = made.vertex[k], link = made.link[k];
+            const int32 v = triangles[t].vertex[k];
             corners[3 * t + k] = v < input_vertices ? order[v] : v;
-            int32 across = link;
-            if (link < 0) {
-                const Subsegment s = subsegments[~link];
-                across = s.left == int32(t) ? s.right : s.left;
-            }
-            neighbours[3 * t + k] = across;
         }
+}
+
+KERNEL(restore_ends, const Subsegment *subsegments, const int32 *order, int32 input_vertices, int32 *ends) {
+    FOR_RANGE (s) {
+        const int32 u = subsegments[s].from, v = subsegments[s].to;
+        ends[2 * s] = u < input_vertices ? order[u] : u;
+        ends[2 * s + 1] = v < input_vertices ? order[v] : v;
     }
 }

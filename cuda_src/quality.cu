@@ -36,20 +36,3 @@ KERNEL(flag_given_up, const uint32 *quality, int32 *flags) {
     FOR_RANGE (t)
         flags[t] = (quality[t] & GIVEN_UP) != 0;
 }
-
-// The cosines of each triangle's smallest and largest angle: what the least and the largest angle of a mesh are found by.
-KERNEL(angle_cosines, const Triangle *triangles, const Point *points, float64 *smallest, float64 *largest) {
-    FOR_RANGE (i) {
-        const Triangle t = triangles[i];
-        float64 low = 1.0, high = -1.0;
-        for (int k = 0; k < 3; ++k) {
-            const Point p = points[t.vertex[k]], q = points[edge_from(t, k)], r = points[edge_to(t, k)];
-            const float64 dot = (q.x - p.x) * (r.x - p.x) + (q.y - p.y) * (r.y - p.y);
-            const float64 cosine = dot / (square_root(squared_length(p, q)) * square_root(squared_length(p, r)));
-            low = cosine < low ? cosine : low;
-            high = cosine > high ? cosine : high;
-        }
-        smallest[i] = high;
-        largest[i] = low;
-    }
-}

@@ -14,6 +14,8 @@ from __future__ import annotations
 
 from dmr.memory.arrays import Device, DeviceArray, DeviceCount, Loop, Number, bound_of
 from dmr.memory.discovery import DeviceInfo, devices, open_device, warm
+from dmr.memory.host.copying import copy
+from dmr.memory.host.device import available_threads
 from dmr.memory.primitives import argsort, compact, flagged_indices, minmax_float64, scan, sum_float64, total
 from dmr.memory.signatures import Argument, Packed, pack, register_record, signatures
 
@@ -27,8 +29,10 @@ __all__ = [
     "Number",
     "Packed",
     "argsort",
+    "available_threads",
     "bound_of",
     "compact",
+    "copy",
     "devices",
     "flagged_indices",
     "minmax_float64",

@@ -7,7 +7,7 @@ from dataclasses import dataclass
 import numpy as np
 
 from dmr.errors import OutOfMemoryError
-from dmr.memory import Device, DeviceArray, Packed, pack
+from dmr.memory import Device, DeviceArray, Packed, available_threads, copy, pack
 from dmr.meshes import Float, Int, Mesh
 
 MOST_TRIANGLES = 2**29 - 1  # half-edges are triangle << 2 | edge in 32 bits
@@ -123,18 +123,16 @@ class DeviceMesh:
         """The mesh in the user's numbers, with what `source`, the input, carried."""
         device = self.device
         corners = device.empty(3 * self.slots, np.int32)
-        neighbours = device.empty(3 * self.slots, np.int32)
-        device.launch(
-            "restore_triangles", self.slots, self.triangles, self.subsegments, self.order, self.input_vertices,
-            corners, neighbours,
-        )  # fmt: skip
-        new = self.points[self.input_vertices : self.vertices].download().view(np.float64).reshape(-1, 2)
+        device.launch("restore_corners", self.slots, self.triangles, self.order, self.input_vertices, corners)
+        vertices = np.empty((self.vertices, 2))
+        copy(vertices[: self.input_vertices], source.vertices, device.threads or available_threads())
+        self.points[self.input_vertices : self.vertices].download(out=vertices[self.input_vertices :])
         ancestor = None if self.ancestor is None else self.ancestor[: self.slots].download()
         segments, origins = self._segments()
         assert source.triangle_attributes is not None
-        mesh = Mesh(
-            np.concatenate([source.vertices, new]),
-            corners.detach().reshape(-1, 3),
+        return Mesh.sound(
+            vertices=vertices,
+            triangles=corners.detach().reshape(-1, 3),
             segments=segments,
             segment_markers=self._segment_markers(source, origins),
             vertex_markers=self._vertex_markers(source),
@@ -144,23 +142,17 @@ class DeviceMesh:
             holes=source.holes,
             regions=source.regions,
         )
-        mesh.__dict__["neighbours"] = neighbours.detach().reshape(-1, 3)
-        return mesh
 
     def _segments(self) -> tuple[Int, Int]:
         """The pieces of the segments that the user named, and the number of the segment each is a piece of."""
         if self.named == 0:
             return np.empty((0, 2), np.int32), np.empty(0, np.int32)
-        pieces = self.subsegments[: self.subsegments_count].download()
-        origins = self.subsegment_origin[: self.subsegments_count].download()
+        count = self.subsegments_count
+        ends = self.device.empty(2 * count, np.int32)
+        self.device.launch("restore_ends", count, self.subsegments, self.order, self.input_vertices, ends)
+        origins = self.subsegment_origin[:count].download()
         named = origins < self.named
-        ends = np.column_stack([pieces["from"][named], pieces["to"][named]])
-        return self._user_numbers(ends), origins[named]
-
-    def _user_numbers(self, vertices: Int) -> Int:
-        order = self.order.download()
-        given = vertices < self.input_vertices
-        return np.where(given, order[np.where(given, vertices, 0)], vertices).astype(np.int32)
+        return ends.detach().reshape(-1, 2)[named], origins[named]
 
     def _segment_markers(self, source: Mesh, origins: Int) -> Int | None:
         if self.named == 0:

@@ -10,7 +10,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from dmr.memory import Device, minmax_float64
+from dmr.memory import Device, flagged_indices, minmax_float64
 from dmr.meshes import Mesh
 from dmr.options import RefineOptions
 from dmr.pipeline.cavities import Outcome, Tally
@@ -21,6 +21,8 @@ from dmr.results import Refinement, Round
 
 # The flags of a quality word (cuda_src/quality.cuh).
 BAD, GIVEN_UP, FORCED, HELD = (np.uint32(1 << bit) for bit in (31, 30, 29, 26))
+
+TILE = 4096  # TILE of cuda_src/angles.cu
 
 
 class Ledger:
@@ -144,20 +146,27 @@ class Ledger:
 
 def _angle_range(state: DeviceMesh) -> tuple[float, float]:
     """The least and the largest angle of the mesh, in degrees."""
-    smallest = state.device.empty(state.slots, np.float64)
-    largest = state.device.empty(state.slots, np.float64)
-    state.device.launch("angle_cosines", state.slots, state.triangles, state.points, smallest, largest)
-    least_cosine, most_cosine = minmax_float64(largest, smallest)
+    device = state.device
+    tiles = device.tiles(state.slots, TILE)
+    low, high = device.empty(tiles, np.float64), device.empty(tiles, np.float64)
+    device.launch("angle_tiles", tiles, state.triangles, state.points, state.slots, low, high)
+    least_cosine, most_cosine = minmax_float64(low, high)
     return math.degrees(math.acos(min(most_cosine, 1.0))), math.degrees(math.acos(max(least_cosine, -1.0)))
 
 
 def _unrefined(state: DeviceMesh, stopped: str | None) -> dict[str, NDArray[Any]]:
     """The triangles that miss a bound, by reason."""
-    quality = state.quality[: state.slots].download()
+    device = state.device
+    flags = device.empty(state.slots, np.int32)
+    device.launch("flag_words", state.slots, state.quality, BAD | GIVEN_UP | FORCED | HELD, flags)
+    left, count = flagged_indices(flags)
+    words = device.empty(count, np.uint32)
+    device.launch("gather_uint32", count, state.quality, left, words)
+    triangles, quality = left.download(), words.download()
     reasons = {
         "small_input_angle": (quality & FORCED) != 0,
         "precision": (quality & (GIVEN_UP | HELD)) == GIVEN_UP,
         "kept_segment": (quality & HELD) != 0,
         stopped or "unfinished": (quality & (BAD | GIVEN_UP)) == BAD,
     }
-    return {reason: np.flatnonzero(flags).astype(np.int32) for reason, flags in reasons.items() if flags.any()}
+    return {reason: triangles[found] for reason, found in reasons.items() if found.any()}
