@@ -3,6 +3,7 @@
 
 constexpr int ITEMS = 16;                 // triangles a member
 constexpr int TILE = TEAM_SIZE * ITEMS;   // triangles a team (TILE in dmr/pipeline/ledger.py)
+constexpr Index AHEAD = 8;                // a CPU asks for the points of a triangle so many turns before it needs them
 
 // What a cosine's square, with its sign, may be off by: far more than rounding accounts for, and far less than angles
 // differ by. Roots and quotients are only for angles that may be the least or the largest so far.
@@ -37,8 +38,13 @@ TEAM_KERNEL(angle_tiles, const Triangle *triangles, const Point *points, int64 c
             low[member] = 1.0;
             high[member] = -1.0;
             const Index begin = tile * TILE + Index(member) * ITEMS;
-            for (Index i = begin; i < begin + ITEMS && i < count; ++i)
+            const Index end = begin + ITEMS < count ? begin + ITEMS : count;
+            for (Index i = begin; i < end; ++i) {
+                if (i + AHEAD < count)
+                    for (int k = 0; k < 3; ++k)
+                        prefetch(&points[triangles[i + AHEAD].vertex[k]]);
                 widen(triangles[i], points, low[member], high[member]);
+            }
         }
         for (int reach = TEAM_SIZE / 2; reach > 0; reach /= 2)
             FOR_MEMBERS (member)

@@ -25,42 +25,62 @@ KERNEL(orient_triangles, const Point *points, int32 *corners, int32 *turned, int
     }
 }
 
+// A triangle of which nothing is known but its corners.
+struct Corners {
+    int32 vertex[3];
+};
+
+template <class Cornered> INLINE void count_out(const Cornered &triangle, int32 *counts) {
+    for (int k = 0; k < 3; ++k)
+        atomic_add(&counts[triangle.vertex[k]], 1);
+}
+
+template <class Cornered>
+INLINE void list_out(Index t, const Cornered &triangle, const int32 *first, int32 *filled, int32 *half_edges) {
+    for (int k = 0; k < 3; ++k) {
+        const int32 from = triangle.vertex[next_corner(k)];
+        half_edges[first[from] + atomic_add(&filled[from], 1)] = int32(t) << 2 | k;
+    }
+}
+
+// Visits the triangles on both sides of an edge: visit(half_edge, true) for u -> v, visit(half_edge, false) for v -> u;
+// more than one each only where triangles overlap. They are looked for at the end with fewer triangles, so that a hub of
+// many triangles is not gone through for each of them: a triangle with an edge out of a vertex has one into it as well,
+// the edge before.
+template <class Cornered, class Visit>
+INLINE void for_sides(const Cornered *triangles, const int32 *first, const int32 *half_edges, int32 u, int32 v,
+                      Visit visit) {
+    const bool at_u = first[u + 1] - first[u] <= first[v + 1] - first[v];
+    const int32 near = at_u ? u : v, far = at_u ? v : u;
+    for (int32 place = first[near], last = first[near + 1]; place < last; ++place) {
+        const int32 t = half_edges[place] >> 2;
+        const int out = half_edges[place] & 3;
+        if (triangles[t].vertex[previous_corner(out)] == far)
+            visit(half_edges[place], at_u);
+        if (triangles[t].vertex[out] == far)
+            visit(t << 2 | previous_corner(out), !at_u);
+    }
+}
+
 KERNEL(count_edges_out, const Triangle *triangles, int32 *counts) {
     FOR_RANGE (t)
-        for (int k = 0; k < 3; ++k)
-            atomic_add(&counts[triangles[t].vertex[k]], 1);
+        count_out(triangles[t], counts);
+}
+
+KERNEL(count_sides_out, const Corners *triangles, int32 *counts) {
+    FOR_RANGE (t)
+        count_out(triangles[t], counts);
 }
 
 // filled[v] counts up from 0; half-edges are triangle << 2 | edge.
 KERNEL(list_edges_out, const Triangle *triangles, const int32 *first, int32 *filled, int32 *half_edges) {
     FOR_RANGE (t)
-        for (int k = 0; k < 3; ++k) {
-            const int32 from = edge_from(triangles[t], k);
-            half_edges[first[from] + atomic_add(&filled[from], 1)] = int32(t) << 2 | k;
-        }
+        list_out(t, triangles[t], first, filled, half_edges);
 }
 
-// Visits the half-edges u -> v (more than one only where triangles overlap). They are looked for at the end with fewer
-// triangles, so that a hub of many triangles is not gone through for each of them: a triangle with an edge out of v has
-// one into v as well, the edge before.
-template <class Visit>
-INLINE void for_half_edges(const Triangle *triangles, const int32 *first, const int32 *half_edges, int32 u, int32 v,
-                           Visit visit) {
-    const bool at_start = first[u + 1] - first[u] <= first[v + 1] - first[v];
-    const int32 end = at_start ? u : v;
-    for (int32 place = first[end]; place < first[end + 1]; ++place) {
-        const int32 t = half_edges[place] >> 2;
-        const int out = half_edges[place] & 3, e = at_start ? out : previous_corner(out);
-        if (edge_from(triangles[t], e) == u && edge_to(triangles[t], e) == v)
-            visit(t << 2 | e);
-    }
-}
-
-// The half-edge u -> v, or NOTHING.
-INLINE int32 find_half_edge(const Triangle *triangles, const int32 *first, const int32 *half_edges, int32 u, int32 v) {
-    int32 found = NOTHING;
-    for_half_edges(triangles, first, half_edges, u, v, [&](int32 half_edge) { found = half_edge; });
-    return found;
+KERNEL(list_sides_out, const Corners *triangles, const int32 *first, int32 *filled, int32 *half_edges) {
+    FOR_RANGE (t)
+        list_out(t, triangles[t], first, filled, half_edges);
 }
 
 // Links all triangles; an edge that two triangles have on the same side is reported by the greater of their
@@ -69,14 +89,35 @@ KERNEL(link_triangles, const int32 *first, const int32 *half_edges, const int32 
        int32 *overlapping) {
     FOR_RANGE (t)
         for (int k = 0; k < 3; ++k) {
-            const int32 from = edge_from(triangles[t], k), to = edge_to(triangles[t], k);
-            const int32 across = find_half_edge(triangles, first, half_edges, to, from);
-            triangles[t].link[k] = across == NOTHING ? UNLINKED : across >> 2;
-            for_half_edges(triangles, first, half_edges, from, to, [&](int32 half_edge) {
-                const int32 twin = half_edge >> 2;
-                if (twin != t)
-                    atomic_min(overlapping, order[twin] > order[t] ? order[twin] : order[t]);
-            });
+            int32 across = UNLINKED;
+            const auto side = [&](int32 half_edge, bool same) {
+                const int32 other = half_edge >> 2;
+                if (!same)
+                    across = other;
+                else if (other != t)
+                    atomic_min(overlapping, order[other] > order[t] ? order[other] : order[t]);
+            };
+            for_sides(triangles, first, half_edges, edge_from(triangles[t], k), edge_to(triangles[t], k), side);
+            triangles[t].link[k] = across;
+        }
+}
+
+// The same for nothing but corners: the triangle across each edge, or NOTHING. `overlapping` becomes 1 where an edge is
+// found twice on one side.
+KERNEL(find_neighbours, const Corners *triangles, const int32 *first, const int32 *half_edges, int32 *neighbours,
+       int32 *overlapping) {
+    FOR_RANGE (t)
+        for (int k = 0; k < 3; ++k) {
+            int32 across = NOTHING;
+            const auto side = [&](int32 half_edge, bool same) {
+                if (!same)
+                    across = half_edge >> 2;
+                else if (half_edge != (int32(t) << 2 | k))
+                    atomic_max(overlapping, 1);
+            };
+            const int32(&vertex)[3] = triangles[t].vertex;
+            for_sides(triangles, first, half_edges, vertex[next_corner(k)], vertex[previous_corner(k)], side);
+            neighbours[3 * t + k] = across;
         }
 }
 
@@ -101,14 +142,15 @@ KERNEL(report_windings, const int32 *windings, const int32 *order, int32 *folded
             atomic_min(folded, order[v]);
 }
 
-// Constrained edges that the user named become subsegments 0, 1, ...; ends are vertex ranks. A segment that is no edge
-// of the mesh is reported.
-KERNEL(attach_segments, const int32 *ends, const int32 *first, const int32 *half_edges, Triangle *triangles,
-       Subsegment *subsegments, int32 *missing) {
+// Constrained edges that the user named become subsegments 0, 1, ...; ends are in the user's numbers. A segment that is
+// no edge of the mesh is reported.
+KERNEL(attach_segments, const int32 *ends, const int32 *rank, const int32 *first, const int32 *half_edges,
+       Triangle *triangles, Subsegment *subsegments, int32 *missing) {
     FOR_RANGE (s) {
-        int32 from = ends[2 * s], to = ends[2 * s + 1];
-        int32 left = find_half_edge(triangles, first, half_edges, from, to);
-        int32 right = find_half_edge(triangles, first, half_edges, to, from);
+        int32 from = rank[ends[2 * s]], to = rank[ends[2 * s + 1]];
+        int32 left = NOTHING, right = NOTHING;
+        for_sides(triangles, first, half_edges, from, to,
+                  [&](int32 half_edge, bool same) { (same ? left : right) = half_edge; });
         if (left == NOTHING && right == NOTHING) {
             atomic_min(missing, int32(s));
             continue;

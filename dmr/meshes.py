@@ -178,9 +178,13 @@ class Mesh:
     def neighbours(self) -> Int:
         """(m, 3) int32: entry k is the triangle across the edge opposite corner k, -1 where there is none.
 
+        Found when it is first asked for, on all cores.
+
         Raises:
             InvalidMeshError: an edge with two triangles on the same side.
         """
+        from dmr.adjacency import find_neighbours
+
         return _frozen(find_neighbours(self.triangles, len(self.vertices)))
 
     def unique_segments(self) -> tuple[Int, Int]:
@@ -286,34 +290,3 @@ class Pslg:
 
     def __repr__(self) -> str:
         return f"Pslg({len(self.vertices)} vertices, {len(self.segments)} segments, {len(self.holes)} holes)"
-
-
-def find_neighbours(triangles: Int, vertex_count: int) -> Int:
-    """The neighbour table of a triangle list, by one sort of its directed edges.
-
-    Args:
-        triangles: (m, 3) int32, counter-clockwise.
-        vertex_count: how many vertices there are.
-
-    Returns:
-        (m, 3) int32, -1 where an edge has no triangle on its other side.
-
-    Raises:
-        InvalidMeshError: a directed edge that two triangles share (overlap, or an edge of three triangles).
-    """
-    starts = triangles[:, [1, 2, 0]].ravel().astype(np.int64)
-    ends = triangles[:, [2, 0, 1]].ravel().astype(np.int64)
-    forward = starts * vertex_count + ends
-    order = np.argsort(forward, kind="stable")
-    ordered = forward[order]
-    twice = np.flatnonzero(ordered[1:] == ordered[:-1])
-    if twice.size:
-        first, second = order[twice[0]], order[twice[0] + 1]
-        u, v = int(starts[first]), int(ends[first])
-        raise InvalidMeshError(
-            f"lies on the same side of edge ({u}, {v}) as triangle {first // 3}", "triangle", int(second // 3)
-        )
-    backward = ends * vertex_count + starts
-    place = np.minimum(np.searchsorted(ordered, backward), max(len(ordered) - 1, 0))
-    found = ordered[place] == backward if len(ordered) else np.zeros(0, bool)
-    return np.where(found, order[place] // 3, -1).astype(np.int32).reshape(-1, 3)
