@@ -3,6 +3,8 @@
 #include "curve.cuh"
 #include "triangles.cuh"
 
+constexpr int ITEMS = 8;                // points a member of a survey
+constexpr int TILE = TEAM_SIZE * ITEMS; // points a team (TILE in dmr/pipeline/admission.py)
 constexpr int CURVE_LEVELS = 16; // two bits of the key each; the host's scale fits it (dmr/pipeline/admission.py)
 
 KERNEL(curve_keys, const Point *points, float64 low_x, float64 low_y, float64 scale, uint32 *keys) {
@@ -11,12 +13,62 @@ KERNEL(curve_keys, const Point *points, float64 low_x, float64 low_y, float64 sc
                                         curve_cell(points[v].y, low_y, scale, CURVE_LEVELS), CURVE_LEVELS);
 }
 
+struct Box {
+    float64 low_x, low_y, high_x, high_y;
+};
+
+INLINE bool usable(float64 x, float64 smallest, float64 largest) {
+    return magnitude(x) <= largest && (magnitude(x) >= smallest || x == 0.0); // not a number is neither
+}
+
+// The boxes around tiles of points; `unusable` becomes 1 where a coordinate is outside the range of the predicates.
+TEAM_KERNEL(survey_points, const Point *points, int64 count, float64 smallest, float64 largest, Box *boxes,
+            int32 *unusable) {
+    TEAM_SHARED(Box, box, TEAM_SIZE);
+    FOR_TEAMS (tile) {
+        FOR_MEMBERS (member) {
+            Box &own = box[member];
+            own = {INFINITE, INFINITE, -INFINITE, -INFINITE};
+            for (int item = 0; item < ITEMS; ++item) {
+                const Index i = tile * TILE + Index(item) * TEAM_SIZE + member;
+                if (i >= count)
+                    break;
+                const Point p = points[i];
+                own = {p.x < own.low_x ? p.x : own.low_x, p.y < own.low_y ? p.y : own.low_y,
+                       p.x > own.high_x ? p.x : own.high_x, p.y > own.high_y ? p.y : own.high_y};
+                if (!usable(p.x, smallest, largest) || !usable(p.y, smallest, largest))
+                    atomic_max(unusable, 1);
+            }
+        }
+        for (int reach = TEAM_SIZE / 2; reach > 0; reach /= 2)
+            FOR_MEMBERS (member)
+                if (member < reach) {
+                    Box &own = box[member];
+                    const Box other = box[member + reach];
+                    own = {other.low_x < own.low_x ? other.low_x : own.low_x,
+                           other.low_y < own.low_y ? other.low_y : own.low_y,
+                           other.high_x > own.high_x ? other.high_x : own.high_x,
+                           other.high_y > own.high_y ? other.high_y : own.high_y};
+                }
+        FOR_MEMBERS (member)
+            if (member == 0)
+                boxes[tile] = box[0];
+    }
+}
+
 // ordered[i] = points[order[i]], and rank[order[i]] = i.
 KERNEL(reorder_points, const Point *points, const int32 *order, Point *ordered, int32 *rank) {
     FOR_RANGE (i) {
         ordered[i] = points[order[i]];
         rank[order[i]] = int32(i);
     }
+}
+
+// ordered row i = row order[i] of a table.
+KERNEL(reorder_rows, const float64 *rows, const int32 *order, int32 width, float64 *ordered) {
+    FOR_RANGE (i)
+        for (int32 column = 0; column < width; ++column)
+            ordered[i * width + column] = rows[Index(order[i]) * width + column];
 }
 
 // The least rank of each triangle's corners: what triangles are sorted by.

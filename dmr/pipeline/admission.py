@@ -14,17 +14,20 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from dmr.coordinates import check_coordinates
+from dmr.coordinates import LARGEST, SMALLEST, SMALLEST_EXTENT, check_coordinates
 from dmr.errors import InvalidMeshError
-from dmr.exact.sweep import OverlapError, sweep_boundary
 from dmr.memory import Device, DeviceArray, argsort, scan, total
-from dmr.meshes import Float, Int, Mesh
+from dmr.meshes import Int, Mesh
+from dmr.pipeline.boundary import Outline, check_boundary, outline_of
 from dmr.pipeline.corners import acute_corners, anchors
 from dmr.pipeline.device_mesh import DeviceMesh
-from dmr.pipeline.records import POINT, SUBSEGMENT, TRIANGLE
+from dmr.pipeline.records import BOX, POINT, SUBSEGMENT, TRIANGLE
 
 log = logging.getLogger("dmr")
 
+Box = tuple[tuple[float, float], tuple[float, float]]  # the least x and y, the largest x and y
+
+TILE = 2048  # TILE of cuda_src/ordering.cu
 NONE = 2**31 - 1  # NONE of cuda_src/topology.cu
 INPUT_VERTEX = -2
 KEPT = 3  # of Wish, cuda_src/encroachment.cuh
@@ -45,16 +48,16 @@ def admit(mesh: Mesh, device: Device, keep_segments: str = "none") -> tuple[Devi
         InvalidMeshError: the arrays are no valid triangulation; names the element.
         OutOfMemoryError: the device has no room.
     """
-    check_coordinates(mesh.vertices)
+    given_points = device.array(mesh.vertices, POINT)
+    box = _survey(mesh, device, given_points)
     if len(mesh.triangles) == 0:
         raise InvalidMeshError("the mesh has no triangles")
     notes: list[str] = []
-    given_points = device.array(mesh.vertices, POINT)
     corners = device.array(mesh.triangles)
     turned = _orient(device, given_points, corners, len(mesh.triangles))
     if turned:
         notes.append(f"{turned} clockwise triangles were turned around")
-    order, rank, points = _order_vertices(mesh, device, given_points)
+    order, rank, points = _order_vertices(device, given_points, box)
     triangle_order = _order_triangles(device, corners, rank, len(mesh.triangles))
     triangles = device.empty(len(mesh.triangles), TRIANGLE)
     device.launch("make_triangles", len(mesh.triangles), corners, rank, triangle_order, triangles)
@@ -67,15 +70,15 @@ def admit(mesh: Mesh, device: Device, keep_segments: str = "none") -> tuple[Devi
     bounded = mesh.area_bounds is not None
     width = 0 if mesh.vertex_attributes is None else mesh.vertex_attributes.shape[1]
     n, m, s = len(mesh.vertices), len(mesh.triangles), subsegments.size
-    vertex_origin = device.array(np.full(n, INPUT_VERTEX, np.int32))
+    vertex_origin = device.empty(n, np.int32)
+    device.launch("fill_int32", n, INPUT_VERTEX, vertex_origin)
     subsegment_origin = device.empty(s, np.int32)
     device.launch("fill_indices", s, subsegment_origin)
     input_segments = device.empty(s, SUBSEGMENT)
     input_segments.copy_from(subsegments)
-    host_segments = subsegments.download()
-    host_points = points.download().view(np.float64).reshape(-1, 2)
-    _check_boundary(host_segments, host_points, order, triangle_order)
-    acute = acute_corners(host_segments, host_points)
+    outline = outline_of(subsegments, points)
+    check_boundary(outline, order, triangle_order)
+    acute, anchor = _mark_corners(device, outline, n)
     state = DeviceMesh(
         device=device,
         vertices=n,
@@ -91,10 +94,10 @@ def admit(mesh: Mesh, device: Device, keep_segments: str = "none") -> tuple[Devi
         vertex_origin=vertex_origin,
         vertex_parameter=device.zeros(n, np.float64),
         subsegment_origin=subsegment_origin,
-        wishes=device.array(_wishes(host_segments, keep_segments)),
+        wishes=device.array(_wishes(outline.subsegments, keep_segments)),
         input_segments=input_segments,
-        acute=device.array(acute),
-        anchor=device.array(anchors(host_segments, acute)),
+        acute=acute,
+        anchor=anchor,
         ancestor=triangle_order if carries or bounded else None,
         area_bounds=device.array(mesh.area_bounds) if mesh.area_bounds is not None else None,
         attributes=_attributes(mesh, device, order) if width else None,
@@ -115,13 +118,25 @@ def _orient(device: Device, points: DeviceArray, corners: DeviceArray, count: in
     return int(turned.download()[0])
 
 
-def _order_vertices(mesh: Mesh, device: Device, given: DeviceArray) -> tuple[DeviceArray, DeviceArray, DeviceArray]:
+def _survey(mesh: Mesh, device: Device, points: DeviceArray) -> Box:
+    """Where the vertices lie, after a check of their coordinates."""
+    tiles = device.tiles(points.size, TILE)
+    boxes, unusable = device.empty(tiles, BOX), device.zeros(1, np.int32)
+    device.launch("survey_points", tiles, points, points.size, SMALLEST, LARGEST, boxes, unusable)
+    found = boxes.download()
+    low = float(found["low_x"].min(initial=np.inf)), float(found["low_y"].min(initial=np.inf))
+    high = float(found["high_x"].max(initial=-np.inf)), float(found["high_y"].max(initial=-np.inf))
+    if unusable.download()[0] or (tiles and max(map(abs, (*low, *high))) < SMALLEST_EXTENT):
+        check_coordinates(mesh.vertices)  # says what is wrong, and where
+    return low, high
+
+
+def _order_vertices(device: Device, given: DeviceArray, box: Box) -> tuple[DeviceArray, DeviceArray, DeviceArray]:
     """(order, rank, points): the user's number of each place, the place of each number, the points in place."""
-    n = len(mesh.vertices)
-    low, high = mesh.vertices.min(axis=0), mesh.vertices.max(axis=0)
-    extent = float((high - low).max())
+    n = given.size
+    (low_x, low_y), (high_x, high_y) = box
     keys = device.empty(n, np.uint32)
-    device.launch("curve_keys", n, given, float(low[0]), float(low[1]), 65536.0 / extent, keys)
+    device.launch("curve_keys", n, given, low_x, low_y, 65536.0 / max(high_x - low_x, high_y - low_y), keys)
     order = argsort(keys)
     points, rank = device.empty(n, POINT), device.empty(n, np.int32)
     device.launch("reorder_points", n, given, order, points, rank)
@@ -170,12 +185,11 @@ def _attach_segments(
     """Subsegments: first the segments that the user named, then every other boundary edge."""
     ends, _ = mesh.unique_segments()
     named = len(ends)
-    rank_of = rank.download() if named else np.empty(0, np.int32)
     found = device.empty(named, SUBSEGMENT)
     missing = device.array(np.array([NONE], np.int32))
     if named:
-        user_ends = device.array(rank_of[ends].astype(np.int32).reshape(-1))
-        device.launch("attach_segments", named, user_ends, first, half_edges, triangles, found, missing)
+        given = device.array(ends.reshape(-1))
+        device.launch("attach_segments", named, given, rank, first, half_edges, triangles, found, missing)
         index = int(missing.download()[0])
         if index != NONE:
             u, v = (int(w) for w in ends[index])
@@ -192,58 +206,6 @@ def _attach_segments(
     return named, subsegments
 
 
-def _check_boundary(
-    subsegments: NDArray[Any], points: NDArray[np.float64], order: DeviceArray, triangle_order: DeviceArray
-) -> None:
-    """The boundary does not cross itself, and no part of the mesh lies within another."""
-    boundary = subsegments[subsegments["right"] < 0]
-    tails, heads = boundary["from"], boundary["to"]
-    _check_touching(tails, points, order)
-    if _convex(points[tails], points[heads], tails, heads):
-        return
-    try:
-        sweep_boundary(points[tails], points[heads])
-    except OverlapError as found:
-        ends = order.download()[[tails[found.edge], heads[found.edge]]]
-        raise InvalidMeshError(
-            f"its boundary edge of vertices {ends[0]} and {ends[1]} {found}",
-            "triangle",
-            int(triangle_order.download()[boundary["left"][found.edge]]),
-        ) from None
-
-
-def _check_touching(tails: Int, points: Float, order: DeviceArray) -> None:
-    """Parts that meet in a point share the vertex there: no two boundary vertices have the same coordinates."""
-    vertices = np.unique(tails)
-    places, first, count = np.unique(points[vertices], axis=0, return_index=True, return_counts=True)
-    if len(places) == len(vertices):
-        return
-    twice = np.flatnonzero(count > 1)[0]
-    one = vertices[first[twice]]
-    other = next(int(v) for v in vertices if v != one and (points[v] == points[one]).all())
-    low, high = sorted(int(v) for v in order.download()[[one, other]])
-    raise InvalidMeshError(
-        f"has the same coordinates as vertex {low}: where parts meet they must share one", "vertex", high
-    )
-
-
-def _convex(tails: Float, heads: Float, first: Int, last: Int) -> bool:
-    """Whether the edges are one loop that turns left only, once around, by floating point: then no sweep is needed.
-
-    A turn that rounding cannot tell from a right one counts as right, and the sweep decides.
-    """
-    if len(np.unique(first)) < len(first):
-        return False
-    following = np.empty(int(first.max()) + 1, np.int64)
-    following[first] = np.arange(len(first))
-    after = following[last]
-    way = heads - tails
-    cross = way[:, 0] * way[after, 1] - way[:, 1] * way[after, 0]
-    size = np.abs(way[:, 0] * way[after, 1]) + np.abs(way[:, 1] * way[after, 0])
-    upward = way[:, 1] > 0
-    return bool((cross > 1e-14 * size).all()) and int((~upward & upward[after]).sum()) == 1
-
-
 def _wishes(subsegments: NDArray[Any], keep_segments: str) -> Int:
     """What each subsegment waits for at first: nothing, or KEPT, never to be split (`Wish` of cuda_src)."""
     wishes = np.full(len(subsegments), KEPT if keep_segments == "all" else 0, np.int32)
@@ -252,7 +214,22 @@ def _wishes(subsegments: NDArray[Any], keep_segments: str) -> Int:
     return wishes
 
 
+def _mark_corners(device: Device, outline: Outline, vertices: int) -> tuple[DeviceArray, DeviceArray]:
+    """(acute, anchor) of `DeviceMesh`; only the ends of subsegments have anything to say there."""
+    flags = acute_corners(outline.subsegments, outline.points)
+    nearest = anchors(outline.subsegments, flags)
+    nearest = np.where(nearest < 0, nearest, outline.vertices[nearest])
+    places = device.array(outline.vertices)
+    acute, anchor = device.zeros(vertices, np.uint8), device.empty(vertices, np.int32)
+    anchor.fill(255)
+    device.launch("scatter_uint8", places.size, device.array(flags), places, acute)
+    device.launch("scatter_int32", places.size, device.array(nearest), places, anchor)
+    return acute, anchor
+
+
 def _attributes(mesh: Mesh, device: Device, order: DeviceArray) -> DeviceArray:
     assert mesh.vertex_attributes is not None
-    places: Int = order.download()
-    return device.array(mesh.vertex_attributes[places].reshape(-1))
+    width = mesh.vertex_attributes.shape[1]
+    ordered = device.empty(order.size * width, np.float64)
+    device.launch("reorder_rows", order.size, device.array(mesh.vertex_attributes), order, width, ordered)
+    return ordered

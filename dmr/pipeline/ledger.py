@@ -158,7 +158,7 @@ def _unrefined(state: DeviceMesh, stopped: str | None) -> dict[str, NDArray[Any]
     """The triangles that miss a bound, by reason."""
     device = state.device
     flags = device.empty(state.slots, np.int32)
-    device.launch("flag_words", state.slots, state.quality, BAD | GIVEN_UP | FORCED | HELD, flags)
+    device.launch("flag_words", state.slots, state.quality, int(BAD | GIVEN_UP | FORCED | HELD), flags)
     left, count = flagged_indices(flags)
     words = device.empty(count, np.uint32)
     device.launch("gather_uint32", count, state.quality, left, words)

@@ -11,6 +11,7 @@ TRIANGLE = np.dtype([("vertex", "i4", 3), ("link", "i4", 3), ("owner", "u8")])
 SUBSEGMENT = np.dtype([("from", "i4"), ("to", "i4"), ("left", "i4"), ("right", "i4")])
 RIM_EDGE = np.dtype([("vertex", "i4"), ("beyond", "i4")])
 EXTENT = np.dtype([("members", "i4"), ("edges", "i4"), ("left_edges", "i4")])
+BOX = np.dtype([("low_x", "f8"), ("low_y", "f8"), ("high_x", "f8"), ("high_y", "f8")])
 
 for _name, _dtype in (
     ("Point", POINT),
@@ -18,5 +19,6 @@ for _name, _dtype in (
     ("Subsegment", SUBSEGMENT),
     ("RimEdge", RIM_EDGE),
     ("Extent", EXTENT),
+    ("Box", BOX),
 ):
     register_record(_name, _dtype)
