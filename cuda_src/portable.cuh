@@ -25,6 +25,10 @@
 //
 // A CROWDED_KERNEL is one whose threads mostly wait for memory: it gets fewer registers, so that more of them run at once.
 //
+// Members come in groups of LANES that run in step: a warp on the GPU, all of them on the CPU, where they take turns.
+// take_in_order(counters, k), which all members of a group call, counts one more at counters[k] for each of them, as if
+// they had come one after the other, and returns what was there before; those with k < 0 count nothing.
+//
 // A GRID_KERNEL has all of its threads running at once (a cooperative launch), so that GRID_BARRIER() can hold them until
 // the last one comes. On the CPU each thread has one piece of the range then, and waits likewise.
 //
@@ -86,6 +90,17 @@ template <int N> struct Sums {
 #define TEAM_BARRIER() __syncthreads()
 #define TEAM_SHARED(type, name, count) __shared__ type name[count]
 #define GRID_BARRIER() cooperative_groups::this_grid().sync()
+
+constexpr int LANES = 32;
+INLINE int32 take_in_order(int32 *counters, int k) {
+    const unsigned alike = __match_any_sync(0xffffffffu, k), before = alike & ((1u << (threadIdx.x % LANES)) - 1u);
+    const int32 seen = k < 0 ? 0 : counters[k];
+    __syncwarp();
+    if (k >= 0 && before == 0) // the first one counts for all of them
+        counters[k] = seen + __popc(alike);
+    __syncwarp();
+    return seen + __popc(before);
+}
 
 constexpr int CHILD_SIZE = 128; // threads of a child's block, if it has work for so many
 #define LAUNCH_CHILD(kernel, begin, end, ...)                                                                          \
@@ -234,6 +249,10 @@ struct Count {
 #define TEAM_BARRIER() ((void)0)
 #define TEAM_SHARED(type, name, count) type name[count]
 #define GRID_BARRIER() host::wait_for_grid()
+
+constexpr int LANES = TEAM_SIZE;
+INLINE int32 take_in_order(int32 *counters, int k) { return k < 0 ? 0 : counters[k]++; }
+
 #define LAUNCH_CHILD(kernel, begin, end, ...) (kernel(begin, end, __VA_ARGS__), true)
 
 template <class T> INLINE T atomic_max(T *place, T value) {

@@ -1,10 +1,9 @@
-// Prefix sums, and what is built on them: compaction and a stable radix sort. All of them give the same result
-// however the work is cut, since integer addition is associative and every output place follows from a scan.
+// Prefix sums, and compaction by them. All of them give the same result however the work is cut, since integer addition
+// is associative and every output place follows from a scan.
 #include "portable.cuh"
 
 constexpr int ITEMS = 8;                       // items a member, one 32-byte sector of int32
 constexpr int TILE = TEAM_SIZE * ITEMS;        // items a team (scan.TILE in dmr/memory/primitives.py)
-constexpr int DIGITS = 256;                    // radix 2^8
 
 template <class T> INLINE T sum_of_items(const T *values, Index begin, Index count) {
     T sum = 0;
@@ -157,30 +156,4 @@ KERNEL(scatter_indices, const int32 *flags, const int32 *offsets, int32 *kept) {
 KERNEL(fill_indices, int32 *values) {
     FOR_RANGE (i)
         values[i] = int32(i);
-}
-
-// One pass of a least-significant-digit radix sort, stable. The keys are cut into chunks; counts[digit][chunk] is
-// scanned into the first place of every chunk's run of a digit.
-KERNEL(count_digits, const uint32 *keys, int64 count, int32 shift, int32 chunk_length, int64 chunks, int32 *counts) {
-    FOR_RANGE (chunk) {
-        for (int digit = 0; digit < DIGITS; ++digit)
-            counts[digit * chunks + chunk] = 0;
-        const Index begin = chunk * chunk_length;
-        const Index end = begin + chunk_length < count ? begin + chunk_length : count;
-        for (Index i = begin; i < end; ++i)
-            ++counts[((keys[i] >> shift) & (DIGITS - 1)) * chunks + chunk];
-    }
-}
-
-KERNEL(scatter_digits, const uint32 *keys, const int32 *values, int64 count, int32 shift, int32 chunk_length,
-       int64 chunks, int32 *places, uint32 *sorted_keys, int32 *sorted_values) {
-    FOR_RANGE (chunk) {
-        const Index begin = chunk * chunk_length;
-        const Index end = begin + chunk_length < count ? begin + chunk_length : count;
-        for (Index i = begin; i < end; ++i) {
-            const int32 place = places[((keys[i] >> shift) & (DIGITS - 1)) * chunks + chunk]++;
-            sorted_keys[place] = keys[i];
-            sorted_values[place] = values[i];
-        }
-    }
 }

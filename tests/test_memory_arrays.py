@@ -245,8 +245,8 @@ def test_a_record_that_was_never_registered_is_named(device, monkeypatch):
     (1, 2**63), (1, -(2**63) - 1), (1, 1.0), (1, None), (2, 2**31), (2, -(2**31) - 1), (2, "8"),
 ])  # fmt: skip
 def test_a_scalar_that_does_not_fit_is_refused(device, place, wrong):
-    # count_digits(const uint32 *keys, int64 count, int32 shift, int32 chunk_length, int64 chunks, int32 *counts)
-    arguments = [device.zeros(1, np.uint32), 1, 0, 512, 1, device.zeros(256, np.int32)]
+    # count_digits(const uint32 *keys, int64 count, int32 shift, int64 tiles, int32 *counts)
+    arguments = [device.zeros(1, np.uint32), 1, 0, 1, device.zeros(256, np.int32)]
     arguments[place] = wrong
     with pytest.raises(InternalError, match=r"kernel count_digits: (count|shift)"):
         device.launch("count_digits", 1, *arguments)

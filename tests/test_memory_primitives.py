@@ -20,10 +20,10 @@ from dmr.memory import (
     sum_float64,
     total,
 )
-from dmr.memory.primitives import SORT_CHUNK, TILE
+from dmr.memory.primitives import SORT_TILE, TILE
 
 BORDERS = [0, 1, TILE - 1, TILE, TILE + 1, TILE * TILE + 1]  # the last needs three levels of tiles
-SORT_BORDERS = [0, 1, SORT_CHUNK - 1, SORT_CHUNK, SORT_CHUNK + 1, 300_001]
+SORT_BORDERS = [0, 1, SORT_TILE - 1, SORT_TILE, SORT_TILE + 1, 300_001]
 MANY_BUT_QUICK = settings(deadline=None, max_examples=40)
 
 sizes = st.integers(0, 3 * TILE)

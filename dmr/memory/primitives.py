@@ -11,8 +11,9 @@ import numpy as np
 from dmr.memory.arrays import Device, DeviceArray, Number, bound_of
 
 TILE = 2048  # TILE of cuda_src/scan.cu
-SORT_CHUNK = 512  # keys that one index of a sorting kernel handles
-DIGITS = 256
+SORT_TILE = 4096  # TILE of cuda_src/sorting.cu
+DIGIT_BITS = 8
+DIGITS = 2**DIGIT_BITS  # DIGITS of cuda_src/sorting.cu
 SCANNED = {np.dtype(np.int32): "int32", np.dtype(np.int64): "int64"}  # `dtype.name` takes longer than a small scan
 
 
@@ -103,25 +104,21 @@ def flagged_indices(flags: DeviceArray, count: int | None = None) -> tuple[Devic
 def argsort(keys: DeviceArray, bits: int = 32) -> DeviceArray:
     """The stable order of uint32 keys below 2^bits: int32 indices, ties by index.
 
-    A least-significant-digit radix sort, eight bits a pass; what lies above the last pass is not looked at.
+    A least-significant-digit radix sort, eight bits a pass (at least one); what lies above the last pass is not looked at.
     """
     device: Device = keys.device
     count = keys.size
-    values = device.empty(count, np.int32)
-    device.launch("fill_indices", count, values)
-    chunks = device.tiles(count, SORT_CHUNK)
-    counts = device.empty(DIGITS * chunks, np.int32)
-    places = device.empty(DIGITS * chunks + 1, np.int32)
-    other_keys, other_values = device.empty(count, np.uint32), device.empty(count, np.int32)
-    source_keys = keys
-    spare_keys = device.empty(count, np.uint32)
-    for shift in range(0, bits, 8):
-        device.launch("count_digits", chunks, source_keys, count, shift, SORT_CHUNK, chunks, counts)
+    tiles = device.tiles(count, SORT_TILE)
+    counts = device.empty(DIGITS * tiles, np.int32)
+    places = device.empty(DIGITS * tiles + 1, np.int32)
+    orders = [device.empty(count, np.int32) for _ in range(2)]
+    sorted_keys = [device.empty(count, np.uint32) for _ in range(2)]
+    order: DeviceArray | None = None  # the keys' own, at first
+    for turn, shift in enumerate(range(0, bits, DIGIT_BITS)):
+        device.launch("count_digits", tiles, keys, count, shift, tiles, counts)
         scan(counts, out=places)
-        device.launch(
-            "scatter_digits", chunks, source_keys, values, count, shift, SORT_CHUNK, chunks, places,
-            other_keys, other_values,
-        )  # fmt: skip
-        source_keys, other_keys = other_keys, (spare_keys if source_keys is keys else source_keys)
-        values, other_values = other_values, values
-    return values
+        target, target_keys = orders[turn % 2], sorted_keys[turn % 2]
+        device.launch("scatter_digits", tiles, keys, order, count, shift, tiles, places, target_keys, target)
+        keys, order = target_keys, target
+    assert order is not None
+    return order
