@@ -80,10 +80,16 @@ def device_launches(device, folder):
         yield [path.stem, balance, run.checks], digest(run.mesh.vertices, run.mesh.triangles)
 
 
+def tables(folder):
+    """(what was run, digest) of tables of neighbours."""
+    for path in sorted(folder.glob("*.npz")):
+        yield ["neighbours", path.stem], digest(dmr.read(path).neighbours)
+
+
 def primitives(device):
     """(what was run, digest) of scans, sums and sorts at the borders of tiles."""
     random = np.random.default_rng(1)
-    for size in (1, 7, 8, 511, 513, 2047, 2048, 2049, 10_000):
+    for size in (1, 7, 8, 255, 257, 2047, 2048, 2049, 4095, 4096, 4097, 10_000):
         flags = device.array(random.integers(0, 2, size).astype(np.int32))
         keys = device.array(random.integers(0, 2**32, size).astype(np.uint32))
         numbers = device.array(random.random(size))
@@ -126,7 +132,13 @@ def main(folder, library=None):
     HostDevice._run = noted_run
     device = open_device("cpu", 3)
     meshes = Path(folder)
-    runs = (primitives(device), predicates(device), refinements(meshes), device_launches(device, meshes))
+    runs = (
+        primitives(device),
+        predicates(device),
+        tables(meshes),
+        refinements(meshes),
+        device_launches(device, meshes),
+    )
     for what, result in chain.from_iterable(runs):
         print(json.dumps([what, result]), flush=True)
     ours = {name for name, signature in signatures().items() if signature.source.parent == source_folder()}
