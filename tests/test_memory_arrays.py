@@ -14,9 +14,10 @@ import numpy as np
 import pytest
 
 from dmr.errors import DeviceUnavailableError, InternalError, OptionError, OutOfMemoryError
-from dmr.memory import devices, open_device, scan, signatures, warm
+from dmr.memory import copy, devices, open_device, scan, signatures, warm
 from dmr.memory.discovery import DeviceInfo
 from dmr.memory.host import compiler
+from dmr.memory.host.copying import WORTH_SHARING
 from dmr.pipeline.records import POINT, TRIANGLE
 
 SIGNATURES = sys.modules[signatures.__module__]  # the module; the package has a function of that name
@@ -62,6 +63,43 @@ def test_an_upload_of_another_size_or_dtype_is_refused(device):
     with pytest.raises(ValueError, match="float32"):
         array.upload(np.zeros(3, np.float32))
     assert array.download().tolist() == [0, 0, 0]
+
+
+def test_a_download_goes_where_it_is_told(device):
+    table = np.zeros((5, 2))
+    points = device.array(np.arange(6.0).reshape(3, 2), POINT)
+    assert points.download(out=table[1:4]).base is table
+    assert table.tolist() == [[0, 0], [0, 1], [2, 3], [4, 5], [0, 0]]
+    assert device.empty(0, POINT).download(out=table[2:2]).shape == (0, 2)
+
+
+@pytest.mark.parametrize(
+    ("out", "message"),
+    [
+        (np.zeros(4, np.int32), "4 values for a device array of 3"),
+        (np.zeros(3, np.float32), "float32"),
+        (np.zeros(6, np.int32)[::2], "contiguous array that can be written"),
+        (np.broadcast_to(np.int32(0), 3), "contiguous array that can be written"),
+        (np.frombuffer(bytes(12), np.int32), "contiguous array that can be written"),
+    ],
+)
+def test_a_download_into_what_does_not_fit_is_refused(device, out, message):
+    before = out.copy()
+    with pytest.raises(ValueError, match=message):
+        device.array(np.array([1, 2, 3], np.int32)).download(out=out)
+    assert np.array_equal(out, before)
+
+
+@pytest.mark.parametrize("threads", [1, 2, 3, 16])
+@pytest.mark.parametrize("size", [0, 1, WORTH_SHARING - 1, WORTH_SHARING, WORTH_SHARING + 1, 5 * WORTH_SHARING + 13])
+def test_a_copy_by_several_threads_is_one_and_no_more(size, threads):
+    random = np.random.default_rng(size)
+    for offset in (0, 1, 4097):
+        source = random.integers(1, 256, size, np.uint8)
+        around = np.zeros(offset + size + 64, np.uint8)
+        copy(around[offset : offset + size], source, threads)
+        assert np.array_equal(around[offset : offset + size], source)
+        assert not around[:offset].any() and not around[offset + size :].any()
 
 
 def test_fill_sets_every_byte(device):

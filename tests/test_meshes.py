@@ -47,6 +47,53 @@ def test_a_mesh_is_frozen_and_shares_its_arrays():
     vertices[0, 0] = -1  # the caller's own array stays writable
 
 
+def test_a_sound_mesh_has_the_defaults_of_any_other():
+    sound, plain = dmr.Mesh.sound(vertices=SQUARE, triangles=HALVES), dmr.Mesh(SQUARE, HALVES)
+    for field in dataclasses.fields(plain):
+        found, expected = getattr(sound, field.name), getattr(plain, field.name)
+        assert (found is None) == (expected is None), field.name
+        assert expected is None or (np.array_equal(found, expected) and found.dtype == expected.dtype), field.name
+        assert expected is None or (found.shape == expected.shape and not found.flags.writeable), field.name
+    with pytest.raises(InvalidMeshError, match="shape"):
+        dmr.Mesh.sound(vertices=SQUARE, triangles=HALVES[:, :2])
+
+
+def neighbours_by_dictionary(triangles):
+    """The table of neighbours, one edge after the other; None where two triangles have an edge on one side."""
+    sides = {}
+    for t, corners in enumerate(triangles.tolist()):
+        for k in range(3):
+            edge = corners[(k + 1) % 3], corners[(k + 2) % 3]
+            if edge in sides:
+                return None
+            sides[edge] = t
+    return [[sides.get((c[(k + 2) % 3], c[(k + 1) % 3]), -1) for k in range(3)] for c in triangles.tolist()]
+
+
+def test_neighbours_of_any_triangles_are_those_across_each_edge():
+    random, good = np.random.default_rng(5), 0
+    for _ in range(400):
+        vertices = int(random.integers(1, 12))
+        triangles = random.integers(0, vertices, (int(random.integers(0, 6)), 3))  # also flat ones
+        mesh = dmr.Mesh(random.random((vertices, 2)), triangles)
+        expected = neighbours_by_dictionary(mesh.triangles)
+        if expected is None:
+            with pytest.raises(InvalidMeshError, match="same side"):
+                _ = mesh.neighbours
+        else:
+            assert mesh.neighbours.tolist() == expected
+            good += 1
+    assert 100 < good < 300
+
+
+def test_neighbours_around_a_hub_and_of_many_triangles():
+    rim = np.arange(1, 20_001)
+    fan = dmr.Mesh(np.zeros((20_001, 2)), np.column_stack([0 * rim, rim, np.roll(rim, -1)]))
+    many = dmr.generate("random", 20_000, seed=1)
+    for mesh in (fan, many):
+        assert mesh.neighbours.tolist() == neighbours_by_dictionary(mesh.triangles)
+
+
 def test_neighbours_are_those_across_each_edge():
     assert dmr.Mesh(SQUARE, HALVES).neighbours.tolist() == [[-1, 1, -1], [-1, -1, 0]]
     with pytest.raises(InvalidMeshError, match="same side") as refusal:

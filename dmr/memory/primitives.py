@@ -104,7 +104,7 @@ def flagged_indices(flags: DeviceArray, count: int | None = None) -> tuple[Devic
 def argsort(keys: DeviceArray, bits: int = 32) -> DeviceArray:
     """The stable order of uint32 keys below 2^bits: int32 indices, ties by index.
 
-    A least-significant-digit radix sort, eight bits a pass (at least one); what lies above the last pass is not looked at.
+    A least-significant-digit radix sort, eight bits a pass; what lies above the last one is not looked at.
     """
     device: Device = keys.device
     count = keys.size
