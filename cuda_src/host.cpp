@@ -1,4 +1,4 @@
-// The pool of threads behind a launch on the CPU. Built into the host library only; nvcc never sees it.
+// Launches on the CPU. Built into the host library only; nvcc never sees it.
 #include "host.hpp"
 
 #include <algorithm>
@@ -6,112 +6,72 @@
 #include <chrono>
 #include <condition_variable>
 #include <mutex>
+#include <pthread.h>
 #include <system_error>
 #include <thread>
-#include <unistd.h>
 #include <vector>
+
+#include "host_pool.hpp"
 
 namespace {
 
 using host::Index;
 
-struct Launch {
-    host::Kernel kernel;
-    const host::Slot *arguments;
-    Index end;
-    Index piece; // indices that a thread takes at a time
-    std::atomic<Index> next;
+// The pool outlives main() on purpose, since its threads may still wait on it. A child of fork() has none of its
+// parent's threads: it gets a pool of its own.
+std::atomic<host::Pool *> current_pool{nullptr};
+[[maybe_unused]] const int forgotten_by_children =
+    pthread_atfork(nullptr, nullptr, [] { current_pool.store(nullptr, std::memory_order_relaxed); });
 
-    void work() {
-        for (Index begin; (begin = next.fetch_add(piece, std::memory_order_relaxed)) < end;)
-            kernel(begin, begin + piece < end ? begin + piece : end, arguments);
+host::Pool &pool() {
+    host::Pool *found = current_pool.load(std::memory_order_acquire);
+    if (found == nullptr) {
+        auto *made = new host::Pool;
+        if (current_pool.compare_exchange_strong(found, made))
+            return *made;
+        delete made; // another thread was faster
     }
-};
-
-class Pool {
-  public:
-    // Runs the launch on the calling thread and `helpers` others; returns when every index is done.
-    void run(Launch &launch, int helpers) {
-        std::unique_lock<std::mutex> one_at_a_time(launching_);
-        helpers = hire(helpers);
-        {
-            std::lock_guard<std::mutex> lock(mutex_);
-            current_ = &launch;
-            wanted_ = busy_ = helpers;
-        }
-        wake_.notify_all();
-        launch.work();
-        std::unique_lock<std::mutex> lock(mutex_);
-        wanted_ = 0; // whoever has not woken by now is not needed
-        busy_ -= helpers - taken_;
-        taken_ = 0;
-        done_.wait(lock, [this] { return busy_ == 0; });
-        current_ = nullptr;
-    }
-
-  private:
-    // Starts threads until there are `wanted`, or the system has no more to give; returns how many of them there are.
-    int hire(int wanted) {
-        try {
-            while (int(workers_.size()) < wanted)
-                workers_.emplace_back(&Pool::wait_for_work, this).detach();
-        } catch (const std::system_error &) {
-        }
-        return std::min(wanted, int(workers_.size()));
-    }
-
-    void wait_for_work() {
-        std::unique_lock<std::mutex> lock(mutex_);
-        for (;;) {
-            wake_.wait(lock, [this] { return wanted_ > 0; });
-            --wanted_;
-            ++taken_;
-            Launch *launch = current_;
-            lock.unlock();
-            launch->work();
-            lock.lock();
-            if (--busy_ == 0)
-                done_.notify_one();
-        }
-    }
-
-    std::mutex launching_, mutex_;
-    std::condition_variable wake_, done_;
-    std::vector<std::thread> workers_;
-    Launch *current_ = nullptr;
-    int wanted_ = 0; // workers that the current launch still asks for
-    int taken_ = 0;  // workers that took part in it
-    int busy_ = 0;   // workers that it waits for
-};
-
-// A child of fork() has none of its parent's threads: it gets a pool of its own. The pool outlives main() on purpose,
-// since its threads may still wait on it.
-Pool &pool() {
-    static std::mutex making;
-    static Pool *made = nullptr;
-    static pid_t maker = 0;
-    std::lock_guard<std::mutex> lock(making);
-    if (made == nullptr || maker != getpid()) {
-        made = new Pool;
-        maker = getpid();
-    }
-    return *made;
+    return *found;
 }
+
+constexpr double GUESS = 100; // nanoseconds that an index takes, before anything is known
+constexpr int PIECES = 16;    // a thread's share, cut in so many pieces, evens out the load
+constexpr int GRID_PIECE = 128; // fewer indices than this are not worth starting a thread for
 
 } // namespace
 
-extern "C" void host_launch(host::Kernel kernel, Index count, const host::Slot *arguments, int threads,
-                            Index smallest_piece) {
-    if (count <= smallest_piece || threads <= 1) {
-        kernel(0, count, arguments);
+// A kernel, and how many nanoseconds it took for an index of late: from one on to thousands, by kernel. Launches are cut
+// by it; what they give does not depend on the cut.
+struct Timed {
+    host::Kernel kernel;
+    std::atomic<double> nanoseconds;
+};
+
+// The kernel with nothing known about its time. It lasts as long as the library.
+extern "C" Timed *host_timed(host::Kernel kernel) { return new Timed{kernel, {GUESS}}; }
+
+// Runs a kernel over `count` indices on at most `threads` threads; each of them takes pieces that last about
+// `smallest_piece` nanoseconds at least.
+extern "C" void host_launch(Timed *timed, Index count, const host::Slot *arguments, int threads, double smallest_piece) {
+    if (threads <= 1) {
+        timed->kernel(0, count, arguments);
         return;
     }
-    // Sixteen pieces a thread even out the load; the result does not depend on the cut.
-    Index piece = count / (Index(threads) * 16);
-    piece = piece < smallest_piece ? smallest_piece : piece;
+    const double known = timed->nanoseconds.load(std::memory_order_relaxed);
+    const double least = std::min(smallest_piece / known, double(count));
+    const Index piece = std::max({Index(least), count / (Index(threads) * PIECES), Index(1)});
     const Index pieces = (count + piece - 1) / piece;
-    Launch launch{kernel, arguments, count, piece, {0}};
-    pool().run(launch, int(pieces < threads ? pieces : threads) - 1);
+    host::Done own{0, 0};
+    if (pieces == 1) {
+        own.nanoseconds = -host::nanoseconds();
+        timed->kernel(0, count, arguments);
+        own = {count, own.nanoseconds + host::nanoseconds()};
+    } else {
+        own = pool().run(timed->kernel, count, arguments, piece, int(std::min<Index>(pieces, threads)));
+    }
+    if (own.indices > 0)
+        timed->nanoseconds.store(known + (double(own.nanoseconds) / double(own.indices) - known) / 4,
+                                 std::memory_order_relaxed);
 }
 
 namespace {
@@ -157,15 +117,14 @@ void host::wait_for_grid() { grid_barrier->wait(); }
 
 // Runs a GRID_KERNEL: every piece on a thread of its own, all of them at the same time. A pool's threads come when they
 // can, which is not enough where they wait for each other, so that these are started here.
-extern "C" void host_launch_grid(host::Kernel kernel, Index count, const host::Slot *arguments, int threads,
-                                 Index smallest_piece) {
-    const Index most = (count + smallest_piece - 1) / smallest_piece;
+extern "C" void host_launch_grid(const Timed *timed, Index count, const host::Slot *arguments, int threads, double) {
+    const Index most = (count + GRID_PIECE - 1) / GRID_PIECE;
     int pieces = int(threads < most ? threads : most);
     Barrier barrier(pieces);
     const auto run_piece = [&](int k) {
         barrier.wait(); // until all are there, and `pieces` is known
         grid_barrier = &barrier;
-        kernel(count * k / pieces, count * (k + 1) / pieces, arguments);
+        timed->kernel(count * k / pieces, count * (k + 1) / pieces, arguments);
         grid_barrier = nullptr;
     };
     std::vector<std::thread> others;
@@ -196,6 +155,8 @@ void copy_pages(Index begin, Index end, const host::Slot *arguments) {
     std::memcpy(target + (from - start), source + (from - start), to - from);
 }
 
+Timed copying{copy_pages, {100e3}};
+
 } // namespace
 
 // Copies memory on several threads. Memory that was never touched costs more to get than to write: each huge page is
@@ -205,7 +166,7 @@ extern "C" void host_copy(char *target, const char *source, Index bytes, int thr
         return;
     const auto start = reinterpret_cast<std::uintptr_t>(target);
     const host::Slot arguments[] = {start, reinterpret_cast<std::uintptr_t>(source), host::Slot(bytes)};
-    host_launch(copy_pages, Index((start + bytes - 1) / HUGE_PAGE - start / HUGE_PAGE) + 1, arguments, threads, 1);
+    host_launch(&copying, Index((start + bytes - 1) / HUGE_PAGE - start / HUGE_PAGE) + 1, arguments, threads, 0);
 }
 
 // What the library was built from (setup.py): Python refuses one that does not fit the declarations it reads.

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import ctypes
 import os
 import signal
 import subprocess
@@ -18,6 +19,7 @@ from dmr.memory import copy, devices, open_device, scan, signatures, warm
 from dmr.memory.discovery import DeviceInfo
 from dmr.memory.host import compiler
 from dmr.memory.host.copying import WORTH_SHARING
+from dmr.memory.host import device as host
 from dmr.pipeline.records import POINT, TRIANGLE
 
 SIGNATURES = sys.modules[signatures.__module__]  # the module; the package has a function of that name
@@ -223,8 +225,10 @@ def test_a_cpu_array_does_not_pretend_to_be_on_a_gpu():
 # Launches
 
 
-@pytest.mark.parametrize("count", [1, 127, 128, 129, 4097, LARGE])
-def test_a_launch_covers_every_index_once(device, count):
+@pytest.mark.parametrize("piece", [host.SMALLEST_PIECE, 0.0])
+@pytest.mark.parametrize("count", [1, 2, 127, 4097, LARGE])
+def test_a_launch_covers_every_index_and_no_other(device, count, piece, monkeypatch):
+    monkeypatch.setattr(host, "SMALLEST_PIECE", piece)
     array = device.array(np.full(count + 1, -1, np.int32))
     device.launch("fill_indices", count, array)
     assert np.array_equal(array.download(), [*range(count), -1])
@@ -346,6 +350,59 @@ def test_launches_from_several_python_threads_do_not_mix():
         assert all(workers.map(sums_are_right, range(8)))
 
 
+@pytest.mark.parametrize("threads", [2, 5])  # fewer than cores most likely, and more
+def test_pieces_cover_a_range_once(threads):
+    library, seen = compiler.library(), []
+    kernel = ctypes.CFUNCTYPE(None, ctypes.c_int64, ctypes.c_int64, ctypes.c_void_p)(lambda *p: seen.append(p[:2]))
+    timed = library.host_timed(kernel)
+    for count in (1, 2, 3, 17, 1000, 10, 5, 4321):
+        seen.clear()
+        library.host_launch(timed, count, b"", threads, 0.0)
+        ends = [0] + [end for _, end in sorted(seen)]
+        assert [begin for begin, _ in sorted(seen)] == ends[:-1] and ends[-1] == count
+        assert len(seen) >= min(count, threads)  # each can have a part
+
+
+def test_slow_indices_are_handed_out_one_by_one_and_fast_ones_many_at_a_time():
+    library, seconds, seen = compiler.library(), [0.0], []
+
+    def work(begin, end, _):
+        time.sleep(seconds[0] * (end - begin))
+        seen.append(end - begin)
+
+    kernel = ctypes.CFUNCTYPE(None, ctypes.c_int64, ctypes.c_int64, ctypes.c_void_p)(work)
+    timed = library.host_timed(kernel)
+    for wanted, pieces in ((0.001, 6), (0.0, 1)):  # what an index takes, and how six of them are handed out then
+        seconds[0] = wanted
+        for _ in range(60):  # what is known about it follows
+            library.host_launch(timed, 6 if wanted else 100_000, b"", 2, 1e5)
+        seen.clear()
+        library.host_launch(timed, 6, b"", 2, 1e5)
+        assert len(seen) == pieces and sum(seen) == 6
+
+
+def test_threads_that_fell_asleep_work_again():
+    device = open_device("cpu", 4)
+    array = device.zeros(LARGE, np.int32)
+    for pause in (0, 1e-5, 1e-3, 0, 2e-2, 1e-4) * 10:
+        array.fill(0)
+        time.sleep(pause)
+        device.launch("fill_indices", LARGE, array)
+        assert np.array_equal(array.values, np.arange(LARGE))
+
+
+def exit_code(child, seconds):
+    """How a child process ended; the test fails if it has not by then."""
+    deadline = time.monotonic() + seconds
+    while (ended := os.waitpid(child, os.WNOHANG)) == (0, 0) and time.monotonic() < deadline:
+        time.sleep(0.001)
+    if ended == (0, 0):
+        os.kill(child, signal.SIGKILL)
+        os.waitpid(child, 0)
+        pytest.fail("the child's launch did not come back")
+    return os.waitstatus_to_exitcode(ended[1])
+
+
 @pytest.mark.filterwarnings("ignore:.*fork.*:DeprecationWarning")
 def test_a_forked_child_can_launch_again():
     device = open_device("cpu", 3)
@@ -356,14 +413,31 @@ def test_a_forked_child_can_launch_again():
         array.fill(0)
         device.launch("fill_indices", LARGE, array)
         os._exit(0 if np.array_equal(array.download(), np.arange(LARGE)) else 1)
-    deadline = time.monotonic() + 20
-    while (ended := os.waitpid(child, os.WNOHANG)) == (0, 0) and time.monotonic() < deadline:
-        time.sleep(0.01)
-    if ended == (0, 0):
-        os.kill(child, signal.SIGKILL)
-        os.waitpid(child, 0)
-        pytest.fail("the child's launch did not come back")
-    assert os.waitstatus_to_exitcode(ended[1]) == 0
+    assert exit_code(child, 20) == 0
+
+
+@pytest.mark.filterwarnings("ignore:.*fork.*:DeprecationWarning")
+def test_a_child_that_was_forked_during_a_launch_can_launch():
+    device, go_on = open_device("cpu", 3), [True]
+    array, other = device.zeros(LARGE, np.int32), device.zeros(LARGE, np.int32)
+
+    def launch():
+        while go_on[0]:
+            device.launch("fill_indices", LARGE, other)
+
+    with ThreadPoolExecutor(1) as workers:
+        launching = workers.submit(launch)
+        try:
+            for _ in range(20):
+                array.fill(0)
+                child = os.fork()
+                if child == 0:
+                    device.launch("fill_indices", LARGE, array)
+                    os._exit(0 if np.array_equal(array.values, np.arange(LARGE)) else 1)
+                assert exit_code(child, 20) == 0
+        finally:
+            go_on[0] = False
+        launching.result()
 
 
 LOOP = """

@@ -22,6 +22,7 @@ import numpy as np
 import dmr
 from dmr.memory import argsort, compact, flagged_indices, minmax_float64, open_device, scan, signatures, sum_float64
 from dmr.memory.host import compiler
+from dmr.memory.host import device as host
 from dmr.memory.host.device import ALIGNMENT, HostArray, HostDevice
 from dmr.memory.signatures import source_folder
 from dmr.options import MARKINGS, RefineOptions
@@ -114,8 +115,9 @@ def predicates(device):
 
 
 def use(library):
-    """Takes another build of the kernels, and exact allocations."""
+    """Takes another build of the kernels, exact allocations, and several threads for however little work."""
     compiler.LIBRARY = Path(library)
+    host.SMALLEST_PIECE = 0.0
     HostDevice.empty = exact_empty
 
 

@@ -34,8 +34,9 @@ def library() -> ctypes.CDLL:
             f"the native kernel library {LIBRARY} was built from other sources than those in {source_folder()}: "
             "install the package again"
         )
+    loaded.host_timed.argtypes, loaded.host_timed.restype = [ctypes.c_void_p], ctypes.c_void_p
     for launch in (loaded.host_launch, loaded.host_launch_grid):
-        launch.argtypes = [ctypes.c_void_p, ctypes.c_int64, ctypes.c_char_p, ctypes.c_int, ctypes.c_int64]
+        launch.argtypes = [ctypes.c_void_p, ctypes.c_int64, ctypes.c_char_p, ctypes.c_int, ctypes.c_double]
         launch.restype = None
     loaded.host_copy.argtypes = [ctypes.c_void_p, ctypes.c_void_p, ctypes.c_int64, ctypes.c_int]
     loaded.host_copy.restype = None
@@ -66,3 +67,13 @@ def kernel_address(name: str) -> int:
     address = ctypes.cast(entry, ctypes.c_void_p).value
     assert address is not None
     return address
+
+
+@cache
+def timed_kernel(name: str) -> int:
+    """The address of what a launch takes for a kernel: its entry point, and what is known about its time.
+
+    Raises:
+        DeviceUnavailableError: as `kernel_address`.
+    """
+    return int(library().host_timed(kernel_address(name)))

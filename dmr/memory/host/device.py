@@ -13,13 +13,13 @@ from numpy.typing import DTypeLike, NDArray
 
 from dmr.errors import OutOfMemoryError
 from dmr.memory.arrays import Device, DeviceArray, DeviceCount, Loop, Number
-from dmr.memory.host.compiler import kernel_address, library
+from dmr.memory.host.compiler import library, timed_kernel
 from dmr.memory.host.copying import copy
 from dmr.memory.signatures import Signature
 
 ALIGNMENT = 64  # a cache line; records are never cut by one more often than they must
 WORTH_ASKING = 2**26  # bytes from which on an allocation first looks how much memory is free
-SMALLEST_PIECE = 128  # fewer indices than this are not worth waking a thread for
+SMALLEST_PIECE = 2000.0  # nanoseconds: work that takes less is not worth a thread's attention
 
 
 class HostArray(DeviceArray):
@@ -126,9 +126,8 @@ class HostDevice(Device):
         (count,) = self.looked_up(count)
         if count == 0:
             return
-        piece = 1 if signature.team else SMALLEST_PIECE
         launch = self._launch_grid if signature.grid else self._launch
-        launch(kernel_address(signature.name), count, signature.slots.pack(*values), self.threads, piece)
+        launch(timed_kernel(signature.name), count, signature.slots.pack(*values), self.threads, SMALLEST_PIECE)
 
     def synchronize(self) -> None:
         """Launches on the CPU have ended when they return."""
