@@ -147,11 +147,13 @@ class Signature:
         if len(arguments) != len(self.parameters):
             raise InternalError(f"kernel {self.name} takes {len(self.parameters)} arguments, not {len(arguments)}")
         found: list[int | float] = []
-        for parameter, argument in zip(self.parameters, arguments, strict=True):
+        for parameter, argument in zip(self.parameters, cast("Sequence[Any]", arguments), strict=True):
             if isinstance(parameter, StructParameter):
                 if not isinstance(argument, Packed) or argument.type != parameter.type:
                     raise InternalError(f"kernel {self.name}: {parameter.name} must be a packed {parameter.type}")
                 found.extend(argument.values)
+            elif parameter.pointer and getattr(argument, "dtype", self) is _RECORDS.get(parameter.type):
+                found.append(argument.pointer)  # most are arrays as they should be, and launches many and short
             elif parameter.type == COUNT and not parameter.pointer:
                 found.extend(looked_up(self._count(parameter, argument)))
             else:

@@ -25,19 +25,21 @@ SMALLEST_PIECE = 2000.0  # nanoseconds: work that takes less is not worth a thre
 class HostArray(DeviceArray):
     """A numpy array with the face of a device array."""
 
-    def __init__(self, device: Device, values: NDArray[Any]) -> None:
+    def __init__(self, device: Device, values: NDArray[Any], pointer: int | None = None) -> None:
         self.device = device
         self.values = values
         self.dtype = values.dtype
         self.size = values.size
+        if pointer is not None:
+            self.pointer = pointer
 
     @cached_property
     def pointer(self) -> int:
-        return int(self.values.ctypes.data)
+        return int(self.values.ctypes.data)  # numpy takes its time to tell
 
     def __getitem__(self, part: slice) -> HostArray:
         start, stop = self._bounds(part)
-        return HostArray(self.device, self.values[start:stop])
+        return HostArray(self.device, self.values[start:stop], self.pointer + start * self.dtype.itemsize)
 
     def _upload(self, values: NDArray[Any]) -> None:
         copy(self.values, values, self.device.threads)
@@ -104,8 +106,9 @@ class HostDevice(Device):
             raw = make(needed + ALIGNMENT, np.uint8)
         except MemoryError:
             raise OutOfMemoryError(f"{needed / 2**30:.2f} GiB of memory could not be had") from None
-        start = -raw.ctypes.data % ALIGNMENT
-        return HostArray(self, raw[start : start + needed].view(element))
+        begin = int(raw.ctypes.data)
+        start = -begin % ALIGNMENT
+        return HostArray(self, raw[start : start + needed].view(element), begin + start)
 
     def loop(self, body: Callable[[], None], stop: DeviceArray) -> HostLoop:
         assert isinstance(stop, HostArray)
