@@ -32,13 +32,15 @@ inline void pause_thread() {
 #endif
 }
 
-// Spins until `ready`, or for a moment; returns whether it is.
+// Spins until `ready`, or for a moment; returns whether it is. Where cores are few, the one waited for may have this
+// very core to run on: it is let go first.
 template <class Ready> bool spin_until(const Ready &ready) {
     const auto end = std::chrono::steady_clock::now() + SPINNING;
     do {
         for (int chance = 0; chance < CHANCES; ++chance, pause_thread())
             if (ready())
                 return true;
+        std::this_thread::yield();
     } while (std::chrono::steady_clock::now() < end);
     return false;
 }

@@ -120,6 +120,12 @@ def test_copy_from_fills_the_front(device):
     assert array.download().tolist() == [7, 8, 2, 3, 4]
 
 
+def test_a_slice_knows_its_address():
+    array = open_device("cpu").empty(50, TRIANGLE)
+    assert all(array[k:].pointer == array.values[k:].ctypes.data for k in range(50))
+    assert array[3:9][2:4].pointer == array.values[5:].ctypes.data
+
+
 def test_a_slice_shares_memory(device):
     array = device.array(np.arange(10, dtype=np.int32))
     part = array[3:7]
@@ -198,6 +204,15 @@ def test_an_empty_array_grows(device):
 def test_arrays_begin_on_a_record_boundary(device):
     # alignas(32) of cuda_src/triangles.cuh
     assert all(device.empty(size, TRIANGLE).pointer % 32 == 0 for size in range(1, 50))
+
+
+def test_large_arrays_of_the_cpu_lie_in_huge_pages_of_their_own():
+    device, size = open_device("cpu"), 2**21 + 5
+    arrays = [make(size, np.int32) for make in (device.empty, device.zeros)]
+    for array in arrays:
+        room = array.values.base  # the bytes that were asked for
+        assert array.pointer % 2**21 == 0 and array.pointer == array.values.ctypes.data
+        assert room.ctypes.data + room.nbytes >= array.pointer + 2**21 * 5  # to the end of the last one
 
 
 @pytest.mark.parametrize("size", [2**50, 2**61, 2**70])

@@ -18,6 +18,8 @@ from dmr.memory.host.copying import copy
 from dmr.memory.signatures import Signature
 
 ALIGNMENT = 64  # a cache line; records are never cut by one more often than they must
+HUGE_PAGE = 2**21
+WORTH_HUGE_PAGES = 2**22  # bytes from which on numpy asks for huge pages: an array that begins on one has no others
 WORTH_ASKING = 2**26  # bytes from which on an allocation first looks how much memory is free
 SMALLEST_PIECE = 2000.0  # nanoseconds: work that takes less is not worth a thread's attention
 
@@ -102,12 +104,13 @@ class HostDevice(Device):
                 raise OutOfMemoryError(
                     f"too little memory: {needed / 2**30:.2f} GiB more are needed, {available / 2**30:.2f} GiB are free"
                 )
+        alignment = HUGE_PAGE if needed >= WORTH_HUGE_PAGES else ALIGNMENT
         try:
-            raw = make(needed + ALIGNMENT, np.uint8)
+            raw = make((needed // alignment + 2) * alignment, np.uint8)
         except MemoryError:
             raise OutOfMemoryError(f"{needed / 2**30:.2f} GiB of memory could not be had") from None
         begin = int(raw.ctypes.data)
-        start = -begin % ALIGNMENT
+        start = -begin % alignment
         return HostArray(self, raw[start : start + needed].view(element), begin + start)
 
     def loop(self, body: Callable[[], None], stop: DeviceArray) -> HostLoop:
