@@ -117,7 +117,7 @@ void host::wait_for_grid() { grid_barrier->wait(); }
 
 // Runs a GRID_KERNEL: every piece on a thread of its own, all of them at the same time. A pool's threads come when they
 // can, which is not enough where they wait for each other, so that these are started here.
-extern "C" void host_launch_grid(const Timed *timed, Index count, const host::Slot *arguments, int threads, double) {
+extern "C" void host_launch_grid(Timed *timed, Index count, const host::Slot *arguments, int threads, double) {
     const Index most = (count + GRID_PIECE - 1) / GRID_PIECE;
     int pieces = int(threads < most ? threads : most);
     Barrier barrier(pieces);
@@ -138,6 +138,42 @@ extern "C" void host_launch_grid(const Timed *timed, Index count, const host::Sl
     run_piece(0);
     for (std::thread &other : others)
         other.join();
+}
+
+// One launch of a recorded sequence. Numbers that stand in memory are looked up when it is their turn.
+struct Lookup {
+    Index slot; // of the arguments
+    const std::int32_t *place;
+};
+
+struct Step {
+    Timed *timed;
+    Index count;
+    const std::int32_t *place; // of the count; or none, and `count` counts
+    host::Slot *arguments;
+    const Lookup *lookups;
+    Index lookups_count;
+    Index grid; // whether it is a GRID_KERNEL
+};
+
+// Repeats a sequence until `*stop` is not 0, and returns 1; or until `most_nanoseconds` have passed, at the end of a turn,
+// and returns 0: who calls it may have signals to look after, and calls it again.
+extern "C" int host_repeat(const Step *steps, Index count, const std::int32_t *stop, int threads, double smallest_piece,
+                           Index most_nanoseconds) {
+    const std::int64_t end = host::nanoseconds() + most_nanoseconds;
+    do {
+        for (const Step *step = steps; step < steps + count; ++step) {
+            for (const Lookup *lookup = step->lookups; lookup < step->lookups + step->lookups_count; ++lookup)
+                step->arguments[lookup->slot] = host::Slot(Index(*lookup->place));
+            const Index indices = step->place != nullptr ? *step->place : step->count;
+            if (indices > 0)
+                (step->grid ? host_launch_grid : host_launch)(step->timed, indices, step->arguments, threads,
+                                                              smallest_piece);
+        }
+        if (*stop)
+            return 1;
+    } while (host::nanoseconds() < end);
+    return 0;
 }
 
 namespace {

@@ -15,7 +15,7 @@ import numpy as np
 import pytest
 
 from dmr.errors import DeviceUnavailableError, InternalError, OptionError, OutOfMemoryError
-from dmr.memory import copy, devices, open_device, scan, signatures, warm
+from dmr.memory import DeviceCount, copy, devices, open_device, scan, signatures, warm
 from dmr.memory.discovery import DeviceInfo
 from dmr.memory.host import compiler
 from dmr.memory.host.copying import WORTH_SHARING
@@ -466,8 +466,20 @@ while True:
 """
 
 
-def test_ctrl_c_ends_a_loop_of_launches():
-    child = subprocess.Popen([sys.executable, "-c", LOOP], stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True)
+ENDLESS = """
+import numpy
+from dmr.memory import open_device
+device = open_device("cpu", 2)
+stop, array = device.zeros(1, numpy.int32), device.zeros(2_000_000, numpy.int32)
+loop = device.loop(lambda: device.launch("fill_indices", array.size, array), stop)
+print("launching", flush=True)
+loop.run()
+"""
+
+
+@pytest.mark.parametrize("program", [LOOP, ENDLESS])
+def test_ctrl_c_ends_a_loop_of_launches(program):
+    child = subprocess.Popen([sys.executable, "-c", program], stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True)
     try:
         assert child.stdout.readline() == "launching\n"
         time.sleep(0.1)
@@ -477,6 +489,52 @@ def test_ctrl_c_ends_a_loop_of_launches():
     finally:
         child.kill()
     assert "KeyboardInterrupt" in errors and time.monotonic() - sent < 5
+
+
+def counting(device, length):
+    """What makes `length` larger by one; with an array of its own."""
+    one, sums = device.array(np.ones(1, np.int32)), device.empty(2, np.int32)
+
+    def body():
+        base = device.zeros(1, np.int32)  # of no use to anybody but the loop
+        device.launch("scan_tiles_int32", 1, one, 1, length, sums)  # sums[1] = length + 1
+        device.launch("scan_tiles_int32", 1, sums[1:], 0, base, length[1:])  # length[1] = 0
+        device.launch("sum_tiles_int32", 1, sums[1:], 1, length)
+
+    return body
+
+
+def test_a_loop_looks_numbers_up_each_turn(device):
+    ones, total = device.array(np.ones(100, np.int32)), device.zeros(1, np.int32)
+    length, places = device.array(np.array([0, 7], np.int32)), device.zeros(20, np.int32)
+    count, number = counting(device, length), DeviceCount(length[:1], 100)
+
+    def body():
+        count()
+        device.launch("fill_indices", number, places)
+        device.launch("sum_tiles_int32", 1, ones, number, total)
+
+    body()  # once, so that the kernels are loaded
+    length.upload(np.array([0, 7], np.int32))
+    launches = dict(device.launches)
+    loop = device.loop(body, places[9:10])  # which is 9 when the tenth index is filled
+    assert length.download().tolist() == [0, 7] and device.launches == launches  # it is only recorded
+    rubbish = [device.array(np.full(1, 1000, np.int32)) for _ in range(100)]
+    loop.run()
+    assert length.download().tolist() == [10, 0] and total.download().tolist() == [10] and len(rubbish) == 100
+    assert places.download().tolist() == [*range(10), *[0] * 10]
+    places.fill(0)
+    length.upload(np.array([4, 0], np.int32))
+    loop.run()  # again
+    assert length.download().tolist() == [10, 0]
+
+
+def test_a_loop_whose_recording_fails_leaves_a_device_that_launches():
+    device, array = open_device("cpu"), open_device("cpu").zeros(5, np.int32)
+    with pytest.raises(InternalError, match="takes 1 arguments"):
+        array.device.loop(lambda: array.device.launch("fill_indices", 5), array[:1])
+    array.device.launch("fill_indices", 5, array)
+    assert array.download().tolist() == [0, 1, 2, 3, 4] and device.launches == {}
 
 
 STARVED = """

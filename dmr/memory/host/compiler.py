@@ -38,6 +38,13 @@ def library() -> ctypes.CDLL:
     for launch in (loaded.host_launch, loaded.host_launch_grid):
         launch.argtypes = [ctypes.c_void_p, ctypes.c_int64, ctypes.c_char_p, ctypes.c_int, ctypes.c_double]
         launch.restype = None
+    loaded.host_repeat.argtypes = [
+        ctypes.c_void_p,
+        ctypes.c_int64,
+        ctypes.c_void_p,
+        *launch.argtypes[3:],
+        ctypes.c_int64,
+    ]
     loaded.host_copy.argtypes = [ctypes.c_void_p, ctypes.c_void_p, ctypes.c_int64, ctypes.c_int]
     loaded.host_copy.restype = None
     return loaded

@@ -12,9 +12,10 @@ import numpy as np
 from numpy.typing import DTypeLike, NDArray
 
 from dmr.errors import OutOfMemoryError
-from dmr.memory.arrays import Device, DeviceArray, DeviceCount, Loop, Number
+from dmr.memory.arrays import Device, DeviceArray, DeviceCount, Number
 from dmr.memory.host.compiler import library, timed_kernel
 from dmr.memory.host.copying import copy
+from dmr.memory.host.looping import HostLoop, Recording, place_of
 from dmr.memory.signatures import Signature
 
 ALIGNMENT = 64  # a cache line; records are never cut by one more often than they must
@@ -60,21 +61,6 @@ class HostArray(DeviceArray):
         copy(self.values[: source.size], source.values, self.device.threads)
 
 
-class HostLoop(Loop):
-    """The host repeats the sequence; kernels have ended when their launch returns."""
-
-    def __init__(self, body: Callable[[], None], stop: HostArray) -> None:
-        self._body, self._stop = body, stop
-
-    def run(self) -> None:
-        """Runs it to its end."""
-        while True:
-            self._body()
-            self._stop.device.launch("launch_again", 1, self._stop)
-            if self._stop.values[0]:
-                return
-
-
 class HostDevice(Device):
     """The processor's cores; `threads` of them work on a launch."""
 
@@ -84,6 +70,7 @@ class HostDevice(Device):
         super().__init__()
         self._launch = library().host_launch
         self._launch_grid = library().host_launch_grid
+        self._recording: Recording | None = None  # the loop that is being recorded, if any
         self.threads = threads if threads is not None else available_threads()
         self.name = "cpu"
         self.description = f"cpu ({self.threads} thread{'s' if self.threads != 1 else ''})"
@@ -109,26 +96,39 @@ class HostDevice(Device):
             raw = make((needed // alignment + 2) * alignment, np.uint8)
         except MemoryError:
             raise OutOfMemoryError(f"{needed / 2**30:.2f} GiB of memory could not be had") from None
+        if self._recording is not None:
+            self._recording.kept.append(raw)
         begin = int(raw.ctypes.data)
         start = -begin % alignment
         return HostArray(self, raw[start : start + needed].view(element), begin + start)
 
     def loop(self, body: Callable[[], None], stop: DeviceArray) -> HostLoop:
-        assert isinstance(stop, HostArray)
-        return HostLoop(body, stop)
+        """As `Device.loop`; what is launched meanwhile is recorded, and does not run."""
+        launched, self._recording = dict(self.launches), Recording()
+        try:
+            body()
+            self.launch("launch_again", 1, stop)
+            return HostLoop(self._recording, stop.pointer, self.threads, SMALLEST_PIECE)
+        finally:
+            self.launches, self._recording = launched, None
 
     def looked_up(self, number: Number) -> tuple[int, ...]:
-        """The number itself: what was launched before has ended."""
-        if isinstance(number, DeviceCount):
-            assert isinstance(number.place, HostArray)
-            return (int(number.place.values[0]),)
-        return (number,)
+        """The number itself, since what was launched before has ended; where it lies, for a launch to be recorded."""
+        if not isinstance(number, DeviceCount):
+            return (number,)
+        if self._recording is not None:
+            return (place_of(number),)
+        assert isinstance(number.place, HostArray)
+        return (int(number.place.values[0]),)
 
     def foreseen(self, number: Number) -> int:
         """The number itself, too."""
         return self.looked_up(number)[0]
 
     def _run(self, signature: Signature, count: Number, values: list[int | float]) -> None:
+        if self._recording is not None:
+            self._recording.add(signature, count, values)
+            return
         (count,) = self.looked_up(count)
         if count == 0:
             return
