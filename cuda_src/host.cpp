@@ -34,14 +34,14 @@ host::Pool &pool() {
     return *found;
 }
 
-constexpr double GUESS = 100; // nanoseconds that an index takes, before anything is known
-constexpr int PIECES = 16;    // a thread's share, cut in so many pieces, evens out the load
+constexpr double GUESS = 100;   // nanoseconds that an index takes, before anything is known
+constexpr int PIECES = 16;      // a thread's share, cut in so many pieces, evens out the load
 constexpr int GRID_PIECE = 128; // fewer indices than this are not worth starting a thread for
 
 } // namespace
 
-// A kernel, and how many nanoseconds it took for an index of late: from one on to thousands, by kernel. Launches are cut
-// by it; what they give does not depend on the cut.
+// A kernel, and how many nanoseconds it took for an index of late, one or thousands. Launches are cut by that; what
+// they give does not depend on the cut.
 struct Timed {
     host::Kernel kernel;
     std::atomic<double> nanoseconds;
@@ -52,7 +52,8 @@ extern "C" Timed *host_timed(host::Kernel kernel) { return new Timed{kernel, {GU
 
 // Runs a kernel over `count` indices on at most `threads` threads; each of them takes pieces that last about
 // `smallest_piece` nanoseconds at least.
-extern "C" void host_launch(Timed *timed, Index count, const host::Slot *arguments, int threads, double smallest_piece) {
+extern "C" void host_launch(Timed *timed, Index count, const host::Slot *arguments, int threads,
+                            double smallest_piece) {
     if (threads <= 1) {
         timed->kernel(0, count, arguments);
         return;
@@ -69,9 +70,10 @@ extern "C" void host_launch(Timed *timed, Index count, const host::Slot *argumen
     } else {
         own = pool().run(timed->kernel, count, arguments, piece, int(std::min<Index>(pieces, threads)));
     }
-    if (own.indices > 0)
-        timed->nanoseconds.store(known + (double(own.nanoseconds) / double(own.indices) - known) / 4,
-                                 std::memory_order_relaxed);
+    if (own.indices > 0) { // a clock may not have moved, but nothing takes no time
+        const double seen = double(own.nanoseconds + 1) / double(own.indices);
+        timed->nanoseconds.store(known + (seen - known) / 4, std::memory_order_relaxed);
+    }
 }
 
 namespace {
@@ -156,8 +158,8 @@ struct Step {
     Index grid; // whether it is a GRID_KERNEL
 };
 
-// Repeats a sequence until `*stop` is not 0, and returns 1; or until `most_nanoseconds` have passed, at the end of a turn,
-// and returns 0: who calls it may have signals to look after, and calls it again.
+// Repeats a sequence until `*stop` is not 0, and returns 1; or until `most_nanoseconds` have passed, at the end of a
+// turn, and returns 0: who calls it may have signals to look after, and calls it again.
 extern "C" int host_repeat(const Step *steps, Index count, const std::int32_t *stop, int threads, double smallest_piece,
                            Index most_nanoseconds) {
     const std::int64_t end = host::nanoseconds() + most_nanoseconds;

@@ -1,8 +1,8 @@
 // The pool of threads behind a launch on the CPU. Built into the host library only; nvcc never sees it.
 //
-// A launch lasts from a few microseconds on, and the next one follows soon: who waits, for work or for the others, spins
-// for a moment before it sleeps, for it takes a system tens of microseconds to wake a thread. Threads beyond the cores
-// that the process may use never spin.
+// A launch lasts from a few microseconds on, and the next one follows soon: who waits, for work or for the others,
+// spins for a moment before it sleeps, for it takes a system tens of microseconds to wake a thread. Threads beyond the
+// cores that the process may use never spin.
 #pragma once
 
 #include <algorithm>
