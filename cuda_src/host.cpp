@@ -184,8 +184,8 @@ constexpr std::uintptr_t HUGE_PAGE = std::uintptr_t(1) << 21; // what x86-64 and
 
 // Copies the huge pages begin to end - 1 of those that the target lies in.
 void copy_pages(Index begin, Index end, const host::Slot *arguments) {
-    char *target = host::from_slot<char *>(arguments[0]);
-    const char *source = host::from_slot<const char *>(arguments[1]);
+    char *target = host::from_slots<char *>(&arguments[0]);
+    const char *source = host::from_slots<const char *>(&arguments[1]);
     const auto start = reinterpret_cast<std::uintptr_t>(target), stop = start + arguments[2];
     const std::uintptr_t first = start / HUGE_PAGE;
     const std::uintptr_t from = std::max(start, (first + begin) * HUGE_PAGE);

@@ -18,8 +18,8 @@ from dmr.errors import DeviceUnavailableError, InternalError, OptionError, OutOf
 from dmr.memory import DeviceCount, copy, devices, open_device, scan, signatures, warm
 from dmr.memory.discovery import DeviceInfo
 from dmr.memory.host import compiler
-from dmr.memory.host.copying import WORTH_SHARING
 from dmr.memory.host import device as host
+from dmr.memory.host.copying import WORTH_SHARING
 from dmr.pipeline.records import POINT, TRIANGLE
 
 SIGNATURES = sys.modules[signatures.__module__]  # the module; the package has a function of that name

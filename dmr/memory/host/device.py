@@ -12,7 +12,7 @@ import numpy as np
 from numpy.typing import DTypeLike, NDArray
 
 from dmr.errors import OutOfMemoryError
-from dmr.memory.arrays import Device, DeviceArray, DeviceCount, Number
+from dmr.memory.arrays import Device, DeviceArray, DeviceCount, Number, bound_of
 from dmr.memory.host.compiler import library, timed_kernel
 from dmr.memory.host.copying import copy
 from dmr.memory.host.looping import HostLoop, Recording, place_of
@@ -122,8 +122,8 @@ class HostDevice(Device):
         return (int(number.place.values[0]),)
 
     def foreseen(self, number: Number) -> int:
-        """The number itself, too."""
-        return self.looked_up(number)[0]
+        """The number itself; its bound while a loop is recorded."""
+        return bound_of(number) if self._recording is not None else self.looked_up(number)[0]
 
     def _run(self, signature: Signature, count: Number, values: list[int | float]) -> None:
         if self._recording is not None:
