@@ -31,7 +31,7 @@ INLINE bool begin_small_round(const Mesh &mesh, const BadList &list, const Room 
     TEAM_BARRIER(); // all have read the progress
     if (waiting) {
         const int32 count = int32(waiting < room.most ? waiting : room.most);
-        gather_subsegments(of_subsegments, Sums<1>{}, mesh.wishes, count, roots);
+        gather_subsegments(of_subsegments, Sums<1>{}, mesh.wishes, count <= room.candidates ? count : 0, roots);
         FOR_LEADER
             begin_round(progress, count, true, listed, side, room);
         TEAM_BARRIER();
@@ -43,7 +43,7 @@ INLINE bool begin_small_round(const Mesh &mesh, const BadList &list, const Room 
     const bool fits = count <= small.candidates;
     TEAM_BARRIER(); // flags are set
     gather_bad(of_bad, Sums<2>{}, list.side(side), flags, mesh.quality, windows, found.of[WINDOW],
-               fits ? count : 0, list.side(1 - side), roots);
+               fits && count <= room.candidates ? count : 0, list.side(1 - side), roots);
     FOR_LEADER {
         if (fits)
             begin_round(progress, count, false, found.of[STAYING], 1 - side, room);

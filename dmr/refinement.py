@@ -383,7 +383,7 @@ class Run:
     def _insert_winners(self, cavities: Cavities, stamp: int) -> str | None:
         """Retriangulates, checks the new triangles, lists the bad ones; returns why the run must stop, if it must."""
         stopped: str | None = None
-        state, bad = self.state, self.bad
+        state = self.state
         with self.clock.phase("retriangulate"):
             remaining = self.budget - self.ledger.inserted
             needs = self._needs(cavities)

@@ -14,7 +14,9 @@ from dmr.memory import DeviceCount, scan
 from dmr.memory.host.device import HostDevice
 from dmr.pipeline import device_rounds
 from dmr.pipeline.cavities import Outcome
-from dmr.pipeline.device_rounds import DeviceRounds, Entry, Line, Stop
+from dmr.pipeline.device_rounds import DeviceRounds
+from dmr.pipeline.progress import Entry, Line, Room, RoundProgress, Stop
+from dmr.pipeline.stamps import LAST, Stamps
 from dmr.refinement import Run
 
 
@@ -53,6 +55,21 @@ CASES = {
 }
 
 
+# What one team takes on: everything, nothing, or so little that rounds for one and for many follow each other.
+ONE_TEAM = {
+    "one team": {"candidates": 10**6, "listed": 10**6, "subsegments": 10**6},
+    "many teams": {"candidates": 0, "listed": 0, "subsegments": -1},
+    "in turn": {"candidates": 9, "listed": 60, "subsegments": 10**6},
+}
+
+
+@pytest.fixture(params=ONE_TEAM)
+def one_team(request, monkeypatch):
+    for who in ("SMALL_ON_GPU", "SMALL_ON_ONE_THREAD", "SMALL_ON_THREADS"):
+        monkeypatch.setattr(device_rounds, who, ONE_TEAM[request.param])
+
+
+@pytest.mark.usefixtures("one_team")
 @pytest.mark.parametrize("name", CASES)
 def test_the_same_bits_and_books_whoever_drives(name, device_options):
     kind, points, options = CASES[name]
@@ -64,6 +81,7 @@ def test_the_same_bits_and_books_whoever_drives(name, device_options):
     assert "rounds" in device.seconds and "rounds" not in host.seconds
 
 
+@pytest.mark.usefixtures("one_team")
 @pytest.mark.parametrize("name", CASES)
 def test_a_recording_holds_what_it_needs_and_nothing_else(name, monkeypatch):
     kind, points, options = CASES[name]
@@ -112,8 +130,10 @@ def test_the_limit_on_points_is_kept_exactly(limit, device_options):
     assert books(fine) == books(dmr.refine(mesh, loop="host", **options))
 
 
+@pytest.mark.usefixtures("one_team")
 def test_every_reason_to_stop_is_met_and_survived(device_options, stops, monkeypatch):
     monkeypatch.setattr(device_rounds, "HISTORY_ROUNDS", 3)
+    monkeypatch.setattr(Stamps, "__init__", lambda self: self.resume(LAST - 5))
     for module in (device_rounds, refinement):
         monkeypatch.setattr(module, "ROOM", 12)
     make_room = DeviceRounds._make_room
@@ -138,9 +158,8 @@ def test_a_run_ends_after_so_many_rounds(device_options, monkeypatch):
 
 def test_who_drives_by_itself(device_options):
     mesh = dmr.generate("random", 200, seed=1)
-    drives = "device" if device_options["device"] == "cuda" else "host"
-    assert dmr.refine(mesh, **device_options).loop == drives
-    assert dmr.refine(mesh, **device_options).to_json()["loop"] == drives
+    assert dmr.refine(mesh, **device_options).loop == "device"
+    assert dmr.refine(mesh, **device_options).to_json()["loop"] == "device"
     for needs_host in ({"profile": True}, {"progress": lambda *_: None}, {"size": lambda p: 0 * p[:, 0] + 1}):
         assert dmr.refine(mesh, **needs_host, **device_options).loop == "host"
     assert dmr.refine(mesh, marking="atomic", **device_options).loop == "host"
@@ -163,13 +182,13 @@ def test_what_needs_the_host_is_refused(options, message):
 
 
 def test_the_names_are_those_of_the_kernels(pytestconfig):
-    """The enumerations of rounds.cu, entry by entry."""
-    source = (pytestconfig.rootpath / "cuda_src" / "rounds.cu").read_text()
+    """The enumerations of progress.cuh, entry by entry."""
+    source = (pytestconfig.rootpath / "cuda_src" / "progress.cuh").read_text()
     for enumeration, name in ((Entry, "ProgressEntry"), (Stop, "StopReason"), (Line, "HistoryEntry")):
         body = source.split(f"enum {name} : int32 {{")[1].split("}")[0]
         text = "".join(line.split("//")[0] for line in body.splitlines())
         entries = [entry.strip() for entry in text.split(",") if entry.strip()]
-        assert [entry.name for entry in enumeration] == [e for e in entries if e != "HISTORY_ENTRIES"]
+        assert [entry.name for entry in enumeration] == [e for e in entries if not e.endswith("_ENTRIES")]
 
 
 # ---- Numbers that only the device knows -----------------------------------------------------------------------------
@@ -192,25 +211,30 @@ def test_a_launch_over_as_many_as_the_device_says(device):
 
 
 def test_a_loop_goes_on_until_a_kernel_says_stop(device):
-    """The numbers of rounds with one candidate that never wins: stamps and rounds are counted, nine times."""
-    offsets = device.zeros(2, np.int32)  # of candidates, points, slots, triangles: none at all
+    """The numbers of rounds that insert nothing, although there is a candidate: they are counted, nine times."""
+    nothing = device.zeros(8, np.int32)  # what winners need, and what is appended
     counts, history = device.zeros(len(Outcome) + 1, np.int64), device.zeros(9 * len(Line), np.int64)
-    progress = device.zeros(len(Entry), np.int32)
-
-    def start(**numbers):
-        progress.upload(np.array([numbers.get(entry.name, 0) for entry in Entry], np.int32))
+    progress, room = RoundProgress(device), Room(rounds=9).view
 
     def body():
-        device.launch("begin_round", 1, offsets, 5, progress)
-        device.launch("fit_winners", 1, offsets, offsets, offsets, 9, 9, 9, 9, progress)
-        device.launch("end_round", 1, offsets, counts, 9, history, progress)
+        device.launch("fit_winners", 1, nothing, 1, room, progress.array)
+        device.launch("end_round", 1, nothing, counts, room, history, progress.array)
 
-    start(STOP=Stop.ENOUGH_ROUNDS)
-    body()  # once, so that the kernels are loaded
-    start(SEGMENTS=1)
-    device.loop(body, progress[Entry.STOP : Entry.STOP + 1]).run()
-    numbers = progress.download()
-    assert numbers[Entry.ROUNDS] == numbers[Entry.STAMP] == 9 and numbers[Entry.STOP] == Stop.ENOUGH_ROUNDS
+    progress.write({Entry.BEGINS: 1, Entry.CANDIDATES: 1})
+    with device.rehearsal():
+        body()
+    device.loop(body, progress.array[Entry.STOP : Entry.STOP + 1]).run()
+    numbers = progress.read()
+    assert numbers[Entry.ROUNDS] == 9 and numbers[Entry.STOP] == Stop.ENOUGH_ROUNDS
+
+
+def test_a_rehearsal_runs_nothing(device):
+    array = device.zeros(10, np.int32)
+    with device.rehearsal():
+        device.launch("fill_indices", 10, array)
+    assert not array.download().any()
+    device.launch("fill_indices", 10, array)
+    assert array.download().tolist() == list(range(10))
 
 
 def test_without_memory_for_it_the_host_drives(device_options, monkeypatch):

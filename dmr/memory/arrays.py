@@ -5,7 +5,8 @@ from __future__ import annotations
 import math
 from abc import ABC, abstractmethod
 from collections import Counter
-from collections.abc import Callable
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager
 from dataclasses import dataclass
 from typing import Any
 
@@ -176,6 +177,7 @@ class Device(ABC):
     most_pieces: int
 
     def __init__(self) -> None:
+        self._rehearsing = False
         self.launches: dict[str, int] = {}
         self.moved: Counter[np.dtype[Any]] = Counter()
 
@@ -216,6 +218,9 @@ class Device(ABC):
         if signature is None:
             raise InternalError(f"there is no kernel {kernel}")
         values = signature.values(arguments, self.looked_up)
+        if self._rehearsing:
+            self._load(signature)
+            return
         self.launches[kernel] = self.launches.get(kernel, 0) + 1
         self._run(signature, count, values)
 
@@ -223,12 +228,25 @@ class Device(ABC):
     def _run(self, signature: Signature, count: Number, values: list[int | float]) -> None: ...
 
     @abstractmethod
+    def _load(self, signature: Signature) -> Any:
+        """Makes a kernel ready to be launched."""
+
+    @contextmanager
+    def rehearsal(self) -> Iterator[None]:
+        """Kernels that are launched meanwhile are made ready, and do not run: before the same is recorded (`loop`)."""
+        self._rehearsing = True
+        try:
+            yield
+        finally:
+            self._rehearsing = False
+
+    @abstractmethod
     def loop(self, body: Callable[[], None], stop: DeviceArray) -> Loop:
         """Records what `body` launches, to be repeated on the device.
 
         Args:
             body: launches kernels by numbers that the device has, and does nothing else: no transfer, no waiting. All
-                its kernels have run before.
+                of it was rehearsed before.
             stop: (1,) int32; the kernels of `body` set it when there is to be no further turn.
         """
 

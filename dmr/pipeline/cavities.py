@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from enum import IntEnum
 from functools import cached_property
 
@@ -79,6 +79,12 @@ class Cavities:
             "won", "extra_places", "fresh_places", "shared",
         )  # fmt: skip
         return pack("Cavities", records=self.capacity, **{name: getattr(self, name) for name in names})
+
+    def counted(self, count: Number, segments: Number) -> Cavities:
+        """The first `count` of them, of which the first `segments` are of subsegments."""
+        these = replace(self, count=count, segments=segments)
+        these.__dict__["view"] = self.view  # the same records
+        return these
 
     @property
     def pieces(self) -> int:

@@ -9,7 +9,7 @@ the host is needed - more room, cavities too large for an ordinary record, the e
 
 from __future__ import annotations
 
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 
 import numpy as np
 from numpy.typing import NDArray
@@ -105,7 +105,6 @@ class DeviceRounds:
         """
         state, bad = self._state, self._bad
         self._make_room()
-        loop = self._loop(min(most_rounds, HISTORY_ROUNDS), most_vertices)
         self._progress.write(
             {
                 Entry.VERTICES: state.vertices,
@@ -117,14 +116,14 @@ class DeviceRounds:
             }
         )
         self._counts.fill(0)
-        loop.run()
+        self._run_rounds(min(most_rounds, HISTORY_ROUNDS), most_vertices)
         numbers = self._progress.read()
         history = self._history[: numbers[Entry.ROUNDS] * len(Line)].download().reshape(-1, len(Line))
         return Ended(Stop(numbers[Entry.STOP]), numbers, Tally.of(self._counts), history)
 
     def cavities(self, ended: Ended) -> Cavities:
         """The cavities of a round that lacked room for its winners: grown and judged, not applied."""
-        return replace(self._cavities(), count=ended.numbers[Entry.CANDIDATES], segments=ended.numbers[Entry.SEGMENTS])
+        return self._cavities().counted(ended.numbers[Entry.CANDIDATES], ended.numbers[Entry.SEGMENTS])
 
     def more_candidates(self) -> None:
         """Makes room for more candidates in the next run."""
@@ -137,22 +136,33 @@ class DeviceRounds:
         self._candidate_room = max(self._candidate_room, 4096, bad.count // 3)
         bad.reserve(3 * bad.count + 2**14)
 
-    def _loop(self, most_rounds: int, most_vertices: int) -> Loop:
-        state, bad = self._state, self._bad
-        sides = tuple((side.pointer, side.size) for side in bad.sides)
-        key = (most_rounds, most_vertices, self._candidate_room, state.addresses, state.room, sides)
-        if self._recorded is None or self._recorded_for != (*key, self._space.version):
-            self._rehearse(most_rounds, most_vertices)
+    def _run_rounds(self, most_rounds: int, most_vertices: int) -> None:
+        state, records = self._state, self._records(most_rounds, most_vertices)
+        known = self._recorded_for == self._what_is_recorded(most_rounds, most_vertices)
+        if self._recorded is None or not known:
+            # A GPU goes through the first small rounds while the host records what comes after them.
+            self._small_rounds(*records)
+            if state.slots <= self._small_mesh and self._progress.read()[Entry.STOP] != Stop.GO_ON:
+                return
+            with state.device.rehearsal():  # every array is there when the round is recorded
+                self._round(most_rounds, most_vertices)
             self._recorded = state.device.loop(
                 lambda: self._round(most_rounds, most_vertices), self._progress.array[Entry.STOP : Entry.STOP + 1]
             )
-            self._recorded_for = (*key, self._space.version)
-        return self._recorded
+            self._recorded_for = self._what_is_recorded(most_rounds, most_vertices)
+        self._recorded.run()
 
-    def _rehearse(self, most_rounds: int, most_vertices: int) -> None:
-        """A round over nothing: its kernels are loaded and its arrays are there when it is recorded."""
-        self._progress.write({Entry.STOP: Stop.ENOUGH_ROUNDS})
-        self._round(most_rounds, most_vertices)
+    def _what_is_recorded(self, most_rounds: int, most_vertices: int) -> tuple[object, ...]:
+        """Changes when an array was replaced, or a number that was recorded has another value."""
+        state = self._state
+        sides = tuple((side.pointer, side.size) for side in self._bad.sides)
+        numbers = (most_rounds, most_vertices, self._candidate_room, self._space.version)
+        return *numbers, state.addresses, state.room, sides
+
+    def _records(self, most_rounds: int, most_vertices: int) -> tuple[Room, Cavities, DeviceArray]:
+        """What a round works with: the room that there is, cavities, and new triangles."""
+        room = self._room(most_rounds, most_vertices)
+        return room, self._cavities(), self._space.array("fresh", room.bad, np.int32)
 
     def _number(self, entry: Entry, bound: int) -> DeviceCount:
         return self._progress.number(entry, bound)
@@ -179,8 +189,7 @@ class DeviceRounds:
 
     def _round(self, most_rounds: int, most_vertices: int) -> None:
         state, space, bad, number = self._state, self._space, self._bad, self._number
-        room, cavities = self._room(most_rounds, most_vertices), self._cavities()
-        fresh = space.array("fresh", room.bad, np.int32)
+        room, cavities, fresh = self._records(most_rounds, most_vertices)
         self._small_rounds(room, cavities, fresh)
         standing = Standing(
             vertices=number(Entry.VERTICES, room.vertices),
@@ -202,7 +211,7 @@ class DeviceRounds:
             fresh=number(Entry.FRESH, room.bad),
             segments=number(Entry.NEW_SEGMENTS, cavities.capacity),
         )
-        applied = replace(cavities, count=number(Entry.APPLIED, cavities.capacity))
+        applied = cavities.counted(number(Entry.APPLIED, cavities.capacity), cavities.segments)
         retriangulate(state, space, applied, needs, standing, stamp, fresh)
         self._balance.check(self._quality, applied, needs, fresh)
         listed, side = number(Entry.NEXT_LISTED, room.bad), number(Entry.NEXT_SIDE, 1)

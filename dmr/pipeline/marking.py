@@ -24,8 +24,8 @@ class Marking(ABC):
     """A way to choose cavities that can be retriangulated at the same time.
 
     Attributes:
-        choice: which bad triangles compete; claims: whether each cavity claims its triangles when it is grown, under the
-            last stamp that was given out.
+        choice: which bad triangles compete; claims: whether each cavity claims its triangles when it is grown, under
+            the last stamp that was given out.
     """
 
     choice = Choice.UNBEATEN
@@ -35,8 +35,9 @@ class Marking(ABC):
     def steps(
         self, state: DeviceMesh, space: Workspace, cavities: Cavities, stamps: Stamps, limits: Thresholds
     ) -> Iterator[int]:
-        """Sets `cavities.won` and `cavities.needs`, then yields the stamp under which the winners own their triangles; once a step.
+        """Sets `cavities.won` and `cavities.needs`, then yields the stamp under which the winners own their triangles.
 
+        Once a step.
         The caller retriangulates the winners before it asks for the next step.
         """
 

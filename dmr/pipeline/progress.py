@@ -6,8 +6,9 @@ drives, reads them before it goes on; the device needs no one to.
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from dataclasses import dataclass, fields
 from enum import IntEnum
+from functools import cached_property
 
 import numpy as np
 
@@ -125,7 +126,7 @@ class Room:
     bad: int = UNBOUNDED
     rounds: int = UNBOUNDED
 
-    @property
+    @cached_property
     def view(self) -> Packed:
         """As kernels take it."""
-        return pack("Room", **vars(self))
+        return pack("Room", **{field.name: getattr(self, field.name) for field in fields(self)})

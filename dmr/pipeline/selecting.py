@@ -37,7 +37,7 @@ def select(
     progress: RoundProgress,
     roots: DeviceArray,
 ) -> None:
-    """Puts the candidates of a round into `roots`: subsegments that are to be split, or where there are none, triangles.
+    """Puts the candidates of a round into `roots`: subsegments that are to be split, or if there are none, triangles.
 
     `progress` says then how many there are. Where triangles compete, what is bad no more has left the list, which is on
     its other side. In a mesh of up to `small_mesh` triangles, only the most urgent ones compete.

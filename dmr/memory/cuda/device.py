@@ -172,9 +172,7 @@ class CudaDevice(Device):
         if signature.grid:
             self._run_together(signature, count, values)
             return
-        function = self._functions.get(signature.name)
-        if function is None:
-            function = self._load(signature)
+        function = self._load(signature)
         block = TEAM_SIZE if signature.team else BLOCK
         bound = bound_of(count)
         blocks = bound if signature.team else -(-bound // block)
@@ -193,6 +191,9 @@ class CudaDevice(Device):
         kernel.launch(bound_of(count), self.looked_up(count), values, self.stream.handle)
 
     def _load(self, signature: Signature) -> Any:
+        function = self._functions.get(signature.name)
+        if function is not None:
+            return function
         module = self._modules.get(signature.source)
         if module is None:
             if not self._modules:

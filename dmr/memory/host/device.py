@@ -135,6 +135,9 @@ class HostDevice(Device):
         launch = self._launch_grid if signature.grid else self._launch
         launch(timed_kernel(signature.name), count, signature.slots.pack(*values), self.threads, SMALLEST_PIECE)
 
+    def _load(self, signature: Signature) -> None:
+        """All kernels are in the library."""
+
     def synchronize(self) -> None:
         """Launches on the CPU have ended when they return."""
 
