@@ -50,7 +50,7 @@ class Staging:
 
     @cached_property
     def _buffers(self) -> list[tuple[Bytes, Any]]:
-        """Two of them, and an event for each; got when something large travels, which small meshes never ask for."""
+        """Two of them, and an event for each; got when something first travels, since to lock pages takes a while."""
         return [
             (driver.pagelocked_empty(BUFFER_BYTES, np.uint8), driver.Event(driver.event_flags.DISABLE_TIMING))
             for _ in range(2)
@@ -64,14 +64,29 @@ class Staging:
             yield Part(start, min(start + BUFFER_BYTES, nbytes), buffer, arrived)
 
     def upload(self, source: Bytes, pointer: int) -> None:
-        """Copies bytes into the device's memory; returns when the source is needed no more."""
+        """Copies bytes into the device's memory; returns when the source is needed no more.
+
+        Args:
+            source: the bytes; pointer: where they go there.
+
+        Raises:
+            InternalError: a kernel that was launched before has failed.
+        """
         for part in self._parts(source.nbytes):
             copy(part.staged, source[part.start : part.stop], self._threads)
-            driver.memcpy_htod_async(pointer + part.start, part.staged, self._stream)
+            self._guarded(partial(driver.memcpy_htod_async, pointer + part.start, part.staged, self._stream))
             part.arrived.record(self._stream)
 
     def download(self, pointer: int, target: Bytes) -> None:
-        """Copies bytes out of the device's memory, when what was launched before is done."""
+        """Copies bytes out of the device's memory, when what was launched before is done.
+
+        Args:
+            pointer: where they lie there.
+            target: where they go, all of it.
+
+        Raises:
+            InternalError: a kernel that was launched before has failed.
+        """
         if 0 < target.nbytes <= SMALL_BYTES:
             small = self._small[: target.nbytes]
             self._guarded(partial(driver.memcpy_dtoh_async, small, pointer, self._stream))
