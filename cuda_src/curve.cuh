@@ -10,7 +10,7 @@ template <class Key> INLINE Key hilbert_index(uint32 x, uint32 y, int levels) {
     for (uint32 side = 1u << (levels - 1); side > 0; side >>= 1) {
         const uint32 right = (x & side) != 0, upper = (y & side) != 0;
         index = index << 2 | ((3 * right) ^ upper);
-        // Lower quadrants are mirrored, the right one turned around before; by masks, since no branch could be foreseen.
+        // Lower quadrants are mirrored, the right one turned around before. By masks: no branch could be foreseen.
         const uint32 lower = upper - 1, around = lower & (0 - right);
         x ^= around;
         y ^= around;

@@ -180,7 +180,7 @@ extern "C" int host_repeat(const Step *steps, Index count, const std::int32_t *s
 
 namespace {
 
-constexpr std::uintptr_t HUGE_PAGE = std::uintptr_t(1) << 21; // what x86-64 and aarch64 have between a page and a gigabyte
+constexpr std::uintptr_t HUGE_PAGE = std::uintptr_t(1) << 21; // of x86-64, and of aarch64 with pages of 4 KiB
 
 // Copies the huge pages begin to end - 1 of those that the target lies in.
 void copy_pages(Index begin, Index end, const host::Slot *arguments) {

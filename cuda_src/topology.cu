@@ -43,10 +43,10 @@ INLINE void list_out(Index t, const Cornered &triangle, const int32 *first, int3
     }
 }
 
-// Visits the triangles on both sides of an edge: visit(half_edge, true) for u -> v, visit(half_edge, false) for v -> u;
-// more than one each only where triangles overlap. They are looked for at the end with fewer triangles, so that a hub of
-// many triangles is not gone through for each of them: a triangle with an edge out of a vertex has one into it as well,
-// the edge before.
+// Visits the triangles on both sides of an edge: visit(half_edge, true) for u -> v, visit(half_edge, false) for
+// v -> u; more than one each only where triangles overlap. They are looked for at the end with fewer triangles, so that
+// a hub of many triangles is not gone through for each of them: a triangle with an edge out of a vertex has one into it
+// as well, the edge before.
 template <class Cornered, class Visit>
 INLINE void for_sides(const Cornered *triangles, const int32 *first, const int32 *half_edges, int32 u, int32 v,
                       Visit visit) {

@@ -101,7 +101,7 @@ def test_links_are_those_that_the_corners_tell(device):
 
 
 def test_an_outline_holds_the_ends_of_segments_alone(device):
-    mesh = dmr.read("meshes/plate.ele")
+    mesh = dmr.generate("plate", 500)
     state, _ = admit(mesh, device)
     outline = outline_of(state.subsegments, state.points)
     order, listed = state.order.download(), state.subsegments.download()
