@@ -44,11 +44,12 @@ constexpr int GRID_PIECE = 128; // fewer indices than this are not worth startin
 // they give does not depend on the cut.
 struct Timed {
     host::Kernel kernel;
+    bool team; // an index may be a long piece of a list, and the next one nothing at all
     std::atomic<double> nanoseconds;
 };
 
 // The kernel with nothing known about its time. It lasts as long as the library.
-extern "C" Timed *host_timed(host::Kernel kernel) { return new Timed{kernel, {GUESS}}; }
+extern "C" Timed *host_timed(host::Kernel kernel, int team) { return new Timed{kernel, team != 0, {GUESS}}; }
 
 // Runs a kernel over `count` indices on at most `threads` threads; each of them takes pieces that last about
 // `smallest_piece` nanoseconds at least.
@@ -60,7 +61,8 @@ extern "C" void host_launch(Timed *timed, Index count, const host::Slot *argumen
     }
     const double known = timed->nanoseconds.load(std::memory_order_relaxed);
     const double least = std::min(smallest_piece / known, double(count));
-    const Index piece = std::max({Index(least), count / (Index(threads) * PIECES), Index(1)});
+    const Index even = std::max(count / (Index(threads) * PIECES), Index(1));
+    const Index piece = timed->team && Index(least) < count ? even : std::max(Index(least), even);
     const Index pieces = (count + piece - 1) / piece;
     host::Done own{0, 0};
     if (pieces == 1) {
@@ -193,7 +195,7 @@ void copy_pages(Index begin, Index end, const host::Slot *arguments) {
     std::memcpy(target + (from - start), source + (from - start), to - from);
 }
 
-Timed copying{copy_pages, {100e3}};
+Timed copying{copy_pages, false, {100e3}};
 
 } // namespace
 

@@ -369,7 +369,7 @@ def test_launches_from_several_python_threads_do_not_mix():
 def test_pieces_cover_a_range_once(threads):
     library, seen = compiler.library(), []
     kernel = ctypes.CFUNCTYPE(None, ctypes.c_int64, ctypes.c_int64, ctypes.c_void_p)(lambda *p: seen.append(p[:2]))
-    timed = library.host_timed(kernel)
+    timed = library.host_timed(kernel, False)
     for count in (1, 2, 3, 17, 1000, 10, 5, 4321):
         seen.clear()
         library.host_launch(timed, count, b"", threads, 0.0)
@@ -386,7 +386,7 @@ def test_slow_indices_are_handed_out_one_by_one_and_fast_ones_many_at_a_time():
         seen.append(end - begin)
 
     kernel = ctypes.CFUNCTYPE(None, ctypes.c_int64, ctypes.c_int64, ctypes.c_void_p)(work)
-    timed = library.host_timed(kernel)
+    timed = library.host_timed(kernel, False)
     for wanted, pieces in ((0.001, 6), (0.0, 1)):  # what an index takes, and how six of them are handed out then
         seconds[0] = wanted
         for _ in range(60):  # what is known about it follows
@@ -394,6 +394,26 @@ def test_slow_indices_are_handed_out_one_by_one_and_fast_ones_many_at_a_time():
         seen.clear()
         library.host_launch(timed, 6, b"", 2, 1e5)
         assert len(seen) == pieces and sum(seen) == 6
+
+
+@pytest.mark.parametrize("team", [False, True])
+def test_teams_are_handed_out_one_by_one_where_there_is_work_for_several_threads(team):
+    library, seen = compiler.library(), []
+
+    def work(begin, end, _):
+        time.sleep(0.001 * (end - begin))
+        seen.append(end - begin)
+
+    kernel = ctypes.CFUNCTYPE(None, ctypes.c_int64, ctypes.c_int64, ctypes.c_void_p)(work)
+    timed = library.host_timed(kernel, team)
+    for _ in range(12):
+        seen.clear()
+        library.host_launch(timed, 32, b"", 2, 2e7)  # pieces of 20 ms
+        assert sum(seen) == 32
+    assert (max(seen) == 1) == team
+    seen.clear()
+    library.host_launch(timed, 3, b"", 2, 2e7)
+    assert seen == [3]  # not worth a second thread
 
 
 def test_threads_that_fell_asleep_work_again():

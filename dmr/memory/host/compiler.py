@@ -9,7 +9,7 @@ from pathlib import Path
 from typing import Any
 
 from dmr.errors import DeviceUnavailableError
-from dmr.memory.signatures import source_folder
+from dmr.memory.signatures import signatures, source_folder
 
 LIBRARY = Path(__file__).resolve().parent / "_kernels.so"
 
@@ -34,7 +34,7 @@ def library() -> ctypes.CDLL:
             f"the native kernel library {LIBRARY} was built from other sources than those in {source_folder()}: "
             "install the package again"
         )
-    loaded.host_timed.argtypes, loaded.host_timed.restype = [ctypes.c_void_p], ctypes.c_void_p
+    loaded.host_timed.argtypes, loaded.host_timed.restype = [ctypes.c_void_p, ctypes.c_int], ctypes.c_void_p
     for launch in (loaded.host_launch, loaded.host_launch_grid):
         launch.argtypes = [ctypes.c_void_p, ctypes.c_int64, ctypes.c_char_p, ctypes.c_int, ctypes.c_double]
         launch.restype = None
@@ -83,4 +83,4 @@ def timed_kernel(name: str) -> int:
     Raises:
         DeviceUnavailableError: as `kernel_address`.
     """
-    return int(library().host_timed(kernel_address(name)))
+    return int(library().host_timed(kernel_address(name), signatures()[name].team))
