@@ -9,11 +9,13 @@ import pytest
 from test_refinement import digest
 
 import dmr
+from dmr import refinement
 from dmr.errors import OptionError
 from dmr.memory import open_device
 from dmr.options import BALANCES, MARKINGS, RefineOptions
 from dmr.pipeline import balancing, marking
-from dmr.pipeline.cavities import Outcome
+from dmr.pipeline.cavities import ROOM, Outcome, prepare
+from dmr.pipeline.workspace import Workspace
 from dmr.refinement import Run
 
 PHASES = {"mark_cavity", "remark_cavity", "check_marks"}
@@ -86,7 +88,7 @@ def test_atomic_marking_does_not_race(mesh, device_options):
 @pytest.mark.parametrize(
     ("marking", "launched", "never"),
     [
-        ("deterministic", {"claim_members", "judge_members", "settle_neighbours"}, PHASES | STAGE_TWO),
+        ("deterministic", {"judge_cavities", "settle_neighbours"}, PHASES | STAGE_TWO),
         ("three-phase", PHASES | {"force_one"}, STAGE_TWO | {"mark_in_three_phases"}),
         ("three-phase-barrier", {"mark_in_three_phases", "force_one"}, STAGE_TWO | PHASES),
         ("atomic", {"mark_cavity_atomic", "check_marks", "check_cavity"}, {"mark_cavity", "remark_cavity"}),
@@ -170,10 +172,11 @@ def test_a_gpu_launches_them_for_everyone(mesh, balance):
 
 def forced(device, outcomes, progress):
     count = len(outcomes)
-    held = device.array(np.array(outcomes, np.int32))
-    won = device.zeros(count, np.int32)
-    device.launch("force_one", 1, device.array(np.array([progress], np.int32)), count, held, won)
-    return won.download().tolist(), held.download().tolist()
+    cavities = prepare(Workspace(device), device.zeros(count, np.int32), count, 0, ROOM)
+    cavities.outcomes.upload(np.array(outcomes, np.int32))
+    cavities.won.fill(0)
+    device.launch("force_one", 1, cavities.view, count, device.array(np.array([progress], np.int32)))
+    return cavities.won.download().tolist(), cavities.outcomes.download().tolist()
 
 
 def test_where_nobody_wins_one_cavity_is_forced(device):
@@ -186,19 +189,24 @@ def test_where_nobody_wins_one_cavity_is_forced(device):
 
 @pytest.mark.parametrize("marking", ["three-phase", "three-phase-barrier"])
 def test_a_run_in_which_nobody_ever_wins_goes_on_one_by_one(marking, device, device_options, monkeypatch):
-    launch = type(device).launch
+    launch, seen = type(device).launch, []
+
+    def noted(*arguments):
+        seen.append(prepare(*arguments))
+        return seen[-1]
 
     def nobody_wins(self, kernel, count, *arguments):
         """After the phases all winners are taken back, as if races had left each without one of its triangles."""
         launch(self, kernel, count, *arguments)
         if kernel in ("check_marks", "mark_in_three_phases"):
-            outcomes, won, progress = arguments[6], arguments[-2], arguments[-1]
-            held = outcomes[:count].download()
+            outcomes = seen[-1].outcomes[:count]
+            held = outcomes.download()
             held[held == Outcome.OWNER] = Outcome.UNDECIDED
-            outcomes[:count].upload(held)
-            won.fill(0)
-            progress.fill(0)
+            outcomes.upload(held)
+            seen[-1].won.fill(0)
+            arguments[-1].fill(0)  # the word that says that somebody has won
 
+    monkeypatch.setattr(refinement, "prepare", noted)
     monkeypatch.setattr(type(device), "launch", nobody_wins)
     mesh = dmr.generate("random", 60, seed=4)
     fine = run(mesh, device_options, marking=marking)
