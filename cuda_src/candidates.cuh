@@ -33,16 +33,15 @@ INLINE uint64 urgency(const uint32 *quality, int32 t) {
 INLINE bool is_unbeaten(const Triangle *triangles, const uint32 *quality, int32 t) {
     const uint64 mine = urgency(quality, t);
     bool first = mine != 0;
-    int32 around[3];
-    for (int k = 0; k < 3; ++k) {
-        around[k] = triangles[t].link[k];
-        first = first && (around[k] < 0 || urgency(quality, around[k]) < mine);
-    }
+    const Triangle here = triangles[t];
+    for (int k = 0; k < 3; ++k)
+        first = first && (here.link[k] < 0 || urgency(quality, here.link[k]) < mine);
     for (int k = 0; k < 3 && first; ++k) {
-        if (around[k] < 0)
+        if (here.link[k] < 0)
             continue;
+        const Triangle around = triangles[here.link[k]];
         for (int l = 0; l < 3; ++l) {
-            const int32 second = triangles[around[k]].link[l];
+            const int32 second = around.link[l];
             first = first && (second < 0 || second == t || urgency(quality, second) < mine);
         }
     }

@@ -198,6 +198,13 @@ INLINE Sums<N> team_in_order(Index begin, Index end, Sums<N> before, Value value
     return before;
 }
 
+// Stores a record of 32 bytes, which others may read a word of at the same time.
+template <class T> INLINE void store_record(T *place, const T &record) {
+    static_assert(sizeof(T) == 2 * sizeof(int4) && alignof(T) == sizeof(T), "one sector of memory");
+    reinterpret_cast<int4 *>(place)[0] = reinterpret_cast<const int4 *>(&record)[0];
+    reinterpret_cast<int4 *>(place)[1] = reinterpret_cast<const int4 *>(&record)[1];
+}
+
 // A clock that only ever goes forward.
 INLINE int64 nanoseconds() {
     int64 now;
@@ -272,6 +279,13 @@ INLINE int32 atomic_min(int32 *place, int32 value) {
 
 template <class T> INLINE void racing_store(T *place, T value) { __atomic_store_n(place, value, __ATOMIC_RELAXED); }
 template <class T> INLINE T racing_load(const T *place) { return __atomic_load_n(place, __ATOMIC_RELAXED); }
+
+template <class T> INLINE void store_record(T *place, const T &record) {
+    uint64 words[sizeof(T) / sizeof(uint64)];
+    std::memcpy(words, &record, sizeof record);
+    for (unsigned k = 0; k < sizeof(T) / sizeof(uint64); ++k)
+        racing_store(reinterpret_cast<uint64 *>(place) + k, words[k]);
+}
 
 #define LAUNCH_GRAPH_AGAIN() ((void)0) // the host does
 

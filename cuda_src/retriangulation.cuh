@@ -153,10 +153,7 @@ INLINE void retriangulate_cavity(const Mesh &mesh, const Cavities &cavities, Ind
             subsegments[split].right = slot;
         if (last_right)
             subsegments[split_rest].right = slot;
-        Triangle &made = triangles[slot];
-        made.vertex[0] = p, made.vertex[1] = u, made.vertex[2] = v;
-        made.link[0] = beyond, made.link[1] = after, made.link[2] = before;
-        racing_store(&made.owner, mark);
+        store_record(&triangles[slot], Triangle{{p, u, v}, {beyond, after, before}, mark});
         fresh[place.of[NEW_TRIANGLES] + j] = slot;
         if (beyond < 0) {
             set_side(subsegments, ~beyond, u, slot);

@@ -112,11 +112,19 @@ INLINE void finish_small_round(const Mesh &mesh, const Limits &limits, const Cav
 }
 
 // One team, while rounds are small and nothing needs the host. Leaves the ranges of a larger round, that is to follow.
+// The numbers that the team goes by are in its own memory meanwhile.
 TEAM_KERNEL(small_rounds, Mesh mesh, Limits limits, Cavities cavities, Room room, Small small, int32 small_mesh,
-            int32 *even, int32 *odd, int32 *roots, int32 *fresh, int32 *inherited, uint8 *flags, int64 *counts,
-            int64 *history, int32 *progress) {
+            int32 *even, int32 *odd, int32 *roots, int32 *fresh, int32 *inherited, uint8 *flags, int64 *all_counts,
+            int64 *history, int32 *all_progress) {
+    TEAM_SHARED(int32, progress, PROGRESS_ENTRIES);
+    TEAM_SHARED(int64, counts, OUTCOMES + 1);
     const BadList list = {even, odd};
     FOR_TEAMS (team) {
+        FOR_SHARE (entry, 0, PROGRESS_ENTRIES)
+            progress[entry] = all_progress[entry];
+        FOR_SHARE (outcome, 0, OUTCOMES + 1)
+            counts[outcome] = all_counts[outcome];
+        TEAM_BARRIER();
         while (begin_small_round(mesh, list, room, small, small_mesh, roots, flags, progress))
             finish_small_round(mesh, limits, cavities, list, room, fresh, inherited, flags, counts, history, progress);
         TEAM_BARRIER();
@@ -127,5 +135,10 @@ TEAM_KERNEL(small_rounds, Mesh mesh, Limits limits, Cavities cavities, Room room
             progress[SURVEYED_LISTED] = go ? progress[BAD_LISTED] : 0;
             progress[APPLIED] = progress[FRESH] = 0; // of this round, so far
         }
+        TEAM_BARRIER();
+        FOR_SHARE (entry, 0, PROGRESS_ENTRIES)
+            all_progress[entry] = progress[entry];
+        FOR_SHARE (outcome, 0, OUTCOMES + 1)
+            all_counts[outcome] = counts[outcome];
     }
 }
