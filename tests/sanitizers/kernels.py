@@ -14,6 +14,7 @@ import json
 import sys
 import warnings
 import weakref
+from dataclasses import asdict
 from itertools import chain, product
 from pathlib import Path
 
@@ -27,6 +28,7 @@ from dmr.memory.host.device import ALIGNMENT, HostArray, HostDevice
 from dmr.memory.signatures import source_folder
 from dmr.options import MARKINGS, RefineOptions
 from dmr.pipeline.records import POINT
+from dmr.quality import measure, summarise
 from dmr.refinement import Run
 
 
@@ -116,6 +118,14 @@ def predicates(device):
             yield [kernel, end], digest(signs.download())
 
 
+def statistics(folder):
+    """(what was run, digest) of the statistics of every mesh, the short ones and all."""
+    for path in sorted(folder.glob("*.npz")):
+        mesh = dmr.read(path)
+        found = [measure(mesh, bound=30).to_json(), asdict(summarise(mesh, bound=30))]
+        yield [path.stem, "statistics"], digest(np.array(json.dumps(found)))
+
+
 def use(library):
     """Takes another build of the kernels, exact allocations, and several threads for however little work."""
     compiler.LIBRARY = Path(library)
@@ -142,6 +152,7 @@ def main(folder, library=None):
         tables(meshes),
         refinements(meshes),
         device_launches(device, meshes),
+        statistics(meshes),
     )
     for what, result in chain.from_iterable(runs):
         print(json.dumps([what, result]), flush=True)
