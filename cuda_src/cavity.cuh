@@ -97,7 +97,7 @@ template <Care care> class Growth {
 
     // Starts at a triangle with p in its circumcircle: all three edges are looked across.
     METHOD void start_at(int32 root) {
-        const Triangle t = triangles_[root];
+        const Triangle t = load_record(&triangles_[root]);
         add_member(root);
         push(edge_from(t, 2), t.link[2]);
         push(edge_from(t, 1), t.link[1]);
@@ -107,7 +107,7 @@ template <Care care> class Growth {
 
     // Starts at a triangle that has the subsegment to be split as its edge e.
     METHOD void start_behind(int32 root, int e) {
-        const Triangle t = triangles_[root];
+        const Triangle t = load_record(&triangles_[root]);
         add_member(root);
         push(t.vertex[e], t.link[previous_corner(e)]);
         push(edge_to(t, e), t.link[next_corner(e)]);
@@ -127,7 +127,7 @@ template <Care care> class Growth {
             // Walks on into the triangle beyond as long as p is in its circumcircle. Of its two other edges the first,
             // which starts at u as well, is next, and the second waits.
             while (beyond >= 0) {
-                const Triangle outside = triangles_[beyond];
+                const Triangle outside = load_record(&triangles_[beyond]); // its owner may change meanwhile
                 const int apex = edge_that_starts_at(outside, to);
                 const Point w = points_[outside.vertex[apex]];
                 const int inside = incircle_with<care>(w, v, u, p_);

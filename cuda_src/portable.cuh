@@ -198,7 +198,8 @@ INLINE Sums<N> team_in_order(Index begin, Index end, Sums<N> before, Value value
     return before;
 }
 
-// Stores a record of 32 bytes, which others may read a word of at the same time.
+// Loads and stores a record of 32 bytes, of which others may change, or read, a word at the same time.
+template <class T> INLINE T load_record(const T *place) { return *place; }
 template <class T> INLINE void store_record(T *place, const T &record) {
     static_assert(sizeof(T) == 2 * sizeof(int4) && alignof(T) == sizeof(T), "one sector of memory");
     reinterpret_cast<int4 *>(place)[0] = reinterpret_cast<const int4 *>(&record)[0];
@@ -280,6 +281,14 @@ INLINE int32 atomic_min(int32 *place, int32 value) {
 template <class T> INLINE void racing_store(T *place, T value) { __atomic_store_n(place, value, __ATOMIC_RELAXED); }
 template <class T> INLINE T racing_load(const T *place) { return __atomic_load_n(place, __ATOMIC_RELAXED); }
 
+template <class T> INLINE T load_record(const T *place) {
+    uint64 words[sizeof(T) / sizeof(uint64)];
+    for (unsigned k = 0; k < sizeof(T) / sizeof(uint64); ++k)
+        words[k] = racing_load(reinterpret_cast<const uint64 *>(place) + k);
+    T record;
+    std::memcpy(&record, words, sizeof record);
+    return record;
+}
 template <class T> INLINE void store_record(T *place, const T &record) {
     uint64 words[sizeof(T) / sizeof(uint64)];
     std::memcpy(words, &record, sizeof record);
