@@ -83,13 +83,10 @@ KERNEL_STRUCT(Cavities) {
     METHOD Cavity at(Index i) const { return Cavity(members, rims, records, int32(room), i); }
 };
 
-// Growing, step by step. The edges still to be looked across are a stack. What is on it, from its top down, is a chain
-// around p like the rim itself: each edge ends where the next one starts, so that the same two numbers describe it. Each of
-// them will give one rim edge at least. The stack of a large record shares the rim's memory: it grows down from the end
-// while the rim grows up, and the two meet only where the rim itself would not fit. That of an ordinary one is the
-// thread's own, which a GPU keeps in the cache nearest to it.
-constexpr int ORDINARY_ROOM = 24; // ROOM in dmr/pipeline/cavities.py
-
+// Growing, step by step. The edges still to be looked across are a stack that shares the rim's memory: it grows down from
+// the end while the rim grows up, and each of them will give one rim edge at least, so the two meet only where the rim
+// itself would not fit. What is on the stack, from its top down, is a chain around p like the rim itself: each edge ends
+// where the next one starts, so that the same two numbers describe it.
 template <Care care> class Growth {
   public:
     METHOD Growth(const Cavity &cavity, const Triangle *triangles, const Point *points, Point p)
@@ -118,7 +115,7 @@ template <Care care> class Growth {
     // which says with a sign whether the rim may stay; every other one must have p strictly on its left, or the cavity is
     // not star-shaped (rounding put p where the coordinates cannot tell it from a vertex or an edge).
     template <class Meet> METHOD Outcome run(Meet meet) {
-        while (pending_ > 0 && !overflow_) {
+        while (pending_ > 0) {
             const RimEdge top = waiting(pending_--);
             const int32 from = top.vertex;
             int32 to = pending_ > 0 ? waiting(pending_).vertex : end_, beyond = top.beyond;
@@ -148,7 +145,7 @@ template <Care care> class Growth {
                 return free == UNSURE ? DEFERRED : PRECISION;
             cavity_.edge(extent_.edges++) = {from, beyond};
         }
-        return overflow_ ? OVERFLOWED : UNDECIDED;
+        return UNDECIDED;
     }
 
     // Marks the end of the rim: the vertex where its last edge stops.
@@ -165,9 +162,7 @@ template <Care care> class Growth {
     }
 
     // The k-th entry of the stack, from 1 on.
-    METHOD RimEdge &waiting(int k) {
-        return cavity_.room <= ORDINARY_ROOM ? stack_[k] : cavity_.edge(cavity_.room - k);
-    }
+    METHOD RimEdge &waiting(int k) { return cavity_.edge(cavity_.room - k); }
 
     // Room is left for the edge that is being looked across, and for the entry that marks the end.
     METHOD void push(int32 from, int32 beyond) {
@@ -185,7 +180,6 @@ template <Care care> class Growth {
     int32 end_ = NOTHING; // where the last edge of the stack stops
     int pending_ = 0;
     bool overflow_ = false;
-    RimEdge stack_[ORDINARY_ROOM];
 };
 
 // ---- Ownership -------------------------------------------------------------------------------------------------------

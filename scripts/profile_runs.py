@@ -24,10 +24,11 @@ from typing import Any
 from dmr.errors import DeviceUnavailableError, DmrError
 
 KERNELS = (  # in the order of a round
-    "grow_triangle_cavities",
+    "survey_bad", "gather_candidates",
+    "grow_cavities",
     "mark_cavity", "remark_cavity", "check_marks", "mark_in_three_phases", "mark_cavity_atomic",
-    "claim_members", "judge_members", "settle_neighbours",
-    "retriangulate",
+    "judge_cavities", "settle_neighbours",
+    "retriangulate", "link_winners",
     "check_listed", "check_by_cavity", "check_by_children",
 )  # fmt: skip
 Launch = dict[str, Any]  # "kernel", and by metric: nanoseconds, bytes, percent or a count; None for n/a

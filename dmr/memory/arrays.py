@@ -217,10 +217,10 @@ class Device(ABC):
         signature = signatures().get(kernel)
         if signature is None:
             raise InternalError(f"there is no kernel {kernel}")
-        values = signature.values(arguments, self.looked_up)
         if self._rehearsing:
             self._load(signature)
             return
+        values = signature.values(arguments, self.looked_up)
         self.launches[kernel] = self.launches.get(kernel, 0) + 1
         self._run(signature, count, values)
 
