@@ -78,8 +78,10 @@ INLINE Sums<SURVEYED> survey_bad(Piece piece, const int32 *listed, const Triangl
         most_urgent[0] = 0;
     TEAM_BARRIER();
     const Sums<2> found = team_sum<2>(piece.begin, piece.end, [&](Index i) {
-        if (i + 16 < piece.end)
+        if (i + 16 < piece.end) {
             prefetch(&triangles[listed[i + 16]]);
+            prefetch(&quality[listed[i + 16]]);
+        }
         if (i + 8 < piece.end)
             for (int32 across : triangles[listed[i + 8]].link)
                 if (across >= 0) {

@@ -94,7 +94,7 @@ template <Care care> class Growth {
 
     // Starts at a triangle with p in its circumcircle: all three edges are looked across.
     METHOD void start_at(int32 root) {
-        const Triangle t = load_record(&triangles_[root]);
+        const Triangle t = without_owner(triangles_[root]);
         add_member(root);
         push(edge_from(t, 2), t.link[2]);
         push(edge_from(t, 1), t.link[1]);
@@ -104,7 +104,7 @@ template <Care care> class Growth {
 
     // Starts at a triangle that has the subsegment to be split as its edge e.
     METHOD void start_behind(int32 root, int e) {
-        const Triangle t = load_record(&triangles_[root]);
+        const Triangle t = without_owner(triangles_[root]);
         add_member(root);
         push(t.vertex[e], t.link[previous_corner(e)]);
         push(edge_to(t, e), t.link[next_corner(e)]);
@@ -124,7 +124,7 @@ template <Care care> class Growth {
             // Walks on into the triangle beyond as long as p is in its circumcircle. Of its two other edges the first,
             // which starts at u as well, is next, and the second waits.
             while (beyond >= 0) {
-                const Triangle outside = load_record(&triangles_[beyond]); // its owner may change meanwhile
+                const Triangle outside = without_owner(triangles_[beyond]);
                 const int apex = edge_that_starts_at(outside, to);
                 const Point w = points_[outside.vertex[apex]];
                 const int inside = incircle_with<care>(w, v, u, p_);
@@ -170,6 +170,8 @@ template <Care care> class Growth {
             overflow_ = true;
         else
             waiting(++pending_) = {from, beyond};
+        if (beyond >= 0)
+            prefetch(&triangles_[beyond]);
     }
 
     const Cavity &cavity_;

@@ -10,7 +10,7 @@ template <Care care>
 INLINE Outcome grow_around_triangle(const Cavity &cavity, int32 root, const Mesh &mesh, const Limits &limits,
                                     SteinerPoint *made, Extent *extent) {
     const Point *const points = mesh.points;
-    const Triangle t = load_record(&mesh.triangles[root]);
+    const Triangle t = without_owner(mesh.triangles[root]);
     const Point a = points[t.vertex[0]], b = points[t.vertex[1]], c = points[t.vertex[2]];
     *made = steiner_point(a, b, c, limits.off_center_limit);
     const Point p = made->place;

@@ -136,7 +136,8 @@ template <class T> INLINE T racing_load(const T *place) { return *const_cast<con
 
 #define LAUNCH_GRAPH_AGAIN() cudaGraphLaunch(cudaGetCurrentGraphExec(), cudaStreamGraphTailLaunch)
 
-constexpr bool EXACT_IS_DEAR = true; // see predicates.cuh
+constexpr bool EXACT_IS_DEAR = true;      // see predicates.cuh
+constexpr bool READS_WHOLE_RECORDS = true; // a sector of memory comes at once, whatever is wanted of it
 constexpr int MOST_PIECES = 1024; // of a list (CudaDevice.most_pieces in dmr/memory/cuda/device.py)
 constexpr int WARPS = TEAM_SIZE / 32;
 
@@ -198,8 +199,7 @@ INLINE Sums<N> team_in_order(Index begin, Index end, Sums<N> before, Value value
     return before;
 }
 
-// Loads and stores a record of 32 bytes, of which others may change, or read, a word at the same time.
-template <class T> INLINE T load_record(const T *place) { return *place; }
+// Stores a record of 32 bytes, of which others may read a word at the same time.
 template <class T> INLINE void store_record(T *place, const T &record) {
     static_assert(sizeof(T) == 2 * sizeof(int4) && alignof(T) == sizeof(T), "one sector of memory");
     reinterpret_cast<int4 *>(place)[0] = reinterpret_cast<const int4 *>(&record)[0];
@@ -281,14 +281,6 @@ INLINE int32 atomic_min(int32 *place, int32 value) {
 template <class T> INLINE void racing_store(T *place, T value) { __atomic_store_n(place, value, __ATOMIC_RELAXED); }
 template <class T> INLINE T racing_load(const T *place) { return __atomic_load_n(place, __ATOMIC_RELAXED); }
 
-template <class T> INLINE T load_record(const T *place) {
-    uint64 words[sizeof(T) / sizeof(uint64)];
-    for (unsigned k = 0; k < sizeof(T) / sizeof(uint64); ++k)
-        words[k] = racing_load(reinterpret_cast<const uint64 *>(place) + k);
-    T record;
-    std::memcpy(&record, words, sizeof record);
-    return record;
-}
 template <class T> INLINE void store_record(T *place, const T &record) {
     uint64 words[sizeof(T) / sizeof(uint64)];
     std::memcpy(words, &record, sizeof record);
@@ -296,9 +288,10 @@ template <class T> INLINE void store_record(T *place, const T &record) {
         racing_store(reinterpret_cast<uint64 *>(place) + k, words[k]);
 }
 
-#define LAUNCH_GRAPH_AGAIN() ((void)0) // the host does
+#define LAUNCH_GRAPH_AGAIN() ((void)0) // host_repeat does (host.cpp)
 
 constexpr bool EXACT_IS_DEAR = false;
+constexpr bool READS_WHOLE_RECORDS = false;
 constexpr int MOST_PIECES = 256; // of a list (HostDevice.most_pieces in dmr/memory/host/device.py)
 
 template <int N, class Value> INLINE Sums<N> team_sum(Index begin, Index end, Value value) {

@@ -1,4 +1,4 @@
-// The quality check of new triangles, by who does it, and the lists that follow from it.
+// The quality check of triangles, by who does it.
 #include "quality_check.cuh"
 
 // Checks the triangles of a list (work stealing: every thread has the same share of it).
@@ -11,7 +11,7 @@ KERNEL(check_listed, Mesh mesh, Limits limits, const int32 *slots, const float64
     }
 }
 
-// Checks the new triangles of each cavity by the thread that made them (no balance: as many as the cavity made).
+// Checks the new triangles of each cavity by one thread (no balance: as many as the cavity made).
 KERNEL(check_by_cavity, Mesh mesh, Limits limits, const int32 *slots, const float64 *sizes, int64 *shares,
        const int32 *fresh_places) {
     const QualityCheck of_triangle = {mesh, limits, sizes, shares};

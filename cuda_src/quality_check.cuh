@@ -1,6 +1,7 @@
 // The quality check of one triangle: whether it is bad, and which subsegments its corners encroach on.
 //
-// Who checks which triangles is a matter of balance: quality.cu has the kernels.
+// Who checks which triangles is a matter of balance: quality.cu and child_launch.cu have the kernels. In small rounds the
+// members of one team share them (small_rounds.cu).
 #pragma once
 
 #include "mesh.cuh"

@@ -1,7 +1,7 @@
 // Retriangulation: the winners' cavities become fans around their new points.
 //
-// The k slots of a cavity are used again, the one or two more that a fan needs are claimed by a scan over the winners:
-// the arrays never hold garbage, and where each triangle lands does not depend on who runs first.
+// The k slots of a cavity are used again, the one or two more that a fan needs are numbered by sums over the winners
+// in their order: the arrays never hold garbage, and where each triangle lands does not depend on who runs first.
 #pragma once
 
 #include "mesh.cuh"

@@ -1,4 +1,5 @@
-// The steps of a round in which all teams take part: the list of candidates, and what one member works out between them.
+// The steps of a round in which all teams take part: the lists of candidates and of bad triangles, and what
+// one member works out between them.
 #include "progress.cuh"
 
 // wished[team] = subsegments of the piece that wait to be split.

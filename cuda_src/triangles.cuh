@@ -35,6 +35,13 @@ struct alignas(16) Subsegment {
 // What a vertex is, in `vertex_origin`: the number of the input segment it was inserted on, or one of these.
 constexpr int32 INPUT_VERTEX = -2, FREE_VERTEX = -1;
 
+// A triangle's corners and links; not its owner, which others may change meanwhile.
+INLINE Triangle without_owner(const Triangle &t) {
+    if (READS_WHOLE_RECORDS)
+        return t;
+    return {{t.vertex[0], t.vertex[1], t.vertex[2]}, {t.link[0], t.link[1], t.link[2]}, 0};
+}
+
 INLINE int next_corner(int k) { return k == 2 ? 0 : k + 1; }
 INLINE int previous_corner(int k) { return k == 0 ? 2 : k - 1; }
 

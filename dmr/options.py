@@ -41,8 +41,9 @@ class RefineOptions:
             everywhere; the others race by design: their meshes are as valid, and may differ from run to run.
         balance: how new triangles are shared out for their quality check, one of `BALANCES`; the two "child-launch"
             ones need a GPU.
-        loop: who drives the rounds: the "host", or the "device" by itself, with the default marking and no size
-            function, progress callback or profile; "auto" takes the device where it is a GPU. The mesh is the same.
+        loop: who drives the rounds: the "host", or the "device" (GPU or CPU) by itself, with the default marking and no
+            child launches, size function, progress callback or profile; "auto" takes the device where it can. The mesh
+            is the same.
         strict: refuse a mesh that is not Delaunay instead of flipping it.
 
     Raises:

@@ -12,10 +12,11 @@
 
 The names at the right are the modules of `dmr.pipeline`.
 
-The host decides how many rounds and how much memory; every triangle is looked at by kernels only. On a GPU the device
-goes through rounds of the default by itself, and the host is called where one lacks room (device_rounds). What the host
-loop itself processes is nothing: `Refinement.host_processed` counts the triangle records that reach it during the
-rounds.
+The host decides how many rounds and how much memory; every triangle is looked at by kernels only. The device, GPU or
+CPU, goes through rounds of the default by itself, and the host is called where one lacks room (device_rounds). Where
+something needs the host between rounds (another marking, a size function, a progress callback, a profile), it drives
+them. What the host loop itself processes is nothing: `Refinement.host_processed` counts the triangle records that reach
+it during the rounds.
 """
 
 from __future__ import annotations
@@ -130,9 +131,11 @@ def refine(
         device: "auto" (a GPU where one works, else the CPU), "cpu", "cuda" or "cuda:N".
         threads: CPU threads; by default every core.
         progress: called after each round with (round, bad triangles left, triangles), in the first of the runs where
-            a tiny mesh gets several; False from it stops the run, with a valid mesh.
+            a tiny mesh gets several; False from it stops the run, with a valid mesh. The host drives the rounds then,
+            which takes longer.
         profile: wait for the device at the end of each phase, so that `seconds` says what each of them took, and count
-            how quality checks were shared out (`checks`). Slower; the mesh is the same, but with a marking that races.
+            how quality checks were shared out (`checks`). The host drives the rounds. Slower; the mesh is the same, but
+            with a marking that races.
 
     Returns:
         The mesh and what happened.

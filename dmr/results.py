@@ -53,7 +53,7 @@ class Refinement:
         seconds: wall-clock time by phase; "total" is their sum. On a GPU a phase's figure is when the host was done
             with it, unless the run was profiled. "rounds" are those that the device drove.
         history: round by round.
-        launches: kernels launched by the host, by name.
+        launches: kernels launched by the host, by name; what a recorded loop launches by itself is not counted.
         checks: how the quality checks of new triangles were shared out: "children", kernels launched from the device
             (and "refused", those that could not be: their work was done by the thread that wanted to launch them). Of a
             profiled run also "shares", indices of a launch (on a GPU: threads) that checked something, "checked",

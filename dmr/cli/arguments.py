@@ -145,7 +145,7 @@ def _add_refine(commands: Any) -> None:
         metavar="B",
         help="how quality checks are shared out, see below (default: %(default)s)",
     )
-    add("--loop", choices=LOOPS, default=LOOPS[0], help="who drives the rounds (auto: a GPU by itself, else the host)")
+    add("--loop", choices=LOOPS, default=LOOPS[0], help="who drives the rounds (auto: the device, if it can)")
     add("--device", type=_device, default="auto", metavar="auto|cpu|cuda|cuda:N", help="where to run (default: auto)")
     add("--threads", type=_positive, metavar="N", help="CPU threads (default: all cores)")
     add("--profile", action="store_true", help="say what each phase took and what was launched; slows the run")

@@ -1,4 +1,4 @@
-"""Who checks the quality of new triangles: one strategy a class, all used by one host loop (thesis, 5.2 and 5.3).
+"""Who checks the quality of new triangles: one strategy a class, all used alike in a round (thesis, 5.2 and 5.3).
 
 A strategy is given the winners of a step after they are retriangulated, and their new triangles, cavity by cavity.
 """

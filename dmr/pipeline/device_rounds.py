@@ -1,10 +1,11 @@
 """Rounds that follow each other on the device, without the host: what `Run` does round by round, in one sequence of
 kernels that starts itself again.
 
-The sequence is recorded once: on a GPU, as a CUDA graph that launches itself (a tail launch). What else kernels are
-good for that are launched from the device, the thesis discusses in section 6.4. Small rounds take no launch at all: one
-team goes through as many of them as there are, as the first kernel of the sequence (`cuda_src/small_rounds.cu`). Where
-the host is needed - more room, cavities too large for an ordinary record, the end - the sequence stops and says why.
+The sequence is recorded once: on a GPU as a CUDA graph that launches itself (a tail launch), on a CPU as a list of
+launches that the native library repeats without Python. What else kernels are good for that are launched from the
+device, the thesis discusses in section 6.4. Small rounds take no launch of their own: one team goes through as many of
+them as there are, as the first kernel of the sequence (`cuda_src/small_rounds.cu`). Where the host is needed - more
+room, cavities too large for an ordinary record, the end - the sequence stops and says why.
 """
 
 from __future__ import annotations
@@ -41,8 +42,8 @@ from dmr.results import Round
 
 HISTORY_ROUNDS = 1024  # rounds of one run of the loop at most
 
-# What one team takes on: beyond that many teams are faster, although their round takes a dozen launches. A thread of a
-# CPU does one cavity after the other; where there are others, they are to take part.
+# What one team takes on: beyond that many teams are faster, although their round takes some eighteen launches. A thread
+# of a CPU does one cavity after the other; where there are others, they are to take part.
 SMALL_ON_GPU = {"candidates": 224, "listed": 1024, "subsegments": 2**14}
 SMALL_ON_ONE_THREAD = {"candidates": 4096, "listed": 2**15, "subsegments": 2**18}
 SMALL_ON_THREADS = {"candidates": 128, "listed": 1024, "subsegments": 2**14}

@@ -1,7 +1,8 @@
 """How cavities settle their conflicts: one strategy a class, all used by one host loop.
 
 A strategy is asked for winners, step by step. Before each step the loop has grown or kept the cavities; after it the
-loop retriangulates whoever won, and asks again until the strategy has no more steps for this round.
+loop retriangulates whoever won, and asks again until the strategy has no more steps for this round. Where the device
+drives the rounds, `Deterministic.settle` is one step of them.
 """
 
 from __future__ import annotations

@@ -1,7 +1,7 @@
 """What the rounds of a refinement go by: numbers in the device's memory, which kernels read and write.
 
-Whoever drives the rounds, the sums of a round are formed by kernels there (`cuda_src/progress.cuh`). The host, where it
-drives, reads them before it goes on; the device needs no one to.
+Whoever drives the rounds, the numbers of a round are worked out by kernels there (`cuda_src/progress.cuh`). The host,
+where it drives, reads them before it goes on; the device's kernels find them where they are.
 """
 
 from __future__ import annotations
