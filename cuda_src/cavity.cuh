@@ -83,6 +83,25 @@ KERNEL_STRUCT(Cavities) {
     METHOD Cavity at(Index i) const { return Cavity(members, rims, records, int32(room), i); }
 };
 
+// Asks for the triangles that a loop over cavities will look at some turns from now: those that a cavity deletes, and
+// those beyond its rim.
+INLINE void prefetch_members(const Cavities &cavities, Index i, Index end, const Triangle *triangles) {
+    if (!PREFETCHES || i >= end)
+        return;
+    const Cavity cavity = cavities.at(i);
+    for (int j = 0; j < cavities.extents[i].members; ++j)
+        prefetch(&triangles[cavity.member(j)]);
+}
+
+INLINE void prefetch_rim(const Cavities &cavities, Index i, Index end, const Triangle *triangles) {
+    if (!PREFETCHES || i >= end)
+        return;
+    const Cavity cavity = cavities.at(i);
+    for (int j = 0; j < cavities.extents[i].edges; ++j)
+        if (cavity.edge(j).beyond >= 0)
+            prefetch(&triangles[cavity.edge(j).beyond]);
+}
+
 // Growing, step by step. The edges still to be looked across are a stack that shares the rim's memory: it grows down from
 // the end while the rim grows up, and each of them will give one rim edge at least, so the two meet only where the rim
 // itself would not fit. What is on the stack, from its top down, is a chain around p like the rim itself: each edge ends

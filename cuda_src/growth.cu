@@ -9,7 +9,8 @@ CROWDED_KERNEL(grow_cavities, Mesh mesh, Limits limits, Cavities cavities, Count
     FOR_RANGE (i) {
         if (i < segments || (only_damaged && cavities.outcomes[i] != DAMAGED))
             continue;
-        prefetch_triangles(cavities.roots, i, range_end, mesh.triangles, mesh.points);
+        if (PREFETCHES)
+            prefetch_surroundings(cavities.roots, i, range_end, mesh.triangles, mesh.points);
         if (i + 8 < range_end)
             prefetch(&mesh.quality[cavities.roots[i + 8]]);
         const Outcome outcome = grow_triangle_candidate<LATER_ON_GPU>(mesh, limits, cavities, i);

@@ -19,14 +19,18 @@ KERNEL(clear_owners, Triangle *triangles) {
 // ---- Deterministic: ownership of the cavity alone, by atomic maximum of the key ------------------------------------
 
 KERNEL(judge_cavities, Mesh mesh, Cavities cavities) {
-    FOR_RANGE (i)
+    FOR_RANGE (i) {
+        prefetch_members(cavities, i + 6, range_end, mesh.triangles);
         judge_cavity(mesh.triangles, cavities, i);
+    }
 }
 
 // Sets won[i]; what needs exact arithmetic may be deferred.
 KERNEL(settle_neighbours, Mesh mesh, Cavities cavities, Count stamp) {
-    FOR_RANGE (i)
+    FOR_RANGE (i) {
+        prefetch_rim(cavities, i + 6, range_end, mesh.triangles);
         cavities.won[i] = goes_ahead<LATER_ON_GPU>(mesh, cavities, i, uint32(stamp));
+    }
 }
 
 // The rest: what was deferred.

@@ -218,6 +218,7 @@ INLINE float64 square_root(float64 x) { return __dsqrt_rn(x); } // rounded corre
 
 // Asks for a cache line ahead of its use: a CPU's thread waits for memory where a GPU runs other threads meanwhile.
 INLINE void prefetch(const void *) {}
+constexpr bool PREFETCHES = false;
 
 // Where a record of `length` entries starts among many, and how far apart its entries lie: a GPU's threads, one a
 // record, read neighbouring words; a CPU's thread reads a record from end to end.
@@ -326,6 +327,7 @@ INLINE uint64 bits_of(float64 x) {
 INLINE float64 square_root(float64 x) { return __builtin_sqrt(x); }
 
 INLINE void prefetch(const void *place) { __builtin_prefetch(place); }
+constexpr bool PREFETCHES = true;
 
 INLINE Index record_start(Index record, Index length) { return record * length; }
 INLINE Index record_stride(Index) { return 1; }

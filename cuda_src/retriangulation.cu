@@ -36,6 +36,8 @@ TEAM_KERNEL(retriangulate, Mesh mesh, Cavities cavities, Count count, Count segm
             continue;
         const auto visit = [&](Index i, const Sums<NEEDS> &place) {
             cavities.fresh_places[i] = place.of[NEW_TRIANGLES];
+            prefetch_members(cavities, i + 6, piece.end, mesh.triangles);
+            prefetch_rim(cavities, i + 6, piece.end, mesh.triangles);
             if (cavities.won[i])
                 retriangulate_cavity(mesh, cavities, i, segments, uint32(stamp), sizes, place, fresh);
         };

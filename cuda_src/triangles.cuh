@@ -58,19 +58,49 @@ INLINE float64 squared_length(Point a, Point b) {
     return dx * dx + dy * dy;
 }
 
-// Asks for what a loop over listed triangles will need some turns from now: the records first, then what they point to.
+// ---- What a CPU asks for ahead (prefetch is nothing on a GPU): records first, then what they point to ------------------
+
+INLINE void prefetch_corners(const Triangle &t, const Point *points) {
+    for (int32 v : t.vertex)
+        prefetch(&points[v]);
+}
+
+INLINE void prefetch_neighbours(const Triangle &t, const Triangle *triangles) {
+    for (int32 across : t.link)
+        if (across >= 0)
+            prefetch(&triangles[across]);
+}
+
+// For a loop over listed triangles that looks at their corners.
 INLINE void prefetch_triangles(const int32 *listed, Index i, Index end, const Triangle *triangles, const Point *points) {
     constexpr Index FAR = 16, NEAR = 8;
     if (i + FAR < end)
         prefetch(&triangles[listed[i + FAR]]);
-    if (i + NEAR < end) {
-        const Triangle &t = triangles[listed[i + NEAR]];
-        for (int k = 0; k < 3; ++k) {
-            prefetch(&points[t.vertex[k]]);
-            if (t.link[k] >= 0)
-                prefetch(&triangles[t.link[k]]);
-        }
+    if (i + NEAR < end)
+        prefetch_corners(triangles[listed[i + NEAR]], points);
+}
+
+// For a loop that grows cavities around listed triangles: two triangles far, which is as far as most of them reach.
+INLINE void prefetch_surroundings(const int32 *listed, Index i, Index end, const Triangle *triangles, const Point *points) {
+    constexpr Index STEP = 5;
+    if (i + 4 * STEP < end)
+        prefetch(&triangles[listed[i + 4 * STEP]]);
+    if (i + 3 * STEP < end) {
+        prefetch_corners(triangles[listed[i + 3 * STEP]], points);
+        prefetch_neighbours(triangles[listed[i + 3 * STEP]], triangles);
     }
+    if (i + 2 * STEP < end)
+        for (int32 across : triangles[listed[i + 2 * STEP]].link)
+            if (across >= 0) {
+                prefetch_corners(triangles[across], points);
+                prefetch_neighbours(triangles[across], triangles);
+            }
+    if (i + STEP < end)
+        for (int32 across : triangles[listed[i + STEP]].link)
+            if (across >= 0)
+                for (int32 second : triangles[across].link)
+                    if (second >= 0)
+                        prefetch_corners(triangles[second], points);
 }
 
 // A bijection of 32-bit numbers that scatters neighbours (a multiply-xorshift mixer), and its inverse.
