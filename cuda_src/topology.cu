@@ -4,8 +4,8 @@
 // is the one that has v -> u. The order within a vertex's bucket depends on who came first, what is found in it does not.
 #include "triangles.cuh"
 
-// A place for the least index at which something was found wrong; NONE where nothing was.
-constexpr int32 NONE = 0x7fffffff;
+// A place for the least index at which something was found wrong has 2^31 - 1 where nothing was (NONE in
+// dmr/pipeline/admission.py).
 
 // The link of an edge while nothing is known of its other side.
 constexpr int32 UNLINKED = -0x7fffffff - 1;

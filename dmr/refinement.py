@@ -481,7 +481,9 @@ class Run:
                 self._warn(f"the host drives the rounds, which needs less memory: {error}")
                 self.by_device = None
                 return None
-            self._take_over(ended)
+            now = self.ledger.seconds
+        with self.clock.phase("download"):  # the books are a part of what is handed out
+            self._take_over(ended, now)
         stopped: str | None = None
         if ended.stop == Stop.NO_CANDIDATE:
             self.nothing_left = True
@@ -505,15 +507,15 @@ class Run:
             self.ledger.close_round(self.bad.count, self.state.slots)
         return stopped  # after the other reasons there is nothing to do before the next round, or the end
 
-    def _take_over(self, ended: Ended) -> None:
-        """Enters in the books what the device did."""
+    def _take_over(self, ended: Ended, now: float) -> None:
+        """Enters in the books what the device did until `now`."""
         self.driven_by_device = True
         state, bad, numbers = self.state, self.bad, ended.numbers
         self.stamps.resume(numbers[Entry.STAMP])
         self.ledger.enter(ended.counted)
         self.ledger.inserted += numbers[Entry.VERTICES] - state.vertices
         self.ledger.segments += numbers[Entry.SUBSEGMENTS] - state.subsegments_count
-        self.ledger.enter_rounds(ended.rounds(state.vertices, self.ledger.seconds))
+        self.ledger.enter_rounds(ended.rounds(state.vertices, now))
         state.vertices, state.slots = numbers[Entry.VERTICES], numbers[Entry.SLOTS]
         state.subsegments_count = numbers[Entry.SUBSEGMENTS]
         bad.count, bad.side = numbers[Entry.BAD_LISTED], numbers[Entry.SIDE]

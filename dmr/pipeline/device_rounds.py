@@ -65,18 +65,19 @@ class Ended:
     def rounds(self, vertices: int, now: float) -> list[Round]:
         """The rounds, where there were so many vertices before them, and the last one has ended `now` (seconds)."""
         found, (grown, inserted, lost) = [], (0, vertices, 0)
-        for line in self.history:
+        lines = self.history.tolist()
+        for line in lines:
             found.append(
                 Round(
-                    attempted=int(line[Line.GROWN]) - grown,
-                    inserted=int(line[Line.VERTICES_AFTER]) - inserted,
-                    lost=int(line[Line.LOST_CONFLICTS]) - lost,
-                    bad=int(line[Line.BAD_AFTER]),
-                    triangles=int(line[Line.TRIANGLES_AFTER]),
-                    seconds=now - 1e-9 * float(self.history[-1][Line.NANOSECONDS] - line[Line.NANOSECONDS]),
+                    attempted=line[Line.GROWN] - grown,
+                    inserted=line[Line.VERTICES_AFTER] - inserted,
+                    lost=line[Line.LOST_CONFLICTS] - lost,
+                    bad=line[Line.BAD_AFTER],
+                    triangles=line[Line.TRIANGLES_AFTER],
+                    seconds=now - 1e-9 * (lines[-1][Line.NANOSECONDS] - line[Line.NANOSECONDS]),
                 )
             )
-            grown, inserted, lost = (int(line[k]) for k in (Line.GROWN, Line.VERTICES_AFTER, Line.LOST_CONFLICTS))
+            grown, inserted, lost = line[Line.GROWN], line[Line.VERTICES_AFTER], line[Line.LOST_CONFLICTS]
         return found
 
 
