@@ -9,10 +9,7 @@ CROWDED_KERNEL(grow_cavities, Mesh mesh, Limits limits, Cavities cavities, Count
     FOR_RANGE (i) {
         if (i < segments || (only_damaged && cavities.outcomes[i] != DAMAGED))
             continue;
-        if (PREFETCHES)
-            prefetch_surroundings(cavities.roots, i, range_end, mesh.triangles, mesh.points);
-        if (i + 8 < range_end)
-            prefetch(&mesh.quality[cavities.roots[i + 8]]);
+        prefetch_surroundings(cavities.roots, i, range_end, mesh.triangles, mesh.points);
         const Outcome outcome = grow_triangle_candidate<LATER_ON_GPU>(mesh, limits, cavities, i);
         if (stamp != 0 && outcome != DEFERRED)
             claim_cavity(mesh, cavities, i, segments, uint32(stamp), outcome);

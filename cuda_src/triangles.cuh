@@ -80,27 +80,12 @@ INLINE void prefetch_triangles(const int32 *listed, Index i, Index end, const Tr
         prefetch_corners(triangles[listed[i + NEAR]], points);
 }
 
-// For a loop that grows cavities around listed triangles: two triangles far, which is as far as most of them reach.
+// For a loop that grows cavities around listed triangles: what lies further off they ask for themselves (cavity.cuh).
 INLINE void prefetch_surroundings(const int32 *listed, Index i, Index end, const Triangle *triangles, const Point *points) {
-    constexpr Index STEP = 5;
-    if (i + 4 * STEP < end)
-        prefetch(&triangles[listed[i + 4 * STEP]]);
-    if (i + 3 * STEP < end) {
-        prefetch_corners(triangles[listed[i + 3 * STEP]], points);
-        prefetch_neighbours(triangles[listed[i + 3 * STEP]], triangles);
-    }
-    if (i + 2 * STEP < end)
-        for (int32 across : triangles[listed[i + 2 * STEP]].link)
-            if (across >= 0) {
-                prefetch_corners(triangles[across], points);
-                prefetch_neighbours(triangles[across], triangles);
-            }
-    if (i + STEP < end)
-        for (int32 across : triangles[listed[i + STEP]].link)
-            if (across >= 0)
-                for (int32 second : triangles[across].link)
-                    if (second >= 0)
-                        prefetch_corners(triangles[second], points);
+    prefetch_triangles(listed, i, end, triangles, points);
+    constexpr Index NEAR = 8;
+    if (i + NEAR < end)
+        prefetch_neighbours(triangles[listed[i + NEAR]], triangles);
 }
 
 // A bijection of 32-bit numbers that scatters neighbours (a multiply-xorshift mixer), and its inverse.

@@ -44,7 +44,7 @@ HISTORY_ROUNDS = 1024  # rounds of one run of the loop at most
 
 # What one team takes on: beyond that many teams are faster, although their round takes some eighteen launches. A thread
 # of a CPU does one cavity after the other; where there are others, they are to take part.
-SMALL_ON_GPU = {"candidates": 224, "listed": 1024, "subsegments": 2**14}
+SMALL_ON_GPU = {"candidates": 320, "listed": 1024, "subsegments": 2**14}
 SMALL_ON_ONE_THREAD = {"candidates": 4096, "listed": 2**15, "subsegments": 2**18}
 SMALL_ON_THREADS = {"candidates": 128, "listed": 1024, "subsegments": 2**14}
 
