@@ -88,7 +88,8 @@ def test_stars_have_a_point_inside(n, seed, thinnest, offset, reverse):
     try:
         point = domains.interior_point(star)
     except InvalidMeshError as error:  # far from the origin a thin star may have no double inside, or no area at all
-        assert offset and ("too thin" in str(error) or "one line" in str(error) or "repeats" in str(error))
+        known = ("too thin", "three corners", "one line", "repeats")
+        assert offset and any(words in str(error) for words in known)
         return
     assert strictly_inside(star, point)
 
