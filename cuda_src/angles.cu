@@ -1,4 +1,5 @@
 // The least and the largest angle of a mesh, by their cosines.
+#include "extremes.cuh"
 #include "triangles.cuh"
 
 constexpr int ITEMS = 16;                 // triangles a member
@@ -46,12 +47,7 @@ TEAM_KERNEL(angle_tiles, const Triangle *triangles, const Point *points, int64 c
                 widen(triangles[i], points, low[member], high[member]);
             }
         }
-        for (int reach = TEAM_SIZE / 2; reach > 0; reach /= 2)
-            FOR_MEMBERS (member)
-                if (member < reach) {
-                    low[member] = low[member + reach] < low[member] ? low[member + reach] : low[member];
-                    high[member] = high[member + reach] > high[member] ? high[member + reach] : high[member];
-                }
+        gather_extremes(low, high);
         FOR_MEMBERS (member)
             if (member == 0) {
                 tile_low[tile] = low[0];

@@ -1,6 +1,6 @@
 // Prefix sums, and compaction by them. All of them give the same result however the work is cut, since integer addition
 // is associative and every output place follows from a scan.
-#include "portable.cuh"
+#include "extremes.cuh"
 
 constexpr int ITEMS = 8;                       // items a member, one 32-byte sector of int32
 constexpr int TILE = TEAM_SIZE * ITEMS;        // items a team (scan.TILE in dmr/memory/primitives.py)
@@ -109,7 +109,7 @@ TEAM_KERNEL(sum_tiles_float64, const float64 *values, int64 count, float64 *tile
     }
 }
 
-// Minimum and maximum are associative and commutative: any tree gives the same bits (no NaN gets here).
+// The least of some values and the largest of others, of each tile.
 TEAM_KERNEL(minmax_tiles_float64, const float64 *low_values, const float64 *high_values, int64 count,
             float64 *tile_low, float64 *tile_high) {
     TEAM_SHARED(float64, low, TEAM_SIZE);
@@ -125,12 +125,7 @@ TEAM_KERNEL(minmax_tiles_float64, const float64 *low_values, const float64 *high
                     high[member] = high_values[begin + item] > high[member] ? high_values[begin + item] : high[member];
                 }
         }
-        for (int reach = TEAM_SIZE / 2; reach > 0; reach /= 2)
-            FOR_MEMBERS (member)
-                if (member < reach) {
-                    low[member] = low[member + reach] < low[member] ? low[member + reach] : low[member];
-                    high[member] = high[member + reach] > high[member] ? high[member + reach] : high[member];
-                }
+        gather_extremes(low, high);
         FOR_MEMBERS (member)
             if (member == 0) {
                 tile_low[tile] = low[0];

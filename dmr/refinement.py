@@ -30,7 +30,7 @@ from dataclasses import replace
 
 import numpy as np
 
-from dmr.errors import InvalidMeshError, OutOfMemoryError
+from dmr.errors import InternalError, InvalidMeshError, OutOfMemoryError
 from dmr.memory import Device, DeviceArray, bound_of, flagged_indices, open_device, scan, total
 from dmr.meshes import Mesh, Pslg
 from dmr.options import PROMISED_ANGLE, PROMISED_CONFORMING_ANGLE, RefineOptions
@@ -295,6 +295,8 @@ class Run:
             if progress is not None and self.ledger.rounds > before:
                 going_on = progress(self.ledger.rounds, self.bad.count, self.state.slots)
                 stopped = stopped or ("stopped" if going_on is False else None)
+        if stopped is None and self.bad.count:
+            raise InternalError(f"after {self.ledger.rounds} rounds {self.bad.count} bad triangles are left that wait")
         # Whoever processes triangles on the host has to bring them there first.
         self.ledger.host_processed = self.device.moved[TRIANGLE] - moved
         if stopped == "stopped" and not self._round_is_left():
