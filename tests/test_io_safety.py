@@ -189,7 +189,10 @@ def test_interrupt_signal_while_writing(tmp_path: Path) -> None:
     assert process.stdout is not None and process.stdout.readline() == "ready\n"
     time.sleep(0.03)
     process.send_signal(signal.SIGINT)
-    process.communicate()
+    try:
+        process.communicate(timeout=30)
+    finally:
+        process.kill()
     assert not [path.name for path in tmp_path.iterdir() if path.name.startswith(".")]
 
 

@@ -44,14 +44,13 @@ def replace_files(parts: Sequence[tuple[Path, Fill]], *, overwrite: bool, stale:
     temporaries: list[Path] = []
     changing, path = False, parts[-1][0]
     try:
-        with ThreadPoolExecutor(1) as background:
-            flushes: list[tuple[Path, Future[None]]] = []
-            for path, fill in parts:
-                temporaries.append(path.parent / f"{TEMPORARY_PREFIX}{os.urandom(8).hex()}.tmp")
-                descriptor = _fill_new(temporaries[-1], path, fill)
-                flushes.append((path, background.submit(_flush, descriptor)))
-            for path, flush in flushes:  # noqa: B007 - the path is for the error below
-                flush.result()
+        flushes: list[tuple[Path, Future[None]]] = []
+        for path, fill in parts:
+            temporaries.append(path.parent / f"{TEMPORARY_PREFIX}{os.urandom(8).hex()}.tmp")
+            descriptor = _fill_new(temporaries[-1], path, fill)
+            flushes.append((path, _flusher().submit(_flush, descriptor)))
+        for path, flush in flushes:  # noqa: B007 - the path is for the error below
+            flush.result()
         changing = True
         path = parts[-1][0]
         if len(parts) > 1 and path.exists():
@@ -70,6 +69,18 @@ def replace_files(parts: Sequence[tuple[Path, Fill]], *, overwrite: bool, stale:
             with contextlib.suppress(OSError):
                 temporary.unlink()
     return [path for path, _ in parts]
+
+
+# The thread that waits for the disk. It is kept, since Python loses a Ctrl-C that comes while a pool is taken down (what
+# is raised in a callback of a weak reference goes nowhere). A child of fork() does not have it, and gets one of its own.
+_kept_flusher: list[ThreadPoolExecutor] = []
+os.register_at_fork(after_in_child=_kept_flusher.clear)
+
+
+def _flusher() -> ThreadPoolExecutor:
+    if not _kept_flusher:
+        _kept_flusher.append(ThreadPoolExecutor(1, "dmr-flush"))
+    return _kept_flusher[0]
 
 
 def check_target(path: Path, overwrite: bool) -> None:
