@@ -141,6 +141,16 @@ constexpr bool READS_WHOLE_RECORDS = true; // a sector of memory comes at once, 
 constexpr int MOST_PIECES = 1024; // of a list (CudaDevice.most_pieces in dmr/memory/cuda/device.py)
 constexpr int WARPS = TEAM_SIZE / 32;
 
+INLINE int32 sum_of_warp(int32 value) {
+#if __CUDA_ARCH__ >= 800
+    return int32(__reduce_add_sync(~0u, unsigned(value)));
+#else
+    for (int reach = 16; reach > 0; reach /= 2)
+        value += __shfl_xor_sync(~0u, value, reach);
+    return value;
+#endif
+}
+
 // The sums of value(i) over a range, for every member of the team.
 template <int N, class Value> INLINE Sums<N> team_sum(Index begin, Index end, Value value) {
     __shared__ Sums<N> of_warp[WARPS];
@@ -151,7 +161,7 @@ template <int N, class Value> INLINE Sums<N> team_sum(Index begin, Index end, Va
             mine.of[n] += one.of[n];
     }
     for (int n = 0; n < N; ++n)
-        mine.of[n] = int32(__reduce_add_sync(~0u, unsigned(mine.of[n])));
+        mine.of[n] = sum_of_warp(mine.of[n]);
     __syncthreads(); // an earlier call's sums have been read
     if (threadIdx.x % 32 == 0)
         of_warp[threadIdx.x / 32] = mine;

@@ -100,6 +100,7 @@ INLINE void end_round(int32 *progress, int32 appended, const int64 *counts, cons
     progress[SIDE] = progress[NEXT_SIDE];
     if (!progress[APPLIED])
         return;
+    progress[CANDIDATES] = progress[SEGMENTS] = 0; // nothing is left to do for kernels that still come
     progress[VERTICES] += progress[NEW_VERTICES];
     progress[SLOTS] += progress[NEW_SLOTS];
     progress[SUBSEGMENTS] += progress[NEW_SEGMENTS];

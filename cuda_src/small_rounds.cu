@@ -100,11 +100,11 @@ INLINE void finish_small_round(const Mesh &mesh, const Limits &limits, const Cav
     const Piece new_ones = {0, progress[FRESH]};
     FOR_SHARE (i, 0, new_ones.end)
         of_triangle.check(fresh[i], i);
-    close_piece(all, mesh, cavities, segments, counts);
     TEAM_BARRIER();
     const int32 unlisted = survey_fresh(new_ones, fresh, mesh.quality, flags).of[0];
     TEAM_BARRIER();
     append_fresh(new_ones, Sums<1>{{progress[NEXT_LISTED]}}, fresh, flags, list.side(progress[NEXT_SIDE]));
+    close_piece(all, mesh, cavities, segments, counts);
     TEAM_BARRIER();
     FOR_LEADER
         end_round(progress, unlisted, counts, room, history);

@@ -322,7 +322,7 @@ class Run:
 
     def _round_is_left(self) -> bool:
         """Whether another round would find something to do."""
-        return self._candidates(UNBOUNDED, Choice.UNBEATEN)[1] > 0
+        return self._candidates(UNBOUNDED, Choice.UNBEATEN)[1] > 0 or self.bad.count > 0
 
     def _try_again(self) -> bool:
         """Takes up what was given up, once more: what stood in its way may be gone. Whether there is work now."""
@@ -480,13 +480,15 @@ class Run:
             try:
                 ended = rounds.run(self.stamps.last, MOST_ROUNDS - self.ledger.rounds, most_vertices)
             except OutOfMemoryError as error:  # it asks for room ahead, before the first round
-                self._warn(f"the host drives the rounds, which needs less memory: {error}")
-                self.by_device = None
+                self._drive_by_host(error)
                 return None
             now = self.ledger.seconds
         with self.clock.phase("download"):  # the books are a part of what is handed out
             self._take_over(ended, now)
         stopped: str | None = None
+        if rounds.lacks_memory is not None:
+            self._drive_by_host(rounds.lacks_memory)
+            return None
         if ended.stop == Stop.NO_CANDIDATE:
             self.nothing_left = True
         elif ended.stop == Stop.CANDIDATE_ROOM:
@@ -508,6 +510,11 @@ class Run:
             stopped = self._large_passes()
             self.ledger.close_round(self.bad.count, self.state.slots)
         return stopped  # after the other reasons there is nothing to do before the next round, or the end
+
+    def _drive_by_host(self, error: OutOfMemoryError) -> None:
+        """From now on."""
+        self._warn(f"the host drives the rounds, which needs less memory: {error}")
+        self.by_device = None
 
     def _take_over(self, ended: Ended, now: float) -> None:
         """Enters in the books what the device did until `now`."""

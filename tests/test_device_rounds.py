@@ -211,16 +211,16 @@ def test_a_launch_over_as_many_as_the_device_says(device):
 
 
 def test_a_loop_goes_on_until_a_kernel_says_stop(device):
-    """The numbers of rounds that insert nothing, although there is a candidate: they are counted, nine times."""
-    nothing = device.zeros(8, np.int32)  # what winners need, and what is appended
+    """The numbers of rounds that are applied and append nothing: they are counted, nine times."""
+    nothing = device.zeros(8, np.int32)
     counts, history = device.zeros(len(Outcome) + 1, np.int64), device.zeros(9 * len(Line), np.int64)
     progress, room = RoundProgress(device), Room(rounds=9).view
 
     def body():
-        device.launch("fit_winners", 1, nothing, 1, room, progress.array)
+        device.launch("fill_indices", 2, progress.array[Entry.SEGMENTS : Entry.APPLIED + 1])  # 0 segments, 1 applied
         device.launch("end_round", 1, nothing, counts, room, history, progress.array)
 
-    progress.write({Entry.BEGINS: 1, Entry.CANDIDATES: 1})
+    progress.write({Entry.BEGINS: 1})
     with device.rehearsal():
         body()
     device.loop(body, progress.array[Entry.STOP : Entry.STOP + 1]).run()
@@ -235,6 +235,22 @@ def test_a_rehearsal_runs_nothing(device):
     assert not array.download().any()
     device.launch("fill_indices", 10, array)
     assert array.download().tolist() == list(range(10))
+
+
+def test_without_memory_to_record_the_host_goes_on_where_small_rounds_ended(device_options, monkeypatch):
+    """The first small rounds run before anything is recorded: what they did is not lost."""
+    for who in ("SMALL_ON_GPU", "SMALL_ON_ONE_THREAD", "SMALL_ON_THREADS"):
+        monkeypatch.setattr(device_rounds, who, {"candidates": 25, "listed": 10**6, "subsegments": 10**6})
+
+    def none_left(self, *_):
+        assert self._progress.read()[Entry.ROUNDS] > 0
+        raise OutOfMemoryError("0.5 GiB more are needed, 0.1 GiB are free")
+
+    monkeypatch.setattr(DeviceRounds, "_record", none_left)
+    mesh = dmr.generate("random", 2000, seed=2)
+    fine = dmr.refine(mesh, loop="device", **device_options)
+    assert fine.loop == "device" and any("the host drives" in warning for warning in fine.warnings)
+    assert books(fine) == books(dmr.refine(mesh, loop="host", device="cpu"))
 
 
 def test_without_memory_for_it_the_host_drives(device_options, monkeypatch):

@@ -71,8 +71,8 @@ def replace_files(parts: Sequence[tuple[Path, Fill]], *, overwrite: bool, stale:
     return [path for path, _ in parts]
 
 
-# The thread that waits for the disk. It is kept, since Python loses a Ctrl-C that comes while a pool is taken down (what
-# is raised in a callback of a weak reference goes nowhere). A child of fork() does not have it, and gets one of its own.
+# The thread that waits for the disk. It is kept, since a Ctrl-C that comes while a pool is taken down can be lost, or
+# leave the process waiting. A child of fork() does not have it, and gets one of its own.
 _kept_flusher: list[ThreadPoolExecutor] = []
 os.register_at_fork(after_in_child=_kept_flusher.clear)
 

@@ -156,7 +156,7 @@ class Loop(ABC):
 
     @abstractmethod
     def run(self) -> None:
-        """Runs it to its end; asynchronous on a GPU. The number has to be 0 before."""
+        """Runs it to its end; asynchronous on a GPU. Where the number is not 0 before, one turn is the end."""
 
 
 class Device(ABC):

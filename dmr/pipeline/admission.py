@@ -8,7 +8,6 @@ it is made so by flips (`dmr.pipeline.flips`).
 
 from __future__ import annotations
 
-import logging
 from typing import Any
 
 import numpy as np
@@ -23,12 +22,10 @@ from dmr.pipeline.corners import acute_corners, anchors
 from dmr.pipeline.device_mesh import DeviceMesh
 from dmr.pipeline.records import BOX, POINT, SUBSEGMENT, TRIANGLE
 
-log = logging.getLogger("dmr")
-
 Box = tuple[tuple[float, float], tuple[float, float]]  # the least x and y, the largest x and y
 
 TILE = 2048  # TILE of cuda_src/ordering.cu
-NONE = 2**31 - 1  # NONE of cuda_src/topology.cu
+NONE = 2**31 - 1  # see the head of cuda_src/topology.cu
 INPUT_VERTEX = -2
 KEPT = 3  # of Wish, cuda_src/encroachment.cuh
 

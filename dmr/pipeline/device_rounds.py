@@ -15,6 +15,7 @@ from dataclasses import dataclass
 import numpy as np
 from numpy.typing import NDArray
 
+from dmr.errors import OutOfMemoryError
 from dmr.memory import DeviceArray, DeviceCount, Loop, Packed, pack
 from dmr.pipeline.balancing import Balance
 from dmr.pipeline.cavities import (
@@ -82,7 +83,11 @@ class Ended:
 
 
 class DeviceRounds:
-    """The loop for one refinement; recorded again when an array that it uses was replaced."""
+    """The loop for one refinement; recorded again when an array that it uses was replaced.
+
+    Attributes:
+        lacks_memory: why a run ended with `Stop.GO_ON`, after the small rounds that came first: no memory to record.
+    """
 
     def __init__(
         self, state: DeviceMesh, space: Workspace, bad: BadTriangles, quality: QualityCheck, balance: Balance,
@@ -94,6 +99,7 @@ class DeviceRounds:
         device = state.device
         self._counts = device.zeros(len(Outcome) + 1, np.int64)
         self._history = device.empty(HISTORY_ROUNDS * len(Line), np.int64)
+        self.lacks_memory: OutOfMemoryError | None = None
         self._candidate_room = 0
         self._recorded: Loop | None = None
         self._recorded_for: tuple[object, ...] = ()
@@ -146,13 +152,20 @@ class DeviceRounds:
             self._small_rounds(*records)
             if state.slots <= self._small_mesh and self._progress.read()[Entry.STOP] != Stop.GO_ON:
                 return
-            with state.device.rehearsal():  # every array is there when the round is recorded
-                self._round(most_rounds, most_vertices)
-            self._recorded = state.device.loop(
-                lambda: self._round(most_rounds, most_vertices), self._progress.array[Entry.STOP : Entry.STOP + 1]
-            )
+            try:
+                self._recorded = self._record(most_rounds, most_vertices)
+            except OutOfMemoryError as error:  # rounds have run by now: who called takes over what they did
+                self.lacks_memory = error
+                return
             self._recorded_for = self._what_is_recorded(most_rounds, most_vertices)
         self._recorded.run()
+
+    def _record(self, most_rounds: int, most_vertices: int) -> Loop:
+        device = self._state.device
+        with device.rehearsal():  # every array is there when the round is recorded
+            self._round(most_rounds, most_vertices)
+        stop = self._progress.array[Entry.STOP : Entry.STOP + 1]
+        return device.loop(lambda: self._round(most_rounds, most_vertices), stop)
 
     def _what_is_recorded(self, most_rounds: int, most_vertices: int) -> tuple[object, ...]:
         """Changes when an array was replaced, or a number that was recorded has another value."""

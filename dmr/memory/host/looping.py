@@ -10,7 +10,7 @@ from dmr.memory.arrays import DeviceCount, Loop, Number
 from dmr.memory.host.compiler import library, timed_kernel
 from dmr.memory.signatures import Signature
 
-MOST_NANOSECONDS = 50_000_000  # after so many Python has a look at signals, such as that of Ctrl-C
+MOST_NANOSECONDS = 50_000_000  # after so many, and at the end of a turn, Python has a look at signals
 
 
 class Place(int):
