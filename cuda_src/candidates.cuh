@@ -23,36 +23,60 @@ enum Choice : int32 {
 
 // How urgent a triangle is among its neighbours: 0 where it does not compete at all. The bit LISTED of a word may change
 // at the same time, the others do not.
-INLINE uint64 urgency(const uint32 *quality, int32 t) {
-    const uint32 q = racing_load(&quality[t]);
-    return to_refine(q) && !(q & LARGE) ? uint64(1) << 63 | uint64(q & URGENCY_MASK) << 32 | scatter(uint32(t)) : 0;
+INLINE uint32 urgency(uint32 quality) { return to_refine(quality) && !(quality & LARGE) ? BAD | (quality & URGENCY_MASK) : 0; }
+
+// Whether triangle `other` is more urgent than t. Equals are told apart by their hash.
+INLINE bool beats(uint32 its, int32 other, uint32 mine, int32 t) {
+    return its > mine || (its == mine && scatter(uint32(other)) > scatter(uint32(t)));
+}
+
+// The first neighbour of `triangle`, but t itself, that is more urgent than t; NOTHING where none is. The three words are
+// looked up side by side.
+INLINE int32 rival_beside(const Triangle &triangle, const uint32 *quality, int32 t, uint32 mine) {
+    uint32 of[3];
+    for (int k = 0; k < 3; ++k) {
+        const int32 across = triangle.link[k];
+        of[k] = across < 0 || across == t ? 0 : urgency(racing_load(&quality[across]));
+    }
+    for (int k = 0; k < 3; ++k)
+        if (beats(of[k], triangle.link[k], mine, t))
+            return triangle.link[k];
+    return NOTHING;
 }
 
 // A bad triangle competes only where no bad neighbour, and no bad neighbour of a neighbour, is more urgent: its cavity
-// would most likely lose to theirs, and growing it would be wasted. Three of four that compete get their point in.
-INLINE bool is_unbeaten(const Triangle *triangles, const uint32 *quality, int32 t) {
-    const uint64 mine = urgency(quality, t);
-    bool first = mine != 0;
-    const Triangle here = triangles[t];
-    for (int k = 0; k < 3; ++k)
-        first = first && (here.link[k] < 0 || urgency(quality, here.link[k]) < mine);
-    for (int k = 0; k < 3 && first; ++k) {
-        if (here.link[k] < 0)
-            continue;
-        const Triangle around = triangles[here.link[k]];
-        for (int l = 0; l < 3; ++l) {
-            const int32 second = around.link[l];
-            first = first && (second < 0 || second == t || urgency(quality, second) < mine);
-        }
+// would most likely lose to theirs, and growing it would be wasted. Three of four that compete get their point in. Who was
+// beaten looks first whether what is in its rival's slot now still beats it, where rivals are `remembered`: most wait for
+// several rounds, and so they do not look around in each of them. The most urgent triangle of all waits for nobody.
+INLINE bool is_unbeaten(const Mesh &mesh, int32 t, uint32 q, bool remembered) {
+    const uint32 mine = urgency(q);
+    const int32 last = remembered ? mesh.rivals[t] - 1 : NOTHING;
+    if (mine == 0 || (last != NOTHING && beats(urgency(racing_load(&mesh.quality[last])), last, mine, t)))
+        return false;
+    const Triangle here = without_owner(mesh.triangles[t]);
+    int32 rival = rival_beside(here, mesh.quality, t, mine);
+    if (rival == NOTHING) {
+        Triangle around[3];
+        for (int k = 0; k < 3; ++k)
+            around[k] = here.link[k] < 0 ? Triangle{{}, {NOTHING, NOTHING, NOTHING}, 0}
+                                         : without_owner(mesh.triangles[here.link[k]]);
+        for (int k = 0; k < 3 && rival == NOTHING; ++k)
+            rival = rival_beside(around[k], mesh.quality, t, mine);
     }
-    return first;
+    if (remembered)
+        mesh.rivals[t] = rival + 1;
+    return rival == NOTHING;
 }
 
-INLINE bool is_chosen(int32 choice, const Triangle *triangles, const uint32 *quality, int32 t, uint32 q) {
-    if (choice == UNBEATEN)
-        return is_unbeaten(triangles, quality, t);
-    return ((q & LARGE) != 0) == (choice == LARGE_ONES);
+INLINE bool is_eligible(int32 choice, uint32 quality) {
+    return to_refine(quality) && ((quality & LARGE) != 0) == (choice == LARGE_ONES);
 }
+
+INLINE bool is_chosen(int32 choice, const Mesh &mesh, int32 t, uint32 q, bool remembered) {
+    return is_eligible(choice, q) && (choice != UNBEATEN || is_unbeaten(mesh, t, q, remembered));
+}
+
+constexpr Index FEW_SEGMENTS = 8; // bad triangles for each subsegment that waits to be split, for both to compete together
 
 // In small meshes only the most urgent candidates go on, up to a factor of two in length: the order in which points come
 // decides the size of the result.
@@ -69,46 +93,64 @@ INLINE int32 window_of(uint32 quality) { return int32((quality & URGENCY_MASK) >
 enum Surveyed { STAYING, CHOSEN, WINDOW, SURVEYED };
 enum SurveyFlag : uint8 { STAYS = 1, COMPETES = 2 };
 
-// Flags the entries of a piece: flags[i] says which of the two hold. Those that leave the list are marked so.
-INLINE Sums<SURVEYED> survey_bad(Piece piece, const int32 *listed, const Triangle *triangles, uint32 *quality,
-                                 int32 choice, bool windows, uint8 *flags) {
+// For the survey: the words of listed triangles, then those of their rivals, and the records of those without one.
+INLINE void prefetch_neighbourhoods(const int32 *listed, Index i, Index end, const Mesh &mesh) {
+    if (!PREFETCHES)
+        return;
+    if (i + 24 < end) {
+        prefetch(&mesh.quality[listed[i + 24]]);
+        prefetch(&mesh.rivals[listed[i + 24]]);
+    }
+    if (i + 16 < end) {
+        const int32 last = mesh.rivals[listed[i + 16]] - 1;
+        if (last == NOTHING)
+            prefetch(&mesh.triangles[listed[i + 16]]);
+        else
+            prefetch(&mesh.quality[last]);
+    }
+    if (i + 8 < end && mesh.rivals[listed[i + 8]] == 0)
+        for (int32 across : mesh.triangles[listed[i + 8]].link)
+            if (across >= 0) {
+                prefetch(&mesh.triangles[across]);
+                prefetch(&mesh.quality[across]);
+            }
+}
+
+// Flags the entries of a piece: flags[i] says which of the two hold. Those that leave the list are marked so. With windows
+// no rival is remembered: who is looked at depends on the piece then, and must leave no trace.
+INLINE Sums<SURVEYED> survey_bad(Piece piece, const int32 *listed, const Mesh &mesh, int32 choice, bool windows,
+                                 uint8 *flags) {
+    uint32 *const quality = mesh.quality;
     TEAM_SHARED(int32, most_urgent, 1);
     TEAM_BARRIER();
     FOR_LEADER
         most_urgent[0] = 0;
     TEAM_BARRIER();
-    const Sums<2> found = team_sum<2>(piece.begin, piece.end, [&](Index i) {
-        if (i + 16 < piece.end) {
-            prefetch(&triangles[listed[i + 16]]);
-            prefetch(&quality[listed[i + 16]]);
+    if (windows) { // the most urgent triangle of all is beaten by none: it says which window it is
+        FOR_SHARE (i, piece.begin, piece.end) {
+            const uint32 q = racing_load(&quality[listed[i]]);
+            if (is_eligible(choice, q))
+                atomic_max(&most_urgent[0], window_of(q));
         }
-        if (i + 8 < piece.end)
-            for (int32 across : triangles[listed[i + 8]].link)
-                if (across >= 0) {
-                    prefetch(&triangles[across]);
-                    prefetch(&quality[across]);
-                }
+        TEAM_BARRIER();
+    }
+    const int32 window = most_urgent[0];
+    const Sums<2> found = team_sum<2>(piece.begin, piece.end, [&](Index i) {
+        if (!windows)
+            prefetch_neighbourhoods(listed, i, piece.end, mesh);
         const int32 t = listed[i];
         const uint32 q = racing_load(&quality[t]);
-        const bool stays = to_refine(q), competes = stays && is_chosen(choice, triangles, quality, t, q);
+        const bool stays = to_refine(q);
+        const bool competes = (!windows || window_of(q) == window) && is_chosen(choice, mesh, t, q, !windows);
         flags[i] = uint8((stays ? STAYS : 0) | (competes ? COMPETES : 0));
         if (!stays)
             racing_store(&quality[t], q & ~LISTED);
-        if (competes && windows)
-            atomic_max(&most_urgent[0], window_of(q));
         return Sums<2>{{stays, competes}};
     });
-    if (!windows)
-        return {{found.of[0], found.of[1], 0}};
-    TEAM_BARRIER();
-    const int32 window = most_urgent[0];
-    const Sums<1> within = team_sum<1>(piece.begin, piece.end, [&](Index i) {
-        return Sums<1>{{(flags[i] & COMPETES) && window_of(quality[listed[i]]) == window}};
-    });
-    return {{found.of[0], within.of[0], window}};
+    return {{found.of[0], found.of[1], window}};
 }
 
-// Copies what stays to the other side of the list, and the first `most` candidates of the window to the roots: from the
+// Copies what stays to the other side of the list, and candidates of the window to the roots, up to place `most`: from the
 // places `before` on. No candidates where `most` is 0.
 INLINE void gather_bad(Piece piece, Sums<2> before, const int32 *listed, const uint8 *flags, const uint32 *quality,
                        bool windows, int32 window, int32 most, int32 *copied, int32 *roots) {
@@ -129,6 +171,18 @@ INLINE void gather_bad(Piece piece, Sums<2> before, const int32 *listed, const u
 }
 
 // ---- Subsegments -----------------------------------------------------------------------------------------------------
+
+// Whether the `waiting` subsegments have the round for themselves. The points on segments shape what comes after, and a
+// triangle's point would often have to give way to them. Where they are few among many bad triangles, though, most of
+// these are far away from any of them, and the two kinds compete together: subsegments come first in the order of keys.
+INLINE bool segments_alone(int32 choice, Index waiting, Index listed, bool begun) {
+    return waiting > 0 && (choice != UNBEATEN || !begun || waiting * FEW_SEGMENTS > listed);
+}
+
+// Whether a point went into a triangle: not all new vertices lie on segments.
+INLINE bool has_free_points(const Mesh &mesh, Index vertices, Index subsegments) {
+    return vertices - mesh.input_vertices > subsegments - mesh.input_subsegments;
+}
 
 INLINE Sums<1> survey_subsegments(Piece piece, const int32 *wishes) {
     return team_sum<1>(piece.begin, piece.end, [&](Index s) { return Sums<1>{{wishes[s] == TO_BE_SPLIT}}; });

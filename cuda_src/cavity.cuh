@@ -76,6 +76,7 @@ KERNEL_STRUCT(Cavities) {
     int32 *outcomes;
     uint64 *keys;         // the order of the cavities of a step (see below)
     int32 *won;           // 1 where the point goes in
+    int32 *apexes;        // the vertex that a winner inserts (small rounds only)
     int32 *extra_places;  // where the slots begin that a winner claims beyond its own
     int32 *fresh_places;  // where its triangles begin in the list of new ones
     uint32 *shared;       // bit j: another winner has rim edge j, too; bit 31: an edge from the 31st on
@@ -100,6 +101,14 @@ INLINE void prefetch_rim(const Cavities &cavities, Index i, Index end, const Tri
     for (int j = 0; j < cavities.extents[i].edges; ++j)
         if (cavity.edge(j).beyond >= 0)
             prefetch(&triangles[cavity.edge(j).beyond]);
+}
+
+INLINE void prefetch_rim_points(const Cavities &cavities, Index i, Index end, const Point *points) {
+    if (!PREFETCHES || i >= end)
+        return;
+    const Cavity cavity = cavities.at(i);
+    for (int j = 0; j < cavities.extents[i].edges; ++j)
+        prefetch(&points[cavity.edge(j).vertex]);
 }
 
 // Growing, step by step. The edges still to be looked across are a stack that shares the rim's memory: it grows down from

@@ -11,6 +11,7 @@ struct Corners {
     const int32 *vertex_origin;       // by vertex: the input segment it was inserted on (triangles.cuh)
     const Subsegment *input_segments; // their ends
     const int32 *anchor;              // by input vertex: an acute corner that an input segment joins it to, or NOTHING
+    bool any_acute;                   // whether any corner is
 
     // Whether a vertex lies on an input segment that starts at `corner`.
     METHOD bool hangs_from(int32 vertex, int32 corner) const {

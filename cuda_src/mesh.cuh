@@ -8,6 +8,7 @@ KERNEL_STRUCT(Mesh) {
     Point *points;
     Subsegment *subsegments;
     uint32 *quality;                  // a word a triangle (quality.cuh)
+    int32 *rivals;                    // by triangle: who beat it in urgency last, plus 1; 0 for nobody (candidates.cuh)
     int32 *wishes;                    // what each subsegment waits for: a Wish (encroachment.cuh)
     int32 *vertex_origin;             // by vertex: where it comes from (triangles.cuh)
     float64 *vertex_parameter;        // and where on its input segment it lies
@@ -15,13 +16,15 @@ KERNEL_STRUCT(Mesh) {
     const Subsegment *input_segments;
     const int32 *anchor;              // by input vertex: an acute corner that an input segment joins it to (corners.cuh)
     const uint8 *acute;               // by input vertex: 1 where a corner is below 60 degrees
+    int64 any_acute;                  // 1 where one of them is
     int64 input_vertices;
+    int64 input_subsegments;          // as many as input segments
     int32 *ancestor;                  // the input triangle that a triangle descends from; none where they carry nothing
     const float64 *area_bounds;       // by input triangle, or none
     float64 *attributes;              // of vertices, row by row, or none
     int64 width;                      // columns of them
 
-    METHOD Corners corners() const { return {vertex_origin, input_segments, anchor}; }
+    METHOD Corners corners() const { return {vertex_origin, input_segments, anchor, any_acute != 0}; }
 };
 
 // What triangles and Steiner points are held to (dmr/pipeline/thresholds.py).

@@ -43,28 +43,34 @@ INLINE void judge_cavity(const Triangle *triangles, const Cavities &cavities, In
 // After all are judged. Two owners that share a rim edge (u, v) and have the new points p and q both go ahead where q is
 // not strictly inside the circle (u, v, p): then the edge between the two new triangles is Delaunay too, and the two
 // insertions commute. Otherwise the one of lower priority yields, also to an owner that yields itself: one pass, no
-// order. Outcomes are only read here, so that every thread sees the same ones. Returns 1 where cavity i goes ahead, 0
-// where it does not, or UNSURE.
+// order. Outcomes are only read here, so that every thread sees the same ones. Returns 1 where cavity i, an owner, need
+// not yield to whoever is beyond its j-th edge, 0 where it must, or UNSURE.
+template <Care care>
+INLINE int passes_edge(const Mesh &mesh, const Cavities &cavities, Index i, const Cavity &cavity, int j, uint32 stamp) {
+    const RimEdge edge = cavity.edge(j);
+    if (edge.beyond < 0)
+        return 1;
+    const int32 other = owner_of(mesh.triangles, edge.beyond, stamp);
+    if (other == NOTHING || other == i || cavities.outcomes[other] != OWNER || cavities.keys[other] < cavities.keys[i])
+        return 1;
+    const int inside = incircle_with<care>(mesh.points[edge.vertex], mesh.points[cavity.edge(j + 1).vertex],
+                                           cavities.steiner[i], cavities.steiner[other]);
+    return inside == UNSURE ? UNSURE : inside <= 0;
+}
+
+// Whether cavity i goes ahead: 1, 0 or UNSURE.
 template <Care care> INLINE int goes_ahead(const Mesh &mesh, const Cavities &cavities, Index i, uint32 stamp) {
     if (cavities.outcomes[i] != OWNER)
         return 0;
     const Cavity cavity = cavities.at(i);
     const int32 edges = cavities.extents[i].edges;
-    const uint64 key = cavities.keys[i];
     int answer = 1;
     for (int j = 0; j < edges; ++j) {
-        const RimEdge edge = cavity.edge(j);
-        if (edge.beyond < 0)
-            continue;
-        const int32 other = owner_of(mesh.triangles, edge.beyond, stamp);
-        if (other == NOTHING || other == i || cavities.outcomes[other] != OWNER || cavities.keys[other] < key)
-            continue;
-        const int inside = incircle_with<care>(mesh.points[edge.vertex], mesh.points[cavity.edge(j + 1).vertex],
-                                               cavities.steiner[i], cavities.steiner[other]);
-        if (inside == UNSURE)
-            answer = UNSURE;
-        else if (inside > 0)
+        const int passes = passes_edge<care>(mesh, cavities, i, cavity, j, stamp);
+        if (passes == 0)
             return 0;
+        if (passes == UNSURE)
+            answer = UNSURE;
     }
     return answer;
 }

@@ -23,6 +23,10 @@
 // (i, begin, end) gives each member its share of a range, and TEAM_BARRIER() waits for all of them. On the CPU, where the
 // members are one, FOR_SHARE is the whole range in order. FOR_LEADER { ... } is done by one member.
 //
+// Where each of few indices has a loop of its own, whose turns do not depend on each other, a squad of a team's members
+// shares it: FOR_SQUADS (i, begin, end) gives each squad its share of a range, FOR_SQUAD_SHARE (j, count) gives each
+// member of a squad its turns. On the CPU a squad is one member.
+//
 // A CROWDED_KERNEL is one whose threads mostly wait for memory: it gets fewer registers, so that more of them run at once.
 //
 // Members come in groups of LANES that run in step: a warp on the GPU, all of them on the CPU, where they take turns.
@@ -79,19 +83,45 @@ template <int N> struct Sums {
 #define GRID_KERNEL KERNEL
 #define CHILD_KERNEL KERNEL
 #define FOR_RANGE(i)                                                                                                   \
-    for (Index i = range_begin + Index(blockIdx.x) * blockDim.x + threadIdx.x, end_ = range_end; i < end_;             \
+    for (Index end_ = range_end, i = share_of(range_begin, end_, blockIdx.x, gridDim.x, blockDim.x); i < end_;         \
          i += Index(gridDim.x) * blockDim.x)
 #define FOR_TEAMS(team)                                                                                                \
     for (Index team = range_begin + blockIdx.x, end_ = range_end; team < end_; team += gridDim.x)
 #define FOR_MEMBERS(member)                                                                                            \
     for (int member = threadIdx.x, turn_ = 0; turn_ < 1; ++turn_, __syncthreads())
-#define FOR_SHARE(i, begin, end) for (Index i = (begin) + threadIdx.x, share_end_ = (end); i < share_end_; i += TEAM_SIZE)
+#define FOR_SHARE(i, begin, end)                                                                                       \
+    for (Index share_end_ = (end), i = share_of((begin), share_end_, 0, 1, TEAM_SIZE); i < share_end_; i += TEAM_SIZE)
+#define FOR_SQUADS(i, begin, end)                                                                                      \
+    for (Index i = (begin) + squad_number(), squads_end_ = (end); i < squads_end_; i += TEAM_SIZE / SQUAD)
+#define FOR_SQUAD_SHARE(j, count) for (int j = threadIdx.x % SQUAD, squad_end_ = (count); j < squad_end_; j += SQUAD)
 #define FOR_LEADER if (threadIdx.x == 0)
 #define TEAM_BARRIER() __syncthreads()
 #define TEAM_SHARED(type, name, count) __shared__ type name[count]
 #define GRID_BARRIER() cooperative_groups::this_grid().sync()
 
 constexpr int LANES = 32;
+
+// How many members of each warp take part where `warps` of them share `count` indices. Where members of a warp part ways
+// they wait for each other, so few indices are spread over all warps.
+INLINE int lanes_for(Index count, unsigned warps) {
+    return count >= Index(warps) * LANES ? LANES : count <= warps ? 1 : int((unsigned(count) + warps - 1) / warps);
+}
+
+// The first index of this thread, of a range that so many blocks share; the end where it has none. One turn of all threads
+// goes through a range that is spread; in longer ones each thread goes on as many further as there are threads.
+INLINE Index share_of(Index begin, Index end, unsigned block, unsigned blocks, unsigned block_size) {
+    const int lanes = lanes_for(end - begin, blocks * (block_size / LANES)), lane = threadIdx.x % LANES;
+    const unsigned warp = block * (block_size / LANES) + threadIdx.x / LANES;
+    return lane < lanes ? begin + Index(warp) * lanes + lane : end;
+}
+
+constexpr int SQUAD = 8;
+
+// Squads of neighbouring numbers are in different warps.
+INLINE int squad_number() {
+    return int(threadIdx.x % LANES / SQUAD * (TEAM_SIZE / LANES) + threadIdx.x / LANES);
+}
+
 INLINE int32 take_in_order(int32 *counters, int k) {
     const unsigned alike = __match_any_sync(0xffffffffu, k), before = alike & ((1u << (threadIdx.x % LANES)) - 1u);
     const int32 seen = k < 0 ? 0 : counters[k];
@@ -125,6 +155,7 @@ INLINE int64 atomic_add(int64 *place, int64 value) {
         atomicAdd(reinterpret_cast<unsigned long long *>(place), static_cast<unsigned long long>(value)));
 }
 INLINE int32 atomic_min(int32 *place, int32 value) { return atomicMin(place, value); }
+INLINE void atomic_or(uint32 *place, uint32 bits) { atomicOr(place, bits); }
 INLINE int32 atomic_max(int32 *place, int32 value) { return atomicMax(place, value); }
 INLINE int64 atomic_max(int64 *place, int64 value) {
     return static_cast<int64>(atomicMax(reinterpret_cast<long long *>(place), static_cast<long long>(value)));
@@ -138,7 +169,8 @@ template <class T> INLINE T racing_load(const T *place) { return *const_cast<con
 
 constexpr bool EXACT_IS_DEAR = true;      // see predicates.cuh
 constexpr bool READS_WHOLE_RECORDS = true; // a sector of memory comes at once, whatever is wanted of it
-constexpr int MOST_PIECES = 1024; // of a list (CudaDevice.most_pieces in dmr/memory/cuda/device.py)
+constexpr int MOST_PIECES = 1024; // of a list, and the entries of a piece at least (CudaDevice.most_pieces and
+constexpr int LEAST_PIECE = 8;   // least_piece in dmr/memory/cuda/device.py)
 constexpr int WARPS = TEAM_SIZE / 32;
 
 INLINE int32 sum_of_warp(int32 value) {
@@ -178,9 +210,9 @@ template <int N, class Value> INLINE Sums<N> team_sum(Index begin, Index end, Va
 template <int N, class Value, class Visit>
 INLINE Sums<N> team_in_order(Index begin, Index end, Sums<N> before, Value value, Visit visit) {
     __shared__ Sums<N> of_warp[WARPS];
-    const int lane = threadIdx.x % 32, warp = threadIdx.x / 32;
+    const int lane = threadIdx.x % LANES, warp = threadIdx.x / LANES, lanes = lanes_for(end - begin, WARPS);
     for (Index start = begin; start < end; start += TEAM_SIZE) {
-        const Index i = start + threadIdx.x;
+        const Index i = lane < lanes ? start + warp * lanes + lane : end;
         Sums<N> mine = {};
         if (i < end)
             mine = value(i);
@@ -229,6 +261,7 @@ INLINE float64 square_root(float64 x) { return __dsqrt_rn(x); } // rounded corre
 // Asks for a cache line ahead of its use: a CPU's thread waits for memory where a GPU runs other threads meanwhile.
 INLINE void prefetch(const void *) {}
 constexpr bool PREFETCHES = false;
+constexpr bool CHECKS_AT_ONCE = false; // see retriangulation.cu: a GPU has the checks in a kernel of their own
 
 // Where a record of `length` entries starts among many, and how far apart its entries lie: a GPU's threads, one a
 // record, read neighbouring words; a CPU's thread reads a record from end to end.
@@ -264,6 +297,8 @@ struct Count {
 #define FOR_TEAMS(team) for (Index team = range_begin; team < range_end; ++team)
 #define FOR_MEMBERS(member) for (int member = 0; member < TEAM_SIZE; ++member)
 #define FOR_SHARE(i, begin, end) for (Index i = (begin), share_end_ = (end); i < share_end_; ++i)
+#define FOR_SQUADS(i, begin, end) FOR_SHARE (i, begin, end)
+#define FOR_SQUAD_SHARE(j, count) for (int j = 0, squad_end_ = (count); j < squad_end_; ++j)
 #define FOR_LEADER if (true)
 #define TEAM_BARRIER() ((void)0)
 #define TEAM_SHARED(type, name, count) type name[count]
@@ -282,6 +317,7 @@ template <class T> INLINE T atomic_max(T *place, T value) {
 }
 INLINE int32 atomic_add(int32 *place, int32 value) { return __atomic_fetch_add(place, value, __ATOMIC_RELAXED); }
 INLINE int64 atomic_add(int64 *place, int64 value) { return __atomic_fetch_add(place, value, __ATOMIC_RELAXED); }
+INLINE void atomic_or(uint32 *place, uint32 bits) { __atomic_fetch_or(place, bits, __ATOMIC_RELAXED); }
 INLINE int32 atomic_min(int32 *place, int32 value) {
     int32 seen = __atomic_load_n(place, __ATOMIC_RELAXED);
     while (seen > value && !__atomic_compare_exchange_n(place, &seen, value, true, __ATOMIC_RELAXED, __ATOMIC_RELAXED))
@@ -303,7 +339,8 @@ template <class T> INLINE void store_record(T *place, const T &record) {
 
 constexpr bool EXACT_IS_DEAR = false;
 constexpr bool READS_WHOLE_RECORDS = false;
-constexpr int MOST_PIECES = 256; // of a list (HostDevice.most_pieces in dmr/memory/host/device.py)
+constexpr int MOST_PIECES = 256; // of a list, and the entries of a piece at least (HostDevice.most_pieces and
+constexpr int LEAST_PIECE = 256; // least_piece in dmr/memory/host/device.py)
 
 template <int N, class Value> INLINE Sums<N> team_sum(Index begin, Index end, Value value) {
     Sums<N> all = {};
@@ -336,8 +373,14 @@ INLINE uint64 bits_of(float64 x) {
 
 INLINE float64 square_root(float64 x) { return __builtin_sqrt(x); }
 
-INLINE void prefetch(const void *place) { __builtin_prefetch(place); }
+// GCC takes a function that does nothing but ask ahead for one without an effect, and drops the calls of it: an empty
+// statement that it may not drop prevents that.
+INLINE void prefetch(const void *place) {
+    __builtin_prefetch(place);
+    asm volatile("");
+}
 constexpr bool PREFETCHES = true;
+constexpr bool CHECKS_AT_ONCE = true;
 
 INLINE Index record_start(Index record, Index length) { return record * length; }
 INLINE Index record_stride(Index) { return 1; }
@@ -352,7 +395,7 @@ struct Piece {
 
 INLINE Piece piece_of(Index team, Index count) {
     const Index even = (count + MOST_PIECES - 1) / MOST_PIECES;
-    const Index length = (even + TEAM_SIZE - 1) / TEAM_SIZE * TEAM_SIZE, begin = team * length;
+    const Index length = (even + LEAST_PIECE - 1) / LEAST_PIECE * LEAST_PIECE, begin = team * length;
     return {begin, begin + length < count ? begin + length : count};
 }
 

@@ -47,9 +47,9 @@ KERNEL_STRUCT(Room) {
     int64 rounds;      // after which to stop
 };
 
-// After the candidates are counted, all of them subsegments or none: whether there are any, and a record for each; the
+// After the candidates are counted, `segments` of them subsegments: whether there are any, and a record for each; the
 // stamp of the step. The list has `staying` entries then, on `side`.
-INLINE void begin_round(int32 *progress, int32 count, bool subsegments, int32 staying, int32 side, const Room &room) {
+INLINE void begin_round(int32 *progress, int32 count, int32 segments, int32 staying, int32 side, const Room &room) {
     progress[NEXT_LISTED] = staying;
     progress[NEXT_SIDE] = side;
     if (count == 0)
@@ -60,10 +60,13 @@ INLINE void begin_round(int32 *progress, int32 count, bool subsegments, int32 st
         progress[STOP] = STAMPS_USED;
     const bool go = progress[STOP] == GO_ON;
     progress[CANDIDATES] = go ? count : 0;
-    progress[SEGMENTS] = go && subsegments ? count : 0;
+    progress[SEGMENTS] = go ? segments : 0;
     progress[STAMP] += go;
     progress[APPLIED] = progress[FRESH] = 0;
 }
+
+// How many of so many candidates a round takes.
+INLINE int32 taken(Index candidates, const Room &room) { return int32(candidates < room.most ? candidates : room.most); }
 
 // After the winners are known: whether the arrays have room for them.
 INLINE void fit_winners(int32 *progress, const Sums<NEEDS> &needs, const Room &room) {

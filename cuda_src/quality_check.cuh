@@ -13,7 +13,7 @@
 // Miller, Pav and Walkington 2003; Shewchuk's Triangle leaves it likewise). A smaller angle is mended as usual: the long
 // piece beyond the shell is cut.
 INLINE bool forced_by_corner(int32 p, int32 q, int32 r, const Point *points, const Corners &corners) {
-    const int32 apex = corners.common(p, q);
+    const int32 apex = corners.any_acute ? corners.common(p, q) : NOTHING;
     if (apex == NOTHING)
         return false;
     const Point o = points[apex], u = points[p], v = points[q], w = points[r];
@@ -62,7 +62,7 @@ INLINE uint32 quality_of(const Triangle &t, const Point *points, const Corners &
     // The area with its rounding error on top: of a needle it can be as large as the area itself.
     const float64 left = (q.x - p.x) * (r.y - p.y), right = (q.y - p.y) * (r.x - p.x);
     const float64 doubled_area = (left - right) + 4.0 * EPSILON * (magnitude(left) + magnitude(right));
-    const float64 excess = larger(doubled_area / bounds.doubled_area, (pq > pr ? pq : pr) / bounds.squared_size);
+    const bool too_large = doubled_area > bounds.doubled_area || pq > bounds.squared_size || pr > bounds.squared_size;
     if (dot > 0.0 && dot * dot > bounds.cosine_squared * (pq * pr)) {
         const bool forced = is_input_corner(t, apex) ||
                             forced_by_corner(edge_from(t, apex), edge_to(t, apex), t.vertex[apex], points, corners);
@@ -70,10 +70,10 @@ INLINE uint32 quality_of(const Triangle &t, const Point *points, const Corners &
             const uint32 urgency = bounds.worst_first ? uint32(0x1p22 * (dot * dot / (pq * pr))) : shortness(least) >> 1;
             return BAD | SKINNY | (urgency < SKINNY ? urgency : SKINNY - 1);
         }
-        if (!(excess > 1.0))
+        if (!too_large)
             return FORCED;
     }
-    return excess > 1.0 ? BAD | magnitude_bits(doubled_area) >> 1 : 0;
+    return too_large ? BAD | magnitude_bits(doubled_area) >> 1 : 0;
 }
 
 // How the checks of a step were shared out, for those who ask: counters of the whole run.

@@ -1,5 +1,6 @@
 // The winners of a step go in.
 #include "outcomes.cuh"
+#include "quality_check.cuh"
 #include "retriangulation.cuh"
 
 // Goes through a piece of the cavities in order: visit(i, place) has where what each of them gets begins. Returns where the
@@ -27,8 +28,10 @@ TEAM_KERNEL(carry_on, Mesh mesh, Cavities cavities, Count count, Count segments,
     }
 }
 
+// Where `check` is 1, a CPU's thread checks the new triangles of a cavity at once, while they are in its cache.
 TEAM_KERNEL(retriangulate, Mesh mesh, Cavities cavities, Count count, Count segments, Count stamp, const int32 *needs,
-            Count vertices, Count slots, Count subsegments, int32 *fresh) {
+            Count vertices, Count slots, Count subsegments, Limits limits, int32 check, int32 *fresh) {
+    const QualityCheck of_triangle = {mesh, limits, nullptr, nullptr};
     const Sizes sizes = {int32(vertices), int32(slots), int32(subsegments)};
     FOR_TEAMS (team) {
         const Piece piece = piece_of(team, count);
@@ -38,8 +41,14 @@ TEAM_KERNEL(retriangulate, Mesh mesh, Cavities cavities, Count count, Count segm
             cavities.fresh_places[i] = place.of[NEW_TRIANGLES];
             prefetch_members(cavities, i + 6, piece.end, mesh.triangles);
             prefetch_rim(cavities, i + 6, piece.end, mesh.triangles);
-            if (cavities.won[i])
-                retriangulate_cavity(mesh, cavities, i, segments, uint32(stamp), sizes, place, fresh);
+            if (CHECKS_AT_ONCE && check)
+                prefetch_rim_points(cavities, i + 6, piece.end, mesh.points);
+            if (!cavities.won[i])
+                return;
+            retriangulate_cavity(mesh, cavities, i, segments, uint32(stamp), sizes, place, fresh);
+            if (CHECKS_AT_ONCE && check)
+                for (int j = 0; j < cavities.extents[i].edges; ++j)
+                    of_triangle.check(fresh[place.of[NEW_TRIANGLES] + j], 0);
         };
         const Sums<NEEDS> end = in_their_places(piece, team, cavities, segments, needs, visit);
         FOR_LEADER

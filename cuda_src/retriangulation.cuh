@@ -96,78 +96,113 @@ INLINE void carry_cavity(const Mesh &mesh, const Cavities &cavities, Index i, co
 
 // ---- One winner ------------------------------------------------------------------------------------------------------
 
-// The triangle over rim edge j is (p, u, v); its edges are 0: u to v, 1: v to p, 2: p to u.
+// The fan that takes the place of a winner's cavity. The triangle over rim edge j is (p, u, v); its edges are 0: u to v,
+// 1: v to p, 2: p to u.
 //
 // Split subsegments: s = (from, to) becomes (from, p) under its old number and (p, to) under a new one; the spokes of
 // the fan where the rim's chains end are their two sides.
-INLINE void retriangulate_cavity(const Mesh &mesh, const Cavities &cavities, Index i, Index segments, uint32 stamp,
-                                 const Sizes &sizes, const Sums<NEEDS> &place, int32 *fresh) {
-    const Cavity cavity = cavities.at(i);
-    const Extent extent = cavities.extents[i];
-    Triangle *const triangles = mesh.triangles;
-    Subsegment *const subsegments = mesh.subsegments;
-    const int32 p = sizes.vertices + place.of[NEW_VERTEX], claimed = sizes.slots + place.of[EXTRA_SLOTS];
-    cavities.extra_places[i] = claimed;
+struct Fan {
+    Cavity cavity;
+    Extent extent;
+    int32 apex;              // the new vertex p
+    int32 claimed;           // where the slots begin that it gets beyond its own
+    int32 listed;            // where its triangles begin in the list of new ones
+    int32 split, split_rest; // (from, p) and (p, to); NOTHING where no subsegment is split
+    bool inner;              // whether that has triangles on both sides
+};
+
+// The fan of winner i. Subsegments are the first candidates, so the one that is new to winner i has as many before it as
+// the vertex has.
+INLINE Fan fan_of(const Mesh &mesh, const Cavities &cavities, Index i, Index segments, const Sizes &sizes, int32 apex,
+                  int32 claimed, int32 listed) {
+    const int32 split = i < segments ? cavities.roots[i] : NOTHING;
+    const int32 rest = i < segments ? sizes.subsegments + (apex - sizes.vertices) : NOTHING;
+    const bool inner = split != NOTHING && mesh.subsegments[split].right != NOTHING;
+    return {cavities.at(i), cavities.extents[i], apex, claimed, listed, split, rest, inner};
+}
+
+INLINE Fan fan_at(const Mesh &mesh, const Cavities &cavities, Index i, Index segments, const Sizes &sizes,
+                  const Sums<NEEDS> &place) {
+    return fan_of(mesh, cavities, i, segments, sizes, sizes.vertices + place.of[NEW_VERTEX],
+                  sizes.slots + place.of[EXTRA_SLOTS], place.of[NEW_TRIANGLES]);
+}
+
+// Its point goes in, and the subsegment that it lies on is cut: the sides of both halves are left to the triangles.
+INLINE void begin_fan(const Mesh &mesh, const Cavities &cavities, Index i, const Fan &fan) {
+    const int32 p = fan.apex, split = fan.split, rest = fan.split_rest;
+    cavities.extra_places[i] = fan.claimed;
     cavities.outcomes[i] = INSERTED;
     mesh.points[p] = cavities.steiner[i];
-    int32 split = NOTHING, split_rest = NOTHING; // (from, p) and (p, to)
-    bool inner = true;
-    if (i < segments) {
-        split = cavities.roots[i];
-        split_rest = sizes.subsegments + place.of[NEW_SUBSEGMENT];
-        Subsegment &s = subsegments[split];
-        inner = s.right != NOTHING;
-        subsegments[split_rest] = {p, s.to, NOTHING, NOTHING};
-        mesh.subsegment_origin[split_rest] = mesh.subsegment_origin[split];
-        s.to = p;
-        mesh.wishes[split] = mesh.wishes[split_rest] = NO_WISH;
-        mesh.vertex_origin[p] = mesh.subsegment_origin[split];
-        mesh.vertex_parameter[p] = cavities.parameters[i];
-    } else {
+    if (split == NOTHING) {
         mesh.vertex_origin[p] = FREE_VERTEX;
         mesh.vertex_parameter[p] = 0.0;
+        return;
     }
-    const uint64 mark = rebuilt_mark(cavities.keys[i]);
+    Subsegment &s = mesh.subsegments[split];
+    mesh.subsegments[rest] = {p, s.to, NOTHING, NOTHING};
+    mesh.subsegment_origin[rest] = mesh.subsegment_origin[split];
+    s.to = p;
+    mesh.wishes[split] = mesh.wishes[rest] = NO_WISH;
+    mesh.vertex_origin[p] = mesh.subsegment_origin[split];
+    mesh.vertex_parameter[p] = cavities.parameters[i];
+}
+
+// Makes the triangle over rim edge j; returns whether another winner has that edge, too: its triangle is being rebuilt at
+// this moment, and link_cavity comes back to it.
+INLINE bool make_fan_triangle(const Mesh &mesh, const Cavities &cavities, Index i, const Fan &fan, int j, uint32 stamp,
+                              int32 *fresh) {
+    const Cavity &cavity = fan.cavity;
+    const Extent &extent = fan.extent;
+    Subsegment *const subsegments = mesh.subsegments;
+    const int32 split = fan.split, split_rest = fan.split_rest;
+    const RimEdge edge = cavity.edge(j);
+    const int32 u = edge.vertex, v = cavity.edge(j + 1).vertex, beyond = edge.beyond;
+    const int32 slot = fan_slot(cavity, extent, fan.claimed, j);
+    const bool first_left = split != NOTHING && j == 0, last_left = split != NOTHING && j == extent.left_edges - 1;
+    const bool first_right = fan.inner && j == extent.left_edges, last_right = fan.inner && j == extent.edges - 1;
+    int32 after = NOTHING, before = NOTHING;
+    if (last_left || last_right)
+        after = ~(last_left ? split : split_rest);
+    else
+        after = fan_slot(cavity, extent, fan.claimed, j + 1 == extent.edges ? 0 : j + 1);
+    if (first_left || first_right)
+        before = ~(first_left ? split_rest : split);
+    else
+        before = fan_slot(cavity, extent, fan.claimed, j == 0 ? extent.edges - 1 : j - 1);
+    if (last_left)
+        subsegments[split].left = slot;
+    if (first_left)
+        subsegments[split_rest].left = slot;
+    if (first_right)
+        subsegments[split].right = slot;
+    if (last_right)
+        subsegments[split_rest].right = slot;
+    store_record(&mesh.triangles[slot], Triangle{{fan.apex, u, v}, {beyond, after, before}, rebuilt_mark(cavities.keys[i])});
+    fresh[fan.listed + j] = slot;
+    if (beyond < 0) {
+        set_side(subsegments, ~beyond, u, slot);
+        return false;
+    }
+    const int32 other = owner_of(mesh.triangles, beyond, stamp);
+    if (other != NOTHING && other != i && cavities.won[other])
+        return true;
+    Triangle &outside = mesh.triangles[beyond];
+    outside.link[edge_that_starts_at(outside, v)] = slot;
+    return false;
+}
+
+// How a cavity notes the rim edges that it shares.
+INLINE uint32 shared_bit(int j) { return 1u << (j < 31 ? j : 31); }
+
+// All of it, by one member.
+INLINE void retriangulate_cavity(const Mesh &mesh, const Cavities &cavities, Index i, Index segments, uint32 stamp,
+                                 const Sizes &sizes, const Sums<NEEDS> &place, int32 *fresh) {
+    const Fan fan = fan_at(mesh, cavities, i, segments, sizes, place);
+    begin_fan(mesh, cavities, i, fan);
     uint32 shared = 0;
-    for (int j = 0; j < extent.edges; ++j) {
-        const RimEdge edge = cavity.edge(j);
-        const int32 u = edge.vertex, v = cavity.edge(j + 1).vertex, beyond = edge.beyond;
-        const int32 slot = fan_slot(cavity, extent, claimed, j);
-        const bool first_left = split != NOTHING && j == 0, last_left = split != NOTHING && j == extent.left_edges - 1;
-        const bool first_right = split != NOTHING && inner && j == extent.left_edges;
-        const bool last_right = split != NOTHING && inner && j == extent.edges - 1;
-        int32 after = NOTHING, before = NOTHING;
-        if (last_left || last_right)
-            after = ~(last_left ? split : split_rest);
-        else
-            after = fan_slot(cavity, extent, claimed, j + 1 == extent.edges ? 0 : j + 1);
-        if (first_left || first_right)
-            before = ~(first_left ? split_rest : split);
-        else
-            before = fan_slot(cavity, extent, claimed, j == 0 ? extent.edges - 1 : j - 1);
-        if (last_left)
-            subsegments[split].left = slot;
-        if (first_left)
-            subsegments[split_rest].left = slot;
-        if (first_right)
-            subsegments[split].right = slot;
-        if (last_right)
-            subsegments[split_rest].right = slot;
-        store_record(&triangles[slot], Triangle{{p, u, v}, {beyond, after, before}, mark});
-        fresh[place.of[NEW_TRIANGLES] + j] = slot;
-        if (beyond < 0) {
-            set_side(subsegments, ~beyond, u, slot);
-        } else {
-            // Another winner's triangle is being rebuilt right now: link_cavity comes back to it.
-            const int32 other = owner_of(triangles, beyond, stamp);
-            if (other == NOTHING || other == i || !cavities.won[other]) {
-                Triangle &outside = triangles[beyond];
-                outside.link[edge_that_starts_at(outside, v)] = slot;
-            } else {
-                shared |= 1u << (j < 31 ? j : 31);
-            }
-        }
-    }
+    for (int j = 0; j < fan.extent.edges; ++j)
+        if (make_fan_triangle(mesh, cavities, i, fan, j, stamp, fresh))
+            shared |= shared_bit(j);
     cavities.shared[i] = shared;
 }
 
@@ -179,7 +214,7 @@ INLINE void link_cavity(Triangle *triangles, const Cavities &cavities, Index i, 
     const Cavity cavity = cavities.at(i);
     const Extent extent = cavities.extents[i];
     for (int j = 0; j < extent.edges; ++j) {
-        if (!(shared >> (j < 31 ? j : 31) & 1))
+        if (!(shared & shared_bit(j)))
             continue;
         const RimEdge edge = cavity.edge(j);
         const int32 other = edge.beyond < 0 ? NOTHING : owner_of(triangles, edge.beyond, stamp);

@@ -14,17 +14,18 @@ TEAM_KERNEL(survey_subsegments, const int32 *wishes, Count subsegments, int32 *w
     }
 }
 
-// Segments first: while one waits to be split, no triangle competes. A triangle's point would often have to give way to
-// the segment anyway, and the points on segments shape what comes after. The list stays as it is then.
+// Nothing is surveyed, and the list stays as it is, where subsegments have the round for themselves.
 TEAM_KERNEL(survey_bad, Mesh mesh, const int32 *wished, Count subsegments, int32 *even, int32 *odd, Count side,
-            Count listed, int32 choice, Count slots, int32 small_mesh, uint8 *flags, int32 *surveyed) {
+            Count listed, int32 choice, Count vertices, Count slots, int32 small_mesh, uint8 *flags, int32 *surveyed) {
     const bool windows = has_windows(choice, slots, small_mesh);
     FOR_TEAMS (team) {
         const Piece piece = piece_of(team, listed);
-        if (piece.begin >= piece.end || sum_of_pieces<1>(wished, 0, pieces_of(subsegments)).of[0])
+        if (piece.begin >= piece.end ||
+            segments_alone(choice, sum_of_pieces<1>(wished, 0, pieces_of(subsegments)).of[0], listed,
+                           has_free_points(mesh, vertices, subsegments)))
             continue;
         const int32 *const list = BadList{even, odd}.side(side);
-        const Sums<SURVEYED> sums = survey_bad(piece, list, mesh.triangles, mesh.quality, choice, windows, flags);
+        const Sums<SURVEYED> sums = survey_bad(piece, list, mesh, choice, windows, flags);
         FOR_LEADER
             for (int what = 0; what < SURVEYED; ++what)
                 surveyed[team * SURVEYED + what] = sums.of[what];
@@ -41,8 +42,8 @@ INLINE Sums<2> sum_of_surveyed(const int32 *surveyed, int32 window, Index from, 
 
 // Candidates into `roots`, and the list of bad triangles to its other side.
 TEAM_KERNEL(gather_candidates, Mesh mesh, const int32 *wished, Count subsegments, int32 *even, int32 *odd, Count side,
-            Count listed, int32 choice, Count slots, int32 small_mesh, const uint8 *flags, const int32 *surveyed,
-            Room room, int32 *roots, int32 *progress) {
+            Count listed, int32 choice, Count vertices, Count slots, int32 small_mesh, const uint8 *flags,
+            const int32 *surveyed, Room room, int32 *roots, int32 *progress) {
     TEAM_SHARED(int32, most_urgent, 1);
     const bool windows = has_windows(choice, slots, small_mesh);
     const BadList list = {even, odd};
@@ -50,34 +51,35 @@ TEAM_KERNEL(gather_candidates, Mesh mesh, const int32 *wished, Count subsegments
         if (!progress[BEGINS])
             continue;
         const int32 waiting = sum_of_pieces<1>(wished, 0, pieces_of(subsegments)).of[0];
-        if (waiting) {
-            const Piece piece = piece_of(team, subsegments);
-            const int32 count = int32(waiting < room.most ? waiting : room.most);
-            if (piece.begin < piece.end && count <= room.candidates)
-                gather_subsegments(piece, sum_of_pieces<1>(wished, 0, team), mesh.wishes, count, roots);
+        const int32 segments = taken(waiting, room);
+        const bool alone = segments_alone(choice, waiting, listed, has_free_points(mesh, vertices, subsegments));
+        int32 window = 0;
+        Sums<2> all = {{int32(listed), 0}}; // that stay in the list, and that compete
+        if (!alone) {
+            TEAM_BARRIER();
             FOR_LEADER
-                if (team == 0)
-                    begin_round(progress, count, true, int32(listed), int32(side), room);
-            continue;
+                most_urgent[0] = 0;
+            TEAM_BARRIER();
+            FOR_SHARE (piece, 0, pieces_of(listed))
+                atomic_max(&most_urgent[0], surveyed[piece * SURVEYED + WINDOW]);
+            TEAM_BARRIER();
+            window = most_urgent[0];
+            all = sum_of_surveyed(surveyed, window, 0, pieces_of(listed));
         }
-        const Index pieces = pieces_of(listed);
-        TEAM_BARRIER();
-        FOR_LEADER
-            most_urgent[0] = 0;
-        TEAM_BARRIER();
-        FOR_SHARE (piece, 0, pieces)
-            atomic_max(&most_urgent[0], surveyed[piece * SURVEYED + WINDOW]);
-        TEAM_BARRIER();
-        const int32 window = most_urgent[0];
-        const Sums<2> all = sum_of_surveyed(surveyed, window, 0, pieces);
-        const int32 count = int32(all.of[1] < room.most ? all.of[1] : room.most);
-        const Piece piece = piece_of(team, listed);
-        if (piece.begin < piece.end)
-            gather_bad(piece, sum_of_surveyed(surveyed, window, 0, team), list.side(side), flags, mesh.quality, windows,
-                       window, count <= room.candidates ? count : 0, list.side(1 - side), roots);
+        const int32 count = taken(Index(waiting) + all.of[1], room);
+        const bool fits = count <= room.candidates;
+        const Piece piece = piece_of(team, subsegments), of_bad = piece_of(team, listed);
+        if (piece.begin < piece.end && waiting && fits)
+            gather_subsegments(piece, sum_of_pieces<1>(wished, 0, team), mesh.wishes, segments, roots);
+        if (of_bad.begin < of_bad.end && !alone) {
+            Sums<2> before = sum_of_surveyed(surveyed, window, 0, team);
+            before.of[1] += segments;
+            gather_bad(of_bad, before, list.side(side), flags, mesh.quality, windows, window, fits ? count : 0,
+                       list.side(1 - side), roots);
+        }
         FOR_LEADER
             if (team == 0)
-                begin_round(progress, count, false, all.of[0], int32(1 - side), room);
+                begin_round(progress, count, segments, all.of[0], int32(alone ? Index(side) : 1 - side), room);
     }
 }
 

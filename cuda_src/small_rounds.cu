@@ -16,6 +16,9 @@ KERNEL_STRUCT(Small) {
     int64 subsegments;
 };
 
+// Where only the most urgent window competes, few of those that are listed do.
+constexpr Index WINDOWED_SHARE = 4;
+
 // Candidates into the roots, and the first numbers of the round into `progress`; false where the round is too large for
 // one team, or none is to be begun.
 INLINE bool begin_small_round(const Mesh &mesh, const BadList &list, const Room &room, const Small &small,
@@ -26,30 +29,29 @@ INLINE bool begin_small_round(const Mesh &mesh, const BadList &list, const Room 
         return false;
     const Piece of_subsegments = {0, subsegments}, of_bad = {0, listed};
     const int32 waiting = survey_subsegments(of_subsegments, mesh.wishes).of[0];
-    if ((waiting > small.candidates && room.most > small.candidates) || (waiting == 0 && listed > small.listed))
+    const bool alone = segments_alone(UNBEATEN, waiting, listed, has_free_points(mesh, progress[VERTICES], subsegments));
+    const int32 segments = taken(waiting, room);
+    if (segments > small.candidates || (!alone && listed > (windows ? WINDOWED_SHARE : 1) * small.listed))
         return false;
     TEAM_BARRIER(); // all have read the progress
-    if (waiting) {
-        const int32 count = int32(waiting < room.most ? waiting : room.most);
-        gather_subsegments(of_subsegments, Sums<1>{}, mesh.wishes, count <= room.candidates ? count : 0, roots);
-        FOR_LEADER
-            begin_round(progress, count, true, listed, side, room);
-        TEAM_BARRIER();
-        return progress[STOP] == GO_ON;
-    }
-    const Sums<SURVEYED> found =
-        survey_bad(of_bad, list.side(side), mesh.triangles, mesh.quality, UNBEATEN, windows, flags);
-    const int32 count = int32(found.of[CHOSEN] < room.most ? found.of[CHOSEN] : room.most);
+    Sums<SURVEYED> found = {{listed, 0, 0}};
+    if (!alone)
+        found = survey_bad(of_bad, list.side(side), mesh, UNBEATEN, windows, flags);
+    const int32 count = taken(Index(waiting) + found.of[CHOSEN], room), next_side = alone ? side : 1 - side;
     const bool fits = count <= small.candidates;
+    const int32 most = fits && count <= room.candidates ? count : 0;
     TEAM_BARRIER(); // flags are set
-    gather_bad(of_bad, Sums<2>{}, list.side(side), flags, mesh.quality, windows, found.of[WINDOW],
-               fits && count <= room.candidates ? count : 0, list.side(1 - side), roots);
+    if (waiting)
+        gather_subsegments(of_subsegments, Sums<1>{}, mesh.wishes, segments < most ? segments : most, roots);
+    if (!alone)
+        gather_bad(of_bad, Sums<2>{{0, segments}}, list.side(side), flags, mesh.quality, windows, found.of[WINDOW], most,
+                   list.side(next_side), roots);
     FOR_LEADER {
         if (fits)
-            begin_round(progress, count, false, found.of[STAYING], 1 - side, room);
+            begin_round(progress, count, segments, found.of[STAYING], next_side, room);
         if (!fits || progress[STOP] != GO_ON) { // the list was gone through all the same
             progress[BAD_LISTED] = found.of[STAYING];
-            progress[SIDE] = 1 - side;
+            progress[SIDE] = next_side;
         }
     }
     TEAM_BARRIER();
@@ -66,14 +68,20 @@ INLINE void finish_small_round(const Mesh &mesh, const Limits &limits, const Cav
     FOR_SHARE (i, 0, all.end)
         claim_cavity(mesh, cavities, i, segments, stamp, grow_candidate(mesh, limits, cavities, i, segments, false));
     TEAM_BARRIER();
-    FOR_SHARE (i, 0, all.end)
+    FOR_SHARE (i, 0, all.end) {
         judge_cavity(mesh.triangles, cavities, i);
+        cavities.won[i] = cavities.outcomes[i] == OWNER;
+    }
     TEAM_BARRIER();
-    const Sums<NEEDS> needs = team_sum<NEEDS>(0, all.end, [&](Index i) {
-        const bool won = goes_ahead<AT_ONCE>(mesh, cavities, i, stamp);
-        cavities.won[i] = won;
-        return needs_of(cavities, i, segments, won);
-    });
+    FOR_SQUADS (i, 0, all.end) {
+        const Cavity cavity = cavities.at(i);
+        FOR_SQUAD_SHARE (j, cavities.outcomes[i] == OWNER ? cavities.extents[i].edges : 0)
+            if (!passes_edge<AT_ONCE>(mesh, cavities, i, cavity, j, stamp))
+                racing_store(&cavities.won[i], 0);
+    }
+    TEAM_BARRIER();
+    const auto needs_of_one = [&](Index i) { return needs_of(cavities, i, segments, cavities.won[i] != 0); };
+    const Sums<NEEDS> needs = team_sum<NEEDS>(0, all.end, needs_of_one);
     FOR_LEADER
         fit_winners(progress, needs, room);
     TEAM_BARRIER();
@@ -85,14 +93,25 @@ INLINE void finish_small_round(const Mesh &mesh, const Limits &limits, const Cav
         return;
     }
     const Sizes sizes = {progress[VERTICES], progress[SLOTS], progress[SUBSEGMENTS]};
-    team_in_order<NEEDS>(
-        0, all.end, Sums<NEEDS>{}, [&](Index i) { return needs_of(cavities, i, segments, cavities.won[i]); },
-        [&](Index i, const Sums<NEEDS> &place) {
-            if (cavities.won[i]) {
-                carry_cavity(mesh, cavities, i, sizes, place, inherited);
-                retriangulate_cavity(mesh, cavities, i, segments, stamp, sizes, place, fresh);
-            }
-        });
+    team_in_order<NEEDS>(0, all.end, Sums<NEEDS>{}, needs_of_one, [&](Index i, const Sums<NEEDS> &place) {
+        if (cavities.won[i]) {
+            carry_cavity(mesh, cavities, i, sizes, place, inherited);
+            begin_fan(mesh, cavities, i, fan_at(mesh, cavities, i, segments, sizes, place));
+            cavities.apexes[i] = sizes.vertices + place.of[NEW_VERTEX];
+            cavities.fresh_places[i] = place.of[NEW_TRIANGLES];
+            cavities.shared[i] = 0;
+        }
+    });
+    TEAM_BARRIER();
+    FOR_SQUADS (i, 0, all.end) {
+        if (!cavities.won[i])
+            continue;
+        const Fan fan = fan_of(mesh, cavities, i, segments, sizes, cavities.apexes[i], cavities.extra_places[i],
+                               cavities.fresh_places[i]);
+        FOR_SQUAD_SHARE (j, fan.extent.edges)
+            if (make_fan_triangle(mesh, cavities, i, fan, j, stamp, fresh))
+                atomic_or(&cavities.shared[i], shared_bit(j));
+    }
     TEAM_BARRIER();
     FOR_SHARE (i, 0, all.end)
         link_cavity(mesh.triangles, cavities, i, stamp);

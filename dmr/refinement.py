@@ -80,7 +80,7 @@ FEW_POINTS = 300
 
 # Below so many triangles a round takes its candidates from the shortest edges only: more rounds, fewer points. Above 30
 # degrees the order matters more, and small meshes can grow by half without it.
-SMALL_MESH = 2**15
+SMALL_MESH = 2**12
 SMALL_MESH_ABOVE_30_DEGREES = 2**19
 
 # A sound run needs a few hundred rounds, points on one circle a few thousand. Where bounds of more than 30 degrees meet
@@ -399,7 +399,9 @@ class Run:
             vertices, slots, fresh_count, segments = (bound_of(number) for number in vars(needs).values())
             state.reserve(state.vertices + vertices, state.slots + slots, state.subsegments_count + segments)
             fresh = self.space.array("fresh", fresh_count, np.int32)
-            retriangulate(state, self.space, cavities, needs, self._standing(), stamp, fresh)
+            check = self.balance.checks_at_once(self.quality)
+            shared = (state, self.space, cavities, needs, self._standing(), stamp, fresh, self.limits)
+            retriangulate(*shared, check=check)
             state.vertices += vertices
             state.slots += slots
             state.subsegments_count += segments
@@ -544,4 +546,4 @@ class Run:
         with suppress(OutOfMemoryError):  # a small device may do with less; what is really needed is asked for later
             # Points on segments come in about as many as fit side by side.
             subsegments = 3 * state.subsegments_count + 16 * math.isqrt(state.vertices) + 1024
-            state.reserve(state.vertices + 2 * bad, state.slots + 4 * bad, subsegments)
+            state.reserve(state.vertices + 2 * bad + 1024, state.slots + 4 * bad + 2048, subsegments)

@@ -50,7 +50,7 @@ CASES = {
     "circumcenter": ("random", 600, {"steiner": "circumcenter", "min_angle": 25}),
     "none": ("random", 600, {"balance": "none"}),
     "large cavities": ("wheel", 700, {}),
-    "more steps than stamps": ("graded", 3000, {"min_angle": 33}),
+    "more steps than stamps": ("graded", 4000, {"min_angle": 33}),
     "tiny": ("random", 40, {}),
 }
 
@@ -110,7 +110,7 @@ def test_a_loop_is_recorded_again_only_where_an_array_was_replaced(monkeypatch):
     loop, run = HostDevice.loop, DeviceRounds.run
     monkeypatch.setattr(HostDevice, "loop", lambda self, *more: recordings.append(1) or loop(self, *more))
     monkeypatch.setattr(DeviceRounds, "run", lambda self, *more: runs.append(1) or run(self, *more))
-    monkeypatch.setattr(device_rounds, "HISTORY_ROUNDS", 5)
+    monkeypatch.setattr(device_rounds, "HISTORY_ROUNDS", 2)
     dmr.refine(dmr.generate("random", 3000, seed=2), loop="device", device="cpu", threads=1)
     assert len(runs) > 20 and len(recordings) < len(runs) / 3
 
@@ -135,7 +135,7 @@ def test_every_reason_to_stop_is_met_and_survived(device_options, stops, monkeyp
     monkeypatch.setattr(device_rounds, "HISTORY_ROUNDS", 3)
     monkeypatch.setattr(Stamps, "__init__", lambda self: self.resume(LAST - 5))
     for module in (device_rounds, refinement):
-        monkeypatch.setattr(module, "ROOM", 12)
+        monkeypatch.setattr(module, "ROOM", 11)
     make_room = DeviceRounds._make_room
 
     def too_little(self):

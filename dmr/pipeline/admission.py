@@ -75,7 +75,7 @@ def admit(mesh: Mesh, device: Device, keep_segments: str = "none") -> tuple[Devi
     input_segments.copy_from(subsegments)
     outline = outline_of(subsegments, points)
     check_boundary(outline, order, triangle_order)
-    acute, anchor = _mark_corners(device, outline, n)
+    acute, any_acute, anchor = _mark_corners(device, outline, n)
     state = DeviceMesh(
         device=device,
         vertices=n,
@@ -88,12 +88,14 @@ def admit(mesh: Mesh, device: Device, keep_segments: str = "none") -> tuple[Devi
         points=points,
         subsegments=subsegments,
         quality=device.zeros(m, np.uint32),
+        rivals=device.zeros(m, np.int32),
         vertex_origin=vertex_origin,
         vertex_parameter=device.zeros(n, np.float64),
         subsegment_origin=subsegment_origin,
         wishes=device.array(_wishes(outline.subsegments, keep_segments)),
         input_segments=input_segments,
         acute=acute,
+        any_acute=any_acute,
         anchor=anchor,
         ancestor=triangle_order if carries or bounded else None,
         area_bounds=device.array(mesh.area_bounds) if mesh.area_bounds is not None else None,
@@ -211,8 +213,8 @@ def _wishes(subsegments: NDArray[Any], keep_segments: str) -> Int:
     return wishes
 
 
-def _mark_corners(device: Device, outline: Outline, vertices: int) -> tuple[DeviceArray, DeviceArray]:
-    """(acute, anchor) of `DeviceMesh`; only the ends of subsegments have anything to say there."""
+def _mark_corners(device: Device, outline: Outline, vertices: int) -> tuple[DeviceArray, bool, DeviceArray]:
+    """(acute, any_acute, anchor) of `DeviceMesh`; only the ends of subsegments have anything to say there."""
     flags = acute_corners(outline.subsegments, outline.points)
     nearest = anchors(outline.subsegments, flags)
     nearest = np.where(nearest < 0, nearest, outline.vertices[nearest])
@@ -221,7 +223,7 @@ def _mark_corners(device: Device, outline: Outline, vertices: int) -> tuple[Devi
     anchor.fill(255)
     device.launch("scatter_uint8", places.size, device.array(flags), places, acute)
     device.launch("scatter_int32", places.size, device.array(nearest), places, anchor)
-    return acute, anchor
+    return acute, bool(flags.any()), anchor
 
 
 def _attributes(mesh: Mesh, device: Device, order: DeviceArray) -> DeviceArray:

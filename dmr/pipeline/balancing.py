@@ -15,6 +15,10 @@ from dmr.pipeline.checking import QualityCheck
 class Balance(ABC):
     """A way to share out the checks of new triangles."""
 
+    def checks_at_once(self, quality: QualityCheck) -> bool:
+        """Whether retriangulation checks what it makes, and nothing is left to `check`."""
+        return False
+
     @abstractmethod
     def check(self, quality: QualityCheck, cavities: Cavities, needs: Needs, fresh: DeviceArray) -> None:
         """Checks the `needs.fresh` triangles in the slots of `fresh`."""
@@ -32,10 +36,19 @@ class OwnTriangles(Balance):
 class WorkStealing(Balance):
     """All new triangles are in one list, of which every thread takes the same share (the thesis' name: no thread takes
     another's work).
+
+    A CPU's threads share retriangulation as evenly, in pieces, and what a thread has just made is in its cache: it is
+    checked at once there.
     """
+
+    def checks_at_once(self, quality: QualityCheck) -> bool:
+        """On a CPU, where nothing is asked that concerns the list as a whole."""
+        return quality.device.threads > 0 and quality.by_itself
 
     def check(self, quality: QualityCheck, cavities: Cavities, needs: Needs, fresh: DeviceArray) -> None:
         """One index a triangle."""
+        if self.checks_at_once(quality):
+            return
         quality.device.launch("check_listed", needs.fresh, *quality.arguments(fresh, needs.fresh))
 
 

@@ -47,8 +47,8 @@ class Cavities:
         members, rims, extents: the cavities (`cuda_src/cavity.cuh`), `room` entries a record.
         steiner, off_center, parameters: the points, whether each is an off-center, and where on its segment it lies.
         outcomes: what became of each; keys: their order; won: 1 where the point goes in.
-        extra_places, fresh_places: where the slots and the new triangles of each winner begin; shared: edges that it
-            shares with other winners.
+        apexes: the vertices that winners insert; extra_places, fresh_places: where the slots and the new triangles of
+            each winner begin; shared: edges that it shares with other winners.
         needs: what winners need, by piece of the candidates.
     """
 
@@ -66,6 +66,7 @@ class Cavities:
     outcomes: DeviceArray
     keys: DeviceArray
     won: DeviceArray
+    apexes: DeviceArray
     extra_places: DeviceArray
     fresh_places: DeviceArray
     shared: DeviceArray
@@ -76,7 +77,7 @@ class Cavities:
         """As kernels take them."""
         names = (
             "roots", "room", "members", "rims", "extents", "steiner", "off_center", "parameters", "outcomes", "keys",
-            "won", "extra_places", "fresh_places", "shared",
+            "won", "apexes", "extra_places", "fresh_places", "shared",
         )  # fmt: skip
         return pack("Cavities", records=self.capacity, **{name: getattr(self, name) for name in names})
 
@@ -110,6 +111,7 @@ def prepare(space: Workspace, roots: DeviceArray, count: Number, segments: Numbe
         outcomes=space.array("outcomes", capacity, np.int32),
         keys=space.array("keys", capacity, np.uint64),
         won=space.array("won", capacity, np.int32),
+        apexes=space.array("apexes", capacity, np.int32),
         extra_places=space.array("extra_places", capacity, np.int32),
         fresh_places=space.array("fresh_places", capacity + 1, np.int32),
         shared=space.array("shared", capacity, np.uint32),
@@ -148,18 +150,18 @@ class Needs:
 
 def retriangulate(
     state: DeviceMesh, space: Workspace, cavities: Cavities, needs: Needs, sizes: Standing, stamp: Number,
-    fresh: DeviceArray,
+    fresh: DeviceArray, limits: Thresholds, *, check: bool,
 ) -> None:  # fmt: skip
     """Puts the winners' points in, where there is room for them in a mesh that has `sizes` so far.
 
-    `fresh` receives the slots of the new triangles, winner by winner.
+    `fresh` receives the slots of the new triangles, winner by winner. With `check` they are checked as well (on a CPU).
     """
     device, pieces = state.device, cavities.pieces
     shared = (state.view, cavities.view, cavities.count, cavities.segments)
     places = (cavities.needs, sizes.vertices, sizes.slots, sizes.subsegments)
     if state.carries:
         device.launch("carry_on", pieces, *shared, *places, inheritance(state, space, bound_of(needs.fresh)))
-    device.launch("retriangulate", pieces, *shared, stamp, *places, fresh)
+    device.launch("retriangulate", pieces, *shared, stamp, *places, limits.view, check, fresh)
     device.launch("link_winners", cavities.count, state.view, cavities.view, stamp)
 
 

@@ -29,6 +29,11 @@ class QualityCheck:
         self.device = state.device
         self.counters = self.device.zeros(len(COUNTERS), np.int64)
 
+    @property
+    def by_itself(self) -> bool:
+        """Whether a triangle is all that its check needs: no sizes of listed ones, no books on who checks what."""
+        return self._size is None and not self._counts_shares
+
     def arguments(self, slots: DeviceArray, count: Number, *, fresh: bool = True) -> tuple[Argument, ...]:
         """What every kernel of the check takes about the `count` triangles of a list; shares of `fresh` ones count."""
         counters = self.counters if fresh and self._counts_shares else None

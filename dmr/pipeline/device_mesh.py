@@ -25,11 +25,12 @@ class DeviceMesh:
             (the rest are boundary edges).
         triangles, points, subsegments: the records of `cuda_src/triangles.cuh`.
         order: (input_vertices,) the user's number of each input vertex.
-        quality: a word a triangle (`cuda_src/quality.cuh`).
+        quality: a word a triangle (`cuda_src/quality.cuh`); rivals: who beat it last (`cuda_src/candidates.cuh`).
         vertex_origin, vertex_parameter: where a vertex comes from, and where on its input segment it lies.
         subsegment_origin: the input segment of a subsegment; wishes: whether it is to be split.
-        input_segments: ends of the input segments; acute: 1 at input vertices with a corner below 60 degrees; anchor:
-            by input vertex, such a corner that an input segment joins it to, -1 where there is none.
+        input_segments: ends of the input segments; acute: 1 at input vertices with a corner below 60 degrees, and
+            any_acute: whether there are such; anchor: by input vertex, such a corner that an input segment joins it
+            to, -1 where there is none.
         ancestor: the input triangle that a triangle descends from, where triangles carry something.
         area_bounds: the bounds of the input triangles, where there are any.
         attributes: the vertex attributes, row by row; width: columns.
@@ -46,12 +47,14 @@ class DeviceMesh:
     points: DeviceArray
     subsegments: DeviceArray
     quality: DeviceArray
+    rivals: DeviceArray
     vertex_origin: DeviceArray
     vertex_parameter: DeviceArray
     subsegment_origin: DeviceArray
     wishes: DeviceArray
     input_segments: DeviceArray
     acute: DeviceArray
+    any_acute: bool
     anchor: DeviceArray
     ancestor: DeviceArray | None
     area_bounds: DeviceArray | None
@@ -64,11 +67,12 @@ class DeviceMesh:
         """As kernels take it."""
         if self._view is None:
             names = (
-                "triangles", "points", "subsegments", "quality", "wishes", "vertex_origin", "vertex_parameter",
-                "subsegment_origin", "input_segments", "anchor", "acute", "input_vertices", "area_bounds", "attributes",
-                "width",
+                "triangles", "points", "subsegments", "quality", "rivals", "wishes", "vertex_origin",
+                "vertex_parameter", "subsegment_origin", "input_segments", "anchor", "acute", "any_acute",
+                "input_vertices", "area_bounds", "attributes", "width",
             )  # fmt: skip
-            self._view = pack("Mesh", ancestor=self.ancestor, **{name: getattr(self, name) for name in names})
+            given = {name: getattr(self, name) for name in names}
+            self._view = pack("Mesh", ancestor=self.ancestor, input_subsegments=self.input_segments.size, **given)
         return self._view
 
     @property
@@ -80,8 +84,8 @@ class DeviceMesh:
     def addresses(self) -> tuple[int, ...]:
         """Where the arrays that grow lie: who keeps addresses of them knows by this when one was replaced."""
         growing = (
-            self.triangles, self.quality, self.ancestor, self.points, self.vertex_origin, self.vertex_parameter,
-            self.attributes, self.subsegments, self.subsegment_origin, self.wishes,
+            self.triangles, self.quality, self.rivals, self.ancestor, self.points, self.vertex_origin,
+            self.vertex_parameter, self.attributes, self.subsegments, self.subsegment_origin, self.wishes,
         )  # fmt: skip
         return tuple(array.pointer for array in growing if array is not None)
 
@@ -91,7 +95,7 @@ class DeviceMesh:
         of_vertices = [self.points.size, self.vertex_origin.size, self.vertex_parameter.size]
         if self.attributes is not None:
             of_vertices.append(self.attributes.size // self.width)
-        of_slots = [self.triangles.size, self.quality.size]
+        of_slots = [self.triangles.size, self.quality.size, self.rivals.size]
         if self.ancestor is not None:
             of_slots.append(self.ancestor.size)
         of_subsegments = [self.subsegments.size, self.subsegment_origin.size, self.wishes.size]
@@ -108,6 +112,7 @@ class DeviceMesh:
         self._view = None
         self.triangles = self.triangles.grown(slots)
         self.quality = self.quality.grown(slots)
+        self.rivals = self.rivals.grown(slots)
         if self.ancestor is not None:
             self.ancestor = self.ancestor.grown(slots)
         self.points = self.points.grown(vertices)

@@ -227,7 +227,8 @@ class DeviceRounds:
             segments=number(Entry.NEW_SEGMENTS, cavities.capacity),
         )
         applied = cavities.counted(number(Entry.APPLIED, cavities.capacity), cavities.segments)
-        retriangulate(state, space, applied, needs, standing, stamp, fresh)
+        check = self._balance.checks_at_once(self._quality)
+        retriangulate(state, space, applied, needs, standing, stamp, fresh, self._limits, check=check)
         self._balance.check(self._quality, applied, needs, fresh)
         listed, side = number(Entry.NEXT_LISTED, room.bad), number(Entry.NEXT_SIDE, 1)
         appended = bad.append(fresh, needs.fresh, listed, side)

@@ -29,6 +29,8 @@ log = logging.getLogger("dmr.memory")
 
 BLOCK = 128  # threads a block of an ordinary kernel
 MOST_BLOCKS = 2**20  # beyond this the threads stride
+LANES = 32  # threads of a warp
+BLOCKS_TO_SPREAD_OVER = 8  # blocks a multiprocessor for an unknown number of indices
 BLOCKS_IN_FLIGHT = 16  # blocks of BLOCK threads that a multiprocessor holds at once
 
 
@@ -90,6 +92,7 @@ class CudaDevice(Device):
 
     launches_children = True
     most_pieces = 1024
+    least_piece = 8
 
     def __init__(self, number: int) -> None:
         super().__init__()
@@ -176,8 +179,13 @@ class CudaDevice(Device):
         block = TEAM_SIZE if signature.team else BLOCK
         bound = bound_of(count)
         blocks = bound if signature.team else -(-bound // block)
-        # Where the device knows the number it is often far from its bound: no more blocks than a full GPU needs.
-        most = MOST_BLOCKS if isinstance(count, int) else self._multiprocessors * BLOCKS_IN_FLIGHT
+        # Where the device knows the number it is often far from its bound: no more blocks than a full GPU needs, and
+        # some to spread few indices over (share_of in cuda_src/portable.cuh).
+        most = MOST_BLOCKS
+        if isinstance(count, DeviceCount):
+            most = self._multiprocessors * BLOCKS_IN_FLIGHT
+            if not signature.team:
+                blocks = max(blocks, min(-(-bound // (block // LANES)), self._multiprocessors * BLOCKS_TO_SPREAD_OVER))
         grid, range_end = (min(blocks, most), 1), self.looked_up(count)
         function.prepared_async_call(grid, (block, 1, 1), self.stream, 0, *range_end, *values)
 

@@ -65,6 +65,7 @@ class HostDevice(Device):
     """The processor's cores; `threads` of them work on a launch."""
 
     most_pieces = 256
+    least_piece = 256
 
     def __init__(self, threads: int | None = None) -> None:
         super().__init__()
