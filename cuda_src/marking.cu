@@ -181,12 +181,8 @@ TEAM_KERNEL(count_needs, Cavities cavities, Count count, Count segments, int32 *
         const Piece piece = piece_of(team, count);
         if (piece.begin >= piece.end)
             continue;
-        const Sums<NEEDS> sums = team_sum<NEEDS>(piece.begin, piece.end, [&](Index i) {
-            return needs_of(cavities, i, segments, cavities.won[i]);
-        });
-        FOR_LEADER
-            for (int need = 0; need < NEEDS; ++need)
-                needs[team * NEEDS + need] = sums.of[need];
+        const auto of_one = [&](Index i) { return needs_of(cavities, i, segments, cavities.won[i]); };
+        enter_needs(team, team_sum<NEEDS>(piece.begin, piece.end, of_one), needs);
     }
 }
 

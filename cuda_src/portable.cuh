@@ -36,6 +36,11 @@
 // A GRID_KERNEL has all of its threads running at once (a cooperative launch), so that GRID_BARRIER() can hold them until
 // the last one comes. On the CPU each thread has one piece of the range then, and waits likewise.
 //
+// A GRID_TEAM_KERNEL is a GRID_KERNEL of whole teams, launched over MOST_PIECES of them: FOR_PIECES (team, pieces) gives each
+// team its share of so many pieces of a list, FOR_ALL (i, count) each member of each team its share of so many indices, and
+// FOR_FIRST_LEADER { ... } is done by one member of one team, the FIRST_TEAM. Of a list there is a piece for each of the TEAMS
+// that run.
+//
 // A kernel launches a CHILD_KERNEL, which the host cannot name, by LAUNCH_CHILD(kernel, begin, end, ...); it is 1 where
 // the child was launched. Nobody waits for it, but the launching kernel ends after it. nvcc compiles a file with this
 // word as relocatable code, to be linked with the device runtime. On the CPU a child is a call. LAUNCH_GRAPH_AGAIN(), in a
@@ -81,6 +86,7 @@ template <int N> struct Sums {
     extern "C" __global__ void __launch_bounds__(128, 6) name(const Index range_begin, const Count range_end, __VA_ARGS__)
 #define TEAM_KERNEL KERNEL
 #define GRID_KERNEL KERNEL
+#define GRID_TEAM_KERNEL KERNEL
 #define CHILD_KERNEL KERNEL
 #define FOR_RANGE(i)                                                                                                   \
     for (Index end_ = range_end, i = share_of(range_begin, end_, blockIdx.x, gridDim.x, blockDim.x); i < end_;         \
@@ -95,6 +101,14 @@ template <int N> struct Sums {
     for (Index i = (begin) + squad_number(), squads_end_ = (end); i < squads_end_; i += TEAM_SIZE / SQUAD)
 #define FOR_SQUAD_SHARE(j, count) for (int j = threadIdx.x % SQUAD, squad_end_ = (count); j < squad_end_; j += SQUAD)
 #define FOR_LEADER if (threadIdx.x == 0)
+#define FOR_PIECES(team, pieces)                                                                                       \
+    for (Index team = blockIdx.x, pieces_ = (pieces); team < pieces_; team += gridDim.x)
+#define FOR_ALL(i, count)                                                                                              \
+    for (Index all_ = (count), i = share_of(0, all_, blockIdx.x, gridDim.x, TEAM_SIZE); i < all_;                      \
+         i += Index(gridDim.x) * TEAM_SIZE)
+#define FIRST_TEAM (blockIdx.x == 0)
+#define TEAMS Index(gridDim.x)
+#define FOR_FIRST_LEADER if (FIRST_TEAM && threadIdx.x == 0)
 #define TEAM_BARRIER() __syncthreads()
 #define TEAM_SHARED(type, name, count) __shared__ type name[count]
 #define GRID_BARRIER() cooperative_groups::this_grid().sync()
@@ -286,6 +300,7 @@ INLINE Index record_stride(Index records) { return records; }
 #define CROWDED_KERNEL KERNEL
 #define TEAM_KERNEL KERNEL
 #define GRID_KERNEL KERNEL
+#define GRID_TEAM_KERNEL KERNEL
 
 struct Count {
     int64 value; // who launches a kernel on the CPU looks it up
@@ -300,6 +315,13 @@ struct Count {
 #define FOR_SQUADS(i, begin, end) FOR_SHARE (i, begin, end)
 #define FOR_SQUAD_SHARE(j, count) for (int j = 0, squad_end_ = (count); j < squad_end_; ++j)
 #define FOR_LEADER if (true)
+#define FOR_PIECES(team, pieces)                                                                                       \
+    for (Index team = range_begin, pieces_ = (pieces); team < range_end && team < pieces_; ++team)
+#define FOR_ALL(i, count)                                                                                              \
+    for (Index all_ = (count), i = all_ * range_begin / MOST_PIECES, part_ = all_ * range_end / MOST_PIECES; i < part_; ++i)
+#define FIRST_TEAM (range_begin == 0)
+#define TEAMS Index(MOST_PIECES)
+#define FOR_FIRST_LEADER if (FIRST_TEAM)
 #define TEAM_BARRIER() ((void)0)
 #define TEAM_SHARED(type, name, count) type name[count]
 #define GRID_BARRIER() host::wait_for_grid()
@@ -393,14 +415,14 @@ struct Piece {
     Index begin, end;
 };
 
-INLINE Piece piece_of(Index team, Index count) {
-    const Index even = (count + MOST_PIECES - 1) / MOST_PIECES;
+INLINE Piece piece_of(Index team, Index count, Index most = MOST_PIECES) {
+    const Index even = (count + most - 1) / most;
     const Index length = (even + LEAST_PIECE - 1) / LEAST_PIECE * LEAST_PIECE, begin = team * length;
     return {begin, begin + length < count ? begin + length : count};
 }
 
-INLINE Index pieces_of(Index count) {
-    const Index length = piece_of(0, count).end;
+INLINE Index pieces_of(Index count, Index most = MOST_PIECES) {
+    const Index length = piece_of(0, count, most).end;
     return length ? (count + length - 1) / length : 0;
 }
 

@@ -68,18 +68,23 @@ INLINE void begin_round(int32 *progress, int32 count, int32 segments, int32 stay
 // How many of so many candidates a round takes.
 INLINE int32 taken(Index candidates, const Room &room) { return int32(candidates < room.most ? candidates : room.most); }
 
-// After the winners are known: whether the arrays have room for them.
+// Whether the arrays have room for the winners.
+INLINE bool fits(const int32 *progress, const Sums<NEEDS> &needs, const Room &room) {
+    return needs.of[NEW_VERTEX] <= room.vertices - progress[VERTICES] &&
+           needs.of[EXTRA_SLOTS] <= room.slots - progress[SLOTS] &&
+           needs.of[NEW_SUBSEGMENT] <= room.subsegments - progress[SUBSEGMENTS] &&
+           needs.of[NEW_TRIANGLES] <= room.bad - progress[NEXT_LISTED];
+}
+
+// After the winners are known.
 INLINE void fit_winners(int32 *progress, const Sums<NEEDS> &needs, const Room &room) {
     progress[NEW_VERTICES] = needs.of[NEW_VERTEX];
     progress[NEW_SLOTS] = needs.of[EXTRA_SLOTS];
     progress[NEW_SEGMENTS] = needs.of[NEW_SUBSEGMENT];
     progress[FRESH] = needs.of[NEW_TRIANGLES];
-    const bool fits = progress[NEW_VERTICES] <= room.vertices - progress[VERTICES] &&
-                      progress[NEW_SLOTS] <= room.slots - progress[SLOTS] &&
-                      progress[NEW_SEGMENTS] <= room.subsegments - progress[SUBSEGMENTS] &&
-                      progress[FRESH] <= room.bad - progress[NEXT_LISTED];
-    progress[APPLIED] = fits ? progress[CANDIDATES] : 0;
-    if (!fits) {
+    const bool enough = fits(progress, needs, room);
+    progress[APPLIED] = enough ? progress[CANDIDATES] : 0;
+    if (!enough) {
         progress[STOP] = WINNER_ROOM;
         progress[FRESH] = 0;
     }

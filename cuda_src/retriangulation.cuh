@@ -15,6 +15,13 @@ INLINE Sums<NEEDS> needs_of(const Cavities &cavities, Index i, Index segments, b
     return won ? Sums<NEEDS>{{1, extent.edges - extent.members, extent.edges, i < segments}} : Sums<NEEDS>{};
 }
 
+// What a team found in its piece of the cavities, for the others.
+INLINE void enter_needs(Index team, const Sums<NEEDS> &found, int32 *needs) {
+    FOR_LEADER
+        for (int need = 0; need < NEEDS; ++need)
+            needs[team * NEEDS + need] = found.of[need];
+}
+
 // How large a mesh is before a step.
 struct Sizes {
     int32 vertices, slots, subsegments;

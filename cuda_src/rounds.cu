@@ -1,6 +1,6 @@
 // The steps of a round in which all teams take part: the lists of candidates and of bad triangles, and what
 // one member works out between them.
-#include "progress.cuh"
+#include "together.cuh"
 
 // wished[team] = subsegments of the piece that wait to be split.
 TEAM_KERNEL(survey_subsegments, const int32 *wishes, Count subsegments, int32 *wished) {
@@ -25,61 +25,27 @@ TEAM_KERNEL(survey_bad, Mesh mesh, const int32 *wished, Count subsegments, int32
                            has_free_points(mesh, vertices, subsegments)))
             continue;
         const int32 *const list = BadList{even, odd}.side(side);
-        const Sums<SURVEYED> sums = survey_bad(piece, list, mesh, choice, windows, flags);
-        FOR_LEADER
-            for (int what = 0; what < SURVEYED; ++what)
-                surveyed[team * SURVEYED + what] = sums.of[what];
+        enter_survey(team, survey_bad(piece, list, mesh, choice, windows, flags), surveyed);
     }
-}
-
-// The sums of the surveyed pieces from one to another: what stays, and what competes in the given window.
-INLINE Sums<2> sum_of_surveyed(const int32 *surveyed, int32 window, Index from, Index to) {
-    return team_sum<2>(from, to, [&](Index piece) {
-        const int32 *const found = surveyed + piece * SURVEYED;
-        return Sums<2>{{found[STAYING], found[WINDOW] == window ? found[CHOSEN] : 0}};
-    });
 }
 
 // Candidates into `roots`, and the list of bad triangles to its other side.
 TEAM_KERNEL(gather_candidates, Mesh mesh, const int32 *wished, Count subsegments, int32 *even, int32 *odd, Count side,
             Count listed, int32 choice, Count vertices, Count slots, int32 small_mesh, const uint8 *flags,
             const int32 *surveyed, Room room, int32 *roots, int32 *progress) {
-    TEAM_SHARED(int32, most_urgent, 1);
     const bool windows = has_windows(choice, slots, small_mesh);
     const BadList list = {even, odd};
     FOR_TEAMS (team) {
         if (!progress[BEGINS])
             continue;
         const int32 waiting = sum_of_pieces<1>(wished, 0, pieces_of(subsegments)).of[0];
-        const int32 segments = taken(waiting, room);
         const bool alone = segments_alone(choice, waiting, listed, has_free_points(mesh, vertices, subsegments));
-        int32 window = 0;
-        Sums<2> all = {{int32(listed), 0}}; // that stay in the list, and that compete
-        if (!alone) {
-            TEAM_BARRIER();
-            FOR_LEADER
-                most_urgent[0] = 0;
-            TEAM_BARRIER();
-            FOR_SHARE (piece, 0, pieces_of(listed))
-                atomic_max(&most_urgent[0], surveyed[piece * SURVEYED + WINDOW]);
-            TEAM_BARRIER();
-            window = most_urgent[0];
-            all = sum_of_surveyed(surveyed, window, 0, pieces_of(listed));
-        }
-        const int32 count = taken(Index(waiting) + all.of[1], room);
-        const bool fits = count <= room.candidates;
-        const Piece piece = piece_of(team, subsegments), of_bad = piece_of(team, listed);
-        if (piece.begin < piece.end && waiting && fits)
-            gather_subsegments(piece, sum_of_pieces<1>(wished, 0, team), mesh.wishes, segments, roots);
-        if (of_bad.begin < of_bad.end && !alone) {
-            Sums<2> before = sum_of_surveyed(surveyed, window, 0, team);
-            before.of[1] += segments;
-            gather_bad(of_bad, before, list.side(side), flags, mesh.quality, windows, window, fits ? count : 0,
-                       list.side(1 - side), roots);
-        }
+        const Competition found = competition_of(surveyed, pieces_of(listed), listed, waiting, alone, room);
+        gather_pieces(team, piece_of(team, subsegments), piece_of(team, listed), found, mesh, wished, list, side, windows,
+                      flags, surveyed, room, roots);
         FOR_LEADER
             if (team == 0)
-                begin_round(progress, count, segments, all.of[0], int32(alone ? Index(side) : 1 - side), room);
+                begin_round(progress, found, int32(side), room);
     }
 }
 

@@ -55,21 +55,34 @@ CASES = {
 }
 
 
-# What one team takes on: everything, nothing, or so little that rounds for one and for many follow each other.
-ONE_TEAM = {
-    "one team": {"candidates": 10**6, "listed": 10**6, "subsegments": 10**6},
-    "many teams": {"candidates": 0, "listed": 0, "subsegments": -1},
-    "in turn": {"candidates": 9, "listed": 60, "subsegments": 10**6},
+# What one team takes on, and teams that wait for each other: everything, nothing, or so little that rounds for one, for
+# some and for many follow each other.
+ALL, NONE = (
+    {"candidates": 10**6, "listed": 10**6, "subsegments": 10**6},
+    {"candidates": 0, "listed": 0, "subsegments": -1},
+)
+TEAMS = {
+    "one team": (ALL, None),
+    "many teams": (NONE, None),
+    "in turn": ({"candidates": 9, "listed": 60, "subsegments": 10**6}, None),
+    "some teams": (NONE, {"listed": 10**6, "candidates": -1, "few_listed": 0}),
+    "all in turn": (
+        {"candidates": 9, "listed": 60, "subsegments": 10**6},
+        {"listed": 300, "candidates": 5, "few_listed": 50},
+    ),
 }
 
 
-@pytest.fixture(params=ONE_TEAM)
-def one_team(request, monkeypatch):
+@pytest.fixture(params=TEAMS)
+def teams(request, monkeypatch):
+    small, middle = TEAMS[request.param]
     for who in ("SMALL_ON_GPU", "SMALL_ON_ONE_THREAD", "SMALL_ON_THREADS"):
-        monkeypatch.setattr(device_rounds, who, ONE_TEAM[request.param])
+        monkeypatch.setattr(device_rounds, who, small)
+    for who in ("MIDDLE_ON_GPU", "MIDDLE_ON_CPU"):
+        monkeypatch.setattr(device_rounds, who, middle)
 
 
-@pytest.mark.usefixtures("one_team")
+@pytest.mark.usefixtures("teams")
 @pytest.mark.parametrize("name", CASES)
 def test_the_same_bits_and_books_whoever_drives(name, device_options):
     kind, points, options = CASES[name]
@@ -81,7 +94,7 @@ def test_the_same_bits_and_books_whoever_drives(name, device_options):
     assert "rounds" in device.seconds and "rounds" not in host.seconds
 
 
-@pytest.mark.usefixtures("one_team")
+@pytest.mark.usefixtures("teams")
 @pytest.mark.parametrize("name", CASES)
 def test_a_recording_holds_what_it_needs_and_nothing_else(name, monkeypatch):
     kind, points, options = CASES[name]
@@ -130,7 +143,7 @@ def test_the_limit_on_points_is_kept_exactly(limit, device_options):
     assert books(fine) == books(dmr.refine(mesh, loop="host", **options))
 
 
-@pytest.mark.usefixtures("one_team")
+@pytest.mark.usefixtures("teams")
 def test_every_reason_to_stop_is_met_and_survived(device_options, stops, monkeypatch):
     monkeypatch.setattr(device_rounds, "HISTORY_ROUNDS", 3)
     monkeypatch.setattr(Stamps, "__init__", lambda self: self.resume(LAST - 5))

@@ -168,6 +168,7 @@ class Device(ABC):
         launches_children: whether kernels can launch kernels there.
         most_pieces: into how many pieces a list is cut at most; least_piece: how many entries they have at least
             (MOST_PIECES and LEAST_PIECE of cuda_src/portable.cuh).
+        rehearsed: what was made ready there by a `rehearsal`, for those who need not do so twice.
         moved: how many elements of each dtype the host uploaded or downloaded so far.
     """
 
@@ -180,6 +181,7 @@ class Device(ABC):
 
     def __init__(self) -> None:
         self._rehearsing = False
+        self.rehearsed: set[object] = set()
         self.launches: dict[str, int] = {}
         self.moved: Counter[np.dtype[Any]] = Counter()
 

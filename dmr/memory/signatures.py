@@ -22,7 +22,9 @@ from dmr.errors import InternalError
 if TYPE_CHECKING:
     from dmr.memory.arrays import DeviceArray, DeviceCount, Number
 
-_DECLARATION = re.compile(r"^(TEAM_|GRID_|CROWDED_)?KERNEL\(\s*(\w+)\s*,(.*?)\)\s*\{", re.MULTILINE | re.DOTALL)
+_DECLARATION = re.compile(
+    r"^((?:CROWDED_)?(?:GRID_)?(?:TEAM_)?)KERNEL\(\s*(\w+)\s*,(.*?)\)\s*\{", re.MULTILINE | re.DOTALL
+)
 _STRUCT = re.compile(r"^KERNEL_STRUCT\(\s*(\w+)\s*\)\s*\{(.*?)^\};", re.MULTILINE | re.DOTALL)
 _FIELD = re.compile(r"^ +((?:const )?\w+ \*?\w+);", re.MULTILINE)
 _COMMENT = re.compile(r"//[^\n]*")
@@ -247,7 +249,7 @@ def signatures() -> dict[str, Signature]:
             if name in found:
                 raise InternalError(f"kernel {name} is declared in {found[name].source.name} and in {source.name}")
             parsed = tuple(_parse(name, p) for p in parameters.split(","))
-            found[name] = Signature(name, source, kind == "TEAM_", kind == "GRID_", parsed)
+            found[name] = Signature(name, source, "TEAM_" in kind, "GRID_" in kind, parsed)
     return found
 
 

@@ -4,7 +4,8 @@ kernels that starts itself again.
 The sequence is recorded once: on a GPU as a CUDA graph that launches itself (a tail launch), on a CPU as a list of
 launches that the native library repeats without Python. What else kernels are good for that are launched from the
 device, the thesis discusses in section 6.4. Small rounds take no launch of their own: one team goes through as many of
-them as there are, as the first kernel of the sequence (`cuda_src/small_rounds.cu`). Where the host is needed - more
+them as there are, as the first kernel of the sequence (`cuda_src/small_rounds.cu`), and on a GPU some teams that wait
+for each other go through larger ones, as the second (`cuda_src/middle_rounds.cu`). Where the host is needed - more
 room, cavities too large for an ordinary record, the end - the sequence stops and says why.
 """
 
@@ -34,20 +35,27 @@ from dmr.pipeline.checking import QualityCheck
 from dmr.pipeline.device_mesh import MOST_TRIANGLES, DeviceMesh
 from dmr.pipeline.marking import Deterministic
 from dmr.pipeline.progress import UNBOUNDED, Entry, Line, Room, RoundProgress, Standing, Stop
-from dmr.pipeline.selecting import Choice, select
+from dmr.pipeline.selecting import Choice, select, survey_sums
 from dmr.pipeline.stamps import LAST
 from dmr.pipeline.thresholds import Thresholds
-from dmr.pipeline.worklist import BadTriangles
+from dmr.pipeline.worklist import BadTriangles, appended_sums
 from dmr.pipeline.workspace import Workspace
 from dmr.results import Round
 
 HISTORY_ROUNDS = 1024  # rounds of one run of the loop at most
 
-# What one team takes on: beyond that many teams are faster, although their round takes some eighteen launches. A thread
-# of a CPU does one cavity after the other; where there are others, they are to take part.
-SMALL_ON_GPU = {"candidates": 320, "listed": 1024, "subsegments": 2**14}
+# What one team takes on: beyond that many teams are faster. A thread of a CPU does one cavity after the other; where
+# there are others, they are to take part.
+SMALL_ON_GPU = {"candidates": 64, "listed": 1024, "subsegments": 2**14}
 SMALL_ON_ONE_THREAD = {"candidates": 4096, "listed": 2**15, "subsegments": 2**18}
 SMALL_ON_THREADS = {"candidates": 128, "listed": 1024, "subsegments": 2**14}
+
+# What teams take on that wait for each other: beyond that a kernel a step is faster. A CPU's threads would have to be
+# started for it.
+MIDDLE_ON_GPU = {"listed": 24576, "candidates": 32, "few_listed": 1024}
+MIDDLE_ON_CPU: dict[str, int] | None = None
+
+MOST_STEPS = 16  # launches of them before what comes after them is recorded
 
 
 @dataclass(frozen=True)
@@ -145,12 +153,10 @@ class DeviceRounds:
         bad.reserve(3 * bad.count + 2**14)
 
     def _run_rounds(self, most_rounds: int, most_vertices: int) -> None:
-        state, records = self._state, self._records(most_rounds, most_vertices)
+        records = self._records(most_rounds, most_vertices)
         known = self._recorded_for == self._what_is_recorded(most_rounds, most_vertices)
         if self._recorded is None or not known:
-            # A GPU goes through the first small rounds while the host records what comes after them.
-            self._small_rounds(*records)
-            if state.slots <= self._small_mesh and self._progress.read()[Entry.STOP] != Stop.GO_ON:
+            if self._ended_without_many(records):
                 return
             try:
                 self._recorded = self._record(most_rounds, most_vertices)
@@ -160,10 +166,35 @@ class DeviceRounds:
             self._recorded_for = self._what_is_recorded(most_rounds, most_vertices)
         self._recorded.run()
 
+    def _ended_without_many(self, records: tuple[Room, Cavities, DeviceArray]) -> bool:
+        """Launches the rounds that need no launch a step. Whether there are no others, where that is worth waiting for.
+
+        A GPU goes through the first of them while the host records what comes after them.
+        """
+        middle = self._middle
+        self._small_rounds(*records)
+        self._middle_rounds(*records)
+        small = self._state.slots <= self._small_mesh or (middle is not None and self._bad.count <= middle["listed"])
+        for turn in range(MOST_STEPS if small else 0):
+            if turn > 0:
+                self._middle_rounds(*records)
+            progress = self._progress.read()
+            if progress[Entry.STOP] != Stop.GO_ON:
+                return True
+            if middle is None or progress[Entry.BAD_LISTED] > middle["listed"]:
+                return False
+        return False
+
     def _record(self, most_rounds: int, most_vertices: int) -> Loop:
         device = self._state.device
-        with device.rehearsal():  # every array is there when the round is recorded
-            self._round(most_rounds, most_vertices)
+        # Every kernel is ready, and every array is there, when the round is recorded.
+        kernels = (type(self._balance), self._state.carries)
+        if kernels not in device.rehearsed:
+            with device.rehearsal():
+                self._round(most_rounds, most_vertices)
+            device.rehearsed.add(kernels)
+        survey_sums(self._space)
+        appended_sums(self._space)
         stop = self._progress.array[Entry.STOP : Entry.STOP + 1]
         return device.loop(lambda: self._round(most_rounds, most_vertices), stop)
 
@@ -206,6 +237,7 @@ class DeviceRounds:
         state, space, bad, number = self._state, self._space, self._bad, self._number
         room, cavities, fresh = self._records(most_rounds, most_vertices)
         self._small_rounds(room, cavities, fresh)
+        self._middle_rounds(room, cavities, fresh)
         standing = Standing(
             vertices=number(Entry.VERTICES, room.vertices),
             slots=number(Entry.SLOTS, room.slots),
@@ -243,6 +275,23 @@ class DeviceRounds:
             *self._bad.sides, cavities.roots, fresh, inherited, self._bad.flags(room.bad), self._counts, self._history,
             self._progress.array,
         )  # fmt: skip
+
+    def _middle_rounds(self, room: Room, cavities: Cavities, fresh: DeviceArray) -> None:
+        """As many as some teams that wait for each other go through, where that pays."""
+        if self._middle is None:
+            return
+        state, device, inherited = self._state, self._state.device, inheritance(self._state, self._space, room.bad)
+        wished, surveyed = survey_sums(self._space)
+        device.launch(
+            "middle_rounds", device.most_pieces, state.view, self._limits.view, cavities.view, room.view,
+            pack("Middle", **self._middle), self._small, self._small_mesh, *self._bad.sides, cavities.roots, fresh,
+            inherited, self._bad.flags(room.bad), wished, surveyed, cavities.needs, appended_sums(self._space),
+            self._counts, self._history, self._progress.array,
+        )  # fmt: skip
+
+    @property
+    def _middle(self) -> dict[str, int] | None:
+        return MIDDLE_ON_GPU if self._state.device.threads == 0 else MIDDLE_ON_CPU
 
     @property
     def _small(self) -> Packed:

@@ -26,6 +26,12 @@ class Choice(IntEnum):
     LARGE_ONES = 2  # those that wait for large records
 
 
+def survey_sums(space: Workspace) -> tuple[DeviceArray, DeviceArray]:
+    """Where surveys enter, by piece, how many subsegments wait, and what they found of the list of bad triangles."""
+    most = space.device.most_pieces
+    return space.array("wished", most, np.int32), space.array("surveyed", most * SURVEYED, np.int32)
+
+
 def select(
     state: DeviceMesh,
     space: Workspace,
@@ -42,9 +48,8 @@ def select(
     `progress` says then how many there are. Where triangles compete, what is bad no more has left the list, which is on
     its other side. In a mesh of up to `small_mesh` triangles, only the most urgent ones compete.
     """
-    device, most = state.device, state.device.most_pieces
-    wished = space.array("wished", most, np.int32)
-    surveyed = space.array("surveyed", most * SURVEYED, np.int32)
+    device = state.device
+    wished, surveyed = survey_sums(space)
     flags = bad.flags(standing.listed)
     device.launch("survey_subsegments", device.pieces(standing.subsegments), state.wishes, standing.subsegments, wished)
     listing = (wished, standing.subsegments, *bad.sides, standing.side, standing.listed)

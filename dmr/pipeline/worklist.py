@@ -11,6 +11,11 @@ from dmr.pipeline.workspace import Workspace
 MOST_LISTED = 2**31 - 1  # entries, which kernels count in 32 bits; there are never more triangles
 
 
+def appended_sums(space: Workspace) -> DeviceArray:
+    """Where it is entered, by piece of the new triangles, how many of them are appended."""
+    return space.array("appended", space.device.most_pieces, np.int32)
+
+
 class BadTriangles:
     """Slots of triangles that are to be refined, each once.
 
@@ -56,7 +61,7 @@ class BadTriangles:
             How many were appended, by piece of the `count` slots.
         """
         device, flags = self._state.device, self.flags(count)
-        pieces, appended = device.pieces(count), self._space.array("appended", device.most_pieces, np.int32)
+        pieces, appended = device.pieces(count), appended_sums(self._space)
         device.launch("survey_fresh", pieces, self._state.view, fresh, count, flags, appended)
         device.launch("append_fresh", pieces, fresh, count, flags, appended, *self.sides, side, end)
         return appended

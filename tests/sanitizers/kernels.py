@@ -14,6 +14,7 @@ import json
 import sys
 import warnings
 import weakref
+from contextlib import contextmanager
 from dataclasses import asdict
 from itertools import chain, product
 from pathlib import Path
@@ -27,6 +28,7 @@ from dmr.memory.host import device as host
 from dmr.memory.host.device import ALIGNMENT, HostArray, HostDevice
 from dmr.memory.signatures import source_folder
 from dmr.options import MARKINGS, RefineOptions
+from dmr.pipeline import device_rounds
 from dmr.pipeline.records import POINT
 from dmr.quality import measure, summarise
 from dmr.refinement import Run
@@ -73,13 +75,30 @@ def refinements(folder):
         yield what, None if races else digest(run.mesh.vertices, run.mesh.triangles)
 
 
+@contextmanager
+def teams_that_wait():
+    """What a CPU leaves to other rounds by default: small ones for one team, larger ones for teams that wait."""
+    before = device_rounds.MIDDLE_ON_CPU, device_rounds.SMALL_ON_THREADS
+    device_rounds.MIDDLE_ON_CPU = {"listed": 10**6, "candidates": 5, "few_listed": 50}
+    device_rounds.SMALL_ON_THREADS = {"candidates": 9, "listed": 60, "subsegments": 10**6}
+    try:
+        yield
+    finally:
+        device_rounds.MIDDLE_ON_CPU, device_rounds.SMALL_ON_THREADS = before
+
+
 def device_launches(device, folder):
     """(what was run, digest) of what a GPU launches by itself. Kernels that kernels launch are calls on the CPU, and no
     option for users.
     """
     for path in sorted(folder.glob("*.npz")):
         run = dmr.refine(dmr.read(path), device="cpu", threads=3, loop="device", max_steiner=3000)
-        yield [path.stem, "driven by the device", run.rounds], digest(run.mesh.vertices, run.mesh.triangles)
+        result = digest(run.mesh.vertices, run.mesh.triangles)
+        yield [path.stem, "driven by the device", run.rounds], result
+        with teams_that_wait():
+            run = dmr.refine(dmr.read(path), device="cpu", threads=3, loop="device", max_steiner=3000)
+        yield [path.stem, "by teams that wait for each other", run.rounds], result
+        assert digest(run.mesh.vertices, run.mesh.triangles) == result
     for path, balance in product(sorted(folder.glob("*.npz")), ("child-launch", "child-launch-per-cavity")):
         run = Run(dmr.read(path), RefineOptions(balance=balance, max_steiner=3000), device, profile=True).result(None)
         yield [path.stem, balance, run.checks], digest(run.mesh.vertices, run.mesh.triangles)

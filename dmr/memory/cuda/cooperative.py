@@ -12,7 +12,7 @@ from dmr.memory.signatures import Signature
 
 
 class CooperativeKernel:
-    """A GRID_KERNEL on one device.
+    """A GRID_KERNEL or GRID_TEAM_KERNEL on one device.
 
     Attributes:
         blocks: how many blocks of it run at once.
@@ -38,7 +38,7 @@ class CooperativeKernel:
         sizes = (parameter.size for parameter in self._signature.parameters[:-1])
         offsets = (0, 8, *accumulate(sizes, initial=24))  # begin, end (a Count of 16 bytes), the parameters
         places = (ctypes.c_void_p * len(offsets))(*(start + offset for offset in offsets))
-        blocks = min(self.blocks, -(-bound // self._block))
+        blocks = min(self.blocks, bound if self._signature.team else -(-bound // self._block))
         call(
             "cuLaunchCooperativeKernel",
             self._function, *map(ctypes.c_uint, (blocks, 1, 1, self._block, 1, 1, 0)), ctypes.c_void_p(stream), places,

@@ -191,14 +191,20 @@ class CudaDevice(Device):
 
     def _run_together(self, signature: Signature, count: Number, values: list[int | float]) -> None:
         """A cooperative launch: no more blocks than run at once, which stride over the range."""
-        kernel = self._cooperative.get(signature.name)
-        if kernel is None:
-            compiled = cubin(signature.source, self.capability)
-            kernel = CooperativeKernel(signature, compiled, BLOCK, self._multiprocessors)
-            self._cooperative[signature.name] = kernel
+        kernel = self._load_together(signature)
         kernel.launch(bound_of(count), self.looked_up(count), values, self.stream.handle)
 
+    def _load_together(self, signature: Signature) -> CooperativeKernel:
+        kernel = self._cooperative.get(signature.name)
+        if kernel is None:
+            compiled, block = cubin(signature.source, self.capability), TEAM_SIZE if signature.team else BLOCK
+            kernel = CooperativeKernel(signature, compiled, block, self._multiprocessors)
+            self._cooperative[signature.name] = kernel
+        return kernel
+
     def _load(self, signature: Signature) -> Any:
+        if signature.grid:
+            return self._load_together(signature)
         function = self._functions.get(signature.name)
         if function is not None:
             return function
