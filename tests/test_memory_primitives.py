@@ -17,6 +17,7 @@ from dmr.memory import (
     minmax_float64,
     open_device,
     scan,
+    sort_pairs,
     sum_float64,
     total,
 )
@@ -89,6 +90,18 @@ def test_scan_takes_the_first_count_values_only(device, count):
     offsets = scan(array, count)
     assert np.array_equal(offsets.download(), exclusive(values[:count]))
     assert np.array_equal(array.download(), values)
+
+
+@pytest.mark.parametrize("count", [1, TILE, TILE + 1, 5 * TILE])
+def test_scan_of_tiles_that_the_device_counts(device, count):
+    """Many fewer than the bound makes; what lies beyond them is not touched."""
+    values = whole(2, 9 * TILE, np.int64)
+    known = device.array(np.array([count, -(-count // TILE)], np.int32))
+    offsets = device.array(np.full(9 * TILE + 1, -7))
+    scan(device.array(values), DeviceCount(known[:1], 9 * TILE), offsets, DeviceCount(known[1:], 9))
+    found = offsets.download()
+    assert np.array_equal(found[: count + 1], exclusive(values[:count]))
+    assert (found[count + 1 :] == -7).all()
 
 
 @pytest.mark.parametrize("count", [0, 1, TILE, TILE + 1])
@@ -184,6 +197,18 @@ def test_argsort_of_full_keys(device, size):
 @given(keys=st.lists(st.integers(0, 2**32 - 1) | st.integers(0, 3), max_size=80))
 def test_argsort_of_any_keys(device, keys):
     assert_sorted_like_numpy(device, np.array(keys, np.uint32), 32)
+
+
+@pytest.mark.parametrize("size", [0, 1, 4097])
+def test_pairs_are_sorted_by_their_keys(device, size):
+    random = np.random.default_rng(11)
+    keys, values = random.integers(0, 900, size).astype(np.uint32), random.integers(-9, 9, size).astype(np.int32)
+    given = device.array(keys), device.array(values)
+    sorted_keys, sorted_values = sort_pairs(*given, bits=10)
+    order = np.argsort(keys, kind="stable")
+    assert np.array_equal(sorted_keys.download(), keys[order])
+    assert np.array_equal(sorted_values.download(), values[order])
+    assert np.array_equal(given[0].download(), keys) and np.array_equal(given[1].download(), values)
 
 
 def test_argsort_looks_at_the_lowest_bits_only(device):

@@ -106,7 +106,7 @@ def test_nvcc_makes_the_same_kernels_of_each_file(ptx):
 def test_a_kernel_that_launches_kernels_is_kept_linked_with_the_device_runtime(tmp_path, monkeypatch):
     monkeypatch.setenv("XDG_CACHE_HOME", str(tmp_path))
     sources = [source for source in sorted(source_folder().rglob("*.cu")) if launches_children(source)]
-    assert [source.name for source in sources] == ["child_launch.cu", "device_loop.cu"]
+    assert [source.name for source in sources] == ["child_launch.cu", "device_loop.cu", "child_relaxation.cu"]
     for source in sources:
         made = cubin(source, (9, 0))
         assert "EXEC" in output_of("readelf", "-h", made)  # ready to be loaded; what is to be linked yet is REL
@@ -264,6 +264,14 @@ def test_address_and_undefined_behaviour_sanitizers_find_nothing_in_the_reader_o
     found = results(script("texts.py", tmp_path, library, **environment))
     assert found == results(script("texts.py", tmp_path))
     assert 0 < sum(outcome == "read" for *_, outcome in found) < len(found)
+
+
+def test_address_and_undefined_behaviour_sanitizers_find_nothing_in_the_reader_of_edges(tmp_path):
+    environment = {"LD_PRELOAD": str(runtime("libasan.so")), "ASAN_OPTIONS": ASAN_OPTIONS}
+    library = build(tmp_path, sorted((ROOT / "static_graph" / "io").glob("*.cpp")), *ASAN)
+    found = results(script("edge_texts.py", tmp_path, library, **environment))
+    assert found == results(script("edge_texts.py", tmp_path))
+    assert 0 < sum(len(outcome) == 16 for *_, outcome in found) < len(found)  # digests among sentences
 
 
 def test_address_and_undefined_behaviour_sanitizers_find_nothing_in_the_triangulation(tmp_path):

@@ -138,6 +138,8 @@ def test_the_source_archive_is_complete(built: Path, tmp_path: Path) -> None:
         "cuda_src/**/*.*",
         "dmr/**/*.py",
         "dmr/**/*.?pp",
+        "static_graph/**/*.py",
+        "static_graph/**/*.?pp",
         "tests/*.py",
         "meshes/*",
         "docs/**/*.*",
@@ -157,11 +159,12 @@ def test_the_wheel_holds_all_and_fits_every_python_3(built: Path) -> None:
     assert "-py3-none-" in wheel.name
     with zipfile.ZipFile(wheel) as content:
         names = set(content.namelist())
-    for file in (*ROOT.glob("dmr/**/*.py"), *ROOT.glob("dmr/**/py.typed")):
+    for file in (*ROOT.glob("dmr/**/*.py"), *ROOT.glob("static_graph/**/*.py"), *ROOT.glob("*/py.typed")):
         assert file.relative_to(ROOT).as_posix() in names
     for file in ROOT.glob("cuda_src/**/*.cu*"):
         assert f"dmr/{file.relative_to(ROOT).as_posix()}" in names
-    assert {"dmr/memory/host/_kernels.so", "dmr/io/_triangle_text.so"} <= names
+    libraries = {"dmr/memory/host/_kernels.so", "dmr/io/_triangle_text.so", "static_graph/io/_edge_text.so"}
+    assert libraries <= names
 
 
 @pytest.mark.large

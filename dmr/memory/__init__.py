@@ -7,16 +7,35 @@
     result = offsets.download()
 
 A kernel is named; its parameters are checked against its declaration in `cuda_src`. The CPU backend runs the same
-kernels as the GPU backend, compiled from the same source.
+kernels as the GPU backend, compiled from the same source. The errors that it raises, and that every package on it
+derives its own from, can be had here, too.
 """
 
 from __future__ import annotations
 
+from dmr._version import __version__
+from dmr.errors import (
+    DeviceUnavailableError,
+    DmrError,
+    FileError,
+    InternalError,
+    OptionError,
+    OutOfMemoryError,
+)
 from dmr.memory.arrays import Device, DeviceArray, DeviceCount, Loop, Number, bound_of
 from dmr.memory.discovery import DeviceInfo, devices, open_device, warm
 from dmr.memory.host.copying import copy
 from dmr.memory.host.device import available_threads
-from dmr.memory.primitives import argsort, compact, flagged_indices, minmax_float64, scan, sum_float64, total
+from dmr.memory.primitives import (
+    argsort,
+    compact,
+    flagged_indices,
+    minmax_float64,
+    scan,
+    sort_pairs,
+    sum_float64,
+    total,
+)
 from dmr.memory.signatures import Argument, Packed, pack, register_record, signatures
 
 __all__ = [
@@ -25,9 +44,16 @@ __all__ = [
     "DeviceArray",
     "DeviceCount",
     "DeviceInfo",
+    "DeviceUnavailableError",
+    "DmrError",
+    "FileError",
+    "InternalError",
     "Loop",
     "Number",
+    "OptionError",
+    "OutOfMemoryError",
     "Packed",
+    "__version__",
     "argsort",
     "available_threads",
     "bound_of",
@@ -41,6 +67,7 @@ __all__ = [
     "register_record",
     "scan",
     "signatures",
+    "sort_pairs",
     "sum_float64",
     "total",
     "warm",

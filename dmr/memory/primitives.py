@@ -17,13 +17,17 @@ DIGITS = 2**DIGIT_BITS  # DIGITS of cuda_src/sorting.cu
 SCANNED = {np.dtype(np.int32): "int32", np.dtype(np.int64): "int64"}  # `dtype.name` takes longer than a small scan
 
 
-def scan(values: DeviceArray, count: Number | None = None, out: DeviceArray | None = None) -> DeviceArray:
+def scan(
+    values: DeviceArray, count: Number | None = None, out: DeviceArray | None = None, tiles: Number | None = None
+) -> DeviceArray:
     """The exclusive prefix sums of int32 or int64 values.
 
     Args:
         values: the numbers; they are kept.
         count: how many of them count (default: all).
         out: where the result goes (count + 1 places at least); a new array by default.
+        tiles: how many tiles of TILE values `count` makes, where the device knows both and `count` is far from its
+            bound; by default as many as the bound makes.
 
     Returns:
         An array of which place i holds the sum of the values before i, and place `count` the total.
@@ -36,12 +40,12 @@ def scan(values: DeviceArray, count: Number | None = None, out: DeviceArray | No
     if bound == 0:
         offsets[:1].fill(0)
         return offsets
-    tiles = device.tiles(bound, TILE)
+    tiles = device.tiles(bound, TILE) if tiles is None else tiles
     tile_offsets = None
-    if tiles > 1:
-        sums = device.empty(tiles, values.dtype)
+    if bound_of(tiles) > 1:
+        sums = device.empty(bound_of(tiles), values.dtype)
         device.launch(f"sum_tiles_{kind}", tiles, values, count, sums)
-        tile_offsets = scan(sums)
+        tile_offsets = scan(sums, tiles)
     device.launch(f"scan_tiles_{kind}", tiles, values, count, tile_offsets, offsets)
     return offsets
 
@@ -102,23 +106,32 @@ def flagged_indices(flags: DeviceArray, count: int | None = None) -> tuple[Devic
 
 
 def argsort(keys: DeviceArray, bits: int = 32) -> DeviceArray:
-    """The stable order of uint32 keys below 2^bits: int32 indices, ties by index.
+    """The stable order of uint32 keys below 2^bits: int32 indices, ties by index."""
+    return sort_pairs(keys, bits=bits)[1]
+
+
+def sort_pairs(keys: DeviceArray, values: DeviceArray | None = None, bits: int = 32) -> tuple[DeviceArray, DeviceArray]:
+    """Keys and their values in the stable order of the keys. What is given is kept.
 
     A least-significant-digit radix sort, eight bits a pass; what lies above the last one is not looked at.
+
+    Args:
+        keys: uint32, below 2^bits.
+        values: int32, as many; by default the indices of the keys.
+        bits: at least 1.
     """
     device: Device = keys.device
     count = keys.size
     tiles = device.tiles(count, SORT_TILE)
     counts = device.empty(DIGITS * tiles, np.int32)
     places = device.empty(DIGITS * tiles + 1, np.int32)
-    orders = [device.empty(count, np.int32) for _ in range(2)]
+    sorted_values = [device.empty(count, np.int32) for _ in range(2)]
     sorted_keys = [device.empty(count, np.uint32) for _ in range(2)]
-    order: DeviceArray | None = None  # the keys' own, at first
     for turn, shift in enumerate(range(0, bits, DIGIT_BITS)):
         device.launch("count_digits", tiles, keys, count, shift, tiles, counts)
         scan(counts, out=places)
-        target, target_keys = orders[turn % 2], sorted_keys[turn % 2]
-        device.launch("scatter_digits", tiles, keys, order, count, shift, tiles, places, target_keys, target)
-        keys, order = target_keys, target
-    assert order is not None
-    return order
+        target, target_keys = sorted_values[turn % 2], sorted_keys[turn % 2]
+        device.launch("scatter_digits", tiles, keys, values, count, shift, tiles, places, target_keys, target)
+        keys, values = target_keys, target
+    assert values is not None
+    return keys, values

@@ -1,4 +1,4 @@
-"""Runs every kernel of `dmr` on small inputs, and prints the result of each run as a line of JSON.
+"""Runs every kernel of `dmr` and `static_graph` on small inputs, and prints the result of each run as a line of JSON.
 
     python kernels.py FOLDER [LIBRARY]
 
@@ -19,14 +19,16 @@ from dataclasses import asdict
 from itertools import chain, product
 from pathlib import Path
 
+import graph_kernels
 import numpy as np
+from frontiers import frontiers
+from traversals import traversals
 
 import dmr
 from dmr.memory import argsort, compact, flagged_indices, minmax_float64, open_device, scan, signatures, sum_float64
 from dmr.memory.host import compiler
 from dmr.memory.host import device as host
 from dmr.memory.host.device import ALIGNMENT, HostArray, HostDevice
-from dmr.memory.signatures import source_folder
 from dmr.options import MARKINGS, RefineOptions
 from dmr.pipeline import device_rounds
 from dmr.pipeline.records import POINT
@@ -172,11 +174,12 @@ def main(folder, library=None):
         refinements(meshes),
         device_launches(device, meshes),
         statistics(meshes),
+        traversals(device),
+        frontiers(device),
     )
-    for what, result in chain.from_iterable(runs):
+    for what, result in chain(chain.from_iterable(runs), graph_kernels.runs(device)):
         print(json.dumps([what, result]), flush=True)
-    ours = {name for name, signature in signatures().items() if signature.source.parent == source_folder()}
-    print(json.dumps(["never launched", sorted(ours - launched)]))
+    print(json.dumps(["never launched", sorted(set(signatures()) - launched)]))
 
 
 if __name__ == "__main__":

@@ -1,0 +1,259 @@
+// Breadth-first search by levels that chooses its direction (Beamer, Asanovic and Patterson 2012).
+//
+// A level is found from the frontier: its edges are followed, and a target that nobody reached before is of the next
+// level (PUSH). Or it is found from the nodes that were not reached: each looks along the edges that lead to it for one
+// that comes from the frontier, and stops at the first (OTHER: a pull, in two passes; bits say who is in the frontier).
+// The second way looks at far fewer edges where the frontier is a good part of the graph. Which way is better is
+// estimated for every level (`pulls`); Beamer's two thresholds pull too often where a search has many levels of
+// middling size, as on web-Stanford. Where the edges turned round are not at hand, every level is pushed.
+#include "traversal.cuh"
+
+constexpr int64 NODES_FOR_AN_EDGE = 4; // that can be gone through in order while one edge is looked at
+constexpr int PULLED = 1024; // nodes of a pulled tile (PULLED of static_graph/frontiers/direction_optimising.py)
+constexpr int WORD = 32, WORDS = 256; // nodes of a word of bits, words of a tile (likewise)
+constexpr Index LONG = 64;  // edges that one member looks along; more of them are for the team
+
+struct BreadthFirst {
+    Csr graph, incoming; // the graph, and the same with its edges turned round; or no edges there
+    By<HOPS> distances;
+    Traversal frontier;
+    uint32 *bits;
+    int64 *looked; // (STRIPES)
+    TeamSpace *space;
+
+    METHOD int32 level() const { return frontier.progress[ROUND]; }
+
+    // Reaches a node from the level before; true for one caller.
+    template <bool ALONE> METHOD bool reach(Index node, int32 distance) const {
+        if (distances.at(node) != distances.unreached())
+            return false;
+        if constexpr (ALONE && ONE_MEMBER) {
+            racing_store(distances.values + node, distance);
+            return true;
+        }
+        return atomic_min(distances.values + node, distance) == distances.unreached();
+    }
+
+    // Calls follow(box, start, goes_on, visit), which follows some edges of the frontier, and enters what is found.
+    template <bool ALONE, class Follow> METHOD void push(Follow follow) const {
+        const int32 distance = level() + 1;
+        const auto box = next_frontier<ALONE>(graph, *space, frontier);
+        box.open();
+        const int64 followed = follow(box, [=](Index) { return distance; }, [](int32) { return true; },
+                                      [&](int32 further, Index edge) {
+                                          const int32 target = graph.targets[edge];
+                                          if (reach<ALONE>(target, further))
+                                              box.put(target);
+                                      });
+        box.deliver();
+        FOR_LEADER
+            atomic_add(frontier.totals + FOLLOWED, followed);
+    }
+
+    template <bool ALONE> METHOD void push_nodes(Index begin, Index end) const {
+        const int32 *list = frontier.list(frontier.progress[SIDE]);
+        push<ALONE>([&](const auto &box, auto start, auto goes_on, auto visit) {
+            if constexpr (ONE_MEMBER)
+                return one_member_follows<ALONE>(graph, frontier, list, begin, end, false, start, goes_on, visit);
+            else
+                return team_follows<int32>(graph, frontier, list, begin, end, *space, start, goes_on, visit,
+                                           [&] { box.make_room(); });
+        });
+    }
+
+    METHOD void tile(Index index) const {
+        const Index begin = index * TILE, listed = frontier.progress[LISTED];
+        push_nodes<false>(begin, begin + TILE < listed ? begin + TILE : listed);
+    }
+
+    METHOD void chunk(Index index) const {
+        push<false>([&](const auto &, auto start, auto goes_on, auto visit) {
+            return follow_chunk(graph, frontier.chunks[index], start, goes_on, visit);
+        });
+    }
+
+    // First pass of a pull: the bits of the frontier's nodes.
+    METHOD void first(Index index) const {
+        const Index begin = index * WORDS, words = (graph.nodes + WORD - 1) / WORD;
+        const int32 distance = level();
+        FOR_SHARE (word, begin, begin + WORDS < words ? begin + WORDS : words) {
+            const Index node = word * WORD, count = node + WORD < graph.nodes ? WORD : graph.nodes - node;
+            uint32 set = 0;
+            for (int k = 0; k < count; ++k)
+                set |= uint32(distances.values[node + k] == distance) << k;
+            bits[word] = set;
+        }
+    }
+
+    METHOD bool in_frontier(Index node) const { return bits[node / WORD] >> (node % WORD) & 1; }
+
+    // Second pass: nodes not reached look for a neighbour in the frontier.
+    METHOD void last(Index index) const {
+        int32 *waiting = space->far_found, *waiting_count = &space->far_count, *hit = &space->flag;
+        const int32 distance = level() + 1;
+        const auto box = next_frontier<false>(graph, *space, frontier);
+        FOR_LEADER
+            *waiting_count = 0;
+        box.open();
+        const Index begin = index * PULLED, end = begin + PULLED < graph.nodes ? begin + PULLED : graph.nodes;
+        int64 followed = 0;
+        FOR_SHARE (node, begin, end) {
+            if (distances.values[node] != distances.unreached())
+                continue;
+            const Index first_edge = incoming.begin(node), last_edge = incoming.end(node);
+            const Index some = ONE_MEMBER || last_edge - first_edge <= LONG ? last_edge : first_edge + LONG;
+            Index edge = first_edge;
+            while (edge < some && !in_frontier(incoming.targets[edge]))
+                ++edge;
+            followed += edge - first_edge + (edge < some);
+            if (edge < some) {
+                distances.values[node] = distance;
+                box.put(int32(node));
+            } else if (some < last_edge) {
+                waiting[team_take(waiting_count)] = int32(node);
+            }
+        }
+        TEAM_BARRIER();
+        const int32 long_ones = *waiting_count;
+        for (int32 k = 0; k < long_ones; ++k) { // the team looks along the edges of one node after the other
+            const Index node = waiting[k], last_edge = incoming.end(node);
+            FOR_LEADER
+                *hit = 0;
+            TEAM_BARRIER();
+            constexpr Index STRETCH = 4 * TEAM_SIZE;
+            bool seen = false;
+            for (Index edge = incoming.begin(node) + LONG; edge < last_edge && !seen; edge += STRETCH) {
+                FOR_SHARE (e, edge, edge + STRETCH < last_edge ? edge + STRETCH : last_edge) {
+                    ++followed;
+                    if (in_frontier(incoming.targets[e]))
+                        racing_store(hit, 1);
+                }
+                TEAM_BARRIER();
+                seen = racing_load(hit);
+                TEAM_BARRIER();
+            }
+            FOR_LEADER
+                if (seen) {
+                    distances.values[node] = distance;
+                    box.put(int32(node));
+                }
+            TEAM_BARRIER();
+        }
+        count_up(looked, followed);
+        box.deliver();
+    }
+
+    // One level by one team.
+    METHOD void few() const {
+        push_nodes<true>(0, frontier.progress[LISTED]);
+        TEAM_BARRIER();
+        for (Index index = 0; index < frontier.progress[CHUNKS]; ++index)
+            chunk(index);
+    }
+
+    // Whether the next level is better pulled. A push looks at all edges of the frontier. A pull goes through the
+    // nodes, and those not reached look along their edges: through all of them, or until one comes from the frontier,
+    // which of the edges from nodes not done with is one in `rarity`.
+    METHOD bool pulls() const {
+        const int64 *totals = frontier.totals, edges = totals[EDGES];
+        if (incoming.nodes == 0 || edges == 0 || edges < graph.nodes / NODES_FOR_AN_EDGE)
+            return false;
+        const int64 rarity = 1 + totals[UNSEEN_EDGES] / edges, degree = 1 + graph.edges / graph.nodes;
+        return graph.nodes / NODES_FOR_AN_EDGE + totals[UNSEEN] * (rarity < degree ? rarity : degree) < edges;
+    }
+
+    // What the next level is to be; by one member.
+    METHOD void end() const {
+        int32 *progress = frontier.progress;
+        int64 *totals = frontier.totals;
+        turn_sides(progress, totals);
+        const int32 listed = progress[LISTED];
+        totals[UNSEEN] -= listed;
+        totals[UNSEEN_EDGES] -= totals[EDGES];
+        ++progress[ROUND];
+        int32 step = PUSH;
+        if (listed == 0 || !distances.goes_on(level()))
+            step = DONE;
+        else if (pulls())
+            step = OTHER;
+        else if (listed <= frontier.few_nodes && totals[EDGES] <= frontier.few_edges)
+            step = FEW;
+        const Index words = (graph.nodes + WORD - 1) / WORD;
+        enter_step(progress, step, int32((words + WORDS - 1) / WORDS), int32((graph.nodes + PULLED - 1) / PULLED));
+    }
+};
+
+INLINE BreadthFirst breadth_first(const Csr &graph, const Csr &incoming, const Distances &distances,
+                                  const Traversal &frontier, uint32 *bits, int64 *looked, TeamSpace *space) {
+    return {graph, incoming, {distances.narrow, int32(distances.limit), graph}, frontier, bits, looked, space};
+}
+
+// The sources, all at distance 0 already, are the first frontier; `sources` is the list of the even side.
+TEAM_KERNEL(begin_levels, Csr graph, Csr incoming, Distances distances, Traversal frontier, int64 sources) {
+    const BreadthFirst rounds = breadth_first(graph, incoming, distances, frontier, nullptr, nullptr, nullptr);
+    FOR_TEAMS (team) {
+        FOR_LEADER {
+            int32 *progress = frontier.progress;
+            int64 *totals = frontier.totals;
+            for (Entry entry = Entry(0); entry < ENTRIES; entry = Entry(entry + 1))
+                progress[entry] = 0;
+            for (Total total = Total(0); total < TOTALS; total = Total(total + 1))
+                totals[total] = 0;
+            progress[SIDE] = 1; // so that the end of a level before the first makes the even side the frontier
+            progress[ROUND] = -1;
+            progress[NEXT_LISTED] = int32(sources);
+            totals[UNSEEN] = graph.nodes;
+            totals[UNSEEN_EDGES] = graph.edges;
+            for (Index i = 0; i < sources; ++i)
+                totals[NEXT_EDGES] += graph.degree(frontier.even[i]);
+            rounds.end();
+        }
+    }
+}
+
+TEAM_KERNEL(few_levels, Csr graph, Csr incoming, Distances distances, Traversal frontier) {
+    TEAM_SHARED(TeamSpace, space, 1);
+    FOR_TEAMS (team)
+        run_few(breadth_first(graph, incoming, distances, frontier, nullptr, nullptr, space));
+}
+
+TEAM_KERNEL(push_tiles, Csr graph, Distances distances, Traversal frontier) {
+    TEAM_SHARED(TeamSpace, space, 1);
+    const BreadthFirst rounds = breadth_first(graph, graph, distances, frontier, nullptr, nullptr, space);
+    FOR_TEAMS (tile)
+        rounds.tile(tile);
+}
+
+TEAM_KERNEL(push_chunks, Csr graph, Distances distances, Traversal frontier) {
+    TEAM_SHARED(TeamSpace, space, 1);
+    const BreadthFirst rounds = breadth_first(graph, graph, distances, frontier, nullptr, nullptr, space);
+    FOR_TEAMS (chunk)
+        rounds.chunk(chunk);
+}
+
+TEAM_KERNEL(mark_frontier, Csr graph, Distances distances, Traversal frontier, uint32 *bits) {
+    TEAM_SHARED(TeamSpace, space, 1);
+    const BreadthFirst rounds = breadth_first(graph, graph, distances, frontier, bits, nullptr, space);
+    FOR_TEAMS (tile)
+        rounds.first(tile);
+}
+
+TEAM_KERNEL(pull_tiles, Csr graph, Csr incoming, Distances distances, Traversal frontier, uint32 *bits,
+            int64 *looked) {
+    TEAM_SHARED(TeamSpace, space, 1);
+    const BreadthFirst rounds = breadth_first(graph, incoming, distances, frontier, bits, looked, space);
+    FOR_TEAMS (tile)
+        rounds.last(tile);
+}
+
+KERNEL(end_level, Csr graph, Csr incoming, Distances distances, Traversal frontier) {
+    FOR_RANGE (once)
+        breadth_first(graph, incoming, distances, frontier, nullptr, nullptr, nullptr).end();
+}
+
+// All of it in one launch.
+CROWDED_GRID_TEAM_KERNEL(search_breadth_first, Csr graph, Csr incoming, Distances distances, Traversal frontier,
+                         uint32 *bits, int64 *looked, int64 teams) {
+    TEAM_SHARED(TeamSpace, space, 1);
+    traverse(breadth_first(graph, incoming, distances, frontier, bits, looked, space), range_begin, range_end, teams);
+}

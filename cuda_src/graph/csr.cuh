@@ -1,0 +1,30 @@
+// A directed graph in compressed sparse row form (thesis, figure 4.1): the edges that leave node v are those from
+// begin(v) to end(v) - 1, one place of `targets` and of the weights each.
+//
+//     node        0     1        2  3
+//     offsets     0     2        5  5        6
+//     targets     1  2  0  2  3     0
+//
+// Kernels take the graph by value. Of the arrays of which there are several, one is there: offsets of 32 bits where all
+// of them fit, weights by their kind, or none.
+#pragma once
+
+#include "lanes.cuh"
+
+KERNEL_STRUCT(Csr) {
+    const int32 *offsets32;
+    const int64 *offsets64;
+    const int32 *targets;
+    const int32 *weights32;
+    const int64 *weights64;
+    const float64 *real_weights;
+    int64 nodes;
+    int64 edges;
+
+    METHOD Index begin(Index node) const { return offsets32 != nullptr ? Index(offsets32[node]) : offsets64[node]; }
+    METHOD Index end(Index node) const { return begin(node + 1); }
+    METHOD Index degree(Index node) const { return end(node) - begin(node); }
+    METHOD int64 whole_weight(Index edge) const {
+        return weights32 != nullptr ? int64(weights32[edge]) : weights64[edge];
+    }
+};

@@ -1,0 +1,173 @@
+// What kernels over graphs need of a processor beyond portable.cuh: the second and last file that knows which compiler
+// is running.
+//
+// A virtual warp (Hong et al., Maximum Warp, technique 2) is a part of a warp, of 1, 2, 4, ... 32 lanes, that works on
+// one task. FOR_TASKS (WIDTH, GROUP, task, begin, end) hands the tasks of a range out to the virtual warps of a GROUP
+// of threads (a team, or the LANES of a warp), one after the other: every lane runs the body, on the same task, and
+// computes the same (the SISD phase). FOR_LANES (WIDTH, i, begin, end), in it, shares a range out to the lanes (the
+// SIMD phase). What others may write meanwhile is read by the first lane, and from_first_lane<WIDTH>(value) gives its
+// value to all of them. On the CPU a virtual warp is one thread: tasks, and what its lanes share, are turns of plain
+// loops.
+//
+// FOR_EDGE_SHARE (k, count, coalesced) gives each member of a team its share of a range: every TEAM_SIZE-th place, so
+// that neighbours in a warp read neighbouring words, or, where `coalesced` is false, a run of places. STEPS_BY_ONE is
+// whether a share is a run. On the CPU the one member goes through all of it in order.
+//
+// A CROWDED_GRID_TEAM_KERNEL is a GRID_TEAM_KERNEL (portable.cuh) of few registers, so that several teams of it fit a
+// multiprocessor: as many as fit run at once, and GRID_BARRIER() holds the members of all. FOR_GRID_TEAMS (index, count,
+// teams), in such a kernel that was launched for so many teams, hands `count` tasks out to them: all members of a team have
+// the same index. On the CPU each thread has the part of the tasks that it has of the teams. ONE_MEMBER is whether a team
+// has one member, who does everything in turn.
+#pragma once
+
+#include "portable.cuh"
+
+constexpr int STRIPES = 4096; // places that a large number is counted in (STRIPES of static_graph/schemes/rounds.py)
+
+#ifdef __CUDACC__
+
+constexpr bool ONE_MEMBER = false;
+
+#define CROWDED_GRID_TEAM_KERNEL(name, ...)                                                                            \
+    extern "C" __global__ void __launch_bounds__(TEAM_SIZE, 4)                                                         \
+        name(const Index range_begin, const Count range_end, __VA_ARGS__)
+#define FOR_GRID_TEAMS(index, count, teams)                                                                            \
+    for (Index index = blockIdx.x, grid_end_ = (count); index < grid_end_; index += gridDim.x)
+
+constexpr int WARP = 32;
+
+#define FOR_TASKS(WIDTH, GROUP, task, begin, end)                                                                      \
+    for (Index task = (begin) + threadIdx.x % (GROUP) / (WIDTH), tasks_end_ = (end); task < tasks_end_;                \
+         task += (GROUP) / (WIDTH))
+#define FOR_LANES(WIDTH, i, begin, end)                                                                                \
+    for (Index i = (begin) + threadIdx.x % (WIDTH), lanes_end_ = (end); i < lanes_end_; i += (WIDTH))
+#define FIRST_LANE(WIDTH) (threadIdx.x % (WIDTH) == 0)
+
+#define FOR_EDGE_SHARE(k, count, coalesced)                                                                            \
+    for (Index run_ = ((count) + TEAM_SIZE - 1) / TEAM_SIZE, step_ = (coalesced) ? TEAM_SIZE : 1,                      \
+               k = ((coalesced) ? 1 : run_) * threadIdx.x,                                                             \
+               share_end_ = (coalesced) || k + run_ > (count) ? (count) : k + run_;                                    \
+         k < share_end_; k += step_)
+#define STEPS_BY_ONE(coalesced) (!(coalesced))
+
+template <int WIDTH, class T> INLINE T from_first_lane(T value) {
+    if constexpr (WIDTH == 1)
+        return value;
+    const unsigned lanes = WIDTH == WARP ? ~0u : ((1u << WIDTH % WARP) - 1u) << (threadIdx.x % WARP / WIDTH * WIDTH);
+    return __shfl_sync(lanes, value, 0, WIDTH);
+}
+
+// The next `chunk` tasks of a work queue, for a warp whose lanes all ask: where they begin.
+INLINE Index take_chunk(int64 *taken, Index chunk) {
+    int64 first = 0;
+    if (FIRST_LANE(WARP))
+        first = atomic_add(taken, int64(chunk));
+    return from_first_lane<WARP>(first);
+}
+
+INLINE int64 atomic_min(int64 *place, int64 value) {
+    return static_cast<int64>(atomicMin(reinterpret_cast<long long *>(place), static_cast<long long>(value)));
+}
+
+// One more of something that a team counts in its shared memory; what was there before.
+INLINE int32 team_take(int32 *counter) { return atomicAdd(counter, 1); }
+
+// The same for all lanes of a warp that are here: one of them counts for all (Merrill et al.'s team primitives).
+INLINE int32 team_take_together(int32 *counter) {
+    const auto here = cooperative_groups::coalesced_threads();
+    int32 first = 0;
+    if (here.thread_rank() == 0)
+        first = atomicAdd(counter, int32(here.size()));
+    return here.shfl(first, 0) + int32(here.thread_rank());
+}
+
+// values[k] becomes the sum of the values up to k, in a team's shared memory, by shuffles within warps.
+INLINE void team_sums_by_shuffles(int64 *values, int64 *of_warp) {
+    const int lane = threadIdx.x % WARP, warp = threadIdx.x / WARP;
+    int64 sum = values[threadIdx.x];
+    for (int reach = 1; reach < WARP; reach *= 2) {
+        const int64 lower = __shfl_up_sync(~0u, sum, reach);
+        sum += lane >= reach ? lower : 0;
+    }
+    if (lane == WARP - 1)
+        of_warp[warp] = sum;
+    __syncthreads();
+    for (int other = 0; other < warp; ++other)
+        sum += of_warp[other];
+    values[threadIdx.x] = sum;
+    __syncthreads();
+}
+
+// Adds to a number that is the sum of STRIPES places: threads that run side by side add to places side by side.
+INLINE void count_up(int64 *stripes, int64 value) {
+    if (value != 0)
+        atomic_add(stripes + (blockIdx.x * blockDim.x + threadIdx.x) % STRIPES, value);
+}
+
+INLINE float64 float64_of(int64 bits) { return __longlong_as_double(bits); }
+
+// The multiprocessor, or the thread of the CPU, that this runs on.
+INLINE int64 processor_number() {
+    unsigned number;
+    asm volatile("mov.u32 %0, %smid;" : "=r"(number));
+    return number;
+}
+
+#else
+
+constexpr bool ONE_MEMBER = true;
+
+#define CROWDED_GRID_TEAM_KERNEL KERNEL
+#define FOR_GRID_TEAMS(index, count, teams)                                                                            \
+    for (Index index = (count) * range_begin / (teams), grid_end_ = (count) * range_end / (teams); index < grid_end_;  \
+         ++index)
+
+#include <atomic>
+
+constexpr int WARP = 1;
+
+#define FOR_TASKS(WIDTH, GROUP, task, begin, end)                                                                      \
+    for (Index task = (begin), tasks_end_ = (end); task < tasks_end_; ++task)
+#define FOR_LANES(WIDTH, i, begin, end) for (Index i = (begin), lanes_end_ = (end); i < lanes_end_; ++i)
+#define FIRST_LANE(WIDTH) true
+
+#define FOR_EDGE_SHARE(k, count, coalesced) for (Index k = 0, share_end_ = (count); k < share_end_; ++k)
+#define STEPS_BY_ONE(coalesced) ((void)(coalesced), true)
+
+template <int WIDTH, class T> INLINE T from_first_lane(T value) { return value; }
+
+INLINE Index take_chunk(int64 *taken, Index chunk) { return atomic_add(taken, int64(chunk)); }
+
+INLINE int64 atomic_min(int64 *place, int64 value) {
+    int64 seen = __atomic_load_n(place, __ATOMIC_RELAXED);
+    while (seen > value && !__atomic_compare_exchange_n(place, &seen, value, true, __ATOMIC_RELAXED, __ATOMIC_RELAXED))
+        ;
+    return seen;
+}
+
+INLINE int32 team_take(int32 *counter) { return (*counter)++; }
+INLINE int32 team_take_together(int32 *counter) { return (*counter)++; }
+
+INLINE void team_sums_by_shuffles(int64 *values, int64 *) {
+    for (int member = 1; member < TEAM_SIZE; ++member)
+        values[member] += values[member - 1];
+}
+
+INLINE void count_up(int64 *stripes, int64 value) {
+    if (value != 0)
+        atomic_add(stripes, value); // once a piece of a range
+}
+
+INLINE float64 float64_of(int64 bits) {
+    float64 x;
+    std::memcpy(&x, &bits, sizeof x);
+    return x;
+}
+
+inline int64 processor_number() {
+    static std::atomic<int64> threads{0};
+    thread_local const int64 own = threads++;
+    return own;
+}
+
+#endif

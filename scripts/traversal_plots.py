@@ -1,0 +1,172 @@
+"""The study of traversals as pictures: time against MDA, sweeps of virtual warps, GTEPS, and the timeline of blocks.
+
+They need matplotlib and nothing else, and are drawn from what stands in the JSON.
+"""
+
+from __future__ import annotations
+
+import io
+from typing import TYPE_CHECKING, Any
+
+from traversal_cases import ABLATION, BASE, CHUNKS, Case, ablated
+from traversal_tables import Record, find, gteps, median_ms, of_scheme
+
+from static_graph.schemes import collapse, virtual_warps
+
+if TYPE_CHECKING:
+    from matplotlib.axes import Axes
+    from matplotlib.figure import Figure
+
+INK, GREY = "#1b2430", "#8a929c"
+# Okabe and Ito's colours, which stay apart for colour-blind eyes.
+BASE_COLOUR, SPLIT_COLOUR, CHILD_COLOUR = "#D55E00", "#009E73", "#0072B2"
+COLOURS = ("#0072B2", "#E69F00", "#009E73", "#CC79A7", "#56B4E9", "#D55E00", "#000000")
+INCHES, DOTS = 9.0, 200
+
+
+def pictures(study: Record) -> dict[str, bytes]:
+    """Every PNG that there are runs for, by the end of its file's name."""
+    found = {"mda": _mda(study), "warps": _warps(study), "gteps": _gteps(study), "timeline": _timeline(study)}
+    return {name: picture for name, picture in found.items() if picture is not None}
+
+
+def _mda(study: Record) -> bytes | None:
+    """Figures 6.2 and 6.3: time against the maximum degree allowed, a panel a graph and search."""
+    panels = [(given, name) for given in study["inputs"] for name in given["reached"]]
+    panels = [(given, name) for given, name in panels if of_scheme(given, name, "split", atomic=False)]
+    if not panels:
+        return None
+    figure, axes = _panels(len(panels), 2)
+    for (given, algorithm), axis in zip(panels, axes, strict=True):
+        split = of_scheme(given, algorithm, "split", atomic=False)
+        children = of_scheme(given, algorithm, "child-launch")
+        base = find(given, algorithm, BASE)
+        assert base is not None
+        axis.axhline(median_ms(base), color=BASE_COLOUR, label="baseline")
+        _line(axis, [(run["options"]["mda"], median_ms(run)) for run in split], SPLIT_COLOUR, "node splitting")
+        _line(axis, [(run["options"]["threshold"], median_ms(run)) for run in children], CHILD_COLOUR, "child launches")
+        axis.set_xscale("log", base=2)
+        _label(axis, f"{given['input']}, {algorithm}", "maximum degree allowed", "ms")
+    _legend(figure, axes[0])
+    return _png(figure)
+
+
+def _warps(study: Record) -> bytes | None:
+    """Speed-up over one lane a node, by lanes and by chunks, a line a graph and search."""
+    widths = [Case("warp", {"warp_size": width}) for width in virtual_warps.WIDTHS]
+    chunks = [Case("warp", {"warp_size": 32, "chunk": chunk}) for chunk in CHUNKS]
+    if not any(find(given, "bfs", widths[0]) for given in study["inputs"]):
+        return None
+    figure, axes = _panels(4, 2)
+    for row, algorithm in enumerate(("bfs", "sssp")):
+        for place, given in enumerate(study["inputs"]):
+            one_lane = find(given, algorithm, widths[0])
+            if one_lane is None:
+                continue
+            for axis, swept, option in ((axes[2 * row], widths, "warp_size"), (axes[2 * row + 1], chunks, "chunk")):
+                runs = [run for run in (find(given, algorithm, case) for case in swept) if run is not None]
+                points = [(run["options"][option], median_ms(one_lane) / median_ms(run)) for run in runs]
+                _line(axis, points, COLOURS[place % len(COLOURS)], given["input"])
+                axis.set_xscale("log", base=2)
+        _label(axes[2 * row], f"{algorithm}: static", "lanes of a virtual warp", "speed-up over one lane")
+        _label(axes[2 * row + 1], f"{algorithm}: chunks, 32 lanes", "nodes of a chunk", "")
+    _legend(figure, axes[0])
+    return _png(figure)
+
+
+def _gteps(study: Record) -> bytes | None:
+    """GTEPS of a breadth-first search by strategy, and of the local collapse by its options."""
+    strategies = [Case("collapse", {"strategy": strategy}) for strategy in collapse.STRATEGIES]
+    options = [ablated(count) for count in range(len(ABLATION) + 1)]
+    inputs = [given for given in study["inputs"] if find(given, "bfs", strategies[0])]
+    if not inputs:
+        return None
+    figure, axes = _panels(2, 2)
+    for axis, wanted, names in (
+        (axes[0], strategies, ["baseline", "H", "ML", "MG"]),
+        (axes[1], options, ["M", "MC", "MCS", "MCSL"]),
+    ):
+        width = 0.8 / len(wanted)
+        for k, (case, name) in enumerate(zip(wanted, names, strict=True)):
+            runs = [find(given, "bfs", case) for given in inputs]
+            heights = [0.0 if run is None else gteps(given, run) for given, run in zip(inputs, runs, strict=True)]
+            places = [place + width * (k - (len(wanted) - 1) / 2) for place in range(len(inputs))]
+            axis.bar(places, heights, width, color=GREY if name == "baseline" else COLOURS[k], label=name)
+        axis.set_xticks(range(len(inputs)), [given["input"] for given in inputs], rotation=20, ha="right", fontsize=8)
+        axis.legend(frameon=False, fontsize=8, ncols=4, loc="upper center", bbox_to_anchor=(0.5, 1.13))
+    _label(axes[0], "strategies", "", "GTEPS, breadth first")
+    _label(axes[1], "options of the local collapse", "", "")
+    return _png(figure)
+
+
+def _timeline(study: Record) -> bytes | None:
+    """Figure 6.5: a band a processor, a block in it as long as it ran; left the baseline, right the split."""
+    inputs = [given for given in study["inputs"] if given.get("timeline")]
+    if not inputs:
+        return None
+    figure, axes = _panels(2 * len(inputs), 2)
+    for row, given in enumerate(inputs):
+        longest = max(found["nanoseconds"] for found in given["timeline"].values()) / 1e3
+        for place, (name, title) in enumerate((("none", "baseline"), ("split", "node splitting"))):
+            axis, found = axes[2 * row + place], given["timeline"][name]
+            processors = sorted({line[0] for line in found["lines"]})
+            for band, processor in enumerate(processors):
+                _draw_band(axis, band, [line[1:] for line in found["lines"] if line[0] == processor], COLOURS[place])
+            _label(axis, f"{given['input']}: {title}, round {found['round']}", "us", "multiprocessor, or thread")
+            axis.set_yticks([band + 0.4 for band in range(len(processors))], [str(number) for number in processors])
+            axis.set_ylim(len(processors), -0.2)
+            axis.set_xlim(0, 1.02 * longest)
+    return _png(figure)
+
+
+def _draw_band(axis: Axes, band: int, blocks: list[list[int]], colour: str) -> None:
+    """The blocks of a processor, each beside those that run at the same time."""
+    free: list[int] = []  # when each place beside the others is free again
+    placed = []
+    for begun, ended in sorted(blocks):
+        beside = next((k for k, until in enumerate(free) if until <= begun), len(free))
+        free[beside : beside + 1] = [ended]
+        placed.append((beside, begun / 1e3, (ended - begun) / 1e3))
+    height = 0.8 / len(free)
+    for beside in range(len(free)):
+        bars = [(begun, length) for where, begun, length in placed if where == beside]
+        axis.broken_barh(bars, (band + beside * height, height), color=colour, edgecolor="white", linewidth=0.2)
+
+
+def _line(axis: Axes, points: list[tuple[float, float]], colour: str, label: str) -> None:
+    points.sort()
+    axis.plot([x for x, _ in points], [y for _, y in points], "o-", color=colour, markersize=3, label=label)
+
+
+def _label(axis: Axes, title: str, below: str, beside: str) -> None:
+    axis.set_title(title, fontsize=9, color=INK, pad=14 if axis.get_legend() else None)
+    axis.set_ylim(0)
+    axis.set_xlabel(below, fontsize=8)
+    axis.set_ylabel(beside, fontsize=8)
+    axis.tick_params(labelsize=8)
+    axis.spines[["top", "right"]].set_visible(False)
+
+
+def _panels(count: int, columns: int) -> tuple[Figure, list[Any]]:
+    from matplotlib.backends.backend_agg import FigureCanvasAgg
+    from matplotlib.figure import Figure
+
+    rows = -(-count // columns)
+    figure = Figure(figsize=(INCHES, 2.7 * rows), dpi=DOTS, layout="constrained")
+    FigureCanvasAgg(figure)
+    axes = list(figure.subplots(rows, columns, squeeze=False).flat)
+    for unused in axes[count:]:
+        unused.set_visible(False)
+    return figure, axes[:count]
+
+
+def _legend(figure: Figure, axis: Axes) -> None:
+    handles, labels = axis.get_legend_handles_labels()
+    figure.legend(handles, labels, loc="outside lower center", ncols=4, frameon=False, fontsize=8.5)
+
+
+def _png(figure: Figure) -> bytes:
+    """The picture without a date or a program's version: the same figures give the same bytes."""
+    target = io.BytesIO()
+    figure.savefig(target, format="png", metadata={"Software": None})
+    return target.getvalue()

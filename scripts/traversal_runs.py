@@ -1,0 +1,173 @@
+"""Runs the cases of the study on one graph: a warm-up, timed runs, and a comparison of what they found.
+
+What it returns is plain data, as it stands in the study's JSON. Times are in seconds, of the rounds alone: transfers,
+the making of split graphs and the recording of loops are apart.
+"""
+
+from __future__ import annotations
+
+import hashlib
+from collections.abc import Callable, Sequence
+from datetime import datetime, timezone
+from typing import Any
+
+import numpy as np
+from traversal_cases import BASE, PARTS, SCHEMES, SEARCHED, Case, cases
+from traversal_inputs import Input
+
+from dmr.memory import Device
+from static_graph.degrees import automatic_mda
+from static_graph.device_graph import DeviceGraph
+from static_graph.schemes import fixed_point, node_splitting
+from static_graph.schemes.timeline import Line, Timeline
+
+ALGORITHMS = {"bfs": False, "sssp": True}  # whether weights count
+TIMELINE_ROOM = 2**21
+SEARCHES = 16  # sources that GTEPS are the mean of
+MOST_DRAWN = 10 * SEARCHES  # nodes that are looked at for them
+SHOWN_PROCESSORS = 8  # of the timeline: more cannot be told apart in a picture
+
+
+def run_input(
+    given: Input, parts: Sequence[str], device: Device, repeats: int, say: Callable[[str], None]
+) -> dict[str, Any]:
+    """Runs what some parts of the study ask for.
+
+    Args:
+        given: the graph; parts: of `PARTS`, "timeline" and "gteps"; device: where; repeats: timed runs of each case.
+        say: gets a sentence now and then.
+
+    Returns:
+        The graph's part of the study. A case whose distances are not those of the baseline "agrees" not.
+    """
+    graph, started = given.graph, datetime.now(timezone.utc).isoformat(timespec="seconds")
+    on_device = DeviceGraph.upload(graph, device)
+    say(f"{given.name}: {graph.nodes:,} nodes, {graph.edges:,} edges, from node {given.source}")
+    swept = [part for part in parts if part in PARTS]
+    record: dict[str, Any] = {
+        "input": given.name,
+        "date": started,
+        "nodes": graph.nodes,
+        "edges": graph.edges,
+        "largest_degree": int(graph.out_degrees.max()),
+        "automatic_mda": automatic_mda(graph),
+        "source": given.source,
+        "reached": {},
+        "runs": [],
+    }
+    for algorithm in ALGORITHMS if swept else ():
+        expected = None
+        for case in cases(swept, graph):
+            run, digest, reached = _run_case(case, on_device, given.source, algorithm, repeats)
+            if expected is None:
+                expected = digest
+                edges = int(graph.out_degrees[reached].sum())
+                record["reached"][algorithm] = {"nodes": int(reached.sum()), "edges": edges}
+            run["agrees"] = digest == expected
+            record["runs"].append(run)
+            say(f"{given.name}: {algorithm}: {case.scheme} {dict(case.options)}: {1e3 * min(run['seconds']):.3f} ms")
+    if "timeline" in parts:
+        record["timeline"] = timelines(on_device, given.source)
+    if "gteps" in parts:
+        record["gteps"] = searches(given, on_device, say)
+    return record
+
+
+def _run_case(
+    case: Case, graph: DeviceGraph, source: int, algorithm: str, repeats: int
+) -> tuple[dict[str, Any], str, np.ndarray[Any, np.dtype[np.bool_]]]:
+    """The record of a case, a digest of its distances, and which nodes were reached."""
+    seconds = []
+    for turn in range(repeats + 1):
+        outcome = SCHEMES[case.scheme](graph, [source], weighted=ALGORITHMS[algorithm], **case.options)
+        if turn:
+            seconds.append(outcome.seconds)
+    distances = outcome.distances.download()
+    graph.forget()
+    record = {
+        "algorithm": algorithm,
+        "scheme": case.scheme,
+        "options": dict(case.options),
+        "seconds": seconds,
+        "rounds": outcome.rounds,
+        "relaxed": outcome.relaxed,
+        "launches": outcome.launches,
+        "figures": outcome.figures,
+    }
+    reached = np.isfinite(distances) & (distances >= 0)
+    return record, hashlib.sha256(np.ascontiguousarray(distances).data).hexdigest(), reached
+
+
+def searches(given: Input, graph: DeviceGraph, say: Callable[[str], None]) -> list[dict[str, Any]]:
+    """Searches from many sources: of each case and search the GTEPS from each source, one timed run after a warm-up.
+
+    Sources are drawn from the nodes that the graph's own source reaches; one that reaches less than half of what that
+    one does is passed over: so they lie in the largest component, or lead into it. Edges of reached nodes count.
+    """
+    found, reached_edges = [], _sources(given, graph)
+    for case in SEARCHED:
+        for algorithm, weighted in ALGORITHMS.items():
+            run = SCHEMES[case.scheme]
+            speeds = []
+            for source, edges in reached_edges.items():
+                run(graph, [source], weighted=weighted, **case.options)
+                outcome = run(graph, [source], weighted=weighted, **case.options)
+                speeds.append(edges / outcome.seconds / 1e9)
+            graph.forget()
+            speed = float(np.mean(speeds))
+            found.append(
+                {"algorithm": algorithm, "scheme": case.scheme, "options": dict(case.options), "gteps": speeds}
+            )
+            say(f"{given.name}: {algorithm}: {case.scheme} {dict(case.options)}: {speed:.3f} GTEPS")
+    return found
+
+
+def _sources(given: Input, graph: DeviceGraph) -> dict[int, int]:
+    """`SEARCHES` nodes, or as many as were found, with the number of edges of the nodes that each reaches."""
+    degrees = given.graph.out_degrees
+
+    def edges_from(source: int) -> tuple[int, np.ndarray[Any, np.dtype[np.bool_]]]:
+        reached = SCHEMES["auto"](graph, [source], weighted=False).distances.download() >= 0
+        return int(degrees[reached].sum()), reached
+
+    most, reached = edges_from(given.source)
+    found = {}
+    for node in np.random.default_rng(0).permutation(np.flatnonzero(reached & (degrees > 0)))[:MOST_DRAWN]:
+        edges, _ = edges_from(int(node))
+        if 2 * edges >= most:
+            found[int(node)] = edges
+        if len(found) == SEARCHES:
+            break
+    return found
+
+
+def timelines(graph: DeviceGraph, source: int) -> dict[str, Any]:
+    """When the blocks of a breadth-first search ran: of the baseline, and with nodes split by the histogram's MDA.
+
+    Of each, the round that took longest (in the first round only the source has anything to do), for the first
+    processors: lists of processor, begin and end, in nanoseconds from the round's begin.
+    """
+    found: dict[str, Any] = {}
+    for name, run in (("none", fixed_point.run), ("split", node_splitting.run)):
+        timeline = Timeline(graph.device, TIMELINE_ROOM)
+        run(graph, [source], weighted=False, atomic=BASE.options["atomic"], timeline=timeline)
+        lines = timeline.lines()
+        spans = {
+            int(which): int(np.ptp(lines[lines[:, Line.ROUND] == which][:, [Line.BEGUN, Line.ENDED]]))
+            for which in np.unique(lines[:, Line.ROUND])
+        }
+        longest = max(spans, key=lambda which: spans[which])
+        mine = lines[lines[:, Line.ROUND] == longest]
+        lasting = mine[:, Line.ENDED] - mine[:, Line.BEGUN]
+        shown = mine[mine[:, Line.PROCESSOR] < SHOWN_PROCESSORS]
+        shown = shown[np.lexsort((shown[:, Line.BEGUN], shown[:, Line.PROCESSOR]))]
+        shown[:, [Line.BEGUN, Line.ENDED]] -= mine[:, Line.BEGUN].min()
+        found[name] = {
+            "round": longest,
+            "nanoseconds": spans[longest],
+            "blocks": len(mine),
+            "block_nanoseconds": {"mean": float(lasting.mean()), "largest": int(lasting.max())},
+            "lines": shown[:, [Line.PROCESSOR, Line.BEGUN, Line.ENDED]].tolist(),
+        }
+    graph.forget()
+    return found

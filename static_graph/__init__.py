@@ -1,0 +1,82 @@
+"""Graphs as compressed sparse rows, and load-balanced traversals of them, on GPUs and CPUs from one kernel source.
+
+graph = static_graph.read("web-Stanford.txt.gz")     # a CsrGraph
+graph = static_graph.CsrGraph.from_edges([0, 0, 1], [1, 2, 2], weights=[5, 9, 3])
+found = static_graph.sssp(graph, 0, parents=True)     # a Traversal
+found.distances, found.path_to(2)
+"""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Any
+
+if TYPE_CHECKING:
+    from dmr.memory import __version__
+    from static_graph.degree_plots import plot_degrees
+    from static_graph.degrees import automatic_mda, degree_distribution, degree_histogram, degree_statistics
+    from static_graph.device_graph import DeviceGraph
+    from static_graph.errors import DmrError, GraphError
+    from static_graph.generation import generate_random, generate_rmat, with_random_weights
+    from static_graph.graphs import CsrGraph
+    from static_graph.io import read, write
+    from static_graph.results import Traversal
+    from static_graph.traversal import bfs, sssp, upload
+
+# Where each public name lives. They are imported when first used, so that `import static_graph` costs next to nothing.
+_HOMES = {
+    "CsrGraph": "static_graph.graphs",
+    "DeviceGraph": "static_graph.device_graph",
+    "DmrError": "static_graph.errors",
+    "GraphError": "static_graph.errors",
+    "Traversal": "static_graph.results",
+    "__version__": "dmr.memory",
+    "automatic_mda": "static_graph.degrees",
+    "bfs": "static_graph.traversal",
+    "degree_distribution": "static_graph.degrees",
+    "degree_histogram": "static_graph.degrees",
+    "degree_statistics": "static_graph.degrees",
+    "generate_random": "static_graph.generation",
+    "generate_rmat": "static_graph.generation",
+    "plot_degrees": "static_graph.degree_plots",
+    "read": "static_graph.io",
+    "sssp": "static_graph.traversal",
+    "upload": "static_graph.traversal",
+    "with_random_weights": "static_graph.generation",
+    "write": "static_graph.io",
+}
+
+__all__ = [
+    "CsrGraph",
+    "DeviceGraph",
+    "DmrError",
+    "GraphError",
+    "Traversal",
+    "__version__",
+    "automatic_mda",
+    "bfs",
+    "degree_distribution",
+    "degree_histogram",
+    "degree_statistics",
+    "generate_random",
+    "generate_rmat",
+    "plot_degrees",
+    "read",
+    "sssp",
+    "upload",
+    "with_random_weights",
+    "write",
+]
+
+
+def __getattr__(name: str) -> Any:
+    from importlib import import_module
+
+    if name not in _HOMES:
+        raise AttributeError(f"module 'static_graph' has no attribute {name!r}")
+    value = getattr(import_module(_HOMES[name]), name)
+    globals()[name] = value
+    return value
+
+
+def __dir__() -> list[str]:
+    return sorted(__all__)

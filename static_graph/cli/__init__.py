@@ -1,0 +1,71 @@
+"""The command line: `python -m static_graph`.
+
+Data goes to stdout, everything else to stderr. Exit codes: 0 done, 1 invalid input, 2 usage, 4 the device is not there
+or too small, 5 an internal check failed, 130 interrupted.
+
+Heavy modules are imported by the command that needs them, so that `--help` and `--version` answer at once.
+"""
+
+from __future__ import annotations
+
+import importlib
+import os
+import signal
+import sys
+import traceback
+from collections.abc import Sequence
+
+from static_graph.cli.arguments import Arguments, build_parser
+from static_graph.cli.console import Console
+from static_graph.errors import DmrError
+
+INTERNAL = 5
+INTERRUPTED = 130
+TOO_SMALL = 4
+
+
+def main(argv: Sequence[str] | None = None) -> int:
+    """Runs one command.
+
+    Args:
+        argv: the arguments; by default those of the process.
+
+    Returns:
+        The exit code.
+    """
+    with Console() as console:
+        try:
+            return _run(console, sys.argv[1:] if argv is None else list(argv))
+        except KeyboardInterrupt:
+            if argv is None:  # a second Ctrl-C must not turn the farewell into a traceback
+                signal.signal(signal.SIGINT, signal.SIG_IGN)
+            console.interrupted()
+            return INTERRUPTED
+
+
+def _run(console: Console, argv: Sequence[str]) -> int:
+    try:
+        arguments = build_parser().parse_args(argv, Arguments())
+        console.configure(quiet=arguments.quiet, verbose=arguments.verbose)
+        command = importlib.import_module(f"static_graph.cli.{arguments.module}")
+        return int(command.run(arguments, console))
+    except SystemExit as ending:  # argparse, after --help and --version
+        return ending.code if isinstance(ending.code, int) else 0
+    except DmrError as error:
+        console.error(str(error))
+        return error.exit_code
+    except MemoryError:
+        console.error("this machine has too little memory for that")
+        return TOO_SMALL
+    except BrokenPipeError:
+        return 0
+    except OSError as error:
+        where = f"{os.fspath(error.filename)}: " if isinstance(error.filename, (str, os.PathLike)) else ""
+        console.error(f"{where}{error.strerror or error}")
+        return 1
+    except Exception as error:
+        if console.verbose:
+            traceback.print_exc()
+        hint = "" if console.verbose else ", with what -v adds"
+        console.error(f"internal error ({type(error).__name__}: {error}): please report it{hint}")
+        return INTERNAL

@@ -1,0 +1,239 @@
+"""The arguments of every command. Light on purpose: what reads, draws or runs is imported by who does it."""
+
+from __future__ import annotations
+
+import argparse
+import re
+from typing import Any, NoReturn
+
+from dmr.memory import __version__
+from static_graph.errors import OptionError
+
+Examples = tuple[tuple[str, str], ...]
+
+# BALANCES of static_graph/traversal.py, which is too heavy to be imported here.
+BALANCES = ("auto", "none", "split", "child-launch", "warp", "hierarchical", "collapse-local", "collapse-global")
+
+
+class Arguments(argparse.Namespace):
+    """What was asked for; `module` is the module of `static_graph.cli` that does it."""
+
+    module: str
+    quiet: bool = False
+    verbose: bool = False
+
+
+class Parser(argparse.ArgumentParser):
+    """A parser whose help starts with examples and whose errors are one sentence, raised as `OptionError`."""
+
+    examples: Examples = ()
+
+    def format_help(self) -> str:
+        """Examples, usage, description, options."""
+        width = max((len(command) for command, _ in self.examples), default=0)
+        lines = [f"  {command:{width}}  {meaning}".rstrip() for command, meaning in self.examples]
+        return "\n".join(["examples:", *lines, "", super().format_help()])
+
+    def error(self, message: str) -> NoReturn:
+        """Raises `OptionError`; says where help is."""
+        raise OptionError(f"{message} (see {self.prog} --help)")
+
+
+def build_parser() -> Parser:
+    """The parser of `python -m static_graph` and all its commands."""
+    parser = Parser(
+        prog="python -m static_graph",
+        description="Graphs as compressed sparse rows, and load-balanced traversals of them, on a GPU or on a CPU.",
+        allow_abbrev=False,
+    )
+    parser.examples = (
+        ("python -m static_graph info web-Stanford.txt.gz", "counts, degrees, the automatic splitting level"),
+        ("python -m static_graph generate rmat 1e6 8e6 -o rmat.npz", "a random graph with a power law"),
+        ("python -m static_graph bfs web-Stanford.txt.gz --source 0", "how many edges away each node is"),
+        ("python -m static_graph sssp rmat.gr --source 7 -o distances.csv", "how far away, by the weights"),
+    )
+    parser.add_argument("--version", action="version", version=f"static_graph {__version__}")
+    commands = parser.add_subparsers(title="commands", metavar="COMMAND", required=True, parser_class=Parser)
+    for add in (_add_info, _add_generate, _add_bfs, _add_sssp):
+        add(commands)
+    return parser
+
+
+def add_command(commands: Any, name: str, module: str, summary: str, examples: Examples) -> Parser:
+    """A command, with the options that every one has."""
+    parser: Parser = commands.add_parser(name, help=summary, description=f"{summary}.", allow_abbrev=False)
+    parser.examples = examples
+    parser.set_defaults(module=module)
+    parser.add_argument("--quiet", action="store_true", help="say nothing but errors")
+    parser.add_argument("-v", "--verbose", action="store_true", help="say more; tracebacks of internal errors")
+    parser.add_argument("--json", action="store_true", help="one JSON object on stdout")
+    return parser
+
+
+def add_device(parser: Parser) -> None:
+    """The options that say where to run."""
+    add = parser.add_argument
+    add("--device", type=device, default="auto", metavar="auto|cpu|cuda|cuda:N", help="where to run (default: auto)")
+    add("--threads", type=positive, metavar="N", help="CPU threads (default: all cores)")
+
+
+def add_output(parser: Parser, *, required: bool, text: str) -> None:
+    """The options that say where a file goes."""
+    parser.add_argument("-o", "--output", metavar="OUT", required=required, help=text)
+    parser.add_argument("-f", "--force", action="store_true", help="overwrite files that exist")
+
+
+def _add_info(commands: Any) -> None:
+    parser = add_command(
+        commands,
+        "info",
+        "describing",
+        "Describe a graph: counts, statistics and a histogram of its degrees",
+        (
+            ("python -m static_graph info web-Stanford.txt.gz", ""),
+            ("python -m static_graph info graph.mtx --plot degrees.png --mda 8", "before and after splitting"),
+            ("python -m static_graph info graph.gr --json | jq .automatic_mda", "for programs"),
+        ),
+    )
+    add = parser.add_argument
+    add("graph", metavar="GRAPH", help="a graph: .txt, .csv, .mtx, .gr (also with .gz), .npz")
+    add("--plot", metavar="PNG", help="draw how many nodes have each out-degree")
+    add("--mda", type=mda, metavar="N|auto", help="the maximum degree allowed: what splitting nodes at it would give")
+    add("-f", "--force", action="store_true", help="overwrite PNG if it exists")
+    add("--threads", type=positive, metavar="N", help="CPU threads (default: all cores)")
+
+
+def _add_generate(commands: Any) -> None:
+    parser = add_command(
+        commands,
+        "generate",
+        "generating",
+        "Make a random graph, the same on every machine",
+        (
+            ("python -m static_graph generate rmat 1e6 8e6 -o rmat.npz", "GTgraph's R-MAT"),
+            (
+                "python -m static_graph generate rmat 1e6 8e6 --preset thesis --weights 100 -o thesis.gr",
+                "weights 1 to 100",
+            ),
+            ("python -m static_graph generate random 4e6 48e6 --seed 7 -o random.npz", "every edge equally likely"),
+        ),
+    )
+    add = parser.add_argument
+    add("kind", metavar="KIND", choices=("rmat", "random"), help="rmat, or random: G(n, m) of Erdos and Renyi")
+    add("nodes", metavar="N", type=count, help="how many nodes")
+    add("edges", metavar="M", type=count, help="how many edges are drawn")
+    add_output(parser, required=True, text="where to: .npz, .txt, .csv, .mtx or .gr")
+    add("--seed", type=count, default=0, metavar="S", help="of the random numbers (default: 0)")
+    add("--weights", type=positive, metavar="W", help="whole numbers from 1 to W as weights (default: none)")
+    add("--no-self-loops", action="store_true", help="no edge leads where it begins")
+    add("--no-duplicates", action="store_true", help="of several edges between the same nodes, keep one")
+    add_device(parser)
+    rmat = parser.add_argument_group("of rmat only")
+    rmat.add_argument(
+        "--preset", choices=("gtgraph", "graph500", "thesis"), help="parameters by name (default: gtgraph)"
+    )
+    rmat.add_argument(
+        "--probabilities", type=number, nargs=4, metavar=("A", "B", "C", "D"), help="of the four parts of the matrix"
+    )
+    rmat.add_argument("--noise", type=number, metavar="X", help="how much the probabilities vary, 0 to 2")
+    rmat.add_argument("--halving", choices=("gtgraph", "even"), help="what half of a number of nodes is")
+    rmat.add_argument("--permute", action="store_true", help="renumber the nodes at random")
+
+
+def _add_bfs(commands: Any) -> None:
+    parser = add_command(
+        commands,
+        "bfs",
+        "traversing",
+        "Search a graph breadth first: how many edges away each node is",
+        (
+            ("python -m static_graph bfs web-Stanford.txt.gz --source 0", "counts and times"),
+            ("python -m static_graph bfs graph.npz --source 0 --balance split --mda 8", "a scheme of the papers"),
+            ("python -m static_graph bfs graph.npz --source 0 7 --parents -o tree.csv", "node, distance, parent"),
+            ("python -m static_graph bfs graph.mtx --source 0 --path-to 99 --json | jq .path", "for programs"),
+        ),
+    )
+    _add_traversal(parser)
+    parser.add_argument(
+        "--depth-limit", type=count, metavar="N", help="nodes more than N edges away count as not reached"
+    )
+
+
+def _add_sssp(commands: Any) -> None:
+    parser = add_command(
+        commands,
+        "sssp",
+        "traversing",
+        "Find shortest paths by the sum of the weights: how far away each node is",
+        (
+            ("python -m static_graph sssp graph.gr --source 0", "counts and times"),
+            ("python -m static_graph sssp graph.gr --source 0 --balance warp --warp-size 8", "a scheme of the papers"),
+            ("python -m static_graph sssp web-Stanford.txt.gz --source 0 --random-weights 100", "weights 1 to 100"),
+            ("python -m static_graph sssp graph.npz --source 0 -o distances.npy", "an array of the distances"),
+        ),
+    )
+    _add_traversal(parser)
+    add = parser.add_argument
+    add("--distance-limit", type=number, metavar="X", help="nodes further away than X count as not reached")
+    add("--delta", type=number, metavar="X", help="of auto: by how much the bound of what is near is raised")
+    add("--random-weights", type=positive, metavar="W", help="whole weights from 1 to W in place of the graph's own")
+    add("--seed", type=count, default=0, metavar="S", help="of the random weights (default: 0)")
+
+
+def _add_traversal(parser: Parser) -> None:
+    """What both traversals are asked."""
+    add = parser.add_argument
+    add("graph", metavar="GRAPH", help="a graph: .txt, .csv, .mtx, .gr (also with .gz), .npz")
+    add("--source", nargs="+", required=True, metavar="NODE", help="where paths begin, as the file calls it")
+    add("--balance", choices=BALANCES, default="auto", metavar="B", help=f"{', '.join(BALANCES)} (default: auto)")
+    add("--parents", action="store_true", help="find the tree of shortest paths, too")
+    add("--path-to", metavar="NODE", help="show a shortest path to this node")
+    add_output(parser, required=False, text="where results go: .npy (distances), .csv or .npz (all columns)")
+    add_device(parser)
+    schemes = parser.add_argument_group("of the schemes")
+    add = schemes.add_argument
+    add("--mda", type=mda, metavar="N|auto", help="of split: the maximum degree allowed (default: auto)")
+    add("--threshold", type=count, metavar="N", help="of child-launch: nodes of more edges launch a child")
+    add("--warp-size", type=positive, metavar="N", help="of warp: lanes of a virtual warp: 1, 2, 4, 8, 16 or 32")
+    add("--chunk", type=positive, metavar="N", help="of warp: nodes that a warp takes from the queue at a time")
+    add("--defer", type=count, metavar="N", help="of warp: nodes of more edges are left to whole blocks")
+    add("--no-atomic", action="store_true", help="of none, split, child-launch: relax by plain stores")
+
+
+def number(text: str) -> float:
+    """A number."""
+    try:
+        return float(text)
+    except ValueError:
+        raise argparse.ArgumentTypeError(f"{text!r} is not a number") from None
+
+
+def count(text: str) -> int:
+    """A whole number from 0; 1_000_000 and 1e6 are numbers, too."""
+    try:
+        value = int(text) if re.fullmatch(r"\d[\d_]*", text) else float(text)
+    except ValueError:
+        value = -1
+    if not (0 <= value < 2**64 and value == value // 1):
+        raise argparse.ArgumentTypeError(f"{text!r} is not a whole number from 0")
+    return int(value)
+
+
+def positive(text: str) -> int:
+    """A whole number from 1."""
+    value = count(text)
+    if value < 1:
+        raise argparse.ArgumentTypeError(f"{text!r} is not a whole number from 1")
+    return value
+
+
+def mda(text: str) -> int | str:
+    """A maximum degree allowed: a whole number from 1, or auto."""
+    return text if text == "auto" else positive(text)
+
+
+def device(text: str) -> str:
+    """The name of a device."""
+    if not re.fullmatch(r"auto|cpu|cuda(:\d+)?", text):
+        raise argparse.ArgumentTypeError(f"{text!r} is not one of auto, cpu, cuda, cuda:0, cuda:1, ...")
+    return text

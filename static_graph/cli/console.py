@@ -1,0 +1,146 @@
+"""What the command line says, and where: data to stdout, messages to stderr."""
+
+from __future__ import annotations
+
+import json
+import logging
+import os
+import sys
+from collections.abc import Collection, Sequence
+from typing import Any, TextIO
+
+NAME = "static_graph"
+LOGS = (NAME, "dmr")  # the memory layer's messages count, too
+
+
+class Console:
+    """stdout and stderr of one command. A reader that goes away (a closed pipe) is no error."""
+
+    def __init__(self) -> None:
+        self.quiet = False
+        self.verbose = False
+        self._handler = _LogHandler(self)
+        for stream in (sys.stdout, sys.stderr):
+            if hasattr(stream, "reconfigure"):  # a file name may hold what the encoding lacks
+                stream.reconfigure(errors="backslashreplace")
+
+    def __enter__(self) -> Console:
+        return self
+
+    def __exit__(self, *_: object) -> None:
+        for name in LOGS:
+            log = logging.getLogger(name)
+            log.removeHandler(self._handler)
+            log.propagate = True
+        for stream in (sys.stdout, sys.stderr):
+            try:
+                stream.flush()
+            except BrokenPipeError:
+                _silence(stream)
+
+    def configure(self, *, quiet: bool, verbose: bool) -> None:
+        """Sets how much is said, and takes over the libraries' logs."""
+        self.quiet, self.verbose = quiet, verbose
+        for name in LOGS:
+            log = logging.getLogger(name)
+            log.addHandler(self._handler)
+            log.propagate = False
+            log.setLevel(logging.INFO)
+
+    def emit(self, text: str = "") -> None:
+        """A line of data."""
+        _write(sys.stdout, text)
+
+    def emit_head(self, text: str) -> None:
+        """A line of data that stands out on a terminal."""
+        self.emit(_styled(text, "1", sys.stdout))
+
+    def emit_json(self, value: dict[str, Any]) -> None:
+        """One JSON object on a line; numbers that are not finite become null."""
+        self.emit(json.dumps(_plain(value), allow_nan=False))
+
+    def error(self, text: str) -> None:
+        """The one sentence that a failed command leaves; what follows it (a compiler's log) is for -v."""
+        first, _, rest = text.strip().partition("\n")
+        self._message("error: ", first + (" (-v shows the rest)" if rest and not self.verbose else ""), "1;31")
+        if rest and self.verbose:
+            _write(sys.stderr, rest)
+
+    def interrupted(self) -> None:
+        """What is said after Ctrl-C."""
+        self._message("", "interrupted", "")
+
+    def warn(self, text: str) -> None:
+        """What a user should know."""
+        if not self.quiet:
+            self._message("warning: ", text, "1;33")
+
+    def note(self, text: str) -> None:
+        """What went on."""
+        if not self.quiet:
+            self._message("", text, "")
+
+    def detail(self, text: str) -> None:
+        """What only -v shows."""
+        if self.verbose and not self.quiet:
+            self._message("", text, "2")
+
+    def _message(self, label: str, text: str, style: str) -> None:
+        _write(sys.stderr, f"{NAME}: {_styled(label, style, sys.stderr)}{' '.join(text.split())}")
+
+
+class _LogHandler(logging.Handler):
+    """The libraries' logs: warnings always, the rest with -v."""
+
+    def __init__(self, console: Console) -> None:
+        super().__init__(logging.INFO)
+        self._console = console
+
+    def emit(self, record: logging.LogRecord) -> None:
+        say = self._console.warn if record.levelno >= logging.WARNING else self._console.detail
+        say(record.getMessage())
+
+
+def aligned(rows: Sequence[Sequence[str]], *, left: Collection[int] = (0,), indent: str = "  ") -> list[str]:
+    """Lines of a table: the columns in `left` to the left, the others to the right."""
+    widths = [max(len(row[k]) for row in rows) for k in range(len(rows[0]))]
+    return [
+        indent
+        + "  ".join(
+            cell.ljust(w) if k in left else cell.rjust(w) for k, (cell, w) in enumerate(zip(row, widths, strict=True))
+        )
+        for row in rows
+    ]
+
+
+def _styled(text: str, code: str, stream: TextIO) -> str:
+    """`text` in an ANSI style, on a terminal that wants it (NO_COLOR: none does)."""
+    plain = not (text and code) or os.environ.get("NO_COLOR") or os.environ.get("TERM") == "dumb" or not stream.isatty()
+    return text if plain else f"\033[{code}m{text}\033[0m"
+
+
+def _write(stream: TextIO, line: str) -> None:
+    try:
+        print(line.rstrip(), file=stream)
+    except BrokenPipeError:
+        _silence(stream)
+
+
+def _silence(stream: TextIO) -> None:
+    """Sends the rest of a stream nowhere, so that Python's own flush at exit finds no closed pipe."""
+    sink = os.open(os.devnull, os.O_WRONLY)
+    os.dup2(sink, stream.fileno())
+    os.close(sink)
+
+
+def _plain(value: Any) -> Any:
+    """`value` of what JSON has: no numpy, and no number that is not finite."""
+    if hasattr(value, "tolist"):
+        value = value.tolist()
+    if isinstance(value, float):
+        return value if value - value == 0 else None
+    if isinstance(value, dict):
+        return {str(key): _plain(item) for key, item in value.items()}
+    if isinstance(value, (list, tuple)):
+        return [_plain(item) for item in value]
+    return value

@@ -1,0 +1,43 @@
+"""`generate`."""
+
+from __future__ import annotations
+
+import time
+from pathlib import Path
+from typing import Any
+
+from static_graph.cli.arguments import Arguments
+from static_graph.cli.console import Console
+from static_graph.errors import OptionError
+from static_graph.generation import generate_random, generate_rmat
+from static_graph.io import check_graph_target, write
+
+RMAT_ONLY = ("preset", "probabilities", "noise", "halving", "permute")
+
+
+def run(arguments: Arguments, console: Console) -> int:
+    """Draws a graph and writes it."""
+    path = Path(arguments.output)
+    check_graph_target(path, arguments.force)
+    options: dict[str, Any] = {
+        "seed": arguments.seed,
+        "weights": arguments.weights,
+        "self_loops": not arguments.no_self_loops,
+        "duplicates": not arguments.no_duplicates,
+        "device": arguments.device,
+        "threads": arguments.threads,
+    }
+    given = {name: value for name in RMAT_ONLY if (value := getattr(arguments, name)) not in (None, False)}
+    if arguments.kind == "random" and given:
+        raise OptionError(f"--{next(iter(given))} is for rmat only")
+    start = time.perf_counter()
+    make = generate_rmat if arguments.kind == "rmat" else generate_random
+    graph = make(arguments.nodes, arguments.edges, **options, **given)
+    seconds = time.perf_counter() - start
+    write(path, graph, overwrite=arguments.force)
+    console.note(f"{graph.nodes:,} nodes and {graph.edges:,} edges in {seconds:.3g} s")
+    console.note(f"wrote {path}")
+    if arguments.json:
+        made = {"nodes": graph.nodes, "edges": graph.edges, "kind": arguments.kind, **given, **options}
+        console.emit_json({"file": str(path), **made, "seconds": seconds})
+    return 0

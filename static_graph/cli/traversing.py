@@ -1,0 +1,140 @@
+"""`bfs` and `sssp`."""
+
+from __future__ import annotations
+
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from static_graph.cli.arguments import Arguments
+from static_graph.cli.console import Console, aligned
+from static_graph.errors import GraphError
+from static_graph.generation import with_random_weights
+from static_graph.graphs import CsrGraph
+from static_graph.io import check_columns_target, read, write_columns
+from static_graph.results import Traversal
+from static_graph.traversal import bfs, sssp
+
+OPTIONS = ("mda", "threshold", "warp_size", "chunk", "defer")  # of both, as the functions have them
+OWN = {bfs: ("depth_limit",), sssp: ("distance_limit", "delta")}
+LONGEST_PATH = 20  # nodes of a path that are shown
+
+
+def run(arguments: Arguments, console: Console) -> int:
+    """Reads, searches, writes, tells."""
+    if arguments.output is not None:
+        check_columns_target(Path(arguments.output), arguments.force)
+    search = sssp if hasattr(arguments, "distance_limit") else bfs
+    graph = read(arguments.graph, threads=arguments.threads)
+    if getattr(arguments, "random_weights", None) is not None:
+        graph = with_random_weights(graph, arguments.random_weights, seed=arguments.seed, threads=arguments.threads)
+    sources = [_node(graph, text) for text in arguments.source]
+    end = None if arguments.path_to is None else _node(graph, arguments.path_to)
+    found = search(
+        graph,
+        sources,
+        balance=arguments.balance,
+        parents=arguments.parents or end is not None,
+        device=arguments.device,
+        threads=arguments.threads,
+        atomic=False if arguments.no_atomic else None,
+        **{name: getattr(arguments, name) for name in (*OPTIONS, *OWN[search])},
+    )
+    path = None if end is None else found.path_to(end)
+    if arguments.output is not None:
+        write_columns(arguments.output, _columns(graph, found), "distance", overwrite=arguments.force)
+        console.note(f"wrote {arguments.output}")
+    told = _told(arguments, graph, found)
+    if end is not None:
+        told["path"] = None if path is None else _names(graph, path).tolist()
+    if arguments.json:
+        console.emit_json(told)
+        return 0
+    console.emit_head(str(arguments.graph))
+    for line in aligned(_lines(told)):
+        console.emit(line)
+    return 0
+
+
+def _node(graph: CsrGraph, text: str) -> int:
+    """The number of a node as the file calls it."""
+    try:
+        return graph.node_of(int(text))
+    except ValueError as error:
+        if isinstance(error, GraphError):
+            raise
+        return graph.node_of(text)
+
+
+def _names(graph: CsrGraph, nodes: NDArray[np.int32]) -> NDArray[Any]:
+    """What the file calls some nodes."""
+    return nodes if graph.labels is None else graph.labels[nodes]
+
+
+def _columns(graph: CsrGraph, found: Traversal) -> dict[str, NDArray[Any]]:
+    """The results, node by node."""
+    columns: dict[str, NDArray[Any]] = {"node": _names(graph, np.arange(graph.nodes, dtype=np.int32))}
+    columns["distance"] = found.distances
+    if found.parents is not None:
+        known = found.parents >= 0
+        parents = found.parents if graph.labels is None else np.full(graph.nodes, -1, columns["node"].dtype)
+        if graph.labels is not None:
+            parents[known] = _names(graph, found.parents[known])
+        columns["parent"] = parents
+    return columns
+
+
+def _told(arguments: Arguments, graph: CsrGraph, found: Traversal) -> dict[str, Any]:
+    """What --json prints."""
+    reached = found.reached()
+    followed = int(graph.out_degrees[reached].sum())
+    seconds = found.seconds["rounds"]
+    return {
+        "file": str(arguments.graph),
+        "nodes": graph.nodes,
+        "edges": graph.edges,
+        "source": _names(graph, np.array(found.sources, np.int32)).tolist(),
+        "balance": found.balance,
+        "device": found.device,
+        "threads": found.threads,
+        "reached": int(np.count_nonzero(reached)),
+        "reached_edges": followed,
+        "largest_distance": found.distances[reached].max().item() if reached.any() else None,
+        "rounds": found.rounds,
+        "edges_followed": found.edges_followed,
+        "launches": found.launches,
+        "seconds": found.seconds,
+        "gteps": followed / seconds / 1e9 if seconds else None,
+        "figures": found.figures,
+    }
+
+
+def _lines(told: dict[str, Any]) -> list[list[str]]:
+    """The same for people."""
+    threads = f", {told['threads']} thread{'s' if told['threads'] != 1 else ''}" if told["threads"] else ""
+    largest, gteps = told["largest_distance"], told["gteps"]
+    rows = [
+        ["nodes reached", f"{told['reached']:,} of {told['nodes']:,}"],
+        ["their edges", f"{told['reached_edges']:,} of {told['edges']:,}"],
+        ["largest distance", "-" if largest is None else f"{largest:,}"],
+        ["balance", told["balance"]],
+        ["rounds", f"{told['rounds']:,}"],
+        ["edges followed", f"{told['edges_followed']:,}"],
+        ["device", f"{told['device']}{threads}"],
+        ["seconds", f"{told['seconds']['rounds']:.3g}"],
+        ["GTEPS", "-" if gteps is None else f"{gteps:.3g}"],
+        *([name.replace("_", " "), f"{value:,}"] for name, value in told["figures"].items()),
+    ]
+    if "path" in told:
+        rows.append(["path", "none" if told["path"] is None else _short(told["path"])])
+    return rows
+
+
+def _short(path: list[Any]) -> str:
+    """A path on a line; of a long one both ends."""
+    if len(path) <= LONGEST_PATH:
+        return " ".join(map(str, path))
+    half = LONGEST_PATH // 2
+    return f"{' '.join(map(str, path[:half]))} ... {' '.join(map(str, path[-half:]))} ({len(path)} nodes)"

@@ -1,0 +1,116 @@
+"""Degrees: statistics, distributions, and the splitting level that a ten-bucket histogram chooses (thesis, 4.2)."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from static_graph.errors import OptionError
+from static_graph.graphs import CsrGraph
+
+BUCKETS = 10  # of the histogram (thesis, 4.2.1)
+
+Counts = NDArray[np.int64]
+
+
+@dataclass(frozen=True)
+class DegreeStatistics:
+    """How degrees are distributed.
+
+    Attributes:
+        minimum, mean, maximum, variance: of the degrees; 0 for a graph without nodes.
+        zero: how many nodes have degree 0.
+        largest: the first node of the largest degree; -1 for a graph without nodes.
+    """
+
+    minimum: int
+    mean: float
+    maximum: int
+    variance: float
+    zero: int
+    largest: int
+
+
+def in_degrees(graph: CsrGraph) -> Counts:
+    """(n,) int64: how many edges lead to each node."""
+    return np.bincount(graph.targets, minlength=graph.nodes).astype(np.int64)
+
+
+def degree_statistics(degrees: NDArray[Any]) -> DegreeStatistics:
+    """The statistics of (n,) degrees: `graph.out_degrees`, or `in_degrees(graph)`."""
+    if len(degrees) == 0:
+        return DegreeStatistics(0, 0.0, 0, 0.0, 0, -1)
+    return DegreeStatistics(
+        minimum=int(degrees.min()),
+        mean=float(degrees.mean()),
+        maximum=int(degrees.max()),
+        variance=float(degrees.var()),
+        zero=int(np.count_nonzero(degrees == 0)),
+        largest=int(degrees.argmax()),
+    )
+
+
+def isolated_nodes(graph: CsrGraph) -> int:
+    """How many nodes have no edge, neither out nor in."""
+    touched = graph.out_degrees > 0
+    touched[graph.targets] = True
+    return graph.nodes - int(np.count_nonzero(touched))
+
+
+def degree_distribution(degrees: NDArray[Any]) -> Counts:
+    """(maximum + 1,) int64: how many nodes have each degree (figures 4.2 and 4.3)."""
+    return np.bincount(degrees).astype(np.int64)
+
+
+def split_distribution(distribution: Counts, mda: int) -> Counts:
+    """The distribution after nodes were split (section 4.2; figure 6.1).
+
+    A node of degree d becomes ceil(d / mda) nodes whose degrees differ by one at most.
+
+    Args:
+        distribution: how many nodes have each degree.
+        mda: the maximum degree allowed, at least 1.
+
+    Returns:
+        The same for the nodes and their children: their sum has grown by the number of extra nodes.
+    """
+    if mda < 1:
+        raise OptionError(f"mda must be at least 1, not {mda}")
+    degrees = np.arange(len(distribution))
+    parts = np.maximum(-(-degrees // mda), 1)
+    share, larger = degrees // parts, degrees % parts
+    after = np.zeros(max(min(mda, len(distribution) - 1) + 1, 1), np.int64)
+    np.add.at(after, share, (parts - larger) * distribution)
+    some = larger > 0
+    np.add.at(after, share[some] + 1, (larger * distribution)[some])
+    return after
+
+
+def degree_histogram(degrees: NDArray[Any]) -> Counts:
+    """(10,) int64: how many nodes fall into each of ten buckets of equal width, up to the largest degree (4.2.1)."""
+    counts = np.zeros(BUCKETS, np.int64)
+    distribution = degree_distribution(degrees)
+    np.add.at(counts, _buckets(len(distribution)), distribution)
+    return counts
+
+
+def automatic_mda(graph: CsrGraph) -> int:
+    """The splitting level by the histogram heuristic: the largest degree in the fullest bucket (section 4.2.1).
+
+    Of buckets that are equally full, that of the smallest degrees counts. At least 1, also for a graph without edges.
+    """
+    distribution = degree_distribution(graph.out_degrees)
+    if len(distribution) == 0:
+        return 1
+    fullest = int(degree_histogram(graph.out_degrees).argmax())
+    fitting = np.flatnonzero((_buckets(len(distribution)) == fullest) & (distribution > 0))
+    return max(int(fitting[-1]), 1)
+
+
+def _buckets(degrees: int) -> NDArray[np.intp]:
+    """The bucket of each degree from 0 to degrees - 1; the largest one falls into the last."""
+    largest = max(degrees - 1, 1)
+    return np.minimum(np.arange(degrees) * BUCKETS // largest, BUCKETS - 1)

@@ -1,0 +1,84 @@
+"""A graph in a device's memory, uploaded once and used by any number of traversals."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Hashable
+from typing import Any, TypeVar
+
+import numpy as np
+
+from dmr.memory import Device, DeviceArray, Packed, pack
+from static_graph.graphs import CsrGraph
+
+T = TypeVar("T")
+
+# The field of Csr (cuda_src/graph/csr.cuh) for each kind of weights.
+WEIGHT_FIELDS = {np.dtype(np.int32): "weights32", np.dtype(np.int64): "weights64", np.dtype(np.float64): "real_weights"}
+
+
+class DeviceGraph:
+    """The arrays of a CSR graph on a device.
+
+    Attributes:
+        device: where they are; nodes, edges: how many.
+        offsets: (nodes + 1,) int32 or int64; targets: (edges,) int32.
+        weights: (edges,) int32, int64 or float64; or None.
+        largest_weight: of all edges, in the weights' kind; 1 without weights.
+        host: the graph that was uploaded; None for one that was made on the device.
+        csr: the graph as kernels take it.
+    """
+
+    def __init__(
+        self,
+        offsets: DeviceArray,
+        targets: DeviceArray,
+        weights: DeviceArray | None,
+        largest_weight: float,
+        host: CsrGraph | None = None,
+    ) -> None:
+        self.device: Device = targets.device
+        self.offsets, self.targets, self.weights = offsets, targets, weights
+        self.nodes, self.edges = offsets.size - 1, targets.size
+        self.largest_weight = largest_weight
+        self.host = host
+        self.csr = self._packed()
+        self._derived: dict[Hashable, Any] = {}
+
+    @classmethod
+    def upload(cls, graph: CsrGraph, device: Device) -> DeviceGraph:
+        """Copies a graph to a device.
+
+        Raises:
+            OutOfMemoryError: it does not fit.
+        """
+        weights, largest = graph.weights, 1.0
+        if weights is not None:
+            largest = weights.max().item() if weights.size else 0
+        on_device = None if weights is None else device.array(weights)
+        return cls(device.array(graph.offsets), device.array(graph.targets), on_device, largest, graph)
+
+    def derived(self, key: Hashable, make: Callable[[], T]) -> T:
+        """What a scheme makes of the graph and keeps for its next run: a split graph, a transposed one, ..."""
+        if key not in self._derived:
+            self._derived[key] = make()
+        found: T = self._derived[key]
+        return found
+
+    def forget(self) -> None:
+        """Gives back what was derived."""
+        self._derived.clear()
+
+    def _packed(self) -> Packed:
+        narrow = self.offsets.dtype == np.int32
+        weights: dict[str, DeviceArray | None] = dict.fromkeys(WEIGHT_FIELDS.values())
+        if self.weights is not None:
+            weights[WEIGHT_FIELDS[self.weights.dtype]] = self.weights
+        return pack(
+            "Csr",
+            offsets32=self.offsets if narrow else None,
+            offsets64=None if narrow else self.offsets,
+            targets=self.targets,
+            nodes=self.nodes,
+            edges=self.edges,
+            **weights,
+        )

@@ -1,0 +1,132 @@
+"""Distances on a device, in the form in which kernels compare them, and as users see them.
+
+`cuda_src/graph/distances.cuh` says what the forms are, and why the bits of floats can be compared as integers.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from enum import IntEnum
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from dmr.memory import DeviceArray, Packed, pack
+from static_graph.device_graph import DeviceGraph
+from static_graph.errors import GraphError
+
+
+class DistanceKind(IntEnum):
+    """`DistanceKind` of `cuda_src/graph/distances.cuh`."""
+
+    HOPS = 0
+    NARROW = 1
+    WIDE = 2
+    REAL = 3
+
+
+UNREACHED = {  # in the device's form
+    DistanceKind.HOPS: 2**31 - 1,
+    DistanceKind.NARROW: 2**31 - 1,
+    DistanceKind.WIDE: 2**63 - 1,
+    DistanceKind.REAL: int(np.float64(np.inf).view(np.int64)),
+}
+
+
+class DeviceDistances:
+    """The distances of all nodes from some sources: 0 there, and unreached elsewhere, to begin with.
+
+    Attributes:
+        kind: what a distance is; array: (nodes,) int32 (HOPS, NARROW) or int64 (WIDE, REAL).
+        limit: no distance beyond it is set, in the device's form.
+        packed: them as kernels take them.
+    """
+
+    def __init__(
+        self,
+        graph: DeviceGraph,
+        sources: Sequence[int],
+        *,
+        weighted: bool,
+        limit: float | None = None,
+        room: int | None = None,
+    ) -> None:
+        """Makes the array, and launches what fills it.
+
+        Args:
+            graph: the graph.
+            sources: nodes of it, or none.
+            weighted: sums of weights rather than edges.
+            limit: the largest distance that is wanted (not negative); None for no limit.
+            room: nodes that there are distances for, where a scheme adds some: nodes of the graph, at least.
+
+        Raises:
+            GraphError: there are no weights, or whole weights so large that a distance may not fit 64 bits.
+        """
+        self.kind = kind_for(graph, weighted)
+        self.limit = UNREACHED[self.kind] if limit is None else _device_form(self.kind, limit)
+        device, self._graph, self._nodes = graph.device, graph, graph.nodes
+        narrow = self.kind in (DistanceKind.HOPS, DistanceKind.NARROW)
+        self.array: DeviceArray = device.empty(room or graph.nodes, np.int32 if narrow else np.int64)
+        self.packed: Packed = pack(
+            "Distances",
+            narrow=self.array if narrow else None,
+            wide=None if narrow else self.array,
+            kind=int(self.kind),
+            limit=self.limit,
+        )
+        device.launch("reset_distances", self.array.size, graph.csr, self.packed)
+        if len(sources):
+            starts = device.array(np.asarray(sources, np.int32))
+            device.launch("set_sources", starts.size, starts, graph.csr, self.packed)
+
+    def download(self) -> NDArray[Any]:
+        """The distances of the graph's nodes as users see them; waits for them.
+
+        Returns:
+            (nodes,) int32 (HOPS) or int64 (NARROW, WIDE), with -1 where no path was found; float64 with inf (REAL).
+        """
+        if self.kind == DistanceKind.REAL:
+            return self.array[: self._nodes].download().view(np.float64)
+        hops = self.kind == DistanceKind.HOPS
+        shown = self._graph.device.empty(self._nodes, np.int32 if hops else np.int64)
+        self._graph.device.launch(
+            "show_distances",
+            self._nodes,
+            self._graph.csr,
+            self.packed,
+            shown if hops else None,
+            None if hops else shown,
+        )
+        return shown.detach()
+
+
+def kind_for(graph: DeviceGraph, weighted: bool) -> DistanceKind:
+    """The kind of the distances: the smallest one that all of them are sure to fit.
+
+    Raises:
+        GraphError: there are no weights, or distances may not fit 64 bits.
+    """
+    if not weighted:
+        return DistanceKind.HOPS
+    if graph.weights is None:
+        raise GraphError("the graph has no weights: give it some, or search breadth first")
+    if graph.weights.dtype == np.float64:
+        return DistanceKind.REAL
+    # A relaxation adds one edge to a path of nodes - 1 edges at most.
+    largest = graph.nodes * int(graph.largest_weight)
+    if largest < UNREACHED[DistanceKind.NARROW] and graph.weights.dtype == np.int32:
+        return DistanceKind.NARROW
+    if largest < UNREACHED[DistanceKind.WIDE]:
+        return DistanceKind.WIDE
+    raise GraphError(
+        f"paths over {graph.nodes} nodes with weights up to {int(graph.largest_weight)} may be longer than 64 bits "
+        "hold: divide the weights, or make them float64"
+    )
+
+
+def _device_form(kind: DistanceKind, limit: float) -> int:
+    if kind == DistanceKind.REAL:
+        return int(np.float64(limit).view(np.int64))
+    return int(limit) if limit < UNREACHED[kind] else UNREACHED[kind]

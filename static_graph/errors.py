@@ -1,0 +1,33 @@
+"""Every exception that static_graph raises on purpose: those of the memory layer, and its own.
+
+All derive from `DmrError`, carry the exit code that the command line ends with, and the data that a program needs to
+react (which file, which line, which edge), not only a sentence.
+"""
+
+from __future__ import annotations
+
+from dmr.memory import DeviceUnavailableError, DmrError, FileError, InternalError, OptionError, OutOfMemoryError
+
+__all__ = [
+    "DeviceUnavailableError",
+    "DmrError",
+    "FileError",
+    "GraphError",
+    "InternalError",
+    "OptionError",
+    "OutOfMemoryError",
+]
+
+
+class GraphError(DmrError, ValueError):
+    """Arrays that are no graph, or a node that a graph does not have.
+
+    `element` is the kind of the offending element ("node", "edge" or "graph"), `index` its 0-based number (None for the
+    graph as a whole), `reason` the sentence without them.
+    """
+
+    def __init__(self, reason: str, element: str = "graph", index: int | None = None) -> None:
+        self.reason = reason
+        self.element = element
+        self.index = index
+        super().__init__(f"{element} {index}: {reason}" if index is not None else reason)

@@ -1,0 +1,91 @@
+"""Balance "auto" of breadth-first search: a frontier, from either side (`cuda_src/graph/breadth_first.cu`)."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+
+import numpy as np
+
+from dmr.memory import pack
+from static_graph.device_graph import DeviceGraph
+from static_graph.distances import DeviceDistances
+from static_graph.frontiers.incoming import incoming
+from static_graph.frontiers.workspace import CHUNK, MOST_TEAMS, TILE, Entry, Workspace, tiles
+from static_graph.schemes.outcome import Outcome
+
+WORD, WORDS, PULLED = 32, 256, 1024  # of cuda_src/graph/breadth_first.cu
+
+
+def run(
+    graph: DeviceGraph,
+    sources: Sequence[int],
+    *,
+    weighted: bool = False,
+    depth_limit: float | None = None,
+    turned: bool = True,
+    one_launch: bool | None = None,
+) -> Outcome:
+    """Finds the nodes level by level.
+
+    Args:
+        graph, sources, weighted, depth_limit: as for every scheme (`schemes/outcome.py`); weights never count.
+        turned: whether levels may be found from the nodes that are not reached yet, which needs the graph's edges
+            turned round: these are made at the first time, and kept with the graph.
+        one_launch: whether all levels are one launch; by default as suits the device.
+
+    Returns:
+        The outcome; no figures of its own.
+    """
+    assert not weighted
+    assert not weighted
+    with Workspace.borrowed(graph) as space:
+        return _run(graph, sources, depth_limit, turned, one_launch, space)
+
+
+def _run(
+    graph: DeviceGraph,
+    sources: Sequence[int],
+    depth_limit: float | None,
+    turned: bool,
+    one_launch: bool | None,
+    space: Workspace,
+) -> Outcome:
+    device, nodes = graph.device, graph.nodes
+    back = incoming(graph) if turned else None
+    edges_in = _NO_EDGES if back is None else back.csr
+    bits = device.empty(tiles(nodes, WORD), np.uint32)
+    distances = DeviceDistances(graph, sources, weighted=False, limit=depth_limit)
+    csr, frontier, to = graph.csr, space.frontier, distances.packed
+    device.launch("begin_levels", 1, csr, edges_in, to, frontier, space.begin(sources))
+    few, ends = space.count(Entry.FEW_TEAMS, 1), space.count(Entry.ENDS, 1)
+    by_tiles = space.count(Entry.TILE_TEAMS, tiles(nodes, TILE))
+    by_chunks = space.count(Entry.CHUNKS, 2 * graph.edges // CHUNK)
+    marking = space.count(Entry.FIRST_TEAMS, tiles(nodes, WORD * WORDS) if back else 0)
+    pulling = space.count(Entry.LAST_TEAMS, tiles(nodes, PULLED) if back else 0)
+
+    def one_level() -> None:
+        device.launch("few_levels", few, csr, edges_in, to, frontier)
+        device.launch("push_tiles", by_tiles, csr, to, frontier)
+        device.launch("push_chunks", by_chunks, csr, to, frontier)
+        device.launch("mark_frontier", marking, csr, to, frontier, bits)
+        device.launch("pull_tiles", pulling, csr, edges_in, to, frontier, bits, space.looked)
+        device.launch("end_level", ends, csr, edges_in, to, frontier)
+
+    def all_levels() -> None:
+        device.launch("search_breadth_first", MOST_TEAMS, csr, edges_in, to, frontier, bits, space.looked, MOST_TEAMS)
+
+    seconds = space.run(all_levels, one_level, one_launch)
+    return space.outcome(distances, seconds)
+
+
+_NO_EDGES = pack(
+    "Csr",
+    offsets32=None,
+    offsets64=None,
+    targets=None,
+    weights32=None,
+    weights64=None,
+    real_weights=None,
+    nodes=0,
+    edges=0,
+)

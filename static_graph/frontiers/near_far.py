@@ -1,0 +1,125 @@
+"""Balance "auto" of shortest paths: near nodes first, far ones later (`cuda_src/graph/near_far.cu`)."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+
+import numpy as np
+
+from dmr.memory import Packed, pack
+from static_graph.device_graph import DeviceGraph
+from static_graph.distances import DeviceDistances, DistanceKind
+from static_graph.frontiers.workspace import CHUNK, MOST_TEAMS, TILE, Entry, Workspace, tiles
+from static_graph.schemes.outcome import Outcome
+
+# Delta is such that so many edges of an average node are shorter, if lengths are spread evenly from 0 to twice their
+# mean: a larger one makes for fewer rounds, and for more edges that are relaxed in vain.
+SHORT_EDGES_ON_CPU = 2
+SHORT_EDGES_ON_GPU = 4
+
+MOST_DELTA = 2**62  # of whole numbers
+
+# Far nodes whose list one team splits by itself; on a GPU no more than an OUTBOX (cuda_src/graph/traversal.cuh) holds.
+FEW_FAR_ON_GPU = 1024
+FEW_FAR_ON_ONE_THREAD = 2**31
+FEW_FAR_ON_THREADS = 4096
+
+SAMPLES, SAMPLE = 16, 4096  # stretches of weights that their mean is estimated from, and how long they are
+
+
+class NearFarWorkspace(Workspace):
+    """A workspace with the lists of near-far: see `NearFar` of `cuda_src/graph/near_far.cu`."""
+
+    def __init__(self, graph: DeviceGraph) -> None:
+        super().__init__(graph)
+        self.stamps, self.is_far, self.even_far, self.odd_far = (
+            graph.device.empty(graph.nodes, np.int32) for _ in range(4)
+        )
+
+    def lists(self, delta: float, whole: bool) -> Packed:
+        """The lists as kernels take them, with nothing in them."""
+        self.stamps.fill(0)
+        self.is_far.fill(0)
+        few_far = {0: FEW_FAR_ON_GPU, 1: FEW_FAR_ON_ONE_THREAD}.get(self.device.threads, FEW_FAR_ON_THREADS)
+        return pack(
+            "NearFar",
+            stamps=self.stamps,
+            is_far=self.is_far,
+            even_far=self.even_far,
+            odd_far=self.odd_far,
+            delta=min(max(int(delta), 1), MOST_DELTA) if whole else 1,
+            real_delta=float(delta),
+            few_far=few_far,
+        )
+
+
+def run(
+    graph: DeviceGraph,
+    sources: Sequence[int],
+    *,
+    weighted: bool = True,
+    depth_limit: float | None = None,
+    delta: float | None = None,
+    one_launch: bool | None = None,
+) -> Outcome:
+    """Relaxes the edges of near nodes until there are none, raises the bound of what is near, and begins again.
+
+    Args:
+        graph, sources, weighted, depth_limit: as for every scheme (`schemes/outcome.py`); weights always count.
+        delta: by how much the bound is raised; by default by mean weight and degree.
+        one_launch: whether all rounds are one launch; by default as suits the device.
+
+    Returns:
+        The outcome; no figures of its own.
+    """
+    assert weighted
+    with NearFarWorkspace.borrowed(graph) as space:
+        return _run(graph, sources, depth_limit, delta, one_launch, space)
+
+
+def _run(
+    graph: DeviceGraph,
+    sources: Sequence[int],
+    depth_limit: float | None,
+    delta: float | None,
+    one_launch: bool | None,
+    space: NearFarWorkspace,
+) -> Outcome:
+    device, nodes = graph.device, graph.nodes
+    distances = DeviceDistances(graph, sources, weighted=True, limit=depth_limit)
+    lists = space.lists(default_delta(graph) if delta is None else delta, distances.kind != DistanceKind.REAL)
+    csr, frontier, to = graph.csr, space.frontier, distances.packed
+    device.launch("begin_near_far", 1, csr, to, frontier, lists, space.begin(sources))
+    few, ends = space.count(Entry.FEW_TEAMS, 1), space.count(Entry.ENDS, 1)
+    by_tiles = space.count(Entry.TILE_TEAMS, tiles(nodes, TILE))
+    by_chunks = space.count(Entry.CHUNKS, 2 * graph.edges // CHUNK)
+    splitting = space.count(Entry.LAST_TEAMS, tiles(nodes, TILE))
+
+    def one_round() -> None:
+        device.launch("few_near_far", few, csr, to, frontier, lists)
+        device.launch("relax_tiles", by_tiles, csr, to, frontier, lists)
+        device.launch("relax_chunks", by_chunks, csr, to, frontier, lists)
+        device.launch("split_far", splitting, csr, to, frontier, lists)
+        device.launch("end_near_far", ends, csr, to, frontier, lists)
+
+    def all_rounds() -> None:
+        device.launch("search_near_far", MOST_TEAMS, csr, to, frontier, lists, MOST_TEAMS)
+
+    return space.outcome(distances, space.run(all_rounds, one_round, one_launch))
+
+
+def default_delta(graph: DeviceGraph) -> float:
+    """The delta for a graph with weights."""
+    short = SHORT_EDGES_ON_GPU if graph.device.threads == 0 else SHORT_EDGES_ON_CPU
+    mean = graph.derived("mean weight", lambda: _mean_weight(graph))
+    return 2 * mean * short * graph.nodes / max(graph.edges, 1)
+
+
+def _mean_weight(graph: DeviceGraph) -> float:
+    """About the mean of the weights: of some of them, or 1 where all are 0."""
+    assert graph.weights is not None
+    stretches = {k * (graph.edges // SAMPLES) for k in range(SAMPLES)}
+    values = [graph.weights[begin : begin + SAMPLE].download() for begin in sorted(stretches)]
+    if not graph.edges or not graph.largest_weight:
+        return 1.0
+    return float(graph.largest_weight * (np.concatenate(values) / graph.largest_weight).mean())  # no sum overflows

@@ -1,0 +1,163 @@
+"""What a traversal by a frontier works in: lists of nodes, and the numbers that its kernels go by."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterator, Sequence
+from contextlib import contextmanager
+from enum import IntEnum
+from time import perf_counter
+from typing import TypeVar
+
+import numpy as np
+
+from dmr.memory import Device, DeviceCount, Packed, pack
+from static_graph.device_graph import DeviceGraph
+from static_graph.distances import DeviceDistances
+from static_graph.schemes.outcome import Outcome
+from static_graph.schemes.rounds import STRIPES
+
+TILE = 256  # TILE of cuda_src/graph/traversal.cuh
+CHUNK = 2048  # the least CHUNK there
+MOST_TEAMS = 4096  # that work on one launch of a whole traversal, where so many fit on a device
+
+# Rounds that one team does alone: of so many nodes and edges at most. Others have to be woken for a larger one.
+FEW_ON_GPU = {"few_nodes": 256, "few_edges": 2048}
+FEW_ON_ONE_THREAD = {"few_nodes": 2**31, "few_edges": 2**62}
+FEW_ON_THREADS = {"few_nodes": 1024, "few_edges": 4096}
+
+
+class Entry(IntEnum):
+    """`Entry` of `cuda_src/graph/traversal.cuh`."""
+
+    STEP = 0
+    ROUND = 1
+    SIDE = 2
+    LISTED = 3
+    NEXT_LISTED = 4
+    FAR_SIDE = 5
+    FAR_LISTED = 6
+    NEXT_FAR = 7
+    FEW_TEAMS = 8
+    FIRST_TEAMS = 9
+    TILE_TEAMS = 10
+    LAST_TEAMS = 11
+    CHUNKS = 12
+    ENDS = 13
+    LAUNCHES = 14
+    STOP = 15
+
+
+class Total(IntEnum):
+    """`Total` of `cuda_src/graph/traversal.cuh`."""
+
+    EDGES = 0
+    NEXT_EDGES = 1
+    FOLLOWED = 2
+    UNSEEN = 3
+    UNSEEN_EDGES = 4
+    NEAR = 5
+    LAST_NEAR = 6
+    FAR_LEAST = 7
+
+
+W = TypeVar("W", bound="Workspace")
+
+
+class Workspace:
+    """Arrays for traversals of one graph, one at a time.
+
+    Attributes:
+        device: where they are.
+        even, odd: (nodes,) int32: the frontier and the next one, in turn.
+        progress: (len(Entry),) int32; totals: (len(Total),) int64.
+        looked: (STRIPES,) int64: edges that were looked at, beside `Total.FOLLOWED`.
+        frontier: all of it as kernels take it.
+    """
+
+    def __init__(self, graph: DeviceGraph) -> None:
+        device = self.device = graph.device
+        chunks = 2 * graph.edges // CHUNK + 1  # a node that is cut has more than CHUNK edges
+        self.even, self.odd = (device.empty(graph.nodes, np.int32) for _ in range(2))
+        self.progress = device.zeros(len(Entry), np.int32)
+        self.totals = device.zeros(len(Total), np.int64)
+        self.looked = device.empty(STRIPES, np.int64)
+        self._in_one_launch = False  # the last traversal
+        self._chunks = device.empty(chunks, np.int64)
+        self.frontier: Packed = pack(
+            "Traversal",
+            even=self.even,
+            odd=self.odd,
+            chunks=self._chunks,
+            progress=self.progress,
+            totals=self.totals,
+            **few_rounds(device),
+        )
+
+    @classmethod
+    @contextmanager
+    def borrowed(cls: type[W], graph: DeviceGraph) -> Iterator[W]:
+        """One that no other traversal of the graph uses meanwhile; it stays with the graph for the next one."""
+        free: list[W] = graph.derived(cls.__name__, list)
+        space = free.pop() if free else cls(graph)
+        yield space
+        free.append(space)
+
+    def begin(self, sources: Sequence[int]) -> int:
+        """Makes the sources the first frontier, each of them once; returns how many they are."""
+        nodes = np.unique(np.asarray(sources, np.int32))
+        self.even[: nodes.size].upload(nodes)
+        self.looked.fill(0)
+        return int(nodes.size)
+
+    def count(self, entry: Entry, bound: int) -> DeviceCount:
+        """A number of the progress, for a launch."""
+        return DeviceCount(self.progress[entry : entry + 1], bound)
+
+    def run(self, whole: Callable[[], None], part: Callable[[], None], in_one_launch: bool | None) -> float:
+        """Runs a traversal to its end.
+
+        Args:
+            whole: launches all of it; part: launches the kernels of one round.
+            in_one_launch: whether to do the first, or the second again and again. By default a GPU does the first: its
+                teams wait less for each other than for a new launch. On a CPU they may wait long for a thread that
+                is kept from running.
+
+        Returns:
+            The seconds that it took, the recording of a loop apart.
+        """
+        device = self.device
+        self._in_one_launch = device.threads == 0 if in_one_launch is None else in_one_launch
+        if self._in_one_launch:
+            work = whole
+        else:
+            with device.rehearsal():
+                part()
+            work = device.loop(part, self.progress[Entry.STOP : Entry.STOP + 1]).run
+        device.synchronize()
+        begun = perf_counter()
+        work()
+        device.synchronize()
+        return perf_counter() - begun
+
+    def outcome(self, distances: DeviceDistances, seconds: float) -> Outcome:
+        """What is to be told of a traversal; waits for it."""
+        progress, totals = self.progress.download(), self.totals.download()
+        return Outcome(
+            distances,
+            rounds=int(progress[Entry.ROUND]),
+            relaxed=int(totals[Total.FOLLOWED] + self.looked.download().sum()),
+            launches=1 if self._in_one_launch else int(progress[Entry.LAUNCHES]),
+            seconds=seconds,
+        )
+
+
+def few_rounds(device: Device) -> dict[str, int]:
+    """What one team takes on by itself on a device."""
+    if device.threads == 0:
+        return FEW_ON_GPU
+    return FEW_ON_ONE_THREAD if device.threads == 1 else FEW_ON_THREADS
+
+
+def tiles(nodes: int, tile: int) -> int:
+    """How many tiles cover the nodes."""
+    return -(-nodes // tile)

@@ -1,0 +1,219 @@
+"""Random graphs: the same for a seed on every device, and for every number of threads."""
+
+from __future__ import annotations
+
+import operator
+from dataclasses import dataclass
+
+import numpy as np
+
+from dmr.memory import Device, DeviceArray, argsort, open_device
+from static_graph.building import find_rows, sorted_edges, unique_edges
+from static_graph.errors import GraphError, OptionError
+from static_graph.graphs import MOST, CsrGraph
+
+
+@dataclass(frozen=True)
+class RmatPreset:
+    """Parameters of R-MAT.
+
+    Attributes:
+        a, b, c, d: the probabilities of the four parts of the adjacency matrix; noise: how much they vary.
+        halving: "gtgraph" or "even": what half of a number of nodes is that is no power of two.
+    """
+
+    a: float
+    b: float
+    c: float
+    d: float
+    noise: float = 0.0
+    halving: str = "gtgraph"
+
+
+HALVINGS = ("gtgraph", "even")
+PRESETS = {
+    "gtgraph": RmatPreset(0.45, 0.15, 0.15, 0.25, noise=0.1),
+    "graph500": RmatPreset(0.57, 0.19, 0.19, 0.05, halving="even"),
+    # What comes nearest to the degrees that the thesis reports for its R-MAT of 1 M nodes and 8 M edges.
+    "thesis": RmatPreset(0.5, 0.125, 0.125, 0.25, noise=0.1),
+}
+
+
+def generate_rmat(
+    nodes: int,
+    edges: int,
+    *,
+    preset: str = "gtgraph",
+    probabilities: tuple[float, float, float, float] | None = None,
+    noise: float | None = None,
+    halving: str | None = None,
+    seed: int = 0,
+    weights: int | None = None,
+    self_loops: bool = True,
+    duplicates: bool = True,
+    permute: bool = False,
+    device: str = "auto",
+    threads: int | None = None,
+) -> CsrGraph:
+    """A graph whose degrees follow a power law (R-MAT: Chakrabarti, Zhan, Faloutsos 2004), made as GTgraph makes it.
+
+    The adjacency matrix is halved both ways; one of its four parts is taken, with probabilities a (upper left), b
+    (upper right), c (lower left) and d; and so on down to one entry, for each edge. The edges of a node come by their
+    targets, since that is what memory likes.
+
+    Args:
+        nodes: how many, from 1.
+        edges: how many are drawn.
+        preset: "gtgraph" (0.45, 0.15, 0.15, 0.25, noise 0.1), "graph500" (0.57, 0.19, 0.19, 0.05), or "thesis" (0.5,
+            0.125, 0.125, 0.25, noise 0.1).
+        probabilities: a, b, c and d, in place of the preset's; they sum up to 1.
+        noise: in place of the preset's, from 0 up to, but without, 2: before each halving but the first, each
+            probability is multiplied by a factor of 1 - noise / 2 to 1 + noise / 2, and stays so.
+        halving: in place of the preset's, what half of a number of nodes is that is no power of two. "gtgraph" (of the
+            presets gtgraph and thesis) rounds down both halves, as GTgraph does: some nodes never have an edge, nearly
+            half of a million, and others have more. "even" (graph500) reaches every node.
+        seed: of the random numbers, from 0 to 2^64 - 1.
+        weights: the largest: each edge gets a whole number from 1 to it. By default there are no weights.
+        self_loops: whether an edge may lead where it begins; else such edges are drawn again.
+        duplicates: whether there may be several edges between the same nodes; else one of them stays, and the graph has
+            fewer edges.
+        permute: whether the nodes are renumbered at random. As they come, those of large degree have small numbers.
+        device, threads: where the graph is made; the result is the same.
+
+    Raises:
+        OptionError: a value that cannot be used; GraphError: sizes that cannot be.
+        DeviceUnavailableError, OutOfMemoryError: about the device.
+    """
+    if preset not in PRESETS:
+        raise OptionError(f"preset must be one of {', '.join(PRESETS)}, not {preset!r}")
+    chosen = PRESETS[preset]
+    a, b, c, d = (chosen.a, chosen.b, chosen.c, chosen.d) if probabilities is None else map(float, probabilities)
+    if not (min(a, b, c, d) >= 0 and abs(a + b + c + d - 1) < 1e-9):
+        raise OptionError(f"probabilities must be from 0 and sum up to 1, not {a:g}, {b:g}, {c:g}, {d:g}")
+    noise = chosen.noise if noise is None else float(noise)
+    if not 0 <= noise < 2:
+        raise OptionError(f"noise must be from 0 up to, but without, 2, not {noise:g}")
+    halving = chosen.halving if halving is None else halving
+    if halving not in HALVINGS:
+        raise OptionError(f"halving must be one of {', '.join(HALVINGS)}, not {halving!r}")
+    draft = _Draft(nodes, edges, seed, weights, self_loops, device, threads)
+    failures = draft.device.zeros(1, np.int32)
+    draft.device.launch(
+        "draw_rmat_edges",
+        draft.edges,
+        draft.seed,
+        draft.nodes,
+        (draft.nodes - 1).bit_length(),
+        *(a, b, c, d, noise),
+        int(halving == "even"),
+        int(self_loops),
+        draft.sources,
+        draft.targets,
+        failures,
+    )
+    failed = int(failures.download()[0])
+    if failed:
+        raise OptionError(f"{failed} edges came out as self loops 1,000 times: with these probabilities, allow them")
+    if permute:
+        draft.permute()
+    return draft.graph(duplicates)
+
+
+def generate_random(
+    nodes: int,
+    edges: int,
+    *,
+    seed: int = 0,
+    weights: int | None = None,
+    self_loops: bool = True,
+    duplicates: bool = True,
+    device: str = "auto",
+    threads: int | None = None,
+) -> CsrGraph:
+    """A graph whose edges lead from any node to any, with equal probability: G(n, m) of Erdos and Renyi (1959).
+
+    The edges of a node come by their targets.
+
+    Args:
+        nodes, edges, seed, weights, self_loops, duplicates, device, threads: as for `generate_rmat`.
+
+    Raises:
+        OptionError, GraphError, DeviceUnavailableError, OutOfMemoryError: as for `generate_rmat`.
+    """
+    draft = _Draft(nodes, edges, seed, weights, self_loops, device, threads)
+    drawn = (draft.sources, draft.targets)
+    draft.device.launch("draw_random_edges", draft.edges, draft.seed, draft.nodes, int(self_loops), *drawn)
+    return draft.graph(duplicates)
+
+
+def with_random_weights(graph: CsrGraph, largest: int = 100, *, seed: int = 0, threads: int | None = None) -> CsrGraph:
+    """The same graph with whole numbers from 1 to `largest` as weights, by the seed and the places of the edges.
+
+    Raises:
+        OptionError: `largest` or `seed` cannot be used.
+    """
+    drawn = _draw_weights(open_device("cpu", threads), graph.edges, _checked_largest(largest), _checked_seed(seed))
+    return CsrGraph.sound(graph.offsets, graph.targets, drawn.detach(), graph.labels)
+
+
+class _Draft:
+    """A graph in the making: its edges on a device, in the order in which they were drawn."""
+
+    def __init__(
+        self,
+        nodes: int,
+        edges: int,
+        seed: int,
+        weights: int | None,
+        self_loops: bool,
+        device: str,
+        threads: int | None,
+    ) -> None:
+        self.nodes, self.edges = operator.index(nodes), operator.index(edges)
+        if not 1 <= self.nodes <= MOST:
+            raise GraphError(f"a random graph has 1 to {MOST} nodes, not {self.nodes}")
+        if not 0 <= self.edges <= MOST:
+            raise GraphError(f"a random graph has 0 to {MOST} edges, not {self.edges}")
+        if self.nodes == 1 and self.edges and not self_loops:
+            raise OptionError("all edges of a graph of one node are self loops: allow them, or ask for more nodes")
+        self.seed = _checked_seed(seed)
+        self.largest = None if weights is None else _checked_largest(weights)
+        self.device: Device = open_device(device, threads)
+        self.sources: DeviceArray = self.device.empty(self.edges, np.uint32)
+        self.targets: DeviceArray = self.device.empty(self.edges, np.int32)
+
+    def permute(self) -> None:
+        """Renumbers the nodes at random."""
+        keys = self.device.empty(self.nodes, np.uint32)
+        self.device.launch("draw_keys", self.nodes, self.seed, keys)
+        self.device.launch("rename_ends", self.edges, argsort(keys), self.sources, self.targets)
+
+    def graph(self, duplicates: bool) -> CsrGraph:
+        """The graph, brought home."""
+        sources, targets = sorted_edges(self.sources, self.targets, self.nodes)
+        if not duplicates:
+            sources, targets = unique_edges(sources, targets)
+        offsets, weights = find_rows(sources, self.nodes), None
+        if self.largest is not None:
+            weights = _draw_weights(self.device, targets.size, self.largest, self.seed).detach()
+        return CsrGraph.sound(offsets.detach(), targets.detach(), weights)
+
+
+def _draw_weights(device: Device, edges: int, largest: int, seed: int) -> DeviceArray:
+    weights = device.empty(edges, np.int32)
+    device.launch("draw_weights", edges, seed, largest, weights)
+    return weights
+
+
+def _checked_seed(seed: int) -> int:
+    seed = operator.index(seed)
+    if not 0 <= seed < 2**64:
+        raise OptionError(f"seed must be from 0 to 2^64 - 1, not {seed}")
+    return seed
+
+
+def _checked_largest(weights: int) -> int:
+    weights = operator.index(weights)
+    if not 1 <= weights <= MOST:
+        raise OptionError(f"the largest weight must be from 1 to {MOST}, not {weights}")
+    return weights

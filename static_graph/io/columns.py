@@ -1,0 +1,73 @@
+"""Results by node, as `.npy`, `.csv` or `.npz`."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from pathlib import Path
+from typing import Any, BinaryIO
+
+import numpy as np
+from numpy.typing import NDArray
+
+from static_graph.errors import FileError, OptionError
+from static_graph.io.replacing import check_target, replace_file
+
+SUFFIXES = (".npy", ".csv", ".npz")
+_BATCH = 1 << 16  # rows
+
+
+def write_columns(
+    path: str | Path, columns: Mapping[str, NDArray[Any]], main: str | None = None, *, overwrite: bool = True
+) -> Path:
+    """Writes arrays of the same length, one a column.
+
+    Args:
+        path: `.csv` gets a heading and a row for each place; `.npz` all arrays by their names; `.npy` only `main`.
+        columns: the arrays, by name.
+        main: the one for `.npy`; by default the first.
+        overwrite: whether the file may exist already.
+
+    Raises:
+        FileError: it cannot be written; nothing was changed.
+        OptionError: arrays of different lengths, or no column `main`.
+    """
+    path = Path(path)
+    check_columns_target(path, overwrite)
+    main = next(iter(columns)) if main is None else main
+    if main not in columns:
+        raise OptionError(f"there is no column {main!r}; there are {', '.join(columns)}")
+    if len({len(column) for column in columns.values()}) != 1:
+        raise OptionError("the columns have different lengths")
+
+    def fill(file: BinaryIO) -> None:
+        match path.suffix.lower():
+            case ".npy":
+                np.save(file, columns[main], allow_pickle=False)
+            case ".npz":
+                arrays: dict[str, Any] = dict(columns)
+                np.savez(file, **arrays)
+            case _:
+                _write_csv(file, columns)
+
+    replace_file(path, fill, overwrite=overwrite)
+    return path
+
+
+def check_columns_target(path: Path, overwrite: bool) -> None:
+    """Raises FileError where results cannot be put under a name, before there are any."""
+    if path.suffix.lower() not in SUFFIXES:
+        raise FileError(f"results are written as {', '.join(SUFFIXES)}, not as {path.suffix or 'a file without'}", path)
+    check_target(path, overwrite)
+
+
+def _write_csv(file: BinaryIO, columns: Mapping[str, NDArray[Any]]) -> None:
+    file.write((",".join(columns) + "\n").encode())
+    arrays = list(columns.values())
+    for begin in range(0, len(arrays[0]), _BATCH):
+        parts = [map(_shown, array[begin : begin + _BATCH].tolist()) for array in arrays]
+        file.write(("\n".join(map(",".join, zip(*parts, strict=True))) + "\n").encode())
+
+
+def _shown(value: Any) -> str:
+    text = str(value)
+    return '"' + text.replace('"', '""') + '"' if any(c in text for c in ',"\n\r') else text

@@ -1,0 +1,120 @@
+"""Edge lists as SNAP distributes them: an edge a line, blanks or tabs between, comments with # (or %); and `.csv`."""
+
+from __future__ import annotations
+
+import logging
+import re
+from pathlib import Path
+from typing import Any, BinaryIO
+
+import numpy as np
+from numpy.typing import NDArray
+
+from static_graph.errors import FileError
+from static_graph.graphs import MOST, CsrGraph
+from static_graph.io.text import Edges, Grammar, Lines, TextFile
+
+log = logging.getLogger("static_graph.io")
+
+BLANKS = Grammar(comments="#%", row="<source> <target> [<weight>]")
+COMMAS = Grammar(comments="#%", row="<source>,<target>[,<weight>]", commas=True)
+
+_PROMISE = re.compile(r"^[#%]\s*Nodes:\s*(\d+)(?:\s+Edges:\s*(\d+))?", re.IGNORECASE)
+_LOOSE = 8  # ids up to so many times the number of ends are marked in a table, not sorted
+
+
+def read_edge_list(path: Path, threads: int | None = None) -> CsrGraph:
+    """The graph of an edge list; a third column is weights.
+
+    Nodes get the numbers 0, 1, ... in the order of their ids. If the ids are those numbers themselves, or are below the
+    number of nodes that a comment promises (`# Nodes: 5 Edges: 4`), that is all; else they are kept as labels.
+
+    Raises:
+        FileError: the first line that is wrong.
+    """
+    text = TextFile(path, threads)
+    return _graph(text, text.edges(BLANKS, weighted=None), threads)
+
+
+def read_csv(path: Path, threads: int | None = None) -> CsrGraph:
+    """The same with commas between; a first row that does not begin with a number is a heading."""
+    text = TextFile(path, threads)
+    for number, line, after in text.head():
+        if line and not line.startswith(tuple(COMMAS.comments)):
+            heading = not re.match(r"[-+]?\d", line)
+            edges = text.edges(COMMAS, weighted=None, **({"begin": after, "line": number} if heading else {}))
+            return _graph(text, edges, threads)
+    return _graph(text, text.edges(COMMAS, weighted=None), threads)
+
+
+def write_edge_list(file: BinaryIO, graph: CsrGraph) -> None:
+    """Writes the edges as SNAP does, with a head that keeps nodes without edges."""
+    weight = "" if graph.weights is None else "\tWeight"
+    file.write(f"# Nodes: {graph.nodes} Edges: {graph.edges}\n# FromNodeId\tToNodeId{weight}\n".encode())
+    for lines in Lines(graph.sources(), graph.targets, graph.weights, labels=whole_labels(graph), separator="\t"):
+        file.write(lines)
+
+
+def write_csv(file: BinaryIO, graph: CsrGraph) -> None:
+    """Writes the edges with commas between, below a heading."""
+    file.write(f"# Nodes: {graph.nodes} Edges: {graph.edges}\n".encode())
+    file.write(b"source,target\n" if graph.weights is None else b"source,target,weight\n")
+    for lines in Lines(graph.sources(), graph.targets, graph.weights, labels=whole_labels(graph), separator=","):
+        file.write(lines)
+
+
+def whole_labels(graph: CsrGraph) -> NDArray[np.int64] | None:
+    """The labels that an edge list can hold: whole numbers from 0, one a node, if each of them has an edge.
+
+    Raises:
+        ValueError: these labels cannot be kept; the end of a sentence that says why.
+    """
+    if graph.labels is None:
+        return None
+    if graph.labels.dtype != np.int64 or graph.labels.min(initial=0) < 0:
+        raise ValueError("its labels are not whole numbers from 0: drop them (labels=None), or use .npz")
+    return graph.labels
+
+
+def _graph(text: TextFile, edges: Edges, threads: int | None) -> CsrGraph:
+    promised = _promise(text)
+    if promised is not None and promised[1] is not None and promised[1] != len(edges.sources):
+        log.warning("%s promises %d edges, but holds %d", text.path, promised[1], len(edges.sources))
+    largest = max(int(edges.sources.max(initial=-1)), int(edges.targets.max(initial=-1)))
+    labels = None
+    sources, targets, nodes = edges.sources, edges.targets, largest + 1
+    if promised is not None and largest < promised[0] <= MOST:
+        nodes = promised[0]
+    else:
+        sources, targets, labels = _without_gaps(sources, targets, largest)
+        nodes = nodes if labels is None else len(labels)
+        if nodes > MOST:
+            raise FileError(f"names {nodes} nodes, more than the {MOST} that a graph can have", text.path)
+    return CsrGraph.from_edges(sources, targets, edges.weights, nodes, labels=labels, threads=threads)
+
+
+def _promise(text: TextFile) -> tuple[int, int | None] | None:
+    """The numbers of nodes and edges that a comment at the beginning says."""
+    for _, line, _ in text.head():
+        if line and not line.startswith(("#", "%")):
+            return None
+        if found := _PROMISE.match(line):
+            return int(found[1]), None if found[2] is None else int(found[2])
+    return None
+
+
+def _without_gaps(
+    sources: NDArray[Any], targets: NDArray[Any], largest: int
+) -> tuple[NDArray[Any], NDArray[Any], NDArray[np.int64] | None]:
+    """The ends by numbers without gaps, and the ids that had them; None where these are the same."""
+    if largest < _LOOSE * 2 * max(len(sources), 1):
+        named = np.zeros(largest + 1, bool)
+        named[sources] = named[targets] = True
+        if named.all():
+            return sources, targets, None
+        labels = np.flatnonzero(named)
+        numbers = np.cumsum(named, dtype=np.int32) - 1
+        return numbers[sources], numbers[targets], labels.astype(np.int64)
+    labels, both = np.unique(np.concatenate([sources, targets]), return_inverse=True)
+    both = both.astype(np.int32)
+    return both[: len(sources)], both[len(sources) :], labels.astype(np.int64)

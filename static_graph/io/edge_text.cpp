@@ -1,0 +1,309 @@
+// Edges in text files, one a line: `source target [weight]`, behind a prefix in some formats. Parsed by several threads;
+// written by one.
+//
+// A text is cut into chunks of a fixed size. The first pass counts the rows of each chunk (lines that are not blank and
+// no comment), so that the second can parse all chunks at once, each into its own part of the result. Neither the
+// result nor the fault that is reported, the first in the file, depends on the number of threads.
+//
+// Plain C interface, called through ctypes (static_graph/io/native.py mirrors the structs). No function throws or keeps
+// state.
+
+#include <algorithm>
+#include <atomic>
+#include <charconv>
+#include <cmath>
+#include <cstdint>
+#include <cstring>
+#include <exception>
+#include <limits>
+#include <memory>
+#include <new>
+#include <thread>
+#include <vector>
+
+extern "C" {
+
+// Where the rows of a text lie.
+struct GraphText {
+    const char *text;
+    int64_t size, chunk, chunks; // bytes, bytes, and how many
+    int64_t *offsets;            // chunk k holds the lines that begin from offsets[k] up to offsets[k + 1]
+    int64_t *rows, *lines;       // how many there are before chunk k; all three arrays have chunks + 1 places
+    int32_t comment, other_comment; // what comments begin with
+    int32_t commas;                 // whether commas lie between the fields, and blanks mean nothing
+    int32_t prefix;                 // the first field of each row, a letter; or 0
+    int32_t threads;
+};
+
+enum Weights : int32_t { NONE, INT32, INT64, FLOAT64 };
+
+// Where the edges of a text go.
+struct GraphEdges {
+    int64_t low, high; // the numbers that a node can have in the text; `low` becomes 0
+    int32_t wide;      // whether the results are int64, not int32
+    int32_t weights;   // NONE, INT64 or FLOAT64
+    void *sources, *targets, *weight;
+};
+
+// What is wrong with a line; static_graph/io/text.py has the sentences.
+enum Code : int32_t { FINE, TOO_FEW, TOO_MANY, NOT_WHOLE, NOT_REAL, TOO_LARGE, NO_NODE, NEGATIVE, NOT_FINITE, NO_PREFIX };
+
+struct GraphFault {
+    int32_t code, field;         // field 0 is the source
+    int64_t line, begin, end;    // 1-based; the bytes of the token
+    int64_t found;               // fields of the line, where they are too few or too many
+};
+
+// What is to be written: `prefix source separator target separator weight`.
+struct GraphLines {
+    const int32_t *sources, *targets;
+    const int64_t *labels; // what nodes are called; or null, and their numbers count
+    const void *weight;
+    int64_t base; // the number of the first node
+    int32_t weights, prefix, separator;
+};
+
+} // extern "C"
+
+namespace {
+
+constexpr int32_t INTERFACE = 1;
+
+bool is_blank(char c) { return c == ' ' || c == '\t' || c == '\r' || c == '\v' || c == '\f'; }
+
+const char *skip_blanks(const char *p, const char *end) {
+    while (p < end && is_blank(*p))
+        ++p;
+    return p;
+}
+
+const char *line_end(const char *p, const char *end) {
+    const void *found = p < end ? std::memchr(p, '\n', std::size_t(end - p)) : nullptr;
+    return found != nullptr ? static_cast<const char *>(found) : end;
+}
+
+bool is_row(const GraphText &text, const char *p, const char *end) {
+    p = skip_blanks(p, end);
+    return p < end && *p != text.comment && *p != text.other_comment;
+}
+
+// Calls work(0) to work(pieces - 1), each once, on up to `threads` threads, or fewer where the system gives no more.
+template <class Work> void share_out(int64_t pieces, int threads, const Work &work) {
+    std::atomic<int64_t> next{0};
+    const auto run = [&] {
+        for (int64_t k; (k = next.fetch_add(1)) < pieces;)
+            work(k);
+    };
+    std::vector<std::thread> others;
+    try {
+        while (int64_t(others.size()) + 1 < std::min<int64_t>(threads, pieces))
+            others.emplace_back(run);
+    } catch (const std::exception &) {
+    }
+    run();
+    for (std::thread &other : others)
+        other.join();
+}
+
+struct Token {
+    const char *begin, *end;
+};
+
+// The fields of a line, one after the other.
+struct Fields {
+    const char *p, *end;
+    bool commas, done = false;
+
+    bool next(Token &token) {
+        p = skip_blanks(p, end);
+        if (commas) {
+            if (done)
+                return false;
+            const char *comma = std::find(p, end, ',');
+            token = {p, comma};
+            while (token.end > token.begin && is_blank(token.end[-1]))
+                --token.end;
+            done = comma == end;
+            p = done ? end : comma + 1;
+            return true;
+        }
+        if (p == end)
+            return false;
+        token.begin = p;
+        while (p < end && !is_blank(*p))
+            ++p;
+        token.end = p;
+        return true;
+    }
+};
+
+// std::from_chars knows no plus sign.
+const char *skip_plus(Token token) {
+    const char *p = token.begin;
+    return token.end - p > 1 && *p == '+' && p[1] != '-' ? p + 1 : p;
+}
+
+Code parse_whole(Token token, int64_t &value) {
+    const auto result = std::from_chars(skip_plus(token), token.end, value);
+    if (result.ptr != token.end || result.ec == std::errc::invalid_argument)
+        return NOT_WHOLE;
+    return result.ec == std::errc() ? FINE : TOO_LARGE;
+}
+
+Code parse_real(Token token, double &value) {
+    const auto result = std::from_chars(skip_plus(token), token.end, value);
+    if (result.ptr != token.end || result.ec == std::errc::invalid_argument)
+        return NOT_REAL;
+    if (result.ec == std::errc())
+        return FINE;
+    long double beyond; // a number that is tiny is 0, or nearly so
+    const auto again = std::from_chars(skip_plus(token), token.end, beyond);
+    value = double(beyond);
+    return again.ec == std::errc() && std::isfinite(value) ? FINE : TOO_LARGE;
+}
+
+template <class T> void put(void *array, int64_t place, T value) { static_cast<T *>(array)[place] = value; }
+
+// Parses a row into its place of the results, or says what is wrong (all but the line).
+bool parse_row(const GraphText &text, const GraphEdges &edges, const char *begin, const char *end, int64_t row,
+               GraphFault &fault) {
+    Fields fields{begin, end, text.commas != 0};
+    Token token{begin, begin};
+    int32_t field = 0;
+    const auto fail = [&](Code code, int64_t found = 0) {
+        fault = {code, field, 0, token.begin - text.text, token.end - text.text, found};
+        return false;
+    };
+    if (text.prefix) {
+        fields.next(token);
+        if (token.end - token.begin != 1 || *token.begin != text.prefix)
+            return fail(NO_PREFIX);
+    }
+    for (; field < 2; ++field) {
+        int64_t node;
+        if (!fields.next(token))
+            return fail(TOO_FEW, field);
+        if (const Code code = parse_whole(token, node))
+            return fail(code);
+        if (node < edges.low || node > edges.high)
+            return fail(NO_NODE);
+        void *array = field == 0 ? edges.sources : edges.targets;
+        edges.wide ? put<int64_t>(array, row, node - edges.low) : put<int32_t>(array, row, int32_t(node - edges.low));
+    }
+    if (edges.weights != NONE) {
+        if (!fields.next(token))
+            return fail(TOO_FEW, field);
+        int64_t whole = 0;
+        double real = 0;
+        if (const Code code = edges.weights == INT64 ? parse_whole(token, whole) : parse_real(token, real))
+            return fail(code);
+        if (whole < 0 || real < 0)
+            return fail(NEGATIVE);
+        if (!std::isfinite(real))
+            return fail(NOT_FINITE);
+        edges.weights == INT64 ? put(edges.weight, row, whole) : put(edges.weight, row, real);
+        ++field;
+    }
+    Token extra;
+    if (!fields.next(extra))
+        return true;
+    token = extra;
+    int64_t found = field + 1;
+    while (fields.next(extra))
+        ++found;
+    return fail(TOO_MANY, found);
+}
+
+// What visit(line number within the chunk, begin, end) makes of each row of chunk k, until it returns false.
+template <class Visit> int64_t for_rows(const GraphText &text, int64_t k, const Visit &visit) {
+    const char *p = text.text + text.offsets[k], *end = text.text + text.offsets[k + 1];
+    int64_t line = 0;
+    while (p < end) {
+        const char *stop = line_end(p, end);
+        ++line;
+        if (is_row(text, p, stop) && !visit(line, p, stop))
+            break;
+        p = stop + 1;
+    }
+    return line;
+}
+
+constexpr int64_t LONGEST_LINE = 80; // a letter, two numbers of 64 bits, a shortest float64, and what lies between
+
+} // namespace
+
+extern "C" {
+
+int32_t graph_text_interface() { return INTERFACE; }
+
+// Fills offsets, rows and lines.
+void graph_text_index(const GraphText *text) {
+    const char *end = text->text + text->size;
+    for (int64_t k = 0; k <= text->chunks; ++k) {
+        const int64_t at = std::min(k * text->chunk, text->size);
+        text->offsets[k] = at == 0 || at == text->size
+                               ? at
+                               : std::min<int64_t>(line_end(text->text + at - 1, end) + 1 - text->text, text->size);
+    }
+    share_out(text->chunks, text->threads, [&](int64_t k) {
+        int64_t rows = 0;
+        text->lines[k + 1] = for_rows(*text, k, [&](int64_t, const char *, const char *) { return ++rows, true; });
+        text->rows[k + 1] = rows;
+    });
+    text->rows[0] = text->lines[0] = 0;
+    for (int64_t k = 0; k < text->chunks; ++k) {
+        text->rows[k + 1] += text->rows[k];
+        text->lines[k + 1] += text->lines[k];
+    }
+}
+
+// Parses all rows. Returns 0; 1 where `fault` says what is wrong; 2 without memory.
+int32_t graph_text_parse(const GraphText *text, const GraphEdges *edges, GraphFault *fault) {
+    std::unique_ptr<GraphFault[]> faults(new (std::nothrow) GraphFault[std::size_t(text->chunks)]());
+    if (!faults)
+        return 2;
+    share_out(text->chunks, text->threads, [&](int64_t k) {
+        int64_t row = text->rows[k];
+        for_rows(*text, k, [&](int64_t line, const char *begin, const char *end) {
+            const bool fine = parse_row(*text, *edges, begin, end, row++, faults[k]);
+            faults[k].line = fine ? 0 : text->lines[k] + line;
+            return fine;
+        });
+    });
+    for (int64_t k = 0; k < text->chunks; ++k)
+        if (faults[k].code != FINE) {
+            *fault = faults[k];
+            return 1;
+        }
+    return 0;
+}
+
+int64_t graph_text_longest_line() { return LONGEST_LINE; }
+
+// Writes the lines of the edges from `begin` up to, but without, `end`; returns where the text ends.
+int64_t graph_text_format(const GraphLines *lines, int64_t begin, int64_t end, char *out) {
+    char *p = out;
+    const auto number = [&](auto value) { p = std::to_chars(p, p + 32, value).ptr; };
+    const auto node = [&](int32_t v) { number(lines->labels != nullptr ? lines->labels[v] : v + lines->base); };
+    for (int64_t i = begin; i < end; ++i) {
+        if (lines->prefix) {
+            *p++ = char(lines->prefix);
+            *p++ = ' ';
+        }
+        node(lines->sources[i]);
+        *p++ = char(lines->separator);
+        node(lines->targets[i]);
+        if (lines->weights != NONE)
+            *p++ = char(lines->separator);
+        if (lines->weights == INT32)
+            number(static_cast<const int32_t *>(lines->weight)[i]);
+        else if (lines->weights == INT64)
+            number(static_cast<const int64_t *>(lines->weight)[i]);
+        else if (lines->weights == FLOAT64)
+            number(static_cast<const double *>(lines->weight)[i]);
+        *p++ = '\n';
+    }
+    return p - out;
+}
+
+} // extern "C"

@@ -1,0 +1,112 @@
+"""The native library that reads and writes edges in text files: `edge_text.cpp`, through ctypes.
+
+The structs here mirror those in the C++ file; `INTERFACE` is raised in both places when they change.
+"""
+
+from __future__ import annotations
+
+import ctypes
+from ctypes import POINTER, Structure, c_int32, c_int64, c_void_p
+from functools import cache
+from pathlib import Path
+
+from static_graph.errors import DeviceUnavailableError
+
+INTERFACE = 1
+
+LIBRARY = Path(__file__).with_name("_edge_text.so")
+
+# The enums of the C++ file, in their order.
+NO_WEIGHTS, INT32, INT64, FLOAT64 = range(4)
+TOO_FEW, TOO_MANY, NOT_WHOLE, NOT_REAL, TOO_LARGE, NO_NODE, NEGATIVE, NOT_FINITE, NO_PREFIX = range(1, 10)
+
+
+class Text(Structure):
+    """Where the rows of a text lie (`GraphText`)."""
+
+    _fields_ = (
+        ("text", c_void_p),
+        ("size", c_int64),
+        ("chunk", c_int64),
+        ("chunks", c_int64),
+        ("offsets", c_void_p),
+        ("rows", c_void_p),
+        ("lines", c_void_p),
+        ("comment", c_int32),
+        ("other_comment", c_int32),
+        ("commas", c_int32),
+        ("prefix", c_int32),
+        ("threads", c_int32),
+    )
+
+
+class Edges(Structure):
+    """Where the edges of a text go (`GraphEdges`)."""
+
+    _fields_ = (
+        ("low", c_int64),
+        ("high", c_int64),
+        ("wide", c_int32),
+        ("weights", c_int32),
+        ("sources", c_void_p),
+        ("targets", c_void_p),
+        ("weight", c_void_p),
+    )
+
+
+class Fault(Structure):
+    """What is wrong with a line (`GraphFault`)."""
+
+    _fields_ = (
+        ("code", c_int32),
+        ("field", c_int32),
+        ("line", c_int64),
+        ("begin", c_int64),
+        ("end", c_int64),
+        ("found", c_int64),
+    )
+
+
+class Lines(Structure):
+    """What is to be written (`GraphLines`)."""
+
+    _fields_ = (
+        ("sources", c_void_p),
+        ("targets", c_void_p),
+        ("labels", c_void_p),
+        ("weight", c_void_p),
+        ("base", c_int64),
+        ("weights", c_int32),
+        ("prefix", c_int32),
+        ("separator", c_int32),
+    )
+
+
+@cache
+def library() -> ctypes.CDLL:
+    """The loaded library, its functions typed.
+
+    Raises:
+        DeviceUnavailableError: it was not built, cannot be loaded, or belongs to another version.
+    """
+    if not LIBRARY.exists():
+        raise DeviceUnavailableError(
+            f"the native reader of edge lists is missing ({LIBRARY}); "
+            "install the package again with a C++17 compiler at hand (pip install .)"
+        )
+    try:
+        loaded = ctypes.CDLL(str(LIBRARY))
+        version = loaded.graph_text_interface()
+    except (OSError, AttributeError) as error:
+        raise DeviceUnavailableError(f"the native reader of edge lists cannot be loaded: {error}") from error
+    if version != INTERFACE:
+        raise DeviceUnavailableError(f"{LIBRARY} was built from another version; install the package again")
+    loaded.graph_text_index.argtypes = [POINTER(Text)]
+    loaded.graph_text_index.restype = None
+    loaded.graph_text_parse.argtypes = [POINTER(Text), POINTER(Edges), POINTER(Fault)]
+    loaded.graph_text_parse.restype = c_int32
+    loaded.graph_text_longest_line.argtypes = []
+    loaded.graph_text_longest_line.restype = c_int64
+    loaded.graph_text_format.argtypes = [POINTER(Lines), c_int64, c_int64, c_void_p]
+    loaded.graph_text_format.restype = c_int64
+    return loaded

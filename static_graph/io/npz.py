@@ -1,0 +1,64 @@
+"""The package's own binary file, an .npz of the arrays of a CsrGraph by their names; and scipy's, to be read."""
+
+from __future__ import annotations
+
+import zipfile
+import zlib
+from pathlib import Path
+from typing import Any, BinaryIO
+
+import numpy as np
+
+from static_graph.errors import FileError, GraphError
+from static_graph.graphs import CsrGraph
+from static_graph.io.system import system_reason
+
+VERSION = 1
+_VERSION_KEY = "static_graph_format"
+_FIELDS = ("offsets", "targets", "weights", "labels")
+
+
+def read_npz(path: Path) -> CsrGraph:
+    """The graph of a file of ours, or of one of `scipy.sparse.save_npz`.
+
+    Raises:
+        FileError: no .npz, a damaged one, one of a later version, or arrays that make no graph.
+    """
+    try:
+        loaded = np.load(path, allow_pickle=False)
+        if not isinstance(loaded, np.lib.npyio.NpzFile):
+            raise FileError("is a single array (.npy), not an .npz archive", path)
+        with loaded as archive:
+            if "indptr" in archive or "format" in archive:
+                return _read_scipy(path)
+            version = int(archive[_VERSION_KEY]) if _VERSION_KEY in archive else VERSION
+            if version > VERSION:
+                raise FileError(f"has version {version} of the format; up to {VERSION} can be read", path)
+            for name in _FIELDS[:2]:
+                if name not in archive:
+                    raise FileError(f"holds no array named {name}", path)
+            arrays: dict[str, Any] = {name: archive[name] for name in _FIELDS if name in archive}
+        return CsrGraph(**arrays)
+    except GraphError as error:
+        raise FileError(f"holds no valid graph: {error}", path) from error
+    except (OSError, MemoryError) as error:
+        raise FileError(f"cannot be read: {system_reason(error)}", path) from error
+    except (ValueError, TypeError, KeyError, EOFError, zipfile.BadZipFile, zlib.error, NotImplementedError) as error:
+        raise FileError(f"is damaged, or no .npz file: {error}", path) from error
+
+
+def write_npz(file: BinaryIO, graph: CsrGraph) -> None:
+    """Writes every array that is not None."""
+    arrays: dict[str, Any] = {_VERSION_KEY: np.array(VERSION)}
+    arrays |= {name: getattr(graph, name) for name in _FIELDS if getattr(graph, name) is not None}
+    if graph.labels is not None and graph.labels.dtype.kind == "O":
+        raise ValueError("its labels are objects of Python: use whole numbers or strings")
+    np.savez(file, **arrays)
+
+
+def _read_scipy(path: Path) -> CsrGraph:
+    try:
+        from scipy.sparse import load_npz
+    except ImportError:
+        raise FileError("was written by scipy, and scipy is not installed to read it", path) from None
+    return CsrGraph.from_scipy(load_npz(path))

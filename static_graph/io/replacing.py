@@ -1,0 +1,56 @@
+"""Writing a file so that no reader can take a half-written one for a whole one."""
+
+from __future__ import annotations
+
+import contextlib
+import os
+import stat
+from collections.abc import Callable
+from pathlib import Path
+from typing import BinaryIO
+
+from static_graph.errors import FileError
+from static_graph.io.system import system_reason
+
+TEMPORARY_PREFIX = ".static-graph-"
+
+
+def replace_file(path: Path, fill: Callable[[BinaryIO], None], *, overwrite: bool) -> None:
+    """Fills a file under a temporary name beside its own, brings it to the disk, and moves it into place.
+
+    Args:
+        path: the file; if it exists, it keeps its permissions.
+        fill: writes the content.
+        overwrite: whether it may exist already.
+
+    Raises:
+        FileError: nothing was changed, and no temporary file is left.
+    """
+    check_target(path, overwrite)
+    temporary = path.parent / f"{TEMPORARY_PREFIX}{os.urandom(8).hex()}.tmp"
+    try:
+        with temporary.open("xb") as file:
+            with contextlib.suppress(OSError):
+                os.fchmod(file.fileno(), stat.S_IMODE(path.stat().st_mode))
+            fill(file)
+            file.flush()
+            os.fsync(file.fileno())
+        temporary.replace(path)
+    except (OSError, MemoryError) as error:
+        raise FileError(f"cannot be written: {system_reason(error)}; nothing was changed", path) from error
+    finally:
+        with contextlib.suppress(OSError):
+            temporary.unlink()
+
+
+def check_target(path: Path, overwrite: bool) -> None:
+    """Raises FileError where a file cannot be put: no folder, a folder of that name, or a file that must stay."""
+    try:
+        if not path.parent.is_dir():
+            raise FileError(f"cannot be written: there is no folder {path.parent}", path)
+        if path.is_dir():
+            raise FileError("cannot be written: there is a folder of that name", path)
+        if not overwrite and os.path.lexists(path):
+            raise FileError("exists already, and may not be overwritten", path)
+    except (OSError, ValueError) as error:
+        raise FileError(f"cannot be written: {system_reason(error)}", path) from error

@@ -1,0 +1,255 @@
+"""A text file with an edge a line: read whole, unpacked where it is gzip, its edges parsed by the native library.
+
+A "row" is a line that is not blank and no comment. Every error names the file and the 1-based line.
+"""
+
+from __future__ import annotations
+
+import ctypes
+import gzip
+import zlib
+from collections.abc import Iterator
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from dmr.memory import available_threads
+from static_graph.errors import FileError
+from static_graph.graphs import MOST
+from static_graph.io import native
+from static_graph.io.system import system_reason
+
+CHUNK_BYTES = 1 << 18
+_GZIP = b"\x1f\x8b"
+_BYTE_ORDER_MARK = b"\xef\xbb\xbf"
+_SHOWN = 40  # characters of a token in a sentence
+
+
+@dataclass(frozen=True)
+class Grammar:
+    """How rows look.
+
+    Attributes:
+        comments: the characters that comments begin with, at most two.
+        commas: whether fields are separated by commas, not by blanks.
+        prefix: the letter that rows begin with, or none.
+        low, high: the numbers that nodes can have; `low` becomes node 0.
+        row: what a row should look like, for sentences.
+    """
+
+    comments: str
+    row: str
+    commas: bool = False
+    prefix: str = ""
+    low: int = 0
+    high: int = 2**63 - 1
+
+
+@dataclass(frozen=True)
+class Edges:
+    """(m,) sources and targets, int32 or int64, and (m,) weights, int64 or float64, or None."""
+
+    sources: NDArray[Any]
+    targets: NDArray[Any]
+    weights: NDArray[Any] | None
+
+
+class TextFile:
+    """A text in memory.
+
+    Raises:
+        FileError: it cannot be read, or is no text.
+    """
+
+    def __init__(self, path: Path, threads: int | None = None) -> None:
+        self.path = path
+        self._threads = available_threads() if threads is None else threads
+        try:
+            data = path.read_bytes()
+            if data.startswith(_GZIP):
+                data = gzip.decompress(data)
+        except (EOFError, gzip.BadGzipFile, zlib.error) as error:
+            raise FileError(f"is damaged: it cannot be unpacked ({error})", path) from error
+        except (OSError, MemoryError) as error:
+            raise FileError(f"cannot be read: {system_reason(error)}", path) from error
+        if data.startswith((b"\xff\xfe", b"\xfe\xff")):
+            raise FileError("is UTF-16 text; save it as plain text (ASCII or UTF-8)", path, 1)
+        self._start = len(_BYTE_ORDER_MARK) if data.startswith(_BYTE_ORDER_MARK) else 0
+        self._data = data
+
+    def head(self) -> Iterator[tuple[int, str, int]]:
+        """The lines from the first on: 1-based number, text, and where the next one begins."""
+        begin, number = self._start, 0
+        while begin < len(self._data):
+            end = self._data.find(b"\n", begin)
+            end = len(self._data) if end < 0 else end
+            number += 1
+            yield number, self._data[begin:end].decode("utf-8", "replace").strip(), end + 1
+            begin = end + 1
+
+    def fail(self, reason: str, line: int | None = None) -> FileError:
+        """The error that blames this file, or a line of it."""
+        return FileError(reason, self.path, line)
+
+    def edges(self, grammar: Grammar, *, weighted: bool | None, begin: int | None = None, line: int = 0) -> Edges:
+        """The edges of all rows.
+
+        Args:
+            grammar: how rows look.
+            weighted: whether they have weights; None looks whether the first one has.
+            begin: where the rows begin (default: at the start); line: how many lines are before.
+
+        Raises:
+            FileError: the first line that is wrong.
+        """
+        parse = _Parse(self._data, self._start if begin is None else begin, grammar, self._threads)
+        if parse.rows > MOST:
+            raise self.fail(f"holds {parse.rows} edges, more than the {MOST} that can be sorted")
+        if weighted is None:
+            weighted = parse.first_row_has(3)
+        wide = False
+        weights = native.INT64 if weighted else native.NO_WEIGHTS
+        while True:
+            edges, fault = parse.run(grammar, weights, wide)
+            if fault is None:
+                return edges
+            if fault.code == native.NO_NODE and not wide and parse.fits(grammar, fault):
+                wide = True
+            elif fault.code == native.NOT_WHOLE and fault.field == 2:
+                weights = native.FLOAT64  # from here on all of them are real
+            else:
+                raise self.fail(_sentence(fault, parse.token(fault), grammar, weighted), fault.line + line)
+
+
+class _Parse:
+    """The rows of a text, found once, and parsed as often as it takes to know what they hold."""
+
+    def __init__(self, data: bytes, begin: int, grammar: Grammar, threads: int) -> None:
+        self._library = native.library()
+        self._bytes = np.frombuffer(data, np.uint8)[begin:] if data else np.empty(0, np.uint8)
+        size = len(self._bytes)
+        chunks = -(-size // CHUNK_BYTES)
+        self._index = np.zeros((3, chunks + 1), np.int64)
+        self._text = native.Text(
+            text=self._bytes.ctypes.data,
+            size=size,
+            chunk=CHUNK_BYTES,
+            chunks=chunks,
+            offsets=self._index[0].ctypes.data,
+            rows=self._index[1].ctypes.data,
+            lines=self._index[2].ctypes.data,
+            comment=ord(grammar.comments[0]),
+            other_comment=ord(grammar.comments[-1]),
+            commas=grammar.commas,
+            prefix=ord(grammar.prefix or "\0"),
+            threads=threads,
+        )
+        self._library.graph_text_index(self._text)
+        self._commas, self._comments = grammar.commas, tuple(grammar.comments)
+        self.rows = int(self._index[1, -1])
+
+    def first_row_has(self, fields: int) -> bool:
+        """Whether the first row has so many fields, or more."""
+        chunk = int(np.searchsorted(self._index[1], 0, "right")) - 1
+        if self.rows == 0:
+            return False
+        text = self._bytes[self._index[0, chunk] : self._index[0, chunk + 1]].tobytes().decode("utf-8", "replace")
+        rows = (line for line in text.split("\n") if line.strip() and not line.lstrip().startswith(self._comments))
+        return len(next(rows, "").split("," if self._commas else None)) >= fields
+
+    def run(self, grammar: Grammar, weights: int, wide: bool) -> tuple[Edges, native.Fault | None]:
+        """The edges, or what is wrong."""
+        kind = np.int64 if wide else np.int32
+        sources, targets = np.empty(self.rows, kind), np.empty(self.rows, kind)
+        weight = None
+        if weights != native.NO_WEIGHTS:
+            weight = np.empty(self.rows, np.float64 if weights == native.FLOAT64 else np.int64)
+        out = native.Edges(
+            low=grammar.low,
+            high=grammar.high if wide else min(grammar.high, MOST),
+            wide=wide,
+            weights=weights,
+            sources=sources.ctypes.data,
+            targets=targets.ctypes.data,
+            weight=None if weight is None else weight.ctypes.data,
+        )
+        fault = native.Fault()
+        outcome = self._library.graph_text_parse(self._text, out, fault)
+        if outcome == 2:
+            raise MemoryError
+        return Edges(sources, targets, weight), fault if outcome == 1 else None
+
+    def token(self, fault: native.Fault) -> str:
+        """What a fault is about."""
+        return self._bytes[fault.begin : fault.end].tobytes().decode("utf-8", "replace")
+
+    def fits(self, grammar: Grammar, fault: native.Fault) -> bool:
+        """Whether a number that no node could have is one after all, with 64 bits."""
+        return MOST < int(self.token(fault)) <= grammar.high
+
+
+def _sentence(fault: native.Fault, token: str, grammar: Grammar, weighted: bool) -> str:
+    shown = repr(token if len(token) <= _SHOWN else token[:_SHOWN] + "...")
+    what = ("source", "target", "weight")[min(fault.field, 2)]
+    row = f"; a line should be {grammar.row}"
+    match fault.code:
+        case native.NO_PREFIX:
+            return f"begins with {shown}{row}"
+        case native.TOO_FEW:
+            return f"has no {what}{row}"
+        case native.TOO_MANY:
+            kind = "with a weight" if weighted else "without a weight, as the first one is"
+            return f"has {fault.found} fields, beginning with the surplus {shown}; the edges of this file are {kind}"
+        case native.NOT_WHOLE:
+            return f"{what} {shown} is not a whole number{row}"
+        case native.NOT_REAL:
+            return f"{what} {shown} is not a number{row}"
+        case native.TOO_LARGE:
+            return f"{what} {shown} is too large"
+        case native.NEGATIVE:
+            return f"weight {shown} is negative; distances need weights from 0"
+        case native.NOT_FINITE:
+            return f"weight {shown} is not finite"
+    nodes = f"from {grammar.low} to {grammar.high}" if grammar.high < 2**63 - 1 else f"from {grammar.low} on"
+    return f"{what} {shown} is no node; their numbers are {nodes}"
+
+
+class Lines:
+    """The text of edges, for a file."""
+
+    BATCH = 1 << 16  # edges
+
+    def __init__(
+        self,
+        sources: NDArray[np.int32],
+        targets: NDArray[np.int32],
+        weights: NDArray[Any] | None,
+        *,
+        labels: NDArray[np.int64] | None = None,
+        base: int = 0,
+        prefix: str = "",
+        separator: str = " ",
+    ) -> None:
+        kinds = {"int32": native.INT32, "int64": native.INT64, "float64": native.FLOAT64}
+        self._kept = (sources, targets, weights, labels)
+        self._count = len(sources)
+        self._lines = native.Lines(
+            sources=sources.ctypes.data,
+            targets=targets.ctypes.data,
+            labels=None if labels is None else labels.ctypes.data,
+            weight=None if weights is None else weights.ctypes.data,
+            base=base,
+            weights=native.NO_WEIGHTS if weights is None else kinds[weights.dtype.name],
+            prefix=ord(prefix or "\0"),
+            separator=ord(separator),
+        )
+
+    def __iter__(self) -> Iterator[memoryview]:
+        library = native.library()
+        buffer = ctypes.create_string_buffer(self.BATCH * library.graph_text_longest_line())
+        for begin in range(0, self._count, self.BATCH):
+            end = min(begin + self.BATCH, self._count)
+            yield memoryview(buffer)[: library.graph_text_format(self._lines, begin, end, buffer)]

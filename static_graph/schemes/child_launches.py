@@ -1,0 +1,72 @@
+"""Balance "child-launch": nodes of many edges have them relaxed by a kernel that the kernel launches (thesis, section
+4.3).
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from enum import IntEnum
+
+import numpy as np
+
+from static_graph.device_graph import DeviceGraph
+from static_graph.distances import DeviceDistances
+from static_graph.errors import OptionError
+from static_graph.schemes.outcome import Outcome
+from static_graph.schemes.rounds import RoundState, repeat_from_host
+
+PENDING = 2048  # launches that a device keeps pending if nobody asks for more
+
+
+class Children(IntEnum):
+    """`ChildEntry` of `cuda_src/graph/child_relaxation.cu`."""
+
+    RAN = 0
+    IN_PLACE = 1
+
+
+def run(
+    graph: DeviceGraph,
+    sources: Sequence[int],
+    *,
+    weighted: bool,
+    depth_limit: float | None = None,
+    threshold: int = 128,
+    most_children: int = PENDING,
+    atomic: bool = True,
+) -> Outcome:
+    """Relaxes all edges until nothing changes, those of large nodes by children.
+
+    The rounds are driven by the host. On a CPU a child is a call.
+
+    Args:
+        graph, sources, weighted, depth_limit: as for every scheme (`outcome.py`).
+        threshold: nodes of more edges launch a child (the thesis' best: 169 on its R-MAT graph, 128 on web-Stanford).
+        most_children: how many children a round may have. The device is asked to keep so many launches pending, and
+            gets no more than it says it can.
+        atomic: relax by an atomic minimum; else by plain stores.
+
+    Returns:
+        The outcome. Its figures: children, as they counted themselves; in_place, how many nodes above the threshold
+        were relaxed in place because a child could not be launched.
+
+    Raises:
+        OptionError: a negative threshold or number of children.
+    """
+    if threshold < 0 or most_children < 0:
+        raise OptionError(f"threshold = {threshold}, most_children = {most_children}: neither can be negative")
+    device = graph.device
+    most = min(most_children, device.allow_children(most_children))
+    distances = DeviceDistances(graph, sources, weighted=weighted, limit=depth_limit)
+    state, children = RoundState.on(device), device.zeros(len(Children), np.int64)
+
+    def one_round() -> None:
+        device.launch(
+            "relax_by_children", graph.nodes, graph.csr, distances.packed, int(atomic), threshold, most,
+            state.progress, state.cursors, state.relaxed, children,
+        )  # fmt: skip
+        state.end_round()
+
+    repeated, counted = repeat_from_host(device, state.stop, one_round), children.download()
+    figures = {"children": int(counted[Children.RAN]), "in_place": int(counted[Children.IN_PLACE])}
+    return state.outcome(distances, repeated, figures)

@@ -1,0 +1,128 @@
+"""Rounds that follow each other until one changes nothing: on the device, or with the host asking after each.
+
+The thesis copies `changed` to the host after each round (Algorithm 1). Here rounds are recorded once, as a sequence
+that starts itself again, where the device admits it: a path of 100,000 nodes has as many rounds, each shorter than the
+host's question would take.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from dataclasses import dataclass
+from enum import IntEnum
+from time import perf_counter
+
+import numpy as np
+
+from dmr.memory import Device, DeviceArray
+from static_graph.distances import DeviceDistances
+from static_graph.schemes.outcome import Outcome
+
+STRIPES = 4096  # STRIPES of cuda_src/graph/lanes.cuh
+TEAM_SIZE = 256  # TEAM_SIZE of cuda_src/portable.cuh
+
+
+class Entry(IntEnum):
+    """`RoundEntry` of `cuda_src/graph/rounds.cuh`."""
+
+    CHANGED = 0
+    ROUNDS = 1
+    STOP = 2
+    DEFERRED = 3
+
+
+class Cursor(IntEnum):
+    """`RoundCursor` of `cuda_src/graph/rounds.cuh`."""
+
+    TAKEN = 0
+    TICKETS = 1
+
+
+@dataclass(frozen=True)
+class RoundState:
+    """What the kernels of a round write.
+
+    Attributes:
+        progress: int32, by `Entry`; cursors: int64, by `Cursor`.
+        relaxed: (STRIPES,) int64, whose sum is the number of edges looked at.
+    """
+
+    progress: DeviceArray
+    cursors: DeviceArray
+    relaxed: DeviceArray
+
+    @classmethod
+    def on(cls, device: Device) -> RoundState:
+        """A new one: nothing done."""
+        return cls(
+            device.zeros(len(Entry), np.int32), device.zeros(len(Cursor), np.int64), device.zeros(STRIPES, np.int64)
+        )
+
+    def end_round(self) -> None:
+        """Launches the last kernel of a round."""
+        self.progress.device.launch("end_relaxation", 1, self.progress, self.cursors)
+
+    @property
+    def stop(self) -> DeviceArray:
+        """(1,): 1 where no further round is to come."""
+        return self.progress[Entry.STOP : Entry.STOP + 1]
+
+    def outcome(self, distances: DeviceDistances, repeated: Repeated, figures: dict[str, int] | None = None) -> Outcome:
+        """What the rounds came to; waits for them."""
+        rounds = int(self.progress.download()[Entry.ROUNDS])
+        edges = int(self.relaxed.download().sum())
+        return Outcome(distances, rounds, edges, rounds * repeated.launches, repeated.seconds, figures or {})
+
+
+@dataclass(frozen=True)
+class Repeated:
+    """What a repetition took.
+
+    Attributes:
+        seconds: of all rounds, their recording apart; launches: kernels of one round.
+    """
+
+    seconds: float
+    launches: int
+
+
+def repeat(device: Device, stop: DeviceArray, one_round: Callable[[], None]) -> Repeated:
+    """Has the device repeat what `one_round` launches.
+
+    Args:
+        device: the device.
+        stop: (1,) int32, which a kernel of the round sets when there is to be no further one.
+        one_round: launches the kernels of a round, and does nothing else.
+    """
+    launches = 0
+
+    def counted_round() -> None:
+        nonlocal launches
+        before = sum(device.launches.values())
+        one_round()
+        launches = sum(device.launches.values()) - before
+
+    with device.rehearsal():
+        one_round()
+    loop = device.loop(counted_round, stop)
+    device.synchronize()
+    begun = perf_counter()
+    loop.run()
+    device.synchronize()
+    return Repeated(perf_counter() - begun, launches)
+
+
+def repeat_from_host(device: Device, stop: DeviceArray, one_round: Callable[[], None]) -> Repeated:
+    """The same, with the host asking after each round: for what no recorded sequence may hold.
+
+    Kernels that launch kernels are such: a CUDA graph that is launched from the device takes none.
+    """
+    with device.rehearsal():
+        one_round()
+    device.synchronize()
+    before, begun = sum(device.launches.values()), perf_counter()
+    one_round()
+    launches = sum(device.launches.values()) - before
+    while not stop.download()[0]:
+        one_round()
+    return Repeated(perf_counter() - begun, launches)

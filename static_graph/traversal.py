@@ -1,0 +1,260 @@
+"""Breadth-first search and shortest paths, by any scheme."""
+
+from __future__ import annotations
+
+import operator
+from collections.abc import Sequence
+from importlib import import_module
+from time import perf_counter
+from typing import Any, Literal, NamedTuple
+
+from dmr.memory import open_device
+from static_graph.device_graph import DeviceGraph
+from static_graph.errors import GraphError, OptionError
+from static_graph.graphs import CsrGraph
+from static_graph.parents import find_parents
+from static_graph.results import Traversal
+from static_graph.schemes.outcome import Outcome
+
+Sources = int | Sequence[int]
+
+
+class Scheme(NamedTuple):
+    """Where a scheme is, which options it has, and what it is told beside them."""
+
+    module: str
+    options: frozenset[str] = frozenset()
+    told: tuple[tuple[str, str], ...] = ()
+
+
+def _scheme(module: str, *options: str, **told: str) -> Scheme:
+    return Scheme(f"static_graph.{module}", frozenset(options), tuple(told.items()))
+
+
+SCHEMES = {
+    "none": _scheme("schemes.fixed_point", "atomic"),
+    "split": _scheme("schemes.node_splitting", "mda", "atomic"),
+    "child-launch": _scheme("schemes.child_launches", "threshold", "atomic"),
+    "warp": _scheme("schemes.virtual_warps", "warp_size", "chunk", "defer"),
+    "hierarchical": _scheme("schemes.collapse", strategy="hierarchical"),
+    "collapse-local": _scheme("schemes.collapse", strategy="collapse-local"),
+    "collapse-global": _scheme("schemes.collapse", strategy="collapse-global"),
+}
+FASTEST = {
+    False: _scheme("frontiers.direction_optimising", "turned"),
+    True: _scheme("frontiers.near_far", "delta"),
+}
+BALANCES = ("auto", *SCHEMES)
+
+
+def upload(graph: CsrGraph, device: str = "auto", threads: int | None = None) -> DeviceGraph:
+    """Puts a graph on a device, for any number of traversals.
+
+    Args:
+        graph: the graph.
+        device: "auto" (a GPU where one works, else the CPU), "cpu", "cuda", "cuda:1", ...
+        threads: CPU threads (default: all cores).
+
+    Raises:
+        DeviceUnavailableError, OutOfMemoryError: it is not there, or too small.
+    """
+    return DeviceGraph.upload(graph, open_device(device, threads))
+
+
+def bfs(
+    graph: CsrGraph | DeviceGraph,
+    source: Sources,
+    *,
+    balance: str = "auto",
+    mda: int | Literal["auto"] | None = None,
+    threshold: int | None = None,
+    warp_size: int | None = None,
+    chunk: int | None = None,
+    defer: int | None = None,
+    atomic: bool | None = None,
+    parents: bool = False,
+    depth_limit: int | None = None,
+    device: str = "auto",
+    threads: int | None = None,
+) -> Traversal:
+    """Breadth-first search: how many edges the shortest path to each node has. Every scheme gives the same distances.
+
+    The default goes by a frontier. Where the graph is on a device already (`upload`), it may also find a level from the
+    nodes that are not reached yet, by the edges turned round: these are made at the first search, and kept.
+
+    Args:
+        graph: a graph, or one that is on a device.
+        source: a node, or several, which are all at distance 0.
+        balance: "auto", or a scheme of the papers: "none" (fixed point, thesis, Algorithm 1), "split" (node splitting,
+            section 4.2), "child-launch" (section 4.3), "warp" (virtual warps, Maximum Warp), "hierarchical",
+            "collapse-local", "collapse-global" (Graph algorithms on manycores).
+        mda: of "split": the maximum degree allowed; by default that of the histogram (section 4.2.1), "auto".
+        threshold: of "child-launch": nodes of more edges launch a child.
+        warp_size: of "warp": lanes of a virtual warp: 1, 2, 4, 8, 16 or 32.
+        chunk: of "warp": nodes that a warp takes from the work queue at a time; by default they are handed out before.
+        defer: of "warp": nodes of more edges are left to whole blocks.
+        atomic: of "none", "split" and "child-launch": whether edges are relaxed by an atomic minimum (the default).
+        parents: whether the tree of shortest paths is wanted, too.
+        depth_limit: nodes that are more edges away count as not reached.
+        device, threads: as for `upload`; only for a graph that is not on a device.
+
+    Returns:
+        The distances, and what happened.
+
+    Raises:
+        OptionError: an option that cannot be, or that the scheme does not have.
+        GraphError: a source that the graph does not have.
+        DeviceUnavailableError, OutOfMemoryError: no such device, or it is too small.
+    """
+    options = {
+        "mda": mda, "threshold": threshold, "warp_size": warp_size, "chunk": chunk, "defer": defer, "atomic": atomic
+    }  # fmt: skip
+    if depth_limit is not None and operator.index(depth_limit) < 0:
+        raise OptionError(f"depth_limit = {depth_limit}: no node is fewer than 0 edges away")
+    return _traverse(graph, source, balance, options, False, depth_limit, parents, device, threads)
+
+
+def sssp(
+    graph: CsrGraph | DeviceGraph,
+    source: Sources,
+    *,
+    balance: str = "auto",
+    mda: int | Literal["auto"] | None = None,
+    threshold: int | None = None,
+    warp_size: int | None = None,
+    chunk: int | None = None,
+    defer: int | None = None,
+    atomic: bool | None = None,
+    delta: float | None = None,
+    parents: bool = False,
+    distance_limit: float | None = None,
+    device: str = "auto",
+    threads: int | None = None,
+) -> Traversal:
+    """Shortest paths from one node, or the nearest of several, by the sum of the weights.
+
+    Sums of whole weights are exact. A sum of floats is rounded edge by edge from the source on, and the least of these
+    sums over all paths is the distance: every scheme gives the same bits.
+
+    Args:
+        graph, source, balance, mda, threshold, warp_size, chunk, defer, atomic, parents: as for `bfs`.
+        delta: of "auto": by how much the bound of what is near is raised; by default by mean weight and degree.
+        distance_limit: nodes that are further away count as not reached.
+        device, threads: as for `bfs`.
+
+    Returns:
+        The distances, and what happened.
+
+    Raises:
+        OptionError: an option that cannot be, or that the scheme does not have.
+        GraphError: a source that the graph does not have; a graph without weights, or with weights so large that a
+            distance may not fit 64 bits.
+        DeviceUnavailableError, OutOfMemoryError: no such device, or it is too small.
+    """
+    options = {
+        "mda": mda, "threshold": threshold, "warp_size": warp_size, "chunk": chunk, "defer": defer, "atomic": atomic,
+        "delta": delta,
+    }  # fmt: skip
+    if distance_limit is not None and not distance_limit >= 0:
+        raise OptionError(f"distance_limit = {distance_limit}: no distance is below 0")
+    if delta is not None and not 0 < delta < float("inf"):
+        raise OptionError(f"delta = {delta}: it must be above 0")
+    return _traverse(graph, source, balance, options, True, distance_limit, parents, device, threads)
+
+
+def _traverse(
+    graph: CsrGraph | DeviceGraph,
+    source: Sources,
+    balance: str,
+    options: dict[str, Any],
+    weighted: bool,
+    limit: float | None,
+    parents: bool,
+    device: str,
+    threads: int | None,
+) -> Traversal:
+    scheme = _find_scheme(balance, weighted)
+    given = {name: value for name, value in options.items() if value is not None}
+    for name in given:
+        if name not in scheme.options:
+            raise OptionError(f"{name} is no option of balance = {balance!r}{_those_of(scheme)}")
+    sources = checked_sources(source, graph.nodes)
+    clock = _Clock()
+    if isinstance(graph, DeviceGraph):
+        if device != "auto" or threads is not None:
+            raise OptionError(f"the graph is on {graph.device.description} already: leave device and threads out")
+        on_device = graph
+    else:
+        on_device = upload(graph, device, threads)
+        clock.phase("upload")
+        if "turned" in scheme.options:
+            given["turned"] = False  # to turn the edges takes longer than a search
+    run = import_module(scheme.module).run
+    outcome: Outcome = run(on_device, sources, weighted=weighted, depth_limit=limit, **dict(scheme.told), **given)
+    clock.phase("prepare", less=outcome.seconds)
+    clock.seconds["rounds"] = outcome.seconds
+    tree = None
+    if parents:
+        tree = find_parents(on_device, sources, outcome.distances, weighted=weighted)
+        clock.phase("parents")
+    distances = outcome.distances.download()
+    clock.phase("download")
+    where = on_device.device
+    return Traversal(
+        distances=distances,
+        parents=tree,
+        sources=tuple(sources),
+        balance=balance,
+        device=where.name,
+        threads=where.threads,
+        rounds=outcome.rounds,
+        edges_followed=outcome.relaxed,
+        launches=outcome.launches,
+        seconds=clock.seconds,
+        figures=outcome.figures,
+    )
+
+
+def _find_scheme(balance: str, weighted: bool) -> Scheme:
+    if balance == "auto":
+        return FASTEST[weighted]
+    if balance not in SCHEMES:
+        raise OptionError(f"balance = {balance!r}: it is one of {', '.join(BALANCES)}")
+    return SCHEMES[balance]
+
+
+def _those_of(scheme: Scheme) -> str:
+    public = sorted(scheme.options - {"turned"})
+    return f", which has {' and '.join(public)}" if public else ", which has none"
+
+
+def checked_sources(source: Sources, nodes: int) -> list[int]:
+    """The sources as a list of nodes.
+
+    Raises:
+        GraphError: there is none, though there are nodes, or one that the graph does not have.
+    """
+    try:
+        given = [operator.index(source)]  # type: ignore[arg-type]
+    except TypeError:
+        given = [operator.index(node) for node in source]  # type: ignore[union-attr]
+    if not given and nodes:
+        raise GraphError("at least one source is needed")
+    for node in given:
+        if not 0 <= node < nodes:
+            there = f"the {nodes} nodes are 0 to {nodes - 1}" if nodes else "there are no nodes"
+            raise GraphError(f"no path can begin at node {node}: {there}")
+    return given
+
+
+class _Clock:
+    """The seconds of phases that follow each other."""
+
+    def __init__(self) -> None:
+        self.seconds: dict[str, float] = {}
+        self._begun = perf_counter()
+
+    def phase(self, name: str, less: float = 0.0) -> None:
+        now = perf_counter()
+        self.seconds[name] = max(now - self._begun - less, 0.0)
+        self._begun = now

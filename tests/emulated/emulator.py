@@ -1,0 +1,128 @@
+"""A GPU's threads, on one thread of a CPU: what nvcc would compile of the kernels, compiled by the C++ compiler.
+
+Barriers, shuffles and atomics are those of `device.hpp`; threads take turns in a random order. So a barrier that not
+all threads come to, lanes that wait for others in vain, and results that hang on an order are found without a GPU. What
+a GPU's memory does beyond that is not emulated: the tests marked `gpu` are for that.
+"""
+
+from __future__ import annotations
+
+import ctypes
+import re
+import shutil
+import struct
+import subprocess
+from pathlib import Path
+
+from dmr.memory.arrays import TEAM_SIZE, DeviceCount, Loop, bound_of
+from dmr.memory.host.device import HostDevice
+from dmr.memory.signatures import source_folder
+
+HERE = Path(__file__).resolve().parent
+BLOCK, MOST_BLOCKS = 128, 3  # few blocks, so that threads stride
+FLAGS = ("-std=c++17", "-O1", "-g1", "-fPIC", "-ffp-contract=off", "-w")
+
+# What only nvcc understands: (file, text, text in its place).
+REPLACED = (
+    ("portable.cuh", 'asm volatile("mov.u64 %0, %globaltimer;" : "=l"(now));', "now = emulated::clock();"),
+    ("portable.cuh", "{ return *const_cast<const volatile T *>(place); }",
+     "{ emulated::perhaps_others(); return *const_cast<const volatile T *>(place); }"),
+    ("portable.cuh", "{ *const_cast<volatile T *>(place) = value; }",
+     "{ emulated::perhaps_others(); *const_cast<volatile T *>(place) = value; }"),
+    ("graph/lanes.cuh", 'asm volatile("mov.u32 %0, %smid;" : "=r"(number));', "number = blockIdx.x;"),
+)  # fmt: skip
+CHILD = re.compile(r"#define LAUNCH_CHILD\(kernel, begin, end, \.\.\.\).*?\n(?=constexpr|struct|#define)", re.DOTALL)
+CHILD_CALL = """#define LAUNCH_CHILD(kernel, begin, end, ...) \\
+    emulated::run_child([&] { kernel(begin, Count{nullptr, end}, __VA_ARGS__); })
+"""
+
+
+def build(folder: Path, compiler: str, sources: list[str]) -> ctypes.CDLL:
+    """Compiles some `.cu` files of `cuda_src` (their paths there) into a library of emulated kernels."""
+    copied = folder / "cuda_src"
+    shutil.copytree(source_folder(), copied)
+    for name, text, instead in REPLACED:
+        _replace(copied / name, text, instead)
+    portable = copied / "portable.cuh"
+    changed, count = CHILD.subn(lambda _: CHILD_CALL, portable.read_text(), count=1)
+    assert count == 1, "LAUNCH_CHILD is not where it was"
+    portable.write_text(changed)
+    wrappers = [HERE / "threads.cpp"]
+    for source in sources:
+        wrappers.append(folder / (Path(source).stem + ".cpp"))
+        wrappers[-1].write_text(_wrapped(copied / source))
+    objects = [folder / f"{wrapper.stem}.o" for wrapper in wrappers]
+    for wrapper, made in zip(wrappers, objects, strict=True):
+        _run(compiler, *FLAGS, "-I", HERE, "-I", copied, "-c", wrapper, "-o", made)
+    library = folder / "emulated.so"
+    _run(compiler, "-shared", *objects, "-o", library)
+    return ctypes.CDLL(str(library))
+
+
+def _replace(path: Path, text: str, instead: str) -> None:
+    whole = path.read_text()
+    assert whole.count(text) == 1, f"{path.name} has no longer, or more than once: {text}"
+    path.write_text(whole.replace(text, instead))
+
+
+def _wrapped(source: Path) -> str:
+    """A source of C++ that includes a `.cu` file, and a function to launch each of its kernels."""
+    kernels = re.findall(r"^(?:CROWDED_)?(?:GRID_)?(?:TEAM_)?KERNEL\((\w+),", source.read_text(), re.MULTILINE)
+    launchers = "".join(
+        f'extern "C" void emulated_{name}(unsigned blocks, unsigned threads, const std::uint64_t *slots) {{\n'
+        f"    emulated::launch({name}, blocks, threads, slots);\n}}\n"
+        for name in kernels
+    )
+    return f'#include "device.hpp"\n#include "{source}"\n{launchers}'
+
+
+def _run(*command: str | Path) -> None:
+    done = subprocess.run([*map(str, command)], capture_output=True, text=True, check=False)
+    assert done.returncode == 0, done.stderr[-4000:]
+
+
+class Repetition(Loop):
+    """A sequence of launches, by the host."""
+
+    def __init__(self, body, stop):
+        self._body, self._stop = body, stop
+
+    def run(self):
+        """Runs it to its end."""
+        self._body()
+        while not self._stop.download()[0]:
+            self._body()
+
+
+class EmulatedDevice(HostDevice):
+    """Main memory, and kernels as a GPU would run them. A grid whose blocks wait for each other has one."""
+
+    launches_children = True
+    most_pieces = 1024  # as CudaDevice's
+
+    def __init__(self, library: ctypes.CDLL) -> None:
+        super().__init__(1)
+        self.threads = 0  # as CudaDevice's
+        self._library = library
+
+    def looked_up(self, number):
+        """Where the number lies, or none, and the number."""
+        return (number.place.pointer, 0) if isinstance(number, DeviceCount) else (0, number)
+
+    def foreseen(self, number):
+        """Its bound."""
+        return bound_of(number)
+
+    def loop(self, body, stop):
+        """As `Device.loop`; nothing is recorded."""
+        return Repetition(body, stop)
+
+    def _run(self, signature, count, values):
+        threads = TEAM_SIZE if signature.team else BLOCK
+        bound = bound_of(count)
+        blocks = 1 if signature.grid else min(bound if signature.team else -(-bound // threads), MOST_BLOCKS)
+        slots = struct.pack("<qQq", 0, *self.looked_up(count))
+        for letter, value in zip(signature.letters, values, strict=True):
+            slots += struct.pack(f"<{'Q' if letter == 'P' else letter}", value).ljust(8, b"\0")
+        launch = getattr(self._library, f"emulated_{signature.name}")
+        launch(blocks, threads, ctypes.create_string_buffer(slots))

@@ -1,0 +1,47 @@
+"""Runs every kernel of `static_graph` on small inputs, for kernels.py. Each part of the package has a function here."""
+
+from __future__ import annotations
+
+import hashlib
+from itertools import chain
+
+import numpy as np
+
+from static_graph import CsrGraph, generate_random, generate_rmat, with_random_weights
+
+
+def digest(*arrays):
+    """The bits of some arrays in short."""
+    return hashlib.sha256(b"".join(np.ascontiguousarray(array).tobytes() for array in arrays)).hexdigest()[:16]
+
+
+def graph_digest(graph):
+    """The bits of a graph in short."""
+    return digest(*(array for array in (graph.offsets, graph.targets, graph.weights) if array is not None))
+
+
+def building():
+    """(what was run, digest) of graphs built of edges, at the borders of tiles and of groups of nodes."""
+    random = np.random.default_rng(4)
+    for nodes, edges, threads in ((1, 3, 1), (15, 0, 3), (16, 4096, 3), (17, 4097, 1), (300, 9000, 3), (70_000, 20, 3)):
+        sources, targets = random.integers(0, nodes, (2, edges))
+        for weights in (None, random.integers(0, 9, edges), random.integers(0, 2**40, edges), random.random(edges)):
+            graph = CsrGraph.from_edges(sources, targets, weights, nodes, threads=threads)
+            yield ["rows", nodes, edges, str(graph)], graph_digest(graph) + graph_digest(graph.reversed())
+
+
+def generation():
+    """(what was run, digest) of random graphs, with every option."""
+    for nodes, threads in ((1, 1), (2, 3), (37, 3), (1000, 1)):
+        options = {"device": "cpu", "threads": threads}
+        rmat = generate_rmat(nodes, 5000, permute=True, weights=9, **options)
+        more = generate_rmat(nodes + 1, 5000, preset="graph500", self_loops=False, duplicates=False, **options)
+        plain = generate_random(nodes, 5000, seed=2**64 - 1, **options)
+        loopless = generate_random(nodes + 1, 5000, self_loops=False, **options)
+        weighted = with_random_weights(plain, 2**31 - 1, threads=threads)
+        yield ["random graphs", nodes], [graph_digest(graph) for graph in (rmat, more, plain, loopless, weighted)]
+
+
+def runs(device):
+    """All of them; `device` is a CPU with several threads."""
+    return chain(building(), generation())

@@ -1,0 +1,211 @@
+"""`python -m static_graph`: info and generate, their errors, exit codes and outputs."""
+
+from __future__ import annotations
+
+import json
+import os
+import subprocess
+import sys
+from pathlib import Path
+
+import numpy as np
+import pytest
+
+from static_graph import CsrGraph, read, write
+from static_graph.cli import main
+from static_graph.cli.arguments import build_parser
+
+ROOT = Path(__file__).resolve().parent.parent
+
+
+def run(capsys, *words):
+    """The exit code, stdout and stderr of a command."""
+    code = main([str(word) for word in words])
+    out, err = capsys.readouterr()
+    return code, out, err
+
+
+def process(*words, **more):
+    environment = {**os.environ, "PYTHONPATH": str(ROOT)}
+    command = [sys.executable, "-m", "static_graph", *map(str, words)]
+    return subprocess.run(command, capture_output=True, text=True, env=environment, timeout=60, **more)
+
+
+@pytest.fixture
+def graph_file(tmp_path):
+    path = tmp_path / "g.txt"
+    path.write_text("10 20 3\n10 30 4\n10 10 5\n30 20 0\n")
+    return path
+
+
+def test_info_for_people(graph_file, capsys):
+    code, out, err = run(capsys, "info", graph_file, "--mda", "2")
+    assert (code, err) == (0, "")
+    lines = [line.split() for line in out.splitlines() if line.strip()]
+    assert lines[0] == [str(graph_file)]
+    for line in (
+        "nodes 3 (their ids have gaps)",
+        "edges 4",
+        "weights int32, 0 to 5",
+        "self loops 1",
+        "isolated nodes 0",
+        "automatic MDA 1",
+        "split at MDA 2 4 nodes, 1 of them extra",
+        "out-degree 0 1.333 3 10 1.556 1",
+        "in-degree 1 1.333 2 20 0.2222 0",
+    ):
+        assert line.split() in lines
+
+
+def test_info_for_programs(graph_file, capsys):
+    code, out, _ = run(capsys, "info", graph_file, "--json", "--mda", "auto")
+    found = json.loads(out)
+    assert code == 0
+    assert (found["nodes"], found["edges"], found["self_loops"], found["labels"]) == (3, 4, 1, True)
+    assert found["weights"] == {"dtype": "int32", "minimum": 0, "maximum": 5}
+    assert found["out_degree"]["largest"] == 10 and found["out_degree"]["maximum"] == 3
+    assert found["histogram"] == [1, 0, 0, 1, 0, 0, 0, 0, 0, 1]
+    assert found["split"] == {"mda": 1, "nodes": 5, "extra_nodes": 2}
+
+
+@pytest.mark.parametrize("graph", [CsrGraph([0], []), CsrGraph([0, 0], []), CsrGraph([0, 0], [], np.empty(0))])
+def test_info_of_nearly_nothing(graph, tmp_path, capsys):
+    write(tmp_path / "g.npz", graph)
+    for more in ([], ["--json"], ["--mda", "auto"]):
+        assert run(capsys, "info", tmp_path / "g.npz", *more)[0] == 0
+
+
+def test_info_draws(graph_file, tmp_path, capsys):
+    pytest.importorskip("matplotlib")
+    picture = tmp_path / "a.png"
+    assert run(capsys, "info", graph_file, "--plot", picture, "--mda", "2")[0] == 0
+    assert picture.read_bytes().startswith(b"\x89PNG")
+    code, out, err = run(capsys, "info", graph_file, "--plot", picture)
+    assert (code, out) == (1, "") and "exists already" in err
+    assert run(capsys, "info", graph_file, "--plot", picture, "-f")[0] == 0
+
+
+def test_generate_rmat(tmp_path, capsys):
+    out = tmp_path / "r.gr"
+    words = ("generate", "rmat", "1e3", "8_000", "-o", out, "--preset", "thesis", "--weights", "100", "--seed", "7")
+    code, text, err = run(capsys, *words, "--device", "cpu", "--threads", "2", "--json")
+    found = json.loads(text)
+    assert code == 0 and f"wrote {out}" in err
+    assert (found["nodes"], found["edges"], found["preset"], found["seed"]) == (1000, 8000, "thesis", 7)
+    graph = read(out)
+    assert (graph.nodes, graph.edges, int(graph.weights.max())) == (1000, 8000, 100)
+    before = out.read_bytes()
+    code, _, err = run(capsys, *words)
+    assert code == 1 and "exists already" in err and out.read_bytes() == before
+    code, text, err = run(capsys, *words, "-f", "--quiet")
+    assert (code, text, err) == (0, "", "") and out.read_bytes() == before
+
+
+def test_generate_random_with_options(tmp_path, capsys):
+    out = tmp_path / "r.npz"
+    code, _, _ = run(capsys, "generate", "random", 50, 4000, "-o", out, "--no-self-loops", "--no-duplicates")
+    graph = read(out)
+    assert code == 0 and graph.nodes == 50 and 1500 < graph.edges < 50 * 49
+    assert (graph.sources() != graph.targets).all()
+    assert len(set(zip(graph.sources().tolist(), graph.targets.tolist(), strict=True))) == graph.edges
+
+
+def test_generate_with_parameters_of_ones_own(tmp_path, capsys):
+    out = tmp_path / "r.npz"
+    words = ("--probabilities", 0, 0, 0, 1, "--noise", 0, "--halving", "even", "--permute")
+    assert run(capsys, "generate", "rmat", 8, 100, "-o", out, *words)[0] == 0
+    graph = read(out)
+    assert graph.out_degrees.max() == 100 and (graph.sources() == graph.targets).all()
+
+
+@pytest.mark.parametrize(
+    ("words", "code", "said"),
+    [
+        (["info", "none.txt"], 1, "none.txt: does not exist"),
+        (["info", "bad.txt"], 1, "bad.txt:2: target 'x' is not a whole number"),
+        (["info", "bad.txt", "--plot", "a.jpg"], 1, "pictures are written as .png"),
+        (["info"], 2, "required: GRAPH"),
+        (["info", "bad.txt", "--mda", "0"], 2, "'0' is not a whole number from 1"),
+        (["generate", "rmat", "10", "10", "-o", "a.xyz"], 1, "unknown suffix .xyz"),
+        (["generate", "rmat", "10", "10", "-o", "none/a.npz"], 1, "there is no folder none"),
+        (["generate", "rmat", "10", "ten", "-o", "a.npz"], 2, "'ten' is not a whole number"),
+        (["generate", "rmat", "10", "10", "-o", "a.npz", "--device", "tpu"], 2, "'tpu' is not one of auto"),
+        (["generate", "rmat", "10", "10", "-o", "a.npz", "--device", "cuda:99"], 4, ""),
+        (["generate", "rmat", "10", "10", "-o", "a.npz", "--noise", "3"], 2, "noise must be from 0"),
+        (["generate", "rmat", "0", "10", "-o", "a.npz"], 1, "a random graph has 1 to"),
+        (["generate", "random", "10", "10", "-o", "a.npz", "--preset", "thesis"], 2, "--preset is for rmat only"),
+        (["generate", "star", "10", "10", "-o", "a.npz"], 2, "invalid choice: 'star'"),
+        (["generate", "rmat", "10", "10"], 2, "required: -o/--output"),
+        ([], 2, "required: COMMAND"),
+    ],
+)
+def test_errors_are_one_sentence_and_a_code(words, code, said, tmp_path, monkeypatch, capsys):
+    monkeypatch.chdir(tmp_path)
+    Path("bad.txt").write_text("0 1\n1 x\n")
+    found, out, err = run(capsys, *words)
+    assert (found, out) == (code, "")
+    assert err.startswith("static_graph: error: ") and said in err and err.count("\n") == 1
+    assert [path.name for path in tmp_path.iterdir()] == ["bad.txt"]
+
+
+def test_warnings_are_said_unless_quiet(tmp_path, capsys):
+    path = tmp_path / "a.txt"
+    path.write_text("# Nodes: 2 Edges: 7\n0 1\n")
+    assert "static_graph: warning: " in run(capsys, "info", path)[2]
+    assert run(capsys, "info", path, "--quiet")[2] == ""
+
+
+def test_an_internal_error_is_5(graph_file, monkeypatch, capsys):
+    monkeypatch.setattr("static_graph.cli.describing.describe", lambda *_: 1 / 0)
+    code, _, err = run(capsys, "info", graph_file)
+    assert code == 5 and "internal error (ZeroDivisionError" in err and "Traceback" not in err
+    assert "Traceback" in run(capsys, "info", graph_file, "-v")[2]
+
+
+def test_an_interrupt_is_130(graph_file, monkeypatch, capsys):
+    def interrupted(*_):
+        raise KeyboardInterrupt
+
+    monkeypatch.setattr("static_graph.cli.describing.describe", interrupted)
+    assert run(capsys, "info", graph_file)[::2] == (130, "static_graph: interrupted\n")
+
+
+def test_help_begins_with_examples():
+    parser = build_parser()
+    assert parser.format_help().startswith("examples:\n  python -m static_graph ")
+    done = process("generate", "--help")
+    assert done.returncode == 0 and done.stdout.startswith("examples:") and done.stderr == ""
+
+
+def test_the_process(graph_file, tmp_path):
+    done = process("info", graph_file, "--json", cwd=tmp_path)
+    assert (done.returncode, done.stderr) == (0, "") and json.loads(done.stdout)["nodes"] == 3
+    assert process("--version").stdout.startswith("static_graph ")
+    assert process("info", "none.txt", cwd=tmp_path).returncode == 1
+
+
+def test_a_reader_that_goes_away_is_no_error(graph_file):
+    command = f"{sys.executable} -m static_graph info {graph_file} | true"
+    environment = {**os.environ, "PYTHONPATH": str(ROOT)}
+    done = subprocess.run(["bash", "-c", command], capture_output=True, text=True, env=environment, timeout=60)
+    assert (done.returncode, done.stderr) == (0, "")
+
+
+def test_nothing_heavy_is_imported_for_help():
+    program = (
+        "import sys, static_graph.cli; static_graph.cli.main(['--help']);"
+        "print({'scipy', 'networkx', 'matplotlib', 'meshio'} & set(sys.modules), file=sys.stderr)"
+    )
+    environment = {**os.environ, "PYTHONPATH": str(ROOT)}
+    done = subprocess.run([sys.executable, "-c", program], capture_output=True, text=True, env=environment, timeout=60)
+    assert done.stderr == "set()\n"
+
+
+def test_nothing_of_dmr_but_the_memory_layer_is_imported():
+    for source in (ROOT / "static_graph").rglob("*.py"):
+        lines = [line.split() for line in source.read_text(encoding="utf-8").splitlines()]
+        names = {words[1] for words in lines if len(words) > 1 and words[0] in ("import", "from")}
+        foreign = {name for name in names if name.split(".")[0] == "dmr" and name != "dmr.memory"}
+        assert not foreign, source
+        if "cli" not in source.parts and source.name != "__main__.py":
+            assert not {name for name in names if name.startswith("static_graph.cli")}, source
