@@ -76,11 +76,11 @@ INLINE bool is_chosen(int32 choice, const Mesh &mesh, int32 t, uint32 q, bool re
     return is_eligible(choice, q) && (choice != UNBEATEN || is_unbeaten(mesh, t, q, remembered));
 }
 
-constexpr Index FEW_SEGMENTS = 8; // bad triangles for each subsegment that waits to be split, for both to compete together
+constexpr Index FEW_SEGMENTS = 64; // triangles for each subsegment that waits to be split, for both kinds to compete
 
-// In small meshes only the most urgent candidates go on, up to a factor of two in length: the order in which points come
+// In small meshes only the most urgent candidates go on, up to a factor of four in length: the order in which points come
 // decides the size of the result.
-constexpr int WINDOW_SHIFT = 12; // leaves the bits of urgency that tell squared lengths, or areas, apart by a factor of 4
+constexpr int WINDOW_SHIFT = 13; // leaves the bits of urgency that tell squared lengths, or areas, apart by a factor of 16
 
 INLINE bool has_windows(int32 choice, Index slots, int32 small_mesh) {
     return choice == LARGE_ONES || (choice == UNBEATEN && slots <= small_mesh);
@@ -173,10 +173,11 @@ INLINE void gather_bad(Piece piece, Sums<2> before, const int32 *listed, const u
 // ---- Subsegments -----------------------------------------------------------------------------------------------------
 
 // Whether the `waiting` subsegments have the round for themselves. The points on segments shape what comes after, and a
-// triangle's point would often have to give way to them. Where they are few among many bad triangles, though, most of
-// these are far away from any of them, and the two kinds compete together: subsegments come first in the order of keys.
-INLINE bool segments_alone(int32 choice, Index waiting, Index listed, bool begun) {
-    return waiting > 0 && (choice != UNBEATEN || !begun || waiting * FEW_SEGMENTS > listed);
+// triangle's point would often have to give way to them. Where they are few in a mesh of many triangles, though, most of
+// these are far away from any of them, and the two kinds compete together: subsegments come first in the order of keys. The
+// list of bad triangles must not decide that: how long it is depends on when it was last gone through.
+INLINE bool segments_alone(int32 choice, Index waiting, Index slots, bool begun) {
+    return waiting > 0 && (choice != UNBEATEN || !begun || waiting * FEW_SEGMENTS > slots);
 }
 
 // Whether a point went into a triangle: not all new vertices lie on segments.

@@ -35,7 +35,7 @@ GRID_TEAM_KERNEL(middle_rounds, Mesh mesh, Limits limits, Cavities cavities, Roo
         GRID_BARRIER();
         const int32 waiting = sum_of_pieces<1>(wished, 0, of_subsegments).of[0];
         const bool free_points = has_free_points(mesh, sizes.vertices, sizes.subsegments);
-        const bool alone = segments_alone(UNBEATEN, waiting, listed, free_points);
+        const bool alone = segments_alone(UNBEATEN, waiting, sizes.slots, free_points);
         to_many = !alone && listed > middle.listed;
         if (to_many)
             break;

@@ -21,7 +21,7 @@ TEAM_KERNEL(survey_bad, Mesh mesh, const int32 *wished, Count subsegments, int32
     FOR_TEAMS (team) {
         const Piece piece = piece_of(team, listed);
         if (piece.begin >= piece.end ||
-            segments_alone(choice, sum_of_pieces<1>(wished, 0, pieces_of(subsegments)).of[0], listed,
+            segments_alone(choice, sum_of_pieces<1>(wished, 0, pieces_of(subsegments)).of[0], slots,
                            has_free_points(mesh, vertices, subsegments)))
             continue;
         const int32 *const list = BadList{even, odd}.side(side);
@@ -39,7 +39,7 @@ TEAM_KERNEL(gather_candidates, Mesh mesh, const int32 *wished, Count subsegments
         if (!progress[BEGINS])
             continue;
         const int32 waiting = sum_of_pieces<1>(wished, 0, pieces_of(subsegments)).of[0];
-        const bool alone = segments_alone(choice, waiting, listed, has_free_points(mesh, vertices, subsegments));
+        const bool alone = segments_alone(choice, waiting, slots, has_free_points(mesh, vertices, subsegments));
         const Competition found = competition_of(surveyed, pieces_of(listed), listed, waiting, alone, room);
         gather_pieces(team, piece_of(team, subsegments), piece_of(team, listed), found, mesh, wished, list, side, windows,
                       flags, surveyed, room, roots);

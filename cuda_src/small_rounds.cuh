@@ -27,7 +27,8 @@ INLINE bool begin_small_round(const Mesh &mesh, const BadList &list, const Room 
         return false;
     const Piece of_subsegments = {0, subsegments}, of_bad = {0, listed};
     const int32 waiting = survey_subsegments(of_subsegments, mesh.wishes).of[0];
-    const bool alone = segments_alone(UNBEATEN, waiting, listed, has_free_points(mesh, progress[VERTICES], subsegments));
+    const bool free_points = has_free_points(mesh, progress[VERTICES], subsegments);
+    const bool alone = segments_alone(UNBEATEN, waiting, progress[SLOTS], free_points);
     const int32 segments = taken(waiting, room);
     if (segments > small.candidates || (!alone && listed > (windows ? WINDOWED_SHARE : 1) * small.listed))
         return false;

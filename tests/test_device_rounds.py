@@ -254,6 +254,8 @@ def test_without_memory_to_record_the_host_goes_on_where_small_rounds_ended(devi
     """The first small rounds run before anything is recorded: what they did is not lost."""
     for who in ("SMALL_ON_GPU", "SMALL_ON_ONE_THREAD", "SMALL_ON_THREADS"):
         monkeypatch.setattr(device_rounds, who, {"candidates": 25, "listed": 10**6, "subsegments": 10**6})
+    for who in ("MIDDLE_ON_GPU", "MIDDLE_ON_CPU"):  # there are more listed at first: many teams are needed
+        monkeypatch.setattr(device_rounds, who, {"listed": 500, "candidates": 0, "few_listed": 0})
 
     def none_left(self, *_):
         assert self._progress.read()[Entry.ROUNDS] > 0
