@@ -1,9 +1,11 @@
-"""Graphs as compressed sparse rows, and load-balanced traversals of them, on GPUs and CPUs from one kernel source.
+"""Graphs as compressed sparse rows, traversals of them, lists and trees, on GPUs and CPUs from one kernel source.
 
 graph = static_graph.read("web-Stanford.txt.gz")     # a CsrGraph
 graph = static_graph.CsrGraph.from_edges([0, 0, 1], [1, 2, 2], weights=[5, 9, 3])
 found = static_graph.sssp(graph, 0, parents=True)     # a Traversal
 found.distances, found.path_to(2)
+ranks = static_graph.rank(successors)                 # list ranking
+tree = static_graph.euler_tour(parents)               # a Tree: levels, subtree sizes, common ancestors, ...
 """
 
 from __future__ import annotations
@@ -19,8 +21,12 @@ if TYPE_CHECKING:
     from static_graph.generation import generate_random, generate_rmat, with_random_weights
     from static_graph.graphs import CsrGraph
     from static_graph.io import read, write
+    from static_graph.lists import generate_list
+    from static_graph.ranking import Ranking, find_roots, rank, rank_in_detail
     from static_graph.results import Traversal
     from static_graph.traversal import bfs, sssp, upload
+    from static_graph.tree_generation import generate_tree
+    from static_graph.trees import Tree, euler_tour
 
 # Where each public name lives. They are imported when first used, so that `import static_graph` costs next to nothing.
 _HOMES = {
@@ -28,16 +34,24 @@ _HOMES = {
     "DeviceGraph": "static_graph.device_graph",
     "DmrError": "static_graph.errors",
     "GraphError": "static_graph.errors",
+    "Ranking": "static_graph.ranking",
     "Traversal": "static_graph.results",
+    "Tree": "static_graph.trees",
     "__version__": "dmr.memory",
     "automatic_mda": "static_graph.degrees",
     "bfs": "static_graph.traversal",
     "degree_distribution": "static_graph.degrees",
     "degree_histogram": "static_graph.degrees",
     "degree_statistics": "static_graph.degrees",
+    "euler_tour": "static_graph.trees",
+    "find_roots": "static_graph.ranking",
+    "generate_list": "static_graph.lists",
     "generate_random": "static_graph.generation",
     "generate_rmat": "static_graph.generation",
+    "generate_tree": "static_graph.tree_generation",
     "plot_degrees": "static_graph.degree_plots",
+    "rank": "static_graph.ranking",
+    "rank_in_detail": "static_graph.ranking",
     "read": "static_graph.io",
     "sssp": "static_graph.traversal",
     "upload": "static_graph.traversal",
@@ -50,16 +64,24 @@ __all__ = [
     "DeviceGraph",
     "DmrError",
     "GraphError",
+    "Ranking",
     "Traversal",
+    "Tree",
     "__version__",
     "automatic_mda",
     "bfs",
     "degree_distribution",
     "degree_histogram",
     "degree_statistics",
+    "euler_tour",
+    "find_roots",
+    "generate_list",
     "generate_random",
     "generate_rmat",
+    "generate_tree",
     "plot_degrees",
+    "rank",
+    "rank_in_detail",
     "read",
     "sssp",
     "upload",

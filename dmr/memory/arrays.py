@@ -166,6 +166,7 @@ class Device(ABC):
         name: "cpu", "cuda:0", ...; description: for people; threads: CPU threads of a launch, 0 on a GPU.
         launches: how many kernels were launched so far, by name.
         launches_children: whether kernels can launch kernels there.
+        multiprocessors, clock_rate: of a GPU, the latter in Hz; 0 on a CPU, where they say little.
         most_pieces: into how many pieces a list is cut at most; least_piece: how many entries they have at least
             (MOST_PIECES and LEAST_PIECE of cuda_src/portable.cuh).
         rehearsed: what was made ready there by a `rehearsal`, for those who need not do so twice.
@@ -176,6 +177,8 @@ class Device(ABC):
     description: str
     threads: int
     launches_children = False
+    multiprocessors = 0
+    clock_rate = 0.0
     most_pieces: int
     least_piece: int
 

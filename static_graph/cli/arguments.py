@@ -13,6 +13,17 @@ Examples = tuple[tuple[str, str], ...]
 
 # BALANCES of static_graph/traversal.py, which is too heavy to be imported here.
 BALANCES = ("auto", "none", "split", "child-launch", "warp", "hierarchical", "collapse-local", "collapse-global")
+# NAMES of static_graph/ranking.py; RULES, SPACINGS and FINISHES of static_graph/rankers/helman_jaja.py.
+METHODS = ("auto", "wyllie", "lock-step", "on-demand", "helman-jaja", "sequential")
+RULES = ("n / log n", "n / (2 log^2 n)")
+TREE_COLUMNS = {
+    "parent": "the parent, -1 at roots",
+    "subtree": "how many nodes the subtree has",
+    "preorder": "the number when parents come before their children",
+    "postorder": "the number when children come before their parents",
+    "level": "how many edges the path from the root has",
+}
+SPACINGS, FINISHES = ("random", "equal"), ("one", "cpu", "wyllie")
 
 
 class Arguments(argparse.Namespace):
@@ -51,10 +62,12 @@ def build_parser() -> Parser:
         ("python -m static_graph generate rmat 1e6 8e6 -o rmat.npz", "a random graph with a power law"),
         ("python -m static_graph bfs web-Stanford.txt.gz --source 0", "how many edges away each node is"),
         ("python -m static_graph sssp rmat.gr --source 7 -o distances.csv", "how far away, by the weights"),
+        ("python -m static_graph rank list.npy", "where each element of linked lists is"),
+        ("python -m static_graph tree parents.npy --subtree --level -o tree.csv", "numbers of a tree's nodes"),
     )
     parser.add_argument("--version", action="version", version=f"static_graph {__version__}")
     commands = parser.add_subparsers(title="commands", metavar="COMMAND", required=True, parser_class=Parser)
-    for add in (_add_info, _add_generate, _add_bfs, _add_sssp):
+    for add in (_add_info, _add_generate, _add_bfs, _add_sssp, _add_rank, _add_tree):
         add(commands)
     return parser
 
@@ -198,6 +211,69 @@ def _add_traversal(parser: Parser) -> None:
     add("--chunk", type=positive, metavar="N", help="of warp: nodes that a warp takes from the queue at a time")
     add("--defer", type=count, metavar="N", help="of warp: nodes of more edges are left to whole blocks")
     add("--no-atomic", action="store_true", help="of none, split, child-launch: relax by plain stores")
+
+
+def _add_rank(commands: Any) -> None:
+    parser = add_command(
+        commands,
+        "rank",
+        "ranking",
+        "Rank linked lists: how many elements come before each one",
+        (
+            ("python -m static_graph rank list.npy", "counts and times"),
+            ("python -m static_graph rank list.npy -o ranks.npy", "an array of the ranks"),
+            ("python -m static_graph rank list.txt --values weights.txt -o sums.csv", "element, rank, sum"),
+            (
+                "python -m static_graph rank list.npy --method helman-jaja --splitters 1e4 --json",
+                "a method of the slides",
+            ),
+        ),
+    )
+    add = parser.add_argument
+    add("list", metavar="LIST", help="the element after each one, -1 at the end of a list: .npy, .txt, .csv")
+    add("--values", metavar="FILE", help="whole numbers, one an element: find their sums along the lists, too")
+    add("--method", choices=METHODS, default="auto", metavar="M", help=f"{', '.join(METHODS)} (default: auto)")
+    add_output(parser, required=False, text="where results go: .npy (ranks), .csv or .npz (all columns)")
+    add_device(parser)
+    own = parser.add_argument_group("of the methods")
+    add = own.add_argument
+    add("--packing", type=positive, metavar="BITS", help="of wyllie: 64, or 32 for less than 2^16 elements")
+    add(
+        "--splitters", type=splitters, metavar="N", help=f"of helman-jaja: how many, or {' or '.join(map(repr, RULES))}"
+    )
+    add("--spacing", choices=SPACINGS, help="of helman-jaja: splitters at random or at equal intervals")
+    add("--finish", choices=FINISHES, help="of helman-jaja: who ranks the last list")
+    add("--finish-size", type=positive, metavar="N", help="of helman-jaja: how long the last list may be")
+
+
+def _add_tree(commands: Any) -> None:
+    parser = add_command(
+        commands,
+        "tree",
+        "touring",
+        "Number the nodes of a rooted forest by an Euler tour",
+        (
+            ("python -m static_graph tree parents.npy", "counts and times"),
+            ("python -m static_graph tree parents.npy --subtree --level -o tree.csv", "node, subtree size, level"),
+            ("python -m static_graph tree edges.txt --root 7 -o tree.npz", "undirected edges, rooted at node 7"),
+            ("python -m static_graph tree parents.npy --lca 3 9 --json | jq .lca", "for programs"),
+        ),
+    )
+    add = parser.add_argument
+    add("forest", metavar="FOREST", help="a parent for each node, -1 at roots; or two columns, edges: .npy, .txt, .csv")
+    add("--root", type=count, nargs="+", metavar="NODE", help="nodes to be roots, one a tree")
+    add("--nodes", type=count, metavar="N", help="of edges: how many nodes there are")
+    add("--lca", type=count, nargs=2, metavar="NODE", help="show the lowest common ancestor of two nodes")
+    add_output(parser, required=False, text="where results go: .npy (the first column), .csv or .npz (all of them)")
+    add_device(parser)
+    columns = parser.add_argument_group("columns of OUT (default: all)")
+    for option, text in TREE_COLUMNS.items():
+        columns.add_argument(f"--{option}", action="store_true", help=text)
+
+
+def splitters(text: str) -> int | str:
+    """A number of splitters, or a rule for it."""
+    return text if text in RULES else positive(text)
 
 
 def number(text: str) -> float:

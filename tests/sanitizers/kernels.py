@@ -22,6 +22,7 @@ from pathlib import Path
 import graph_kernels
 import numpy as np
 from frontiers import frontiers
+from rankings import rankings
 from traversals import traversals
 
 import dmr
@@ -176,6 +177,7 @@ def main(folder, library=None):
         statistics(meshes),
         traversals(device),
         frontiers(device),
+        rankings(3),
     )
     for what, result in chain(chain.from_iterable(runs), graph_kernels.runs(device)):
         print(json.dumps([what, result]), flush=True)

@@ -102,7 +102,8 @@ class CudaDevice(Device):
         self.threads = 0
         self.capability = card.compute_capability()
         self._total = card.total_memory()
-        self._multiprocessors = card.multiprocessor_count
+        self.multiprocessors = card.multiprocessor_count
+        self.clock_rate = 1000.0 * card.clock_rate
         self._context = card.retain_primary_context()
         self.activate()
         atexit.register(self._leave)
@@ -183,9 +184,9 @@ class CudaDevice(Device):
         # some to spread few indices over (share_of in cuda_src/portable.cuh).
         most = MOST_BLOCKS
         if isinstance(count, DeviceCount):
-            most = self._multiprocessors * BLOCKS_IN_FLIGHT
+            most = self.multiprocessors * BLOCKS_IN_FLIGHT
             if not signature.team:
-                blocks = max(blocks, min(-(-bound // (block // LANES)), self._multiprocessors * BLOCKS_TO_SPREAD_OVER))
+                blocks = max(blocks, min(-(-bound // (block // LANES)), self.multiprocessors * BLOCKS_TO_SPREAD_OVER))
         grid, range_end = (min(blocks, most), 1), self.looked_up(count)
         function.prepared_async_call(grid, (block, 1, 1), self.stream, 0, *range_end, *values)
 
@@ -198,7 +199,7 @@ class CudaDevice(Device):
         kernel = self._cooperative.get(signature.name)
         if kernel is None:
             compiled, block = cubin(signature.source, self.capability), TEAM_SIZE if signature.team else BLOCK
-            kernel = CooperativeKernel(signature, compiled, block, self._multiprocessors)
+            kernel = CooperativeKernel(signature, compiled, block, self.multiprocessors)
             self._cooperative[signature.name] = kernel
         return kernel
 

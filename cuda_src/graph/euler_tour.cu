@@ -1,0 +1,154 @@
+// Euler tours of rooted forests, and what follows from the ranks of their arcs (001-list-ranking).
+//
+// A virtual root, numbered after all nodes, has the roots as its children: so a forest is a tree, each of the `nodes` has
+// one arc down to it, numbered as the node, and one up from it, numbered `nodes` later, and the tour is one list:
+//
+//     EP[e] = next(sibling(e))      down to v: on to v's first child, or else up again
+//                                   up from v: on to v's next sibling, or else up from the parent
+//
+// (next: in the list of arcs that leave a node, the arc up first and then those down to its children, around in a ring).
+#include "lists.cuh"
+
+// keys[v] = the parent, or the virtual root; bad[0] = the first node whose parent is none of the `nodes`.
+KERNEL(key_by_parents, const int32 *parents, int64 nodes, uint32 *keys, int32 *bad) {
+    FOR_RANGE (v) {
+        const int32 parent = parents[v];
+        if (parent < END || parent >= nodes)
+            atomic_min(bad, int32(v));
+        keys[v] = ends_list(v, parent) ? uint32(nodes) : uint32(parent);
+    }
+}
+
+// The tour, from the nodes sorted by their parents: offsets[p] is the place of p's first child. head = its first arc.
+KERNEL(link_tour, const uint32 *parents, const int32 *children, const int32 *offsets, int64 nodes, int32 *successors,
+       int32 *head) {
+    FOR_RANGE (place) {
+        const int32 v = children[place];
+        const uint32 parent = parents[place];
+        const int32 first = offsets[v], up = int32(nodes) + v;
+        successors[v] = first < offsets[v + 1] ? children[first] : up;
+        if (place + 1 < offsets[parent + 1])
+            successors[up] = children[place + 1];
+        else
+            successors[up] = parent == nodes ? END : int32(nodes + parent);
+        if (parent == nodes && place == offsets[parent])
+            head[0] = v;
+    }
+}
+
+// downs[r] = 1 where the tour's arc of rank r leads down.
+KERNEL(mark_downs, const int32 *ranks, int64 nodes, int32 *downs) {
+    FOR_RANGE (arc)
+        downs[ranks[arc]] = arc < nodes;
+}
+
+// Before a node's arc down, the tour has gone down preorder times, and up again as often as was not needed to get to its
+// level; before its arc up it has gone up postorder times; between them it goes through the subtree, each arc twice.
+KERNEL(number_nodes, const int32 *ranks, const int32 *downs_before, int64 nodes, int32 *subtree_sizes, int32 *preorder,
+       int32 *postorder, int32 *levels) {
+    FOR_RANGE (v) {
+        const int32 down = ranks[v], up = ranks[nodes + v], number = downs_before[down];
+        preorder[v] = number;
+        levels[v] = number - (down - number);
+        postorder[v] = up - downs_before[up];
+        subtree_sizes[v] = (up - down + 1) / 2;
+    }
+}
+
+// A sum from the root to each node is one along the tour: a node's value counts from its arc down to its arc up. The
+// ranks of both follow from the node's numbers.
+INLINE Index rank_down(int32 preorder, int32 level) { return 2 * Index(preorder) - level; }
+
+KERNEL(place_values, const int64 *values, const int32 *preorder, const int32 *levels, const int32 *subtree_sizes,
+       int64 *ordered) {
+    FOR_RANGE (v) {
+        const Index down = rank_down(preorder[v], levels[v]);
+        ordered[down] = values[v];
+        ordered[down + 2 * Index(subtree_sizes[v]) - 1] = -values[v];
+    }
+}
+
+KERNEL(fetch_path_sums, const int64 *prefix, const int32 *preorder, const int32 *levels, int64 *sums) {
+    FOR_RANGE (v)
+        sums[v] = prefix[rank_down(preorder[v], levels[v]) + 1];
+}
+
+// The arcs of undirected edges: the k-th in its direction, and `edges` later against it, with the nodes that they leave.
+KERNEL(list_arcs, const int32 *ends, const int32 *others, int64 edges, int64 nodes, uint32 *origins, int32 *bad) {
+    FOR_RANGE (k) {
+        const int32 from = ends[k], to = others[k];
+        if (from < 0 || from >= nodes || to < 0 || to >= nodes || from == to)
+            atomic_min(bad, int32(k));
+        origins[k] = uint32(from);
+        origins[edges + k] = uint32(to);
+    }
+}
+
+INLINE Index sibling(Index arc, Index edges) { return arc < edges ? arc + edges : arc - edges; }
+
+// places[arc] = where the arc stands among all, which are sorted by the nodes that they leave.
+KERNEL(place_arcs, const int32 *arcs, int32 *places) {
+    FOR_RANGE (place)
+        places[arcs[place]] = int32(place);
+}
+
+// Rings of arcs: EP[e] = next(sibling(e)), for arcs by their places.
+KERNEL(link_rings, const int32 *arcs, const int32 *places, const uint32 *origins, const int32 *offsets, int64 edges,
+       int32 *successors) {
+    FOR_RANGE (place) {
+        const int32 back = places[sibling(arcs[place], edges)];
+        const uint32 node = origins[back];
+        successors[place] = back + 1 < offsets[node + 1] ? back + 1 : offsets[node];
+    }
+}
+
+// The least place on each ring, by jumps that double (in lock-step: rings have no end).
+KERNEL(jump_round, const int32 *successors, const int32 *least, int32 *further, int32 *lesser) {
+    FOR_RANGE (place) {
+        const int32 next = successors[place];
+        further[place] = successors[next];
+        lesser[place] = least[place] < least[next] ? least[place] : least[next];
+    }
+}
+
+// starts[v] = 1 where a tour is to begin at node v: it was asked for, or nobody asked for one of its tree (whose ring has
+// the place `least`), and it is the tree's smallest node. alone[v] = 1 for a node without arcs.
+KERNEL(choose_roots, const int32 *offsets, const int32 *least, const int32 *asked, int32 *starts, int32 *alone) {
+    FOR_RANGE (v) {
+        const int32 first = offsets[v];
+        alone[v] = first == offsets[v + 1];
+        starts[v] = !alone[v] && (asked[least[first]] < 0 ? least[first] == first : asked[least[first]] == v);
+    }
+}
+
+// asked[ring] = the root that was asked for; where there are two of a tree, both[0] is the largest such one.
+KERNEL(ask_for_roots, const int32 *roots, const int32 *offsets, const int32 *least, int32 *asked, int32 *both) {
+    FOR_RANGE (i) {
+        const int32 root = roots[i], first = offsets[root];
+        if (first < offsets[root + 1]) {
+            const int32 other = atomic_max(asked + least[first], root);
+            if (other >= 0 && other != root)
+                atomic_max(both, other > root ? other : root);
+        }
+    }
+}
+
+// Rings are cut before the first arc of their root.
+KERNEL(cut_rings, const int32 *roots, const int32 *arcs, const int32 *places, const int32 *offsets, int64 edges,
+       int32 *successors, int32 *heads) {
+    FOR_RANGE (i) {
+        const int32 root = roots[i], last = offsets[root + 1] - 1;
+        heads[i] = offsets[root];
+        successors[places[sibling(arcs[last], edges)]] = END;
+    }
+}
+
+// "If R[xy] < R[yx] then Par[y] = x". parents are -1 before.
+KERNEL(find_tree_parents, const int32 *ranks, const int32 *arcs, const int32 *places, const uint32 *origins, int64 edges,
+       int32 *parents) {
+    FOR_RANGE (place) {
+        const int32 back = places[sibling(arcs[place], edges)];
+        if (ranks[place] < ranks[back])
+            parents[origins[back]] = int32(origins[place]);
+    }
+}

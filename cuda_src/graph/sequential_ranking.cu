@@ -1,0 +1,20 @@
+// The sequential pass: list after list, element after element, by one thread. What all others are measured against.
+#include "lists.cuh"
+
+KERNEL(rank_in_sequence, const int32 *successors, const int32 *heads, int64 lists_count, int32 *ranks, int32 *lists,
+       int32 *lengths) {
+    FOR_RANGE (once) {
+        for (Index list = 0; list < lists_count; ++list) {
+            int32 rank = 0;
+            for (int32 at = heads[list], next;; at = next, ++rank) {
+                next = successors[at];
+                ranks[at] = rank;
+                if (lists != nullptr)
+                    lists[at] = int32(list);
+                if (ends_list(at, next))
+                    break;
+            }
+            lengths[list] = rank + 1;
+        }
+    }
+}

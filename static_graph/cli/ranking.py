@@ -1,0 +1,72 @@
+"""`rank`."""
+
+from __future__ import annotations
+
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+
+from static_graph.cli.arguments import Arguments
+from static_graph.cli.console import Console, aligned
+from static_graph.io import check_columns_target, read_array, write_columns
+from static_graph.ranking import Ranking, rank_in_detail
+
+OPTIONS = ("packing", "splitters", "spacing", "finish", "finish_size")
+
+
+def run(arguments: Arguments, console: Console) -> int:
+    """Reads, ranks, writes, tells."""
+    if arguments.output is not None:
+        check_columns_target(Path(arguments.output), arguments.force)
+    found = rank_in_detail(
+        read_array(arguments.list),
+        values=None if arguments.values is None else read_array(arguments.values),
+        method=arguments.method,
+        options={name: getattr(arguments, name) for name in OPTIONS},
+        device=arguments.device,
+        threads=arguments.threads,
+    )
+    if arguments.output is not None:
+        columns: dict[str, Any] = {"element": np.arange(len(found.ranks)), "rank": found.ranks}
+        if found.sums is not None:
+            columns["sum"] = found.sums
+        write_columns(arguments.output, columns, "rank", overwrite=arguments.force)
+        console.note(f"wrote {arguments.output}")
+    told = _told(arguments, found)
+    if arguments.json:
+        console.emit_json(told)
+        return 0
+    console.emit_head(str(arguments.list))
+    for line in aligned(_lines(told)):
+        console.emit(line)
+    return 0
+
+
+def _told(arguments: Arguments, found: Ranking) -> dict[str, Any]:
+    """What --json prints."""
+    return {
+        "file": str(arguments.list),
+        "elements": len(found.ranks),
+        "lists": len(found.heads),
+        "longest": int(found.lengths.max(initial=0)),
+        "method": found.method,
+        "device": found.device,
+        "threads": found.threads,
+        "seconds": found.seconds,
+        "figures": found.figures,
+    }
+
+
+def _lines(told: dict[str, Any]) -> list[list[str]]:
+    """The same for people."""
+    threads = f", {told['threads']} thread{'s' if told['threads'] != 1 else ''}" if told["threads"] else ""
+    return [
+        ["elements", f"{told['elements']:,}"],
+        ["lists", f"{told['lists']:,}"],
+        ["longest", f"{told['longest']:,}"],
+        ["method", told["method"]],
+        ["device", f"{told['device']}{threads}"],
+        ["seconds", f"{told['seconds']['rank']:.3g}, and {told['seconds']['check']:.3g} for the check"],
+        *([name.replace("_", " "), f"{value:,}"] for name, value in told["figures"].items()),
+    ]

@@ -1,0 +1,165 @@
+"""The cost model of the slides: how long list ranking takes, by the cycles of a kernel's threads.
+
+    C(K) = N_B(K) N_w(K) N_t(K) C_t(K) / (N_C D) cycles        T(K) = C(K) / R seconds
+
+N_B blocks fall to each multiprocessor, of N_w warps of N_t threads each, of which the slowest takes C_t cycles; N_C
+cores each have D threads in their pipelines, and R is the clock rate. All accesses to memory count as uncoalesced.
+
+A GPU of today has far more threads waiting for memory than its pipelines hold, and what bounds it is how many sectors
+of memory come in a second. So there is a second prediction, by the time of a random gather on the same device.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from time import perf_counter
+
+import numpy as np
+
+from dmr.memory import Device, DeviceArray
+from static_graph.lists import random_order
+from static_graph.rankers.helman_jaja import CPU_SUBLIST, GPU_SUBLIST
+
+UNEVEN = 4  # a random list's longest sublists, in mean ones (slides, "4 log N")
+COMPUTE = 4  # cycles an element, beside those for memory
+SLIDES_ACCESSES = 3  # to memory, an element: successor, local rank, rank
+ACCESSES = 2  # here: marks are left in the successor's place, and what is read in order costs next to nothing
+SECTORS = 2  # of memory that an element moves: one is read, and written back
+CORES = 128  # of a multiprocessor, since 2020
+DEPTH = 4
+PROBED = 2**22  # elements of the list that latency is measured on
+GATHERED = 2**24  # elements of the gather
+
+
+@dataclass(frozen=True)
+class Machine:
+    """What the model knows of a device.
+
+    Attributes:
+        multiprocessors: how many; cores: N_C, of each; depth: D; clock: R in Hz.
+        latency: cycles of an access to memory that nothing hides.
+        gather: seconds an element of a random gather of 32-bit words; None where nobody measured it.
+    """
+
+    multiprocessors: int
+    cores: int
+    depth: int
+    clock: float
+    latency: float
+    gather: float | None = None
+
+
+@dataclass(frozen=True)
+class Prediction:
+    """Of one ranking. cycles: C(K); seconds: T(K); throughput: seconds by the gather, None without it."""
+
+    cycles: float
+    seconds: float
+    throughput: float | None
+
+
+GTX_280 = Machine(multiprocessors=30, cores=8, depth=4, clock=1.3e9, latency=500)
+
+# The slides' table: log2 of the size; blocks of 512 threads a multiprocessor; predicted and measured milliseconds.
+SLIDES_TABLE = (
+    (18, 1, 1.333, 0.773),
+    (19, 2, 2.814, 1.909),
+    (20, 3, 4.443, 4.404),
+    (21, 7, 10.884, 9.588),
+    (22, 13, 21.176, 19.958),
+    (23, 25, 42.575, 40.806),
+    (24, 47, 83.521, 82.542),
+)
+SLIDES_BLOCK = 512
+
+
+def predict(size: int, machine: Machine, sublist: float | None = None) -> Prediction:
+    """How long Helman and JaJa's algorithm takes for a random list.
+
+    Args:
+        size: how many elements; machine: on what.
+        sublist: elements a splitter; by default those of the method's default on a GPU.
+    """
+    length = float(GPU_SUBLIST) if sublist is None else sublist
+    cycles = kernel_cycles(size / length / machine.multiprocessors, length, ACCESSES, machine)
+    return Prediction(
+        cycles=cycles,
+        seconds=cycles / machine.clock,
+        throughput=None if machine.gather is None else size * SECTORS * machine.gather,
+    )
+
+
+def kernel_cycles(threads: float, sublist: float, accesses: int, machine: Machine) -> float:
+    """C(K) of the walk along the sublists.
+
+    Args:
+        threads: N_B N_w N_t, on each multiprocessor; sublist: elements a thread, in the mean.
+        accesses: to memory, an element; machine: on what.
+    """
+    slowest = UNEVEN * sublist * (COMPUTE + accesses * machine.latency)
+    return threads * slowest / (machine.cores * machine.depth)
+
+
+def slides_milliseconds(log_size: int, blocks: int) -> float:
+    """The slides' prediction for 2^log_size elements, n / log n of them splitters, on their GPU."""
+    cycles = kernel_cycles(blocks * SLIDES_BLOCK, log_size, SLIDES_ACCESSES, GTX_280)
+    return 1000 * cycles / GTX_280.clock
+
+
+def read_machine(device: Device) -> Machine:
+    """The parameters of a device: what it says of itself, and two measurements.
+
+    A CPU's thread counts as a multiprocessor of one core at 1 GHz, which has as many accesses under way as its walkers
+    (UNDER_WAY of `cuda_src/graph/ruling_set.cu`).
+    """
+    gpu = device.threads == 0
+    clock = device.clock_rate if gpu else 1e9
+    return Machine(
+        multiprocessors=device.multiprocessors if gpu else device.threads,
+        cores=CORES if gpu else 1,
+        depth=DEPTH if gpu else 24,
+        clock=clock,
+        latency=clock * _seconds_a_step(device),
+        gather=_seconds_gathered(device),
+    )
+
+
+def default_sublist(device: Device) -> int:
+    """Elements a splitter, by default."""
+    return CPU_SUBLIST if device.threads else GPU_SUBLIST
+
+
+def _seconds_a_step(device: Device) -> float:
+    """How long one thread takes from an element of a random list to the next."""
+    order = random_order(device, PROBED, 0)
+    successors, ranks = device.empty(PROBED, np.int32), device.empty(PROBED, np.int32)
+    device.launch("link_in_order", PROBED, order, PROBED, PROBED >> 10, successors)  # lists of 1,024 elements
+    lengths = device.empty(1, np.int32)
+    seconds = []
+    for k in range(4):  # the first one loads the kernel, on a GPU
+        head = device.array(order[k << 10 : (k << 10) + 1].download())
+        device.synchronize()
+        begun = perf_counter()
+        device.launch("rank_in_sequence", 1, successors, head, 1, ranks, None, lengths)
+        device.synchronize()
+        seconds.append(perf_counter() - begun)
+    return min(seconds) / 2**10
+
+
+def _seconds_gathered(device: Device) -> float:
+    """How long a random gather of 32-bit words takes, an element."""
+    places = random_order(device, GATHERED, 1)
+    return gather_seconds(places, device.empty(GATHERED, np.int32), device.empty(GATHERED, np.int32)) / GATHERED
+
+
+def gather_seconds(places: DeviceArray, values: DeviceArray, gathered: DeviceArray, repeats: int = 5) -> float:
+    """The best time of gathered[i] = values[places[i]]."""
+    device, best = places.device, float("inf")
+    device.launch("fill_indices", values.size, values)
+    for _ in range(repeats):
+        device.synchronize()
+        begun = perf_counter()
+        device.launch("gather_words", places.size, values, places, gathered)
+        device.synchronize()
+        best = min(best, perf_counter() - begun)
+    return best

@@ -1,0 +1,120 @@
+"""Whether arrays of successors are lists (`cuda_src/graph/list_checking.cu`); what is wrong is told by its index."""
+
+from __future__ import annotations
+
+from enum import IntEnum
+from typing import Any
+
+import numpy as np
+from numpy.typing import ArrayLike, NDArray
+
+from dmr.memory import DeviceArray, open_device, scan, total
+from static_graph.errors import GraphError
+
+MOST = 2**31 - 1  # elements
+
+
+class Entry(IntEnum):
+    """`CheckEntry` of `cuda_src/graph/list_checking.cu`."""
+
+    FIRST_BAD = 0
+    HEADS = 1
+    TAILS = 2
+
+
+def as_indices(values: ArrayLike, of: str, follows: str) -> NDArray[np.int32]:
+    """Indices from -1 on as contiguous int32.
+
+    Args:
+        values: (n,) whole numbers.
+        of: what an element is called; follows: what its number there is called.
+
+    Raises:
+        GraphError: another shape or dtype, too many, or a number below -1 or from n on.
+    """
+    array: NDArray[Any] = np.asarray(values)
+    if array.size == 0 and array.ndim == 1:
+        return np.empty(0, np.int32)
+    if array.ndim != 1 or array.dtype.kind not in "iu":
+        raise GraphError(f"{follows}s are one whole number for each {of}, not {array.dtype} of shape {array.shape}")
+    if array.size > MOST:
+        raise GraphError(f"{array.size} {of}s are more than the {MOST} that can be numbered")
+    if array.dtype != np.int32:  # else the device looks
+        bad = (array >= array.size) | (array < -1 if array.dtype.kind == "i" else False)
+        if bad.any():
+            raise out_of_range(int(np.argmax(bad)), array, of, follows)
+    return np.ascontiguousarray(array, np.int32)
+
+
+def out_of_range(index: int, values: NDArray[Any], of: str, follows: str) -> GraphError:
+    """The error for the element `index`, whose entry of `values` is no element."""
+    there = f"the {len(values)} {of}s are 0 to {len(values) - 1}, and -1 is for none"
+    return GraphError(f"its {follows} is {int(values[index])}, but {there}", of, index)
+
+
+def find_heads(successors: DeviceArray, given: NDArray[np.int32]) -> DeviceArray:
+    """The first elements of the lists, in order.
+
+    Args:
+        successors: (n,) int32, on a device; given: the same on the host, for messages.
+
+    Returns:
+        (k,) int32.
+
+    Raises:
+        GraphError: an index out of range, or an element with two predecessors. Cycles are found when all is ranked
+            (`check_cycles`).
+    """
+    device, size = successors.device, successors.size
+    marks = device.zeros(size, np.uint8)
+    entries = device.array(np.array([MOST, 0, 0], np.int32))
+    device.launch("mark_successors", size, successors, size, marks, entries)
+    pieces = device.pieces(size)
+    sums = device.empty(2 * pieces, np.int32)
+    device.launch("count_list_ends", pieces, successors, marks, size, sums)
+    device.launch("total_list_ends", 1, sums, size, entries)
+    found = entries.download().tolist()
+    if found[Entry.FIRST_BAD] < MOST:
+        raise out_of_range(found[Entry.FIRST_BAD], given, "element", "successor")
+    if found[Entry.HEADS] != found[Entry.TAILS]:
+        raise _two_predecessors(given)
+    heads = device.empty(found[Entry.HEADS], np.int32)
+    if heads.size:
+        device.launch("list_heads", pieces, successors, marks, size, sums, heads)
+    return heads
+
+
+def check_cycles(lengths: DeviceArray, heads: DeviceArray, given: NDArray[np.int32]) -> DeviceArray:
+    """Raises GraphError where the lists do not have all elements: those that are left form cycles.
+
+    Args:
+        lengths, heads: (k,) int32: of each list.
+        given: (n,) the successors.
+
+    Returns:
+        (k + 1,) int32: how many elements the lists before each one have.
+    """
+    begins = scan(lengths)
+    if total(begins, lengths.size) != len(given):
+        host = open_device("cpu", 1)
+        ranks = host.empty(len(given), np.int32)
+        ranks.fill(255)
+        first, sizes = host.array(heads.download()), host.empty(heads.size, np.int32)
+        host.launch("rank_in_sequence", 1, host.array(given), first, heads.size, ranks, None, sizes)
+        raise cycle_through(int(np.argmin(ranks.download())), given, "element")
+    return begins
+
+
+def cycle_through(index: int, successors: NDArray[np.int32], of: str) -> GraphError:
+    """The error for a cycle that `index` is on."""
+    length, at = 1, int(successors[index])
+    while at != index and length <= len(successors):
+        length, at = length + 1, int(successors[at])
+    return GraphError(f"is on a cycle of {length} {of}s, which ends nowhere", of, index)
+
+
+def _two_predecessors(given: NDArray[np.int32]) -> GraphError:
+    linked = (given >= 0) & (given != np.arange(len(given)))
+    element = int(np.argmax(np.bincount(given[linked], minlength=len(given)) > 1))
+    first, second = np.flatnonzero(linked & (given == element))[:2].tolist()
+    return GraphError(f"has two predecessors, {first} and {second}", "element", element)

@@ -1,0 +1,105 @@
+"""Lists to rank, of the four kinds of the slides: the same for a seed on every device."""
+
+from __future__ import annotations
+
+import operator
+
+import numpy as np
+from numpy.typing import NDArray
+
+from dmr.memory import Device, DeviceArray, argsort, compact, open_device, scan
+from static_graph.errors import GraphError, OptionError
+from static_graph.list_checking import MOST
+
+KINDS = ("ordered", "ordered-unbalanced", "random-balanced", "random")
+
+
+def generate_list(
+    kind: str,
+    size: int,
+    *,
+    lists: int = 1,
+    interval: int = 32,
+    seed: int = 0,
+    device: str = "auto",
+    threads: int | None = None,
+) -> NDArray[np.int32]:
+    """An array of successors.
+
+    Memory and load are the two things that make lists hard to rank in parallel (slides, performance analysis), and the
+    kinds tell them apart. The multiples of `interval` are the splitters of Helman and JaJa's algorithm at equal
+    intervals:
+
+        "ordered"             element i + 1 follows element i: sublists of even lengths, memory in order
+        "ordered-unbalanced"  the multiples come as unevenly as in a random list, but they, and those between them, in
+                              ascending order
+        "random-balanced"     every `interval`-th element of the list is a multiple, in random order, as are the others
+        "random"              any order
+
+    Args:
+        kind: one of these; size: how many elements.
+        lists: how many lists the order is cut into; their lengths differ by one at most.
+        interval: of the kinds between.
+        seed: of the random numbers.
+        device, threads: where it is drawn, as for `rank`.
+
+    Returns:
+        (size,) int32, -1 at the end of each list.
+
+    Raises:
+        GraphError: a size that cannot be. OptionError: another option that cannot.
+        DeviceUnavailableError, OutOfMemoryError: no such device, or it is too small.
+    """
+    size, lists, interval = operator.index(size), operator.index(lists), operator.index(interval)
+    if kind not in KINDS:
+        raise OptionError(f"kind = {kind!r}: it is one of {', '.join(KINDS)}")
+    if not 0 <= size <= MOST:
+        raise GraphError(f"there are 0 to {MOST} elements, not {size}")
+    if not min(size, 1) <= lists <= max(size, 1):
+        raise OptionError(f"lists = {lists}: {size} elements make 1 to {max(size, 1)} lists")
+    if interval < 1:
+        raise OptionError(f"interval = {interval}: it must be at least 1")
+    if size == 0:
+        return np.empty(0, np.int32)
+    where = open_device(device, threads)
+    order = random_order(where, size, seed) if kind.startswith("random") else _ascending(where, size)
+    if kind in ("ordered-unbalanced", "random-balanced"):
+        pattern = _ascending(where, size) if kind == "random-balanced" else random_order(where, size, seed)
+        order = _merged(order, pattern, interval)
+    successors = where.empty(size, np.int32)
+    where.launch("link_in_order", size, order, size, lists, successors)
+    return successors.detach()
+
+
+def random_order(device: Device, size: int, seed: int) -> DeviceArray:
+    """(size,) int32: the numbers below `size` in an order that follows from the seed.
+
+    Raises:
+        OptionError: a seed that cannot be.
+    """
+    seed = operator.index(seed)
+    if not 0 <= seed < 2**64:
+        raise OptionError(f"seed must be from 0 to 2^64 - 1, not {seed}")
+    keys = device.empty(size, np.uint32)
+    device.launch("draw_keys", size, seed, keys)
+    return argsort(keys)
+
+
+def _ascending(device: Device, size: int) -> DeviceArray:
+    order = device.empty(size, np.int32)
+    device.launch("fill_indices", size, order)
+    return order
+
+
+def _merged(order: DeviceArray, pattern: DeviceArray, interval: int) -> DeviceArray:
+    """The order, with multiples of `interval` where the pattern has them."""
+    device, size = order.device, order.size
+    flags = device.empty(size, np.int32)
+    device.launch("flag_multiples", size, order, interval, flags)
+    multiples, _ = compact(order, flags)
+    device.launch("turn_flags", size, flags)
+    others, _ = compact(order, flags)
+    device.launch("flag_multiples", size, pattern, interval, flags)
+    merged = device.empty(size, np.int32)
+    device.launch("merge_orders", size, scan(flags), multiples, others, merged)
+    return merged

@@ -1,0 +1,1 @@
+"""The methods of list ranking, a module each: `run(successors, heads, lists, ...)` gives a `Ranked`."""

@@ -1,0 +1,73 @@
+"""What the methods by pointer jumping share (`cuda_src/graph/pointer_jumping.cu`)."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+
+import numpy as np
+
+from dmr.memory import Device, DeviceArray
+from static_graph.rankers.ranked import Ranked
+
+JUMPS = 3  # JUMPS of cuda_src/graph/pointer_jumping.cu
+
+
+def jump_until_done(device: Device, size: int, growth: int, jump: Callable[[DeviceArray], None]) -> int:
+    """Launches jumps until none has anything to do.
+
+    Args:
+        device: where they run.
+        size: how many elements there are.
+        growth: by which factor a launch makes distances grow at least.
+        jump: one launch, which gets a flag to set where something is left to do.
+
+    Returns:
+        The number of launches. It is bounded: what is not done after as many as the longest list takes is on a cycle.
+    """
+    unfinished = device.empty(1, np.int32)
+    reached, rounds = 1, 0
+    while reached < 2 * size:
+        unfinished.fill(0)
+        jump(unfinished)
+        rounds += 1
+        reached *= growth
+        if not unfinished.download()[0]:
+            break
+    return rounds
+
+
+def jump_words(words: DeviceArray, kernel: str = "jump_words") -> int:
+    """Wyllie's algorithm on linked words, in place; returns the launches."""
+    device = words.device
+    return jump_until_done(
+        device, words.size, JUMPS + 1, lambda unfinished: device.launch(kernel, words.size, words, unfinished)
+    )
+
+
+def turn_words(words: DeviceArray, heads: DeviceArray, weighed: DeviceArray | None = None) -> DeviceArray:
+    """Makes (rank, list) of (distance to the last element, last element), in place.
+
+    Args:
+        words: where all have jumped.
+        heads: the first elements of the lists.
+        weighed: the words before, where elements have weights.
+
+    Returns:
+        (k,) int32: the lengths of the lists.
+    """
+    device, count = words.device, heads.size
+    numbers, spans, lengths = device.empty(words.size, np.int32), device.empty(count, np.int32), None
+    numbers.fill(255)
+    lengths = device.empty(count, np.int32)
+    device.launch("number_tails", count, words, heads, weighed, numbers, spans, lengths)
+    device.launch("turn_words", words.size, numbers, spans, words)
+    return lengths
+
+
+def ranked(
+    words: DeviceArray, heads: DeviceArray, lists: DeviceArray | None, ranks: DeviceArray, rounds: int
+) -> Ranked:
+    """The result, of words where all have jumped; `ranks` is where they go."""
+    lengths = turn_words(words, heads)
+    words.device.launch("split_words", words.size, words, ranks, lists)
+    return Ranked(ranks, lengths, {"rounds": rounds})

@@ -1,0 +1,16 @@
+"""The sequential pass (`cuda_src/graph/sequential_ranking.cu`): one thread of the CPU follows the successors."""
+
+from __future__ import annotations
+
+import numpy as np
+
+from dmr.memory import DeviceArray
+from static_graph.rankers.ranked import Ranked
+
+
+def run(successors: DeviceArray, heads: DeviceArray, lists: DeviceArray | None) -> Ranked:
+    """As `Ranked` says; the successors are kept."""
+    device = successors.device
+    ranks, lengths = device.empty(successors.size, np.int32), device.empty(heads.size, np.int32)
+    device.launch("rank_in_sequence", 1, successors, heads, heads.size, ranks, lists, lengths)
+    return Ranked(ranks, lengths)

@@ -1,0 +1,39 @@
+"""Wyllie's algorithm: distances double by pointer jumping (`cuda_src/graph/pointer_jumping.cu`)."""
+
+from __future__ import annotations
+
+import numpy as np
+
+from dmr.memory import DeviceArray
+from static_graph.errors import OptionError
+from static_graph.rankers.jumping import jump_words, ranked
+from static_graph.rankers.ranked import Ranked
+
+SHORT_LISTS = 2**16  # packed in 32 bits: all elements together are fewer
+
+
+def run(successors: DeviceArray, heads: DeviceArray, lists: DeviceArray | None, *, packing: int = 64) -> Ranked:
+    """As `Ranked` says.
+
+    Args:
+        successors, heads, lists: as there.
+        packing: the bits that rank and successor share: 64, or 32 for less than 2^16 elements.
+
+    Raises:
+        OptionError: another packing, or too many elements for it.
+    """
+    device, size = successors.device, successors.size
+    if packing not in (32, 64):
+        raise OptionError(f"packing = {packing}: rank and successor are packed in 64 bits, or in 32")
+    words = device.empty(size, np.uint64)
+    if packing == 64:
+        device.launch("link_words", size, successors, words)
+        rounds = jump_words(words)
+    else:
+        if size >= SHORT_LISTS:
+            raise OptionError(f"packing = 32: it is for less than {SHORT_LISTS} elements, and here are {size}")
+        short = device.empty(size, np.uint32)
+        device.launch("link_short_words", size, successors, short)
+        rounds = jump_words(short, "jump_short_words")
+        device.launch("widen_words", size, short, words)
+    return ranked(words, heads, lists, successors, rounds)

@@ -1,0 +1,321 @@
+"""List ranking: where each element of linked lists is, by any method; and the roots of forests."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from importlib import import_module
+from time import perf_counter
+from typing import Any, NamedTuple, overload
+
+import numpy as np
+from numpy.typing import ArrayLike, NDArray
+
+from dmr.memory import Device, DeviceArray, open_device, scan
+from static_graph.errors import GraphError, OptionError
+from static_graph.list_checking import as_indices, check_cycles, cycle_through, find_heads, out_of_range
+from static_graph.rankers.jumping import JUMPS, jump_until_done
+from static_graph.rankers.ranked import Ranked
+
+
+class Method(NamedTuple):
+    """Where a method is, and which options it has."""
+
+    module: str
+    options: frozenset[str] = frozenset()
+
+
+METHODS = {
+    "wyllie": Method("wyllie", frozenset({"packing"})),
+    "lock-step": Method("lock_step"),
+    "on-demand": Method("on_demand"),
+    "helman-jaja": Method("helman_jaja", frozenset({"splitters", "spacing", "finish", "finish_size"})),
+    "sequential": Method("sequential"),
+}
+NAMES = ("auto", *METHODS)
+SEQUENTIAL_UP_TO = 2**16  # elements: a list in the caches of a CPU is followed before others have begun
+
+
+@dataclass(frozen=True, eq=False)
+class Ranking:
+    """Ranks, and what happened.
+
+    Attributes:
+        ranks: (n,) int32: how many elements come before each one on its list.
+        sums: (n,) int64: the sum of the values before each one on its list; None where no values were given.
+        heads: (k,) int32: the first elements of the lists, in order; lengths: (k,) int32: how long the lists are.
+        method: by which; device: where; threads: of a CPU, 0 on a GPU.
+        seconds: by phase: "upload", "check" (are these lists, and where do they begin), "rank", "sums", "download".
+        figures: the method's own: "rounds", "levels", "splitters", ...
+    """
+
+    ranks: NDArray[np.int32]
+    sums: NDArray[np.int64] | None
+    heads: NDArray[np.int32]
+    lengths: NDArray[np.int32]
+    method: str
+    device: str
+    threads: int
+    seconds: dict[str, float]
+    figures: dict[str, int]
+
+
+@overload
+def rank(
+    successors: ArrayLike,
+    *,
+    values: None = None,
+    method: str = "auto",
+    packing: int | None = None,
+    splitters: str | int | None = None,
+    spacing: str | None = None,
+    finish: str | None = None,
+    finish_size: int | None = None,
+    device: str = "auto",
+    threads: int | None = None,
+) -> NDArray[np.int32]: ...
+
+
+@overload
+def rank(
+    successors: ArrayLike,
+    *,
+    values: ArrayLike,
+    method: str = "auto",
+    packing: int | None = None,
+    splitters: str | int | None = None,
+    spacing: str | None = None,
+    finish: str | None = None,
+    finish_size: int | None = None,
+    device: str = "auto",
+    threads: int | None = None,
+) -> tuple[NDArray[np.int32], NDArray[np.int64]]: ...
+
+
+def rank(
+    successors: ArrayLike,
+    *,
+    values: ArrayLike | None = None,
+    method: str = "auto",
+    packing: int | None = None,
+    splitters: str | int | None = None,
+    spacing: str | None = None,
+    finish: str | None = None,
+    finish_size: int | None = None,
+    device: str = "auto",
+    threads: int | None = None,
+) -> NDArray[np.int32] | tuple[NDArray[np.int32], NDArray[np.int64]]:
+    """How many elements come before each one on its list. Every method gives the same.
+
+    Args:
+        successors: (n,) whole numbers: the element after each one; the last one of a list has -1, or itself. Any number
+            of lists may share the array.
+        values: (n,) whole numbers, whose sums along the lists are wanted, too.
+        method: "auto" (by size and device), or one of the slides (Rehman: List ranking on GPUs): "wyllie" (pointer
+            jumping), "lock-step" (one jump a launch), "on-demand" (loads only where needed), "helman-jaja" (recursive
+            sparse ruling set), "sequential" (one thread of the CPU).
+        packing: of "wyllie": rank and successor in 64 bits, or in 32 for less than 2^16 elements.
+        splitters: of "helman-jaja": "n / log n", "n / (2 log^2 n)", or their number.
+        spacing: of "helman-jaja": splitters at "random" or at "equal" intervals.
+        finish: of "helman-jaja": who ranks the last list: "one" thread, the "cpu", or "wyllie".
+        finish_size: of "helman-jaja": how long the last list may be, beside the heads.
+        device: "auto" (a GPU where one works, else the CPU), "cpu", "cuda", "cuda:1", ...
+        threads: CPU threads (default: all cores).
+
+    Returns:
+        (n,) int32 ranks; the first element of a list has 0. With values a pair: the ranks, and (n,) int64 sums of the
+        values before each element on its list.
+
+    Raises:
+        GraphError: this is no set of lists: a successor out of range, two predecessors, a cycle; names the element. Or
+            values that do not fit.
+        OptionError: an option that cannot be, or that the method does not have.
+        DeviceUnavailableError, OutOfMemoryError: no such device, or it is too small.
+    """
+    options = {
+        "packing": packing, "splitters": splitters, "spacing": spacing, "finish": finish, "finish_size": finish_size
+    }  # fmt: skip
+    found = rank_in_detail(successors, values=values, method=method, options=options, device=device, threads=threads)
+    return found.ranks if found.sums is None else (found.ranks, found.sums)
+
+
+def rank_in_detail(
+    successors: ArrayLike,
+    *,
+    values: ArrayLike | None = None,
+    method: str = "auto",
+    options: dict[str, Any] | None = None,
+    device: str = "auto",
+    threads: int | None = None,
+) -> Ranking:
+    """As `rank`, with what happened.
+
+    Args:
+        successors, values, method, device, threads: as there.
+        options: of the method; those that are None count as not given.
+
+    Raises:
+        GraphError, OptionError, DeviceUnavailableError, OutOfMemoryError: as there.
+    """
+    given = as_indices(successors, "element", "successor")
+    summed = None if values is None else as_values(values, len(given), "element")
+    wanted = {name: value for name, value in (options or {}).items() if value is not None}
+    where, method = _choose(method, wanted, len(given), device, threads)
+    clock = Clock(where)
+    on_device = where.array(given)
+    summands = None if summed is None else where.array(summed)
+    clock.phase("upload")
+    heads = find_heads(on_device, given) if len(given) else where.empty(0, np.int32)
+    clock.phase("check")
+    lists = None if summands is None else where.empty(len(given), np.int32)
+    ranked = rank_on_device(on_device, heads, lists, method=method, **wanted)
+    clock.phase("rank")
+    begins = check_cycles(ranked.lengths, heads, given)
+    clock.phase("check")
+    sums = None
+    if summands is not None and lists is not None:
+        sums = _sum_along(summands, ranked.ranks, lists, begins)
+        clock.phase("sums")
+    found = [part.download() for part in (ranked.ranks, heads, ranked.lengths)]
+    found_sums = None if sums is None else sums.download()
+    clock.phase("download")
+    return Ranking(
+        ranks=found[0],
+        sums=found_sums,
+        heads=found[1],
+        lengths=found[2],
+        method=method,
+        device=where.name,
+        threads=where.threads,
+        seconds=clock.seconds,
+        figures=ranked.figures,
+    )
+
+
+def rank_on_device(
+    successors: DeviceArray, heads: DeviceArray, lists: DeviceArray | None = None, *, method: str, **options: Any
+) -> Ranked:
+    """Ranks lists that are on a device, and known to be lists; the successors may be used up (`Ranked`)."""
+    if successors.size == 0:
+        return Ranked(successors, heads)
+    run = import_module(f"static_graph.rankers.{METHODS[method].module}").run
+    ranked: Ranked = run(successors, heads, lists, **options)
+    return ranked
+
+
+def _choose(method: str, options: dict[str, Any], size: int, device: str, threads: int | None) -> tuple[Device, str]:
+    """The device, and the method that "auto" stands for there.
+
+    Raises:
+        OptionError: no such method, or an option that it does not have.
+        DeviceUnavailableError: no such device.
+    """
+    if method not in NAMES:
+        raise OptionError(f"method = {method!r}: it is one of {', '.join(NAMES)}")
+    having = frozenset() if method == "auto" else METHODS[method].options
+    for name in options:
+        if name not in having:
+            those = f", which has {' and '.join(sorted(having))}" if having else ", which has none"
+            raise OptionError(f"{name} is no option of method = {method!r}{those}")
+    if method == "sequential":
+        if device.startswith("cuda"):
+            raise OptionError("method = 'sequential' is a pass on the CPU: leave the device out")
+        return open_device("cpu", threads), method
+    where = open_device(device, threads)
+    if method == "auto" and device == "auto" and size <= SEQUENTIAL_UP_TO:
+        return open_device("cpu", threads), "sequential"
+    return where, fastest(where, size) if method == "auto" else method
+
+
+def fastest(device: Device, size: int) -> str:
+    """The method that is fastest for so many elements."""
+    return "sequential" if device.threads and size <= SEQUENTIAL_UP_TO else "helman-jaja"
+
+
+def find_roots(parents: ArrayLike, *, device: str = "auto", threads: int | None = None) -> NDArray[np.int32]:
+    """The root of the tree that each node is in, by pointer jumping (slides, Algorithm 2).
+
+    Args:
+        parents: (n,) whole numbers: the parent of each node; a root has -1, or itself.
+        device, threads: as for `rank`.
+
+    Returns:
+        (n,) int32.
+
+    Raises:
+        GraphError: a parent out of range, or a cycle; names the node.
+        DeviceUnavailableError, OutOfMemoryError: no such device, or it is too small.
+    """
+    given = as_indices(parents, "node", "parent")
+    check_range(given)
+    where = open_device(device, threads)
+    if not len(given):
+        return given
+    pointers = where.empty(len(given), np.int32)
+    where.launch("point_to_parents", len(given), where.array(given), pointers)
+    jump_until_done(
+        where, len(given), JUMPS + 1, lambda unfinished: where.launch("jump_to_roots", len(given), pointers, unfinished)
+    )
+    where.launch("read_roots", len(given), pointers)
+    roots = pointers.download()
+    if (roots < 0).any():
+        raise cycle_below(int(np.argmax(roots < 0)), given)
+    return roots
+
+
+def cycle_below(index: int, parents: NDArray[np.int32]) -> GraphError:
+    """The error for a cycle that the ancestors of `index` come to: it names the smallest node of the cycle."""
+    at = index
+    for _ in range(len(parents)):  # afterwards it is on the cycle
+        at = int(parents[at])
+    least, step = at, int(parents[at])
+    while step != at:
+        least, step = min(least, step), int(parents[step])
+    return cycle_through(least, parents, "node")
+
+
+def check_range(parents: NDArray[np.int32]) -> None:
+    """Raises GraphError for a parent that is no node."""
+    bad = (parents < -1) | (parents >= len(parents))
+    if bad.any():
+        raise out_of_range(int(np.argmax(bad)), parents, "node", "parent")
+
+
+def as_values(values: ArrayLike, size: int, of: str) -> NDArray[np.int64]:
+    """One whole number for each of `size` elements, whose sums fit 64 bits; `of` is what an element is called.
+
+    Raises:
+        GraphError: another shape or dtype, or numbers that are too large.
+    """
+    array: NDArray[Any] = np.asarray(values)
+    if array.shape != (size,) or (size and array.dtype.kind not in "iub"):
+        raise GraphError(
+            f"values are one whole number for each of the {size} {of}s, not {array.dtype} of shape {array.shape}"
+        )
+    if size and max(abs(int(array.max())), abs(int(array.min()))) * size >= 2**63:
+        raise GraphError("the sums of such large values may not fit 64 bits")
+    return array.astype(np.int64)
+
+
+def _sum_along(values: DeviceArray, ranks: DeviceArray, lists: DeviceArray, begins: DeviceArray) -> DeviceArray:
+    """The sums of the values before each element on its list (`cuda_src/graph/list_sums.cu`)."""
+    device, size = values.device, values.size
+    ordered, sums = device.empty(size, np.int64), device.empty(size, np.int64)
+    device.launch("order_values", size, values, ranks, lists, begins, ordered)
+    device.launch("fetch_sums", size, scan(ordered), ranks, lists, begins, sums)
+    return sums
+
+
+class Clock:
+    """The seconds of phases on a device; phases of the same name add up."""
+
+    def __init__(self, device: Device) -> None:
+        self.seconds: dict[str, float] = {}
+        self._device = device
+        self._begun = perf_counter()
+
+    def phase(self, name: str) -> None:
+        """Ends a phase."""
+        self._device.synchronize()
+        now = perf_counter()
+        self.seconds[name] = self.seconds.get(name, 0.0) + now - self._begun
+        self._begun = now

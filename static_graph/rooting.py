@@ -1,0 +1,137 @@
+"""From undirected edges to parents: rings of arcs, cut at the roots and ranked (`cuda_src/graph/euler_tour.cu`)."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from dmr.memory import Device, DeviceArray, flagged_indices, scan, sort_pairs, total
+from static_graph.building import bits_of, find_rows
+from static_graph.errors import GraphError
+from static_graph.ranking import fastest, rank_on_device
+
+MOST_EDGES = 2**30 - 1  # an edge has two arcs
+
+
+def checked_edges(given: NDArray[Any], nodes: int | None) -> tuple[NDArray[np.int32], int]:
+    """Edges as (m, 2) int32, and the number of nodes.
+
+    Raises:
+        GraphError: another shape or dtype, too many of them, no nodes.
+    """
+    if given.shape[1:] != (2,) or (given.dtype.kind not in "iu" and given.size):
+        raise GraphError(f"edges are pairs of whole numbers, not {given.dtype} of shape {given.shape}")
+    if len(given) > MOST_EDGES:
+        raise GraphError(f"{len(given)} edges are more than the {MOST_EDGES} whose arcs can be numbered")
+    least = int(given.max()) + 1 if given.size else 1
+    count = least if nodes is None else int(nodes)
+    if count < 0:
+        raise GraphError(f"there cannot be {count} nodes")
+    bad = ((given < 0) | (given >= count)).any(axis=1) if given.size else np.zeros(0, bool)
+    if bad.any():
+        edge = int(np.argmax(bad))
+        raise GraphError(
+            f"leads from {given[edge, 0]} to {given[edge, 1]}, but the {count} nodes are 0 to {count - 1}", "edge", edge
+        )
+    return np.ascontiguousarray(given, np.int32), count
+
+
+def root_forest(edges: NDArray[np.int32], nodes: int, roots: NDArray[np.int32], device: Device) -> DeviceArray:
+    """The parents of a forest's nodes.
+
+    Args:
+        edges: (m, 2) int32, undirected.
+        nodes: how many there are.
+        roots: (k,) int32: at most one a tree; the others have their smallest node.
+        device: where it is done.
+
+    Returns:
+        (nodes,) int32, -1 at roots.
+
+    Raises:
+        GraphError: a self loop, a cycle, or two roots of a tree.
+    """
+    count = len(edges)
+    parents = device.empty(nodes, np.int32)
+    parents.fill(255)
+    if count == 0:
+        return parents
+    if count >= nodes:
+        raise closes_cycle(edges, nodes)
+    ends = [device.array(np.ascontiguousarray(side)) for side in edges.T]
+    origins, bad = device.empty(2 * count, np.uint32), device.array(np.array([count], np.int32))
+    device.launch("list_arcs", count, *ends, count, nodes, origins, bad)
+    if int(bad.download()[0]) < count:
+        raise closes_cycle(edges, nodes)
+    origins, arcs = sort_pairs(origins, bits=bits_of(nodes))
+    offsets = find_rows(origins, nodes)
+    places, successors = device.empty(2 * count, np.int32), device.empty(2 * count, np.int32)
+    device.launch("place_arcs", 2 * count, arcs, places)
+    device.launch("link_rings", 2 * count, arcs, places, origins, offsets, count, successors)
+    if count == nodes - 1 and len(roots) <= 1:
+        starts = device.array(roots) if len(roots) else device.zeros(1, np.int32)
+        first = int(starts.download()[0])
+        if np.ptp(offsets[first : first + 2].download()) == 0:
+            raise closes_cycle(edges, nodes)
+    else:
+        starts = _choose_roots(edges, nodes, roots, successors, offsets)
+    heads = device.empty(starts.size, np.int32)
+    device.launch("cut_rings", starts.size, starts, arcs, places, offsets, count, successors, heads)
+    ranked = rank_on_device(successors, heads, method=fastest(device, 2 * count))
+    if total(scan(ranked.lengths), heads.size) != 2 * count:
+        raise closes_cycle(edges, nodes)
+    device.launch("find_tree_parents", 2 * count, ranked.ranks, arcs, places, origins, count, parents)
+    if count == nodes - 1 and np.count_nonzero(parents.download() < 0) != 1:
+        raise closes_cycle(edges, nodes)
+    return parents
+
+
+def _choose_roots(
+    edges: NDArray[np.int32], nodes: int, roots: NDArray[np.int32], successors: DeviceArray, offsets: DeviceArray
+) -> DeviceArray:
+    """One node of each tree that has edges: (k,) int32.
+
+    With F rings of arcs (a node without edges counts as one), a graph of V nodes and E edges in C components has
+    V - E + F <= 2 C and F >= C (Euler's formula), so that V - E = F says that it is a forest.
+    """
+    device, count = successors.device, successors.size
+    least, lesser, ring, further = (device.empty(count, np.int32) for _ in range(4))
+    device.launch("fill_indices", count, least)
+    ring.copy_from(successors)
+    for _ in range(count.bit_length()):
+        device.launch("jump_round", count, ring, least, further, lesser)
+        least, lesser, ring, further = lesser, least, further, ring
+    asked, both = device.empty(count, np.int32), device.empty(1, np.int32)
+    asked.fill(255)
+    both.fill(255)
+    device.launch("ask_for_roots", len(roots), device.array(roots), offsets, least, asked, both)
+    second = int(both.download()[0])
+    if second >= 0:
+        raise GraphError("is not the only node of its tree that was asked to be a root", "node", second)
+    starts, alone = device.empty(nodes, np.int32), device.empty(nodes, np.int32)
+    device.launch("choose_roots", nodes, offsets, least, asked, starts, alone)
+    chosen, rings = flagged_indices(starts)
+    if rings + total(scan(alone), nodes) != nodes - len(edges):
+        raise closes_cycle(edges, nodes)
+    return chosen
+
+
+def closes_cycle(edges: NDArray[np.int32], nodes: int) -> GraphError:
+    """The error for the first edge that joins what those before it have joined already."""
+    above = list(range(nodes))
+
+    def top(node: int) -> int:
+        while above[node] != node:
+            above[node] = above[above[node]]
+            node = above[node]
+        return node
+
+    for index, (left, right) in enumerate(edges.tolist()):
+        one, other = top(left), top(right)
+        if one == other:
+            how = "is a self loop" if left == right else f"closes a cycle: {left} and {right} are connected already"
+            return GraphError(how, "edge", index)
+        above[one] = other
+    raise AssertionError("a forest was refused")

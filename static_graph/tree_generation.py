@@ -1,0 +1,64 @@
+"""Trees to measure with: random binary ones, paths, stars, caterpillars."""
+
+from __future__ import annotations
+
+import operator
+
+import numpy as np
+from numpy.typing import NDArray
+
+from dmr.memory import open_device
+from static_graph.errors import GraphError, OptionError
+from static_graph.lists import random_order
+from static_graph.trees import MOST_NODES
+
+KINDS = ("random-binary", "path", "star", "caterpillar")
+
+
+def generate_tree(
+    kind: str, nodes: int, *, shuffled: bool = True, seed: int = 0, threads: int | None = None
+) -> NDArray[np.int32]:
+    """The parents of a tree.
+
+    Args:
+        kind: "random-binary" (grown by a node at a time at any free place: the shape of a random search tree), "path",
+            "star", or "caterpillar" (a path of half of the nodes, each with a leaf).
+        nodes: how many, at least 1.
+        shuffled: whether nodes have random numbers; else parents have smaller ones than their children.
+        seed: of the random numbers.
+        threads: CPU threads (default: all cores).
+
+    Returns:
+        (nodes,) int32, -1 at the root.
+
+    Raises:
+        GraphError: a number of nodes that cannot be. OptionError: another option that cannot.
+        DeviceUnavailableError, OutOfMemoryError: the native library is missing, or memory is too small.
+    """
+    nodes = operator.index(nodes)
+    if kind not in KINDS:
+        raise OptionError(f"kind = {kind!r}: it is one of {', '.join(KINDS)}")
+    if not 1 <= nodes <= MOST_NODES:
+        raise GraphError(f"a tree has 1 to {MOST_NODES} nodes, not {nodes}")
+    device = open_device("cpu", threads)
+    names = random_order(device, nodes, seed)  # also where it is not used: the seed is checked
+    if kind == "random-binary":
+        parents = device.empty(nodes, np.int32)
+        device.launch("grow_binary_tree", 1, seed, nodes, device.empty(nodes + 1, np.int32), parents)
+    else:
+        parents = device.array(_regular(kind, nodes))
+    if not shuffled:
+        return parents.detach()
+    renamed = device.empty(nodes, np.int32)
+    device.launch("rename_nodes", nodes, parents, names, renamed)
+    return renamed.detach()
+
+
+def _regular(kind: str, nodes: int) -> NDArray[np.int32]:
+    numbers = np.arange(nodes, dtype=np.int32)
+    if kind == "path":
+        return numbers - 1
+    if kind == "star":
+        return np.where(numbers == 0, -1, 0).astype(np.int32)
+    spine = (nodes + 1) // 2
+    return np.where(numbers < spine, numbers - 1, numbers - spine).astype(np.int32)

@@ -1,0 +1,250 @@
+"""Rooted forests by Euler tours: numbers of their nodes, common ancestors, sums along paths."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass, field
+from functools import cached_property
+
+import numpy as np
+from numpy.typing import ArrayLike, NDArray
+
+from dmr.memory import Device, DeviceArray, open_device, scan, sort_pairs
+from static_graph.building import bits_of, find_rows
+from static_graph.errors import GraphError, OptionError
+from static_graph.list_checking import as_indices, out_of_range
+from static_graph.ranking import Clock, as_values, cycle_below, fastest, find_roots, rank_on_device
+from static_graph.rooting import checked_edges, root_forest
+
+MOST_NODES = 2**30 - 1  # a tour has two arcs a node
+
+
+@dataclass(frozen=True, eq=False)
+class Tree:
+    """A rooted forest, and the numbers of its nodes.
+
+    Trees follow each other by their roots, and the children of a node by their numbers.
+
+    Attributes:
+        parent: (n,) int32: -1 at roots.
+        subtree_size: (n,) int32: how many nodes a node's subtree has, itself counted.
+        preorder, postorder: (n,) int32: how many nodes are visited before each one, when parents come before their
+            children, and when they come after them.
+        level: (n,) int32: how many edges the path from the root has.
+        device, threads: where it was found, and where questions are answered.
+        seconds: by phase: "upload", "root" (where edges were given), "tour" (sorting and linking), "rank", "numbers",
+            "download".
+    """
+
+    parent: NDArray[np.int32]
+    subtree_size: NDArray[np.int32]
+    preorder: NDArray[np.int32]
+    postorder: NDArray[np.int32]
+    level: NDArray[np.int32]
+    device: str
+    threads: int
+    seconds: dict[str, float] = field(default_factory=dict)
+
+    @property
+    def roots(self) -> NDArray[np.int32]:
+        """(k,) int32: the roots, in order."""
+        return np.flatnonzero(self.parent < 0).astype(np.int32)
+
+    def lca(self, left: ArrayLike, right: ArrayLike) -> NDArray[np.int32]:
+        """Lowest common ancestors, any number at a time (Schieber and Vishkin 1988).
+
+        What is needed for it is made at the first question, and kept on the device.
+
+        Args:
+            left, right: (q,) nodes each.
+
+        Returns:
+            (q,) int32: of each pair the common ancestor that is farthest from the root; a node is its own ancestor. -1
+            where two nodes are in different trees.
+
+        Raises:
+            GraphError: no pairs, or no node.
+        """
+        pairs = [_as_nodes(side) for side in (left, right)]
+        if len(pairs[0]) != len(pairs[1]):
+            raise GraphError(f"{len(pairs[0])} nodes and {len(pairs[1])} make no pairs")
+        count, nodes = len(pairs[0]), len(self.parent)
+        device = self._device
+        answers, bad = device.empty(count, np.int32), device.array(np.array([count], np.int32))
+        on_device = [device.array(side) for side in pairs]
+        device.launch("answer_questions", count, *on_device, nodes, *self._labels, answers, bad)
+        first = int(bad.download()[0])
+        if first < count:
+            raise GraphError(
+                f"pair {first}: {int(pairs[0][first])} and {int(pairs[1][first])} are to be nodes, "
+                f"and the {nodes} nodes are numbered from 0"
+            )
+        return answers.download()
+
+    def path_sums(self, values: ArrayLike) -> NDArray[np.int64]:
+        """The sums of values along the paths from the roots.
+
+        Args:
+            values: (n,) a whole number for each node.
+
+        Returns:
+            (n,) int64: the value of each node and all its ancestors.
+
+        Raises:
+            GraphError: values that do not fit.
+        """
+        checked = as_values(values, len(self.parent), "node")
+        return self._path_sums(self._device.array(checked)).download()
+
+    @cached_property
+    def _device(self) -> Device:
+        return open_device(self.device, self.threads or None)
+
+    @cached_property
+    def _numbers(self) -> tuple[DeviceArray, DeviceArray, DeviceArray]:
+        """Preorder, level and subtree size on the device."""
+        return (
+            self._device.array(self.preorder),
+            self._device.array(self.level),
+            self._device.array(self.subtree_size),
+        )
+
+    def _path_sums(self, values: DeviceArray) -> DeviceArray:
+        device, nodes = values.device, values.size
+        preorder, level, subtree_size = self._numbers
+        ordered, sums = device.empty(2 * nodes, np.int64), device.empty(nodes, np.int64)
+        device.launch("place_values", nodes, values, preorder, level, subtree_size, ordered)
+        device.launch("fetch_path_sums", nodes, scan(ordered), preorder, level, sums)
+        return sums
+
+    @cached_property
+    def _labels(self) -> tuple[DeviceArray, ...]:
+        """Parents, preorder, inlabels, ascendants and heads on the device (`cuda_src/graph/common_ancestors.cu`)."""
+        device, nodes = self._device, len(self.parent)
+        preorder, _, subtree_size = self._numbers
+        parent = device.array(self.parent)
+        inlabels, ascendants = device.empty(nodes, np.int32), device.empty(nodes, np.uint32)
+        heads, bits = device.empty(nodes + 2, np.int32), device.empty(nodes, np.int64)
+        heads.fill(255)
+        device.launch("label_nodes", nodes, parent, preorder, subtree_size, nodes, inlabels, heads, bits)
+        device.launch("join_ascendants", nodes, self._path_sums(bits), nodes, ascendants)
+        return parent, preorder, inlabels, ascendants, heads
+
+    def __repr__(self) -> str:
+        return f"Tree({len(self.parent)} nodes below {len(self.roots)} roots)"
+
+
+def euler_tour(
+    parents_or_edges: ArrayLike,
+    root: int | Sequence[int] | None = None,
+    *,
+    nodes: int | None = None,
+    device: str = "auto",
+    threads: int | None = None,
+) -> Tree:
+    """Finds an Euler tour of a rooted forest, ranks it, and numbers the nodes (slides, tree computations).
+
+    Args:
+        parents_or_edges: (n,) the parent of each node, -1 or itself at roots; or (m, 2) undirected edges.
+        root: a node, or several of different trees, to be roots: of edges, or in the place of those that the parents
+            say. A tree of edges without one has its smallest node as root.
+        nodes: of edges: how many nodes there are (default: as many as the largest one says, at least 1).
+        device: "auto" (a GPU where one works, else the CPU), "cpu", "cuda", "cuda:1", ...
+        threads: CPU threads (default: all cores).
+
+    Returns:
+        The forest with its numbers. They follow from the rooted forest alone.
+
+    Raises:
+        GraphError: this is no forest: an index out of range, a cycle, two roots of a tree; names the node or the edge.
+        OptionError: `nodes` beside parents.
+        DeviceUnavailableError, OutOfMemoryError: no such device, or it is too small.
+    """
+    given = np.asarray(parents_or_edges)
+    where = open_device(device, threads)
+    clock = Clock(where)
+    if given.ndim == 2:
+        edges, count = checked_edges(given, nodes)
+    elif nodes is not None:
+        raise OptionError("nodes are for edges: parents say themselves how many there are")
+    else:
+        parents = as_indices(given, "node", "parent")
+        edges, count = None, len(parents)
+        if root is not None:
+            find_roots(parents, device=device, threads=threads)  # of what is no forest, the nodes are named
+            children = np.flatnonzero((parents >= 0) & (parents != np.arange(count)))
+            edges = np.column_stack([children, parents[children]]).astype(np.int32)
+    if count > MOST_NODES:
+        raise GraphError(f"{count} nodes are more than the {MOST_NODES} whose tours can be numbered")
+    if edges is not None:
+        on_device = root_forest(edges, count, _as_roots(root, count), where)
+        clock.phase("root")
+    else:
+        on_device = where.array(parents)
+        clock.phase("upload")
+    return _tour(on_device, clock)
+
+
+def _tour(parents: DeviceArray, clock: Clock) -> Tree:
+    """The tree of parents, which are on a device."""
+    device, nodes = parents.device, parents.size
+    keys, bad = device.empty(nodes, np.uint32), device.array(np.array([nodes], np.int32))
+    device.launch("key_by_parents", nodes, parents, nodes, keys, bad)
+    first_bad = int(bad.download()[0])
+    if first_bad < nodes:
+        raise out_of_range(first_bad, parents.download(), "node", "parent")
+    keys, children = sort_pairs(keys, bits=bits_of(nodes + 1))
+    offsets = find_rows(keys, nodes + 1)
+    successors, head = device.empty(2 * nodes, np.int32), device.zeros(min(nodes, 1), np.int32)
+    if nodes and _roots_of(offsets, nodes):
+        device.launch("link_tour", nodes, keys, children, offsets, nodes, successors, head)
+        clock.phase("tour")
+        ranked = rank_on_device(successors, head, method=fastest(device, 2 * nodes))
+        reached = int(ranked.lengths.download()[0])
+        clock.phase("rank")
+    else:
+        reached = 0
+    if reached < 2 * nodes:
+        raise _no_forest(parents.download())
+    found = [device.empty(nodes, np.int32) for _ in range(4)]
+    if nodes:
+        downs = device.empty(2 * nodes, np.int32)
+        device.launch("mark_downs", 2 * nodes, ranked.ranks, nodes, downs)
+        device.launch("number_nodes", nodes, ranked.ranks, scan(downs), nodes, *found)
+    clock.phase("numbers")
+    subtree_size, preorder, postorder, level = (part.download() for part in found)
+    parent = parents.download()
+    parent[level == 0] = -1  # roots may have themselves
+    clock.phase("download")
+    return Tree(parent, subtree_size, preorder, postorder, level, device.name, device.threads, clock.seconds)
+
+
+def _roots_of(offsets: DeviceArray, nodes: int) -> int:
+    """How many children the virtual root has."""
+    first, last = offsets[nodes : nodes + 2].download().tolist()
+    return int(last - first)
+
+
+def _no_forest(parents: NDArray[np.int32]) -> GraphError:
+    """The error for parents with a cycle."""
+    try:
+        find_roots(parents, device="cpu")
+    except GraphError as error:
+        return error
+    return cycle_below(0, parents)
+
+
+def _as_nodes(values: ArrayLike) -> NDArray[np.int32]:
+    array = np.atleast_1d(np.asarray(values))
+    if array.ndim != 1 or (array.dtype.kind not in "iu" and array.size):
+        raise GraphError(f"nodes are whole numbers in a row, not {array.dtype} of shape {array.shape}")
+    nodes: NDArray[np.int32] = np.clip(array, -1, 2**31 - 1).astype(np.int32)
+    return nodes
+
+
+def _as_roots(root: int | Sequence[int] | None, nodes: int) -> NDArray[np.int32]:
+    roots = np.empty(0, np.int32) if root is None else _as_nodes(root)
+    for given in roots.tolist():
+        if not 0 <= given < nodes:
+            raise GraphError(f"{given} cannot be a root: the {nodes} nodes are numbered from 0")
+    return roots

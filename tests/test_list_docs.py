@@ -1,0 +1,49 @@
+"""What the page of lists and trees says is so."""
+
+from __future__ import annotations
+
+import os
+import re
+import subprocess
+import sys
+from pathlib import Path
+
+import pytest
+
+from static_graph.lists import KINDS
+from static_graph.ranking import METHODS
+
+ROOT = Path(__file__).resolve().parent.parent
+PAGE = (ROOT / "docs" / "list-ranking.md").read_text(encoding="utf-8")
+
+
+def test_the_example_prints_what_it_says(tmp_path):
+    (block,) = re.findall(r"^```python\n(.*?)^```$", PAGE, re.MULTILINE | re.DOTALL)
+    environment = {**os.environ, "PYTHONPATH": str(ROOT)}
+    done = subprocess.run(
+        [sys.executable, "-c", block],
+        cwd=tmp_path,
+        env=environment,
+        check=True,
+        timeout=60,
+        capture_output=True,
+        text=True,
+    )
+    promised = re.findall(r"^print\(.*\)  # (\[.*\])$", block, re.MULTILINE)
+    printed = [line for line in done.stdout.splitlines() if line.count("[") == 1]
+    assert len(promised) >= 5 and printed == promised
+
+
+def test_every_method_and_kind_is_there():
+    for name, method in METHODS.items():
+        row = re.search(rf"^\| `{name}` \|(.*)$", PAGE, re.MULTILINE)
+        assert row and all(f"`{option}`" in row[1] for option in method.options), name
+    assert all(f"| `{kind}` |" in PAGE for kind in KINDS)
+
+
+@pytest.mark.parametrize("script", ["bench_lists", "study_lists"])
+def test_the_commands_parse(script):
+    sys.path.insert(0, str(ROOT / "scripts"))
+    parser = __import__(script).parser()
+    (words,) = re.findall(rf"^    python scripts/{script}.py ([^#\n]*)", PAGE, re.MULTILINE)
+    assert parser.parse_args(words.split())

@@ -1,0 +1,105 @@
+"""scripts/bench_lists.py and study_lists.py on short lists: tables, records, pictures, and other ranks found out."""
+
+from __future__ import annotations
+
+import csv
+import json
+import sys
+from pathlib import Path
+
+import numpy as np
+import pytest
+
+pytest.importorskip("matplotlib")
+sys.path.insert(0, str(Path(__file__).resolve().parents[1] / "scripts"))
+
+import bench_lists
+import list_measuring
+import study_lists
+
+PARTS = ("sizes", "kinds", "splitters", "trees", "model")
+
+
+def study(folder, *arguments):
+    options = ["--device", "cpu", "--threads", "2", "--repeats", "1", "--name", "small", "-o", str(folder)]
+    return study_lists.main([*options, "--commit", "abc", *arguments])
+
+
+@pytest.fixture(scope="module")
+def folder(tmp_path_factory):
+    with pytest.MonkeyPatch.context() as patch:
+        patch.setattr("static_graph.cost_model.PROBED", 2**14)
+        patch.setattr("static_graph.cost_model.GATHERED", 2**14)
+        found = tmp_path_factory.mktemp("study")
+        assert study(found, "--largest", "11") == 0
+    return found
+
+
+def test_everything_is_written(folder):
+    names = ("small.json", "small.csv", "small.md", "small-sizes.png", "small-model.png")
+    assert {path.name for path in folder.iterdir()} == set(names)
+    page = (folder / "small.md").read_text()
+    assert "All methods gave the same ranks." in page and page.count("\n## ") == len(PARTS)
+    assert "](small-sizes.png)" in page and "| 2^24 | 47 | 83.521 | 82.542 |" in page
+
+
+def test_the_record_holds_every_case(folder):
+    found = json.loads((folder / "small.json").read_text())
+    assert found["commit"] == "abc" and tuple(found["parts"]) == PARTS
+    sizes = found["parts"]["sizes"]
+    assert {row["size"] for row in sizes} == {1024, 2048}
+    assert {row["method"] for row in sizes} == {"wyllie", "lock-step", "on-demand", "helman-jaja"}
+    assert {row["kind"] for row in found["parts"]["kinds"]} == set(study_lists.KINDS)
+    for row in found["parts"]["trees"]:
+        assert min(row["phases"].values()) >= 0 and (row["height"] == 1023) == (
+            row["kind"] == "path" and row["given"] == "parents"
+        )
+    rankings = [row for rows in found["parts"].values() for row in rows if "method" in row]
+    assert all(row["agrees"] and len(row["seconds"]) == 1 for row in rankings)
+    lines = list(csv.DictReader((folder / "small.csv").open(newline="")))
+    assert len(lines) == len(rankings)
+    for line, row in zip(lines, rankings, strict=True):
+        assert (line["method"], line["agrees"]) == (row["method"], "yes")
+        assert float(line["median_ms"]) == pytest.approx(1000 * row["seconds"][0], abs=1e-4)
+
+
+def test_redrawing_gives_the_same(folder, tmp_path):
+    (tmp_path / "small.json").write_bytes((folder / "small.json").read_bytes())
+    assert study_lists.main(["--redraw", str(tmp_path / "small.json")]) == 0
+    for path in folder.iterdir():
+        assert (tmp_path / path.name).read_bytes() == path.read_bytes(), path.name
+    assert study_lists.main(["--redraw", str(tmp_path / "none.json")]) == 1
+
+
+def test_the_benchmark(tmp_path, capsys):
+    record = tmp_path / "a.jsonl"
+    words = ["--sizes", "3e3", "5000", "--threads", "2", "--device", "cpu", "--repeats", "2", "--json", str(record)]
+    assert bench_lists.main([*words, "--methods", "helman-jaja", "wyllie", "--splitters", "100"]) == 0
+    table = capsys.readouterr().out.splitlines()
+    assert len(table) == 2 + 2 * 3 and table[1].split()[0] == "elements"
+    found = [json.loads(line) for line in record.read_text().splitlines()]
+    assert [row["elements"] for row in found] == [3000] * 3 + [5000] * 3
+    assert all(row["same"] and len(row["rank"]) == 2 and row["gather"] > 0 for row in found)
+    assert found[2]["options"] == {"splitters": 100}
+
+
+@pytest.fixture
+def wrong(monkeypatch):
+    """Wyllie's ranks are one too many."""
+    plain = list_measuring.rank_on_device
+
+    def ranked(successors, heads, **options):
+        found = plain(successors, heads, **options)
+        if options["method"] == "wyllie":
+            found.ranks.upload(found.ranks.download() + np.int32(1))
+        return found
+
+    monkeypatch.setattr(list_measuring, "rank_on_device", ranked)
+
+
+def test_other_ranks_are_found_out(wrong, tmp_path, capsys):
+    assert study(tmp_path, "--largest", "6", "--parts", "sizes") == 5
+    assert "RANKS DIFFER" in capsys.readouterr().out
+    words = ["--sizes", "100", "--device", "cpu", "--no-sequential", "--methods", "helman-jaja", "wyllie"]
+    assert bench_lists.main(words) == 5
+    assert "wyllie: other ranks for 100 elements" in capsys.readouterr().err

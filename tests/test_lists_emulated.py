@@ -1,0 +1,92 @@
+"""The kernels of list ranking and of Euler tours as nvcc would compile them, run by an emulator of a GPU's threads."""
+
+from __future__ import annotations
+
+import os
+import shutil
+import sys
+from pathlib import Path
+
+import numpy as np
+import pytest
+
+from static_graph import euler_tour, generate_list, generate_tree, rank, rank_in_detail
+from static_graph.list_checking import find_heads
+from static_graph.rankers import helman_jaja
+from static_graph.rankers.helman_jaja import FINISHES, SPACINGS
+from static_graph.ranking import Clock, rank_on_device
+from static_graph.rooting import root_forest
+from static_graph.trees import _tour
+
+sys.path.insert(0, str(Path(__file__).resolve().parent / "emulated"))
+
+import emulator
+
+CXX = os.environ.get("CXX", "g++")
+SOURCES = [
+    "scan.cu",
+    "sorting.cu",
+    *(
+        f"graph/{name}.cu"
+        for name in ("rows", "list_checking", "pointer_jumping", "ruling_set", "sequential_ranking", "euler_tour")
+    ),
+]
+METHODS = (
+    ("wyllie", {}),
+    ("wyllie", {"packing": 32}),
+    ("lock-step", {}),
+    ("on-demand", {}),
+    *(
+        ("helman-jaja", {"finish": finish, "spacing": spacing, "splitters": 900, "finish_size": 5})
+        for finish in FINISHES
+        for spacing in SPACINGS
+    ),
+)
+
+
+@pytest.fixture(scope="module")
+def device(tmp_path_factory):
+    if shutil.which(CXX) is None:
+        pytest.skip(f"no compiler {CXX}")
+    return emulator.EmulatedDevice(emulator.build(tmp_path_factory.mktemp("emulated"), CXX, SOURCES))
+
+
+@pytest.mark.parametrize(("method", "options"), METHODS)
+@pytest.mark.parametrize("lanes", [16, 500])
+def test_methods(method, options, lanes, device, monkeypatch):
+    monkeypatch.setattr(helman_jaja, "CPU_LANES", lanes)
+    for size, lists in ((1, 1), (5, 2), (257, 200), (6000, 1), (6000, 40)):
+        successors = generate_list("random", size, lists=lists, seed=size, device="cpu")
+        on_device = device.array(successors)
+        heads, numbers = find_heads(on_device, successors), device.empty(size, np.int32)
+        ranked = rank_on_device(on_device, heads, numbers, method=method, **options)
+        expected = rank_in_detail(successors, method="sequential")
+        assert np.array_equal(heads.download(), expected.heads)
+        assert np.array_equal(ranked.lengths.download(), expected.lengths)
+        assert np.array_equal(ranked.ranks.download(), expected.ranks)
+        first = expected.heads[numbers.download()]
+        assert (expected.ranks[first] == 0).all() and np.array_equal(np.unique(numbers.download()), np.arange(lists))
+
+
+def test_long_sublists_take_further_numbers(device, monkeypatch):
+    monkeypatch.setattr(helman_jaja, "_step_bits", lambda size, walkers: 5)
+    successors = generate_list("random", 10_000, device="cpu")
+    on_device = device.array(successors)
+    heads = find_heads(on_device, successors)
+    ranked = rank_on_device(on_device, heads, method="helman-jaja", splitters=700, finish_size=10)
+    assert ranked.figures["bits"] == 32
+    assert np.array_equal(ranked.ranks.download(), rank(successors, method="sequential"))
+
+
+@pytest.mark.parametrize("kind", ["random-binary", "path", "star", "caterpillar"])
+def test_trees(kind, device):
+    parents = generate_tree(kind, 3000, seed=1)
+    expected = euler_tour(parents, device="cpu")
+    found = _tour(device.array(parents), Clock(device))
+    for name in ("parent", "preorder", "postorder", "level", "subtree_size"):
+        assert np.array_equal(getattr(found, name), getattr(expected, name))
+    others = np.flatnonzero(parents >= 0)
+    edges = np.column_stack([others, parents[others]]).astype(np.int32)
+    for missing in (0, 3):
+        rooted = root_forest(edges[missing:], 3000, np.array([5], np.int32), device).download()
+        assert np.array_equal(rooted, euler_tour(edges[missing:], 5, nodes=3000, device="cpu").parent)
