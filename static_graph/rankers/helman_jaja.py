@@ -20,7 +20,7 @@ FINISHES = ("one", "cpu", "wyllie")
 # list that is in its caches about as fast as it could cut it; a GPU never does.
 GPU_SUBLIST, CPU_SUBLIST = 32, 64
 GPU_FINISH, CPU_FINISH = 128, 2**15
-GPU_LANES = 2**18  # threads that walk, each one way after another: as many as the largest GPUs have
+GPU_LANES = 1536  # a multiprocessor: threads that walk, each one way after another, all at the same time
 CPU_LANES = 16  # a thread: shares that even out the load
 SALT = 0x5EED
 
@@ -177,7 +177,7 @@ def _step_bits(size: int, walkers: int) -> int:
 
 def _lanes(device: Device, walkers: int) -> int:
     """How many threads, or shares of a thread's work, the walkers are given to."""
-    return min(walkers, CPU_LANES * device.threads if device.threads else GPU_LANES)
+    return min(walkers, CPU_LANES * device.threads if device.threads else GPU_LANES * device.multiprocessors)
 
 
 def _checked(

@@ -98,7 +98,7 @@ class EmulatedDevice(HostDevice):
     """Main memory, and kernels as a GPU would run them. A grid whose blocks wait for each other has one."""
 
     launches_children = True
-    most_pieces = 1024  # as CudaDevice's
+    most_pieces, least_piece = 1024, 8  # as CudaDevice's
 
     def __init__(self, library: ctypes.CDLL) -> None:
         super().__init__(1)
