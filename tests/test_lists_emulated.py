@@ -37,7 +37,7 @@ METHODS = (
     ("lock-step", {}),
     ("on-demand", {}),
     *(
-        ("helman-jaja", {"finish": finish, "spacing": spacing, "splitters": 900, "finish_size": 5})
+        ("helman-jaja", {"finish": finish, "spacing": spacing, "splitters": 300, "finish_size": 5})
         for finish in FINISHES
         for spacing in SPACINGS
     ),
@@ -54,8 +54,8 @@ def device(tmp_path_factory):
 @pytest.mark.parametrize(("method", "options"), METHODS)
 @pytest.mark.parametrize("lanes", [16, 500])
 def test_methods(method, options, lanes, device, monkeypatch):
-    monkeypatch.setattr(helman_jaja, "CPU_LANES", lanes)
-    for size, lists in ((1, 1), (5, 2), (257, 200), (6000, 1), (6000, 40)):
+    monkeypatch.setattr(helman_jaja, "GPU_LANES", lanes)
+    for size, lists in ((1, 1), (5, 2), (257, 200), (1500, 1), (1500, 40)):
         successors = generate_list("random", size, lists=lists, seed=size, device="cpu")
         on_device = device.array(successors)
         heads, numbers = find_heads(on_device, successors), device.empty(size, np.int32)
@@ -70,17 +70,17 @@ def test_methods(method, options, lanes, device, monkeypatch):
 
 def test_long_sublists_take_further_numbers(device, monkeypatch):
     monkeypatch.setattr(helman_jaja, "_step_bits", lambda size, walkers: 5)
-    successors = generate_list("random", 10_000, device="cpu")
+    successors = generate_list("random", 2_500, device="cpu")
     on_device = device.array(successors)
     heads = find_heads(on_device, successors)
-    ranked = rank_on_device(on_device, heads, method="helman-jaja", splitters=700, finish_size=10)
+    ranked = rank_on_device(on_device, heads, method="helman-jaja", splitters=200, finish_size=10)
     assert ranked.figures["bits"] == 32
     assert np.array_equal(ranked.ranks.download(), rank(successors, method="sequential"))
 
 
 @pytest.mark.parametrize("kind", ["random-binary", "path", "star", "caterpillar"])
 def test_trees(kind, device):
-    parents = generate_tree(kind, 3000, seed=1)
+    parents = generate_tree(kind, 600, seed=1)
     expected = euler_tour(parents, device="cpu")
     found = _tour(device.array(parents), Clock(device))
     for name in ("parent", "preorder", "postorder", "level", "subtree_size"):
@@ -88,5 +88,5 @@ def test_trees(kind, device):
     others = np.flatnonzero(parents >= 0)
     edges = np.column_stack([others, parents[others]]).astype(np.int32)
     for missing in (0, 3):
-        rooted = root_forest(edges[missing:], 3000, np.array([5], np.int32), device).download()
-        assert np.array_equal(rooted, euler_tour(edges[missing:], 5, nodes=3000, device="cpu").parent)
+        rooted = root_forest(edges[missing:], 600, np.array([5], np.int32), device).download()
+        assert np.array_equal(rooted, euler_tour(edges[missing:], 5, nodes=600, device="cpu").parent)

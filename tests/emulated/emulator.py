@@ -99,6 +99,7 @@ class EmulatedDevice(HostDevice):
 
     launches_children = True
     most_pieces, least_piece = 1024, 8  # as CudaDevice's
+    multiprocessors = 1
 
     def __init__(self, library: ctypes.CDLL) -> None:
         super().__init__(1)
