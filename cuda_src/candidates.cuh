@@ -204,6 +204,8 @@ INLINE void gather_subsegments(Piece piece, Sums<1> before, const int32 *wishes,
 // flags[i] = 1 where a new triangle is to be refined and its slot is in no list yet; from now on it is.
 INLINE Sums<1> survey_fresh(Piece piece, const int32 *fresh, uint32 *quality, uint8 *flags) {
     return team_sum<1>(piece.begin, piece.end, [&](Index i) {
+        if (i + 16 < piece.end)
+            prefetch(&quality[fresh[i + 16]]);
         const uint32 q = quality[fresh[i]];
         const bool unlisted = to_refine(q) && !(q & LISTED);
         flags[i] = unlisted;

@@ -58,8 +58,11 @@ TEAM_KERNEL(retriangulate, Mesh mesh, Cavities cavities, Count count, Count segm
 }
 
 KERNEL(link_winners, Mesh mesh, Cavities cavities, Count stamp) {
-    FOR_RANGE (i)
+    FOR_RANGE (i) {
+        if (PREFETCHES && i + 6 < range_end && cavities.won[i + 6] && cavities.shared[i + 6])
+            prefetch_rim(cavities, i + 6, range_end, mesh.triangles);
         link_cavity(mesh.triangles, cavities, i, uint32(stamp));
+    }
 }
 
 // After the last step of a pass. counts[outcome] += how many cavities had it; counts[OUTCOMES] += off-centers inserted.
