@@ -40,6 +40,7 @@ class DeviceDistances:
     Attributes:
         kind: what a distance is; array: (nodes,) int32 (HOPS, NARROW) or int64 (WIDE, REAL).
         limit: no distance beyond it is set, in the device's form.
+        sources: (sources,) int32: each of them once, in order.
         packed: them as kernels take them.
     """
 
@@ -77,9 +78,8 @@ class DeviceDistances:
             limit=self.limit,
         )
         device.launch("reset_distances", self.array.size, graph.csr, self.packed)
-        if len(sources):
-            starts = device.array(np.asarray(sources, np.int32))
-            device.launch("set_sources", starts.size, starts, graph.csr, self.packed)
+        self.sources: DeviceArray = device.array(np.unique(np.asarray(sources, np.int32)))
+        device.launch("set_sources", self.sources.size, self.sources, graph.csr, self.packed)
 
     def download(self) -> NDArray[Any]:
         """The distances of the graph's nodes as users see them; waits for them.

@@ -11,14 +11,14 @@
 constexpr int64 NODES_FOR_AN_EDGE = 4; // that can be gone through in order while one edge is looked at
 constexpr int PULLED = 1024; // nodes of a pulled tile (PULLED of static_graph/frontiers/direction_optimising.py)
 constexpr int WORD = 32, WORDS = 256; // nodes of a word of bits, words of a tile (likewise)
+constexpr int AT_ONCE = ONE_MEMBER ? 1 : 4; // edges that one member looks along at the same time
 constexpr Index LONG = 64;  // edges that one member looks along; more of them are for the team
 
 struct BreadthFirst {
     Csr graph, incoming; // the graph, and the same with its edges turned round; or no edges there
     By<HOPS> distances;
     Traversal frontier;
-    uint32 *bits;
-    int64 *looked; // (STRIPES)
+    uint32 *bits; // (nodes / WORD)
     TeamSpace *space;
 
     METHOD int32 level() const { return frontier.progress[ROUND]; }
@@ -62,8 +62,8 @@ struct BreadthFirst {
     }
 
     METHOD void tile(Index index) const {
-        const Index begin = index * TILE, listed = frontier.progress[LISTED];
-        push_nodes<false>(begin, begin + TILE < listed ? begin + TILE : listed);
+        const Index nodes = frontier.progress[TILE_NODES], begin = index * nodes, listed = frontier.progress[LISTED];
+        push_nodes<false>(begin, begin + nodes < listed ? begin + nodes : listed);
     }
 
     METHOD void chunk(Index index) const {
@@ -77,10 +77,10 @@ struct BreadthFirst {
         const Index begin = index * WORDS, words = (graph.nodes + WORD - 1) / WORD;
         const int32 distance = level();
         FOR_SHARE (word, begin, begin + WORDS < words ? begin + WORDS : words) {
-            const Index node = word * WORD, count = node + WORD < graph.nodes ? WORD : graph.nodes - node;
+            const Index node = word * WORD;
             uint32 set = 0;
-            for (int k = 0; k < count; ++k)
-                set |= uint32(distances.values[node + k] == distance) << k;
+            for (int k = 0; k < WORD; ++k) // of a known number, so that all are asked for before the first is there
+                set |= uint32(node + k < graph.nodes && distances.values[node + k] == distance) << k;
             bits[word] = set;
         }
     }
@@ -103,10 +103,18 @@ struct BreadthFirst {
             const Index first_edge = incoming.begin(node), last_edge = incoming.end(node);
             const Index some = ONE_MEMBER || last_edge - first_edge <= LONG ? last_edge : first_edge + LONG;
             Index edge = first_edge;
-            while (edge < some && !in_frontier(incoming.targets[edge]))
-                ++edge;
-            followed += edge - first_edge + (edge < some);
-            if (edge < some) {
+            bool found = false;
+            while (edge < some && !found) {
+                bool is_in[AT_ONCE];
+                for (int k = 0; k < AT_ONCE; ++k)
+                    is_in[k] = edge + k < some && in_frontier(incoming.targets[edge + k]);
+                for (int k = 0; k < AT_ONCE && edge < some && !found; ++k) {
+                    found = is_in[k];
+                    ++edge;
+                }
+            }
+            followed += edge - first_edge;
+            if (found) {
                 distances.values[node] = distance;
                 box.put(int32(node));
             } else if (some < last_edge) {
@@ -139,8 +147,12 @@ struct BreadthFirst {
                 }
             TEAM_BARRIER();
         }
-        count_up(looked, followed);
         box.deliver();
+        const int64 looked = team_sum<1>(0, ONE_MEMBER ? 1 : TEAM_SIZE, [&](Index) {
+                                 return Sums<1>{{int32(followed)}}; // edges that can be turned round can be counted so
+                             }).of[0];
+        FOR_LEADER
+            atomic_add(frontier.totals + FOLLOWED, looked);
     }
 
     // One level by one team.
@@ -179,18 +191,18 @@ struct BreadthFirst {
         else if (listed <= frontier.few_nodes && totals[EDGES] <= frontier.few_edges)
             step = FEW;
         const Index words = (graph.nodes + WORD - 1) / WORD;
-        enter_step(progress, step, int32((words + WORDS - 1) / WORDS), int32((graph.nodes + PULLED - 1) / PULLED));
+        enter_step(frontier, step, int32((words + WORDS - 1) / WORDS), int32((graph.nodes + PULLED - 1) / PULLED));
     }
 };
 
 INLINE BreadthFirst breadth_first(const Csr &graph, const Csr &incoming, const Distances &distances,
-                                  const Traversal &frontier, uint32 *bits, int64 *looked, TeamSpace *space) {
-    return {graph, incoming, {distances.narrow, int32(distances.limit), graph}, frontier, bits, looked, space};
+                                  const Traversal &frontier, uint32 *bits, TeamSpace *space) {
+    return {graph, incoming, {distances.narrow, int32(distances.limit), graph}, frontier, bits, space};
 }
 
 // The sources, all at distance 0 already, are the first frontier; `sources` is the list of the even side.
 TEAM_KERNEL(begin_levels, Csr graph, Csr incoming, Distances distances, Traversal frontier, int64 sources) {
-    const BreadthFirst rounds = breadth_first(graph, incoming, distances, frontier, nullptr, nullptr, nullptr);
+    const BreadthFirst rounds = breadth_first(graph, incoming, distances, frontier, nullptr, nullptr);
     FOR_TEAMS (team) {
         FOR_LEADER {
             int32 *progress = frontier.progress;
@@ -214,46 +226,45 @@ TEAM_KERNEL(begin_levels, Csr graph, Csr incoming, Distances distances, Traversa
 TEAM_KERNEL(few_levels, Csr graph, Csr incoming, Distances distances, Traversal frontier) {
     TEAM_SHARED(TeamSpace, space, 1);
     FOR_TEAMS (team)
-        run_few(breadth_first(graph, incoming, distances, frontier, nullptr, nullptr, space));
+        run_few(breadth_first(graph, incoming, distances, frontier, nullptr, space));
 }
 
 TEAM_KERNEL(push_tiles, Csr graph, Distances distances, Traversal frontier) {
     TEAM_SHARED(TeamSpace, space, 1);
-    const BreadthFirst rounds = breadth_first(graph, graph, distances, frontier, nullptr, nullptr, space);
+    const BreadthFirst rounds = breadth_first(graph, graph, distances, frontier, nullptr, space);
     FOR_TEAMS (tile)
         rounds.tile(tile);
 }
 
 TEAM_KERNEL(push_chunks, Csr graph, Distances distances, Traversal frontier) {
     TEAM_SHARED(TeamSpace, space, 1);
-    const BreadthFirst rounds = breadth_first(graph, graph, distances, frontier, nullptr, nullptr, space);
+    const BreadthFirst rounds = breadth_first(graph, graph, distances, frontier, nullptr, space);
     FOR_TEAMS (chunk)
         rounds.chunk(chunk);
 }
 
 TEAM_KERNEL(mark_frontier, Csr graph, Distances distances, Traversal frontier, uint32 *bits) {
     TEAM_SHARED(TeamSpace, space, 1);
-    const BreadthFirst rounds = breadth_first(graph, graph, distances, frontier, bits, nullptr, space);
+    const BreadthFirst rounds = breadth_first(graph, graph, distances, frontier, bits, space);
     FOR_TEAMS (tile)
         rounds.first(tile);
 }
 
-TEAM_KERNEL(pull_tiles, Csr graph, Csr incoming, Distances distances, Traversal frontier, uint32 *bits,
-            int64 *looked) {
+TEAM_KERNEL(pull_tiles, Csr graph, Csr incoming, Distances distances, Traversal frontier, uint32 *bits) {
     TEAM_SHARED(TeamSpace, space, 1);
-    const BreadthFirst rounds = breadth_first(graph, incoming, distances, frontier, bits, looked, space);
+    const BreadthFirst rounds = breadth_first(graph, incoming, distances, frontier, bits, space);
     FOR_TEAMS (tile)
         rounds.last(tile);
 }
 
 KERNEL(end_level, Csr graph, Csr incoming, Distances distances, Traversal frontier) {
     FOR_RANGE (once)
-        breadth_first(graph, incoming, distances, frontier, nullptr, nullptr, nullptr).end();
+        breadth_first(graph, incoming, distances, frontier, nullptr, nullptr).end();
 }
 
 // All of it in one launch.
 CROWDED_GRID_TEAM_KERNEL(search_breadth_first, Csr graph, Csr incoming, Distances distances, Traversal frontier,
-                         uint32 *bits, int64 *looked, int64 teams) {
+                         uint32 *bits, int64 teams) {
     TEAM_SHARED(TeamSpace, space, 1);
-    traverse(breadth_first(graph, incoming, distances, frontier, bits, looked, space), range_begin, range_end, teams);
+    traverse(breadth_first(graph, incoming, distances, frontier, bits, space), range_begin, range_end, teams);
 }

@@ -16,8 +16,10 @@
 // A CROWDED_GRID_TEAM_KERNEL is a GRID_TEAM_KERNEL (portable.cuh) of few registers, so that several teams of it fit a
 // multiprocessor: as many as fit run at once, and GRID_BARRIER() holds the members of all. FOR_GRID_TEAMS (index, count,
 // teams), in such a kernel that was launched for so many teams, hands `count` tasks out to them: all members of a team have
-// the same index. On the CPU each thread has the part of the tasks that it has of the teams. ONE_MEMBER is whether a team
-// has one member, who does everything in turn.
+// the same index. On the CPU each thread has the part of the tasks that it has of the teams. grid_barrier_with(meeting,
+// flag, range_begin, work), there, is a barrier for the members of all teams in which one team works: the last one to
+// come, on a GPU. (`flag` is the team's own, `meeting` all teams'.) ONE_MEMBER is whether a team has one member, who does
+// everything in turn.
 #pragma once
 
 #include "portable.cuh"
@@ -33,6 +35,33 @@ constexpr bool ONE_MEMBER = false;
         name(const Index range_begin, const Count range_end, __VA_ARGS__)
 #define FOR_GRID_TEAMS(index, count, teams)                                                                            \
     for (Index index = blockIdx.x, grid_end_ = (count); index < grid_end_; index += gridDim.x)
+
+// A barrier of its own: what has to be done between two of cooperative_groups is done in one, by who is there anyway.
+template <class Work> INLINE void grid_barrier_with(int32 *meeting, int32 *flag, Index, Work work) {
+    int32 *arrived = meeting, *turn = meeting + 1, this_turn = 0;
+    __syncthreads();
+    if (threadIdx.x == 0) {
+        this_turn = racing_load(turn);
+        __threadfence(); // this team's work, before it arrives
+        *flag = atomicAdd(arrived, 1) == int(gridDim.x) - 1;
+        __threadfence(); // the others' work, after they have
+    }
+    __syncthreads();
+    if (*flag) {
+        work();
+        __syncthreads();
+        if (threadIdx.x == 0) {
+            *arrived = 0;
+            __threadfence();
+            racing_store(turn, this_turn + 1);
+        }
+    } else if (threadIdx.x == 0) {
+        while (racing_load(turn) == this_turn) // all teams run at once: they come
+            ;
+        __threadfence();
+    }
+    __syncthreads();
+}
 
 constexpr int WARP = 32;
 
@@ -121,6 +150,13 @@ constexpr bool ONE_MEMBER = true;
 #define FOR_GRID_TEAMS(index, count, teams)                                                                            \
     for (Index index = (count) * range_begin / (teams), grid_end_ = (count) * range_end / (teams); index < grid_end_;  \
          ++index)
+
+template <class Work> INLINE void grid_barrier_with(int32 *, int32 *, Index range_begin, Work work) {
+    GRID_BARRIER();
+    if (range_begin == 0)
+        work();
+    GRID_BARRIER();
+}
 
 #include <atomic>
 

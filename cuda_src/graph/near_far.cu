@@ -51,7 +51,9 @@ template <DistanceKind KIND> struct NearFarRounds {
             racing_store(lists.stamps + node, round);
             return true;
         }
-        return racing_load(lists.stamps + node) < round && atomic_max(lists.stamps + node, round) < round;
+        // A GPU waits for one answer, and not for two; a CPU is spared the write.
+        return (!ONE_MEMBER || racing_load(lists.stamps + node) < round) &&
+               atomic_max(lists.stamps + node, round) < round;
     }
 
     // Whether the caller has to put a node in the far list.
@@ -61,7 +63,7 @@ template <DistanceKind KIND> struct NearFarRounds {
             lists.is_far[node] = 1;
             return first;
         }
-        return !racing_load(lists.is_far + node) && !atomic_max(lists.is_far + node, 1);
+        return (!ONE_MEMBER || !racing_load(lists.is_far + node)) && !atomic_max(lists.is_far + node, 1);
     }
 
     template <bool ALONE> METHOD bool lower(Index node, Value distance) const {
@@ -126,8 +128,8 @@ template <DistanceKind KIND> struct NearFarRounds {
     }
 
     METHOD void tile(Index index) const {
-        const Index begin = index * TILE, listed = frontier.progress[LISTED];
-        relax_nodes<false>(begin, begin + TILE < listed ? begin + TILE : listed);
+        const Index nodes = frontier.progress[TILE_NODES], begin = index * nodes, listed = frontier.progress[LISTED];
+        relax_nodes<false>(begin, begin + nodes < listed ? begin + nodes : listed);
     }
 
     METHOD void chunk(Index index) const {
@@ -177,8 +179,8 @@ template <DistanceKind KIND> struct NearFarRounds {
     METHOD void first(Index) const {}
 
     METHOD void last(Index index) const {
-        const Index begin = index * TILE, listed = frontier.progress[FAR_LISTED];
-        split(begin, begin + TILE < listed ? begin + TILE : listed);
+        const Index listed = frontier.progress[FAR_LISTED], nodes = frontier.split_nodes(listed), begin = index * nodes;
+        split(begin, begin + nodes < listed ? begin + nodes : listed);
     }
 
     // One round by one team: what there is of a frontier, or else a split.
@@ -219,7 +221,8 @@ template <DistanceKind KIND> struct NearFarRounds {
         } else if (listed <= frontier.few_nodes && totals[EDGES] <= frontier.few_edges) {
             step = FEW;
         }
-        enter_step(progress, step, 0, (far_listed + TILE - 1) / TILE);
+        const Index nodes = frontier.split_nodes(far_listed);
+        enter_step(frontier, step, 0, int32((far_listed + nodes - 1) / nodes));
     }
 };
 

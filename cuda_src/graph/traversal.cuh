@@ -1,10 +1,10 @@
 // Traversals that go by a frontier: the list of nodes whose edges are to be followed next. What breadth-first search
 // (breadth_first.cu) and shortest paths (near_far.cu) have in common.
 //
-// A frontier is worked on by tiles of TILE nodes. Within a tile the nodes' edges are laid end to end and shared out
-// evenly (the local Manhattan collapse of paper 004), and a node of more than CHUNK edges is cut into chunks, a team
-// each (the node splitting of the thesis, section 4.2, for one round): so neither a team nor a thread waits for a long
-// row. On a CPU a team is one thread, which goes through the nodes one after the other and asks ahead for what it will
+// A frontier is worked on by tiles of up to TILE nodes, which are the smaller the more edges their nodes have, so that
+// all teams have some (`tile_nodes`). Within a tile the nodes' edges are laid end to end and shared out evenly (the
+// local Manhattan collapse of paper 004), and a node of more than CHUNK edges is cut into chunks, a team each (the node
+// splitting of the thesis, section 4.2, for one round): so neither a team nor a thread waits for a long row. On a CPU a team is one thread, which goes through the nodes one after the other and asks ahead for what it will
 // read.
 //
 // All numbers stand in `progress` and `totals`. One member of one team enters what the next round is to be: as ranges,
@@ -15,7 +15,8 @@
 
 #include "distances.cuh"
 
-constexpr int TILE = TEAM_SIZE;                      // nodes (TILE of static_graph/frontiers/workspace.py)
+constexpr int TILE = TEAM_SIZE;                      // nodes at most (TILE of static_graph/frontiers/workspace.py)
+constexpr int64 BUSY = TEAM_SIZE, FULL = 4 * TEAM_SIZE; // edges of a tile: not fewer to give more teams some; no more
 constexpr int CHUNK = ONE_MEMBER ? 16384 : 2048;     // edges
 constexpr int OUTBOX = 2048;                         // nodes that a team found, before it enters them in the list
 constexpr Index AT_ONCE_FOLLOWED = 1024;             // edges that a team follows before it looks how many it found
@@ -31,6 +32,7 @@ enum Entry : int32 {
     FAR_SIDE,    // likewise for nodes that have to wait (near_far.cu)
     FAR_LISTED,
     NEXT_FAR,
+    TILE_NODES,  // of each tile but the last one
     FEW_TEAMS,   // the ranges: one team, or none
     FIRST_TEAMS, // of a pass that others wait for
     TILE_TEAMS,
@@ -42,7 +44,7 @@ enum Entry : int32 {
     ENTRIES
 };
 
-enum Step : int32 { DONE, FEW, PUSH, OTHER };
+enum Step : int32 { DONE, FEW, PUSH, OTHER, CUT }; // CUT: chunks are left, where all rounds are one launch
 
 // (Total of static_graph/frontiers/workspace.py)
 enum Total : int32 {
@@ -54,6 +56,8 @@ enum Total : int32 {
     NEAR,       // distances below this are near (near_far.cu)
     LAST_NEAR,  // and those below this are done
     FAR_LEAST,  // the least of the far ones
+    ALL_ROUNDS, // at the end: ROUND and LAUNCHES of the progress, so that who asks looks here only
+    ALL_LAUNCHES,
     TOTALS
 };
 
@@ -63,10 +67,27 @@ KERNEL_STRUCT(Traversal) {
     int64 *chunks;
     int32 *progress;
     int64 *totals;
+    int32 *meeting; // (2), zeros at first: of grid_barrier_with
+    int64 teams;    // that run at once, about
     int64 few_nodes;
     int64 few_edges;
 
     METHOD int32 *list(int32 side) const { return side ? odd : even; }
+
+    // Nodes of a tile of the list of a split (near_far.cu): an OUTBOX holds all of them.
+    METHOD Index split_nodes(Index listed) const {
+        const Index even = (listed + teams - 1) / teams;
+        return ONE_MEMBER || even < TILE ? TILE : even < OUTBOX ? even : OUTBOX;
+    }
+
+    // Nodes of a tile of a frontier of so many nodes and edges.
+    METHOD int32 tile_nodes(int64 listed, int64 edges) const {
+        if (ONE_MEMBER || edges <= 0)
+            return TILE;
+        const int64 even = (listed + teams - 1) / teams, busy = BUSY * listed / edges, full = FULL * listed / edges;
+        const int64 wanted = even > busy ? even : busy, nodes = wanted < full ? wanted : full;
+        return int32(nodes < 1 ? 1 : nodes > TILE ? TILE : nodes);
+    }
 };
 
 // What a team has for itself. A kernel has it once, whatever it does one after the other.
@@ -311,17 +332,22 @@ INLINE void turn_sides(int32 *progress, int64 *totals) {
 }
 
 // Enters the ranges of a step; those of a step OTHER are given.
-INLINE void enter_step(int32 *progress, int32 step, int32 first_teams, int32 last_teams) {
+INLINE void enter_step(const Traversal &frontier, int32 step, int32 first_teams, int32 last_teams) {
+    int32 *progress = frontier.progress;
     const bool pushes = step == PUSH, goes_on = step == FEW && progress[STEP] == FEW;
     progress[STEP] = step;
     progress[FEW_TEAMS] = step == FEW;
-    progress[TILE_TEAMS] = pushes ? (progress[LISTED] + TILE - 1) / TILE : 0;
+    if (pushes)
+        progress[TILE_NODES] = frontier.tile_nodes(progress[LISTED], frontier.totals[EDGES]);
+    progress[TILE_TEAMS] = pushes ? (progress[LISTED] + progress[TILE_NODES] - 1) / progress[TILE_NODES] : 0;
     progress[FIRST_TEAMS] = step == OTHER ? first_teams : 0;
     progress[LAST_TEAMS] = step == OTHER ? last_teams : 0;
     progress[ENDS] = step == PUSH || step == OTHER;
     progress[STOP] = step == DONE;
     for (int32 entry = FEW_TEAMS; entry <= ENDS && !goes_on; ++entry)
         progress[LAUNCHES] += progress[entry] > 0;
+    frontier.totals[ALL_ROUNDS] = progress[ROUND];
+    frontier.totals[ALL_LAUNCHES] = progress[LAUNCHES];
 }
 
 // Rounds by one team, which keeps the numbers in its own memory, as long as they are FEW.
@@ -352,41 +378,44 @@ template <class Rounds> INLINE void run_few(Rounds rounds) {
     TEAM_BARRIER();
 }
 
-// All rounds in one launch of `teams` teams, which run at once. Every team reads the same numbers after a barrier, and
-// they change only when all have come to the next one.
+// All rounds in one launch of `teams` teams, which run at once. Every team reads the same numbers after a barrier. They
+// change in it: the last team to come enters the end of the round, and goes through those that it can do alone.
 template <class Rounds>
 INLINE void traverse(const Rounds &rounds, [[maybe_unused]] const Index range_begin,
                      [[maybe_unused]] const Index range_end, [[maybe_unused]] const Index teams) {
     int32 *progress = rounds.frontier.progress;
     for (;;) {
         const int32 step = racing_load(progress + STEP);
-        const Index first = racing_load(progress + FIRST_TEAMS), tiles = racing_load(progress + TILE_TEAMS);
-        const Index last = racing_load(progress + LAST_TEAMS);
         if (step == DONE)
             return;
-        if (step == FEW || first) {
-            FOR_GRID_TEAMS (index, first, teams)
-                rounds.first(index);
-            GRID_BARRIER();
-        }
-        FOR_GRID_TEAMS (few, step == FEW, teams)
-            run_few(rounds);
-        FOR_GRID_TEAMS (index, tiles, teams)
-            rounds.tile(index);
-        FOR_GRID_TEAMS (index, last, teams)
-            rounds.last(index);
-        GRID_BARRIER();
-        if (step == FEW)
-            continue;
-        const Index chunks = racing_load(progress + CHUNKS);
-        if (chunks) {
-            FOR_GRID_TEAMS (index, chunks, teams)
+        if (step == PUSH) {
+            FOR_GRID_TEAMS (index, racing_load(progress + TILE_TEAMS), teams)
+                rounds.tile(index);
+        } else if (step == CUT) {
+            FOR_GRID_TEAMS (index, racing_load(progress + CHUNKS), teams)
                 rounds.chunk(index);
-            GRID_BARRIER();
+        } else if (step == OTHER) {
+            const Index first = racing_load(progress + FIRST_TEAMS), last = racing_load(progress + LAST_TEAMS);
+            if (first) {
+                FOR_GRID_TEAMS (index, first, teams)
+                    rounds.first(index);
+                GRID_BARRIER();
+            }
+            FOR_GRID_TEAMS (index, last, teams)
+                rounds.last(index);
         }
-        FOR_GRID_TEAMS (once, 1, teams)
-            FOR_LEADER
-                rounds.end();
-        GRID_BARRIER();
+        grid_barrier_with(rounds.frontier.meeting, &rounds.space->flag, range_begin, [&] {
+            const bool left = step == PUSH && racing_load(progress + CHUNKS) > 0;
+            TEAM_BARRIER();
+            FOR_LEADER {
+                if (left)
+                    progress[STEP] = CUT;
+                else if (step != FEW)
+                    rounds.end();
+            }
+            TEAM_BARRIER();
+            while (racing_load(progress + STEP) == FEW)
+                run_few(rounds);
+        });
     }
 }

@@ -10,7 +10,7 @@ from dmr.memory import pack
 from static_graph.device_graph import DeviceGraph
 from static_graph.distances import DeviceDistances
 from static_graph.frontiers.incoming import incoming
-from static_graph.frontiers.workspace import CHUNK, MOST_TEAMS, TILE, Entry, Workspace, tiles
+from static_graph.frontiers.workspace import CHUNK, MOST_TEAMS, Entry, Workspace, tiles
 from static_graph.schemes.outcome import Outcome
 
 WORD, WORDS, PULLED = 32, 256, 1024  # of cuda_src/graph/breadth_first.cu
@@ -37,7 +37,6 @@ def run(
         The outcome; no figures of its own.
     """
     assert not weighted
-    assert not weighted
     with Workspace.borrowed(graph) as space:
         return _run(graph, sources, depth_limit, turned, one_launch, space)
 
@@ -56,9 +55,9 @@ def _run(
     bits = device.empty(tiles(nodes, WORD), np.uint32)
     distances = DeviceDistances(graph, sources, weighted=False, limit=depth_limit)
     csr, frontier, to = graph.csr, space.frontier, distances.packed
-    device.launch("begin_levels", 1, csr, edges_in, to, frontier, space.begin(sources))
+    device.launch("begin_levels", 1, csr, edges_in, to, frontier, space.begin(distances))
     few, ends = space.count(Entry.FEW_TEAMS, 1), space.count(Entry.ENDS, 1)
-    by_tiles = space.count(Entry.TILE_TEAMS, tiles(nodes, TILE))
+    by_tiles = space.count(Entry.TILE_TEAMS, nodes)
     by_chunks = space.count(Entry.CHUNKS, 2 * graph.edges // CHUNK)
     marking = space.count(Entry.FIRST_TEAMS, tiles(nodes, WORD * WORDS) if back else 0)
     pulling = space.count(Entry.LAST_TEAMS, tiles(nodes, PULLED) if back else 0)
@@ -68,11 +67,11 @@ def _run(
         device.launch("push_tiles", by_tiles, csr, to, frontier)
         device.launch("push_chunks", by_chunks, csr, to, frontier)
         device.launch("mark_frontier", marking, csr, to, frontier, bits)
-        device.launch("pull_tiles", pulling, csr, edges_in, to, frontier, bits, space.looked)
+        device.launch("pull_tiles", pulling, csr, edges_in, to, frontier, bits)
         device.launch("end_level", ends, csr, edges_in, to, frontier)
 
     def all_levels() -> None:
-        device.launch("search_breadth_first", MOST_TEAMS, csr, edges_in, to, frontier, bits, space.looked, MOST_TEAMS)
+        device.launch("search_breadth_first", MOST_TEAMS, csr, edges_in, to, frontier, bits, MOST_TEAMS)
 
     seconds = space.run(all_levels, one_level, one_launch)
     return space.outcome(distances, seconds)

@@ -15,7 +15,7 @@ from static_graph.schemes.outcome import Outcome
 # Delta is such that so many edges of an average node are shorter, if lengths are spread evenly from 0 to twice their
 # mean: a larger one makes for fewer rounds, and for more edges that are relaxed in vain.
 SHORT_EDGES_ON_CPU = 2
-SHORT_EDGES_ON_GPU = 4
+SHORT_EDGES_ON_GPU = 16
 
 MOST_DELTA = 2**62  # of whole numbers
 
@@ -89,9 +89,9 @@ def _run(
     distances = DeviceDistances(graph, sources, weighted=True, limit=depth_limit)
     lists = space.lists(default_delta(graph) if delta is None else delta, distances.kind != DistanceKind.REAL)
     csr, frontier, to = graph.csr, space.frontier, distances.packed
-    device.launch("begin_near_far", 1, csr, to, frontier, lists, space.begin(sources))
+    device.launch("begin_near_far", 1, csr, to, frontier, lists, space.begin(distances))
     few, ends = space.count(Entry.FEW_TEAMS, 1), space.count(Entry.ENDS, 1)
-    by_tiles = space.count(Entry.TILE_TEAMS, tiles(nodes, TILE))
+    by_tiles = space.count(Entry.TILE_TEAMS, nodes)
     by_chunks = space.count(Entry.CHUNKS, 2 * graph.edges // CHUNK)
     splitting = space.count(Entry.LAST_TEAMS, tiles(nodes, TILE))
 

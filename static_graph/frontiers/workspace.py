@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from enum import IntEnum
 from time import perf_counter
@@ -14,9 +14,9 @@ from dmr.memory import Device, DeviceCount, Packed, pack
 from static_graph.device_graph import DeviceGraph
 from static_graph.distances import DeviceDistances
 from static_graph.schemes.outcome import Outcome
-from static_graph.schemes.rounds import STRIPES
 
 TILE = 256  # TILE of cuda_src/graph/traversal.cuh
+TEAMS_A_PROCESSOR = 4  # that run at once on a GPU: the bound of CROWDED_GRID_TEAM_KERNEL in cuda_src/graph/lanes.cuh
 CHUNK = 2048  # the least CHUNK there
 MOST_TEAMS = 4096  # that work on one launch of a whole traversal, where so many fit on a device
 
@@ -37,14 +37,15 @@ class Entry(IntEnum):
     FAR_SIDE = 5
     FAR_LISTED = 6
     NEXT_FAR = 7
-    FEW_TEAMS = 8
-    FIRST_TEAMS = 9
-    TILE_TEAMS = 10
-    LAST_TEAMS = 11
-    CHUNKS = 12
-    ENDS = 13
-    LAUNCHES = 14
-    STOP = 15
+    TILE_NODES = 8
+    FEW_TEAMS = 9
+    FIRST_TEAMS = 10
+    TILE_TEAMS = 11
+    LAST_TEAMS = 12
+    CHUNKS = 13
+    ENDS = 14
+    LAUNCHES = 15
+    STOP = 16
 
 
 class Total(IntEnum):
@@ -58,6 +59,8 @@ class Total(IntEnum):
     NEAR = 5
     LAST_NEAR = 6
     FAR_LEAST = 7
+    ALL_ROUNDS = 8
+    ALL_LAUNCHES = 9
 
 
 W = TypeVar("W", bound="Workspace")
@@ -70,7 +73,6 @@ class Workspace:
         device: where they are.
         even, odd: (nodes,) int32: the frontier and the next one, in turn.
         progress: (len(Entry),) int32; totals: (len(Total),) int64.
-        looked: (STRIPES,) int64: edges that were looked at, beside `Total.FOLLOWED`.
         frontier: all of it as kernels take it.
     """
 
@@ -80,9 +82,9 @@ class Workspace:
         self.even, self.odd = (device.empty(graph.nodes, np.int32) for _ in range(2))
         self.progress = device.zeros(len(Entry), np.int32)
         self.totals = device.zeros(len(Total), np.int64)
-        self.looked = device.empty(STRIPES, np.int64)
         self._in_one_launch = False  # the last traversal
         self._chunks = device.empty(chunks, np.int64)
+        self._meeting = device.zeros(2, np.int32)
         self.frontier: Packed = pack(
             "Traversal",
             even=self.even,
@@ -90,6 +92,8 @@ class Workspace:
             chunks=self._chunks,
             progress=self.progress,
             totals=self.totals,
+            meeting=self._meeting,
+            teams=TEAMS_A_PROCESSOR * device.multiprocessors if device.threads == 0 else 1,
             **few_rounds(device),
         )
 
@@ -102,12 +106,11 @@ class Workspace:
         yield space
         free.append(space)
 
-    def begin(self, sources: Sequence[int]) -> int:
-        """Makes the sources the first frontier, each of them once; returns how many they are."""
-        nodes = np.unique(np.asarray(sources, np.int32))
-        self.even[: nodes.size].upload(nodes)
-        self.looked.fill(0)
-        return int(nodes.size)
+    def begin(self, distances: DeviceDistances) -> int:
+        """Makes the sources the first frontier; returns how many they are."""
+        sources = distances.sources
+        self.even[: sources.size].copy_from(sources)
+        return sources.size
 
     def count(self, entry: Entry, bound: int) -> DeviceCount:
         """A number of the progress, for a launch."""
@@ -141,12 +144,12 @@ class Workspace:
 
     def outcome(self, distances: DeviceDistances, seconds: float) -> Outcome:
         """What is to be told of a traversal; waits for it."""
-        progress, totals = self.progress.download(), self.totals.download()
+        totals = self.totals.download()
         return Outcome(
             distances,
-            rounds=int(progress[Entry.ROUND]),
-            relaxed=int(totals[Total.FOLLOWED] + self.looked.download().sum()),
-            launches=1 if self._in_one_launch else int(progress[Entry.LAUNCHES]),
+            rounds=int(totals[Total.ALL_ROUNDS]),
+            relaxed=int(totals[Total.FOLLOWED]),
+            launches=1 if self._in_one_launch else int(totals[Total.ALL_LAUNCHES]),
             seconds=seconds,
         )
 

@@ -97,6 +97,7 @@ template <class T> T __shfl_xor_sync(unsigned lanes, T value, int mask, int widt
 inline unsigned __match_any_sync(unsigned lanes, int value) {
     return unsigned(emulated::exchange(lanes, std::uint64_t(unsigned(value)), emulated::ALIKE, 0, 32));
 }
+inline void __threadfence() {}
 inline int __popc(unsigned bits) { return __builtin_popcount(bits); }
 inline double __dsqrt_rn(double x) { return __builtin_sqrt(x); }
 inline std::int64_t __double_as_longlong(double x) {
