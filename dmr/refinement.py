@@ -22,7 +22,6 @@ it during the rounds.
 from __future__ import annotations
 
 import logging
-import math
 import time
 from collections.abc import Callable
 from contextlib import suppress
@@ -80,7 +79,7 @@ FEW_POINTS = 300
 
 # Below so many triangles a round takes its candidates from the shortest edges only: more rounds, fewer points. Above 30
 # degrees the order matters more, and small meshes can grow by half without it.
-SMALL_MESH = 2**12
+SMALL_MESH = 2**10
 SMALL_MESH_ABOVE_30_DEGREES = 2**19
 
 # A sound run needs a few hundred rounds, points on one circle a few thousand. Where bounds of more than 30 degrees meet
@@ -538,12 +537,5 @@ class Run:
         self.device.launch("fill_indices", count, everything)
         self.quality.check_all(everything, count)
         self._list(everything, count)
-        self._reserve_ahead()
-
-    def _reserve_ahead(self) -> None:
-        """Makes room for what a bound of 30 degrees usually needs, so that arrays are not copied again and again."""
-        state, bad = self.state, self.bad.count
         with suppress(OutOfMemoryError):  # a small device may do with less; what is really needed is asked for later
-            # Points on segments come in about as many as fit side by side.
-            subsegments = 3 * state.subsegments_count + 16 * math.isqrt(state.vertices) + 1024
-            state.reserve(state.vertices + 2 * bad + 1024, state.slots + 4 * bad + 2048, subsegments)
+            self.state.reserve_for(self.bad.count)

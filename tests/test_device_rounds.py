@@ -14,10 +14,10 @@ from dmr.memory import DeviceCount, scan
 from dmr.memory.host.device import HostDevice
 from dmr.pipeline import device_rounds
 from dmr.pipeline.cavities import Outcome
+from dmr.pipeline.device_mesh import DeviceMesh
 from dmr.pipeline.device_rounds import DeviceRounds
 from dmr.pipeline.progress import Entry, Line, Room, RoundProgress, Stop
 from dmr.pipeline.stamps import LAST, Stamps
-from dmr.refinement import Run
 
 
 def books(fine):
@@ -94,6 +94,12 @@ def test_the_same_bits_and_books_whoever_drives(name, device_options):
     assert "rounds" in device.seconds and "rounds" not in host.seconds
 
 
+def no_room_ahead(monkeypatch):
+    """Arrays are only as large as what is in them."""
+    monkeypatch.setattr(DeviceMesh, "reserve_for", lambda self, bad: None)
+    monkeypatch.setattr(device_rounds, "FEW_TRIANGLES", 0)
+
+
 @pytest.mark.usefixtures("teams")
 @pytest.mark.parametrize("name", CASES)
 def test_a_recording_holds_what_it_needs_and_nothing_else(name, monkeypatch):
@@ -101,7 +107,7 @@ def test_a_recording_holds_what_it_needs_and_nothing_else(name, monkeypatch):
     mesh = dmr.generate(kind, points, seed=2)
     host = dmr.refine(mesh, loop="host", device="cpu", threads=1, **options)
     record_loops(monkeypatch)
-    monkeypatch.setattr(Run, "_reserve_ahead", lambda self: None)  # so that arrays are replaced again and again
+    no_room_ahead(monkeypatch)  # so that arrays are replaced again and again
     assert books(dmr.refine(mesh, loop="device", device="cpu", threads=1, **options)) == books(host)
 
 
@@ -151,13 +157,13 @@ def test_every_reason_to_stop_is_met_and_survived(device_options, stops, monkeyp
         monkeypatch.setattr(module, "ROOM", 11)
     make_room = DeviceRounds._make_room
 
-    def too_little(self):
-        make_room(self)
+    def too_little(self, bad):
+        make_room(self, bad)
         self._candidate_room = min(self._candidate_room, 8 * 2 ** stops.count(Stop.CANDIDATE_ROOM))
 
     monkeypatch.setattr(DeviceRounds, "_make_room", too_little)
-    monkeypatch.setattr(Run, "_reserve_ahead", lambda self: None)
-    mesh = dmr.generate("random", 1500, seed=2)
+    no_room_ahead(monkeypatch)
+    mesh = dmr.generate("random", 1500, seed=4)
     fine = dmr.refine(mesh, loop="device", **device_options)
     assert set(stops) == set(Stop) - {Stop.GO_ON}
     assert books(fine) == books(dmr.refine(mesh, loop="host", device="cpu"))
@@ -269,7 +275,7 @@ def test_without_memory_to_record_the_host_goes_on_where_small_rounds_ended(devi
 
 
 def test_without_memory_for_it_the_host_drives(device_options, monkeypatch):
-    def none_left(self):
+    def none_left(self, bad):
         raise OutOfMemoryError("0.5 GiB more are needed, 0.1 GiB are free")
 
     monkeypatch.setattr(DeviceRounds, "_make_room", none_left)

@@ -19,7 +19,7 @@ from dmr.memory import Device, DeviceArray, argsort, scan, total
 from dmr.meshes import Int, Mesh
 from dmr.pipeline.boundary import Outline, check_boundary, outline_of
 from dmr.pipeline.corners import acute_corners, anchors
-from dmr.pipeline.device_mesh import DeviceMesh
+from dmr.pipeline.device_mesh import FEW_TRIANGLES, DeviceMesh
 from dmr.pipeline.records import BOX, POINT, SUBSEGMENT, TRIANGLE
 
 Box = tuple[tuple[float, float], tuple[float, float]]  # the least x and y, the largest x and y
@@ -102,6 +102,8 @@ def admit(mesh: Mesh, device: Device, keep_segments: str = "none") -> tuple[Devi
         attributes=_attributes(mesh, device, order) if width else None,
         width=width,
     )
+    if m <= FEW_TRIANGLES:
+        state.reserve_for(bad=m)
     return state, notes
 
 

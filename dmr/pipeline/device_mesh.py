@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 from dataclasses import dataclass
 
 import numpy as np
@@ -11,6 +12,7 @@ from dmr.memory import Device, DeviceArray, Packed, available_threads, copy, pac
 from dmr.meshes import Float, Int, Mesh
 
 MOST_TRIANGLES = 2**29 - 1  # half-edges are triangle << 2 | edge in 32 bits
+FEW_TRIANGLES = 2**14  # a mesh of so many gets its room when it is admitted, and nothing is replaced in its rounds
 
 
 @dataclass
@@ -109,6 +111,8 @@ class DeviceMesh:
         """
         if slots > MOST_TRIANGLES:
             raise OutOfMemoryError(f"{slots} triangles are more than a mesh can have ({MOST_TRIANGLES})")
+        if all(there >= wanted for there, wanted in zip(self.room, (vertices, slots, subsegments), strict=True)):
+            return
         self._view = None
         self.triangles = self.triangles.grown(slots)
         self.quality = self.quality.grown(slots)
@@ -123,6 +127,17 @@ class DeviceMesh:
         self.subsegments = self.subsegments.grown(subsegments)
         self.subsegment_origin = self.subsegment_origin.grown(subsegments)
         self.wishes = self.wishes.grown(subsegments)
+
+    def reserve_for(self, bad: int) -> None:
+        """Makes room for what a bound of 30 degrees usually needs where so many triangles are bad, so that arrays are
+        not copied again and again.
+
+        Raises:
+            OutOfMemoryError: as `reserve`.
+        """
+        # Points on segments come in about as many as fit side by side.
+        subsegments = 3 * self.subsegments_count + 16 * math.isqrt(self.vertices) + 1024
+        self.reserve(self.vertices + 2 * bad + 1024, self.slots + 4 * bad + 2048, subsegments)
 
     def to_mesh(self, source: Mesh) -> Mesh:
         """The mesh in the user's numbers, with what `source`, the input, carried."""

@@ -11,6 +11,7 @@ room, cavities too large for an ordinary record, the end - the sequence stops an
 
 from __future__ import annotations
 
+from contextlib import suppress
 from dataclasses import dataclass
 
 import numpy as np
@@ -32,7 +33,7 @@ from dmr.pipeline.cavities import (
     retriangulate,
 )
 from dmr.pipeline.checking import QualityCheck
-from dmr.pipeline.device_mesh import MOST_TRIANGLES, DeviceMesh
+from dmr.pipeline.device_mesh import FEW_TRIANGLES, MOST_TRIANGLES, DeviceMesh
 from dmr.pipeline.marking import Deterministic
 from dmr.pipeline.progress import UNBOUNDED, Entry, Line, Room, RoundProgress, Standing, Stop
 from dmr.pipeline.selecting import Choice, select, survey_sums
@@ -111,6 +112,10 @@ class DeviceRounds:
         self._candidate_room = 0
         self._recorded: Loop | None = None
         self._recorded_for: tuple[object, ...] = ()
+        if state.slots <= FEW_TRIANGLES:  # all arrays are there before the rounds
+            with suppress(OutOfMemoryError):  # `run` asks again
+                self._make_room(state.slots)
+                self._records(HISTORY_ROUNDS, UNBOUNDED)
 
     def run(self, stamp: int, most_rounds: int, most_vertices: int) -> Ended:
         """Runs rounds until one says stop.
@@ -120,7 +125,7 @@ class DeviceRounds:
             most_rounds: rounds after which to stop; most_vertices: of the mesh, beyond which the host decides.
         """
         state, bad = self._state, self._bad
-        self._make_room()
+        self._make_room(bad.count)
         self._progress.write(
             {
                 Entry.VERTICES: state.vertices,
@@ -147,10 +152,10 @@ class DeviceRounds:
 
     # ---- Room, and recording -----------------------------------------------------------------------------------------
 
-    def _make_room(self) -> None:
-        bad = self._bad
-        self._candidate_room = max(self._candidate_room, 4096, bad.count // 3)
-        bad.reserve(3 * bad.count + 2**14)
+    def _make_room(self, bad: int) -> None:
+        """Room for rounds that begin with so many bad triangles."""
+        self._candidate_room = max(self._candidate_room, 4096, bad // 3)
+        self._bad.reserve(3 * bad + 2**14)
 
     def _run_rounds(self, most_rounds: int, most_vertices: int) -> None:
         records = self._records(most_rounds, most_vertices)
