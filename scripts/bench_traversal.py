@@ -7,7 +7,8 @@
 Inputs are web-Stanford (from node 21213), R-MAT graphs by the name of their parameters ("gtgraph", "graph500",
 "thesis": 1,048,576 nodes and 8,000,000 edges, or as many as NAME-NODES-EDGES says), "random-NODES-EDGES", and files.
 Weights are whole numbers from 1 to 100, of seed 1, whatever the graph has. Other searches begin at the node of the
-largest out-degree; with --sources N, at N random nodes of the largest weakly connected component, and times are means.
+largest out-degree; with --sources N, at N random nodes of the largest strongly connected component, which all reach
+the same nodes, and times are means.
 
 The graph is on its device before, as is what a first search leaves there. All configurations and scipy run in turn, so
 that a machine that others use as well slows all of them down; the first turn is a warm-up that does not count. The
@@ -34,6 +35,7 @@ import numpy as np
 from machines import machine
 from measuring import append_record, circumstances, positive, timed, where
 from numpy.typing import NDArray
+from traversal_sources import largest_component
 
 import static_graph
 from static_graph import CsrGraph, DeviceGraph, Traversal
@@ -123,6 +125,7 @@ class Trial:
         """One turn; a warm-up does not count, but its distances do."""
         row, mean = self.row, 1 / len(self.row.sources)
         search = call = followed = rounds = reached = 0.0
+        degrees = None if counts else self._degrees()
         for k, source in enumerate(row.sources):
             seconds, found = timed(
                 lambda: SEARCHES[row.searched](self._graph, source, balance=row.balance, **self._options)  # noqa: B023
@@ -130,15 +133,20 @@ class Trial:
             call += seconds * mean
             search += (seconds - found.seconds["download"]) * mean
             followed, rounds = followed + found.edges_followed * mean, rounds + found.rounds * mean
-            host = self._graph.host
-            assert host is not None
-            reached += float(host.out_degrees[found.reached()].sum()) * mean
+            if degrees is not None:  # the same nodes are reached in every turn
+                reached += float(degrees[found.reached()].sum()) * mean
             if expected is not None:
                 row.same = row.same is not False and bool(np.array_equal(found.distances, expected[k]))
         if counts:
             row.call.append(call)
             row.search.append(search)
-            row.followed, row.rounds, row.reached_edges = followed, rounds, reached
+            row.followed, row.rounds = followed, rounds
+        else:
+            row.reached_edges = reached
+
+    def _degrees(self) -> NDArray[Any]:
+        assert self._graph.host is not None
+        return self._graph.host.out_degrees
 
 
 def main(arguments: Sequence[str] | None = None) -> int:
@@ -167,25 +175,28 @@ def main(arguments: Sequence[str] | None = None) -> int:
 def compete(name: str, options: argparse.Namespace) -> list[Row]:
     """Runs scipy and all configurations in turn on one graph."""
     graph = static_graph.with_random_weights(load(name, options.graphs), LARGEST_WEIGHT, seed=1)
-    sources = sources_of(name, graph, options.sources)
+    uploaded = [
+        static_graph.upload(graph, device, threads)
+        for device in options.device
+        for threads in (options.threads if device == "cpu" else [None])
+    ]
+    sources = sources_of(name, uploaded[0], options.sources)
     peer = None if options.no_scipy else Peer(graph, sources)
     trials = []
-    for device in options.device:
-        for threads in options.threads if device == "cpu" else [None]:
-            on_device = static_graph.upload(graph, device, threads)
-            for searched in options.searches:
-                row = Row(
-                    input=name,
-                    nodes=graph.nodes,
-                    edges=graph.edges,
-                    searched=searched,
-                    balance=options.balance,
-                    device=on_device.device.name,
-                    threads=on_device.device.threads,
-                    sources=sources,
-                )
-                more = {"delta": options.delta} if searched == "sssp" and options.delta else {}
-                trials.append(Trial(on_device, row, more))
+    for on_device in uploaded:
+        for searched in options.searches:
+            row = Row(
+                input=name,
+                nodes=graph.nodes,
+                edges=graph.edges,
+                searched=searched,
+                balance=options.balance,
+                device=on_device.device.name,
+                threads=on_device.device.threads,
+                sources=sources,
+            )
+            more = {"delta": options.delta} if searched == "sssp" and options.delta else {}
+            trials.append(Trial(on_device, row, more))
     for turn in range(options.repeats + 1):
         for searched in options.searches:
             if peer is not None:
@@ -210,15 +221,13 @@ def load(name: str, folder: Path) -> CsrGraph:
     return static_graph.read(folder / f"{WEB}.txt.gz" if name == WEB else name)
 
 
-def sources_of(name: str, graph: CsrGraph, count: int | None) -> list[int]:
+def sources_of(name: str, graph: DeviceGraph, count: int | None) -> list[int]:
     """Where searches begin."""
     if count is not None:
-        from scipy.sparse.csgraph import connected_components
-
-        _, part = connected_components(graph.to_scipy(), connection="weak")
-        largest = np.flatnonzero(part == np.bincount(part).argmax())
-        return [int(node) for node in np.random.default_rng(1).choice(largest, count)]
-    return [graph.node_of(WEB_SOURCE) if name == WEB else int(np.argmax(graph.out_degrees))]
+        return largest_component(graph).draw(count, seed=1)
+    host = graph.host
+    assert host is not None
+    return [host.node_of(WEB_SOURCE) if name == WEB else int(np.argmax(host.out_degrees))]
 
 
 def _shortest_edges(graph: CsrGraph) -> Any:

@@ -11,8 +11,9 @@ whole numbers from 1 to 100. PARTS: mda (tables 6.1 and 6.2 of the thesis, figur
 warp), collapse (graphs on manycores), timeline (figure 6.5), gteps (searches from 16 sources). Of each case a warm-up
 and the timed runs; a time is that of the rounds, without transfers.
 
-FOLDER gets NAME.json (everything), NAME.csv, NAME.md and pictures, again after each graph; the page is printed. Needs
-matplotlib, which comes with the extra [view]. Exit code 5: a scheme found other distances than the baseline.
+FOLDER gets NAME.json (everything) after each graph; in the end NAME.csv, NAME.md and a picture a kind, eight files in
+all. The page is printed. Needs matplotlib, which comes with the extra [view]. Exit code 5: a scheme found other
+distances than the baseline.
 """
 
 from __future__ import annotations
@@ -66,7 +67,7 @@ def main(arguments: Sequence[str] | None = None) -> int:
 
 
 def run(options: argparse.Namespace, arguments: Sequence[str]) -> dict[str, Any]:
-    """Measures what was asked for; everything is written after each graph."""
+    """Measures what was asked for. The record is written after each graph, what follows from it at the end."""
     device = open_device(options.device, options.threads)
     on_gpu = device.threads == 0
     graphs = list(dict.fromkeys(options.graphs or (ON_GPU if on_gpu else SMALL)))
@@ -86,8 +87,8 @@ def run(options: argparse.Namespace, arguments: Sequence[str]) -> dict[str, Any]
     prepare(options.output)
     for name in graphs:
         study["inputs"].append(run_input(load(name), options.parts, device, options.repeats, say))
-        record = {options.output / f"{study['name']}.json": _json(study).encode()}
-        say(*(f"wrote {path}" for path in put({**record, **derived(study, options.output)})))
+        say(*(f"wrote {path}" for path in put({options.output / f"{study['name']}.json": _json(study).encode()})))
+    say(*(f"wrote {path}" for path in put(derived(study, options.output))))
     return study
 
 

@@ -6,6 +6,8 @@ from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import Any
 
+from traversal_papers import THESIS_GRAPHS
+
 from static_graph.degrees import automatic_mda
 from static_graph.device_graph import DeviceGraph
 from static_graph.frontiers import direction_optimising, near_far
@@ -28,8 +30,8 @@ SCHEMES: Mapping[str, Callable[..., Outcome]] = {
     "collapse": collapse.run,
     "auto": _automatic,
 }
-THESIS_MDA, THESIS_THRESHOLD = {"rmat": 54, "web": 8}, {"rmat": 169, "web": 128}
 LEAST_THRESHOLD = 8  # below, nearly all nodes would launch a child
+SWEPT_WIDTHS = (8, 32)  # that chunks and outliers are swept with
 CHUNKS = (4, 16, 64, 256, 1024)
 OUTLIERS = (64, 256, 1024)
 ABLATION = ("coalesced", "shared_queue", "team_primitives")
@@ -61,13 +63,13 @@ def degrees_allowed(graph: CsrGraph) -> list[int]:
     """The MDA values of the sweep: powers of two up to the largest degree, the histogram's and the thesis' own."""
     largest = max(int(graph.out_degrees.max()), 1)
     powers = [2**k for k in range(largest.bit_length())]
-    return sorted({*powers, *THESIS_MDA.values(), automatic_mda(graph), largest})
+    return sorted({*powers, *(theirs.mda for theirs in THESIS_GRAPHS.values()), automatic_mda(graph), largest})
 
 
 def thresholds(graph: CsrGraph) -> list[int]:
     """The thresholds of the sweep of child launches."""
     swept = {mda for mda in degrees_allowed(graph) if mda >= LEAST_THRESHOLD}
-    return sorted(swept | set(THESIS_THRESHOLD.values()))
+    return sorted(swept | {theirs.threshold for theirs in THESIS_GRAPHS.values()})
 
 
 def _mda(graph: CsrGraph) -> list[Case]:
@@ -82,9 +84,9 @@ def _mda(graph: CsrGraph) -> list[Case]:
 def _warps(_graph: CsrGraph) -> list[Case]:
     """The sweeps of the maximum-warp paper: widths, chunks, outliers."""
     widths = [Case("warp", {"warp_size": width}) for width in virtual_warps.WIDTHS]
-    chunks = [Case("warp", {"warp_size": width, "chunk": chunk}) for width in (8, 32) for chunk in CHUNKS]
+    chunks = [Case("warp", {"warp_size": width, "chunk": chunk}) for width in SWEPT_WIDTHS for chunk in CHUNKS]
     outliers = [
-        Case("warp", {"warp_size": width, "chunk": 64, "defer": many}) for width in (8, 32) for many in OUTLIERS
+        Case("warp", {"warp_size": width, "chunk": 64, "defer": many}) for width in SWEPT_WIDTHS for many in OUTLIERS
     ]
     return widths + chunks + outliers
 

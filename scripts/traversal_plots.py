@@ -1,6 +1,7 @@
-"""The study of traversals as pictures: time against MDA, sweeps of virtual warps, GTEPS, and the timeline of blocks.
+"""The study of traversals as pictures: degrees, time against MDA, virtual warps, GTEPS, and the timeline of blocks.
 
-They need matplotlib and nothing else, and are drawn from what stands in the JSON.
+One picture a kind, with panels for the graphs: however many these are, there are five. They need matplotlib and nothing
+else, and are drawn from what stands in the JSON.
 """
 
 from __future__ import annotations
@@ -8,10 +9,14 @@ from __future__ import annotations
 import io
 from typing import TYPE_CHECKING, Any
 
-from traversal_cases import ABLATION, BASE, CHUNKS, Case, ablated
-from traversal_tables import Record, find, gteps, median_ms, of_scheme
+import numpy as np
+from traversal_cases import BASE, CHUNKS, Case
+from traversal_papers import like
+from traversal_records import Record, find, gteps, median_ms, of_scheme
+from traversal_sweeps import ABLATED, ABLATED_NAMES, STRATEGIES, WIDTHS
+from traversal_thesis import distribution
 
-from static_graph.schemes import collapse, virtual_warps
+from static_graph.degrees import split_distribution
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes
@@ -26,8 +31,31 @@ INCHES, DOTS = 9.0, 200
 
 def pictures(study: Record) -> dict[str, bytes]:
     """Every PNG that there are runs for, by the end of its file's name."""
-    found = {"mda": _mda(study), "warps": _warps(study), "gteps": _gteps(study), "timeline": _timeline(study)}
+    drawn = {"degrees": _degrees, "mda": _mda, "warps": _warps, "gteps": _gteps, "timeline": _timeline}
+    found = {name: draw(study) for name, draw in drawn.items()}
     return {name: picture for name, picture in found.items() if picture is not None}
+
+
+def _degrees(study: Record) -> bytes | None:
+    """Figures 4.2, 4.3 and 6.1: how many nodes have each out-degree, and after splitting at the thesis' level."""
+    inputs = [given for given in study["inputs"] if given.get("degrees")]
+    if not inputs:
+        return None
+    figure, axes = _panels(2 * len(inputs), 2)
+    for row, given in enumerate(inputs):
+        before, mda = distribution(given), like(given["input"]).mda
+        after = split_distribution(before, mda)
+        extra = int(after.sum() - before.sum())
+        panels = ((given["input"], before), (f"split at {mda}: {extra:,} extra nodes", after))
+        for axis, (title, counts), colour in zip(axes[2 * row :], panels, (BASE_COLOUR, SPLIT_COLOUR), strict=False):
+            some = np.flatnonzero(counts)
+            axis.plot(some, counts[some], ".", color=colour, markersize=3)
+            _label(axis, title, "out-degree", "nodes")
+            axis.set_xscale("symlog", linthresh=1)  # degree 0 has a place
+            axis.set_yscale("log")
+            axis.set_xlim(-0.2, 1.5 * len(before))
+            axis.set_ylim(0.7, 1.5 * max(before.max(), after.max()))
+    return _png(figure)
 
 
 def _mda(study: Record) -> bytes | None:
@@ -53,17 +81,16 @@ def _mda(study: Record) -> bytes | None:
 
 def _warps(study: Record) -> bytes | None:
     """Speed-up over one lane a node, by lanes and by chunks, a line a graph and search."""
-    widths = [Case("warp", {"warp_size": width}) for width in virtual_warps.WIDTHS]
     chunks = [Case("warp", {"warp_size": 32, "chunk": chunk}) for chunk in CHUNKS]
-    if not any(find(given, "bfs", widths[0]) for given in study["inputs"]):
+    if not any(find(given, "bfs", WIDTHS[0]) for given in study["inputs"]):
         return None
     figure, axes = _panels(4, 2)
     for row, algorithm in enumerate(("bfs", "sssp")):
         for place, given in enumerate(study["inputs"]):
-            one_lane = find(given, algorithm, widths[0])
+            one_lane = find(given, algorithm, WIDTHS[0])
             if one_lane is None:
                 continue
-            for axis, swept, option in ((axes[2 * row], widths, "warp_size"), (axes[2 * row + 1], chunks, "chunk")):
+            for axis, swept, option in ((axes[2 * row], WIDTHS, "warp_size"), (axes[2 * row + 1], chunks, "chunk")):
                 runs = [run for run in (find(given, algorithm, case) for case in swept) if run is not None]
                 points = [(run["options"][option], median_ms(one_lane) / median_ms(run)) for run in runs]
                 _line(axis, points, COLOURS[place % len(COLOURS)], given["input"])
@@ -76,15 +103,13 @@ def _warps(study: Record) -> bytes | None:
 
 def _gteps(study: Record) -> bytes | None:
     """GTEPS of a breadth-first search by strategy, and of the local collapse by its options."""
-    strategies = [Case("collapse", {"strategy": strategy}) for strategy in collapse.STRATEGIES]
-    options = [ablated(count) for count in range(len(ABLATION) + 1)]
-    inputs = [given for given in study["inputs"] if find(given, "bfs", strategies[0])]
+    inputs = [given for given in study["inputs"] if find(given, "bfs", STRATEGIES[0])]
     if not inputs:
         return None
     figure, axes = _panels(2, 2)
     for axis, wanted, names in (
-        (axes[0], strategies, ["baseline", "H", "ML", "MG"]),
-        (axes[1], options, ["M", "MC", "MCS", "MCSL"]),
+        (axes[0], STRATEGIES, ("baseline", "H", "ML", "MG")),
+        (axes[1], ABLATED, ABLATED_NAMES),
     ):
         width = 0.8 / len(wanted)
         for k, (case, name) in enumerate(zip(wanted, names, strict=True)):

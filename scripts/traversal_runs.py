@@ -9,22 +9,25 @@ from __future__ import annotations
 import hashlib
 from collections.abc import Callable, Sequence
 from datetime import datetime, timezone
+from time import perf_counter
 from typing import Any
 
 import numpy as np
 from traversal_cases import BASE, PARTS, SCHEMES, SEARCHED, Case, cases
 from traversal_inputs import Input
+from traversal_sources import largest_component, structure
 
 from dmr.memory import Device
-from static_graph.degrees import automatic_mda
+from static_graph.degrees import automatic_mda, degree_distribution
 from static_graph.device_graph import DeviceGraph
+from static_graph.graphs import CsrGraph
 from static_graph.schemes import fixed_point, node_splitting
 from static_graph.schemes.timeline import Line, Timeline
 
 ALGORITHMS = {"bfs": False, "sssp": True}  # whether weights count
 TIMELINE_ROOM = 2**21
 SEARCHES = 16  # sources that GTEPS are the mean of
-MOST_DRAWN = 10 * SEARCHES  # nodes that are looked at for them
+ENOUGH = 1.0  # seconds: a case whose runs took as long is not run again
 SHOWN_PROCESSORS = 8  # of the timeline: more cannot be told apart in a picture
 
 
@@ -55,6 +58,11 @@ def run_input(
         "reached": {},
         "runs": [],
     }
+    if "mda" in parts:
+        distribution = degree_distribution(graph.out_degrees)
+        record["degrees"] = [[int(degree), int(distribution[degree])] for degree in np.flatnonzero(distribution)]
+    if "warps" in parts:
+        record["cpu_seconds"] = _on_one_core(graph, given.source)
     for algorithm in ALGORITHMS if swept else ():
         expected = None
         for case in cases(swept, graph):
@@ -77,11 +85,15 @@ def _run_case(
     case: Case, graph: DeviceGraph, source: int, algorithm: str, repeats: int
 ) -> tuple[dict[str, Any], str, np.ndarray[Any, np.dtype[np.bool_]]]:
     """The record of a case, a digest of its distances, and which nodes were reached."""
-    seconds = []
+    seconds: list[float] = []
+    spent = 0.0
     for turn in range(repeats + 1):
         outcome = SCHEMES[case.scheme](graph, [source], weighted=ALGORITHMS[algorithm], **case.options)
+        spent += outcome.seconds
         if turn:
             seconds.append(outcome.seconds)
+            if spent > ENOUGH:
+                break
     distances = outcome.distances.download()
     graph.forget()
     record = {
@@ -98,46 +110,37 @@ def _run_case(
     return record, hashlib.sha256(np.ascontiguousarray(distances).data).hexdigest(), reached
 
 
-def searches(given: Input, graph: DeviceGraph, say: Callable[[str], None]) -> list[dict[str, Any]]:
-    """Searches from many sources: of each case and search the GTEPS from each source, one timed run after a warm-up.
+def _on_one_core(graph: CsrGraph, source: int) -> float:
+    """The seconds of scipy's breadth-first search: Hong et al. set theirs beside one thread of a CPU."""
+    from scipy.sparse.csgraph import breadth_first_order
 
-    Sources are drawn from the nodes that the graph's own source reaches; one that reaches less than half of what that
-    one does is passed over: so they lie in the largest component, or lead into it. Edges of reached nodes count.
+    matrix = structure(graph)
+    begun = perf_counter()
+    breadth_first_order(matrix, source, return_predecessors=False)
+    return perf_counter() - begun
+
+
+def searches(given: Input, graph: DeviceGraph, say: Callable[[str], None]) -> list[dict[str, Any]]:
+    """Searches from `SEARCHES` nodes of the largest component: of each case and search the GTEPS from each of them.
+
+    One timed run after a warm-up; what counts are the arcs of the nodes that are reached (`traversal_sources.py`).
     """
-    found, reached_edges = [], _sources(given, graph)
+    component = largest_component(graph)
+    sources, found = component.draw(SEARCHES, seed=0), []
     for case in SEARCHED:
         for algorithm, weighted in ALGORITHMS.items():
             run = SCHEMES[case.scheme]
             speeds = []
-            for source, edges in reached_edges.items():
+            for source in sources:
                 run(graph, [source], weighted=weighted, **case.options)
                 outcome = run(graph, [source], weighted=weighted, **case.options)
-                speeds.append(edges / outcome.seconds / 1e9)
-            graph.forget()
+                speeds.append(component.edges / outcome.seconds / 1e9)
             speed = float(np.mean(speeds))
             found.append(
                 {"algorithm": algorithm, "scheme": case.scheme, "options": dict(case.options), "gteps": speeds}
             )
             say(f"{given.name}: {algorithm}: {case.scheme} {dict(case.options)}: {speed:.3f} GTEPS")
-    return found
-
-
-def _sources(given: Input, graph: DeviceGraph) -> dict[int, int]:
-    """`SEARCHES` nodes, or as many as were found, with the number of edges of the nodes that each reaches."""
-    degrees = given.graph.out_degrees
-
-    def edges_from(source: int) -> tuple[int, np.ndarray[Any, np.dtype[np.bool_]]]:
-        reached = SCHEMES["auto"](graph, [source], weighted=False).distances.download() >= 0
-        return int(degrees[reached].sum()), reached
-
-    most, reached = edges_from(given.source)
-    found = {}
-    for node in np.random.default_rng(0).permutation(np.flatnonzero(reached & (degrees > 0)))[:MOST_DRAWN]:
-        edges, _ = edges_from(int(node))
-        if 2 * edges >= most:
-            found[int(node)] = edges
-        if len(found) == SEARCHES:
-            break
+    graph.forget()
     return found
 
 
@@ -149,8 +152,9 @@ def timelines(graph: DeviceGraph, source: int) -> dict[str, Any]:
     """
     found: dict[str, Any] = {}
     for name, run in (("none", fixed_point.run), ("split", node_splitting.run)):
-        timeline = Timeline(graph.device, TIMELINE_ROOM)
-        run(graph, [source], weighted=False, atomic=BASE.options["atomic"], timeline=timeline)
+        for _warm in (False, True):
+            timeline = Timeline(graph.device, TIMELINE_ROOM)
+            run(graph, [source], weighted=False, atomic=BASE.options["atomic"], timeline=timeline)
         lines = timeline.lines()
         spans = {
             int(which): int(np.ptp(lines[lines[:, Line.ROUND] == which][:, [Line.BEGUN, Line.ENDED]]))

@@ -27,7 +27,7 @@ def plot_degrees(
     Args:
         graph: of which graph.
         path: a `.png` file.
-        mda: a second panel shows the same after nodes were split at this maximum degree.
+        mda: a second panel shows the same, to the same scale, after nodes were split at this maximum degree.
         title: what the graph is called.
         overwrite: whether the file may exist already.
 
@@ -52,9 +52,11 @@ def plot_degrees(
         extra = int(after.sum() - distribution.sum())
         panels.append((f"after splitting, MDA {mda}: {extra:,} extra nodes", after))
     figure = Figure(figsize=(PANEL[0] * len(panels), PANEL[1]), layout="constrained")
-    axes: Any = figure.subplots(1, len(panels), squeeze=False)
+    axes: Any = figure.subplots(1, len(panels), squeeze=False, sharex=True, sharey=True)
     for place, (head, counts) in zip(axes[0], panels, strict=True):
         _draw(place, head, counts)
+    axes[0][0].set_xlim(-0.2, 1.5 * max(len(distribution) - 1, 1))
+    axes[0][0].set_ylim(0.7, 1.5 * max(counts.max(initial=1) for _, counts in panels))
     axes[0][0].set_ylabel("nodes")
 
     def fill(file: BinaryIO) -> None:
@@ -77,8 +79,6 @@ def _draw(axes: Axes, head: str, counts: Counts) -> None:
     axes.set_xscale("symlog", linthresh=1)  # degree 0 has a place
     axes.set_yscale("log")
     axes.plot(degrees, counts[degrees], ".", markersize=4, color=BLUE)
-    axes.set_xlim(-0.2, 1.5 * max(len(counts) - 1, 1))
-    axes.set_ylim(0.7, 1.5 * max(counts.max(initial=1), 1))
     axes.set_xlabel("out-degree")
     axes.set_title(head, fontsize=10, color=GREY)
     axes.grid(color="#eeeeec", linewidth=0.6)

@@ -79,6 +79,7 @@ def split_distribution(distribution: Counts, mda: int) -> Counts:
     """
     if mda < 1:
         raise OptionError(f"mda must be at least 1, not {mda}")
+    mda = min(mda, max(len(distribution), 1))  # whatever is above the largest degree splits nothing
     degrees = np.arange(len(distribution))
     parts = np.maximum(-(-degrees // mda), 1)
     share, larger = degrees // parts, degrees % parts

@@ -128,5 +128,5 @@ def kind_for(graph: DeviceGraph, weighted: bool) -> DistanceKind:
 
 def _device_form(kind: DistanceKind, limit: float) -> int:
     if kind == DistanceKind.REAL:
-        return int(np.float64(limit).view(np.int64))
+        return int((np.float64(limit) + 0.0).view(np.int64))  # of -0.0 the bits would be the smallest integer
     return int(limit) if limit < UNREACHED[kind] else UNREACHED[kind]

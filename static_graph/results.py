@@ -9,6 +9,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from static_graph.errors import GraphError, OptionError
+from static_graph.options import whole
 
 
 @dataclass(frozen=True, eq=False)
@@ -58,17 +59,17 @@ class Traversal:
             (k,) int32: the nodes from a source to `node`, both included; None where no path leads there.
 
         Raises:
-            OptionError: parents were not asked for.
+            OptionError: parents were not asked for, or `node` is no whole number.
             GraphError: there is no such node.
         """
         if self.parents is None:
             raise OptionError("paths follow the parents: ask for them with parents=True")
-        nodes = len(self.parents)
+        nodes, node = len(self.parents), whole("node", node)
         if not 0 <= node < nodes:
             raise GraphError(f"there is no node {node}: the {nodes} nodes are 0 to {nodes - 1}")
         if not self.reached()[node]:
             return None
-        path, at = [], int(node)
+        path, at = [], node
         while at >= 0:
             path.append(at)
             at = int(self.parents[at])

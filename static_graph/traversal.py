@@ -2,16 +2,16 @@
 
 from __future__ import annotations
 
-import operator
-from collections.abc import Sequence
+from collections.abc import Iterable, Sequence
 from importlib import import_module
 from time import perf_counter
-from typing import Any, Literal, NamedTuple
+from typing import Literal, NamedTuple
 
 from dmr.memory import open_device
 from static_graph.device_graph import DeviceGraph
 from static_graph.errors import GraphError, OptionError
 from static_graph.graphs import CsrGraph
+from static_graph.options import SchemeOptions, real, whole
 from static_graph.parents import find_parents
 from static_graph.results import Traversal
 from static_graph.schemes.outcome import Outcome
@@ -102,14 +102,14 @@ def bfs(
         The distances, and what happened.
 
     Raises:
-        OptionError: an option that cannot be, or that the scheme does not have.
+        OptionError: an option that cannot be, or that the scheme does not have; a source that is no whole number.
         GraphError: a source that the graph does not have.
         DeviceUnavailableError, OutOfMemoryError: no such device, or it is too small.
     """
-    options = {
-        "mda": mda, "threshold": threshold, "warp_size": warp_size, "chunk": chunk, "defer": defer, "atomic": atomic
-    }  # fmt: skip
-    if depth_limit is not None and operator.index(depth_limit) < 0:
+    options = SchemeOptions(
+        mda=mda, threshold=threshold, warp_size=warp_size, chunk=chunk, defer=defer, atomic=atomic
+    )  # fmt: skip
+    if depth_limit is not None and whole("depth_limit", depth_limit) < 0:
         raise OptionError(f"depth_limit = {depth_limit}: no node is fewer than 0 edges away")
     return _traverse(graph, source, balance, options, False, depth_limit, parents, device, threads)
 
@@ -151,14 +151,11 @@ def sssp(
             distance may not fit 64 bits.
         DeviceUnavailableError, OutOfMemoryError: no such device, or it is too small.
     """
-    options = {
-        "mda": mda, "threshold": threshold, "warp_size": warp_size, "chunk": chunk, "defer": defer, "atomic": atomic,
-        "delta": delta,
-    }  # fmt: skip
-    if distance_limit is not None and not distance_limit >= 0:
-        raise OptionError(f"distance_limit = {distance_limit}: no distance is below 0")
-    if delta is not None and not 0 < delta < float("inf"):
-        raise OptionError(f"delta = {delta}: it must be above 0")
+    options = SchemeOptions(
+        mda=mda, threshold=threshold, warp_size=warp_size, chunk=chunk, defer=defer, atomic=atomic, delta=delta
+    )  # fmt: skip
+    if distance_limit is not None and not real("distance_limit", distance_limit) >= 0:
+        raise OptionError(f"distance_limit = {distance_limit}: it must be a number from 0, for no distance is below")
     return _traverse(graph, source, balance, options, True, distance_limit, parents, device, threads)
 
 
@@ -166,7 +163,7 @@ def _traverse(
     graph: CsrGraph | DeviceGraph,
     source: Sources,
     balance: str,
-    options: dict[str, Any],
+    options: SchemeOptions,
     weighted: bool,
     limit: float | None,
     parents: bool,
@@ -174,10 +171,10 @@ def _traverse(
     threads: int | None,
 ) -> Traversal:
     scheme = _find_scheme(balance, weighted)
-    given = {name: value for name, value in options.items() if value is not None}
+    given = options.given()
     for name in given:
         if name not in scheme.options:
-            raise OptionError(f"{name} is no option of balance = {balance!r}{_those_of(scheme)}")
+            raise OptionError(f"{name} is no option of balance = {balance!r}, but of {_who_has(name)}")
     sources = checked_sources(source, graph.nodes)
     clock = _Clock()
     if isinstance(graph, DeviceGraph):
@@ -223,21 +220,21 @@ def _find_scheme(balance: str, weighted: bool) -> Scheme:
     return SCHEMES[balance]
 
 
-def _those_of(scheme: Scheme) -> str:
-    public = sorted(scheme.options - {"turned"})
-    return f", which has {' and '.join(public)}" if public else ", which has none"
+def _who_has(option: str) -> str:
+    """The balances that have an option."""
+    schemes = {"auto": FASTEST[True], **SCHEMES}
+    return " and ".join(repr(name) for name, scheme in schemes.items() if option in scheme.options)
 
 
 def checked_sources(source: Sources, nodes: int) -> list[int]:
     """The sources as a list of nodes.
 
     Raises:
+        OptionError: something that is no whole number.
         GraphError: there is none, though there are nodes, or one that the graph does not have.
     """
-    try:
-        given = [operator.index(source)]  # type: ignore[arg-type]
-    except TypeError:
-        given = [operator.index(node) for node in source]  # type: ignore[union-attr]
+    several = source if isinstance(source, Iterable) and not isinstance(source, str) else [source]
+    given = [whole("source", node, "a node's number, which graph.node_of has of a label") for node in several]
     if not given and nodes:
         raise GraphError("at least one source is needed")
     for node in given:

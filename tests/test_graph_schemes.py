@@ -151,6 +151,42 @@ def test_schemes_agree_with_scipy(data):
             np.testing.assert_array_equal(np.where(found < 0, np.inf, found), expected, scheme)
 
 
+def test_a_chunk_of_more_than_all_nodes(device):
+    """What is taken from the queue is counted by 64 bits, which so many would overflow."""
+    random = np.random.default_rng(0)
+    graph = CsrGraph.from_edges(*random.integers(0, 20_000, (2, 60_000)), None, 20_000)
+    on_device, expected = DeviceGraph.upload(graph, device), reference(graph, [0], False)
+    for chunk in (20_001, 2**62):
+        found = virtual_warps.run(on_device, [0], weighted=False, warp_size=8, chunk=chunk)
+        np.testing.assert_array_equal(found.distances.download(), expected)
+
+
+@pytest.mark.parametrize("seed", range(4))
+def test_schemes_agree_with_networkx(seed, device):
+    """Ten graphs a seed, with self loops and several edges between the same nodes."""
+    networkx = pytest.importorskip("networkx")
+    for number in range(10 * seed, 10 * (seed + 1)):
+        random = np.random.default_rng(1000 + number)
+        nodes = int(random.integers(1, 40))
+        table = random.integers(0, nodes, (int(random.integers(0, 4 * nodes)), 2)).tolist()
+        theirs = networkx.MultiDiGraph()
+        theirs.add_nodes_from(range(nodes))
+        theirs.add_edges_from((a, b, {"weight": int(random.integers(0, 9))}) for a, b in table)
+        on_device = DeviceGraph.upload(CsrGraph.from_networkx(theirs), device)
+        assert on_device.edges == len(table)
+        for weighted in (False, True):
+            if weighted and not table:
+                continue
+            if weighted:
+                reached = networkx.single_source_dijkstra_path_length(theirs, 0)
+            else:
+                reached = networkx.single_source_shortest_path_length(theirs, 0)
+            expected = [reached.get(node, -1) for node in range(nodes)]
+            for scheme, (run, options) in SCHEMES.items():
+                found = run(on_device, [0], weighted=weighted, **options).distances.download()
+                assert found.tolist() == expected, (scheme, number)
+
+
 # What the schemes tell beside the distances
 
 

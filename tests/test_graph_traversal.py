@@ -268,10 +268,12 @@ def test_what_cannot_be():
     graph = CsrGraph.from_edges([0, 1], [1, 2], [1, 2], 3)
     with pytest.raises(OptionError, match="it is one of auto, none, split"):
         bfs(graph, 0, balance="best")
-    with pytest.raises(OptionError, match="mda is no option of balance = 'warp', which has chunk and defer"):
+    with pytest.raises(OptionError, match="mda is no option of balance = 'warp', but of 'split'"):
         bfs(graph, 0, balance="warp", mda=3)
-    with pytest.raises(OptionError, match="delta is no option of balance = 'hierarchical', which has none"):
+    with pytest.raises(OptionError, match="delta is no option of balance = 'hierarchical', but of 'auto'"):
         sssp(graph, 0, balance="hierarchical", delta=3)
+    with pytest.raises(OptionError, match=r"atomic .* of 'none' and 'split' and 'child-launch'"):
+        bfs(graph, 0, atomic=False)
     for source, words in ((3, "node 3: the 3 nodes are 0 to 2"), (-1, "node -1"), ([], "at least one")):
         with pytest.raises(GraphError, match=words):
             bfs(graph, source)
@@ -290,3 +292,46 @@ def test_what_cannot_be():
         bfs(graph, 0, device="cpu").path_to(1)
     with pytest.raises(GraphError, match="no node 9"):
         bfs(graph, 0, device="cpu", parents=True).path_to(9)
+
+
+@pytest.mark.parametrize(
+    ("options", "words"),
+    [
+        ({"balance": "split", "mda": 2.5}, 'mda = 2.5: it must be a whole number, or "auto"'),
+        ({"balance": "split", "mda": "best"}, "mda = 'best'"),
+        ({"balance": "split", "mda": 2**70}, "2\\^62 at most"),
+        ({"balance": "child-launch", "threshold": 1.5}, "threshold = 1.5"),
+        ({"balance": "warp", "chunk": "4"}, "chunk = '4'"),
+        ({"balance": "warp", "defer": -(2**65)}, "2\\^62"),
+        ({"balance": "none", "atomic": "no"}, "atomic = 'no'"),
+        ({"delta": "wide"}, "delta = 'wide': it must be a number"),
+        ({"delta": float("inf")}, "above 0, and finite"),
+        ({"distance_limit": "far"}, "distance_limit = 'far'"),
+        ({"source": 1.0}, "source = 1.0"),
+        ({"source": "a"}, r"source = 'a': it must be a node's number, which graph\.node_of has of a label"),
+        ({"source": [0, None]}, "source = None"),
+    ],
+)
+def test_values_of_another_kind(options, words):
+    graph = CsrGraph.from_edges([0, 1], [1, 2], [1, 2], 3)
+    with pytest.raises(OptionError, match=words):
+        sssp(graph, **{"source": 0, "device": "cpu", **options})
+
+
+def test_whatever_is_whole_will_do():
+    graph = CsrGraph.from_edges([0, 1], [1, 2], [1, 2], 3)
+    found = bfs(graph, np.array([1]), balance="split", mda=np.int8(1), depth_limit=10**30, parents=True, device="cpu")
+    assert found.distances.tolist() == [-1, 0, 1] and found.path_to(np.uint64(2)).tolist() == [1, 2]
+    assert bfs(graph, 0, balance="child-launch", threshold=2**62, device="cpu").distances.tolist() == [0, 1, 2]
+    with pytest.raises(OptionError, match=r"node = 1\.5"):
+        found.path_to(1.5)
+    with pytest.raises(OptionError, match=r"depth_limit = 1\.5"):
+        bfs(graph, 0, depth_limit=1.5)
+
+
+@pytest.mark.parametrize("balance", BALANCES)
+def test_a_limit_of_minus_zero(balance):
+    """Its bits are the smallest of all integers."""
+    graph = CsrGraph.from_edges([0, 1], [1, 2], [0.0, 0.5], 3)
+    found = sssp(graph, 0, balance=balance, distance_limit=-0.0, device="cpu")
+    assert found.distances.tolist() == [0, 0, np.inf]

@@ -95,3 +95,29 @@ def test_weights_that_are_missing(tmp_path, capsys):
     write(path, CsrGraph.from_edges([0], [1]))
     assert main(["sssp", str(path), "--source", "0", *CPU]) == 1
     assert "no weights" in capsys.readouterr().err
+
+
+@pytest.mark.parametrize(
+    "options",
+    [
+        ["--mda", "1e19", "--balance", "split"],
+        ["--defer", "18446744073709551615", "--balance", "warp"],
+        ["--threshold", "1e19", "--balance", "child-launch"],
+    ],
+)
+def test_numbers_that_no_kernel_can_take(options, graph, capsys):
+    assert main(["bfs", str(graph), "--source", "10", *options, *CPU]) == 2
+    assert "2^62 at most" in capsys.readouterr().err
+
+
+def test_a_level_beyond_every_degree(graph, capsys):
+    assert main(["info", str(graph), "--mda", "1e19", "--json"]) == 0
+    assert json.loads(capsys.readouterr().out)["split"]["extra_nodes"] == 0
+
+
+def test_nodes_that_are_called_by_letters(tmp_path, capsys):
+    path, out = tmp_path / "graph.npz", tmp_path / "out.csv"
+    ends = CsrGraph.from_edges([0, 1], [1, 2], nodes=4)
+    write(path, CsrGraph(ends.offsets, ends.targets, labels=np.array(["a", "b", "c", "d"])))
+    assert main(["bfs", str(path), "--source", "a", "--parents", "-o", str(out), *CPU]) == 0
+    assert out.read_text(encoding="utf-8").splitlines() == ["node,distance,parent", "a,0,", "b,1,a", "c,2,b", "d,-1,"]

@@ -210,7 +210,8 @@ def _add_traversal(parser: Parser) -> None:
     add("--warp-size", type=positive, metavar="N", help="of warp: lanes of a virtual warp: 1, 2, 4, 8, 16 or 32")
     add("--chunk", type=positive, metavar="N", help="of warp: nodes that a warp takes from the queue at a time")
     add("--defer", type=count, metavar="N", help="of warp: nodes of more edges are left to whole blocks")
-    add("--no-atomic", action="store_true", help="of none, split, child-launch: relax by plain stores")
+    add("--no-atomic", dest="atomic", action="store_const", const=False,
+        help="of none, split, child-launch: relax by plain stores")  # fmt: skip
 
 
 def _add_rank(commands: Any) -> None:

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable
+from dataclasses import fields
 from pathlib import Path
 from typing import Any
 
@@ -14,11 +16,12 @@ from static_graph.errors import GraphError
 from static_graph.generation import with_random_weights
 from static_graph.graphs import CsrGraph
 from static_graph.io import check_columns_target, read, write_columns
+from static_graph.options import SchemeOptions
 from static_graph.results import Traversal
 from static_graph.traversal import bfs, sssp
 
-OPTIONS = ("mda", "threshold", "warp_size", "chunk", "defer")  # of both, as the functions have them
-OWN = {bfs: ("depth_limit",), sssp: ("distance_limit", "delta")}
+# What the command line and the functions call alike.
+OPTIONS = (*(field.name for field in fields(SchemeOptions)), "depth_limit", "distance_limit")
 LONGEST_PATH = 20  # nodes of a path that are shown
 
 
@@ -26,7 +29,7 @@ def run(arguments: Arguments, console: Console) -> int:
     """Reads, searches, writes, tells."""
     if arguments.output is not None:
         check_columns_target(Path(arguments.output), arguments.force)
-    search = sssp if hasattr(arguments, "distance_limit") else bfs
+    search: Callable[..., Traversal] = sssp if hasattr(arguments, "distance_limit") else bfs
     graph = read(arguments.graph, threads=arguments.threads)
     if getattr(arguments, "random_weights", None) is not None:
         graph = with_random_weights(graph, arguments.random_weights, seed=arguments.seed, threads=arguments.threads)
@@ -39,8 +42,7 @@ def run(arguments: Arguments, console: Console) -> int:
         parents=arguments.parents or end is not None,
         device=arguments.device,
         threads=arguments.threads,
-        atomic=False if arguments.no_atomic else None,
-        **{name: getattr(arguments, name) for name in (*OPTIONS, *OWN[search])},
+        **{name: getattr(arguments, name) for name in OPTIONS if hasattr(arguments, name)},
     )
     path = None if end is None else found.path_to(end)
     if arguments.output is not None:
@@ -78,12 +80,14 @@ def _columns(graph: CsrGraph, found: Traversal) -> dict[str, NDArray[Any]]:
     columns: dict[str, NDArray[Any]] = {"node": _names(graph, np.arange(graph.nodes, dtype=np.int32))}
     columns["distance"] = found.distances
     if found.parents is not None:
-        known = found.parents >= 0
-        parents = found.parents if graph.labels is None else np.full(graph.nodes, -1, columns["node"].dtype)
-        if graph.labels is not None:
-            parents[known] = _names(graph, found.parents[known])
-        columns["parent"] = parents
+        columns["parent"] = found.parents if graph.labels is None else _named(graph.labels, found.parents)
     return columns
+
+
+def _named(labels: NDArray[Any], parents: NDArray[np.int32]) -> NDArray[Any]:
+    """Parents as the file calls them; where there is none, -1, or among strings an empty one."""
+    none = -1 if labels.dtype.kind in "iu" else ""
+    return np.where(parents >= 0, labels[parents], np.array(none, labels.dtype))
 
 
 def _told(arguments: Arguments, graph: CsrGraph, found: Traversal) -> dict[str, Any]:

@@ -50,7 +50,7 @@ def read_matrix_market(path: Path, threads: int | None = None) -> CsrGraph:
             raise text.fail(f"promises {rows} nodes, more than the {MOST} that a graph can have", number)
         weighted = field != "pattern"
         form = "<row> <column> <value>" if weighted else "<row> <column>"
-        grammar = Grammar(comments="%", low=1, high=rows, row=form)
+        grammar = Grammar(comments="%", low=1, high=rows, row=form, whole=field == "integer")
         edges = text.edges(grammar, weighted=weighted, begin=after, line=number)
         if len(edges.sources) != entries:
             raise text.fail(f"promises {entries} entries, but the file holds {len(edges.sources)}", number)

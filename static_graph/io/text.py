@@ -38,6 +38,7 @@ class Grammar:
         prefix: the letter that rows begin with, or none.
         low, high: the numbers that nodes can have; `low` becomes node 0.
         row: what a row should look like, for sentences.
+        whole: whether a weight that is no whole number is wrong.
     """
 
     comments: str
@@ -46,6 +47,7 @@ class Grammar:
     prefix: str = ""
     low: int = 0
     high: int = 2**63 - 1
+    whole: bool = False
 
 
 @dataclass(frozen=True)
@@ -71,6 +73,8 @@ class TextFile:
             data = path.read_bytes()
             if data.startswith(_GZIP):
                 data = gzip.decompress(data)
+            elif not data and path.suffix == ".gz":
+                raise FileError("is empty, which no packed file is: it was cut off", path)
         except (EOFError, gzip.BadGzipFile, zlib.error) as error:
             raise FileError(f"is damaged: it cannot be unpacked ({error})", path) from error
         except (OSError, MemoryError) as error:
@@ -118,7 +122,7 @@ class TextFile:
                 return edges
             if fault.code == native.NO_NODE and not wide and parse.fits(grammar, fault):
                 wide = True
-            elif fault.code == native.NOT_WHOLE and fault.field == 2:
+            elif fault.code == native.NOT_WHOLE and fault.field == 2 and not grammar.whole:
                 weights = native.FLOAT64  # from here on all of them are real
             else:
                 raise self.fail(_sentence(fault, parse.token(fault), grammar, weighted), fault.line + line)
@@ -201,7 +205,9 @@ def _sentence(fault: native.Fault, token: str, grammar: Grammar, weighted: bool)
         case native.TOO_FEW:
             return f"has no {what}{row}"
         case native.TOO_MANY:
-            kind = "with a weight" if weighted else "without a weight, as the first one is"
+            kind = "with a weight" if weighted else "without a weight"
+            if "[" in grammar.row and not weighted:  # it may have one, and the first row says whether it has
+                kind += ", as the first one is"
             return f"has {fault.found} fields, beginning with the surplus {shown}; the edges of this file are {kind}"
         case native.NOT_WHOLE:
             return f"{what} {shown} is not a whole number{row}"

@@ -60,7 +60,7 @@ def run(
     options = pack(
         "WarpOptions",
         width=warp_size,
-        chunk=chunk or 0,
+        chunk=0 if chunk is None else min(chunk, max(graph.nodes, 1)),  # more would overflow the queue's count
         defer=UNBOUNDED if defer is None else defer,
         deferred=deferred,
     )
