@@ -55,7 +55,9 @@ class DeviceGraph:
         if weights is not None:
             largest = weights.max().item() if weights.size else 0
         on_device = None if weights is None else device.array(weights)
-        return cls(device.array(graph.offsets), device.array(graph.targets), on_device, largest, graph)
+        uploaded = cls(device.array(graph.offsets), device.array(graph.targets), on_device, largest, graph)
+        device.synchronize()  # so that the first traversal is not taken for slow
+        return uploaded
 
     def derived(self, key: Hashable, make: Callable[[], T]) -> T:
         """What a scheme makes of the graph and keeps for its next run: a split graph, a transposed one, ..."""

@@ -40,7 +40,8 @@ class DeviceDistances:
     Attributes:
         kind: what a distance is; array: (nodes,) int32 (HOPS, NARROW) or int64 (WIDE, REAL).
         limit: no distance beyond it is set, in the device's form.
-        sources: (sources,) int32: each of them once, in order.
+        sources: (sources,) int32, on the host: each of them once, in order.
+        source: the only one of them, or -1.
         packed: them as kernels take them.
     """
 
@@ -77,9 +78,11 @@ class DeviceDistances:
             kind=int(self.kind),
             limit=self.limit,
         )
-        device.launch("reset_distances", self.array.size, graph.csr, self.packed)
-        self.sources: DeviceArray = device.array(np.unique(np.asarray(sources, np.int32)))
-        device.launch("set_sources", self.sources.size, self.sources, graph.csr, self.packed)
+        self.sources: NDArray[np.int32] = np.unique(np.asarray(sources, np.int32))
+        self.source = int(self.sources[0]) if self.sources.size == 1 else -1
+        device.launch("reset_distances", self.array.size, graph.csr, self.packed, self.source)
+        if self.source < 0:  # a single one needs no transfer, which would take as long as a short search
+            device.launch("set_sources", self.sources.size, device.array(self.sources), graph.csr, self.packed)
 
     def download(self) -> NDArray[Any]:
         """The distances of the graph's nodes as users see them; waits for them.

@@ -200,8 +200,9 @@ INLINE BreadthFirst breadth_first(const Csr &graph, const Csr &incoming, const D
     return {graph, incoming, {distances.narrow, int32(distances.limit), graph}, frontier, bits, space};
 }
 
-// The sources, all at distance 0 already, are the first frontier; `sources` is the list of the even side.
-TEAM_KERNEL(begin_levels, Csr graph, Csr incoming, Distances distances, Traversal frontier, int64 sources) {
+// The sources, all at distance 0 already, are the first frontier: so many of the list of the even side, or only one.
+TEAM_KERNEL(begin_levels, Csr graph, Csr incoming, Distances distances, Traversal frontier, int64 sources,
+            int64 source) {
     const BreadthFirst rounds = breadth_first(graph, incoming, distances, frontier, nullptr, nullptr);
     FOR_TEAMS (team) {
         FOR_LEADER {
@@ -216,6 +217,8 @@ TEAM_KERNEL(begin_levels, Csr graph, Csr incoming, Distances distances, Traversa
             progress[NEXT_LISTED] = int32(sources);
             totals[UNSEEN] = graph.nodes;
             totals[UNSEEN_EDGES] = graph.edges;
+            if (source >= 0)
+                frontier.even[0] = int32(source);
             for (Index i = 0; i < sources; ++i)
                 totals[NEXT_EDGES] += graph.degree(frontier.even[i]);
             rounds.end();

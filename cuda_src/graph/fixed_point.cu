@@ -14,10 +14,11 @@
 #include "rounds.cuh"
 #include "timeline.cuh"
 
-KERNEL(reset_distances, Csr graph, Distances distances) {
+// Nobody is reached but the source, if there is just one; else `source` is -1, and set_sources follows.
+KERNEL(reset_distances, Csr graph, Distances distances, int64 source) {
     by_kind(distances, graph, [&](auto of) {
         FOR_RANGE (v)
-            of.values[v] = of.unreached();
+            of.values[v] = v == source ? 0 : of.unreached();
     });
 }
 

@@ -10,6 +10,8 @@
 // list may have been near, and done with, when the list is split: it is dropped there.
 #include "traversal.cuh"
 
+constexpr int64 IDLE_EDGES = 1 << 17, BUSY_EDGES = 1 << 19; // of a round
+
 // What rounds need beside the graph, the distances and the frontier.
 KERNEL_STRUCT(NearFar) {
     int32 *stamps; // (nodes): the round in which a node was put in a frontier
@@ -18,6 +20,7 @@ KERNEL_STRUCT(NearFar) {
     int32 *odd_far;
     int64 delta;      // for whole distances
     float64 real_delta;
+    int64 widest;     // the bound is raised by up to so many deltas at once, where rounds leave a GPU idle
     int64 few_far;
 
     METHOD int32 *far(int32 side) const { return side ? odd_far : even_far; }
@@ -32,14 +35,28 @@ template <DistanceKind KIND> struct NearFarRounds {
     NearFar lists;
     TeamSpace *space;
 
-    // A bound above a distance by delta, or at least by a little; or the largest one that there is.
+    // A bound above a distance by some deltas, or at least by a little; or the largest one that there is.
     METHOD int64 bound_above(int64 distance) const {
-        const int64 most = distances.unreached();
+        const int64 most = distances.unreached(), width = frontier.totals[WIDTH];
         if constexpr (KIND == REAL) {
-            const int64 bound = int64(bits_of(float64_of(distance) + lists.real_delta));
+            const int64 bound = int64(bits_of(float64_of(distance) + lists.real_delta * float64(width)));
             return bound > distance ? bound : distance + (distance < most);
         }
-        return distance < most - lists.delta ? distance + lists.delta : most;
+        const int64 step = lists.delta < most / width ? lists.delta * width : most;
+        return distance < most - step ? distance + step : most;
+    }
+
+    // By how many deltas the bound is raised next: by more where the rounds since the last time had too few edges to
+    // keep a GPU busy, for fewer rounds; by fewer where they had enough, for edges are then not relaxed in vain.
+    METHOD void change_width() const {
+        int64 *totals = frontier.totals, round = frontier.progress[ROUND];
+        const int64 rounds = round - totals[BAND_ROUND], edges = totals[FOLLOWED] - totals[BAND_FOLLOWED];
+        if (edges < IDLE_EDGES * rounds)
+            totals[WIDTH] = 2 * totals[WIDTH] < lists.widest ? 2 * totals[WIDTH] : lists.widest;
+        else if (edges > BUSY_EDGES * rounds && totals[WIDTH] > 1)
+            totals[WIDTH] /= 2;
+        totals[BAND_ROUND] = round;
+        totals[BAND_FOLLOWED] = totals[FOLLOWED];
     }
 
     // Whether the caller has to put a node in the next frontier: nobody has, in this round.
@@ -214,6 +231,7 @@ template <DistanceKind KIND> struct NearFarRounds {
             step = DONE;
         } else if (listed == 0) {
             totals[LAST_NEAR] = totals[NEAR];
+            change_width();
             // After a split that found nothing near, the least of the far ones is known.
             totals[NEAR] = bound_above(raised ? totals[FAR_LEAST] : totals[NEAR]);
             totals[FAR_LEAST] = distances.unreached();
@@ -241,9 +259,10 @@ INLINE void near_far_rounds(const Csr &graph, const Distances &distances, const 
     }
 }
 
-// The sources, all at distance 0 already, are the first frontier; `sources` is the list of the even side, and stamps
-// and is_far are 0.
-TEAM_KERNEL(begin_near_far, Csr graph, Distances distances, Traversal frontier, NearFar lists, int64 sources) {
+// The sources, all at distance 0 already, are the first frontier: so many of the list of the even side, or only one.
+// Stamps and is_far are 0.
+TEAM_KERNEL(begin_near_far, Csr graph, Distances distances, Traversal frontier, NearFar lists, int64 sources,
+            int64 source) {
     FOR_TEAMS (team)
         near_far_rounds(graph, distances, frontier, lists, nullptr, [&](auto rounds) {
             FOR_LEADER {
@@ -256,6 +275,10 @@ TEAM_KERNEL(begin_near_far, Csr graph, Distances distances, Traversal frontier, 
                 progress[SIDE] = 1; // so that the end of a round before the first makes the even side the frontier
                 progress[ROUND] = 1;
                 progress[NEXT_LISTED] = int32(sources);
+                if (source >= 0)
+                    frontier.even[0] = int32(source);
+                totals[WIDTH] = 1;
+                totals[BAND_ROUND] = 1;
                 for (Index i = 0; i < sources; ++i) {
                     totals[NEXT_EDGES] += graph.degree(frontier.even[i]);
                     lists.stamps[frontier.even[i]] = 1;

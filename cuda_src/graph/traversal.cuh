@@ -56,6 +56,9 @@ enum Total : int32 {
     NEAR,       // distances below this are near (near_far.cu)
     LAST_NEAR,  // and those below this are done
     FAR_LEAST,  // the least of the far ones
+    WIDTH,      // by how many deltas the bound was raised the last time
+    BAND_ROUND, // the round in which that was, and FOLLOWED by then
+    BAND_FOLLOWED,
     ALL_ROUNDS, // at the end: ROUND and LAUNCHES of the progress, so that who asks looks here only
     ALL_LAUNCHES,
     TOTALS

@@ -55,7 +55,7 @@ def _run(
     bits = device.empty(tiles(nodes, WORD), np.uint32)
     distances = DeviceDistances(graph, sources, weighted=False, limit=depth_limit)
     csr, frontier, to = graph.csr, space.frontier, distances.packed
-    device.launch("begin_levels", 1, csr, edges_in, to, frontier, space.begin(distances))
+    device.launch("begin_levels", 1, csr, edges_in, to, frontier, *space.begin(distances))
     few, ends = space.count(Entry.FEW_TEAMS, 1), space.count(Entry.ENDS, 1)
     by_tiles = space.count(Entry.TILE_TEAMS, nodes)
     by_chunks = space.count(Entry.CHUNKS, 2 * graph.edges // CHUNK)

@@ -13,9 +13,11 @@ from static_graph.frontiers.workspace import CHUNK, MOST_TEAMS, TILE, Entry, Wor
 from static_graph.schemes.outcome import Outcome
 
 # Delta is such that so many edges of an average node are shorter, if lengths are spread evenly from 0 to twice their
-# mean: a larger one makes for fewer rounds, and for more edges that are relaxed in vain.
+# mean: a larger one makes for fewer rounds, and for more edges that are relaxed in vain. Where a GPU has little to do in
+# a round, the bound is raised by up to WIDEST_ON_GPU deltas at once.
 SHORT_EDGES_ON_CPU = 2
-SHORT_EDGES_ON_GPU = 16
+SHORT_EDGES_ON_GPU = 4
+WIDEST_ON_GPU = 8
 
 MOST_DELTA = 2**62  # of whole numbers
 
@@ -36,8 +38,8 @@ class NearFarWorkspace(Workspace):
             graph.device.empty(graph.nodes, np.int32) for _ in range(4)
         )
 
-    def lists(self, delta: float, whole: bool) -> Packed:
-        """The lists as kernels take them, with nothing in them."""
+    def lists(self, delta: float, whole: bool, widest: int) -> Packed:
+        """The lists as kernels take them, with nothing in them; the bound is raised by 1 to `widest` deltas at once."""
         self.stamps.fill(0)
         self.is_far.fill(0)
         few_far = {0: FEW_FAR_ON_GPU, 1: FEW_FAR_ON_ONE_THREAD}.get(self.device.threads, FEW_FAR_ON_THREADS)
@@ -49,6 +51,7 @@ class NearFarWorkspace(Workspace):
             odd_far=self.odd_far,
             delta=min(max(int(delta), 1), MOST_DELTA) if whole else 1,
             real_delta=float(delta),
+            widest=widest,
             few_far=few_far,
         )
 
@@ -87,9 +90,11 @@ def _run(
 ) -> Outcome:
     device, nodes = graph.device, graph.nodes
     distances = DeviceDistances(graph, sources, weighted=True, limit=depth_limit)
-    lists = space.lists(default_delta(graph) if delta is None else delta, distances.kind != DistanceKind.REAL)
+    widest = WIDEST_ON_GPU if delta is None and device.threads == 0 else 1
+    whole = distances.kind != DistanceKind.REAL
+    lists = space.lists(default_delta(graph) if delta is None else delta, whole, widest)
     csr, frontier, to = graph.csr, space.frontier, distances.packed
-    device.launch("begin_near_far", 1, csr, to, frontier, lists, space.begin(distances))
+    device.launch("begin_near_far", 1, csr, to, frontier, lists, *space.begin(distances))
     few, ends = space.count(Entry.FEW_TEAMS, 1), space.count(Entry.ENDS, 1)
     by_tiles = space.count(Entry.TILE_TEAMS, nodes)
     by_chunks = space.count(Entry.CHUNKS, 2 * graph.edges // CHUNK)

@@ -9,6 +9,7 @@ from time import perf_counter
 from typing import TypeVar
 
 import numpy as np
+from numpy.typing import NDArray
 
 from dmr.memory import Device, DeviceCount, Packed, pack
 from static_graph.device_graph import DeviceGraph
@@ -59,8 +60,11 @@ class Total(IntEnum):
     NEAR = 5
     LAST_NEAR = 6
     FAR_LEAST = 7
-    ALL_ROUNDS = 8
-    ALL_LAUNCHES = 9
+    WIDTH = 8
+    BAND_ROUND = 9
+    BAND_FOLLOWED = 10
+    ALL_ROUNDS = 11
+    ALL_LAUNCHES = 12
 
 
 W = TypeVar("W", bound="Workspace")
@@ -83,6 +87,7 @@ class Workspace:
         self.progress = device.zeros(len(Entry), np.int32)
         self.totals = device.zeros(len(Total), np.int64)
         self._in_one_launch = False  # the last traversal
+        self._found: NDArray[np.int64] = np.zeros(len(Total), np.int64)  # its totals
         self._chunks = device.empty(chunks, np.int64)
         self._meeting = device.zeros(2, np.int32)
         self.frontier: Packed = pack(
@@ -106,11 +111,12 @@ class Workspace:
         yield space
         free.append(space)
 
-    def begin(self, distances: DeviceDistances) -> int:
-        """Makes the sources the first frontier; returns how many they are."""
+    def begin(self, distances: DeviceDistances) -> tuple[int, int]:
+        """Makes the sources the first frontier, but an only one; returns how many they are, and an only one or -1."""
         sources = distances.sources
-        self.even[: sources.size].copy_from(sources)
-        return sources.size
+        if distances.source < 0:
+            self.even[: sources.size].upload(sources)
+        return sources.size, distances.source
 
     def count(self, entry: Entry, bound: int) -> DeviceCount:
         """A number of the progress, for a launch."""
@@ -136,15 +142,14 @@ class Workspace:
             with device.rehearsal():
                 part()
             work = device.loop(part, self.progress[Entry.STOP : Entry.STOP + 1]).run
-        device.synchronize()
         begun = perf_counter()
         work()
-        device.synchronize()
+        self._found = self.totals.download()
         return perf_counter() - begun
 
     def outcome(self, distances: DeviceDistances, seconds: float) -> Outcome:
-        """What is to be told of a traversal; waits for it."""
-        totals = self.totals.download()
+        """What is to be told of a traversal that has ended."""
+        totals = self._found
         return Outcome(
             distances,
             rounds=int(totals[Total.ALL_ROUNDS]),
