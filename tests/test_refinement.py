@@ -9,7 +9,7 @@ import numpy as np
 import pytest
 
 import dmr
-from dmr.errors import InvalidMeshError
+from dmr.errors import DeviceUnavailableError, InvalidMeshError
 from dmr.pipeline.records import TRIANGLE
 from dmr.refinement import SMALL_MESH
 
@@ -170,3 +170,32 @@ def test_triangles_that_come_to_the_host_are_counted(monkeypatch):
     monkeypatch.setattr(refinement.Run, "_round", serial)
     fine = dmr.refine(mesh, device="cpu", loop="host")
     assert fine.host_processed == 5 * (fine.rounds + 1) and TRIANGLE.itemsize == 32  # one more finds nothing to do
+
+
+@pytest.mark.parametrize(
+    ("asked", "where"),
+    [
+        ({}, "cpu"),
+        ({"device": "cuda"}, "cuda"),
+        ({"max_area": 1e-3}, "auto"),
+        ({"size": lambda p: 0 * p[:, 0] + 1}, "auto"),
+        ({"min_angle": 31}, "auto"),
+        ({"balance": "child-launch"}, "auto"),
+    ],
+)
+def test_a_gpu_is_not_asked_for_what_a_cpu_ends_sooner(asked, where, monkeypatch):
+    names = []
+
+    def opened(name, threads):
+        names.append(name)
+        raise DeviceUnavailableError("not here")
+
+    monkeypatch.setattr("dmr.refinement.open_device", opened)
+    square = dmr.Pslg([(0, 0), (1, 0), (1, 1), (0, 1)], [(0, 1), (1, 2), (2, 3), (3, 0)])
+    bounded = dmr.Pslg(square.vertices, square.segments, regions=[(0.5, 0.5, 0.0, 1e-6)])
+    elsewhere = asked.get("device", "auto")
+    few, many = dmr.generate("random", 500, seed=1), dmr.generate("random", 600, seed=1)
+    for mesh, expected in ((few, where), (square, where), (many, elsewhere), (bounded, elsewhere)):
+        with pytest.raises(DeviceUnavailableError):
+            dmr.refine(mesh, **asked)
+        assert names.pop() == expected

@@ -13,8 +13,8 @@ from static_graph.frontiers.workspace import CHUNK, MOST_TEAMS, TILE, Entry, Wor
 from static_graph.schemes.outcome import Outcome
 
 # Delta is such that so many edges of an average node are shorter, if lengths are spread evenly from 0 to twice their
-# mean: a larger one makes for fewer rounds, and for more edges that are relaxed in vain. Where a GPU has little to do in
-# a round, the bound is raised by up to WIDEST_ON_GPU deltas at once.
+# mean: a larger one makes for fewer rounds, and for more edges that are relaxed in vain. Where a GPU has little to do
+# in a round, the bound is raised by up to WIDEST_ON_GPU deltas at once.
 SHORT_EDGES_ON_CPU = 2
 SHORT_EDGES_ON_GPU = 4
 WIDEST_ON_GPU = 8
