@@ -47,7 +47,7 @@ def main(arguments: Sequence[str] | None = None) -> int:
         given = MeasuredList(
             device, generate_list(options.kind, size, device=options.device, threads=options.threads), options.repeats
         )
-        sequential = given.in_sequence() if options.sequential else None
+        sequential = given.in_sequence if options.sequential else None
         expected = None if sequential is None else sequential.ranks
         for method, own in cases(options):
             found = given.ranked(method, own)

@@ -5,16 +5,20 @@ from __future__ import annotations
 import time
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass
+from functools import cached_property
 from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
 
 from dmr.memory import Device, DeviceArray, open_device, scan
+from static_graph import generate_list
 from static_graph.cost_model import gather_seconds
 from static_graph.list_checking import find_heads
 from static_graph.lists import random_order
 from static_graph.ranking import rank_on_device
+
+LONG = 2**22  # elements: from here on the sequential pass takes so long that it is timed once
 
 
 @dataclass(frozen=True)
@@ -51,33 +55,79 @@ class MeasuredList:
         self.successors = successors
         self._repeats = repeats
         self._on_device = device.array(successors)
-        self._spare = device.empty(len(successors), np.int32)
         turns = [seconds_of(device, lambda: find_heads(self._on_device, successors)) for _ in range(repeats + 1)]
         self.check = [seconds for seconds, _ in turns[1:]]
         self.heads: DeviceArray = turns[0][1]
 
-    def ranked(self, method: str, options: Mapping[str, Any]) -> Timed:
-        """Ranks it some times; neither the check nor transfers count."""
-        device, seconds = self._spare.device, []
+    def ranked(self, method: str, options: Mapping[str, Any], out: NDArray[np.int32] | None = None) -> Timed:
+        """Ranks it some times; neither the check nor transfers count. `out`: where the ranks go."""
+        device, seconds = self._on_device.device, []
+        used = device.empty(len(self.successors), np.int32)
         for _ in range(self._repeats + 1):
-            self._spare.copy_from(self._on_device)
-            taken, ranked = seconds_of(
-                device, lambda: rank_on_device(self._spare, self.heads, method=method, **options)
-            )
+            used.copy_from(self._on_device)
+            taken, ranked = seconds_of(device, lambda: rank_on_device(used, self.heads, method=method, **options))
             seconds.append(taken)
-        return Timed(seconds[1:], ranked.ranks.download(), dict(ranked.figures))
+        return Timed(seconds[1:], ranked.ranks.download(out), dict(ranked.figures))
 
+    @cached_property
     def in_sequence(self) -> Timed:
-        """The sequential pass on the host, once: memory that it writes is there before."""
-        host = open_device("cpu", 1)
+        """The sequential pass on the host, once from `LONG` elements on: memory that it writes is there before."""
+        host, size = open_device("cpu", 1), len(self.successors)
         successors, heads = host.array(self.successors), host.array(self.heads.download())
-        ranks, lengths = host.zeros(len(self.successors), np.int32), host.empty(heads.size, np.int32)
+        ranks, lengths = host.empty(size, np.int32), host.empty(heads.size, np.int32)
         ranks.fill(255)
-        taken, _ = seconds_of(
-            host,
-            lambda: host.launch("rank_in_sequence", 1, successors, heads, heads.size, ranks, None, lengths),
+        turns = 1 if size >= LONG else self._repeats + 1
+        seconds = [
+            seconds_of(
+                host,
+                lambda: host.launch("rank_in_sequence", 1, successors, size, heads, heads.size, ranks, None, lengths),
+            )[0]
+            for _ in range(turns)
+        ]
+        return Timed(seconds[-self._repeats :], ranks.detach(), {})
+
+
+class MeasuredLists:
+    """Lists of a study. Random ones, which several parts need, are made once, and ranked once by a method."""
+
+    def __init__(self, device: Device, repeats: int) -> None:
+        self.device, self.repeats = device, repeats
+        self._random: dict[int, MeasuredList] = {}
+        self._rows: dict[tuple[Any, ...], dict[str, Any]] = {}
+        self._ranks = np.empty(0, np.int32)
+
+    def of(self, kind: str, size: int) -> MeasuredList:
+        """A list of a kind."""
+        if kind == "random" and size in self._random:
+            return self._random[size]
+        threads = self.device.threads or None
+        found = MeasuredList(
+            self.device, generate_list(kind, size, device=self.device.name, threads=threads), self.repeats
         )
-        return Timed([taken], ranks.download(), {})
+        if kind == "random":
+            self._random[size] = found
+        return found
+
+    def row(self, given: MeasuredList, method: str, options: Mapping[str, Any]) -> dict[str, Any]:
+        """A ranking, compared with the sequential pass: method, options, seconds, figures, agrees."""
+        size = len(given.successors)
+        key = (size, method, *sorted(options.items()))
+        known = self._random.get(size) is given
+        if known and key in self._rows:
+            return self._rows[key]
+        if len(self._ranks) < size:
+            self._ranks = np.empty(size, np.int32)  # once: a page that is touched first costs more than its transfer
+        found = given.ranked(method, options, self._ranks[:size])
+        row = {
+            "method": method,
+            "options": dict(options),
+            "seconds": found.seconds,
+            "figures": found.figures,
+            "agrees": bool(np.array_equal(found.ranks, given.in_sequence.ranks)),
+        }
+        if known:
+            self._rows[key] = row
+        return row
 
 
 def gathered(device: Device, size: int, repeats: int) -> float:

@@ -1,4 +1,4 @@
-"""The study of lists as a page, a CSV and pictures, from what stands in the JSON."""
+"""The study of lists as a page and a CSV, from what stands in the JSON."""
 
 from __future__ import annotations
 
@@ -6,30 +6,33 @@ import csv
 import io
 from collections.abc import Callable, Iterable, Sequence
 from statistics import median
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
-from static_graph.cost_model import SLIDES_TABLE
-
-if TYPE_CHECKING:
-    from matplotlib.axes import Axes
+import lists_slides
 
 Record = dict[str, Any]
-# Okabe and Ito's colours, which stay apart for colour-blind eyes.
-COLOURS = ("#0072B2", "#E69F00", "#009E73", "#CC79A7", "#56B4E9", "#D55E00", "#000000")
-DOTS = 200
 
 
 def to_markdown(study: Record, pictures: Sequence[str]) -> str:
-    """The page: a section a part, and the pictures."""
+    """The page: the slides' figures beside ours, a section a part, and the pictures."""
     parts = study["parts"]
-    lines = [f"# List ranking on {study['device']}", ""]
     about = study["machine"]
-    lines += [
-        f"{about['processor']}, {about['cores']} cores; driver {about['driver']}, {about['compiler']}; "
+    driver = f"driver {about['driver']}, " if about["driver"] else ""
+    lines = [
+        f"# List ranking on {study['device']}",
+        "",
+        f"{about['processor']}, {about['cores']} cores; {driver}{about['compiler']}; "
         f"commit {study['commit']}. `{study['command']}`",
         "",
         "Milliseconds, medians of the timed runs; neither transfers nor the check of the list count. "
-        + ("All methods gave the same ranks." if _agree(parts) else "**RANKS DIFFER.**"),
+        + ("All methods gave the same ranks." if agree(study) else "**RANKS DIFFER.**"),
+        "",
+        "## Beside the slides",
+        "",
+        "*List ranking on GPUs* on a GTX 280 of 2009, slide by slide. The text of the slides has the figures of their "
+        "model's table; their plots are pictures without numbers, and what is said of them stands here in words.",
+        "",
+        *table(("slide", "there", "here"), lists_slides.beside(parts)),
         "",
     ]
     for name, section in SECTIONS.items():
@@ -49,71 +52,109 @@ def to_csv(study: Record) -> str:
             if "seconds" in row and "method" in row:
                 runs = " ".join(f"{1000 * s:.4f}" for s in row["seconds"])
                 agrees = "yes" if row["agrees"] else "no"
-                common = [part, row["size"], row.get("kind", "random"), row["method"], _options(row)]
-                writer.writerow([*common, f"{_ms(row):.4f}", runs, agrees])
+                common = [part, row["size"], row.get("kind", "random"), row["method"], options_of(row)]
+                writer.writerow([*common, f"{ms(row):.4f}", runs, agrees])
     return target.getvalue()
 
 
+def agree(study: Record) -> bool:
+    """Whether all methods gave the same ranks."""
+    return all(row.get("agrees", True) for rows in study["parts"].values() for row in rows)
+
+
 def _sizes(rows: list[Record]) -> list[str]:
-    names = list(dict.fromkeys(_name(row) for row in rows))
-    head = ["elements", *names, "sequential", "gather", "scan", "check", "best / gather", "sequential / best"]
+    names = list(dict.fromkeys(name_of(row) for row in rows))
+    head = ["elements", *names, "sequential", "gather", "check", "best / gather", "sequential / best"]
     body = []
     for size in dict.fromkeys(row["size"] for row in rows):
-        here = {_name(row): row for row in rows if row["size"] == size}
+        here = {name_of(row): row for row in rows if row["size"] == size}
         common = next(iter(here.values()))
-        best = min(map(_ms, here.values()))
-        others = [1000 * common[name] for name in ("sequential", "gather", "scan", "check")]
+        best = min(map(ms, here.values()))
+        others = [1000 * common[name] for name in ("sequential", "gather", "check")]
         body.append(
             [
                 f"{size:,}",
-                *(_number(_ms(here[name])) if name in here else "" for name in names),
-                *map(_number, others),
+                *(number(ms(here[name])) if name in here else "" for name in names),
+                *map(number, others),
                 f"{best / others[1]:.2f}",
                 f"{others[0] / best:,.1f}",
             ]
         )
-    return ["## Time against size, random lists", "", *_table(head, body)]
+    return ["## Time against size, random lists", "", *table(head, body)]
+
+
+def _ordered(rows: list[Record]) -> list[str]:
+    names = list(dict.fromkeys(name_of(row) for row in rows))
+    body = []
+    for size in dict.fromkeys(row["size"] for row in rows):
+        here = {name_of(row): row for row in rows if row["size"] == size}
+        common = next(iter(here.values()))
+        scan = 1000 * common["scan"]
+        times = [ms(here[name]) for name in names]
+        body.append(
+            [
+                f"{size:,}",
+                *map(number, times),
+                number(1000 * common["sequential"]),
+                number(scan),
+                f"{times[-1] / scan:.1f}",
+            ]
+        )
+    head = ["elements", *names, "sequential", "scan", f"{names[-1]} / scan"]
+    return ["## Ordered lists, beside a scan", "", *table(head, body)]
 
 
 def _kinds(rows: list[Record]) -> list[str]:
-    names = list(dict.fromkeys(_name(row) for row in rows))
+    names = list(dict.fromkeys(f"{row['method']} {row['options'].get('spacing', '')}".strip() for row in rows))
     body = []
-    for kind in dict.fromkeys(row["kind"] for row in rows):
-        here = {_name(row): row for row in rows if row["kind"] == kind}
-        first = next(iter(here.values()))
-        body.append([kind, *(_number(_ms(here[name])) for name in names), _number(1000 * first["sequential"])])
-    size = rows[0]["size"]
-    return [f"## Kinds of lists, {size:,} elements", "", *_table(["kind", *names, "sequential"], body)]
+    for size, kind in dict.fromkeys((row["size"], row["kind"]) for row in rows):
+        here = [row for row in rows if (row["size"], row["kind"]) == (size, kind)]
+        body.append([f"{size:,}", kind, *(number(ms(row)) for row in here), number(1000 * here[0]["sequential"])])
+    return [
+        "## Kinds of lists",
+        "",
+        "One splitter of 32 elements, the interval of the balanced kinds: at equal intervals, and at random places.",
+        "",
+        *table(["elements", "kind", *names, "sequential"], body),
+    ]
 
 
 def _splitters(rows: list[Record]) -> list[str]:
     body = [
         [
             f"{row['size']:,}",
-            _options(row),
+            options_of(row) or "default",
             f"{row['figures']['splitters']:,}",
             row["figures"]["levels"],
-            _number(_ms(row)),
+            number(ms(row)),
         ]
         for row in rows
     ]
-    return ["## Splitters and finishes", "", *_table(["elements", "options", "splitters", "levels", "ms"], body)]
+    return ["## Splitters and finishes", "", *table(["elements", "options", "splitters", "levels", "ms"], body)]
 
 
 def _trees(rows: list[Record]) -> list[str]:
-    phases = list(dict.fromkeys(name for row in rows for name in row["phases"]))
+    phases = max((list(row["phases"]) for row in rows), key=len)
     body = [
         [
+            f"{row['nodes']:,}",
             row["kind"],
             row["given"],
             f"{row['height']:,}",
-            *(_number(1000 * row["phases"][name]) if name in row["phases"] else "" for name in phases),
-            _number(1000 * sum(row["phases"].values())),
+            *(number(1000 * row["phases"][name]) if name in row["phases"] else "" for name in phases),
+            number(1000 * sum(row["phases"].values())),
         ]
         for row in rows
     ]
-    head = ["tree", "given", "height", *phases, "all"]
-    return [f"## Euler tours, {rows[0]['nodes']:,} nodes", "", *_table(head, body)]
+    head = ["nodes", "tree", "given", "height", *phases, "all"]
+    return [
+        "## Euler tours",
+        "",
+        "root tour, rank, parents: from edges to parents, by a tour of its own; upload: with what is checked before; "
+        "tour: sorting and linking; numbers: the scan, and subtree size, preorder, postorder and level from it.",
+        "",
+        *table(head, body),
+    ]
 
 
 def _model(rows: list[Record]) -> list[str]:
@@ -122,110 +163,56 @@ def _model(rows: list[Record]) -> list[str]:
         [
             f"{row['size']:,}",
             f"{row['cycles']:,.0f}",
-            _number(1000 * row["seconds"]),
-            _number(1000 * row["throughput"]),
-            _number(1000 * row["measured"]),
+            number(1000 * row["seconds"]),
+            number(1000 * row["throughput"]),
+            number(1000 * row["measured"]),
+            *(f"{row[name] / row['measured']:.2f}" for name in ("seconds", "throughput")),
         ]
         for row in rows
     ]
-    read_from = (
-        f"Read from the device: {machine['multiprocessors']} multiprocessors at {machine['clock'] / 1e9:.2f} GHz, "
-        f"{machine['cores']} cores of depth {machine['depth']}, {machine['latency']:.0f} cycles an access, "
-        f"{1e9 * machine['gather']:.4f} ns an element of a random gather."
-    )
-    slides = [[f"2^{log}", blocks, predicted, measured] for log, blocks, predicted, measured in SLIDES_TABLE]
+    head = ["elements", "C(K), cycles", "T(K), ms", "by the gather, ms", "measured, ms"]
     return [
         "## The cost model",
         "",
-        read_from,
+        f"Read from the device: {machine['multiprocessors']} multiprocessors at {machine['clock'] / 1e9:.2f} GHz, "
+        f"{machine['cores']} cores of depth {machine['depth']}, {machine['latency']:.0f} cycles an access, "
+        f"{1e9 * machine['gather']:.4f} ns an element of a random gather.",
         "",
-        *_table(["elements", "C(K), cycles", "T(K), ms", "by the gather, ms", "measured, ms"], body),
+        *table([*head, "T(K) / measured", "gather / measured"], body),
         "",
-        "The slides, on a GTX 280:",
+        "The slides' table, on a GTX 280, and their sizes here:",
         "",
-        *_table(["elements", "blocks a multiprocessor", "predicted, ms", "measured, ms"], slides),
+        *table(lists_slides.MODEL_HEAD, lists_slides.model_beside(rows)),
     ]
 
 
 SECTIONS: dict[str, Callable[[list[Record]], list[str]]] = {
-    "sizes": _sizes, "kinds": _kinds, "splitters": _splitters, "trees": _trees, "model": _model
+    "sizes": _sizes, "ordered": _ordered, "kinds": _kinds, "splitters": _splitters, "trees": _trees, "model": _model
 }  # fmt: skip
 
 
-def pictures(study: Record) -> dict[str, bytes]:
-    """Every PNG that there are runs for, by the end of its file's name."""
-    parts, found = study["parts"], {}
-    if parts.get("sizes"):
-        found["sizes"] = _drawn(lambda axes: _draw_sizes(axes, parts["sizes"]))
-    if parts.get("model"):
-        found["model"] = _drawn(lambda axes: _draw_model(axes, parts["model"]))
-    return found
-
-
-def _draw_sizes(axes: Axes, rows: list[Record]) -> None:
-    for colour, name in zip(COLOURS, dict.fromkeys(_name(row) for row in rows), strict=False):
-        here = [row for row in rows if _name(row) == name]
-        axes.plot(
-            [row["size"] for row in here], [_ms(row) for row in here], "o-", ms=3, lw=1.4, color=colour, label=name
-        )
-    one = {row["size"]: row for row in rows}
-    for style, name in (("k--", "sequential"), ("k:", "gather"), ("k-.", "scan")):
-        axes.plot(list(one), [1000 * row[name] for row in one.values()], style, lw=1, label=name)
-
-
-def _draw_model(axes: Axes, rows: list[Record]) -> None:
-    sizes = [row["size"] for row in rows]
-    for style, name, label in (
-        ("o-", "measured", "measured"),
-        ("s--", "seconds", "T(K), the slides' model"),
-        ("^:", "throughput", "by a random gather"),
-    ):
-        axes.plot(sizes, [1000 * row[name] for row in rows], style, ms=4, lw=1.2, label=label)
-
-
-def _drawn(draw: Callable[[Axes], None]) -> bytes:
-    from matplotlib.backends.backend_agg import FigureCanvasAgg
-    from matplotlib.figure import Figure
-
-    figure = Figure(figsize=(7.0, 4.6), layout="constrained")
-    axes = figure.subplots()
-    draw(axes)
-    axes.set_xscale("log", base=2)
-    axes.set_yscale("log")
-    axes.set_xlabel("elements")
-    axes.set_ylabel("ms")
-    axes.grid(color="#eeeeec", linewidth=0.6)
-    axes.set_axisbelow(True)
-    axes.legend(frameon=False, fontsize=8)
-    target = io.BytesIO()
-    canvas: Any = FigureCanvasAgg(figure)
-    figure.set_dpi(DOTS)
-    canvas.print_png(target, metadata={"Software": None})
-    return target.getvalue()
-
-
-def _agree(parts: dict[str, list[Record]]) -> bool:
-    return all(row.get("agrees", True) for rows in parts.values() for row in rows)
-
-
-def _name(row: Record) -> str:
+def name_of(row: Record) -> str:
     """A method with its options, as a column is called."""
-    own = _options(row)
+    own = options_of(row)
     return f"{row['method']} ({own})" if own else str(row["method"])
 
 
-def _options(row: Record) -> str:
+def options_of(row: Record) -> str:
+    """The options in words."""
     return ", ".join(f"{name} {value}" for name, value in row["options"].items())
 
 
-def _ms(row: Record) -> float:
+def ms(row: Record) -> float:
+    """The median in milliseconds."""
     return float(1000 * median(row["seconds"]))
 
 
-def _number(value: float) -> str:
+def number(value: float) -> str:
+    """Four digits, or all before the point."""
     return f"{value:,.0f}" if value >= 1000 else f"{value:.4g}"
 
 
-def _table(head: Sequence[object], body: Iterable[Sequence[object]]) -> list[str]:
+def table(head: Sequence[object], body: Iterable[Sequence[object]]) -> list[str]:
+    """Its lines."""
     rows = ["| " + " | ".join(map(str, row)) + " |" for row in (head, *body)]
     return [rows[0], "|" + " --- |" * len(head), *rows[1:]]

@@ -1,4 +1,4 @@
-"""What both scripts of the study share: how files are called, read and moved into place, and sentences on stderr."""
+"""The files of studies: how they are called, written, read and moved into place; and sentences on stderr."""
 
 from __future__ import annotations
 
@@ -52,6 +52,12 @@ def put(contents: Mapping[Path, bytes]) -> list[Path]:
 
 def _fill(data: bytes, descriptor: int) -> None:
     write_bytes(descriptor, data)
+
+
+def as_json(record: Mapping[str, Any]) -> str:
+    """Indented, with lists of plain values on one line."""
+    text = json.dumps(record, indent=1)
+    return re.sub(r"\[[^\[\]{}]*\]", lambda found: re.sub(r"\n\s*", " ", found[0]), text) + "\n"
 
 
 def read(path: Path, form: int | str, content: str) -> dict[str, Any]:

@@ -2,8 +2,6 @@
 
 from __future__ import annotations
 
-import json
-import re
 from collections.abc import Sequence
 from pathlib import Path
 from typing import Any
@@ -23,7 +21,7 @@ def write(study: dict[str, Any], folder: Path) -> list[Path]:
     """Writes the record, and then what is derived from it; returns the files."""
     record = {**study, "summary": study_tables.lines(study)}
     path = folder / f"{study['name']}.json"
-    return [*study_files.put({path: _json(record).encode()}), *write_derived(study, folder)]
+    return [*study_files.put({path: study_files.as_json(record).encode()}), *write_derived(study, folder)]
 
 
 def write_derived(study: dict[str, Any], folder: Path) -> list[Path]:
@@ -64,9 +62,3 @@ def joined(studies: Sequence[dict[str, Any]]) -> dict[str, Any]:
         raise OptionError(f"records with an input in common cannot be joined: {', '.join(names)}")
     left_out = {row: reason for study in studies for row, reason in study["left_out"].items()}
     return {**first, "left_out": left_out, "inputs": sorted(inputs, key=lambda given: int(given["triangles"]))}
-
-
-def _json(record: dict[str, Any]) -> str:
-    """Indented, with lists of plain values on one line."""
-    text = json.dumps(record, indent=1)
-    return re.sub(r"\[[^\[\]{}]*\]", lambda found: re.sub(r"\n\s*", " ", found[0]), text) + "\n"

@@ -18,7 +18,6 @@ matplotlib, which comes with the extra [view]. Exit code 5: a result was refused
 from __future__ import annotations
 
 import argparse
-import importlib.util
 import shlex
 import sys
 from collections.abc import Sequence
@@ -27,14 +26,15 @@ from typing import Any
 
 import study_records
 import study_tables
-from machines import commit, cuda_compiler, gpu_driver, host_compiler, machine
+from machines import commit
 from measuring import INPUTS, points_of
+from studies import add_common, at_least_1, carried_out, described
 from study_files import default_name, prepare, say
 from study_rows import chosen, explained
 from study_runs import Plan, run_input
 
 import dmr
-from dmr.errors import DmrError, OptionError
+from dmr.errors import OptionError
 from dmr.generation import THESIS_INPUTS
 from dmr.memory import open_device
 from dmr.options import RefineOptions
@@ -46,18 +46,14 @@ CPU_REPEATS, GPU_REPEATS = 2, 5
 def main(arguments: Sequence[str] | None = None) -> int:
     """Runs or draws the study; returns the exit code: 5 where a result is invalid."""
     options = parser().parse_args(arguments)
-    try:
-        if importlib.util.find_spec("matplotlib") is None:
-            raise DmrError("the pictures need matplotlib: install it, or the extra [view]")
-        study = redraw(options) if options.redraw else run(options, sys.argv[1:] if arguments is None else arguments)
-    except DmrError as error:
-        print(f"study_refinement: {error}", file=sys.stderr)
-        return error.exit_code
-    except KeyboardInterrupt:
-        print("study_refinement: interrupted; inputs that were finished are kept", file=sys.stderr)
-        return 130
-    print(study_tables.to_markdown(study, study["name"]), end="")
-    return 5 if any(row["valid"] is False for given in study["inputs"] for row in given["rows"]) else 0
+
+    def work() -> int:
+        given = sys.argv[1:] if arguments is None else arguments
+        study = redraw(options) if options.redraw else run(options, given)
+        print(study_tables.to_markdown(study, study["name"]), end="")
+        return 5 if any(row["valid"] is False for found in study["inputs"] for row in found["rows"]) else 0
+
+    return carried_out("refinement", "inputs", work)
 
 
 def run(options: argparse.Namespace, arguments: Sequence[str]) -> dict[str, Any]:
@@ -83,12 +79,7 @@ def run(options: argparse.Namespace, arguments: Sequence[str]) -> dict[str, Any]
     study: dict[str, Any] = {
         "format": study_records.FORMAT,
         "name": options.name or default_name(device.description, device.threads),
-        "device": device.description,
-        "machine": {
-            **machine(),
-            "driver": gpu_driver() if on_gpu else None,
-            "compiler": cuda_compiler() if on_gpu else host_compiler(),
-        },
+        **described(device),
         "version": dmr.__version__,
         "commit": options.commit or commit(),
         "min_angle": plan.min_angle,
@@ -122,30 +113,18 @@ def parser() -> argparse.ArgumentParser:
         epilog=f"rows, in the order of table 6.3:\n{explained()}",
         formatter_class=argparse.RawDescriptionHelpFormatter,
     )
+    add_common(found, "the date and the device")
     add = found.add_argument
     defaults = f"default: {' and '.join(ON_CPU)} on the CPU, the thesis' three on a GPU"
-    add("--device", default="auto", metavar="NAME", help="auto (a GPU where one works), cpu, cuda, cuda:1, ...")
-    add("--threads", type=int, metavar="N", help="CPU threads (default: all cores)")
     add("--inputs", nargs="+", metavar="NAME", help=f"of {', '.join(INPUTS)} and random-N ({defaults})")
     add("--rows", nargs="+", metavar="NAME", help="default: all that can run on the device")
     add("--repeats", type=at_least_1, metavar="N",
         help=f"timed runs of each row (default: {CPU_REPEATS} on the CPU, {GPU_REPEATS} on a GPU)")  # fmt: skip
     add("-q", "--min-angle", type=float, default=30.0, metavar="DEG", help="default: 30")
-    add("-o", "--output", type=Path, default=Path("study"), metavar="FOLDER", help="default: study")
-    add("--name", metavar="NAME", help="of the files (default: the date and the device)")
-    add("--commit", metavar="HASH", help="the commit to record, where git does not know it")
     add("--jobs", type=at_least_1, metavar="N", help="proofs at a time (default: one a core, as memory allows)")
     add("--no-validate", action="store_true", help="do not prove the results")
     add("--redraw", nargs="+", type=Path, metavar="FILE", help="tables and pictures beside these records; no run")
     return found
-
-
-def at_least_1(text: str) -> int:
-    """A whole number from 1."""
-    number = int(text)
-    if number < 1:
-        raise argparse.ArgumentTypeError(f"must be at least 1, not {number}")
-    return number
 
 
 if __name__ == "__main__":

@@ -9,7 +9,7 @@ import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
 from dmr.memory import DeviceArray, open_device, scan, total
-from static_graph.errors import GraphError
+from static_graph.errors import GraphError, InternalError
 
 MOST = 2**31 - 1  # elements
 
@@ -22,6 +22,18 @@ class Entry(IntEnum):
     TAILS = 2
 
 
+def as_array(values: ArrayLike, what: str) -> NDArray[Any]:
+    """Any array.
+
+    Raises:
+        GraphError: rows of different lengths; `what` is what the values are called.
+    """
+    try:
+        return np.asarray(values)
+    except ValueError as error:
+        raise GraphError(f"{what} are no array: {error}") from None
+
+
 def as_indices(values: ArrayLike, of: str, follows: str) -> NDArray[np.int32]:
     """Indices from -1 on as contiguous int32.
 
@@ -32,7 +44,7 @@ def as_indices(values: ArrayLike, of: str, follows: str) -> NDArray[np.int32]:
     Raises:
         GraphError: another shape or dtype, too many, or a number below -1 or from n on.
     """
-    array: NDArray[Any] = np.asarray(values)
+    array = as_array(values, f"{follows}s")
     if array.size == 0 and array.ndim == 1:
         return np.empty(0, np.int32)
     if array.ndim != 1 or array.dtype.kind not in "iu":
@@ -100,8 +112,14 @@ def check_cycles(lengths: DeviceArray, heads: DeviceArray, given: NDArray[np.int
         ranks = host.empty(len(given), np.int32)
         ranks.fill(255)
         first, sizes = host.array(heads.download()), host.empty(heads.size, np.int32)
-        host.launch("rank_in_sequence", 1, host.array(given), first, heads.size, ranks, None, sizes)
-        raise cycle_through(int(np.argmin(ranks.download())), given, "element")
+        host.launch("rank_in_sequence", 1, host.array(given), len(given), first, heads.size, ranks, None, sizes)
+        found = ranks.download()
+        if found.min() >= 0:
+            raise InternalError(
+                "the lengths of the lists do not add up, though there is no cycle: what was ranked is not what was "
+                "given"
+            )
+        raise cycle_through(int(np.argmin(found)), given, "element")
     return begins
 
 

@@ -11,8 +11,8 @@ import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
 from dmr.memory import Device, DeviceArray, open_device, scan
-from static_graph.errors import GraphError, OptionError
-from static_graph.list_checking import as_indices, check_cycles, cycle_through, find_heads, out_of_range
+from static_graph.errors import DmrError, GraphError, InternalError, OptionError
+from static_graph.list_checking import as_array, as_indices, check_cycles, cycle_through, find_heads, out_of_range
 from static_graph.rankers.jumping import JUMPS, jump_until_done
 from static_graph.rankers.ranked import Ranked
 
@@ -262,11 +262,14 @@ def find_roots(parents: ArrayLike, *, device: str = "auto", threads: int | None 
     return roots
 
 
-def cycle_below(index: int, parents: NDArray[np.int32]) -> GraphError:
+def cycle_below(index: int, parents: NDArray[np.int32]) -> DmrError:
     """The error for a cycle that the ancestors of `index` come to: it names the smallest node of the cycle."""
     at = index
     for _ in range(len(parents)):  # afterwards it is on the cycle
-        at = int(parents[at])
+        above = int(parents[at])
+        if above in (-1, at):
+            return InternalError(f"node {index} has the root {at}, which was not found")
+        at = above
     least, step = at, int(parents[at])
     while step != at:
         least, step = min(least, step), int(parents[step])
@@ -286,14 +289,21 @@ def as_values(values: ArrayLike, size: int, of: str) -> NDArray[np.int64]:
     Raises:
         GraphError: another shape or dtype, or numbers that are too large.
     """
-    array: NDArray[Any] = np.asarray(values)
+    array = as_array(values, "values")
     if array.shape != (size,) or (size and array.dtype.kind not in "iub"):
         raise GraphError(
             f"values are one whole number for each of the {size} {of}s, not {array.dtype} of shape {array.shape}"
         )
-    if size and max(abs(int(array.max())), abs(int(array.min()))) * size >= 2**63:
+    if size and max(abs(int(array.max())), abs(int(array.min()))) * size >= 2**63 and _magnitude(array) >= 2**63:
         raise GraphError("the sums of such large values may not fit 64 bits")
     return array.astype(np.int64)
+
+
+def _magnitude(values: NDArray[Any]) -> int:
+    """The sum of the absolute values, exactly: by halves of 32 bits, of at most 2^31 - 1 values."""
+    positive, negative = (np.where(side, values, 0).astype(np.uint64) for side in (values > 0, values < 0))
+    whole = positive + (~negative + np.uint64(1))
+    return (int((whole >> np.uint64(32)).sum()) << 32) + int((whole & np.uint64(2**32 - 1)).sum())
 
 
 def _sum_along(values: DeviceArray, ranks: DeviceArray, lists: DeviceArray, begins: DeviceArray) -> DeviceArray:

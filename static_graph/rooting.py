@@ -2,17 +2,19 @@
 
 from __future__ import annotations
 
+import operator
 from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
 
-from dmr.memory import Device, DeviceArray, flagged_indices, scan, sort_pairs, total
+from dmr.memory import Device, DeviceArray, flagged_indices, open_device, scan, sort_pairs, total
 from static_graph.building import bits_of, find_rows
-from static_graph.errors import GraphError
-from static_graph.ranking import fastest, rank_on_device
+from static_graph.errors import DmrError, GraphError, InternalError
+from static_graph.ranking import Clock, fastest, rank_on_device
 
 MOST_EDGES = 2**30 - 1  # an edge has two arcs
+MOST_NODES = 2**30 - 1  # so has a node of a tour
 
 
 def checked_edges(given: NDArray[Any], nodes: int | None) -> tuple[NDArray[np.int32], int]:
@@ -25,20 +27,22 @@ def checked_edges(given: NDArray[Any], nodes: int | None) -> tuple[NDArray[np.in
         raise GraphError(f"edges are pairs of whole numbers, not {given.dtype} of shape {given.shape}")
     if len(given) > MOST_EDGES:
         raise GraphError(f"{len(given)} edges are more than the {MOST_EDGES} whose arcs can be numbered")
-    least = int(given.max()) + 1 if given.size else 1
-    count = least if nodes is None else int(nodes)
+    lowest, highest = (int(given.min()), int(given.max())) if given.size else (0, 0)
+    count = min(highest + 1, MOST_NODES) if nodes is None else operator.index(nodes)
     if count < 0:
         raise GraphError(f"there cannot be {count} nodes")
-    bad = ((given < 0) | (given >= count)).any(axis=1) if given.size else np.zeros(0, bool)
-    if bad.any():
-        edge = int(np.argmax(bad))
-        raise GraphError(
-            f"leads from {given[edge, 0]} to {given[edge, 1]}, but the {count} nodes are 0 to {count - 1}", "edge", edge
-        )
+    if given.size and (lowest < 0 or highest >= count):
+        edge = int(np.argmax(((given < 0) | (given >= count)).any(axis=1)))
+        there = f"nodes are numbered from 0 to {MOST_NODES - 1}"
+        if nodes is not None:
+            there = f"the {count} nodes are 0 to {count - 1}"
+        raise GraphError(f"leads from {given[edge, 0]} to {given[edge, 1]}, but {there}", "edge", edge)
     return np.ascontiguousarray(given, np.int32), count
 
 
-def root_forest(edges: NDArray[np.int32], nodes: int, roots: NDArray[np.int32], device: Device) -> DeviceArray:
+def root_forest(
+    edges: NDArray[np.int32], nodes: int, roots: NDArray[np.int32], device: Device, clock: Clock | None = None
+) -> DeviceArray:
     """The parents of a forest's nodes.
 
     Args:
@@ -46,6 +50,7 @@ def root_forest(edges: NDArray[np.int32], nodes: int, roots: NDArray[np.int32], 
         nodes: how many there are.
         roots: (k,) int32: at most one a tree; the others have their smallest node.
         device: where it is done.
+        clock: gets the phases "upload", "root tour" (sorting, linking, cutting), "root rank" and "root parents".
 
     Returns:
         (nodes,) int32, -1 at roots.
@@ -53,7 +58,7 @@ def root_forest(edges: NDArray[np.int32], nodes: int, roots: NDArray[np.int32], 
     Raises:
         GraphError: a self loop, a cycle, or two roots of a tree.
     """
-    count = len(edges)
+    count, clock = len(edges), clock or Clock(device)
     parents = device.empty(nodes, np.int32)
     parents.fill(255)
     if count == 0:
@@ -61,6 +66,7 @@ def root_forest(edges: NDArray[np.int32], nodes: int, roots: NDArray[np.int32], 
     if count >= nodes:
         raise closes_cycle(edges, nodes)
     ends = [device.array(np.ascontiguousarray(side)) for side in edges.T]
+    clock.phase("upload")
     origins, bad = device.empty(2 * count, np.uint32), device.array(np.array([count], np.int32))
     device.launch("list_arcs", count, *ends, count, nodes, origins, bad)
     if int(bad.download()[0]) < count:
@@ -79,12 +85,15 @@ def root_forest(edges: NDArray[np.int32], nodes: int, roots: NDArray[np.int32], 
         starts = _choose_roots(edges, nodes, roots, successors, offsets)
     heads = device.empty(starts.size, np.int32)
     device.launch("cut_rings", starts.size, starts, arcs, places, offsets, count, successors, heads)
+    clock.phase("root tour")
     ranked = rank_on_device(successors, heads, method=fastest(device, 2 * count))
     if total(scan(ranked.lengths), heads.size) != 2 * count:
         raise closes_cycle(edges, nodes)
+    clock.phase("root rank")
     device.launch("find_tree_parents", 2 * count, ranked.ranks, arcs, places, origins, count, parents)
     if count == nodes - 1 and np.count_nonzero(parents.download() < 0) != 1:
         raise closes_cycle(edges, nodes)
+    clock.phase("root parents")
     return parents
 
 
@@ -118,20 +127,16 @@ def _choose_roots(
     return chosen
 
 
-def closes_cycle(edges: NDArray[np.int32], nodes: int) -> GraphError:
+def closes_cycle(edges: NDArray[np.int32], nodes: int) -> DmrError:
     """The error for the first edge that joins what those before it have joined already."""
-    above = list(range(nodes))
-
-    def top(node: int) -> int:
-        while above[node] != node:
-            above[node] = above[above[node]]
-            node = above[node]
-        return node
-
-    for index, (left, right) in enumerate(edges.tolist()):
-        one, other = top(left), top(right)
-        if one == other:
-            how = "is a self loop" if left == right else f"closes a cycle: {left} and {right} are connected already"
-            return GraphError(how, "edge", index)
-        above[one] = other
-    raise AssertionError("a forest was refused")
+    host, count = open_device("cpu", 1), len(edges)
+    above, closing = host.empty(nodes, np.int32), host.array(np.array([count], np.int32))
+    host.launch("fill_indices", nodes, above)
+    ends = [host.array(np.ascontiguousarray(side)) for side in edges.T]
+    host.launch("find_closing_edge", 1, *ends, count, above, closing)
+    index = int(closing.download()[0])
+    if index == count:
+        return InternalError("the tour does not come to all arcs, though the edges are a forest")
+    left, right = edges[index].tolist()
+    how = "is a self loop" if left == right else f"closes a cycle: {left} and {right} are connected already"
+    return GraphError(how, "edge", index)

@@ -10,7 +10,7 @@ from numpy.typing import NDArray
 from dmr.memory import open_device
 from static_graph.errors import GraphError, OptionError
 from static_graph.lists import random_order
-from static_graph.trees import MOST_NODES
+from static_graph.rooting import MOST_NODES
 
 KINDS = ("random-binary", "path", "star", "caterpillar")
 

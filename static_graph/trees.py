@@ -5,18 +5,17 @@ from __future__ import annotations
 from collections.abc import Sequence
 from dataclasses import dataclass, field
 from functools import cached_property
+from typing import Any
 
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
 from dmr.memory import Device, DeviceArray, open_device, scan, sort_pairs
 from static_graph.building import bits_of, find_rows
-from static_graph.errors import GraphError, OptionError
-from static_graph.list_checking import as_indices, out_of_range
-from static_graph.ranking import Clock, as_values, cycle_below, fastest, find_roots, rank_on_device
-from static_graph.rooting import checked_edges, root_forest
-
-MOST_NODES = 2**30 - 1  # a tour has two arcs a node
+from static_graph.errors import DmrError, GraphError, InternalError, OptionError
+from static_graph.list_checking import as_array, as_indices, out_of_range
+from static_graph.ranking import Clock, as_values, fastest, find_roots, rank_on_device
+from static_graph.rooting import MOST_NODES, checked_edges, root_forest
 
 
 @dataclass(frozen=True, eq=False)
@@ -32,8 +31,9 @@ class Tree:
             children, and when they come after them.
         level: (n,) int32: how many edges the path from the root has.
         device, threads: where it was found, and where questions are answered.
-        seconds: by phase: "upload", "root" (where edges were given), "tour" (sorting and linking), "rank", "numbers",
-            "download".
+        seconds: by phase: "upload" (and what is checked before), "tour" (sorting and linking), "rank", "numbers",
+            "download"; where edges were given, or other roots, between them "root tour", "root rank" and "root
+            parents" (`rooting`).
     """
 
     parent: NDArray[np.int32]
@@ -65,7 +65,8 @@ class Tree:
         Raises:
             GraphError: no pairs, or no node.
         """
-        pairs = [_as_nodes(side) for side in (left, right)]
+        asked = [_as_integers(side) for side in (left, right)]
+        pairs = [_clipped(side) for side in asked]
         if len(pairs[0]) != len(pairs[1]):
             raise GraphError(f"{len(pairs[0])} nodes and {len(pairs[1])} make no pairs")
         count, nodes = len(pairs[0]), len(self.parent)
@@ -76,7 +77,7 @@ class Tree:
         first = int(bad.download()[0])
         if first < count:
             raise GraphError(
-                f"pair {first}: {int(pairs[0][first])} and {int(pairs[1][first])} are to be nodes, "
+                f"pair {first}: {int(asked[0][first])} and {int(asked[1][first])} are to be nodes, "
                 f"and the {nodes} nodes are numbered from 0"
             )
         return answers.download()
@@ -160,7 +161,7 @@ def euler_tour(
         OptionError: `nodes` beside parents.
         DeviceUnavailableError, OutOfMemoryError: no such device, or it is too small.
     """
-    given = np.asarray(parents_or_edges)
+    given = as_array(parents_or_edges, "parents or edges")
     where = open_device(device, threads)
     clock = Clock(where)
     if given.ndim == 2:
@@ -177,8 +178,7 @@ def euler_tour(
     if count > MOST_NODES:
         raise GraphError(f"{count} nodes are more than the {MOST_NODES} whose tours can be numbered")
     if edges is not None:
-        on_device = root_forest(edges, count, _as_roots(root, count), where)
-        clock.phase("root")
+        on_device = root_forest(edges, count, _as_roots(root, count), where, clock)
     else:
         on_device = where.array(parents)
         clock.phase("upload")
@@ -204,7 +204,7 @@ def _tour(parents: DeviceArray, clock: Clock) -> Tree:
         clock.phase("rank")
     else:
         reached = 0
-    if reached < 2 * nodes:
+    if reached != 2 * nodes:
         raise _no_forest(parents.download())
     found = [device.empty(nodes, np.int32) for _ in range(4)]
     if nodes:
@@ -225,26 +225,32 @@ def _roots_of(offsets: DeviceArray, nodes: int) -> int:
     return int(last - first)
 
 
-def _no_forest(parents: NDArray[np.int32]) -> GraphError:
+def _no_forest(parents: NDArray[np.int32]) -> DmrError:
     """The error for parents with a cycle."""
     try:
         find_roots(parents, device="cpu")
     except GraphError as error:
         return error
-    return cycle_below(0, parents)
+    return InternalError("the tour does not come to all arcs, though the parents are a forest")
 
 
-def _as_nodes(values: ArrayLike) -> NDArray[np.int32]:
-    array = np.atleast_1d(np.asarray(values))
+def _as_integers(values: ArrayLike) -> NDArray[Any]:
+    array = np.atleast_1d(as_array(values, "nodes"))
     if array.ndim != 1 or (array.dtype.kind not in "iu" and array.size):
         raise GraphError(f"nodes are whole numbers in a row, not {array.dtype} of shape {array.shape}")
-    nodes: NDArray[np.int32] = np.clip(array, -1, 2**31 - 1).astype(np.int32)
+    return array
+
+
+def _clipped(numbers: NDArray[Any]) -> NDArray[np.int32]:
+    """As 32 bits; -1 for what can be no node."""
+    nodes: NDArray[np.int32] = numbers.astype(np.int32)
+    nodes[(numbers < 0) | (numbers >= MOST_NODES)] = -1
     return nodes
 
 
 def _as_roots(root: int | Sequence[int] | None, nodes: int) -> NDArray[np.int32]:
-    roots = np.empty(0, np.int32) if root is None else _as_nodes(root)
+    roots = np.empty(0, np.int32) if root is None else _as_integers(root)
     for given in roots.tolist():
         if not 0 <= given < nodes:
             raise GraphError(f"{given} cannot be a root: the {nodes} nodes are numbered from 0")
-    return roots
+    return _clipped(roots)

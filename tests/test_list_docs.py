@@ -45,5 +45,5 @@ def test_every_method_and_kind_is_there():
 def test_the_commands_parse(script):
     sys.path.insert(0, str(ROOT / "scripts"))
     parser = __import__(script).parser()
-    (words,) = re.findall(rf"^    python scripts/{script}.py ([^#\n]*)", PAGE, re.MULTILINE)
-    assert parser.parse_args(words.split())
+    commands = re.findall(rf"^    python scripts/{script}.py ([^#\n]*)", PAGE, re.MULTILINE)
+    assert commands and all(parser.parse_args(words.split()) for words in commands)

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import csv
 import json
+import re
 import sys
 from pathlib import Path
 
@@ -15,9 +16,11 @@ sys.path.insert(0, str(Path(__file__).resolve().parents[1] / "scripts"))
 
 import bench_lists
 import list_measuring
+import lists_slides
 import study_lists
 
-PARTS = ("sizes", "kinds", "splitters", "trees", "model")
+PARTS = ("sizes", "ordered", "kinds", "splitters", "trees", "model")
+PICTURES = ("sizes", "ordered", "kinds", "trees", "model")
 
 
 def study(folder, *arguments):
@@ -36,11 +39,11 @@ def folder(tmp_path_factory):
 
 
 def test_everything_is_written(folder):
-    names = ("small.json", "small.csv", "small.md", "small-sizes.png", "small-model.png")
-    assert {path.name for path in folder.iterdir()} == set(names)
+    names = {"small.json", "small.csv", "small.md", *(f"small-{name}.png" for name in PICTURES)}
+    assert {path.name for path in folder.iterdir()} == names
     page = (folder / "small.md").read_text()
-    assert "All methods gave the same ranks." in page and page.count("\n## ") == len(PARTS)
-    assert "](small-sizes.png)" in page and "| 2^24 | 47 | 83.521 | 82.542 |" in page
+    assert "All methods gave the same ranks." in page and page.count("\n## ") == 1 + len(PARTS)
+    assert "](small-sizes.png)" in page and "| 2^24 | 47 | 83.521 | 82.542 | 1.01 |" in page
 
 
 def test_the_record_holds_every_case(folder):
@@ -51,7 +54,7 @@ def test_the_record_holds_every_case(folder):
     assert {row["method"] for row in sizes} == {"wyllie", "lock-step", "on-demand", "helman-jaja"}
     assert {row["kind"] for row in found["parts"]["kinds"]} == set(study_lists.KINDS)
     for row in found["parts"]["trees"]:
-        assert min(row["phases"].values()) >= 0 and (row["height"] == 1023) == (
+        assert min(row["phases"].values()) >= 0 and (row["height"] == 255) == (
             row["kind"] == "path" and row["given"] == "parents"
         )
     rankings = [row for rows in found["parts"].values() for row in rows if "method" in row]
@@ -63,12 +66,33 @@ def test_the_record_holds_every_case(folder):
         assert float(line["median_ms"]) == pytest.approx(1000 * row["seconds"][0], abs=1e-4)
 
 
+def test_the_slides_are_set_beside(folder):
+    """Every slide that has a figure or a plot stands on the page, with what was measured in the same words."""
+    page, parts = (folder / "small.md").read_text(), json.loads((folder / "small.json").read_text())["parts"]
+    rows = dict(re.findall(r"^\| ([A-Z][^|]*?) \| [^|]* \| (.*) \|$", page, re.MULTILINE))
+    assert len(rows) == len(lists_slides.SLIDES) and all(rows.values())
+    ordered = parts["ordered"][-1]
+    seconds, scan = ordered["seconds"][0], ordered["scan"]
+    expected = (
+        f"2,048 elements: {1e3 * seconds:.4g} ms, and the scan {1e3 * scan:.4g} ms: {seconds / scan:.1f} times as long"
+    )
+    assert rows["Results: ordered lists"] == expected
+    last = {row["method"]: row["seconds"][0] for row in parts["sizes"] if row["size"] == 2048 and not row["options"]}
+    assert (
+        f"{last['wyllie'] / last['helman-jaja']:.1f} times as fast at 2,048"
+        in rows["Results: runtime with respect to Wyllie's"]
+    )
+    given = {row["size"]: row["seconds"] for row in parts["sizes"] if row["method"] == "helman-jaja"}
+    assert all(row["measured"] == given[row["size"]][0] for row in parts["model"])  # ranked once for both
+
+
 def test_redrawing_gives_the_same(folder, tmp_path):
     (tmp_path / "small.json").write_bytes((folder / "small.json").read_bytes())
     assert study_lists.main(["--redraw", str(tmp_path / "small.json")]) == 0
     for path in folder.iterdir():
         assert (tmp_path / path.name).read_bytes() == path.read_bytes(), path.name
     assert study_lists.main(["--redraw", str(tmp_path / "none.json")]) == 1
+    assert study(tmp_path, "--largest", "31") == 2
 
 
 def test_the_benchmark(tmp_path, capsys):

@@ -2,15 +2,19 @@
 
 from __future__ import annotations
 
+from functools import cache
+
 import numpy as np
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
 from static_graph import find_roots, generate_list, rank, rank_in_detail
-from static_graph.errors import GraphError, OptionError
+from static_graph.errors import GraphError, InternalError, OptionError
+from static_graph.list_checking import check_cycles
 from static_graph.rankers import helman_jaja
 from static_graph.rankers.helman_jaja import FINISHES, RULES, SPACINGS
+from static_graph.ranking import rank_on_device
 
 METHODS = [
     ("auto", {}),
@@ -57,6 +61,13 @@ def followed(successors, values=None):
     return np.array(ranks), np.array(sums)
 
 
+@cache
+def of_kind(kind, size, lists):
+    """A list of a kind, and its ranks; all methods and devices get the same."""
+    successors = generate_list(kind, size, lists=lists, seed=3, device="cpu")
+    return successors, followed(successors)[0]
+
+
 @pytest.mark.parametrize(("method", "options"), METHODS, ids=IDS)
 def test_every_method_ranks_and_sums_up(method, options, device_options):
     for seed in range(40):
@@ -73,8 +84,8 @@ def test_every_method_ranks_and_sums_up(method, options, device_options):
 def test_larger_lists_of_all_kinds(method, options, kind, device_options):
     size = 60_000 if options else 300_000
     for lists in (1, 1000):
-        successors = generate_list(kind, size, lists=lists, seed=3, **device_options)
-        assert np.array_equal(rank(successors, method=method, **options, **device_options), followed(successors)[0])
+        successors, ranks = of_kind(kind, size, lists)
+        assert np.array_equal(rank(successors, method=method, **options, **device_options), ranks)
 
 
 def test_the_sequential_pass():
@@ -169,6 +180,48 @@ def test_long_cycles_end(method, options, device_options):
             rank(successors, method=method, **options, **device_options)
 
 
+@pytest.mark.parametrize(("method", "options"), METHODS, ids=IDS)
+def test_memory_that_held_something_else(method, options, device, device_options, monkeypatch):
+    """Ranks do not depend on what is in memory that nobody has written to."""
+    plain = type(device).empty
+
+    def used(self, *arguments):
+        found = plain(self, *arguments)
+        found.fill(165)
+        return found
+
+    monkeypatch.setattr(type(device), "empty", used)
+    monkeypatch.setattr(helman_jaja, "_step_bits", lambda size, walkers: 8)
+    for lists in (1, 30):
+        successors, ranks = of_kind("random", 20_000, lists)
+        for more in (options, {**options, "splitters": 300, "finish_size": 900})[: 1 + (method == "helman-jaja")]:
+            found = rank(successors, values=np.ones(20_000, int), method=method, **more, **device_options)
+            assert np.array_equal(found[0], ranks) and np.array_equal(found[1], ranks)
+
+
+def test_walks_end_on_lists_that_were_changed(device):
+    """What cannot be after the check, a list that ends nowhere: its walks end all the same, and it is flagged."""
+    size = 200
+    ring = (np.arange(1, size + 1) % size).astype(np.int32)
+    words = device.array(np.uint64(1) << np.uint64(32) | ring.astype(np.uint64))
+    heads, lengths = device.array(np.array([7], np.int32)), device.empty(1, np.int32)
+    device.launch("walk_to_ends", 1, words, size, heads, lengths)
+    assert lengths.download().tolist() == [-1]
+    for splitters in (1, 2):
+        ranked = rank_on_device(device.array(ring), heads, method="helman-jaja", splitters=splitters, finish_size=1)
+        assert ranked.lengths.download()[0] != size
+    pair = [device.array(np.full(size, 9, np.int32)) for _ in range(2)]
+    device.launch("rank_in_sequence", 1, device.array(ring), size, heads, 1, pair[0], None, lengths)
+    assert np.array_equal(pair[0].download(), (np.arange(size) - 7) % size)
+
+
+def test_lengths_that_do_not_add_up_are_our_own_fault(device):
+    successors = np.array([1, 2, -1], np.int32)
+    heads, lengths = (device.array(np.array([number], np.int32)) for number in (0, 2))
+    with pytest.raises(InternalError, match="do not add up, though there is no cycle"):
+        check_cycles(lengths, heads, successors)
+
+
 @pytest.mark.parametrize(
     ("error", "said", "options"),
     [
@@ -181,6 +234,7 @@ def test_long_cycles_end(method, options, device_options):
         ),
         (OptionError, "packing = 16", {"method": "wyllie", "packing": 16}),
         (OptionError, "splitters = 0", {"method": "helman-jaja", "splitters": 0}),
+        (OptionError, "splitters = 2.5: a whole number", {"method": "helman-jaja", "splitters": 2.5}),
         (OptionError, "splitters = 'many'", {"method": "helman-jaja", "splitters": "many"}),
         (OptionError, "spacing = 'odd'", {"method": "helman-jaja", "spacing": "odd"}),
         (OptionError, "finish = 'gpu'", {"method": "helman-jaja", "finish": "gpu"}),
@@ -203,10 +257,25 @@ def test_32_bits_are_for_short_lists():
         rank(generate_list("ordered", 2**16, device="cpu"), method="wyllie", packing=32, device="cpu")
 
 
-@pytest.mark.parametrize("wrong", [[0.5], [[1, -1]], ["a"]])
+def test_values_of_every_kind_of_whole_numbers(device_options):
+    successors = [2, -1, 1]  # 0, 2, 1
+    for kind in ("i1", "u1", "i2", "u2", "i4", "u4", "i8", "u8", "?", ">i4"):
+        values = np.array([1, 0, 1], kind)
+        ranks, sums = rank(successors, values=values, **device_options)
+        assert (ranks.tolist(), sums.tolist()) == ([0, 2, 1], [0, 2, 1]) and sums.dtype == np.int64
+    large = [2**62, -(2**61), -5]  # three of the first would not fit, these do
+    assert rank(successors, values=large, **device_options)[1].tolist() == [0, 2**62 - 5, 2**62]
+    for values in ([2**62, 2**62, 0], [-(2**63), 0, 1], np.array([2**63, 0, 0], np.uint64)):
+        with pytest.raises(GraphError, match="may not fit 64 bits"):
+            rank(successors, values=values, **device_options)
+
+
+@pytest.mark.parametrize("wrong", [[0.5], [[1, -1]], ["a"], [True, False]])
 def test_successors_are_whole_numbers(wrong):
     with pytest.raises(GraphError, match="successors are one whole number for each element"):
         rank(wrong)
+    with pytest.raises(GraphError, match="successors are no array"):
+        rank([[1], [2, 3]])
 
 
 def test_the_input_is_kept(device_options):
@@ -251,10 +320,42 @@ def test_what_is_no_forest_has_no_roots(device_options):
             find_roots(parents, **device_options)
 
 
+def scattered(size):
+    """The numbers below `size`, each once, in an order without pattern: odd factors and shifts are one to one."""
+    bits = max(size - 1, 1).bit_length()
+    numbers = np.arange(2**bits, dtype=np.uint32)
+    for factor in (0x9E3779B1, 0x85EBCA77, 0xC2B2AE3D):
+        numbers *= np.uint32(factor)
+        numbers &= np.uint32(2**bits - 1)
+        numbers ^= numbers >> np.uint32(bits // 2 or 1)
+    return numbers[numbers < size].view(np.int32)
+
+
+def ranks_of_scattered(size, device):
+    """Ranks lists of `size` elements that are laid out along a known order, so that their ranks are its places."""
+    order = scattered(size)
+    successors, places = np.empty(size, np.int32), np.empty(size, np.int32)
+    successors[order[:-1]] = order[1:]
+    successors[order[-1:]] = -1
+    places[order] = np.arange(size, dtype=np.int32)
+    for method in ("auto", "wyllie", "lock-step", "on-demand", "helman-jaja"):
+        assert np.array_equal(rank(successors, method=method, device=device), places), method
+    for length in (777, 3):  # many lists, cut at the multiples
+        successors[order[length - 1 :: length]] = -1
+        ranks = places % np.int32(length)
+        for method in ("on-demand", "helman-jaja"):
+            assert np.array_equal(rank(successors, method=method, device=device), ranks), (method, length)
+
+
+@pytest.mark.parametrize("size", [0, 1, 2, 3, 31, 1000, 777 * 6, 2**17 + 1])
+def test_lists_whose_ranks_are_known(size):
+    assert np.array_equal(np.sort(scattered(size)), np.arange(size))
+    ranks_of_scattered(size, "cpu")
+
+
 @pytest.mark.gpu
-@pytest.mark.parametrize("method", ["wyllie", "lock-step", "on-demand", "helman-jaja"])
-def test_sizes_up_to_2_to_the_27th(method, gpu):
-    for size in (2**20 + 1, 2**25 - 1, 2**27):
-        successors = generate_list("random", size, device="cuda")
-        ranks = rank(successors, method=method, device="cuda")
-        assert np.array_equal(ranks, rank(successors, method="sequential"))
+@pytest.mark.parametrize(
+    "size", [*range(4), 1000, *(2**k for k in range(12, 25, 2)), 2**20 + 1, 2**25 - 1, 2**26, 2**27]
+)
+def test_sizes_up_to_2_to_the_27th(size, gpu):
+    ranks_of_scattered(size, "cuda")

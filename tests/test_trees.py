@@ -156,6 +156,14 @@ def test_larger_trees(kind, device_options):
         assert (tree.preorder[common] <= tree.preorder[side]).all() and (tree.preorder[side] < ends[common]).all()
 
 
+def test_phases_are_told(device_options):
+    plain, rooting = {"upload", "tour", "rank", "numbers", "download"}, {"root tour", "root rank", "root parents"}
+    assert set(euler_tour([-1, 0, 0], **device_options).seconds) == plain
+    for forest, root in (([[0, 1], [1, 2]], None), ([-1, 0, 0], 1)):
+        seconds = euler_tour(forest, root, **device_options).seconds
+        assert set(seconds) == plain | rooting and min(seconds.values()) > 0
+
+
 def test_nearly_nothing(device_options):
     assert len(euler_tour([], **device_options).parent) == 0
     assert len(euler_tour([], **device_options).roots) == 0
@@ -185,6 +193,14 @@ def test_nearly_nothing(device_options):
         ),
         (GraphError, "7 cannot be a root", {"parents_or_edges": [[0, 1]], "root": 7}),
         (GraphError, "edges are pairs", {"parents_or_edges": [[0, 1, 2]]}),
+        (GraphError, "edge 1: leads from 3 to -1, but nodes are numbered", {"parents_or_edges": [[0, 1], [3, -1]]}),
+        (
+            GraphError,
+            "edge 1: leads from 1 to 1099511627776, but nodes are numbered from 0 to 1073741822",
+            {"parents_or_edges": [[0, 1], [1, 2**40]]},
+        ),
+        (GraphError, "1099511627776 cannot be a root", {"parents_or_edges": [[0, 1]], "root": 2**40}),
+        (GraphError, "parents or edges are no array", {"parents_or_edges": [[0, 1], [2]]}),
         (GraphError, "parents are one whole number for each node", {"parents_or_edges": [0.5]}),
         (OptionError, "nodes are for edges", {"parents_or_edges": [-1], "nodes": 1}),
     ],
@@ -196,9 +212,16 @@ def test_what_is_no_forest_is_refused(error, said, arguments, device_options):
 
 def test_questions_that_cannot_be(device_options):
     tree = euler_tour([-1, 0, 0], **device_options)
-    for left, right, said in (([0, 1], [2, 3], "pair 1: 1 and 3"), ([-1], [0], "pair 0"), ([0], [0, 1], "no pairs")):
+    for left, right, said in (
+        ([0, 1], [2, 3], "pair 1: 1 and 3"),
+        ([-1], [0], "pair 0"),
+        ([0], [0, 1], "no pairs"),
+        ([1], [2**40], "pair 0: 1 and 1099511627776 are"),
+        ([1], np.array([2**63], np.uint64), "pair 0: 1 and 9223372036854775808 are"),
+        ([1], [0.5], "nodes are whole numbers in a row"),
+    ):
         with pytest.raises(GraphError, match=said):
             tree.lca(left, right)
     with pytest.raises(GraphError, match="values are one whole number for each of the 3 nodes"):
         tree.path_sums([1, 2])
-    assert tree.lca([], []).tolist() == []
+    assert tree.lca([], []).tolist() == [] and tree.lca(np.uint64(1), np.uint8(2)).tolist() == [0]

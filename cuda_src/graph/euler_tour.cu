@@ -143,6 +143,26 @@ KERNEL(cut_rings, const int32 *roots, const int32 *arcs, const int32 *places, co
     }
 }
 
+// closing[0] = the first edge that joins what those before it have joined already; it stays where none does. One thread
+// goes through the edges, for the sentence that refuses them. above[v] = v before.
+KERNEL(find_closing_edge, const int32 *ends, const int32 *others, int64 edges, int32 *above, int32 *closing) {
+    FOR_RANGE (once) {
+        const auto top = [&](int32 node) {
+            while (above[node] != node) // upwards to smaller numbers
+                node = above[node] = above[above[node]];
+            return node;
+        };
+        for (Index k = 0; k < edges; ++k) {
+            const int32 one = top(ends[k]), other = top(others[k]);
+            if (one == other) {
+                closing[0] = int32(k);
+                break;
+            }
+            (one < other ? above[other] : above[one]) = one < other ? one : other;
+        }
+    }
+}
+
 // "If R[xy] < R[yx] then Par[y] = x". parents are -1 before.
 KERNEL(find_tree_parents, const int32 *ranks, const int32 *arcs, const int32 *places, const uint32 *origins, int64 edges,
        int32 *parents) {

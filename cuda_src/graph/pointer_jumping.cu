@@ -74,10 +74,11 @@ KERNEL(link_marked_words, const int32 *successors, uint64 *words) {
     }
 }
 
-// The same for a list of words (weight, successor) of the ruling set; the last element's weight counts for nothing.
-KERNEL(link_weighed_words, const uint64 *weighed, uint64 *words) {
+// The same for a list of `count` words (weight, successor) of the ruling set; the last element's weight counts for
+// nothing. NOBODY is none of the elements.
+KERNEL(link_weighed_words, const uint64 *weighed, int64 count, uint64 *words) {
     FOR_RANGE (i) {
-        const bool last = low_of(weighed[i]) == NOBODY;
+        const bool last = low_of(weighed[i]) >= count;
         words[i] = last ? word_of(0, uint32(i)) : weighed[i];
     }
 }

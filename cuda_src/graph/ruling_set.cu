@@ -11,7 +11,9 @@
 // one that ever comes there, the memory's sector is at hand, and no other array is needed. And a walker whose steps no
 // longer fit beside its number begins a new sublist.
 //
-// A walk ends on any input: an element has one predecessor at most (list_checking.cu), so that nobody comes twice.
+// A walk ends: an element has one predecessor at most (list_checking.cu), so that nobody comes twice. Should a list have
+// been changed since, a walk ends nevertheless, and stays among the elements: what is no element's number counts as an
+// end, and there are not more steps than elements, nor more numbers than places.
 #include "lists.cuh"
 
 // Block b has the elements i with i * scale / 2^32 = b, rounded down.
@@ -80,6 +82,10 @@ struct Walker {
     uint32 at, number, steps;
 };
 
+struct WeighedWalker : Walker { // whose steps are weights
+    uint32 left; // elements that it may still come to
+};
+
 // Where walker w begins, or NOBODY: splitters first, then the heads of the lists; a head that is a splitter, too, is left
 // to that. reduced_heads get the walkers of the heads.
 INLINE uint32 beginning(Index w, const Splitters &splitters, const int32 *heads, int32 *reduced_heads) {
@@ -93,10 +99,10 @@ INLINE uint32 beginning(Index w, const Splitters &splitters, const int32 *heads,
 
 INLINE uint32 block_of(uint32 splitter, const Splitters &splitters) { return uint32(splitter * splitters.scale >> 32); }
 
-// A list of successors, whose words become number << bits | steps. reduced[number] = word_of(length, next number).
-// `added` counts the numbers given after those of `walkers`.
-KERNEL(walk_successors, int32 *words, Splitters splitters, const int32 *heads, int64 walkers, int64 stride, int32 bits,
-       uint64 *reduced, int32 *reduced_heads, int32 *added) {
+// A list of `count` successors, whose words become number << bits | steps. reduced[number] = word_of(length, next number).
+// `added` counts the numbers given after those of `walkers`; there are `numbers` in all.
+KERNEL(walk_successors, int32 *words, int64 count, Splitters splitters, const int32 *heads, int64 walkers, int64 stride,
+       int32 bits, int64 numbers, uint64 *reduced, int32 *reduced_heads, int32 *added) {
     FOR_RANGE (first)
         walk_all<Walker>(
             first, walkers, stride,
@@ -112,7 +118,7 @@ KERNEL(walk_successors, int32 *words, Splitters splitters, const int32 *heads, i
                 const uint32 next = uint32(words[walker.at]);
                 words[walker.at] = int32(walker.number << bits | walker.steps);
                 ++walker.steps;
-                if (ends_list(walker.at, int32(next))) {
+                if (next >= count || next == walker.at) { // END is none of them
                     reduced[walker.number] = word_of(walker.steps, NOBODY);
                     return false;
                 }
@@ -122,9 +128,13 @@ KERNEL(walk_successors, int32 *words, Splitters splitters, const int32 *heads, i
                 }
                 prefetch(words + next);
                 if (walker.steps >> bits) { // no more fit
-                    const uint32 fresh = uint32(walkers) + uint32(atomic_add(added, 1));
-                    reduced[walker.number] = word_of(walker.steps, fresh);
-                    walker.number = fresh;
+                    const Index fresh = walkers + atomic_add(added, 1);
+                    if (fresh >= numbers) { // no list takes so many
+                        reduced[walker.number] = word_of(walker.steps, NOBODY);
+                        return false;
+                    }
+                    reduced[walker.number] = word_of(walker.steps, uint32(fresh));
+                    walker.number = uint32(fresh);
                     walker.steps = 0;
                 }
                 walker.at = next;
@@ -132,26 +142,26 @@ KERNEL(walk_successors, int32 *words, Splitters splitters, const int32 *heads, i
             });
 }
 
-// A list of words (weight, successor), which become (steps, number), where steps are weights.
-KERNEL(walk_words, uint64 *words, Splitters splitters, const int32 *heads, int64 walkers, int64 stride, uint64 *reduced,
-       int32 *reduced_heads) {
+// A list of `count` words (weight, successor), which become (steps, number), where steps are weights.
+KERNEL(walk_words, uint64 *words, int64 count, Splitters splitters, const int32 *heads, int64 walkers, int64 stride,
+       uint64 *reduced, int32 *reduced_heads) {
     FOR_RANGE (first)
-        walk_all<Walker>(
+        walk_all<WeighedWalker>(
             first, walkers, stride,
-            [&](Index w, Walker &walker) {
-                walker = {beginning(w, splitters, heads, reduced_heads), uint32(w), 0};
+            [&](Index w, WeighedWalker &walker) {
+                walker = {{beginning(w, splitters, heads, reduced_heads), uint32(w), 0}, uint32(count)};
                 if (walker.at == NOBODY)
                     reduced[w] = word_of(0, NOBODY);
                 else
                     prefetch(words + walker.at);
                 return walker.at != NOBODY;
             },
-            [&](Walker &walker) {
+            [&](WeighedWalker &walker) {
                 const uint64 word = words[walker.at];
                 const uint32 next = low_of(word);
                 words[walker.at] = word_of(walker.steps, walker.number);
                 walker.steps += high_of(word);
-                const bool last = next == NOBODY;
+                const bool last = next >= count || --walker.left == 0; // NOBODY is none of them
                 if (last || splitters.has(next)) {
                     reduced[walker.number] = word_of(walker.steps, last ? NOBODY : block_of(next, splitters));
                     return false;
@@ -162,17 +172,18 @@ KERNEL(walk_words, uint64 *words, Splitters splitters, const int32 *heads, int64
             });
 }
 
-// Lists of words (weight, successor), each by one thread: they become (rank, list). lengths[list] = its weight.
-KERNEL(walk_to_ends, uint64 *words, const int32 *heads, int32 *lengths) {
+// Lists of `count` words (weight, successor), each by one thread: they become (rank, list). lengths[list] = its weight, or
+// -1 where it has no end.
+KERNEL(walk_to_ends, uint64 *words, int64 count, const int32 *heads, int32 *lengths) {
     FOR_RANGE (list) {
         uint32 at = uint32(heads[list]), rank = 0;
-        while (at != NOBODY) {
+        for (Index steps = 0; at < count && steps < count; ++steps) {
             const uint64 word = words[at];
             words[at] = word_of(rank, uint32(list));
             rank += high_of(word);
             at = low_of(word);
         }
-        lengths[list] = int32(rank);
+        lengths[list] = at == NOBODY ? int32(rank) : -1;
     }
 }
 

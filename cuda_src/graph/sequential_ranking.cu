@@ -1,8 +1,9 @@
-// The sequential pass: list after list, element after element, by one thread. What all others are measured against.
+// The sequential pass: list after list, element after element, by one thread. What all others are measured against. Of
+// what is no list, no more than `count` elements are followed.
 #include "lists.cuh"
 
-KERNEL(rank_in_sequence, const int32 *successors, const int32 *heads, int64 lists_count, int32 *ranks, int32 *lists,
-       int32 *lengths) {
+KERNEL(rank_in_sequence, const int32 *successors, int64 count, const int32 *heads, int64 lists_count, int32 *ranks,
+       int32 *lists, int32 *lengths) {
     FOR_RANGE (once) {
         for (Index list = 0; list < lists_count; ++list) {
             int32 rank = 0;
@@ -11,7 +12,7 @@ KERNEL(rank_in_sequence, const int32 *successors, const int32 *heads, int64 list
                 ranks[at] = rank;
                 if (lists != nullptr)
                     lists[at] = int32(list);
-                if (ends_list(at, next))
+                if (ends_list(at, next) || rank + 1 >= count)
                     break;
             }
             lengths[list] = rank + 1;

@@ -8,9 +8,11 @@ from typing import Any
 import numpy as np
 
 from static_graph.cli.arguments import Arguments
+from static_graph.cli.blaming import blaming
 from static_graph.cli.console import Console, aligned
 from static_graph.io import check_columns_target, read_array, write_columns
-from static_graph.ranking import Ranking, rank_in_detail
+from static_graph.list_checking import as_indices
+from static_graph.ranking import Ranking, as_values, rank_in_detail
 
 OPTIONS = ("packing", "splitters", "spacing", "finish", "finish_size")
 
@@ -19,14 +21,21 @@ def run(arguments: Arguments, console: Console) -> int:
     """Reads, ranks, writes, tells."""
     if arguments.output is not None:
         check_columns_target(Path(arguments.output), arguments.force)
-    found = rank_in_detail(
-        read_array(arguments.list),
-        values=None if arguments.values is None else read_array(arguments.values),
-        method=arguments.method,
-        options={name: getattr(arguments, name) for name in OPTIONS},
-        device=arguments.device,
-        threads=arguments.threads,
-    )
+    with blaming(arguments.list):
+        successors = as_indices(read_array(arguments.list), "element", "successor")
+    values = None
+    if arguments.values is not None:
+        with blaming(arguments.values):
+            values = as_values(read_array(arguments.values), len(successors), "element")
+    with blaming(arguments.list):
+        found = rank_in_detail(
+            successors,
+            values=values,
+            method=arguments.method,
+            options={name: getattr(arguments, name) for name in OPTIONS},
+            device=arguments.device,
+            threads=arguments.threads,
+        )
     if arguments.output is not None:
         columns: dict[str, Any] = {"element": np.arange(len(found.ranks)), "rank": found.ranks}
         if found.sums is not None:

@@ -9,6 +9,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from static_graph.cli.arguments import TREE_COLUMNS, Arguments
+from static_graph.cli.blaming import blaming
 from static_graph.cli.console import Console, aligned
 from static_graph.io import check_columns_target, read_array, write_columns
 from static_graph.trees import Tree, euler_tour
@@ -21,13 +22,14 @@ def run(arguments: Arguments, console: Console) -> int:
     """Reads, numbers, writes, tells."""
     if arguments.output is not None:
         check_columns_target(Path(arguments.output), arguments.force)
-    tree = euler_tour(
-        read_array(arguments.forest),
-        arguments.root,
-        nodes=arguments.nodes,
-        device=arguments.device,
-        threads=arguments.threads,
-    )
+    with blaming(arguments.forest):
+        tree = euler_tour(
+            read_array(arguments.forest),
+            arguments.root,
+            nodes=arguments.nodes,
+            device=arguments.device,
+            threads=arguments.threads,
+        )
     told = _told(arguments, tree)
     if arguments.lca is not None:
         left, right = arguments.lca

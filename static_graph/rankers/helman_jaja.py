@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import math
+import operator
 from dataclasses import dataclass
 
 import numpy as np
@@ -94,10 +95,13 @@ def run(
     if 2**bits * blocks < 2 * size:  # too many lists: steps beside the number would be few
         return _wide(plan, successors, heads, lists)
     reduced = device.empty(walkers + (size >> bits), np.uint64)
+    if plan.finish == "wyllie" and size >> bits:  # who jumps over all of them, also the numbers that nobody takes
+        reduced[walkers:].fill(255)  # with no successor
     reduced_heads, added = device.empty(heads.size, np.int32), device.zeros(1, np.int32)
     lanes = _lanes(device, walkers)
     device.launch(
-        "walk_successors", lanes, successors, cut, heads, walkers, lanes, bits, reduced, reduced_heads, added
+        "walk_successors",
+        lanes, successors, size, cut, heads, walkers, lanes, bits, reduced.size, reduced, reduced_heads, added,
     )  # fmt: skip
     lengths, levels = _rank_words(plan, reduced, blocks, size, reduced_heads)
     device.launch("join_ranks", size, reduced, reduced.size, bits, successors, lists)
@@ -135,7 +139,7 @@ def _rank_words(
         walkers = blocks + heads.size
         reduced, reduced_heads = device.empty(walkers, np.uint64), device.empty(heads.size, np.int32)
         lanes = _lanes(device, walkers)
-        device.launch("walk_words", lanes, words, cut, heads, walkers, lanes, reduced, reduced_heads)
+        device.launch("walk_words", lanes, words, words.size, cut, heads, walkers, lanes, reduced, reduced_heads)
         levels.append(words)
         words, heads, splittable = reduced, reduced_heads, blocks
     lengths = _finish(plan.finish, words, heads)
@@ -150,7 +154,7 @@ def _finish(finish: str, words: DeviceArray, heads: DeviceArray) -> DeviceArray:
     device = words.device
     if finish == "wyllie":
         linked = device.empty(words.size, np.uint64)
-        device.launch("link_weighed_words", words.size, words, linked)
+        device.launch("link_weighed_words", words.size, words, words.size, linked)
         jump_words(linked)
         lengths = turn_words(linked, heads, words)
         words.copy_from(linked)
@@ -159,11 +163,11 @@ def _finish(finish: str, words: DeviceArray, heads: DeviceArray) -> DeviceArray:
         host = open_device("cpu")
         here = host.array(words.download())
         lengths_here = host.empty(heads.size, np.int32)
-        host.launch("walk_to_ends", heads.size, here, host.array(heads.download()), lengths_here)
+        host.launch("walk_to_ends", heads.size, here, here.size, host.array(heads.download()), lengths_here)
         words.upload(here.download())
         return device.array(lengths_here.download())
     lengths = device.empty(heads.size, np.int32)
-    device.launch("walk_to_ends", heads.size, words, heads, lengths)
+    device.launch("walk_to_ends", heads.size, words, words.size, heads, lengths)
     return lengths
 
 
@@ -185,14 +189,24 @@ def _checked(
 ) -> Plan:
     if isinstance(splitters, str) and splitters not in RULES:
         raise OptionError(f"splitters = {splitters!r}: it is one of {', '.join(map(repr, RULES))}, or their number")
-    if splitters is not None and not isinstance(splitters, str) and splitters < 1:
-        raise OptionError(f"splitters = {splitters}: at least one is needed")
+    if splitters is not None and not isinstance(splitters, str):
+        splitters = _whole("splitters", splitters)
+        if splitters < 1:
+            raise OptionError(f"splitters = {splitters}: at least one is needed")
     if spacing not in SPACINGS:
         raise OptionError(f"spacing = {spacing!r}: it is one of {', '.join(SPACINGS)}")
     if finish not in FINISHES:
         raise OptionError(f"finish = {finish!r}: it is one of {', '.join(FINISHES)}")
     if finish_size is None:
         finish_size = CPU_FINISH if device.threads else GPU_FINISH
+    finish_size = _whole("finish_size", finish_size)
     if finish_size < 1:
         raise OptionError(f"finish_size = {finish_size}: the last list has at least one element")
     return Plan(splitters, spacing, finish, finish_size)
+
+
+def _whole(name: str, value: int) -> int:
+    try:
+        return operator.index(value)
+    except TypeError:
+        raise OptionError(f"{name} = {value!r}: a whole number is needed") from None

@@ -12,5 +12,5 @@ def run(successors: DeviceArray, heads: DeviceArray, lists: DeviceArray | None) 
     """As `Ranked` says; the successors are kept."""
     device = successors.device
     ranks, lengths = device.empty(successors.size, np.int32), device.empty(heads.size, np.int32)
-    device.launch("rank_in_sequence", 1, successors, heads, heads.size, ranks, lists, lengths)
+    device.launch("rank_in_sequence", 1, successors, successors.size, heads, heads.size, ranks, lists, lengths)
     return Ranked(ranks, lengths)

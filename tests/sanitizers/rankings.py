@@ -65,3 +65,7 @@ def rankings(threads):
             for missing, roots in ((0, size - 1), (1, [0]), (7, None)):
                 rooted = euler_tour(edges[missing:], roots, nodes=size, **options)
                 yield ["rooted", kind, size, missing], digest(rooted.parent)
+            try:
+                euler_tour(np.vstack([edges, [[0, size - 1]]]), nodes=size, **options)
+            except GraphError as error:
+                yield ["an edge too many", kind, size], str(error)

@@ -1,0 +1,125 @@
+"""What the scripts of studies share: their options, what a record begins with, its files, and how a run ends."""
+
+from __future__ import annotations
+
+import argparse
+import importlib.util
+import shlex
+import sys
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any
+
+from machines import commit, cuda_compiler, gpu_driver, host_compiler, machine
+from study_files import as_json, default_name, prepare, put, read, say
+
+from dmr.errors import DmrError
+from dmr.memory import Device
+
+Record = dict[str, Any]
+
+
+@dataclass(frozen=True)
+class Study:
+    """A study whose record is one JSON, from which a page, a table and pictures are made.
+
+    Attributes:
+        kind: the first word of its files' names; "study_" and this is the script's name.
+        form: what the record says of its format; content: the key of what was measured.
+        to_markdown: the page, of the record and the names of the pictures; to_csv: the table.
+        pictures: PNGs by the ends of their names.
+    """
+
+    kind: str
+    form: str
+    content: str
+    to_markdown: Callable[[Record, Sequence[str]], str]
+    to_csv: Callable[[Record], str]
+    pictures: Callable[[Record], dict[str, bytes]]
+
+    def begin(self, device: Device, options: argparse.Namespace, arguments: Sequence[str], content: Any) -> Record:
+        """A record with nothing measured yet; makes the folder for its files.
+
+        Raises:
+            FileError: the folder cannot be made.
+        """
+        prepare(options.output)
+        return {
+            "format": self.form,
+            "name": options.name or f"{self.kind}-{default_name(device.description, device.threads)}",
+            **described(device),
+            "commit": options.commit or commit(),
+            "command": f"python scripts/study_{self.kind}.py {shlex.join(arguments)}".rstrip(),
+            self.content: content,
+        }
+
+    def keep(self, record: Record, folder: Path) -> None:
+        """Writes the record, as far as it is."""
+        say(*(f"wrote {path}" for path in put({folder / f"{record['name']}.json": as_json(record).encode()})))
+
+    def draw(self, record: Record, folder: Path) -> None:
+        """Writes the page, the table and the pictures."""
+        name = record["name"]
+        drawn = {f"{name}-{end}.png": picture for end, picture in self.pictures(record).items()}
+        page = self.to_markdown(record, list(drawn))
+        texts = {f"{name}.csv": self.to_csv(record).encode(), f"{name}.md": page.encode()}
+        say(*(f"wrote {path}" for path in put({folder / file: data for file, data in {**texts, **drawn}.items()})))
+
+    def redraw(self, path: Path) -> Record:
+        """Makes the page, the table and the pictures of a record again, beside it.
+
+        Raises:
+            FileError: no such file, or another record.
+        """
+        record = read(path, self.form, self.content)
+        self.draw(record, path.parent)
+        return record
+
+
+def described(device: Device) -> Record:
+    """The device and the machine, as every record has them."""
+    on_gpu = device.threads == 0
+    tools = {
+        "driver": gpu_driver() if on_gpu else None,
+        "compiler": cuda_compiler() if on_gpu else host_compiler(),
+    }
+    return {"device": device.description, "machine": machine() | tools}
+
+
+def carried_out(kind: str, kept: str, work: Callable[[], int]) -> int:
+    """Does the work of a script, and returns its exit code; errors are told in a sentence.
+
+    Args:
+        kind: "study_" and this is the script's name.
+        kept: what an interrupted run has written, in the plural.
+        work: returns the exit code.
+    """
+    try:
+        if importlib.util.find_spec("matplotlib") is None:
+            raise DmrError("the pictures need matplotlib: install it, or the extra [view]")
+        return work()
+    except DmrError as error:
+        print(f"study_{kind}: {error}", file=sys.stderr)
+        return error.exit_code
+    except KeyboardInterrupt:
+        print(f"study_{kind}: interrupted; {kept} that were finished are kept", file=sys.stderr)
+        return 130
+
+
+def add_common(found: argparse.ArgumentParser, name: str) -> None:
+    """The options that all studies have; `name` says what their files are called by default."""
+    add = found.add_argument
+    add("--device", default="auto", metavar="NAME", help="auto (a GPU where one works), cpu, cuda, cuda:1, ...")
+    add("--threads", type=at_least_1, metavar="N", help="CPU threads (default: all cores)")
+    add("-o", "--output", type=Path, default=Path("study"), metavar="FOLDER", help="default: study")
+    add("--name", metavar="NAME", help=f"of the files (default: {name})")
+    add("--commit", metavar="HASH", help="the commit to record, where git does not know it")
+
+
+def at_least_1(text: str) -> int:
+    """A whole number from 1."""
+    number = int(text)
+    if number < 1:
+        raise argparse.ArgumentTypeError(f"must be at least 1, not {number}")
+    return number
