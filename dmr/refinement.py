@@ -82,7 +82,7 @@ FEW_POINTS = 300
 SMALL_MESH = 2**10
 SMALL_MESH_ABOVE_30_DEGREES = 2**19
 
-# Up to so many triangles threads of a CPU are done before a GPU is, which is not asked then unless it was named.
+# Up to so many triangles a thread of a CPU is done before a GPU has been opened, and before other threads are awake.
 TOO_FEW_FOR_A_GPU = 1024
 
 # A sound run needs a few hundred rounds, points on one circle a few thousand. Where bounds of more than 30 degrees meet
@@ -130,10 +130,9 @@ def refine(
         size: how long the longest edge of a triangle may be, by the place of its centroid: a function of (n, 2) points
             that returns (n,) lengths, called once a round, or a `SizeField`.
         on_conflict, convex_hull, mesher: see `triangulate`; for a planar straight-line graph only.
-        device: "auto" (a GPU where one works, else the CPU; the CPU for a mesh of up to 1,024 triangles, or as many as
-            half as many vertices of a graph make, that nothing but angles up to 30 degrees is asked of), "cpu", "cuda"
-            or "cuda:N".
-        threads: CPU threads; by default every core.
+        device: "auto" (a GPU where one works, else the CPU; the CPU for a mesh of up to 1,024 triangles, or a graph of
+            half as many vertices, of which nothing but angles up to 30 degrees is asked), "cpu", "cuda" or "cuda:N".
+        threads: CPU threads; by default every core, and one for such a mesh on "auto".
         progress: called after each round with (round, bad triangles left, triangles), in the first of the runs where
             a tiny mesh gets several; False from it stops the run, with a valid mesh. The host drives the rounds then,
             which takes longer.
@@ -164,7 +163,9 @@ def refine(
         strict=strict,
     )
     options.check_loop(size=size is not None, progress=progress is not None, profile=profile)
-    opened = open_device(_where(device, mesh, options, size), threads)
+    if device == "auto" and _is_tiny(mesh, options, size):
+        device, threads = "cpu", threads or 1
+    opened = open_device(device, threads)
     options.check_device(opened.name, launches_children=opened.launches_children)
     notes: list[str] = []
     started = time.perf_counter()
@@ -178,15 +179,14 @@ def refine(
     return replace(result, warnings=(*notes, *result.warnings), seconds=spent)
 
 
-def _where(device: str, mesh: Mesh | Pslg, options: RefineOptions, size: Size | None) -> str:
-    """The device to open: of "auto", the CPU where there is too little to do for a GPU."""
+def _is_tiny(mesh: Mesh | Pslg, options: RefineOptions, size: Size | None) -> bool:
+    """Whether there is too little to do for a GPU, and for many threads."""
     if isinstance(mesh, Mesh):
         triangles, bounded = len(mesh.triangles), mesh.area_bounds is not None
     else:
         triangles, bounded = 2 * len(mesh.vertices), bool((mesh.regions[:, 3] > 0).any())
     bounded = bounded or options.max_area is not None or size is not None or options.min_angle > 30
-    few = triangles <= TOO_FEW_FOR_A_GPU and not bounded
-    return "cpu" if device == "auto" and few and options.balance not in CHILD_LAUNCHES else device
+    return triangles <= TOO_FEW_FOR_A_GPU and not bounded and options.balance not in CHILD_LAUNCHES
 
 
 def _smallest(
