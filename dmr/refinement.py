@@ -24,7 +24,6 @@ from __future__ import annotations
 import logging
 import time
 from collections.abc import Callable
-from contextlib import suppress
 from dataclasses import replace
 
 import numpy as np
@@ -553,5 +552,4 @@ class Run:
         self.device.launch("fill_indices", count, everything)
         self.quality.check_all(everything, count)
         self._list(everything, count)
-        with suppress(OutOfMemoryError):  # a small device may do with less; what is really needed is asked for later
-            self.state.reserve_for(self.bad.count)
+        self.state.reserve_for(self.bad.count)

@@ -103,7 +103,7 @@ def admit(mesh: Mesh, device: Device, keep_segments: str = "none") -> tuple[Devi
         width=width,
     )
     if m <= FEW_TRIANGLES:
-        state.reserve_for(bad=m)
+        state.reserve_for(bad=m // 2)
     return state, notes
 
 

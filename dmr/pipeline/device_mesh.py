@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import math
+from contextlib import suppress
 from dataclasses import dataclass
 
 import numpy as np
@@ -12,7 +13,7 @@ from dmr.memory import Device, DeviceArray, Packed, available_threads, copy, pac
 from dmr.meshes import Float, Int, Mesh
 
 MOST_TRIANGLES = 2**29 - 1  # half-edges are triangle << 2 | edge in 32 bits
-FEW_TRIANGLES = 2**14  # a mesh of so many gets its room when it is admitted, and nothing is replaced in its rounds
+FEW_TRIANGLES = 2**21  # a mesh of so many gets room when it is admitted, as if every other triangle were bad
 
 
 @dataclass
@@ -130,14 +131,12 @@ class DeviceMesh:
 
     def reserve_for(self, bad: int) -> None:
         """Makes room for what a bound of 30 degrees usually needs where so many triangles are bad, so that arrays are
-        not copied again and again.
-
-        Raises:
-            OutOfMemoryError: as `reserve`.
+        not copied again and again. A small device may do with less: what is really needed is asked for later.
         """
         # Points on segments come in about as many as fit side by side.
         subsegments = 3 * self.subsegments_count + 16 * math.isqrt(self.vertices) + 1024
-        self.reserve(self.vertices + 2 * bad + 1024, self.slots + 4 * bad + 2048, subsegments)
+        with suppress(OutOfMemoryError):
+            self.reserve(self.vertices + 2 * bad + 1024, self.slots + 4 * bad + 2048, subsegments)
 
     def to_mesh(self, source: Mesh) -> Mesh:
         """The mesh in the user's numbers, with what `source`, the input, carried."""

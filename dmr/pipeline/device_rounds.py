@@ -112,9 +112,9 @@ class DeviceRounds:
         self._candidate_room = 0
         self._recorded: Loop | None = None
         self._recorded_for: tuple[object, ...] = ()
-        if state.slots <= FEW_TRIANGLES:  # all arrays are there before the rounds
+        if state.slots <= FEW_TRIANGLES:  # most arrays are there before the rounds
             with suppress(OutOfMemoryError):  # `run` asks again
-                self._make_room(state.slots)
+                self._make_room(state.slots // 2)
                 self._records(HISTORY_ROUNDS, UNBOUNDED)
 
     def run(self, stamp: int, most_rounds: int, most_vertices: int) -> Ended:
