@@ -46,31 +46,43 @@ INLINE void judge_cavity(const Triangle *triangles, const Cavities &cavities, In
 // order. Outcomes are only read here, so that every thread sees the same ones. Returns 1 where cavity i, an owner, need
 // not yield to whoever is beyond its j-th edge, 0 where it must, or UNSURE.
 template <Care care>
-INLINE int passes_edge(const Mesh &mesh, const Cavities &cavities, Index i, const Cavity &cavity, int j, uint32 stamp) {
-    const RimEdge edge = cavity.edge(j);
-    if (edge.beyond < 0)
-        return 1;
-    const int32 other = owner_of(mesh.triangles, edge.beyond, stamp);
+INLINE int passes_owner(const Mesh &mesh, const Cavities &cavities, Index i, const Cavity &cavity, int j, int32 other) {
     if (other == NOTHING || other == i || cavities.outcomes[other] != OWNER || cavities.keys[other] < cavities.keys[i])
         return 1;
-    const int inside = incircle_with<care>(mesh.points[edge.vertex], mesh.points[cavity.edge(j + 1).vertex],
+    const int inside = incircle_with<care>(mesh.points[cavity.edge(j).vertex], mesh.points[cavity.edge(j + 1).vertex],
                                            cavities.steiner[i], cavities.steiner[other]);
     return inside == UNSURE ? UNSURE : inside <= 0;
 }
 
-// Whether cavity i goes ahead: 1, 0 or UNSURE.
+// The cavity that owns what is beyond the j-th edge, or NOTHING.
+INLINE int32 owner_beyond(const Mesh &mesh, const Cavity &cavity, int j, uint32 stamp) {
+    const int32 beyond = cavity.edge(j).beyond;
+    return beyond < 0 ? NOTHING : owner_of(mesh.triangles, beyond, stamp);
+}
+
+template <Care care>
+INLINE int passes_edge(const Mesh &mesh, const Cavities &cavities, Index i, const Cavity &cavity, int j, uint32 stamp) {
+    return passes_owner<care>(mesh, cavities, i, cavity, j, owner_beyond(mesh, cavity, j, stamp));
+}
+
+// Whether cavity i goes ahead: 1, 0 or UNSURE. A GPU asks for several owners at a time.
 template <Care care> INLINE int goes_ahead(const Mesh &mesh, const Cavities &cavities, Index i, uint32 stamp) {
     if (cavities.outcomes[i] != OWNER)
         return 0;
     const Cavity cavity = cavities.at(i);
     const int32 edges = cavities.extents[i].edges;
     int answer = 1;
-    for (int j = 0; j < edges; ++j) {
-        const int passes = passes_edge<care>(mesh, cavities, i, cavity, j, stamp);
-        if (passes == 0)
-            return 0;
-        if (passes == UNSURE)
-            answer = UNSURE;
+    for (int j = 0; j < edges; j += SIDE_BY_SIDE) {
+        int32 others[SIDE_BY_SIDE];
+        for (int n = 0; n < SIDE_BY_SIDE; ++n)
+            others[n] = j + n < edges ? owner_beyond(mesh, cavity, j + n, stamp) : NOTHING;
+        for (int n = 0; n < SIDE_BY_SIDE; ++n) {
+            const int passes = passes_owner<care>(mesh, cavities, i, cavity, j + n, others[n]);
+            if (passes == 0)
+                return 0;
+            if (passes == UNSURE)
+                answer = UNSURE;
+        }
     }
     return answer;
 }

@@ -275,6 +275,7 @@ INLINE float64 square_root(float64 x) { return __dsqrt_rn(x); } // rounded corre
 // Asks for a cache line ahead of its use: a CPU's thread waits for memory where a GPU runs other threads meanwhile.
 INLINE void prefetch(const void *) {}
 constexpr bool PREFETCHES = false;
+constexpr int SIDE_BY_SIDE = 4; // reads of one loop that a thread waits for together; a CPU asks ahead instead
 constexpr bool CHECKS_AT_ONCE = false; // see retriangulation.cu: a GPU has the checks in a kernel of their own
 
 // Where a record of `length` entries starts among many, and how far apart its entries lie: a GPU's threads, one a
@@ -402,6 +403,7 @@ INLINE void prefetch(const void *place) {
     asm volatile("");
 }
 constexpr bool PREFETCHES = true;
+constexpr int SIDE_BY_SIDE = 1;
 constexpr bool CHECKS_AT_ONCE = true;
 
 INLINE Index record_start(Index record, Index length) { return record * length; }

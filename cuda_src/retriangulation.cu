@@ -28,6 +28,9 @@ TEAM_KERNEL(carry_on, Mesh mesh, Cavities cavities, Count count, Count segments,
     }
 }
 
+// Cavities of a team's piece up to which its members make fans by squads: with more, each has one of its own.
+constexpr Index FEW_FOR_A_TEAM = CHECKS_AT_ONCE ? 0 : TEAM_SIZE / 2;
+
 // Where `check` is 1, a CPU's thread checks the new triangles of a cavity at once, while they are in its cache.
 TEAM_KERNEL(retriangulate, Mesh mesh, Cavities cavities, Count count, Count segments, Count stamp, const int32 *needs,
             Count vertices, Count slots, Count subsegments, Limits limits, int32 check, int32 *fresh) {
@@ -37,6 +40,7 @@ TEAM_KERNEL(retriangulate, Mesh mesh, Cavities cavities, Count count, Count segm
         const Piece piece = piece_of(team, count);
         if (piece.begin >= piece.end)
             continue;
+        const bool by_squads = piece.end - piece.begin <= FEW_FOR_A_TEAM;
         const auto visit = [&](Index i, const Sums<NEEDS> &place) {
             cavities.fresh_places[i] = place.of[NEW_TRIANGLES];
             prefetch_members(cavities, i + 6, piece.end, mesh.triangles);
@@ -45,12 +49,20 @@ TEAM_KERNEL(retriangulate, Mesh mesh, Cavities cavities, Count count, Count segm
                 prefetch_rim_points(cavities, i + 6, piece.end, mesh.points);
             if (!cavities.won[i])
                 return;
+            if (by_squads) {
+                enter_fan(mesh, cavities, i, segments, sizes, place);
+                return;
+            }
             retriangulate_cavity(mesh, cavities, i, segments, uint32(stamp), sizes, place, fresh);
             if (CHECKS_AT_ONCE && check)
                 for (int j = 0; j < cavities.extents[i].edges; ++j)
                     of_triangle.check(fresh[place.of[NEW_TRIANGLES] + j], 0);
         };
         const Sums<NEEDS> end = in_their_places(piece, team, cavities, segments, needs, visit);
+        if (by_squads) {
+            TEAM_BARRIER();
+            make_fans(piece, mesh, cavities, segments, uint32(stamp), sizes, fresh);
+        }
         FOR_LEADER
             if (piece.end == count)
                 cavities.fresh_places[count] = end.of[NEW_TRIANGLES];

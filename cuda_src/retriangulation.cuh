@@ -154,6 +154,15 @@ INLINE void begin_fan(const Mesh &mesh, const Cavities &cavities, Index i, const
     mesh.vertex_parameter[p] = cavities.parameters[i];
 }
 
+// The same where the triangles are left to a squad: what it has to know.
+INLINE void enter_fan(const Mesh &mesh, const Cavities &cavities, Index i, Index segments, const Sizes &sizes,
+                      const Sums<NEEDS> &place) {
+    begin_fan(mesh, cavities, i, fan_at(mesh, cavities, i, segments, sizes, place));
+    cavities.apexes[i] = sizes.vertices + place.of[NEW_VERTEX];
+    cavities.fresh_places[i] = place.of[NEW_TRIANGLES];
+    cavities.shared[i] = 0;
+}
+
 // Makes the triangle over rim edge j; returns whether another winner has that edge, too: its triangle is being rebuilt at
 // this moment, and link_cavity comes back to it.
 INLINE bool make_fan_triangle(const Mesh &mesh, const Cavities &cavities, Index i, const Fan &fan, int j, uint32 stamp,
@@ -213,6 +222,33 @@ INLINE void retriangulate_cavity(const Mesh &mesh, const Cavities &cavities, Ind
     cavities.shared[i] = shared;
 }
 
+// Where a rim has the edge from v to u; `edges` where it does not. A GPU looks at several places while it waits for one.
+INLINE int place_of_edge(const Cavity &cavity, int edges, int32 v, int32 u) {
+    for (int k = 0; k < edges; k += SIDE_BY_SIDE) {
+        int32 corners[SIDE_BY_SIDE + 1];
+        for (int n = 0; n <= SIDE_BY_SIDE; ++n)
+            corners[n] = k + n <= edges ? cavity.edge(k + n).vertex : NOTHING;
+        for (int n = 0; n < SIDE_BY_SIDE; ++n)
+            if (k + n < edges && corners[n] == v && corners[n + 1] == u)
+                return k + n;
+    }
+    return edges;
+}
+
+// The triangles of the winners of a piece whose fans were entered, by squads.
+INLINE void make_fans(Piece piece, const Mesh &mesh, const Cavities &cavities, Index segments, uint32 stamp,
+                      const Sizes &sizes, int32 *fresh) {
+    FOR_SQUADS (i, piece.begin, piece.end) {
+        if (!cavities.won[i])
+            continue;
+        const Fan fan = fan_of(mesh, cavities, i, segments, sizes, cavities.apexes[i], cavities.extra_places[i],
+                               cavities.fresh_places[i]);
+        FOR_SQUAD_SHARE (j, fan.extent.edges)
+            if (make_fan_triangle(mesh, cavities, i, fan, j, stamp, fresh))
+                atomic_or(&cavities.shared[i], shared_bit(j));
+    }
+}
+
 // After all winners are in: links across the edges that two of them share. Each looks the edge up in the other's rim.
 INLINE void link_cavity(Triangle *triangles, const Cavities &cavities, Index i, uint32 stamp) {
     const uint32 shared = cavities.won[i] ? cavities.shared[i] : 0;
@@ -229,10 +265,7 @@ INLINE void link_cavity(Triangle *triangles, const Cavities &cavities, Index i, 
             continue;
         const Cavity across = cavities.at(other);
         const Extent its = cavities.extents[other];
-        const int32 u = edge.vertex, v = cavity.edge(j + 1).vertex;
-        int k = 0;
-        while (k < its.edges && (across.edge(k).vertex != v || across.edge(k + 1).vertex != u))
-            ++k;
+        const int k = place_of_edge(across, its.edges, cavity.edge(j + 1).vertex, edge.vertex);
         triangles[fan_slot(cavity, extent, cavities.extra_places[i], j)].link[0] =
             fan_slot(across, its, cavities.extra_places[other], k);
     }

@@ -98,21 +98,10 @@ INLINE void retriangulate_together(Piece piece, const Sums<NEEDS> &before, const
             if (!cavities.won[i])
                 return;
             carry_cavity(mesh, cavities, i, sizes, place, inherited);
-            begin_fan(mesh, cavities, i, fan_at(mesh, cavities, i, segments, sizes, place));
-            cavities.apexes[i] = sizes.vertices + place.of[NEW_VERTEX];
-            cavities.fresh_places[i] = place.of[NEW_TRIANGLES];
-            cavities.shared[i] = 0;
+            enter_fan(mesh, cavities, i, segments, sizes, place);
         });
     TEAM_BARRIER();
-    FOR_SQUADS (i, piece.begin, piece.end) {
-        if (!cavities.won[i])
-            continue;
-        const Fan fan = fan_of(mesh, cavities, i, segments, sizes, cavities.apexes[i], cavities.extra_places[i],
-                               cavities.fresh_places[i]);
-        FOR_SQUAD_SHARE (j, fan.extent.edges)
-            if (make_fan_triangle(mesh, cavities, i, fan, j, stamp, fresh))
-                atomic_or(&cavities.shared[i], shared_bit(j));
-    }
+    make_fans(piece, mesh, cavities, segments, stamp, sizes, fresh);
 }
 
 // New triangles of a piece are checked; returns how many of them are to be listed.
