@@ -167,7 +167,7 @@ def _head(study: Record) -> str:
     rows = [
         (
             given["input"], f"{given['nodes']:,}", f"{given['edges']:,}", given["largest_degree"],
-            given["automatic_mda"], given["source"], f"{_reached(given):,}",
+            given["automatic_mda"], *((given["source"], f"{_reached(given):,}") if given["reached"] else ("", "")),
         )
         for given in study["inputs"]
     ]  # fmt: skip
