@@ -53,6 +53,7 @@ class DeviceDistances:
         weighted: bool,
         limit: float | None = None,
         room: int | None = None,
+        reset: bool = True,
     ) -> None:
         """Makes the array, and launches what fills it.
 
@@ -62,6 +63,7 @@ class DeviceDistances:
             weighted: sums of weights rather than edges.
             limit: the largest distance that is wanted (not negative); None for no limit.
             room: nodes that there are distances for, where a scheme adds some: nodes of the graph, at least.
+            reset: fill the array. Otherwise who asked fills it, and enters the sources (`enter_sources`).
 
         Raises:
             GraphError: there are no weights, or whole weights so large that a distance may not fit 64 bits.
@@ -80,9 +82,15 @@ class DeviceDistances:
         )
         self.sources: NDArray[np.int32] = np.unique(np.asarray(sources, np.int32))
         self.source = int(self.sources[0]) if self.sources.size == 1 else -1
-        device.launch("reset_distances", self.array.size, graph.csr, self.packed, self.source)
-        if self.source < 0:  # a single one needs no transfer, which would take as long as a short search
-            device.launch("set_sources", self.sources.size, device.array(self.sources), graph.csr, self.packed)
+        if reset:
+            device.launch("reset_distances", self.array.size, graph.csr, self.packed, self.source)
+            self.enter_sources()
+
+    def enter_sources(self) -> None:
+        """Sets the sources to 0, but an only one: that was, when the others were reset, and without a transfer."""
+        if self.source < 0:
+            device, csr = self._graph.device, self._graph.csr
+            device.launch("set_sources", self.sources.size, device.array(self.sources), csr, self.packed)
 
     def download(self) -> NDArray[Any]:
         """The distances of the graph's nodes as users see them; waits for them.

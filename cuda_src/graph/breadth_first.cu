@@ -222,27 +222,20 @@ INLINE BreadthFirst breadth_first(const Csr &graph, const Csr &incoming, const D
     return {graph, incoming, {distances.narrow, int32(distances.limit), graph}, frontier, bits, space};
 }
 
-// The sources, all at distance 0 already, are the first frontier: so many of the list of the even side, or only one.
+// Before the first level: nobody is reached but the source, if there is just one (else set_sources follows).
 TEAM_KERNEL(begin_levels, Csr graph, Csr incoming, Distances distances, Traversal frontier, int64 sources,
             int64 source) {
     const BreadthFirst rounds = breadth_first(graph, incoming, distances, frontier, nullptr, nullptr);
     FOR_TEAMS (team) {
+        const Index begin = team * BEGINNING, end = begin + BEGINNING;
+        FOR_SHARE (v, begin, end < graph.nodes ? end : graph.nodes)
+            rounds.distances.values[v] = v == source ? 0 : rounds.distances.unreached();
+        if (team > 0)
+            continue;
         FOR_LEADER {
-            int32 *progress = frontier.progress;
-            int64 *totals = frontier.totals;
-            for (Entry entry = Entry(0); entry < ENTRIES; entry = Entry(entry + 1))
-                progress[entry] = 0;
-            for (Total total = Total(0); total < TOTALS; total = Total(total + 1))
-                totals[total] = 0;
-            progress[SIDE] = 1; // so that the end of a level before the first makes the even side the frontier
-            progress[ROUND] = -1;
-            progress[NEXT_LISTED] = int32(sources);
-            totals[UNSEEN] = graph.nodes;
-            totals[UNSEEN_EDGES] = graph.edges;
-            if (source >= 0)
-                frontier.even[0] = int32(source);
-            for (Index i = 0; i < sources; ++i)
-                totals[NEXT_EDGES] += graph.degree(frontier.even[i]);
+            begin_numbers(graph, frontier, sources, source, -1);
+            frontier.totals[UNSEEN] = graph.nodes;
+            frontier.totals[UNSEEN_EDGES] = graph.edges;
             rounds.end();
         }
     }

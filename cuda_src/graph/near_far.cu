@@ -259,34 +259,28 @@ INLINE void near_far_rounds(const Csr &graph, const Distances &distances, const 
     }
 }
 
-// The sources, all at distance 0 already, are the first frontier: so many of the list of the even side, or only one.
-// Stamps and is_far are 0.
+// Before the first round: nobody is reached but the source, if there is just one (else set_sources follows). Sources
+// need no stamp: nothing lowers them.
 TEAM_KERNEL(begin_near_far, Csr graph, Distances distances, Traversal frontier, NearFar lists, int64 sources,
             int64 source) {
-    FOR_TEAMS (team)
-        near_far_rounds(graph, distances, frontier, lists, nullptr, [&](auto rounds) {
+    near_far_rounds(graph, distances, frontier, lists, nullptr, [&](auto rounds) {
+        FOR_TEAMS (team) {
+            const Index begin = team * BEGINNING, end = begin + BEGINNING;
+            FOR_SHARE (v, begin, end < graph.nodes ? end : graph.nodes) {
+                rounds.distances.values[v] = v == source ? 0 : rounds.distances.unreached();
+                lists.stamps[v] = lists.is_far[v] = 0;
+            }
+            if (team > 0)
+                continue;
             FOR_LEADER {
-                int32 *progress = frontier.progress;
-                int64 *totals = frontier.totals;
-                for (Entry entry = Entry(0); entry < ENTRIES; entry = Entry(entry + 1))
-                    progress[entry] = 0;
-                for (Total total = Total(0); total < TOTALS; total = Total(total + 1))
-                    totals[total] = 0;
-                progress[SIDE] = 1; // so that the end of a round before the first makes the even side the frontier
-                progress[ROUND] = 1;
-                progress[NEXT_LISTED] = int32(sources);
-                if (source >= 0)
-                    frontier.even[0] = int32(source);
-                totals[WIDTH] = 1;
-                totals[BAND_ROUND] = 1;
-                for (Index i = 0; i < sources; ++i) {
-                    totals[NEXT_EDGES] += graph.degree(frontier.even[i]);
-                    lists.stamps[frontier.even[i]] = 1;
-                }
-                totals[NEAR] = rounds.bound_above(0);
+                begin_numbers(graph, frontier, sources, source, 1);
+                frontier.totals[WIDTH] = 1;
+                frontier.totals[BAND_ROUND] = 1;
+                frontier.totals[NEAR] = rounds.bound_above(0);
                 rounds.end();
             }
-        });
+        }
+    });
 }
 
 TEAM_KERNEL(few_near_far, Csr graph, Distances distances, Traversal frontier, NearFar lists) {

@@ -321,6 +321,25 @@ template <bool ALONE> INLINE auto next_frontier(const Csr &graph, TeamSpace &spa
 
 // ---- Rounds -----------------------------------------------------------------------------------------------------
 
+constexpr Index BEGINNING = 2048; // nodes that a team makes ready (BEGINNING of static_graph/frontiers/workspace.py)
+
+// The numbers before the first round: its frontier are so many nodes of the even side, or an only one.
+INLINE void begin_numbers(const Csr &graph, const Traversal &frontier, int64 sources, int64 source, int32 round) {
+    int32 *progress = frontier.progress;
+    int64 *totals = frontier.totals;
+    for (Entry entry = Entry(0); entry < ENTRIES; entry = Entry(entry + 1))
+        progress[entry] = 0;
+    for (Total total = Total(0); total < TOTALS; total = Total(total + 1))
+        totals[total] = 0;
+    progress[SIDE] = 1; // so that the end of a round before the first makes the even side the frontier
+    progress[ROUND] = round;
+    progress[NEXT_LISTED] = int32(sources);
+    if (source >= 0)
+        frontier.even[0] = int32(source);
+    for (Index i = 0; i < sources; ++i)
+        totals[NEXT_EDGES] += graph.degree(frontier.even[i]);
+}
+
 // The next frontier becomes the frontier.
 INLINE void turn_sides(int32 *progress, int64 *totals) {
     progress[SIDE] = 1 - progress[SIDE];

@@ -53,22 +53,19 @@ def _run(
     back = incoming(graph) if turned else None
     edges_in = _NO_EDGES if back is None else back.csr
     bits = device.empty(tiles(nodes, WORD), np.uint32)
-    distances = DeviceDistances(graph, sources, weighted=False, limit=depth_limit)
+    distances = DeviceDistances(graph, sources, weighted=False, limit=depth_limit, reset=False)
     csr, frontier, to = graph.csr, space.frontier, distances.packed
-    device.launch("begin_levels", 1, csr, edges_in, to, frontier, *space.begin(distances))
-    few, ends = space.count(Entry.FEW_TEAMS, 1), space.count(Entry.ENDS, 1)
-    by_tiles = space.count(Entry.TILE_TEAMS, nodes)
-    by_chunks = space.count(Entry.CHUNKS, 2 * graph.edges // CHUNK)
-    marking = space.count(Entry.FIRST_TEAMS, tiles(nodes, WORD * WORDS) if back else 0)
-    pulling = space.count(Entry.LAST_TEAMS, tiles(nodes, PULLED) if back else 0)
+    space.begin("begin_levels", distances, csr, edges_in, to, frontier)
 
     def one_level() -> None:
-        device.launch("few_levels", few, csr, edges_in, to, frontier)
-        device.launch("push_tiles", by_tiles, csr, to, frontier)
-        device.launch("push_chunks", by_chunks, csr, to, frontier)
-        device.launch("mark_frontier", marking, csr, to, frontier, bits)
-        device.launch("pull_tiles", pulling, csr, edges_in, to, frontier, bits)
-        device.launch("end_level", ends, csr, edges_in, to, frontier)
+        count, back_nodes = space.count, nodes if back else 0
+        device.launch("few_levels", count(Entry.FEW_TEAMS, 1), csr, edges_in, to, frontier)
+        device.launch("push_tiles", count(Entry.TILE_TEAMS, nodes), csr, to, frontier)
+        device.launch("push_chunks", count(Entry.CHUNKS, 2 * graph.edges // CHUNK), csr, to, frontier)
+        marked, pulled = tiles(back_nodes, WORD * WORDS), tiles(back_nodes, PULLED)
+        device.launch("mark_frontier", count(Entry.FIRST_TEAMS, marked), csr, to, frontier, bits)
+        device.launch("pull_tiles", count(Entry.LAST_TEAMS, pulled), csr, edges_in, to, frontier, bits)
+        device.launch("end_level", count(Entry.ENDS, 1), csr, edges_in, to, frontier)
 
     def all_levels() -> None:
         device.launch("search_breadth_first", MOST_TEAMS, csr, edges_in, to, frontier, bits, MOST_TEAMS)

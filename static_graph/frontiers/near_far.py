@@ -39,9 +39,7 @@ class NearFarWorkspace(Workspace):
         )
 
     def lists(self, delta: float, whole: bool, widest: int) -> Packed:
-        """The lists as kernels take them, with nothing in them; the bound is raised by 1 to `widest` deltas at once."""
-        self.stamps.fill(0)
-        self.is_far.fill(0)
+        """The lists as kernels take them; the bound is raised by 1 to `widest` deltas at once."""
         few_far = {0: FEW_FAR_ON_GPU, 1: FEW_FAR_ON_ONE_THREAD}.get(self.device.threads, FEW_FAR_ON_THREADS)
         return pack(
             "NearFar",
@@ -89,23 +87,20 @@ def _run(
     space: NearFarWorkspace,
 ) -> Outcome:
     device, nodes = graph.device, graph.nodes
-    distances = DeviceDistances(graph, sources, weighted=True, limit=depth_limit)
+    distances = DeviceDistances(graph, sources, weighted=True, limit=depth_limit, reset=False)
     widest = WIDEST_ON_GPU if delta is None and device.threads == 0 else 1
     whole = distances.kind != DistanceKind.REAL
     lists = space.lists(default_delta(graph) if delta is None else delta, whole, widest)
     csr, frontier, to = graph.csr, space.frontier, distances.packed
-    device.launch("begin_near_far", 1, csr, to, frontier, lists, *space.begin(distances))
-    few, ends = space.count(Entry.FEW_TEAMS, 1), space.count(Entry.ENDS, 1)
-    by_tiles = space.count(Entry.TILE_TEAMS, nodes)
-    by_chunks = space.count(Entry.CHUNKS, 2 * graph.edges // CHUNK)
-    splitting = space.count(Entry.LAST_TEAMS, tiles(nodes, TILE))
+    space.begin("begin_near_far", distances, csr, to, frontier, lists)
 
     def one_round() -> None:
-        device.launch("few_near_far", few, csr, to, frontier, lists)
-        device.launch("relax_tiles", by_tiles, csr, to, frontier, lists)
-        device.launch("relax_chunks", by_chunks, csr, to, frontier, lists)
-        device.launch("split_far", splitting, csr, to, frontier, lists)
-        device.launch("end_near_far", ends, csr, to, frontier, lists)
+        count = space.count
+        device.launch("few_near_far", count(Entry.FEW_TEAMS, 1), csr, to, frontier, lists)
+        device.launch("relax_tiles", count(Entry.TILE_TEAMS, nodes), csr, to, frontier, lists)
+        device.launch("relax_chunks", count(Entry.CHUNKS, 2 * graph.edges // CHUNK), csr, to, frontier, lists)
+        device.launch("split_far", count(Entry.LAST_TEAMS, tiles(nodes, TILE)), csr, to, frontier, lists)
+        device.launch("end_near_far", count(Entry.ENDS, 1), csr, to, frontier, lists)
 
     def all_rounds() -> None:
         device.launch("search_near_far", MOST_TEAMS, csr, to, frontier, lists, MOST_TEAMS)

@@ -11,13 +11,14 @@ from typing import TypeVar
 import numpy as np
 from numpy.typing import NDArray
 
-from dmr.memory import Device, DeviceCount, Packed, pack
+from dmr.memory import Argument, Device, DeviceCount, Packed, pack
 from static_graph.device_graph import DeviceGraph
 from static_graph.distances import DeviceDistances
 from static_graph.schemes.outcome import Outcome
 
 TILE = 256  # TILE of cuda_src/graph/traversal.cuh
 TEAMS_A_PROCESSOR = 4  # that run at once on a GPU: the bound of CROWDED_GRID_TEAM_KERNEL in cuda_src/graph/lanes.cuh
+BEGINNING = 2048  # likewise
 CHUNK = 2048  # the least CHUNK there
 MOST_TEAMS = 4096  # that work on one launch of a whole traversal, where so many fit on a device
 
@@ -111,12 +112,14 @@ class Workspace:
         yield space
         free.append(space)
 
-    def begin(self, distances: DeviceDistances) -> tuple[int, int]:
-        """Makes the sources the first frontier, but an only one; returns how many they are, and an only one or -1."""
+    def begin(self, kernel: str, distances: DeviceDistances, *arguments: Argument) -> None:
+        """Launches the kernel that makes distances, lists and numbers ready, and the sources the first frontier."""
         sources = distances.sources
         if distances.source < 0:
             self.even[: sources.size].upload(sources)
-        return sources.size, distances.source
+        teams = max(tiles(self.even.size, BEGINNING), 1)
+        self.device.launch(kernel, teams, *arguments, sources.size, distances.source)
+        distances.enter_sources()
 
     def count(self, entry: Entry, bound: int) -> DeviceCount:
         """A number of the progress, for a launch."""
