@@ -8,11 +8,10 @@ from recorded_loops import record_loops
 from test_refinement import digest
 
 import dmr
-from dmr import refinement
 from dmr.errors import OptionError, OutOfMemoryError
 from dmr.memory import DeviceCount, scan
 from dmr.memory.host.device import HostDevice
-from dmr.pipeline import device_rounds
+from dmr.pipeline import device_rounds, host_rounds
 from dmr.pipeline.cavities import Outcome
 from dmr.pipeline.device_mesh import DeviceMesh
 from dmr.pipeline.device_rounds import DeviceRounds
@@ -153,7 +152,7 @@ def test_the_limit_on_points_is_kept_exactly(limit, device_options):
 def test_every_reason_to_stop_is_met_and_survived(device_options, stops, monkeypatch):
     monkeypatch.setattr(device_rounds, "HISTORY_ROUNDS", 3)
     monkeypatch.setattr(Stamps, "__init__", lambda self: self.resume(LAST - 5))
-    for module in (device_rounds, refinement):
+    for module in (device_rounds, host_rounds):
         monkeypatch.setattr(module, "ROOM", 11)
     make_room = DeviceRounds._make_room
 

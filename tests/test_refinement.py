@@ -10,6 +10,7 @@ import pytest
 
 import dmr
 from dmr.errors import DeviceUnavailableError, InvalidMeshError
+from dmr.pipeline.host_rounds import HostRounds
 from dmr.pipeline.records import TRIANGLE
 from dmr.refinement import SMALL_MESH
 
@@ -158,16 +159,14 @@ def test_what_is_no_triangulation_is_refused_by_name(vertices, triangles, elemen
 
 def test_triangles_that_come_to_the_host_are_counted(monkeypatch):
     """The counter behind `host_processed` counts: a serial path would show."""
-    from dmr import refinement
-
     mesh = dmr.generate("random", 100, seed=8)
-    original = refinement.Run._round
+    original = HostRounds.go_on
 
-    def serial(run):
-        run.state.triangles[:5].download()
-        return original(run)
+    def serial(rounds):
+        rounds.work.state.triangles[:5].download()
+        return original(rounds)
 
-    monkeypatch.setattr(refinement.Run, "_round", serial)
+    monkeypatch.setattr(HostRounds, "go_on", serial)
     fine = dmr.refine(mesh, device="cpu", loop="host")
     assert fine.host_processed == 5 * (fine.rounds + 1) and TRIANGLE.itemsize == 32  # one more finds nothing to do
 

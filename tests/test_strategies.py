@@ -9,11 +9,10 @@ import pytest
 from test_refinement import digest
 
 import dmr
-from dmr import refinement
 from dmr.errors import OptionError
 from dmr.memory import open_device
 from dmr.options import BALANCES, MARKINGS, RefineOptions
-from dmr.pipeline import balancing, marking
+from dmr.pipeline import balancing, host_rounds, marking
 from dmr.pipeline.cavities import ROOM, Outcome, prepare
 from dmr.pipeline.workspace import Workspace
 from dmr.refinement import Run
@@ -206,7 +205,7 @@ def test_a_run_in_which_nobody_ever_wins_goes_on_one_by_one(marking, device, dev
             seen[-1].won.fill(0)
             arguments[-1].fill(0)  # the word that says that somebody has won
 
-    monkeypatch.setattr(refinement, "prepare", noted)
+    monkeypatch.setattr(host_rounds, "prepare", noted)
     monkeypatch.setattr(type(device), "launch", nobody_wins)
     mesh = dmr.generate("random", 60, seed=4)
     fine = run(mesh, device_options, marking=marking)

@@ -1,5 +1,5 @@
-"""Rounds that follow each other on the device, without the host: what `Run` does round by round, in one sequence of
-kernels that starts itself again.
+"""Rounds that follow each other on the device, without the host: what `host_rounds` does step by step, in one sequence
+of kernels that starts itself again.
 
 The sequence is recorded once: on a GPU as a CUDA graph that launches itself (a tail launch), on a CPU as a list of
 launches that the native library repeats without Python. What else kernels are good for that are launched from the
@@ -19,7 +19,6 @@ from numpy.typing import NDArray
 
 from dmr.errors import OutOfMemoryError
 from dmr.memory import DeviceArray, DeviceCount, Loop, Packed, pack
-from dmr.pipeline.balancing import Balance
 from dmr.pipeline.cavities import (
     ROOM,
     Cavities,
@@ -32,15 +31,13 @@ from dmr.pipeline.cavities import (
     prepare,
     retriangulate,
 )
-from dmr.pipeline.checking import QualityCheck
-from dmr.pipeline.device_mesh import FEW_TRIANGLES, MOST_TRIANGLES, DeviceMesh
+from dmr.pipeline.device_mesh import FEW_TRIANGLES, MOST_TRIANGLES
 from dmr.pipeline.marking import Deterministic
-from dmr.pipeline.progress import UNBOUNDED, Entry, Line, Room, RoundProgress, Standing, Stop
+from dmr.pipeline.progress import UNBOUNDED, Entry, Line, Room, Standing, Stop
 from dmr.pipeline.selecting import Choice, select, survey_sums
 from dmr.pipeline.stamps import LAST
-from dmr.pipeline.thresholds import Thresholds
-from dmr.pipeline.worklist import BadTriangles, appended_sums
-from dmr.pipeline.workspace import Workspace
+from dmr.pipeline.work import Work
+from dmr.pipeline.worklist import appended_sums
 from dmr.results import Round
 
 HISTORY_ROUNDS = 1024  # rounds of one run of the loop at most
@@ -98,12 +95,11 @@ class DeviceRounds:
         lacks_memory: why a run ended with `Stop.GO_ON`, after the small rounds that came first: no memory to record.
     """
 
-    def __init__(
-        self, state: DeviceMesh, space: Workspace, bad: BadTriangles, quality: QualityCheck, balance: Balance,
-        limits: Thresholds, small_mesh: int, progress: RoundProgress,
-    ) -> None:  # fmt: skip
-        self._state, self._space, self._bad, self._quality, self._balance = state, space, bad, quality, balance
-        self._limits, self._small_mesh, self._progress = limits, small_mesh, progress
+    def __init__(self, work: Work) -> None:
+        state = work.state
+        self._state, self._space, self._bad, self._progress = state, work.space, work.bad, work.progress
+        self._limits, self._small_mesh = work.limits, work.small_mesh
+        self._quality, self._balance = work.quality, work.balance
         self._marking = Deterministic()
         device = state.device
         self._counts = device.zeros(len(Outcome) + 1, np.int64)

@@ -26,13 +26,18 @@ TILE = 4096  # TILE of cuda_src/angles.cu
 
 
 class Ledger:
-    """Counts of one refinement."""
+    """Counts of one refinement.
+
+    Attributes:
+        loop: "device" once the device has driven rounds; else "host".
+    """
 
     def __init__(self, device: Device) -> None:
         self._device = device
         self._launched_before = dict(device.launches)
         self._started = time.perf_counter()
         self._at_last_round = (0, 0, 0)  # attempted, inserted, lost
+        self.loop = "host"
         self.rounds = 0
         self.history: list[Round] = []
         self.inserted = 0
@@ -64,6 +69,7 @@ class Ledger:
 
     def enter_rounds(self, rounds: list[Round]) -> None:
         """Enters rounds that the device drove, after `enter` was told of what they counted."""
+        self.loop = "device"
         self.history.extend(rounds)
         self.rounds += len(rounds)
         self._at_last_round = (self.attempted, self.inserted, self.lost)
@@ -95,7 +101,6 @@ class Ledger:
         state: DeviceMesh,
         quality: QualityCheck,
         clock: Clock,
-        loop: str,
         stopped: str | None,
     ) -> Refinement:
         """The result that a user gets."""
@@ -111,7 +116,7 @@ class Ledger:
             threads=device.threads,
             marking=options.marking,
             balance=options.balance,
-            loop=loop,
+            loop=self.loop,
             steiner={
                 "off_center": self.off_centers,
                 "circumcenter": self.inserted - self.segments - self.off_centers,

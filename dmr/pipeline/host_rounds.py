@@ -1,0 +1,195 @@
+"""Rounds that the host drives: it launches one step after the other, and waits for the few numbers that it goes by.
+
+With any marking, balance and size function. Where the device drives the rounds (device_rounds), the host finishes those
+that lacked room or ordinary records.
+"""
+
+from __future__ import annotations
+
+import numpy as np
+
+from dmr.memory import DeviceArray, bound_of
+from dmr.pipeline.cavities import (
+    ROOM,
+    Cavities,
+    Needs,
+    Outcome,
+    Tally,
+    close,
+    count_needs,
+    grow,
+    prepare,
+    retriangulate,
+)
+from dmr.pipeline.progress import UNBOUNDED, Entry, Room, Standing
+from dmr.pipeline.selecting import Choice, select
+from dmr.pipeline.work import NOTHING_LEFT, Work
+
+LARGE_BUDGET = 2**16  # rim entries that a pass with large records may use; few of such cavities fit side by side
+
+
+class HostRounds:
+    """The host as the driver of one refinement's rounds.
+
+    Attributes:
+        work: what it works on and goes by; large_waiting: whether cavities wait for larger records than ordinary ones.
+    """
+
+    def __init__(self, work: Work) -> None:
+        self.work = work
+        self.large_waiting = False
+        self._overflowed = False  # whether cavities of the last pass did not fit their records
+
+    def go_on(self) -> str | None:
+        """One round; returns why there is no further one, if there is none."""
+        ledger = self.work.ledger
+        before = ledger.attempted
+        stopped = self._pass(ROOM, large=False) or self._large_passes()
+        if ledger.attempted == before:
+            return NOTHING_LEFT
+        ledger.rounds += 1
+        self.work.close_round()
+        return stopped
+
+    def insert_judged(self, cavities: Cavities) -> str | None:
+        """The second half of a round whose cavities are grown and judged, but lacked room for the winners.
+
+        Returns:
+            Why the run must stop, if it must.
+        """
+        self.work.ledger.rounds += 1
+        count_needs(cavities)
+        stopped = self._insert_winners(cavities, self.work.stamps.last)
+        self._close(cavities)
+        stopped = stopped or self._large_passes()
+        self.work.close_round()
+        return stopped
+
+    def insert_large(self) -> str | None:
+        """Adds passes with large records to the last round, in which cavities overflowed theirs.
+
+        Returns:
+            Why the run must stop, if it must.
+        """
+        self.work.ledger.reopen_round()
+        self.large_waiting = True
+        stopped = self._large_passes()
+        self.work.close_round()
+        return stopped
+
+    def round_is_left(self) -> bool:
+        """Whether another round would find something to do."""
+        return self._candidates(UNBOUNDED, Choice.UNBEATEN)[1] > 0 or self.work.bad.count > 0
+
+    # ---- Passes --------------------------------------------------------------------------------------------------
+
+    def _pass(self, room: int, *, large: bool) -> str | None:
+        """Candidates, cavities, marking, retriangulation: with ordinary records, or with large ones for the few
+        cavities that need them."""
+        work, marking = self.work, self.work.marking
+        with work.clock.phase("select"):
+            most = work.limits.most or (max(1, LARGE_BUDGET // room) if large else UNBOUNDED)
+            roots, count, segments = self._candidates(most, Choice.LARGE_ONES if large else marking.choice)
+        if count == 0:
+            self._overflowed = False
+            self.large_waiting = self.large_waiting and not large
+            return None
+        with work.clock.phase("grow"):
+            cavities = prepare(work.space, roots, count, segments, room)
+            stamp = work.stamps.next(work.state) if marking.claims else 0
+            grow(work.state, cavities, work.limits, stamp=stamp)
+        stopped: str | None = None
+        steps = marking.steps(work.state, work.space, cavities, work.stamps, work.limits)
+        for stamp in work.clock.timed("mark", steps):
+            stopped = self._insert_winners(cavities, stamp)
+            if stopped:
+                break
+        self._close(cavities)
+        return stopped
+
+    def _large_passes(self) -> str | None:
+        """Those that wait for large records, with larger and larger ones."""
+        room, stopped = ROOM, None
+        while stopped is None and self.large_waiting:
+            room *= 4
+            stopped = self._pass(room, large=True)
+            if not self._overflowed:
+                break
+        return stopped
+
+    # ---- The steps of a pass -------------------------------------------------------------------------------------
+
+    def _candidates(self, most: int, choice: Choice) -> tuple[DeviceArray, int, int]:
+        """The roots of this pass, their number, and how many of them are subsegments.
+
+        Segments first: while one waits to be split, no triangle competes.
+        """
+        work, state, bad = self.work, self.work.state, self.work.bad
+        bad.reserve(bad.count)
+        roots = work.space.array("roots", max(bad.count, state.subsegments_count), np.int32)
+        work.progress.write({Entry.BEGINS: 1})
+        room = Room(most=most)
+        select(state, work.space, bad, self._standing(), choice, work.small_mesh, room, work.progress, roots)
+        found = work.progress.read()
+        bad.count, bad.side = found[Entry.NEXT_LISTED], found[Entry.NEXT_SIDE]
+        return roots, found[Entry.CANDIDATES], found[Entry.SEGMENTS]
+
+    def _insert_winners(self, cavities: Cavities, stamp: int) -> str | None:
+        """Retriangulates, checks the new triangles, lists the bad ones; returns why the run must stop, if it must."""
+        stopped: str | None = None
+        work, state, ledger = self.work, self.work.state, self.work.ledger
+        with work.clock.phase("retriangulate"):
+            needs = self._needs(cavities)
+            if bound_of(needs.vertices) > work.points_left:
+                self._cut(cavities, work.points_left)
+                needs = self._needs(cavities)
+                stopped = "budget"
+            vertices, slots, fresh_count, segments = (bound_of(number) for number in vars(needs).values())
+            state.reserve(state.vertices + vertices, state.slots + slots, state.subsegments_count + segments)
+            fresh = work.space.array("fresh", fresh_count, np.int32)
+            check = work.balance.checks_at_once(work.quality)
+            shared = (state, work.space, cavities, needs, self._standing(), stamp, fresh, work.limits)
+            retriangulate(*shared, check=check)
+            state.vertices += vertices
+            state.slots += slots
+            state.subsegments_count += segments
+        with work.clock.phase("check"):
+            work.balance.check(work.quality, cavities, needs, fresh)
+        with work.clock.phase("list"):
+            work.bad.extend(fresh, fresh_count)
+        ledger.inserted += vertices
+        ledger.segments += segments
+        return stopped
+
+    def _standing(self) -> Standing:
+        state, bad = self.work.state, self.work.bad
+        return Standing(state.vertices, state.slots, state.subsegments_count, bad.count, bad.side)
+
+    def _needs(self, cavities: Cavities) -> Needs:
+        """What the winners need; waits for it."""
+        progress = self.work.progress
+        progress.write({Entry.BEGINS: 1})
+        launch = self.work.state.device.launch
+        launch("fit_winners", 1, cavities.needs, cavities.count, Room().view, progress.array)
+        found = progress.read()
+        new = (Entry.NEW_VERTICES, Entry.NEW_SLOTS, Entry.FRESH, Entry.NEW_SEGMENTS)
+        return Needs(*(found[entry] for entry in new))
+
+    def _cut(self, cavities: Cavities, remaining: int) -> None:
+        """Lets only the `remaining` winners of highest priority go ahead."""
+        count = bound_of(cavities.count)
+        won = cavities.won[:count].download() == 1
+        keys = np.sort(cavities.keys[:count].download()[won])
+        lowest = int(keys[-remaining]) if remaining else 2**64 - 1
+        self.work.state.device.launch("cut_winners", count, cavities.view, lowest)
+        count_needs(cavities)
+
+    def _close(self, cavities: Cavities) -> None:
+        """Gives up what cannot be resolved, sets aside what needs a large record, and enters the outcomes."""
+        with self.work.clock.phase("count"):
+            counts = self.work.state.device.zeros(len(Outcome) + 1, np.int64)
+            close(self.work.state, cavities, counts)
+            counted = Tally.of(counts)
+            self._overflowed = counted.outcomes[Outcome.OVERFLOWED] > 0
+            self.large_waiting = self.large_waiting or self._overflowed
+            self.work.ledger.enter(counted)
