@@ -4,8 +4,8 @@
 // A frontier is worked on by tiles of up to TILE nodes, which are the smaller the more edges their nodes have, so that
 // all teams have some (`tile_nodes`). Within a tile the nodes' edges are laid end to end and shared out evenly (the
 // local Manhattan collapse of paper 004), and a node of more than CHUNK edges is cut into chunks, a team each (the node
-// splitting of the thesis, section 4.2, for one round): so neither a team nor a thread waits for a long row. On a CPU a team is one thread, which goes through the nodes one after the other and asks ahead for what it will
-// read.
+// splitting of the thesis, section 4.2, for one round): so neither a team nor a thread waits for a long row. On a CPU a
+// team is one thread, which goes through the nodes one after the other and asks ahead for what it will read.
 //
 // All numbers stand in `progress` and `totals`. One member of one team enters what the next round is to be: as ranges,
 // which kernels launched one by one have for their counts (the CPU: Device.loop repeats them), and which the teams of
