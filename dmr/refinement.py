@@ -142,10 +142,7 @@ def refine(
         strict=strict,
     )
     options.check_loop(size=size is not None, progress=progress is not None, profile=profile)
-    if device == "auto" and _is_tiny(mesh, options, size):
-        device, threads = "cpu", threads or 1
-    opened = open_device(device, threads)
-    options.check_device(opened.name, launches_children=opened.launches_children)
+    opened = choose_device(mesh, options, size, device, threads)
     notes: list[str] = []
     started = time.perf_counter()
     if isinstance(mesh, Pslg):
@@ -160,6 +157,17 @@ def refine(
         result = smallest(options, result, refine_by)
     spent = {"triangulate": seconds, **result.seconds, "total": result.seconds["total"] + seconds}
     return replace(result, warnings=(*notes, *result.warnings), seconds=spent)
+
+
+def choose_device(
+    mesh: Mesh | Pslg, options: RefineOptions, size: Size | None, device: str, threads: int | None
+) -> Device:
+    """Opens the device that a mesh is to be refined on; arguments and errors are those of `refine`."""
+    if device == "auto" and _is_tiny(mesh, options, size):
+        device, threads = "cpu", threads or 1
+    opened = open_device(device, threads)
+    options.check_device(opened.name, launches_children=opened.launches_children)
+    return opened
 
 
 def _is_tiny(mesh: Mesh | Pslg, options: RefineOptions, size: Size | None) -> bool:

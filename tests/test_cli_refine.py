@@ -10,6 +10,7 @@ import pytest
 
 from dmr import io
 from dmr.cli import main
+from dmr.memory import available_threads
 from dmr.meshes import Mesh
 from dmr.quality import min_angles
 
@@ -103,6 +104,12 @@ def test_json_is_one_object_and_all_of_stdout(folder, capsys):
     assert sum(found["steiner"].values()) == len(mesh.vertices) - len(fan().vertices)
     assert found["files"]["output"] == ["input.1.node", "input.1.ele"]
     assert found["complete"] is True
+
+
+@pytest.mark.parametrize(("asked", "threads"), [((), 1), (("--threads", "2"), 2), (("--device", "cpu"), None)])
+def test_a_tiny_mesh_takes_a_thread_where_nothing_else_is_asked(asked, threads, folder, capsys):
+    found = json.loads(dmr(capsys, "refine", "input.ele", "--json", *asked)[1])
+    assert found["device"] == "cpu" and found["threads"] == (threads or available_threads())
 
 
 def test_quiet_says_nothing(folder, capsys):

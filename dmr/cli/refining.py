@@ -10,7 +10,7 @@ from dmr.cli.console import Console
 from dmr.cli.files import blamed_on, chosen_output, next_output, read, read_size_field
 from dmr.io.extras import Extras
 from dmr.meshes import Mesh, Pslg
-from dmr.options import RefineOptions
+from dmr.options import CHILD_LAUNCHES, RefineOptions
 from dmr.quality import Summary, summarise
 from dmr.results import Refinement
 
@@ -40,23 +40,27 @@ def run(arguments: Arguments, console: Console) -> int:
 
     from dmr import io
     from dmr.memory import open_device
-    from dmr.refinement import refine
+    from dmr.refinement import choose_device, refine
 
-    # Nor is anything read for a device that is not there, or cannot do what is asked.
     asked = {"size": arguments.size is not None, "profile": arguments.profile}
     chosen.check_loop(**asked)
-    opened = open_device(arguments.device, arguments.threads)
-    chosen.check_device(opened.name, launches_children=opened.launches_children)
-    where = {"device": opened.name, "threads": arguments.threads}
+    if arguments.device != "auto" or chosen.balance in CHILD_LAUNCHES:
+        # Nor is anything read for a device that is not there, or cannot do what is asked.
+        opened = open_device(arguments.device, arguments.threads)
+        chosen.check_device(opened.name, launches_children=opened.launches_children)
     started = time.perf_counter()
     found = read(arguments.input, arguments.threads)
     size = None if arguments.size is None else read_size_field(arguments.size)
     seconds_reading = time.perf_counter() - started
     with blamed_on(arguments.input), console.progress("refining") as bar:
+        opened = choose_device(found, chosen, size, arguments.device, arguments.threads)
         # A bar needs the host between rounds, which a GPU goes through by itself before a bar is worth a look.
         by_device = chosen.loop == "device" or (chosen.loop == "auto" and opened.threads == 0)
         progress = None if by_device and chosen.needs_host(**asked) is None else bar
-        result = refine(found, **options, **outline, size=size, **where, progress=progress, profile=arguments.profile)
+        result = refine(
+            found, **options, **outline, size=size, device=opened.name, threads=opened.threads or None,
+            progress=progress, profile=arguments.profile,
+        )  # fmt: skip
     for warning in result.warnings:
         console.warn(warning)
     started = time.perf_counter()
