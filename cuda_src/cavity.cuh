@@ -76,7 +76,7 @@ KERNEL_STRUCT(Cavities) {
     int32 *outcomes;
     uint64 *keys;         // the order of the cavities of a step (see below)
     int32 *won;           // 1 where the point goes in
-    int32 *apexes;        // the vertex that a winner inserts (small rounds only)
+    int32 *apexes;        // the vertex that a winner inserts, for its squad
     int32 *extra_places;  // where the slots begin that a winner claims beyond its own
     int32 *fresh_places;  // where its triangles begin in the list of new ones
     uint32 *shared;       // bit j: another winner has rim edge j, too; bit 31: an edge from the 31st on

@@ -147,6 +147,7 @@ def refine(
     started = time.perf_counter()
     if isinstance(mesh, Pslg):
         mesh, notes = triangulate_noting(mesh, on_conflict=on_conflict, convex_hull=convex_hull, mesher=mesher)
+        opened = choose_device(mesh, options, size, device, threads)  # crossings may have made many triangles of it
     seconds = time.perf_counter() - started
     result = Run(mesh, options, opened, size, profile=profile).result(progress)
     if len(mesh.triangles) <= TINY_MESH and options.marking == "deterministic" and options.min_angle > 0:
@@ -164,7 +165,7 @@ def choose_device(
 ) -> Device:
     """Opens the device that a mesh is to be refined on; arguments and errors are those of `refine`."""
     if device == "auto" and _is_tiny(mesh, options, size):
-        device, threads = "cpu", threads or 1
+        device, threads = "cpu", 1 if threads is None else threads
     opened = open_device(device, threads)
     options.check_device(opened.name, launches_children=opened.launches_children)
     return opened

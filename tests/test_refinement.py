@@ -9,10 +9,11 @@ import numpy as np
 import pytest
 
 import dmr
-from dmr.errors import DeviceUnavailableError, InvalidMeshError
+from dmr.errors import DeviceUnavailableError, InvalidMeshError, OptionError
+from dmr.memory import open_device
 from dmr.pipeline.host_rounds import HostRounds
 from dmr.pipeline.records import TRIANGLE
-from dmr.refinement import SMALL_MESH
+from dmr.refinement import SMALL_MESH, TOO_FEW_FOR_A_GPU
 
 KINDS = [("random", 10), ("random", 700), ("clustered", 400), ("graded", 400), ("circle", 150), ("wheel", 150),
          ("grid", 100), ("annulus", 300), ("plate", 300)]  # fmt: skip
@@ -198,3 +199,21 @@ def test_a_gpu_is_not_asked_for_what_a_cpu_ends_sooner(asked, where, monkeypatch
         with pytest.raises(DeviceUnavailableError):
             dmr.refine(mesh, **asked)
         assert names.pop() == expected
+
+
+def test_a_graph_whose_crossings_make_many_triangles_is_no_tiny_mesh(monkeypatch):
+    """60 segments that all cross: 120 vertices, but thousands of triangles."""
+    names = []
+    monkeypatch.setattr("dmr.refinement.open_device", lambda *asked: names.append(asked) or open_device("cpu", 1))
+    angles = np.linspace(0, np.pi, 60, endpoint=False) + 0.01
+    ends = np.column_stack([np.cos(angles), np.sin(angles)]) * np.linspace(1, 2, 60)[:, None]
+    shifted = np.column_stack([np.linspace(-0.3, 0.3, 60), np.linspace(0.3, -0.3, 60) ** 3])
+    star = dmr.Pslg(np.vstack([shifted + ends, shifted - ends]), np.column_stack([np.arange(60), np.arange(60, 120)]))
+    fine = dmr.refine(star, convex_hull=True, max_steiner=0)
+    assert len(fine.mesh.triangles) > TOO_FEW_FOR_A_GPU
+    assert names == [("cpu", 1), ("auto", None)]
+
+
+def test_no_threads_are_refused_for_a_tiny_mesh_too():
+    with pytest.raises(OptionError, match="at least 1"):
+        dmr.refine(dmr.generate("random", 20, seed=1), threads=0)

@@ -345,7 +345,7 @@ INLINE void turn_sides(int32 *progress, int64 *totals) {
     progress[SIDE] = 1 - progress[SIDE];
     progress[LISTED] = progress[NEXT_LISTED];
     progress[NEXT_LISTED] = 0;
-    if (progress[CHUNKS]) { // where there are none, other teams may still be about to read that
+    if (progress[CHUNKS]) {
         progress[LAUNCHES] += progress[STEP] != FEW;
         progress[CHUNKS] = 0;
     }

@@ -58,7 +58,7 @@ def run(arguments: Arguments, console: Console) -> int:
         by_device = chosen.loop == "device" or (chosen.loop == "auto" and opened.threads == 0)
         progress = None if by_device and chosen.needs_host(**asked) is None else bar
         result = refine(
-            found, **options, **outline, size=size, device=opened.name, threads=opened.threads or None,
+            found, **options, **outline, size=size, device=arguments.device, threads=arguments.threads,
             progress=progress, profile=arguments.profile,
         )  # fmt: skip
     for warning in result.warnings:

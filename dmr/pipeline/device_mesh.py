@@ -124,7 +124,7 @@ class DeviceMesh:
         self.vertex_origin = self.vertex_origin.grown(vertices)
         self.vertex_parameter = self.vertex_parameter.grown(vertices)
         if self.attributes is not None:
-            self.attributes = self.attributes.grown(self.points.size * self.width)
+            self.attributes = self.attributes.grown(vertices * self.width)
         self.subsegments = self.subsegments.grown(subsegments)
         self.subsegment_origin = self.subsegment_origin.grown(subsegments)
         self.wishes = self.wishes.grown(subsegments)

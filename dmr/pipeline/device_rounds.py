@@ -11,7 +11,6 @@ room, cavities too large for an ordinary record, the end - the sequence stops an
 
 from __future__ import annotations
 
-from contextlib import suppress
 from dataclasses import dataclass
 
 import numpy as np
@@ -109,9 +108,11 @@ class DeviceRounds:
         self._recorded: Loop | None = None
         self._recorded_for: tuple[object, ...] = ()
         if state.slots <= FEW_TRIANGLES:  # most arrays are there before the rounds
-            with suppress(OutOfMemoryError):  # `run` asks again
+            try:
                 self._make_room(state.slots // 2)
                 self._records(HISTORY_ROUNDS, UNBOUNDED)
+            except OutOfMemoryError:
+                self._candidate_room = 0  # `run` asks for what it needs
 
     def run(self, stamp: int, most_rounds: int, most_vertices: int) -> Ended:
         """Runs rounds until one says stop.

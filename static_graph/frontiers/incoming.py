@@ -26,4 +26,5 @@ def _turned(graph: DeviceGraph) -> DeviceGraph:
     targets, sources = device.empty(edges, np.uint32), device.empty(edges, np.int32)
     device.launch("list_edges", stretches(graph), graph.csr, targets, sources)
     offsets, ends = rows_on_device(targets, sources, graph.nodes)
+    device.synchronize()  # so that the search that needs it is not taken for slow
     return DeviceGraph(offsets, ends, None, 1.0)
