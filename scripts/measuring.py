@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import argparse
 import hashlib
 import json
 import re
@@ -98,5 +99,5 @@ def positive(text: str) -> int:
     """A whole number of at least 1, for argparse."""
     number = int(text)
     if number < 1:
-        raise ValueError
+        raise argparse.ArgumentTypeError(f"must be at least 1, not {number}")
     return number

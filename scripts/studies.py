@@ -12,6 +12,7 @@ from pathlib import Path
 from typing import Any
 
 from machines import commit, cuda_compiler, gpu_driver, host_compiler, machine
+from measuring import positive
 from study_files import as_json, default_name, prepare, put, read, say
 
 from dmr.errors import DmrError
@@ -111,15 +112,7 @@ def add_common(found: argparse.ArgumentParser, name: str) -> None:
     """The options that all studies have; `name` says what their files are called by default."""
     add = found.add_argument
     add("--device", default="auto", metavar="NAME", help="auto (a GPU where one works), cpu, cuda, cuda:1, ...")
-    add("--threads", type=at_least_1, metavar="N", help="CPU threads (default: all cores)")
+    add("--threads", type=positive, metavar="N", help="CPU threads (default: all cores)")
     add("-o", "--output", type=Path, default=Path("study"), metavar="FOLDER", help="default: study")
     add("--name", metavar="NAME", help=f"of the files (default: {name})")
     add("--commit", metavar="HASH", help="the commit to record, where git does not know it")
-
-
-def at_least_1(text: str) -> int:
-    """A whole number from 1."""
-    number = int(text)
-    if number < 1:
-        raise argparse.ArgumentTypeError(f"must be at least 1, not {number}")
-    return number

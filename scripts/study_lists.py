@@ -31,8 +31,9 @@ import lists_plots
 import lists_report
 import numpy as np
 from list_measuring import MeasuredLists, gathered, scanned
+from measuring import positive
 from numpy.typing import NDArray
-from studies import Record, Study, add_common, at_least_1, carried_out
+from studies import Record, Study, add_common, carried_out
 from study_files import say
 
 from dmr.memory import Device, OptionError, open_device
@@ -196,10 +197,10 @@ def parser() -> argparse.ArgumentParser:
     found = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
     add_common(found, "lists, the date and the device")
     add = found.add_argument
-    add("--largest", type=at_least_1, default=20, metavar="K", help="lists have up to 2^K elements (default: 20)")
+    add("--largest", type=positive, default=20, metavar="K", help="lists have up to 2^K elements (default: 20)")
     add("--parts", nargs="+", choices=PARTS, default=list(PARTS), metavar="PART",
         help=f"of {', '.join(PARTS)} (default: all)")  # fmt: skip
-    add("--repeats", type=at_least_1, default=5, metavar="N", help="timed runs of each case (default: 5)")
+    add("--repeats", type=positive, default=5, metavar="N", help="timed runs of each case (default: 5)")
     add("--redraw", type=Path, metavar="FILE", help="tables and pictures beside this record; no run")
     return found
 

@@ -27,8 +27,8 @@ from typing import Any
 import study_records
 import study_tables
 from machines import commit
-from measuring import INPUTS, points_of
-from studies import add_common, at_least_1, carried_out, described
+from measuring import INPUTS, points_of, positive
+from studies import add_common, carried_out, described
 from study_files import default_name, prepare, say
 from study_rows import chosen, explained
 from study_runs import Plan, run_input
@@ -118,10 +118,10 @@ def parser() -> argparse.ArgumentParser:
     defaults = f"default: {' and '.join(ON_CPU)} on the CPU, the thesis' three on a GPU"
     add("--inputs", nargs="+", metavar="NAME", help=f"of {', '.join(INPUTS)} and random-N ({defaults})")
     add("--rows", nargs="+", metavar="NAME", help="default: all that can run on the device")
-    add("--repeats", type=at_least_1, metavar="N",
+    add("--repeats", type=positive, metavar="N",
         help=f"timed runs of each row (default: {CPU_REPEATS} on the CPU, {GPU_REPEATS} on a GPU)")  # fmt: skip
     add("-q", "--min-angle", type=float, default=30.0, metavar="DEG", help="default: 30")
-    add("--jobs", type=at_least_1, metavar="N", help="proofs at a time (default: one a core, as memory allows)")
+    add("--jobs", type=positive, metavar="N", help="proofs at a time (default: one a core, as memory allows)")
     add("--no-validate", action="store_true", help="do not prove the results")
     add("--redraw", nargs="+", type=Path, metavar="FILE", help="tables and pictures beside these records; no run")
     return found

@@ -25,7 +25,8 @@ from pathlib import Path
 
 import traversal_plots
 import traversal_tables
-from studies import Record, Study, add_common, at_least_1, carried_out
+from measuring import positive
+from studies import Record, Study, add_common, carried_out
 from study_files import say
 from traversal_cases import PARTS
 from traversal_inputs import load
@@ -75,7 +76,7 @@ def parser() -> argparse.ArgumentParser:
     add("--graphs", nargs="+", metavar="GRAPH", help=defaults)
     add("--parts", nargs="+", choices=ALL_PARTS, default=list(ALL_PARTS), metavar="PART",
         help=f"of {', '.join(ALL_PARTS)} (default: all)")  # fmt: skip
-    add("--repeats", type=at_least_1, default=5, metavar="N", help="timed runs of each case (default: 5)")
+    add("--repeats", type=positive, default=5, metavar="N", help="timed runs of each case (default: 5)")
     add("--redraw", type=Path, metavar="FILE", help="tables and pictures beside this record; no run")
     return found
 

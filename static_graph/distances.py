@@ -84,13 +84,12 @@ class DeviceDistances:
         self.source = int(self.sources[0]) if self.sources.size == 1 else -1
         if reset:
             device.launch("reset_distances", self.array.size, graph.csr, self.packed, self.source)
-            self.enter_sources()
+            if self.source < 0:
+                self.enter_sources(device.array(self.sources))
 
-    def enter_sources(self) -> None:
-        """Sets the sources to 0, but an only one: that was, when the others were reset, and without a transfer."""
-        if self.source < 0:
-            device, csr = self._graph.device, self._graph.csr
-            device.launch("set_sources", self.sources.size, device.array(self.sources), csr, self.packed)
+    def enter_sources(self, sources: DeviceArray) -> None:
+        """Sets the sources, which are on the device, to 0; an only one was, when the others were reset."""
+        self._graph.device.launch("set_sources", sources.size, sources, self._graph.csr, self.packed)
 
     def download(self) -> NDArray[Any]:
         """The distances of the graph's nodes as users see them; waits for them.

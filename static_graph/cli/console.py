@@ -6,7 +6,7 @@ import json
 import logging
 import os
 import sys
-from collections.abc import Collection, Sequence
+from collections.abc import Collection, Mapping, Sequence
 from typing import Any, TextIO
 
 NAME = "static_graph"
@@ -55,6 +55,12 @@ class Console:
         """A line of data that stands out on a terminal."""
         self.emit(_styled(text, "1", sys.stdout))
 
+    def emit_rows(self, head: str, rows: Sequence[Sequence[str]]) -> None:
+        """Rows of a name and what it is, under what they are about."""
+        self.emit_head(head)
+        for line in aligned(rows):
+            self.emit(line)
+
     def emit_json(self, value: dict[str, Any]) -> None:
         """One JSON object on a line; numbers that are not finite become null."""
         self.emit(json.dumps(_plain(value), allow_nan=False))
@@ -99,6 +105,12 @@ class _LogHandler(logging.Handler):
     def emit(self, record: logging.LogRecord) -> None:
         say = self._console.warn if record.levelno >= logging.WARNING else self._console.detail
         say(record.getMessage())
+
+
+def place(told: Mapping[str, Any]) -> str:
+    """The device, and the threads of a CPU, of what --json prints."""
+    device, threads = told["device"], told["threads"]
+    return f"{device}, {threads} thread{'s' if threads != 1 else ''}" if threads else str(device)
 
 
 def aligned(rows: Sequence[Sequence[str]], *, left: Collection[int] = (0,), indent: str = "  ") -> list[str]:

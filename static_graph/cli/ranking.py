@@ -9,7 +9,7 @@ import numpy as np
 
 from static_graph.cli.arguments import Arguments
 from static_graph.cli.blaming import blaming
-from static_graph.cli.console import Console, aligned
+from static_graph.cli.console import Console, place
 from static_graph.io import check_columns_target, read_array, write_columns
 from static_graph.list_checking import as_indices
 from static_graph.ranking import Ranking, as_values, rank_in_detail
@@ -46,9 +46,7 @@ def run(arguments: Arguments, console: Console) -> int:
     if arguments.json:
         console.emit_json(told)
         return 0
-    console.emit_head(str(arguments.list))
-    for line in aligned(_lines(told)):
-        console.emit(line)
+    console.emit_rows(str(arguments.list), _lines(told))
     return 0
 
 
@@ -69,13 +67,12 @@ def _told(arguments: Arguments, found: Ranking) -> dict[str, Any]:
 
 def _lines(told: dict[str, Any]) -> list[list[str]]:
     """The same for people."""
-    threads = f", {told['threads']} thread{'s' if told['threads'] != 1 else ''}" if told["threads"] else ""
     return [
         ["elements", f"{told['elements']:,}"],
         ["lists", f"{told['lists']:,}"],
         ["longest", f"{told['longest']:,}"],
         ["method", told["method"]],
-        ["device", f"{told['device']}{threads}"],
+        ["device", place(told)],
         ["seconds", f"{told['seconds']['rank']:.3g}, and {told['seconds']['check']:.3g} for the check"],
         *([name.replace("_", " "), f"{value:,}"] for name, value in told["figures"].items()),
     ]

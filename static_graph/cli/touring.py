@@ -10,7 +10,7 @@ from numpy.typing import NDArray
 
 from static_graph.cli.arguments import TREE_COLUMNS, Arguments
 from static_graph.cli.blaming import blaming
-from static_graph.cli.console import Console, aligned
+from static_graph.cli.console import Console, place
 from static_graph.io import check_columns_target, read_array, write_columns
 from static_graph.trees import Tree, euler_tour
 
@@ -44,9 +44,7 @@ def run(arguments: Arguments, console: Console) -> int:
     if arguments.json:
         console.emit_json(told)
         return 0
-    console.emit_head(str(arguments.forest))
-    for line in aligned(_lines(told)):
-        console.emit(line)
+    console.emit_rows(str(arguments.forest), _lines(told))
     return 0
 
 
@@ -67,7 +65,6 @@ def _told(arguments: Arguments, tree: Tree) -> dict[str, Any]:
 
 def _lines(told: dict[str, Any]) -> list[list[str]]:
     """The same for people."""
-    threads = f", {told['threads']} thread{'s' if told['threads'] != 1 else ''}" if told["threads"] else ""
     more = ", ..." if told["trees"] > SHOWN_ROOTS else ""
     rows = [
         ["nodes", f"{told['nodes']:,}"],
@@ -75,7 +72,7 @@ def _lines(told: dict[str, Any]) -> list[list[str]]:
         ["roots", (", ".join(map(str, told["roots"])) or "-") + more],
         ["height", f"{told['height']:,}"],
         ["leaves", f"{told['leaves']:,}"],
-        ["device", f"{told['device']}{threads}"],
+        ["device", place(told)],
         ["seconds", f"{sum(told['seconds'].values()):.3g}"],
     ]
     if "lca" in told:

@@ -11,7 +11,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from static_graph.cli.arguments import Arguments
-from static_graph.cli.console import Console, aligned
+from static_graph.cli.console import Console, place
 from static_graph.errors import GraphError
 from static_graph.generation import with_random_weights
 from static_graph.graphs import CsrGraph
@@ -54,9 +54,7 @@ def run(arguments: Arguments, console: Console) -> int:
     if arguments.json:
         console.emit_json(told)
         return 0
-    console.emit_head(str(arguments.graph))
-    for line in aligned(_lines(told)):
-        console.emit(line)
+    console.emit_rows(str(arguments.graph), _lines(told))
     return 0
 
 
@@ -117,7 +115,6 @@ def _told(arguments: Arguments, graph: CsrGraph, found: Traversal) -> dict[str, 
 
 def _lines(told: dict[str, Any]) -> list[list[str]]:
     """The same for people."""
-    threads = f", {told['threads']} thread{'s' if told['threads'] != 1 else ''}" if told["threads"] else ""
     largest, gteps = told["largest_distance"], told["gteps"]
     rows = [
         ["nodes reached", f"{told['reached']:,} of {told['nodes']:,}"],
@@ -126,7 +123,7 @@ def _lines(told: dict[str, Any]) -> list[list[str]]:
         ["balance", told["balance"]],
         ["rounds", f"{told['rounds']:,}"],
         ["edges followed", f"{told['edges_followed']:,}"],
-        ["device", f"{told['device']}{threads}"],
+        ["device", place(told)],
         ["seconds", f"{told['seconds']['rounds']:.3g}"],
         ["GTEPS", "-" if gteps is None else f"{gteps:.3g}"],
         *([name.replace("_", " "), f"{value:,}"] for name, value in told["figures"].items()),

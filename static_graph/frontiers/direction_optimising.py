@@ -10,7 +10,7 @@ from dmr.memory import pack
 from static_graph.device_graph import DeviceGraph
 from static_graph.distances import DeviceDistances
 from static_graph.frontiers.incoming import incoming
-from static_graph.frontiers.workspace import CHUNK, MOST_TEAMS, Entry, Workspace, tiles
+from static_graph.frontiers.workspace import CHUNK, MOST_TEAMS, Entry, Workspace
 from static_graph.schemes.outcome import Outcome
 
 WORD, WORDS, PULLED = 32, 256, 1024  # of cuda_src/graph/breadth_first.cu
@@ -52,7 +52,7 @@ def _run(
     device, nodes = graph.device, graph.nodes
     back = incoming(graph) if turned else None
     edges_in = _NO_EDGES if back is None else back.csr
-    bits = device.empty(tiles(nodes, WORD), np.uint32)
+    bits = device.empty(device.tiles(nodes, WORD), np.uint32)
     distances = DeviceDistances(graph, sources, weighted=False, limit=depth_limit, reset=False)
     csr, frontier, to = graph.csr, space.frontier, distances.packed
     space.begin("begin_levels", distances, csr, edges_in, to, frontier)
@@ -62,7 +62,7 @@ def _run(
         device.launch("few_levels", count(Entry.FEW_TEAMS, 1), csr, edges_in, to, frontier)
         device.launch("push_tiles", count(Entry.TILE_TEAMS, nodes), csr, to, frontier)
         device.launch("push_chunks", count(Entry.CHUNKS, 2 * graph.edges // CHUNK), csr, to, frontier)
-        marked, pulled = tiles(back_nodes, WORD * WORDS), tiles(back_nodes, PULLED)
+        marked, pulled = device.tiles(back_nodes, WORD * WORDS), device.tiles(back_nodes, PULLED)
         device.launch("mark_frontier", count(Entry.FIRST_TEAMS, marked), csr, to, frontier, bits)
         device.launch("pull_tiles", count(Entry.LAST_TEAMS, pulled), csr, edges_in, to, frontier, bits)
         device.launch("end_level", count(Entry.ENDS, 1), csr, edges_in, to, frontier)

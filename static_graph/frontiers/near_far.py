@@ -9,7 +9,7 @@ import numpy as np
 from dmr.memory import Packed, pack
 from static_graph.device_graph import DeviceGraph
 from static_graph.distances import DeviceDistances, DistanceKind
-from static_graph.frontiers.workspace import CHUNK, MOST_TEAMS, TILE, Entry, Workspace, tiles
+from static_graph.frontiers.workspace import CHUNK, MOST_TEAMS, TILE, Entry, Workspace
 from static_graph.schemes.outcome import Outcome
 
 # Delta is such that so many edges of an average node are shorter, if lengths are spread evenly from 0 to twice their
@@ -99,7 +99,7 @@ def _run(
         device.launch("few_near_far", count(Entry.FEW_TEAMS, 1), csr, to, frontier, lists)
         device.launch("relax_tiles", count(Entry.TILE_TEAMS, nodes), csr, to, frontier, lists)
         device.launch("relax_chunks", count(Entry.CHUNKS, 2 * graph.edges // CHUNK), csr, to, frontier, lists)
-        device.launch("split_far", count(Entry.LAST_TEAMS, tiles(nodes, TILE)), csr, to, frontier, lists)
+        device.launch("split_far", count(Entry.LAST_TEAMS, device.tiles(nodes, TILE)), csr, to, frontier, lists)
         device.launch("end_near_far", count(Entry.ENDS, 1), csr, to, frontier, lists)
 
     def all_rounds() -> None:

@@ -114,12 +114,13 @@ class Workspace:
 
     def begin(self, kernel: str, distances: DeviceDistances, *arguments: Argument) -> None:
         """Launches the kernel that makes distances, lists and numbers ready, and the sources the first frontier."""
-        sources = distances.sources
-        if distances.source < 0:
-            self.even[: sources.size].upload(sources)
-        teams = max(tiles(self.even.size, BEGINNING), 1)
-        self.device.launch(kernel, teams, *arguments, sources.size, distances.source)
-        distances.enter_sources()
+        first, several = self.even[: distances.sources.size], distances.source < 0
+        if several:
+            first.upload(distances.sources)
+        teams = max(self.device.tiles(self.even.size, BEGINNING), 1)
+        self.device.launch(kernel, teams, *arguments, first.size, distances.source)
+        if several:
+            distances.enter_sources(first)
 
     def count(self, entry: Entry, bound: int) -> DeviceCount:
         """A number of the progress, for a launch."""
@@ -167,8 +168,3 @@ def few_rounds(device: Device) -> dict[str, int]:
     if device.threads == 0:
         return FEW_ON_GPU
     return FEW_ON_ONE_THREAD if device.threads == 1 else FEW_ON_THREADS
-
-
-def tiles(nodes: int, tile: int) -> int:
-    """How many tiles cover the nodes."""
-    return -(-nodes // tile)
