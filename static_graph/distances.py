@@ -80,7 +80,7 @@ class DeviceDistances:
             kind=int(self.kind),
             limit=self.limit,
         )
-        self.sources: NDArray[np.int32] = np.unique(np.asarray(sources, np.int32))
+        self.sources: NDArray[np.int32] = np.array(sorted(set(sources)), np.int32)
         self.source = int(self.sources[0]) if self.sources.size == 1 else -1
         if reset:
             device.launch("reset_distances", self.array.size, graph.csr, self.packed, self.source)

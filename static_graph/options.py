@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import operator
-from dataclasses import dataclass, fields
+from dataclasses import dataclass
 from typing import Any, Literal
 
 from static_graph.errors import OptionError
@@ -51,8 +51,7 @@ class SchemeOptions:
 
     def given(self) -> dict[str, Any]:
         """Those that were asked for, by name."""
-        values = {field.name: getattr(self, field.name) for field in fields(self)}
-        return {name: value for name, value in values.items() if value is not None}
+        return {name: value for name, value in vars(self).items() if value is not None}
 
 
 def whole(name: str, value: Any, kind: str = "a whole number") -> int:

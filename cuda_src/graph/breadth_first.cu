@@ -203,7 +203,7 @@ struct BreadthFirst {
         turn_sides(progress, totals);
         const int32 listed = progress[LISTED];
         totals[UNSEEN] -= listed;
-        totals[UNSEEN_EDGES] -= totals[EDGES];
+        totals[UNSEEN_EDGES] = totals[UNSEEN_EDGES] > totals[EDGES] ? totals[UNSEEN_EDGES] - totals[EDGES] : 0;
         ++progress[ROUND];
         int32 step = PUSH;
         if (listed == 0 || !distances.goes_on(level()))

@@ -52,7 +52,7 @@ enum Total : int32 {
     NEXT_EDGES,
     FOLLOWED,   // edges that were looked at
     UNSEEN,     // nodes not reached (breadth_first.cu)
-    UNSEEN_EDGES, // that leave them
+    UNSEEN_EDGES, // that leave them: an estimate
     NEAR,       // distances below this are near (near_far.cu)
     LAST_NEAR,  // and those below this are done
     FAR_LEAST,  // the least of the far ones
@@ -212,7 +212,7 @@ INLINE int64 follow_chunk(const Csr &graph, int64 chunk, Start start, GoesOn goe
 // About how many edges leave some nodes: a sum over every SAMPLED-th one, since to read the rows of all would take a
 // good part of the time of a search.
 INLINE int64 estimated_edges(const Csr &graph, const int32 *nodes, Index count) {
-    constexpr Index SAMPLED = 8, ALL = 64; // of ALL nodes or less every one is looked at
+    constexpr Index SAMPLED = 8, ALL = ONE_MEMBER ? 64 : TEAM_SIZE; // of ALL nodes or less every one is looked at
     constexpr Index MOST = 1 << 20;        // that count of one node, so that sums of an outbox fit
     const Index step = count > ALL ? SAMPLED : 1;
     int64 edges = 0;

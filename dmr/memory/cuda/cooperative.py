@@ -30,16 +30,19 @@ class CooperativeKernel:
             ctypes.byref(resident), self._function, ctypes.c_int(block), ctypes.c_size_t(0),
         )  # fmt: skip
         self.blocks = resident.value * multiprocessors
+        # What a launch takes: the range from 0 to a Count of 16 bytes, then the parameters.
+        self._values = struct.Struct("<qQq" + signature.slots.format.removeprefix("<"))
+        self._offsets = (0, 8, *accumulate((parameter.size for parameter in signature.parameters[:-1]), initial=24))
+        self._places = ctypes.c_void_p * len(self._offsets)
+        self._shape = tuple(map(ctypes.c_uint, (1, 1, block, 1, 1, 0)))  # of grids, blocks and shared memory
 
     def launch(self, bound: int, range_end: tuple[int, ...], values: list[int | float], stream: int) -> None:
         """Runs the kernel from index 0 to `range_end`, of which no more than `bound` is known."""
-        slots = ctypes.create_string_buffer(struct.pack("<qQq", 0, *range_end) + self._signature.slots.pack(*values))
+        slots = ctypes.create_string_buffer(self._values.pack(0, *range_end, *values))
         start = ctypes.addressof(slots)
-        sizes = (parameter.size for parameter in self._signature.parameters[:-1])
-        offsets = (0, 8, *accumulate(sizes, initial=24))  # begin, end (a Count of 16 bytes), the parameters
-        places = (ctypes.c_void_p * len(offsets))(*(start + offset for offset in offsets))
+        places = self._places(*(start + offset for offset in self._offsets))
         blocks = min(self.blocks, bound if self._signature.team else -(-bound // self._block))
         call(
             "cuLaunchCooperativeKernel",
-            self._function, *map(ctypes.c_uint, (blocks, 1, 1, self._block, 1, 1, 0)), ctypes.c_void_p(stream), places,
+            self._function, ctypes.c_uint(blocks), *self._shape, ctypes.c_void_p(stream), places,
         )  # fmt: skip
