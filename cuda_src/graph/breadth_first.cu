@@ -11,7 +11,6 @@
 constexpr int64 NODES_FOR_AN_EDGE = 4; // that can be gone through in order while one edge is looked at
 constexpr int PULLED = 1024; // nodes of a pulled tile (PULLED of static_graph/frontiers/direction_optimising.py)
 constexpr int WORD = 32, WORDS = 256; // nodes of a word of bits, words of a tile (likewise)
-constexpr int NODES_AT_ONCE = ONE_MEMBER ? 1 : 2; // that one member looks from at the same time
 constexpr Index LONG = 64;  // edges that one member looks along; more of them are for the team
 
 struct BreadthFirst {
@@ -87,21 +86,6 @@ struct BreadthFirst {
 
     METHOD bool in_frontier(Index node) const { return bits[node / WORD] >> (node % WORD) & 1; }
 
-    // A node that looks for a neighbour in the frontier, at its edges from `edge` to some - 1 for now; none if it was
-    // reached, or is beyond `end`.
-    struct Seeker {
-        Index edge, some, last;
-        bool found;
-    };
-
-    METHOD Seeker seeker(Index node, Index end) const {
-        const bool seeks = node < end && distances.values[node] == distances.unreached();
-        const Index first = node < end ? incoming.begin(node) : 0, last = node < end ? incoming.end(node) : 0;
-        if (!seeks)
-            return {0, 0, 0, false};
-        return {first, ONE_MEMBER || last - first <= LONG ? last : first + LONG, last, false};
-    }
-
     // Second pass: nodes not reached look for a neighbour in the frontier.
     METHOD void last(Index index) const {
         int32 *waiting = space->far_found, *waiting_count = &space->far_count, *hit = &space->flag;
@@ -112,35 +96,28 @@ struct BreadthFirst {
         box.open();
         const Index begin = index * PULLED, end = begin + PULLED < graph.nodes ? begin + PULLED : graph.nodes;
         int64 followed = 0;
-        FOR_SHARE (place, begin, begin + PULLED / NODES_AT_ONCE) {
-            Seeker of[NODES_AT_ONCE];
-            for (int n = 0; n < NODES_AT_ONCE; ++n)
-                of[n] = seeker(place + n * (PULLED / NODES_AT_ONCE), end);
-            for (bool more = true; more;) {
-                bool is_in[NODES_AT_ONCE][SIDE_BY_SIDE];
-                for (int n = 0; n < NODES_AT_ONCE; ++n)
-                    for (int k = 0; k < SIDE_BY_SIDE; ++k)
-                        is_in[n][k] = of[n].edge + k < of[n].some && in_frontier(incoming.targets[of[n].edge + k]);
-                more = false;
-                for (int n = 0; n < NODES_AT_ONCE; ++n) {
-                    for (int k = 0; k < SIDE_BY_SIDE && of[n].edge < of[n].some && !of[n].found; ++k) {
-                        of[n].found = is_in[n][k];
-                        ++of[n].edge;
-                        ++followed;
-                    }
-                    if (of[n].found)
-                        of[n].some = of[n].edge;
-                    more |= of[n].edge < of[n].some;
+        FOR_SHARE (node, begin, end) {
+            if (distances.values[node] != distances.unreached())
+                continue;
+            const Index first_edge = incoming.begin(node), last_edge = incoming.end(node);
+            const Index some = ONE_MEMBER || last_edge - first_edge <= LONG ? last_edge : first_edge + LONG;
+            Index edge = first_edge;
+            bool found = false;
+            while (edge < some && !found) {
+                bool is_in[SIDE_BY_SIDE];
+                for (int k = 0; k < SIDE_BY_SIDE; ++k)
+                    is_in[k] = edge + k < some && in_frontier(incoming.targets[edge + k]);
+                for (int k = 0; k < SIDE_BY_SIDE && edge < some && !found; ++k) {
+                    found = is_in[k];
+                    ++edge;
                 }
             }
-            for (int n = 0; n < NODES_AT_ONCE; ++n) {
-                const Index node = place + n * (PULLED / NODES_AT_ONCE);
-                if (of[n].found) {
-                    distances.values[node] = distance;
-                    box.put(int32(node));
-                } else if (of[n].edge < of[n].last) {
-                    waiting[team_take(waiting_count)] = int32(node);
-                }
+            followed += edge - first_edge;
+            if (found) {
+                distances.values[node] = distance;
+                box.put(int32(node));
+            } else if (some < last_edge) {
+                waiting[team_take(waiting_count)] = int32(node);
             }
         }
         TEAM_BARRIER();
