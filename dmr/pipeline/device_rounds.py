@@ -49,7 +49,7 @@ SMALL_ON_THREADS = {"candidates": 128, "listed": 1024, "subsegments": 2**14}
 
 # What teams take on that wait for each other: beyond that a kernel a step is faster. A CPU's threads would have to be
 # started for it.
-MIDDLE_ON_GPU = {"listed": 24576, "candidates": 32, "few_listed": 1024}
+MIDDLE_ON_GPU = {"listed": 2**17, "candidates": 32, "few_listed": 1024}
 MIDDLE_ON_CPU: dict[str, int] | None = None
 
 MOST_STEPS = 16  # launches of them before what comes after them is recorded

@@ -14,7 +14,7 @@
 #define __device__
 #define __global__
 #define __forceinline__ inline
-#define __noinline__
+#define __noinline__ inline
 #define __launch_bounds__(...)
 #define __shared__ static // blocks run one after the other
 
@@ -75,9 +75,10 @@ template <class T> T take(const std::uint64_t *&slots) {
     return value;
 }
 
+// A kernel begins with where its range begins: so it is told apart from other functions of its name.
 template <class... Parameters>
-void launch(void (*kernel)(Parameters...), unsigned blocks, unsigned threads, const std::uint64_t *slots) {
-    const std::tuple<Parameters...> arguments{take<Parameters>(slots)...};
+void launch(void (*kernel)(std::int64_t, Parameters...), unsigned blocks, unsigned threads, const std::uint64_t *slots) {
+    const std::tuple<std::int64_t, Parameters...> arguments{take<std::int64_t>(slots), take<Parameters>(slots)...};
     run(blocks, threads, [&] { std::apply(kernel, arguments); });
 }
 

@@ -20,6 +20,7 @@ from dmr.memory.signatures import source_folder
 
 HERE = Path(__file__).resolve().parent
 BLOCK, MOST_BLOCKS = 128, 3  # few blocks, so that threads stride
+MOST_PIECES = 16  # of a list, where a GPU has 1,024: teams without any cost as much as others here
 FLAGS = ("-std=c++17", "-O1", "-g1", "-fPIC", "-ffp-contract=off", "-w")
 
 # What only nvcc understands: (file, text, text in its place).
@@ -29,6 +30,7 @@ REPLACED = (
      "{ emulated::perhaps_others(); return *const_cast<const volatile T *>(place); }"),
     ("portable.cuh", "{ *const_cast<volatile T *>(place) = value; }",
      "{ emulated::perhaps_others(); *const_cast<volatile T *>(place) = value; }"),
+    ("portable.cuh", "constexpr int MOST_PIECES = 1024;", f"constexpr int MOST_PIECES = {MOST_PIECES};"),
     ("graph/lanes.cuh", 'asm volatile("mov.u32 %0, %smid;" : "=r"(number));', "number = blockIdx.x;"),
 )  # fmt: skip
 CHILD = re.compile(r"#define LAUNCH_CHILD\(kernel, begin, end, \.\.\.\).*?\n(?=constexpr|struct|#define)", re.DOTALL)
@@ -98,7 +100,7 @@ class EmulatedDevice(HostDevice):
     """Main memory, and kernels as a GPU would run them. A grid whose blocks wait for each other has one."""
 
     launches_children = True
-    most_pieces, least_piece = 1024, 8  # as CudaDevice's
+    most_pieces, least_piece = MOST_PIECES, 8  # the latter as CudaDevice's
     multiprocessors = 1
 
     def __init__(self, library: ctypes.CDLL) -> None:

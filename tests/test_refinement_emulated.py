@@ -1,0 +1,66 @@
+"""The kernels of `dmr` as nvcc would compile them, run by an emulator of a GPU's threads: the bits of a CPU."""
+
+from __future__ import annotations
+
+import os
+import shutil
+import sys
+from pathlib import Path
+
+import pytest
+from test_device_rounds import CASES, TEAMS, books
+
+import dmr
+from dmr import refinement
+from dmr.memory.signatures import source_folder
+from dmr.pipeline import device_rounds
+
+sys.path.insert(0, str(Path(__file__).resolve().parent / "emulated"))
+
+import emulator
+
+CXX = os.environ.get("CXX", "g++")
+BY_THE_DEVICE = ("device_loop", "child_launch")  # what launches graphs and kernels from the device is not emulated
+SIZES = {"random": 400, "wheel": 500, "plate": 120, "clustered": 200, "graded": 150}
+
+
+@pytest.fixture(scope="module")
+def device(tmp_path_factory):
+    if shutil.which(CXX) is None:
+        pytest.skip(f"no compiler {CXX}")
+    sources = [source.name for source in source_folder().glob("*.cu") if source.stem not in BY_THE_DEVICE]
+    return emulator.EmulatedDevice(emulator.build(tmp_path_factory.mktemp("emulated"), CXX, sources))
+
+
+def emulated(mesh, device, monkeypatch, **options):
+    """A refinement on the emulated GPU."""
+    with monkeypatch.context() as patched:
+        patched.setattr(refinement, "open_device", lambda *_: device)
+        return dmr.refine(mesh, device="cuda", **options)
+
+
+@pytest.mark.parametrize("name", [name for name in CASES if name != "tiny"])
+def test_the_bits_of_a_cpu(name, device, monkeypatch):
+    kind, _, options = CASES[name]
+    mesh = dmr.generate(kind, SIZES[kind], seed=2)
+    expected = dmr.refine(mesh, device="cpu", threads=1, **options)
+    assert books(emulated(mesh, device, monkeypatch, **options)) == books(expected)
+
+
+@pytest.mark.parametrize("who", TEAMS)
+def test_the_same_bits_whoever_drives(who, device, monkeypatch):
+    small, middle = TEAMS[who]
+    mesh = dmr.generate("random", 100, seed=2)
+    expected = dmr.refine(mesh, device="cpu", threads=1)
+    monkeypatch.setattr(device_rounds, "SMALL_ON_GPU", small)
+    monkeypatch.setattr(device_rounds, "MIDDLE_ON_GPU", middle)
+    assert books(emulated(mesh, device, monkeypatch)) == books(expected)
+
+
+@pytest.mark.parametrize(
+    "options", [{"loop": "host", "min_angle": 15}, {"marking": "atomic", "min_angle": 15}, {"max_area": 3e-3}]
+)
+def test_other_ways_give_the_bits_of_a_cpu(options, device, monkeypatch):
+    mesh = dmr.generate("random", 100, seed=4)
+    expected = dmr.refine(mesh, device="cpu", threads=1, **options)
+    assert books(emulated(mesh, device, monkeypatch, **options)) == books(expected)
