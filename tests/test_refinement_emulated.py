@@ -36,7 +36,9 @@ def emulated(mesh, device, monkeypatch, **options):
     """A refinement on the emulated GPU."""
     with monkeypatch.context() as patched:
         patched.setattr(refinement, "open_device", lambda *_: device)
-        return dmr.refine(mesh, device="cuda", **options)
+        fine = dmr.refine(mesh, device="cuda", **options)
+    assert fine.threads == 0 and fine.rounds > 0  # a GPU's, and not for nothing
+    return fine
 
 
 @pytest.mark.parametrize("name", [name for name in CASES if name != "tiny"])
