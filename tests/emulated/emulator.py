@@ -8,10 +8,12 @@ a GPU's memory does beyond that is not emulated: the tests marked `gpu` are for 
 from __future__ import annotations
 
 import ctypes
+import os
 import re
 import shutil
 import struct
 import subprocess
+from concurrent.futures import ThreadPoolExecutor
 from pathlib import Path
 
 from dmr.memory.arrays import TEAM_SIZE, DeviceCount, Loop, bound_of
@@ -54,8 +56,9 @@ def build(folder: Path, compiler: str, sources: list[str]) -> ctypes.CDLL:
         wrappers.append(folder / (Path(source).stem + ".cpp"))
         wrappers[-1].write_text(_wrapped(copied / source))
     objects = [folder / f"{wrapper.stem}.o" for wrapper in wrappers]
-    for wrapper, made in zip(wrappers, objects, strict=True):
-        _run(compiler, *FLAGS, "-I", HERE, "-I", copied, "-c", wrapper, "-o", made)
+    common = (compiler, *FLAGS, "-I", HERE, "-I", copied, "-c")
+    with ThreadPoolExecutor(os.cpu_count()) as workers:
+        list(workers.map(lambda wrapper, made: _run(*common, wrapper, "-o", made), wrappers, objects))
     library = folder / "emulated.so"
     _run(compiler, "-shared", *objects, "-o", library)
     return ctypes.CDLL(str(library))
