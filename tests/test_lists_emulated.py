@@ -2,8 +2,6 @@
 
 from __future__ import annotations
 
-import os
-import shutil
 import sys
 from pathlib import Path
 
@@ -22,7 +20,6 @@ sys.path.insert(0, str(Path(__file__).resolve().parent / "emulated"))
 
 import emulator
 
-CXX = os.environ.get("CXX", "g++")
 SOURCES = [
     "scan.cu",
     "sorting.cu",
@@ -46,9 +43,7 @@ METHODS = (
 
 @pytest.fixture(scope="module")
 def device(tmp_path_factory):
-    if shutil.which(CXX) is None:
-        pytest.skip(f"no compiler {CXX}")
-    return emulator.EmulatedDevice(emulator.build(tmp_path_factory.mktemp("emulated"), CXX, SOURCES))
+    return emulator.EmulatedDevice(emulator.build(tmp_path_factory.mktemp("emulated"), SOURCES))
 
 
 @pytest.mark.parametrize(

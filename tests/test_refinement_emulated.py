@@ -2,8 +2,6 @@
 
 from __future__ import annotations
 
-import os
-import shutil
 import sys
 from pathlib import Path
 
@@ -19,17 +17,14 @@ sys.path.insert(0, str(Path(__file__).resolve().parent / "emulated"))
 
 import emulator
 
-CXX = os.environ.get("CXX", "g++")
 BY_THE_DEVICE = ("device_loop", "child_launch")  # what launches graphs and kernels from the device is not emulated
 SIZES = {"random": 400, "wheel": 500, "plate": 120, "clustered": 200, "graded": 150}
 
 
 @pytest.fixture(scope="module")
 def device(tmp_path_factory):
-    if shutil.which(CXX) is None:
-        pytest.skip(f"no compiler {CXX}")
     sources = [source.name for source in source_folder().glob("*.cu") if source.stem not in BY_THE_DEVICE]
-    return emulator.EmulatedDevice(emulator.build(tmp_path_factory.mktemp("emulated"), CXX, sources))
+    return emulator.EmulatedDevice(emulator.build(tmp_path_factory.mktemp("emulated"), sources))
 
 
 def emulated(mesh, device, monkeypatch, **options):
