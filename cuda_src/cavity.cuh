@@ -141,8 +141,9 @@ template <Care care> class Growth {
 
     // Runs to the end. Every rim edge that is a subsegment is shown to `meet(subsegment, u, v)`, u and v being its ends,
     // which says with a sign whether the rim may stay; every other one must have p strictly on its left, or the cavity is
-    // not star-shaped (rounding put p where the coordinates cannot tell it from a vertex or an edge).
-    template <class Meet> METHOD Outcome run(Meet meet) {
+    // not star-shaped (rounding put p where the coordinates cannot tell it from a vertex or an edge). Each edge that the rim
+    // gets is shown to `pass(u, v, first)`.
+    template <class Meet, class Pass> METHOD Outcome run(Meet meet, Pass pass) {
         while (pending_ > 0) {
             const RimEdge top = waiting(pending_--);
             const int32 from = top.vertex;
@@ -171,6 +172,7 @@ template <Care care> class Growth {
             const int free = beyond >= 0 ? orient2d_with<care>(u, v, p_) : meet(~beyond, u, v);
             if (free <= 0 || free == UNSURE)
                 return free == UNSURE ? DEFERRED : PRECISION;
+            pass(u, v, extent_.edges == 0);
             cavity_.edge(extent_.edges++) = {from, beyond};
         }
         return UNDECIDED;

@@ -1,51 +1,90 @@
 // Growing one cavity: around the Steiner point of a bad triangle, or of a subsegment that is to be split.
 #pragma once
 
-#include "mesh.cuh"
+#include "petal.cuh"
 #include "quality.cuh"
 
-// A triangle's cavity. Where the point encroaches on a subsegment of the rim, or lies beyond it, that subsegment is
-// asked to be split instead, and the cavity is dropped for this round.
+// Subsegments in the way of a triangle's point: they are asked to be split instead.
+struct Obstacles {
+    bool any = false, resolved = true, free = true; // none without room, none kept
+
+    // A triangle that lies `flat` on the subsegment would lie flat on its pieces, too.
+    METHOD void add(const Mesh &mesh, int32 subsegment, bool flat) {
+        const int32 wish = flat ? int32(UNSPLITTABLE) : wish_split(mesh.wishes, subsegment);
+        any = true;
+        resolved = resolved && wish != UNSPLITTABLE;
+        free = free && wish != KEPT;
+    }
+
+    METHOD Outcome outcome() const { return !resolved ? PRECISION : (free ? ENCROACHED : BLOCKED); }
+};
+
+// The cavity of a triangle is grown around its center, the off-center or circumcenter, at first; and where another place of
+// its petal promises fewer skinny triangles, elsewhere. Should that place encroach on a subsegment or see a vertex from too
+// near, it is back to the center.
+enum Turn { AT_CENTER, ELSEWHERE, BACK };
+
+// A triangle's cavity. Where the center encroaches on a subsegment of the rim, or lies beyond it, the cavity is dropped for
+// this round.
 template <Care care>
 INLINE Outcome grow_around_triangle(const Cavity &cavity, int32 root, const Mesh &mesh, const Limits &limits,
                                     SteinerPoint *made, Extent *extent) {
     const Point *const points = mesh.points;
     const Triangle t = without_owner(mesh.triangles[root]);
     const Point a = points[t.vertex[0]], b = points[t.vertex[1]], c = points[t.vertex[2]];
-    *made = steiner_point(a, b, c, limits.off_center_limit);
-    const Point p = made->place;
+    const SteinerPoint center = steiner_point(a, b, c, limits.off_center_limit);
+    *made = center;
     if (!resolvable(a, b) || !resolvable(b, c) || !resolvable(c, a))
         return PRECISION;
-    if (!in_range(p))
-        return PRECISION;
-    const int inside = incircle_with<care>(a, b, c, p);
-    if (inside <= 0 || inside == UNSURE)
-        return inside == UNSURE ? DEFERRED : PRECISION;
-    Growth<care> growth(cavity, mesh.triangles, points, p);
-    growth.start_at(root);
-    bool encroached = false, resolved = true, free = true; // subsegments in the way; none without room, none kept
-    Outcome outcome = growth.run([&](int32 subsegment, Point u, Point v) {
-        const int side = orient2d_with<care>(u, v, p);
-        if (side == UNSURE)
-            return UNSURE;
-        if (side <= 0 || encroaches(u, v, p, limits.lens)) {
-            // A triangle that lies flat on the subsegment would lie flat on its pieces, too.
-            const bool flat = on_line(u, v, a) && on_line(u, v, b) && on_line(u, v, c);
-            const int32 wish = flat ? int32(UNSPLITTABLE) : wish_split(mesh.wishes, subsegment);
-            encroached = true;
-            resolved = resolved && wish != UNSPLITTABLE;
-            free = free && wish != KEPT;
+    const bool chooses = limits.clearance != INFINITE && (mesh.quality[root] & SKINNY) != 0;
+    const float64 least_distance = limits.clearance * squared_length(center.p, center.q); // squared
+    Petal petal(center, limits);
+    for (int turn = AT_CENTER;; ++turn) {
+        const Point p = made->place;
+        const int inside = in_range(p) ? incircle_with<care>(a, b, c, p) : 0;
+        if (inside == UNSURE)
+            return DEFERRED;
+        Growth<care> growth(cavity, mesh.triangles, points, p);
+        Outcome outcome = PRECISION;
+        Obstacles obstacles;
+        bool too_near = false;
+        if (inside > 0) {
+            growth.start_at(root);
+            const auto meet = [&](int32 subsegment, Point u, Point v) {
+                const int side = orient2d_with<care>(u, v, p);
+                if (side == UNSURE)
+                    return UNSURE;
+                if (side <= 0 || encroaches(u, v, p, limits.lens)) {
+                    if (turn == ELSEWHERE)
+                        return 0;
+                    obstacles.add(mesh, subsegment, on_line(u, v, a) && on_line(u, v, b) && on_line(u, v, c));
+                }
+                return 1;
+            };
+            outcome = growth.run(meet, [&](Point u, Point v, bool first) {
+                if (turn == ELSEWHERE)
+                    too_near = too_near || squared_length(u, p) < least_distance;
+                else if (chooses && turn == AT_CENTER)
+                    petal.pass(u, v, first);
+            });
         }
-        return 1;
-    });
-    if (outcome == DEFERRED)
-        return DEFERRED;
-    if (encroached)
-        return !resolved ? PRECISION : (free ? ENCROACHED : BLOCKED);
-    if (outcome == UNDECIDED)
-        growth.finish(cavity.edge(0).vertex);
-    *extent = growth.extent();
-    return outcome;
+        if (outcome == DEFERRED)
+            return DEFERRED;
+        if (obstacles.any)
+            return obstacles.outcome();
+        if (turn == ELSEWHERE && (outcome != UNDECIDED || too_near)) {
+            *made = center;
+            continue;
+        }
+        if (outcome == UNDECIDED)
+            growth.finish(cavity.edge(0).vertex);
+        *extent = growth.extent();
+        const int place = chooses && turn == AT_CENTER && outcome == UNDECIDED ? petal.best() : int(NOTHING);
+        if (place == NOTHING)
+            return outcome;
+        made->place = Frame(center.p, center.q).place(petal_place(place, limits.off_center_limit));
+        made->off_center = true;
+    }
 }
 
 INLINE bool in_circumcircle(const Triangle &t, const Point *points, Point p) {
@@ -64,11 +103,12 @@ INLINE Outcome grow_around_subsegment(const Cavity &cavity, const Subsegment &s,
     Growth<AT_ONCE> growth(cavity, triangles, points, p);
     const auto sees = [&](int32, Point u, Point v) { return orient2d(u, v, p); };
     growth.start_behind(s.left, edge_that_starts_at(triangles[s.left], s.from));
-    Outcome outcome = growth.run(sees);
+    const auto unseen = [](Point, Point, bool) {};
+    Outcome outcome = growth.run(sees, unseen);
     growth.extent().left_edges = growth.extent().edges;
     if (s.right != NOTHING && outcome == UNDECIDED) {
         growth.start_behind(s.right, edge_that_starts_at(triangles[s.right], s.to));
-        outcome = growth.run(sees);
+        outcome = growth.run(sees, unseen);
     }
     if (outcome == UNDECIDED)
         growth.finish(s.right == NOTHING ? s.from : s.to);

@@ -33,5 +33,6 @@ KERNEL_STRUCT(Limits) {
     float64 doubled_area;     // twice the largest area; infinity where there is none
     float64 lens;             // when a point encroaches on a subsegment (encroachment.cuh)
     float64 off_center_limit; // how far off-centers lie from their edge (steiner.cuh)
+    float64 clearance;        // least squared distance, in shortest edges, of other points; infinity: none (petal.cuh)
     int64 worst_first;        // 1: of skinny triangles the smallest angle is the most urgent, not the shortest edge
 };

@@ -58,6 +58,7 @@ using int64 = std::int64_t;
 using uint8 = std::uint8_t;
 using uint32 = std::uint32_t;
 using uint64 = std::uint64_t;
+using float32 = float;
 using float64 = double;
 using Index = int64;
 
@@ -83,7 +84,7 @@ template <int N> struct Sums {
 #define OUTLINE __device__ __noinline__ // rare paths: kept out of the callers' registers
 #define KERNEL(name, ...) extern "C" __global__ void name(const Index range_begin, const Count range_end, __VA_ARGS__)
 #define CROWDED_KERNEL(name, ...)                                                                                      \
-    extern "C" __global__ void __launch_bounds__(128, 6) name(const Index range_begin, const Count range_end, __VA_ARGS__)
+    extern "C" __global__ void __launch_bounds__(128, 4) name(const Index range_begin, const Count range_end, __VA_ARGS__)
 #define TEAM_KERNEL KERNEL
 #define GRID_KERNEL KERNEL
 #define GRID_TEAM_KERNEL KERNEL

@@ -28,9 +28,30 @@ INLINE bool on_line(Point a, Point b, Point p) {
     return cross * cross < least * least * squared_length(a, b);
 }
 
+// The frame of a triangle's shortest edge: p is (0, 0), q is (1, 0), and the third corner lies above them.
+struct Frame {
+    Point p;
+    float64 dx, dy, scale;
+
+    METHOD Frame(Point p, Point q) : p(p), dx(q.x - p.x), dy(q.y - p.y), scale(1.0 / (dx * dx + dy * dy)) {}
+
+    // From there, computed relative to p, so that a large offset of the coordinates costs no more than one rounding.
+    METHOD Point place(Point in_frame) const {
+        return {admitted(p.x + (in_frame.x * dx - in_frame.y * dy)), admitted(p.y + (in_frame.x * dy + in_frame.y * dx))};
+    }
+
+    METHOD Point of(Point place) const {
+        const float64 x = place.x - p.x, y = place.y - p.y;
+        return {(x * dx + y * dy) * scale, (y * dx - x * dy) * scale};
+    }
+};
+
 struct SteinerPoint {
     Point place;
     bool off_center;
+    Point p, q;           // the shortest edge
+    float64 height;       // of the point over it, in its lengths
+    float64 circumcenter; // and of the circumcenter
 };
 
 // The off-center of triangle abc (Ungor, "Off-centers: a new type of Steiner points", 2004), or its circumcenter where
@@ -39,8 +60,7 @@ struct SteinerPoint {
 //     circumcenter    h = cot(angle at r) / 2          r being the third corner
 //     off-center      h = limit = cot(bound / 2) / 2, a little less: the new triangle pq + point has just the bound
 //
-// With limit = infinity it is the circumcenter always. The point is computed relative to p, so that a large offset of
-// the coordinates costs no more than one rounding.
+// With limit = infinity it is the circumcenter always.
 INLINE SteinerPoint steiner_point(Point a, Point b, Point c, float64 limit) {
     const float64 ab = squared_length(a, b), bc = squared_length(b, c), ca = squared_length(c, a);
     Point p = a, q = b, r = c;
@@ -53,8 +73,7 @@ INLINE SteinerPoint steiner_point(Point a, Point b, Point c, float64 limit) {
     const float64 height = 0.5 * ((ux * vx + uy * vy) / (ux * vy - uy * vx));
     const bool off_center = !(height <= limit); // also where a needle's area rounds to zero
     const float64 h = off_center ? limit : height;
-    const float64 dx = q.x - p.x, dy = q.y - p.y;
-    return {{admitted(p.x + (0.5 * dx - h * dy)), admitted(p.y + (0.5 * dy + h * dx))}, off_center};
+    return {Frame(p, q).place({0.5, h}), off_center, p, q, h, height};
 }
 
 // One coordinate of a + t (b - a), rounded once to within half an ulp (and a trifle) of the exact value.

@@ -14,7 +14,7 @@ MARKINGS = ("deterministic", "two-stage", "atomic", "three-phase", "three-phase-
 CHILD_LAUNCHES = ("child-launch", "child-launch-per-cavity")
 BALANCES = ("work-stealing", "none", *CHILD_LAUNCHES)
 LOOPS = ("auto", "host", "device")
-STEINER_RULES = ("off-center", "circumcenter")
+STEINER_RULES = ("petal", "off-center", "circumcenter")
 KEPT_SEGMENTS = ("none", "boundary", "all")
 CONFLICT_POLICIES = ("resolve", "error")
 MESHERS = ("dmr", "triangle")
@@ -31,7 +31,8 @@ class RefineOptions:
     Attributes:
         min_angle: degrees, 0 <= min_angle < 60; 0 switches the angle criterion off.
         max_area: largest triangle area, in squared units of the coordinates; None for no bound.
-        steiner: "off-center" (Ungor) or "circumcenter" (Ruppert, Chew).
+        steiner: "petal" (the off-center, or another point of the petal that leaves fewer skinny triangles), "off-center"
+            (Ungor) or "circumcenter" (Ruppert, Chew).
         conforming: every triangle stays Delaunay, not only constrained Delaunay: segments whose diametral circle
             holds a vertex are split (Ruppert), in place of those whose diametral lens does (Chew).
         keep_segments: which segments are never split: "none", those on the "boundary", or "all". Triangles that would
@@ -52,7 +53,7 @@ class RefineOptions:
 
     min_angle: float = 30.0
     max_area: float | None = None
-    steiner: str = "off-center"
+    steiner: str = "petal"
     conforming: bool = False
     keep_segments: str = "none"
     max_steiner: int | None = None

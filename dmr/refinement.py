@@ -58,8 +58,8 @@ log = logging.getLogger("dmr")
 
 Progress = Callable[[int, int, int], bool | None]
 
-# Below so many triangles a round takes its candidates from the shortest edges only: more rounds, fewer points. Above 30
-# degrees the order matters more, and small meshes can grow by half without it.
+# Below so many triangles a round takes its candidates from the shortest edges only: more rounds, fewer points. Where points
+# are not chosen from petals, the order matters more above 30 degrees: small meshes can grow by half without it.
 SMALL_MESH = 2**10
 SMALL_MESH_ABOVE_30_DEGREES = 2**19
 
@@ -79,7 +79,7 @@ def refine(
     min_angle: float = 30.0,
     max_area: float | None = None,
     size: Size | None = None,
-    steiner: str = "off-center",
+    steiner: str = "petal",
     conforming: bool = False,
     keep_segments: str = "none",
     max_steiner: int | None = None,
@@ -97,9 +97,9 @@ def refine(
 ) -> Refinement:
     """Refines a triangulation, or a domain given by its outline, until no triangle is skinny or too large.
 
-    Delaunay refinement after Ruppert (1995) and Chew (1993), with Ungor's off-centers. The result is a constrained
-    Delaunay triangulation of the same domain; input vertices come first, bit for bit. With the default marking the
-    same input and options give the same bits on every device and number of threads.
+    Delaunay refinement after Ruppert (1995) and Chew (1993), with Ungor's off-centers or points beside them. The result
+    is a constrained Delaunay triangulation of the same domain; input vertices come first, bit for bit. With the default
+    marking the same input and options give the same bits on every device and number of threads.
 
     Args:
         mesh: a triangulation, whose boundary edges and `segments` are kept as chains of edges; or a planar
@@ -181,6 +181,10 @@ def _is_tiny(mesh: Mesh | Pslg, options: RefineOptions, size: Size | None) -> bo
     return triangles <= TOO_FEW_FOR_A_GPU and not bounded and options.balance not in CHILD_LAUNCHES
 
 
+def _small_mesh(options: RefineOptions) -> int:
+    return SMALL_MESH if options.min_angle <= 30 or options.steiner == "petal" else SMALL_MESH_ABOVE_30_DEGREES
+
+
 class Run:
     """One refinement: the mesh on its device, who drives its rounds, the books."""
 
@@ -228,7 +232,7 @@ class Run:
             quality=QualityCheck(self.state, space, limits, size, counts_shares=profile),
             bad=BadTriangles(self.state, space),
             limits=limits,
-            small_mesh=SMALL_MESH if options.min_angle <= 30 else SMALL_MESH_ABOVE_30_DEGREES,
+            small_mesh=_small_mesh(options),
             budget=self._default_budget(size) if options.max_steiner is None else options.max_steiner,
             marking=MARKINGS[options.marking](),
             balance=BALANCES[options.balance](),

@@ -38,7 +38,7 @@ class Refinement:
         device: where it ran, for instance "cpu" or "cuda:0 (NVIDIA H200)"; threads: CPU threads (0 on a GPU).
         marking, balance: the strategies that ran.
         loop: who drove the rounds, "host" or "device"; of a tiny mesh, those of the run that was kept.
-        steiner: points inserted by kind: off_center, circumcenter, segment.
+        steiner: points inserted by kind: off_center (with the other points of a petal), circumcenter, segment.
         rounds: rounds, whoever drove them; attempts: cavities grown; acceptance: insertions over attempts.
         outcomes: cavities by what became of them: inserted, lost_conflict, encroached, precision, blocked (by
             a segment that is never split), overflowed, budget.

@@ -45,6 +45,7 @@ SMALL: list[tuple[str, int | None, dict[str, Any]]] = [
     ("annulus", 500, {"keep_segments": "all", "min_angle": 25}),
     ("random", 50_000, {"conforming": True}),
     ("random", 50_000, {"steiner": "circumcenter", "min_angle": 20}),
+    ("random", 50_000, {"steiner": "off-center"}),
 ]
 LARGE: list[tuple[str, int | None, dict[str, Any]]] = [
     ("clustered", 500_000, {}),

@@ -97,7 +97,8 @@ def watch(number, bad, triangles):
 try:
     mesh = dmr.generate("random", int(points), THESIS_SEED)
     progress = watch if int(after) else None
-    done = dmr.refine(mesh, marking=marking, balance=balance, loop="host", device=device, progress=progress)
+    how = dict(steiner="off-center", marking=marking, balance=balance)
+    done = dmr.refine(mesh, **how, loop="host", device=device, progress=progress)
     account = dict(device=done.device, triangles=len(mesh.triangles), rounds=done.rounds, launches=done.launches)
     account |= dict(children=done.checks["children"], error=None, exit_code=0)
 except dmr.DmrError as error:

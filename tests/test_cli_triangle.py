@@ -266,7 +266,9 @@ def test_refined_meshes_are_as_good_and_as_large(folder, capsys, switches):
     angle = {"pq": 20, "pq25a0.2": 25, "pqa": 20, "pqD": 20, "pa3e-1q28.5": 28.5}.get(switches, 0)
     area = {"pq25a0.2": 0.2, "pa3e-1q28.5": 0.3}.get(switches)
     assert validate(ours, min_angle=angle, max_area=area).ok
-    assert min_angles(ours).min() >= angle * (1 - 1e-12)
+    # The corner of 44 degrees may force one smaller angle, of arctan(sin 44 / (2 - cos 44)).
+    smallest, next_one = np.sort(min_angles(ours))[:2]
+    assert next_one >= angle * (1 - 1e-12) and smallest >= min(angle, 28.4)
     if switches in ("pqa", "pAa"):
         x, y = ours.vertices[ours.triangles].transpose(2, 0, 1)
         areas = 0.5 * np.abs((x[:, 1] - x[:, 0]) * (y[:, 2] - y[:, 0]) - (x[:, 2] - x[:, 0]) * (y[:, 1] - y[:, 0]))

@@ -49,7 +49,8 @@ CASES = {
     "circumcenter": ("random", 600, {"steiner": "circumcenter", "min_angle": 25}),
     "none": ("random", 600, {"balance": "none"}),
     "large cavities": ("wheel", 700, {}),
-    "more steps than stamps": ("graded", 4000, {"min_angle": 33}),
+    "more steps than stamps": ("graded", 4000, {"min_angle": 33, "steiner": "off-center"}),
+    "off-centers": ("random", 900, {"steiner": "off-center"}),
     "tiny": ("random", 40, {}),
 }
 
@@ -128,7 +129,7 @@ def test_a_loop_is_recorded_again_only_where_an_array_was_replaced(monkeypatch):
     loop, run = HostDevice.loop, DeviceRounds.run
     monkeypatch.setattr(HostDevice, "loop", lambda self, *more: recordings.append(1) or loop(self, *more))
     monkeypatch.setattr(DeviceRounds, "run", lambda self, *more: runs.append(1) or run(self, *more))
-    monkeypatch.setattr(device_rounds, "HISTORY_ROUNDS", 2)
+    monkeypatch.setattr(device_rounds, "HISTORY_ROUNDS", 1)
     dmr.refine(dmr.generate("random", 3000, seed=2), loop="device", device="cpu", threads=1)
     assert len(runs) > 20 and len(recordings) < len(runs) / 3
 

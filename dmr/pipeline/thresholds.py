@@ -82,6 +82,8 @@ class Thresholds:
         doubled_area: a triangle is large where twice its area exceeds it; infinity for no bound.
         off_center_limit: height of an off-center over the shortest edge, in lengths of that edge; infinity for
             circumcenters.
+        clearance: squared distance that other points of a triangle's petal must keep from all vertices, in squared
+            lengths of its shortest edge; infinity where no other points are tried.
         lens: squared cosine of the angle under which a point must see a subsegment to encroach on it; 0 for the
             diametral circle.
         worst_first: 1 where the triangles of smallest angle are the most urgent, 0 where those of shortest edge are.
@@ -91,6 +93,7 @@ class Thresholds:
     cosine_squared: float
     doubled_area: float
     off_center_limit: float
+    clearance: float
     lens: float
     worst_first: int = 0
     most: int = 0
@@ -98,7 +101,7 @@ class Thresholds:
     @cached_property
     def view(self) -> Packed:
         """As kernels take them (`Limits` of cuda_src/mesh.cuh)."""
-        names = ("cosine_squared", "doubled_area", "lens", "off_center_limit", "worst_first")
+        names = ("cosine_squared", "doubled_area", "lens", "off_center_limit", "clearance", "worst_first")
         return pack("Limits", **{name: getattr(self, name) for name in names})
 
 
@@ -106,7 +109,7 @@ def thresholds(options: RefineOptions, recipe: Recipe = USUAL) -> Thresholds:
     """The thresholds that follow from the options of a refinement, and a recipe for what they leave open."""
     area = math.inf if options.max_area is None else 2.0 * options.max_area * (1.0 - MARGIN)
     if options.min_angle == 0:
-        return Thresholds(2.0, area, math.inf, 0.0 if options.conforming else 1.0)
+        return Thresholds(2.0, area, math.inf, math.inf, 0.0 if options.conforming else 1.0)
     cosine, sine = cosine_and_sine(options.min_angle)
     # cot(a / 2) = (1 + cos a) / sin a; an angle of no size at all asks for circumcenters
     half_cotangent = (1 + cosine) / sine / 2 if sine else Fraction(2**1000)
@@ -115,6 +118,9 @@ def thresholds(options: RefineOptions, recipe: Recipe = USUAL) -> Thresholds:
         if options.steiner == "circumcenter" or half_cotangent > 2**900
         else float(recipe.off_center * half_cotangent)
     )
+    # Circumcenters are 1 / (2 sin a) away, or more.
+    chosen = options.steiner == "petal" and limit < 2**400
+    clearance = float(1 / (4 * sine * sine)) if chosen else math.inf
     # The lens is seen under 180 - 2 a; from a = 45 on it would be larger than the circle.
     doubled_cosine = max(2 * cosine * cosine - 1, Fraction(0))
     lens = 0.0 if options.conforming or not recipe.lens else float(doubled_cosine * doubled_cosine)
@@ -122,6 +128,7 @@ def thresholds(options: RefineOptions, recipe: Recipe = USUAL) -> Thresholds:
         float(cosine * cosine) * (1.0 - MARGIN),
         area,
         limit,
+        clearance,
         lens,
         int(recipe.worst_first),
         int(recipe.one_by_one),

@@ -1,0 +1,102 @@
+// Which point of its petal a skinny triangle gets.
+//
+// The petal is the part of the circumcircle from which the shortest edge pq is seen under the angle bound or more; the
+// off-center lies near its tip (Ungor 2004). Whatever other point of it goes in, pq will be mended, and as long as the
+// point keeps the distance from all vertices that a circumcenter would, |pq| / (2 sin bound), all proofs hold that hold for
+// circumcenters. What else the point makes is decided by what is around: fewer triangles with a small angle mean fewer
+// points to follow. Erten and Ungor ("Quality triangulations with locally optimal Steiner points", 2009) look for the best
+// point by optimization; here some places are tried on the cavity of the off-center, and where one is better the cavity is
+// grown once more, around it.
+#pragma once
+
+#include "mesh.cuh"
+
+constexpr int PETAL_PLACES = 8;
+
+// The k-th place in the order of preference, in the frame of pq: along the bisector, and aside of it, on either side in
+// turn, by fractions of the off-center's height. They are where a search for the smallest results, of random points at 25,
+// 30 and 33 degrees, came to.
+INLINE Point petal_place(int k, float64 height) {
+    constexpr float64 along[] = {0.679, 0.838, 0.622, 1.0}, aside[] = {0.514, 0.421, 0.187, 0.205};
+    const float64 x = height * aside[k / 2];
+    return {k % 2 == 0 ? 0.5 + x : 0.5 - x, height * along[k / 2]};
+}
+
+// To choose a place single precision will do, in the frame of pq: half the registers, and twice as fast.
+struct RoughPoint {
+    float32 x, y;
+};
+
+INLINE RoughPoint rough(Point p) { return {float32(p.x), float32(p.y)}; }
+INLINE float32 least_of(float32 x, float32 y) { return x < y ? x : y; }
+
+// How many triangles with a small angle the fans around some places have, counted along a rim edge by edge; no less than
+// UNUSABLE where a place is no use: not left of all edges, too near to a vertex, or out of the circumcircle.
+template <int PLACES> struct Fans {
+    static constexpr int32 UNUSABLE = 1 << 16;
+    float32 x[PLACES], y[PLACES];
+    int32 bad[PLACES];
+
+    METHOD void start(int k, Point place, bool usable) {
+        x[k] = float32(place.x), y[k] = float32(place.y);
+        bad[k] = usable ? 0 : UNUSABLE;
+    }
+
+    // The smallest angle, between the two longer sides, has the squared sine (2 area)^2 / (their product).
+    METHOD void pass(RoughPoint u, RoughPoint v, float32 sine_squared, float32 clearance) {
+        const float32 uv = (v.x - u.x) * (v.x - u.x) + (v.y - u.y) * (v.y - u.y);
+        for (int k = 0; k < PLACES; ++k) {
+            const float32 ux = u.x - x[k], uy = u.y - y[k], vx = v.x - x[k], vy = v.y - y[k];
+            const float32 doubled_area = ux * vy - uy * vx, to_u = ux * ux + uy * uy, to_v = vx * vx + vy * vy;
+            const float32 shortest = least_of(least_of(to_u, to_v), uv);
+            const bool small = doubled_area * doubled_area * shortest < sine_squared * (to_u * to_v * uv);
+            const bool usable = (doubled_area > 0) & (to_v >= clearance);
+            bad[k] += usable ? int32(small) : UNUSABLE;
+        }
+    }
+};
+
+// What the places promise, as the rim of the cavity around `center` has it.
+class Petal {
+  public:
+    METHOD Petal(const SteinerPoint &center, const Limits &limits)
+        : frame_(center.p, center.q), sine_squared_(float32(1.0 - limits.cosine_squared)),
+          clearance_(float32(limits.clearance)) {
+        around_center_.start(0, {0.5, center.height}, true);
+        for (int k = 0; k < PETAL_PLACES; ++k) {
+            const Point place = petal_place(k, limits.off_center_limit);
+            const float64 x = place.x - 0.5;
+            around_.start(k, place, x * x + place.y * place.y - 2.0 * place.y * center.circumcenter < 0.25);
+        }
+    }
+
+    // The next edge of the rim, from u to v.
+    METHOD void pass(Point u, Point v, bool first) {
+        if (first)
+            last_ = rough(frame_.of(u));
+        const RoughPoint next = rough(frame_.of(v));
+        around_center_.pass(last_, next, sine_squared_, 0);
+        around_.pass(last_, next, sine_squared_, clearance_);
+        last_ = next;
+    }
+
+    // The place around which fewest triangles of the fan would have a small angle; NOTHING where none has fewer than the
+    // center.
+    METHOD int best() const {
+        int32 fewest = around_center_.bad[0];
+        int best = NOTHING;
+        for (int k = 0; k < PETAL_PLACES; ++k)
+            if (around_.bad[k] < fewest) {
+                fewest = around_.bad[k];
+                best = k;
+            }
+        return best;
+    }
+
+  private:
+    Frame frame_;
+    float32 sine_squared_, clearance_;
+    RoughPoint last_;
+    Fans<1> around_center_;
+    Fans<PETAL_PLACES> around_;
+};
