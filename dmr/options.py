@@ -31,8 +31,8 @@ class RefineOptions:
     Attributes:
         min_angle: degrees, 0 <= min_angle < 60; 0 switches the angle criterion off.
         max_area: largest triangle area, in squared units of the coordinates; None for no bound.
-        steiner: "petal" (the off-center, or another point of the petal that leaves fewer skinny triangles), "off-center"
-            (Ungor) or "circumcenter" (Ruppert, Chew).
+        steiner: where points go: "petal" (the off-center, or another place beside it that leaves fewer skinny
+            triangles), "off-center" (Ungor) or "circumcenter" (Ruppert, Chew).
         conforming: every triangle stays Delaunay, not only constrained Delaunay: segments whose diametral circle
             holds a vertex are split (Ruppert), in place of those whose diametral lens does (Chew).
         keep_segments: which segments are never split: "none", those on the "boundary", or "all". Triangles that would

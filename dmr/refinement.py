@@ -58,8 +58,8 @@ log = logging.getLogger("dmr")
 
 Progress = Callable[[int, int, int], bool | None]
 
-# Below so many triangles a round takes its candidates from the shortest edges only: more rounds, fewer points. Where points
-# are not chosen from petals, the order matters more above 30 degrees: small meshes can grow by half without it.
+# Below so many triangles a round takes its candidates from the shortest edges only: more rounds, fewer points. Where
+# points are not chosen from petals, the order matters more above 30 degrees: small meshes can grow by half without it.
 SMALL_MESH = 2**10
 SMALL_MESH_ABOVE_30_DEGREES = 2**19
 

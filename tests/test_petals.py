@@ -1,5 +1,5 @@
-"""Points chosen from petals: the first one that goes into a mesh, against a search in plain numpy; what is promised of the
-distance that they keep; and what they are good for.
+"""Points chosen from petals: the first one that goes into a mesh, against a search in plain numpy; what is promised of
+the distance that they keep; and what they are good for.
 """
 
 from __future__ import annotations
@@ -150,7 +150,7 @@ def test_results_are_smaller_than_those_of_off_centers(device_options):
 def test_places_keep_the_distance_of_circumcenters():
     assert thresholds(RefineOptions(min_angle=30)).clearance == pytest.approx(1)
     assert thresholds(RefineOptions(min_angle=20)).clearance == pytest.approx(1 / (4 * math.sin(math.radians(20)) ** 2))
-    for options in (RefineOptions(steiner="off-center"), RefineOptions(steiner="circumcenter"), RefineOptions(min_angle=0)):
-        assert thresholds(options).clearance == math.inf
+    for none in ({"steiner": "off-center"}, {"steiner": "circumcenter"}, {"min_angle": 0}):
+        assert thresholds(RefineOptions(**none)).clearance == math.inf
     for tiny in (1e-300, 1e-200, 1e-100, 1e-12):
         assert thresholds(RefineOptions(min_angle=tiny)).clearance > 1e20
