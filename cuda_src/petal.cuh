@@ -30,10 +30,11 @@ struct RoughPoint {
 INLINE RoughPoint rough(Point p) { return {float32(p.x), float32(p.y)}; }
 INLINE float32 least_of(float32 x, float32 y) { return x < y ? x : y; }
 
-// How many triangles with a small angle the fans around some places have, counted along a rim edge by edge; no less than
-// UNUSABLE where a place is no use: not left of all edges, too near to a vertex, or out of the circumcircle.
+constexpr int32 UNUSABLE = 1 << 30; // more triangles than any fan has
+
+// How many triangles with a small angle the fans around some places have, counted along a rim edge by edge; UNUSABLE where a
+// place is no use: not left of all edges, too near to a vertex, or out of the circumcircle.
 template <int PLACES> struct Fans {
-    static constexpr int32 UNUSABLE = 1 << 16;
     float32 x[PLACES], y[PLACES];
     int32 bad[PLACES];
 
@@ -51,7 +52,7 @@ template <int PLACES> struct Fans {
             const float32 shortest = least_of(least_of(to_u, to_v), uv);
             const bool small = doubled_area * doubled_area * shortest < sine_squared * (to_u * to_v * uv);
             const bool usable = (doubled_area > 0) & (to_v >= clearance);
-            bad[k] += usable ? int32(small) : UNUSABLE;
+            bad[k] = usable && bad[k] < UNUSABLE ? bad[k] + small : UNUSABLE;
         }
     }
 };
@@ -75,7 +76,7 @@ class Petal {
         if (first)
             last_ = rough(frame_.of(u));
         const RoughPoint next = rough(frame_.of(v));
-        around_center_.pass(last_, next, sine_squared_, 0);
+        around_center_.pass(last_, next, sine_squared_, 0.0f);
         around_.pass(last_, next, sine_squared_, clearance_);
         last_ = next;
     }
