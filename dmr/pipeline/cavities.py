@@ -16,8 +16,8 @@ from dmr.pipeline.thresholds import Thresholds
 from dmr.pipeline.workspace import Workspace
 
 NEEDS = 4  # numbers a piece, of cuda_src/retriangulation.cuh
-# Rim entries of an ordinary record: 21 triangles; of random points no cavity in a million needs more. Another number gives
-# other meshes: who needs more waits, and a place in a petal that would need more is not taken.
+# Rim entries of an ordinary record: 21 triangles; of random points no cavity in a million needs more. Another number
+# gives other meshes: who needs more waits, and a place in a petal that would need more is not taken.
 ROOM = 24
 
 
