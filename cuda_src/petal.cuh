@@ -46,13 +46,14 @@ template <int PLACES> struct Fans {
     // The smallest angle, between the two longer sides, has the squared sine (2 area)^2 / (their product).
     METHOD void pass(RoughPoint u, RoughPoint v, float32 sine_squared, float32 clearance) {
         const float32 uv = (v.x - u.x) * (v.x - u.x) + (v.y - u.y) * (v.y - u.y);
+        IN_VECTORS
         for (int k = 0; k < PLACES; ++k) {
             const float32 ux = u.x - x[k], uy = u.y - y[k], vx = v.x - x[k], vy = v.y - y[k];
             const float32 doubled_area = ux * vy - uy * vx, to_u = ux * ux + uy * uy, to_v = vx * vx + vy * vy;
             const float32 shortest = least_of(least_of(to_u, to_v), uv);
             const bool small = doubled_area * doubled_area * shortest < sine_squared * (to_u * to_v * uv);
             const bool usable = (doubled_area > 0) & (to_v >= clearance);
-            bad[k] = usable && bad[k] < UNUSABLE ? bad[k] + small : UNUSABLE;
+            bad[k] = (bad[k] + int32(small)) | (usable ? 0 : UNUSABLE);
         }
     }
 };

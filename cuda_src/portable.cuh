@@ -277,6 +277,7 @@ INLINE float64 square_root(float64 x) { return __dsqrt_rn(x); } // rounded corre
 INLINE void prefetch(const void *) {}
 constexpr bool PREFETCHES = false;
 constexpr int SIDE_BY_SIDE = 4; // reads of one loop that a thread waits for together; a CPU asks ahead instead
+#define IN_VECTORS
 constexpr bool CHECKS_AT_ONCE = false; // see retriangulation.cu: a GPU has the checks in a kernel of their own
 
 // Where a record of `length` entries starts among many, and how far apart its entries lie: a GPU's threads, one a
@@ -405,6 +406,7 @@ INLINE void prefetch(const void *place) {
 }
 constexpr bool PREFETCHES = true;
 constexpr int SIDE_BY_SIDE = 1;
+#define IN_VECTORS _Pragma("GCC unroll 1") // a loop of few turns, which g++ would write out first, and then not put in vectors
 constexpr bool CHECKS_AT_ONCE = true;
 
 INLINE Index record_start(Index record, Index length) { return record * length; }
