@@ -33,7 +33,10 @@ struct Frame {
     Point p;
     float64 dx, dy, scale;
 
-    METHOD Frame(Point p, Point q) : p(p), dx(q.x - p.x), dy(q.y - p.y), scale(1.0 / (dx * dx + dy * dy)) {}
+    METHOD Frame() {}
+    METHOD Frame(Point p, Point q) : p(p), dx(q.x - p.x), dy(q.y - p.y), scale(1.0 / squared_length()) {}
+
+    METHOD float64 squared_length() const { return dx * dx + dy * dy; } // of pq
 
     // From there, computed relative to p, so that a large offset of the coordinates costs no more than one rounding.
     METHOD Point place(Point in_frame) const {
@@ -47,11 +50,12 @@ struct Frame {
 };
 
 struct SteinerPoint {
-    Point place;
-    bool off_center;
-    Point p, q;           // the shortest edge
-    float64 height;       // of the point over it, in its lengths
+    Frame frame;          // of the shortest edge
+    float64 height;       // of the point over it
     float64 circumcenter; // and of the circumcenter
+    bool off_center;
+
+    METHOD Point place() const { return frame.place({0.5, height}); }
 };
 
 // The off-center of triangle abc (Ungor, "Off-centers: a new type of Steiner points", 2004), or its circumcenter where
@@ -73,7 +77,7 @@ INLINE SteinerPoint steiner_point(Point a, Point b, Point c, float64 limit) {
     const float64 height = 0.5 * ((ux * vx + uy * vy) / (ux * vy - uy * vx));
     const bool off_center = !(height <= limit); // also where a needle's area rounds to zero
     const float64 h = off_center ? limit : height;
-    return {Frame(p, q).place({0.5, h}), off_center, p, q, h, height};
+    return {Frame(p, q), h, height, off_center};
 }
 
 // One coordinate of a + t (b - a), rounded once to within half an ulp (and a trifle) of the exact value.
