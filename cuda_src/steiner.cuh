@@ -11,9 +11,10 @@ INLINE bool in_range(Point p) {
     return p.x < LARGEST_COORDINATE && p.x > -LARGEST_COORDINATE && p.y < LARGEST_COORDINATE && p.y > -LARGEST_COORDINATE;
 }
 
-// Whether the coordinates leave room for points between a and b: not where the two are as near as 16 units in the last
-// place. Rounded points would land too far from where they are meant to be, and edges could shrink without end in one
-// coordinate that the other cannot follow.
+// Whether the coordinates leave room for points between a and b: not where the two are as near as 2^-48 of the largest one,
+// 16 to 32 units in the last place. Rounded points would land too far from where they are meant to be, and edges could
+// shrink without end in one coordinate that the other cannot follow. The checker measures by the same fraction, and by that
+// of `on_line` (dmr/checks/unrefined.py).
 INLINE float64 larger(float64 x, float64 y) { return magnitude(x) > magnitude(y) ? magnitude(x) : magnitude(y); }
 INLINE float64 resolution(Point a, Point b) { return 0x1p-48 * larger(larger(a.x, a.y), larger(b.x, b.y)); }
 INLINE bool resolvable(Point a, Point b) {
@@ -21,8 +22,8 @@ INLINE bool resolvable(Point a, Point b) {
     return squared_length(a, b) >= least * least;
 }
 
-// Whether p is as near to the line through a and b as 8 units in the last place: a piece of ab that is free of it would be
-// too short to be resolved.
+// Whether p is as near to the line through a and b as 2^-49 of the largest coordinate, 8 to 16 units in the last place: a
+// piece of ab that is free of it would be too short to be resolved.
 INLINE bool on_line(Point a, Point b, Point p) {
     const float64 cross = (b.x - a.x) * (p.y - a.y) - (b.y - a.y) * (p.x - a.x), least = 0.5 * resolution(a, b);
     return cross * cross < least * least * squared_length(a, b);
