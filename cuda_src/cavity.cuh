@@ -144,6 +144,8 @@ template <Care care> class Growth {
     // not star-shaped (rounding put p where the coordinates cannot tell it from a vertex or an edge). Each edge that the rim
     // gets is shown to `pass(u, v, first)`.
     template <class Meet, class Pass> METHOD Outcome run(Meet meet, Pass pass) {
+        if (overflow_) // the rim of a segment's first side left no room to start at the second
+            return OVERFLOWED;
         Point u = points_[from_];
         while (pending_ > 0) {
             const Waiting top = waiting(pending_--);

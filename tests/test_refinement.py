@@ -110,6 +110,19 @@ def test_coordinates_that_can_resolve_no_more_stop_the_run(device_options):
     assert dmr.validate(fine.mesh, input=far).ok
 
 
+@pytest.mark.parametrize("points", [*range(18, 25), *range(90, 97)])
+def test_the_second_side_of_a_split_segment_may_find_its_record_full(points, device_options):
+    """The middle of a chord sees a half circle of vertices: about as many as a record has room for."""
+    turn = np.arange(1, points + 1) * np.pi / (points + 1)
+    arc = np.column_stack([np.cos(turn), np.sin(turn)]) * (1 + np.cos(7 * turn) / 1000)[:, None]
+    ring = [1, *range(3, 3 + points), 0, 2]
+    sides = [[ring[i], ring[i - 1]] for i in range(len(ring))]
+    graph = dmr.Pslg([[-1, 0], [1, 0], [0, -0.25], *arc.tolist()], [[0, 1], *sides])
+    fine = dmr.refine(graph, max_steiner=1, **device_options)
+    assert fine.steiner["segment"] == 1
+    assert dmr.validate(fine.mesh, input=graph).ok
+
+
 def test_a_mesh_that_is_not_delaunay_is_flipped_first(device_options):
     square = dmr.Mesh([[0, 0], [4, -1], [8, 0], [4, 1]], [[0, 1, 2], [0, 2, 3]])
     fine = dmr.refine(square, min_angle=0, **device_options)
