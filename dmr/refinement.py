@@ -328,7 +328,8 @@ class Run:
 
     def _try_again(self) -> bool:
         """Takes up what was given up, once more: what stood in its way may be gone. Whether there is work now."""
-        if self.ledger.inserted == self.inserted_before or self.tries_left == 0:
+        nothing_new = self.ledger.inserted == self.inserted_before
+        if self.ledger.given_up == 0 or nothing_new or self.tries_left == 0:
             return False
         self.inserted_before = self.ledger.inserted
         self.tries_left -= 1
