@@ -106,6 +106,8 @@ class DeviceRounds:
         self._counts, self._history = self._books[:TALLIED], self._books[TALLIED:]
         self.lacks_memory: OutOfMemoryError | None = None
         self._candidate_room = 0
+        self._prepared: Cavities | None = None
+        self._prepared_for: tuple[int, int] = (0, 0)
         self._recorded: Loop | None = None
         self._recorded_for: tuple[object, ...] = ()
         if state.slots <= FEW_TRIANGLES:  # most arrays are there before the rounds
@@ -158,8 +160,7 @@ class DeviceRounds:
     def _run_rounds(self, most_rounds: int, most_vertices: int) -> dict[Entry, int]:
         """Launches what there is to do; waits for the numbers that it leaves."""
         records = self._records(most_rounds, most_vertices)
-        known = self._recorded_for == self._what_is_recorded(most_rounds, most_vertices)
-        if self._recorded is None or not known:
+        if self._recorded is None or self._recorded_for != self._what_is_recorded(most_rounds, most_vertices):
             ended = self._ended_without_many(records)
             if ended is not None:
                 return ended
@@ -221,10 +222,14 @@ class DeviceRounds:
         return self._progress.number(entry, bound)
 
     def _cavities(self) -> Cavities:
-        room = self._candidate_room
-        roots = self._space.array("roots", room, np.int32)
-        count = self._number(Entry.CANDIDATES, room)
-        return prepare(self._space, roots, count, self._number(Entry.SEGMENTS, room), ROOM)
+        """The records, which stay the same as long as none of their arrays is replaced."""
+        room, space = self._candidate_room, self._space
+        if self._prepared is None or self._prepared_for != (room, space.version):
+            roots = space.array("roots", room, np.int32)
+            count = self._number(Entry.CANDIDATES, room)
+            self._prepared = prepare(space, roots, count, self._number(Entry.SEGMENTS, room), ROOM)
+            self._prepared_for = (room, space.version)
+        return self._prepared
 
     def _room(self, most_rounds: int, most_vertices: int) -> Room:
         vertices, slots, subsegments = self._state.room
