@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING, Any, BinaryIO
 import numpy as np
 
 from static_graph.degrees import Counts, degree_distribution, split_distribution
+from static_graph.doors import as_path, check_graph
 from static_graph.errors import DmrError, FileError
 from static_graph.graphs import CsrGraph
 from static_graph.io.replacing import check_target, replace_file
@@ -36,9 +37,11 @@ def plot_degrees(
 
     Raises:
         FileError: it cannot be written.
+        OptionError: it is no graph, or `mda` cannot be.
         DmrError: matplotlib is not installed.
     """
-    path = Path(path)
+    check_graph(graph, CsrGraph)
+    path = as_path(path)
     check_picture_target(path, overwrite)
     try:
         from matplotlib.backends.backend_agg import FigureCanvasAgg

@@ -16,7 +16,12 @@ __all__ = [
     "InternalError",
     "OptionError",
     "OutOfMemoryError",
+    "WrongTypeError",
 ]
+
+
+class WrongTypeError(OptionError, TypeError):
+    """Something that is of another kind than what is needed: a path for a graph, 10.5 for a number of nodes."""
 
 
 class GraphError(DmrError, ValueError):

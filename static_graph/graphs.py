@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import operator
 from dataclasses import dataclass
 from functools import cached_property
 from typing import Any
@@ -11,7 +10,9 @@ import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
 from static_graph.building import rows_of_edges
-from static_graph.errors import GraphError
+from static_graph.errors import GraphError, WrongTypeError
+from static_graph.list_checking import as_array
+from static_graph.options import whole
 
 MOST = 2**31 - 1  # nodes of a graph, and edges that offsets of 32 bits can count
 
@@ -159,7 +160,10 @@ class CsrGraph:
 
         Raises:
             GraphError: a weight that cannot be.
+            WrongTypeError: it is no graph of networkx's.
         """
+        if not hasattr(graph, "is_directed"):
+            raise WrongTypeError(f"graph must be a graph of networkx's, not {type(graph).__name__}")
         names = list(graph.nodes)
         number = {name: k for k, name in enumerate(names)}
         edges = list(graph.edges(data=weight, default=None) if weight is not None else graph.edges(data=False))
@@ -247,7 +251,7 @@ class CsrGraph:
             GraphError: there is no such node.
         """
         if self.labels is None:
-            node = operator.index(label) if not isinstance(label, str) else -1
+            node = whole("label", label) if not isinstance(label, str) else -1
             if 0 <= node < self.nodes:
                 return node
             count = f"its {self.nodes} nodes are 0 to {self.nodes - 1}" if self.nodes else "it has no nodes"
@@ -268,7 +272,7 @@ def checked_weights(values: ArrayLike, edges: int) -> NDArray[Any]:
     Raises:
         GraphError: not one an edge, or one that cannot be; it names the edge.
     """
-    given = np.asarray(values)
+    given = as_array(values, "weights")
     if given.shape != (edges,):
         raise GraphError(f"weights must have shape ({edges},), one an edge, not {given.shape}")
     if edges == 0 and given.dtype.kind not in "iuf":
@@ -300,7 +304,7 @@ def _weight_fault(weight: Any) -> str:
 
 
 def _whole(values: ArrayLike, name: str) -> Whole:
-    array = np.asarray(values)
+    array = as_array(values, name)
     if array.size == 0 and array.ndim == 1 and array.dtype.kind == "f":
         array = array.astype(np.int32)  # an empty list
     if array.ndim != 1 or array.dtype.kind not in "iu":
@@ -325,7 +329,7 @@ def _check_offsets(offsets: Whole, edges: int) -> None:
 
 
 def _checked_nodes(nodes: int) -> int:
-    nodes = operator.index(nodes)
+    nodes = whole("nodes", nodes)
     if not 0 <= nodes <= MOST:
         raise GraphError(f"a graph has 0 to {MOST} nodes, not {nodes}")
     return nodes
@@ -339,7 +343,7 @@ def _check_ends(ends: Whole, nodes: int, verb: str) -> None:
 
 
 def _checked_labels(values: ArrayLike, nodes: int) -> NDArray[Any]:
-    labels = np.asarray(values)
+    labels = as_array(values, "labels")
     if labels.shape != (nodes,):
         raise GraphError(f"labels must have shape ({nodes},), one a node, not {labels.shape}")
     if labels.dtype.kind in "iu":

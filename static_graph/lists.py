@@ -2,14 +2,13 @@
 
 from __future__ import annotations
 
-import operator
-
 import numpy as np
 from numpy.typing import NDArray
 
 from dmr.memory import Device, DeviceArray, argsort, compact, open_device, scan
 from static_graph.errors import GraphError, OptionError
 from static_graph.list_checking import MOST
+from static_graph.options import whole
 
 KINDS = ("ordered", "ordered-unbalanced", "random-balanced", "random")
 
@@ -50,7 +49,7 @@ def generate_list(
         GraphError: a size that cannot be. OptionError: another option that cannot.
         DeviceUnavailableError, OutOfMemoryError: no such device, or it is too small.
     """
-    size, lists, interval = operator.index(size), operator.index(lists), operator.index(interval)
+    size, lists, interval = whole("size", size), whole("lists", lists), whole("interval", interval)
     if kind not in KINDS:
         raise OptionError(f"kind = {kind!r}: it is one of {', '.join(KINDS)}")
     if not 0 <= size <= MOST:
@@ -77,7 +76,7 @@ def random_order(device: Device, size: int, seed: int) -> DeviceArray:
     Raises:
         OptionError: a seed that cannot be.
     """
-    seed = operator.index(seed)
+    seed = whole("seed", seed)
     if not 0 <= seed < 2**64:
         raise OptionError(f"seed must be from 0 to 2^64 - 1, not {seed}")
     keys = device.empty(size, np.uint32)

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import operator
 from typing import Any
 
 import numpy as np
@@ -11,6 +10,7 @@ from numpy.typing import NDArray
 from dmr.memory import Device, DeviceArray, flagged_indices, open_device, scan, sort_pairs, total
 from static_graph.building import bits_of, find_rows
 from static_graph.errors import DmrError, GraphError, InternalError
+from static_graph.options import whole
 from static_graph.ranking import Clock, fastest, rank_on_device
 
 MOST_EDGES = 2**30 - 1  # an edge has two arcs
@@ -28,7 +28,7 @@ def checked_edges(given: NDArray[Any], nodes: int | None) -> tuple[NDArray[np.in
     if len(given) > MOST_EDGES:
         raise GraphError(f"{len(given)} edges are more than the {MOST_EDGES} whose arcs can be numbered")
     lowest, highest = (int(given.min()), int(given.max())) if given.size else (0, 0)
-    count = min(highest + 1, MOST_NODES) if nodes is None else operator.index(nodes)
+    count = min(highest + 1, MOST_NODES) if nodes is None else whole("nodes", nodes)
     if count < 0:
         raise GraphError(f"there cannot be {count} nodes")
     if given.size and (lowest < 0 or highest >= count):
