@@ -9,7 +9,7 @@ import numpy as np
 
 from static_graph.degrees import Counts, degree_distribution, split_distribution
 from static_graph.doors import as_path, check_graph
-from static_graph.errors import DmrError, FileError
+from static_graph.errors import DmrError, TargetError
 from static_graph.graphs import CsrGraph
 from static_graph.io.replacing import check_target, replace_file
 
@@ -73,7 +73,7 @@ def plot_degrees(
 def check_picture_target(path: Path, overwrite: bool) -> None:
     """Raises FileError where a picture cannot be put under a name, before it is drawn."""
     if path.suffix.lower() != ".png":
-        raise FileError("pictures are written as .png", path)
+        raise TargetError("pictures are written as .png", path)
     check_target(path, overwrite)
 
 

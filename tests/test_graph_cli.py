@@ -81,7 +81,7 @@ def test_info_draws(graph_file, tmp_path, capsys):
     assert run(capsys, "info", graph_file, "--plot", picture, "--mda", "2")[0] == 0
     assert picture.read_bytes().startswith(b"\x89PNG")
     code, out, err = run(capsys, "info", graph_file, "--plot", picture)
-    assert (code, out) == (1, "") and "exists already" in err
+    assert (code, out) == (2, "") and "a.png exists; -f overwrites it" in err
     assert run(capsys, "info", graph_file, "--plot", picture, "-f")[0] == 0
 
 
@@ -96,7 +96,7 @@ def test_generate_rmat(tmp_path, capsys):
     assert (graph.nodes, graph.edges, int(graph.weights.max())) == (1000, 8000, 100)
     before = out.read_bytes()
     code, _, err = run(capsys, *words)
-    assert code == 1 and "exists already" in err and out.read_bytes() == before
+    assert code == 2 and "r.gr exists; -f overwrites it" in err and out.read_bytes() == before
     code, text, err = run(capsys, *words, "-f", "--quiet")
     assert (code, text, err) == (0, "", "") and out.read_bytes() == before
 
@@ -123,16 +123,17 @@ def test_generate_with_parameters_of_ones_own(tmp_path, capsys):
     [
         (["info", "none.txt"], 1, "none.txt: does not exist"),
         (["info", "bad.txt"], 1, "bad.txt:2: target 'x' is not a whole number"),
-        (["info", "bad.txt", "--plot", "a.jpg"], 1, "pictures are written as .png"),
+        (["info", "bad.txt", "--plot", "a.jpg"], 2, "pictures are written as .png"),
         (["info"], 2, "required: GRAPH"),
         (["info", "bad.txt", "--mda", "0"], 2, "'0' is not a whole number from 1"),
-        (["generate", "rmat", "10", "10", "-o", "a.xyz"], 1, "unknown suffix .xyz"),
+        (["generate", "rmat", "10", "10", "-o", "a.xyz"], 2, "unknown suffix .xyz"),
         (["generate", "rmat", "10", "10", "-o", "none/a.npz"], 1, "there is no folder none"),
         (["generate", "rmat", "10", "ten", "-o", "a.npz"], 2, "'ten' is not a whole number"),
         (["generate", "rmat", "10", "10", "-o", "a.npz", "--device", "tpu"], 2, "'tpu' is not one of auto"),
         (["generate", "rmat", "10", "10", "-o", "a.npz", "--device", "cuda:99"], 4, ""),
         (["generate", "rmat", "10", "10", "-o", "a.npz", "--noise", "3"], 2, "noise must be from 0"),
-        (["generate", "rmat", "0", "10", "-o", "a.npz"], 1, "a random graph has 1 to"),
+        (["generate", "rmat", "1e10", "10", "-o", "a.npz"], 2, "a random graph has 1 to"),
+        (["generate", "rmat", "0", "10", "-o", "a.npz"], 2, "a random graph has 1 to"),
         (["generate", "random", "10", "10", "-o", "a.npz", "--preset", "thesis"], 2, "--preset is for rmat only"),
         (["generate", "star", "10", "10", "-o", "a.npz"], 2, "invalid choice: 'star'"),
         (["generate", "rmat", "10", "10"], 2, "required: -o/--output"),

@@ -48,7 +48,7 @@ def test_files_of_every_balance(balance, graph, tmp_path, capsys):
     assert out.read_text(encoding="utf-8").splitlines() == [
         "node,distance,parent", "10,0,-1", "20,5,10", "30,1,10", "40,3,30", "50,7,40", "60,-1,-1"
     ]  # fmt: skip
-    assert main(command) == 1, "it exists"
+    assert main(command) == 2 and "out.csv exists; -f overwrites it" in capsys.readouterr().err
     array = tmp_path / "out.npy"
     assert main(["bfs", str(graph), "--source", "10", "20", "--balance", balance, "-o", str(array), *CPU]) == 0
     assert np.load(array).tolist() == [0, 0, 1, 1, 2, -1]
@@ -75,7 +75,7 @@ def test_limits_and_random_weights(graph, capsys):
         (["bfs", "GRAPH", "--source", "10", "--mda", "3"], 2, "mda is no option"),
         (["bfs", "GRAPH", "--source", "10", "--balance", "warp", "--warp-size", "3"], 2, "warp_size = 3"),
         (["sssp", "GRAPH", "--source", "10", "--delta", "0"], 2, "delta"),
-        (["bfs", "GRAPH", "--source", "10", "-o", "out.txt"], 1, "results are written as"),
+        (["bfs", "GRAPH", "--source", "10", "-o", "out.txt"], 2, "results are written as"),
         (["bfs", "missing.txt", "--source", "10"], 1, "missing.txt"),
     ],
 )

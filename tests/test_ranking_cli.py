@@ -36,7 +36,8 @@ def test_rank_writes_ranks(list_file, tmp_path, capsys):
     assert code == 0 and f"wrote {out}" in err and np.array_equal(np.load(out), ranks)
     lines = [line.split() for line in text.splitlines()]
     assert ["elements", "1,000"] in lines and ["lists", "3"] in lines and ["longest", "334"] in lines
-    assert run(capsys, "rank", list_file, "-o", out)[0] == 1
+    code, text, err = run(capsys, "rank", list_file, "-o", out)
+    assert (code, text) == (2, "") and f"{out} exists; -f overwrites it" in err
     table = tmp_path / "sums.csv"
     assert run(capsys, "rank", list_file, "-o", table, "--values", tmp_path / "values.txt", "--quiet")[0] == 0
     rows = np.loadtxt(table, delimiter=",", skiprows=1, dtype=np.int64)
@@ -100,7 +101,7 @@ def test_tree_of_edges(tmp_path, capsys):
         (["rank", "cycle.txt"], 1, "cycle.txt: element 0: is on a cycle of 2 elements"),
         (["rank", "pairs.txt"], 1, "pairs.txt: successors are one whole number for each element"),
         (["tree", "pairs.txt", "--nodes", "4"], 1, "pairs.txt: edge 1: leads from 4 to 3, but the 4 nodes are 0 to 3"),
-        (["rank", "list.txt", "-o", "a.txt"], 1, "results are written as .npy"),
+        (["rank", "list.txt", "-o", "a.txt"], 2, "results are written as .npy"),
         (["rank", "list.txt", "--packing", "64"], 2, "packing is no option of method = 'auto'"),
         (["rank", "list.txt", "--method", "fast"], 2, "invalid choice: 'fast'"),
         (["rank", "list.txt", "--splitters", "few"], 2, "'few' is not a whole number"),

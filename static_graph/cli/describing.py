@@ -10,6 +10,7 @@ import numpy as np
 
 from static_graph.cli.arguments import Arguments
 from static_graph.cli.console import Console, aligned
+from static_graph.cli.targets import checked_target
 from static_graph.degree_plots import check_picture_target, plot_degrees
 from static_graph.degrees import (
     BUCKETS,
@@ -30,7 +31,7 @@ BAR_WIDTH = 40
 def run(arguments: Arguments, console: Console) -> int:
     """Reads, measures, prints."""
     if arguments.plot is not None:
-        check_picture_target(Path(arguments.plot), arguments.force)
+        checked_target(arguments.plot, arguments.force, check_picture_target)
     graph = read(arguments.graph, threads=arguments.threads)
     found = describe(graph, arguments.mda)
     if arguments.plot is not None:

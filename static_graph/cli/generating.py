@@ -3,12 +3,12 @@
 from __future__ import annotations
 
 import time
-from pathlib import Path
 from typing import Any
 
 from static_graph.cli.arguments import Arguments
 from static_graph.cli.console import Console
-from static_graph.errors import OptionError
+from static_graph.cli.targets import checked_target
+from static_graph.errors import GraphError, OptionError
 from static_graph.generation import generate_random, generate_rmat
 from static_graph.io import check_graph_target, write
 
@@ -17,8 +17,7 @@ RMAT_ONLY = ("preset", "probabilities", "noise", "halving", "permute")
 
 def run(arguments: Arguments, console: Console) -> int:
     """Draws a graph and writes it."""
-    path = Path(arguments.output)
-    check_graph_target(path, arguments.force)
+    path = checked_target(arguments.output, arguments.force, check_graph_target)
     options: dict[str, Any] = {
         "seed": arguments.seed,
         "weights": arguments.weights,
@@ -32,7 +31,10 @@ def run(arguments: Arguments, console: Console) -> int:
         raise OptionError(f"--{next(iter(given))} is for rmat only")
     start = time.perf_counter()
     make = generate_rmat if arguments.kind == "rmat" else generate_random
-    graph = make(arguments.nodes, arguments.edges, **options, **given)
+    try:
+        graph = make(arguments.nodes, arguments.edges, **options, **given)
+    except GraphError as error:  # there is no file that could be wrong
+        raise OptionError(str(error)) from error
     seconds = time.perf_counter() - start
     write(path, graph, overwrite=arguments.force)
     console.note(f"{graph.nodes:,} nodes and {graph.edges:,} edges in {seconds:.3g} s")

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 from collections.abc import Callable
 from dataclasses import fields
-from pathlib import Path
 from typing import Any
 
 import numpy as np
@@ -12,6 +11,7 @@ from numpy.typing import NDArray
 
 from static_graph.cli.arguments import Arguments
 from static_graph.cli.console import Console, place
+from static_graph.cli.targets import checked_target
 from static_graph.errors import GraphError
 from static_graph.generation import with_random_weights
 from static_graph.graphs import CsrGraph
@@ -28,7 +28,7 @@ LONGEST_PATH = 20  # nodes of a path that are shown
 def run(arguments: Arguments, console: Console) -> int:
     """Reads, searches, writes, tells."""
     if arguments.output is not None:
-        check_columns_target(Path(arguments.output), arguments.force)
+        checked_target(arguments.output, arguments.force, check_columns_target)
     search: Callable[..., Traversal] = sssp if hasattr(arguments, "distance_limit") else bfs
     graph = read(arguments.graph, threads=arguments.threads)
     if getattr(arguments, "random_weights", None) is not None:

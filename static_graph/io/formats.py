@@ -10,7 +10,7 @@ from pathlib import Path
 from typing import BinaryIO, TypeAlias
 
 from static_graph.doors import as_path, check_graph
-from static_graph.errors import FileError, GraphError
+from static_graph.errors import FileError, GraphError, TargetError
 from static_graph.graphs import CsrGraph
 from static_graph.io.dimacs import read_dimacs, write_dimacs
 from static_graph.io.edge_lists import read_csv, read_edge_list, write_csv, write_edge_list
@@ -105,7 +105,7 @@ def write(path: PathLike, graph: CsrGraph, *, overwrite: bool = True) -> Path:
 def check_graph_target(path: Path, overwrite: bool) -> None:
     """Raises FileError where a graph cannot be put under a name, before there is one."""
     if path.suffix.lower() not in WRITERS:
-        raise FileError(f"{_unknown(path)}; graphs are written as {' '.join(WRITERS)}", path)
+        raise TargetError(f"{_unknown(path)}; graphs are written as {' '.join(WRITERS)}", path)
     check_target(path, overwrite)
 
 
