@@ -53,6 +53,7 @@ def test_info_for_people(graph_file, capsys):
         "split at MDA 2 4 nodes, 1 of them extra",
         "out-degree 0 1.333 3 10 1.556 1",
         "in-degree 1 1.333 2 20 0.2222 0",
+        "nodes by out-degree (bars: logarithmic)",
     ):
         assert line.split() in lines
 
@@ -72,7 +73,10 @@ def test_info_for_programs(graph_file, capsys):
 def test_info_of_nearly_nothing(graph, tmp_path, capsys):
     write(tmp_path / "g.npz", graph)
     for more in ([], ["--json"], ["--mda", "auto"]):
-        assert run(capsys, "info", tmp_path / "g.npz", *more)[0] == 0
+        code, out, err = run(capsys, "info", tmp_path / "g.npz", *more)
+        assert (code, err) == (0, "")
+        assert "node -1" not in out and "up to" not in out and "None" not in out
+    assert json.loads(run(capsys, "info", tmp_path / "g.npz", "--json")[1])["out_degree"]["largest"] in (None, 0)
 
 
 def test_info_draws(graph_file, tmp_path, capsys):
@@ -121,6 +125,7 @@ def test_generate_with_parameters_of_ones_own(tmp_path, capsys):
 @pytest.mark.parametrize(
     ("words", "code", "said"),
     [
+        (["info", "empty.txt"], 1, "empty.txt: is empty"),
         (["info", "none.txt"], 1, "none.txt: does not exist"),
         (["info", "bad.txt"], 1, "bad.txt:2: target 'x' is not a whole number"),
         (["info", "bad.txt", "--plot", "a.jpg"], 2, "pictures are written as .png"),
@@ -143,10 +148,11 @@ def test_generate_with_parameters_of_ones_own(tmp_path, capsys):
 def test_errors_are_one_sentence_and_a_code(words, code, said, tmp_path, monkeypatch, capsys):
     monkeypatch.chdir(tmp_path)
     Path("bad.txt").write_text("0 1\n1 x\n")
+    Path("empty.txt").touch()
     found, out, err = run(capsys, *words)
     assert (found, out) == (code, "")
     assert err.startswith("static_graph: error: ") and said in err and err.count("\n") == 1
-    assert [path.name for path in tmp_path.iterdir()] == ["bad.txt"]
+    assert sorted(path.name for path in tmp_path.iterdir()) == ["bad.txt", "empty.txt"]
 
 
 def test_warnings_are_said_unless_quiet(tmp_path, capsys):

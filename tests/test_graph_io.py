@@ -67,7 +67,7 @@ def test_a_snap_file_with_gaps_keeps_the_ids_as_labels(tmp_path):
         ("0 0 5000000000", 1, None, [(0, 0, 5000000000)]),
         ("\ufeff0 1\n", 2, None, [(0, 1, None)]),
         ("# nothing\n", 0, None, []),
-        ("", 0, None, []),
+        ("# nothing\n", 0, None, []),
     ],
 )
 def test_edge_lists(tmp_path, content, nodes, labels, edges):
@@ -246,6 +246,11 @@ MTX = "%%MatrixMarket matrix coordinate integer general\n"
         ("a.npz", b"PK\x03\x04", None, "is damaged, or no .npz file"),
         ("a.txt.gz", b"\x1f\x8bnothing", None, "is damaged"),
         ("a.txt.gz", b"", None, "is empty, which no packed file is"),
+        ("a.txt", "", None, "is empty"),
+        ("a.csv", "\n \r\n", None, "is empty"),
+        ("a.gr", "", None, "is empty"),
+        ("a.npz", "", None, "is empty"),
+        ("a.txt.gz", gzip.compress(b""), None, "is empty"),
         ("a.xyz", "", None, "unknown suffix .xyz; graphs are read from .txt"),
         ("a", "", None, "has no suffix"),
     ],

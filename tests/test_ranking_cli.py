@@ -91,6 +91,11 @@ def test_tree_of_edges(tmp_path, capsys):
     ("words", "code", "said"),
     [
         (["rank", "none.npy"], 1, "none.npy: cannot be read"),
+        (["rank", "empty.txt"], 1, "empty.txt: is empty"),
+        (["rank", "blank.txt"], 1, "blank.txt: holds no numbers"),
+        (["rank", "list.txt", "--values", "empty.txt"], 1, "empty.txt: is empty"),
+        (["tree", "nothing.npy"], 1, "nothing.npy: holds no numbers"),
+        (["tree", "hollow.npy"], 1, "hollow.npy: is empty"),
         (["rank", "list.bin"], 1, "arrays are read from .npy"),
         (["rank", "bad.txt"], 1, "bad.txt:2: 'x' is not a whole number"),
         (["rank", "three.txt"], 1, "three.txt:1: has 3 entries"),
@@ -124,8 +129,12 @@ def test_errors_are_one_sentence_and_a_code(words, code, said, tmp_path, monkeyp
         "list.txt": "1\n-1\n",
         "pairs.txt": "0 1\n4 3\n",
         "list.bin": "",
+        "empty.txt": "",
+        "blank.txt": "\n# nothing\n",
+        "hollow.npy": "",
     }.items():
         Path(name).write_text(text)
+    np.save("nothing.npy", [])
     np.save("real.npy", np.zeros(3))
     np.save("three.npy", np.zeros(3, int))
     before = sorted(tmp_path.iterdir())
@@ -138,8 +147,6 @@ def test_errors_are_one_sentence_and_a_code(words, code, said, tmp_path, monkeyp
 def test_arrays_of_text(tmp_path):
     path = tmp_path / "a.txt"
     for text, expected in (
-        ("", []),
-        ("# nothing\n", []),
         ("3\n-1\n", [3, -1]),
         ("% c\n 1,2 \r\n\r\n3\t4\n", [[1, 2], [3, 4]]),
     ):

@@ -45,13 +45,14 @@ def run(arguments: Arguments, console: Console) -> int:
     console.emit_head(str(arguments.graph))
     for line in aligned(_counts(found), left=(0, 1)):
         console.emit(line)
-    console.emit()
-    for line in aligned(_statistics(found)):
-        console.emit(line)
-    console.emit()
-    console.emit_head("  nodes by out-degree")
-    for line in _histogram(found):
-        console.emit(line)
+    if graph.edges:  # else there are no degrees to speak of
+        console.emit()
+        for line in aligned(_statistics(found)):
+            console.emit(line)
+        console.emit()
+        console.emit_head("  nodes by out-degree (bars: logarithmic)")
+        for line in _histogram(found):
+            console.emit(line)
     return 0
 
 
@@ -80,7 +81,9 @@ def describe(graph: CsrGraph, mda: int | str | None = None) -> dict[str, Any]:
 def _degrees(graph: CsrGraph, degrees: Any) -> dict[str, Any]:
     """Statistics of degrees; the node of the largest one as users call it."""
     found = asdict(degree_statistics(degrees))
-    if graph.labels is not None and graph.nodes:
+    if not graph.nodes:
+        found["largest"] = None
+    elif graph.labels is not None:
         label = graph.labels[found["largest"]]
         found["largest"] = label.item() if isinstance(label, np.generic) else str(label)
     return found
@@ -95,10 +98,11 @@ def _weights(graph: CsrGraph) -> dict[str, Any] | None:
 
 def _counts(found: dict[str, Any]) -> list[list[str]]:
     weights = found["weights"]
+    between = f", {weights['minimum']} to {weights['maximum']}" if weights and found["edges"] else ""
     rows = [
         ["nodes", f"{found['nodes']:,}" + (" (their ids have gaps)" if found["labels"] else "")],
         ["edges", f"{found['edges']:,}"],
-        ["weights", "none" if weights is None else f"{weights['dtype']}, {weights['minimum']} to {weights['maximum']}"],
+        ["weights", "none" if weights is None else weights["dtype"] + between],
         ["self loops", f"{found['self_loops']:,}"],
         ["isolated nodes", f"{found['isolated']:,}"],
         ["automatic MDA", f"{found['automatic_mda']:,}"],

@@ -26,12 +26,15 @@ def read_array(path: str | os.PathLike[str]) -> NDArray[Any]:
         (n,) whole numbers, or (m, 2) where lines have two.
 
     Raises:
-        FileError: it cannot be read; names the line that is wrong.
+        FileError: it cannot be read, and the line that is wrong is named; or it holds no numbers. (An `.npy` of shape
+            (0, 2), no edges, is fine.)
     """
     path = Path(path)
     if path.suffix.lower() not in SUFFIXES:
         raise FileError(f"arrays are read from {', '.join(SUFFIXES)}, not from {path.suffix or 'a file without'}", path)
     try:
+        if path.stat().st_size == 0:
+            raise FileError("is empty", path)
         if path.suffix.lower() == ".npy":
             found: Any = np.load(path, allow_pickle=False)
             if not isinstance(found, np.ndarray):
@@ -42,6 +45,8 @@ def read_array(path: str | os.PathLike[str]) -> NDArray[Any]:
         raise FileError(f"cannot be read: {system_reason(error)}", path) from error
     except (ValueError, EOFError) as error:
         raise FileError(f"is damaged, or not what its suffix says: {error}", path) from error
+    if found.shape == (0,):
+        raise FileError("holds no numbers", path)
     if found.dtype.kind not in "iu" or not (found.ndim == 1 or found.shape[1:] == (2,)):
         raise FileError(f"holds {found.dtype} of shape {found.shape}, not whole numbers in one or two columns", path)
     return np.asarray(found)

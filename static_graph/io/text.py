@@ -63,7 +63,7 @@ class TextFile:
     """A text in memory.
 
     Raises:
-        FileError: it cannot be read, or is no text.
+        FileError: it cannot be read, is empty, or is no text.
     """
 
     def __init__(self, path: Path, threads: int | None = None) -> None:
@@ -79,6 +79,8 @@ class TextFile:
             raise FileError(f"is damaged: it cannot be unpacked ({error})", path) from error
         except (OSError, MemoryError) as error:
             raise FileError(f"cannot be read: {system_reason(error)}", path) from error
+        if not data or data.isspace():
+            raise FileError("is empty", path)
         if data.startswith((b"\xff\xfe", b"\xfe\xff")):
             raise FileError("is UTF-16 text; save it as plain text (ASCII or UTF-8)", path, 1)
         self._start = len(_BYTE_ORDER_MARK) if data.startswith(_BYTE_ORDER_MARK) else 0
