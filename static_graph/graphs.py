@@ -258,8 +258,16 @@ class CsrGraph:
             raise GraphError(f"the graph has no node {label}: {count}")
         found = np.flatnonzero(self.labels == label)
         if len(found) == 0:
-            raise GraphError(f"the graph has no node {label}: the numbers of its {self.nodes} nodes have gaps")
+            raise GraphError(f"the graph has no node {label}: {self._called()}")
         return int(found[0])
+
+    def _called(self) -> str:
+        """What the nodes are called, where that is not 0 to n - 1."""
+        if self.labels is None or not self.nodes:
+            return "it has no nodes"
+        if self.labels.dtype.kind != "i":
+            return f"its {self.nodes} nodes are called by names, the first one {self.labels[0]}"
+        return f"the numbers of its {self.nodes} nodes have gaps, from {self.labels.min()} to {self.labels.max()}"
 
     def __repr__(self) -> str:
         kind = "no weights" if self.weights is None else f"weights of {self.weights.dtype}"

@@ -210,7 +210,18 @@ MTX = "%%MatrixMarket matrix coordinate integer general\n"
     [
         ("a.txt", "0 1\n# c\n0\n", 3, "has no target; a line should be <source> <target> [<weight>]"),
         ("a.txt", "0 1\n0 1 2\n", 2, "has 3 fields"),
-        ("a.txt", "0 1 2\n0 1\n", 2, "has no weight"),
+        (
+            "a.txt",
+            "# c\n\n0 1 2\n0 1\n",
+            4,
+            "has no weight, but line 3 has one; a line should be <source> <target> <weight>",
+        ),
+        (
+            "a.csv",
+            "s,t,w\n% c\n0,1,2\n0,1\n",
+            4,
+            "has no weight, but line 3 has one; a line should be <source>,<target>,<weight>",
+        ),
         ("a.txt", "0 x\n", 1, "target 'x' is not a whole number"),
         ("a.txt", "0 1\n\n-3 1\n", 3, "source '-3' is no node; their numbers are from 0 on"),
         ("a.txt", "0 9223372036854775808\n", 1, "is too large"),

@@ -68,7 +68,8 @@ def test_limits_and_random_weights(graph, capsys):
 @pytest.mark.parametrize(
     ("arguments", "code", "words"),
     [
-        (["bfs", "GRAPH", "--source", "11"], 1, "no node 11"),
+        (["bfs", "GRAPH", "--source", "11"], 1, "no node 11: the numbers of its 6 nodes have gaps, from 10 to 60"),
+        (["bfs", "GRAPH", "--source", "0.5"], 1, "no node 0.5"),
         (["bfs", "GRAPH", "--source", "x"], 1, "no node x"),
         (["bfs", "GRAPH"], 2, "--source"),
         (["bfs", "GRAPH", "--source", "10", "--balance", "best"], 2, "best"),
@@ -94,7 +95,20 @@ def test_weights_that_are_missing(tmp_path, capsys):
     path = tmp_path / "plain.npz"
     write(path, CsrGraph.from_edges([0], [1]))
     assert main(["sssp", str(path), "--source", "0", *CPU]) == 1
-    assert "no weights" in capsys.readouterr().err
+    said = capsys.readouterr().err
+    assert said == f"static_graph: error: {path}: has no weights: --random-weights W draws some, and bfs counts edges\n"
+    assert main(["sssp", str(path), "--source", "0", "--random-weights", "3", *CPU]) == 0
+
+
+def test_numbers_of_nodes_as_other_numbers_are_written(tmp_path, capsys):
+    path = tmp_path / "path.txt"
+    path.write_text("100 1000\n", encoding="utf-8")
+    assert main(["bfs", str(path), "--source", "1e2", "--path-to", "1_000", "--json", *CPU]) == 0
+    assert json.loads(capsys.readouterr().out)["path"] == [100, 1000]
+    write(tmp_path / "named.npz", CsrGraph([0, 0, 0], [], labels=["7", "1e2"]))
+    for name, node in (("7", "7"), ("1e2", "1e2")):
+        assert main(["bfs", str(tmp_path / "named.npz"), "--source", name, "--json", *CPU]) == 0
+        assert json.loads(capsys.readouterr().out)["source"] == [node]
 
 
 @pytest.mark.parametrize(
