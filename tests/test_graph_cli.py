@@ -11,9 +11,10 @@ from pathlib import Path
 import numpy as np
 import pytest
 
-from static_graph import CsrGraph, read, write
+from static_graph import CsrGraph, generate_list, generate_tree, lists, read, tree_generation, write
 from static_graph.cli import main
-from static_graph.cli.arguments import build_parser
+from static_graph.cli.arguments import ORDERS, SHAPES, build_parser
+from static_graph.io import read_array
 
 ROOT = Path(__file__).resolve().parent.parent
 
@@ -114,6 +115,26 @@ def test_generate_random_with_options(tmp_path, capsys):
     assert len(set(zip(graph.sources().tolist(), graph.targets.tolist(), strict=True))) == graph.edges
 
 
+def test_generate_lists_and_trees(tmp_path, capsys):
+    assert (ORDERS, SHAPES) == (lists.KINDS, tree_generation.KINDS)
+    for suffix in (".npy", ".txt", ".csv"):
+        out = tmp_path / f"list{suffix}"
+        words = ("list", 1000, "--lists", 3, "--order", "random-balanced", "--interval", 8, "--seed", 5)
+        code, text, err = run(capsys, "generate", *words, "-o", out, "--device", "cpu", "--json")
+        told = json.loads(text)
+        assert (code, told["kind"], told["elements"], told["lists"], told["seed"]) == (0, "list", 1000, 3, 5)
+        assert "1,000 elements of 3 lists in " in err
+        expected = generate_list("random-balanced", 1000, lists=3, interval=8, seed=5, device="cpu")
+        assert np.array_equal(read_array(out), expected)
+        assert json.loads(run(capsys, "rank", out, "--json")[1])["lists"] == 3
+        out = tmp_path / f"tree{suffix}"
+        assert run(capsys, "generate", "tree", 1000, "--shape", "star", "--no-shuffle", "-o", out, "--quiet")[0] == 0
+        assert json.loads(run(capsys, "tree", out, "--json")[1])["roots"] == [0]
+    out = tmp_path / "large.txt"
+    assert run(capsys, "generate", "tree", "1e5", "-o", out)[0] == 0
+    assert np.array_equal(read_array(out), generate_tree("random-binary", 100_000))
+
+
 def test_generate_with_parameters_of_ones_own(tmp_path, capsys):
     out = tmp_path / "r.npz"
     words = ("--probabilities", 0, 0, 0, 1, "--noise", 0, "--halving", "even", "--permute")
@@ -142,6 +163,19 @@ def test_generate_with_parameters_of_ones_own(tmp_path, capsys):
         (["generate", "random", "10", "10", "-o", "a.npz", "--preset", "thesis"], 2, "--preset is for rmat only"),
         (["generate", "star", "10", "10", "-o", "a.npz"], 2, "invalid choice: 'star'"),
         (["generate", "rmat", "10", "10"], 2, "required: -o/--output"),
+        (["generate", "rmat", "10", "-o", "a.npz"], 2, "a graph needs M, too"),
+        (["generate", "list", "10", "10", "-o", "a.npy"], 2, "a list has no M"),
+        (["generate", "list", "0", "-o", "a.npy"], 2, "at least 1 element"),
+        (["generate", "list", "10", "--lists", "11", "-o", "a.npy"], 2, "10 elements make 1 to 10 lists"),
+        (["generate", "list", "10", "--shape", "star", "-o", "a.npy"], 2, "--shape is for tree only"),
+        (["generate", "list", "10", "-o", "a.npz"], 2, "arrays are written as .npy"),
+        (
+            ["generate", "tree", "10", "--no-self-loops", "-o", "a.npy"],
+            2,
+            "--no-self-loops is for rmat and random only",
+        ),
+        (["generate", "tree", "10", "--device", "cuda", "-o", "a.npy"], 2, "a tree is grown on the CPU"),
+        (["generate", "tree", "0", "-o", "a.npy"], 2, "a tree has 1 to"),
         ([], 2, "required: COMMAND"),
     ],
 )

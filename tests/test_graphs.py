@@ -169,7 +169,7 @@ def test_networkx_graphs_keep_names_and_weights():
 def test_nodes_by_what_users_call_them():
     graph = CsrGraph.from_edges([0], [1], labels=[7, 3])
     assert [graph.node_of(7), graph.node_of(3)] == [0, 1]
-    with pytest.raises(GraphError, match="no node 0: the numbers of its 2 nodes have gaps, from [0-9]+ to [0-9]+"):
+    with pytest.raises(GraphError, match=r"no node 0: the numbers of its 2 nodes have gaps, from [0-9]+ to [0-9]+"):
         graph.node_of(0)
     with pytest.raises(GraphError, match="no node 2: its 2 nodes are 0 to 1"):
         CsrGraph.from_edges([0], [1]).node_of(2)

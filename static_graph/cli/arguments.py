@@ -23,6 +23,9 @@ TREE_COLUMNS = {
     "postorder": "the number when children come before their parents",
     "level": "how many edges the path from the root has",
 }
+# KINDS of static_graph/lists.py and static_graph/tree_generation.py.
+ORDERS = ("ordered", "ordered-unbalanced", "random-balanced", "random")
+SHAPES = ("random-binary", "path", "star", "caterpillar")
 SPACINGS, FINISHES = ("random", "equal"), ("one", "cpu", "wyllie")
 
 
@@ -121,7 +124,7 @@ def _add_generate(commands: Any) -> None:
         commands,
         "generate",
         "generating",
-        "Make a random graph, the same on every machine",
+        "Make a random graph, lists or a tree, the same on every machine",
         (
             ("python -m static_graph generate rmat 1e6 8e6 -o rmat.npz", "GTgraph's R-MAT"),
             (
@@ -129,18 +132,25 @@ def _add_generate(commands: Any) -> None:
                 "weights 1 to 100",
             ),
             ("python -m static_graph generate random 4e6 48e6 --seed 7 -o random.npz", "every edge equally likely"),
+            ("python -m static_graph generate list 1e6 --lists 7 -o list.npy", "for rank"),
+            ("python -m static_graph generate tree 1e6 -o parents.npy", "for tree"),
         ),
     )
     add = parser.add_argument
-    add("kind", metavar="KIND", choices=("rmat", "random"), help="rmat, or random: G(n, m) of Erdos and Renyi")
-    add("nodes", metavar="N", type=count, help="how many nodes")
-    add("edges", metavar="M", type=count, help="how many edges are drawn")
-    add_output(parser, required=True, text="where to: .npz, .txt, .csv, .mtx or .gr")
+    add("kind", metavar="KIND", choices=("rmat", "random", "list", "tree"),
+        help="rmat, random (G(n, m) of Erdos and Renyi), list (for rank) or tree (for tree)")  # fmt: skip
+    add("nodes", metavar="N", type=count, help="how many nodes; of list: elements")
+    add("edges", metavar="M", type=count, nargs="?", help="of rmat and random: how many edges are drawn")
+    add_output(
+        parser, required=True, text="where to: .npz, .txt, .csv, .mtx or .gr; of list and tree: .npy, .txt or .csv"
+    )
     add("--seed", type=count, default=0, metavar="S", help="of the random numbers (default: 0)")
+    add_device(parser)
+    graphs = parser.add_argument_group("of rmat and random")
+    add = graphs.add_argument
     add("--weights", type=positive, metavar="W", help="whole numbers from 1 to W as weights (default: none)")
     add("--no-self-loops", action="store_true", help="no edge leads where it begins")
     add("--no-duplicates", action="store_true", help="of several edges between the same nodes, keep one")
-    add_device(parser)
     rmat = parser.add_argument_group("of rmat only")
     rmat.add_argument(
         "--preset", choices=("gtgraph", "graph500", "thesis"), help="parameters by name (default: gtgraph)"
@@ -151,6 +161,13 @@ def _add_generate(commands: Any) -> None:
     rmat.add_argument("--noise", type=number, metavar="X", help="how much the probabilities vary, 0 to 2")
     rmat.add_argument("--halving", choices=("gtgraph", "even"), help="what half of a number of nodes is")
     rmat.add_argument("--permute", action="store_true", help="renumber the nodes at random")
+    add = parser.add_argument_group("of list only").add_argument
+    add("--lists", type=positive, metavar="K", help="how many lists share the elements (default: 1)")
+    add("--order", choices=ORDERS, help="how they lie in memory (default: random)")
+    add("--interval", type=positive, metavar="N", help="of the orders between (default: 32)")
+    add = parser.add_argument_group("of tree only").add_argument
+    add("--shape", choices=SHAPES, help="what it looks like (default: random-binary)")
+    add("--no-shuffle", action="store_true", help="parents have smaller numbers than their children")
 
 
 def _add_bfs(commands: Any) -> None:

@@ -1,18 +1,20 @@
-"""Reading arrays of whole numbers: successors, parents, edges, values."""
+"""Arrays of whole numbers, read and written: successors, parents, edges, values."""
 
 from __future__ import annotations
 
 import os
 from pathlib import Path
-from typing import Any
+from typing import Any, BinaryIO
 
 import numpy as np
 from numpy.typing import NDArray
 
-from static_graph.errors import FileError
+from static_graph.errors import FileError, TargetError
+from static_graph.io.replacing import check_target, replace_file
 from static_graph.io.system import system_reason
 
 SUFFIXES = (".npy", ".txt", ".csv")
+_BATCH = 1 << 16  # numbers
 
 
 def read_array(path: str | os.PathLike[str]) -> NDArray[Any]:
@@ -50,6 +52,33 @@ def read_array(path: str | os.PathLike[str]) -> NDArray[Any]:
     if found.dtype.kind not in "iu" or not (found.ndim == 1 or found.shape[1:] == (2,)):
         raise FileError(f"holds {found.dtype} of shape {found.shape}, not whole numbers in one or two columns", path)
     return np.asarray(found)
+
+
+def write_array(path: Path, numbers: NDArray[np.integer[Any]], *, overwrite: bool = True) -> Path:
+    """Writes (n,) whole numbers, so that `read_array` gives them back: `.npy`, or text with one a line.
+
+    Raises:
+        FileError: it cannot be written; nothing was changed.
+    """
+    check_array_target(path, overwrite)
+
+    def fill(file: BinaryIO) -> None:
+        if path.suffix.lower() == ".npy":
+            np.save(file, numbers, allow_pickle=False)
+            return
+        for begin in range(0, len(numbers), _BATCH):
+            file.write(("\n".join(map(str, numbers[begin : begin + _BATCH].tolist())) + "\n").encode())
+
+    replace_file(path, fill, overwrite=overwrite)
+    return path
+
+
+def check_array_target(path: Path, overwrite: bool) -> None:
+    """Raises FileError where an array cannot be put under a name, before there is one."""
+    if path.suffix.lower() not in SUFFIXES:
+        kind = path.suffix or "a file without"
+        raise TargetError(f"arrays are written as {', '.join(SUFFIXES)}, not as {kind}", path)
+    check_target(path, overwrite)
 
 
 def _parse(path: Path, text: str) -> NDArray[np.int64]:
