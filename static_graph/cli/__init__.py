@@ -1,4 +1,4 @@
-"""The command line: `python -m static_graph`.
+"""The command line: `python -m static_graph`, installed as `static_graph`.
 
 Data goes to stdout, everything else to stderr. Exit codes: 0 done, 1 invalid input, 2 usage, 4 the device is not there
 or too small, 5 an internal check failed, 130 interrupted.
