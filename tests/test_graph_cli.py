@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 import os
+import signal
 import subprocess
 import sys
 from pathlib import Path
@@ -209,6 +210,41 @@ def test_an_interrupt_is_130(graph_file, monkeypatch, capsys):
 
     monkeypatch.setattr("static_graph.cli.describing.describe", interrupted)
     assert run(capsys, "info", graph_file)[::2] == (130, "static_graph: interrupted\n")
+
+
+@pytest.mark.parametrize(("number", "code"), [(signal.SIGTERM, 143), (signal.SIGINT, 130)])
+def test_a_signal_ends_a_command_and_leaves_nothing_half_written(number, code, tmp_path):
+    program = f"""
+import os, sys, time
+from static_graph.cli import main
+from static_graph.io import formats
+def write_half(file, graph):
+    file.write(b"half")
+    os.kill(os.getpid(), {int(number)})
+    time.sleep(60)
+formats.WRITERS[".txt"] = write_half
+sys.argv[1:] = ["generate", "random", "10", "20", "-o", "out.txt"]
+sys.exit(main())
+"""
+    environment = {**os.environ, "PYTHONPATH": str(ROOT)}
+    command = [sys.executable, "-c", program]
+    done = subprocess.run(command, cwd=tmp_path, capture_output=True, text=True, env=environment, timeout=60)
+    said = "terminated" if number == signal.SIGTERM else "interrupted"
+    assert (done.returncode, done.stdout, done.stderr) == (code, "", f"static_graph: {said}\n")
+    assert list(tmp_path.iterdir()) == []
+
+
+@pytest.mark.parametrize(
+    ("redirected", "code"), [("info g.txt >&-", 0), ("info g.txt 2>&-", 0), ("info none.txt >&- 2>&-", 1)]
+)
+def test_a_closed_stream_is_no_error(redirected, code, graph_file):
+    command = f"{sys.executable} -m static_graph {redirected}"
+    environment = {**os.environ, "PYTHONPATH": str(ROOT)}
+    done = subprocess.run(
+        ["bash", "-c", command], cwd=graph_file.parent, capture_output=True, text=True, env=environment, timeout=60
+    )
+    assert (done.returncode, done.stderr) == (code, "")
+    assert done.stdout.startswith("g.txt\n") == (redirected == "info g.txt 2>&-")
 
 
 def test_help_begins_with_examples():
