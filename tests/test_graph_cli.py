@@ -178,6 +178,13 @@ def test_generate_with_parameters_of_ones_own(tmp_path, capsys):
         (["generate", "tree", "10", "--device", "cuda", "-o", "a.npy"], 2, "a tree is grown on the CPU"),
         (["generate", "tree", "0", "-o", "a.npy"], 2, "a tree has 1 to"),
         ([], 2, "required: COMMAND"),
+        (["info", ""], 2, "argument GRAPH: the name of the file is empty (see"),
+        (["info", "bad.txt", "--plot", ""], 2, "argument --plot: the name of the file is empty"),
+        (["generate", "rmat", "10", "10", "-o", ""], 2, "argument -o/--output: the name of the file is empty"),
+        (["bfs", "", "--source", "0"], 2, "argument GRAPH: the name of the file is empty"),
+        (["rank", ""], 2, "argument LIST: the name of the file is empty"),
+        (["rank", "list.txt", "--values", ""], 2, "argument --values: the name of the file is empty"),
+        (["tree", " "], 2, "argument FOREST: the name of the file is empty"),
     ],
 )
 def test_errors_are_one_sentence_and_a_code(words, code, said, tmp_path, monkeypatch, capsys):

@@ -95,7 +95,7 @@ def add_device(parser: Parser) -> None:
 
 def add_output(parser: Parser, *, required: bool, text: str) -> None:
     """The options that say where a file goes."""
-    parser.add_argument("-o", "--output", metavar="OUT", required=required, help=text)
+    parser.add_argument("-o", "--output", metavar="OUT", type=filled, required=required, help=text)
     parser.add_argument("-f", "--force", action="store_true", help="overwrite files that exist")
 
 
@@ -112,8 +112,8 @@ def _add_info(commands: Any) -> None:
         ),
     )
     add = parser.add_argument
-    add("graph", metavar="GRAPH", help="a graph: .txt, .csv, .mtx, .gr (also with .gz), .npz")
-    add("--plot", metavar="PNG", help="draw how many nodes have each out-degree")
+    add("graph", metavar="GRAPH", type=filled, help="a graph: .txt, .csv, .mtx, .gr (also with .gz), .npz")
+    add("--plot", metavar="PNG", type=filled, help="draw how many nodes have each out-degree")
     add("--mda", type=mda, metavar="N|auto", help="the maximum degree allowed: what splitting nodes at it would give")
     add("-f", "--force", action="store_true", help="overwrite PNG if it exists")
     add("--threads", type=positive, metavar="N", help="CPU threads (default: all cores)")
@@ -213,7 +213,7 @@ def _add_sssp(commands: Any) -> None:
 def _add_traversal(parser: Parser) -> None:
     """What both traversals are asked."""
     add = parser.add_argument
-    add("graph", metavar="GRAPH", help="a graph: .txt, .csv, .mtx, .gr (also with .gz), .npz")
+    add("graph", metavar="GRAPH", type=filled, help="a graph: .txt, .csv, .mtx, .gr (also with .gz), .npz")
     add("--source", nargs="+", required=True, metavar="NODE", help="where paths begin, as the file calls it")
     add("--balance", choices=BALANCES, default="auto", metavar="B", help=f"{', '.join(BALANCES)} (default: auto)")
     add("--parents", action="store_true", help="find the tree of shortest paths, too")
@@ -248,8 +248,18 @@ def _add_rank(commands: Any) -> None:
         ),
     )
     add = parser.add_argument
-    add("list", metavar="LIST", help="the element after each one, -1 at the end of a list: .npy, .txt, .csv")
-    add("--values", metavar="FILE", help="whole numbers, one an element: find their sums along the lists, too")
+    add(
+        "list",
+        metavar="LIST",
+        type=filled,
+        help="the element after each one, -1 at the end of a list: .npy, .txt, .csv",
+    )
+    add(
+        "--values",
+        metavar="FILE",
+        type=filled,
+        help="whole numbers, one an element: find their sums along the lists, too",
+    )
     add("--method", choices=METHODS, default="auto", metavar="M", help=f"{', '.join(METHODS)} (default: auto)")
     add_output(parser, required=False, text="where results go: .npy (ranks), .csv or .npz (all columns)")
     add_device(parser)
@@ -278,7 +288,12 @@ def _add_tree(commands: Any) -> None:
         ),
     )
     add = parser.add_argument
-    add("forest", metavar="FOREST", help="a parent for each node, -1 at roots; or two columns, edges: .npy, .txt, .csv")
+    add(
+        "forest",
+        metavar="FOREST",
+        type=filled,
+        help="a parent for each node, -1 at roots; or two columns, edges: .npy, .txt, .csv",
+    )
     add("--root", type=count, nargs="+", metavar="NODE", help="nodes to be roots, one a tree")
     add("--nodes", type=count, metavar="N", help="of edges: how many nodes there are")
     add("--lca", type=count, nargs=2, metavar="NODE", help="show the lowest common ancestor of two nodes")
@@ -287,6 +302,13 @@ def _add_tree(commands: Any) -> None:
     columns = parser.add_argument_group("columns of OUT (default: all)")
     for option, text in TREE_COLUMNS.items():
         columns.add_argument(f"--{option}", action="store_true", help=text)
+
+
+def filled(text: str) -> str:
+    """The name of a file, which may be any but the empty one: that is a shell's variable that was never set."""
+    if not text.strip():
+        raise argparse.ArgumentTypeError("the name of the file is empty")
+    return text
 
 
 def splitters(text: str) -> int | str:

@@ -144,7 +144,7 @@ def _open_missing() -> None:
     """Puts a stream that goes nowhere where there is none: who starts a daemon may close its stdout and stderr."""
     for name in ("stdout", "stderr"):
         if getattr(sys, name) is None:
-            setattr(sys, name, Path(os.devnull).open("w", encoding="utf-8"))
+            setattr(sys, name, Path(os.devnull).open("w", encoding="utf-8"))  # noqa: SIM115
 
 
 def _silence(stream: TextIO) -> None:
