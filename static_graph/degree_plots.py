@@ -12,6 +12,7 @@ from static_graph.doors import as_path, check_graph
 from static_graph.errors import DmrError, TargetError
 from static_graph.graphs import CsrGraph
 from static_graph.io.replacing import check_target, replace_file
+from static_graph.wording import counted
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes
@@ -53,7 +54,7 @@ def plot_degrees(
     if mda is not None:
         after = split_distribution(distribution, mda)
         extra = int(after.sum() - distribution.sum())
-        panels.append((f"after splitting, MDA {mda}: {extra:,} extra nodes", after))
+        panels.append((f"after splitting, MDA {mda}: {counted(extra, 'extra node', ',')}", after))
     figure = Figure(figsize=(PANEL[0] * len(panels), PANEL[1]), layout="constrained")
     axes: Any = figure.subplots(1, len(panels), squeeze=False, sharex=True, sharey=True)
     for place, (head, counts) in zip(axes[0], panels, strict=True):

@@ -13,6 +13,7 @@ from static_graph.doors import check_graph
 from static_graph.errors import GraphError, OptionError
 from static_graph.graphs import MOST, CsrGraph
 from static_graph.options import real, whole
+from static_graph.wording import counted
 
 
 @dataclass(frozen=True)
@@ -115,7 +116,9 @@ def generate_rmat(
     )
     failed = int(failures.download()[0])
     if failed:
-        raise OptionError(f"{failed} edges came out as self loops 1,000 times: with these probabilities, allow them")
+        raise OptionError(
+            f"{counted(failed, 'edge')} came out as self loops 1,000 times: with these probabilities, allow them"
+        )
     if permute:
         draft.permute()
     return draft.graph(duplicates)

@@ -9,6 +9,7 @@ from dmr.memory import Device, DeviceArray, argsort, compact, open_device, scan
 from static_graph.errors import GraphError, OptionError
 from static_graph.list_checking import MOST
 from static_graph.options import whole
+from static_graph.wording import counted
 
 KINDS = ("ordered", "ordered-unbalanced", "random-balanced", "random")
 
@@ -55,7 +56,8 @@ def generate_list(
     if not 0 <= size <= MOST:
         raise GraphError(f"there are 0 to {MOST} elements, not {size}")
     if not min(size, 1) <= lists <= max(size, 1):
-        raise OptionError(f"lists = {lists}: {size} elements make 1 to {max(size, 1)} lists")
+        most = "1 list" if size <= 1 else f"1 to {size} lists"
+        raise OptionError(f"lists = {lists}: {counted(size, 'element')} can make {most}")
     if interval < 1:
         raise OptionError(f"interval = {interval}: it must be at least 1")
     if size == 0:

@@ -12,6 +12,7 @@ from static_graph.building import bits_of, find_rows
 from static_graph.errors import DmrError, GraphError, InternalError
 from static_graph.options import whole
 from static_graph.ranking import Clock, fastest, rank_on_device
+from static_graph.wording import numbered
 
 MOST_EDGES = 2**30 - 1  # an edge has two arcs
 MOST_NODES = 2**30 - 1  # so has a node of a tour
@@ -35,7 +36,7 @@ def checked_edges(given: NDArray[Any], nodes: int | None) -> tuple[NDArray[np.in
         edge = int(np.argmax(((given < 0) | (given >= count)).any(axis=1)))
         there = f"nodes are numbered from 0 to {MOST_NODES - 1}"
         if nodes is not None:
-            there = f"the {count} nodes are 0 to {count - 1}"
+            there = numbered(count, "node")
         raise GraphError(f"leads from {given[edge, 0]} to {given[edge, 1]}, but {there}", "edge", edge)
     return np.ascontiguousarray(given, np.int32), count
 

@@ -16,6 +16,7 @@ from static_graph.options import SchemeOptions, real, whole
 from static_graph.parents import find_parents
 from static_graph.results import Traversal
 from static_graph.schemes.outcome import Outcome
+from static_graph.wording import numbered
 
 Sources = int | Sequence[int]
 
@@ -244,8 +245,7 @@ def checked_sources(source: Sources, nodes: int) -> list[int]:
         raise GraphError("at least one source is needed")
     for node in given:
         if not 0 <= node < nodes:
-            there = f"the {nodes} nodes are 0 to {nodes - 1}" if nodes else "there are no nodes"
-            raise GraphError(f"no path can begin at node {node}: {there}")
+            raise GraphError(f"no path can begin at node {node}: {numbered(nodes, 'node')}")
     return given
 
 

@@ -4,8 +4,10 @@ from __future__ import annotations
 
 
 def counted(number: int, noun: str, form: str = "") -> str:
-    """How many there are: "1 node", "3 nodes"; `form` is how the number is written."""
-    return f"{number:{form}} {noun}{'' if number == 1 else 's'}"
+    """How many there are: "1 node", "3 nodes", "2 entries"; `form` is how the number is written."""
+    if number == 1:
+        return f"1 {noun}"
+    return f"{number:{form}} {noun[:-1]}ies" if noun.endswith("y") else f"{number:{form}} {noun}s"
 
 
 def numbered(number: int, noun: str) -> str:

@@ -167,7 +167,7 @@ def test_generate_with_parameters_of_ones_own(tmp_path, capsys):
         (["generate", "rmat", "10", "-o", "a.npz"], 2, "a graph needs M, too"),
         (["generate", "list", "10", "10", "-o", "a.npy"], 2, "a list has no M"),
         (["generate", "list", "0", "-o", "a.npy"], 2, "at least 1 element"),
-        (["generate", "list", "10", "--lists", "11", "-o", "a.npy"], 2, "10 elements make 1 to 10 lists"),
+        (["generate", "list", "10", "--lists", "11", "-o", "a.npy"], 2, "10 elements can make 1 to 10 lists"),
         (["generate", "list", "10", "--shape", "star", "-o", "a.npy"], 2, "--shape is for tree only"),
         (["generate", "list", "10", "-o", "a.npz"], 2, "arrays are written as .npy"),
         (

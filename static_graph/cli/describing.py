@@ -24,6 +24,7 @@ from static_graph.degrees import (
 )
 from static_graph.graphs import CsrGraph
 from static_graph.io import read
+from static_graph.wording import counted
 
 BAR_WIDTH = 40
 
@@ -110,7 +111,10 @@ def _counts(found: dict[str, Any]) -> list[list[str]]:
     if "split" in found:
         split = found["split"]
         rows.append(
-            [f"split at MDA {split['mda']:,}", f"{split['nodes']:,} nodes, {split['extra_nodes']:,} of them extra"]
+            [
+                f"split at MDA {split['mda']:,}",
+                f"{counted(split['nodes'], 'node', ',')}, {split['extra_nodes']:,} of them extra",
+            ]
         )
     return rows
 

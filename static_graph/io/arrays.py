@@ -12,6 +12,7 @@ from numpy.typing import NDArray
 from static_graph.errors import FileError, TargetError
 from static_graph.io.replacing import check_target, replace_file
 from static_graph.io.system import system_reason
+from static_graph.wording import counted
 
 SUFFIXES = (".npy", ".txt", ".csv")
 _BATCH = 1 << 16  # numbers
@@ -89,7 +90,7 @@ def _parse(path: Path, text: str) -> NDArray[np.int64]:
     except (ValueError, OverflowError):
         numbers = np.empty(0, np.int64)
     if columns not in (1, 2) or len(numbers) != columns * len(lines) or any(len(x.split()) != columns for x in lines):
-        raise _first_bad_line(path, text, columns if columns in (1, 2) else 1)
+        raise _first_bad_line(path, text, columns)
     return numbers if columns == 1 else numbers.reshape(-1, 2)
 
 
@@ -98,8 +99,11 @@ def _first_bad_line(path: Path, text: str, columns: int) -> FileError:
         words = line.replace(",", " ").split()
         if not words or words[0][0] in "#%":
             continue
+        if columns not in (1, 2):
+            return FileError(f"has {len(words)} entries; a line should have one number, or two", path, number)
         if len(words) != columns:
-            return FileError(f"has {len(words)} entries; it should have {columns}, as the lines before", path, number)
+            has = counted(len(words), "entry")
+            return FileError(f"has {has}; it should have {columns}, as the lines before", path, number)
         for word in words:
             try:
                 np.int64(int(word))
