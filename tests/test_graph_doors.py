@@ -73,6 +73,12 @@ def test_what_cannot_be_an_array_or_a_tuple_is_said(call, said):
         call()
 
 
+def test_what_has_no_weights_is_told_where_they_come_from():
+    said = r"give it some \(with_random_weights draws them\), or search by bfs"
+    with pytest.raises(sg.GraphError, match=said):
+        sg.sssp(sg.CsrGraph.from_edges([0], [1]), 0, **CPU)
+
+
 def test_degrees_may_be_a_list():
     assert sg.degree_statistics([3, 0, 3]).maximum == 3
     assert sg.degree_distribution([]).tolist() == []
