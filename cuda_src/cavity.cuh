@@ -148,8 +148,8 @@ template <Care care> class Growth {
             return OVERFLOWED;
         Point u = points_[from_];
         while (pending_ > 0) {
-            const Waiting top = waiting(pending_--);
-            int32 to = top.to, beyond = top.beyond;
+            const RimEdge top = waiting(pending_--);
+            int32 to = top.vertex, beyond = top.beyond;
             Point v = points_[to];
             // Walks on into the triangle beyond as long as p is in its circumcircle. Of its two other edges the first,
             // which starts at u as well, is next, and the second waits.
@@ -188,12 +188,6 @@ template <Care care> class Growth {
     METHOD Extent &extent() { return extent_; }
 
   private:
-    // An edge that is still to be looked across.
-    struct Waiting {
-        int32 to;     // where it stops
-        int32 beyond; // as of a rim edge
-    };
-
     METHOD void add_member(int32 t) {
         if (extent_.members >= cavity_.room)
             overflow_ = true;
@@ -201,18 +195,15 @@ template <Care care> class Growth {
             cavity_.member(extent_.members++) = t;
     }
 
-    // The k-th entry of the stack, from 1 on.
-    METHOD Waiting waiting(int k) const {
-        const RimEdge entry = cavity_.edge(cavity_.room - k);
-        return {entry.vertex, entry.beyond};
-    }
+    // The k-th entry of the stack, from 1 on: its vertex is where the edge stops.
+    METHOD RimEdge &waiting(int k) const { return cavity_.edge(cavity_.room - k); }
 
     // Room is left for the edge that is being looked across, and for the entry that marks the end.
     METHOD void push(int32 to, int32 beyond) {
         if (extent_.edges + pending_ + 3 > cavity_.room)
             overflow_ = true;
         else
-            cavity_.edge(cavity_.room - ++pending_) = {to, beyond};
+            waiting(++pending_) = {to, beyond};
         if (beyond >= 0)
             prefetch(&triangles_[beyond]);
     }

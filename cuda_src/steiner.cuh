@@ -34,7 +34,6 @@ struct Frame {
     Point p;
     float64 dx, dy, scale;
 
-    METHOD Frame() {}
     METHOD Frame(Point p, Point q) : p(p), dx(q.x - p.x), dy(q.y - p.y), scale(1.0 / squared_length()) {}
 
     METHOD float64 squared_length() const { return dx * dx + dy * dy; } // of pq
