@@ -16,7 +16,6 @@ from dmr.io.npz import read_npz, write_npz
 from dmr.io.system import system_reason
 from dmr.io.through_meshio import (
     find_format,
-    known_suffixes,
     read_array_through_meshio,
     read_through_meshio,
     write_through_meshio,
@@ -30,6 +29,9 @@ from dmr.io.triangle_reading import (
 )
 from dmr.io.triangle_writing import write_mesh, write_part
 from dmr.meshes import Mesh, Pslg
+
+# The best known of the formats that are read and written through meshio.
+COMMON = (".vtu", ".vtk", ".msh", ".xdmf", ".stl", ".obj", ".off", ".ply")
 
 PathLike = str | os.PathLike[str]
 
@@ -67,7 +69,7 @@ def read(path: PathLike, *, companions: Collection[str] | None = None, threads: 
         raise FileError(f"a {suffix} file alone makes no mesh: read the .ele of the same name", path)
     form = find_format(suffix)
     if form is None:
-        raise _unknown(path, ".geojson")
+        raise FileError(unknown_suffix(path, *SUFFIXES, ".npz", ".geojson"), path)
     return read_through_meshio(path, form)
 
 
@@ -163,7 +165,7 @@ def _write(
     suffix = path.suffix.lower()
     form = None if suffix in (".npz", *SUFFIXES) else find_format(suffix)
     if form is None and suffix not in (".npz", *SUFFIXES):
-        raise _unknown(path)
+        raise FileError(unknown_suffix(path, *SUFFIXES, ".npz"), path)
     extras.check(path)
     if suffix == ".npz":
         return write_npz(path, item, overwrite=overwrite)
@@ -192,7 +194,8 @@ def _existing(path: PathLike) -> Path:
         if path.is_dir():
             raise FileError("is a folder, not a file", path)
         if not path.exists():
-            raise FileError(f"does not exist{_suggestion(path)}", path)
+            stream = "; standard input is not read: name a file" if str(path) == "-" else ""
+            raise FileError(f"does not exist{_suggestion(path)}{stream}", path)
     except (OSError, ValueError) as error:
         raise FileError(f"cannot be read: {system_reason(error)}", path) from error
     return path
@@ -204,7 +207,7 @@ def _suggestion(path: Path) -> str:
     return f"; did you mean {near[0]}?" if near else ""
 
 
-def _unknown(path: Path, *more: str) -> FileError:
-    suffixes = " ".join([*SUFFIXES, ".npz", *more, *known_suffixes()])
+def unknown_suffix(path: Path, *ours: str) -> str:
+    """Why nothing is known of a name's suffix; `ours` are those that would do, and that meshio has no part in."""
     what = f"unknown suffix {path.suffix}" if path.suffix else "the name has no suffix that says what it is"
-    return FileError(f"{what}{_suggestion(path)}; known are {suffixes}", path)
+    return f"{what}{_suggestion(path)}; known are {' '.join((*ours, *COMMON))} and others, see docs/formats.md"
