@@ -8,6 +8,7 @@ import numpy as np
 
 from dmr.edges import edge_places, find_edges
 from dmr.errors import InvalidMeshError
+from dmr.kinds import check_kind
 from dmr.meshes import Float, Int, Mesh
 
 
@@ -72,7 +73,9 @@ def second_order(mesh: Mesh) -> SecondOrder:
 
     Raises:
         InvalidMeshError: more points than 32-bit indices can name.
+        KindError: `mesh` is no Mesh.
     """
+    check_kind(mesh, Mesh)
     edges, edge_markers = find_edges(mesh)
     count = len(mesh.vertices)
     if count + len(edges) > 2**31 - 1:

@@ -16,6 +16,7 @@ from typing import Any
 
 import numpy as np
 
+from dmr.kinds import check_kind
 from dmr.memory.host.device import HostArray, HostDevice
 from dmr.meshes import Float, Int, Mesh
 
@@ -97,7 +98,11 @@ def measure(mesh: Mesh, *, bound: float | None = None) -> Quality:
     Args:
         mesh: any mesh; flat and clockwise triangles are measured like the others.
         bound: degrees; how many triangles have an angle below it is counted.
+
+    Raises:
+        KindError: `mesh` is no Mesh.
     """
+    check_kind(mesh, Mesh)
     m = len(mesh.triangles)
     smallest, largest, areas, radius_edge, aspect = (np.empty(m) for _ in range(5))
 

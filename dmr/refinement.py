@@ -29,6 +29,7 @@ from dataclasses import replace
 import numpy as np
 
 from dmr.errors import InternalError, InvalidMeshError
+from dmr.kinds import check_kind
 from dmr.memory import Device, flagged_indices, open_device
 from dmr.meshes import Mesh, Pslg
 from dmr.options import CHILD_LAUNCHES, PROMISED_ANGLE, PROMISED_CONFORMING_ANGLE, RefineOptions
@@ -124,11 +125,13 @@ def refine(
 
     Raises:
         OptionError: an option that cannot be used, at all or on this device.
+        KindError: `mesh` is neither a Mesh nor a Pslg.
         InvalidMeshError: no valid triangulation (or, with `strict`, not a Delaunay one), or a graph that bounds no
             domain.
         DeviceUnavailableError: the device that was asked for is not there.
         OutOfMemoryError: the device has too little memory; the input is untouched.
     """
+    check_kind(mesh, Mesh, Pslg)
     options = RefineOptions(
         min_angle=min_angle,
         max_area=max_area,

@@ -19,6 +19,7 @@ from numpy.typing import ArrayLike, NDArray
 
 from dmr.background import Background, ranges
 from dmr.errors import OptionError
+from dmr.kinds import check_kind
 from dmr.meshes import Float, Mesh
 from dmr.quality import unique_edges
 
@@ -43,8 +44,7 @@ class SizeField:
     """
 
     def __init__(self, mesh: Mesh, values: ArrayLike, *, on: str | None = None) -> None:
-        if not isinstance(mesh, Mesh):
-            raise OptionError(f"a size field needs a Mesh as its background, not {type(mesh).__name__}")
+        check_kind(mesh, Mesh, name="the background of a size field")
         if not len(mesh.triangles):
             raise OptionError("a size field needs a background with triangles, and this mesh has none")
         sizes = _numbers(values, "sizes")

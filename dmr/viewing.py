@@ -20,6 +20,7 @@ from numpy.typing import NDArray
 
 from dmr.colours import COLORS, INK, ColourScale, draw_legend
 from dmr.errors import DmrError, FileError, OptionError
+from dmr.kinds import check_kind
 from dmr.meshes import Float, Int, Mesh, Pslg
 from dmr.quality import bounding_box, unique_edges
 
@@ -67,7 +68,11 @@ def view(
         OptionError: an unknown colour or image format, or a window where there is no display.
         DmrError: pyvista is not installed, or there is nothing to draw.
         FileError: the image cannot be written.
+        KindError: what is to be shown is neither a Mesh nor a Pslg.
     """
+    check_kind(mesh, Mesh, Pslg)
+    if compare is not None:
+        check_kind(compare, Mesh, Pslg, name="compare")
     meshes = [mesh] if compare is None else [mesh, compare]
     if color is not None and color not in COLORS:
         raise OptionError(f"color must be one of {', '.join(COLORS)}, not {color!r}")

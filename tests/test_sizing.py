@@ -308,7 +308,7 @@ def test_sizes_that_are_none(wrong):
 
 def test_other_things_that_are_refused():
     mesh = two_triangles()
-    with pytest.raises(OptionError, match="needs a Mesh as its background, not Pslg"):
+    with pytest.raises(OptionError, match="background of a size field must be a Mesh, not a Pslg"):
         SizeField(dmr.Pslg(mesh.vertices, [[0, 1]]), np.ones(4))
     with pytest.raises(OptionError, match="this mesh has none"):
         SizeField(dmr.Mesh(mesh.vertices, np.empty((0, 3), int)), np.ones(4))

@@ -28,6 +28,7 @@ from dmr.io.triangle_reading import (
     read_pslg,
 )
 from dmr.io.triangle_writing import write_mesh, write_part
+from dmr.kinds import check_kind, file_path
 from dmr.meshes import Mesh, Pslg
 
 # The best known of the formats that are read and written through meshio.
@@ -138,13 +139,15 @@ def write(
 
     Raises:
         FileError: the file that cannot be written, and why.
+        KindError: `item` is neither a Mesh nor a Pslg, or `path` no name.
         InvalidMeshError: neighbours or the dual are asked for, and an edge has two triangles on one side; the dual is,
             and a triangle is flat or clockwise; order 2 is, and a segment is no edge of a triangle (not for `.ele`).
         OptionError: another base or order; something is asked for that the format does not hold.
     """
     if base not in (0, 1):
         raise OptionError(f"base must be 0 or 1, not {base}")
-    path = Path(path)
+    path = file_path(path)
+    check_kind(item, Mesh, Pslg, name="item")
     extras = Extras(
         order=order,
         neighbours=neighbours,
@@ -189,7 +192,7 @@ def read_edges(path: PathLike, *, threads: int | None = None) -> tuple[NDArray[n
 
 
 def _existing(path: PathLike) -> Path:
-    path = Path(path)
+    path = file_path(path)
     try:
         if path.is_dir():
             raise FileError("is a folder, not a file", path)
