@@ -112,7 +112,8 @@ def refine(
         on_conflict, convex_hull, mesher: see `triangulate`; for a planar straight-line graph only.
         device: "auto" (a GPU where one works, else the CPU; the CPU for a mesh of up to 1,024 triangles, or a graph of
             half as many vertices, of which nothing but angles up to 30 degrees is asked), "cpu", "cuda" or "cuda:N".
-        threads: CPU threads; by default every core, and one for such a mesh on "auto".
+        threads: CPU threads, 1 to 1,024 (or the number of cores, where that is more); by default every core, and one
+            for such a mesh on "auto".
         progress: called after each round with (round, bad triangles left, triangles), in the first of the runs where
             a tiny mesh gets several; False from it stops the run, with a valid mesh. The host drives the rounds then,
             which takes longer.

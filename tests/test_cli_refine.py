@@ -159,6 +159,13 @@ def test_an_empty_name_is_refused(folder, capsys, name, arguments):
     assert f"argument {name}: the name of the file is empty" in fails(capsys, 2, *arguments)
 
 
+@pytest.mark.parametrize("options", [(), ("--device", "cpu"), ("-o", "out.npz")])
+def test_a_senseless_number_of_threads_is_refused_before_anything_is_read(folder, capsys, monkeypatch, options):
+    monkeypatch.setattr("dmr.io.read", lambda *_, **__: pytest.fail("the input was read"))
+    said = fails(capsys, 2, "refine", "input.ele", "--threads", "100000", *options)
+    assert said.startswith("threads must be ") and "not 100,000" in said
+
+
 def test_a_folder_is_no_input(folder, capsys):
     assert fails(capsys, 1, "refine", ".") == ".: is a folder, not a file"
 

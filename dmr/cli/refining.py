@@ -40,10 +40,12 @@ def run(arguments: Arguments, console: Console) -> int:
 
     from dmr import io
     from dmr.memory import open_device
+    from dmr.memory.threads import thread_count
     from dmr.refinement import choose_device, refine
 
     asked = {"size": arguments.size is not None, "profile": arguments.profile}
     chosen.check_loop(**asked)
+    thread_count(arguments.threads)
     if arguments.device != "auto" or chosen.balance in CHILD_LAUNCHES:
         # Nor is anything read for a device that is not there, or cannot do what is asked.
         opened = open_device(arguments.device, arguments.threads)

@@ -29,6 +29,7 @@ from dmr.io.triangle_reading import (
 )
 from dmr.io.triangle_writing import write_mesh, write_part
 from dmr.kinds import check_kind, file_path
+from dmr.memory.threads import thread_count
 from dmr.meshes import Mesh, Pslg
 
 # The best known of the formats that are read and written through meshio.
@@ -46,13 +47,15 @@ def read(path: PathLike, *, companions: Collection[str] | None = None, threads: 
             take regions and markers from it), or a format of meshio's: `.vtu .vtk .msh .stl .obj .off .ply ...`.
         companions: which of `.poly` and `.area` are read with an `.ele`, and have to be there; None takes those that
             are. For a `.node` also whether its `.ele` is; without it there is a Pslg of the vertices alone.
-        threads: for parsing text; None takes all cores. The result does not depend on it.
+        threads: for parsing text, 1 to 1,024; None takes all cores. The result does not depend on it.
 
     Raises:
         FileError: the file, the line where there is one, and what is wrong.
+        OptionError: a number of threads out of range.
         DeviceUnavailableError: the native library is missing.
     """
     path = _existing(path)
+    thread_count(threads)  # also where nothing is parsed in parallel
     suffix = path.suffix.lower()
     if suffix == ".node" and companions is not None and ".ele" not in companions:
         return read_points(path, threads)
@@ -132,7 +135,7 @@ def write(
             `.v.edge` file.
         markers: False leaves the markers out of Triangle's files.
         leave_out: suffixes among `.node .ele .poly .area`: those files are not written, and stay as they are.
-        threads: for making text; None takes all cores. The bytes do not depend on it.
+        threads: for making text, 1 to 1,024; None takes all cores. The bytes do not depend on it.
 
     Returns:
         The files written.
@@ -146,6 +149,7 @@ def write(
     """
     if base not in (0, 1):
         raise OptionError(f"base must be 0 or 1, not {base}")
+    thread_count(threads)
     path = file_path(path)
     check_kind(item, Mesh, Pslg, name="item")
     extras = Extras(
