@@ -37,6 +37,7 @@ from dmr.pipeline.admission import admit
 from dmr.pipeline.balancing import BALANCES
 from dmr.pipeline.checking import QualityCheck
 from dmr.pipeline.clock import Clock
+from dmr.pipeline.demand import check_demand
 from dmr.pipeline.flips import make_delaunay
 from dmr.pipeline.handover import Handover
 from dmr.pipeline.host_rounds import HostRounds
@@ -125,7 +126,8 @@ def refine(
         The mesh and what happened.
 
     Raises:
-        OptionError: an option that cannot be used, at all or on this device.
+        OptionError: an option that cannot be used, at all or on this device; bounds on areas that need more triangles
+            than a mesh can have (and no `max_steiner`, which would end the run).
         KindError: `mesh` is neither a Mesh nor a Pslg.
         InvalidMeshError: no valid triangulation (or, with `strict`, not a Delaunay one), or a graph that bounds no
             domain.
@@ -153,6 +155,8 @@ def refine(
         mesh, notes = triangulate_noting(mesh, on_conflict=on_conflict, convex_hull=convex_hull, mesher=mesher)
         opened = choose_device(mesh, options, size, device, threads)  # crossings may have made many triangles of it
     seconds = time.perf_counter() - started
+    if max_steiner is None:  # else the run ends there
+        check_demand(mesh, options.max_area)
     result = Run(mesh, options, opened, size, profile=profile).result(progress)
     if len(mesh.triangles) <= TINY_MESH and options.marking == "deterministic" and options.min_angle > 0:
 

@@ -166,6 +166,10 @@ def test_a_senseless_number_of_threads_is_refused_before_anything_is_read(folder
     assert said.startswith("threads must be ") and "not 100,000" in said
 
 
+def test_an_impossible_area_is_refused(folder, capsys):
+    assert "536,870,911 at most" in fails(capsys, 2, "refine", "input.ele", "-a", "1e-30")
+
+
 def test_a_folder_is_no_input(folder, capsys):
     assert fails(capsys, 1, "refine", ".") == ".: is a folder, not a file"
 
