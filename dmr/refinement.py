@@ -53,7 +53,7 @@ from dmr.pipeline.worklist import BadTriangles
 from dmr.pipeline.workspace import Workspace
 from dmr.quality import triangle_areas
 from dmr.results import Refinement
-from dmr.sizing import Size
+from dmr.sizing import Size, as_function
 from dmr.triangulation import triangulate_noting
 
 log = logging.getLogger("dmr")
@@ -80,7 +80,7 @@ def refine(
     *,
     min_angle: float = 30.0,
     max_area: float | None = None,
-    size: Size | None = None,
+    size: Size | float | None = None,
     steiner: str = "petal",
     conforming: bool = False,
     keep_segments: str = "none",
@@ -106,11 +106,35 @@ def refine(
     Args:
         mesh: a triangulation, whose boundary edges and `segments` are kept as chains of edges; or a planar
             straight-line graph, which is triangulated first.
-        min_angle, max_area, steiner, conforming, keep_segments, max_steiner, marking, balance, loop, strict: see
-            `RefineOptions`. Of `max_area`, the mesh's own `area_bounds` and `size` the smallest wins everywhere.
-        size: how long the longest edge of a triangle may be, by the place of its centroid: a function of (n, 2) points
-            that returns (n,) lengths, called once a round, or a `SizeField`.
-        on_conflict, convex_hull, mesher: see `triangulate`; for a planar straight-line graph only.
+        min_angle: the smallest angle wanted, in degrees: below 60; 0 asks for none. Above 33 (30 with `conforming`)
+            nothing guarantees that the run ends before its limits.
+        max_area: the largest area of a triangle, above 0, in squared units of the coordinates; None for no bound. Of
+            `max_area`, the mesh's own `area_bounds` and `size` the smallest wins everywhere.
+        size: how long the longest edge of a triangle may be, in units of the coordinates: a number above 0; or by the
+            place of the triangle's centroid, a `SizeField`, or a function of (n, 2) points that returns (n,) lengths,
+            called once a round. None for no bound.
+        steiner: where points go: "petal" (the off-center, or another place beside it that leaves fewer skinny
+            triangles), "off-center" (Ungor) or "circumcenter" (Ruppert, Chew).
+        conforming: every triangle stays Delaunay, not only constrained Delaunay: segments whose diametral circle
+            holds a vertex are split (Ruppert), in place of those whose diametral lens does (Chew).
+        keep_segments: which segments are never split: "none", those on the "boundary", or "all". Triangles that would
+            need a split stay as they are, and are listed with the reason "kept_segment".
+        max_steiner: how many points may be inserted, 0 or more; None takes a bound far above what a sound run needs. A
+            run that reaches it ends with a valid mesh, and `complete` is False.
+        marking: how cavities settle their conflicts: "deterministic", "two-stage", "atomic", "three-phase" or
+            "three-phase-barrier". "deterministic" and "atomic" give the same bits everywhere; the others race by
+            design: their meshes are as valid, and may differ from run to run.
+        balance: how new triangles are shared out for their quality check: "work-stealing" (evenly), "none" (to who
+            made them), "child-launch" or "child-launch-per-cavity" (kernels launch kernels, which needs a GPU). It
+            changes nothing but the speed.
+        loop: who drives the rounds: the "host", or the "device" (GPU or CPU) by itself, with the default marking and no
+            child launches, size, progress callback or profile; "auto" takes the device where it can. The mesh is the
+            same.
+        strict: refuse a mesh that is not Delaunay instead of flipping it.
+        on_conflict: of a graph, what becomes of vertices in one place, vertices on segments, and segments that overlap
+            or cross: "resolve" (merge, split, and warn) or "error".
+        convex_hull: of a graph, mesh all of the convex hull, not only what segments enclose; holes stay holes.
+        mesher: what triangulates a graph: "dmr", or "triangle", Shewchuk's Triangle, to compare (see `triangulate`).
         device: "auto" (a GPU where one works, else the CPU; the CPU for a mesh of up to 1,024 triangles, or a graph of
             half as many vertices, of which nothing but angles up to 30 degrees is asked), "cpu", "cuda" or "cuda:N".
         threads: CPU threads, 1 to 1,024 (or the number of cores, where that is more); by default every core, and one
@@ -147,6 +171,7 @@ def refine(
         loop=loop,
         strict=strict,
     )
+    size = as_function(size)
     options.check_loop(size=size is not None, progress=progress is not None, profile=profile)
     opened = choose_device(mesh, options, size, device, threads)
     notes: list[str] = []
@@ -169,7 +194,7 @@ def refine(
 
 
 def choose_device(
-    mesh: Mesh | Pslg, options: RefineOptions, size: Size | None, device: str, threads: int | None
+    mesh: Mesh | Pslg, options: RefineOptions, size: Size | float | None, device: str, threads: int | None
 ) -> Device:
     """Opens the device that a mesh is to be refined on; arguments and errors are those of `refine`."""
     if device == "auto" and _is_tiny(mesh, options, size):
@@ -179,7 +204,7 @@ def choose_device(
     return opened
 
 
-def _is_tiny(mesh: Mesh | Pslg, options: RefineOptions, size: Size | None) -> bool:
+def _is_tiny(mesh: Mesh | Pslg, options: RefineOptions, size: Size | float | None) -> bool:
     """Whether there is too little to do for a GPU, and for many threads."""
     if isinstance(mesh, Mesh):
         triangles, bounded = len(mesh.triangles), mesh.area_bounds is not None

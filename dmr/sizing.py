@@ -3,6 +3,7 @@
     field = dmr.SizeField(mesh, sizes)              # one size for each vertex, or for each triangle, of any mesh
     fine = dmr.refine(domain, size=field)           # no edge of a triangle longer than the size at its centroid
     fine = dmr.refine(domain, size=lambda points: 0.01 + 0.1 * abs(points[:, 0]))
+    fine = dmr.refine(domain, size=0.1)             # the same everywhere
 
 Only +, -, *, / and square roots are used, for each point by itself and in a fixed order: a field gives the same bits
 everywhere.
@@ -12,6 +13,7 @@ from __future__ import annotations
 
 from abc import ABC, abstractmethod
 from collections.abc import Callable
+from numbers import Real
 from typing import Any
 
 import numpy as np
@@ -129,6 +131,22 @@ class SizeField:
 
     def __repr__(self) -> str:
         return f"SizeField({self._support}, sizes {self.values.min():g} to {self.values.max():g})"
+
+
+def as_function(size: Size | float | None) -> Size | None:
+    """What `evaluate` takes: a number is the size everywhere.
+
+    Raises:
+        OptionError: neither a function nor a finite number above 0.
+    """
+    if size is None or callable(size):
+        return size
+    if isinstance(size, bool) or not isinstance(size, Real):
+        raise OptionError(f"size must be a number, a function of points or a SizeField, not {type(size).__name__}")
+    length = float(size)
+    if not (np.isfinite(length) and length > 0):
+        raise OptionError(f"size must be a finite number above 0, not {length:g}")
+    return lambda points: length
 
 
 def evaluate(size: Size, points: Float) -> Float:

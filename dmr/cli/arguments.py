@@ -117,8 +117,9 @@ def _add_refine(commands: Any) -> None:
     add(
         "--size",
         type=_name,
-        metavar="FILE",
-        help="a mesh whose vertices say how long edges may be: attribute 0, or point data",
+        metavar="LENGTH|FILE",
+        help="how long edges may be: a number; or, of this name, a mesh with a size on each vertex: attribute 0, or "
+        "point data",
     )
     add("--steiner", choices=STEINER_RULES, default=STEINER_RULES[0], help="new points (default: %(default)s)")
     add("--max-steiner", type=_count, metavar="N", help="insert at most N points; a run that needs more ends with 3")
