@@ -75,8 +75,8 @@ def validate(
         min_angle: degrees, 0 to 60; every angle must reach it. Triangles beside input corners of less than 60 degrees
             are excused down to arctan(sin phi / (2 - cos phi)) and listed in `Report.exceptions`.
         max_area: largest area of a triangle, in squared units of the coordinates.
-        size: the longest that an edge may be: a number; or, by the triangle's centroid, a function of (n, 2) points that
-            returns (n,) lengths.
+        size: the longest that an edge may be: a number; or a function of (n, 2) points that returns (n,) lengths, which
+            is asked at the triangle's centroid.
         convex_hull: the domain is the convex hull of the graph's vertices, without its holes, and not only what its
             segments enclose. (Without segments it always is.)
         unrefined: triangles that the refinement left, by reason (`Refinement.unrefined_triangles`). Those left for

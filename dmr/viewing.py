@@ -20,6 +20,7 @@ from numpy.typing import NDArray
 
 from dmr.colours import COLORS, INK, ColourScale, draw_legend
 from dmr.errors import DmrError, FileError, OptionError
+from dmr.io.replacing import check_target
 from dmr.kinds import check_kind
 from dmr.meshes import Float, Int, Mesh, Pslg
 from dmr.quality import bounding_box, unique_edges
@@ -81,6 +82,8 @@ def view(
     target = None if screenshot is None else Path(screenshot)
     if target is not None and target.suffix.lower() not in IMAGE_FORMATS:
         raise OptionError(f"an image file must end in {', '.join(IMAGE_FORMATS)}, not {target.suffix or target.name!r}")
+    if target is not None:
+        check_target(target, overwrite=True)
     if target is None and not has_display():
         raise OptionError("there is no display to open a window on; a screenshot file needs none")
     pv = _import_pyvista()
