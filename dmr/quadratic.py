@@ -39,6 +39,9 @@ class SecondOrder:
     vertex_markers: Int | None
     vertex_attributes: Float
 
+    def __repr__(self) -> str:
+        return f"SecondOrder({len(self.vertices)} vertices, {len(self.triangles)} triangles, {len(self.edges)} edges)"
+
     def with_midpoints(self, segments: Int) -> Int:
         """Segments as elements of three points: both ends, then the midpoint.
 

@@ -259,3 +259,15 @@ def test_a_graph_whose_crossings_make_many_triangles_is_no_tiny_mesh(monkeypatch
 def test_no_threads_are_refused_for_a_tiny_mesh_too():
     with pytest.raises(OptionError, match="at least 1"):
         dmr.refine(dmr.generate("random", 20, seed=1), threads=0)
+
+
+def test_a_refinement_is_printed_in_a_line():
+    fine = dmr.refine(dmr.generate("random", 300, seed=6), device="cpu", threads=2)
+    assert repr(fine) == (
+        f"Refinement({fine.mesh}, {sum(fine.steiner.values())} points in {fine.rounds} rounds on cpu, 2 threads, "
+        f"{fine.min_angle:.4g} to {fine.max_angle:.4g} degrees, complete)"
+    )
+    early = dmr.refine(dmr.generate("random", 300, seed=6), max_steiner=5, device="cpu", threads=1)
+    left = sum(early.unrefined.values())
+    assert left > 0 and str(early).endswith(f"degrees, ended early, {left} triangles unrefined)")
+    assert len(str(early)) < 200
