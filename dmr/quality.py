@@ -221,8 +221,8 @@ def bounding_box(vertices: Float) -> tuple[float, float, float, float]:
     """Smallest x, smallest y, largest x, largest y; NaN where there is no vertex."""
     if not len(vertices):
         return (math.nan,) * 4
-    low, high = vertices.min(axis=0), vertices.max(axis=0)
-    return float(low[0]), float(low[1]), float(high[0]), float(high[1])
+    x, y = vertices.T  # by columns: along rows numpy takes ten times as long
+    return float(x.min()), float(y.min()), float(x.max()), float(y.max())
 
 
 def distribution(values: Float) -> Distribution:

@@ -51,7 +51,7 @@ from dmr.pipeline.tiny_meshes import TINY_MESH, smallest
 from dmr.pipeline.work import NOTHING_LEFT, Work
 from dmr.pipeline.worklist import BadTriangles
 from dmr.pipeline.workspace import Workspace
-from dmr.quality import triangle_areas
+from dmr.quality import bounding_box, triangle_areas
 from dmr.results import Refinement
 from dmr.sizing import Size, as_function
 from dmr.triangulation import triangulate_noting
@@ -286,8 +286,8 @@ class Run:
             largest = np.inf if self.options.max_area is None else self.options.max_area
             by_area = 8.0 * float((areas / np.where(own > 0, np.minimum(own, largest), largest)).sum())
         elif self.options.max_area is not None:
-            extent = self.source.vertices.max(axis=0) - self.source.vertices.min(axis=0)
-            by_area = 8.0 * float(extent[0] * extent[1]) / self.options.max_area
+            x0, y0, x1, y1 = bounding_box(self.source.vertices)
+            by_area = 8.0 * (x1 - x0) * (y1 - y0) / self.options.max_area
         by_size = 0 if size is None else 2**26
         return int(min(64 * len(self.source.triangles) + 1_000_000 + by_area + by_size, 2**30))
 

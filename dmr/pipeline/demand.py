@@ -37,6 +37,8 @@ def least_triangles(mesh: Mesh, max_area: float | None) -> float:
     It is not looked for, and 0, where the box around the mesh shows that there are few enough.
     """
     own = mesh.area_bounds
+    if own is None and max_area is None:
+        return 0.0
     everywhere = np.inf if max_area is None else max_area
     if own is None:
         bounds, smallest = np.full(1, everywhere), everywhere
