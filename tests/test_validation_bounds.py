@@ -92,7 +92,8 @@ def test_refinements_keep_their_size():
 
 def test_a_size_that_cannot_be_used_is_refused():
     mesh = grid(np.arange(2.0))
-    for wrong, sentence in ((lambda p: -p[:, 0], "above 0"), (lambda p: p[:1, 0], "each of 2"), (0.1, "function")):
+    functions = ((lambda p: -p[:, 0], "above 0"), (lambda p: p[:1, 0], "each of 2"))
+    for wrong, sentence in (*functions, ("x", "function"), (-1, "above 0")):
         with pytest.raises(OptionError, match=sentence):
             validate(mesh, size=wrong)
     assert validate(mesh, size=lambda points: 1.5).ok

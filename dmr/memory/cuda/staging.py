@@ -15,7 +15,7 @@ import pycuda.driver as driver
 from numpy.typing import NDArray
 
 from dmr.memory.host.copying import copy
-from dmr.memory.host.device import available_threads
+from dmr.memory.threads import available_threads
 
 Bytes = NDArray[np.uint8]
 
