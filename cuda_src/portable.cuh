@@ -86,7 +86,7 @@ template <int N> struct Sums {
 #define OUTLINE __device__ __noinline__ // rare paths: kept out of the callers' registers
 #define KERNEL(name, ...) extern "C" __global__ void name(const Index range_begin, const Count range_end, __VA_ARGS__)
 #define CROWDED_KERNEL(name, ...)                                                                                      \
-    extern "C" __global__ void __launch_bounds__(128, 5) name(const Index range_begin, const Count range_end, __VA_ARGS__)
+    extern "C" __global__ void __launch_bounds__(128, 6) name(const Index range_begin, const Count range_end, __VA_ARGS__)
 #define TEAM_KERNEL KERNEL
 #define GRID_KERNEL KERNEL
 #define GRID_TEAM_KERNEL KERNEL
