@@ -41,7 +41,7 @@ def test_an_outline_becomes_a_mesh(folder, capsys):
     [
         (f"4 0\n{SIDES}1\n1 3 3\n", 12, "outside of the domain"),
         (f"4 0\n{SIDES}1\n1 0.5 0\n", 12, "lies on a segment"),
-        (f"4 0\n{SIDES}0\n2\n1 0.5 0.5 1\n2 0.6 0.6 2\n", 14, "same part of the domain as region 0"),
+        (f"4 0\n{SIDES}0\n2\n1 0.5 0.5 1\n2 0.6 0.6 2\n", 14, "same part of the domain as region 1"),
         ("3 0\n1 1 2\n2 2 3\n3 3 4\n0\n", None, "not closed"),
     ],
     ids=["hole outside", "hole on a segment", "two regions", "gap"],
@@ -63,7 +63,7 @@ def test_the_hull_of_an_open_outline(folder, capsys):
 def test_conflicts_are_counted_or_refused(folder, capsys):
     (folder / "bowtie.poly").write_text("4 2 0 0\n1 0 0\n2 1 1\n3 1 0\n4 0 1\n4 0\n" + SIDES + "0\n")
     sentence = fails(capsys, 1, "refine", "bowtie.poly", "--on-conflict", "error")
-    assert sentence.startswith("bowtie.poly:7: segment 0: crosses segment 2")
+    assert sentence.startswith("bowtie.poly:7: segment 1: crosses segment 3")
     code, _, err = dmr(capsys, "refine", "bowtie.poly")
     assert code == 0
     assert "warning: 1 crossing of segments" in err

@@ -77,6 +77,12 @@ class Console:
         if not self.quiet:
             self._message("", text, "")
 
+    def note_once(self, text: str) -> None:
+        """The same, said once: a file may be read again to find the line that an error is about."""
+        if text not in self._said:
+            self._said.add(text)
+            self.note(text)
+
     def detail(self, text: str) -> None:
         """What only -v shows."""
         if self.verbose and not self.quiet:
@@ -127,7 +133,7 @@ class _LogHandler(logging.Handler):
         if record.levelno >= logging.WARNING:
             self._console.warn(text)
         elif record.name.startswith("dmr.io"):
-            self._console.note(text)
+            self._console.note_once(text)
         else:
             self._console.detail(text)
 

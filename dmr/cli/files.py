@@ -5,7 +5,7 @@ from __future__ import annotations
 import os
 import tempfile
 from collections.abc import Iterator
-from contextlib import contextmanager
+from contextlib import AbstractContextManager, contextmanager
 from pathlib import Path
 
 import numpy as np
@@ -15,6 +15,7 @@ from dmr.errors import FileError, InvalidMeshError, OptionError
 from dmr.io.names import SUFFIXES, companion, family
 from dmr.io.through_meshio import find_format, known_suffixes
 from dmr.meshes import Mesh, Pslg
+from dmr.naming import counting, named
 from dmr.sizing import SizeField
 
 
@@ -57,15 +58,31 @@ def read_size_field(path: str, column: int = 0) -> SizeField:
 
 @contextmanager
 def blamed_on(path: str) -> Iterator[None]:
-    """Turns `InvalidMeshError` about what `path` holds into a `FileError` with the element's file and line."""
-    try:
-        yield
-    except InvalidMeshError as error:
-        file, line = io.locate(path, error.element, error.index)
-        if error.index is None:
-            raise FileError(error.reason, file) from error
-        counted = " (numbers count from 0)" if line is not None and io.numbering_base(path) == 1 else ""
-        raise FileError(f"{error.element} {error.index}: {error.reason}{counted}", file, line) from error
+    """Turns `InvalidMeshError` about what `path` holds into a `FileError` with the element's file and line.
+
+    Sentences made meanwhile, warnings among them, have the numbers of the file.
+    """
+    with counting(io.numbers_in(path)):
+        try:
+            yield
+        except InvalidMeshError as error:
+            file, line = io.locate(path, error.element, error.index)
+            if error.index is None:
+                raise FileError(error.reason, file) from error
+            raise FileError(f"{named(error.element, error.index)}: {error.reason}", file, line) from error
+
+
+def numbered_as(mesh: str, input: str | None) -> AbstractContextManager[None]:
+    """Has sentences use the numbers of a mesh's file; for "input segment" and the like, of the one it was made from."""
+    own = io.numbers_in(mesh)
+    given = None if input is None else io.numbers_in(input)
+
+    def numbers(element: str, index: int) -> int:
+        if element.startswith("input ") and given is not None:
+            return given(element.removeprefix("input "), index)
+        return own(element, index)
+
+    return counting(numbers)
 
 
 def next_output(path: str) -> Path:

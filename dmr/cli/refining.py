@@ -10,6 +10,7 @@ from dmr.cli.console import Console
 from dmr.cli.files import blamed_on, chosen_output, next_output, read, read_size_field
 from dmr.io.extras import Extras
 from dmr.meshes import Mesh, Pslg
+from dmr.naming import counted
 from dmr.options import CHILD_LAUNCHES, RefineOptions
 from dmr.quality import Summary, summarise
 from dmr.results import Refinement
@@ -94,16 +95,17 @@ def _report(console: Console, arguments: Arguments, found: Mesh | Pslg, result: 
     if isinstance(found, Mesh):
         before = summarise(found, bound=arguments.min_angle, max_area=arguments.max_area)
     after = summarise(result.mesh, bound=arguments.min_angle, max_area=arguments.max_area)
-    where = result.device + (f", {result.threads} thread{'s'[: result.threads != 1]}" if result.threads else "")
+    where = result.device + (f", {counted(result.threads, 'thread')}" if result.threads else "")
     points = sum(result.steiner.values())
     total = result.seconds.get("total", sum(result.seconds.values()))
-    rounds = f"{result.rounds} round{'s'[: result.rounds != 1]}"
-    console.note(f"{points:,} points inserted in {rounds} and {total:.3g} s on {where}")
+    console.note(
+        f"{counted(points, 'point')} inserted in {counted(result.rounds, 'round')} and {total:.3g} s on {where}"
+    )
     console.table(comparison(before, after, arguments.min_angle, arguments.max_area))
     for reason, count in result.unrefined.items():
         if count:
             text = REASONS.get(reason, reason.replace("_", " "))
-            console.note(f"{count:,} triangle{'s'[: count != 1]} below the bound {text}")
+            console.note(f"{counted(count, 'triangle')} below the bound {text}")
 
 
 def comparison(before: Summary | None, after: Summary, bound: float, max_area: float | None) -> list[list[str]]:

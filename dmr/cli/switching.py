@@ -15,6 +15,7 @@ from dmr.cli.refining import REASONS, STOPPED_BY_LIMIT
 from dmr.cli.validating import INVALID
 from dmr.errors import OptionError
 from dmr.meshes import Mesh, Pslg
+from dmr.naming import counted
 from dmr.options import RefineOptions
 from dmr.results import Refinement
 from dmr.triangle_switches import WITHOUT_EFFECT, Switches, parse_switches
@@ -174,8 +175,10 @@ def _write(target: Path, mesh: Mesh, found: Mesh | Pslg, switches: Switches, sou
 
 def _report(console: Console, mesh: Mesh, result: Refinement | None) -> None:
     """What came out; with -V where the time went."""
-    inserted = "" if result is None else f", {sum(result.steiner.values()):,} points inserted"
-    console.note(f"{len(mesh.vertices):,} vertices, {len(mesh.triangles):,} triangles{inserted}")
+    inserted = "" if result is None else f", {counted(sum(result.steiner.values()), 'point')} inserted"
+    console.note(
+        f"{counted(len(mesh.vertices), 'vertex', 'vertices')}, {counted(len(mesh.triangles), 'triangle')}{inserted}"
+    )
     if result is None:
         return
     for warning in result.warnings:
@@ -183,7 +186,7 @@ def _report(console: Console, mesh: Mesh, result: Refinement | None) -> None:
     for reason, count in result.unrefined.items():
         if count:
             text = REASONS.get(reason, reason.replace("_", " "))
-            console.note(f"{count:,} triangle{'s'[: count != 1]} below the bound {text}")
+            console.note(f"{counted(count, 'triangle')} below the bound {text}")
     console.detail(f"seconds on {result.device}: " + ", ".join(f"{k} {v:.3f}" for k, v in result.seconds.items()))
 
 

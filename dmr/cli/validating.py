@@ -2,9 +2,11 @@
 
 from __future__ import annotations
 
+from contextlib import nullcontext
+
 from dmr.cli.arguments import Arguments
 from dmr.cli.console import Console
-from dmr.cli.files import read, read_mesh, read_size_field
+from dmr.cli.files import numbered_as, read, read_mesh, read_size_field
 from dmr.errors import OptionError
 
 INVALID = 5
@@ -20,17 +22,22 @@ def run(arguments: Arguments, console: Console) -> int:
     from dmr.validation import validate
 
     mesh = read_mesh(arguments.mesh, "validate")
-    report = validate(
-        mesh,
-        input=None if arguments.input is None else read(arguments.input),
-        min_angle=arguments.min_angle,
-        max_area=arguments.max_area,
-        size=None if arguments.size is None else read_size_field(arguments.size),
-        convex_hull=arguments.convex_hull,
-    )
+    input = None if arguments.input is None else read(arguments.input)
+    size = None if arguments.size is None else read_size_field(arguments.size)
+    # People look into the files; programs into arrays, which count from 0.
+    with nullcontext() if arguments.json else numbered_as(arguments.mesh, arguments.input):
+        report = validate(
+            mesh,
+            input=input,
+            min_angle=arguments.min_angle,
+            max_area=arguments.max_area,
+            size=size,
+            convex_hull=arguments.convex_hull,
+        )
+        lines = report.lines()
     if arguments.json:
         console.emit_json(report.to_json())
     elif not console.quiet:
-        for line in report.lines():
+        for line in lines:
             console.emit(line)
     return 0 if report.ok else INVALID

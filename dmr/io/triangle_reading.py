@@ -31,6 +31,7 @@ from dmr.io.triangle_tables import (
     parse_vertices,
 )
 from dmr.meshes import Mesh, Pslg
+from dmr.naming import counted
 
 log = logging.getLogger("dmr.io")
 
@@ -245,7 +246,8 @@ def _companion_poly(path: Path, vertices: VertexSection, threads: int | None) ->
             path,
         )
     poly = parse_poly(text, own.end, own.numbering if own.count else vertices.numbering)
-    log.info("%s: its %d segments are the constraints of the mesh", path, poly.segments.count)
+    count = poly.segments.count
+    log.info("%s: its %s of the mesh", path, counted(count, "segment is a constraint", "segments are the constraints"))
     return poly
 
 
