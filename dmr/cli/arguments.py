@@ -153,6 +153,7 @@ def _add_refine(commands: Any) -> None:
     add("--edges", action="store_true", help="write a .edge file, too: all edges")
     add("--neighbours", action="store_true", help="write a .neigh file, too: the neighbours of each triangle")
     add("--voronoi", action="store_true", help="write .v.node and .v.edge files, too: the Voronoi dual")
+    add("--unrefined", metavar="JSON", help="write which triangles miss a bound, and why, for dmr validate")
     add("--json", action="store_true", help="one JSON object on stdout: what happened")
     parser.more = strategies.describe
 
@@ -199,6 +200,7 @@ def _add_validate(commands: Any) -> None:
     add("-a", "--max-area", type=_number, metavar="A", help="no triangle may be larger")
     add("--size", metavar="FILE", help="a mesh whose vertices say how long edges may be, as for refine")
     add("--convex-hull", action="store_true", help="the domain of a .poly reaches to the convex hull of its vertices")
+    add("--unrefined", metavar="JSON", help="what refine --unrefined wrote: excuse these, where the geometry agrees")
     add("--json", action="store_true", help="one JSON object on stdout")
 
 

@@ -8,6 +8,7 @@ from dmr.cli import profiling
 from dmr.cli.arguments import Arguments
 from dmr.cli.console import Console
 from dmr.cli.files import blamed_on, chosen_output, next_output, read, read_size_field
+from dmr.cli.leftovers import list_target, write_list
 from dmr.io.extras import Extras
 from dmr.meshes import Mesh, Pslg
 from dmr.naming import counted
@@ -38,6 +39,7 @@ def run(arguments: Arguments, console: Console) -> int:
         target = chosen_output(arguments.output, force=arguments.force)
     extras = {name: getattr(arguments, name) for name in ("order", "neighbours", "edges", "voronoi")}
     Extras(**extras).check(target)
+    left = None if arguments.unrefined is None else list_target(arguments.unrefined, force=arguments.force)
 
     from dmr import io
     from dmr.memory import open_device
@@ -67,7 +69,8 @@ def run(arguments: Arguments, console: Console) -> int:
     started = time.perf_counter()
     base = io.numbering_base(arguments.input)
     overwrite = arguments.output is None or arguments.force
-    written = io.write(target, result.mesh, overwrite=overwrite, base=base, threads=arguments.threads, **extras)
+    written = [] if left is None else write_list(left, result, overwrite=arguments.force)
+    written += io.write(target, result.mesh, overwrite=overwrite, base=base, threads=arguments.threads, **extras)
     seconds_writing = time.perf_counter() - started
 
     _report(console, arguments, found, result)

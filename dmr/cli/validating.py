@@ -7,9 +7,13 @@ from contextlib import nullcontext
 from dmr.cli.arguments import Arguments
 from dmr.cli.console import Console
 from dmr.cli.files import numbered_as, read, read_mesh, read_size_field
+from dmr.cli.leftovers import read_list
 from dmr.errors import OptionError
 
 INVALID = 5
+
+# The checks of bounds that a triangle may miss for a reason that the refinement gives.
+BOUNDS = frozenset({"angle", "max area", "size", "area bounds", "region areas"})
 
 
 def run(arguments: Arguments, console: Console) -> int:
@@ -24,6 +28,7 @@ def run(arguments: Arguments, console: Console) -> int:
     mesh = read_mesh(arguments.mesh, "validate")
     input = None if arguments.input is None else read(arguments.input)
     size = None if arguments.size is None else read_size_field(arguments.size)
+    unrefined = None if arguments.unrefined is None else read_list(arguments.unrefined, len(mesh.triangles))
     # People look into the files; programs into arrays, which count from 0.
     with nullcontext() if arguments.json else numbered_as(arguments.mesh, arguments.input):
         report = validate(
@@ -33,6 +38,7 @@ def run(arguments: Arguments, console: Console) -> int:
             max_area=arguments.max_area,
             size=size,
             convex_hull=arguments.convex_hull,
+            unrefined=unrefined,
         )
         lines = report.lines()
     if arguments.json:
@@ -40,4 +46,9 @@ def run(arguments: Arguments, console: Console) -> int:
     elif not console.quiet:
         for line in lines:
             console.emit(line)
+    if unrefined is None and not BOUNDS.isdisjoint(report.counts):
+        console.note(
+            "triangles that the refinement had to leave are excused with what `dmr refine --unrefined left.json` "
+            "writes: `dmr validate --unrefined left.json`"
+        )
     return 0 if report.ok else INVALID
