@@ -134,6 +134,10 @@ def test_view_draws_into_a_file(folder, capsys, monkeypatch, drawing):
     assert "no folder" in fails(capsys, 1, "view", "input.ele", "--screenshot", "no/c.png")
     assert "is not a size" in fails(capsys, 2, "view", "input.ele", "--screenshot", "c.png", "--size", "0x9")
     assert "c.png" not in names(folder)
+    (folder / "a.png").write_text("mine")
+    assert fails(capsys, 2, "view", "input.ele", "--screenshot", "a.png") == "a.png exists; -f overwrites it"
+    assert (folder / "a.png").read_text() == "mine"
+    assert dmr(capsys, "view", "input.ele", "--screenshot", "a.png", "-f", "--quiet") == (0, "", "")
 
 
 def test_generate_writes_what_generate_makes(folder, capsys):

@@ -234,6 +234,7 @@ def _add_view(commands: Any) -> None:
     add("mesh", metavar="MESH", help="a mesh, or a .poly file")
     add("--color", choices=("min_angle", "area", "region", "none"), default="min_angle", help="default: %(default)s")
     add("--screenshot", metavar="PNG", help="write an image (.png, .jpg) instead of opening a window")
+    add("-f", "--force", action="store_true", help="overwrite the image if it exists")
     add("--compare", metavar="OTHER", help="a second mesh, beside the first at the same scale")
     add("--no-edges", action="store_true", help="leave out the edges of triangles")
     add("--size", type=_size, metavar="WxH", help="of the picture, in pixels (default: as the mesh needs)")
