@@ -167,6 +167,34 @@ def test_devices_are_listed(capsys):
     assert cpu["memory_bytes"] > 0
 
 
+def test_why_there_is_no_gpu_is_said(folder, capsys, monkeypatch):
+    from dmr.memory.cuda import discovery
+
+    monkeypatch.setattr(discovery, "cards", lambda: ())
+    monkeypatch.setattr(discovery, "absence", lambda: "this machine has\nno NVIDIA GPU")
+    _, out, err = dmr(capsys, "devices")
+    assert err == ""
+    assert [line.split()[0] for line in out.splitlines()] == ["device", "cpu", "cuda"]
+    assert out.endswith("no: this machine has no NVIDIA GPU\n")
+    _, out, _ = dmr(capsys, "devices", "--json")
+    assert json.loads(out)["gpu_absence"] == "this machine has\nno NVIDIA GPU"
+    assert len(json.loads(out)["devices"]) == 1
+    _, _, err = dmr(capsys, "refine", "input.ele", "-q", "31", "-v")
+    said = "dmr: no usable GPU (this machine has no NVIDIA GPU): running on the CPU"
+    assert err.splitlines().count(said) == 1
+
+
+def test_an_old_gpu_is_no_absent_one(capsys, monkeypatch):
+    from dmr.memory.cuda import discovery
+
+    monkeypatch.setattr(discovery, "cards", lambda: (discovery.Card("an old card", 2**30, "too old"),))
+    monkeypatch.setattr(discovery, "absence", lambda: None)
+    _, out, _ = dmr(capsys, "devices")
+    assert [line.split()[0] for line in out.splitlines()] == ["device", "cpu", "cuda:0"]
+    _, out, _ = dmr(capsys, "devices", "--json")
+    assert json.loads(out)["gpu_absence"] == "cuda:0 cannot be used: too old"
+
+
 def test_devices_are_warmed_where_they_work(capsys, monkeypatch):
     from dmr.memory import DeviceInfo
 

@@ -78,12 +78,6 @@ class Console:
         if not self.quiet:
             self._message("", text, "")
 
-    def note_once(self, text: str) -> None:
-        """The same, said once: a file may be read again to find the line that an error is about."""
-        if text not in self._said:
-            self._said.add(text)
-            self.note(text)
-
     def detail(self, text: str) -> None:
         """What only -v shows."""
         if self.verbose and not self.quiet:
@@ -123,18 +117,25 @@ class Console:
 
 
 class _LogHandler(logging.Handler):
-    """The library's log: warnings, and what the readers add to a file's content, always; the rest with -v."""
+    """The library's log: warnings, and what the readers add to a file's content, always; the rest with -v.
+
+    Each line is said once: a file may be read again to find what an error is about, a device be opened again.
+    """
 
     def __init__(self, console: Console) -> None:
         super().__init__(logging.INFO)
         self._console = console
+        self._said: set[str] = set()
 
     def emit(self, record: logging.LogRecord) -> None:
         text = record.getMessage()
+        if text in self._said:
+            return
+        self._said.add(text)
         if record.levelno >= logging.WARNING:
             self._console.warn(text)
         elif record.name.startswith("dmr.io"):
-            self._console.note_once(text)
+            self._console.note(text)
         else:
             self._console.detail(text)
 
