@@ -60,6 +60,20 @@ def test_the_hull_of_an_open_outline(folder, capsys):
     assert triangle_areas(io.read("domain.1.ele")).sum() == 1
 
 
+def test_the_hull_of_points_alone(folder, capsys):
+    (folder / "dots.node").write_text("5 2 0 0\n1 0 0\n2 1 0\n3 1 1\n4 0 1\n5 0.5 0.01\n")
+    sentence = fails(capsys, 1, "refine", "dots.node")
+    assert sentence.startswith("dots.node: there is no dots.ele beside it, which would hold its triangles; ")
+    assert "dmr refine --convex-hull" in sentence
+    assert dmr(capsys, "refine", "dots.node", "--convex-hull")[0] == 0
+    assert names(folder) == ["dots.1.ele", "dots.1.node", "dots.node"]
+    assert triangle_areas(io.read("dots.1.ele")).sum() == 1
+    assert (folder / "dots.1.node").read_text().splitlines()[1].startswith("1 "), "numbered as the points are"
+    assert dmr(capsys, "validate", "dots.1.ele", "--input", "dots.node", "--convex-hull", "-q", "30")[0] == 0
+    _, _, err = dmr(capsys, "refine", "dots.1.node", "--convex-hull")
+    assert "before" in err, "beside an .ele it is that mesh"
+
+
 def test_conflicts_are_counted_or_refused(folder, capsys):
     (folder / "bowtie.poly").write_text("4 2 0 0\n1 0 0\n2 1 1\n3 1 0\n4 0 1\n4 0\n" + SIDES + "0\n")
     sentence = fails(capsys, 1, "refine", "bowtie.poly", "--on-conflict", "error")

@@ -19,14 +19,20 @@ from dmr.naming import counting, named
 from dmr.sizing import SizeField
 
 
-def read(path: str, threads: int | None = None) -> Mesh | Pslg:
-    """What a file holds; `threads` parse it, None takes all cores.
+def read(path: str, threads: int | None = None, *, points: bool = False) -> Mesh | Pslg:
+    """What a file holds.
+
+    Args:
+        path: the file; threads: that parse it, None takes all cores.
+        points: a .node without an .ele is taken for an outline without segments.
 
     Raises:
         FileError: it cannot be read; names the line where one is to blame.
     """
+    node = Path(path)
+    alone = points and node.suffix.lower() == ".node" and not companion(node, ".ele").exists()
     with blamed_on(path):
-        return io.read(path, threads=threads)
+        return io.read(path, threads=threads, companions=() if alone else None)
 
 
 def read_mesh(path: str, purpose: str) -> Mesh:

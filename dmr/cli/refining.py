@@ -52,7 +52,7 @@ def run(arguments: Arguments, console: Console) -> int:
         opened = open_device(arguments.device, arguments.threads)
         chosen.check_device(opened.name, launches_children=opened.launches_children)
     started = time.perf_counter()
-    found = read(arguments.input, arguments.threads)
+    found = read(arguments.input, arguments.threads, points=arguments.convex_hull)
     size = None if arguments.size is None else read_size_field(arguments.size)
     seconds_reading = time.perf_counter() - started
     with blamed_on(arguments.input), console.progress("refining") as bar:

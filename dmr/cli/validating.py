@@ -26,7 +26,7 @@ def run(arguments: Arguments, console: Console) -> int:
     from dmr.validation import validate
 
     mesh = read_mesh(arguments.mesh, "validate")
-    input = None if arguments.input is None else read(arguments.input)
+    input = None if arguments.input is None else read(arguments.input, points=arguments.convex_hull)
     size = None if arguments.size is None else read_size_field(arguments.size)
     unrefined = None if arguments.unrefined is None else read_list(arguments.unrefined, len(mesh.triangles))
     # People look into the files; programs into arrays, which count from 0.

@@ -114,7 +114,11 @@ def load_mesh_files(path: Path, threads: int | None = None, companions: Collecti
     node_text = open_companion(node, ele, "vertices", threads) if from_ele else TextFile(node, threads)
     vertices = _parse_node(node_text)
     if ele_text is None:
-        raise FileError(f"there is no {ele.name} beside it, which would hold its triangles", node)
+        raise FileError(
+            f"there is no {ele.name} beside it, which would hold its triangles; "
+            "dmr refine --convex-hull makes a mesh of points alone",
+            node,
+        )
     try:
         triangles = parse_triangles(ele_text, vertices.numbering)
         poly_path = _wanted(companion(path, ".poly"), ele, companions, "segments")
