@@ -36,7 +36,12 @@ def test_help_starts_with_examples(capsys, command):
 
 
 def test_usage_without_a_command_is_refused(capsys):
-    assert "COMMAND" in fails(capsys, 2)
+    _, help_text, _ = dmr(capsys, "--help")
+    assert dmr(capsys) == (2, "", help_text)
+    assert "COMMAND" in fails(capsys, 2, "--")
+    assert fails(capsys, 2, "--verison") == "unrecognized arguments: --verison (see dmr --help)"
+    assert fails(capsys, 2, "info", "--jsno") == "unrecognized arguments: --jsno (see dmr info --help)"
+    assert "required: IN" in fails(capsys, 2, "refine", "-q30", "-a", "-1", "--steiner=petal")
     assert "invalid choice: 'melt'" in fails(capsys, 2, "melt")
     assert "--help" in fails(capsys, 2, "info")
 
@@ -49,6 +54,14 @@ def test_info_as_text(folder, capsys):
     assert fields["area"]
     assert "7 triangles (100.0%) below 30 degrees" in out
     assert max(map(len, out.splitlines())) <= 80
+
+
+def test_without_a_bound_nothing_is_below_it(folder, capsys):
+    _, out, _ = dmr(capsys, "info", "input.ele", "-q", "0")
+    assert "  smallest angles\n" in out
+    _, _, err = dmr(capsys, "refine", "input.ele", "-q", "0")
+    assert "below" not in err
+    assert "smallest angle" in err
 
 
 def test_info_as_json_is_what_measure_finds(folder, capsys):

@@ -20,6 +20,7 @@ from dmr.cli.arguments import Arguments, build_parser
 from dmr.cli.console import Console
 from dmr.errors import DmrError
 
+USAGE = 2
 INTERRUPTED = 130  # as shells have it: 128 and the signal's number
 TERMINATED = 143
 INTERNAL = 5
@@ -67,6 +68,9 @@ def _heed_termination() -> None:
 
 def _run(console: Console, argv: Sequence[str]) -> int:
     try:
+        if not argv:
+            sys.stderr.write(build_parser().format_help())
+            return USAGE
         arguments = build_parser().parse_args(argv, Arguments())
         console.configure(quiet=arguments.quiet, verbose=arguments.verbose)
         command = importlib.import_module(f"dmr.cli.{arguments.module}")

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import argparse
 import re
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from typing import Any, NoReturn
 
 from dmr._version import __version__
@@ -29,9 +29,11 @@ class Parser(argparse.ArgumentParser):
     examples: Examples = ()
     more: Callable[[], str] | None = None  # text below the options that is costly to make
     takes_words = False  # whether all that is no option of its own goes to `words`, as it is and in its order
+    _given: Sequence[str] = ()  # what is being parsed
 
     def parse_known_args(self, args: Any = None, namespace: Any = None) -> Any:
         """The arguments, and what is left over."""
+        self._given = [] if args is None else list(args)
         found, rest = super().parse_known_args(args, namespace)
         if not self.takes_words:
             return found, rest
@@ -47,7 +49,17 @@ class Parser(argparse.ArgumentParser):
 
     def error(self, message: str) -> NoReturn:
         """Raises `OptionError`; says where help is."""
+        unknown = self._unknown_options()
+        if unknown and message.startswith("the following arguments are required"):
+            # An option that is misspelt is told of first: it may be all that there is to a call.
+            message = f"unrecognized arguments: {' '.join(unknown)}"
         raise OptionError(f"{message} (see {self.prog} --help)")
+
+    def _unknown_options(self) -> list[str]:
+        """What was given that looks like an option, and is none of this parser's; without values, such as -q30's."""
+        known = self._option_string_actions
+        options = [word.partition("=")[0] for word in self._given if re.match(r"--?[A-Za-z]", word)]
+        return [name for name in options if name not in known and (name.startswith("--") or name[:2] not in known)]
 
 
 def build_parser() -> Parser:

@@ -39,7 +39,9 @@ def run(arguments: Arguments, console: Console) -> int:
         console.emit()
         below = quality.below or 0
         share = f"{below / quality.triangles:.1%}"
-        head = f"  smallest angles: {counted(below, 'triangle')} ({share}) below {quality.bound:g} degrees"
+        head = "  smallest angles"
+        if quality.bound:
+            head += f": {counted(below, 'triangle')} ({share}) below {quality.bound:g} degrees"
         console.emit(styled(head, "1", sys.stdout))
         for line in histogram(quality.histogram, unicode=writes_unicode(sys.stdout)):
             console.emit(line)

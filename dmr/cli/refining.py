@@ -126,8 +126,9 @@ def comparison(before: Summary | None, after: Summary, bound: float, max_area: f
         row("smallest angle", "min_angle", ".4g"),
         row("mean smallest angle", "mean_min_angle", ".4g"),
         row("largest angle", "max_angle", ".4g"),
-        row(f"below {bound:g} degrees", "below", ","),
     ]
+    if bound > 0:
+        rows.append(row(f"below {bound:g} degrees", "below", ","))
     if max_area is not None:
         rows.append(row("largest area", "max_area", ".4g"))
         rows.append(row(f"above area {max_area:g}", "too_large", ","))
