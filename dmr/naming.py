@@ -7,7 +7,7 @@ see the file and not the arrays, has its numbers used while it works on it.
 from __future__ import annotations
 
 from collections.abc import Callable, Iterator
-from contextlib import contextmanager
+from contextlib import AbstractContextManager, contextmanager
 from contextvars import ContextVar
 
 # From an element ("vertex", "triangle", "segment", "hole", "region") and its 0-based index to its number.
@@ -29,6 +29,11 @@ def counting(numbers: Numbers) -> Iterator[None]:
         yield
     finally:
         _numbers.reset(token)
+
+
+def counting_from(base: int) -> AbstractContextManager[None]:
+    """Has them use the numbers of files that are written with this first number."""
+    return counting(lambda element, index: index + base)
 
 
 def number(element: str, index: int) -> int:

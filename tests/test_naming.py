@@ -10,7 +10,7 @@ from test_cli_refine import dmr, fails
 import dmr as package
 from dmr import Mesh, Pslg, io
 from dmr.errors import InvalidMeshError
-from dmr.naming import counted, counting, named, number
+from dmr.naming import counted, counting, counting_from, named, number
 
 # Vertex 5 lies on side 1-2, and vertex 6 repeats vertex 3.
 TWO = "6 2 0 0\n1 0 0\n2 4 0\n3 4 4\n4 0 4\n5 2 0\n6 4 4\n4 0\n1 1 2\n2 2 3\n3 3 4\n4 4 1\n0\n"
@@ -29,6 +29,8 @@ def test_numbers_are_those_that_were_set_and_only_meanwhile():
     assert (number("vertex", 4), named("segment", 0)) == (4, "segment 0")
     with counting(lambda element, index: index + 1):
         assert (number("vertex", 4), named("segment", 0)) == (5, "segment 1")
+    with counting_from(1):
+        assert named("triangle", 0) == "triangle 1"
     assert named("vertex", 4) == "vertex 4"
 
 

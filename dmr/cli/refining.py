@@ -11,7 +11,7 @@ from dmr.cli.files import blamed_on, chosen_output, next_output, read, read_size
 from dmr.cli.leftovers import list_target, write_list
 from dmr.io.extras import Extras
 from dmr.meshes import Mesh, Pslg
-from dmr.naming import counted
+from dmr.naming import counted, counting_from
 from dmr.options import CHILD_LAUNCHES, RefineOptions
 from dmr.quality import Summary, summarise
 from dmr.results import Refinement
@@ -70,7 +70,8 @@ def run(arguments: Arguments, console: Console) -> int:
     base = io.numbering_base(arguments.input)
     overwrite = arguments.output is None or arguments.force
     written = [] if left is None else write_list(left, result, overwrite=arguments.force)
-    written += io.write(target, result.mesh, overwrite=overwrite, base=base, threads=arguments.threads, **extras)
+    with counting_from(base):
+        written += io.write(target, result.mesh, overwrite=overwrite, base=base, threads=arguments.threads, **extras)
     seconds_writing = time.perf_counter() - started
 
     _report(console, arguments, found, result)
