@@ -44,15 +44,15 @@ struct RimEdge {
 struct Cavity {
     int32 *members;
     RimEdge *rim;
-    Index stride;
-    int32 room; // entries of each
+    uint32 stride; // 32 bits, that one multiplication may do
+    int32 room;    // entries of each
 
     METHOD Cavity(int32 *all_members, RimEdge *all_rims, Index records, int32 room, Index record)
         : members(all_members + record_start(record, room)), rim(all_rims + record_start(record, room)),
-          stride(record_stride(records)), room(room) {}
+          stride(uint32(record_stride(records))), room(room) {}
 
-    METHOD int32 &member(int j) const { return members[j * stride]; }
-    METHOD RimEdge &edge(int j) const { return rim[j * stride]; }
+    METHOD int32 &member(int j) const { return members[Index(stride) * uint32(j)]; }
+    METHOD RimEdge &edge(int j) const { return rim[Index(stride) * uint32(j)]; }
 };
 
 // The numbers of a grown cavity.
@@ -113,8 +113,8 @@ INLINE void prefetch_rim_points(const Cavities &cavities, Index i, Index end, co
 
 // Growing, step by step. The edges still to be looked across are a stack that shares the rim's memory: it grows down from
 // the end while the rim grows up, and each of them will give one rim edge at least, so the two meet only where the rim
-// itself would not fit. What is on the stack, from its top down, is a chain around p like the rim itself: each edge ends
-// where the next one starts, so that the same two numbers describe it.
+// itself would not fit. Rim and stack, from its top down, are one chain around p: each edge starts where the last one
+// stopped, so that an edge on the stack is known by the vertex where it stops.
 template <Care care> class Growth {
   public:
     METHOD Growth(const Cavity &cavity, const Triangle *triangles, const Point *points, Point p)
@@ -124,19 +124,19 @@ template <Care care> class Growth {
     METHOD void start_at(int32 root) {
         const Triangle t = without_owner(triangles_[root]);
         add_member(root);
-        push(edge_from(t, 2), t.link[2]);
-        push(edge_from(t, 1), t.link[1]);
-        push(edge_from(t, 0), t.link[0]);
-        end_ = edge_from(t, 0);
+        push(edge_to(t, 2), t.link[2]);
+        push(edge_to(t, 1), t.link[1]);
+        push(edge_to(t, 0), t.link[0]);
+        from_ = edge_from(t, 0);
     }
 
     // Starts at a triangle that has the subsegment to be split as its edge e.
     METHOD void start_behind(int32 root, int e) {
         const Triangle t = without_owner(triangles_[root]);
         add_member(root);
-        push(t.vertex[e], t.link[previous_corner(e)]);
-        push(edge_to(t, e), t.link[next_corner(e)]);
-        end_ = edge_from(t, e);
+        push(edge_from(t, e), link_across(t, previous_corner(e)));
+        push(corner(t, e), link_across(t, next_corner(e)));
+        from_ = edge_to(t, e);
     }
 
     // Runs to the end. Every rim edge that is a subsegment is shown to `meet(subsegment, u, v)`, u and v being its ends,
@@ -144,28 +144,30 @@ template <Care care> class Growth {
     // not star-shaped (rounding put p where the coordinates cannot tell it from a vertex or an edge). Each edge that the rim
     // gets is shown to `pass(u, v, first)`.
     template <class Meet, class Pass> METHOD Outcome run(Meet meet, Pass pass) {
+        if (overflow_) // the rim of a segment's first side left no room to start at the second
+            return OVERFLOWED;
+        Point u = points_[from_];
         while (pending_ > 0) {
             const RimEdge top = waiting(pending_--);
-            const int32 from = top.vertex;
-            int32 to = pending_ > 0 ? waiting(pending_).vertex : end_, beyond = top.beyond;
-            const Point u = points_[from];
+            int32 to = top.vertex, beyond = top.beyond;
             Point v = points_[to];
             // Walks on into the triangle beyond as long as p is in its circumcircle. Of its two other edges the first,
             // which starts at u as well, is next, and the second waits.
             while (beyond >= 0) {
                 const Triangle outside = without_owner(triangles_[beyond]);
-                const int apex = edge_that_starts_at(outside, to);
-                const Point w = points_[outside.vertex[apex]];
+                const int at = edge_that_starts_at(outside, to);
+                const int32 apex = corner(outside, at);
+                const Point w = points_[apex];
                 const int inside = incircle_with<care>(w, v, u, p_);
                 if (inside == UNSURE)
                     return DEFERRED;
                 if (inside <= 0)
                     break;
                 add_member(beyond);
-                push(outside.vertex[apex], outside.link[previous_corner(apex)]);
-                to = outside.vertex[apex];
+                push(to, link_across(outside, previous_corner(at)));
+                to = apex;
                 v = w;
-                beyond = outside.link[next_corner(apex)];
+                beyond = link_across(outside, next_corner(at));
                 if (overflow_)
                     return OVERFLOWED;
             }
@@ -173,13 +175,15 @@ template <Care care> class Growth {
             if (free <= 0 || free == UNSURE)
                 return free == UNSURE ? DEFERRED : PRECISION;
             pass(u, v, extent_.edges == 0);
-            cavity_.edge(extent_.edges++) = {from, beyond};
+            cavity_.edge(extent_.edges++) = {from_, beyond};
+            from_ = to;
+            u = v;
         }
         return UNDECIDED;
     }
 
     // Marks the end of the rim: the vertex where its last edge stops.
-    METHOD void finish(int32 last_vertex) { cavity_.edge(extent_.edges) = {last_vertex, NOTHING}; }
+    METHOD void finish() { cavity_.edge(extent_.edges) = {from_, NOTHING}; }
 
     METHOD Extent &extent() { return extent_; }
 
@@ -191,15 +195,15 @@ template <Care care> class Growth {
             cavity_.member(extent_.members++) = t;
     }
 
-    // The k-th entry of the stack, from 1 on.
-    METHOD RimEdge &waiting(int k) { return cavity_.edge(cavity_.room - k); }
+    // The k-th entry of the stack, from 1 on: its vertex is where the edge stops.
+    METHOD RimEdge &waiting(int k) const { return cavity_.edge(cavity_.room - k); }
 
     // Room is left for the edge that is being looked across, and for the entry that marks the end.
-    METHOD void push(int32 from, int32 beyond) {
+    METHOD void push(int32 to, int32 beyond) {
         if (extent_.edges + pending_ + 3 > cavity_.room)
             overflow_ = true;
         else
-            waiting(++pending_) = {from, beyond};
+            waiting(++pending_) = {to, beyond};
         if (beyond >= 0)
             prefetch(&triangles_[beyond]);
     }
@@ -209,7 +213,7 @@ template <Care care> class Growth {
     const Point *points_;
     Point p_;
     Extent extent_ = {0, 0, 0};
-    int32 end_ = NOTHING; // where the last edge of the stack stops
+    int32 from_ = NOTHING; // where the next edge of the rim starts
     int pending_ = 0;
     bool overflow_ = false;
 };

@@ -18,13 +18,16 @@ CROWDED_KERNEL(grow_cavities, Mesh mesh, Limits limits, Cavities cavities, Count
 
 // The rest: subsegments, and what was deferred.
 KERNEL(grow_the_rest, Mesh mesh, Limits limits, Cavities cavities, Count segments, int32 only_damaged, Count stamp) {
-    FOR_RANGE (i) {
-        if (i < segments ? only_damaged && cavities.outcomes[i] != DAMAGED : cavities.outcomes[i] != DEFERRED)
-            continue;
-        const Outcome outcome = grow_candidate(mesh, limits, cavities, i, segments, only_damaged != 0);
+    const auto claim = [&](Index i, Outcome outcome) {
         if (stamp != 0)
             claim_cavity(mesh, cavities, i, segments, uint32(stamp), outcome);
-    }
+    };
+    FOR_PART (i, range_begin, segments)
+        if (!only_damaged || cavities.outcomes[i] == DAMAGED)
+            claim(i, grow_segment_candidate(mesh, limits, cavities, i, only_damaged != 0));
+    FOR_PART (i, segments, range_end)
+        if (cavities.outcomes[i] == DEFERRED)
+            claim(i, grow_triangle_candidate<AT_ONCE>(mesh, limits, cavities, i));
 }
 
 // What had no room may have some when all else is done.

@@ -24,24 +24,32 @@ struct Obstacles {
 // near, it is back to the center.
 enum Turn { AT_CENTER, ELSEWHERE, BACK };
 
+// Whether a triangle lies on the line through u and v, as far as the coordinates can tell.
+INLINE bool lies_on_line(const Mesh &mesh, int32 triangle, Point u, Point v) {
+    const Triangle t = without_owner(mesh.triangles[triangle]);
+    return on_line(u, v, mesh.points[t.vertex[0]]) && on_line(u, v, mesh.points[t.vertex[1]]) &&
+           on_line(u, v, mesh.points[t.vertex[2]]);
+}
+
 // A triangle's cavity. Where the center encroaches on a subsegment of the rim, or lies beyond it, the cavity is dropped for
-// this round.
+// this round. The corners are read anew at each turn: registers are what growing is short of.
 template <Care care>
 INLINE Outcome grow_around_triangle(const Cavity &cavity, int32 root, const Mesh &mesh, const Limits &limits,
-                                    SteinerPoint *made, Extent *extent) {
+                                    Point *place, bool *off_center, Extent *extent) {
     const Point *const points = mesh.points;
-    const Triangle t = without_owner(mesh.triangles[root]);
-    const Point a = points[t.vertex[0]], b = points[t.vertex[1]], c = points[t.vertex[2]];
-    const SteinerPoint center = steiner_point(a, b, c, limits.off_center_limit);
-    *made = center;
-    if (!resolvable(a, b) || !resolvable(b, c) || !resolvable(c, a))
+    const auto corner_point = [&](int k) { return points[mesh.triangles[root].vertex[k]]; };
+    const SteinerPoint center = steiner_point(corner_point(0), corner_point(1), corner_point(2), limits.off_center_limit);
+    *place = center.place();
+    *off_center = center.off_center;
+    if (!resolvable(corner_point(0), corner_point(1)) || !resolvable(corner_point(1), corner_point(2)) ||
+        !resolvable(corner_point(2), corner_point(0)))
         return PRECISION;
     const bool chooses = limits.clearance != INFINITE && (mesh.quality[root] & SKINNY) != 0;
-    const float64 least_distance = limits.clearance * squared_length(center.p, center.q); // squared
+    const float64 least_distance = limits.clearance * center.frame.squared_length(); // squared
     Petal petal(center, limits);
     for (int turn = AT_CENTER;; ++turn) {
-        const Point p = made->place;
-        const int inside = in_range(p) ? incircle_with<care>(a, b, c, p) : 0;
+        const Point p = *place;
+        const int inside = in_range(p) ? incircle_with<care>(corner_point(0), corner_point(1), corner_point(2), p) : 0;
         if (inside == UNSURE)
             return DEFERRED;
         Growth<care> growth(cavity, mesh.triangles, points, p);
@@ -57,7 +65,7 @@ INLINE Outcome grow_around_triangle(const Cavity &cavity, int32 root, const Mesh
                 if (side <= 0 || encroaches(u, v, p, limits.lens)) {
                     if (turn == ELSEWHERE)
                         return 0;
-                    obstacles.add(mesh, subsegment, on_line(u, v, a) && on_line(u, v, b) && on_line(u, v, c));
+                    obstacles.add(mesh, subsegment, lies_on_line(mesh, root, u, v));
                 }
                 return 1;
             };
@@ -73,17 +81,18 @@ INLINE Outcome grow_around_triangle(const Cavity &cavity, int32 root, const Mesh
         if (obstacles.any)
             return obstacles.outcome();
         if (turn == ELSEWHERE && (outcome != UNDECIDED || too_near)) {
-            *made = center;
+            *place = center.place();
+            *off_center = center.off_center;
             continue;
         }
         if (outcome == UNDECIDED)
-            growth.finish(cavity.edge(0).vertex);
+            growth.finish();
         *extent = growth.extent();
-        const int place = chooses && turn == AT_CENTER && outcome == UNDECIDED ? petal.best() : int(NOTHING);
-        if (place == NOTHING)
+        const int best = chooses && turn == AT_CENTER && outcome == UNDECIDED ? petal.best() : int(NOTHING);
+        if (best == NOTHING)
             return outcome;
-        made->place = Frame(center.p, center.q).place(petal_place(place, limits.off_center_limit));
-        made->off_center = true;
+        *place = center.frame.place(petal_place(best, limits.off_center_limit));
+        *off_center = true;
     }
 }
 
@@ -111,7 +120,7 @@ INLINE Outcome grow_around_subsegment(const Cavity &cavity, const Subsegment &s,
         outcome = growth.run(sees, unseen);
     }
     if (outcome == UNDECIDED)
-        growth.finish(s.right == NOTHING ? s.from : s.to);
+        growth.finish();
     *extent = growth.extent();
     return outcome;
 }
@@ -208,12 +217,13 @@ OUTLINE bool place_on_subsegment(const Mesh mesh, float64 lens, int32 subsegment
 // Grows the cavity of candidate i, a triangle, and enters what came of it.
 template <Care care>
 INLINE Outcome grow_triangle_candidate(const Mesh &mesh, const Limits &limits, const Cavities &cavities, Index i) {
-    SteinerPoint made;
+    Point place;
+    bool off_center;
     Extent extent = {0, 0, 0};
     const Outcome outcome =
-        grow_around_triangle<care>(cavities.at(i), cavities.roots[i], mesh, limits, &made, &extent);
-    cavities.steiner[i] = made.place;
-    cavities.off_center[i] = made.off_center;
+        grow_around_triangle<care>(cavities.at(i), cavities.roots[i], mesh, limits, &place, &off_center, &extent);
+    cavities.steiner[i] = place;
+    cavities.off_center[i] = off_center;
     cavities.extents[i] = extent;
     cavities.outcomes[i] = outcome;
     return outcome;

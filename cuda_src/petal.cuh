@@ -17,7 +17,7 @@ constexpr int PETAL_PLACES = 8;
 // turn, by fractions of the off-center's height. They are where a search for the smallest results, of random points at 25,
 // 30 and 33 degrees, came to.
 INLINE Point petal_place(int k, float64 height) {
-    constexpr float64 along[] = {0.679, 0.838, 0.622, 1.0}, aside[] = {0.514, 0.421, 0.187, 0.205};
+    static constexpr float64 along[] = {0.679, 0.838, 0.622, 1.0}, aside[] = {0.514, 0.421, 0.187, 0.205};
     const float64 x = height * aside[k / 2];
     return {k % 2 == 0 ? 0.5 + x : 0.5 - x, height * along[k / 2]};
 }
@@ -62,7 +62,7 @@ template <int PLACES> struct Fans {
 class Petal {
   public:
     METHOD Petal(const SteinerPoint &center, const Limits &limits)
-        : frame_(center.p, center.q), sine_squared_(float32(1.0 - limits.cosine_squared)),
+        : frame_(center.frame), sine_squared_(float32(1.0 - limits.cosine_squared)),
           clearance_(float32(limits.clearance)) {
         around_center_.start(0, {0.5, center.height}, true);
         for (int k = 0; k < PETAL_PLACES; ++k) {

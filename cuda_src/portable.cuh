@@ -10,6 +10,8 @@
 // over [range_begin, range_end), of which host.cpp gives each thread a piece at a time. Nothing else differs, so no
 // kernel may depend on how the range is cut.
 //
+// FOR_PART (i, begin, end) goes through a part of the range only, with all of the threads.
+//
 // The end of the range, and every parameter of type Count, is a number that the host gives, or that an earlier kernel left
 // in the device's memory: the host can launch a kernel before it knows for how many.
 //
@@ -84,13 +86,16 @@ template <int N> struct Sums {
 #define OUTLINE __device__ __noinline__ // rare paths: kept out of the callers' registers
 #define KERNEL(name, ...) extern "C" __global__ void name(const Index range_begin, const Count range_end, __VA_ARGS__)
 #define CROWDED_KERNEL(name, ...)                                                                                      \
-    extern "C" __global__ void __launch_bounds__(128, 4) name(const Index range_begin, const Count range_end, __VA_ARGS__)
+    extern "C" __global__ void __launch_bounds__(128, 5) name(const Index range_begin, const Count range_end, __VA_ARGS__)
 #define TEAM_KERNEL KERNEL
 #define GRID_KERNEL KERNEL
 #define GRID_TEAM_KERNEL KERNEL
 #define CHILD_KERNEL KERNEL
 #define FOR_RANGE(i)                                                                                                   \
     for (Index end_ = range_end, i = share_of(range_begin, end_, blockIdx.x, gridDim.x, blockDim.x); i < end_;         \
+         i += Index(gridDim.x) * blockDim.x)
+#define FOR_PART(i, begin, end)                                                                                        \
+    for (Index end_ = (end), i = share_of((begin), end_, blockIdx.x, gridDim.x, blockDim.x); i < end_;                 \
          i += Index(gridDim.x) * blockDim.x)
 #define FOR_TEAMS(team)                                                                                                \
     for (Index team = range_begin + blockIdx.x, end_ = range_end; team < end_; team += gridDim.x)
@@ -312,6 +317,8 @@ struct Count {
 
 #define CHILD_KERNEL(name, ...) static void name(const Index range_begin, const Index range_end, __VA_ARGS__)
 #define FOR_RANGE(i) for (Index i = range_begin; i < range_end; ++i)
+#define FOR_PART(i, begin, end)                                                                                        \
+    for (Index part_ = (end), i = (begin) > range_begin ? (begin) : range_begin; i < part_ && i < range_end; ++i)
 #define FOR_TEAMS(team) for (Index team = range_begin; team < range_end; ++team)
 #define FOR_MEMBERS(member) for (int member = 0; member < TEAM_SIZE; ++member)
 #define FOR_SHARE(i, begin, end) for (Index i = (begin), share_end_ = (end); i < share_end_; ++i)

@@ -30,8 +30,8 @@ INLINE bool forced_by_corner(int32 p, int32 q, int32 r, const Point *points, con
 }
 
 // Whether the two edges at a triangle's corner are subsegments: the angle between them is the input's.
-INLINE bool is_input_corner(const Triangle &t, int corner) {
-    return t.link[next_corner(corner)] < 0 && t.link[previous_corner(corner)] < 0;
+INLINE bool is_input_corner(const Triangle &t, int k) {
+    return link_across(t, next_corner(k)) < 0 && link_across(t, previous_corner(k)) < 0;
 }
 
 struct Bounds {
@@ -65,7 +65,7 @@ INLINE uint32 quality_of(const Triangle &t, const Point *points, const Corners &
     const bool too_large = doubled_area > bounds.doubled_area || pq > bounds.squared_size || pr > bounds.squared_size;
     if (dot > 0.0 && dot * dot > bounds.cosine_squared * (pq * pr)) {
         const bool forced = is_input_corner(t, apex) ||
-                            forced_by_corner(edge_from(t, apex), edge_to(t, apex), t.vertex[apex], points, corners);
+                            forced_by_corner(edge_from(t, apex), edge_to(t, apex), corner(t, apex), points, corners);
         if (!forced) {
             const uint32 urgency = bounds.worst_first ? uint32(0x1p22 * (dot * dot / (pq * pr))) : shortness(least) >> 1;
             return BAD | SKINNY | (urgency < SKINNY ? urgency : SKINNY - 1);
@@ -109,11 +109,11 @@ struct QualityCheck {
         // In a constrained Delaunay triangulation the triangle beside a subsegment has the corner that sees it under the
         // largest angle: if that one does not encroach, no vertex does.
         for (int k = 0; k < 3; ++k)
-            if (t.link[k] < 0) {
-                const Point u = points[edge_from(t, k)], v = points[edge_to(t, k)], p = points[t.vertex[k]];
+            if (link_across(t, k) < 0) {
+                const Point u = points[edge_from(t, k)], v = points[edge_to(t, k)], p = points[corner(t, k)];
                 if (encroaches(u, v, p, limits.lens) && !on_line(u, v, p) &&
-                    !corners.cut_alike(t.vertex[k], edge_from(t, k), edge_to(t, k), points))
-                    wish_split(mesh.wishes, ~t.link[k]);
+                    !corners.cut_alike(corner(t, k), edge_from(t, k), edge_to(t, k), points))
+                    wish_split(mesh.wishes, ~link_across(t, k));
             }
     }
 

@@ -11,9 +11,10 @@ INLINE bool in_range(Point p) {
     return p.x < LARGEST_COORDINATE && p.x > -LARGEST_COORDINATE && p.y < LARGEST_COORDINATE && p.y > -LARGEST_COORDINATE;
 }
 
-// Whether the coordinates leave room for points between a and b: not where the two are as near as 16 units in the last
-// place. Rounded points would land too far from where they are meant to be, and edges could shrink without end in one
-// coordinate that the other cannot follow.
+// Whether the coordinates leave room for points between a and b: not where the two are as near as 2^-48 of the largest one,
+// 16 to 32 units in the last place. Rounded points would land too far from where they are meant to be, and edges could
+// shrink without end in one coordinate that the other cannot follow. The checker measures by the same fraction, and by that
+// of `on_line` (dmr/checks/unrefined.py).
 INLINE float64 larger(float64 x, float64 y) { return magnitude(x) > magnitude(y) ? magnitude(x) : magnitude(y); }
 INLINE float64 resolution(Point a, Point b) { return 0x1p-48 * larger(larger(a.x, a.y), larger(b.x, b.y)); }
 INLINE bool resolvable(Point a, Point b) {
@@ -21,8 +22,8 @@ INLINE bool resolvable(Point a, Point b) {
     return squared_length(a, b) >= least * least;
 }
 
-// Whether p is as near to the line through a and b as 8 units in the last place: a piece of ab that is free of it would be
-// too short to be resolved.
+// Whether p is as near to the line through a and b as 2^-49 of the largest coordinate, 8 to 16 units in the last place: a
+// piece of ab that is free of it would be too short to be resolved.
 INLINE bool on_line(Point a, Point b, Point p) {
     const float64 cross = (b.x - a.x) * (p.y - a.y) - (b.y - a.y) * (p.x - a.x), least = 0.5 * resolution(a, b);
     return cross * cross < least * least * squared_length(a, b);
@@ -33,7 +34,9 @@ struct Frame {
     Point p;
     float64 dx, dy, scale;
 
-    METHOD Frame(Point p, Point q) : p(p), dx(q.x - p.x), dy(q.y - p.y), scale(1.0 / (dx * dx + dy * dy)) {}
+    METHOD Frame(Point p, Point q) : p(p), dx(q.x - p.x), dy(q.y - p.y), scale(1.0 / squared_length()) {}
+
+    METHOD float64 squared_length() const { return dx * dx + dy * dy; } // of pq
 
     // From there, computed relative to p, so that a large offset of the coordinates costs no more than one rounding.
     METHOD Point place(Point in_frame) const {
@@ -47,11 +50,12 @@ struct Frame {
 };
 
 struct SteinerPoint {
-    Point place;
-    bool off_center;
-    Point p, q;           // the shortest edge
-    float64 height;       // of the point over it, in its lengths
+    Frame frame;          // of the shortest edge
+    float64 height;       // of the point over it
     float64 circumcenter; // and of the circumcenter
+    bool off_center;
+
+    METHOD Point place() const { return frame.place({0.5, height}); }
 };
 
 // The off-center of triangle abc (Ungor, "Off-centers: a new type of Steiner points", 2004), or its circumcenter where
@@ -73,7 +77,7 @@ INLINE SteinerPoint steiner_point(Point a, Point b, Point c, float64 limit) {
     const float64 height = 0.5 * ((ux * vx + uy * vy) / (ux * vy - uy * vx));
     const bool off_center = !(height <= limit); // also where a needle's area rounds to zero
     const float64 h = off_center ? limit : height;
-    return {Frame(p, q).place({0.5, h}), off_center, p, q, h, height};
+    return {Frame(p, q), h, height, off_center};
 }
 
 // One coordinate of a + t (b - a), rounded once to within half an ulp (and a trifle) of the exact value.

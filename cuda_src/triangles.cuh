@@ -45,8 +45,17 @@ INLINE Triangle without_owner(const Triangle &t) {
 INLINE int next_corner(int k) { return k == 2 ? 0 : k + 1; }
 INLINE int previous_corner(int k) { return k == 0 ? 2 : k - 1; }
 
-INLINE int32 edge_from(const Triangle &t, int k) { return t.vertex[next_corner(k)]; }
-INLINE int32 edge_to(const Triangle &t, int k) { return t.vertex[previous_corner(k)]; }
+// Number k of the three of a record that is at hand.
+INLINE int32 one_of(const int32 (&three)[3], int k) {
+    if (READS_WHOLE_RECORDS) // into registers, which cannot be chosen by a number
+        return k == 0 ? three[0] : (k == 1 ? three[1] : three[2]);
+    return three[k];
+}
+INLINE int32 corner(const Triangle &t, int k) { return one_of(t.vertex, k); }
+INLINE int32 link_across(const Triangle &t, int k) { return one_of(t.link, k); }
+
+INLINE int32 edge_from(const Triangle &t, int k) { return corner(t, next_corner(k)); }
+INLINE int32 edge_to(const Triangle &t, int k) { return corner(t, previous_corner(k)); }
 
 // The edge of t that runs from vertex `from`, t being known to have one that leads where the caller means.
 INLINE int edge_that_starts_at(const Triangle &t, int32 from) {

@@ -8,6 +8,7 @@ from fractions import Fraction
 import numpy as np
 
 from dmr.errors import InvalidMeshError
+from dmr.kinds import check_kind
 from dmr.meshes import Float, Int, Mesh
 
 # Plain float64 is trusted where the rounding of a triangle's area cannot exceed 2^-44 of it: the largest angle is below
@@ -56,7 +57,9 @@ def voronoi(mesh: Mesh) -> Voronoi:
     Raises:
         InvalidMeshError: a triangle that is flat or clockwise, or whose circumcenter is out of range; an edge with two
             triangles on one side.
+        KindError: `mesh` is no Mesh.
     """
+    check_kind(mesh, Mesh)
     neighbours = mesh.neighbours
     triangle, side = np.nonzero(neighbours > np.arange(len(neighbours))[:, None])
     outer, outer_side = np.nonzero(neighbours < 0)

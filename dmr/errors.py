@@ -21,6 +21,10 @@ class OptionError(DmrError, ValueError):
     exit_code = 2
 
 
+class KindError(OptionError, TypeError):
+    """An argument is of another kind than is needed (a file's name where a mesh is to be given, ...)."""
+
+
 class FileError(DmrError):
     """A file cannot be read or written.
 

@@ -26,26 +26,9 @@ PROMISED_CONFORMING_ANGLE = 30.0
 
 @dataclass(frozen=True, kw_only=True)
 class RefineOptions:
-    """The options of `dmr.refine`, by the same names.
+    """The options of `dmr.refine`, by the same names and with the same defaults.
 
-    Attributes:
-        min_angle: degrees, 0 <= min_angle < 60; 0 switches the angle criterion off.
-        max_area: largest triangle area, in squared units of the coordinates; None for no bound.
-        steiner: where points go: "petal" (the off-center, or another place beside it that leaves fewer skinny
-            triangles), "off-center" (Ungor) or "circumcenter" (Ruppert, Chew).
-        conforming: every triangle stays Delaunay, not only constrained Delaunay: segments whose diametral circle
-            holds a vertex are split (Ruppert), in place of those whose diametral lens does (Chew).
-        keep_segments: which segments are never split: "none", those on the "boundary", or "all". Triangles that would
-            need a split stay as they are, and are listed with the reason "kept_segment".
-        max_steiner: how many points may be inserted; None takes a bound far above what a sound run needs.
-        marking: how cavities settle their conflicts, one of `MARKINGS`. "deterministic" and "atomic" give the same bits
-            everywhere; the others race by design: their meshes are as valid, and may differ from run to run.
-        balance: how new triangles are shared out for their quality check, one of `BALANCES`; the two "child-launch"
-            ones need a GPU.
-        loop: who drives the rounds: the "host", or the "device" (GPU or CPU) by itself, with the default marking and no
-            child launches, size function, progress callback or profile; "auto" takes the device where it can. The mesh
-            is the same.
-        strict: refuse a mesh that is not Delaunay instead of flipping it.
+    There each of them is described: what it means, what it may be, its units.
 
     Raises:
         OptionError: a value that cannot be used; the message names it.

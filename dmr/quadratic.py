@@ -8,6 +8,7 @@ import numpy as np
 
 from dmr.edges import edge_places, find_edges
 from dmr.errors import InvalidMeshError
+from dmr.kinds import check_kind
 from dmr.meshes import Float, Int, Mesh
 from dmr.naming import named
 
@@ -38,6 +39,9 @@ class SecondOrder:
     edges: Int
     vertex_markers: Int | None
     vertex_attributes: Float
+
+    def __repr__(self) -> str:
+        return f"SecondOrder({len(self.vertices)} vertices, {len(self.triangles)} triangles, {len(self.edges)} edges)"
 
     def with_midpoints(self, segments: Int) -> Int:
         """Segments as elements of three points: both ends, then the midpoint.
@@ -73,7 +77,9 @@ def second_order(mesh: Mesh) -> SecondOrder:
 
     Raises:
         InvalidMeshError: more points than 32-bit indices can name.
+        KindError: `mesh` is no Mesh.
     """
+    check_kind(mesh, Mesh)
     edges, edge_markers = find_edges(mesh)
     count = len(mesh.vertices)
     if count + len(edges) > 2**31 - 1:

@@ -16,6 +16,7 @@ from typing import Any
 
 import numpy as np
 
+from dmr.kinds import check_kind
 from dmr.memory.host.device import HostArray, HostDevice
 from dmr.meshes import Float, Int, Mesh
 
@@ -97,7 +98,11 @@ def measure(mesh: Mesh, *, bound: float | None = None) -> Quality:
     Args:
         mesh: any mesh; flat and clockwise triangles are measured like the others.
         bound: degrees; how many triangles have an angle below it is counted.
+
+    Raises:
+        KindError: `mesh` is no Mesh.
     """
+    check_kind(mesh, Mesh)
     m = len(mesh.triangles)
     smallest, largest, areas, radius_edge, aspect = (np.empty(m) for _ in range(5))
 
@@ -216,8 +221,8 @@ def bounding_box(vertices: Float) -> tuple[float, float, float, float]:
     """Smallest x, smallest y, largest x, largest y; NaN where there is no vertex."""
     if not len(vertices):
         return (math.nan,) * 4
-    low, high = vertices.min(axis=0), vertices.max(axis=0)
-    return float(low[0]), float(low[1]), float(high[0]), float(high[1])
+    x, y = vertices.T  # by columns: along rows numpy takes ten times as long
+    return float(x.min()), float(y.min()), float(x.max()), float(y.max())
 
 
 def distribution(values: Float) -> Distribution:

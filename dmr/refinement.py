@@ -29,6 +29,7 @@ from dataclasses import replace
 import numpy as np
 
 from dmr.errors import InternalError, InvalidMeshError
+from dmr.kinds import check_kind
 from dmr.memory import Device, flagged_indices, open_device
 from dmr.meshes import Mesh, Pslg
 from dmr.options import CHILD_LAUNCHES, PROMISED_ANGLE, PROMISED_CONFORMING_ANGLE, RefineOptions
@@ -36,6 +37,7 @@ from dmr.pipeline.admission import admit
 from dmr.pipeline.balancing import BALANCES
 from dmr.pipeline.checking import QualityCheck
 from dmr.pipeline.clock import Clock
+from dmr.pipeline.demand import check_demand
 from dmr.pipeline.flips import make_delaunay
 from dmr.pipeline.handover import Handover
 from dmr.pipeline.host_rounds import HostRounds
@@ -49,9 +51,9 @@ from dmr.pipeline.tiny_meshes import TINY_MESH, smallest
 from dmr.pipeline.work import NOTHING_LEFT, Work
 from dmr.pipeline.worklist import BadTriangles
 from dmr.pipeline.workspace import Workspace
-from dmr.quality import triangle_areas
+from dmr.quality import bounding_box, triangle_areas
 from dmr.results import Refinement
-from dmr.sizing import Size
+from dmr.sizing import Size, as_function
 from dmr.triangulation import triangulate_noting
 
 log = logging.getLogger("dmr")
@@ -78,7 +80,7 @@ def refine(
     *,
     min_angle: float = 30.0,
     max_area: float | None = None,
-    size: Size | None = None,
+    size: Size | float | None = None,
     steiner: str = "petal",
     conforming: bool = False,
     keep_segments: str = "none",
@@ -104,14 +106,39 @@ def refine(
     Args:
         mesh: a triangulation, whose boundary edges and `segments` are kept as chains of edges; or a planar
             straight-line graph, which is triangulated first.
-        min_angle, max_area, steiner, conforming, keep_segments, max_steiner, marking, balance, loop, strict: see
-            `RefineOptions`. Of `max_area`, the mesh's own `area_bounds` and `size` the smallest wins everywhere.
-        size: how long the longest edge of a triangle may be, by the place of its centroid: a function of (n, 2) points
-            that returns (n,) lengths, called once a round, or a `SizeField`.
-        on_conflict, convex_hull, mesher: see `triangulate`; for a planar straight-line graph only.
+        min_angle: the smallest angle wanted, in degrees: below 60; 0 asks for none. Above 33 (30 with `conforming`)
+            nothing guarantees that the run ends before its limits.
+        max_area: the largest area of a triangle, above 0, in squared units of the coordinates; None for no bound. Of
+            `max_area`, the mesh's own `area_bounds` and `size` the smallest wins everywhere.
+        size: how long the longest edge of a triangle may be, in units of the coordinates: a number above 0; or by the
+            place of the triangle's centroid, a `SizeField`, or a function of (n, 2) points that returns (n,) lengths,
+            called once a round. None for no bound.
+        steiner: where points go: "petal" (the off-center, or another place beside it that leaves fewer skinny
+            triangles), "off-center" (Ungor) or "circumcenter" (Ruppert, Chew).
+        conforming: every triangle stays Delaunay, not only constrained Delaunay: segments whose diametral circle
+            holds a vertex are split (Ruppert), in place of those whose diametral lens does (Chew).
+        keep_segments: which segments are never split: "none", those on the "boundary", or "all". Triangles that would
+            need a split stay as they are, and are listed with the reason "kept_segment".
+        max_steiner: how many points may be inserted, 0 or more; None takes a bound far above what a sound run needs. A
+            run that reaches it ends with a valid mesh, and `complete` is False.
+        marking: how cavities settle their conflicts: "deterministic", "two-stage", "atomic", "three-phase" or
+            "three-phase-barrier". "deterministic" and "atomic" give the same bits everywhere; the others race by
+            design: their meshes are as valid, and may differ from run to run.
+        balance: how new triangles are shared out for their quality check: "work-stealing" (evenly), "none" (to who
+            made them), "child-launch" or "child-launch-per-cavity" (kernels launch kernels, which needs a GPU). It
+            changes nothing but the speed.
+        loop: who drives the rounds: the "host", or the "device" (GPU or CPU) by itself, with the default marking and no
+            child launches, size, progress callback or profile; "auto" takes the device where it can. The mesh is the
+            same.
+        strict: refuse a mesh that is not Delaunay instead of flipping it.
+        on_conflict: of a graph, what becomes of vertices in one place, vertices on segments, and segments that overlap
+            or cross: "resolve" (merge, split, and warn) or "error".
+        convex_hull: of a graph, mesh all of the convex hull, not only what segments enclose; holes stay holes.
+        mesher: what triangulates a graph: "dmr", or "triangle", Shewchuk's Triangle, to compare (see `triangulate`).
         device: "auto" (a GPU where one works, else the CPU; the CPU for a mesh of up to 1,024 triangles, or a graph of
             half as many vertices, of which nothing but angles up to 30 degrees is asked), "cpu", "cuda" or "cuda:N".
-        threads: CPU threads; by default every core, and one for such a mesh on "auto".
+        threads: CPU threads, 1 to 1,024 (or the number of cores, where that is more); by default every core, and one
+            for such a mesh on "auto".
         progress: called after each round with (round, bad triangles left, triangles), in the first of the runs where
             a tiny mesh gets several; False from it stops the run, with a valid mesh. The host drives the rounds then,
             which takes longer.
@@ -123,12 +150,15 @@ def refine(
         The mesh and what happened.
 
     Raises:
-        OptionError: an option that cannot be used, at all or on this device.
+        OptionError: an option that cannot be used, at all or on this device; bounds on areas that need more triangles
+            than a mesh can have (and no `max_steiner`, which would end the run).
+        KindError: `mesh` is neither a Mesh nor a Pslg.
         InvalidMeshError: no valid triangulation (or, with `strict`, not a Delaunay one), or a graph that bounds no
             domain.
         DeviceUnavailableError: the device that was asked for is not there.
         OutOfMemoryError: the device has too little memory; the input is untouched.
     """
+    check_kind(mesh, Mesh, Pslg)
     options = RefineOptions(
         min_angle=min_angle,
         max_area=max_area,
@@ -141,6 +171,7 @@ def refine(
         loop=loop,
         strict=strict,
     )
+    size = as_function(size)
     options.check_loop(size=size is not None, progress=progress is not None, profile=profile)
     opened = choose_device(mesh, options, size, device, threads)
     notes: list[str] = []
@@ -149,6 +180,8 @@ def refine(
         mesh, notes = triangulate_noting(mesh, on_conflict=on_conflict, convex_hull=convex_hull, mesher=mesher)
         opened = choose_device(mesh, options, size, device, threads)  # crossings may have made many triangles of it
     seconds = time.perf_counter() - started
+    if max_steiner is None:  # else the run ends there
+        check_demand(mesh, options.max_area)
     result = Run(mesh, options, opened, size, profile=profile).result(progress)
     if len(mesh.triangles) <= TINY_MESH and options.marking == "deterministic" and options.min_angle > 0:
 
@@ -161,7 +194,7 @@ def refine(
 
 
 def choose_device(
-    mesh: Mesh | Pslg, options: RefineOptions, size: Size | None, device: str, threads: int | None
+    mesh: Mesh | Pslg, options: RefineOptions, size: Size | float | None, device: str, threads: int | None
 ) -> Device:
     """Opens the device that a mesh is to be refined on; arguments and errors are those of `refine`."""
     if device == "auto" and _is_tiny(mesh, options, size):
@@ -171,7 +204,7 @@ def choose_device(
     return opened
 
 
-def _is_tiny(mesh: Mesh | Pslg, options: RefineOptions, size: Size | None) -> bool:
+def _is_tiny(mesh: Mesh | Pslg, options: RefineOptions, size: Size | float | None) -> bool:
     """Whether there is too little to do for a GPU, and for many threads."""
     if isinstance(mesh, Mesh):
         triangles, bounded = len(mesh.triangles), mesh.area_bounds is not None
@@ -253,8 +286,8 @@ class Run:
             largest = np.inf if self.options.max_area is None else self.options.max_area
             by_area = 8.0 * float((areas / np.where(own > 0, np.minimum(own, largest), largest)).sum())
         elif self.options.max_area is not None:
-            extent = self.source.vertices.max(axis=0) - self.source.vertices.min(axis=0)
-            by_area = 8.0 * float(extent[0] * extent[1]) / self.options.max_area
+            x0, y0, x1, y1 = bounding_box(self.source.vertices)
+            by_area = 8.0 * (x1 - x0) * (y1 - y0) / self.options.max_area
         by_size = 0 if size is None else 2**26
         return int(min(64 * len(self.source.triangles) + 1_000_000 + by_area + by_size, 2**30))
 
@@ -328,7 +361,8 @@ class Run:
 
     def _try_again(self) -> bool:
         """Takes up what was given up, once more: what stood in its way may be gone. Whether there is work now."""
-        if self.ledger.inserted == self.inserted_before or self.tries_left == 0:
+        nothing_new = self.ledger.inserted == self.inserted_before
+        if self.ledger.given_up == 0 or nothing_new or self.tries_left == 0:
             return False
         self.inserted_before = self.ledger.inserted
         self.tries_left -= 1

@@ -31,7 +31,7 @@ class Round:
 
 @dataclass(frozen=True, kw_only=True, eq=False)
 class Refinement:
-    """A refined mesh, and what happened on the way.
+    """A refined mesh, and what happened on the way. Printed, it is a line of the most important; `to_json()` has all.
 
     Attributes:
         mesh: the result. Its first vertices are the input's, in the input's order, bit for bit.
@@ -86,6 +86,15 @@ class Refinement:
     checks: dict[str, int]
     tries: int = 1
     warnings: tuple[str, ...] = field(default=())
+
+    def __repr__(self) -> str:
+        where = f"{self.device}, {self.threads} threads" if self.threads else self.device
+        left = sum(self.unrefined.values())
+        return (
+            f"Refinement({self.mesh!r}, {sum(self.steiner.values())} points in {self.rounds} rounds on {where}, "
+            f"{self.min_angle:.4g} to {self.max_angle:.4g} degrees, {'complete' if self.complete else 'ended early'}"
+            f"{f', {left} triangles unrefined' if left else ''})"
+        )
 
     def to_json(self) -> dict[str, Any]:
         """The fields that `--json` prints: plain numbers, strings, lists and dictionaries."""

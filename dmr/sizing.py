@@ -3,6 +3,7 @@
     field = dmr.SizeField(mesh, sizes)              # one size for each vertex, or for each triangle, of any mesh
     fine = dmr.refine(domain, size=field)           # no edge of a triangle longer than the size at its centroid
     fine = dmr.refine(domain, size=lambda points: 0.01 + 0.1 * abs(points[:, 0]))
+    fine = dmr.refine(domain, size=0.1)             # the same everywhere
 
 Only +, -, *, / and square roots are used, for each point by itself and in a fixed order: a field gives the same bits
 everywhere.
@@ -12,6 +13,7 @@ from __future__ import annotations
 
 from abc import ABC, abstractmethod
 from collections.abc import Callable
+from numbers import Real
 from typing import Any
 
 import numpy as np
@@ -19,6 +21,7 @@ from numpy.typing import ArrayLike, NDArray
 
 from dmr.background import Background, ranges
 from dmr.errors import OptionError
+from dmr.kinds import check_kind
 from dmr.meshes import Float, Mesh
 from dmr.quality import unique_edges
 
@@ -43,8 +46,7 @@ class SizeField:
     """
 
     def __init__(self, mesh: Mesh, values: ArrayLike, *, on: str | None = None) -> None:
-        if not isinstance(mesh, Mesh):
-            raise OptionError(f"a size field needs a Mesh as its background, not {type(mesh).__name__}")
+        check_kind(mesh, Mesh, name="the background of a size field")
         if not len(mesh.triangles):
             raise OptionError("a size field needs a background with triangles, and this mesh has none")
         sizes = _numbers(values, "sizes")
@@ -129,6 +131,22 @@ class SizeField:
 
     def __repr__(self) -> str:
         return f"SizeField({self._support}, sizes {self.values.min():g} to {self.values.max():g})"
+
+
+def as_function(size: Size | float | None) -> Size | None:
+    """What `evaluate` takes: a number is the size everywhere.
+
+    Raises:
+        OptionError: neither a function nor a finite number above 0.
+    """
+    if size is None or callable(size):
+        return size
+    if isinstance(size, bool) or not isinstance(size, Real):
+        raise OptionError(f"size must be a number, a function of points or a SizeField, not {type(size).__name__}")
+    length = float(size)
+    if not (np.isfinite(length) and length > 0):
+        raise OptionError(f"size must be a finite number above 0, not {length:g}")
+    return lambda points: length
 
 
 def evaluate(size: Size, points: Float) -> Float:

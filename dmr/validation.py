@@ -47,6 +47,7 @@ from dmr.checks.topology import (
 from dmr.checks.unrefined import Unrefined, check_listed
 from dmr.errors import OptionError
 from dmr.exact import Points
+from dmr.kinds import check_kind
 from dmr.meshes import Mesh, Pslg
 
 __all__ = ["Failure", "Report", "SmallAngle", "validate"]
@@ -74,8 +75,8 @@ def validate(
         min_angle: degrees, 0 to 60; every angle must reach it. Triangles beside input corners of less than 60 degrees
             are excused down to arctan(sin phi / (2 - cos phi)) and listed in `Report.exceptions`.
         max_area: largest area of a triangle, in squared units of the coordinates.
-        size: a function of (n, 2) points that returns (n,) lengths: at a triangle's centroid, the longest that an edge
-            of it may be.
+        size: the longest that an edge may be: a number; or a function of (n, 2) points that returns (n,) lengths, which
+            is asked at the triangle's centroid.
         convex_hull: the domain is the convex hull of the graph's vertices, without its holes, and not only what its
             segments enclose. (Without segments it always is.)
         unrefined: triangles that the refinement left, by reason (`Refinement.unrefined_triangles`). Those left for
@@ -86,8 +87,12 @@ def validate(
         What was checked and what failed; nothing is raised for a bad mesh.
 
     Raises:
-        OptionError: a bound that cannot be used, or an input that is neither mesh nor graph.
+        OptionError: a bound that cannot be used.
+        KindError: `mesh` is no Mesh, or `input` neither mesh nor graph.
     """
+    check_kind(mesh, Mesh)
+    if input is not None:
+        check_kind(input, Mesh, Pslg, name="input")
     _check_options(input, min_angle, max_area, convex_hull)
     findings = Findings()
     points = Points(mesh.vertices)
@@ -152,8 +157,6 @@ def validate(
 def _check_options(
     input: Mesh | Pslg | None, min_angle: float | None, max_area: float | None, convex_hull: bool
 ) -> None:
-    if input is not None and not isinstance(input, Mesh | Pslg):
-        raise OptionError(f"input must be the Mesh or Pslg that the mesh was made from, not {type(input).__name__}")
     if convex_hull and not isinstance(input, Pslg):
         raise OptionError("convex_hull says what the domain of an input Pslg is: there is no such input")
     if min_angle is not None and not 0 <= min_angle <= 60:

@@ -21,7 +21,8 @@ from numpy.typing import NDArray
 
 from dmr.colours import COLORS, INK, ColourScale, draw_legend
 from dmr.errors import DmrError, OptionError
-from dmr.io.replacing import replace_files, write_bytes
+from dmr.io.replacing import check_target, replace_files, write_bytes
+from dmr.kinds import check_kind
 from dmr.meshes import Float, Int, Mesh, Pslg
 from dmr.quality import bounding_box, unique_edges
 
@@ -73,7 +74,11 @@ def view(
         OptionError: an unknown colour or image format, or a window where there is no display.
         DmrError: pyvista is not installed, or there is nothing to draw.
         FileError: the image cannot be written.
+        KindError: what is to be shown is neither a Mesh nor a Pslg.
     """
+    check_kind(mesh, Mesh, Pslg)
+    if compare is not None:
+        check_kind(compare, Mesh, Pslg, name="compare")
     meshes = [mesh] if compare is None else [mesh, compare]
     if color is not None and color not in COLORS:
         raise OptionError(f"color must be one of {', '.join(COLORS)}, not {color!r}")
@@ -82,6 +87,8 @@ def view(
     target = None if screenshot is None else Path(screenshot)
     if target is not None and target.suffix.lower() not in IMAGE_FORMATS:
         raise OptionError(f"an image file must end in {', '.join(IMAGE_FORMATS)}, not {target.suffix or target.name!r}")
+    if target is not None:
+        check_target(target, overwrite=True)
     if target is None and not has_display():
         raise OptionError("there is no display to open a window on; a screenshot file needs none")
     pv = _import_pyvista()

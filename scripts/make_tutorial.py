@@ -23,7 +23,7 @@ from PIL import Image
 
 ROOT = Path(__file__).resolve().parent.parent
 PAGE = ROOT / "docs" / "tutorial.md"
-IMAGES = Path("images") / "tutorial"  # below the folder that the code runs in, and below docs
+IMAGES = Path("images") / "tutorial"  # below docs; the code draws into the folder that it runs in
 COLOURS = 200
 
 # A block of code, and the block of text behind it, if there is one.
@@ -41,7 +41,6 @@ def run(page: str, folder: Path) -> Iterator[tuple[re.Match[str], str]]:
     Yields:
         Each block, and what it printed.
     """
-    (folder / IMAGES).mkdir(parents=True, exist_ok=True)
     names: dict[str, Any] = {"__name__": "tutorial"}
     before = Path.cwd()
     for block in blocks(page):
@@ -77,7 +76,7 @@ def main() -> int:
         target = ROOT / "docs" / IMAGES
         shutil.rmtree(target, ignore_errors=True)
         target.mkdir(parents=True)
-        for drawn in sorted((folder / IMAGES).glob("*.png")):
+        for drawn in sorted(folder.glob("*.png")):
             with Image.open(drawn) as picture:
                 picture.quantize(COLOURS, dither=Image.Dither.NONE).save(target / drawn.name, optimize=True)
             print(f"docs/images/tutorial/{drawn.name}: {(target / drawn.name).stat().st_size:,} bytes")

@@ -87,7 +87,7 @@ if sys.path[0] == "":
     del sys.path[0]
 import dmr
 from dmr.generation import THESIS_SEED
-points, after, marking, balance, device = sys.argv[1:]
+points, after, steiner, marking, balance, device = sys.argv[1:]
 
 def watch(number, bad, triangles):
     if number == int(after):
@@ -97,7 +97,7 @@ def watch(number, bad, triangles):
 try:
     mesh = dmr.generate("random", int(points), THESIS_SEED)
     progress = watch if int(after) else None
-    how = dict(steiner="off-center", marking=marking, balance=balance)
+    how = dict(steiner=steiner, marking=marking, balance=balance)
     done = dmr.refine(mesh, **how, loop="host", device=device, progress=progress)
     account = dict(device=done.device, triangles=len(mesh.triangles), rounds=done.rounds, launches=done.launches)
     account |= dict(children=done.checks["children"], error=None, exit_code=0)
@@ -157,7 +157,7 @@ def profile(
     after: int,
     count: int,
     points: int,
-    strategy: tuple[str, str],
+    strategy: tuple[str, str, str],
     timeout: float,
 ) -> Profile:
     """Refines a mesh of random points under ncu.
@@ -170,7 +170,7 @@ def profile(
         after: rounds that go by before.
         count: how many launches of `KERNELS` to read the counters of, from the first after these.
         points: of the mesh.
-        strategy: marking and balance.
+        strategy: rule for Steiner points, marking and balance.
         timeout: seconds; then ncu and the program are ended.
 
     Raises:

@@ -2,6 +2,7 @@
 
     python scripts/profile_strategies.py            # every row that the host drives, on the 1.1 M input; needs a GPU
     python scripts/profile_strategies.py --input thesis-5.6m --rows base deterministic-host --launches 400
+    python scripts/profile_strategies.py --steiner petal --rows deterministic-host --after 19    # as dmr.refine does it
     python scripts/profile_strategies.py --redraw study/2026-11-21-h200-profile.json       # tables again, no run
 
 Rows and inputs are those of study_refinement.py, but for the row whose rounds the device drives. Each row refines the
@@ -36,6 +37,7 @@ from study_tables import Line, markdown_table, to_csv
 
 import dmr
 from dmr.errors import DeviceUnavailableError, DmrError, OptionError
+from dmr.options import STEINER_RULES
 
 FORMAT = "profile 1"  # of the JSON; rises when a reader of the old one would go wrong
 EXPLANATION = """\
@@ -91,6 +93,7 @@ def run(options: argparse.Namespace, arguments: Sequence[str]) -> dict[str, Any]
         "machine": machine() | tools,
         "input": options.input,
         "triangles": None,
+        "steiner": options.steiner,
         "after": options.after,
         "launches": options.launches,
         "unknown": [],
@@ -103,8 +106,9 @@ def run(options: argparse.Namespace, arguments: Sequence[str]) -> dict[str, Any]
         metrics = [name for name in METRICS if name not in study["unknown"]]
         try:
             found = profile_runs.profile(
-                ncu, metrics, options.after, options.launches, points, (row.marking, row.balance), limit
-            )
+                ncu, metrics, options.after, options.launches, points,
+                (options.steiner, row.marking, row.balance), limit,
+            )  # fmt: skip
         except NoFiguresError as error:
             study["left_out"][row.name] = str(error)
             say(f"{row.name} is left out: {error}")
@@ -153,12 +157,12 @@ def write_derived(study: dict[str, Any], folder: Path) -> list[Path]:
 
 
 def read(path: Path) -> dict[str, Any]:
-    """A record that was written before; one from before there was --after, as if after 0 rounds.
+    """A record that was written before; one from before there were --after and --steiner, with their defaults.
 
     Raises:
         FileError: no such file, or no record of this format.
     """
-    return {"after": 0, **study_files.read(path, FORMAT, "rows")}
+    return {"after": 0, "steiner": "off-center", **study_files.read(path, FORMAT, "rows")}
 
 
 # ---- Tables --------------------------------------------------------------------------------------------------------
@@ -199,7 +203,8 @@ def to_markdown(study: dict[str, Any]) -> str:
     parts = [
         f"# The kernels of the strategies on {study['device']}",
         f"Measured {study['date']}, commit {study['commit'] or 'unknown'}, dmr {study['version']}; {tools}. "
-        f"Input: {study['input']}, {study['triangles']:,} triangles, refined to 30 degrees.",
+        f"Input: {study['input']}, {study['triangles']:,} triangles, refined to 30 degrees, points by the rule "
+        f"{study['steiner']}.",
         EXPLANATION.format(launches=study["launches"], after=f" after round {after:,}" if after else "")
         + ("" if after else f"\n{FIRST_CHECK}"),
         f"```sh\n{study['command']}\n```",
@@ -237,6 +242,7 @@ def parser() -> argparse.ArgumentParser:
     add("--rows", nargs="+", choices=[row.name for row in ROWS], metavar="NAME",
         help=f"of {', '.join(row.name for row in ROWS)} (default: all)")  # fmt: skip
     add("--launches", type=int, default=200, metavar="N", help="read the counters of so many a row (default: 200)")
+    add("--steiner", choices=STEINER_RULES, default="off-center", help="the rule for points (default: the study's)")
     add("--after", type=int, default=0, metavar="N", help="... from the first after N rounds (default: 0)")
     add("--timeout", type=float, default=120.0, metavar="SECONDS", help="for each row (default: 120)")
     add("--ncu", default="ncu", metavar="PATH", help="NVIDIA's Nsight Compute (default: ncu, on the PATH)")

@@ -15,7 +15,8 @@ from dataclasses import dataclass, field
 
 import dmr
 from dmr.errors import OutOfMemoryError
-from dmr.memory.host.device import available_memory, available_threads
+from dmr.memory.host.device import available_memory
+from dmr.memory.threads import available_threads
 
 # What a proof takes at its peak, beside the mesh itself: 140 were seen, for 1.5 and for 3.1 million triangles.
 BYTES_A_TRIANGLE = 200

@@ -8,9 +8,11 @@ from typing import TYPE_CHECKING, Any, BinaryIO
 import numpy as np
 
 from static_graph.degrees import Counts, degree_distribution, split_distribution
-from static_graph.errors import DmrError, FileError
+from static_graph.doors import as_path, check_graph
+from static_graph.errors import DmrError, TargetError
 from static_graph.graphs import CsrGraph
 from static_graph.io.replacing import check_target, replace_file
+from static_graph.wording import counted
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes
@@ -36,9 +38,11 @@ def plot_degrees(
 
     Raises:
         FileError: it cannot be written.
+        OptionError: it is no graph, or `mda` cannot be.
         DmrError: matplotlib is not installed.
     """
-    path = Path(path)
+    check_graph(graph, CsrGraph)
+    path = as_path(path)
     check_picture_target(path, overwrite)
     try:
         from matplotlib.backends.backend_agg import FigureCanvasAgg
@@ -50,7 +54,7 @@ def plot_degrees(
     if mda is not None:
         after = split_distribution(distribution, mda)
         extra = int(after.sum() - distribution.sum())
-        panels.append((f"after splitting, MDA {mda}: {extra:,} extra nodes", after))
+        panels.append((f"after splitting, MDA {mda}: {counted(extra, 'extra node', ',')}", after))
     figure = Figure(figsize=(PANEL[0] * len(panels), PANEL[1]), layout="constrained")
     axes: Any = figure.subplots(1, len(panels), squeeze=False, sharex=True, sharey=True)
     for place, (head, counts) in zip(axes[0], panels, strict=True):
@@ -70,7 +74,7 @@ def plot_degrees(
 def check_picture_target(path: Path, overwrite: bool) -> None:
     """Raises FileError where a picture cannot be put under a name, before it is drawn."""
     if path.suffix.lower() != ".png":
-        raise FileError("pictures are written as .png", path)
+        raise TargetError("pictures are written as .png", path)
     check_target(path, overwrite)
 
 

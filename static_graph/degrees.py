@@ -6,10 +6,13 @@ from dataclasses import dataclass
 from typing import Any
 
 import numpy as np
-from numpy.typing import NDArray
+from numpy.typing import ArrayLike, NDArray
 
-from static_graph.errors import OptionError
+from static_graph.doors import check_graph
+from static_graph.errors import OptionError, WrongTypeError
 from static_graph.graphs import CsrGraph
+from static_graph.list_checking import as_array
+from static_graph.options import whole
 
 BUCKETS = 10  # of the histogram (thesis, 4.2.1)
 
@@ -39,8 +42,13 @@ def in_degrees(graph: CsrGraph) -> Counts:
     return np.bincount(graph.targets, minlength=graph.nodes).astype(np.int64)
 
 
-def degree_statistics(degrees: NDArray[Any]) -> DegreeStatistics:
-    """The statistics of (n,) degrees: `graph.out_degrees`, or `in_degrees(graph)`."""
+def degree_statistics(degrees: ArrayLike) -> DegreeStatistics:
+    """The statistics of (n,) degrees: `graph.out_degrees`, or `in_degrees(graph)`.
+
+    Raises:
+        GraphError, OptionError: these are no degrees.
+    """
+    degrees = _as_degrees(degrees)
     if len(degrees) == 0:
         return DegreeStatistics(0, 0.0, 0, 0.0, 0, -1)
     return DegreeStatistics(
@@ -60,9 +68,13 @@ def isolated_nodes(graph: CsrGraph) -> int:
     return graph.nodes - int(np.count_nonzero(touched))
 
 
-def degree_distribution(degrees: NDArray[Any]) -> Counts:
-    """(maximum + 1,) int64: how many nodes have each degree (figures 4.2 and 4.3)."""
-    return np.bincount(degrees).astype(np.int64)
+def degree_distribution(degrees: ArrayLike) -> Counts:
+    """(maximum + 1,) int64: how many nodes have each degree (figures 4.2 and 4.3).
+
+    Raises:
+        GraphError, OptionError: these are no degrees.
+    """
+    return np.bincount(_as_degrees(degrees)).astype(np.int64)
 
 
 def split_distribution(distribution: Counts, mda: int) -> Counts:
@@ -77,7 +89,7 @@ def split_distribution(distribution: Counts, mda: int) -> Counts:
     Returns:
         The same for the nodes and their children: their sum has grown by the number of extra nodes.
     """
-    if mda < 1:
+    if whole("mda", mda) < 1:
         raise OptionError(f"mda must be at least 1, not {mda}")
     mda = min(mda, max(len(distribution), 1))  # whatever is above the largest degree splits nothing
     degrees = np.arange(len(distribution))
@@ -90,8 +102,12 @@ def split_distribution(distribution: Counts, mda: int) -> Counts:
     return after
 
 
-def degree_histogram(degrees: NDArray[Any]) -> Counts:
-    """(10,) int64: how many nodes fall into each of ten buckets of equal width, up to the largest degree (4.2.1)."""
+def degree_histogram(degrees: ArrayLike) -> Counts:
+    """(10,) int64: how many nodes fall into each of ten buckets of equal width, up to the largest degree (4.2.1).
+
+    Raises:
+        GraphError, OptionError: these are no degrees.
+    """
     counts = np.zeros(BUCKETS, np.int64)
     distribution = degree_distribution(degrees)
     np.add.at(counts, _buckets(len(distribution)), distribution)
@@ -102,13 +118,30 @@ def automatic_mda(graph: CsrGraph) -> int:
     """The splitting level by the histogram heuristic: the largest degree in the fullest bucket (section 4.2.1).
 
     Of buckets that are equally full, that of the smallest degrees counts. At least 1, also for a graph without edges.
+
+    Raises:
+        WrongTypeError: it is no graph.
     """
+    check_graph(graph, CsrGraph)
     distribution = degree_distribution(graph.out_degrees)
     if len(distribution) == 0:
         return 1
     fullest = int(degree_histogram(graph.out_degrees).argmax())
     fitting = np.flatnonzero((_buckets(len(distribution)) == fullest) & (distribution > 0))
     return max(int(fitting[-1]), 1)
+
+
+def _as_degrees(values: ArrayLike) -> NDArray[Any]:
+    if isinstance(values, CsrGraph):
+        raise WrongTypeError("degrees are numbers, not a graph: give graph.out_degrees")
+    degrees = as_array(values, "degrees")
+    if degrees.ndim == 1 and not degrees.size:
+        return np.empty(0, np.int64)
+    if degrees.ndim != 1 or degrees.dtype.kind not in "iu":
+        raise WrongTypeError(f"degrees are one whole number a node, not {degrees.dtype} of shape {degrees.shape}")
+    if degrees.min() < 0:
+        raise OptionError(f"degrees are from 0, but that of node {int(degrees.argmin())} is {degrees.min()}")
+    return degrees
 
 
 def _buckets(degrees: int) -> NDArray[np.intp]:

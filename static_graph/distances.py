@@ -121,7 +121,7 @@ def kind_for(graph: DeviceGraph, weighted: bool) -> DistanceKind:
     if not weighted:
         return DistanceKind.HOPS
     if graph.weights is None:
-        raise GraphError("the graph has no weights: give it some, or search breadth first")
+        raise GraphError("the graph has no weights: give it some (with_random_weights draws them), or search by bfs")
     if graph.weights.dtype == np.float64:
         return DistanceKind.REAL
     # A relaxation adds one edge to a path of nodes - 1 edges at most.

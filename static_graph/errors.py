@@ -16,7 +16,19 @@ __all__ = [
     "InternalError",
     "OptionError",
     "OutOfMemoryError",
+    "TargetError",
+    "WrongTypeError",
 ]
+
+
+class WrongTypeError(OptionError, TypeError):
+    """Something that is of another kind than what is needed: a path for a graph, 10.5 for a number of nodes."""
+
+
+class TargetError(FileError):
+    """A name that a file cannot have: it exists already, or its suffix is none of those that are written."""
+
+    exit_code = 2
 
 
 class GraphError(DmrError, ValueError):

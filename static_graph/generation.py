@@ -2,15 +2,18 @@
 
 from __future__ import annotations
 
-import operator
+from collections.abc import Sequence
 from dataclasses import dataclass
 
 import numpy as np
 
 from dmr.memory import Device, DeviceArray, argsort, open_device
 from static_graph.building import find_rows, sorted_edges, unique_edges
+from static_graph.doors import check_graph
 from static_graph.errors import GraphError, OptionError
 from static_graph.graphs import MOST, CsrGraph
+from static_graph.options import real, whole
+from static_graph.wording import counted
 
 
 @dataclass(frozen=True)
@@ -87,10 +90,10 @@ def generate_rmat(
     if preset not in PRESETS:
         raise OptionError(f"preset must be one of {', '.join(PRESETS)}, not {preset!r}")
     chosen = PRESETS[preset]
-    a, b, c, d = (chosen.a, chosen.b, chosen.c, chosen.d) if probabilities is None else map(float, probabilities)
+    a, b, c, d = (chosen.a, chosen.b, chosen.c, chosen.d) if probabilities is None else _four(probabilities)
     if not (min(a, b, c, d) >= 0 and abs(a + b + c + d - 1) < 1e-9):
         raise OptionError(f"probabilities must be from 0 and sum up to 1, not {a:g}, {b:g}, {c:g}, {d:g}")
-    noise = chosen.noise if noise is None else float(noise)
+    noise = chosen.noise if noise is None else real("noise", noise)
     if not 0 <= noise < 2:
         raise OptionError(f"noise must be from 0 up to, but without, 2, not {noise:g}")
     halving = chosen.halving if halving is None else halving
@@ -113,7 +116,9 @@ def generate_rmat(
     )
     failed = int(failures.download()[0])
     if failed:
-        raise OptionError(f"{failed} edges came out as self loops 1,000 times: with these probabilities, allow them")
+        raise OptionError(
+            f"{counted(failed, 'edge')} came out as self loops 1,000 times: with these probabilities, allow them"
+        )
     if permute:
         draft.permute()
     return draft.graph(duplicates)
@@ -150,8 +155,9 @@ def with_random_weights(graph: CsrGraph, largest: int = 100, *, seed: int = 0, t
     """The same graph with whole numbers from 1 to `largest` as weights, by the seed and the places of the edges.
 
     Raises:
-        OptionError: `largest` or `seed` cannot be used.
+        OptionError: `largest` or `seed` cannot be used, or it is no graph.
     """
+    check_graph(graph, CsrGraph)
     drawn = _draw_weights(open_device("cpu", threads), graph.edges, _checked_largest(largest), _checked_seed(seed))
     return CsrGraph.sound(graph.offsets, graph.targets, drawn.detach(), graph.labels)
 
@@ -169,7 +175,7 @@ class _Draft:
         device: str,
         threads: int | None,
     ) -> None:
-        self.nodes, self.edges = operator.index(nodes), operator.index(edges)
+        self.nodes, self.edges = whole("nodes", nodes), whole("edges", edges)
         if not 1 <= self.nodes <= MOST:
             raise GraphError(f"a random graph has 1 to {MOST} nodes, not {self.nodes}")
         if not 0 <= self.edges <= MOST:
@@ -205,15 +211,28 @@ def _draw_weights(device: Device, edges: int, largest: int, seed: int) -> Device
     return weights
 
 
+def _four(probabilities: Sequence[float]) -> tuple[float, float, float, float]:
+    """Probabilities as numbers.
+
+    Raises:
+        OptionError: there are not four of them.
+    """
+    try:
+        a, b, c, d = probabilities
+    except (TypeError, ValueError):
+        raise OptionError(f"probabilities = {probabilities!r}: they must be four numbers") from None
+    return real("a", a), real("b", b), real("c", c), real("d", d)
+
+
 def _checked_seed(seed: int) -> int:
-    seed = operator.index(seed)
+    seed = whole("seed", seed)
     if not 0 <= seed < 2**64:
         raise OptionError(f"seed must be from 0 to 2^64 - 1, not {seed}")
     return seed
 
 
 def _checked_largest(weights: int) -> int:
-    weights = operator.index(weights)
+    weights = whole("weights", weights)
     if not 1 <= weights <= MOST:
         raise OptionError(f"the largest weight must be from 1 to {MOST}, not {weights}")
     return weights

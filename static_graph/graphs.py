@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import operator
 from dataclasses import dataclass
 from functools import cached_property
 from typing import Any
@@ -11,7 +10,10 @@ import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
 from static_graph.building import rows_of_edges
-from static_graph.errors import GraphError
+from static_graph.errors import GraphError, WrongTypeError
+from static_graph.list_checking import as_array
+from static_graph.options import whole
+from static_graph.wording import counted, numbered
 
 MOST = 2**31 - 1  # nodes of a graph, and edges that offsets of 32 bits can count
 
@@ -102,7 +104,9 @@ class CsrGraph:
         """
         source, target = _whole(sources, "sources"), _whole(targets, "targets")
         if len(source) != len(target):
-            raise GraphError(f"{len(source)} sources, but {len(target)} targets: there must be as many of each")
+            raise GraphError(
+                f"{counted(len(source), 'source')}, but {counted(len(target), 'target')}: there must be as many of each"
+            )
         if len(source) > MOST:
             raise GraphError(f"{len(source)} edges are more than the {MOST} that can be sorted")
         if nodes is None:
@@ -159,7 +163,10 @@ class CsrGraph:
 
         Raises:
             GraphError: a weight that cannot be.
+            WrongTypeError: it is no graph of networkx's.
         """
+        if not hasattr(graph, "is_directed"):
+            raise WrongTypeError(f"graph must be a graph of networkx's, not {type(graph).__name__}")
         names = list(graph.nodes)
         number = {name: k for k, name in enumerate(names)}
         edges = list(graph.edges(data=weight, default=None) if weight is not None else graph.edges(data=False))
@@ -247,19 +254,28 @@ class CsrGraph:
             GraphError: there is no such node.
         """
         if self.labels is None:
-            node = operator.index(label) if not isinstance(label, str) else -1
+            node = whole("label", label) if not isinstance(label, str) else -1
             if 0 <= node < self.nodes:
                 return node
-            count = f"its {self.nodes} nodes are 0 to {self.nodes - 1}" if self.nodes else "it has no nodes"
-            raise GraphError(f"the graph has no node {label}: {count}")
+            raise GraphError(f"the graph has no node {label}: {numbered(self.nodes, 'node')}")
         found = np.flatnonzero(self.labels == label)
         if len(found) == 0:
-            raise GraphError(f"the graph has no node {label}: the numbers of its {self.nodes} nodes have gaps")
+            raise GraphError(f"the graph has no node {label}: {self._called()}")
         return int(found[0])
+
+    def _called(self) -> str:
+        """What the nodes are called, where that is not 0 to n - 1."""
+        if self.labels is None or not self.nodes:
+            return "there are no nodes"
+        if self.nodes == 1:
+            return f"its only node is {self.labels[0]}"
+        if self.labels.dtype.kind != "i":
+            return f"its {self.nodes} nodes are called by names, the first one {self.labels[0]}"
+        return f"the numbers of its {self.nodes} nodes have gaps, from {self.labels.min()} to {self.labels.max()}"
 
     def __repr__(self) -> str:
         kind = "no weights" if self.weights is None else f"weights of {self.weights.dtype}"
-        return f"CsrGraph({self.nodes} nodes, {self.edges} edges, {kind})"
+        return f"CsrGraph({counted(self.nodes, 'node')}, {counted(self.edges, 'edge')}, {kind})"
 
 
 def checked_weights(values: ArrayLike, edges: int) -> NDArray[Any]:
@@ -268,7 +284,7 @@ def checked_weights(values: ArrayLike, edges: int) -> NDArray[Any]:
     Raises:
         GraphError: not one an edge, or one that cannot be; it names the edge.
     """
-    given = np.asarray(values)
+    given = as_array(values, "weights")
     if given.shape != (edges,):
         raise GraphError(f"weights must have shape ({edges},), one an edge, not {given.shape}")
     if edges == 0 and given.dtype.kind not in "iuf":
@@ -300,7 +316,7 @@ def _weight_fault(weight: Any) -> str:
 
 
 def _whole(values: ArrayLike, name: str) -> Whole:
-    array = np.asarray(values)
+    array = as_array(values, name)
     if array.size == 0 and array.ndim == 1 and array.dtype.kind == "f":
         array = array.astype(np.int32)  # an empty list
     if array.ndim != 1 or array.dtype.kind not in "iu":
@@ -321,11 +337,13 @@ def _check_offsets(offsets: Whole, edges: int) -> None:
         node = int(np.flatnonzero(falls)[0])
         raise GraphError(f"its edges end at {offsets[node + 1]}, before they begin at {offsets[node]}", "node", node)
     if offsets[-1] != edges:
-        raise GraphError(f"offsets end with {offsets[-1]}, but there are {edges} targets")
+        raise GraphError(
+            f"offsets end with {offsets[-1]}, but with {counted(edges, 'target')} they must end with {edges}"
+        )
 
 
 def _checked_nodes(nodes: int) -> int:
-    nodes = operator.index(nodes)
+    nodes = whole("nodes", nodes)
     if not 0 <= nodes <= MOST:
         raise GraphError(f"a graph has 0 to {MOST} nodes, not {nodes}")
     return nodes
@@ -335,11 +353,11 @@ def _check_ends(ends: Whole, nodes: int, verb: str) -> None:
     if len(ends) == 0 or (ends.min() >= 0 and ends.max() < nodes):
         return
     index = int(np.flatnonzero((ends < 0) | (ends >= nodes))[0])
-    raise GraphError(f"{verb} node {ends[index]}, but there are {nodes} nodes (0 to {nodes - 1})", "edge", index)
+    raise GraphError(f"{verb} node {ends[index]}, but {numbered(nodes, 'node')}", "edge", index)
 
 
 def _checked_labels(values: ArrayLike, nodes: int) -> NDArray[Any]:
-    labels = np.asarray(values)
+    labels = as_array(values, "labels")
     if labels.shape != (nodes,):
         raise GraphError(f"labels must have shape ({nodes},), one a node, not {labels.shape}")
     if labels.dtype.kind in "iu":

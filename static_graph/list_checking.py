@@ -10,6 +10,7 @@ from numpy.typing import ArrayLike, NDArray
 
 from dmr.memory import DeviceArray, open_device, scan, total
 from static_graph.errors import GraphError, InternalError
+from static_graph.wording import numbered
 
 MOST = 2**31 - 1  # elements
 
@@ -60,7 +61,7 @@ def as_indices(values: ArrayLike, of: str, follows: str) -> NDArray[np.int32]:
 
 def out_of_range(index: int, values: NDArray[Any], of: str, follows: str) -> GraphError:
     """The error for the element `index`, whose entry of `values` is no element."""
-    there = f"the {len(values)} {of}s are 0 to {len(values) - 1}, and -1 is for none"
+    there = f"{numbered(len(values), of)}, and -1 is for none"
     return GraphError(f"its {follows} is {int(values[index])}, but {there}", of, index)
 
 

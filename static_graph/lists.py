@@ -2,14 +2,14 @@
 
 from __future__ import annotations
 
-import operator
-
 import numpy as np
 from numpy.typing import NDArray
 
 from dmr.memory import Device, DeviceArray, argsort, compact, open_device, scan
 from static_graph.errors import GraphError, OptionError
 from static_graph.list_checking import MOST
+from static_graph.options import whole
+from static_graph.wording import counted
 
 KINDS = ("ordered", "ordered-unbalanced", "random-balanced", "random")
 
@@ -50,13 +50,14 @@ def generate_list(
         GraphError: a size that cannot be. OptionError: another option that cannot.
         DeviceUnavailableError, OutOfMemoryError: no such device, or it is too small.
     """
-    size, lists, interval = operator.index(size), operator.index(lists), operator.index(interval)
+    size, lists, interval = whole("size", size), whole("lists", lists), whole("interval", interval)
     if kind not in KINDS:
         raise OptionError(f"kind = {kind!r}: it is one of {', '.join(KINDS)}")
     if not 0 <= size <= MOST:
         raise GraphError(f"there are 0 to {MOST} elements, not {size}")
     if not min(size, 1) <= lists <= max(size, 1):
-        raise OptionError(f"lists = {lists}: {size} elements make 1 to {max(size, 1)} lists")
+        most = "1 list" if size <= 1 else f"1 to {size} lists"
+        raise OptionError(f"lists = {lists}: {counted(size, 'element')} can make {most}")
     if interval < 1:
         raise OptionError(f"interval = {interval}: it must be at least 1")
     if size == 0:
@@ -77,7 +78,7 @@ def random_order(device: Device, size: int, seed: int) -> DeviceArray:
     Raises:
         OptionError: a seed that cannot be.
     """
-    seed = operator.index(seed)
+    seed = whole("seed", seed)
     if not 0 <= seed < 2**64:
         raise OptionError(f"seed must be from 0 to 2^64 - 1, not {seed}")
     keys = device.empty(size, np.uint32)

@@ -6,7 +6,7 @@ import operator
 from dataclasses import dataclass
 from typing import Any, Literal
 
-from static_graph.errors import OptionError
+from static_graph.errors import OptionError, WrongTypeError
 
 LARGEST = 2**62  # of whole numbers: beyond any degree, and what kernels can take
 
@@ -58,21 +58,21 @@ def whole(name: str, value: Any, kind: str = "a whole number") -> int:
     """A whole number; `kind` is what it is called where it is something else.
 
     Raises:
-        OptionError: it is something else.
+        WrongTypeError: it is something else.
     """
     try:
         return operator.index(value)
     except TypeError:
-        raise OptionError(f"{name} = {value!r}: it must be {kind}") from None
+        raise WrongTypeError(f"{name} = {value!r}: it must be {kind}") from None
 
 
 def real(name: str, value: Any) -> float:
     """A number.
 
     Raises:
-        OptionError: it is something else.
+        WrongTypeError: it is something else.
     """
     try:
         return float(value)
     except (TypeError, ValueError, OverflowError):
-        raise OptionError(f"{name} = {value!r}: it must be a number") from None
+        raise WrongTypeError(f"{name} = {value!r}: it must be a number") from None

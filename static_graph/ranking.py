@@ -292,7 +292,7 @@ def as_values(values: ArrayLike, size: int, of: str) -> NDArray[np.int64]:
     array = as_array(values, "values")
     if array.shape != (size,) or (size and array.dtype.kind not in "iub"):
         raise GraphError(
-            f"values are one whole number for each of the {size} {of}s, not {array.dtype} of shape {array.shape}"
+            f"values are one whole number for each {of}, {size} in all, not {array.dtype} of shape {array.shape}"
         )
     if size and max(abs(int(array.max())), abs(int(array.min()))) * size >= 2**63 and _magnitude(array) >= 2**63:
         raise GraphError("the sums of such large values may not fit 64 bits")

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import operator
 from typing import Any
 
 import numpy as np
@@ -11,7 +10,9 @@ from numpy.typing import NDArray
 from dmr.memory import Device, DeviceArray, flagged_indices, open_device, scan, sort_pairs, total
 from static_graph.building import bits_of, find_rows
 from static_graph.errors import DmrError, GraphError, InternalError
+from static_graph.options import whole
 from static_graph.ranking import Clock, fastest, rank_on_device
+from static_graph.wording import numbered
 
 MOST_EDGES = 2**30 - 1  # an edge has two arcs
 MOST_NODES = 2**30 - 1  # so has a node of a tour
@@ -28,14 +29,14 @@ def checked_edges(given: NDArray[Any], nodes: int | None) -> tuple[NDArray[np.in
     if len(given) > MOST_EDGES:
         raise GraphError(f"{len(given)} edges are more than the {MOST_EDGES} whose arcs can be numbered")
     lowest, highest = (int(given.min()), int(given.max())) if given.size else (0, 0)
-    count = min(highest + 1, MOST_NODES) if nodes is None else operator.index(nodes)
+    count = min(highest + 1, MOST_NODES) if nodes is None else whole("nodes", nodes)
     if count < 0:
         raise GraphError(f"there cannot be {count} nodes")
     if given.size and (lowest < 0 or highest >= count):
         edge = int(np.argmax(((given < 0) | (given >= count)).any(axis=1)))
         there = f"nodes are numbered from 0 to {MOST_NODES - 1}"
         if nodes is not None:
-            there = f"the {count} nodes are 0 to {count - 1}"
+            there = numbered(count, "node")
         raise GraphError(f"leads from {given[edge, 0]} to {given[edge, 1]}, but {there}", "edge", edge)
     return np.ascontiguousarray(given, np.int32), count
 

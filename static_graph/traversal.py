@@ -9,12 +9,14 @@ from typing import Literal, NamedTuple
 
 from dmr.memory import open_device
 from static_graph.device_graph import DeviceGraph
+from static_graph.doors import check_graph
 from static_graph.errors import GraphError, OptionError
 from static_graph.graphs import CsrGraph
 from static_graph.options import SchemeOptions, real, whole
 from static_graph.parents import find_parents
 from static_graph.results import Traversal
 from static_graph.schemes.outcome import Outcome
+from static_graph.wording import numbered
 
 Sources = int | Sequence[int]
 
@@ -56,8 +58,10 @@ def upload(graph: CsrGraph, device: str = "auto", threads: int | None = None) ->
         threads: CPU threads (default: all cores).
 
     Raises:
+        WrongTypeError: it is no graph.
         DeviceUnavailableError, OutOfMemoryError: it is not there, or too small.
     """
+    check_graph(graph, CsrGraph)
     return DeviceGraph.upload(graph, open_device(device, threads))
 
 
@@ -102,7 +106,8 @@ def bfs(
         The distances, and what happened.
 
     Raises:
-        OptionError: an option that cannot be, or that the scheme does not have; a source that is no whole number.
+        OptionError: an option that cannot be, or that the scheme does not have; what is no graph, or a source that is
+            no whole number (WrongTypeError).
         GraphError: a source that the graph does not have.
         DeviceUnavailableError, OutOfMemoryError: no such device, or it is too small.
     """
@@ -146,7 +151,7 @@ def sssp(
         The distances, and what happened.
 
     Raises:
-        OptionError: an option that cannot be, or that the scheme does not have.
+        OptionError: as for `bfs`.
         GraphError: a source that the graph does not have; a graph without weights, or with weights so large that a
             distance may not fit 64 bits.
         DeviceUnavailableError, OutOfMemoryError: no such device, or it is too small.
@@ -170,6 +175,7 @@ def _traverse(
     device: str,
     threads: int | None,
 ) -> Traversal:
+    check_graph(graph, CsrGraph, DeviceGraph)
     scheme = _find_scheme(balance, weighted)
     given = options.given()
     for name in given:
@@ -230,7 +236,7 @@ def checked_sources(source: Sources, nodes: int) -> list[int]:
     """The sources as a list of nodes.
 
     Raises:
-        OptionError: something that is no whole number.
+        WrongTypeError: something that is no whole number.
         GraphError: there is none, though there are nodes, or one that the graph does not have.
     """
     several = source if isinstance(source, Iterable) and not isinstance(source, str) else [source]
@@ -239,8 +245,7 @@ def checked_sources(source: Sources, nodes: int) -> list[int]:
         raise GraphError("at least one source is needed")
     for node in given:
         if not 0 <= node < nodes:
-            there = f"the {nodes} nodes are 0 to {nodes - 1}" if nodes else "there are no nodes"
-            raise GraphError(f"no path can begin at node {node}: {there}")
+            raise GraphError(f"no path can begin at node {node}: {numbered(nodes, 'node')}")
     return given
 
 

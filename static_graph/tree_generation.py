@@ -2,14 +2,13 @@
 
 from __future__ import annotations
 
-import operator
-
 import numpy as np
 from numpy.typing import NDArray
 
 from dmr.memory import open_device
 from static_graph.errors import GraphError, OptionError
 from static_graph.lists import random_order
+from static_graph.options import whole
 from static_graph.rooting import MOST_NODES
 
 KINDS = ("random-binary", "path", "star", "caterpillar")
@@ -35,7 +34,7 @@ def generate_tree(
         GraphError: a number of nodes that cannot be. OptionError: another option that cannot.
         DeviceUnavailableError, OutOfMemoryError: the native library is missing, or memory is too small.
     """
-    nodes = operator.index(nodes)
+    nodes = whole("nodes", nodes)
     if kind not in KINDS:
         raise OptionError(f"kind = {kind!r}: it is one of {', '.join(KINDS)}")
     if not 1 <= nodes <= MOST_NODES:

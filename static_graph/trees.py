@@ -16,6 +16,7 @@ from static_graph.errors import DmrError, GraphError, InternalError, OptionError
 from static_graph.list_checking import as_array, as_indices, out_of_range
 from static_graph.ranking import Clock, as_values, fastest, find_roots, rank_on_device
 from static_graph.rooting import MOST_NODES, checked_edges, root_forest
+from static_graph.wording import counted, numbered
 
 
 @dataclass(frozen=True, eq=False)
@@ -68,7 +69,7 @@ class Tree:
         asked = [_as_integers(side) for side in (left, right)]
         pairs = [_clipped(side) for side in asked]
         if len(pairs[0]) != len(pairs[1]):
-            raise GraphError(f"{len(pairs[0])} nodes and {len(pairs[1])} make no pairs")
+            raise GraphError(f"{counted(len(pairs[0]), 'node')} and {len(pairs[1])} make no pairs")
         count, nodes = len(pairs[0]), len(self.parent)
         device = self._device
         answers, bad = device.empty(count, np.int32), device.array(np.array([count], np.int32))
@@ -78,7 +79,7 @@ class Tree:
         if first < count:
             raise GraphError(
                 f"pair {first}: {int(asked[0][first])} and {int(asked[1][first])} are to be nodes, "
-                f"and the {nodes} nodes are numbered from 0"
+                f"but {numbered(nodes, 'node')}"
             )
         return answers.download()
 
@@ -132,7 +133,7 @@ class Tree:
         return parent, preorder, inlabels, ascendants, heads
 
     def __repr__(self) -> str:
-        return f"Tree({len(self.parent)} nodes below {len(self.roots)} roots)"
+        return f"Tree({counted(len(self.parent), 'node')} below {counted(len(self.roots), 'root')})"
 
 
 def euler_tour(
@@ -252,5 +253,5 @@ def _as_roots(root: int | Sequence[int] | None, nodes: int) -> NDArray[np.int32]
     roots = np.empty(0, np.int32) if root is None else _as_integers(root)
     for given in roots.tolist():
         if not 0 <= given < nodes:
-            raise GraphError(f"{given} cannot be a root: the {nodes} nodes are numbered from 0")
+            raise GraphError(f"{given} cannot be a root: {numbered(nodes, 'node')}")
     return _clipped(roots)

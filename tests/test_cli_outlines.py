@@ -126,3 +126,20 @@ def test_an_npz_and_a_geojson_outline(folder, capsys):
     (folder / "lot.geojson").write_text(json.dumps({"type": "Polygon", "coordinates": [ring]}))
     assert dmr(capsys, "refine", "lot.geojson", "-a", "0.1")[0] == 0
     assert triangle_areas(io.read("lot.1.ele")).sum() == pytest.approx(6)
+
+
+def test_a_number_is_a_size_unless_a_file_has_that_name(folder, capsys):
+    io.write("domain.poly", domains.polygon([(0, 0), (4, 0), (4, 4), (0, 4)]))
+    assert dmr(capsys, "refine", "domain.poly", "--size", "0.3", "-o", "one.npz")[0] == 0
+    sides = longest_edges(io.read("one.npz"))
+    assert sides.max() <= 0.3
+    assert "is a folder" in fails(capsys, 1, "refine", "domain.poly", "--size", ".")
+    assert "size must be a finite number above 0, not -1" in fails(capsys, 2, "refine", "domain.poly", "--size", "-1")
+    assert "does not exist" in fails(capsys, 1, "refine", "domain.poly", "--size", "0.3.ele")
+    (folder / "0.3").write_text("")
+    assert "unknown suffix .3" in fails(capsys, 1, "refine", "domain.poly", "--size", "0.3")
+
+
+def longest_edges(mesh):
+    corners = mesh.vertices[mesh.triangles]
+    return np.linalg.norm(corners - np.roll(corners, 1, axis=1), axis=2).max(axis=1)

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 import os
+import sys
 
 import numpy as np
 import pytest
@@ -131,9 +132,46 @@ def test_a_bad_output_fails_before_the_work(folder, capsys, monkeypatch):
     assert "no folder nowhere" in fails(capsys, 1, "refine", "input.ele", "-o", "nowhere/out.ele")
     assert "unknown suffix .xyzzy" in fails(capsys, 2, "refine", "input.ele", "-o", "out.xyzzy")
     assert "cannot hold a mesh" in fails(capsys, 2, "refine", "input.ele", "-o", "out.poly")
+    assert "this format is only read" in fails(capsys, 1, "refine", "input.ele", "-o", "out.ugrid")
+    monkeypatch.setitem(sys.modules, "h5py", None)
+    assert "needs the package h5py" in fails(capsys, 1, "refine", "input.ele", "-o", "out.xdmf")
     (folder / "place.ele").mkdir()
     assert "a folder of that name" in fails(capsys, 1, "refine", "input.ele", "-o", "place.ele")
+    assert "a folder of that name; name a file in it" in fails(capsys, 1, "refine", "input.ele", "-o", str(folder))
+    for stream in ("-", "/dev/stdout", "/dev/fd/1"):
+        assert f"{stream}: a mesh is written to files" in fails(capsys, 2, "refine", "input.ele", "-o", stream)
     assert names(folder) == ["input.ele", "input.node", "place.ele"]
+
+
+@pytest.mark.parametrize(
+    ("name", "arguments"),
+    [
+        ("IN", ("refine", "")),
+        ("-o/--output", ("refine", "input.ele", "-o", "")),
+        ("--size", ("refine", "input.ele", "--size", "")),
+        ("MESH", ("info", "")),
+        ("--input", ("validate", "input.ele", "--input", "")),
+        ("--screenshot", ("view", "input.ele", "--screenshot", "")),
+        ("-o/--output", ("generate", "grid", "5", "-o", "")),
+    ],
+)
+def test_an_empty_name_is_refused(folder, capsys, name, arguments):
+    assert f"argument {name}: the name of the file is empty" in fails(capsys, 2, *arguments)
+
+
+@pytest.mark.parametrize("options", [(), ("--device", "cpu"), ("-o", "out.npz")])
+def test_a_senseless_number_of_threads_is_refused_before_anything_is_read(folder, capsys, monkeypatch, options):
+    monkeypatch.setattr("dmr.io.read", lambda *_, **__: pytest.fail("the input was read"))
+    said = fails(capsys, 2, "refine", "input.ele", "--threads", "100000", *options)
+    assert said.startswith("threads must be ") and "not 100,000" in said
+
+
+def test_an_impossible_area_is_refused(folder, capsys):
+    assert "536,870,911 at most" in fails(capsys, 2, "refine", "input.ele", "-a", "1e-30")
+
+
+def test_a_folder_is_no_input(folder, capsys):
+    assert fails(capsys, 1, "refine", ".") == ".: is a folder, not a file"
 
 
 @pytest.mark.skipif(os.geteuid() == 0, reason="root may write anywhere")

@@ -12,7 +12,7 @@ from dmr.errors import OptionError, OutOfMemoryError
 from dmr.memory import DeviceCount, scan
 from dmr.memory.host.device import HostDevice
 from dmr.pipeline import device_rounds, host_rounds
-from dmr.pipeline.cavities import Outcome
+from dmr.pipeline.cavities import TALLIED
 from dmr.pipeline.device_mesh import DeviceMesh
 from dmr.pipeline.device_rounds import DeviceRounds
 from dmr.pipeline.progress import Entry, Line, Room, RoundProgress, Stop
@@ -232,7 +232,7 @@ def test_a_launch_over_as_many_as_the_device_says(device):
 def test_a_loop_goes_on_until_a_kernel_says_stop(device):
     """The numbers of rounds that are applied and append nothing: they are counted, nine times."""
     nothing = device.zeros(8, np.int32)
-    counts, history = device.zeros(len(Outcome) + 1, np.int64), device.zeros(9 * len(Line), np.int64)
+    counts, history = device.zeros(TALLIED, np.int64), device.zeros(9 * len(Line), np.int64)
     progress, room = RoundProgress(device), Room(rounds=9).view
 
     def body():

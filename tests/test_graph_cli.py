@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 import os
+import signal
 import subprocess
 import sys
 from pathlib import Path
@@ -11,9 +12,10 @@ from pathlib import Path
 import numpy as np
 import pytest
 
-from static_graph import CsrGraph, read, write
+from static_graph import CsrGraph, generate_list, generate_tree, lists, read, tree_generation, write
 from static_graph.cli import main
-from static_graph.cli.arguments import build_parser
+from static_graph.cli.arguments import ORDERS, SHAPES, build_parser
+from static_graph.io import read_array
 
 ROOT = Path(__file__).resolve().parent.parent
 
@@ -53,6 +55,7 @@ def test_info_for_people(graph_file, capsys):
         "split at MDA 2 4 nodes, 1 of them extra",
         "out-degree 0 1.333 3 10 1.556 1",
         "in-degree 1 1.333 2 20 0.2222 0",
+        "nodes by out-degree (bars: logarithmic)",
     ):
         assert line.split() in lines
 
@@ -72,7 +75,10 @@ def test_info_for_programs(graph_file, capsys):
 def test_info_of_nearly_nothing(graph, tmp_path, capsys):
     write(tmp_path / "g.npz", graph)
     for more in ([], ["--json"], ["--mda", "auto"]):
-        assert run(capsys, "info", tmp_path / "g.npz", *more)[0] == 0
+        code, out, err = run(capsys, "info", tmp_path / "g.npz", *more)
+        assert (code, err) == (0, "")
+        assert "node -1" not in out and "up to" not in out and "None" not in out
+    assert json.loads(run(capsys, "info", tmp_path / "g.npz", "--json")[1])["out_degree"]["largest"] in (None, 0)
 
 
 def test_info_draws(graph_file, tmp_path, capsys):
@@ -81,7 +87,7 @@ def test_info_draws(graph_file, tmp_path, capsys):
     assert run(capsys, "info", graph_file, "--plot", picture, "--mda", "2")[0] == 0
     assert picture.read_bytes().startswith(b"\x89PNG")
     code, out, err = run(capsys, "info", graph_file, "--plot", picture)
-    assert (code, out) == (1, "") and "exists already" in err
+    assert (code, out) == (2, "") and "a.png exists; -f overwrites it" in err
     assert run(capsys, "info", graph_file, "--plot", picture, "-f")[0] == 0
 
 
@@ -96,7 +102,7 @@ def test_generate_rmat(tmp_path, capsys):
     assert (graph.nodes, graph.edges, int(graph.weights.max())) == (1000, 8000, 100)
     before = out.read_bytes()
     code, _, err = run(capsys, *words)
-    assert code == 1 and "exists already" in err and out.read_bytes() == before
+    assert code == 2 and "r.gr exists; -f overwrites it" in err and out.read_bytes() == before
     code, text, err = run(capsys, *words, "-f", "--quiet")
     assert (code, text, err) == (0, "", "") and out.read_bytes() == before
 
@@ -110,6 +116,26 @@ def test_generate_random_with_options(tmp_path, capsys):
     assert len(set(zip(graph.sources().tolist(), graph.targets.tolist(), strict=True))) == graph.edges
 
 
+def test_generate_lists_and_trees(tmp_path, capsys):
+    assert (ORDERS, SHAPES) == (lists.KINDS, tree_generation.KINDS)
+    for suffix in (".npy", ".txt", ".csv"):
+        out = tmp_path / f"list{suffix}"
+        words = ("list", 1000, "--lists", 3, "--order", "random-balanced", "--interval", 8, "--seed", 5)
+        code, text, err = run(capsys, "generate", *words, "-o", out, "--device", "cpu", "--json")
+        told = json.loads(text)
+        assert (code, told["kind"], told["elements"], told["lists"], told["seed"]) == (0, "list", 1000, 3, 5)
+        assert "1,000 elements of 3 lists in " in err
+        expected = generate_list("random-balanced", 1000, lists=3, interval=8, seed=5, device="cpu")
+        assert np.array_equal(read_array(out), expected)
+        assert json.loads(run(capsys, "rank", out, "--json")[1])["lists"] == 3
+        out = tmp_path / f"tree{suffix}"
+        assert run(capsys, "generate", "tree", 1000, "--shape", "star", "--no-shuffle", "-o", out, "--quiet")[0] == 0
+        assert json.loads(run(capsys, "tree", out, "--json")[1])["roots"] == [0]
+    out = tmp_path / "large.txt"
+    assert run(capsys, "generate", "tree", "1e5", "-o", out)[0] == 0
+    assert np.array_equal(read_array(out), generate_tree("random-binary", 100_000))
+
+
 def test_generate_with_parameters_of_ones_own(tmp_path, capsys):
     out = tmp_path / "r.npz"
     words = ("--probabilities", 0, 0, 0, 1, "--noise", 0, "--halving", "even", "--permute")
@@ -121,31 +147,54 @@ def test_generate_with_parameters_of_ones_own(tmp_path, capsys):
 @pytest.mark.parametrize(
     ("words", "code", "said"),
     [
+        (["info", "empty.txt"], 1, "empty.txt: is empty"),
         (["info", "none.txt"], 1, "none.txt: does not exist"),
         (["info", "bad.txt"], 1, "bad.txt:2: target 'x' is not a whole number"),
-        (["info", "bad.txt", "--plot", "a.jpg"], 1, "pictures are written as .png"),
+        (["info", "bad.txt", "--plot", "a.jpg"], 2, "pictures are written as .png"),
         (["info"], 2, "required: GRAPH"),
         (["info", "bad.txt", "--mda", "0"], 2, "'0' is not a whole number from 1"),
-        (["generate", "rmat", "10", "10", "-o", "a.xyz"], 1, "unknown suffix .xyz"),
+        (["generate", "rmat", "10", "10", "-o", "a.xyz"], 2, "unknown suffix .xyz"),
         (["generate", "rmat", "10", "10", "-o", "none/a.npz"], 1, "there is no folder none"),
         (["generate", "rmat", "10", "ten", "-o", "a.npz"], 2, "'ten' is not a whole number"),
         (["generate", "rmat", "10", "10", "-o", "a.npz", "--device", "tpu"], 2, "'tpu' is not one of auto"),
         (["generate", "rmat", "10", "10", "-o", "a.npz", "--device", "cuda:99"], 4, ""),
         (["generate", "rmat", "10", "10", "-o", "a.npz", "--noise", "3"], 2, "noise must be from 0"),
-        (["generate", "rmat", "0", "10", "-o", "a.npz"], 1, "a random graph has 1 to"),
+        (["generate", "rmat", "1e10", "10", "-o", "a.npz"], 2, "a random graph has 1 to"),
+        (["generate", "rmat", "0", "10", "-o", "a.npz"], 2, "a random graph has 1 to"),
         (["generate", "random", "10", "10", "-o", "a.npz", "--preset", "thesis"], 2, "--preset is for rmat only"),
         (["generate", "star", "10", "10", "-o", "a.npz"], 2, "invalid choice: 'star'"),
         (["generate", "rmat", "10", "10"], 2, "required: -o/--output"),
+        (["generate", "rmat", "10", "-o", "a.npz"], 2, "a graph needs M, too"),
+        (["generate", "list", "10", "10", "-o", "a.npy"], 2, "a list has no M"),
+        (["generate", "list", "0", "-o", "a.npy"], 2, "at least 1 element"),
+        (["generate", "list", "10", "--lists", "11", "-o", "a.npy"], 2, "10 elements can make 1 to 10 lists"),
+        (["generate", "list", "10", "--shape", "star", "-o", "a.npy"], 2, "--shape is for tree only"),
+        (["generate", "list", "10", "-o", "a.npz"], 2, "arrays are written as .npy"),
+        (
+            ["generate", "tree", "10", "--no-self-loops", "-o", "a.npy"],
+            2,
+            "--no-self-loops is for rmat and random only",
+        ),
+        (["generate", "tree", "10", "--device", "cuda", "-o", "a.npy"], 2, "a tree is grown on the CPU"),
+        (["generate", "tree", "0", "-o", "a.npy"], 2, "a tree has 1 to"),
         ([], 2, "required: COMMAND"),
+        (["info", ""], 2, "argument GRAPH: the name of the file is empty (see"),
+        (["info", "bad.txt", "--plot", ""], 2, "argument --plot: the name of the file is empty"),
+        (["generate", "rmat", "10", "10", "-o", ""], 2, "argument -o/--output: the name of the file is empty"),
+        (["bfs", "", "--source", "0"], 2, "argument GRAPH: the name of the file is empty"),
+        (["rank", ""], 2, "argument LIST: the name of the file is empty"),
+        (["rank", "list.txt", "--values", ""], 2, "argument --values: the name of the file is empty"),
+        (["tree", " "], 2, "argument FOREST: the name of the file is empty"),
     ],
 )
 def test_errors_are_one_sentence_and_a_code(words, code, said, tmp_path, monkeypatch, capsys):
     monkeypatch.chdir(tmp_path)
     Path("bad.txt").write_text("0 1\n1 x\n")
+    Path("empty.txt").touch()
     found, out, err = run(capsys, *words)
     assert (found, out) == (code, "")
     assert err.startswith("static_graph: error: ") and said in err and err.count("\n") == 1
-    assert [path.name for path in tmp_path.iterdir()] == ["bad.txt"]
+    assert sorted(path.name for path in tmp_path.iterdir()) == ["bad.txt", "empty.txt"]
 
 
 def test_warnings_are_said_unless_quiet(tmp_path, capsys):
@@ -168,6 +217,41 @@ def test_an_interrupt_is_130(graph_file, monkeypatch, capsys):
 
     monkeypatch.setattr("static_graph.cli.describing.describe", interrupted)
     assert run(capsys, "info", graph_file)[::2] == (130, "static_graph: interrupted\n")
+
+
+@pytest.mark.parametrize(("number", "code"), [(signal.SIGTERM, 143), (signal.SIGINT, 130)])
+def test_a_signal_ends_a_command_and_leaves_nothing_half_written(number, code, tmp_path):
+    program = f"""
+import os, sys, time
+from static_graph.cli import main
+from static_graph.io import formats
+def write_half(file, graph):
+    file.write(b"half")
+    os.kill(os.getpid(), {int(number)})
+    time.sleep(60)
+formats.WRITERS[".txt"] = write_half
+sys.argv[1:] = ["generate", "random", "10", "20", "-o", "out.txt"]
+sys.exit(main())
+"""
+    environment = {**os.environ, "PYTHONPATH": str(ROOT)}
+    command = [sys.executable, "-c", program]
+    done = subprocess.run(command, cwd=tmp_path, capture_output=True, text=True, env=environment, timeout=60)
+    said = "terminated" if number == signal.SIGTERM else "interrupted"
+    assert (done.returncode, done.stdout, done.stderr) == (code, "", f"static_graph: {said}\n")
+    assert list(tmp_path.iterdir()) == []
+
+
+@pytest.mark.parametrize(
+    ("redirected", "code"), [("info g.txt >&-", 0), ("info g.txt 2>&-", 0), ("info none.txt >&- 2>&-", 1)]
+)
+def test_a_closed_stream_is_no_error(redirected, code, graph_file):
+    command = f"{sys.executable} -m static_graph {redirected}"
+    environment = {**os.environ, "PYTHONPATH": str(ROOT)}
+    done = subprocess.run(
+        ["bash", "-c", command], cwd=graph_file.parent, capture_output=True, text=True, env=environment, timeout=60
+    )
+    assert (done.returncode, done.stderr) == (code, "")
+    assert done.stdout.startswith("g.txt\n") == (redirected == "info g.txt 2>&-")
 
 
 def test_help_begins_with_examples():

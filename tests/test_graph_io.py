@@ -67,7 +67,7 @@ def test_a_snap_file_with_gaps_keeps_the_ids_as_labels(tmp_path):
         ("0 0 5000000000", 1, None, [(0, 0, 5000000000)]),
         ("\ufeff0 1\n", 2, None, [(0, 1, None)]),
         ("# nothing\n", 0, None, []),
-        ("", 0, None, []),
+        ("# nothing\n", 0, None, []),
     ],
 )
 def test_edge_lists(tmp_path, content, nodes, labels, edges):
@@ -210,7 +210,18 @@ MTX = "%%MatrixMarket matrix coordinate integer general\n"
     [
         ("a.txt", "0 1\n# c\n0\n", 3, "has no target; a line should be <source> <target> [<weight>]"),
         ("a.txt", "0 1\n0 1 2\n", 2, "has 3 fields"),
-        ("a.txt", "0 1 2\n0 1\n", 2, "has no weight"),
+        (
+            "a.txt",
+            "# c\n\n0 1 2\n0 1\n",
+            4,
+            "has no weight, but line 3 has one; a line should be <source> <target> <weight>",
+        ),
+        (
+            "a.csv",
+            "s,t,w\n% c\n0,1,2\n0,1\n",
+            4,
+            "has no weight, but line 3 has one; a line should be <source>,<target>,<weight>",
+        ),
         ("a.txt", "0 x\n", 1, "target 'x' is not a whole number"),
         ("a.txt", "0 1\n\n-3 1\n", 3, "source '-3' is no node; their numbers are from 0 on"),
         ("a.txt", "0 9223372036854775808\n", 1, "is too large"),
@@ -246,6 +257,11 @@ MTX = "%%MatrixMarket matrix coordinate integer general\n"
         ("a.npz", b"PK\x03\x04", None, "is damaged, or no .npz file"),
         ("a.txt.gz", b"\x1f\x8bnothing", None, "is damaged"),
         ("a.txt.gz", b"", None, "is empty, which no packed file is"),
+        ("a.txt", "", None, "is empty"),
+        ("a.csv", "\n \r\n", None, "is empty"),
+        ("a.gr", "", None, "is empty"),
+        ("a.npz", "", None, "is empty"),
+        ("a.txt.gz", gzip.compress(b""), None, "is empty"),
         ("a.xyz", "", None, "unknown suffix .xyz; graphs are read from .txt"),
         ("a", "", None, "has no suffix"),
     ],

@@ -48,7 +48,7 @@ def test_files_of_every_balance(balance, graph, tmp_path, capsys):
     assert out.read_text(encoding="utf-8").splitlines() == [
         "node,distance,parent", "10,0,-1", "20,5,10", "30,1,10", "40,3,30", "50,7,40", "60,-1,-1"
     ]  # fmt: skip
-    assert main(command) == 1, "it exists"
+    assert main(command) == 2 and "out.csv exists; -f overwrites it" in capsys.readouterr().err
     array = tmp_path / "out.npy"
     assert main(["bfs", str(graph), "--source", "10", "20", "--balance", balance, "-o", str(array), *CPU]) == 0
     assert np.load(array).tolist() == [0, 0, 1, 1, 2, -1]
@@ -68,14 +68,15 @@ def test_limits_and_random_weights(graph, capsys):
 @pytest.mark.parametrize(
     ("arguments", "code", "words"),
     [
-        (["bfs", "GRAPH", "--source", "11"], 1, "no node 11"),
+        (["bfs", "GRAPH", "--source", "11"], 1, "no node 11: the numbers of its 6 nodes have gaps, from 10 to 60"),
+        (["bfs", "GRAPH", "--source", "0.5"], 1, "no node 0.5"),
         (["bfs", "GRAPH", "--source", "x"], 1, "no node x"),
         (["bfs", "GRAPH"], 2, "--source"),
         (["bfs", "GRAPH", "--source", "10", "--balance", "best"], 2, "best"),
         (["bfs", "GRAPH", "--source", "10", "--mda", "3"], 2, "mda is no option"),
         (["bfs", "GRAPH", "--source", "10", "--balance", "warp", "--warp-size", "3"], 2, "warp_size = 3"),
         (["sssp", "GRAPH", "--source", "10", "--delta", "0"], 2, "delta"),
-        (["bfs", "GRAPH", "--source", "10", "-o", "out.txt"], 1, "results are written as"),
+        (["bfs", "GRAPH", "--source", "10", "-o", "out.txt"], 2, "results are written as"),
         (["bfs", "missing.txt", "--source", "10"], 1, "missing.txt"),
     ],
 )
@@ -94,7 +95,20 @@ def test_weights_that_are_missing(tmp_path, capsys):
     path = tmp_path / "plain.npz"
     write(path, CsrGraph.from_edges([0], [1]))
     assert main(["sssp", str(path), "--source", "0", *CPU]) == 1
-    assert "no weights" in capsys.readouterr().err
+    said = capsys.readouterr().err
+    assert said == f"static_graph: error: {path}: has no weights: --random-weights W draws some, and bfs counts edges\n"
+    assert main(["sssp", str(path), "--source", "0", "--random-weights", "3", *CPU]) == 0
+
+
+def test_numbers_of_nodes_as_other_numbers_are_written(tmp_path, capsys):
+    path = tmp_path / "path.txt"
+    path.write_text("100 1000\n", encoding="utf-8")
+    assert main(["bfs", str(path), "--source", "1e2", "--path-to", "1_000", "--json", *CPU]) == 0
+    assert json.loads(capsys.readouterr().out)["path"] == [100, 1000]
+    write(tmp_path / "named.npz", CsrGraph([0, 0, 0], [], labels=["7", "1e2"]))
+    for name, node in (("7", "7"), ("1e2", "1e2")):
+        assert main(["bfs", str(tmp_path / "named.npz"), "--source", name, "--json", *CPU]) == 0
+        assert json.loads(capsys.readouterr().out)["source"] == [node]
 
 
 @pytest.mark.parametrize(

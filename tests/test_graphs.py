@@ -8,6 +8,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from static_graph import CsrGraph, GraphError
+from static_graph.wording import counted, numbered
 
 
 def edges_of(graph):
@@ -73,8 +74,8 @@ def test_weights_keep_their_kind(weights, kept):
         (([], []), "at least a 0", "graph", None),
         (([1, 1], []), "begin with 0", "graph", None),
         (([0, 2, 1], [0]), "end at 1, before they begin at 2", "node", 1),
-        (([0, 2], [0]), "end with 2, but there are 1 targets", "graph", None),
-        (([0, 2, 2], [0, 2]), "leads to node 2, but there are 2 nodes", "edge", 1),
+        (([0, 2], [0]), "end with 2, but with 1 target they must end with 1", "graph", None),
+        (([0, 2, 2], [0, 2]), "leads to node 2, but the 2 nodes are 0 to 1", "edge", 1),
         (([0, 2, 2], [-1, 0]), "leads to node -1", "edge", 0),
         (([0.0, 1.0], [0]), "whole numbers", "graph", None),
         (([0, 1], [[0]]), "whole numbers", "graph", None),
@@ -99,11 +100,11 @@ def test_what_is_no_graph_is_refused_with_its_place(arrays, words, element, inde
 
 
 def test_edges_that_name_no_node_are_refused():
-    with pytest.raises(GraphError, match="edge 1: leaves node 5, but there are 3 nodes"):
+    with pytest.raises(GraphError, match="edge 1: leaves node 5, but the 3 nodes are 0 to 2"):
         CsrGraph.from_edges([0, 5], [1, 1], nodes=3)
     with pytest.raises(GraphError, match="edge 0: leads to node -1"):
         CsrGraph.from_edges([0, 5], [-1, 1])
-    with pytest.raises(GraphError, match="2 sources, but 1 targets"):
+    with pytest.raises(GraphError, match="2 sources, but 1 target:"):
         CsrGraph.from_edges([0, 5], [1])
     with pytest.raises(GraphError, match="not 4294967296"):
         CsrGraph.from_edges([0], [2**32 - 1])
@@ -123,7 +124,7 @@ def test_graphs_without_edges_or_nodes():
     assert (CsrGraph([0], []).nodes, CsrGraph.from_edges([], []).nodes) == (0, 0)
     assert CsrGraph.from_edges([], [], [], nodes=3).offsets.tolist() == [0, 0, 0, 0]
     assert CsrGraph([0], []).reversed().offsets.tolist() == [0]
-    with pytest.raises(GraphError, match="it has no nodes"):
+    with pytest.raises(GraphError, match="there are no nodes"):
         CsrGraph([0], []).node_of(0)
 
 
@@ -166,10 +167,28 @@ def test_networkx_graphs_keep_names_and_weights():
     assert (grid.edges, grid.labels[3]) == (8, (1, 1))
 
 
+def test_one_of_something_is_no_plural():
+    assert repr(CsrGraph([0, 1], [0])) == "CsrGraph(1 node, 1 edge, no weights)"
+    assert [counted(0, "node"), counted(1, "entry"), counted(2000, "entry", ",")] == [
+        "0 nodes",
+        "1 entry",
+        "2,000 entries",
+    ]
+    assert [numbered(k, "node") for k in (0, 1, 3)] == [
+        "there are no nodes",
+        "the only node is 0",
+        "the 3 nodes are 0 to 2",
+    ]
+    for labels, said in (([7], "its only node is 7"), (["a", "b"], "its 2 nodes are called by names, the first one a")):
+        graph = CsrGraph.from_edges([0], [0], nodes=len(labels), labels=labels)
+        with pytest.raises(GraphError, match=said):
+            graph.node_of("x")
+
+
 def test_nodes_by_what_users_call_them():
     graph = CsrGraph.from_edges([0], [1], labels=[7, 3])
     assert [graph.node_of(7), graph.node_of(3)] == [0, 1]
-    with pytest.raises(GraphError, match="no node 0: the numbers of its 2 nodes have gaps"):
+    with pytest.raises(GraphError, match=r"no node 0: the numbers of its 2 nodes have gaps, from [0-9]+ to [0-9]+"):
         graph.node_of(0)
-    with pytest.raises(GraphError, match="no node 2: its 2 nodes are 0 to 1"):
+    with pytest.raises(GraphError, match="no node 2: the 2 nodes are 0 to 1"):
         CsrGraph.from_edges([0], [1]).node_of(2)

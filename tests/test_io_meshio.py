@@ -14,7 +14,8 @@ import pytest
 
 from dmr.errors import FileError
 from dmr.io import read, write
-from dmr.io.meshio_formats import FORMATS
+from dmr.io.meshio_formats import FORMATS, Format
+from dmr.io.through_meshio import _meshio_suffixes, check_writer, find_format
 from dmr.meshes import Mesh
 
 BARE = Mesh([[0, 0], [1, 0], [1, 1 / 3], [-0.1, 1e-7]], [[0, 1, 2], [0, 2, 3]])
@@ -326,6 +327,35 @@ def test_a_package_that_a_format_needs_is_named(tmp_path: Path, monkeypatch: pyt
     with pytest.raises(FileError, match=r"cannot be written as xdmf: that needs the package h5py"):
         write(tmp_path / "a.xdmf", BARE)
     assert list(tmp_path.iterdir()) == []
+
+
+@pytest.mark.parametrize("suffix", sorted(set(_meshio_suffixes()) - set(FORMATS)))
+def test_a_format_that_meshio_takes_can_be_read_back_or_says_why_not(
+    suffix: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setitem(sys.modules, "h5py", None)
+    monkeypatch.setitem(sys.modules, "netCDF4", None)
+    path = tmp_path / f"a{suffix}"
+    try:
+        write(path, BARE)
+    except FileError as error:
+        assert "that needs the package" in error.reason or "only read" in error.reason
+        assert list(tmp_path.iterdir()) == []
+        return
+    if suffix == ".svg":
+        assert refused(path) == "cannot be read: svg is a format for pictures, which is only written"
+    else:
+        assert mesh_of(path).triangles.tolist() == BARE.triangles.tolist()
+
+
+@pytest.mark.parametrize(("suffix", "package"), [(".cgns", "h5py"), (".exo", "netCDF4"), (".vtu", "meshio")])
+def test_a_missing_writer_is_found_before_the_file_is_made(
+    suffix: str, package: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setitem(sys.modules, package, None)
+    form = find_format(suffix) or Format(reader="exodus")
+    with pytest.raises(FileError, match=rf"that needs the package {package} \(pip install {package}\)"):
+        check_writer(form, tmp_path / f"a{suffix}")
 
 
 def test_formats_left_alone_are_unknown(tmp_path: Path) -> None:

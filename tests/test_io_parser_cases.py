@@ -185,9 +185,11 @@ def test_missing_files_are_named(tmp_path: Path) -> None:
     assert "does not exist; did you mean x.node.ele?" not in reason
     assert fault(tmp_path / "y.ele")[2] == "does not exist"
     assert fault(tmp_path / "x")[2] == "does not exist; did you mean x.ele?"
+    assert fault(Path("-"))[2] == "does not exist; standard input is not read: name a file"
     assert fault(tmp_path)[2] == "is a folder, not a file"
     assert "alone makes no mesh" in fault(_touch(tmp_path / "z.neigh"))[2]
     assert "unknown suffix .xyz; known are .node .ele" in fault(_touch(tmp_path / "z.xyz"))[2]
+    assert fault(tmp_path / "z.xyz")[2].endswith(".ply and others, see docs/formats.md")
 
 
 def _touch(path: Path) -> Path:

@@ -356,3 +356,15 @@ def test_missing_library_is_said(monkeypatch: pytest.MonkeyPatch, tmp_path: Path
             read(tmp_path / "a.ele")
     finally:
         native.library.cache_clear()
+
+
+@pytest.mark.parametrize("suffix", [".ele", ".npz", ".vtu"])
+@pytest.mark.parametrize("threads", [0, 2**20, 1.5])
+def test_a_senseless_number_of_threads_is_refused(tmp_path: Path, suffix: str, threads: int) -> None:
+    path = tmp_path / f"a{suffix}"
+    mesh = Mesh([[0, 0], [1, 0], [0, 1]], [[0, 1, 2]])
+    with pytest.raises(OptionError, match="threads must be"):
+        write(path, mesh, threads=threads)
+    write(path, mesh)
+    with pytest.raises(OptionError, match="threads must be"):
+        read(path, threads=threads)

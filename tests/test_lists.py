@@ -54,7 +54,7 @@ def test_lists_are_the_same_everywhere(device_options):
     [
         (OptionError, "kind = 'long'", {"kind": "long"}),
         (GraphError, "there are 0 to 2147483647 elements, not -1", {"size": -1}),
-        (OptionError, "lists = 11: 10 elements make 1 to 10 lists", {"lists": 11}),
+        (OptionError, "lists = 11: 10 elements can make 1 to 10 lists", {"lists": 11}),
         (OptionError, "lists = 0", {"lists": 0}),
         (OptionError, "interval = 0", {"interval": 0}),
         (OptionError, "seed must be from 0", {"seed": -1}),

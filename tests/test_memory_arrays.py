@@ -626,6 +626,21 @@ def test_threads_are_a_positive_whole_number(threads):
             open_device(name, threads)
 
 
+@pytest.mark.parametrize("threads", [100_000, 2**40])
+def test_more_threads_than_are_of_any_use_are_not_started(threads, monkeypatch):
+    monkeypatch.setattr("dmr.memory.threads.os.cpu_count", lambda: 2)
+    for name in ("cpu", "auto", "cuda:0"):
+        with pytest.raises(OptionError, match=f"threads must be 1,024 at most, not {threads:,}"):
+            open_device(name, threads)
+    assert open_device("cpu", 1024).threads == 1024
+    assert open_device("cpu", np.int64(3)).threads == 3
+
+
+def test_a_machine_of_more_cores_may_use_them_all(monkeypatch):
+    monkeypatch.setattr("dmr.memory.threads.os.cpu_count", lambda: 2048)
+    assert open_device("cpu", 2048).threads == 2048
+
+
 @pytest.fixture
 def no_library(monkeypatch, tmp_path):
     monkeypatch.setattr(compiler, "LIBRARY", tmp_path / "missing.so")

@@ -5,6 +5,7 @@ from __future__ import annotations
 import configparser
 import fnmatch
 import importlib.metadata
+import pkgutil
 import re
 import shutil
 import subprocess
@@ -63,6 +64,14 @@ def test_the_installed_metadata_is_that_of_this_version() -> None:
     assert found.metadata["License"] == "MIT" or found.metadata["License-Expression"] == "MIT"
     assert set(found.metadata.get_all("Provides-Extra") or []) == {"cuda", "view", "shapely", "triangle", "test"}
     assert [entry.value for entry in found.entry_points if entry.name == "dmr"] == ["dmr.cli:main"]
+
+
+def test_each_package_has_its_program() -> None:
+    (text,) = configuration()["options.entry_points"].values()
+    programs = dict(line.split(" = ") for line in text.strip().splitlines())
+    assert programs == {"dmr": "dmr.cli:main", "static_graph": "static_graph.cli:main"}
+    for place in programs.values():
+        assert callable(pkgutil.resolve_name(place))
 
 
 def test_the_default_install_is_light() -> None:
@@ -177,5 +186,7 @@ def test_the_wheel_works_in_a_fresh_environment_and_another_folder(built: Path, 
     dmr_command = tmp_path / "venv" / "bin" / "dmr"
     run(dmr_command, "refine", sample, "-o", result, "--device", "cpu", cwd=tmp_path)
     run(python, "-m", "dmr", "validate", result, "--input", sample, "--min-angle", "30", cwd=tmp_path)
+    graphs_command = tmp_path / "venv" / "bin" / "static_graph"
+    run(graphs_command, "generate", "random", "10", "20", "-o", tmp_path / "graph.txt", cwd=tmp_path)
     where = run(python, "-c", "from dmr.memory.signatures import source_folder; print(source_folder())", cwd=tmp_path)
     assert Path(where.strip()).is_relative_to(tmp_path / "venv")

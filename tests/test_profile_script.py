@@ -205,7 +205,7 @@ def test_the_command_names_kernels_metrics_and_row(ncu):
                                                     ("deterministic", "work-stealing")), strict=True):  # fmt: skip
         k = call.index(sys.executable)
         assert call[k + 1] == "-c"
-        assert call[k + 3 :] == ["300", "0", marking, balance, "cuda"]
+        assert call[k + 3 :] == ["300", "0", "off-center", marking, balance, "cuda"]
         flags, given = call[:k], dict(pairwise(call[:k]))
         assert {"--csv", "-c", "-k"} <= set(flags)
         assert (given["--page"], given["--print-units"], given["--clock-control"]) == ("raw", "base", "none")
@@ -473,15 +473,16 @@ def test_the_commands_in_the_help_can_be_used():
     lines = [line.partition("  #")[0] for line in profile_strategies.__doc__.splitlines()]
     commands = [line.split()[2:] for line in lines if line.startswith("    python scripts/")]
     parsed = [profile_strategies.parser().parse_args(command) for command in commands]
-    assert [options.rows for options in parsed] == [None, ["base", "deterministic-host"], None]
+    assert [options.rows for options in parsed] == [None, ["base", "deterministic-host"], ["deterministic-host"], None]
+    assert [options.steiner for options in parsed] == ["off-center", "off-center", "petal", "off-center"]
 
 
 def test_launches_after_some_rounds(ncu):
     """The program starts the profiler; the first check_listed that is seen is then none of the input."""
-    assert ncu.profile("--after", "21", rows=("deterministic-host",)) == 0
+    assert ncu.profile("--after", "21", "--steiner", "petal", rows=("deterministic-host",)) == 0
     (call,) = ncu.calls
     assert dict(pairwise(call))["--profile-from-start"] == "off"
-    assert call[call.index(sys.executable) + 3 :] == ["300", "21", "deterministic", "work-stealing", "cuda"]
+    assert call[call.index(sys.executable) + 3 :] == ["300", "21", "petal", "deterministic", "work-stealing", "cuda"]
     kernels = {kernel for _, kernel in ncu.table}
     assert "check_listed" in kernels and "check_listed, first" not in kernels
     assert "launches of these kernels after round 21." in ncu.page
@@ -500,7 +501,7 @@ def test_launches_after_some_rounds(ncu):
 def test_the_program_refines_and_gives_account_of_it(tmp_path, marking, balance, kernels):
     """On the CPU, in a folder that holds another dmr: what runs under ncu on a GPU."""
     (tmp_path / "dmr.py").write_text("raise SystemExit('the wrong dmr')")
-    command = [sys.executable, "-c", profile_runs.PROGRAM, "4000", "0", marking, balance, "cpu"]
+    command = [sys.executable, "-c", profile_runs.PROGRAM, "4000", "0", "petal", marking, balance, "cpu"]
     done = subprocess.run(command, cwd=tmp_path, capture_output=True, text=True, timeout=60, check=True)
     (line,) = (line for line in done.stdout.splitlines() if line.startswith("refined: "))
     found = json.loads(line.removeprefix("refined: "))
@@ -515,7 +516,7 @@ def test_the_program_refines_and_gives_account_of_it(tmp_path, marking, balance,
 
 
 def test_the_program_says_why_it_cannot(tmp_path):
-    command = [sys.executable, "-c", profile_runs.PROGRAM, "300", "0", "two-stage", "child-launch", "cpu"]
+    command = [sys.executable, "-c", profile_runs.PROGRAM, "300", "0", "petal", "two-stage", "child-launch", "cpu"]
     done = subprocess.run(command, capture_output=True, text=True, timeout=60, check=False, env=os.environ)
     found = json.loads(done.stdout.removeprefix("refined: "))
     assert (found["exit_code"], done.returncode) == (2, 2)

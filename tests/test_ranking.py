@@ -240,8 +240,8 @@ def test_lengths_that_do_not_add_up_are_our_own_fault(device):
         (OptionError, "finish = 'gpu'", {"method": "helman-jaja", "finish": "gpu"}),
         (OptionError, "finish_size = 0", {"method": "helman-jaja", "finish_size": 0}),
         (OptionError, "leave the device out", {"method": "sequential", "device": "cuda"}),
-        (GraphError, "values are one whole number for each of the 2 elements", {"values": [1, 2, 3]}),
-        (GraphError, "values are one whole number for each of the 2 elements", {"values": [1.0, 2.0]}),
+        (GraphError, "values are one whole number for each element, 2 in all", {"values": [1, 2, 3]}),
+        (GraphError, "values are one whole number for each element, 2 in all", {"values": [1.0, 2.0]}),
         (GraphError, "may not fit 64 bits", {"values": [2**62, 2**62]}),
     ],
 )

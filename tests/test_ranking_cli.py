@@ -36,7 +36,8 @@ def test_rank_writes_ranks(list_file, tmp_path, capsys):
     assert code == 0 and f"wrote {out}" in err and np.array_equal(np.load(out), ranks)
     lines = [line.split() for line in text.splitlines()]
     assert ["elements", "1,000"] in lines and ["lists", "3"] in lines and ["longest", "334"] in lines
-    assert run(capsys, "rank", list_file, "-o", out)[0] == 1
+    code, text, err = run(capsys, "rank", list_file, "-o", out)
+    assert (code, text) == (2, "") and f"{out} exists; -f overwrites it" in err
     table = tmp_path / "sums.csv"
     assert run(capsys, "rank", list_file, "-o", table, "--values", tmp_path / "values.txt", "--quiet")[0] == 0
     rows = np.loadtxt(table, delimiter=",", skiprows=1, dtype=np.int64)
@@ -90,21 +91,26 @@ def test_tree_of_edges(tmp_path, capsys):
     ("words", "code", "said"),
     [
         (["rank", "none.npy"], 1, "none.npy: cannot be read"),
+        (["rank", "empty.txt"], 1, "empty.txt: is empty"),
+        (["rank", "blank.txt"], 1, "blank.txt: holds no numbers"),
+        (["rank", "list.txt", "--values", "empty.txt"], 1, "empty.txt: is empty"),
+        (["tree", "nothing.npy"], 1, "nothing.npy: holds no numbers"),
+        (["tree", "hollow.npy"], 1, "hollow.npy: is empty"),
         (["rank", "list.bin"], 1, "arrays are read from .npy"),
         (["rank", "bad.txt"], 1, "bad.txt:2: 'x' is not a whole number"),
-        (["rank", "three.txt"], 1, "three.txt:1: has 3 entries"),
-        (["rank", "ragged.txt"], 1, "ragged.txt:3: has 1 entries; it should have 2"),
+        (["rank", "three.txt"], 1, "three.txt:1: has 3 entries; a line should have one number, or two"),
+        (["rank", "ragged.txt"], 1, "ragged.txt:3: has 1 entry; it should have 2"),
         (["rank", "large.txt"], 1, "large.txt:1: '9999999999999999999' is not a whole number of 64 bits"),
         (["rank", "real.npy"], 1, "real.npy: holds float64"),
         (["rank", "text.npy"], 1, "text.npy: is damaged"),
         (["rank", "cycle.txt"], 1, "cycle.txt: element 0: is on a cycle of 2 elements"),
         (["rank", "pairs.txt"], 1, "pairs.txt: successors are one whole number for each element"),
         (["tree", "pairs.txt", "--nodes", "4"], 1, "pairs.txt: edge 1: leads from 4 to 3, but the 4 nodes are 0 to 3"),
-        (["rank", "list.txt", "-o", "a.txt"], 1, "results are written as .npy"),
+        (["rank", "list.txt", "-o", "a.txt"], 2, "results are written as .npy"),
         (["rank", "list.txt", "--packing", "64"], 2, "packing is no option of method = 'auto'"),
         (["rank", "list.txt", "--method", "fast"], 2, "invalid choice: 'fast'"),
         (["rank", "list.txt", "--splitters", "few"], 2, "'few' is not a whole number"),
-        (["rank", "list.txt", "--values", "three.npy"], 1, "three.npy: values are one whole number for each of the 2"),
+        (["rank", "list.txt", "--values", "three.npy"], 1, "values are one whole number for each element, 2 in all"),
         (["tree", "cycle.txt"], 1, "cycle.txt: node 0: is on a cycle of 2 nodes"),
         (["tree", "list.txt", "--nodes", "2"], 2, "nodes are for edges"),
         (["tree", "list.txt", "--root", "9"], 1, "list.txt: 9 cannot be a root"),
@@ -123,8 +129,12 @@ def test_errors_are_one_sentence_and_a_code(words, code, said, tmp_path, monkeyp
         "list.txt": "1\n-1\n",
         "pairs.txt": "0 1\n4 3\n",
         "list.bin": "",
+        "empty.txt": "",
+        "blank.txt": "\n# nothing\n",
+        "hollow.npy": "",
     }.items():
         Path(name).write_text(text)
+    np.save("nothing.npy", [])
     np.save("real.npy", np.zeros(3))
     np.save("three.npy", np.zeros(3, int))
     before = sorted(tmp_path.iterdir())
@@ -137,8 +147,6 @@ def test_errors_are_one_sentence_and_a_code(words, code, said, tmp_path, monkeyp
 def test_arrays_of_text(tmp_path):
     path = tmp_path / "a.txt"
     for text, expected in (
-        ("", []),
-        ("# nothing\n", []),
         ("3\n-1\n", [3, -1]),
         ("% c\n 1,2 \r\n\r\n3\t4\n", [[1, 2], [3, 4]]),
     ):

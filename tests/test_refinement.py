@@ -11,6 +11,7 @@ import pytest
 import dmr
 from dmr.errors import DeviceUnavailableError, InvalidMeshError, OptionError
 from dmr.memory import open_device
+from dmr.pipeline.demand import least_triangles
 from dmr.pipeline.host_rounds import HostRounds
 from dmr.pipeline.records import TRIANGLE
 from dmr.refinement import SMALL_MESH, TOO_FEW_FOR_A_GPU
@@ -72,6 +73,47 @@ def test_max_area_holds(device_options):
     assert dmr.validate(fine.mesh, input=mesh, min_angle=30, max_area=1e-3).ok
 
 
+SQUARE = dmr.Mesh([[0, 0], [2, 0], [2, 2], [0, 2]], [[0, 1, 2], [0, 2, 3]])
+
+
+def with_bounds(*bounds):
+    return dmr.Mesh(SQUARE.vertices, SQUARE.triangles, area_bounds=bounds)
+
+
+@pytest.mark.parametrize(
+    ("mesh", "max_area", "said"),
+    [
+        (SQUARE, 1e-30, r"max_area 1e-30 needs at least 4e\+30 triangles, and a mesh has 536,870,911 at most"),
+        (SQUARE, 5e-324, "max_area 4.94066e-324 needs at least inf triangles"),
+        (with_bounds(-1, 1e-9), None, r"the bounds on areas need at least 2e\+09 triangles"),
+        (with_bounds(1e-3, 0), 1e-9, r"max_area 1e-09 and the mesh's own bounds on areas need at least 4e\+09"),
+        (
+            dmr.Pslg(SQUARE.vertices, [[0, 1], [1, 2], [2, 3], [3, 0]], regions=[[1, 1, 7, 1e-12]]),
+            None,
+            r"the bounds on areas need at least 4e\+12 triangles",
+        ),
+    ],
+)
+def test_bounds_on_areas_that_no_mesh_can_keep_are_refused_before_the_work(mesh, max_area, said, monkeypatch):
+    monkeypatch.setattr("dmr.refinement.Run", lambda *_, **__: pytest.fail("the work was begun"))
+    with pytest.raises(OptionError, match=said):
+        dmr.refine(mesh, max_area=max_area, device="cpu", threads=1)
+
+
+def test_what_is_needed_at_least_is_not_overestimated():
+    assert least_triangles(SQUARE, None) == least_triangles(SQUARE, 1.0) == 0
+    assert least_triangles(SQUARE, 2.0**-28) == 2.0**30
+    thin = dmr.Mesh([[0, 0], [2**16, 0], [2**16, 2**16], [2**15, 2**15 + 1]], [[0, 1, 2]])
+    assert least_triangles(thin, 4.0) == 2.0**29  # of the half of its box that it fills
+    assert least_triangles(with_bounds(2.0**-28, -1), None) == 2.0**29
+    assert least_triangles(with_bounds(0, -1), None) == 0
+
+
+def test_a_limit_on_points_makes_any_bound_on_areas_possible(device_options):
+    fine = dmr.refine(SQUARE, max_area=1e-30, max_steiner=20, **device_options)
+    assert not fine.complete and len(fine.mesh.vertices) == 24
+
+
 @pytest.mark.parametrize("limit", [0, 1, 7, 100])
 @pytest.mark.parametrize("marking", ["deterministic", "two-stage"])
 def test_the_limit_on_points_is_kept_exactly(limit, marking, device_options):
@@ -108,6 +150,19 @@ def test_coordinates_that_can_resolve_no_more_stop_the_run(device_options):
     fine = dmr.refine(far, max_steiner=10_000, **device_options)
     assert fine.complete and fine.unrefined["precision"] > 0
     assert dmr.validate(fine.mesh, input=far).ok
+
+
+@pytest.mark.parametrize("points", [*range(18, 25), *range(90, 97)])
+def test_the_second_side_of_a_split_segment_may_find_its_record_full(points, device_options):
+    """The middle of a chord sees a half circle of vertices: about as many as a record has room for."""
+    turn = np.arange(1, points + 1) * np.pi / (points + 1)
+    arc = np.column_stack([np.cos(turn), np.sin(turn)]) * (1 + np.cos(7 * turn) / 1000)[:, None]
+    ring = [1, *range(3, 3 + points), 0, 2]
+    sides = [[ring[i], ring[i - 1]] for i in range(len(ring))]
+    graph = dmr.Pslg([[-1, 0], [1, 0], [0, -0.25], *arc.tolist()], [[0, 1], *sides])
+    fine = dmr.refine(graph, max_steiner=1, **device_options)
+    assert fine.steiner["segment"] == 1
+    assert dmr.validate(fine.mesh, input=graph).ok
 
 
 def test_a_mesh_that_is_not_delaunay_is_flipped_first(device_options):
@@ -217,3 +272,15 @@ def test_a_graph_whose_crossings_make_many_triangles_is_no_tiny_mesh(monkeypatch
 def test_no_threads_are_refused_for_a_tiny_mesh_too():
     with pytest.raises(OptionError, match="at least 1"):
         dmr.refine(dmr.generate("random", 20, seed=1), threads=0)
+
+
+def test_a_refinement_is_printed_in_a_line():
+    fine = dmr.refine(dmr.generate("random", 300, seed=6), device="cpu", threads=2)
+    assert repr(fine) == (
+        f"Refinement({fine.mesh}, {sum(fine.steiner.values())} points in {fine.rounds} rounds on cpu, 2 threads, "
+        f"{fine.min_angle:.4g} to {fine.max_angle:.4g} degrees, complete)"
+    )
+    early = dmr.refine(dmr.generate("random", 300, seed=6), max_steiner=5, device="cpu", threads=1)
+    left = sum(early.unrefined.values())
+    assert left > 0 and str(early).endswith(f"degrees, ended early, {left} triangles unrefined)")
+    assert len(str(early)) < 200

@@ -150,3 +150,8 @@ def test_formats_without_midpoints_refuse(tmp_path: Path) -> None:
     assert list(tmp_path.iterdir()) == []
     dmr.write(tmp_path / "a.ele", loose, order=2)
     assert dmr.read(tmp_path / "a.ele").segments.tolist() == [[1, 3]], "a .poly names ends only"
+
+
+def test_it_is_printed_in_a_line():
+    mesh = dmr.Mesh([[0, 0], [1, 0], [1, 1], [0, 1]], [[0, 1, 2], [0, 2, 3]])
+    assert repr(dmr.second_order(mesh)) == "SecondOrder(9 vertices, 2 triangles, 5 edges)"

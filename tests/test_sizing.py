@@ -308,7 +308,7 @@ def test_sizes_that_are_none(wrong):
 
 def test_other_things_that_are_refused():
     mesh = two_triangles()
-    with pytest.raises(OptionError, match="needs a Mesh as its background, not Pslg"):
+    with pytest.raises(OptionError, match="background of a size field must be a Mesh, not a Pslg"):
         SizeField(dmr.Pslg(mesh.vertices, [[0, 1]]), np.ones(4))
     with pytest.raises(OptionError, match="this mesh has none"):
         SizeField(dmr.Mesh(mesh.vertices, np.empty((0, 3), int)), np.ones(4))
@@ -465,3 +465,30 @@ def test_size_files_of_others(tmp_path):
     dmr.write(tmp_path / "c.vtu", mesh)
     with pytest.raises(FileError, match="no array 0 of one number for each point: there is none"):
         read_size_field(str(tmp_path / "c.vtu"))
+
+
+# ---- One size everywhere -------------------------------------------------------------------------------------------
+
+
+@pytest.mark.parametrize("length", [0.25, np.float32(0.25), np.float64(0.25)])
+def test_a_number_is_one_size_everywhere(length):
+    square = dmr.domains.polygon([(0, 0), (1, 0), (1, 1), (0, 1)])
+    fine = dmr.refine(square, size=length, device="cpu", threads=1)
+    same = dmr.refine(square, size=lambda points: 0.25, device="cpu", threads=1)
+    assert fine.mesh.vertices.tobytes() == same.mesh.vertices.tobytes()
+    assert fine.mesh.triangles.tobytes() == same.mesh.triangles.tobytes()
+    assert dmr.validate(fine.mesh, input=square, min_angle=30, size=length).ok
+    assert not dmr.validate(fine.mesh, input=square, size=0.5 * length).ok
+
+
+def test_one_whole_number_is_a_size_too():
+    mesh = two_triangles()
+    assert len(dmr.refine(mesh, size=1000, device="cpu", threads=1).mesh.triangles) >= 2
+    assert dmr.validate(mesh, size=1000).ok
+
+
+@pytest.mark.parametrize("size", [0, -0.5, math.nan, math.inf, True, "0.1", [0.1]])
+def test_what_is_no_size_is_refused_before_the_work(size, monkeypatch):
+    monkeypatch.setattr("dmr.refinement.choose_device", lambda *_: pytest.fail("a device was opened"))
+    with pytest.raises(OptionError, match="size must be a"):
+        dmr.refine(two_triangles(), size=size)

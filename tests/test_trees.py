@@ -173,6 +173,7 @@ def test_nearly_nothing(device_options):
     assert euler_tour(np.empty((0, 2), int), **device_options).roots.tolist() == [0]
     assert euler_tour([[0, 4]], 4, nodes=5, **device_options).parent.tolist() == [4, -1, -1, -1, -1]
     assert str(euler_tour([-1, 0, 0, 3], **device_options)) == "Tree(4 nodes below 2 roots)"
+    assert str(euler_tour([-1], **device_options)) == "Tree(1 node below 1 root)"
 
 
 @pytest.mark.parametrize(
@@ -222,6 +223,6 @@ def test_questions_that_cannot_be(device_options):
     ):
         with pytest.raises(GraphError, match=said):
             tree.lca(left, right)
-    with pytest.raises(GraphError, match="values are one whole number for each of the 3 nodes"):
+    with pytest.raises(GraphError, match="values are one whole number for each node, 3 in all"):
         tree.path_sums([1, 2])
     assert tree.lca([], []).tolist() == [] and tree.lca(np.uint64(1), np.uint8(2)).tolist() == [0]

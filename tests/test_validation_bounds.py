@@ -92,7 +92,8 @@ def test_refinements_keep_their_size():
 
 def test_a_size_that_cannot_be_used_is_refused():
     mesh = grid(np.arange(2.0))
-    for wrong, sentence in ((lambda p: -p[:, 0], "above 0"), (lambda p: p[:1, 0], "each of 2"), (0.1, "function")):
+    functions = ((lambda p: -p[:, 0], "above 0"), (lambda p: p[:1, 0], "each of 2"))
+    for wrong, sentence in (*functions, ("x", "function"), (-1, "above 0")):
         with pytest.raises(OptionError, match=sentence):
             validate(mesh, size=wrong)
     assert validate(mesh, size=lambda points: 1.5).ok
@@ -169,13 +170,65 @@ def delaunay(points):
     return points, triangle.triangulate({"vertices": points})["triangles"]
 
 
-def test_a_needle_is_a_matter_of_precision():
-    """An altitude of 4 units in the last place excuses, one of 40 does not."""
-    for units, excused in ((4, True), (40, False)):
-        mesh = Mesh([[1, 1], [1.5, 1], [1.2, 1 + units * 2.0**-52], [1.2, 1.4]], [[0, 1, 2], [0, 2, 3], [1, 3, 2]])
+@pytest.mark.parametrize(("right", "most"), [(1.5, 12), (1.9, 15)])
+def test_a_needle_is_a_matter_of_precision(right, most):
+    """An altitude of 2^-49 of the largest coordinate excuses, 8 to 16 units in the last place; a larger one not."""
+    for units, excused in ((4, True), (most, True), (most + 1, False), (40, False)):
+        mesh = Mesh([[1, 1], [right, 1], [1.2, 1 + units * 2.0**-52], [1.2, 1.4]], [[0, 1, 2], [0, 2, 3], [1, 3, 2]])
         assert validate(mesh).counts.keys() <= {"delaunay"}
         report = validate(mesh, min_angle=1, unrefined={"precision": [0]})
         assert ("angle" not in report.counts) == excused
+
+
+STEINER = ["petal", "off-center", "circumcenter"]
+
+
+def nothing_is_unexplained(mesh, **options):
+    """Refines; the checker agrees with all that is left. Returns how many triangles that are, for want of precision."""
+    result = dmr.refine(mesh, min_angle=30, device="cpu", **options)
+    assert result.complete
+    report = validate(result.mesh, input=mesh, min_angle=30, unrefined=result.unrefined_triangles)
+    assert report.ok, report.lines()
+    return result.unrefined.get("precision", 0)
+
+
+@pytest.mark.parametrize("steiner", STEINER)
+@pytest.mark.parametrize("side", [1.0, 1.5, 1.9])
+def test_refinement_and_checker_agree_on_what_is_flat(side, steiner):
+    """A vertex some units above the middle of a side: the triangle below is left where they are 2^-49 of the side."""
+    for units in range(1, 24):
+        box = Pslg([*(BOX.vertices * side).tolist(), [side / 2, units * np.spacing(side)]], SQUARE)
+        left = nothing_is_unexplained(box, steiner=steiner)
+        assert left or units * np.spacing(side) >= 2.0**-49 * side
+        assert not left or units * np.spacing(side) < 2.0**-48 * side
+
+
+@pytest.mark.parametrize("steiner", STEINER)
+@pytest.mark.parametrize("offset", [1e9, 1e10, 1e11, 1e12, 1e13, -1.9e11])
+def test_far_from_the_origin_all_that_is_left_is_explained(offset, steiner):
+    left = 0
+    for seed, count in enumerate([8, 30, 60, 150, 400] * 2):
+        points = np.random.default_rng(seed).random((count, 2)) * abs(offset) * 1e-13
+        left += nothing_is_unexplained(
+            dmr.triangulate(Pslg(points + offset, np.zeros((0, 2), int)), convex_hull=True), steiner=steiner
+        )
+    assert left
+
+
+@pytest.mark.parametrize("steiner", STEINER)
+def test_a_piece_is_short_by_the_coordinates_of_its_whole_segment(steiner):
+    """Points near the far end of a segment are no nearer to each other than the coordinates of the near end allow."""
+    graph = Pslg([*(BOX.vertices * 100).tolist(), [1e-17, 1e-12]], SQUARE)
+    assert nothing_is_unexplained(graph, steiner=steiner)
+
+
+def test_a_needle_s_neighbours_reach_the_segment_behind_it():
+    """The circles of needles have to be known well for that."""
+    box = [[0, 0], [1226.0779491549772, 305.5152962806355], [920.5626528743417, 1531.5932454356127]]
+    box += [[-305.5152962806355, 1226.0779491549772]]
+    close = [[1.5354517067328876e-15, 2.38313309336301e-15], [2.4873324028391623e-13, 6.378802478178764e-14]]
+    close += [[-5.3986905524424286e-14, 2.2315367421515465e-13], [6.070180990983605e-16, 1.5447895019750288e-16]]
+    assert nothing_is_unexplained(Pslg([*box, *close], SQUARE), steiner="off-center")
 
 
 def test_lists_of_no_triangles_are_refused():

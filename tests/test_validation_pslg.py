@@ -638,7 +638,7 @@ def test_options_that_make_no_sense():
     mesh = Mesh([[0, 0], [1, 0], [0, 1]], [[0, 1, 2]])
     with pytest.raises(OptionError, match="convex_hull"):
         validate(mesh, input=mesh, convex_hull=True)
-    with pytest.raises(OptionError, match="Mesh or Pslg"):
+    with pytest.raises(OptionError, match="Mesh or a Pslg"):
         validate(mesh, input="domain.poly")
 
 

@@ -154,8 +154,12 @@ def test_bad_requests_are_refused(tmp_path):
         view(Mesh(SQUARE.vertices, SQUARE.triangles), color="region", screenshot=tmp_path / "a.png")
     with pytest.raises(DmrError, match="nothing to draw"):
         view(Mesh(np.empty((0, 2)), np.empty((0, 3), np.int32)), screenshot=tmp_path / "a.png")
-    with pytest.raises(FileError, match="cannot be written"):
+    with pytest.raises(FileError, match=r"cannot be written: there is no folder .*missing"):
         view(SQUARE, screenshot=tmp_path / "missing" / "a.png", window_size=(100, 100))
+    (tmp_path / "b.png").mkdir()
+    with pytest.raises(FileError, match="there is a folder of that name"):
+        view(SQUARE, screenshot=tmp_path / "b.png", window_size=(100, 100))
+    (tmp_path / "b.png").rmdir()
     assert list(tmp_path.iterdir()) == []
 
 

@@ -7,6 +7,7 @@ from __future__ import annotations
 
 from collections.abc import Callable
 from fractions import Fraction
+from numbers import Real
 
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
@@ -21,7 +22,7 @@ from dmr.exact.polynomials import cross
 from dmr.meshes import Mesh
 
 Float = NDArray[np.float64]
-Size = Callable[[Float], ArrayLike]
+Size = Callable[[Float], ArrayLike] | float
 
 # `max_area` may be exceeded by this fraction: it is the caller's decimal number, no geometric property.
 AREA_SLACK = Fraction(1, 1 << 40)
@@ -161,12 +162,12 @@ def check_size(mesh: Mesh, size: Size, findings: Findings, excused: Mask) -> Non
 
 
 def _sizes_at(size: Size, points: Float) -> Float:
-    """What a size function returns for (n, 2) points: (n,) lengths."""
-    if not callable(size):
-        raise OptionError(f"size must be a function of points, not {type(size).__name__}")
+    """What a size function returns for (n, 2) points, or the one size everywhere: (n,) lengths."""
+    if not callable(size) and (isinstance(size, bool) or not isinstance(size, Real)):
+        raise OptionError(f"size must be a number or a function of points, not {type(size).__name__}")
     if not len(points):
         return np.empty(0)
-    returned = size(points)
+    returned = size(points) if callable(size) else size
     try:
         sizes = np.array(returned, np.float64)
     except (TypeError, ValueError) as error:
@@ -176,5 +177,5 @@ def _sizes_at(size: Size, points: Float) -> Float:
     if sizes.shape != (len(points),):
         raise OptionError(f"size must return one number for each of {len(points)} points, not shape {sizes.shape}")
     if not (sizes > 0).all():
-        raise OptionError(f"size must return numbers above 0, not {float(sizes[~(sizes > 0)][0]):g}")
+        raise OptionError(f"sizes must be numbers above 0, not {float(sizes[~(sizes > 0)][0]):g}")
     return sizes

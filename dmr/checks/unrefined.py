@@ -10,11 +10,15 @@ edge is then within reach of t: its diametral circle holds a point of that way, 
 between (it bounds triangles whose circumcircles meet the way, and which hang together with t).
 
 * "precision": the coordinates cannot resolve what would have to be done. An edge of t is at most 2^-48 of its largest
-  coordinate long (16 units in the last place or so), or t is a needle, an altitude of which is at most 8 units; or a
-  constrained edge within reach is that short or lies beside such a needle, so that it cannot be split.
+  coordinate long (16 to 32 units in the last place), or t is a needle, an altitude of which is at most 2^-49 of that (8
+  to 16 units); or a constrained edge within reach is that short, by the coordinates of the segment that it is a piece
+  of, or lies beside such a needle, so that it cannot be split. The kernels measure by the same fractions
+  (`resolvable` and `on_line` in cuda_src/steiner.cuh). In units in the last place they would not do: up to the next
+  power of two, the same fraction of a coordinate comes to twice as many.
 * "kept_segment": a constrained edge within reach has never been split: it is the whole of what was to be kept.
 
-Distances are measured in float64, with a relative allowance of 1e-6.
+Distances are measured in float64, with a relative allowance of 1e-6; circles of triangles for which that is not enough
+in exact arithmetic.
 """
 
 from __future__ import annotations
@@ -22,6 +26,8 @@ from __future__ import annotations
 import math
 from collections.abc import Mapping
 from dataclasses import dataclass
+from fractions import Fraction
+from typing import TypeVar
 
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
@@ -34,10 +40,13 @@ from dmr.meshes import Mesh
 
 Float = NDArray[np.float64]
 Point = tuple[float, float]
+Number = TypeVar("Number", float, Fraction)
 
 _ALLOWANCE = 1e-6
 _SHORTEST = 2.0**-48
-_NEEDLE = 8.0
+_FLATTEST = 2.0**-49
+# A float64 difference that is so small a fraction of its terms may be off by more than the allowance.
+_CANCELLED = 2.0**-32
 
 
 @dataclass(frozen=True, eq=False)
@@ -116,6 +125,7 @@ class _Surroundings:
         half_edges = chains.arcs.half_edges
         self._constrained = np.zeros(len(topology.starts), bool)
         self._constrained[half_edges[half_edges >= 0]] = True
+        self._largest = _largest_coordinates(mesh, topology, chains)
         # Chains of one edge.
         whole = chains.order[chains.offsets[:-1][np.diff(chains.offsets) == 1]]
         whole = half_edges[whole]
@@ -145,13 +155,12 @@ class _Surroundings:
 
     def _is_needle(self, triangle: int) -> bool:
         a, b, c = self._corners(triangle)
-        twice = abs((b[0] - a[0]) * (c[1] - a[1]) - (b[1] - a[1]) * (c[0] - a[0]))
-        ulp = math.ulp(max(map(abs, (*a, *b, *c))))
-        return twice <= _NEEDLE * ulp * max(math.dist(a, b), math.dist(b, c), math.dist(c, a))
+        return abs(_cross(a, b, c)) <= _flattest(a, b, c) * max(math.dist(a, b), math.dist(b, c), math.dist(c, a))
 
     def _is_unsplittable(self, half_edge: int) -> bool:
         beside = [half_edge // 3] + ([int(self._twins[half_edge]) // 3] if self._twins[half_edge] >= 0 else [])
-        return _is_short(*self._ends(half_edge)) or any(self._is_needle(t) for t in beside)
+        short = _is_short(*self._ends(half_edge), float(self._largest[half_edge]))
+        return short or any(self._is_needle(t) for t in beside)
 
     def _is_whole(self, half_edge: int) -> bool:
         return bool(self._whole[half_edge])
@@ -179,21 +188,50 @@ class _Surroundings:
         return found
 
 
-def _is_short(a: Point, b: Point) -> bool:
-    """Whether no point fits between two others: they are as near as 16 units in the last place or so."""
-    return math.dist(a, b) <= _SHORTEST * (1 + _ALLOWANCE) * max(map(abs, (*a, *b)))
+def _largest_coordinates(mesh: Mesh, topology: Topology, chains: Chains) -> Float:
+    """(3 m,) the largest coordinate of the segment that a half-edge is a piece of; 0 where there is none."""
+    of_vertex = np.abs(mesh.vertices).max(axis=1)
+    of_chain = np.maximum(of_vertex[chains.tails], of_vertex[chains.heads])
+    arcs, chain = chains.arcs, chains.chain_of_arc
+    known = np.flatnonzero((arcs.half_edges >= 0) & (chain >= 0))
+    result = np.zeros(len(topology.starts))
+    result[arcs.half_edges[known]] = of_chain[chain[known]]
+    return result
+
+
+def _is_short(a: Point, b: Point, largest: float = 0.0) -> bool:
+    """Whether no point fits between two others, by their coordinates, or by a larger one that these come from."""
+    return math.dist(a, b) <= _SHORTEST * (1 + _ALLOWANCE) * max(largest, *map(abs, (*a, *b)))
+
+
+def _flattest(*points: Point) -> float:
+    """How far from a line a point may be that the coordinates cannot tell from it well enough."""
+    return _FLATTEST * (1 + _ALLOWANCE) * max(abs(x) for point in points for x in point)
+
+
+def _cross(a: Point, b: Point, c: Point) -> float:
+    """Twice the signed area of a triangle."""
+    return (b[0] - a[0]) * (c[1] - a[1]) - (b[1] - a[1]) * (c[0] - a[0])
 
 
 def _circle(corners: list[Point]) -> tuple[Point, float]:
     """The circumcircle of a triangle; of one without area a point infinitely far away."""
-    (ax, ay), (bx, by), (cx, cy) = corners
-    ux, uy, vx, vy = bx - ax, by - ay, cx - ax, cy - ay
+    a, b, c = corners
+    ux, uy, vx, vy = b[0] - a[0], b[1] - a[1], c[0] - a[0], c[1] - a[1]
+    if abs(ux * vy - uy * vx) > _CANCELLED * (abs(ux * vy) + abs(uy * vx)):
+        x, y = _center(ux, uy, vx, vy)
+    else:
+        x, y = _center(*(Fraction(end[k]) - Fraction(a[k]) for end in (b, c) for k in (0, 1)))
+    return (a[0] + x, a[1] + y), math.hypot(x, y)
+
+
+def _center(ux: Number, uy: Number, vx: Number, vy: Number) -> Point:
+    """The center of the circle through (0, 0), u and v."""
     twice = 2 * (ux * vy - uy * vx)
-    u, v = ux * ux + uy * uy, vx * vx + vy * vy
     if not twice:
-        return (math.inf, math.inf), math.inf
-    x, y = (vy * u - uy * v) / twice, (ux * v - vx * u) / twice
-    return (ax + x, ay + y), math.hypot(x, y)
+        return math.inf, math.inf
+    u, v = ux * ux + uy * uy, vx * vx + vy * vy
+    return float((vy * u - uy * v) / twice), float((ux * v - vx * u) / twice)
 
 
 def _meets(center: Point, radius: float, start: Point, stop: Point) -> bool:

@@ -111,13 +111,28 @@ def _add_refine(commands: Any) -> None:
     )
     add = parser.add_argument
     add(
-        "input", metavar="IN", help="an outline (.poly, .geojson), or a mesh: .ele with its companions, .vtu, .msh, ..."
+        "input",
+        type=_name,
+        metavar="IN",
+        help="an outline (.poly, .geojson), or a mesh: .ele with its companions, .vtu, .msh, ...",
     )
-    add("-o", "--output", metavar="OUT", help="where to, in the format of its suffix; default: IN.1.node, IN.1.ele")
+    add(
+        "-o",
+        "--output",
+        type=_name,
+        metavar="OUT",
+        help="where to, in the format of its suffix; default: IN.1.node, IN.1.ele",
+    )
     add("-f", "--force", action="store_true", help="overwrite OUT if it exists")
     add("-q", "--min-angle", type=_number, default=30.0, metavar="DEG", help="smallest angle wanted (default: 30)")
     add("-a", "--max-area", type=_number, metavar="A", help="largest triangle wanted")
-    add("--size", metavar="FILE", help="a mesh whose vertices say how long edges may be: attribute 0, or point data")
+    add(
+        "--size",
+        type=_name,
+        metavar="LENGTH|FILE",
+        help="how long edges may be: a number; or, of this name, a mesh with a size on each vertex: attribute 0, or "
+        "point data",
+    )
     add("--steiner", choices=STEINER_RULES, default=STEINER_RULES[0], help="new points (default: %(default)s)")
     add("--max-steiner", type=_count, metavar="N", help="insert at most N points; a run that needs more ends with 3")
     add("--conforming", action="store_true", help="every triangle Delaunay, also across segments")
@@ -165,7 +180,7 @@ def _add_refine(commands: Any) -> None:
     add("--edges", action="store_true", help="write a .edge file, too: all edges")
     add("--neighbours", action="store_true", help="write a .neigh file, too: the neighbours of each triangle")
     add("--voronoi", action="store_true", help="write .v.node and .v.edge files, too: the Voronoi dual")
-    add("--unrefined", metavar="JSON", help="write which triangles miss a bound, and why, for dmr validate")
+    add("--unrefined", type=_name, metavar="JSON", help="write which triangles miss a bound, and why, for dmr validate")
     add("--json", action="store_true", help="one JSON object on stdout: what happened")
     parser.more = strategies.describe
 
@@ -206,13 +221,23 @@ def _add_validate(commands: Any) -> None:
         ),
     )
     add = parser.add_argument
-    add("mesh", metavar="MESH", help="the mesh to check")
-    add("--input", metavar="IN", help="the mesh that it was refined from, or the .poly file that it is a mesh of")
+    add("mesh", type=_name, metavar="MESH", help="the mesh to check")
+    add(
+        "--input",
+        type=_name,
+        metavar="IN",
+        help="the mesh that it was refined from, or the .poly file that it is a mesh of",
+    )
     add("-q", "--min-angle", type=_number, metavar="DEG", help="no angle may be smaller")
     add("-a", "--max-area", type=_number, metavar="A", help="no triangle may be larger")
-    add("--size", metavar="FILE", help="a mesh whose vertices say how long edges may be, as for refine")
+    add("--size", type=_name, metavar="FILE", help="a mesh whose vertices say how long edges may be, as for refine")
     add("--convex-hull", action="store_true", help="the domain of a .poly reaches to the convex hull of its vertices")
-    add("--unrefined", metavar="JSON", help="what refine --unrefined wrote: excuse these, where the geometry agrees")
+    add(
+        "--unrefined",
+        type=_name,
+        metavar="JSON",
+        help="what refine --unrefined wrote: excuse these, where the geometry agrees",
+    )
     add("--json", action="store_true", help="one JSON object on stdout")
 
 
@@ -225,7 +250,7 @@ def _add_info(commands: Any) -> None:
         (("dmr info mesh.ele", ""), ("dmr info mesh.vtu --json | jq .min_angle.minimum", "for programs")),
     )
     add = parser.add_argument
-    add("mesh", metavar="MESH", help="a mesh, or a .poly file")
+    add("mesh", type=_name, metavar="MESH", help="a mesh, or a .poly file")
     add("-q", "--min-angle", type=_number, default=30.0, metavar="DEG", help="count angles below it (default: 30)")
     add("--json", action="store_true", help="one JSON object on stdout")
 
@@ -243,11 +268,11 @@ def _add_view(commands: Any) -> None:
         ),
     )
     add = parser.add_argument
-    add("mesh", metavar="MESH", help="a mesh, or a .poly file")
+    add("mesh", type=_name, metavar="MESH", help="a mesh, or a .poly file")
     add("--color", choices=("min_angle", "area", "region", "none"), default="min_angle", help="default: %(default)s")
-    add("--screenshot", metavar="PNG", help="write an image (.png, .jpg) instead of opening a window")
+    add("--screenshot", type=_name, metavar="PNG", help="write an image (.png, .jpg) instead of opening a window")
     add("-f", "--force", action="store_true", help="overwrite the image if it exists")
-    add("--compare", metavar="OTHER", help="a second mesh, beside the first at the same scale")
+    add("--compare", type=_name, metavar="OTHER", help="a second mesh, beside the first at the same scale")
     add("--no-edges", action="store_true", help="leave out the edges of triangles")
     add("--size", type=_size, metavar="WxH", help="of the picture, in pixels (default: as the mesh needs)")
 
@@ -267,7 +292,7 @@ def _add_generate(commands: Any) -> None:
     add = parser.add_argument
     add("kind", metavar="KIND", help="what to make; see below")
     add("n", metavar="N", type=_count, nargs="?", help="how many points")
-    add("-o", "--output", metavar="OUT", required=True, help="where to, in the format of its suffix")
+    add("-o", "--output", type=_name, metavar="OUT", required=True, help="where to, in the format of its suffix")
     add("-f", "--force", action="store_true", help="overwrite OUT if it exists")
     add("--seed", type=_count, default=0, metavar="S", help="of the random numbers (default: 0)")
     add("--mesher", choices=MESHERS, default=MESHERS[0], help="what triangulates the points (default: %(default)s)")
@@ -298,6 +323,13 @@ def _describe_kinds() -> str:
 
     lines = [f"  {kind:12}  {describe(kind)}" for kind in (*KINDS, *THESIS_INPUTS)]
     return "\n".join(["kinds:", *lines])
+
+
+def _name(text: str) -> str:
+    """The name of a file: an unset variable of a shell makes an empty one, which means a folder to the system."""
+    if not text:
+        raise argparse.ArgumentTypeError("the name of the file is empty")
+    return text
 
 
 def _number(text: str) -> float:

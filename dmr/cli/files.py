@@ -12,11 +12,15 @@ import numpy as np
 
 from dmr import io
 from dmr.errors import FileError, InvalidMeshError, OptionError
+from dmr.io.formats import unknown_suffix
 from dmr.io.names import SUFFIXES, companion, family
-from dmr.io.through_meshio import find_format, known_suffixes
+from dmr.io.through_meshio import check_writer, find_format
 from dmr.meshes import Mesh, Pslg
 from dmr.naming import counting, named
 from dmr.sizing import SizeField
+
+# Where the names of streams are: /dev/stdout, /dev/fd/63.
+STREAMS = (Path("/dev"), Path("/dev/fd"), Path("/proc/self/fd"))
 
 
 def read(path: str, threads: int | None = None, *, points: bool = False) -> Mesh | Pslg:
@@ -107,11 +111,15 @@ def chosen_output(path: str, *, force: bool) -> Path:
     """Where the user wants the output, checked before any work: `mesh` means `mesh.ele`.
 
     Raises:
-        OptionError: the file, or one that belongs to it, is there and may not be overwritten; or it holds no triangles.
-        FileError: nothing can be written there, or not in that format.
+        OptionError: the file, or one that belongs to it, is there and may not be overwritten; or it holds no triangles,
+            or is no file.
+        FileError: nothing can be written there, or not in that format, or a package is missing that this needs.
     """
     target = Path(path)
-    if not target.suffix and not target.is_dir():
+    if path == "-" or target.parent in STREAMS:
+        raise OptionError(f"{path}: a mesh is written to files, and may be several: name one, such as out.ele")
+    check_no_folder(target)
+    if not target.suffix:
         target = target.with_name(f"{target.name}.ele")
     suffix = target.suffix.lower()
     together = [target]
@@ -119,9 +127,11 @@ def chosen_output(path: str, *, force: bool) -> Path:
         together = family(target)
     elif suffix in SUFFIXES:
         raise OptionError(f"a {suffix} file cannot hold a mesh: write {companion(target, '.ele')}")
-    elif suffix != ".npz" and find_format(suffix) is None:
-        known = " ".join([".ele", ".npz", *known_suffixes()])
-        raise OptionError(f"{target}: unknown suffix {suffix}; known are {known}")
+    elif suffix != ".npz":
+        form = find_format(suffix)
+        if form is None:
+            raise OptionError(f"{target}: {unknown_suffix(target, '.ele', '.npz')}")
+        check_writer(form, target)
     check_writable(target)
     for each in together:
         if os.path.lexists(each) and not force:
@@ -129,13 +139,18 @@ def chosen_output(path: str, *, force: bool) -> Path:
     return target
 
 
+def check_no_folder(target: Path) -> None:
+    """Raises `FileError` where a folder has the name of the file to be."""
+    if target.is_dir():
+        raise FileError("cannot be written: there is a folder of that name; name a file in it", target)
+
+
 def check_writable(target: Path) -> None:
     """Raises `FileError` where no file can be made: better now than after minutes of work."""
     folder = target.parent
     if not folder.is_dir():
         raise FileError(f"cannot be written: there is no folder {folder}", target)
-    if target.is_dir():
-        raise FileError("cannot be written: there is a folder of that name", target)
+    check_no_folder(target)
     try:
         with tempfile.TemporaryFile(dir=folder):
             pass

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import time
+from pathlib import Path
 
 from dmr.cli import profiling
 from dmr.cli.arguments import Arguments
@@ -15,6 +16,7 @@ from dmr.naming import counted, counting_from
 from dmr.options import CHILD_LAUNCHES, RefineOptions
 from dmr.quality import Summary, summarise
 from dmr.results import Refinement
+from dmr.sizing import as_function
 
 STOPPED_BY_LIMIT = 3
 
@@ -43,17 +45,21 @@ def run(arguments: Arguments, console: Console) -> int:
 
     from dmr import io
     from dmr.memory import open_device
+    from dmr.memory.threads import thread_count
     from dmr.refinement import choose_device, refine
 
     asked = {"size": arguments.size is not None, "profile": arguments.profile}
     chosen.check_loop(**asked)
+    thread_count(arguments.threads)
     if arguments.device != "auto" or chosen.balance in CHILD_LAUNCHES:
         # Nor is anything read for a device that is not there, or cannot do what is asked.
         opened = open_device(arguments.device, arguments.threads)
         chosen.check_device(opened.name, launches_children=opened.launches_children)
+    length = None if arguments.size is None else _length(arguments.size)
+    as_function(length)
     started = time.perf_counter()
     found = read(arguments.input, arguments.threads, points=arguments.convex_hull)
-    size = None if arguments.size is None else read_size_field(arguments.size)
+    size = read_size_field(arguments.size) if length is None and arguments.size is not None else length
     seconds_reading = time.perf_counter() - started
     with blamed_on(arguments.input), console.progress("refining") as bar:
         opened = choose_device(found, chosen, size, arguments.device, arguments.threads)
@@ -89,6 +95,14 @@ def run(arguments: Arguments, console: Console) -> int:
         }
         console.emit_json({**result.to_json(), "files": files})
     return 0 if result.complete else STOPPED_BY_LIMIT
+
+
+def _length(size: str) -> float | None:
+    """The number that --size is; None where it names a file, also one that is called like a number."""
+    try:
+        return None if Path(size).exists() else float(size)
+    except ValueError:
+        return None
 
 
 def _report(console: Console, arguments: Arguments, found: Mesh | Pslg, result: Refinement) -> None:

@@ -35,7 +35,9 @@ def run(arguments: Arguments, console: Console) -> int:
     target = _target(switches)
 
     import dmr
+    from dmr.memory.threads import thread_count
 
+    thread_count(arguments.threads)
     found = _read(source, switches)
     result: Refinement | None = None
     with blamed_on(str(source)):

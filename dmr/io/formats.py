@@ -16,7 +16,6 @@ from dmr.io.npz import read_npz, write_npz
 from dmr.io.system import system_reason
 from dmr.io.through_meshio import (
     find_format,
-    known_suffixes,
     read_array_through_meshio,
     read_through_meshio,
     write_through_meshio,
@@ -29,7 +28,12 @@ from dmr.io.triangle_reading import (
     read_pslg,
 )
 from dmr.io.triangle_writing import write_mesh, write_part
+from dmr.kinds import check_kind, file_path
+from dmr.memory.threads import thread_count
 from dmr.meshes import Mesh, Pslg
+
+# The best known of the formats that are read and written through meshio.
+COMMON = (".vtu", ".vtk", ".msh", ".xdmf", ".stl", ".obj", ".off", ".ply")
 
 PathLike = str | os.PathLike[str]
 
@@ -43,13 +47,15 @@ def read(path: PathLike, *, companions: Collection[str] | None = None, threads: 
             take regions and markers from it), or a format of meshio's: `.vtu .vtk .msh .stl .obj .off .ply ...`.
         companions: which of `.poly` and `.area` are read with an `.ele`, and have to be there; None takes those that
             are. For a `.node` also whether its `.ele` is; without it there is a Pslg of the vertices alone.
-        threads: for parsing text; None takes all cores. The result does not depend on it.
+        threads: for parsing text, 1 to 1,024; None takes all cores. The result does not depend on it.
 
     Raises:
         FileError: the file, the line where there is one, and what is wrong.
+        OptionError: a number of threads out of range.
         DeviceUnavailableError: the native library is missing.
     """
     path = _existing(path)
+    thread_count(threads)  # also where nothing is parsed in parallel
     suffix = path.suffix.lower()
     if suffix == ".node" and companions is not None and ".ele" not in companions:
         return read_points(path, threads)
@@ -67,7 +73,7 @@ def read(path: PathLike, *, companions: Collection[str] | None = None, threads: 
         raise FileError(f"a {suffix} file alone makes no mesh: read the .ele of the same name", path)
     form = find_format(suffix)
     if form is None:
-        raise _unknown(path, ".geojson")
+        raise FileError(unknown_suffix(path, *SUFFIXES, ".npz", ".geojson"), path)
     return read_through_meshio(path, form)
 
 
@@ -129,20 +135,23 @@ def write(
             `.v.edge` file.
         markers: False leaves the markers out of Triangle's files.
         leave_out: suffixes among `.node .ele .poly .area`: those files are not written, and stay as they are.
-        threads: for making text; None takes all cores. The bytes do not depend on it.
+        threads: for making text, 1 to 1,024; None takes all cores. The bytes do not depend on it.
 
     Returns:
         The files written.
 
     Raises:
         FileError: the file that cannot be written, and why.
+        KindError: `item` is neither a Mesh nor a Pslg, or `path` no name.
         InvalidMeshError: neighbours or the dual are asked for, and an edge has two triangles on one side; the dual is,
             and a triangle is flat or clockwise; order 2 is, and a segment is no edge of a triangle (not for `.ele`).
         OptionError: another base or order; something is asked for that the format does not hold.
     """
     if base not in (0, 1):
         raise OptionError(f"base must be 0 or 1, not {base}")
-    path = Path(path)
+    thread_count(threads)
+    path = file_path(path)
+    check_kind(item, Mesh, Pslg, name="item")
     extras = Extras(
         order=order,
         neighbours=neighbours,
@@ -163,7 +172,7 @@ def _write(
     suffix = path.suffix.lower()
     form = None if suffix in (".npz", *SUFFIXES) else find_format(suffix)
     if form is None and suffix not in (".npz", *SUFFIXES):
-        raise _unknown(path)
+        raise FileError(unknown_suffix(path, *SUFFIXES, ".npz"), path)
     extras.check(path)
     if suffix == ".npz":
         return write_npz(path, item, overwrite=overwrite)
@@ -187,12 +196,13 @@ def read_edges(path: PathLike, *, threads: int | None = None) -> tuple[NDArray[n
 
 
 def _existing(path: PathLike) -> Path:
-    path = Path(path)
+    path = file_path(path)
     try:
         if path.is_dir():
             raise FileError("is a folder, not a file", path)
         if not path.exists():
-            raise FileError(f"does not exist{_suggestion(path)}", path)
+            stream = "; standard input is not read: name a file" if str(path) == "-" else ""
+            raise FileError(f"does not exist{_suggestion(path)}{stream}", path)
     except (OSError, ValueError) as error:
         raise FileError(f"cannot be read: {system_reason(error)}", path) from error
     return path
@@ -204,7 +214,7 @@ def _suggestion(path: Path) -> str:
     return f"; did you mean {near[0]}?" if near else ""
 
 
-def _unknown(path: Path, *more: str) -> FileError:
-    suffixes = " ".join([*SUFFIXES, ".npz", *more, *known_suffixes()])
+def unknown_suffix(path: Path, *ours: str) -> str:
+    """Why nothing is known of a name's suffix; `ours` are those that would do, and that meshio has no part in."""
     what = f"unknown suffix {path.suffix}" if path.suffix else "the name has no suffix that says what it is"
-    return FileError(f"{what}{_suggestion(path)}; known are {suffixes}", path)
+    return f"{what}{_suggestion(path)}; known are {' '.join((*ours, *COMMON))} and others, see docs/formats.md"

@@ -97,3 +97,17 @@ ANSYS = Format(reader="ansys", mode="rb")
 # Formats of meshio's that are left alone. tetgen: it takes Triangle's files for TetGen's, and waits for ever at their
 # end. wkt: its regular expression takes for ever on a file that is cut short.
 LEFT_ALONE = frozenset({"tetgen", "wkt"})
+
+# svg: a picture. flac3d: its writer takes solid elements only; ugrid: what it writes of triangles it cannot read back.
+WRITTEN_ONLY = frozenset({"svg"})
+READ_ONLY = frozenset({"flac3d", "ugrid"})
+
+# Packages that meshio imports to write a format, and does not install.
+WRITERS_NEED = {
+    "cgns": "h5py",
+    "exodus": "netCDF4",
+    "h5m": "h5py",
+    "hmf": "h5py",
+    "med": "h5py",
+    "xdmf": "h5py",
+}

@@ -11,6 +11,7 @@ import numpy as np
 from dmr.errors import OptionError
 from dmr.io.meshio_formats import FORMATS
 from dmr.io.meshio_tags import as_whole, to_sets
+from dmr.kinds import check_kind
 from dmr.meshes import Mesh
 
 if TYPE_CHECKING:
@@ -46,7 +47,9 @@ def to_meshio(mesh: Mesh, *, order: int = 1, boundary: bool = False) -> meshio.M
     Raises:
         InvalidMeshError: order 2, and a segment that is no edge of a triangle.
         OptionError: another order.
+        KindError: `mesh` is no Mesh.
     """
+    check_kind(mesh, Mesh)
     import meshio
 
     from dmr.io import meshio_writing

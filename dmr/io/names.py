@@ -5,6 +5,8 @@ from __future__ import annotations
 import os
 from pathlib import Path
 
+from dmr.errors import FileError
+
 SUFFIXES = (".node", ".ele", ".poly", ".area", ".neigh", ".edge")
 VORONOI_SUFFIXES = (".v.node", ".v.edge")
 
@@ -29,8 +31,13 @@ def next_name(path: str | os.PathLike[str], suffix: str = ".ele") -> Path:
 
     Returns:
         The path in the same folder: `input.1.ele`, `input.2.ele`, `domain.1.ele`, `mesh.1.ele`.
+
+    Raises:
+        FileError: the path names no file (`.`, `/`).
     """
     path = Path(path)
+    if not path.name:
+        raise FileError("is a folder, not a file", path)
     stem, _, last = path.stem.rpartition(".")
     if stem and last.isascii() and last.isdigit():
         return path.with_name(f"{stem}.{int(last) + 1}{suffix}")

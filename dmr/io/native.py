@@ -6,7 +6,6 @@ The structs here mirror those in the C++ file; `INTERFACE` is raised in both pla
 from __future__ import annotations
 
 import ctypes
-import os
 from ctypes import POINTER, Structure, c_int32, c_int64, c_void_p
 from functools import cache
 from pathlib import Path
@@ -119,12 +118,3 @@ def library() -> ctypes.CDLL:
     loaded.dmr_text_write.argtypes = [c_int32, POINTER(Rows), c_int32]
     loaded.dmr_text_write.restype = c_int32
     return loaded
-
-
-def thread_count(threads: int | None) -> int:
-    """How many threads to use: as asked for, else one for each core that this process may run on."""
-    if threads is not None:
-        return max(1, threads)
-    if hasattr(os, "sched_getaffinity"):
-        return len(os.sched_getaffinity(0))
-    return os.cpu_count() or 1

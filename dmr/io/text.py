@@ -22,6 +22,7 @@ from dmr.io import native
 from dmr.io.numbering import Numbering
 from dmr.io.sentences import Columns, fault_sentence, shown
 from dmr.io.system import system_reason
+from dmr.memory.threads import thread_count
 
 # Large enough that a chunk's bookkeeping is nothing, small enough that a few megabytes keep every core busy.
 CHUNK_BYTES = 1 << 18
@@ -78,7 +79,7 @@ class TextFile:
             offsets=self._index[0].ctypes.data,
             rows=self._index[1].ctypes.data,
             lines=self._index[2].ctypes.data,
-            threads=native.thread_count(threads),
+            threads=thread_count(threads),
         )
         self._library.dmr_text_index(self._text)
         self.rows, self.lines = int(self._index[1, -1]), int(self._index[2, -1])

@@ -3,9 +3,11 @@
 from __future__ import annotations
 
 import contextlib
+import importlib.util
 import io
 import logging
 import re
+import sys
 import tempfile
 import threading
 import warnings
@@ -16,7 +18,7 @@ from typing import TYPE_CHECKING, Any, TypeVar
 import numpy as np
 
 from dmr.errors import FileError, InvalidMeshError
-from dmr.io.meshio_formats import ANSYS, FORMATS, LEFT_ALONE, Format
+from dmr.io.meshio_formats import ANSYS, FORMATS, LEFT_ALONE, READ_ONLY, WRITERS_NEED, WRITTEN_ONLY, Format
 from dmr.io.replacing import TEMPORARY_PREFIX, TEMPORARY_SUFFIX, check_target, replace_files, write_bytes
 from dmr.io.system import system_reason
 from dmr.meshes import Mesh
@@ -37,17 +39,37 @@ _one_at_a_time = threading.Lock()
 _EMPTY_READS = 1000
 
 
-def known_suffixes() -> list[str]:
-    """The suffixes that are worth a try, without the dots' upper-case forms."""
-    return [*FORMATS, *sorted(set(_meshio_suffixes()) - set(FORMATS))]
-
-
 def find_format(suffix: str) -> Format | None:
     """The format of a suffix, None where meshio has none for it."""
     if suffix in FORMATS:
         return FORMATS[suffix]
     name = _meshio_suffixes().get(suffix)
     return None if name is None else Format(reader=name)
+
+
+def check_reader(form: Format, path: Path) -> None:
+    """Raises FileError where the format is only written."""
+    if form.reader in WRITTEN_ONLY:
+        raise FileError(f"cannot be read: {form.reader} is a format for pictures, which is only written", path)
+
+
+def check_writer(form: Format, path: Path) -> None:
+    """Raises FileError where the format is only read, or a package is missing that meshio writes it with."""
+    if form.reader in READ_ONLY:
+        raise FileError(f"cannot be written as {form.reader}: of triangles this format is only read", path)
+    for package in ("meshio", WRITERS_NEED.get(form.reader, "meshio")):
+        if not _is_installed(package):
+            raise FileError(f"cannot be written as {form.reader}: {_missing(package)}", path)
+
+
+def _is_installed(package: str) -> bool:
+    if package in sys.modules:
+        return sys.modules[package] is not None
+    return importlib.util.find_spec(package) is not None
+
+
+def _missing(package: str) -> str:
+    return f"that needs the package {package} (pip install {package})"
 
 
 def read_through_meshio(path: Path, form: Format) -> Mesh:
@@ -83,6 +105,7 @@ def read_array_through_meshio(path: Path, form: Format, column: int) -> Mesh:
 
 def _load(path: Path, form: Format) -> Any:
     """What meshio reads."""
+    check_reader(form, path)
     try:
         with path.open("rb") as file:
             if form.reader == "gmsh" and file.read(1) == b"(":
@@ -126,6 +149,7 @@ def write_through_meshio(path: Path, mesh: Mesh, form: Format, *, overwrite: boo
         InvalidMeshError: order 2, and a segment that is no edge of a triangle.
     """
     check_target(path, overwrite)
+    check_writer(form, path)
     from dmr.io.meshio_writing import to_meshio
 
     content = to_meshio(mesh, form, path, order=order)
@@ -172,9 +196,7 @@ def _contained(path: Path, failure: str) -> Iterator[None]:
             warnings.simplefilter("ignore")
             yield
     except ImportError as error:
-        if error.name in (None, "meshio"):
-            raise FileError(f"{failure}: the package meshio is not installed", path) from error
-        raise FileError(f"{failure}: that needs the package {error.name} (pip install {error.name})", path) from error
+        raise FileError(f"{failure}: {_missing(error.name or 'meshio')}", path) from error
     except (OSError, MemoryError) as error:
         raise FileError(f"{failure}: {system_reason(error)}", path) from error
     except SystemExit as error:

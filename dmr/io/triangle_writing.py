@@ -17,6 +17,7 @@ from dmr.io.extras import Extras
 from dmr.io.names import VORONOI_SUFFIXES, companion, family
 from dmr.io.replacing import Fill, replace_files, write_bytes
 from dmr.io.text import TextFile
+from dmr.memory.threads import thread_count
 from dmr.meshes import Mesh, Pslg
 
 if TYPE_CHECKING:
@@ -33,7 +34,7 @@ class Writer:
     def __init__(self, base: int, threads: int | None, *, markers: bool = True) -> None:
         self.base = base
         self.markers = markers
-        self.threads = native.thread_count(threads)
+        self.threads = thread_count(threads)
         self._library = native.library()
 
     def vertices(self, item: Mesh | Pslg | SecondOrder) -> Fill:

@@ -25,7 +25,6 @@ from dmr.errors import (
 from dmr.memory.arrays import Device, DeviceArray, DeviceCount, Loop, Number, bound_of
 from dmr.memory.discovery import DeviceInfo, devices, gpu_absence, open_device, warm
 from dmr.memory.host.copying import copy
-from dmr.memory.host.device import available_threads
 from dmr.memory.primitives import (
     argsort,
     compact,
@@ -37,6 +36,7 @@ from dmr.memory.primitives import (
     total,
 )
 from dmr.memory.signatures import Argument, Packed, pack, register_record, signatures
+from dmr.memory.threads import available_threads
 
 __all__ = [
     "Argument",

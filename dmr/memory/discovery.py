@@ -8,6 +8,7 @@ from dataclasses import dataclass
 
 from dmr.errors import DeviceUnavailableError, OptionError
 from dmr.memory.arrays import Device
+from dmr.memory.threads import available_threads, thread_count
 
 log = logging.getLogger("dmr.memory")
 
@@ -33,7 +34,6 @@ def devices() -> list[DeviceInfo]:
     """Every device of this machine, usable or not; the CPU first."""
     from dmr.memory.cuda import discovery as cuda
     from dmr.memory.host.compiler import library
-    from dmr.memory.host.device import available_threads
 
     reason = None
     try:
@@ -64,14 +64,14 @@ def open_device(name: str = "auto", threads: int | None = None) -> Device:
 
     Args:
         name: "auto" takes the first GPU that works, else the CPU; "cpu", "cuda" and "cuda:N" insist.
-        threads: CPU threads; by default every core that the process may use. Ignored on a GPU.
+        threads: CPU threads, 1 to 1,024 (or the number of cores, where that is more); by default every core that the
+            process may use. Ignored on a GPU.
 
     Raises:
         DeviceUnavailableError: the device that was named is not there, or does not work; says why.
-        OptionError: a name of another form, or a number of threads below 1.
+        OptionError: a name of another form, or a number of threads out of range.
     """
-    if threads is not None and (not isinstance(threads, int) or threads < 1):
-        raise OptionError(f"threads must be a whole number and at least 1, not {threads}")
+    thread_count(threads)
     if name in ("auto", "cuda") or name.startswith("cuda:"):
         number = name.partition(":")[2] or "0"
         if not number.isdecimal():

@@ -7,6 +7,7 @@ from enum import IntEnum
 from functools import cached_property
 
 import numpy as np
+from numpy.typing import NDArray
 
 from dmr.memory import DeviceArray, Number, Packed, bound_of, pack, scan, total
 from dmr.pipeline.device_mesh import DeviceMesh
@@ -37,6 +38,9 @@ class Outcome(IntEnum):
     DEAD = 10
     BLOCKED = 11
     DEFERRED = 12
+
+
+TALLIED = len(Outcome) + 1  # what `close` counts: outcomes, and off-centers
 
 
 @dataclass(frozen=True)
@@ -175,7 +179,7 @@ def inheritance(state: DeviceMesh, space: Workspace, count: int) -> DeviceArray 
 def close(state: DeviceMesh, cavities: Cavities, counts: DeviceArray) -> None:
     """Records who lost, gives up what cannot be resolved, and sets aside what needs a large record.
 
-    Adds the outcomes to `counts`: (len(Outcome) + 1,) int64, the last one for off-centers that were inserted.
+    Adds the outcomes to `counts`: (TALLIED,) int64, the last one for off-centers that were inserted.
     """
     shared = (state.view, cavities.view, cavities.count, cavities.segments)
     state.device.launch("close_cavities", cavities.pieces, *shared, counts)
@@ -189,9 +193,8 @@ class Tally:
     off_centers: int
 
     @classmethod
-    def of(cls, counts: DeviceArray) -> Tally:
-        """What `close` counted; waits for it."""
-        numbers = counts.download()
+    def of(cls, numbers: NDArray[np.int64]) -> Tally:
+        """What `close` counted, as it stands in its array."""
         return cls({outcome: int(numbers[outcome]) for outcome in Outcome}, int(numbers[-1]))
 
 

@@ -20,9 +20,9 @@ from dmr.errors import OutOfMemoryError
 from dmr.memory import DeviceArray, DeviceCount, Loop, Packed, pack
 from dmr.pipeline.cavities import (
     ROOM,
+    TALLIED,
     Cavities,
     Needs,
-    Outcome,
     Tally,
     close,
     grow,
@@ -101,10 +101,13 @@ class DeviceRounds:
         self._quality, self._balance = work.quality, work.balance
         self._marking = Deterministic()
         device = state.device
-        self._counts = device.zeros(len(Outcome) + 1, np.int64)
-        self._history = device.empty(HISTORY_ROUNDS * len(Line), np.int64)
+        # In one array, which the host gets with one transfer.
+        self._books = device.empty(TALLIED + HISTORY_ROUNDS * len(Line), np.int64)
+        self._counts, self._history = self._books[:TALLIED], self._books[TALLIED:]
         self.lacks_memory: OutOfMemoryError | None = None
         self._candidate_room = 0
+        self._prepared: Cavities | None = None
+        self._prepared_for: tuple[int, int] = (0, 0)
         self._recorded: Loop | None = None
         self._recorded_for: tuple[object, ...] = ()
         if state.slots <= FEW_TRIANGLES:  # most arrays are there before the rounds
@@ -134,10 +137,10 @@ class DeviceRounds:
             }
         )
         self._counts.fill(0)
-        self._run_rounds(min(most_rounds, HISTORY_ROUNDS), most_vertices)
-        numbers = self._progress.read()
-        history = self._history[: numbers[Entry.ROUNDS] * len(Line)].download().reshape(-1, len(Line))
-        return Ended(Stop(numbers[Entry.STOP]), numbers, Tally.of(self._counts), history)
+        numbers = self._run_rounds(min(most_rounds, HISTORY_ROUNDS), most_vertices)
+        books = self._books[: TALLIED + numbers[Entry.ROUNDS] * len(Line)].download()
+        history = books[TALLIED:].reshape(-1, len(Line))
+        return Ended(Stop(numbers[Entry.STOP]), numbers, Tally.of(books[:TALLIED]), history)
 
     def cavities(self, ended: Ended) -> Cavities:
         """The cavities of a round that lacked room for its winners: grown and judged, not applied."""
@@ -154,22 +157,25 @@ class DeviceRounds:
         self._candidate_room = max(self._candidate_room, 4096, bad // 3)
         self._bad.reserve(3 * bad + 2**14)
 
-    def _run_rounds(self, most_rounds: int, most_vertices: int) -> None:
+    def _run_rounds(self, most_rounds: int, most_vertices: int) -> dict[Entry, int]:
+        """Launches what there is to do; waits for the numbers that it leaves."""
         records = self._records(most_rounds, most_vertices)
-        known = self._recorded_for == self._what_is_recorded(most_rounds, most_vertices)
-        if self._recorded is None or not known:
-            if self._ended_without_many(records):
-                return
+        if self._recorded is None or self._recorded_for != self._what_is_recorded(most_rounds, most_vertices):
+            ended = self._ended_without_many(records)
+            if ended is not None:
+                return ended
             try:
                 self._recorded = self._record(most_rounds, most_vertices)
             except OutOfMemoryError as error:  # rounds have run by now: who called takes over what they did
                 self.lacks_memory = error
-                return
+                return self._progress.read()
             self._recorded_for = self._what_is_recorded(most_rounds, most_vertices)
         self._recorded.run()
+        return self._progress.read()
 
-    def _ended_without_many(self, records: tuple[Room, Cavities, DeviceArray]) -> bool:
-        """Launches the rounds that need no launch a step. Whether there are no others, where that is worth waiting for.
+    def _ended_without_many(self, records: tuple[Room, Cavities, DeviceArray]) -> dict[Entry, int] | None:
+        """Launches the rounds that need no launch a step. The numbers that they leave where there are no others, as far
+        as that is worth waiting for.
 
         A GPU goes through the first of them while the host records what comes after them.
         """
@@ -182,10 +188,10 @@ class DeviceRounds:
                 self._middle_rounds(*records)
             progress = self._progress.read()
             if progress[Entry.STOP] != Stop.GO_ON:
-                return True
+                return progress
             if middle is None or progress[Entry.BAD_LISTED] > middle["listed"]:
-                return False
-        return False
+                return None
+        return None
 
     def _record(self, most_rounds: int, most_vertices: int) -> Loop:
         device = self._state.device
@@ -216,10 +222,14 @@ class DeviceRounds:
         return self._progress.number(entry, bound)
 
     def _cavities(self) -> Cavities:
-        room = self._candidate_room
-        roots = self._space.array("roots", room, np.int32)
-        count = self._number(Entry.CANDIDATES, room)
-        return prepare(self._space, roots, count, self._number(Entry.SEGMENTS, room), ROOM)
+        """The records, which stay the same as long as none of their arrays is replaced."""
+        room, space = self._candidate_room, self._space
+        if self._prepared is None or self._prepared_for != (room, space.version):
+            roots = space.array("roots", room, np.int32)
+            count = self._number(Entry.CANDIDATES, room)
+            self._prepared = prepare(space, roots, count, self._number(Entry.SEGMENTS, room), ROOM)
+            self._prepared_for = (room, space.version)
+        return self._prepared
 
     def _room(self, most_rounds: int, most_vertices: int) -> Room:
         vertices, slots, subsegments = self._state.room

@@ -11,6 +11,7 @@ import numpy as np
 from dmr.memory import DeviceArray, bound_of
 from dmr.pipeline.cavities import (
     ROOM,
+    TALLIED,
     Cavities,
     Needs,
     Outcome,
@@ -187,9 +188,9 @@ class HostRounds:
     def _close(self, cavities: Cavities) -> None:
         """Gives up what cannot be resolved, sets aside what needs a large record, and enters the outcomes."""
         with self.work.clock.phase("count"):
-            counts = self.work.state.device.zeros(len(Outcome) + 1, np.int64)
+            counts = self.work.state.device.zeros(TALLIED, np.int64)
             close(self.work.state, cavities, counts)
-            counted = Tally.of(counts)
+            counted = Tally.of(counts.download())
             self._overflowed = counted.outcomes[Outcome.OVERFLOWED] > 0
             self.large_waiting = self.large_waiting or self._overflowed
             self.work.ledger.enter(counted)

@@ -54,6 +54,11 @@ class Ledger:
         return sum(self.outcomes.values())
 
     @property
+    def given_up(self) -> int:
+        """Cavities so far after which their triangle, or a segment in their way, was given up."""
+        return self.outcomes[Outcome.PRECISION] + self.outcomes[Outcome.BLOCKED]
+
+    @property
     def lost(self) -> int:
         """Cavities that lost a conflict so far."""
         return self.outcomes[Outcome.LOST] + self.outcomes[Outcome.YIELDED]

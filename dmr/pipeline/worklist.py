@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import numpy as np
 
-from dmr.memory import DeviceArray, Number, bound_of, scan, total
+from dmr.memory import DeviceArray, Number, bound_of
 from dmr.pipeline.device_mesh import DeviceMesh
 from dmr.pipeline.workspace import Workspace
 
@@ -57,8 +57,7 @@ class BadTriangles:
         """Lists those of the `count` slots that are bad and not listed yet; waits for how many there are."""
         self.reserve(self.count + count)
         appended = self.append(fresh, count, self.count, self.side)
-        pieces = self._state.device.pieces(count)
-        self.count += total(scan(appended, pieces), pieces)
+        self.count += int(appended[: self._state.device.pieces(count)].download().sum())
 
     def append(self, fresh: DeviceArray, count: Number, end: Number, side: Number) -> DeviceArray:
         """Lists those of the `count` slots that are bad and not listed yet: behind the first `end` entries of a side,

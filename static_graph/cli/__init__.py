@@ -1,7 +1,7 @@
-"""The command line: `python -m static_graph`.
+"""The command line: `python -m static_graph`, installed as `static_graph`.
 
 Data goes to stdout, everything else to stderr. Exit codes: 0 done, 1 invalid input, 2 usage, 4 the device is not there
-or too small, 5 an internal check failed, 130 interrupted.
+or too small, 5 an internal check failed, 130 interrupted (Ctrl-C), 143 terminated (SIGTERM).
 
 Heavy modules are imported by the command that needs them, so that `--help` and `--version` answer at once.
 """
@@ -14,6 +14,7 @@ import signal
 import sys
 import traceback
 from collections.abc import Sequence
+from typing import NoReturn
 
 from static_graph.cli.arguments import Arguments, build_parser
 from static_graph.cli.console import Console
@@ -21,7 +22,12 @@ from static_graph.errors import DmrError
 
 INTERNAL = 5
 INTERRUPTED = 130
+TERMINATED = 143
 TOO_SMALL = 4
+
+
+class Terminated(KeyboardInterrupt):
+    """SIGTERM, which ends a command as Ctrl-C does: no half-written file is left."""
 
 
 def main(argv: Sequence[str] | None = None) -> int:
@@ -35,12 +41,20 @@ def main(argv: Sequence[str] | None = None) -> int:
     """
     with Console() as console:
         try:
+            if argv is None and signal.getsignal(signal.SIGTERM) == signal.SIG_DFL:
+                signal.signal(signal.SIGTERM, _terminate)
             return _run(console, sys.argv[1:] if argv is None else list(argv))
-        except KeyboardInterrupt:
-            if argv is None:  # a second Ctrl-C must not turn the farewell into a traceback
+        except KeyboardInterrupt as ending:
+            if argv is None:  # a second one must not turn the farewell into a traceback
                 signal.signal(signal.SIGINT, signal.SIG_IGN)
-            console.interrupted()
-            return INTERRUPTED
+                signal.signal(signal.SIGTERM, signal.SIG_IGN)
+            terminated = isinstance(ending, Terminated)
+            console.ended("terminated" if terminated else "interrupted")
+            return TERMINATED if terminated else INTERRUPTED
+
+
+def _terminate(*_: object) -> NoReturn:
+    raise Terminated
 
 
 def _run(console: Console, argv: Sequence[str]) -> int:

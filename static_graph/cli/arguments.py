@@ -23,6 +23,9 @@ TREE_COLUMNS = {
     "postorder": "the number when children come before their parents",
     "level": "how many edges the path from the root has",
 }
+# KINDS of static_graph/lists.py and static_graph/tree_generation.py.
+ORDERS = ("ordered", "ordered-unbalanced", "random-balanced", "random")
+SHAPES = ("random-binary", "path", "star", "caterpillar")
 SPACINGS, FINISHES = ("random", "equal"), ("one", "cpu", "wyllie")
 
 
@@ -92,7 +95,7 @@ def add_device(parser: Parser) -> None:
 
 def add_output(parser: Parser, *, required: bool, text: str) -> None:
     """The options that say where a file goes."""
-    parser.add_argument("-o", "--output", metavar="OUT", required=required, help=text)
+    parser.add_argument("-o", "--output", metavar="OUT", type=filled, required=required, help=text)
     parser.add_argument("-f", "--force", action="store_true", help="overwrite files that exist")
 
 
@@ -109,8 +112,8 @@ def _add_info(commands: Any) -> None:
         ),
     )
     add = parser.add_argument
-    add("graph", metavar="GRAPH", help="a graph: .txt, .csv, .mtx, .gr (also with .gz), .npz")
-    add("--plot", metavar="PNG", help="draw how many nodes have each out-degree")
+    add("graph", metavar="GRAPH", type=filled, help="a graph: .txt, .csv, .mtx, .gr (also with .gz), .npz")
+    add("--plot", metavar="PNG", type=filled, help="draw how many nodes have each out-degree")
     add("--mda", type=mda, metavar="N|auto", help="the maximum degree allowed: what splitting nodes at it would give")
     add("-f", "--force", action="store_true", help="overwrite PNG if it exists")
     add("--threads", type=positive, metavar="N", help="CPU threads (default: all cores)")
@@ -121,7 +124,7 @@ def _add_generate(commands: Any) -> None:
         commands,
         "generate",
         "generating",
-        "Make a random graph, the same on every machine",
+        "Make a random graph, lists or a tree, the same on every machine",
         (
             ("python -m static_graph generate rmat 1e6 8e6 -o rmat.npz", "GTgraph's R-MAT"),
             (
@@ -129,18 +132,25 @@ def _add_generate(commands: Any) -> None:
                 "weights 1 to 100",
             ),
             ("python -m static_graph generate random 4e6 48e6 --seed 7 -o random.npz", "every edge equally likely"),
+            ("python -m static_graph generate list 1e6 --lists 7 -o list.npy", "for rank"),
+            ("python -m static_graph generate tree 1e6 -o parents.npy", "for tree"),
         ),
     )
     add = parser.add_argument
-    add("kind", metavar="KIND", choices=("rmat", "random"), help="rmat, or random: G(n, m) of Erdos and Renyi")
-    add("nodes", metavar="N", type=count, help="how many nodes")
-    add("edges", metavar="M", type=count, help="how many edges are drawn")
-    add_output(parser, required=True, text="where to: .npz, .txt, .csv, .mtx or .gr")
+    add("kind", metavar="KIND", choices=("rmat", "random", "list", "tree"),
+        help="rmat, random (G(n, m) of Erdos and Renyi), list (for rank) or tree (for tree)")  # fmt: skip
+    add("nodes", metavar="N", type=count, help="how many nodes; of list: elements")
+    add("edges", metavar="M", type=count, nargs="?", help="of rmat and random: how many edges are drawn")
+    add_output(
+        parser, required=True, text="where to: .npz, .txt, .csv, .mtx or .gr; of list and tree: .npy, .txt or .csv"
+    )
     add("--seed", type=count, default=0, metavar="S", help="of the random numbers (default: 0)")
+    add_device(parser)
+    graphs = parser.add_argument_group("of rmat and random")
+    add = graphs.add_argument
     add("--weights", type=positive, metavar="W", help="whole numbers from 1 to W as weights (default: none)")
     add("--no-self-loops", action="store_true", help="no edge leads where it begins")
     add("--no-duplicates", action="store_true", help="of several edges between the same nodes, keep one")
-    add_device(parser)
     rmat = parser.add_argument_group("of rmat only")
     rmat.add_argument(
         "--preset", choices=("gtgraph", "graph500", "thesis"), help="parameters by name (default: gtgraph)"
@@ -151,6 +161,13 @@ def _add_generate(commands: Any) -> None:
     rmat.add_argument("--noise", type=number, metavar="X", help="how much the probabilities vary, 0 to 2")
     rmat.add_argument("--halving", choices=("gtgraph", "even"), help="what half of a number of nodes is")
     rmat.add_argument("--permute", action="store_true", help="renumber the nodes at random")
+    add = parser.add_argument_group("of list only").add_argument
+    add("--lists", type=positive, metavar="K", help="how many lists share the elements (default: 1)")
+    add("--order", choices=ORDERS, help="how they lie in memory (default: random)")
+    add("--interval", type=positive, metavar="N", help="of the orders between (default: 32)")
+    add = parser.add_argument_group("of tree only").add_argument
+    add("--shape", choices=SHAPES, help="what it looks like (default: random-binary)")
+    add("--no-shuffle", action="store_true", help="parents have smaller numbers than their children")
 
 
 def _add_bfs(commands: Any) -> None:
@@ -196,7 +213,7 @@ def _add_sssp(commands: Any) -> None:
 def _add_traversal(parser: Parser) -> None:
     """What both traversals are asked."""
     add = parser.add_argument
-    add("graph", metavar="GRAPH", help="a graph: .txt, .csv, .mtx, .gr (also with .gz), .npz")
+    add("graph", metavar="GRAPH", type=filled, help="a graph: .txt, .csv, .mtx, .gr (also with .gz), .npz")
     add("--source", nargs="+", required=True, metavar="NODE", help="where paths begin, as the file calls it")
     add("--balance", choices=BALANCES, default="auto", metavar="B", help=f"{', '.join(BALANCES)} (default: auto)")
     add("--parents", action="store_true", help="find the tree of shortest paths, too")
@@ -231,8 +248,18 @@ def _add_rank(commands: Any) -> None:
         ),
     )
     add = parser.add_argument
-    add("list", metavar="LIST", help="the element after each one, -1 at the end of a list: .npy, .txt, .csv")
-    add("--values", metavar="FILE", help="whole numbers, one an element: find their sums along the lists, too")
+    add(
+        "list",
+        metavar="LIST",
+        type=filled,
+        help="the element after each one, -1 at the end of a list: .npy, .txt, .csv",
+    )
+    add(
+        "--values",
+        metavar="FILE",
+        type=filled,
+        help="whole numbers, one an element: find their sums along the lists, too",
+    )
     add("--method", choices=METHODS, default="auto", metavar="M", help=f"{', '.join(METHODS)} (default: auto)")
     add_output(parser, required=False, text="where results go: .npy (ranks), .csv or .npz (all columns)")
     add_device(parser)
@@ -261,7 +288,12 @@ def _add_tree(commands: Any) -> None:
         ),
     )
     add = parser.add_argument
-    add("forest", metavar="FOREST", help="a parent for each node, -1 at roots; or two columns, edges: .npy, .txt, .csv")
+    add(
+        "forest",
+        metavar="FOREST",
+        type=filled,
+        help="a parent for each node, -1 at roots; or two columns, edges: .npy, .txt, .csv",
+    )
     add("--root", type=count, nargs="+", metavar="NODE", help="nodes to be roots, one a tree")
     add("--nodes", type=count, metavar="N", help="of edges: how many nodes there are")
     add("--lca", type=count, nargs=2, metavar="NODE", help="show the lowest common ancestor of two nodes")
@@ -270,6 +302,13 @@ def _add_tree(commands: Any) -> None:
     columns = parser.add_argument_group("columns of OUT (default: all)")
     for option, text in TREE_COLUMNS.items():
         columns.add_argument(f"--{option}", action="store_true", help=text)
+
+
+def filled(text: str) -> str:
+    """The name of a file, which may be any but the empty one: that is a shell's variable that was never set."""
+    if not text.strip():
+        raise argparse.ArgumentTypeError("the name of the file is empty")
+    return text
 
 
 def splitters(text: str) -> int | str:

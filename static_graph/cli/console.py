@@ -7,6 +7,7 @@ import logging
 import os
 import sys
 from collections.abc import Collection, Mapping, Sequence
+from pathlib import Path
 from typing import Any, TextIO
 
 NAME = "static_graph"
@@ -20,6 +21,7 @@ class Console:
         self.quiet = False
         self.verbose = False
         self._handler = _LogHandler(self)
+        _open_missing()
         for stream in (sys.stdout, sys.stderr):
             if hasattr(stream, "reconfigure"):  # a file name may hold what the encoding lacks
                 stream.reconfigure(errors="backslashreplace")
@@ -72,9 +74,9 @@ class Console:
         if rest and self.verbose:
             _write(sys.stderr, rest)
 
-    def interrupted(self) -> None:
-        """What is said after Ctrl-C."""
-        self._message("", "interrupted", "")
+    def ended(self, how: str) -> None:
+        """What is said of a command that a signal ended."""
+        self._message("", how, "")
 
     def warn(self, text: str) -> None:
         """What a user should know."""
@@ -136,6 +138,13 @@ def _write(stream: TextIO, line: str) -> None:
         print(line.rstrip(), file=stream)
     except BrokenPipeError:
         _silence(stream)
+
+
+def _open_missing() -> None:
+    """Puts a stream that goes nowhere where there is none: who starts a daemon may close its stdout and stderr."""
+    for name in ("stdout", "stderr"):
+        if getattr(sys, name) is None:
+            setattr(sys, name, Path(os.devnull).open("w", encoding="utf-8"))  # noqa: SIM115
 
 
 def _silence(stream: TextIO) -> None:

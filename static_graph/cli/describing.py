@@ -10,6 +10,7 @@ import numpy as np
 
 from static_graph.cli.arguments import Arguments
 from static_graph.cli.console import Console, aligned
+from static_graph.cli.targets import checked_target
 from static_graph.degree_plots import check_picture_target, plot_degrees
 from static_graph.degrees import (
     BUCKETS,
@@ -23,6 +24,7 @@ from static_graph.degrees import (
 )
 from static_graph.graphs import CsrGraph
 from static_graph.io import read
+from static_graph.wording import counted
 
 BAR_WIDTH = 40
 
@@ -30,7 +32,7 @@ BAR_WIDTH = 40
 def run(arguments: Arguments, console: Console) -> int:
     """Reads, measures, prints."""
     if arguments.plot is not None:
-        check_picture_target(Path(arguments.plot), arguments.force)
+        checked_target(arguments.plot, arguments.force, check_picture_target)
     graph = read(arguments.graph, threads=arguments.threads)
     found = describe(graph, arguments.mda)
     if arguments.plot is not None:
@@ -44,13 +46,14 @@ def run(arguments: Arguments, console: Console) -> int:
     console.emit_head(str(arguments.graph))
     for line in aligned(_counts(found), left=(0, 1)):
         console.emit(line)
-    console.emit()
-    for line in aligned(_statistics(found)):
-        console.emit(line)
-    console.emit()
-    console.emit_head("  nodes by out-degree")
-    for line in _histogram(found):
-        console.emit(line)
+    if graph.edges:  # else there are no degrees to speak of
+        console.emit()
+        for line in aligned(_statistics(found)):
+            console.emit(line)
+        console.emit()
+        console.emit_head("  nodes by out-degree (bars: logarithmic)")
+        for line in _histogram(found):
+            console.emit(line)
     return 0
 
 
@@ -79,7 +82,9 @@ def describe(graph: CsrGraph, mda: int | str | None = None) -> dict[str, Any]:
 def _degrees(graph: CsrGraph, degrees: Any) -> dict[str, Any]:
     """Statistics of degrees; the node of the largest one as users call it."""
     found = asdict(degree_statistics(degrees))
-    if graph.labels is not None and graph.nodes:
+    if not graph.nodes:
+        found["largest"] = None
+    elif graph.labels is not None:
         label = graph.labels[found["largest"]]
         found["largest"] = label.item() if isinstance(label, np.generic) else str(label)
     return found
@@ -94,10 +99,11 @@ def _weights(graph: CsrGraph) -> dict[str, Any] | None:
 
 def _counts(found: dict[str, Any]) -> list[list[str]]:
     weights = found["weights"]
+    between = f", {weights['minimum']} to {weights['maximum']}" if weights and found["edges"] else ""
     rows = [
         ["nodes", f"{found['nodes']:,}" + (" (their ids have gaps)" if found["labels"] else "")],
         ["edges", f"{found['edges']:,}"],
-        ["weights", "none" if weights is None else f"{weights['dtype']}, {weights['minimum']} to {weights['maximum']}"],
+        ["weights", "none" if weights is None else weights["dtype"] + between],
         ["self loops", f"{found['self_loops']:,}"],
         ["isolated nodes", f"{found['isolated']:,}"],
         ["automatic MDA", f"{found['automatic_mda']:,}"],
@@ -105,7 +111,10 @@ def _counts(found: dict[str, Any]) -> list[list[str]]:
     if "split" in found:
         split = found["split"]
         rows.append(
-            [f"split at MDA {split['mda']:,}", f"{split['nodes']:,} nodes, {split['extra_nodes']:,} of them extra"]
+            [
+                f"split at MDA {split['mda']:,}",
+                f"{counted(split['nodes'], 'node', ',')}, {split['extra_nodes']:,} of them extra",
+            ]
         )
     return rows
 

@@ -3,23 +3,81 @@
 from __future__ import annotations
 
 import time
-from pathlib import Path
+from collections.abc import Callable
 from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
 
 from static_graph.cli.arguments import Arguments
 from static_graph.cli.console import Console
-from static_graph.errors import OptionError
+from static_graph.cli.targets import checked_target
+from static_graph.errors import GraphError, OptionError
 from static_graph.generation import generate_random, generate_rmat
-from static_graph.io import check_graph_target, write
+from static_graph.graphs import CsrGraph
+from static_graph.io import check_array_target, check_graph_target, write, write_array
+from static_graph.lists import generate_list
+from static_graph.tree_generation import generate_tree
+from static_graph.wording import counted
 
+GRAPHS = ("rmat", "random")
 RMAT_ONLY = ("preset", "probabilities", "noise", "halving", "permute")
+# The kinds that an option is for, where it is not for all.
+KINDS_OF = {
+    **dict.fromkeys(RMAT_ONLY, ("rmat",)),
+    **dict.fromkeys(("weights", "no_self_loops", "no_duplicates"), GRAPHS),
+    **dict.fromkeys(("order", "lists", "interval"), ("list",)),
+    **dict.fromkeys(("shape", "no_shuffle"), ("tree",)),
+}
 
 
 def run(arguments: Arguments, console: Console) -> int:
-    """Draws a graph and writes it."""
-    path = Path(arguments.output)
-    check_graph_target(path, arguments.force)
-    options: dict[str, Any] = {
+    """Draws a graph, lists or a tree, and writes it."""
+    _check_options(arguments)
+    kind = arguments.kind
+    check = check_graph_target if kind in GRAPHS else check_array_target
+    path = checked_target(arguments.output, arguments.force, check)
+    options = OPTIONS[kind](arguments)
+    start = time.perf_counter()
+    try:
+        made = MAKERS[kind](**options)
+    except GraphError as error:  # there is no file that could be wrong
+        raise OptionError(str(error)) from error
+    seconds = time.perf_counter() - start
+    if isinstance(made, CsrGraph):
+        write(path, made, overwrite=arguments.force)
+        options |= {"nodes": made.nodes, "edges": made.edges}
+    else:
+        write_array(path, made, overwrite=arguments.force)
+    console.note(f"{_what(arguments, made)} in {seconds:.3g} s")
+    console.note(f"wrote {path}")
+    if arguments.json:
+        console.emit_json({"file": str(path), "kind": kind, **options, "seconds": seconds})
+    return 0
+
+
+def _check_options(arguments: Arguments) -> None:
+    """Raises OptionError for what the kind does not have, and for a graph without a number of edges."""
+    kind = arguments.kind
+    for name, kinds in KINDS_OF.items():
+        if kind not in kinds and getattr(arguments, name) not in (None, False):
+            raise OptionError(f"--{name.replace('_', '-')} is for {' and '.join(kinds)} only")
+    if kind in GRAPHS and arguments.edges is None:
+        raise OptionError(f"a graph needs M, too, the number of its edges: generate {kind} N M")
+    if kind not in GRAPHS and arguments.edges is not None:
+        raise OptionError(f"a {kind} has no M, a number of edges: generate {kind} N")
+    if kind == "list" and arguments.nodes == 0:
+        raise OptionError("a list has at least 1 element, and N is 0")
+    if kind == "tree" and arguments.device.startswith("cuda"):
+        raise OptionError("a tree is grown on the CPU: leave --device out")
+
+
+def _graph_options(arguments: Arguments) -> dict[str, Any]:
+    given = {name: value for name in RMAT_ONLY if (value := getattr(arguments, name)) not in (None, False)}
+    return {
+        "nodes": arguments.nodes,
+        "edges": arguments.edges,
+        **given,
         "seed": arguments.seed,
         "weights": arguments.weights,
         "self_loops": not arguments.no_self_loops,
@@ -27,17 +85,56 @@ def run(arguments: Arguments, console: Console) -> int:
         "device": arguments.device,
         "threads": arguments.threads,
     }
-    given = {name: value for name in RMAT_ONLY if (value := getattr(arguments, name)) not in (None, False)}
-    if arguments.kind == "random" and given:
-        raise OptionError(f"--{next(iter(given))} is for rmat only")
-    start = time.perf_counter()
-    make = generate_rmat if arguments.kind == "rmat" else generate_random
-    graph = make(arguments.nodes, arguments.edges, **options, **given)
-    seconds = time.perf_counter() - start
-    write(path, graph, overwrite=arguments.force)
-    console.note(f"{graph.nodes:,} nodes and {graph.edges:,} edges in {seconds:.3g} s")
-    console.note(f"wrote {path}")
-    if arguments.json:
-        made = {"nodes": graph.nodes, "edges": graph.edges, "kind": arguments.kind, **given, **options}
-        console.emit_json({"file": str(path), **made, "seconds": seconds})
-    return 0
+
+
+def _list_options(arguments: Arguments) -> dict[str, Any]:
+    given = {name: value for name in ("lists", "interval") if (value := getattr(arguments, name)) is not None}
+    return {
+        "order": arguments.order or "random",
+        "elements": arguments.nodes,
+        **given,
+        "seed": arguments.seed,
+        "device": arguments.device,
+        "threads": arguments.threads,
+    }
+
+
+def _tree_options(arguments: Arguments) -> dict[str, Any]:
+    return {
+        "shape": arguments.shape or "random-binary",
+        "nodes": arguments.nodes,
+        "shuffled": not arguments.no_shuffle,
+        "seed": arguments.seed,
+        "threads": arguments.threads,
+    }
+
+
+def _list(order: str, elements: int, **options: Any) -> NDArray[np.int32]:
+    return generate_list(order, elements, **options)
+
+
+def _tree(shape: str, nodes: int, **options: Any) -> NDArray[np.int32]:
+    return generate_tree(shape, nodes, **options)
+
+
+OPTIONS: dict[str, Callable[[Arguments], dict[str, Any]]] = {
+    "rmat": _graph_options,
+    "random": _graph_options,
+    "list": _list_options,
+    "tree": _tree_options,
+}
+MAKERS: dict[str, Callable[..., CsrGraph | NDArray[np.int32]]] = {
+    "rmat": generate_rmat,
+    "random": generate_random,
+    "list": _list,
+    "tree": _tree,
+}
+
+
+def _what(arguments: Arguments, made: CsrGraph | NDArray[np.int32]) -> str:
+    """What was made."""
+    if isinstance(made, CsrGraph):
+        return f"{counted(made.nodes, 'node', ',')} and {counted(made.edges, 'edge', ',')}"
+    if arguments.kind == "tree":
+        return f"a tree of {counted(len(made), 'node', ',')}"
+    return f"{counted(len(made), 'element', ',')} of {counted(arguments.lists or 1, 'list', ',')}"

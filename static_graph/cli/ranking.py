@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from pathlib import Path
 from typing import Any
 
 import numpy as np
@@ -10,6 +9,7 @@ import numpy as np
 from static_graph.cli.arguments import Arguments
 from static_graph.cli.blaming import blaming
 from static_graph.cli.console import Console, place
+from static_graph.cli.targets import checked_target
 from static_graph.io import check_columns_target, read_array, write_columns
 from static_graph.list_checking import as_indices
 from static_graph.ranking import Ranking, as_values, rank_in_detail
@@ -20,7 +20,7 @@ OPTIONS = ("packing", "splitters", "spacing", "finish", "finish_size")
 def run(arguments: Arguments, console: Console) -> int:
     """Reads, ranks, writes, tells."""
     if arguments.output is not None:
-        check_columns_target(Path(arguments.output), arguments.force)
+        checked_target(arguments.output, arguments.force, check_columns_target)
     with blaming(arguments.list):
         successors = as_indices(read_array(arguments.list), "element", "successor")
     values = None

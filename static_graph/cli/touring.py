@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from pathlib import Path
 from typing import Any
 
 import numpy as np
@@ -11,6 +10,7 @@ from numpy.typing import NDArray
 from static_graph.cli.arguments import TREE_COLUMNS, Arguments
 from static_graph.cli.blaming import blaming
 from static_graph.cli.console import Console, place
+from static_graph.cli.targets import checked_target
 from static_graph.io import check_columns_target, read_array, write_columns
 from static_graph.trees import Tree, euler_tour
 
@@ -21,7 +21,7 @@ SHOWN_ROOTS = 10
 def run(arguments: Arguments, console: Console) -> int:
     """Reads, numbers, writes, tells."""
     if arguments.output is not None:
-        check_columns_target(Path(arguments.output), arguments.force)
+        checked_target(arguments.output, arguments.force, check_columns_target)
     with blaming(arguments.forest):
         tree = euler_tour(
             read_array(arguments.forest),

@@ -2,17 +2,18 @@
 
 from __future__ import annotations
 
+from argparse import ArgumentTypeError
 from collections.abc import Callable
 from dataclasses import fields
-from pathlib import Path
 from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
 
-from static_graph.cli.arguments import Arguments
+from static_graph.cli.arguments import Arguments, count
 from static_graph.cli.console import Console, place
-from static_graph.errors import GraphError
+from static_graph.cli.targets import checked_target
+from static_graph.errors import FileError
 from static_graph.generation import with_random_weights
 from static_graph.graphs import CsrGraph
 from static_graph.io import check_columns_target, read, write_columns
@@ -28,11 +29,13 @@ LONGEST_PATH = 20  # nodes of a path that are shown
 def run(arguments: Arguments, console: Console) -> int:
     """Reads, searches, writes, tells."""
     if arguments.output is not None:
-        check_columns_target(Path(arguments.output), arguments.force)
+        checked_target(arguments.output, arguments.force, check_columns_target)
     search: Callable[..., Traversal] = sssp if hasattr(arguments, "distance_limit") else bfs
     graph = read(arguments.graph, threads=arguments.threads)
     if getattr(arguments, "random_weights", None) is not None:
         graph = with_random_weights(graph, arguments.random_weights, seed=arguments.seed, threads=arguments.threads)
+    if search is sssp and graph.weights is None:
+        raise FileError("has no weights: --random-weights W draws some, and bfs counts edges", arguments.graph)
     sources = [_node(graph, text) for text in arguments.source]
     end = None if arguments.path_to is None else _node(graph, arguments.path_to)
     found = search(
@@ -60,12 +63,21 @@ def run(arguments: Arguments, console: Console) -> int:
 
 def _node(graph: CsrGraph, text: str) -> int:
     """The number of a node as the file calls it."""
-    try:
-        return graph.node_of(int(text))
-    except ValueError as error:
-        if isinstance(error, GraphError):
-            raise
+    if graph.labels is not None and graph.labels.dtype.kind != "i":
         return graph.node_of(text)
+    try:
+        label: int | str = int(text)
+    except ValueError:
+        label = _whole(text)
+    return graph.node_of(label)
+
+
+def _whole(text: str) -> int | str:
+    """A number like 1e6; what is none stays as it is."""
+    try:
+        return count(text)
+    except ArgumentTypeError:
+        return text
 
 
 def _names(graph: CsrGraph, nodes: NDArray[np.int32]) -> NDArray[Any]:

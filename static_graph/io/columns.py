@@ -9,7 +9,7 @@ from typing import Any, BinaryIO
 import numpy as np
 from numpy.typing import NDArray
 
-from static_graph.errors import FileError, OptionError
+from static_graph.errors import OptionError, TargetError
 from static_graph.io.replacing import check_target, replace_file
 
 SUFFIXES = (".npy", ".csv", ".npz")
@@ -56,7 +56,8 @@ def write_columns(
 def check_columns_target(path: Path, overwrite: bool) -> None:
     """Raises FileError where results cannot be put under a name, before there are any."""
     if path.suffix.lower() not in SUFFIXES:
-        raise FileError(f"results are written as {', '.join(SUFFIXES)}, not as {path.suffix or 'a file without'}", path)
+        kind = path.suffix or "a file without"
+        raise TargetError(f"results are written as {', '.join(SUFFIXES)}, not as {kind}", path)
     check_target(path, overwrite)
 
 

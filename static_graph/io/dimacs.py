@@ -10,6 +10,7 @@ import numpy as np
 
 from static_graph.graphs import MOST, CsrGraph
 from static_graph.io.text import Grammar, Lines, TextFile
+from static_graph.wording import counted
 
 _PROBLEM = re.compile(r"p\s+sp\s+(\d+)\s+(\d+)")
 
@@ -34,7 +35,7 @@ def read_dimacs(path: Path, threads: int | None = None) -> CsrGraph:
         grammar = Grammar(comments="c", prefix="a", low=1, high=nodes, row="a <source> <target> <weight>")
         edges = text.edges(grammar, weighted=True, begin=after, line=number)
         if len(edges.sources) != arcs:
-            raise text.fail(f"promises {arcs} arcs, but the file holds {len(edges.sources)}", number)
+            raise text.fail(f"promises {counted(arcs, 'arc')}, but the file holds {len(edges.sources)}", number)
         return CsrGraph.from_edges(edges.sources, edges.targets, edges.weights, nodes, threads=threads)
     raise text.fail("has no problem line: p sp <nodes> <arcs>", max(number, 1))
 

@@ -13,6 +13,7 @@ from numpy.typing import NDArray
 from static_graph.errors import FileError
 from static_graph.graphs import MOST, CsrGraph
 from static_graph.io.text import Edges, Grammar, Lines, TextFile
+from static_graph.wording import counted
 
 log = logging.getLogger("static_graph.io")
 
@@ -79,7 +80,7 @@ def whole_labels(graph: CsrGraph) -> NDArray[np.int64] | None:
 def _graph(text: TextFile, edges: Edges, threads: int | None) -> CsrGraph:
     promised = _promise(text)
     if promised is not None and promised[1] is not None and promised[1] != len(edges.sources):
-        log.warning("%s promises %d edges, but holds %d", text.path, promised[1], len(edges.sources))
+        log.warning("%s promises %s, but holds %d", text.path, counted(promised[1], "edge"), len(edges.sources))
     largest = max(int(edges.sources.max(initial=-1)), int(edges.targets.max(initial=-1)))
     labels = None
     sources, targets, nodes = edges.sources, edges.targets, largest + 1

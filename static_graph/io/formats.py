@@ -9,7 +9,8 @@ from functools import partial
 from pathlib import Path
 from typing import BinaryIO, TypeAlias
 
-from static_graph.errors import FileError, GraphError
+from static_graph.doors import as_path, check_graph
+from static_graph.errors import FileError, GraphError, TargetError
 from static_graph.graphs import CsrGraph
 from static_graph.io.dimacs import read_dimacs, write_dimacs
 from static_graph.io.edge_lists import read_csv, read_edge_list, write_csv, write_edge_list
@@ -57,9 +58,10 @@ def read(path: PathLike, *, threads: int | None = None) -> CsrGraph:
 
     Raises:
         FileError: it cannot be read; names the line that is wrong.
+        WrongTypeError: it is no path.
         DeviceUnavailableError: the native library is missing.
     """
-    path = _existing(Path(path))
+    path = _existing(as_path(path))
     reader = READERS.get(_suffix(path))
     if reader is None:
         raise FileError(f"{_unknown(path)}; graphs are read from {' '.join(READERS)}, packed by .gz or not", path)
@@ -85,8 +87,10 @@ def write(path: PathLike, graph: CsrGraph, *, overwrite: bool = True) -> Path:
 
     Raises:
         FileError: it cannot be written; nothing was changed.
+        WrongTypeError: it is no graph, or the path is none.
     """
-    path = Path(path)
+    path = as_path(path)
+    check_graph(graph, CsrGraph)
     check_graph_target(path, overwrite)
     fill = partial(_fill, WRITERS[path.suffix.lower()], path, graph)
     replace_file(path, fill, overwrite=overwrite)
@@ -101,7 +105,7 @@ def write(path: PathLike, graph: CsrGraph, *, overwrite: bool = True) -> Path:
 def check_graph_target(path: Path, overwrite: bool) -> None:
     """Raises FileError where a graph cannot be put under a name, before there is one."""
     if path.suffix.lower() not in WRITERS:
-        raise FileError(f"{_unknown(path)}; graphs are written as {' '.join(WRITERS)}", path)
+        raise TargetError(f"{_unknown(path)}; graphs are written as {' '.join(WRITERS)}", path)
     check_target(path, overwrite)
 
 

@@ -10,6 +10,7 @@ import numpy as np
 
 from static_graph.graphs import MOST, CsrGraph
 from static_graph.io.text import Grammar, Lines, TextFile
+from static_graph.wording import counted
 
 _BANNER = re.compile(r"%%MatrixMarket\s+matrix\s+(\w+)\s+(\w+)\s+([\w-]+)", re.IGNORECASE)
 _SIZES = re.compile(r"(\d+)\s+(\d+)\s+(\d+)")
@@ -53,7 +54,7 @@ def read_matrix_market(path: Path, threads: int | None = None) -> CsrGraph:
         grammar = Grammar(comments="%", low=1, high=rows, row=form, whole=field == "integer")
         edges = text.edges(grammar, weighted=weighted, begin=after, line=number)
         if len(edges.sources) != entries:
-            raise text.fail(f"promises {entries} entries, but the file holds {len(edges.sources)}", number)
+            raise text.fail(f"promises {counted(entries, 'entry')}, but the file holds {len(edges.sources)}", number)
         sources, targets, weights = edges.sources, edges.targets, edges.weights
         if weights is not None and field == "real":
             weights = weights.astype(np.float64)

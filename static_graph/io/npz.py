@@ -25,6 +25,8 @@ def read_npz(path: Path) -> CsrGraph:
         FileError: no .npz, a damaged one, one of a later version, or arrays that make no graph.
     """
     try:
+        if path.stat().st_size == 0:
+            raise FileError("is empty", path)
         loaded = np.load(path, allow_pickle=False)
         if not isinstance(loaded, np.lib.npyio.NpzFile):
             raise FileError("is a single array (.npy), not an .npz archive", path)

@@ -9,7 +9,7 @@ from collections.abc import Callable
 from pathlib import Path
 from typing import BinaryIO
 
-from static_graph.errors import FileError
+from static_graph.errors import FileError, TargetError
 from static_graph.io.system import system_reason
 
 TEMPORARY_PREFIX = ".static-graph-"
@@ -44,13 +44,16 @@ def replace_file(path: Path, fill: Callable[[BinaryIO], None], *, overwrite: boo
 
 
 def check_target(path: Path, overwrite: bool) -> None:
-    """Raises FileError where a file cannot be put: no folder, a folder of that name, or a file that must stay."""
+    """Raises FileError where a file cannot be put: no folder, a folder of that name, or a file that must stay.
+
+    The last of them is a TargetError.
+    """
     try:
         if not path.parent.is_dir():
             raise FileError(f"cannot be written: there is no folder {path.parent}", path)
         if path.is_dir():
             raise FileError("cannot be written: there is a folder of that name", path)
         if not overwrite and os.path.lexists(path):
-            raise FileError("exists already, and may not be overwritten", path)
+            raise TargetError("exists already, and may not be overwritten", path)
     except (OSError, ValueError) as error:
         raise FileError(f"cannot be written: {system_reason(error)}", path) from error

@@ -63,7 +63,7 @@ class TextFile:
     """A text in memory.
 
     Raises:
-        FileError: it cannot be read, or is no text.
+        FileError: it cannot be read, is empty, or is no text.
     """
 
     def __init__(self, path: Path, threads: int | None = None) -> None:
@@ -79,6 +79,8 @@ class TextFile:
             raise FileError(f"is damaged: it cannot be unpacked ({error})", path) from error
         except (OSError, MemoryError) as error:
             raise FileError(f"cannot be read: {system_reason(error)}", path) from error
+        if not data or data.isspace():
+            raise FileError("is empty", path)
         if data.startswith((b"\xff\xfe", b"\xfe\xff")):
             raise FileError("is UTF-16 text; save it as plain text (ASCII or UTF-8)", path, 1)
         self._start = len(_BYTE_ORDER_MARK) if data.startswith(_BYTE_ORDER_MARK) else 0
@@ -125,7 +127,17 @@ class TextFile:
             elif fault.code == native.NOT_WHOLE and fault.field == 2 and not grammar.whole:
                 weights = native.FLOAT64  # from here on all of them are real
             else:
-                raise self.fail(_sentence(fault, parse.token(fault), grammar, weighted), fault.line + line)
+                number = fault.line + line
+                if fault.code == native.TOO_FEW and fault.field == 2 and "[" in grammar.row:
+                    raise self.fail(self._no_weight(grammar, line), number)
+                raise self.fail(_sentence(fault, parse.token(fault), grammar, weighted), number)
+
+    def _no_weight(self, grammar: Grammar, before: int) -> str:
+        """What is said of a row without a weight where the first one has one; `before` lines are above."""
+        starts = tuple(grammar.comments)
+        first = next(k for k, line, _ in self.head() if k > before and line and not line.startswith(starts))
+        row = grammar.row.replace("[", "").replace("]", "")
+        return f"has no weight, but line {first} has one; a line should be {row}"
 
 
 class _Parse:

@@ -44,10 +44,11 @@ class CudaArray(DeviceArray):
         self._cuda = device
         self._allocation = allocation
         self._offset = offset
+        self._pointer = int(allocation) + offset if allocation is not None else 0  # asked for at every launch
 
     @property
     def pointer(self) -> int:
-        return int(self._allocation) + self._offset if self._allocation is not None else 0
+        return self._pointer
 
     @property
     def nbytes(self) -> int:

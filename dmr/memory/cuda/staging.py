@@ -15,7 +15,7 @@ import pycuda.driver as driver
 from numpy.typing import NDArray
 
 from dmr.memory.host.copying import copy
-from dmr.memory.host.device import available_threads
+from dmr.memory.threads import available_threads
 
 Bytes = NDArray[np.uint8]
 
@@ -47,6 +47,8 @@ class Staging:
         self._guarded = guarded
         self._threads = min(available_threads(), MOST_THREADS)
         self._small: Bytes = driver.pagelocked_empty(SMALL_BYTES, np.uint8)
+        self._small_sent: Bytes = driver.pagelocked_empty(SMALL_BYTES, np.uint8)
+        self._sent: Any = driver.Event(driver.event_flags.DISABLE_TIMING)
 
     @cached_property
     def _buffers(self) -> list[tuple[Bytes, Any]]:
@@ -72,6 +74,13 @@ class Staging:
         Raises:
             InternalError: a kernel that was launched before has failed.
         """
+        if 0 < source.nbytes <= SMALL_BYTES:
+            self._guarded(self._sent.synchronize)
+            small = self._small_sent[: source.nbytes]
+            small[:] = source
+            self._guarded(partial(driver.memcpy_htod_async, pointer, small, self._stream))
+            self._sent.record(self._stream)
+            return
         for part in self._parts(source.nbytes):
             copy(part.staged, source[part.start : part.stop], self._threads)
             self._guarded(partial(driver.memcpy_htod_async, pointer + part.start, part.staged, self._stream))

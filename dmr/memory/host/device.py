@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import os
 from collections.abc import Callable
 from functools import cached_property
 from pathlib import Path
@@ -17,6 +16,7 @@ from dmr.memory.host.compiler import library, timed_kernel
 from dmr.memory.host.copying import copy
 from dmr.memory.host.looping import HostLoop, Recording, place_of
 from dmr.memory.signatures import Signature
+from dmr.memory.threads import thread_count
 
 ALIGNMENT = 64  # a cache line; records are never cut by one more often than they must
 HUGE_PAGE = 2**21
@@ -72,7 +72,7 @@ class HostDevice(Device):
         self._launch = library().host_launch
         self._launch_grid = library().host_launch_grid
         self._recording: Recording | None = None  # the loop that is being recorded, if any
-        self.threads = threads if threads is not None else available_threads()
+        self.threads = thread_count(threads)
         self.name = "cpu"
         self.description = f"cpu ({self.threads} thread{'s' if self.threads != 1 else ''})"
 
@@ -141,11 +141,6 @@ class HostDevice(Device):
 
     def synchronize(self) -> None:
         """Launches on the CPU have ended when they return."""
-
-
-def available_threads() -> int:
-    """The cores that this process may use."""
-    return len(os.sched_getaffinity(0)) if hasattr(os, "sched_getaffinity") else os.cpu_count() or 1
 
 
 def available_memory() -> int:

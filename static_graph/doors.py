@@ -1,0 +1,48 @@
+"""What public functions are given, looked at where it comes in: the first mistakes get a sentence, too."""
+
+from __future__ import annotations
+
+import os
+from pathlib import Path
+from typing import Any
+
+from static_graph.errors import WrongTypeError
+
+# What makes a CsrGraph of other packages' objects.
+MAKERS = {"scipy": "from_scipy", "networkx": "from_networkx"}
+
+
+def check_graph(graph: Any, *kinds: type) -> None:
+    """Raises WrongTypeError for what is no graph of these kinds; says how to come by one."""
+    if isinstance(graph, kinds):
+        return
+    needed = f"it must be a {' or a '.join(kind.__name__ for kind in kinds)}"
+    if isinstance(graph, (str, os.PathLike)):
+        raise WrongTypeError(f"graph is a path, {os.fspath(graph)!r}, and {needed}: static_graph.read it first")
+    package = type(graph).__module__.partition(".")[0]
+    raise WrongTypeError(f"graph is {_named(graph)}, and {needed}: {_way(graph, package)}")
+
+
+def as_path(path: Any, what: str = "path") -> Path:
+    """A path as an object.
+
+    Raises:
+        WrongTypeError: it is none; `what` is what it is called.
+    """
+    try:
+        return Path(path)
+    except TypeError:
+        raise WrongTypeError(f"{what} is {_named(path)}, and must be the name of a file") from None
+
+
+def _way(graph: Any, package: str) -> str:
+    """How a graph is made of something else."""
+    if getattr(graph, "host", None) is not None:
+        return "its `host` is one"
+    return f"CsrGraph.{MAKERS[package]} makes one of it" if package in MAKERS else "CsrGraph.from_edges makes one"
+
+
+def _named(value: Any) -> str:
+    """What something is, with an article."""
+    name = type(value).__name__
+    return f"{'an' if name[0] in 'aeiouAEIOU' else 'a'} {name}" if value is not None else "None"
