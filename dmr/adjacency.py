@@ -9,6 +9,7 @@ from numpy.typing import NDArray
 
 from dmr.errors import InvalidMeshError
 from dmr.memory import open_device, register_record, scan
+from dmr.naming import named, number
 
 Int = NDArray[np.int32]
 
@@ -56,7 +57,7 @@ def _refuse_overlap(triangles: Int, vertex_count: int) -> None:
     ordered = forward[order]
     twice = np.flatnonzero(ordered[1:] == ordered[:-1])
     first, second = order[twice[0]], order[twice[0] + 1]
-    u, v = int(starts[first]), int(ends[first])
+    u, v = number("vertex", starts[first]), number("vertex", ends[first])
     raise InvalidMeshError(
-        f"lies on the same side of edge ({u}, {v}) as triangle {first // 3}", "triangle", int(second // 3)
+        f"lies on the same side of edge ({u}, {v}) as {named('triangle', first // 3)}", "triangle", int(second // 3)
     )

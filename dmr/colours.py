@@ -113,8 +113,8 @@ def round_numbers(low: float, high: float, logarithmic: bool = False) -> list[fl
     return [float(f"{k * unit:.12g}") for k in range(first, last + 1)]
 
 
-def draw_legend(pv: Any, plotter: Any, scale: ColourScale, width: int, height: int, ratio: int) -> None:
-    """The colours and what they mean, in the current renderer: a strip of `width` x `height` pixels."""
+def draw_legend(pv: Any, plotter: Any, scale: ColourScale, width: float, height: float, ratio: float) -> None:
+    """The colours and what they mean, in the current renderer: a strip of `width` x `height`, times `ratio` pixels."""
     camera = plotter.camera
     camera.parallel_projection = True
     camera.focal_point, camera.position = (width / 2, height / 2, 0.0), (width / 2, height / 2, 1.0)
@@ -123,7 +123,7 @@ def draw_legend(pv: Any, plotter: Any, scale: ColourScale, width: int, height: i
     def write(text: str, x: float, y: float, size: int) -> None:
         actor = plotter.add_text(text, position=(x / width, y / height), viewport=True, color=INK, font="arial")
         style = actor.GetTextProperty()
-        style.SetFontSize(size * ratio)
+        style.SetFontSize(round(size * ratio))
         style.SetJustificationToCentered()
         style.SetVerticalJustificationToTop()
 

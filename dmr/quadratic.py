@@ -10,6 +10,7 @@ from dmr.edges import edge_places, find_edges
 from dmr.errors import InvalidMeshError
 from dmr.kinds import check_kind
 from dmr.meshes import Float, Int, Mesh
+from dmr.naming import named
 
 
 @dataclass(frozen=True, eq=False)
@@ -59,9 +60,9 @@ class SecondOrder:
         missing = np.flatnonzero(places < 0)
         if missing.size:
             index = int(missing[0])
-            a, b = segments[index].tolist()
+            a, b = (named("vertex", end) for end in segments[index])
             raise InvalidMeshError(
-                f"goes from vertex {a} to vertex {b}, which is no edge of a triangle: it has no midpoint",
+                f"goes from {a} to {b}, which is no edge of a triangle: it has no midpoint",
                 "segment",
                 index,
             )

@@ -9,6 +9,7 @@ from __future__ import annotations
 
 import ctypes
 import importlib
+import io
 import os
 import sys
 from dataclasses import dataclass
@@ -19,8 +20,8 @@ import numpy as np
 from numpy.typing import NDArray
 
 from dmr.colours import COLORS, INK, ColourScale, draw_legend
-from dmr.errors import DmrError, FileError, OptionError
-from dmr.io.replacing import check_target
+from dmr.errors import DmrError, OptionError
+from dmr.io.replacing import check_target, replace_files, write_bytes
 from dmr.kinds import check_kind
 from dmr.meshes import Float, Int, Mesh, Pslg
 from dmr.quality import bounding_box, unique_edges
@@ -30,6 +31,10 @@ IMAGE_FORMATS = {".png": "PNG", ".jpg": "JPEG", ".jpeg": "JPEG"}
 _PLAIN_FACE = "#dbe6f0"
 _MARGIN = 0.03  # of the panel's smaller side
 _TITLE, _LEGEND = 44, 84  # height of the strips above and below the mesh, in pixels
+_ROOM = (240, 200)  # a picture of this size has room for them; smaller ones have smaller strips,
+_SMALLEST_STRIPS = 0.5  # and those of less than half the size have none: nobody could read them
+_TITLE_SIZE, _SMALLEST_TITLE = 18, 9  # of letters, in pixels
+_LETTER = 0.56  # mean width of a letter over its size
 _BOLD = 1.8  # width of segments, in pixels
 _EDGE_FADES = (2.0, 12.0)  # an edge with less room than the first (pixels) is left out; above the second it is solid
 
@@ -94,6 +99,8 @@ def view(
         scale = ColourScale.over([each for each in meshes if isinstance(each, Mesh)], color)
     title, bar = _TITLE if any(titles) else 0, _LEGEND if scale else 0
     width, height = window_size or _fitting_size(frame, len(meshes), title + bar)
+    fit = _strip_scale(width, height)
+    title, bar = round(title * fit), round(bar * fit)
     ratio = 1 if target is None else 2
     # The meshes stand side by side above one strip for the colours, which all of them share.
     plotter = pv.Plotter(
@@ -110,11 +117,11 @@ def view(
             plotter.subplot(0, panel)
             unit = _aim(plotter, frame, width // len(meshes), max(height - bar, 1), title)
             _draw(pv, plotter, each, frame, scale, ratio, unit, edges)
-            if panel < len(titles):
-                _add_title(plotter, titles[panel], max(height - bar, 1), ratio)
-        if scale is not None:
+            if title and panel < len(titles):
+                _add_title(plotter, titles, panel, width // len(meshes), height - bar, fit, ratio)
+        if scale is not None and bar:
             plotter.subplot(1, 0)
-            draw_legend(pv, plotter, scale, width, bar, ratio)
+            draw_legend(pv, plotter, scale, width / fit, bar / fit, ratio * fit)
         if len(meshes) > 1:
             plotter.link_views(list(range(len(meshes))))
         if target is None:
@@ -187,6 +194,12 @@ def _fitting_size(frame: _Frame, panels: int, strips: int) -> tuple[int, int]:
     return int(width * (1 + 2 * _MARGIN)) * panels, int(height + 2 * _MARGIN * width) + strips
 
 
+def _strip_scale(width: int, height: int) -> float:
+    """The size of the strips for title and colours over their usual one; 0 where a picture is too small for any."""
+    fit = min(1.0, width / _ROOM[0], height / _ROOM[1])
+    return fit if fit >= _SMALLEST_STRIPS else 0.0
+
+
 def _aim(plotter: Any, frame: _Frame, width: int, height: int, title: int) -> float:
     """Points the camera so that the mesh fills its panel below the title; returns pixels per drawn unit."""
     free = max(height - title, height // 4)
@@ -240,10 +253,23 @@ def _draw(
         plotter.add_mesh(points, color=INK, point_size=4.0 * ratio, lighting=False, render_points_as_spheres=False)
 
 
-def _add_title(plotter: Any, title: str, height: int, ratio: int) -> None:
-    text = plotter.add_text(title, position=(0.5, 1 - 0.28 * _TITLE / height), viewport=True, color=INK, font="arial")
+def _add_title(
+    plotter: Any, titles: tuple[str, ...], panel: int, width: int, height: int, fit: float, ratio: int
+) -> None:
+    """The title of a panel of `width` x `height` pixels: in smaller letters where one of them is long, its middle left
+    out where it does not fit in the smallest either.
+    """
+    title = titles[panel]
+    size = min(_TITLE_SIZE * fit, width / (_LETTER * max(map(len, titles))))
+    if size < _SMALLEST_TITLE:
+        size = min(_TITLE_SIZE * fit, _SMALLEST_TITLE)
+        kept = max(int(width / (_LETTER * size)) - 3, 2)
+        if kept + 3 < len(title):
+            title = f"{title[: kept // 2]}...{title[-(kept - kept // 2) :]}"
+    place = (0.5, 1 - 0.28 * _TITLE * fit / height)
+    text = plotter.add_text(title, position=place, viewport=True, color=INK, font="arial")
     style = text.GetTextProperty()
-    style.SetFontSize(18 * ratio)
+    style.SetFontSize(max(round(size * ratio), 1))
     style.SetJustificationToCentered()
     style.SetVerticalJustificationToTop()
 
@@ -296,11 +322,6 @@ def _write_image(pixels: NDArray[np.uint8], target: Path, ratio: int) -> None:
         tall // ratio, ratio, wide // ratio, ratio, 3
     )
     smooth = np.rint(blocks.mean(axis=(1, 3), dtype=np.float32)).astype(np.uint8)
-    beside = target.with_name(f".{target.name}.{os.getpid()}.part")
-    try:
-        image.fromarray(smooth).save(beside, IMAGE_FORMATS[target.suffix.lower()])
-        beside.replace(target)
-    except OSError as error:
-        raise FileError(f"cannot be written: {error.strerror or error}", target) from error
-    finally:
-        beside.unlink(missing_ok=True)
+    file = io.BytesIO()
+    image.fromarray(smooth).save(file, IMAGE_FORMATS[target.suffix.lower()])
+    replace_files([(target, lambda descriptor: write_bytes(descriptor, file.getbuffer()))], overwrite=True)

@@ -36,7 +36,12 @@ def test_help_starts_with_examples(capsys, command):
 
 
 def test_usage_without_a_command_is_refused(capsys):
-    assert "COMMAND" in fails(capsys, 2)
+    _, help_text, _ = dmr(capsys, "--help")
+    assert dmr(capsys) == (2, "", help_text)
+    assert "COMMAND" in fails(capsys, 2, "--")
+    assert fails(capsys, 2, "--verison") == "unrecognized arguments: --verison (see dmr --help)"
+    assert fails(capsys, 2, "info", "--jsno") == "unrecognized arguments: --jsno (see dmr info --help)"
+    assert "required: IN" in fails(capsys, 2, "refine", "-q30", "-a", "-1", "--steiner=petal")
     assert "invalid choice: 'melt'" in fails(capsys, 2, "melt")
     assert "--help" in fails(capsys, 2, "info")
 
@@ -49,6 +54,14 @@ def test_info_as_text(folder, capsys):
     assert fields["area"]
     assert "7 triangles (100.0%) below 30 degrees" in out
     assert max(map(len, out.splitlines())) <= 80
+
+
+def test_without_a_bound_nothing_is_below_it(folder, capsys):
+    _, out, _ = dmr(capsys, "info", "input.ele", "-q", "0")
+    assert "  smallest angles\n" in out
+    _, _, err = dmr(capsys, "refine", "input.ele", "-q", "0")
+    assert "below" not in err
+    assert "smallest angle" in err
 
 
 def test_info_as_json_is_what_measure_finds(folder, capsys):
@@ -134,6 +147,10 @@ def test_view_draws_into_a_file(folder, capsys, monkeypatch, drawing):
     assert "no folder" in fails(capsys, 1, "view", "input.ele", "--screenshot", "no/c.png")
     assert "is not a size" in fails(capsys, 2, "view", "input.ele", "--screenshot", "c.png", "--size", "0x9")
     assert "c.png" not in names(folder)
+    (folder / "a.png").write_text("mine")
+    assert fails(capsys, 2, "view", "input.ele", "--screenshot", "a.png") == "a.png exists; -f overwrites it"
+    assert (folder / "a.png").read_text() == "mine"
+    assert dmr(capsys, "view", "input.ele", "--screenshot", "a.png", "-f", "--quiet") == (0, "", "")
 
 
 def test_generate_writes_what_generate_makes(folder, capsys):
@@ -161,6 +178,34 @@ def test_devices_are_listed(capsys):
     assert (cpu["name"], cpu["usable"]) == ("cpu", True)
     assert cpu["threads"] >= 1
     assert cpu["memory_bytes"] > 0
+
+
+def test_why_there_is_no_gpu_is_said(folder, capsys, monkeypatch):
+    from dmr.memory.cuda import discovery
+
+    monkeypatch.setattr(discovery, "cards", lambda: ())
+    monkeypatch.setattr(discovery, "absence", lambda: "this machine has\nno NVIDIA GPU")
+    _, out, err = dmr(capsys, "devices")
+    assert err == ""
+    assert [line.split()[0] for line in out.splitlines()] == ["device", "cpu", "cuda"]
+    assert out.endswith("no: this machine has no NVIDIA GPU\n")
+    _, out, _ = dmr(capsys, "devices", "--json")
+    assert json.loads(out)["gpu_absence"] == "this machine has\nno NVIDIA GPU"
+    assert len(json.loads(out)["devices"]) == 1
+    _, _, err = dmr(capsys, "refine", "input.ele", "-q", "31", "-v")
+    said = "dmr: no usable GPU (this machine has no NVIDIA GPU): running on the CPU"
+    assert err.splitlines().count(said) == 1
+
+
+def test_an_old_gpu_is_no_absent_one(capsys, monkeypatch):
+    from dmr.memory.cuda import discovery
+
+    monkeypatch.setattr(discovery, "cards", lambda: (discovery.Card("an old card", 2**30, "too old"),))
+    monkeypatch.setattr(discovery, "absence", lambda: None)
+    _, out, _ = dmr(capsys, "devices")
+    assert [line.split()[0] for line in out.splitlines()] == ["device", "cpu", "cuda:0"]
+    _, out, _ = dmr(capsys, "devices", "--json")
+    assert json.loads(out)["gpu_absence"] == "cuda:0 cannot be used: too old"
 
 
 def test_devices_are_warmed_where_they_work(capsys, monkeypatch):

@@ -41,7 +41,7 @@ def test_an_outline_becomes_a_mesh(folder, capsys):
     [
         (f"4 0\n{SIDES}1\n1 3 3\n", 12, "outside of the domain"),
         (f"4 0\n{SIDES}1\n1 0.5 0\n", 12, "lies on a segment"),
-        (f"4 0\n{SIDES}0\n2\n1 0.5 0.5 1\n2 0.6 0.6 2\n", 14, "same part of the domain as region 0"),
+        (f"4 0\n{SIDES}0\n2\n1 0.5 0.5 1\n2 0.6 0.6 2\n", 14, "same part of the domain as region 1"),
         ("3 0\n1 1 2\n2 2 3\n3 3 4\n0\n", None, "not closed"),
     ],
     ids=["hole outside", "hole on a segment", "two regions", "gap"],
@@ -60,10 +60,24 @@ def test_the_hull_of_an_open_outline(folder, capsys):
     assert triangle_areas(io.read("domain.1.ele")).sum() == 1
 
 
+def test_the_hull_of_points_alone(folder, capsys):
+    (folder / "dots.node").write_text("5 2 0 0\n1 0 0\n2 1 0\n3 1 1\n4 0 1\n5 0.5 0.01\n")
+    sentence = fails(capsys, 1, "refine", "dots.node")
+    assert sentence.startswith("dots.node: there is no dots.ele beside it, which would hold its triangles; ")
+    assert "dmr refine --convex-hull" in sentence
+    assert dmr(capsys, "refine", "dots.node", "--convex-hull")[0] == 0
+    assert names(folder) == ["dots.1.ele", "dots.1.node", "dots.node"]
+    assert triangle_areas(io.read("dots.1.ele")).sum() == 1
+    assert (folder / "dots.1.node").read_text().splitlines()[1].startswith("1 "), "numbered as the points are"
+    assert dmr(capsys, "validate", "dots.1.ele", "--input", "dots.node", "--convex-hull", "-q", "30")[0] == 0
+    _, _, err = dmr(capsys, "refine", "dots.1.node", "--convex-hull")
+    assert "before" in err, "beside an .ele it is that mesh"
+
+
 def test_conflicts_are_counted_or_refused(folder, capsys):
     (folder / "bowtie.poly").write_text("4 2 0 0\n1 0 0\n2 1 1\n3 1 0\n4 0 1\n4 0\n" + SIDES + "0\n")
     sentence = fails(capsys, 1, "refine", "bowtie.poly", "--on-conflict", "error")
-    assert sentence.startswith("bowtie.poly:7: segment 0: crosses segment 2")
+    assert sentence.startswith("bowtie.poly:7: segment 1: crosses segment 3")
     code, _, err = dmr(capsys, "refine", "bowtie.poly")
     assert code == 0
     assert "warning: 1 crossing of segments" in err

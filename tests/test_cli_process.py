@@ -107,8 +107,13 @@ def lattice(side):
     return Mesh(np.column_stack((x.ravel(), 4 * y.ravel())), triangles)
 
 
+@pytest.mark.parametrize(
+    ("sent", "code", "farewell"),
+    [(signal.SIGINT, 130, b"dmr: interrupted\n"), (signal.SIGTERM, 143, b"dmr: terminated\n")],
+    ids=["ctrl-c", "sigterm"],
+)
 @pytest.mark.parametrize("wait", [0.15, 0.4, 0.8])
-def test_ctrl_c_leaves_nothing_half_written(tmp_path, wait):
+def test_a_signal_leaves_nothing_half_written(tmp_path, wait, sent, code, farewell):
     io.write(tmp_path / "input.npz", lattice(600))
     process = subprocess.Popen(
         [*COMMAND, "refine", "input.npz", "--threads", "1"],
@@ -119,7 +124,7 @@ def test_ctrl_c_leaves_nothing_half_written(tmp_path, wait):
         start_new_session=True,
     )
     time.sleep(wait)
-    process.send_signal(signal.SIGINT)
+    process.send_signal(sent)
     out, err = process.communicate(timeout=60)
     assert out == b""
     left = sorted(path.name for path in tmp_path.iterdir())
@@ -127,6 +132,75 @@ def test_ctrl_c_leaves_nothing_half_written(tmp_path, wait):
         assert left == ["input.1.ele", "input.1.node", "input.npz"]
         assert len(io.read(tmp_path / "input.1.ele").triangles) > 2 * 600**2
         return
-    if process.returncode != -signal.SIGINT:  # that is Python's own end while it is still starting
-        assert (process.returncode, err) == (130, b"dmr: interrupted\n")
+    if process.returncode != -sent:  # that is Python's own end while it is still starting
+        assert (process.returncode, err) == (code, farewell)
     assert left == ["input.npz"]
+
+
+# Waits where a file is half written: at its way to the disk, or in meshio's hands.
+SLOW_WRITER = """
+import os, sys, time
+import meshio
+from dmr import cli
+from dmr.io import replacing
+
+def wait(_):
+    os.write(1, b"writing\\n")
+    time.sleep(2)
+
+def half(path, *_, **__):
+    path.write_text("half a file")
+    wait(path)
+
+replacing._flush = wait
+meshio.write = half
+sys.exit(cli.main())
+"""
+
+
+@pytest.mark.parametrize("output", ["out.npz", "out.vtu"])
+def test_sigterm_while_a_file_is_written_removes_it(tmp_path, output):
+    io.write(tmp_path / "input.npz", fan())
+    process = subprocess.Popen(
+        [sys.executable, "-c", SLOW_WRITER, "refine", "input.npz", "-o", output, "--quiet"],
+        cwd=tmp_path,
+        env=environment(),
+        stdout=subprocess.PIPE,
+        stderr=subprocess.PIPE,
+    )
+    assert process.stdout.readline() == b"writing\n"
+    (temporary,) = (path.name for path in tmp_path.iterdir() if path.name != "input.npz")
+    assert temporary.startswith(".dmr-") and temporary.endswith(".tmp")
+    process.send_signal(signal.SIGTERM)
+    assert process.communicate(timeout=60) == (b"", b"dmr: terminated\n")
+    assert process.returncode == 143
+    assert [path.name for path in tmp_path.iterdir()] == ["input.npz"]
+
+
+def test_sigterm_stays_ignored_where_it_was(tmp_path):
+    program = "import signal, sys; from dmr import cli; signal.signal(signal.SIGTERM, signal.SIG_IGN); cli.main()"
+    program += "; sys.exit(signal.getsignal(signal.SIGTERM) != signal.SIG_IGN)"
+    done = subprocess.run([sys.executable, "-c", program, "--version"], cwd=tmp_path, env=environment())
+    assert done.returncode == 0
+
+
+@pytest.mark.parametrize("closed", [">&-", "2>&-", "<&- >&- 2>&-"], ids=["stdout", "stderr", "all"])
+@pytest.mark.parametrize(
+    "arguments",
+    ["refine input.ele -o out.ele --json -v", "info input.ele", "info input.ele --json", "--help"],
+)
+def test_closed_streams_are_no_error(tmp_path, closed, arguments):
+    io.write(tmp_path / "input.ele", fan())
+    command = f'exec "{sys.executable}" -m dmr {arguments} {closed}'
+    done = subprocess.run(["sh", "-c", command], cwd=tmp_path, env=environment(), capture_output=True, text=True)
+    assert done.returncode == 0
+    assert "Error" not in done.stderr
+    if "-o" in arguments:
+        assert len(io.read(tmp_path / "out.ele").triangles) > len(fan().triangles)
+        assert "dmr" not in (tmp_path / "out.ele").read_text(), "nothing is printed into a file"
+
+
+def test_an_error_without_stderr_still_has_its_exit_code(tmp_path):
+    command = f'exec "{sys.executable}" -m dmr info none.ele 2>&-'
+    done = subprocess.run(["sh", "-c", command], cwd=tmp_path, env=environment(), capture_output=True)
+    assert (done.returncode, done.stdout) == (1, b"")

@@ -473,6 +473,14 @@ def test_a_mesh_that_is_wrong_fails_the_check(folder, capsys):
     assert "invalid" in err
 
 
+@pytest.mark.parametrize("base", [0, 1])
+def test_the_check_has_the_numbers_of_the_files(folder, capsys, base):
+    io.write("bad.ele", Mesh([[0, 0], [1, 0], [0, 1], [1, 1]], [[0, 1, 2], [0, 1, 3]]), base=base)
+    _, out, _ = dmr(capsys, "triangle", "-rC", "bad")
+    assert f"triangle {base + 1}: lies on the same side of the edge from {base} at (0.0, 0.0) to {base + 1} at " in out
+    assert (folder / "bad.1.node").read_text().splitlines()[1].startswith(f"{base} ")
+
+
 # ---- What is said -------------------------------------------------------------------------------------------------
 
 

@@ -250,6 +250,10 @@ def test_flat_third_coordinate_is_dropped_with_a_word(tmp_path: Path, caplog: py
     path = put(tmp_path / "a.vtk", [[0, 0, 2.5], [1, 0, 2.5], [0, 1, 2.5]], [("triangle", [[0, 1, 2]])])
     assert mesh_of(path).vertices.tolist() == [[0, 0], [1, 0], [0, 1]]
     assert "the third coordinate, 2.5 everywhere, is dropped" in caplog.text
+    caplog.clear()
+    path = put(tmp_path / "b.vtk", [[0, 0, 0], [1, 0, 0], [0, 1, -0.0]], [("triangle", [[0, 1, 2]])])
+    assert mesh_of(path).vertices.tolist() == [[0, 0], [1, 0], [0, 1]]
+    assert "dropped" not in caplog.text, "nothing is lost"
 
 
 def test_what_is_not_a_flat_triangle_mesh_is_refused(tmp_path: Path) -> None:

@@ -439,7 +439,7 @@ def test_size_files_of_triangle(tmp_path):
     with pytest.raises(FileError, match=r"a.ele: has no vertex attribute 2: there are 2, counted from 0"):
         read_size_field(str(tmp_path / "a.ele"), 2)
     (tmp_path / "a.node").write_text("4 2 1 0\n1 0 0 5\n2 1 0 5\n3 1 1 -5\n4 0 1 5\n")
-    with pytest.raises(FileError, match=r"a.node:4: vertex 2: has the size -5; sizes must be above 0"):
+    with pytest.raises(FileError, match=r"a.node:4: vertex 3: has the size -5; sizes must be above 0"):
         read_size_field(str(tmp_path / "a.ele"))
     (tmp_path / "b.poly").write_text("3 2 1 0\n1 0 0 5\n2 1 0 5\n3 1 1 5\n3 0\n1 1 2\n2 2 3\n3 3 1\n0\n")
     with pytest.raises(FileError, match="is an outline without triangles"):

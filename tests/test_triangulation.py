@@ -126,9 +126,9 @@ POLY = """\
 @pytest.mark.parametrize(
     ("holes_and_regions", "options", "line", "sentence"),
     [
-        (("1 1", "3 4", "7 4"), ["--on-conflict", "error"], 17, "segment 4: crosses segment 5, at (4, 4) (numbers"),
-        (("9 1", "3 4", "7 4"), [], 21, "hole 0: its point (9, 1) lies outside of the domain"),
-        (("4 4", "3 4", "7 4"), [], 21, "hole 0: its point (4, 4) lies on a segment: move it to one side"),
+        (("1 1", "3 4", "7 4"), ["--on-conflict", "error"], 17, "segment 5: crosses segment 6, at (4, 4)"),
+        (("9 1", "3 4", "7 4"), [], 21, "hole 1: its point (9, 1) lies outside of the domain"),
+        (("4 4", "3 4", "7 4"), [], 21, "hole 1: its point (4, 4) lies on a segment: move it to one side"),
     ],
 )  # fmt: skip
 def test_the_command_line_names_file_and_line(tmp_path, capsys, holes_and_regions, options, line, sentence):
@@ -146,7 +146,7 @@ def test_the_command_line_names_the_line_of_a_region(tmp_path, capsys):
     assert holes in text
     file.write_text(text.replace(holes, "0\n"))
     assert main(["refine", str(file)]) == 1
-    assert "a.poly:24: region 1: lies in the same part of the domain as region 0" in capsys.readouterr().err
+    assert "a.poly:24: region 2: lies in the same part of the domain as region 1" in capsys.readouterr().err
 
 
 # ---- The same bits every time --------------------------------------------------------------------------------------

@@ -136,9 +136,9 @@ def test_more_vertices_than_half_edges_have_numbers_for(monkeypatch):
         dmr.triangulate(Pslg(points, []))
 
 
-@pytest.mark.parametrize("count", [0, 1, 2])
-def test_fewer_than_three_points(count):
-    with pytest.raises(InvalidMeshError, match=f"^{count} vertices span no triangle$"):
+@pytest.mark.parametrize(("count", "words"), [(0, "0 vertices span"), (1, "1 vertex spans"), (2, "2 vertices span")])
+def test_fewer_than_three_points(count, words):
+    with pytest.raises(InvalidMeshError, match=f"^{words} no triangle$"):
         triangulate(np.arange(2.0 * count).reshape(count, 2))
 
 

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import errno
 import subprocess
 import sys
 
@@ -96,6 +97,41 @@ def test_a_fine_mesh_does_not_turn_black(tmp_path):
     view(fine, screenshot=tmp_path / "a.png", window_size=(400, 480))
     picture = pixels(tmp_path / "a.png")
     assert near(picture[20:380, 20:380], pixels_of_45_degrees(), 8).mean() > 0.95
+
+
+@pytest.mark.parametrize("size", [(64, 64), (100, 100), (119, 400), (400, 99)])
+def test_a_small_picture_is_all_mesh(tmp_path, size):
+    view(SQUARE, screenshot=tmp_path / "a.png", window_size=size, titles=("square.ele",))
+    drawn = ~near(pixels(tmp_path / "a.png"), (255, 255, 255), 3)
+    rows, columns = np.flatnonzero(drawn.any(axis=1)), np.flatnonzero(drawn.any(axis=0))
+    assert rows[-1] - rows[0] == pytest.approx(0.94 * min(size), abs=3)
+    assert columns[-1] - columns[0] == pytest.approx(0.94 * min(size), abs=3)
+    view(SQUARE, compare=SQUARE, screenshot=tmp_path / "a.png", window_size=size, titles=("left", "right"))
+
+
+@pytest.mark.parametrize("size", [(120, 100), (150, 150), (200, 200), (240, 160)])
+@pytest.mark.parametrize("name", ["m.ele", "a-rather-long-name-of-a-mesh.ele"])
+def test_titles_and_colours_are_not_cut(tmp_path, size, name):
+    view(SQUARE, compare=SQUARE, screenshot=tmp_path / "a.png", window_size=size, titles=(name, name))
+    drawn = ~near(pixels(tmp_path / "a.png"), (255, 255, 255), 3)
+    assert not drawn[:, [0, -1]].any()
+    assert not drawn[[0, -1]].any()
+    assert not drawn[: size[1] // 2, size[0] // 2].any(), "nothing reaches into the other half"
+    assert drawn[: size[1] // 8].any(), "titles"
+
+
+def test_a_picture_is_replaced_as_a_whole(tmp_path, monkeypatch):
+    view(SQUARE, screenshot=tmp_path / "a.png", window_size=(100, 100))
+    before = (tmp_path / "a.png").read_bytes()
+
+    def full(*_):
+        raise OSError(errno.ENOSPC, "full")
+
+    monkeypatch.setattr("dmr.io.replacing.os.write", full)
+    with pytest.raises(FileError, match=r"a\.png: cannot be written: the disk is full; nothing was changed"):
+        view(SQUARE, color=None, screenshot=tmp_path / "a.png", window_size=(100, 100))
+    assert [path.name for path in tmp_path.iterdir()] == ["a.png"]
+    assert (tmp_path / "a.png").read_bytes() == before
 
 
 def test_an_outline_can_be_seen(tmp_path):

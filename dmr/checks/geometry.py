@@ -13,6 +13,7 @@ from dmr.exact import Points
 from dmr.exact.points import blocks
 from dmr.exact.trigonometry import cosine_squared_above
 from dmr.meshes import Mesh
+from dmr.naming import named
 
 Float = NDArray[np.float64]
 
@@ -50,8 +51,9 @@ def check_delaunay(mesh: Mesh, topology: Topology, points: Points, positive: Mas
     def message(i: int) -> str:
         h = wrong[i]
         u, v = topology.starts[h], topology.ends[h]
+        across = named("triangle", twins[h] // 3)
         return (
-            f"vertex {place(mesh.vertices, corners[twins[h]])} of triangle {twins[h] // 3}, across the edge of "
+            f"vertex {place(mesh.vertices, corners[twins[h]])} of {across}, across the edge of "
             f"vertices {describe(mesh.vertices, u, v)}, lies inside its circle"
         )
 

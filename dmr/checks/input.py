@@ -28,6 +28,7 @@ from dmr.checks.report import Findings
 from dmr.checks.topology import Mask, Topology, describe, place
 from dmr.exact import Points
 from dmr.meshes import Mesh, Pslg
+from dmr.naming import named
 
 Float = NDArray[np.float64]
 
@@ -292,7 +293,8 @@ def check_steps(topology: Topology, arcs: Arcs, values: NDArray[np.uint64], find
         "triangle",
         steps // 3,
         lambda i: (
-            f"has another region than triangle {topology.twins[steps[i]] // 3}, across an edge that is no segment"
+            f"has another region than {named('triangle', topology.twins[steps[i]] // 3)}, "
+            "across an edge that is no segment"
         ),
     )
 

@@ -18,6 +18,7 @@ from dmr.checks.topology import Mask, Topology, components, describe, place
 from dmr.checks.tubes import Tubes
 from dmr.exact import Points
 from dmr.meshes import Mesh
+from dmr.naming import number
 
 Int64 = NDArray[np.int64]
 
@@ -119,7 +120,8 @@ def _describe_regions(outline: Outline, face: int) -> str:
     if not len(at):
         return "where no region point is, so it must have 0"
     return " and ".join(
-        f"in the region of point {i} at ({float(x)!r}, {float(y)!r}), which has {float(attribute)!r}"
+        f"in the region of point {number('input region', i)} at ({float(x)!r}, {float(y)!r}), "
+        f"which has {float(attribute)!r}"
         for i, (x, y, attribute, _) in zip(at.tolist(), outline.pslg.regions[at].tolist(), strict=True)
     )
 

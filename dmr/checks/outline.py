@@ -16,6 +16,7 @@ from dmr.checks.topology import Mask, place
 from dmr.exact import Points
 from dmr.exact.arrangement import OUTSIDE, Arrangement, convex_hull
 from dmr.meshes import Pslg
+from dmr.naming import number
 
 Float = NDArray[np.float64]
 Int64 = NDArray[np.int64]
@@ -154,7 +155,7 @@ class Outline:
             return "outside of the domain"
         hole = int(np.flatnonzero(self.arrangement.point_faces[: len(self.pslg.holes)] == face)[0])
         x, y = self.pslg.holes[hole]
-        return f"in the hole of point {hole} at ({float(x)!r}, {float(y)!r})"
+        return f"in the hole of point {number('input hole', hole)} at ({float(x)!r}, {float(y)!r})"
 
 
 def _near_vertices(vertices: Float, segments: NDArray[np.int32], arrangement: Arrangement) -> Mask:

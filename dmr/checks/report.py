@@ -9,6 +9,8 @@ from typing import Any
 
 from numpy.typing import NDArray
 
+from dmr.naming import counted, named
+
 Indices = Sequence[int | None] | NDArray[Any]
 
 # Failures that are kept with their text for each check; all are counted.
@@ -40,7 +42,7 @@ class Failure:
     message: str
 
     def __str__(self) -> str:
-        where = self.element if self.index is None else f"{self.element} {self.index}"
+        where = self.element if self.index is None else named(self.element, self.index)
         return f"{self.check}: {where}: {self.message}"
 
 
@@ -65,8 +67,9 @@ class SmallAngle:
 
     def __str__(self) -> str:
         return (
-            f"triangle {self.triangle}: {self.angle:.6g} degrees beside the input corner of {self.corner_angle:.6g} "
-            f"degrees at vertex {self.corner} ({self.reason}; bound there {self.bound:.6g})"
+            f"{named('triangle', self.triangle)}: {self.angle:.6g} degrees beside the input corner of "
+            f"{self.corner_angle:.6g} degrees at {named('vertex', self.corner)} ({self.reason}; "
+            f"bound there {self.bound:.6g})"
         )
 
 
@@ -103,7 +106,8 @@ class Report:
     def lines(self) -> list[str]:
         """The report as text, one sentence a line, without colours."""
         numbers = self.statistics
-        lines = [f"{numbers['vertices']} vertices, {numbers['triangles']} triangles, {numbers['segments']} segments"]
+        kinds = (("vertex", "vertices"), ("triangle", "triangles"), ("segment", "segments"))
+        lines = [", ".join(counted(int(numbers[many] or 0), one, many) for one, many in kinds)]
         if numbers.get("min_angle") is not None:
             lines.append(f"angles from {numbers['min_angle']:.6g} to {numbers['max_angle']:.6g} degrees")
         for name in self.checked:
@@ -113,20 +117,20 @@ class Report:
                 continue
             kept = [failure for failure in self.failures if failure.check == name]
             for failure in kept:
-                where = failure.element if failure.index is None else f"{failure.element} {failure.index}"
+                where = failure.element if failure.index is None else named(failure.element, failure.index)
                 lines.append(f"    {where}: {failure.message}")
             if count > len(kept):
                 lines.append(f"    ... and {count - len(kept)} more")
         lines += [f"--  {name}: not checked, {reason}" for name, reason in self.skipped.items()]
         if self.exceptions:
-            lines.append(f"{len(self.exceptions)} triangles below the bound beside small input corners:")
+            lines.append(f"{counted(len(self.exceptions), 'triangle')} below the bound beside small input corners:")
             lines += [f"    {small}" for small in self.exceptions[:PRINTED_SMALL_ANGLES]]
             if len(self.exceptions) > PRINTED_SMALL_ANGLES:
                 lines.append(f"    ... and {len(self.exceptions) - PRINTED_SMALL_ANGLES} more")
         lines += [
-            f"{len(triangles)} triangles may miss a bound: {REASONS[reason]}"
-            for reason, triangles in self.unrefined.items()
-            if triangles
+            f"{counted(len(listed), 'triangle')} may miss a bound: {REASONS[reason]}"
+            for reason, listed in self.unrefined.items()
+            if listed
         ]
         lines.append("valid" if self.ok else f"invalid: {', '.join(self.counts)}")
         return lines

@@ -29,6 +29,7 @@ from dmr.checks.chains import Arcs, Chains
 from dmr.checks.report import Findings, SmallAngle
 from dmr.checks.topology import Mask, Topology, describe
 from dmr.meshes import Mesh
+from dmr.naming import named
 
 Float = NDArray[np.float64]
 
@@ -221,7 +222,8 @@ def check_angles(
         t = int(wrong[i])
         text = f"has an angle of {float(smallest[t])!r} degrees, below {min_angle!r}"
         if t in too_small:
-            text += f", and below {too_small[t].bound:.9g}, the bound beside the corner at vertex {too_small[t].corner}"
+            corner = named("vertex", too_small[t].corner)
+            text += f", and below {too_small[t].bound:.9g}, the bound beside the corner at {corner}"
         return f"{text}; its corners are {describe(mesh.vertices, *mesh.triangles[t])}"
 
     findings.add("angle", "triangle", wrong, message)

@@ -11,6 +11,7 @@ from numpy.typing import NDArray
 
 from dmr.checks.report import Findings
 from dmr.meshes import Mesh
+from dmr.naming import named, number
 
 Index = NDArray[Any]
 Mask = NDArray[np.bool_]
@@ -107,7 +108,7 @@ def _keys(starts: Index, ends: Index, vertex_count: int) -> NDArray[np.uint64]:
 def place(vertices: NDArray[np.float64], vertex: int) -> str:
     """A vertex as text, with all digits of its coordinates."""
     x, y = vertices[vertex]
-    return f"{int(vertex)} at ({float(x)!r}, {float(y)!r})"
+    return f"{number('vertex', vertex)} at ({float(x)!r}, {float(y)!r})"
 
 
 def describe(vertices: NDArray[np.float64], *corners: int) -> str:
@@ -152,7 +153,7 @@ def check_edges(mesh: Mesh, topology: Topology, findings: Findings) -> None:
         u, v = topology.starts[pairs[i, 1]], topology.ends[pairs[i, 1]]
         return (
             f"lies on the same side of the edge from {place(mesh.vertices, u)} to {place(mesh.vertices, v)} "
-            f"as triangle {pairs[i, 0] // 3}"
+            f"as {named('triangle', pairs[i, 0] // 3)}"
         )
 
     findings.add("edges", "triangle", pairs[:, 1] // 3, message)
@@ -180,7 +181,8 @@ def check_neighbours(mesh: Mesh, topology: Topology, findings: Findings) -> None
         t, k = int(wrong[i]), int(corner[i])
         h = 3 * t + k
         edge = f"{place(mesh.vertices, topology.starts[h])} to {place(mesh.vertices, topology.ends[h])}"
-        return f"entry {k}, across the edge from {edge}, is {table[t, k]}; it must be {right[t, k]}"
+        found, wanted = (number("triangle", n) if n >= 0 else -1 for n in (table[t, k], right[t, k]))
+        return f"entry {k}, across the edge from {edge}, is {found}; it must be {wanted}"
 
     findings.add("neighbours", "triangle", wrong, message)
 
@@ -231,7 +233,7 @@ def check_duplicates(mesh: Mesh, topology: Topology, findings: Findings) -> None
         "duplicates",
         "vertex",
         second,
-        lambda i: f"{place(mesh.vertices, second[i])} has the coordinates of vertex {first[i]}",
+        lambda i: f"{place(mesh.vertices, second[i])} has the coordinates of {named('vertex', first[i])}",
     )
 
 

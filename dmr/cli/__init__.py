@@ -1,7 +1,8 @@
 """The command line: `python -m dmr`, installed as `dmr`.
 
 Data goes to stdout, everything else to stderr. Exit codes: 0 done, 1 invalid input, 2 usage, 3 stopped by a limit with
-a valid mesh written, 4 the device is not there or too small, 5 an internal check failed, 130 interrupted.
+a valid mesh written, 4 the device is not there or too small, 5 an internal check failed, 130 interrupted, 143
+terminated.
 
 Heavy modules are imported by the command that needs them, so that `--help` and `--version` answer at once.
 """
@@ -19,8 +20,14 @@ from dmr.cli.arguments import Arguments, build_parser
 from dmr.cli.console import Console
 from dmr.errors import DmrError
 
-INTERRUPTED = 130
+USAGE = 2
+INTERRUPTED = 130  # as shells have it: 128 and the signal's number
+TERMINATED = 143
 INTERNAL = 5
+
+
+class Terminated(KeyboardInterrupt):
+    """SIGTERM came: a command ends as after Ctrl-C, with its temporary files removed."""
 
 
 def main(argv: Sequence[str] | None = None) -> int:
@@ -34,19 +41,36 @@ def main(argv: Sequence[str] | None = None) -> int:
     """
     console = Console()
     try:
-        code = _run(console, sys.argv[1:] if argv is None else list(argv))
-    except KeyboardInterrupt:
-        # A second Ctrl-C must not turn the farewell into a traceback.
         if argv is None:
-            signal.signal(signal.SIGINT, signal.SIG_IGN)
-        console.interrupted()
-        code = INTERRUPTED
+            _heed_termination()
+        code = _run(console, sys.argv[1:] if argv is None else list(argv))
+    except KeyboardInterrupt as ending:
+        # A second signal must not turn the farewell into a traceback.
+        if argv is None:
+            for each in (signal.SIGINT, signal.SIGTERM):
+                signal.signal(each, signal.SIG_IGN)
+        terminated = isinstance(ending, Terminated)
+        console.ended("terminated" if terminated else "interrupted")
+        code = TERMINATED if terminated else INTERRUPTED
     console.close()
     return code
 
 
+def _heed_termination() -> None:
+    """Has SIGTERM, which `timeout` and schedulers send, raise `Terminated`; not where it is ignored on purpose."""
+
+    def terminate(*_: object) -> None:
+        raise Terminated
+
+    if signal.getsignal(signal.SIGTERM) == signal.SIG_DFL:
+        signal.signal(signal.SIGTERM, terminate)
+
+
 def _run(console: Console, argv: Sequence[str]) -> int:
     try:
+        if not argv:
+            sys.stderr.write(build_parser().format_help())
+            return USAGE
         arguments = build_parser().parse_args(argv, Arguments())
         console.configure(quiet=arguments.quiet, verbose=arguments.verbose)
         command = importlib.import_module(f"dmr.cli.{arguments.module}")

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import argparse
 import re
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from typing import Any, NoReturn
 
 from dmr._version import __version__
@@ -29,9 +29,11 @@ class Parser(argparse.ArgumentParser):
     examples: Examples = ()
     more: Callable[[], str] | None = None  # text below the options that is costly to make
     takes_words = False  # whether all that is no option of its own goes to `words`, as it is and in its order
+    _given: Sequence[str] = ()  # what is being parsed
 
     def parse_known_args(self, args: Any = None, namespace: Any = None) -> Any:
         """The arguments, and what is left over."""
+        self._given = [] if args is None else list(args)
         found, rest = super().parse_known_args(args, namespace)
         if not self.takes_words:
             return found, rest
@@ -47,7 +49,17 @@ class Parser(argparse.ArgumentParser):
 
     def error(self, message: str) -> NoReturn:
         """Raises `OptionError`; says where help is."""
+        unknown = self._unknown_options()
+        if unknown and message.startswith("the following arguments are required"):
+            # An option that is misspelt is told of first: it may be all that there is to a call.
+            message = f"unrecognized arguments: {' '.join(unknown)}"
         raise OptionError(f"{message} (see {self.prog} --help)")
+
+    def _unknown_options(self) -> list[str]:
+        """What was given that looks like an option, and is none of this parser's; without values, such as -q30's."""
+        known = self._option_string_actions
+        options = [word.partition("=")[0] for word in self._given if re.match(r"--?[A-Za-z]", word)]
+        return [name for name in options if name not in known and (name.startswith("--") or name[:2] not in known)]
 
 
 def build_parser() -> Parser:
@@ -168,6 +180,7 @@ def _add_refine(commands: Any) -> None:
     add("--edges", action="store_true", help="write a .edge file, too: all edges")
     add("--neighbours", action="store_true", help="write a .neigh file, too: the neighbours of each triangle")
     add("--voronoi", action="store_true", help="write .v.node and .v.edge files, too: the Voronoi dual")
+    add("--unrefined", type=_name, metavar="JSON", help="write which triangles miss a bound, and why, for dmr validate")
     add("--json", action="store_true", help="one JSON object on stdout: what happened")
     parser.more = strategies.describe
 
@@ -219,6 +232,12 @@ def _add_validate(commands: Any) -> None:
     add("-a", "--max-area", type=_number, metavar="A", help="no triangle may be larger")
     add("--size", type=_name, metavar="FILE", help="a mesh whose vertices say how long edges may be, as for refine")
     add("--convex-hull", action="store_true", help="the domain of a .poly reaches to the convex hull of its vertices")
+    add(
+        "--unrefined",
+        type=_name,
+        metavar="JSON",
+        help="what refine --unrefined wrote: excuse these, where the geometry agrees",
+    )
     add("--json", action="store_true", help="one JSON object on stdout")
 
 
@@ -252,6 +271,7 @@ def _add_view(commands: Any) -> None:
     add("mesh", type=_name, metavar="MESH", help="a mesh, or a .poly file")
     add("--color", choices=("min_angle", "area", "region", "none"), default="min_angle", help="default: %(default)s")
     add("--screenshot", type=_name, metavar="PNG", help="write an image (.png, .jpg) instead of opening a window")
+    add("-f", "--force", action="store_true", help="overwrite the image if it exists")
     add("--compare", type=_name, metavar="OTHER", help="a second mesh, beside the first at the same scale")
     add("--no-edges", action="store_true", help="leave out the edges of triangles")
     add("--size", type=_size, metavar="WxH", help="of the picture, in pixels (default: as the mesh needs)")

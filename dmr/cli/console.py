@@ -18,6 +18,7 @@ class Console:
     """stdout and stderr of one command. A reader that goes away (a closed pipe) is no error."""
 
     def __init__(self) -> None:
+        _open_closed_streams()
         self.quiet = False
         self.verbose = False
         self._live: Any = None  # rich's console while a progress bar is drawn
@@ -62,9 +63,9 @@ class Console:
         if rest and self.verbose:
             self._write_message(rest)
 
-    def interrupted(self) -> None:
-        """What is said after Ctrl-C."""
-        self._message("", "interrupted", "")
+    def ended(self, how: str) -> None:
+        """What is said after Ctrl-C ("interrupted") or SIGTERM ("terminated")."""
+        self._message("", how, "")
 
     def warn(self, text: str) -> None:
         """What a user should know; each warning is said once."""
@@ -116,14 +117,21 @@ class Console:
 
 
 class _LogHandler(logging.Handler):
-    """The library's log: warnings, and what the readers add to a file's content, always; the rest with -v."""
+    """The library's log: warnings, and what the readers add to a file's content, always; the rest with -v.
+
+    Each line is said once: a file may be read again to find what an error is about, a device be opened again.
+    """
 
     def __init__(self, console: Console) -> None:
         super().__init__(logging.INFO)
         self._console = console
+        self._said: set[str] = set()
 
     def emit(self, record: logging.LogRecord) -> None:
         text = record.getMessage()
+        if text in self._said:
+            return
+        self._said.add(text)
         if record.levelno >= logging.WARNING:
             self._console.warn(text)
         elif record.name.startswith("dmr.io"):
@@ -151,6 +159,21 @@ def aligned(rows: Sequence[Sequence[str]], *, left: Collection[int] = (0,), inde
 def writes_unicode(stream: TextIO) -> bool:
     """Whether a stream can show block characters."""
     return (stream.encoding or "ascii").lower().replace("-", "").replace("_", "") in ("utf8", "utf16", "utf8sig")
+
+
+def _open_closed_streams() -> None:
+    """Gives a process that was started without stdin, stdout or stderr (>&-, a daemon) ones that go nowhere.
+
+    Their numbers are taken, too: a file that is opened to be written must not get them, and what others print there.
+    """
+    for number in range(3):
+        try:
+            os.fstat(number)
+        except OSError:
+            os.set_inheritable(os.open(os.devnull, os.O_RDWR), True)  # it gets the lowest number that is free
+    for name in ("stdout", "stderr"):
+        if getattr(sys, name) is None:
+            setattr(sys, name, os.fdopen(os.open(os.devnull, os.O_WRONLY), "w", encoding="utf-8"))
 
 
 def _write(stream: TextIO, line: str) -> None:

@@ -10,6 +10,7 @@ from dmr.cli.console import Console, aligned, styled, writes_unicode
 from dmr.cli.files import read
 from dmr.errors import OptionError
 from dmr.meshes import Pslg
+from dmr.naming import counted
 from dmr.quality import Distribution, Quality, bounding_box, measure
 
 BAR_WIDTH = 44
@@ -36,8 +37,11 @@ def run(arguments: Arguments, console: Console) -> int:
         console.emit(styled(line, "1" if number == 0 else "", sys.stdout))
     if quality.triangles:
         console.emit()
-        share = (quality.below or 0) / quality.triangles
-        head = f"  smallest angles: {quality.below:,} triangles ({share:.1%}) below {quality.bound:g} degrees"
+        below = quality.below or 0
+        share = f"{below / quality.triangles:.1%}"
+        head = "  smallest angles"
+        if quality.bound:
+            head += f": {counted(below, 'triangle')} ({share}) below {quality.bound:g} degrees"
         console.emit(styled(head, "1", sys.stdout))
         for line in histogram(quality.histogram, unicode=writes_unicode(sys.stdout)):
             console.emit(line)

@@ -5,7 +5,7 @@ from __future__ import annotations
 import os
 import tempfile
 from collections.abc import Iterator
-from contextlib import contextmanager
+from contextlib import AbstractContextManager, contextmanager
 from pathlib import Path
 
 import numpy as np
@@ -16,20 +16,27 @@ from dmr.io.formats import unknown_suffix
 from dmr.io.names import SUFFIXES, companion, family
 from dmr.io.through_meshio import check_writer, find_format
 from dmr.meshes import Mesh, Pslg
+from dmr.naming import counting, named
 from dmr.sizing import SizeField
 
 # Where the names of streams are: /dev/stdout, /dev/fd/63.
 STREAMS = (Path("/dev"), Path("/dev/fd"), Path("/proc/self/fd"))
 
 
-def read(path: str, threads: int | None = None) -> Mesh | Pslg:
-    """What a file holds; `threads` parse it, None takes all cores.
+def read(path: str, threads: int | None = None, *, points: bool = False) -> Mesh | Pslg:
+    """What a file holds.
+
+    Args:
+        path: the file; threads: that parse it, None takes all cores.
+        points: a .node without an .ele is taken for an outline without segments.
 
     Raises:
         FileError: it cannot be read; names the line where one is to blame.
     """
+    node = Path(path)
+    alone = points and node.suffix.lower() == ".node" and not companion(node, ".ele").exists()
     with blamed_on(path):
-        return io.read(path, threads=threads)
+        return io.read(path, threads=threads, companions=() if alone else None)
 
 
 def read_mesh(path: str, purpose: str) -> Mesh:
@@ -61,15 +68,31 @@ def read_size_field(path: str, column: int = 0) -> SizeField:
 
 @contextmanager
 def blamed_on(path: str) -> Iterator[None]:
-    """Turns `InvalidMeshError` about what `path` holds into a `FileError` with the element's file and line."""
-    try:
-        yield
-    except InvalidMeshError as error:
-        file, line = io.locate(path, error.element, error.index)
-        if error.index is None:
-            raise FileError(error.reason, file) from error
-        counted = " (numbers count from 0)" if line is not None and io.numbering_base(path) == 1 else ""
-        raise FileError(f"{error.element} {error.index}: {error.reason}{counted}", file, line) from error
+    """Turns `InvalidMeshError` about what `path` holds into a `FileError` with the element's file and line.
+
+    Sentences made meanwhile, warnings among them, have the numbers of the file.
+    """
+    with counting(io.numbers_in(path)):
+        try:
+            yield
+        except InvalidMeshError as error:
+            file, line = io.locate(path, error.element, error.index)
+            if error.index is None:
+                raise FileError(error.reason, file) from error
+            raise FileError(f"{named(error.element, error.index)}: {error.reason}", file, line) from error
+
+
+def numbered_as(mesh: str, input: str | None) -> AbstractContextManager[None]:
+    """Has sentences use the numbers of a mesh's file; for "input segment" and the like, of the one it was made from."""
+    own = io.numbers_in(mesh)
+    given = None if input is None else io.numbers_in(input)
+
+    def numbers(element: str, index: int) -> int:
+        if element.startswith("input ") and given is not None:
+            return given(element.removeprefix("input "), index)
+        return own(element, index)
+
+    return counting(numbers)
 
 
 def next_output(path: str) -> Path:

@@ -10,7 +10,7 @@ def run(arguments: Arguments, console: Console) -> int:
     """Lists the devices; compiles their kernels if asked to."""
     from dmr import memory
 
-    found = memory.devices()
+    found, absence = memory.devices(), memory.gpu_absence()
     compiled: dict[str, list[str]] = {}
     if arguments.warm:
         for device in found:
@@ -31,15 +31,15 @@ def run(arguments: Arguments, console: Console) -> int:
             }
             for device in found
         ]
-        console.emit_json({"devices": entries})
+        console.emit_json({"devices": entries, "gpu_absence": absence})
         return 0
     rows = [["device", "", "memory", "usable"]]
     for device in found:
         memory_text = f"{device.memory_bytes / 2**30:.1f} GiB" if device.memory_bytes else "-"
         usable = "yes" if device.usable else f"no: {' '.join((device.reason or 'unknown').split())}"
         rows.append([device.name, device.description, memory_text, usable])
+    if len(found) == 1 and absence is not None:
+        rows.append(["cuda", "", "-", f"no: {' '.join(absence.split())}"])
     for line in aligned(rows, left=(0, 1, 3), indent=""):
         console.emit(line)
-    if not any(device.name.startswith("cuda") for device in found):
-        console.detail("no GPU was found")
     return 0

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from dmr.cli.console import Console
+from dmr.naming import counted
 from dmr.results import Refinement
 
 MOST_LAUNCHED = 8  # kernels that are named; the others are summed up
@@ -33,7 +34,7 @@ def kernels(launches: dict[str, int]) -> list[list[str]]:
     named, others = ordered[:MOST_LAUNCHED], ordered[MOST_LAUNCHED:]
     rows = [[name, f"{times:,}"] for name, times in named]
     if others:
-        rows.append([f"{len(others)} other{'s'[: len(others) != 1]}", f"{sum(times for _, times in others):,}"])
+        rows.append([counted(len(others), "other"), f"{sum(times for _, times in others):,}"])
     return [["kernel", "launches"], *rows, ["total", f"{sum(launches.values()):,}"]]
 
 

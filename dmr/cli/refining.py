@@ -9,8 +9,10 @@ from dmr.cli import profiling
 from dmr.cli.arguments import Arguments
 from dmr.cli.console import Console
 from dmr.cli.files import blamed_on, chosen_output, next_output, read, read_size_field
+from dmr.cli.leftovers import list_target, write_list
 from dmr.io.extras import Extras
 from dmr.meshes import Mesh, Pslg
+from dmr.naming import counted, counting_from
 from dmr.options import CHILD_LAUNCHES, RefineOptions
 from dmr.quality import Summary, summarise
 from dmr.results import Refinement
@@ -39,6 +41,7 @@ def run(arguments: Arguments, console: Console) -> int:
         target = chosen_output(arguments.output, force=arguments.force)
     extras = {name: getattr(arguments, name) for name in ("order", "neighbours", "edges", "voronoi")}
     Extras(**extras).check(target)
+    left = None if arguments.unrefined is None else list_target(arguments.unrefined, force=arguments.force)
 
     from dmr import io
     from dmr.memory import open_device
@@ -55,7 +58,7 @@ def run(arguments: Arguments, console: Console) -> int:
     length = None if arguments.size is None else _length(arguments.size)
     as_function(length)
     started = time.perf_counter()
-    found = read(arguments.input, arguments.threads)
+    found = read(arguments.input, arguments.threads, points=arguments.convex_hull)
     size = read_size_field(arguments.size) if length is None and arguments.size is not None else length
     seconds_reading = time.perf_counter() - started
     with blamed_on(arguments.input), console.progress("refining") as bar:
@@ -72,7 +75,9 @@ def run(arguments: Arguments, console: Console) -> int:
     started = time.perf_counter()
     base = io.numbering_base(arguments.input)
     overwrite = arguments.output is None or arguments.force
-    written = io.write(target, result.mesh, overwrite=overwrite, base=base, threads=arguments.threads, **extras)
+    written = [] if left is None else write_list(left, result, overwrite=arguments.force)
+    with counting_from(base):
+        written += io.write(target, result.mesh, overwrite=overwrite, base=base, threads=arguments.threads, **extras)
     seconds_writing = time.perf_counter() - started
 
     _report(console, arguments, found, result)
@@ -108,16 +113,17 @@ def _report(console: Console, arguments: Arguments, found: Mesh | Pslg, result: 
     if isinstance(found, Mesh):
         before = summarise(found, bound=arguments.min_angle, max_area=arguments.max_area)
     after = summarise(result.mesh, bound=arguments.min_angle, max_area=arguments.max_area)
-    where = result.device + (f", {result.threads} thread{'s'[: result.threads != 1]}" if result.threads else "")
+    where = result.device + (f", {counted(result.threads, 'thread')}" if result.threads else "")
     points = sum(result.steiner.values())
     total = result.seconds.get("total", sum(result.seconds.values()))
-    rounds = f"{result.rounds} round{'s'[: result.rounds != 1]}"
-    console.note(f"{points:,} points inserted in {rounds} and {total:.3g} s on {where}")
+    console.note(
+        f"{counted(points, 'point')} inserted in {counted(result.rounds, 'round')} and {total:.3g} s on {where}"
+    )
     console.table(comparison(before, after, arguments.min_angle, arguments.max_area))
     for reason, count in result.unrefined.items():
         if count:
             text = REASONS.get(reason, reason.replace("_", " "))
-            console.note(f"{count:,} triangle{'s'[: count != 1]} below the bound {text}")
+            console.note(f"{counted(count, 'triangle')} below the bound {text}")
 
 
 def comparison(before: Summary | None, after: Summary, bound: float, max_area: float | None) -> list[list[str]]:
@@ -135,8 +141,9 @@ def comparison(before: Summary | None, after: Summary, bound: float, max_area: f
         row("smallest angle", "min_angle", ".4g"),
         row("mean smallest angle", "mean_min_angle", ".4g"),
         row("largest angle", "max_angle", ".4g"),
-        row(f"below {bound:g} degrees", "below", ","),
     ]
+    if bound > 0:
+        rows.append(row(f"below {bound:g} degrees", "below", ","))
     if max_area is not None:
         rows.append(row("largest area", "max_area", ".4g"))
         rows.append(row(f"above area {max_area:g}", "too_large", ","))

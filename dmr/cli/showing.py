@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import os
 from pathlib import Path
 
 from dmr.cli.arguments import Arguments
@@ -21,6 +22,8 @@ def run(arguments: Arguments, console: Console) -> int:
         if target.suffix.lower() not in IMAGE_FORMATS:
             raise OptionError(f"--screenshot must end in {', '.join(IMAGE_FORMATS)}, not {str(target)!r}")
         check_writable(target)
+        if os.path.lexists(target) and not arguments.force:
+            raise OptionError(f"{target} exists; -f overwrites it")
     mesh = read(arguments.mesh)
     other = None if arguments.compare is None else read(arguments.compare)
     view(

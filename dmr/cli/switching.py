@@ -15,6 +15,7 @@ from dmr.cli.refining import REASONS, STOPPED_BY_LIMIT
 from dmr.cli.validating import INVALID
 from dmr.errors import OptionError
 from dmr.meshes import Mesh, Pslg
+from dmr.naming import counted, counting_from
 from dmr.options import RefineOptions
 from dmr.results import Refinement
 from dmr.triangle_switches import WITHOUT_EFFECT, Switches, parse_switches
@@ -48,16 +49,26 @@ def run(arguments: Arguments, console: Console) -> int:
                 )
             mesh = result.mesh
     mesh = _as_written(mesh, found, switches)
-    written = _write(target, mesh, found, switches, source)
+    base = _numbering_base(source, switches)
+    with counting_from(base):
+        written = _write(target, mesh, found, switches, source)
     _report(console, mesh, result)
     for suffix, left_out in ((".ele", switches.no_ele), (".poly", switches.no_poly)):
         if left_out and target.with_suffix(suffix).exists() and written and not switches.no_iteration:
             console.warn(f"{target.with_suffix(suffix)} was there before, and may not belong to this mesh")
     console.note(f"wrote {', '.join(map(str, written))}" if written else "wrote no files")
-    if switches.check and not _check(console, mesh):
-        return INVALID
+    with counting_from(base):
+        if switches.check and not _check(console, mesh):
+            return INVALID
     # A limit that was asked for is no failure: Triangle ends well there, too.
     return STOPPED_BY_LIMIT if result and not result.complete and switches.max_steiner is None else 0
+
+
+def _numbering_base(source: Path, switches: Switches) -> int:
+    """The first number in the files that are written: that of the input, else what -z says."""
+    from dmr import io
+
+    return io.numbering_base(source, otherwise=int(not switches.from_zero))
 
 
 def _options(switches: Switches) -> dict[str, Any]:
@@ -161,7 +172,7 @@ def _write(target: Path, mesh: Mesh, found: Mesh | Pslg, switches: Switches, sou
     written = io.write(
         target,
         mesh,
-        base=io.numbering_base(source, otherwise=int(not switches.from_zero)),
+        base=_numbering_base(source, switches),
         order=switches.order,
         neighbours=switches.neighbours,
         edges=switches.edges,
@@ -176,8 +187,10 @@ def _write(target: Path, mesh: Mesh, found: Mesh | Pslg, switches: Switches, sou
 
 def _report(console: Console, mesh: Mesh, result: Refinement | None) -> None:
     """What came out; with -V where the time went."""
-    inserted = "" if result is None else f", {sum(result.steiner.values()):,} points inserted"
-    console.note(f"{len(mesh.vertices):,} vertices, {len(mesh.triangles):,} triangles{inserted}")
+    inserted = "" if result is None else f", {counted(sum(result.steiner.values()), 'point')} inserted"
+    console.note(
+        f"{counted(len(mesh.vertices), 'vertex', 'vertices')}, {counted(len(mesh.triangles), 'triangle')}{inserted}"
+    )
     if result is None:
         return
     for warning in result.warnings:
@@ -185,7 +198,7 @@ def _report(console: Console, mesh: Mesh, result: Refinement | None) -> None:
     for reason, count in result.unrefined.items():
         if count:
             text = REASONS.get(reason, reason.replace("_", " "))
-            console.note(f"{count:,} triangle{'s'[: count != 1]} below the bound {text}")
+            console.note(f"{counted(count, 'triangle')} below the bound {text}")
     console.detail(f"seconds on {result.device}: " + ", ".join(f"{k} {v:.3f}" for k, v in result.seconds.items()))
 
 

@@ -2,12 +2,18 @@
 
 from __future__ import annotations
 
+from contextlib import nullcontext
+
 from dmr.cli.arguments import Arguments
 from dmr.cli.console import Console
-from dmr.cli.files import read, read_mesh, read_size_field
+from dmr.cli.files import numbered_as, read, read_mesh, read_size_field
+from dmr.cli.leftovers import read_list
 from dmr.errors import OptionError
 
 INVALID = 5
+
+# The checks of bounds that a triangle may miss for a reason that the refinement gives.
+BOUNDS = frozenset({"angle", "max area", "size", "area bounds", "region areas"})
 
 
 def run(arguments: Arguments, console: Console) -> int:
@@ -20,17 +26,29 @@ def run(arguments: Arguments, console: Console) -> int:
     from dmr.validation import validate
 
     mesh = read_mesh(arguments.mesh, "validate")
-    report = validate(
-        mesh,
-        input=None if arguments.input is None else read(arguments.input),
-        min_angle=arguments.min_angle,
-        max_area=arguments.max_area,
-        size=None if arguments.size is None else read_size_field(arguments.size),
-        convex_hull=arguments.convex_hull,
-    )
+    input = None if arguments.input is None else read(arguments.input, points=arguments.convex_hull)
+    size = None if arguments.size is None else read_size_field(arguments.size)
+    unrefined = None if arguments.unrefined is None else read_list(arguments.unrefined, len(mesh.triangles))
+    # People look into the files; programs into arrays, which count from 0.
+    with nullcontext() if arguments.json else numbered_as(arguments.mesh, arguments.input):
+        report = validate(
+            mesh,
+            input=input,
+            min_angle=arguments.min_angle,
+            max_area=arguments.max_area,
+            size=size,
+            convex_hull=arguments.convex_hull,
+            unrefined=unrefined,
+        )
+        lines = report.lines()
     if arguments.json:
         console.emit_json(report.to_json())
     elif not console.quiet:
-        for line in report.lines():
+        for line in lines:
             console.emit(line)
+    if unrefined is None and not BOUNDS.isdisjoint(report.counts):
+        console.note(
+            "triangles that the refinement had to leave are excused with what `dmr refine --unrefined left.json` "
+            "writes: `dmr validate --unrefined left.json`"
+        )
     return 0 if report.ok else INVALID

@@ -1,7 +1,7 @@
 """Readers and writers of meshes, chosen by suffix; docs/formats.md says what each format keeps."""
 
 from dmr.io.formats import read, read_edges, read_neighbours, read_values, write
-from dmr.io.locating import locate, numbering_base, vertex_file
+from dmr.io.locating import locate, numbering_base, numbers_in, vertex_file
 from dmr.io.meshio_objects import from_meshio, to_meshio
 from dmr.io.names import next_name
 
@@ -10,6 +10,7 @@ __all__ = [
     "locate",
     "next_name",
     "numbering_base",
+    "numbers_in",
     "read",
     "read_edges",
     "read_neighbours",

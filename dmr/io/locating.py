@@ -3,13 +3,18 @@
 from __future__ import annotations
 
 import os
+from functools import cache
 from pathlib import Path
+
+import numpy as np
+from numpy.typing import NDArray
 
 from dmr.errors import FileError
 from dmr.io.names import SUFFIXES, companion
 from dmr.io.text import TextFile
-from dmr.io.triangle_reading import load_mesh_files, parse_poly, parse_poly_vertices
+from dmr.io.triangle_reading import Poly, load_mesh_files, parse_poly, parse_poly_vertices
 from dmr.io.triangle_tables import Section, parse_vertices
+from dmr.naming import Numbers
 
 
 def locate(path: str | os.PathLike[str], element: str, index: int | None) -> tuple[Path, int | None]:
@@ -44,6 +49,32 @@ def locate(path: str | os.PathLike[str], element: str, index: int | None) -> tup
     return section.text.path, section.text.line_of(section.first_row + row)
 
 
+def numbers_in(path: str | os.PathLike[str]) -> Numbers:
+    """The numbers that Triangle's files give to what was read from them, for `dmr.naming`; others count from 0.
+
+    Reads the files again, but not before it is asked for a number: sentences that name an element are rare.
+
+    Args:
+        path: what was given to `read`.
+    """
+
+    @cache
+    def tables() -> dict[str, NDArray[np.int64]]:
+        try:
+            return _number_columns(Path(path))
+        except FileError:
+            return {}
+
+    def number(element: str, index: int) -> int:
+        column = tables().get(element)
+        if column is None or not len(column):
+            return index
+        # What was added to the file's own, such as a vertex where segments cross, goes on after them.
+        return int(column[index] if index < len(column) else column.max() + 1 + index - len(column))
+
+    return number
+
+
 def numbering_base(path: str | os.PathLike[str], otherwise: int = 0) -> int:
     """Whether a file counts its vertices from 0 or from 1, for writing what is made of it in the same way.
 
@@ -71,6 +102,32 @@ def vertex_file(path: str | os.PathLike[str]) -> Path:
     path = Path(path)
     own = path.suffix.lower() == ".poly" and TextFile(path, threads=1).tokens(0)[0] != b"0"
     return path if own else companion(path, ".node")
+
+
+def _number_columns(path: Path) -> dict[str, NDArray[np.int64]]:
+    """By element: the numbers in the first column of its table."""
+    suffix = path.suffix.lower()
+    if suffix == ".poly":
+        text = TextFile(path)
+        vertices = parse_poly_vertices(text)
+        poly = parse_poly(text, vertices.end if vertices.text is text else 1, vertices.numbering)
+        return {"vertex": vertices.table.numbers, **_poly_columns(poly)}
+    if suffix == ".node" and not companion(path, ".ele").exists():
+        return {"vertex": parse_vertices(TextFile(path), 0).table.numbers}
+    if suffix not in (".ele", ".node"):
+        return {}
+    files = load_mesh_files(path)
+    numbers = files.vertices.table.numbers
+    return {
+        "vertex": numbers if files.kept is None else numbers[files.kept],
+        "triangle": files.triangles.table.numbers,
+        **({} if files.poly is None else _poly_columns(files.poly)),
+    }
+
+
+def _poly_columns(poly: Poly) -> dict[str, NDArray[np.int64]]:
+    sections = {"segment": poly.segments, "hole": poly.hole_lines, "region": poly.region_lines}
+    return {element: section.table.numbers for element, section in sections.items() if section is not None}
 
 
 def _in_mesh(path: Path, element: str, index: int) -> tuple[Section | None, int]:

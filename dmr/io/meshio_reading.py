@@ -96,7 +96,8 @@ def _flat(points: NDArray[np.float64], path: Path) -> NDArray[np.float64]:
     if off.size:
         k = int(off[0])
         raise FileError(f"is not flat: vertex {k} has z = {z[k]:.17g}, vertex 0 has z = {z[0]:.17g}", path)
-    log.info("%s: the third coordinate, %g everywhere, is dropped", path, z[0] if len(z) else 0)
+    if z.any():
+        log.info("%s: the third coordinate, %g everywhere, is dropped", path, z[0])
     return np.ascontiguousarray(points[:, :2])
 
 

@@ -21,6 +21,7 @@ from numpy.typing import NDArray
 from dmr.io.meshio_formats import Format
 from dmr.io.meshio_tags import BOUNDARY, REGION, Tags, as_whole, entities, physical_tags, to_sets
 from dmr.meshes import Int, Mesh
+from dmr.naming import counted
 from dmr.quadratic import SecondOrder, second_order
 from dmr.triangle_output import with_boundary_segments, with_markers
 
@@ -77,7 +78,7 @@ def to_meshio(mesh: Mesh, form: Format, path: Path, *, order: int = 1) -> Conten
     content = _bare(mesh, lines, quadratic, form.dimension)
     rest = _Rest(_point_arrays(mesh if quadratic is None else quadratic), _triangle_arrays(mesh), markers)
     if len(mesh.segments) and not form.segments:
-        rest.lost.append(f"{len(mesh.segments)} segments")
+        rest.lost.append(counted(len(mesh.segments), "segment"))
     if form.data != "nothing":
         _WAYS[form.data](content, rest, form)
     lost = [*rest.lost, *rest.points, *rest.triangles]

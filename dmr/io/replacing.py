@@ -22,7 +22,7 @@ from dmr.io.system import system_reason
 # Fills an open, empty file, given by its descriptor; raises OSError where it cannot.
 Fill = Callable[[int], None]
 
-TEMPORARY_PREFIX = ".dmr-"
+TEMPORARY_PREFIX, TEMPORARY_SUFFIX = ".dmr-", ".tmp"
 
 
 def replace_files(parts: Sequence[tuple[Path, Fill]], *, overwrite: bool, stale: Sequence[Path] = ()) -> list[Path]:
@@ -46,7 +46,7 @@ def replace_files(parts: Sequence[tuple[Path, Fill]], *, overwrite: bool, stale:
     try:
         flushes: list[tuple[Path, Future[None]]] = []
         for path, fill in parts:
-            temporaries.append(path.parent / f"{TEMPORARY_PREFIX}{os.urandom(8).hex()}.tmp")
+            temporaries.append(path.parent / f"{TEMPORARY_PREFIX}{os.urandom(8).hex()}{TEMPORARY_SUFFIX}")
             descriptor = _fill_new(temporaries[-1], path, fill)
             flushes.append((path, _flusher().submit(_flush, descriptor)))
         for path, flush in flushes:  # noqa: B007 - the path is for the error below

@@ -19,7 +19,7 @@ import numpy as np
 
 from dmr.errors import FileError, InvalidMeshError
 from dmr.io.meshio_formats import ANSYS, FORMATS, LEFT_ALONE, READ_ONLY, WRITERS_NEED, WRITTEN_ONLY, Format
-from dmr.io.replacing import TEMPORARY_PREFIX, check_target, replace_files, write_bytes
+from dmr.io.replacing import TEMPORARY_PREFIX, TEMPORARY_SUFFIX, check_target, replace_files, write_bytes
 from dmr.io.system import system_reason
 from dmr.meshes import Mesh
 
@@ -171,7 +171,7 @@ def _bytes_of(content: Content, form: Format, path: Path) -> bytes:
     name = form.writer or form.reader
     with (
         _contained(path, f"cannot be written as {name}"),
-        tempfile.TemporaryDirectory(prefix=TEMPORARY_PREFIX, dir=path.parent) as folder,
+        tempfile.TemporaryDirectory(TEMPORARY_SUFFIX, TEMPORARY_PREFIX, path.parent) as folder,
     ):
         import meshio
 

@@ -31,6 +31,7 @@ from dmr.io.triangle_tables import (
     parse_vertices,
 )
 from dmr.meshes import Mesh, Pslg
+from dmr.naming import counted
 
 log = logging.getLogger("dmr.io")
 
@@ -113,7 +114,11 @@ def load_mesh_files(path: Path, threads: int | None = None, companions: Collecti
     node_text = open_companion(node, ele, "vertices", threads) if from_ele else TextFile(node, threads)
     vertices = _parse_node(node_text)
     if ele_text is None:
-        raise FileError(f"there is no {ele.name} beside it, which would hold its triangles", node)
+        raise FileError(
+            f"there is no {ele.name} beside it, which would hold its triangles; "
+            "dmr refine --convex-hull makes a mesh of points alone",
+            node,
+        )
     try:
         triangles = parse_triangles(ele_text, vertices.numbering)
         poly_path = _wanted(companion(path, ".poly"), ele, companions, "segments")
@@ -245,7 +250,8 @@ def _companion_poly(path: Path, vertices: VertexSection, threads: int | None) ->
             path,
         )
     poly = parse_poly(text, own.end, own.numbering if own.count else vertices.numbering)
-    log.info("%s: its %d segments are the constraints of the mesh", path, poly.segments.count)
+    count = poly.segments.count
+    log.info("%s: its %s of the mesh", path, counted(count, "segment is a constraint", "segments are the constraints"))
     return poly
 
 

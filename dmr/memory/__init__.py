@@ -23,7 +23,7 @@ from dmr.errors import (
     OutOfMemoryError,
 )
 from dmr.memory.arrays import Device, DeviceArray, DeviceCount, Loop, Number, bound_of
-from dmr.memory.discovery import DeviceInfo, devices, open_device, warm
+from dmr.memory.discovery import DeviceInfo, devices, gpu_absence, open_device, warm
 from dmr.memory.host.copying import copy
 from dmr.memory.primitives import (
     argsort,
@@ -61,6 +61,7 @@ __all__ = [
     "copy",
     "devices",
     "flagged_indices",
+    "gpu_absence",
     "minmax_float64",
     "open_device",
     "pack",

@@ -49,6 +49,16 @@ def devices() -> list[DeviceInfo]:
     ]
 
 
+def gpu_absence() -> str | None:
+    """Why no GPU of this machine can be used; None where one can."""
+    from dmr.memory.cuda import discovery as cuda
+
+    reasons = [card.reason for card in cuda.cards()]
+    if None in reasons:
+        return None
+    return cuda.absence() or f"cuda:0 cannot be used: {reasons[0]}"
+
+
 def open_device(name: str = "auto", threads: int | None = None) -> Device:
     """A device by name.
 
@@ -72,7 +82,7 @@ def open_device(name: str = "auto", threads: int | None = None) -> Device:
 
         if any(card.reason is None for card in cuda.cards()):
             return _open_cuda(next(i for i, card in enumerate(cuda.cards()) if card.reason is None))
-        log.info("no usable GPU: running on the CPU")
+        log.info("no usable GPU (%s): running on the CPU", gpu_absence())
         name = "cpu"
     if name != "cpu":
         raise OptionError(f"device must be auto, cpu, cuda or cuda:N, not {name!r}")

@@ -17,6 +17,7 @@ from dmr.coordinates import LARGEST, SMALLEST, SMALLEST_EXTENT, check_coordinate
 from dmr.errors import InvalidMeshError
 from dmr.memory import Device, DeviceArray, argsort, scan, total
 from dmr.meshes import Int, Mesh
+from dmr.naming import number
 from dmr.pipeline.boundary import Outline, check_boundary, outline_of
 from dmr.pipeline.corners import acute_corners, anchors
 from dmr.pipeline.device_mesh import FEW_TRIANGLES, DeviceMesh
@@ -113,9 +114,10 @@ def _orient(device: Device, points: DeviceArray, corners: DeviceArray, count: in
     index = int(flat.download()[0])
     if index != NONE:
         a, b, c = (int(v) for v in corners[3 * index : 3 * index + 3].download())
+        corner_numbers = ", ".join(str(number("vertex", v)) for v in (a, b, c))
         if len({a, b, c}) < 3:
-            raise InvalidMeshError(f"has the same vertex twice ({a}, {b}, {c})", "triangle", index)
-        raise InvalidMeshError(f"has no area: its corners {a}, {b}, {c} lie on one line", "triangle", index)
+            raise InvalidMeshError(f"has the same vertex twice ({corner_numbers})", "triangle", index)
+        raise InvalidMeshError(f"has no area: its corners {corner_numbers} lie on one line", "triangle", index)
     return int(turned.download()[0])
 
 
@@ -193,7 +195,7 @@ def _attach_segments(
         device.launch("attach_segments", named, given, rank, first, half_edges, triangles, found, missing)
         index = int(missing.download()[0])
         if index != NONE:
-            u, v = (int(w) for w in ends[index])
+            u, v = (number("vertex", w) for w in ends[index])
             row = int(np.flatnonzero((np.sort(mesh.segments, axis=1) == ends[index]).all(axis=1))[0])
             raise InvalidMeshError(f"its ends {u} and {v} are not joined by an edge of the mesh", "segment", row)
     counts = device.empty(triangles.size, np.int32)

@@ -12,6 +12,7 @@ from dmr.errors import InvalidMeshError
 from dmr.exact.sweep import OverlapError, sweep_boundary
 from dmr.memory import DeviceArray
 from dmr.meshes import Float, Int
+from dmr.naming import named, number
 from dmr.pipeline.records import POINT
 
 
@@ -60,7 +61,8 @@ def check_boundary(outline: Outline, order: DeviceArray, triangle_order: DeviceA
     try:
         sweep_boundary(points[tails], points[heads])
     except OverlapError as found:
-        u, v = order.download()[outline.vertices[[tails[found.edge], heads[found.edge]]]]
+        ends = order.download()[outline.vertices[[tails[found.edge], heads[found.edge]]]]
+        u, v = (number("vertex", end) for end in ends)
         raise InvalidMeshError(
             f"its boundary edge of vertices {u} and {v} {found}",
             "triangle",
@@ -80,7 +82,7 @@ def _check_touching(tails: Int, outline: Outline, order: DeviceArray) -> None:
     other = next(int(v) for v in vertices if v != one and (points[v] == points[one]).all())
     low, high = sorted(int(v) for v in order.download()[outline.vertices[[one, other]]])
     raise InvalidMeshError(
-        f"has the same coordinates as vertex {low}: where parts meet they must share one", "vertex", high
+        f"has the same coordinates as {named('vertex', low)}: where parts meet they must share one", "vertex", high
     )
 
 

@@ -18,6 +18,7 @@ from numpy.typing import NDArray
 from dmr.coordinates import LARGEST, SMALLEST, check_coordinates, outside_range
 from dmr.errors import InvalidMeshError, OptionError
 from dmr.meshes import Float, Int, Mesh, Pslg
+from dmr.naming import counted
 from dmr.options import CONFLICT_POLICIES, MESHERS
 from dmr.triangulation.carving import Domain, carve
 from dmr.triangulation.conflicts import CROSSING, describe_conflicts
@@ -68,7 +69,7 @@ def triangulate_noting(pslg: Pslg, *, on_conflict: str, convex_hull: bool, meshe
             raise OptionError(f"{name} must be one of {', '.join(known)}, not {value!r}")
     check_coordinates(pslg.vertices)
     if len(pslg.vertices) < 3:
-        raise InvalidMeshError(f"{len(pslg.vertices)} vertices span no triangle")
+        raise InvalidMeshError(f"{counted(len(pslg.vertices), 'vertex spans', 'vertices span')} no triangle")
     _check_points("hole", pslg.holes)
     _check_points("region", pslg.regions[:, :2])
     notes = []

@@ -13,6 +13,7 @@ from numpy.typing import NDArray
 
 from dmr.errors import InvalidMeshError
 from dmr.meshes import Float, Int, Pslg
+from dmr.naming import named
 from dmr.triangulation.native import BEYOND_HULL, ON_SEGMENT, OUTSIDE, Plane
 
 Flags = NDArray[np.bool_]
@@ -107,7 +108,7 @@ def _gap(pslg: Pslg, plane: Plane, edges: Int) -> InvalidMeshError:
         u, v = (int(loose[i]) for i in np.unravel_index(int(distance.argmin()), distance.shape))
     u, v = min(u, v), max(u, v)
     width = float(np.hypot(*(vertices[u] - vertices[v])))
-    places_text = " and ".join(f"vertex {w} at ({vertices[w, 0]:.9g}, {vertices[w, 1]:.9g})" for w in (u, v))
+    places_text = " and ".join(f"{named('vertex', w)} at ({vertices[w, 0]:.9g}, {vertices[w, 1]:.9g})" for w in (u, v))
     return InvalidMeshError(
         f"the outline is not closed: segments end at {places_text}, {width:.3g} apart, and enclose nothing. "
         "Close the gap, or mesh the convex hull (--convex-hull)"
@@ -128,7 +129,9 @@ def _spread_regions(pslg: Pslg, plane: Plane, in_domain: Flags) -> tuple[Float |
     for i, label in enumerate(plane.region_labels.tolist()):
         _check_place("region", i, pslg.regions[i, :2], label, in_domain)
         if label in owner:
-            raise InvalidMeshError(f"lies in the same part of the domain as region {owner[label]}", "region", i)
+            raise InvalidMeshError(
+                f"lies in the same part of the domain as {named('region', owner[label])}", "region", i
+            )
         owner[label] = i
         attributes[label], bounds[label] = pslg.regions[i, 2], max(float(pslg.regions[i, 3]), 0.0)
     return attributes[plane.labels], bounds[plane.labels] if (bounds > 0).any() else None
@@ -145,6 +148,6 @@ def _check_place(kind: str, index: int, place: Float, label: int, in_domain: Fla
 
 def _tell_of_segments(pslg: Pslg, plane: Plane, edges: Flags, where: str) -> str:
     segments = np.unique(plane.edge_segments[edges])
-    u, v = (int(end) for end in pslg.segments[segments[0]])
+    u, v = (named("vertex", end) for end in pslg.segments[segments[0]])
     count = f"{len(segments):,} segment{'s are' if len(segments) > 1 else ' is'}"
-    return f"{count} {where} (the first: segment {segments[0]}, from vertex {u} to vertex {v})"
+    return f"{count} {where} (the first: {named('segment', segments[0])}, from {u} to {v})"

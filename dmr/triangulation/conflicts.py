@@ -9,6 +9,7 @@ import numpy as np
 
 from dmr.errors import InvalidMeshError
 from dmr.meshes import Int, Pslg
+from dmr.naming import counted, named
 from dmr.triangulation.native import Plane
 
 VERTEX_ON_SEGMENT, OVERLAP, CROSSING, DEGENERATE = range(4)  # enum Conflict of segments.hpp
@@ -24,8 +25,8 @@ def describe_conflicts(pslg: Pslg, plane: Plane) -> list[tuple[str, InvalidMeshE
     duplicates = np.flatnonzero(plane.same_as != np.arange(len(plane.same_as)))
     if duplicates.size:
         first = int(duplicates[0])
-        reason = f"has the same coordinates as vertex {plane.same_as[first]}, {_place(pslg, plane, first)}"
-        resolved = f"{_count(len(duplicates), 'vertex', 'vertices')} with the coordinates of another one: merged"
+        reason = f"has the same coordinates as {named('vertex', plane.same_as[first])}, {_place(pslg, plane, first)}"
+        resolved = f"{counted(len(duplicates), 'vertex', 'vertices')} with the coordinates of another one: merged"
         told.append(_both(resolved, "vertex", first, reason))
     kinds = plane.conflicts[:, 0]
     for kind, one, many, resolve in (
@@ -42,12 +43,12 @@ def describe_conflicts(pslg: Pslg, plane: Plane) -> list[tuple[str, InvalidMeshE
         count = len(np.unique(found[:, columns]))
         segment, other, vertex = _first(found)
         reason = {
-            DEGENERATE: f"has both of its ends at vertex {vertex}",
-            VERTEX_ON_SEGMENT: f"runs through vertex {vertex}",
-            OVERLAP: f"runs along segment {other}",
-            CROSSING: f"crosses segment {other}",
+            DEGENERATE: f"has both of its ends at {named('vertex', vertex)}",
+            VERTEX_ON_SEGMENT: f"runs through {named('vertex', vertex)}",
+            OVERLAP: f"runs along {named('segment', other)}",
+            CROSSING: f"crosses {named('segment', other)}",
         }[kind] + f", {_place(pslg, plane, vertex)}"
-        told.append(_both(f"{_count(count, one, many)} {resolve}", "segment", segment, reason))
+        told.append(_both(f"{counted(count, one, many)} {resolve}", "segment", segment, reason))
     return told
 
 
@@ -60,11 +61,7 @@ def _first(found: Int) -> tuple[int, int, int]:
 
 
 def _both(resolved: str, element: str, index: int, reason: str) -> tuple[str, InvalidMeshError]:
-    return f"{resolved} (the first: {element} {index} {reason})", InvalidMeshError(reason, element, index)
-
-
-def _count(number: int, one: str, many: str) -> str:
-    return f"{number:,} {one if number == 1 else many}"
+    return f"{resolved} (the first: {named(element, index)} {reason})", InvalidMeshError(reason, element, index)
 
 
 def _place(pslg: Pslg, plane: Plane, vertex: int) -> str:

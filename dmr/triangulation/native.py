@@ -13,6 +13,7 @@ from numpy.typing import NDArray
 
 from dmr.errors import DeviceUnavailableError, InternalError, InvalidMeshError
 from dmr.meshes import Float, Int, Pslg
+from dmr.naming import named
 
 LIBRARY = Path(__file__).with_name("_triangulation.so")
 
@@ -97,7 +98,7 @@ def _check(native: ctypes.CDLL, handle: int | None, status: int) -> None:
         pair = np.empty(2, np.int32)
         native.dmr_triangulation_tangled(handle, pair.ctypes.data)
         raise InvalidMeshError(
-            f"runs so close to segment {pair[1]} that their crossings cannot be rounded: move or join them",
+            f"runs so close to {named('segment', pair[1])} that their crossings cannot be rounded: move or join them",
             "segment",
             int(pair[0]),
         )

@@ -23,6 +23,7 @@ from dmr.edges import edge_places
 from dmr.errors import DmrError, InvalidMeshError
 from dmr.exact import Points
 from dmr.meshes import Int, Mesh, Pslg
+from dmr.naming import counted, named
 from dmr.quality import unique_edges
 from dmr.triangle_output import with_markers
 
@@ -75,17 +76,19 @@ def _check_input(pslg: Pslg) -> None:
     """Raises InvalidMeshError for what Triangle is known to die of, or to answer with nonsense."""
     vertices, segments = pslg.vertices, pslg.segments
     if len(vertices) < 3:
-        raise InvalidMeshError(f"{len(vertices)} vertices make no triangle: at least 3 are needed")
+        raise InvalidMeshError(
+            f"{counted(len(vertices), 'vertex makes', 'vertices make')} no triangle: at least 3 are needed"
+        )
     order = np.lexsort((vertices[:, 1], vertices[:, 0]))
     again = np.flatnonzero((vertices[order[1:]] == vertices[order[:-1]]).all(axis=1))
     if again.size:
         first, second = (int(order[again[0] + k]) for k in (0, 1))
         x, y = vertices[second]
-        raise InvalidMeshError(f"has the coordinates ({x}, {y}) of vertex {first}", "vertex", second)
+        raise InvalidMeshError(f"has the coordinates ({x}, {y}) of {named('vertex', first)}", "vertex", second)
     lengthless = np.flatnonzero(segments[:, 0] == segments[:, 1])
     if lengthless.size:
         k = int(lengthless[0])
-        raise InvalidMeshError(f"joins vertex {segments[k, 0]} to itself", "segment", k)
+        raise InvalidMeshError(f"joins {named('vertex', segments[k, 0])} to itself", "segment", k)
     rest = np.arange(len(vertices))
     ends = np.broadcast_to(order[[0, -1]], (len(vertices), 2))  # the first and the last along the line, if it is one
     if not Points(vertices).orientation(ends[:, 0], ends[:, 1], rest).any():
@@ -206,14 +209,15 @@ def _check_result(pslg: Pslg, mesh: Mesh, *, all_used: bool) -> None:
         unused = np.flatnonzero(np.bincount(mesh.triangles.ravel(), minlength=len(mesh.vertices)) == 0)
         if unused.size:
             x, y = mesh.vertices[unused[0]]
-            raise DmrError(f"Triangle left out vertex {unused[0]} at ({x}, {y}); {_ADVICE}")
+            raise DmrError(f"Triangle left out {named('vertex', unused[0])} at ({x}, {y}); {_ADVICE}")
     edges, _ = unique_edges(mesh)
     for k in np.flatnonzero(edge_places(edges, pslg.segments, len(mesh.vertices)) < 0):
         # It may be a chain of edges, or lie outside. It must not run through triangles, which crosses their edges;
         # where it crosses other segments the chain bends by the rounding of their common point.
         u, v = pslg.segments[k]
         if _crosses(points, u, v, edges) and not _crosses(points, u, v, pslg.segments):
-            raise DmrError(f"Triangle left out segment {k}, from vertex {u} to vertex {v}; {_ADVICE}")
+            ends = " to ".join(named("vertex", int(end)) for end in (u, v))
+            raise DmrError(f"Triangle left out {named('segment', int(k))}, from {ends}; {_ADVICE}")
 
 
 def _crosses(points: Points, u: int, v: int, edges: Int) -> bool:

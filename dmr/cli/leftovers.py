@@ -1,0 +1,75 @@
+"""The list of triangles that a refinement left, in a file: `dmr refine` writes it, `dmr validate` reads it.
+
+    {"triangles": 2339, "unrefined": {"kept_segment": [17, 204]}}
+
+`triangles` is how many the mesh has; the others are numbers in the order of its file, counted from 0, by reason.
+"""
+
+from __future__ import annotations
+
+import json
+import os
+from pathlib import Path
+
+import numpy as np
+from numpy.typing import NDArray
+
+from dmr.cli.files import check_writable
+from dmr.errors import FileError, OptionError
+from dmr.io.replacing import replace_files, write_bytes
+from dmr.io.system import system_reason
+from dmr.naming import counted
+from dmr.results import Refinement
+
+
+def list_target(path: str, *, force: bool) -> Path:
+    """Where the list goes, checked before any work.
+
+    Raises:
+        OptionError: another suffix than .json, which may be a mesh's; the file is there and may not be overwritten.
+        FileError: nothing can be written there.
+    """
+    target = Path(path)
+    if target.suffix.lower() != ".json":
+        raise OptionError(f"--unrefined must end in .json, not {path!r}")
+    check_writable(target)
+    if os.path.lexists(target) and not force:
+        raise OptionError(f"{target} exists; -f overwrites it")
+    return target
+
+
+def write_list(target: Path, result: Refinement, *, overwrite: bool) -> list[Path]:
+    """Writes what a refinement left; FileError where that cannot be done."""
+    unrefined = {reason: np.asarray(listed).tolist() for reason, listed in result.unrefined_triangles.items()}
+    kept = {reason: listed for reason, listed in unrefined.items() if listed}
+    data = json.dumps({"triangles": len(result.mesh.triangles), "unrefined": kept}).encode() + b"\n"
+    return replace_files([(target, lambda descriptor: write_bytes(descriptor, data))], overwrite=overwrite)
+
+
+def read_list(path: str, triangles: int) -> dict[str, NDArray[np.int64]]:
+    """The triangles that were left, by reason.
+
+    Args:
+        path: what `write_list` wrote; triangles: how many the mesh has.
+
+    Raises:
+        FileError: the file cannot be read, is no such list, or belongs to a mesh of another size.
+    """
+    try:
+        found = json.loads(Path(path).read_bytes())
+    except OSError as error:
+        raise FileError(f"cannot be read: {system_reason(error)}", path) from error
+    except (ValueError, RecursionError) as error:
+        raise FileError(f"is no list of triangles, as refine --unrefined writes it: {error}", path) from error
+    found = found if isinstance(found, dict) else {}
+    count, lists = found.get("triangles"), found.get("unrefined")
+    if type(count) is not int or not isinstance(lists, dict) or not all(_is_below(count, x) for x in lists.values()):
+        raise FileError("is no list of triangles, as refine --unrefined writes it", path)
+    if count != triangles:
+        raise FileError(f"belongs to a mesh of {counted(count, 'triangle')}, and this one has {triangles:,}", path)
+    return {str(reason): np.array(listed, np.int64) for reason, listed in lists.items()}
+
+
+def _is_below(limit: int, listed: object) -> bool:
+    """Whether this is a list of whole numbers from 0 to below a limit."""
+    return isinstance(listed, list) and all(type(number) is int and 0 <= number < limit for number in listed)
