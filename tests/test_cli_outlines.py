@@ -131,6 +131,8 @@ def test_an_npz_and_a_geojson_outline(folder, capsys):
 def test_a_number_is_a_size_unless_a_file_has_that_name(folder, capsys):
     io.write("domain.poly", domains.polygon([(0, 0), (4, 0), (4, 4), (0, 4)]))
     assert dmr(capsys, "refine", "domain.poly", "--size", "0.3", "-o", "one.npz")[0] == 0
+    assert dmr(capsys, "validate", "one.npz", "--size", "0.3")[0] == 0
+    assert dmr(capsys, "validate", "one.npz", "--size", "0.2")[0] == 5
     sides = longest_edges(io.read("one.npz"))
     assert sides.max() <= 0.3
     assert "is a folder" in fails(capsys, 1, "refine", "domain.poly", "--size", ".")

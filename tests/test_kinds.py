@@ -73,3 +73,9 @@ def test_what_is_no_name_is_no_path():
     assert said(dmr.read, MESH) == "path must be the name of a file, not a Mesh"
     assert said(lambda mesh: dmr.write(mesh, "out.ele"), MESH) == "path must be the name of a file, not a Mesh"
     assert said(dmr.read, None) == "path must be the name of a file, not None"
+
+
+@pytest.mark.parametrize("outline", [MESH, "domain.poly", [[0, 0], [1, 0], [1, 1]]])
+def test_only_a_graph_is_triangulated(outline):
+    with pytest.raises(KindError, match="^pslg must be a Pslg, not "):
+        dmr.triangulate(outline)

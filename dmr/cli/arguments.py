@@ -230,7 +230,7 @@ def _add_validate(commands: Any) -> None:
     )
     add("-q", "--min-angle", type=_number, metavar="DEG", help="no angle may be smaller")
     add("-a", "--max-area", type=_number, metavar="A", help="no triangle may be larger")
-    add("--size", type=_name, metavar="FILE", help="a mesh whose vertices say how long edges may be, as for refine")
+    add("--size", type=_name, metavar="LENGTH|FILE", help="how long edges may be, as for refine")
     add("--convex-hull", action="store_true", help="the domain of a .poly reaches to the convex hull of its vertices")
     add(
         "--unrefined",

@@ -17,7 +17,7 @@ from dmr.io.names import SUFFIXES, companion, family
 from dmr.io.through_meshio import check_writer, find_format
 from dmr.meshes import Mesh, Pslg
 from dmr.naming import counting, named
-from dmr.sizing import SizeField
+from dmr.sizing import SizeField, as_function
 
 # Where the names of streams are: /dev/stdout, /dev/fd/63.
 STREAMS = (Path("/dev"), Path("/dev/fd"), Path("/proc/self/fd"))
@@ -49,6 +49,24 @@ def read_mesh(path: str, purpose: str) -> Mesh:
     if isinstance(found, Pslg):
         raise FileError(f"is an outline without triangles; {purpose} needs a triangulation of it (an .ele file)", path)
     return found
+
+
+def read_size(size: str | None) -> SizeField | float | None:
+    """What --size asks for: a length, or the sizes in a file, also in one that is called like a number.
+
+    Raises:
+        OptionError: a length that is not above 0. FileError: as `read_size_field`.
+    """
+    if size is None:
+        return None
+    try:
+        length = None if Path(size).exists() else float(size)
+    except ValueError:
+        length = None
+    if length is None:
+        return read_size_field(size)
+    as_function(length)
+    return length
 
 
 def read_size_field(path: str, column: int = 0) -> SizeField:

@@ -3,12 +3,11 @@
 from __future__ import annotations
 
 import time
-from pathlib import Path
 
 from dmr.cli import profiling
 from dmr.cli.arguments import Arguments
 from dmr.cli.console import Console
-from dmr.cli.files import blamed_on, chosen_output, next_output, read, read_size_field
+from dmr.cli.files import blamed_on, chosen_output, next_output, read, read_size
 from dmr.cli.leftovers import list_target, write_list
 from dmr.io.extras import Extras
 from dmr.meshes import Mesh, Pslg
@@ -16,7 +15,6 @@ from dmr.naming import counted, counting_from
 from dmr.options import CHILD_LAUNCHES, RefineOptions
 from dmr.quality import Summary, summarise
 from dmr.results import Refinement
-from dmr.sizing import as_function
 
 STOPPED_BY_LIMIT = 3
 
@@ -55,11 +53,9 @@ def run(arguments: Arguments, console: Console) -> int:
         # Nor is anything read for a device that is not there, or cannot do what is asked.
         opened = open_device(arguments.device, arguments.threads)
         chosen.check_device(opened.name, launches_children=opened.launches_children)
-    length = None if arguments.size is None else _length(arguments.size)
-    as_function(length)
     started = time.perf_counter()
+    size = read_size(arguments.size)
     found = read(arguments.input, arguments.threads, points=arguments.convex_hull)
-    size = read_size_field(arguments.size) if length is None and arguments.size is not None else length
     seconds_reading = time.perf_counter() - started
     with blamed_on(arguments.input), console.progress("refining") as bar:
         opened = choose_device(found, chosen, size, arguments.device, arguments.threads)
@@ -95,14 +91,6 @@ def run(arguments: Arguments, console: Console) -> int:
         }
         console.emit_json({**result.to_json(), "files": files})
     return 0 if result.complete else STOPPED_BY_LIMIT
-
-
-def _length(size: str) -> float | None:
-    """The number that --size is; None where it names a file, also one that is called like a number."""
-    try:
-        return None if Path(size).exists() else float(size)
-    except ValueError:
-        return None
 
 
 def _report(console: Console, arguments: Arguments, found: Mesh | Pslg, result: Refinement) -> None:

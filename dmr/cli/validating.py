@@ -6,7 +6,7 @@ from contextlib import nullcontext
 
 from dmr.cli.arguments import Arguments
 from dmr.cli.console import Console
-from dmr.cli.files import numbered_as, read, read_mesh, read_size_field
+from dmr.cli.files import numbered_as, read, read_mesh, read_size
 from dmr.cli.leftovers import read_list
 from dmr.errors import OptionError
 
@@ -26,8 +26,8 @@ def run(arguments: Arguments, console: Console) -> int:
     from dmr.validation import validate
 
     mesh = read_mesh(arguments.mesh, "validate")
+    size = read_size(arguments.size)
     input = None if arguments.input is None else read(arguments.input, points=arguments.convex_hull)
-    size = None if arguments.size is None else read_size_field(arguments.size)
     unrefined = None if arguments.unrefined is None else read_list(arguments.unrefined, len(mesh.triangles))
     # People look into the files; programs into arrays, which count from 0.
     with nullcontext() if arguments.json else numbered_as(arguments.mesh, arguments.input):

@@ -36,7 +36,7 @@ from dmr.memory.primitives import (
     total,
 )
 from dmr.memory.signatures import Argument, Packed, pack, register_record, signatures
-from dmr.memory.threads import available_threads
+from dmr.memory.threads import available_threads, thread_count
 
 __all__ = [
     "Argument",
@@ -70,6 +70,7 @@ __all__ = [
     "signatures",
     "sort_pairs",
     "sum_float64",
+    "thread_count",
     "total",
     "warm",
 ]

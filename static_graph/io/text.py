@@ -16,7 +16,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from dmr.memory import available_threads
+from dmr.memory import thread_count
 from static_graph.errors import FileError
 from static_graph.graphs import MOST
 from static_graph.io import native
@@ -68,7 +68,7 @@ class TextFile:
 
     def __init__(self, path: Path, threads: int | None = None) -> None:
         self.path = path
-        self._threads = available_threads() if threads is None else threads
+        self._threads = thread_count(threads)
         try:
             data = path.read_bytes()
             if data.startswith(_GZIP):
