@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import math
 import operator
+from collections.abc import Callable
 from dataclasses import dataclass
 from typing import Any
 
@@ -18,6 +19,9 @@ STEINER_RULES = ("petal", "off-center", "circumcenter")
 KEPT_SEGMENTS = ("none", "boundary", "all")
 CONFLICT_POLICIES = ("resolve", "error")
 MESHERS = ("dmr", "triangle")
+
+# What is called after each round, with its number, the bad triangles left and all triangles; False stops the run.
+Progress = Callable[[int, int, int], bool | None]
 
 # Above these bounds runs are seen that do not end: with lenses, and with circles (conforming).
 PROMISED_ANGLE = 33.0

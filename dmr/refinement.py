@@ -23,7 +23,6 @@ from __future__ import annotations
 
 import logging
 import time
-from collections.abc import Callable
 from dataclasses import replace
 
 import numpy as np
@@ -32,7 +31,7 @@ from dmr.errors import InternalError, InvalidMeshError
 from dmr.kinds import check_kind
 from dmr.memory import Device, flagged_indices, open_device
 from dmr.meshes import Mesh, Pslg
-from dmr.options import CHILD_LAUNCHES, PROMISED_ANGLE, PROMISED_CONFORMING_ANGLE, RefineOptions
+from dmr.options import CHILD_LAUNCHES, PROMISED_ANGLE, PROMISED_CONFORMING_ANGLE, Progress, RefineOptions
 from dmr.pipeline.admission import admit
 from dmr.pipeline.balancing import BALANCES
 from dmr.pipeline.checking import QualityCheck
@@ -57,8 +56,6 @@ from dmr.sizing import Size, as_function
 from dmr.triangulation import triangulate_noting
 
 log = logging.getLogger("dmr")
-
-Progress = Callable[[int, int, int], bool | None]
 
 # Below so many triangles a round takes its candidates from the shortest edges only: more rounds, fewer points. Where
 # points are not chosen from petals, the order matters more above 30 degrees: small meshes can grow by half without it.

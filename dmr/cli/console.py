@@ -6,12 +6,11 @@ import json
 import logging
 import os
 import sys
-from collections.abc import Callable, Collection, Iterator, Sequence
+from collections.abc import Collection, Iterator, Sequence
 from contextlib import contextmanager
 from typing import Any, TextIO
 
-# What `dmr.refine` calls after each round, with its number, the bad triangles and all triangles; False stops it.
-Progress = Callable[[int, int, int], bool]
+from dmr.options import Progress
 
 
 class Console:
