@@ -6,6 +6,7 @@ from dataclasses import dataclass, field
 from typing import Any
 
 from dmr.meshes import Mesh
+from dmr.naming import counted
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -88,7 +89,7 @@ class Refinement:
     warnings: tuple[str, ...] = field(default=())
 
     def __repr__(self) -> str:
-        where = f"{self.device}, {self.threads} threads" if self.threads else self.device
+        where = f"{self.device}, {counted(self.threads, 'thread')}" if self.threads else self.device
         left = sum(self.unrefined.values())
         return (
             f"Refinement({self.mesh!r}, {sum(self.steiner.values())} points in {self.rounds} rounds on {where}, "

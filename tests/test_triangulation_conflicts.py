@@ -99,7 +99,7 @@ def test_vertices_on_segments():
         **dict.fromkeys(chain([0, 8], [0, 0]), 8),
     }
     assert notes == [
-        "2 segments with a vertex between their ends: split there "
+        "2 segments with a vertex in between: split there "
         "(the first: segment 0 runs through vertex 4, at (2, 0))"
     ]
     error = refused(domain)
@@ -111,7 +111,7 @@ def test_a_tee():
     mesh, notes = resolved(Pslg([*SQUARE, [4, 0], [4, 5]], [*RING, [4, 5]]), convex_hull=False)
     assert set(pieces(mesh)) == chain([0, 0], [4, 0], [8, 0], [8, 8], [0, 8], [0, 0]) | chain([4, 0], [4, 5])
     assert notes == [
-        "1 segment with a vertex between their ends: split there "
+        "1 segment with a vertex in between: split there "
         "(the first: segment 0 runs through vertex 4, at (4, 0))"
     ]
 
@@ -133,7 +133,7 @@ def test_segments_that_overlap():
         ((6, 0), (9, 0)): 3,
     }
     assert notes == [
-        "2 segments with a vertex between their ends: split there "
+        "2 segments with a vertex in between: split there "
         "(the first: segment 0 runs through vertex 1, at (4, 0))",
         "2 segments that overlap: the common part is kept once (the first: segment 0 runs along segment 1, at (6, 0))",
     ]
@@ -177,7 +177,7 @@ def test_segments_within_one_another():
     mesh, notes = resolved(domain)
     assert set(pieces(mesh)) == chain(*vertices)
     assert "5 segments that overlap" in notes[-1]
-    assert "4 segments with a vertex between their ends" in notes[0]
+    assert "4 segments with a vertex in between" in notes[0]
     assert pieces(mesh)[(4, 0), (5, 0)] in (1, 2, 3, 4)
 
 
@@ -224,7 +224,7 @@ def test_a_crossing_exactly_at_a_vertex_is_no_new_vertex():
     assert len(mesh.vertices) == 5
     assert len(mesh.segments) == 8
     assert notes == [
-        "2 segments with a vertex between their ends: split there "
+        "2 segments with a vertex in between: split there "
         "(the first: segment 4 runs through vertex 4, at (4, 4))"
     ]
 
@@ -235,7 +235,7 @@ def test_all_kinds_together_and_the_first_kind_is_the_one_refused():
     assert [note.split(":")[0] for note in notes] == [
         "1 vertex with the coordinates of another one",
         "1 segment without length",
-        "3 segments with a vertex between their ends",
+        "3 segments with a vertex in between",
         "4 segments that overlap",
     ]
     assert set(pieces(mesh)) == chain(*SQUARE, SQUARE[0]) | chain([0, 0], [4, 4], [8, 8]) | chain(

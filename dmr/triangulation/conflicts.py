@@ -31,7 +31,7 @@ def describe_conflicts(pslg: Pslg, plane: Plane) -> list[tuple[str, InvalidMeshE
     kinds = plane.conflicts[:, 0]
     for kind, one, many, resolve in (
         (DEGENERATE, "segment", "segments", "without length: left out"),
-        (VERTEX_ON_SEGMENT, "segment", "segments", "with a vertex between their ends: split there"),
+        (VERTEX_ON_SEGMENT, "segment", "segments", "with a vertex in between: split there"),
         (OVERLAP, "segment", "segments", "that overlap: the common part is kept once"),
         (CROSSING, "crossing", "crossings", "of segments: both are split there"),
     ):
