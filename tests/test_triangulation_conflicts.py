@@ -99,8 +99,7 @@ def test_vertices_on_segments():
         **dict.fromkeys(chain([0, 8], [0, 0]), 8),
     }
     assert notes == [
-        "2 segments with a vertex in between: split there "
-        "(the first: segment 0 runs through vertex 4, at (2, 0))"
+        "2 segments with a vertex in between: split there (the first: segment 0 runs through vertex 4, at (2, 0))"
     ]
     error = refused(domain)
     assert str(error) == "segment 0: runs through vertex 4, at (2, 0)"
@@ -111,8 +110,7 @@ def test_a_tee():
     mesh, notes = resolved(Pslg([*SQUARE, [4, 0], [4, 5]], [*RING, [4, 5]]), convex_hull=False)
     assert set(pieces(mesh)) == chain([0, 0], [4, 0], [8, 0], [8, 8], [0, 8], [0, 0]) | chain([4, 0], [4, 5])
     assert notes == [
-        "1 segment with a vertex in between: split there "
-        "(the first: segment 0 runs through vertex 4, at (4, 0))"
+        "1 segment with a vertex in between: split there (the first: segment 0 runs through vertex 4, at (4, 0))"
     ]
 
 
@@ -133,8 +131,7 @@ def test_segments_that_overlap():
         ((6, 0), (9, 0)): 3,
     }
     assert notes == [
-        "2 segments with a vertex in between: split there "
-        "(the first: segment 0 runs through vertex 1, at (4, 0))",
+        "2 segments with a vertex in between: split there (the first: segment 0 runs through vertex 1, at (4, 0))",
         "2 segments that overlap: the common part is kept once (the first: segment 0 runs along segment 1, at (6, 0))",
     ]
 
@@ -224,8 +221,7 @@ def test_a_crossing_exactly_at_a_vertex_is_no_new_vertex():
     assert len(mesh.vertices) == 5
     assert len(mesh.segments) == 8
     assert notes == [
-        "2 segments with a vertex in between: split there "
-        "(the first: segment 4 runs through vertex 4, at (4, 4))"
+        "2 segments with a vertex in between: split there (the first: segment 4 runs through vertex 4, at (4, 4))"
     ]
 
 
