@@ -177,6 +177,38 @@ def test_sigterm_while_a_file_is_written_removes_it(tmp_path, output):
     assert [path.name for path in tmp_path.iterdir()] == ["input.npz"]
 
 
+# SIGTERM comes while a file goes to the disk, and once more while the temporary files are removed.
+TWICE_TERMINATED = """
+import os, signal, sys, time
+from pathlib import Path
+from dmr import cli
+from dmr.io import replacing
+flush, unlink = replacing._flush, Path.unlink
+
+def slow_flush(descriptor):
+    replacing._flush = flush
+    os.kill(os.getpid(), signal.SIGTERM)
+    time.sleep(0.2)
+    flush(descriptor)
+
+def interrupted_unlink(self, *args, **kwargs):
+    if self.name.endswith(".tmp"):
+        os.kill(os.getpid(), signal.SIGTERM)
+    unlink(self, *args, **kwargs)
+
+replacing._flush, Path.unlink = slow_flush, interrupted_unlink
+sys.exit(cli.main())
+"""
+
+
+def test_a_second_sigterm_does_not_break_into_the_clearing_up(tmp_path):
+    arguments = ["generate", "random", "50", "-o", "out.ele", "--quiet"]
+    command = [sys.executable, "-c", TWICE_TERMINATED, *arguments]
+    done = subprocess.run(command, cwd=tmp_path, env=environment(), capture_output=True, timeout=60)
+    assert (done.returncode, done.stderr) == (143, b"dmr: terminated\n")
+    assert list(tmp_path.iterdir()) == []
+
+
 def test_sigterm_stays_ignored_where_it_was(tmp_path):
     program = "import signal, sys; from dmr import cli; signal.signal(signal.SIGTERM, signal.SIG_IGN); cli.main()"
     program += "; sys.exit(signal.getsignal(signal.SIGTERM) != signal.SIG_IGN)"

@@ -17,6 +17,7 @@ from dmr.pipeline.device_mesh import DeviceMesh
 from dmr.pipeline.device_rounds import DeviceRounds
 from dmr.pipeline.progress import Entry, Line, Room, RoundProgress, Stop
 from dmr.pipeline.stamps import LAST, Stamps
+from dmr.pipeline.workspace import Workspace
 
 
 def books(fine):
@@ -283,3 +284,13 @@ def test_without_memory_for_it_the_host_drives(device_options, monkeypatch):
     fine = dmr.refine(mesh, loop="device", **device_options)
     assert fine.loop == "host" and fine.complete and any("the host drives" in w for w in fine.warnings)
     assert digest(fine.mesh) == digest(dmr.refine(mesh, loop="host", device="cpu").mesh)
+
+
+def test_what_was_made_of_scratch_arrays_is_forgotten_with_them(device):
+    space = Workspace(device)
+    first = space.array("roots", 10, np.int32)
+    space.made_of["cavities"] = first
+    assert space.array("roots", 10, np.int32) is first and space.array("keys", 5, np.uint64).size == 5
+    assert space.made_of == {"cavities": first}
+    assert space.array("roots", 11, np.int32) is not first
+    assert space.made_of == {}

@@ -87,7 +87,7 @@ def test_validate_has_the_numbers_of_the_input_for_what_is_the_inputs(folder, ca
     io.write("half.ele", Mesh(square, [[0, 1, 2]]), base=0)
     code, out, _ = dmr(capsys, "validate", "half.ele", "--input", "whole.poly")
     assert code == 5
-    assert "input segment 3: the segment from 2 at (4.0, 4.0) to 3 at (0.0, 4.0) has " in out
+    assert "input segment 3: the segment from 3 at (4.0, 4.0) to 4 at (0.0, 4.0) has " in out
 
 
 def test_the_files_are_read_again_in_silence(folder, capsys):
@@ -116,3 +116,13 @@ def test_a_second_order_mesh_keeps_the_numbers_of_its_corners(folder):
     (folder / "six.node").write_text("6 2 0 0\n1 2 0\n2 0 0\n3 4 0\n4 2 4\n5 1 2\n6 3 2\n")
     (folder / "six.ele").write_text("1 6 0\n1 2 3 4 6 5 1\n")
     assert [io.numbers_in("six.ele")("vertex", index) for index in range(3)] == [2, 3, 4]
+
+
+def test_companions_that_were_not_read_do_not_matter(folder):
+    io.write("mesh.ele", Mesh([[0, 0], [4, 0], [2, 3]], [[0, 1, 2]]), base=1)
+    (folder / "mesh.poly").write_text("this is no outline\n")
+    assert io.numbers_in("mesh.ele", [])("vertex", 2) == 3
+    assert io.locate("mesh.ele", "triangle", 0, [])[1] == 2
+    (folder / "mesh.ele").write_text("nor is this a table\n")
+    assert io.numbers_in("mesh.node", [])("vertex", 2) == 3
+    assert io.locate("mesh.node", "vertex", 2, [])[1] == 4

@@ -94,7 +94,9 @@ def check_vertices(mesh: Mesh, original: Mesh | Pslg, findings: Findings) -> boo
         "input vertices",
         "vertex",
         moved,
-        lambda i: f"is {place(mesh.vertices, moved[i])}, in the input {place(original.vertices, moved[i])}",
+        lambda i: (
+            f"is {place(mesh.vertices, moved[i])}, in the input {place(original.vertices, moved[i], 'input vertex')}"
+        ),
     )
     return True
 
@@ -140,7 +142,9 @@ def _add(original: Original, arcs: NDArray[np.int64], message: Callable[[int], s
 
         def sentence(i: int, chosen: NDArray[np.int64] = chosen) -> str:
             arc = arcs[chosen[i]]
-            ends = describe(original.mesh.vertices, original.arcs.tails[arc], original.arcs.heads[arc])
+            ends = describe(
+                original.mesh.vertices, original.arcs.tails[arc], original.arcs.heads[arc], element="input vertex"
+            )
             return f"the segment from {ends} {message(int(chosen[i]))}"
 
         findings.add("input segments", "input segment" if listed else "input triangle", elements, sentence)

@@ -138,14 +138,16 @@ class Outline:
         """A segment in words."""
         a, b = self.segments[segment]
         kind = "segment" if segment < len(self.pslg.segments) else "edge of the convex hull"
-        return f"the {kind} from {place(self.pslg.vertices, a)} to {place(self.pslg.vertices, b)}"
+        start, end = (place(self.pslg.vertices, vertex, "input vertex") for vertex in (a, b))
+        return f"the {kind} from {start} to {end}"
 
     def describe_node(self, node: int) -> str:
         """A node in words."""
         if node >= self.first_crossing:
             x, y = self.arrangement.crossings[node - self.first_crossing]
             return f"the crossing at ({float(x)!r}, {float(y)!r})"
-        return place(self.pslg.vertices, int(np.flatnonzero(self.arrangement.vertex_nodes == node)[0]))
+        vertex = int(np.flatnonzero(self.arrangement.vertex_nodes == node)[0])
+        return place(self.pslg.vertices, vertex, "input vertex")
 
     def describe_face(self, face: int) -> str:
         """What is to be seen on one side of an edge, in words."""

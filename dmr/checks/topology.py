@@ -105,15 +105,15 @@ def _keys(starts: Index, ends: Index, vertex_count: int) -> NDArray[np.uint64]:
     return (low * np.uint64(vertex_count) + high) * np.uint64(2) + (starts > ends)
 
 
-def place(vertices: NDArray[np.float64], vertex: int) -> str:
-    """A vertex as text, with all digits of its coordinates."""
+def place(vertices: NDArray[np.float64], vertex: int, element: str = "vertex") -> str:
+    """A vertex as text, with all digits of its coordinates; an `element` of its own where it is the input's."""
     x, y = vertices[vertex]
-    return f"{number('vertex', vertex)} at ({float(x)!r}, {float(y)!r})"
+    return f"{number(element, vertex)} at ({float(x)!r}, {float(y)!r})"
 
 
-def describe(vertices: NDArray[np.float64], *corners: int) -> str:
+def describe(vertices: NDArray[np.float64], *corners: int, element: str = "vertex") -> str:
     """Several vertices as text."""
-    return ", ".join(place(vertices, corner) for corner in corners)
+    return ", ".join(place(vertices, corner, element) for corner in corners)
 
 
 def components(links: NDArray[np.int64]) -> NDArray[np.int64]:

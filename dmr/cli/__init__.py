@@ -52,6 +52,8 @@ def main(argv: Sequence[str] | None = None) -> int:
         terminated = isinstance(ending, Terminated)
         console.ended("terminated" if terminated else "interrupted")
         code = TERMINATED if terminated else INTERRUPTED
+        if argv is None:  # should Python's own end wait for something, it can be ended
+            signal.signal(signal.SIGTERM, signal.SIG_DFL)
     console.close()
     return code
 
@@ -60,6 +62,8 @@ def _heed_termination() -> None:
     """Has SIGTERM, which `timeout` and schedulers send, raise `Terminated`; not where it is ignored on purpose."""
 
     def terminate(*_: object) -> None:
+        for each in (signal.SIGINT, signal.SIGTERM):  # another one would break into the clearing up
+            signal.signal(each, signal.SIG_IGN)
         raise Terminated
 
     if signal.getsignal(signal.SIGTERM) == signal.SIG_DFL:

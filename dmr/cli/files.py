@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import os
 import tempfile
-from collections.abc import Iterator
+from collections.abc import Collection, Iterator
 from contextlib import AbstractContextManager, contextmanager
 from pathlib import Path
 
@@ -85,16 +85,16 @@ def read_size_field(path: str, column: int = 0) -> SizeField:
 
 
 @contextmanager
-def blamed_on(path: str) -> Iterator[None]:
+def blamed_on(path: str, companions: Collection[str] | None = None) -> Iterator[None]:
     """Turns `InvalidMeshError` about what `path` holds into a `FileError` with the element's file and line.
 
-    Sentences made meanwhile, warnings among them, have the numbers of the file.
+    Sentences made meanwhile, warnings among them, have the numbers of the file. `companions` are those of `io.read`.
     """
-    with counting(io.numbers_in(path)):
+    with counting(io.numbers_in(path, companions)):
         try:
             yield
         except InvalidMeshError as error:
-            file, line = io.locate(path, error.element, error.index)
+            file, line = io.locate(path, error.element, error.index, companions)
             if error.index is None:
                 raise FileError(error.reason, file) from error
             raise FileError(f"{named(error.element, error.index)}: {error.reason}", file, line) from error

@@ -71,9 +71,10 @@ def run(arguments: Arguments, console: Console) -> int:
     started = time.perf_counter()
     base = io.numbering_base(arguments.input)
     overwrite = arguments.output is None or arguments.force
-    written = [] if left is None else write_list(left, result, overwrite=arguments.force)
     with counting_from(base):
-        written += io.write(target, result.mesh, overwrite=overwrite, base=base, threads=arguments.threads, **extras)
+        written = io.write(target, result.mesh, overwrite=overwrite, base=base, threads=arguments.threads, **extras)
+    if left is not None:
+        written += write_list(left, result, overwrite=arguments.force)
     seconds_writing = time.perf_counter() - started
 
     _report(console, arguments, found, result)

@@ -40,7 +40,7 @@ def run(arguments: Arguments, console: Console) -> int:
     thread_count(arguments.threads)
     found = _read(source, switches)
     result: Refinement | None = None
-    with blamed_on(str(source)):
+    with blamed_on(str(source), _companions(switches)):
         mesh = found if isinstance(found, Mesh) else _triangulated(found, switches)
         if switches.quality:
             with console.progress("refining") as progress:
@@ -102,9 +102,15 @@ def _read(source: Path, switches: Switches) -> Mesh | Pslg:
     """The mesh, the domain, or the bare points; and nothing from files that Triangle would not look at."""
     from dmr import io
 
+    companions = _companions(switches)
+    with blamed_on(str(source), companions):
+        return io.read(source, companions=companions)
+
+
+def _companions(switches: Switches) -> list[str]:
+    """The suffixes of the files that Triangle would read with the one that is named."""
     asked = {".poly": switches.poly, ".area": switches.area_constraints}
-    with blamed_on(str(source)):
-        return io.read(source, companions=[suffix for suffix, wanted in asked.items() if wanted])
+    return [suffix for suffix, wanted in asked.items() if wanted]
 
 
 def _triangulated(pslg: Pslg, switches: Switches) -> Mesh:

@@ -48,7 +48,7 @@ def run(arguments: Arguments, console: Console) -> int:
             console.emit(line)
     if unrefined is None and not BOUNDS.isdisjoint(report.counts):
         console.note(
-            "triangles that the refinement had to leave are excused with what `dmr refine --unrefined left.json` "
-            "writes: `dmr validate --unrefined left.json`"
+            "if a refinement had to leave some, they are excused with what `dmr refine IN --unrefined left.json` "
+            "writes: `dmr validate MESH --input IN --unrefined left.json`"
         )
     return 0 if report.ok else INVALID

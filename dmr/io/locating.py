@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import os
+from collections.abc import Collection
 from functools import cache
 from pathlib import Path
 
@@ -17,7 +18,9 @@ from dmr.io.triangle_tables import Section, parse_vertices
 from dmr.naming import Numbers
 
 
-def locate(path: str | os.PathLike[str], element: str, index: int | None) -> tuple[Path, int | None]:
+def locate(
+    path: str | os.PathLike[str], element: str, index: int | None, companions: Collection[str] | None = None
+) -> tuple[Path, int | None]:
     """The file and the 1-based line that an element of a mesh or PSLG was read from.
 
     Reads the files again, so it belongs where an error is reported.
@@ -26,6 +29,7 @@ def locate(path: str | os.PathLike[str], element: str, index: int | None) -> tup
         path: what was given to `read`.
         element: "vertex", "triangle" or "segment", as in `InvalidMeshError`; anything else gives the file alone.
         index: its 0-based index in the arrays.
+        companions: as `read` was given them.
 
     Returns:
         The file (a companion of `path` where the element lies there) and the line; None where there is none: another
@@ -38,8 +42,10 @@ def locate(path: str | os.PathLike[str], element: str, index: int | None) -> tup
     try:
         if suffix == ".poly":
             section, row = _in_pslg(path, element, index)
+        elif _is_alone(path, companions):
+            section, row = (parse_vertices(TextFile(path), 0) if element == "vertex" else None), index
         elif suffix in (".ele", ".node"):
-            section, row = _in_mesh(path, element, index)
+            section, row = _in_mesh(path, element, index, companions)
         else:
             return path, None
     except FileError:
@@ -49,19 +55,19 @@ def locate(path: str | os.PathLike[str], element: str, index: int | None) -> tup
     return section.text.path, section.text.line_of(section.first_row + row)
 
 
-def numbers_in(path: str | os.PathLike[str]) -> Numbers:
+def numbers_in(path: str | os.PathLike[str], companions: Collection[str] | None = None) -> Numbers:
     """The numbers that Triangle's files give to what was read from them, for `dmr.naming`; others count from 0.
 
     Reads the files again, but not before it is asked for a number: sentences that name an element are rare.
 
     Args:
-        path: what was given to `read`.
+        path: what was given to `read`; companions: so were they.
     """
 
     @cache
     def tables() -> dict[str, NDArray[np.int64]]:
         try:
-            return _number_columns(Path(path))
+            return _number_columns(Path(path), companions)
         except FileError:
             return {}
 
@@ -104,7 +110,13 @@ def vertex_file(path: str | os.PathLike[str]) -> Path:
     return path if own else companion(path, ".node")
 
 
-def _number_columns(path: Path) -> dict[str, NDArray[np.int64]]:
+def _is_alone(path: Path, companions: Collection[str] | None) -> bool:
+    """Whether points are read from a .node file, and no mesh from it and its .ele."""
+    unwanted = companions is not None and ".ele" not in companions
+    return path.suffix.lower() == ".node" and (unwanted or not companion(path, ".ele").exists())
+
+
+def _number_columns(path: Path, companions: Collection[str] | None) -> dict[str, NDArray[np.int64]]:
     """By element: the numbers in the first column of its table."""
     suffix = path.suffix.lower()
     if suffix == ".poly":
@@ -112,11 +124,11 @@ def _number_columns(path: Path) -> dict[str, NDArray[np.int64]]:
         vertices = parse_poly_vertices(text)
         poly = parse_poly(text, vertices.end if vertices.text is text else 1, vertices.numbering)
         return {"vertex": vertices.table.numbers, **_poly_columns(poly)}
-    if suffix == ".node" and not companion(path, ".ele").exists():
+    if _is_alone(path, companions):
         return {"vertex": parse_vertices(TextFile(path), 0).table.numbers}
     if suffix not in (".ele", ".node"):
         return {}
-    files = load_mesh_files(path)
+    files = load_mesh_files(path, companions=companions)
     numbers = files.vertices.table.numbers
     return {
         "vertex": numbers if files.kept is None else numbers[files.kept],
@@ -130,8 +142,8 @@ def _poly_columns(poly: Poly) -> dict[str, NDArray[np.int64]]:
     return {element: section.table.numbers for element, section in sections.items() if section is not None}
 
 
-def _in_mesh(path: Path, element: str, index: int) -> tuple[Section | None, int]:
-    files = load_mesh_files(path)
+def _in_mesh(path: Path, element: str, index: int, companions: Collection[str] | None) -> tuple[Section | None, int]:
+    files = load_mesh_files(path, companions=companions)
     if element == "vertex":
         if files.kept is None:
             return files.vertices, index

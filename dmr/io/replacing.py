@@ -41,6 +41,7 @@ def replace_files(parts: Sequence[tuple[Path, Fill]], *, overwrite: bool, stale:
     """
     for path, _ in parts:
         check_target(path, overwrite)
+    _flusher()  # before the first file is there: a signal that comes while a thread starts can leave a process waiting
     temporaries: list[Path] = []
     changing, path = False, parts[-1][0]
     try:
@@ -80,6 +81,7 @@ os.register_at_fork(after_in_child=_kept_flusher.clear)
 def _flusher() -> ThreadPoolExecutor:
     if not _kept_flusher:
         _kept_flusher.append(ThreadPoolExecutor(1, "dmr-flush"))
+        _kept_flusher[0].submit(int).result()  # its thread starts with the first work
     return _kept_flusher[0]
 
 

@@ -34,7 +34,7 @@ def least_triangles(mesh: Mesh, max_area: float | None) -> float:
     """A lower bound on the triangles of a refinement: where none may be larger than a, an area A needs A / a.
 
     Bounds that change from one triangle to the next are kept roughly in place, and the sum is about right for them.
-    It is not looked for, and 0, where the box around the mesh shows that there are few enough.
+    Returns 0 without looking further where the box around the mesh shows that there are few enough.
     """
     own = mesh.area_bounds
     if own is None and max_area is None:

@@ -106,8 +106,6 @@ class DeviceRounds:
         self._counts, self._history = self._books[:TALLIED], self._books[TALLIED:]
         self.lacks_memory: OutOfMemoryError | None = None
         self._candidate_room = 0
-        self._prepared: Cavities | None = None
-        self._prepared_for: tuple[int, int] = (0, 0)
         self._recorded: Loop | None = None
         self._recorded_for: tuple[object, ...] = ()
         if state.slots <= FEW_TRIANGLES:  # most arrays are there before the rounds
@@ -224,12 +222,14 @@ class DeviceRounds:
     def _cavities(self) -> Cavities:
         """The records, which stay the same as long as none of their arrays is replaced."""
         room, space = self._candidate_room, self._space
-        if self._prepared is None or self._prepared_for != (room, space.version):
-            roots = space.array("roots", room, np.int32)
-            count = self._number(Entry.CANDIDATES, room)
-            self._prepared = prepare(space, roots, count, self._number(Entry.SEGMENTS, room), ROOM)
-            self._prepared_for = (room, space.version)
-        return self._prepared
+        kept: Cavities | None = space.made_of.get("cavities")
+        if kept is not None and kept.capacity == room:
+            return kept
+        roots = space.array("roots", room, np.int32)
+        count = self._number(Entry.CANDIDATES, room)
+        made = prepare(space, roots, count, self._number(Entry.SEGMENTS, room), ROOM)
+        space.made_of["cavities"] = made
+        return made
 
     def _room(self, most_rounds: int, most_vertices: int) -> Room:
         vertices, slots, subsegments = self._state.room

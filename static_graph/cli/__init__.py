@@ -50,10 +50,14 @@ def main(argv: Sequence[str] | None = None) -> int:
                 signal.signal(signal.SIGTERM, signal.SIG_IGN)
             terminated = isinstance(ending, Terminated)
             console.ended("terminated" if terminated else "interrupted")
+            if argv is None:  # should Python's own end wait for something, it can be ended
+                signal.signal(signal.SIGTERM, signal.SIG_DFL)
             return TERMINATED if terminated else INTERRUPTED
 
 
 def _terminate(*_: object) -> NoReturn:
+    for each in (signal.SIGINT, signal.SIGTERM):  # another one would break into the clearing up
+        signal.signal(each, signal.SIG_IGN)
     raise Terminated
 
 

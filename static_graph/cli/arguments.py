@@ -164,7 +164,12 @@ def _add_generate(commands: Any) -> None:
     add = parser.add_argument_group("of list only").add_argument
     add("--lists", type=positive, metavar="K", help="how many lists share the elements (default: 1)")
     add("--order", choices=ORDERS, help="how they lie in memory (default: random)")
-    add("--interval", type=positive, metavar="N", help="of the orders between (default: 32)")
+    add(
+        "--interval",
+        type=positive,
+        metavar="N",
+        help="how far apart splitters are, in orders that have any (default: 32)",
+    )
     add = parser.add_argument_group("of tree only").add_argument
     add("--shape", choices=SHAPES, help="what it looks like (default: random-binary)")
     add("--no-shuffle", action="store_true", help="parents have smaller numbers than their children")

@@ -141,7 +141,15 @@ def _write(stream: TextIO, line: str) -> None:
 
 
 def _open_missing() -> None:
-    """Puts a stream that goes nowhere where there is none: who starts a daemon may close its stdout and stderr."""
+    """Puts streams that go nowhere where there are none: who starts a daemon may close them.
+
+    Their numbers are taken, too: a file that is opened to be written must not get them, and what others print there.
+    """
+    for number in range(3):
+        try:
+            os.fstat(number)
+        except OSError:
+            os.set_inheritable(os.open(os.devnull, os.O_RDWR), True)  # it gets the lowest number that is free
     for name in ("stdout", "stderr"):
         if getattr(sys, name) is None:
             setattr(sys, name, Path(os.devnull).open("w", encoding="utf-8"))  # noqa: SIM115
