@@ -283,3 +283,11 @@ def test_small_corners_at_crossings_excuse():
     assert {small.corner for small in report.exceptions} == {8}
     skinny = Mesh(result.mesh.vertices, result.mesh.triangles)  # the crossing's segments are forgotten
     assert "angle" in validate(skinny, min_angle=30).counts
+
+
+@pytest.mark.parametrize("scale", [1e-200, 1, 1e200, 1e300])
+def test_no_scale_excuses_what_is_no_needle(scale):
+    """Where products of coordinates overflow or vanish, they explain nothing."""
+    square = Mesh(scale * np.array([[0.0, 0], [1, 0], [1, 1], [0, 1]]), [[0, 1, 2], [0, 2, 3]])
+    report = validate(square, min_angle=50, unrefined={"precision": [0, 1]})
+    assert report.counts["angle"] == 2

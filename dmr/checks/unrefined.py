@@ -45,6 +45,8 @@ Number = TypeVar("Number", float, Fraction)
 _ALLOWANCE = 1e-6
 _SHORTEST = 2.0**-48
 _FLATTEST = 2.0**-49
+# Refinement takes no coordinates beyond these, where products of them would overflow, or vanish.
+_SMALLEST, _LARGEST = 2.0**-142, 2.0**201
 # A float64 difference that is so small a fraction of its terms may be off by more than the allowance.
 _CANCELLED = 2.0**-32
 
@@ -83,6 +85,7 @@ class Unrefined:
         count = len(mesh.triangles)
         result = cls.none(count)
         surroundings = _Surroundings(mesh, topology, chains)
+        measurable = _SMALLEST <= np.abs(mesh.vertices).max(initial=0.0) <= _LARGEST
         for reason, numbers in given.items():
             triangles = np.asarray(numbers).reshape(-1)
             if len(triangles) and (triangles.dtype.kind not in "iu" or triangles.min() < 0 or triangles.max() >= count):
@@ -90,7 +93,7 @@ class Unrefined:
             triangles = np.unique(triangles).astype(np.int64)
             result.listed[triangles] = True
             if reason in REASONS:
-                agreed = [t for t in triangles.tolist() if surroundings.explain(t, reason)]
+                agreed = [t for t in triangles.tolist() if measurable and surroundings.explain(t, reason)]
                 result.by_reason[reason] = np.array(agreed, np.int64)
                 result.excused[result.by_reason[reason]] = True
         return result
