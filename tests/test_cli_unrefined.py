@@ -23,17 +23,17 @@ def folder(tmp_path, monkeypatch):
 def test_what_a_kept_segment_leaves_is_valid_with_the_list(folder, capsys):
     code, out, err = dmr(capsys, "refine", "input.ele", "--keep-segments", "all", "--unrefined", "left.json", "--json")
     assert code == 0
-    assert "wrote left.json, input.1.node, " in err
+    assert "wrote input.1.node, input.1.ele, left.json" in err
     told, left = json.loads(out), json.loads((folder / "left.json").read_text())
     assert left["triangles"] == told["triangles"]
     assert {reason: len(listed) for reason, listed in left["unrefined"].items()} == told["unrefined"]
     assert "kept_segment" in told["unrefined"]
-    assert told["files"]["output"][0] == "left.json"
+    assert told["files"]["output"][-1] == "left.json"
 
     check = ("validate", "input.1.ele", "--input", "input.ele", "-q", "30")
     code, out, err = dmr(capsys, *check)
     assert (code, "FAILED  angle" in out) == (5, True)
-    assert "`dmr validate --unrefined left.json`" in err
+    assert "`dmr validate MESH --input IN --unrefined left.json`" in err
     code, out, err = dmr(capsys, *check, "--unrefined", "left.json")
     assert (code, err) == (0, "")
     assert "ok  unrefined" in out
