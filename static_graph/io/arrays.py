@@ -9,8 +9,8 @@ from typing import Any, BinaryIO
 import numpy as np
 from numpy.typing import NDArray
 
-from static_graph.errors import FileError, TargetError
-from static_graph.io.replacing import check_target, replace_file
+from static_graph.errors import FileError
+from static_graph.io.replacing import check_suffix, check_target, replace_file
 from static_graph.io.system import system_reason
 from static_graph.wording import counted
 
@@ -76,9 +76,7 @@ def write_array(path: Path, numbers: NDArray[np.integer[Any]], *, overwrite: boo
 
 def check_array_target(path: Path, overwrite: bool) -> None:
     """Raises FileError where an array cannot be put under a name, before there is one."""
-    if path.suffix.lower() not in SUFFIXES:
-        kind = path.suffix or "a file without"
-        raise TargetError(f"arrays are written as {', '.join(SUFFIXES)}, not as {kind}", path)
+    check_suffix(path, SUFFIXES, "arrays")
     check_target(path, overwrite)
 
 

@@ -9,8 +9,8 @@ from typing import Any, BinaryIO
 import numpy as np
 from numpy.typing import NDArray
 
-from static_graph.errors import OptionError, TargetError
-from static_graph.io.replacing import check_target, replace_file
+from static_graph.errors import OptionError
+from static_graph.io.replacing import check_suffix, check_target, replace_file
 
 SUFFIXES = (".npy", ".csv", ".npz")
 _BATCH = 1 << 16  # rows
@@ -55,9 +55,7 @@ def write_columns(
 
 def check_columns_target(path: Path, overwrite: bool) -> None:
     """Raises FileError where results cannot be put under a name, before there are any."""
-    if path.suffix.lower() not in SUFFIXES:
-        kind = path.suffix or "a file without"
-        raise TargetError(f"results are written as {', '.join(SUFFIXES)}, not as {kind}", path)
+    check_suffix(path, SUFFIXES, "results")
     check_target(path, overwrite)
 
 

@@ -5,7 +5,7 @@ from __future__ import annotations
 import contextlib
 import os
 import stat
-from collections.abc import Callable
+from collections.abc import Callable, Collection
 from pathlib import Path
 from typing import BinaryIO
 
@@ -41,6 +41,13 @@ def replace_file(path: Path, fill: Callable[[BinaryIO], None], *, overwrite: boo
     finally:
         with contextlib.suppress(OSError):
             temporary.unlink()
+
+
+def check_suffix(path: Path, suffixes: Collection[str], what: str) -> None:
+    """Raises TargetError where a name has none of the suffixes as which `what` is written."""
+    if path.suffix.lower() not in suffixes:
+        kind = path.suffix or "a file without"
+        raise TargetError(f"{what} are written as {', '.join(suffixes)}, not as {kind}", path)
 
 
 def check_target(path: Path, overwrite: bool) -> None:
