@@ -107,7 +107,7 @@ class HostDevice(Device):
         recording = Recording()
         with self._recorded(recording):
             body()
-            self.launch("launch_again", 1, stop)
+            self.launch("launch_again", 1, stop, None)
         return HostLoop(recording, stop.pointer, self.threads, SMALLEST_PIECE)
 
     def looked_up(self, number: Number) -> tuple[int, ...]:
