@@ -26,6 +26,7 @@ from stress_calls import Calls
 
 import dmr
 
+SWITCH_SECONDS = 1e-4  # how often Python changes threads: fifty times as often as by default
 AT_ONCE = 24  # calls of one batch of a scheduler
 LEAK_THREADS = 1000
 LEAK_BYTES = 2**26  # that the card may have less of afterwards: blocks of the pool and the driver's own
@@ -93,6 +94,12 @@ class Stress:
             num_workers=self.threads,
         )
 
+    def one_graph(self) -> None:
+        """All threads search the one uploaded graph."""
+        searches = [name for name in self.calls.by_name if name.startswith(("bfs", "sssp"))]
+        with ThreadPoolExecutor(self.threads) as workers:
+            list(workers.map(self.check, self.random.choices(searches, k=4 * AT_ONCE)))
+
     def interrupted(self) -> None:
         """Ctrl-C in the main thread's calls, while other threads go on; the same calls are right afterwards."""
         with ThreadPoolExecutor(2) as workers, Interrupts(self.random) as interrupts:
@@ -119,7 +126,7 @@ class Stress:
     def run(self, seconds: float) -> None:
         """Everything in turn until the time is over."""
         kinds: Sequence[Callable[[], None]] = (
-            self.threads_that_end, self.pool, self.asyncio_threads, self.dask, self.interrupted,
+            self.threads_that_end, self.one_graph, self.pool, self.asyncio_threads, self.dask, self.interrupted,
             self.callbacks_that_wait,
         )  # fmt: skip
         end, turn = time.monotonic() + seconds, 0
@@ -191,6 +198,7 @@ def main() -> int:
     parser.add_argument("--leaks", action="store_true", help=f"also: {LEAK_THREADS:,} threads, and a GPU's free memory")
     options = parser.parse_args()
 
+    sys.setswitchinterval(SWITCH_SECONDS)
     stress = Stress(options.device, options.threads, options.seed)
     stress.run(options.seconds)
     print(f"{stress.done.total():,} calls of {len(stress.done)} kinds on {options.device}, dmr {dmr.__version__}")
