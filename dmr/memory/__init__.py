@@ -25,6 +25,7 @@ from dmr.errors import (
 from dmr.memory.arrays import Device, DeviceArray, DeviceCount, Loop, Number, bound_of
 from dmr.memory.discovery import DeviceInfo, devices, gpu_absence, open_device, warm
 from dmr.memory.host.copying import copy
+from dmr.memory.interrupts import allow_interrupts, interruptible
 from dmr.memory.primitives import (
     argsort,
     compact,
@@ -54,6 +55,7 @@ __all__ = [
     "OutOfMemoryError",
     "Packed",
     "__version__",
+    "allow_interrupts",
     "argsort",
     "available_threads",
     "bound_of",
@@ -62,6 +64,7 @@ __all__ = [
     "devices",
     "flagged_indices",
     "gpu_absence",
+    "interruptible",
     "minmax_float64",
     "open_device",
     "pack",

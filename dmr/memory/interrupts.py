@@ -20,8 +20,8 @@ def allow_interrupts(library: ctypes.CDLL) -> None:
 def interruptible(library: ctypes.CDLL, name: str, restype: Any, *argtypes: Any) -> None:
     """Declares a native function that handles signals while it runs.
 
-    Such a function releases the interpreter's lock itself, as `host::interruptible` of cuda_src/interrupts.hpp does, and
-    what a handler of signals raises (KeyboardInterrupt) comes out of it within a fraction of a second.
+    Such a function releases the interpreter's lock itself (`host::interruptible` of cuda_src/interrupts.hpp). What a
+    handler of signals raises, such as KeyboardInterrupt, comes out of it within a fraction of a second.
 
     Args:
         library: the function becomes an attribute of it; `allow_interrupts` was called for it.
