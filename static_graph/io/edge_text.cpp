@@ -21,6 +21,8 @@
 #include <thread>
 #include <vector>
 
+#include "interrupts.hpp"
+
 extern "C" {
 
 // Where the rows of a text lie.
@@ -88,10 +90,11 @@ bool is_row(const GraphText &text, const char *p, const char *end) {
 }
 
 // Calls work(0) to work(pieces - 1), each once, on up to `threads` threads, or fewer where the system gives no more.
-template <class Work> void share_out(int64_t pieces, int threads, const Work &work) {
+// Leaves some out where the call is to end.
+template <class Work> void share_out(host::Call &call, int64_t pieces, int threads, const Work &work) {
     std::atomic<int64_t> next{0};
     const auto run = [&] {
-        for (int64_t k; (k = next.fetch_add(1)) < pieces;)
+        for (int64_t k; !call.stopped() && (k = next.fetch_add(1)) < pieces;)
             work(k);
     };
     std::vector<std::thread> others;
@@ -100,7 +103,8 @@ template <class Work> void share_out(int64_t pieces, int threads, const Work &wo
             others.emplace_back(run);
     } catch (const std::exception &) {
     }
-    run();
+    for (int64_t k; !call.poll() && (k = next.fetch_add(1)) < pieces;)
+        work(k);
     for (std::thread &other : others)
         other.join();
 }
@@ -230,14 +234,7 @@ template <class Visit> int64_t for_rows(const GraphText &text, int64_t k, const 
 
 constexpr int64_t LONGEST_LINE = 80; // a letter, two numbers of 64 bits, a shortest float64, and what lies between
 
-} // namespace
-
-extern "C" {
-
-int32_t graph_text_interface() { return INTERFACE; }
-
-// Fills offsets, rows and lines.
-void graph_text_index(const GraphText *text) {
+void index_text(host::Call &call, const GraphText *text) {
     const char *end = text->text + text->size;
     for (int64_t k = 0; k <= text->chunks; ++k) {
         const int64_t at = std::min(k * text->chunk, text->size);
@@ -245,7 +242,7 @@ void graph_text_index(const GraphText *text) {
                                ? at
                                : std::min<int64_t>(line_end(text->text + at - 1, end) + 1 - text->text, text->size);
     }
-    share_out(text->chunks, text->threads, [&](int64_t k) {
+    share_out(call, text->chunks, text->threads, [&](int64_t k) {
         int64_t rows = 0;
         text->lines[k + 1] = for_rows(*text, k, [&](int64_t, const char *, const char *) { return ++rows, true; });
         text->rows[k + 1] = rows;
@@ -257,12 +254,11 @@ void graph_text_index(const GraphText *text) {
     }
 }
 
-// Parses all rows. Returns 0; 1 where `fault` says what is wrong; 2 without memory.
-int32_t graph_text_parse(const GraphText *text, const GraphEdges *edges, GraphFault *fault) {
+int32_t parse_text(host::Call &call, const GraphText *text, const GraphEdges *edges, GraphFault *fault) {
     std::unique_ptr<GraphFault[]> faults(new (std::nothrow) GraphFault[std::size_t(text->chunks)]());
     if (!faults)
         return 2;
-    share_out(text->chunks, text->threads, [&](int64_t k) {
+    share_out(call, text->chunks, text->threads, [&](int64_t k) {
         int64_t row = text->rows[k];
         for_rows(*text, k, [&](int64_t line, const char *begin, const char *end) {
             const bool fine = parse_row(*text, *edges, begin, end, row++, faults[k]);
@@ -276,6 +272,24 @@ int32_t graph_text_parse(const GraphText *text, const GraphEdges *edges, GraphFa
             return 1;
         }
     return 0;
+}
+
+} // namespace
+
+extern "C" {
+
+int32_t graph_text_interface() { return INTERFACE; }
+
+// Fills offsets, rows and lines.
+void graph_text_index(const GraphText *text) {
+    host::interruptible([&](host::Call &call) { index_text(call, text); });
+}
+
+// Parses all rows. Returns 0; 1 where `fault` says what is wrong; 2 without memory.
+int32_t graph_text_parse(const GraphText *text, const GraphEdges *edges, GraphFault *fault) {
+    int32_t outcome = 0;
+    host::interruptible([&](host::Call &call) { outcome = parse_text(call, text, edges, fault); });
+    return outcome;
 }
 
 int64_t graph_text_longest_line() { return LONGEST_LINE; }
