@@ -8,7 +8,7 @@ from typing import Any
 
 import numpy as np
 
-from dmr.errors import KindError
+from dmr.errors import KindError, OptionError
 from dmr.meshes import Mesh, Pslg
 
 
@@ -28,11 +28,14 @@ def file_path(path: Any) -> Path:
     """The path that a name means.
 
     Raises:
-        KindError: it is no name.
+        KindError: it is no name. OptionError: it holds a null character.
     """
-    if isinstance(path, str | os.PathLike):
-        return Path(path)
-    raise KindError(f"path must be the name of a file, not {_article(type(path).__name__)}")
+    name = path.__fspath__() if isinstance(path, os.PathLike) else path
+    if not isinstance(name, str):
+        raise KindError(f"path must be the name of a file, not {_article(type(name).__name__)}")
+    if "\0" in name:
+        raise OptionError(f"path must be the name of a file, and a name holds no null character: {name!r}")
+    return Path(name)
 
 
 def _described(item: Any, kinds: tuple[type, ...]) -> str:

@@ -11,7 +11,7 @@ from pathlib import Path
 import numpy as np
 from numpy.typing import NDArray
 
-from dmr.errors import DeviceUnavailableError, InternalError, InvalidMeshError
+from dmr.errors import InternalError, InvalidMeshError, NativeLibraryError
 from dmr.meshes import Float, Int, Pslg
 from dmr.naming import named
 
@@ -65,7 +65,7 @@ def triangulate_plane(pslg: Pslg, *, convex_hull: bool = False) -> Plane:
     Raises:
         InvalidMeshError: more than `MOST_VERTICES` vertices, all of them on one line, or rounded crossings that cannot
             be resolved.
-        DeviceUnavailableError: the native library is missing.
+        NativeLibraryError: the native library is missing.
         MemoryError: there is too little of it.
     """
     if len(pslg.vertices) > MOST_VERTICES:
@@ -146,16 +146,15 @@ def library() -> ctypes.CDLL:
     """The library, loaded once.
 
     Raises:
-        DeviceUnavailableError: it is not there, or does not load.
+        NativeLibraryError: it is not there, or does not load.
     """
+    if not LIBRARY.exists():
+        raise NativeLibraryError(LIBRARY, "is missing")
     try:
         loaded = ctypes.CDLL(str(LIBRARY))
-    except OSError as error:
-        raise DeviceUnavailableError(
-            f"the native library {LIBRARY.name} is missing or does not load ({error}): install dmr again "
-            "(pip install . in its folder), with a C++ compiler at hand"
-        ) from error
-    loaded.dmr_triangulation.restype = c_void_p
+        loaded.dmr_triangulation.restype = c_void_p
+    except (OSError, AttributeError) as error:
+        raise NativeLibraryError(LIBRARY, f"cannot be loaded ({error})") from error
     loaded.dmr_triangulation.argtypes = [c_void_p, c_int32, c_void_p, c_void_p, c_int32, c_int32, POINTER(c_int32)]
     for name, pointers in (
         ("dmr_triangulation_free", 1),

@@ -10,7 +10,7 @@ from ctypes import POINTER, Structure, c_int32, c_int64, c_void_p
 from functools import cache
 from pathlib import Path
 
-from static_graph.errors import DeviceUnavailableError
+from dmr.memory import NativeLibraryError
 
 INTERFACE = 1
 
@@ -87,20 +87,17 @@ def library() -> ctypes.CDLL:
     """The loaded library, its functions typed.
 
     Raises:
-        DeviceUnavailableError: it was not built, cannot be loaded, or belongs to another version.
+        NativeLibraryError: it was not built, cannot be loaded, or belongs to another version.
     """
     if not LIBRARY.exists():
-        raise DeviceUnavailableError(
-            f"the native reader of edge lists is missing ({LIBRARY}); "
-            "install the package again with a C++17 compiler at hand (pip install .)"
-        )
+        raise NativeLibraryError(LIBRARY, "is missing")
     try:
         loaded = ctypes.CDLL(str(LIBRARY))
         version = loaded.graph_text_interface()
     except (OSError, AttributeError) as error:
-        raise DeviceUnavailableError(f"the native reader of edge lists cannot be loaded: {error}") from error
+        raise NativeLibraryError(LIBRARY, f"cannot be loaded ({error})") from error
     if version != INTERFACE:
-        raise DeviceUnavailableError(f"{LIBRARY} was built from another version; install the package again")
+        raise NativeLibraryError(LIBRARY, "belongs to another version")
     loaded.graph_text_index.argtypes = [POINTER(Text)]
     loaded.graph_text_index.restype = None
     loaded.graph_text_parse.argtypes = [POINTER(Text), POINTER(Edges), POINTER(Fault)]
