@@ -11,7 +11,8 @@ from dmr.memory import Device, DeviceArray, argsort, open_device
 from static_graph.building import find_rows, sorted_edges, unique_edges
 from static_graph.doors import check_graph
 from static_graph.errors import GraphError, OptionError
-from static_graph.graphs import MOST, CsrGraph
+from static_graph.graph_checks import MOST
+from static_graph.graphs import CsrGraph, unchecked_graph
 from static_graph.options import real, whole
 from static_graph.wording import counted
 
@@ -159,7 +160,7 @@ def with_random_weights(graph: CsrGraph, largest: int = 100, *, seed: int = 0, t
     """
     check_graph(graph, CsrGraph)
     drawn = _draw_weights(open_device("cpu", threads), graph.edges, _checked_largest(largest), _checked_seed(seed))
-    return CsrGraph.sound(graph.offsets, graph.targets, drawn.detach(), graph.labels)
+    return unchecked_graph(graph.offsets, graph.targets, drawn.detach(), graph.labels)
 
 
 class _Draft:
@@ -202,7 +203,7 @@ class _Draft:
         offsets, weights = find_rows(sources, self.nodes), None
         if self.largest is not None:
             weights = _draw_weights(self.device, targets.size, self.largest, self.seed).detach()
-        return CsrGraph.sound(offsets.detach(), targets.detach(), weights)
+        return unchecked_graph(offsets.detach(), targets.detach(), weights)
 
 
 def _draw_weights(device: Device, edges: int, largest: int, seed: int) -> DeviceArray:

@@ -95,7 +95,7 @@ def test_offsets_of_64_bits(scheme, device):
     run, options = SCHEMES[scheme]
     for seed in range(12):
         graph = random_graph(seed)
-        wide = CsrGraph.sound(graph.offsets.astype(np.int64), graph.targets, graph.weights)
+        wide = unchecked_graph(graph.offsets.astype(np.int64), graph.targets, graph.weights)
         outcome = run(DeviceGraph.upload(wide, device), [0], weighted=graph.weights is not None, **options)
         expected = reference(graph, [0], graph.weights is not None)
         np.testing.assert_array_equal(outcome.distances.download(), expected, f"seed {seed}")
