@@ -33,6 +33,8 @@ from dmr.errors import (
 )
 from dmr.memory.arrays import Device, DeviceArray, DeviceCount, Loop, Number, bound_of
 from dmr.memory.discovery import DeviceInfo, devices, gpu_absence, open_device, warm
+from dmr.memory.frozen import HoldsFrozen, freeze, freeze_fields, frozen, is_frozen
+from dmr.memory.host.available import available_memory, require_memory
 from dmr.memory.host.copying import copy
 from dmr.memory.primitives import (
     argsort,
@@ -60,6 +62,7 @@ __all__ = [
     "FileError",
     "FileSystemError",
     "FolderError",
+    "HoldsFrozen",
     "InternalError",
     "Loop",
     "MissingFileError",
@@ -70,6 +73,7 @@ __all__ = [
     "Packed",
     "__version__",
     "argsort",
+    "available_memory",
     "available_threads",
     "bound_of",
     "compact",
@@ -77,12 +81,17 @@ __all__ = [
     "devices",
     "file_error",
     "flagged_indices",
+    "freeze",
+    "freeze_fields",
+    "frozen",
     "gpu_absence",
+    "is_frozen",
     "minmax_float64",
     "open_device",
     "pack",
     "printable",
     "register_record",
+    "require_memory",
     "scan",
     "signatures",
     "sort_pairs",
