@@ -15,7 +15,7 @@ from static_graph.degrees import automatic_mda, degree_distribution, split_distr
 from static_graph.device_graph import DeviceGraph
 from static_graph.distances import DistanceKind
 from static_graph.errors import GraphError, OptionError
-from static_graph.graphs import CsrGraph
+from static_graph.graphs import CsrGraph, unchecked_graph
 from static_graph.schemes import child_launches, collapse, fixed_point, node_splitting, virtual_warps
 from static_graph.schemes.timeline import Line, Timeline
 

@@ -73,7 +73,9 @@ def read(path: PathLike, *, threads: int | None = None) -> CsrGraph:
     path = _existing(as_path(path))
     reader = READERS.get(_suffix(path))
     if reader is None:
-        raise FileContentError(f"{_unknown(path)}; graphs are read from {' '.join(READERS)}, packed by .gz or not", path)
+        raise FileContentError(
+            f"{_unknown(path)}; graphs are read from {' '.join(READERS)}, packed by .gz or not", path
+        )
     try:
         return reader(path, threads)
     except GraphError as error:

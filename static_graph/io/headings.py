@@ -12,11 +12,11 @@ from static_graph.io.text import Grammar
 # What columns are called, in small letters, without blanks and without `_ - . : ~`.
 NAMES = {
     SOURCE: (
-        "source src from tail u start begin origin id1 node1 vertex1 sourceid srcid fromid startid sourcenode fromnode "
+        "s u i source src from tail row start begin origin id1 node1 vertex1 sourceid srcid fromid startid sourcenode fromnode "
         "sourcenodeid fromnodeid"
     ).split(),
     TARGET: (
-        "target tgt to head v end dst dest destination id2 node2 vertex2 targetid dstid toid endid targetnode tonode "
+        "t v j target tgt to head column col end dst dest destination id2 node2 vertex2 targetid dstid toid endid targetnode tonode "
         "targetnodeid tonodeid"
     ).split(),
     WEIGHT: "weight weights w cost length distance dist".split(),

@@ -26,7 +26,6 @@ from static_graph.io import native
 CHUNK_BYTES = 1 << 18
 PIECE_CHUNKS = 1 << 7  # chunks that a call of the native library parses: 32 MiB, which take a core about 0.3 s
 READ_BYTES = 1 << 24  # of a file that are read at a time
-WORTH_ASKING = 1 << 26  # bytes of a text from which on every further piece is asked for
 ROW_BYTES = 2 * 8 + 8  # of an edge: two ends of at most 64 bits, and a weight
 _GZIP = b"\x1f\x8b"
 _BYTE_ORDER_MARK = b"\xef\xbb\xbf"
@@ -191,7 +190,7 @@ class _Parse:
 
     def run(self, grammar: Grammar, weights: int, wide: bool) -> tuple[Edges, native.Fault | None]:
         """The edges, or what is wrong."""
-        require_memory(ROW_BYTES * self.rows, f"{self.rows} edges of a text")
+        require_memory(ROW_BYTES * self.rows, f"a text of {self.rows} edges")
         kind = np.int64 if wide else np.int32
         sources, targets = np.empty(self.rows, kind), np.empty(self.rows, kind)
         weight = None
@@ -232,8 +231,7 @@ def _read(file: BinaryIO | gzip.GzipFile) -> bytearray:
     """
     data = bytearray()
     while piece := file.read(READ_BYTES):
-        if len(data) >= WORTH_ASKING:
-            require_memory(len(data) // 4 + len(piece), "the text of a file")  # a growing array may be moved
+        require_memory(len(data) // 4 + len(piece), "the text of a file")  # what a growing array may take ahead
         data += piece
     return data
 
