@@ -70,7 +70,7 @@ def as_whole(values: ArrayLike, name: str) -> Whole:
     return array
 
 
-def checked_copy(values: Whole, dtype: Any, check: Callable[..., None], *details: Any) -> Whole:
+def checked_copy(values: Whole, dtype: Any, check: Callable[..., None], *details: Any) -> NDArray[Any]:
     """A copy of whole numbers in another dtype, after `check(values, *details)` found nothing to refuse.
 
     The copy is checked again, since another thread may change the caller's array meanwhile.

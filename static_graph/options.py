@@ -80,7 +80,7 @@ def real(name: str, value: Any) -> float:
         WrongTypeError: it is something else, such as a string or an array. OptionError: it is beyond float64.
     """
     try:
-        if isinstance(value, (str, bytes, bytearray)) or getattr(value, "ndim", 0):
+        if isinstance(value, (str, bytes, bytearray)) or getattr(value, "shape", ()) != ():
             raise TypeError
         return float(value)
     except OverflowError:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Mapping
 from dataclasses import dataclass
 from importlib import import_module
 from time import perf_counter
@@ -11,10 +12,20 @@ import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
 from dmr.memory import Device, DeviceArray, open_device, scan
-from static_graph.errors import DmrError, GraphError, InternalError, OptionError
-from static_graph.list_checking import as_array, as_indices, check_cycles, cycle_through, find_heads, out_of_range
+from static_graph.errors import DmrError, GraphError, InternalError, OptionError, WrongTypeError
+from static_graph.list_checking import (
+    as_array,
+    as_indices,
+    check_cycles,
+    cycle_through,
+    described,
+    find_heads,
+    out_of_range,
+)
+from static_graph.options import choice
 from static_graph.rankers.jumping import JUMPS, jump_until_done
 from static_graph.rankers.ranked import Ranked
+from static_graph.wording import shown
 
 
 class Method(NamedTuple):
@@ -158,6 +169,8 @@ def rank_in_detail(
     """
     given = as_indices(successors, "element", "successor")
     summed = None if values is None else as_values(values, len(given), "element")
+    if not isinstance(options, Mapping | None):
+        raise WrongTypeError(f"options = {shown(options)}: they must be a dictionary of names and values")
     wanted = {name: value for name, value in (options or {}).items() if value is not None}
     where, method = _choose(method, wanted, len(given), device, threads)
     clock = Clock(where)
@@ -209,15 +222,16 @@ def _choose(method: str, options: dict[str, Any], size: int, device: str, thread
         OptionError: no such method, or an option that it does not have.
         DeviceUnavailableError: no such device.
     """
-    if method not in NAMES:
-        raise OptionError(f"method = {method!r}: it is one of {', '.join(NAMES)}")
+    choice("method", method, NAMES)
     having = frozenset() if method == "auto" else METHODS[method].options
     for name in options:
         if name not in having:
             those = f", which has {' and '.join(sorted(having))}" if having else ", which has none"
-            raise OptionError(f"{name} is no option of method = {method!r}{those}")
+            raise OptionError(
+                f"{name if isinstance(name, str) else shown(name)} is no option of method = {method!r}{those}"
+            )
     if method == "sequential":
-        if device.startswith("cuda"):
+        if isinstance(device, str) and device.startswith("cuda"):
             raise OptionError("method = 'sequential' is a pass on the CPU: leave the device out")
         return open_device("cpu", threads), method
     where = open_device(device, threads)
@@ -245,7 +259,7 @@ def find_roots(parents: ArrayLike, *, device: str = "auto", threads: int | None 
         GraphError: a parent out of range, or a cycle; names the node.
         DeviceUnavailableError, OutOfMemoryError: no such device, or it is too small.
     """
-    given = as_indices(parents, "node", "parent")
+    given = as_indices(parents, "node", "parent").copy()  # kernels trust it, and another thread may change the caller's
     check_range(given)
     where = open_device(device, threads)
     if not len(given):
@@ -291,9 +305,7 @@ def as_values(values: ArrayLike, size: int, of: str) -> NDArray[np.int64]:
     """
     array = as_array(values, "values")
     if array.shape != (size,) or (size and array.dtype.kind not in "iub"):
-        raise GraphError(
-            f"values are one whole number for each {of}, {size} in all, not {array.dtype} of shape {array.shape}"
-        )
+        raise GraphError(f"values are one whole number for each {of}, {size} in all, not {described(array)}")
     if size and max(abs(int(array.max())), abs(int(array.min()))) * size >= 2**63 and _magnitude(array) >= 2**63:
         raise GraphError("the sums of such large values may not fit 64 bits")
     return array.astype(np.int64)

@@ -10,7 +10,7 @@ from numpy.typing import NDArray
 
 from static_graph.errors import GraphError, OptionError
 from static_graph.options import whole
-from static_graph.wording import numbered
+from static_graph.wording import numbered, shown
 
 
 @dataclass(frozen=True, eq=False)
@@ -67,7 +67,7 @@ class Traversal:
             raise OptionError("paths follow the parents: ask for them with parents=True")
         nodes, node = len(self.parents), whole("node", node)
         if not 0 <= node < nodes:
-            raise GraphError(f"there is no node {node}: {numbered(nodes, 'node')}")
+            raise GraphError(f"there is no node {shown(node)}: {numbered(nodes, 'node')}")
         if not self.reached()[node]:
             return None
         path, at = [], node

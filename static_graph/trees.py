@@ -13,10 +13,10 @@ from numpy.typing import ArrayLike, NDArray
 from dmr.memory import Device, DeviceArray, open_device, scan, sort_pairs
 from static_graph.building import bits_of, find_rows
 from static_graph.errors import DmrError, GraphError, InternalError, OptionError
-from static_graph.list_checking import as_array, as_indices, out_of_range
+from static_graph.list_checking import as_array, as_indices, described, out_of_range
 from static_graph.ranking import Clock, as_values, fastest, find_roots, rank_on_device
 from static_graph.rooting import MOST_NODES, checked_edges, root_forest
-from static_graph.wording import counted, numbered
+from static_graph.wording import counted, numbered, shown
 
 
 @dataclass(frozen=True, eq=False)
@@ -238,7 +238,7 @@ def _no_forest(parents: NDArray[np.int32]) -> DmrError:
 def _as_integers(values: ArrayLike) -> NDArray[Any]:
     array = np.atleast_1d(as_array(values, "nodes"))
     if array.ndim != 1 or (array.dtype.kind not in "iu" and array.size):
-        raise GraphError(f"nodes are whole numbers in a row, not {array.dtype} of shape {array.shape}")
+        raise GraphError(f"nodes are whole numbers in a row, not {described(array)}")
     return array
 
 
@@ -253,5 +253,5 @@ def _as_roots(root: int | Sequence[int] | None, nodes: int) -> NDArray[np.int32]
     roots = np.empty(0, np.int32) if root is None else _as_integers(root)
     for given in roots.tolist():
         if not 0 <= given < nodes:
-            raise GraphError(f"{given} cannot be a root: {numbered(nodes, 'node')}")
+            raise GraphError(f"{shown(given)} cannot be a root: {numbered(nodes, 'node')}")
     return _clipped(roots)

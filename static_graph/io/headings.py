@@ -10,17 +10,16 @@ from static_graph.io.native import SOURCE, TARGET, WEIGHT
 from static_graph.io.text import Grammar
 
 # What columns are called, in small letters, without blanks and without `_ - . : ~`.
-NAMES = {
-    SOURCE: (
-        "s u i source src from tail row start begin origin id1 node1 vertex1 sourceid srcid fromid startid sourcenode fromnode "
-        "sourcenodeid fromnodeid"
-    ).split(),
-    TARGET: (
-        "t v j target tgt to head column col end dst dest destination id2 node2 vertex2 targetid dstid toid endid targetnode tonode "
-        "targetnodeid tonodeid"
-    ).split(),
-    WEIGHT: "weight weights w cost length distance dist".split(),
-}
+_SOURCES = """
+    s u i id1 source src from tail row start begin origin node1 vertex1
+    sourceid srcid fromid startid sourcenode fromnode sourcenodeid fromnodeid
+"""
+_TARGETS = """
+    t v j id2 target tgt to head column col end dst dest destination node2 vertex2
+    targetid dstid toid endid targetnode tonode targetnodeid tonodeid
+"""
+_WEIGHTS = "w weight weights cost length distance dist"
+NAMES = {SOURCE: _SOURCES.split(), TARGET: _TARGETS.split(), WEIGHT: _WEIGHTS.split()}
 _COLUMNS = {name: column for column, names in NAMES.items() for name in names}
 _WORDS = ("source", "target", "weight")
 _NUMBER = re.compile(r'"?\s*[-+]?\d')  # what the first field of an edge begins with

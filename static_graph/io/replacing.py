@@ -7,7 +7,7 @@ import os
 import stat
 from collections.abc import Callable, Collection
 from pathlib import Path
-from typing import BinaryIO
+from typing import Any
 
 from dmr.memory import file_error
 from static_graph.errors import DmrError, ExistingTargetError, FolderError, MissingFileError, SuffixError
@@ -16,7 +16,7 @@ from static_graph.io.draining import DrainedFile
 TEMPORARY_PREFIX = ".static-graph-"
 
 
-def replace_file(path: Path, fill: Callable[[BinaryIO], None], *, overwrite: bool) -> None:
+def replace_file(path: Path, fill: Callable[[Any], None], *, overwrite: bool) -> None:
     """Fills a file under a temporary name beside its own, brings it to the disk, and moves it into place.
 
     Args:
