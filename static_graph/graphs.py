@@ -115,11 +115,11 @@ class CsrGraph:
         nodes = checked_nodes(nodes)
         need = from_edges_bytes(nodes, len(source), weights is not None)
         require_memory(need, f"a graph of {counted(nodes, 'node')} and {counted(len(source), 'edge')}")
-        source = checked_copy(source, np.int32, check_ends, nodes, "leaves")
-        target = checked_copy(target, np.int32, check_ends, nodes, "leads to")
+        leaving = checked_copy(source, np.int32, check_ends, nodes, "leaves")
+        reached = checked_copy(target, np.int32, check_ends, nodes, "leads to")
         weight = None if weights is None else checked_weights(weights, len(source))
         names = None if labels is None else checked_labels(labels, nodes)
-        return unchecked_graph(*rows_of_edges(source, target, weight, nodes, threads), labels=names)
+        return unchecked_graph(*rows_of_edges(leaving, reached, weight, nodes, threads), labels=names)
 
     @classmethod
     def from_scipy(cls, matrix: Any, *, weighted: bool = True) -> CsrGraph:

@@ -13,6 +13,8 @@ from numpy.typing import ArrayLike, NDArray
 
 from dmr.memory import Device, DeviceArray, open_device, scan
 from static_graph.errors import DmrError, GraphError, InternalError, OptionError, WrongTypeError
+from static_graph.graph_checks import as_whole
+from static_graph.holding import Result, checked_count, checked_mapping, checked_name
 from static_graph.list_checking import (
     as_array,
     as_indices,
@@ -47,8 +49,8 @@ SEQUENTIAL_UP_TO = 2**16  # elements: a list in the caches of a CPU is followed 
 
 
 @dataclass(frozen=True, eq=False)
-class Ranking:
-    """Ranks, and what happened.
+class Ranking(Result):
+    """Ranks, and what happened. The arrays are read-only; so are those of copies and pickles.
 
     Attributes:
         ranks: (n,) int32: how many elements come before each one on its list.
@@ -68,6 +70,24 @@ class Ranking:
     threads: int
     seconds: dict[str, float]
     figures: dict[str, int]
+
+    def __post_init__(self) -> None:
+        ranks, heads, lengths = (
+            as_whole(getattr(self, name), name).astype(np.int32) for name in ("ranks", "heads", "lengths")
+        )
+        if len(heads) != len(lengths):
+            raise GraphError(f"{len(heads)} heads, but {len(lengths)} lengths: each list has one of both")
+        self._set(
+            ranks=ranks,
+            sums=None if self.sums is None else as_values(self.sums, len(ranks), "element"),
+            heads=heads,
+            lengths=lengths,
+            method=checked_name("method", self.method),
+            device=checked_name("device", self.device),
+            threads=checked_count("threads", self.threads),
+            seconds=checked_mapping("seconds", self.seconds),
+            figures=checked_mapping("figures", self.figures),
+        )
 
 
 @overload
@@ -191,7 +211,7 @@ def rank_in_detail(
     found = [part.download() for part in (ranked.ranks, heads, ranked.lengths)]
     found_sums = None if sums is None else sums.download()
     clock.phase("download")
-    return Ranking(
+    return Ranking.found(
         ranks=found[0],
         sums=found_sums,
         heads=found[1],
