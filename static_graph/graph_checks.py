@@ -11,6 +11,7 @@ from numpy.typing import ArrayLike, NDArray
 from static_graph.errors import GraphError
 from static_graph.list_checking import as_array, described
 from static_graph.options import whole
+from static_graph.pieces import bounds, converted, pieces
 from static_graph.wording import counted, numbered, shown
 
 MOST = 2**31 - 1  # nodes of a graph, and edges that offsets of 32 bits can count
@@ -76,7 +77,7 @@ def checked_copy(values: Whole, dtype: Any, check: Callable[..., None], *details
     The copy is checked again, since another thread may change the caller's array meanwhile.
     """
     check(values, *details)
-    copy = np.array(values, dtype, order="C")
+    copy = converted(values, dtype)
     check(copy, *details)
     return copy
 
@@ -88,9 +89,11 @@ def check_offsets(offsets: Whole, edges: int) -> None:
     checked_nodes(len(offsets) - 1)
     if offsets[0] != 0:
         raise GraphError(f"offsets must begin with 0, not {offsets[0]}")
-    falls = offsets[1:] < offsets[:-1]
-    if falls.any():
-        node = int(np.flatnonzero(falls)[0])
+    for part in pieces(len(offsets) - 1):
+        falls = offsets[1:][part] < offsets[:-1][part]
+        if not falls.any():
+            continue
+        node = part.start + int(np.argmax(falls))
         raise GraphError(f"its edges end at {offsets[node + 1]}, before they begin at {offsets[node]}", "node", node)
     if offsets[-1] != edges:
         raise GraphError(
@@ -112,7 +115,8 @@ def checked_nodes(nodes: int) -> int:
 
 def check_ends(ends: Whole, nodes: int, verb: str) -> None:
     """Raises GraphError for the first edge with an end that is no node; `verb` says which end."""
-    if len(ends) == 0 or (ends.min() >= 0 and ends.max() < nodes):
+    low, high = bounds(ends)
+    if low >= 0 and high < nodes:
         return
     index = int(np.flatnonzero((ends < 0) | (ends >= nodes))[0])
     raise GraphError(f"{verb} node {ends[index]}, but {numbered(nodes, 'node')}", "edge", index)

@@ -25,6 +25,7 @@ from static_graph.graph_checks import (
 )
 from static_graph.labels import as_labels, checked_labels, find_node, number_by_label
 from static_graph.options import flag
+from static_graph.pieces import PIECE
 from static_graph.sizes import from_edges_bytes, graph_bytes, reversed_bytes, symmetrised_bytes
 from static_graph.wording import counted
 
@@ -174,7 +175,14 @@ class CsrGraph:
 
     def sources(self) -> NDArray[np.int32]:
         """(m,) int32: the node that each edge leaves."""
-        return np.repeat(np.arange(self.nodes, dtype=np.int32), self.out_degrees)
+        sources = np.empty(self.edges, np.int32)
+        # Cut into pieces of few nodes, and of few edges: a node of many edges is a piece of its own.
+        cuts = np.searchsorted(self.offsets, np.arange(0, self.edges, PIECE)) if self.edges else np.empty(0, np.intp)
+        edges = np.union1d(np.append(cuts, self.nodes), np.arange(0, self.nodes, PIECE))
+        for begin, end in zip(edges[:-1].tolist(), edges[1:].tolist(), strict=True):
+            first, last = int(self.offsets[begin]), int(self.offsets[end])
+            sources[first:last] = np.repeat(np.arange(begin, end, dtype=np.int32), self.out_degrees[begin:end])
+        return sources
 
     def reversed(self) -> CsrGraph:
         """The graph with all edges turned round, kept once it was made; the edges of a node come by their sources."""

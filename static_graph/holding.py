@@ -19,8 +19,8 @@ _Result = TypeVar("_Result", bound="Result")
 class Result:
     """Base of dataclasses whose constructor checks and copies what it is given.
 
-    Copies and what is read from a pickle are made by the constructor, so that they are checked too. `found` makes one of
-    what the package itself has found, without checks.
+    Copies and what is read from a pickle are made by the constructor, so that they are checked too. `found` makes one
+    of what the package itself has found, without checks.
     """
 
     @classmethod

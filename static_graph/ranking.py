@@ -165,8 +165,9 @@ def rank(
     options = {
         "packing": packing, "splitters": splitters, "spacing": spacing, "finish": finish, "finish_size": finish_size
     }  # fmt: skip
-    found = rank_in_detail(successors, values=values, method=method, options=options, device=device, threads=threads)
-    return found.ranks if found.sums is None else (found.ranks, found.sums)
+    found = _rank(successors, values, method, options, device, threads)
+    ranks: NDArray[np.int32] = found["ranks"]  # the caller's own, which may be written
+    return ranks if found["sums"] is None else (ranks, found["sums"])
 
 
 def rank_in_detail(
@@ -187,6 +188,18 @@ def rank_in_detail(
     Raises:
         GraphError, OptionError, DeviceUnavailableError, OutOfMemoryError: as there.
     """
+    return Ranking.found(**_rank(successors, values, method, options, device, threads))
+
+
+def _rank(
+    successors: ArrayLike,
+    values: ArrayLike | None,
+    method: str,
+    options: dict[str, Any] | None,
+    device: str,
+    threads: int | None,
+) -> dict[str, Any]:
+    """The attributes of a `Ranking`."""
     given = as_indices(successors, "element", "successor")
     summed = None if values is None else as_values(values, len(given), "element")
     if not isinstance(options, Mapping | None):
@@ -211,17 +224,17 @@ def rank_in_detail(
     found = [part.download() for part in (ranked.ranks, heads, ranked.lengths)]
     found_sums = None if sums is None else sums.download()
     clock.phase("download")
-    return Ranking.found(
-        ranks=found[0],
-        sums=found_sums,
-        heads=found[1],
-        lengths=found[2],
-        method=method,
-        device=where.name,
-        threads=where.threads,
-        seconds=clock.seconds,
-        figures=ranked.figures,
-    )
+    return {
+        "ranks": found[0],
+        "sums": found_sums,
+        "heads": found[1],
+        "lengths": found[2],
+        "method": method,
+        "device": where.name,
+        "threads": where.threads,
+        "seconds": clock.seconds,
+        "figures": ranked.figures,
+    }
 
 
 def rank_on_device(
