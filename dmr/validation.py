@@ -29,7 +29,8 @@ from dmr.checks.input import (
     check_used,
     check_vertices,
 )
-from dmr.checks.labels import check_markers, check_region_areas, check_region_attributes, check_vertex_markers
+from dmr.checks.labels import check_region_areas, check_region_attributes
+from dmr.checks.markers import check_markers, check_vertex_markers
 from dmr.checks.outline import Outline
 from dmr.checks.overlap import check_overlap
 from dmr.checks.paths import Paths
@@ -209,7 +210,7 @@ def _compare_outline(
     check_outline(mesh, topology, points, outline, paths, findings)
     check_region_attributes(mesh, topology, outline, paths, findings)
     check_markers(mesh, topology, points, outline, paths, findings)
-    check_vertex_markers(mesh, topology, outline, findings)
+    check_vertex_markers(mesh, topology, points, outline, paths, findings)
     return _Origin(None, paths.chains, outline, paths)
 
 

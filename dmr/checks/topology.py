@@ -71,6 +71,11 @@ class Topology:
         used[self.triangles.ravel()] = True
         return used
 
+    @cached_property
+    def boundary_vertices(self) -> Index:
+        """The ends of boundary half-edges, each twice if the boundary is whole."""
+        return np.concatenate([self.starts[self.boundary], self.ends[self.boundary]])
+
     @property
     def neighbours(self) -> NDArray[np.int64]:
         """(m, 3): the triangle across each edge, -1 where there is none."""
