@@ -6,8 +6,8 @@ from the graph and these paths.
 * "markers": an edge has the marker of a segment through it. (The guarantees name the first one that has a marker. Other
   programs choose another one of several; that is no failure.)
 * "vertex markers": a vertex of the graph keeps its marker (of vertices in one place, the one that the mesh uses has the
-  first that is not 0, if its own is 0). Any other vertex, and one whose marker is 0, has the marker of the first segment,
-  by number, through it that has one. Where there is none, a vertex on the boundary has 1 and any other one 0.
+  first that is not 0, if its own is 0). Any other vertex, and one whose marker is 0, has the marker of the first
+  segment, by number, through it that has one. Where there is none, a vertex on the boundary has 1 and any other one 0.
 """
 
 from __future__ import annotations
@@ -42,7 +42,7 @@ def check_markers(
     edges = np.full(len(topology.starts) + 1, -1)
     edges[arcs.half_edges] = np.arange(len(arcs.half_edges)) // 2
     edges[-1] = -1  # (that of arcs without a half-edge)
-    listed = edges[topology.find_either(mesh.segments[:, 0], mesh.segments[:, 1])]
+    listed = edges[topology.find_either(mesh.segments)]
     unlisted = np.setdiff1d(edge, listed)
     known = np.flatnonzero(np.isin(listed, edge))
     actual = mesh.segment_markers.astype(np.int64)
