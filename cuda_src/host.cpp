@@ -302,3 +302,15 @@ extern "C" void host_use_cores(int cores) { host::usable_cores = cores; }
 
 // What the library was built from (setup.py): Python refuses one that does not fit the declarations it reads.
 extern "C" const char *host_sources() { return HOST_SOURCES; }
+
+// Asks `query` about a subject, again and again, until it answers anything but `pending`, or for `most_nanoseconds`;
+// returns its last answer.
+extern "C" int host_poll(int (*query)(void *), void *subject, int pending, Index most_nanoseconds) {
+    const std::int64_t end = host::nanoseconds() + most_nanoseconds;
+    int answer = query(subject);
+    while (answer == pending && host::nanoseconds() < end) {
+        host::pause_thread();
+        answer = query(subject);
+    }
+    return answer;
+}

@@ -160,6 +160,14 @@ def rank_in_detail(
     summed = None if values is None else as_values(values, len(given), "element")
     wanted = {name: value for name, value in (options or {}).items() if value is not None}
     where, method = _choose(method, wanted, len(given), device, threads)
+    with where.lock, where.current:
+        return _rank(where, given, summed, method, wanted)
+
+
+def _rank(
+    where: Device, given: NDArray[np.int32], summed: NDArray[np.int64] | None, method: str, options: dict[str, Any]
+) -> Ranking:
+    """Ranks lists on a device; the arguments are checked, but for the lists themselves."""
     clock = Clock(where)
     on_device = where.array(given)
     summands = None if summed is None else where.array(summed)
@@ -167,7 +175,7 @@ def rank_in_detail(
     heads = find_heads(on_device, given) if len(given) else where.empty(0, np.int32)
     clock.phase("check")
     lists = None if summands is None else where.empty(len(given), np.int32)
-    ranked = rank_on_device(on_device, heads, lists, method=method, **wanted)
+    ranked = rank_on_device(on_device, heads, lists, method=method, **options)
     clock.phase("rank")
     begins = check_cycles(ranked.lengths, heads, given)
     clock.phase("check")
@@ -247,16 +255,17 @@ def find_roots(parents: ArrayLike, *, device: str = "auto", threads: int | None 
     """
     given = as_indices(parents, "node", "parent")
     check_range(given)
-    where = open_device(device, threads)
-    if not len(given):
+    where, count = open_device(device, threads), len(given)
+    if not count:
         return given
-    pointers = where.empty(len(given), np.int32)
-    where.launch("point_to_parents", len(given), where.array(given), pointers)
-    jump_until_done(
-        where, len(given), JUMPS + 1, lambda unfinished: where.launch("jump_to_roots", len(given), pointers, unfinished)
-    )
-    where.launch("read_roots", len(given), pointers)
-    roots = pointers.download()
+    with where.lock, where.current:
+        pointers = where.empty(count, np.int32)
+        where.launch("point_to_parents", count, where.array(given), pointers)
+        jump_until_done(
+            where, count, JUMPS + 1, lambda unfinished: where.launch("jump_to_roots", count, pointers, unfinished)
+        )
+        where.launch("read_roots", count, pointers)
+        roots = pointers.download()
     if (roots < 0).any():
         raise cycle_below(int(np.argmax(roots < 0)), given)
     return roots

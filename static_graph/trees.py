@@ -72,16 +72,17 @@ class Tree:
             raise GraphError(f"{counted(len(pairs[0]), 'node')} and {len(pairs[1])} make no pairs")
         count, nodes = len(pairs[0]), len(self.parent)
         device = self._device
-        answers, bad = device.empty(count, np.int32), device.array(np.array([count], np.int32))
-        on_device = [device.array(side) for side in pairs]
-        device.launch("answer_questions", count, *on_device, nodes, *self._labels, answers, bad)
-        first = int(bad.download()[0])
-        if first < count:
-            raise GraphError(
-                f"pair {first}: {int(asked[0][first])} and {int(asked[1][first])} are to be nodes, "
-                f"but {numbered(nodes, 'node')}"
-            )
-        return answers.download()
+        with device.lock, device.current:
+            answers, bad = device.empty(count, np.int32), device.array(np.array([count], np.int32))
+            on_device = [device.array(side) for side in pairs]
+            device.launch("answer_questions", count, *on_device, nodes, *self._labels, answers, bad)
+            first = int(bad.download()[0])
+            if first == count:
+                return answers.download()
+        raise GraphError(
+            f"pair {first}: {int(asked[0][first])} and {int(asked[1][first])} are to be nodes, "
+            f"but {numbered(nodes, 'node')}"
+        )
 
     def path_sums(self, values: ArrayLike) -> NDArray[np.int64]:
         """The sums of values along the paths from the roots.
@@ -96,7 +97,9 @@ class Tree:
             GraphError: values that do not fit.
         """
         checked = as_values(values, len(self.parent), "node")
-        return self._path_sums(self._device.array(checked)).download()
+        device = self._device
+        with device.lock, device.current:
+            return self._path_sums(device.array(checked)).download()
 
     @cached_property
     def _device(self) -> Device:
@@ -178,12 +181,13 @@ def euler_tour(
             edges = np.column_stack([children, parents[children]]).astype(np.int32)
     if count > MOST_NODES:
         raise GraphError(f"{count} nodes are more than the {MOST_NODES} whose tours can be numbered")
-    if edges is not None:
-        on_device = root_forest(edges, count, _as_roots(root, count), where, clock)
-    else:
-        on_device = where.array(parents)
-        clock.phase("upload")
-    return _tour(on_device, clock)
+    with where.lock, where.current:
+        if edges is not None:
+            on_device = root_forest(edges, count, _as_roots(root, count), where, clock)
+        else:
+            on_device = where.array(parents)
+            clock.phase("upload")
+        return _tour(on_device, clock)
 
 
 def _tour(parents: DeviceArray, clock: Clock) -> Tree:

@@ -10,10 +10,10 @@ from ctypes import POINTER, Structure, c_int32, c_int64, c_void_p
 from functools import cache
 from pathlib import Path
 
-from dmr.errors import DeviceUnavailableError
+from dmr.errors import NativeLibraryError
 from dmr.memory.interrupts import allow_interrupts, interruptible
 
-INTERFACE = 1
+INTERFACE = 2
 
 LIBRARY = Path(__file__).with_name("_triangle_text.so")
 
@@ -95,20 +95,17 @@ def library() -> ctypes.CDLL:
     """The loaded library, its functions typed.
 
     Raises:
-        DeviceUnavailableError: it was not built, cannot be loaded, or belongs to another version.
+        NativeLibraryError: it was not built, cannot be loaded, or belongs to another version.
     """
     if not LIBRARY.exists():
-        raise DeviceUnavailableError(
-            f"the native reader of Triangle's files is missing ({LIBRARY}); "
-            "install the package again with a C++17 compiler at hand (pip install .)"
-        )
+        raise NativeLibraryError(LIBRARY, "is missing")
     try:
         loaded = ctypes.CDLL(str(LIBRARY))
         version = loaded.dmr_text_interface()
     except (OSError, AttributeError) as error:
-        raise DeviceUnavailableError(f"the native reader of Triangle's files cannot be loaded: {error}") from error
+        raise NativeLibraryError(LIBRARY, f"cannot be loaded ({error})") from error
     if version != INTERFACE:
-        raise DeviceUnavailableError(f"{LIBRARY} was built from another version of dmr; install the package again")
+        raise NativeLibraryError(LIBRARY, "belongs to another version")
     numbers = POINTER(c_int64)
     allow_interrupts(loaded)
     interruptible(loaded, "dmr_text_index", None, POINTER(Text))

@@ -11,7 +11,7 @@ from pathlib import Path
 import numpy as np
 from numpy.typing import NDArray
 
-from dmr.errors import DeviceUnavailableError, InternalError, InvalidMeshError
+from dmr.errors import InternalError, InvalidMeshError, NativeLibraryError
 from dmr.memory.interrupts import allow_interrupts, interruptible
 from dmr.meshes import Float, Int, Pslg
 from dmr.naming import named
@@ -66,7 +66,7 @@ def triangulate_plane(pslg: Pslg, *, convex_hull: bool = False) -> Plane:
     Raises:
         InvalidMeshError: more than `MOST_VERTICES` vertices, all of them on one line, or rounded crossings that cannot
             be resolved.
-        DeviceUnavailableError: the native library is missing.
+        NativeLibraryError: the native library is missing.
         MemoryError: there is too little of it.
     """
     if len(pslg.vertices) > MOST_VERTICES:
@@ -148,16 +148,15 @@ def library() -> ctypes.CDLL:
     """The library, loaded once.
 
     Raises:
-        DeviceUnavailableError: it is not there, or does not load.
+        NativeLibraryError: it is not there, or does not load.
     """
+    if not LIBRARY.exists():
+        raise NativeLibraryError(LIBRARY, "is missing")
     try:
         loaded = ctypes.CDLL(str(LIBRARY))
-    except OSError as error:
-        raise DeviceUnavailableError(
-            f"the native library {LIBRARY.name} is missing or does not load ({error}): install dmr again "
-            "(pip install . in its folder), with a C++ compiler at hand"
-        ) from error
-    allow_interrupts(loaded)
+        allow_interrupts(loaded)
+    except (OSError, AttributeError) as error:
+        raise NativeLibraryError(LIBRARY, f"cannot be loaded ({error})") from error
     interruptible(
         loaded, "dmr_triangulation", None,
         c_void_p, c_int32, c_void_p, c_void_p, c_int32, c_int32, POINTER(c_int32), POINTER(c_void_p),

@@ -69,7 +69,7 @@ struct GraphLines {
 
 namespace {
 
-constexpr int32_t INTERFACE = 1;
+constexpr int32_t INTERFACE = 2;
 
 bool is_blank(char c) { return c == ' ' || c == '\t' || c == '\r' || c == '\v' || c == '\f'; }
 

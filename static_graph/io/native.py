@@ -10,10 +10,9 @@ from ctypes import POINTER, Structure, c_int32, c_int64, c_void_p
 from functools import cache
 from pathlib import Path
 
-from dmr.memory import allow_interrupts, interruptible
-from static_graph.errors import DeviceUnavailableError
+from dmr.memory import NativeLibraryError, allow_interrupts, interruptible
 
-INTERFACE = 1
+INTERFACE = 2
 
 LIBRARY = Path(__file__).with_name("_edge_text.so")
 
@@ -88,20 +87,17 @@ def library() -> ctypes.CDLL:
     """The loaded library, its functions typed.
 
     Raises:
-        DeviceUnavailableError: it was not built, cannot be loaded, or belongs to another version.
+        NativeLibraryError: it was not built, cannot be loaded, or belongs to another version.
     """
     if not LIBRARY.exists():
-        raise DeviceUnavailableError(
-            f"the native reader of edge lists is missing ({LIBRARY}); "
-            "install the package again with a C++17 compiler at hand (pip install .)"
-        )
+        raise NativeLibraryError(LIBRARY, "is missing")
     try:
         loaded = ctypes.CDLL(str(LIBRARY))
         version = loaded.graph_text_interface()
     except (OSError, AttributeError) as error:
-        raise DeviceUnavailableError(f"the native reader of edge lists cannot be loaded: {error}") from error
+        raise NativeLibraryError(LIBRARY, f"cannot be loaded ({error})") from error
     if version != INTERFACE:
-        raise DeviceUnavailableError(f"{LIBRARY} was built from another version; install the package again")
+        raise NativeLibraryError(LIBRARY, "belongs to another version")
     allow_interrupts(loaded)
     interruptible(loaded, "graph_text_index", None, POINTER(Text))
     interruptible(loaded, "graph_text_parse", c_int32, POINTER(Text), POINTER(Edges), POINTER(Fault))
