@@ -297,20 +297,18 @@ extern "C" void host_copy(char *target, const char *source, Index bytes, int thr
     host_launch(&copying, Index((start + bytes - 1) / HUGE_PAGE - start / HUGE_PAGE) + 1, arguments, threads, 0);
 }
 
+// Asks `query` about a subject, again and again, until it answers anything but `pending`; returns its last answer.
+extern "C" int host_poll(int (*query)(void *), void *subject, int pending) {
+    int answer = pending;
+    host::interruptible([&](Call &call) {
+        while ((answer = query(subject)) == pending && !call.poll())
+            host::pause_thread();
+    });
+    return answer;
+}
+
 // Tells how many cores the process may use.
 extern "C" void host_use_cores(int cores) { host::usable_cores = cores; }
 
 // What the library was built from (setup.py): Python refuses one that does not fit the declarations it reads.
 extern "C" const char *host_sources() { return HOST_SOURCES; }
-
-// Asks `query` about a subject, again and again, until it answers anything but `pending`, or for `most_nanoseconds`;
-// returns its last answer.
-extern "C" int host_poll(int (*query)(void *), void *subject, int pending, Index most_nanoseconds) {
-    const std::int64_t end = host::nanoseconds() + most_nanoseconds;
-    int answer = query(subject);
-    while (answer == pending && host::nanoseconds() < end) {
-        host::pause_thread();
-        answer = query(subject);
-    }
-    return answer;
-}

@@ -8,6 +8,7 @@ from dataclasses import dataclass
 from typing import Any
 
 from dmr.errors import OptionError
+from dmr.numeric import real, whole
 
 MARKINGS = ("deterministic", "two-stage", "atomic", "three-phase", "three-phase-barrier")
 # The balances that need a GPU, and the host: a graph that launches itself may hold no kernel that launches kernels.

@@ -3,8 +3,8 @@
     python scripts/stress_threads.py --device cpu --seconds 60
     python scripts/stress_threads.py --device cuda --seconds 60 --leaks
 
-Threads that end, a thread pool, `asyncio.to_thread` and Dask's threaded scheduler run the same calls on one mesh and on
-one uploaded graph; callbacks raise; Ctrl-C interrupts the main thread's calls. The exit code is 0 if nothing went wrong.
+Threads that end, a thread pool, `asyncio.to_thread` and Dask's threaded scheduler make the same calls on one mesh and
+one uploaded graph; callbacks raise; Ctrl-C interrupts the main thread. The exit code is 0 if nothing went wrong.
 """
 
 from __future__ import annotations
@@ -20,7 +20,9 @@ import time
 from collections import Counter
 from collections.abc import Callable, Sequence
 from concurrent.futures import ThreadPoolExecutor
+from importlib import import_module
 from types import FrameType
+from typing import Any
 
 from stress_calls import Calls
 
@@ -86,13 +88,9 @@ class Stress:
 
     def dask(self) -> None:
         """Dask's threaded scheduler."""
-        import dask
-
-        dask.compute(  # type: ignore[attr-defined]
-            *(dask.delayed(self.check, pure=False)(name) for name in self.chosen(AT_ONCE)),  # type: ignore[attr-defined]
-            scheduler="threads",
-            num_workers=self.threads,
-        )
+        dask: Any = import_module("dask")
+        calls = [dask.delayed(self.check, pure=False)(name) for name in self.chosen(AT_ONCE)]
+        dask.compute(*calls, scheduler="threads", num_workers=self.threads)
 
     def one_graph(self) -> None:
         """All threads search the one uploaded graph."""
@@ -170,6 +168,7 @@ class Interrupts:
 def leaked(calls: Calls) -> int:
     """How many bytes of the card are gone after 1,000 threads, each of which refined a mesh and ended."""
     import pycuda.driver as driver
+
     from dmr.memory import open_device
 
     device = open_device(calls.device)

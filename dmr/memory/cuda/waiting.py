@@ -1,20 +1,17 @@
 """Waiting for a GPU, so that a signal ends the wait.
 
-The driver's own waits return when the GPU is done and not before: Python looks at signals, such as Ctrl-C's, only
-afterwards. Here the native library polls for some milliseconds at a time, without the interpreter's lock.
+The driver's own waits return when the GPU is done and not before: Python handles signals, such as Ctrl-C's, only
+afterwards. Here the native library polls without the interpreter's lock, and handles signals meanwhile.
 """
 
 from __future__ import annotations
 
 import ctypes
-from functools import cache
-from typing import Any
 
 from dmr.memory.cuda.drivercalls import address, call, check
 from dmr.memory.host.compiler import library
 
 NOT_READY = 600  # CUDA_ERROR_NOT_READY
-SLICE = 20_000_000  # nanoseconds of polling between two looks at signals
 DISABLE_TIMING = 2  # CU_EVENT_DISABLE_TIMING
 
 
@@ -44,15 +41,4 @@ class Event:
 
 
 def _wait(query: str, subject: int) -> None:
-    poll, pointer = _poll(), address(query)
-    outcome = NOT_READY
-    while outcome == NOT_READY:
-        outcome = poll(pointer, subject, NOT_READY, SLICE)
-    check(query, outcome)
-
-
-@cache
-def _poll() -> Any:
-    poll = library().host_poll
-    poll.argtypes = [ctypes.c_void_p, ctypes.c_void_p, ctypes.c_int, ctypes.c_int64]
-    return poll
+    check(query, library().host_poll(address(query), subject, NOT_READY))
