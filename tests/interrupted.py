@@ -2,8 +2,8 @@
 
     python interrupted.py FOLDER DELAY SCALE
 
-Each line is [what was called, milliseconds from the signal to its KeyboardInterrupt, or null if there was none; whether a
-refinement after it gave the right mesh]. SIGINT comes DELAY seconds after the begin of a call; SCALE enlarges the inputs.
+Each line is [what was called, milliseconds from the signal to its KeyboardInterrupt (null if there was none), whether a
+refinement after it gave the right mesh]. SIGINT comes DELAY seconds after a call has begun; SCALE enlarges the inputs.
 """
 
 from __future__ import annotations
