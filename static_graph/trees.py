@@ -13,15 +13,17 @@ from numpy.typing import ArrayLike, NDArray
 from dmr.memory import Device, DeviceArray, open_device, scan, sort_pairs
 from static_graph.building import bits_of, find_rows
 from static_graph.errors import DmrError, GraphError, InternalError, OptionError
-from static_graph.list_checking import as_array, as_indices, out_of_range
+from static_graph.holding import Result, checked_count, checked_mapping, checked_name
+from static_graph.list_checking import as_array, as_indices, described, out_of_range
 from static_graph.ranking import Clock, as_values, fastest, find_roots, rank_on_device
 from static_graph.rooting import MOST_NODES, checked_edges, root_forest
-from static_graph.wording import counted, numbered
+from static_graph.tree_checks import checked_tree
+from static_graph.wording import counted, numbered, shown
 
 
 @dataclass(frozen=True, eq=False)
-class Tree:
-    """A rooted forest, and the numbers of its nodes.
+class Tree(Result):
+    """A rooted forest, and the numbers of its nodes. The arrays are read-only; so are those of copies and pickles.
 
     Trees follow each other by their roots, and the children of a node by their numbers.
 
@@ -35,6 +37,9 @@ class Tree:
         seconds: by phase: "upload" (and what is checked before), "tour" (sorting and linking), "rank", "numbers",
             "download"; where edges were given, or other roots, between them "root tour", "root rank" and "root
             parents" (`rooting`).
+
+    Raises:
+        GraphError: the arrays are not the numbers of one forest.
     """
 
     parent: NDArray[np.int32]
@@ -45,6 +50,14 @@ class Tree:
     device: str
     threads: int
     seconds: dict[str, float] = field(default_factory=dict)
+
+    def __post_init__(self) -> None:
+        self._set(
+            **checked_tree(vars(self)),
+            device=checked_name("device", self.device),
+            threads=checked_count("threads", self.threads),
+            seconds=checked_mapping("seconds", self.seconds),
+        )
 
     @property
     def roots(self) -> NDArray[np.int32]:
@@ -221,7 +234,16 @@ def _tour(parents: DeviceArray, clock: Clock) -> Tree:
     parent = parents.download()
     parent[level == 0] = -1  # roots may have themselves
     clock.phase("download")
-    return Tree(parent, subtree_size, preorder, postorder, level, device.name, device.threads, clock.seconds)
+    return Tree.found(
+        parent=parent,
+        subtree_size=subtree_size,
+        preorder=preorder,
+        postorder=postorder,
+        level=level,
+        device=device.name,
+        threads=device.threads,
+        seconds=clock.seconds,
+    )
 
 
 def _roots_of(offsets: DeviceArray, nodes: int) -> int:
@@ -242,7 +264,7 @@ def _no_forest(parents: NDArray[np.int32]) -> DmrError:
 def _as_integers(values: ArrayLike) -> NDArray[Any]:
     array = np.atleast_1d(as_array(values, "nodes"))
     if array.ndim != 1 or (array.dtype.kind not in "iu" and array.size):
-        raise GraphError(f"nodes are whole numbers in a row, not {array.dtype} of shape {array.shape}")
+        raise GraphError(f"nodes are whole numbers in a row, not {described(array)}")
     return array
 
 
@@ -257,5 +279,5 @@ def _as_roots(root: int | Sequence[int] | None, nodes: int) -> NDArray[np.int32]
     roots = np.empty(0, np.int32) if root is None else _as_integers(root)
     for given in roots.tolist():
         if not 0 <= given < nodes:
-            raise GraphError(f"{given} cannot be a root: {numbered(nodes, 'node')}")
+            raise GraphError(f"{shown(given)} cannot be a root: {numbered(nodes, 'node')}")
     return _clipped(roots)

@@ -105,12 +105,16 @@ def _given(pslg: Pslg) -> dict[str, NDArray[Any]]:
 
     Markers and attributes tell what the answer is made of: a segment's marker is its number from 2, since the package
     gives 1 to edges of the hull; a region's attribute is its number from 1, since 0 is where no region is.
+
+    Segments that have a marker come first: where several share an edge, the package gives it to the first that it is
+    given, and we to the first that has a marker.
     """
+    order = _marked_first(pslg)
     given: dict[str, NDArray[Any] | None] = {
         "vertices": pslg.vertices,
         "vertex_attributes": pslg.vertex_attributes,
-        "segments": pslg.segments,
-        "segment_markers": np.arange(2, len(pslg.segments) + 2, dtype=np.int32),
+        "segments": pslg.segments[order],
+        "segment_markers": (order + 2).astype(np.int32),
         "holes": pslg.holes,
     }
     if len(pslg.regions):
@@ -118,6 +122,12 @@ def _given(pslg: Pslg) -> dict[str, NDArray[Any]]:
         numbered[:, 2] = np.arange(1, len(numbered) + 1)
         given["regions"] = numbered
     return {name: array for name, array in given.items() if array is not None and array.size}
+
+
+def _marked_first(pslg: Pslg) -> NDArray[np.int64]:
+    """The numbers of the segments: first those that have a marker, then the others; ascending in both groups."""
+    assert pslg.segment_markers is not None
+    return np.argsort(pslg.segment_markers == 0, kind="stable")
 
 
 def _run(given: dict[str, NDArray[Any]], switches: str, timeout: float) -> dict[str, NDArray[Any]]:
@@ -191,7 +201,8 @@ def _mesh(pslg: Pslg, made: dict[str, NDArray[Any]]) -> Mesh:
         if (pslg.regions[:, 3] > 0).any():
             bounds = np.append(0.0, np.maximum(pslg.regions[:, 3], 0))[region]
     segment = made["segment_markers"].reshape(-1) - 2
-    pieces = np.flatnonzero(segment >= 0)
+    # In the order of the segments, as ours: a vertex gets the marker of the first one through it (`with_markers`).
+    pieces = np.argsort(segment, kind="stable")[np.count_nonzero(segment < 0) :]
     added = np.zeros(len(vertices) - n, np.int32)
     assert pslg.segment_markers is not None
     mesh = Mesh(

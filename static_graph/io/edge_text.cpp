@@ -34,9 +34,11 @@ struct GraphText {
     int32_t comment, other_comment; // what comments begin with
     int32_t commas;                 // whether commas lie between the fields, and blanks mean nothing
     int32_t prefix;                 // the first field of each row, a letter; or 0
+    int32_t columns[3];             // what the fields are, in their order: SOURCE, TARGET, WEIGHT
     int32_t threads;
 };
 
+enum Column : int32_t { SOURCE, TARGET, WEIGHT };
 enum Weights : int32_t { NONE, INT32, INT64, FLOAT64 };
 
 // Where the edges of a text go.
@@ -51,7 +53,7 @@ struct GraphEdges {
 enum Code : int32_t { FINE, TOO_FEW, TOO_MANY, NOT_WHOLE, NOT_REAL, TOO_LARGE, NO_NODE, NEGATIVE, NOT_FINITE, NO_PREFIX };
 
 struct GraphFault {
-    int32_t code, field;         // field 0 is the source
+    int32_t code, field;         // a Column
     int64_t line, begin, end;    // 1-based; the bytes of the token
     int64_t found;               // fields of the line, where they are too few or too many
 };
@@ -127,6 +129,8 @@ struct Fields {
             token = {p, comma};
             while (token.end > token.begin && is_blank(token.end[-1]))
                 --token.end;
+            if (token.end - token.begin >= 2 && *token.begin == '"' && token.end[-1] == '"')
+                ++token.begin, --token.end;
             done = comma == end;
             p = done ? end : comma + 1;
             return true;
@@ -173,9 +177,9 @@ bool parse_row(const GraphText &text, const GraphEdges &edges, const char *begin
                GraphFault &fault) {
     Fields fields{begin, end, text.commas != 0};
     Token token{begin, begin};
-    int32_t field = 0;
+    int32_t column = SOURCE;
     const auto fail = [&](Code code, int64_t found = 0) {
-        fault = {code, field, 0, token.begin - text.text, token.end - text.text, found};
+        fault = {code, column, 0, token.begin - text.text, token.end - text.text, found};
         return false;
     };
     if (text.prefix) {
@@ -183,36 +187,36 @@ bool parse_row(const GraphText &text, const GraphEdges &edges, const char *begin
         if (token.end - token.begin != 1 || *token.begin != text.prefix)
             return fail(NO_PREFIX);
     }
-    for (; field < 2; ++field) {
-        int64_t node;
+    const int32_t wanted = edges.weights != NONE ? 3 : 2;
+    for (int32_t field = 0; field < wanted; ++field) {
+        column = text.columns[field];
         if (!fields.next(token))
             return fail(TOO_FEW, field);
+        if (column == WEIGHT) {
+            int64_t whole = 0;
+            double real = 0;
+            if (const Code code = edges.weights == INT64 ? parse_whole(token, whole) : parse_real(token, real))
+                return fail(code);
+            if (whole < 0 || real < 0)
+                return fail(NEGATIVE);
+            if (!std::isfinite(real))
+                return fail(NOT_FINITE);
+            edges.weights == INT64 ? put(edges.weight, row, whole) : put(edges.weight, row, real);
+            continue;
+        }
+        int64_t node;
         if (const Code code = parse_whole(token, node))
             return fail(code);
         if (node < edges.low || node > edges.high)
             return fail(NO_NODE);
-        void *array = field == 0 ? edges.sources : edges.targets;
+        void *array = column == SOURCE ? edges.sources : edges.targets;
         edges.wide ? put<int64_t>(array, row, node - edges.low) : put<int32_t>(array, row, int32_t(node - edges.low));
-    }
-    if (edges.weights != NONE) {
-        if (!fields.next(token))
-            return fail(TOO_FEW, field);
-        int64_t whole = 0;
-        double real = 0;
-        if (const Code code = edges.weights == INT64 ? parse_whole(token, whole) : parse_real(token, real))
-            return fail(code);
-        if (whole < 0 || real < 0)
-            return fail(NEGATIVE);
-        if (!std::isfinite(real))
-            return fail(NOT_FINITE);
-        edges.weights == INT64 ? put(edges.weight, row, whole) : put(edges.weight, row, real);
-        ++field;
     }
     Token extra;
     if (!fields.next(extra))
         return true;
     token = extra;
-    int64_t found = field + 1;
+    int64_t found = wanted + 1;
     while (fields.next(extra))
         ++found;
     return fail(TOO_MANY, found);

@@ -17,6 +17,7 @@ INTERFACE = 2
 LIBRARY = Path(__file__).with_name("_edge_text.so")
 
 # The enums of the C++ file, in their order.
+SOURCE, TARGET, WEIGHT = range(3)
 NO_WEIGHTS, INT32, INT64, FLOAT64 = range(4)
 TOO_FEW, TOO_MANY, NOT_WHOLE, NOT_REAL, TOO_LARGE, NO_NODE, NEGATIVE, NOT_FINITE, NO_PREFIX = range(1, 10)
 
@@ -36,6 +37,7 @@ class Text(Structure):
         ("other_comment", c_int32),
         ("commas", c_int32),
         ("prefix", c_int32),
+        ("columns", c_int32 * 3),
         ("threads", c_int32),
     )
 
