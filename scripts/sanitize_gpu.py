@@ -23,6 +23,7 @@ import shutil
 import signal
 import subprocess
 import sys
+import tempfile
 import time
 from collections import Counter
 from collections.abc import Sequence
@@ -38,7 +39,8 @@ from dmr.memory import gpu_absence, open_device, signatures
 
 # The tools, and what each is given. Only memcheck follows work that the GPU launches: NVIDIA's manual excludes dynamic
 # parallelism for the others. A graph that launches itself is such work: over it synccheck reports barriers that are
-# reached by all threads, and racecheck ends the process. So the host launches the kernels of loops there, turn by turn.
+# reached by all threads, and racecheck may end the process (`sanitizer_probes.cu` has a program of 20 lines where it
+# can be seen). So under those tools the host launches the kernels of loops, turn by turn.
 TOOLS = {
     "synccheck": (),
     "racecheck": ("--racecheck-report", "all"),
@@ -46,9 +48,16 @@ TOOLS = {
     "memcheck": (),
 }
 FOLLOWS_THE_DEVICE = ("memcheck",)
+
+# The faults of `sanitizer_probes.cu` that the tools are to report; and a program without a fault, whose graph the host
+# launches, or which launches itself.
+PLANTED = {"memcheck": "overrun", "racecheck": "race", "synccheck": "barrier", "initcheck": "uninitialised"}
+FAULTLESS = ("graph-by-host", "graph-by-itself")
 Digests = dict[str, str | None]
 
 PRINTED = 2000  # reports of a step that are printed; those beyond are counted
+TRIES = 2  # of a step whose tool is killed by a signal before it has counted its reports
+PROBE_LIMIT = 60.0  # seconds
 FIRST_PORT, PORTS = 49152, 10  # on which the tool talks with what it runs: other ones for each step
 SHOWN = 8  # kinds of reports of a step that are shown below the table
 
@@ -90,6 +99,7 @@ class Step:
     Attributes:
         found: how often each kind of report was made, by its text; expected: of them, those of known exceptions.
         failure: why the step counts as failed beside the reports, or empty.
+        deaths: how often the tool itself was killed by a signal, which is no word about the kernels.
         launched: kernels that ran; digests: of the results, by case.
     """
 
@@ -99,6 +109,7 @@ class Step:
     found: Counter[str] = field(default_factory=Counter)
     expected: int = 0
     failure: str = ""
+    deaths: int = 0
     launched: set[str] = field(default_factory=set)
     digests: Digests = field(default_factory=dict)
     output: str = ""
@@ -133,6 +144,8 @@ def main(arguments: Sequence[str] | None = None) -> int:
     warm = [sys.executable, "-m", "dmr", "devices", "--warm"]
     compiled = subprocess.run(warm, env=environment, cwd=here, stdin=subprocess.DEVNULL, check=False)
     if compiled.returncode:
+        return 1
+    if not try_tools(options.tool or list(TOOLS), environment):
         return 1
     alone = len(families) == 1 and len(options.tool or TOOLS) == 1
     steps = [Step(tool, family) for tool in options.tool or TOOLS for family in families]
@@ -186,19 +199,37 @@ def with_line_numbers() -> dict[str, str]:
     return environment
 
 
-def sanitize(step: Step, environment: dict[str, str], options: argparse.Namespace, expected: Digests) -> Step:
-    """Runs one step, and fills in what came of it; `expected` are the digests of its results."""
-    port = FIRST_PORT + PORTS * (list(FAMILIES).index(step.family) * len(TOOLS) + list(TOOLS).index(step.tool))
-    command = [
-        "compute-sanitizer", "--tool", step.tool, *TOOLS[step.tool], "--print-limit", str(PRINTED),
-        "--show-backtrace", "device", "--require-cuda-init", "no", "--port", str(port), "--max-connections", str(PORTS),
-        sys.executable, str(Path(__file__).with_name("sanitizer_families.py")), step.family, options.device,
-        *(() if step.tool in FOLLOWS_THE_DEVICE else ("host-loops",)),
+def try_tools(tools: Sequence[str], environment: dict[str, str]) -> bool:
+    """Prints what the tools say of `sanitizer_probes.cu`; returns whether each reports its planted fault."""
+    source = Path(__file__).with_name("sanitizer_probes.cu")
+    all_reported = True
+    with tempfile.TemporaryDirectory() as folder:
+        program = str(Path(folder) / "probes")
+        subprocess.run(
+            ["nvcc", "-std=c++17", "-arch=native", "-rdc=true", "-o", program, str(source), "-lcudadevrt"],
+            env=environment, stdin=subprocess.DEVNULL, check=True,
+        )  # fmt: skip
+        for tool in tools:
+            for probe in (PLANTED[tool], *FAULTLESS):
+                output, code = run_tool(tool, [program, probe], environment, FIRST_PORT, PROBE_LIMIT)
+                found = reports(output)
+                print(f"{tool:10} {probe:24} {found.total():6} reports, exit code {code}")
+                all_reported &= probe != PLANTED[tool] or bool(found)
+    if not all_reported:
+        print("a tool does not report the fault that was made for it: what it says of the kernels is worth nothing")
+    return all_reported
+
+
+def run_tool(
+    tool: str, command: Sequence[str], environment: dict[str, str], port: int, limit: float
+) -> tuple[str, int | None]:
+    """Runs a program under a tool; returns the output, and the exit code or None where it was ended after `limit` s."""
+    under = [
+        "compute-sanitizer", "--tool", tool, *TOOLS[tool], "--print-limit", str(PRINTED), "--show-backtrace", "device",
+        "--require-cuda-init", "no", "--port", str(port), "--max-connections", str(PORTS),
     ]  # fmt: skip
-    begun = time.perf_counter()
-    code: int | None
     with subprocess.Popen(
-        command,
+        [*under, *command],
         env=environment,
         stdin=subprocess.DEVNULL,
         stdout=subprocess.PIPE,
@@ -208,10 +239,25 @@ def sanitize(step: Step, environment: dict[str, str], options: argparse.Namespac
         start_new_session=True,
     ) as process:
         try:
-            step.output, code = process.communicate(timeout=options.limit)[0], process.returncode
+            return process.communicate(timeout=limit)[0], process.returncode
         except subprocess.TimeoutExpired:
-            os.killpg(process.pid, signal.SIGKILL)  # the tool, and what it runs: a session of their own
-            step.output, code = process.communicate()[0], None
+            os.killpg(process.pid, signal.SIGKILL)  # the tool, and what it runs, are alone in that session
+            return process.communicate()[0], None
+
+
+def sanitize(step: Step, environment: dict[str, str], options: argparse.Namespace, expected: Digests) -> Step:
+    """Runs one step, and fills in what came of it; `expected` are the digests of its results."""
+    place = list(FAMILIES).index(step.family) * len(TOOLS) + list(TOOLS).index(step.tool)
+    command = [sys.executable, str(Path(__file__).with_name("sanitizer_families.py")), step.family, options.device]
+    if step.tool not in FOLLOWS_THE_DEVICE:
+        command.append("host-loops")
+    begun = time.perf_counter()
+    for _ in range(TRIES):
+        port = FIRST_PORT + PORTS * (1 + place)
+        step.output, code = run_tool(step.tool, command, environment, port, options.limit)
+        if code is None or code >= 0 or "SUMMARY" in step.output:
+            break
+        step.deaths += 1
     step.seconds = time.perf_counter() - begun
     if options.logs is not None:
         options.logs.mkdir(parents=True, exist_ok=True)
@@ -290,7 +336,8 @@ def is_known(step: Step, text: str) -> bool:
 def outcome(step: Step) -> str:
     """A step in a line."""
     expected = f" ({step.expected} known)" if step.expected else ""
-    lines = [f"{step.found.total():6} reports{expected} {step.seconds:6.1f} s {step.failure}"]
+    died = f"(the tool died {step.deaths} x) " if step.deaths else ""
+    lines = [f"{step.found.total():6} reports{expected} {step.seconds:6.1f} s {died}{step.failure}"]
     lines += [f"    {count:6} x {text}" for text, count in step.found.most_common(SHOWN)]
     return "\n".join(lines)
 
