@@ -6,7 +6,8 @@ It prints the name of each case before it runs, so that a tool's reports stand b
 last a line of JSON: the digest of each result (null where threads race by design) and the kernels that were launched.
 
 On a GPU every array is an allocation of exactly its size: in the memory pool an overrun would land in padding, and a
-read of uninitialised memory could find what an earlier array left there. With `host-loops` the host launches the
+read of uninitialised memory could find what an earlier array left there. Grids have few blocks, so that threads and
+teams go through loops and come to the same shared memory again. With `host-loops` the host launches the
 kernels of recorded loops, turn by turn, where otherwise a CUDA graph launches itself.
 """
 
@@ -61,6 +62,7 @@ Case = tuple[str, Callable[[], str | None]]  # what is run, and what gives the d
 Family = Callable[[Device], Iterator[Case]]
 
 RACING = ("two-stage", "three-phase", "three-phase-barrier")  # markings whose results depend on the order of threads
+FEW_BLOCKS = 16  # of a grid
 MOST_POINTS = 3000  # of a refinement
 
 
@@ -512,10 +514,27 @@ def loop_from_host() -> None:
     CudaDevice.loop = lambda device, body, stop: HostLoop(body, stop)  # type: ignore
 
 
+def stay_small() -> None:
+    """Has GPUs launch few blocks."""
+    from dmr.memory.cuda import device
+
+    if not hasattr(device, "MOST_BLOCKS"):
+        raise AttributeError("dmr.memory.cuda.device.MOST_BLOCKS, by which grids are kept small here, is gone")
+    device.MOST_BLOCKS = FEW_BLOCKS
+    begin = device.CudaDevice.__init__
+
+    def with_one_multiprocessor(opened: Any, *arguments: Any) -> None:
+        begin(opened, *arguments)
+        opened.multiprocessors = 1
+
+    device.CudaDevice.__init__ = with_one_multiprocessor  # type: ignore
+
+
 def main(family: str, device: str, *loops: str) -> int:
     """Runs one family, and prints what came of it."""
     if device != "cpu":
         allocate_exactly()
+        stay_small()
     if "host-loops" in loops:
         loop_from_host()
     with noted_launches() as launched:
