@@ -71,7 +71,7 @@ def run(
 
     def one_round() -> None:
         device.launch(
-            "relax_by_virtual_warps", teams, graph.csr, distances.packed, last.packed, options, state.progress,
+            f"relax_by_virtual_warps_{distances.kind.name.lower()}", teams, graph.csr, distances.packed, last.packed, options, state.progress,
             state.cursors, state.relaxed,
         )  # fmt: skip
         device.launch(
