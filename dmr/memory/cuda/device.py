@@ -4,9 +4,7 @@ from __future__ import annotations
 
 import atexit
 import logging
-import os
 from collections.abc import Callable
-from concurrent.futures import ThreadPoolExecutor
 from contextlib import suppress
 from functools import cache
 from pathlib import Path
@@ -19,7 +17,7 @@ from pycuda.tools import DeviceMemoryPool
 
 from dmr.errors import InternalError, OutOfMemoryError
 from dmr.memory.arrays import TEAM_SIZE, Device, DeviceArray, DeviceCount, Number, bound_of
-from dmr.memory.cuda.compiler import cubin
+from dmr.memory.cuda.compiler import cubin, cubins, module, modules
 from dmr.memory.cuda.cooperative import CooperativeKernel
 from dmr.memory.cuda.graphs import GraphLoop
 from dmr.memory.cuda.staging import Staging
@@ -112,6 +110,7 @@ class CudaDevice(Device):
         self._pool = DeviceMemoryPool()
         self._functions: dict[str, Any] = {}
         self._modules: dict[Path, Any] = {}
+        self._prepared: set[str] = set()  # names of modules
         self._kept: list[Any] | None = None  # what is allocated while a graph is recorded
         self._cooperative: dict[str, CooperativeKernel] = {}
         self.staging = Staging(self.stream, self.guarded)
@@ -210,22 +209,33 @@ class CudaDevice(Device):
         function = self._functions.get(signature.name)
         if function is not None:
             return function
-        module = self._modules.get(signature.source)
-        if module is None:
-            if not self._modules:
-                self.warm()  # the first use of a new version compiles all modules at once, side by side
-            module = driver.module_from_file(str(cubin(signature.source, self.capability)))
-            self._modules[signature.source] = module
-        function = module.get_function(signature.name)
+        function = self._module(signature.source).get_function(signature.name)
         function.prepare("qPq" + signature.letters)
         self._functions[signature.name] = function
         return function
 
+    def _module(self, source: Path) -> Any:
+        loaded = self._modules.get(source)
+        if loaded is None:
+            loaded = self._modules[source] = driver.module_from_file(str(cubin(source, self.capability)))
+        return loaded
+
+    def prepare(self, *names: str) -> None:
+        wanted = set(names) - self._prepared
+        if not wanted:
+            return
+        sources = [module(name) for name in sorted(wanted)]
+        cubins(sources, self.capability)  # all at once: what is missing is compiled side by side
+        grids = {signature.source for signature in signatures().values() if signature.grid}
+        for source in sources:
+            if source not in grids:  # a cooperative kernel has a module of its own
+                self._module(source)
+        self._prepared |= wanted
+
     def warm(self) -> list[str]:
         """Compiles every module, several at a time; returns their names."""
-        sources = sorted({signature.source for signature in signatures().values()})
-        with ThreadPoolExecutor(min(8, os.cpu_count() or 1)) as workers:
-            list(workers.map(lambda source: cubin(source, self.capability), sources))
+        sources = modules()
+        cubins(sources, self.capability)
         return [source.name for source in sources]
 
     def allow_children(self, wanted: int) -> int:
