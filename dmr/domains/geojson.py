@@ -19,7 +19,7 @@ import numpy as np
 from dmr.domains.coverage import Patch, checked_part, cover
 from dmr.domains.rings import checked_chain, checked_points, without_repetitions
 from dmr.domains.shapes import polyline
-from dmr.errors import DmrError, FileError, InvalidMeshError, OptionError
+from dmr.errors import DmrError, FileContentError, InvalidMeshError, OptionError, file_error
 from dmr.meshes import Float, Pslg
 
 log = logging.getLogger("dmr")
@@ -62,7 +62,7 @@ def from_geojson(
     try:
         return _domain(_parsed(path), names)
     except InvalidMeshError as error:
-        raise FileError(f"holds no domain: {error}", path) from error
+        raise FileContentError(f"holds no domain: {error}", path) from error
 
 
 def from_shapely(geometry: Any) -> Pslg:
@@ -127,13 +127,13 @@ def _parsed(path: Path) -> Any:
     try:
         return json.loads(path.read_bytes().decode("utf-8-sig"))
     except (OSError, MemoryError) as error:
-        raise FileError(f"cannot be read: {getattr(error, 'strerror', None) or error}", path) from error
+        raise file_error(error, path, "cannot be read") from error
     except json.JSONDecodeError as error:
-        raise FileError(f"is no JSON: {error.msg} at column {error.colno}", path, error.lineno) from error
+        raise FileContentError(f"is no JSON: {error.msg} at column {error.colno}", path, error.lineno) from error
     except UnicodeDecodeError as error:
-        raise FileError(f"is no JSON: it is not written in UTF-8 (byte {error.start})", path) from error
+        raise FileContentError(f"is no JSON: it is not written in UTF-8 (byte {error.start})", path) from error
     except (RecursionError, ValueError) as error:
-        raise FileError(f"cannot be read as JSON: {error}", path) from error
+        raise FileContentError(f"cannot be read as JSON: {error}", path) from error
 
 
 def _domain(form: Any, names: _Names) -> Pslg:

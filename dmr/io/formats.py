@@ -9,11 +9,10 @@ from pathlib import Path
 import numpy as np
 from numpy.typing import NDArray
 
-from dmr.errors import FileError, OptionError
+from dmr.errors import DmrError, FileContentError, FileError, FolderError, MissingFileError, OptionError, file_error
 from dmr.io.extras import Extras
 from dmr.io.names import SUFFIXES
 from dmr.io.npz import read_npz, write_npz
-from dmr.io.system import system_reason
 from dmr.io.through_meshio import (
     find_format,
     read_array_through_meshio,
@@ -52,7 +51,7 @@ def read(path: PathLike, *, companions: Collection[str] | None = None, threads: 
     Raises:
         FileError: the file, the line where there is one, and what is wrong.
         OptionError: a number of threads out of range.
-        DeviceUnavailableError: the native library is missing.
+        NativeLibraryError: the native library is missing.
     """
     path = _existing(path)
     thread_count(threads)  # also where nothing is parsed in parallel
@@ -95,7 +94,7 @@ def read_values(path: PathLike, column: int = 0, *, threads: int | None = None) 
     found = read(path, threads=threads)
     path = Path(path)
     if isinstance(found, Pslg):
-        raise FileError("is an outline without triangles: values between its vertices are not known", path)
+        raise FileContentError("is an outline without triangles: values between its vertices are not known", path)
     values = found.vertex_attributes
     assert values is not None
     form = None if path.suffix.lower() in (".npz", *SUFFIXES) else find_format(path.suffix.lower())
@@ -104,7 +103,7 @@ def read_values(path: PathLike, column: int = 0, *, threads: int | None = None) 
         column, values = 0, found.vertex_attributes
         assert values is not None
     if not 0 <= column < values.shape[1]:
-        raise FileError(f"has no vertex attribute {column}: there are {values.shape[1]}, counted from 0", path)
+        raise FileContentError(f"has no vertex attribute {column}: there are {values.shape[1]}, counted from 0", path)
     return found, values[:, column]
 
 
@@ -162,8 +161,10 @@ def write(
     )
     try:
         return _write(path, item, overwrite, base, extras, threads)
+    except DmrError:
+        raise
     except OSError as error:
-        raise FileError(f"cannot be written: {system_reason(error)}", path) from error
+        raise file_error(error, path, "cannot be written") from error
 
 
 def _write(
@@ -198,13 +199,14 @@ def read_edges(path: PathLike, *, threads: int | None = None) -> tuple[NDArray[n
 def _existing(path: PathLike) -> Path:
     path = file_path(path)
     try:
-        if path.is_dir():
-            raise FileError("is a folder, not a file", path)
-        if not path.exists():
-            stream = "; standard input is not read: name a file" if str(path) == "-" else ""
-            raise FileError(f"does not exist{_suggestion(path)}{stream}", path)
+        there, folder = path.exists(), path.is_dir()
     except (OSError, ValueError) as error:
-        raise FileError(f"cannot be read: {system_reason(error)}", path) from error
+        raise file_error(error, path, "cannot be read") from error
+    if folder:
+        raise FolderError("is a folder, not a file", path)
+    if not there:
+        stream = "; standard input is not read: name a file" if str(path) == "-" else ""
+        raise MissingFileError(f"does not exist{_suggestion(path)}{stream}", path)
     return path
 
 

@@ -13,7 +13,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from dmr.errors import FileError
+from dmr.errors import FileContentError
 from dmr.io.meshio_tags import BOUNDARY, REGION, Tags, from_physical_tags, from_sets
 from dmr.meshes import Mesh
 
@@ -34,9 +34,9 @@ def from_meshio(found: Any, path: Path) -> Mesh:
     blocks = [(block.type, np.asarray(block.data)) for block in found.cells]
     others = _count_others(blocks)
     if others:
-        raise FileError(f"holds {others}: only triangles, and lines as their segments, can be read", path)
+        raise FileContentError(f"holds {others}: only triangles, and lines as their segments, can be read", path)
     if not any(kind.startswith("triangle") and len(data) for kind, data in blocks):
-        raise FileError("holds no triangles", path)
+        raise FileContentError("holds no triangles", path)
     points, kept = _flat(np.asarray(found.points, np.float64), path), None
     corners = _joined(blocks, "triangle", 3)
     segments = _joined(blocks, "line", 2)
@@ -88,14 +88,14 @@ def _joined(blocks: list[tuple[str, NDArray[Any]]], kind: str, corners: int) -> 
 def _flat(points: NDArray[np.float64], path: Path) -> NDArray[np.float64]:
     """The points without a z that all of them share."""
     if points.ndim != 2 or points.shape[1] not in (2, 3):
-        raise FileError(f"has points of shape {points.shape}: only two or three coordinates can be read", path)
+        raise FileContentError(f"has points of shape {points.shape}: only two or three coordinates can be read", path)
     if points.shape[1] == 2:
         return points
     z = points[:, 2]
     off = np.flatnonzero(z != z[0])
     if off.size:
         k = int(off[0])
-        raise FileError(f"is not flat: vertex {k} has z = {z[k]:.17g}, vertex 0 has z = {z[0]:.17g}", path)
+        raise FileContentError(f"is not flat: vertex {k} has z = {z[k]:.17g}, vertex 0 has z = {z[0]:.17g}", path)
     if z.any():
         log.info("%s: the third coordinate, %g everywhere, is dropped", path, z[0])
     return np.ascontiguousarray(points[:, :2])

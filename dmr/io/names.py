@@ -5,7 +5,7 @@ from __future__ import annotations
 import os
 from pathlib import Path
 
-from dmr.errors import FileError
+from dmr.errors import FolderError
 
 SUFFIXES = (".node", ".ele", ".poly", ".area", ".neigh", ".edge")
 VORONOI_SUFFIXES = (".v.node", ".v.edge")
@@ -37,7 +37,7 @@ def next_name(path: str | os.PathLike[str], suffix: str = ".ele") -> Path:
     """
     path = Path(path)
     if not path.name:
-        raise FileError("is a folder, not a file", path)
+        raise FolderError("is a folder, not a file", path)
     stem, _, last = path.stem.rpartition(".")
     if stem and last.isascii() and last.isdigit():
         return path.with_name(f"{stem}.{int(last) + 1}{suffix}")

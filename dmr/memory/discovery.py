@@ -6,7 +6,7 @@ import logging
 import os
 from dataclasses import dataclass
 
-from dmr.errors import DeviceUnavailableError, OptionError
+from dmr.errors import DeviceUnavailableError, NativeLibraryError, OptionError
 from dmr.memory.arrays import Device
 from dmr.memory.threads import available_threads, thread_count
 
@@ -38,7 +38,7 @@ def devices() -> list[DeviceInfo]:
     reason = None
     try:
         library()
-    except DeviceUnavailableError as error:
+    except NativeLibraryError as error:
         reason = str(error)
     threads = available_threads()
     memory = os.sysconf("SC_PAGE_SIZE") * os.sysconf("SC_PHYS_PAGES")

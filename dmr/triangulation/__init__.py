@@ -55,7 +55,7 @@ def triangulate(pslg: Pslg, *, on_conflict: str = "resolve", convex_hull: bool =
             point outside of it, two regions in one part of it), or has conflicts that `on_conflict` refuses; names
             what is to blame.
         OptionError: an option that cannot be used.
-        DeviceUnavailableError: the native library is missing.
+        NativeLibraryError: the native library is missing.
     """
     mesh, notes = triangulate_noting(pslg, on_conflict=on_conflict, convex_hull=convex_hull, mesher=mesher)
     for note in notes:
