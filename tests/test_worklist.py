@@ -7,8 +7,8 @@ from types import SimpleNamespace
 import numpy as np
 
 from dmr.memory.host.device import HostDevice
-from dmr.pipeline.workspace import Workspace
 from dmr.pipeline.worklist import BadTriangles
+from dmr.pipeline.workspace import Workspace
 
 
 class DirtyDevice(HostDevice):
