@@ -2,6 +2,7 @@
 // next.
 #pragma once
 
+#include "grid.cuh"
 #include "lanes.cuh"
 
 // What the rounds go by, in the device's memory (Entry of static_graph/schemes/collapse.py).
