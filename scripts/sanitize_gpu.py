@@ -71,10 +71,8 @@ def main(arguments: Sequence[str] | None = None) -> int:
         print(f"sanitize_gpu: {missing}", file=sys.stderr)
         return 4
     environment = with_line_numbers()
-    here = Path(__file__).resolve().parent
-    warm = [sys.executable, "-m", "dmr", "devices", "--warm"]
-    compiled = subprocess.run(warm, env=environment, cwd=here, stdin=subprocess.DEVNULL, check=False)
-    if compiled.returncode:
+    warm = [sys.executable, str(Path(__file__).with_name("sanitizer_families.py")), "warm", options.device]
+    if subprocess.run(warm, env=environment, stdin=subprocess.DEVNULL, check=False).returncode:
         return 1
     blind = blind_tools(options.tool or list(TOOLS), environment)
     alone = len(families) == 1 and len(options.tool or TOOLS) == 1

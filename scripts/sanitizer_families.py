@@ -1,6 +1,7 @@
 """Small inputs that between them run every kernel, by families: what `sanitize_gpu.py` runs under compute-sanitizer.
 
     python scripts/sanitizer_families.py FAMILY DEVICE [host-loops]     # one family, in this process
+    python scripts/sanitizer_families.py warm DEVICE                    # only compiles the kernels
 
 It prints the name of each case before it runs, so that a tool's reports stand below the case that they belong to, and
 last a line of JSON: the digest of each result (null where threads race by design) and the kernels that were launched.
@@ -17,13 +18,14 @@ import json
 import sys
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
+from types import ModuleType
 from typing import Any
 
 import sanitizer_graphs
 import sanitizer_meshes
 from sanitizer_cases import Family
 
-from dmr.memory import Argument, Device, DeviceArray, Loop, Number, bound_of, open_device
+from dmr.memory import Argument, Device, DeviceArray, Loop, Number, bound_of, open_device, warm
 
 FAMILIES: dict[str, Family] = {**sanitizer_meshes.FAMILIES, **sanitizer_graphs.FAMILIES}
 FEW_BLOCKS = 16  # of a grid
@@ -58,19 +60,40 @@ def run_family(name: str, device: Device, say: Callable[[str], None] | None = pr
     return found
 
 
+def changeable(module: ModuleType, *names: str) -> None:
+    """Makes sure that a module still has what is changed there.
+
+    Raises:
+        AttributeError: it has not.
+    """
+    gone = [name for name in names if not hasattr(module, name)]
+    if gone:
+        raise AttributeError(
+            f"{module.__name__} has no {', '.join(gone)} any more, which sanitizer_families.py changes"
+        )
+
+
 def allocate_exactly() -> None:
-    """Has PyCUDA's memory pool make an allocation of exactly the size that is asked for, each time."""
-    import pycuda.driver as driver
-    import pycuda.tools as tools
+    """Has GPUs make a new allocation of exactly the size of each array."""
+    from dmr.memory.cuda import pool
 
-    class ExactAllocations(tools.DeviceMemoryPool):  # type: ignore[misc]
-        """A memory pool that keeps nothing."""
+    changeable(pool, "LEAST_BITS", "SIZE_BITS")
+    pool.LEAST_BITS, pool.SIZE_BITS = 0, 64
+    allocate = pool.MemoryPool.allocate
 
-        def allocate(self, size: int) -> Any:
-            """An allocation of this many bytes."""
-            return driver.mem_alloc(size)
+    def anew(of: Any, *arguments: Any) -> Any:
+        of.free()  # nothing is kept for reuse
+        return allocate(of, *arguments)
 
-    tools.DeviceMemoryPool = ExactAllocations
+    pool.MemoryPool.allocate = anew  # type: ignore
+
+
+def compile_anew() -> None:
+    """Leaves aside machine code that came with the package, which has no line numbers."""
+    from dmr.memory.cuda import compiler
+
+    changeable(compiler, "PREBUILT")
+    compiler.PREBUILT = compiler.PREBUILT / "none"
 
 
 class HostLoop(Loop):
@@ -97,8 +120,7 @@ def stay_small() -> None:
     """Has GPUs launch few blocks."""
     from dmr.memory.cuda import device
 
-    if not hasattr(device, "MOST_BLOCKS"):
-        raise AttributeError("dmr.memory.cuda.device.MOST_BLOCKS, by which grids are kept small here, is gone")
+    changeable(device, "MOST_BLOCKS", "BLOCKS_IN_FLIGHT")
     device.MOST_BLOCKS = FEW_BLOCKS
     begin = device.CudaDevice.__init__
 
@@ -110,12 +132,16 @@ def stay_small() -> None:
 
 
 def main(family: str, device: str, *loops: str) -> int:
-    """Runs one family, and prints what came of it."""
+    """Runs one family, and prints what came of it; compiles all kernels if it is "warm"."""
     if device != "cpu":
+        compile_anew()
         allocate_exactly()
         stay_small()
     if "host-loops" in loops:
         loop_from_host()
+    if family == "warm":
+        warm(device)
+        return 0
     with noted_launches() as launched:
         found = run_family(family, open_device(device))
     print(json.dumps({"digests": found, "launched": sorted(launched)}), flush=True)

@@ -152,6 +152,26 @@ def test_a_step_that_takes_too_long_is_ended(tmp_path, monkeypatch):
     assert step.failure == "not done after 0.3 s, in case: endless" and step.seconds < 30
 
 
+def test_arrays_of_a_gpu_are_allocated_one_by_one_and_exactly(monkeypatch):
+    from dmr.memory.cuda import compiler, pool
+
+    for module, name in ((pool, "LEAST_BITS"), (pool, "SIZE_BITS"), (compiler, "PREBUILT")):
+        monkeypatch.setattr(module, name, getattr(module, name))  # what the script changes, to be set back
+    monkeypatch.setattr(pool.MemoryPool, "allocate", pool.MemoryPool.allocate)
+    taken, freed = [], []
+    monkeypatch.setattr(pool, "_allocate", lambda nbytes: taken.append(nbytes) or len(taken))
+    monkeypatch.setattr(pool, "call", lambda name, pointer: freed.append((name, pointer.value)))
+    sanitizer_families.allocate_exactly()
+    memory = pool.MemoryPool()
+    for nbytes in (1, 417, 70_001, 417):
+        memory.allocate(nbytes, MemoryError)  # dropped at once
+    assert taken == [1, 417, 70_001, 417] and freed == [("cuMemFree_v2", number) for number in (1, 2, 3)]
+    sanitizer_families.compile_anew()
+    assert not compiler.PREBUILT.exists()
+    with pytest.raises(AttributeError, match="no_such_name"):
+        sanitizer_families.changeable(pool, "no_such_name")
+
+
 @pytest.mark.gpu
 def test_one_family_is_clean_under_every_tool():
     if sanitize_gpu.shutil.which("compute-sanitizer") is None:
