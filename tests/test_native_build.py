@@ -21,7 +21,8 @@ import triangle
 from dmr.generation import generate
 from dmr.io import write
 from dmr.memory import signatures
-from dmr.memory.cuda.compiler import FLAGS, cubin, flags, launches_children
+from dmr.memory.cuda.compiler import cubin
+from dmr.memory.cuda.nvcc import FLAGS, flags, launches_children
 from dmr.memory.host import compiler
 from dmr.memory.host.compiler import sources_digest
 from dmr.memory.signatures import source_folder

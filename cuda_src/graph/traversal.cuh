@@ -1,5 +1,5 @@
 // Traversals that go by a frontier: the list of nodes whose edges are to be followed next. What breadth-first search
-// (breadth_first.cu) and shortest paths (near_far.cu) have in common.
+// (breadth_first.cu) and shortest paths (near_far.cuh) have in common.
 //
 // A frontier is worked on by tiles of up to TILE nodes, which are the smaller the more edges their nodes have, so that
 // all teams have some (`tile_nodes`). Within a tile the nodes' edges are laid end to end and shared out evenly (the
@@ -14,6 +14,7 @@
 #pragma once
 
 #include "distances.cuh"
+#include "grid.cuh"
 
 constexpr int TILE = TEAM_SIZE;                      // nodes at most (TILE of static_graph/frontiers/workspace.py)
 constexpr int64 BUSY = TEAM_SIZE, FULL = 4 * TEAM_SIZE; // edges of a tile: not fewer to give more teams some; no more
@@ -31,7 +32,7 @@ enum Entry : int32 {
     SIDE,        // which of two lists is the frontier; the other one gets the next one
     LISTED,      // nodes of the frontier
     NEXT_LISTED, // nodes of the next one, so far
-    FAR_SIDE,    // likewise for nodes that have to wait (near_far.cu)
+    FAR_SIDE,    // likewise for nodes that have to wait (near_far.cuh)
     FAR_LISTED,
     NEXT_FAR,
     TILE_NODES,  // of each tile but the last one
@@ -55,7 +56,7 @@ enum Total : int32 {
     FOLLOWED,   // edges that were looked at
     UNSEEN,     // nodes not reached (breadth_first.cu)
     UNSEEN_EDGES, // that leave them: an estimate
-    NEAR,       // distances below this are near (near_far.cu)
+    NEAR,       // distances below this are near (near_far.cuh)
     LAST_NEAR,  // and those below this are done
     FAR_LEAST,  // the least of the far ones
     WIDTH,      // by how many deltas the bound was raised the last time
@@ -80,7 +81,7 @@ KERNEL_STRUCT(Traversal) {
 
     METHOD int32 *list(int32 side) const { return side ? odd : even; }
 
-    // Nodes of a tile of the list of a split (near_far.cu): an OUTBOX holds all of them.
+    // Nodes of a tile of the list of a split (near_far.cuh): an OUTBOX holds all of them.
     METHOD Index split_nodes(Index listed) const {
         const Index even = (listed + teams - 1) / teams;
         return ONE_MEMBER || even < TILE ? TILE : even < OUTBOX ? even : OUTBOX;
