@@ -71,8 +71,9 @@ def voronoi(mesh: Mesh) -> Voronoi:
     end = mesh.vertices[mesh.triangles[outer, (outer_side + 2) % 3]]
     rays = np.zeros((len(triangle) + len(outer), 2))
     # The triangle lies to the left of its edge: outside is to the right.
-    rays[len(triangle) :, 0] = end[:, 1] - start[:, 1]
-    rays[len(triangle) :, 1] = start[:, 0] - end[:, 0]
+    with np.errstate(over="ignore"):
+        rays[len(triangle) :, 0] = end[:, 1] - start[:, 1]
+        rays[len(triangle) :, 1] = start[:, 0] - end[:, 0]
     edges = np.full((len(rays), 2), -1, np.int32)
     edges[: len(triangle)] = np.column_stack([triangle, neighbours[triangle, side]])
     edges[len(triangle) :, 0] = outer

@@ -20,7 +20,7 @@ import numpy as np
 from dmr.domains.coverage import Patch, checked_part, cover
 from dmr.domains.rings import checked_chain, checked_points, without_repetitions
 from dmr.domains.shapes import polyline
-from dmr.errors import DmrError, FileContentError, InvalidMeshError, KindError, OptionError, file_error
+from dmr.errors import DmrError, FileContentError, InvalidMeshError, KindError, OptionError, file_error, printable
 from dmr.kinds import file_path
 from dmr.meshes import Float, Pslg
 from dmr.numeric import real, shortened
@@ -151,7 +151,7 @@ def _domain(form: Any, names: _Names) -> Pslg:
         raise InvalidMeshError("its collections are nested too deeply") from None
     for name in (names.attribute, names.area, names.marker):
         if name is not None and name not in content.properties:
-            known = ", ".join(sorted(content.properties)) or "none at all"
+            known = ", ".join(sorted(map(printable, content.properties))) or "none at all"
             raise InvalidMeshError(f"no feature has the property {name!r}; there are: {known}")
     for count, what in (
         (content.repeated, "points that repeat the one before were left out"),
