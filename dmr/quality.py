@@ -17,12 +17,15 @@ from typing import Any
 import numpy as np
 
 from dmr.kinds import check_kind
+from dmr.memory.host.available import require_memory
 from dmr.memory.host.device import HostArray, HostDevice
 from dmr.meshes import Float, Int, Mesh, check_indices
+from dmr.naming import counted
 from dmr.numeric import real_option
 
 PERCENTILES = (1, 5, 25, 50, 75, 95, 99)
 HISTOGRAM_BINS = 60  # one a degree: no smallest angle exceeds 60
+BYTES_PER_TRIANGLE = 50  # of memory that `measure` takes at its peak, measured
 _BLOCK = 1 << 15  # triangles a block: its dozen temporaries stay in a core's cache
 
 
@@ -106,6 +109,7 @@ def measure(mesh: Mesh, *, bound: float | None = None) -> Quality:
     check_kind(mesh, Mesh)
     bound = None if bound is None else real_option("bound", bound)
     m = len(mesh.triangles)
+    require_memory(BYTES_PER_TRIANGLE * m, f"the statistics of {counted(m, 'triangle')}")
     smallest, largest, areas, radius_edge, aspect = (np.empty(m) for _ in range(5))
 
     def work(start: int, stop: int) -> None:
