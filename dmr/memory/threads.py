@@ -46,7 +46,7 @@ def thread_count(threads: int | None) -> int:
     most = max(MOST_THREADS, os.cpu_count() or 1)
     if count > most:
         raise OptionError(
-            f"threads must be {most:,} at most, not {shortened(count)}: "
+            f"threads must be {most:,} at most, not {f'{count:,}' if count < 2**63 else shortened(count)}: "
             f"more than there are cores ({available_threads()} here) bring nothing"
         )
     return count
