@@ -9,16 +9,23 @@ from typing import Any
 import numpy as np
 
 from dmr.errors import KindError, OptionError
-from dmr.meshes import Mesh, Pslg
+from dmr.meshes import Mesh, Pslg, check_indices
 
 
-def check_kind(item: Any, *kinds: type, name: str = "mesh") -> None:
-    """Refuses what is none of `kinds`, which are among `Mesh` and `Pslg`.
+def check_kind(item: Any, *kinds: type[Mesh] | type[Pslg], name: str = "mesh", indices: bool = True) -> None:
+    """Refuses what is none of `kinds`, which are among `Mesh` and `Pslg`, and indices that were changed since.
+
+    Args:
+        item: an argument; name: what it is called.
+        indices: whether its indices are checked again; not where a kernel checks them.
 
     Raises:
         KindError: says what it is, what is needed, and how to come from one to the other.
+        InvalidMeshError: an index is out of range by now.
     """
     if isinstance(item, kinds):
+        if indices:
+            check_indices(item)
         return
     wanted = " or ".join(f"a {kind.__name__}" for kind in kinds)
     raise KindError(f"{name} must be {wanted}, not {_described(item, kinds)}")
@@ -38,7 +45,7 @@ def file_path(path: Any) -> Path:
     return Path(name)
 
 
-def _described(item: Any, kinds: tuple[type, ...]) -> str:
+def _described(item: Any, kinds: tuple[type[Mesh] | type[Pslg], ...]) -> str:
     """What an item is, and what to do with it."""
     if isinstance(item, str | os.PathLike):
         return f"the name of a file ({os.fspath(item)!r}): dmr.read it first"
@@ -50,7 +57,10 @@ def _described(item: Any, kinds: tuple[type, ...]) -> str:
     if type(item).__module__.partition(".")[0] == "meshio":
         return f"{what} of meshio's: dmr.io.from_meshio makes one of it"
     if isinstance(item, np.ndarray | list | tuple | dict):
-        makers = {Mesh: "dmr.Mesh(vertices, triangles)", Pslg: "dmr.Pslg(vertices, segments)"}
+        makers: dict[type[Mesh] | type[Pslg], str] = {
+            Mesh: "dmr.Mesh(vertices, triangles)",
+            Pslg: "dmr.Pslg(vertices, segments)",
+        }
         return f"{what}: make one by {' or '.join(makers[kind] for kind in kinds)}"
     return what
 

@@ -16,28 +16,19 @@ import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
 from dmr.errors import InvalidMeshError
+from dmr.memory.frozen import HoldsFrozen, freeze, frozen
+from dmr.numeric import given_array, real_array
 
 Float = NDArray[np.float64]
 Int = NDArray[np.int32]
 
 
-def _frozen(array: NDArray[Any]) -> NDArray[Any]:
-    """A read-only view of `array`: the data is shared, the caller's own array stays writable."""
-    view = array.view()
-    view.flags.writeable = False
-    return view
-
-
 def _real(values: ArrayLike, shape: tuple[int | None, ...], name: str) -> Float:
     try:
-        given = np.asarray(values)
-        if given.dtype.kind == "c":
-            raise TypeError("complex numbers")
-        array = given.astype(np.float64, copy=False)
-    except (TypeError, ValueError) as error:
+        array = real_array(values)
+    except ValueError as error:
         raise InvalidMeshError(f"{name} must be a table of real numbers ({error})") from None
-    if array.size == 0:
-        array = array.reshape([0 if n is None else n for n in shape])
+    array = _emptied(array, shape)
     if array.ndim != len(shape) or any(n is not None and n != m for n, m in zip(shape, array.shape, strict=True)):
         raise InvalidMeshError(f"{name} must have shape {_shape_text(shape)}, not {array.shape}")
     return np.ascontiguousarray(array)
@@ -45,11 +36,11 @@ def _real(values: ArrayLike, shape: tuple[int | None, ...], name: str) -> Float:
 
 def _whole(values: ArrayLike, shape: tuple[int | None, ...], name: str) -> Int:
     try:
-        array = np.asarray(values)
+        array = given_array(values)
     except ValueError as error:
         raise InvalidMeshError(f"{name} must be a table of whole numbers ({error})") from None
     if array.size == 0:
-        array = array.reshape([0 if n is None else n for n in shape]).astype(np.int32)
+        array = _emptied(array, shape).astype(np.int32)
     if array.dtype.kind not in "iu":
         raise InvalidMeshError(f"{name} must hold whole numbers, not {array.dtype}")
     if array.ndim != len(shape) or any(n is not None and n != m for n, m in zip(shape, array.shape, strict=True)):
@@ -57,6 +48,12 @@ def _whole(values: ArrayLike, shape: tuple[int | None, ...], name: str) -> Int:
     if array.dtype != np.int32 and array.size and (array.max() > 2**31 - 1 or array.min() < -(2**31)):
         raise InvalidMeshError(f"{name} does not fit in 32 bits")
     return np.ascontiguousarray(array, dtype=np.int32)
+
+
+def _emptied(array: NDArray[Any], shape: tuple[int | None, ...]) -> NDArray[Any]:
+    """An array; one without elements in the shape that is asked for, if that can be without elements."""
+    wanted = [0 if n is None else n for n in shape]
+    return array.reshape(wanted) if array.size == 0 and 0 in wanted else array
 
 
 def _shape_text(shape: tuple[int | None, ...]) -> str:
@@ -72,6 +69,20 @@ def _check_indices(array: Int, limit: int, element: str) -> None:
     raise InvalidMeshError(f"names vertex {bad}, but there are {limit} vertices", element, index)
 
 
+def check_indices(item: Mesh | Pslg) -> None:
+    """Checks the indices of a mesh or PSLG once more, before native code follows them.
+
+    An object shares its data with the arrays that it was made from, and these can be changed.
+
+    Raises:
+        InvalidMeshError: an index that is out of range by now; names the element.
+    """
+    vertices = len(item.vertices)
+    _check_indices(item.segments, vertices, "segment")
+    if isinstance(item, Mesh):
+        _check_indices(item.triangles, vertices, "triangle")
+
+
 def _check_finite(vertices: Float) -> None:
     with np.errstate(invalid="ignore"):  # extremes of what holds a NaN are NaN
         if vertices.size == 0 or np.isfinite([vertices.min(), vertices.max()]).all():
@@ -82,7 +93,7 @@ def _check_finite(vertices: Float) -> None:
 
 
 @dataclass(frozen=True, eq=False)
-class Mesh:
+class Mesh(HoldsFrozen):
     """A triangulation in the plane.
 
     ::
@@ -171,8 +182,7 @@ class Mesh:
             "holes": _real(self.holes, (None, 2), "holes"),
             "regions": _real(self.regions, (None, 4), "regions"),
         }
-        for name, array in checked.items():
-            object.__setattr__(self, name, None if array is None else _frozen(array))
+        freeze(self, checked)
 
     @cached_property
     def neighbours(self) -> Int:
@@ -185,7 +195,8 @@ class Mesh:
         """
         from dmr.adjacency import find_neighbours
 
-        return _frozen(find_neighbours(self.triangles, len(self.vertices)))
+        check_indices(self)
+        return frozen(find_neighbours(self.triangles, len(self.vertices)))
 
     def unique_segments(self) -> tuple[Int, Int]:
         """The segments without repetitions (in either direction), and their markers: the first one that is not 0.
@@ -242,7 +253,7 @@ class Mesh:
 
 
 @dataclass(frozen=True, eq=False)
-class Pslg:
+class Pslg(HoldsFrozen):
     """A planar straight-line graph: the outline of a domain, before it is triangulated.
 
     Attributes:
@@ -285,8 +296,7 @@ class Pslg:
             if self.vertex_attributes is None
             else _real(self.vertex_attributes, (n, None), "vertex_attributes"),
         }
-        for name, array in checked.items():
-            object.__setattr__(self, name, None if array is None else _frozen(array))
+        freeze(self, checked)
 
     def __repr__(self) -> str:
         return f"Pslg({len(self.vertices)} vertices, {len(self.segments)} segments, {len(self.holes)} holes)"

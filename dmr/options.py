@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import math
-import operator
 from collections.abc import Callable
 from dataclasses import dataclass
 from typing import Any
@@ -51,11 +50,11 @@ class RefineOptions:
 
     def __post_init__(self) -> None:
         # Plain numbers from here on, whatever kind of number was given.
-        object.__setattr__(self, "min_angle", _real("min_angle", self.min_angle))
+        object.__setattr__(self, "min_angle", real_option("min_angle", self.min_angle))
         if self.max_area is not None:
-            object.__setattr__(self, "max_area", _real("max_area", self.max_area))
+            object.__setattr__(self, "max_area", real_option("max_area", self.max_area))
         if self.max_steiner is not None:
-            object.__setattr__(self, "max_steiner", _whole("max_steiner", self.max_steiner))
+            object.__setattr__(self, "max_steiner", whole_option("max_steiner", self.max_steiner))
         if not (math.isfinite(self.min_angle) and 0 <= self.min_angle < 60):
             raise OptionError(f"min_angle must be at least 0 and below 60 degrees, not {self.min_angle:g}")
         if self.max_area is not None and not (math.isfinite(self.max_area) and self.max_area > 0):
@@ -112,17 +111,25 @@ class RefineOptions:
             )
 
 
-def _real(name: str, value: Any) -> float:
-    if isinstance(value, str):
-        raise OptionError(f"{name} must be a number, not {value!r}")
+def real_option(name: str, value: Any) -> float:
+    """A real number that an option is.
+
+    Raises:
+        OptionError: it is none, or beyond the range of float64; names the option.
+    """
     try:
-        return float(value)
-    except (TypeError, ValueError):
-        raise OptionError(f"{name} must be a number, not {value!r}") from None
+        return real(value)
+    except ValueError as error:
+        raise OptionError(f"{name} must be a number: {error}") from None
 
 
-def _whole(name: str, value: Any) -> int:
+def whole_option(name: str, value: Any) -> int:
+    """A whole number that an option is.
+
+    Raises:
+        OptionError: it is none; names the option.
+    """
     try:
-        return operator.index(value)
-    except TypeError:
-        raise OptionError(f"{name} must be a whole number, not {value!r}") from None
+        return whole(value)
+    except ValueError as error:
+        raise OptionError(f"{name} must be a whole number: {error}") from None

@@ -9,12 +9,13 @@ import numpy as np
 from dmr.edges import edge_places, find_edges
 from dmr.errors import InvalidMeshError
 from dmr.kinds import check_kind
+from dmr.memory.frozen import HoldsFrozen, freeze_fields
 from dmr.meshes import Float, Int, Mesh
 from dmr.naming import named
 
 
 @dataclass(frozen=True, eq=False)
-class SecondOrder:
+class SecondOrder(HoldsFrozen):
     """A mesh whose triangles have six points each; its edges are straight.
 
     ::
@@ -39,6 +40,9 @@ class SecondOrder:
     edges: Int
     vertex_markers: Int | None
     vertex_attributes: Float
+
+    def __post_init__(self) -> None:
+        freeze_fields(self)
 
     def __repr__(self) -> str:
         return f"SecondOrder({len(self.vertices)} vertices, {len(self.triangles)} triangles, {len(self.edges)} edges)"

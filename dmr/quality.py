@@ -18,7 +18,7 @@ import numpy as np
 
 from dmr.kinds import check_kind
 from dmr.memory.host.device import HostArray, HostDevice
-from dmr.meshes import Float, Int, Mesh
+from dmr.meshes import Float, Int, Mesh, check_indices
 
 PERCENTILES = (1, 5, 25, 50, 75, 95, 99)
 HISTOGRAM_BINS = 60  # one a degree: no smallest angle exceeds 60
@@ -146,6 +146,7 @@ def summarise(mesh: Mesh, *, bound: float, max_area: float | None = None) -> Sum
         bound: degrees; triangles with an angle below it are counted.
         max_area: triangles that are larger are counted; None counts none.
     """
+    check_indices(mesh)
     m = len(mesh.triangles)
     starts = max(1, -(-m // _BLOCK))
     rows = np.zeros((starts, 6))
@@ -177,6 +178,7 @@ def summarise(mesh: Mesh, *, bound: float, max_area: float | None = None) -> Sum
 
 def min_angles(mesh: Mesh) -> Float:
     """(m,) float64: each triangle's smallest angle in degrees."""
+    check_indices(mesh)
     angles = np.empty(len(mesh.triangles))
 
     def work(start: int, stop: int) -> None:
@@ -188,6 +190,7 @@ def min_angles(mesh: Mesh) -> Float:
 
 def triangle_areas(mesh: Mesh) -> Float:
     """(m,) float64: each triangle's area, negative where its corners run clockwise."""
+    check_indices(mesh)
     areas = np.empty(len(mesh.triangles))
 
     def work(start: int, stop: int) -> None:

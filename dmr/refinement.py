@@ -155,7 +155,7 @@ def refine(
         DeviceUnavailableError: the device that was asked for is not there.
         OutOfMemoryError: the device has too little memory; the input is untouched.
     """
-    check_kind(mesh, Mesh, Pslg)
+    check_kind(mesh, Mesh, Pslg, indices=isinstance(mesh, Pslg))  # of a mesh they are checked on the device
     options = RefineOptions(
         min_angle=min_angle,
         max_area=max_area,

@@ -22,13 +22,15 @@ from numpy.typing import ArrayLike, NDArray
 from dmr.background import Background, ranges
 from dmr.errors import OptionError
 from dmr.kinds import check_kind
+from dmr.memory.frozen import HoldsFrozen, frozen
 from dmr.meshes import Float, Mesh
+from dmr.numeric import real_array
 from dmr.quality import unique_edges
 
 Size = Callable[[Float], ArrayLike]
 
 
-class SizeField:
+class SizeField(HoldsFrozen):
     """Sizes in the plane: a function of (n, 2) points that returns (n,) sizes, for `dmr.refine(..., size=field)`.
 
     Sizes on vertices are interpolated linearly. With sizes on triangles, a point on a common edge takes that of the
@@ -80,8 +82,7 @@ class SizeField:
             k = int(wrong[0])
             raise OptionError(f"the size at {support.name(k)} is {sizes[k]:g}: sizes must be above 0")
         self._support = support
-        self.values = sizes.copy()
-        self.values.flags.writeable = False
+        self.values = frozen(sizes.copy())
 
     def __call__(self, points: ArrayLike) -> Float:
         """The size at each point, (n,) float64; about a microsecond a point, ten times that outside.
@@ -167,9 +168,7 @@ def evaluate(size: Size, points: Float) -> Float:
         raise OptionError(f"size must be a function of points or a SizeField, not {type(size).__name__}")
     if not len(points):
         return np.empty(0)
-    given = points.view()
-    given.flags.writeable = False
-    sizes = _numbers(size(given), "what size returns")
+    sizes = _numbers(size(frozen(points)), "what size returns")
     if sizes.ndim == 0:
         sizes = np.full(len(points), sizes)
     if sizes.shape != (len(points),):
@@ -318,13 +317,9 @@ def _chosen(mesh: Mesh, sizes: Float, on: str | None) -> str:
 def _numbers(values: ArrayLike, name: str) -> Float:
     """Real numbers of any type as float64."""
     try:
-        array = np.asarray(values)
-        if array.dtype.kind not in "iufO":
-            raise TypeError(f"{array.dtype}")
-        if array.dtype.kind == "O":  # numpy would make a NaN of None
-            return np.array([float(value) for value in array.flat]).reshape(array.shape)
-        return np.ascontiguousarray(array, dtype=np.float64).reshape(array.shape)
-    except (TypeError, ValueError) as error:
+        array = real_array(values, "iuf")
+        return np.ascontiguousarray(array).reshape(array.shape)
+    except ValueError as error:
         raise OptionError(f"{name} must be real numbers ({error})") from None
 
 
