@@ -10,7 +10,7 @@ from typing import Literal, NamedTuple
 
 import numpy as np
 
-from dmr.memory import open_device
+from dmr.memory import open_device, require_memory
 from static_graph.device_graph import DeviceGraph
 from static_graph.doors import check_graph
 from static_graph.errors import GraphError, OptionError, WrongTypeError
@@ -19,7 +19,8 @@ from static_graph.options import SchemeOptions, choice, flag, real, whole
 from static_graph.parents import find_parents
 from static_graph.results import Traversal
 from static_graph.schemes.outcome import Outcome
-from static_graph.wording import numbered, shown
+from static_graph.sizes import graph_bytes, search_bytes
+from static_graph.wording import counted, numbered, shown
 
 Sources = int | Sequence[int]
 
@@ -65,7 +66,11 @@ def upload(graph: CsrGraph, device: str = "auto", threads: int | None = None) ->
         DeviceUnavailableError, OutOfMemoryError: it is not there, or too small.
     """
     check_graph(graph, CsrGraph)
-    return DeviceGraph.upload(graph, open_device(device, threads))
+    where = open_device(device, threads)
+    if where.threads:
+        what = f"a copy of a graph of {counted(graph.nodes, 'node')} and {counted(graph.edges, 'edge')}"
+        require_memory(graph_bytes(graph.nodes, graph.edges, graph.weights is not None), what)
+    return DeviceGraph.upload(graph, where)
 
 
 def bfs(
@@ -198,6 +203,8 @@ def _traverse(
         clock.phase("upload")
         if "turned" in scheme.options:
             given["turned"] = False  # to turn the edges takes longer than a search
+    if on_device.device.threads:
+        require_memory(search_bytes(graph.nodes, weighted, parents), f"a search of {counted(graph.nodes, 'node')}")
     run = import_module(scheme.module).run
     outcome: Outcome = run(on_device, sources, weighted=weighted, depth_limit=limit, **dict(scheme.told), **given)
     clock.phase("prepare", less=outcome.seconds)
