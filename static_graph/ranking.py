@@ -205,7 +205,7 @@ def _rank(
     summed = None if values is None else as_values(values, len(given), "element")
     if not isinstance(options, Mapping | None):
         raise WrongTypeError(f"options = {shown(options)}: they must be a dictionary of names and values")
-    wanted = {name: value for name, value in (options or {}).items() if value is not None}
+    wanted = {name: value for name, value in ({} if options is None else options).items() if value is not None}
     where, method = _choose(method, wanted, len(given), device, threads)
     clock = Clock(where)
     if where.threads:

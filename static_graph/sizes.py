@@ -1,7 +1,7 @@
 """Memory that large work on graphs takes on the host, in bytes; it is asked for before the work begins.
 
-Each figure is the sum of the arrays that are held at the same time, by the function that it is about; beside some is the
-largest that was measured, as the growth of the process. Offsets count as int32, weights as eight bytes. A GPU refuses
+Each figure is the sum of the arrays that are held at the same time, by the function that it is about. Beside some
+is the largest one that was measured, as the growth of the process. Offsets count as int32, weights as eight bytes. A GPU refuses
 what it has no room for by itself; there the figures are not asked for.
 """
 
@@ -92,7 +92,7 @@ def roots_bytes(nodes: int) -> int:
     return ROOTS * nodes
 
 
-# `euler_tour`: two arcs a node, each with a key and a child in a sort, a successor, a rank and a mark; then four numbers.
+# `euler_tour`: two arcs a node, each with a successor, a rank and a mark; keys and children in a sort; four numbers.
 TOURING = 18 * END  # a node: measured 69.2
 ROOTING = (
     26 * END

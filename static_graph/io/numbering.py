@@ -13,9 +13,7 @@ from static_graph.pieces import pieces
 
 LOOSE = 8  # ids up to so many times the number of ends are marked in a table, not sorted
 MARK_BYTES = 1 + 8 + 4  # of an id in that table: whether it occurs, the label, and its number
-SORT_BYTES = (
-    8 + 8 + 4 + 4
-)  # of an end that is sorted: its id, the place of it in its piece, and two numbers of the node
+SORT_BYTES = 8 + 8 + 4 + 4  # of an end: its id in a piece, its place there, and its number twice
 SORTED = 1 << 22  # ends that are sorted at a time: about 0.4 s
 LOOKED_UP = 1 << 24
 
