@@ -49,6 +49,7 @@ from dmr.errors import OptionError
 from dmr.exact import Points
 from dmr.kinds import check_kind
 from dmr.meshes import Mesh, Pslg
+from dmr.numeric import real_option, switch
 
 __all__ = ["Failure", "Report", "SmallAngle", "validate"]
 
@@ -93,7 +94,9 @@ def validate(
     check_kind(mesh, Mesh)
     if input is not None:
         check_kind(input, Mesh, Pslg, name="input")
-    _check_options(input, min_angle, max_area, convex_hull)
+    min_angle = None if min_angle is None else real_option("min_angle", min_angle)
+    max_area = None if max_area is None else real_option("max_area", max_area)
+    _check_options(input, min_angle, max_area, switch("convex_hull", convex_hull))
     findings = Findings()
     points = Points(mesh.vertices)
     findings.start("triangles")
