@@ -1,4 +1,4 @@
-"""Any arguments for every public function of static_graph, and damaged files for every reader: errors of ours, no crash."""
+"""Any arguments for every public function of static_graph, and damaged files for every reader: only errors of ours."""
 
 from __future__ import annotations
 
@@ -53,7 +53,7 @@ class Hostile:
 
 def odd_networkx():
     graph = networkx.MultiDiGraph()
-    graph.add_edge((0, 1), None or "a", weight=float("nan"))
+    graph.add_edge((0, 1), "a", weight=float("nan"))
     graph.add_edge(frozenset([1]), "a\0", weight=10**400)
     return graph
 
@@ -180,7 +180,7 @@ def functions():
                     found[f"{name}.{method}"] = getattr(item, method)
     objects = [("GRAPH", GRAPH), ("REAL", REAL), ("NAMED", NAMED), ("TREE", TREE), ("FOUND", FOUND)]
     for called, item in objects:
-        for method, function in inspect.getmembers(type(item), inspect.isfunction):
+        for method, _ in inspect.getmembers(type(item), inspect.isfunction):
             if not method.startswith("_"):
                 found[f"{called}.{method}"] = getattr(item, method)
     found.pop("DeviceGraph", None)  # made of arrays on a device, by `upload`
@@ -192,7 +192,7 @@ FUNCTIONS = functions()
 
 
 def one_error_of_ours(call, *arguments, **options):
-    """Calls; nothing may come out but a result, an error of ours, or a warning by nobody."""
+    """Calls; nothing may come out but a result, an error of ours, and no warning."""
     with warnings.catch_warnings():
         warnings.simplefilter("error")
         try:
