@@ -43,6 +43,9 @@
 // FOR_FIRST_LEADER { ... } is done by one member of one team, the FIRST_TEAM. Of a list there is a piece for each of the TEAMS
 // that run.
 //
+// A kernel that may take long for one index has a STOP_POINT() in its loop, every few thousand turns: on the CPU, Ctrl-C
+// ends the launch there. It is nothing on the GPU.
+//
 // A kernel launches a CHILD_KERNEL, which the host cannot name, by LAUNCH_CHILD(kernel, begin, end, ...); it is 1 where
 // the child was launched. Nobody waits for it, but the launching kernel ends after it. nvcc compiles a file with this
 // word as relocatable code, to be linked with the device runtime. On the CPU a child is a call. LAUNCH_GRAPH_AGAIN(), in a
@@ -184,6 +187,8 @@ INLINE int64 atomic_max(int64 *place, int64 value) {
 // Plain stores and loads of a word that other threads may write at the same time, where any of the values will do.
 template <class T> INLINE void racing_store(T *place, T value) { *const_cast<volatile T *>(place) = value; }
 template <class T> INLINE T racing_load(const T *place) { return *const_cast<const volatile T *>(place); }
+
+#define STOP_POINT() ((void)0)
 
 #define LAUNCH_GRAPH_AGAIN() cudaGraphLaunch(cudaGetCurrentGraphExec(), cudaStreamGraphTailLaunch)
 
@@ -335,6 +340,7 @@ struct Count {
 #define TEAM_BARRIER() ((void)0)
 #define TEAM_SHARED(type, name, count) type name[count]
 #define GRID_BARRIER() host::wait_for_grid()
+#define STOP_POINT() host::stop_point()
 
 constexpr int LANES = TEAM_SIZE;
 INLINE int32 take_in_order(int32 *counters, int k) { return k < 0 ? 0 : counters[k]++; }

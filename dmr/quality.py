@@ -8,7 +8,6 @@ whether a mesh is right: that is `dmr.validate`, in exact arithmetic.
 from __future__ import annotations
 
 import math
-import os
 from collections.abc import Callable
 from concurrent.futures import ThreadPoolExecutor
 from dataclasses import asdict, dataclass
@@ -18,6 +17,7 @@ import numpy as np
 
 from dmr.kinds import check_kind
 from dmr.memory.host.device import HostArray, HostDevice
+from dmr.memory.threads import available_threads
 from dmr.meshes import Float, Int, Mesh, check_indices
 from dmr.numeric import real_option
 
@@ -320,7 +320,7 @@ def _histogram(angles: Float) -> tuple[int, ...]:
 def _in_blocks(work: Callable[[int, int], None], count: int) -> None:
     """Calls `work(start, stop)` over 0..count, several blocks at a time; the blocks start at multiples of `_BLOCK`."""
     spans = [(start, min(start + _BLOCK, count)) for start in range(0, count, _BLOCK)]
-    threads = min(len(spans), os.cpu_count() or 1, 16)
+    threads = min(len(spans), available_threads(), 16)
     if threads < 2:
         for span in spans:
             work(*span)

@@ -180,13 +180,14 @@ def refine(
     seconds = time.perf_counter() - started
     if max_steiner is None:  # else the run ends there
         check_demand(mesh, options.max_area)
-    result = Run(mesh, options, opened, size, profile=profile).result(progress)
-    if len(mesh.triangles) <= TINY_MESH and options.marking == "deterministic" and options.min_angle > 0:
+    with opened.lock, opened.current:
+        result = Run(mesh, options, opened, size, profile=profile).result(progress)
+        if len(mesh.triangles) <= TINY_MESH and options.marking == "deterministic" and options.min_angle > 0:
 
-        def refine_by(options: RefineOptions, limits: Thresholds) -> Refinement:
-            return Run(mesh, options, opened, size, limits, quiet=True, profile=profile).result(None)
+            def refine_by(options: RefineOptions, limits: Thresholds) -> Refinement:
+                return Run(mesh, options, opened, size, limits, quiet=True, profile=profile).result(None)
 
-        result = smallest(options, result, refine_by)
+            result = smallest(options, result, refine_by)
     spent = {"triangulate": seconds, **result.seconds, "total": result.seconds["total"] + seconds}
     return replace(result, warnings=(*notes, *result.warnings), seconds=spent)
 
@@ -341,8 +342,11 @@ class Run:
                 if bad.count:
                     raise InternalError(f"after {ledger.rounds} rounds {bad.count} bad triangles are left that wait")
                 return None
-            if progress is not None and progress(ledger.rounds, bad.count, self.state.slots) is False:
-                stopped = stopped or "stopped"
+            if progress is not None:
+                with self.state.device.set_aside():
+                    goes_on = progress(ledger.rounds, bad.count, self.state.slots)
+                if goes_on is False:
+                    stopped = stopped or "stopped"
             if stopped is not None:
                 return stopped
         return "rounds"

@@ -102,28 +102,29 @@ def generate_rmat(
         flag("self_loops", self_loops), flag("duplicates", duplicates), flag("permute", permute)
     )  # fmt: skip
     draft = _Draft(nodes, edges, seed, weights, self_loops, device, threads, permuted=permute)
-    failures = draft.device.zeros(1, np.int32)
-    draft.device.launch(
-        "draw_rmat_edges",
-        draft.edges,
-        draft.seed,
-        draft.nodes,
-        (draft.nodes - 1).bit_length(),
-        *(a, b, c, d, noise),
-        int(halving == "even"),
-        int(self_loops),
-        draft.sources,
-        draft.targets,
-        failures,
-    )
-    failed = int(failures.download()[0])
-    if failed:
-        raise OptionError(
-            f"{counted(failed, 'edge')} came out as self loops 1,000 times: with these probabilities, allow them"
+    with draft.device.lock, draft.device.current:
+        failures = draft.device.zeros(1, np.int32)
+        draft.device.launch(
+            "draw_rmat_edges",
+            draft.edges,
+            draft.seed,
+            draft.nodes,
+            (draft.nodes - 1).bit_length(),
+            *(a, b, c, d, noise),
+            int(halving == "even"),
+            int(self_loops),
+            draft.sources,
+            draft.targets,
+            failures,
         )
-    if permute:
-        draft.permute()
-    return draft.graph(duplicates)
+        failed = int(failures.download()[0])
+        if failed:
+            raise OptionError(
+                f"{counted(failed, 'edge')} came out as self loops 1,000 times: with these probabilities, allow them"
+            )
+        if permute:
+            draft.permute()
+        return draft.graph(duplicates)
 
 
 def generate_random(
@@ -150,8 +151,9 @@ def generate_random(
     self_loops, duplicates = flag("self_loops", self_loops), flag("duplicates", duplicates)
     draft = _Draft(nodes, edges, seed, weights, self_loops, device, threads)
     drawn = (draft.sources, draft.targets)
-    draft.device.launch("draw_random_edges", draft.edges, draft.seed, draft.nodes, int(self_loops), *drawn)
-    return draft.graph(duplicates)
+    with draft.device.lock, draft.device.current:
+        draft.device.launch("draw_random_edges", draft.edges, draft.seed, draft.nodes, int(self_loops), *drawn)
+        return draft.graph(duplicates)
 
 
 def with_random_weights(graph: CsrGraph, largest: int = 100, *, seed: int = 0, threads: int | None = None) -> CsrGraph:

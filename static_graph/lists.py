@@ -66,6 +66,11 @@ def generate_list(
     where = open_device(device, threads)
     if where.threads:
         require_memory(list_bytes(size), f"a list of {counted(size, 'element')}")
+    with where.lock, where.current:
+        return _generate(where, kind, size, lists, interval, seed)
+
+
+def _generate(where: Device, kind: str, size: int, lists: int, interval: int, seed: int) -> NDArray[np.int32]:
     order = random_order(where, size, seed) if kind.startswith("random") else _ascending(where, size)
     if kind in ("ordered-unbalanced", "random-balanced"):
         pattern = _ascending(where, size) if kind == "random-balanced" else random_order(where, size, seed)

@@ -207,6 +207,14 @@ def _rank(
         raise WrongTypeError(f"options = {shown(options)}: they must be a dictionary of names and values")
     wanted = {name: value for name, value in ({} if options is None else options).items() if value is not None}
     where, method = _choose(method, wanted, len(given), device, threads)
+    with where.lock, where.current:
+        return _rank_on(where, given, summed, method, wanted)
+
+
+def _rank_on(
+    where: Device, given: NDArray[np.int32], summed: NDArray[np.int64] | None, method: str, options: dict[str, Any]
+) -> dict[str, Any]:
+    """As `_rank`, on a device; the arguments are checked, but for the lists themselves."""
     clock = Clock(where)
     if where.threads:
         what = f"the ranking of {counted(len(given), 'element')}"
@@ -219,7 +227,7 @@ def _rank(
         require_memory(heads_bytes(heads.size), f"the ranking of {counted(heads.size, 'list')}")
     clock.phase("check")
     lists = None if summands is None else where.empty(len(given), np.int32)
-    ranked = rank_on_device(on_device, heads, lists, method=method, **wanted)
+    ranked = rank_on_device(on_device, heads, lists, method=method, **options)
     clock.phase("rank")
     begins = check_cycles(ranked.lengths, heads, given)
     clock.phase("check")
@@ -300,18 +308,19 @@ def find_roots(parents: ArrayLike, *, device: str = "auto", threads: int | None 
     """
     given = as_indices(parents, "node", "parent").copy()  # kernels trust it, and another thread may change the caller's
     check_range(given)
-    where = open_device(device, threads)
+    where, count = open_device(device, threads), len(given)
     if where.threads:
-        require_memory(roots_bytes(len(given)), f"a search for the roots of {counted(len(given), 'node')}")
-    if not len(given):
+        require_memory(roots_bytes(count), f"a search for the roots of {counted(count, 'node')}")
+    if not count:
         return given
-    pointers = where.empty(len(given), np.int32)
-    where.launch("point_to_parents", len(given), where.array(given), pointers)
-    jump_until_done(
-        where, len(given), JUMPS + 1, lambda unfinished: where.launch("jump_to_roots", len(given), pointers, unfinished)
-    )
-    where.launch("read_roots", len(given), pointers)
-    roots = pointers.download()
+    with where.lock, where.current:
+        pointers = where.empty(count, np.int32)
+        where.launch("point_to_parents", count, where.array(given), pointers)
+        jump_until_done(
+            where, count, JUMPS + 1, lambda unfinished: where.launch("jump_to_roots", count, pointers, unfinished)
+        )
+        where.launch("read_roots", count, pointers)
+        roots = pointers.download()
     if (roots < 0).any():
         raise cycle_below(int(np.argmax(roots < 0)), given)
     return roots

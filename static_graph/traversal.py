@@ -3,14 +3,14 @@
 from __future__ import annotations
 
 import operator
-from collections.abc import Iterable, Sequence
+from collections.abc import Callable, Iterable, Sequence
 from importlib import import_module
 from time import perf_counter
 from typing import Literal, NamedTuple
 
 import numpy as np
 
-from dmr.memory import open_device, require_memory
+from dmr.memory import Device, open_device, require_memory
 from static_graph.device_graph import DeviceGraph
 from static_graph.doors import check_graph
 from static_graph.errors import GraphError, OptionError, WrongTypeError
@@ -23,6 +23,7 @@ from static_graph.sizes import graph_bytes, search_bytes
 from static_graph.wording import counted, numbered, shown
 
 Sources = int | Sequence[int]
+Run = Callable[..., Outcome]  # of a scheme
 
 
 class Scheme(NamedTuple):
@@ -67,10 +68,16 @@ def upload(graph: CsrGraph, device: str = "auto", threads: int | None = None) ->
     """
     check_graph(graph, CsrGraph)
     where = open_device(device, threads)
+    _require_room(graph, where)
+    with where.lock, where.current:
+        return DeviceGraph.upload(graph, where)
+
+
+def _require_room(graph: CsrGraph, where: Device) -> None:
+    """Raises OutOfMemoryError where a copy of a graph has no room in main memory; a GPU refuses it by itself."""
     if where.threads:
         what = f"a copy of a graph of {counted(graph.nodes, 'node')} and {counted(graph.edges, 'edge')}"
         require_memory(graph_bytes(graph.nodes, graph.edges, graph.weights is not None), what)
-    return DeviceGraph.upload(graph, where)
 
 
 def bfs(
@@ -193,20 +200,44 @@ def _traverse(
         if name not in scheme.options:
             raise OptionError(f"{name} is no option of balance = {balance!r}, but of {_who_has(name)}")
     sources = checked_sources(source, graph.nodes)
-    clock = _Clock()
     if isinstance(graph, DeviceGraph):
         if device != "auto" or threads is not None:
             raise OptionError(f"the graph is on {graph.device.description} already: leave device and threads out")
-        on_device = graph
+        where = graph.device
     else:
-        on_device = upload(graph, device, threads)
-        clock.phase("upload")
+        where = open_device(device, threads)
+        _require_room(graph, where)
         if "turned" in scheme.options:
             given["turned"] = False  # to turn the edges takes longer than a search
-    if on_device.device.threads:
+    if where.threads:
         require_memory(search_bytes(graph.nodes, weighted, parents), f"a search of {counted(graph.nodes, 'node')}")
-    run = import_module(scheme.module).run
-    outcome: Outcome = run(on_device, sources, weighted=weighted, depth_limit=limit, **dict(scheme.told), **given)
+    run: Run = import_module(scheme.module).run
+
+    def search(on_device: DeviceGraph) -> Outcome:
+        return run(on_device, sources, weighted=weighted, depth_limit=limit, **dict(scheme.told), **given)
+
+    with where.lock, where.current:
+        return _search(graph, search, sources, balance=balance, weighted=weighted, parents=parents, where=where)
+
+
+def _search(
+    graph: CsrGraph | DeviceGraph,
+    search: Callable[[DeviceGraph], Outcome],
+    sources: list[int],
+    *,
+    balance: str,
+    weighted: bool,
+    parents: bool,
+    where: Device,
+) -> Traversal:
+    """Searches a graph, after its upload to `where` if it is not there; all arguments are checked."""
+    clock = _Clock()
+    if isinstance(graph, DeviceGraph):
+        on_device = graph
+    else:
+        on_device = DeviceGraph.upload(graph, where)
+        clock.phase("upload")
+    outcome = search(on_device)
     clock.phase("prepare", less=outcome.seconds)
     clock.seconds["rounds"] = outcome.seconds
     tree = None
@@ -215,7 +246,6 @@ def _traverse(
         clock.phase("parents")
     distances = outcome.distances.download()
     clock.phase("download")
-    where = on_device.device
     return Traversal.found(
         distances=distances,
         parents=tree,

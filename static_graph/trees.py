@@ -88,16 +88,17 @@ class Tree(Result):
         if self.threads and "_labels" not in vars(self):
             require_memory(ANCESTORS * nodes, f"a table of the ancestors of {counted(nodes, 'node')}")
         device = self._device
-        answers, bad = device.empty(count, np.int32), device.array(np.array([count], np.int32))
-        on_device = [device.array(side) for side in pairs]
-        device.launch("answer_questions", count, *on_device, nodes, *self._labels, answers, bad)
-        first = int(bad.download()[0])
-        if first < count:
-            raise GraphError(
-                f"pair {first}: {int(asked[0][first])} and {int(asked[1][first])} are to be nodes, "
-                f"but {numbered(nodes, 'node')}"
-            )
-        return answers.download()
+        with device.lock, device.current:
+            answers, bad = device.empty(count, np.int32), device.array(np.array([count], np.int32))
+            on_device = [device.array(side) for side in pairs]
+            device.launch("answer_questions", count, *on_device, nodes, *self._labels, answers, bad)
+            first = int(bad.download()[0])
+            if first == count:
+                return answers.download()
+        raise GraphError(
+            f"pair {first}: {int(asked[0][first])} and {int(asked[1][first])} are to be nodes, "
+            f"but {numbered(nodes, 'node')}"
+        )
 
     def path_sums(self, values: ArrayLike) -> NDArray[np.int64]:
         """The sums of values along the paths from the roots.
@@ -114,7 +115,9 @@ class Tree(Result):
         checked = as_values(values, len(self.parent), "node")
         if self.threads:
             require_memory(PATHS * len(self.parent), f"the sums along the paths of {counted(len(self.parent), 'node')}")
-        return self._path_sums(self._device.array(checked)).download()
+        device = self._device
+        with device.lock, device.current:
+            return self._path_sums(device.array(checked)).download()
 
     @cached_property
     def _device(self) -> Device:
@@ -199,12 +202,13 @@ def euler_tour(
     if where.threads:
         rooted = 0 if edges is None else len(edges)
         require_memory(tour_bytes(count, rooted), f"an Euler tour of {counted(count, 'node')}")
-    if edges is not None:
-        on_device = root_forest(edges, count, _as_roots(root, count), where, clock)
-    else:
-        on_device = where.array(parents)
-        clock.phase("upload")
-    return _tour(on_device, clock)
+    with where.lock, where.current:
+        if edges is not None:
+            on_device = root_forest(edges, count, _as_roots(root, count), where, clock)
+        else:
+            on_device = where.array(parents)
+            clock.phase("upload")
+        return _tour(on_device, clock)
 
 
 def _tour(parents: DeviceArray, clock: Clock) -> Tree:

@@ -2,15 +2,11 @@
 
 from __future__ import annotations
 
-import copy
 import gzip
 import inspect
 import io
 import logging
-import os
-import pickle
 import warnings
-from dataclasses import fields
 from pathlib import Path
 
 import networkx
@@ -22,7 +18,7 @@ from hypothesis import strategies as st
 
 import static_graph as sg
 from static_graph.errors import DmrError, InternalError
-from static_graph.io import read_array, write_array, write_columns
+from static_graph.io import read_array
 
 GRAPH = sg.CsrGraph.from_edges([0, 0, 1, 3], [1, 2, 2, 0], [5, 9, 3, 0], nodes=5)
 PLAIN = sg.CsrGraph([0, 2, 2], [1, 0])

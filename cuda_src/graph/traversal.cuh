@@ -20,7 +20,8 @@ constexpr int64 BUSY = TEAM_SIZE, FULL = 4 * TEAM_SIZE; // edges of a tile: not 
 constexpr int CHUNK = ONE_MEMBER ? 16384 : 2048;     // edges
 constexpr int OUTBOX = 2048;                         // nodes that a team found, before it enters them in the list
 constexpr Index AT_ONCE_FOLLOWED = 1024;             // edges that a team follows before it looks how many it found
-constexpr int64 FEW_AT_ONCE = 1 << 24;               // edges of rounds of FEW in one launch: the host may have signals
+constexpr int64 FEW_AT_ONCE = 1 << 24;               // edges of rounds of FEW in one launch
+constexpr int32 ROUNDS_AT_ONCE = 64;                 // of FEW, between two STOP_POINTs
 
 // (Entry of static_graph/frontiers/workspace.py)
 enum Entry : int32 {
@@ -118,6 +119,7 @@ template <bool ALONE, class Start, class GoesOn, class Visit>
 INLINE int64 one_member_follows(const Csr &graph, const Traversal &frontier, const int32 *list, Index begin, Index end,
                                 bool weighted, Start start, GoesOn goes_on, Visit visit) {
     constexpr Index ROW_AHEAD = 24, EDGES_AHEAD = 12; // nodes; nothing is gained by asking for what a visit reads
+    constexpr Index NODES_AT_ONCE = 1 << 12;          // between two STOP_POINTs
     const bool narrow = graph.offsets32 != nullptr;
     const auto *weights = !weighted                        ? nullptr
                           : graph.weights32 != nullptr     ? reinterpret_cast<const char *>(graph.weights32)
@@ -126,6 +128,8 @@ INLINE int64 one_member_follows(const Csr &graph, const Traversal &frontier, con
     const Index weight_size = graph.weights32 != nullptr ? sizeof(int32) : sizeof(int64);
     int64 followed = 0;
     for (Index i = begin; i < end; ++i) {
+        if ((i - begin) % NODES_AT_ONCE == NODES_AT_ONCE - 1)
+            STOP_POINT();
         // Written out: a function of nothing but prefetches is pure to g++, which leaves its calls out.
         if (i + ROW_AHEAD < end) {
             const Index node = list[i + ROW_AHEAD];
@@ -386,7 +390,9 @@ template <class Rounds> INLINE void run_few(Rounds rounds) {
     rounds.frontier.totals = totals;
     TEAM_BARRIER();
     const int64 most = totals[FOLLOWED] + FEW_AT_ONCE;
-    while (progress[STEP] == FEW && totals[FOLLOWED] < most) {
+    for (int32 round = 1; progress[STEP] == FEW && totals[FOLLOWED] < most; ++round) {
+        if (round % ROUNDS_AT_ONCE == 0)
+            STOP_POINT();
         rounds.few();
         TEAM_BARRIER();
         FOR_LEADER

@@ -11,6 +11,7 @@ from functools import cache
 from pathlib import Path
 
 from dmr.errors import NativeLibraryError
+from dmr.memory.interrupts import allow_interrupts, interruptible
 
 INTERFACE = 1
 
@@ -106,12 +107,10 @@ def library() -> ctypes.CDLL:
     if version != INTERFACE:
         raise NativeLibraryError(LIBRARY, "belongs to another version")
     numbers = POINTER(c_int64)
-    loaded.dmr_text_index.argtypes = [POINTER(Text)]
-    loaded.dmr_text_index.restype = None
+    allow_interrupts(loaded)
+    interruptible(loaded, "dmr_text_index", None, POINTER(Text))
     loaded.dmr_text_row.argtypes = [POINTER(Text), c_int64, numbers, numbers, numbers]
     loaded.dmr_text_row.restype = None
-    loaded.dmr_text_parse.argtypes = [POINTER(Text), POINTER(Table), POINTER(Fault)]
-    loaded.dmr_text_parse.restype = c_int32
-    loaded.dmr_text_write.argtypes = [c_int32, POINTER(Rows), c_int32]
-    loaded.dmr_text_write.restype = c_int32
+    interruptible(loaded, "dmr_text_parse", c_int32, POINTER(Text), POINTER(Table), POINTER(Fault))
+    interruptible(loaded, "dmr_text_write", c_int32, c_int32, POINTER(Rows), c_int32)
     return loaded

@@ -25,6 +25,7 @@ from dmr.memory.threads import thread_count
 
 # Large enough that a chunk's bookkeeping is nothing, small enough that a few megabytes keep every core busy.
 CHUNK_BYTES = 1 << 18
+READ_BYTES = 1 << 26  # at a time: signals are handled between
 
 MOST_ROWS = 2**31 - 1
 _WHOLE = re.compile(rb"[+-]?[0-9]{1,18}")
@@ -205,7 +206,7 @@ def _read_all(file: FileIO, expected: int) -> NDArray[np.uint8]:
     """The bytes of a file, in an array of the size expected: filled without a copy, its memory taken in large pages."""
     data = np.empty(expected, np.uint8)
     filled = 0
-    while filled < expected and (count := file.readinto(data.data[filled:])):
+    while filled < expected and (count := file.readinto(data.data[filled : filled + READ_BYTES])):
         filled += count
     rest = file.read()  # of what has no size of its own, or has grown
     return np.concatenate([data, np.frombuffer(rest, np.uint8)]) if rest else data[:filled]

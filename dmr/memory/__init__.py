@@ -36,6 +36,7 @@ from dmr.memory.discovery import DeviceInfo, devices, gpu_absence, open_device, 
 from dmr.memory.frozen import HoldsFrozen, freeze, freeze_fields, frozen, is_frozen
 from dmr.memory.host.available import available_memory, require_memory
 from dmr.memory.host.copying import copy
+from dmr.memory.interrupts import allow_interrupts, interruptible
 from dmr.memory.primitives import (
     argsort,
     compact,
@@ -72,6 +73,7 @@ __all__ = [
     "OutOfMemoryError",
     "Packed",
     "__version__",
+    "allow_interrupts",
     "argsort",
     "available_memory",
     "available_threads",
@@ -85,6 +87,7 @@ __all__ = [
     "freeze_fields",
     "frozen",
     "gpu_absence",
+    "interruptible",
     "is_frozen",
     "minmax_float64",
     "open_device",

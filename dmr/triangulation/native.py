@@ -12,6 +12,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from dmr.errors import InternalError, InvalidMeshError, NativeLibraryError
+from dmr.memory.interrupts import allow_interrupts, interruptible
 from dmr.meshes import Float, Int, Pslg
 from dmr.naming import named
 
@@ -74,24 +75,25 @@ def triangulate_plane(pslg: Pslg, *, convex_hull: bool = False) -> Plane:
     vertices = np.ascontiguousarray(pslg.vertices)
     segments = np.ascontiguousarray(pslg.segments)
     markers = np.ascontiguousarray(pslg.segment_markers, dtype=np.int32)
-    status = c_int32()
-    handle = native.dmr_triangulation(
-        vertices.ctypes.data,
-        len(vertices),
-        segments.ctypes.data,
-        markers.ctypes.data,
-        len(segments),
-        convex_hull,
-        status,
-    )
+    status, handle = c_int32(), c_void_p()
     try:
+        native.dmr_triangulation(
+            vertices.ctypes.data,
+            len(vertices),
+            segments.ctypes.data,
+            markers.ctypes.data,
+            len(segments),
+            convex_hull,
+            status,
+            handle,
+        )
         _check(native, handle, status.value)
         return _copy(native, handle, pslg)
     finally:
         native.dmr_triangulation_free(handle)
 
 
-def _check(native: ctypes.CDLL, handle: int | None, status: int) -> None:
+def _check(native: ctypes.CDLL, handle: c_void_p, status: int) -> None:
     if status == COLLINEAR:
         raise InvalidMeshError("all vertices lie on one line (or in one place): they span no triangle")
     if status == TANGLED:
@@ -104,11 +106,11 @@ def _check(native: ctypes.CDLL, handle: int | None, status: int) -> None:
         )
     if status == NO_MEMORY:
         raise MemoryError
-    if status != DONE or handle is None:
+    if status != DONE or not handle:
         raise InternalError("the triangulation lost its way: please report this input")
 
 
-def _copy(native: ctypes.CDLL, handle: int, pslg: Pslg) -> Plane:
+def _copy(native: ctypes.CDLL, handle: c_void_p, pslg: Pslg) -> Plane:
     counts = np.empty(5, np.int32)
     native.dmr_triangulation_counts(handle, counts.ctypes.data)
     triangles, edges, fresh, conflicts, outermost = (int(count) for count in counts)
@@ -134,7 +136,7 @@ def _copy(native: ctypes.CDLL, handle: int, pslg: Pslg) -> Plane:
     )
 
 
-def _locate(native: ctypes.CDLL, handle: int, points: Float) -> Int:
+def _locate(native: ctypes.CDLL, handle: c_void_p, points: Float) -> Int:
     points = np.ascontiguousarray(points)
     labels = np.empty(len(points), np.int32)
     native.dmr_triangulation_locate(handle, points.ctypes.data, len(points), labels.ctypes.data)
@@ -152,10 +154,13 @@ def library() -> ctypes.CDLL:
         raise NativeLibraryError(LIBRARY, "is missing")
     try:
         loaded = ctypes.CDLL(str(LIBRARY))
-        loaded.dmr_triangulation.restype = c_void_p
+        allow_interrupts(loaded)
     except (OSError, AttributeError) as error:
         raise NativeLibraryError(LIBRARY, f"cannot be loaded ({error})") from error
-    loaded.dmr_triangulation.argtypes = [c_void_p, c_int32, c_void_p, c_void_p, c_int32, c_int32, POINTER(c_int32)]
+    interruptible(
+        loaded, "dmr_triangulation", None,
+        c_void_p, c_int32, c_void_p, c_void_p, c_int32, c_int32, POINTER(c_int32), POINTER(c_void_p),
+    )  # fmt: skip
     for name, pointers in (
         ("dmr_triangulation_free", 1),
         ("dmr_triangulation_counts", 2),

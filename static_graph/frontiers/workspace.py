@@ -108,7 +108,10 @@ class Workspace:
     def borrowed(cls: type[W], graph: DeviceGraph) -> Iterator[W]:
         """One that no other traversal of the graph uses meanwhile; it stays with the graph for the next one."""
         free: list[W] = graph.derived(cls.__name__, list)
-        space = free.pop() if free else cls(graph)
+        try:
+            space = free.pop()  # in one step: other threads borrow, too
+        except IndexError:
+            space = cls(graph)
         yield space
         free.append(space)
 

@@ -21,6 +21,8 @@
 #include <thread>
 #include <vector>
 
+#include "interrupts.hpp"
+
 extern "C" {
 
 // Where the rows of a text lie.
@@ -90,10 +92,11 @@ bool is_row(const GraphText &text, const char *p, const char *end) {
 }
 
 // Calls work(0) to work(pieces - 1), each once, on up to `threads` threads, or fewer where the system gives no more.
-template <class Work> void share_out(int64_t pieces, int threads, const Work &work) {
+// Leaves some out where the call is to end.
+template <class Work> void share_out(host::Call &call, int64_t pieces, int threads, const Work &work) {
     std::atomic<int64_t> next{0};
     const auto run = [&] {
-        for (int64_t k; (k = next.fetch_add(1)) < pieces;)
+        for (int64_t k; !call.stopped() && (k = next.fetch_add(1)) < pieces;)
             work(k);
     };
     std::vector<std::thread> others;
@@ -102,7 +105,8 @@ template <class Work> void share_out(int64_t pieces, int threads, const Work &wo
             others.emplace_back(run);
     } catch (const std::exception &) {
     }
-    run();
+    for (int64_t k; !call.poll() && (k = next.fetch_add(1)) < pieces;)
+        work(k);
     for (std::thread &other : others)
         other.join();
 }
@@ -234,50 +238,62 @@ template <class Visit> int64_t for_rows(const GraphText &text, int64_t k, const 
 
 constexpr int64_t LONGEST_LINE = 80; // a letter, two numbers of 64 bits, a shortest float64, and what lies between
 
+void index_text(host::Call &call, const GraphText *text) {
+    const char *end = text->text + text->size;
+    for (int64_t k = 0; k <= text->chunks; ++k) {
+        const int64_t at = std::min(k * text->chunk, text->size);
+        text->offsets[k] = at == 0 || at == text->size
+                               ? at
+                               : std::min<int64_t>(line_end(text->text + at - 1, end) + 1 - text->text, text->size);
+    }
+    share_out(call, text->chunks, text->threads, [&](int64_t k) {
+        int64_t rows = 0;
+        text->lines[k + 1] = for_rows(*text, k, [&](int64_t, const char *, const char *) { return ++rows, true; });
+        text->rows[k + 1] = rows;
+    });
+    text->rows[0] = text->lines[0] = 0;
+    for (int64_t k = 0; k < text->chunks; ++k) {
+        text->rows[k + 1] += text->rows[k];
+        text->lines[k + 1] += text->lines[k];
+    }
+}
+
+int32_t parse_text(host::Call &call, const GraphText *text, const GraphEdges *edges, GraphFault *fault) {
+    std::unique_ptr<GraphFault[]> faults(new (std::nothrow) GraphFault[std::size_t(text->chunks)]());
+    if (!faults)
+        return 2;
+    share_out(call, text->chunks, text->threads, [&](int64_t k) {
+        int64_t row = text->rows[k];
+        for_rows(*text, k, [&](int64_t line, const char *begin, const char *end) {
+            const bool fine = parse_row(*text, *edges, begin, end, row++, faults[k]);
+            faults[k].line = fine ? 0 : text->lines[k] + line;
+            return fine;
+        });
+    });
+    for (int64_t k = 0; k < text->chunks; ++k)
+        if (faults[k].code != FINE) {
+            *fault = faults[k];
+            return 1;
+        }
+    return 0;
+}
+
 } // namespace
 
 extern "C" {
 
 int32_t graph_text_interface() { return INTERFACE; }
 
-// Fills offsets, and how many rows and lines each chunk has into the place after it, for the chunks from `first` up to,
-// but without, `last`.
-void graph_text_index(const GraphText *text, int64_t first, int64_t last) {
-    const char *end = text->text + text->size;
-    for (int64_t k = first; k <= last; ++k) {
-        const int64_t at = std::min(k * text->chunk, text->size);
-        text->offsets[k] = at == 0 || at == text->size
-                               ? at
-                               : std::min<int64_t>(line_end(text->text + at - 1, end) + 1 - text->text, text->size);
-    }
-    share_out(last - first, text->threads, [&](int64_t share) {
-        const int64_t k = first + share;
-        int64_t rows = 0;
-        text->lines[k + 1] = for_rows(*text, k, [&](int64_t, const char *, const char *) { return ++rows, true; });
-        text->rows[k + 1] = rows;
-    });
+// Fills offsets, rows and lines.
+void graph_text_index(const GraphText *text) {
+    host::interruptible([&](host::Call &call) { index_text(call, text); });
 }
 
-// Parses the rows of the chunks from `first` up to, but without, `last`. Returns 0; 1 where `fault` says what is wrong; 2
-// without memory.
-int32_t graph_text_parse(const GraphText *text, const GraphEdges *edges, GraphFault *fault, int64_t first, int64_t last) {
-    std::unique_ptr<GraphFault[]> faults(new (std::nothrow) GraphFault[std::size_t(last - first)]());
-    if (!faults)
-        return 2;
-    share_out(last - first, text->threads, [&](int64_t k) {
-        int64_t row = text->rows[first + k];
-        for_rows(*text, first + k, [&](int64_t line, const char *begin, const char *end) {
-            const bool fine = parse_row(*text, *edges, begin, end, row++, faults[k]);
-            faults[k].line = fine ? 0 : text->lines[first + k] + line;
-            return fine;
-        });
-    });
-    for (int64_t k = 0; k < last - first; ++k)
-        if (faults[k].code != FINE) {
-            *fault = faults[k];
-            return 1;
-        }
-    return 0;
+// Parses all rows. Returns 0; 1 where `fault` says what is wrong; 2 without memory.
+int32_t graph_text_parse(const GraphText *text, const GraphEdges *edges, GraphFault *fault) {
+    int32_t outcome = 0;
+    host::interruptible([&](host::Call &call) { outcome = parse_text(call, text, edges, fault); });
+    return outcome;
 }
 
 int64_t graph_text_longest_line() { return LONGEST_LINE; }

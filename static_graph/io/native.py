@@ -10,7 +10,7 @@ from ctypes import POINTER, Structure, c_int32, c_int64, c_void_p
 from functools import cache
 from pathlib import Path
 
-from dmr.memory import NativeLibraryError
+from dmr.memory import NativeLibraryError, allow_interrupts, interruptible
 
 INTERFACE = 2
 
@@ -100,10 +100,9 @@ def library() -> ctypes.CDLL:
         raise NativeLibraryError(LIBRARY, f"cannot be loaded ({error})") from error
     if version != INTERFACE:
         raise NativeLibraryError(LIBRARY, "belongs to another version")
-    loaded.graph_text_index.argtypes = [POINTER(Text), c_int64, c_int64]
-    loaded.graph_text_index.restype = None
-    loaded.graph_text_parse.argtypes = [POINTER(Text), POINTER(Edges), POINTER(Fault), c_int64, c_int64]
-    loaded.graph_text_parse.restype = c_int32
+    allow_interrupts(loaded)
+    interruptible(loaded, "graph_text_index", None, POINTER(Text))
+    interruptible(loaded, "graph_text_parse", c_int32, POINTER(Text), POINTER(Edges), POINTER(Fault))
     loaded.graph_text_longest_line.argtypes = []
     loaded.graph_text_longest_line.restype = c_int64
     loaded.graph_text_format.argtypes = [POINTER(Lines), c_int64, c_int64, c_void_p]

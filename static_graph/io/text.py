@@ -1,7 +1,7 @@
 """A text file with an edge a line: read whole, unpacked where it is gzip, its edges parsed by the native library.
 
-A "row" is a line that is not blank and no comment. Every error names the file and the 1-based line. Files are read and
-parsed in pieces, so that Ctrl-C ends it soon.
+A "row" is a line that is not blank and no comment. Every error names the file and the 1-based line. Files are read in
+pieces, so that Ctrl-C ends it soon.
 """
 
 from __future__ import annotations
@@ -24,7 +24,6 @@ from static_graph.graph_checks import MOST
 from static_graph.io import native
 
 CHUNK_BYTES = 1 << 18
-PIECE_CHUNKS = 1 << 7  # chunks that a call of the native library parses: 32 MiB, which take a core about 0.3 s
 READ_BYTES = 1 << 24  # of a file that are read at a time
 ROW_BYTES = 2 * 8 + 8  # of an edge: two ends of at most 64 bits, and a weight
 _GZIP = b"\x1f\x8b"
@@ -172,10 +171,7 @@ class _Parse:
             columns=grammar.columns,
             threads=threads,
         )
-        self._pieces = [(k, min(k + PIECE_CHUNKS, chunks)) for k in range(0, chunks, PIECE_CHUNKS)]
-        for piece in self._pieces:
-            self._library.graph_text_index(self._text, *piece)
-        np.cumsum(self._index[1:], axis=1, out=self._index[1:])
+        self._library.graph_text_index(self._text)
         self._commas, self._comments = grammar.commas, tuple(grammar.comments)
         self.rows = int(self._index[1, -1])
 
@@ -206,13 +202,10 @@ class _Parse:
             weight=None if weight is None else weight.ctypes.data,
         )
         fault = native.Fault()
-        for piece in self._pieces:
-            outcome = self._library.graph_text_parse(self._text, out, fault, *piece)
-            if outcome == 2:
-                raise MemoryError
-            if outcome == 1:
-                return Edges(sources, targets, weight), fault
-        return Edges(sources, targets, weight), None
+        outcome = self._library.graph_text_parse(self._text, out, fault)
+        if outcome == 2:
+            raise MemoryError
+        return Edges(sources, targets, weight), fault if outcome == 1 else None
 
     def token(self, fault: native.Fault) -> str:
         """What a fault is about."""

@@ -9,7 +9,9 @@ from pathlib import Path
 from typing import Any
 
 from dmr.errors import NativeLibraryError
+from dmr.memory.interrupts import allow_interrupts, interruptible
 from dmr.memory.signatures import signatures, source_folder
+from dmr.memory.threads import available_threads
 
 LIBRARY = Path(__file__).resolve().parent / "_kernels.so"
 
@@ -29,18 +31,17 @@ def library() -> ctypes.CDLL:
     if loaded.host_sources().decode() != sources_digest():
         raise NativeLibraryError(LIBRARY, f"was built from other sources than those in {source_folder()}")
     loaded.host_timed.argtypes, loaded.host_timed.restype = [ctypes.c_void_p, ctypes.c_int], ctypes.c_void_p
-    for launch in (loaded.host_launch, loaded.host_launch_grid):
-        launch.argtypes = [ctypes.c_void_p, ctypes.c_int64, ctypes.c_char_p, ctypes.c_int, ctypes.c_double]
-        launch.restype = None
-    loaded.host_repeat.argtypes = [
-        ctypes.c_void_p,
-        ctypes.c_int64,
-        ctypes.c_void_p,
-        *launch.argtypes[3:],
-        ctypes.c_int64,
-    ]
-    loaded.host_copy.argtypes = [ctypes.c_void_p, ctypes.c_void_p, ctypes.c_int64, ctypes.c_int]
-    loaded.host_copy.restype = None
+    loaded.host_use_cores.argtypes, loaded.host_use_cores.restype = [ctypes.c_int], None
+    loaded.host_use_cores(available_threads())
+    allow_interrupts(loaded)
+    threads, smallest_piece = ctypes.c_int, ctypes.c_double
+    for launch in ("host_launch", "host_launch_grid"):
+        interruptible(loaded, launch, None, ctypes.c_void_p, ctypes.c_int64, ctypes.c_char_p, threads, smallest_piece)
+    interruptible(
+        loaded, "host_repeat", None, ctypes.c_void_p, ctypes.c_int64, ctypes.c_void_p, threads, smallest_piece
+    )
+    interruptible(loaded, "host_copy", None, ctypes.c_void_p, ctypes.c_void_p, ctypes.c_int64, threads)
+    interruptible(loaded, "host_poll", ctypes.c_int, ctypes.c_void_p, ctypes.c_void_p, ctypes.c_int)
     return loaded
 
 

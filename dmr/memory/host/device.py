@@ -70,7 +70,6 @@ class HostDevice(Device):
         super().__init__()
         self._launch = library().host_launch
         self._launch_grid = library().host_launch_grid
-        self._recording: Recording | None = None  # the loop that is being recorded, if any
         self.threads = thread_count(threads)
         self.name = "cpu"
         self.description = f"cpu ({self.threads} thread{'s' if self.threads != 1 else ''})"
@@ -90,38 +89,37 @@ class HostDevice(Device):
             raw = make((needed // alignment + 2) * alignment, np.uint8)
         except MemoryError:
             raise OutOfMemoryError(f"{amount(needed)} of memory could not be had") from None
-        if self._recording is not None:
-            self._recording.kept.append(raw)
+        if self.calling.recording is not None:
+            self.calling.recording.kept.append(raw)
         begin = int(raw.ctypes.data)
         start = -begin % alignment
         return HostArray(self, raw[start : start + needed].view(element), begin + start)
 
     def loop(self, body: Callable[[], None], stop: DeviceArray) -> HostLoop:
         """As `Device.loop`; what is launched meanwhile is recorded, and does not run."""
-        launched, self._recording = dict(self.launches), Recording()
-        try:
+        recording = Recording()
+        with self._recorded(recording):
             body()
-            self.launch("launch_again", 1, stop)
-            return HostLoop(self._recording, stop.pointer, self.threads, SMALLEST_PIECE)
-        finally:
-            self.launches, self._recording = launched, None
+            self.launch("launch_again", 1, stop, None)
+        return HostLoop(recording, stop.pointer, self.threads, SMALLEST_PIECE)
 
     def looked_up(self, number: Number) -> tuple[int, ...]:
         """The number itself, since what was launched before has ended; where it lies, for a launch to be recorded."""
         if not isinstance(number, DeviceCount):
             return (number,)
-        if self._recording is not None:
+        if self.calling.recording is not None:
             return (place_of(number),)
         assert isinstance(number.place, HostArray)
         return (int(number.place.values[0]),)
 
     def foreseen(self, number: Number) -> int:
         """The number itself; its bound while a loop is recorded."""
-        return bound_of(number) if self._recording is not None else self.looked_up(number)[0]
+        return bound_of(number) if self.calling.recording is not None else self.looked_up(number)[0]
 
     def _run(self, signature: Signature, count: Number, values: list[int | float]) -> None:
-        if self._recording is not None:
-            self._recording.add(signature, count, values)
+        recording: Recording | None = self.calling.recording
+        if recording is not None:
+            recording.add(signature, count, values)
             return
         (count,) = self.looked_up(count)
         if count == 0:
