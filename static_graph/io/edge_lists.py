@@ -23,7 +23,7 @@ log = logging.getLogger("static_graph.io")
 BLANKS = Grammar(comments="#%", row="<source> <target> [<weight>]")
 COMMAS = Grammar(comments="#%", row="<source>,<target>[,<weight>]", commas=True)
 
-_PROMISE = re.compile(r"^[#%]\s*Nodes:\s*(\d+)(?:\s+Edges:\s*(\d+))?", re.IGNORECASE)
+_PROMISE = re.compile(r"^[#%]\s*Nodes:\s*(\d{1,18})\b(?:\s+Edges:\s*(\d{1,18})\b)?", re.IGNORECASE)
 
 
 def read_edge_list(path: Path, threads: int | None = None) -> CsrGraph:
