@@ -35,8 +35,8 @@
 // take_in_order(counters, k), which all members of a group call, counts one more at counters[k] for each of them, as if
 // they had come one after the other, and returns what was there before; those with k < 0 count nothing.
 //
-// A GRID_KERNEL has all of its threads running at once (a cooperative launch), so that GRID_BARRIER() can hold them until
-// the last one comes. On the CPU each thread has one piece of the range then, and waits likewise.
+// A GRID_KERNEL has all of its threads running at once (a cooperative launch), so that GRID_BARRIER() of grid.cuh can hold
+// them until the last one comes. On the CPU each thread has one piece of the range then, and waits likewise.
 //
 // A GRID_TEAM_KERNEL is a GRID_KERNEL of whole teams, launched over MOST_PIECES of them: FOR_PIECES (team, pieces) gives each
 // team its share of so many pieces of a list, FOR_ALL (i, count) each member of each team its share of so many indices, and
@@ -76,17 +76,20 @@ template <int N> struct Sums {
     int32 of[N];
 };
 
+// Nanoseconds after which a GPU's kernel that would go on by itself leaves it to the host to launch it again: the host
+// handles signals, such as Ctrl-C's, in between.
+constexpr int64 SLICE = 50'000'000;
+
 #ifdef __CUDACC__
 
 #if __CUDACC_VER_MAJOR__ < 12
 #error "CUDA 12 or later is needed: kernels are launched from the device"
 #endif
 
-#include <cooperative_groups.h>
-
 #define INLINE __device__ __forceinline__
 #define METHOD __device__ __forceinline__ // INLINE, for a member of a struct
 #define OUTLINE __device__ __noinline__ // rare paths: kept out of the callers' registers
+#define ROLLED _Pragma("unroll 1") // a loop of a rare path, whose turns need not be written out: nvcc takes long over them
 #define KERNEL(name, ...) extern "C" __global__ void name(const Index range_begin, const Count range_end, __VA_ARGS__)
 #define CROWDED_KERNEL(name, ...)                                                                                      \
     extern "C" __global__ void __launch_bounds__(128, 6) name(const Index range_begin, const Count range_end, __VA_ARGS__)
@@ -120,7 +123,6 @@ template <int N> struct Sums {
 #define FOR_FIRST_LEADER if (FIRST_TEAM && threadIdx.x == 0)
 #define TEAM_BARRIER() __syncthreads()
 #define TEAM_SHARED(type, name, count) __shared__ type name[count]
-#define GRID_BARRIER() cooperative_groups::this_grid().sync()
 
 constexpr int LANES = 32;
 
@@ -304,6 +306,7 @@ INLINE Index record_stride(Index records) { return records; }
 #define INLINE static inline
 #define METHOD inline
 #define OUTLINE [[gnu::noinline]] static
+#define ROLLED
 #define KERNEL(name, ...)                                                                                              \
     static void name(Index, Index, __VA_ARGS__);                                                                       \
     extern "C" void kernel_##name(Index begin, Index end, const host::Slot *arguments) {                               \
@@ -339,7 +342,6 @@ struct Count {
 #define FOR_FIRST_LEADER if (FIRST_TEAM)
 #define TEAM_BARRIER() ((void)0)
 #define TEAM_SHARED(type, name, count) type name[count]
-#define GRID_BARRIER() host::wait_for_grid()
 #define STOP_POINT() host::stop_point()
 
 constexpr int LANES = TEAM_SIZE;

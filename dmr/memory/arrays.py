@@ -286,6 +286,15 @@ class Device(ABC):
     def _load(self, signature: Signature) -> Any:
         """Makes a kernel ready to be launched."""
 
+    def prepare(self, *names: str) -> None:  # noqa: B027
+        """Makes the kernels of modules ready: on a GPU, compiles and loads what is not yet, several modules at a time.
+
+        Kernels of other modules are made ready at their first launch, one module after the other.
+
+        Args:
+            names: `.cu` files relative to `cuda_src`, without the suffix: "scan", "graph/near_far", ...
+        """
+
     @contextmanager
     def rehearsal(self) -> Iterator[None]:
         """Makes ready the kernels that the calling thread launches meanwhile, in place of running them.

@@ -48,8 +48,8 @@ def triangulate(pslg: Pslg, *, on_conflict: str = "resolve", convex_hull: bool =
     Returns:
         The mesh. `segments` are the pieces of the graph's segments that belong to the domain, in the order of those and
         along each of them; their markers are those of the segments, or 1 on the boundary where these have none.
-        `vertex_markers`: those given; where they are 0 that of a segment through the vertex, 1 on the boundary. With
-        regions, `triangle_attributes` has their attributes and `area_bounds` their areas.
+        `vertex_markers`: those given; where they are 0 that of the first segment through the vertex that has one, else
+        1 on the boundary. With regions, `triangle_attributes` has their attributes and `area_bounds` their areas.
 
     Raises:
         InvalidMeshError: the graph bounds no domain (an outline with a gap, all vertices on one line, a hole or region

@@ -5,11 +5,9 @@ from __future__ import annotations
 import atexit
 import ctypes
 import logging
-import os
 import threading
 from collections import Counter
 from collections.abc import Callable, Iterator
-from concurrent.futures import ThreadPoolExecutor
 from contextlib import AbstractContextManager, contextmanager, suppress
 from functools import cache
 from pathlib import Path
@@ -21,7 +19,7 @@ from numpy.typing import DTypeLike, NDArray
 
 from dmr.errors import InternalError, OutOfMemoryError
 from dmr.memory.arrays import TEAM_SIZE, Device, DeviceArray, DeviceCount, Number, bound_of
-from dmr.memory.cuda.compiler import cubin
+from dmr.memory.cuda.compiler import cubin, cubins, module, modules
 from dmr.memory.cuda.context import PrimaryContext, in_context
 from dmr.memory.cuda.cooperative import CooperativeKernel
 from dmr.memory.cuda.graphs import GraphLoop, Graphs
@@ -132,6 +130,7 @@ class CudaDevice(Device):
         self._graphs = Graphs()
         self._functions: dict[str, Any] = {}
         self._modules: dict[Path, Any] = {}
+        self._prepared: set[str] = set()  # names of modules
         self._cooperative: dict[str, CooperativeKernel] = {}
         with self.lock, self.current:
             self.stream = driver.Stream(NON_BLOCKING)
@@ -237,22 +236,38 @@ class CudaDevice(Device):
         function = self._functions.get(signature.name)
         if function is not None:
             return function
-        module = self._modules.get(signature.source)
-        if module is None:
-            if not self._modules:
-                self.warm()  # the first use of a new version compiles all modules at once, side by side
-            module = driver.module_from_file(str(cubin(signature.source, self.capability)))
-            self._modules[signature.source] = module
-        function = module.get_function(signature.name)
+        function = self._module(signature.source).get_function(signature.name)
         function.prepare("qPq" + signature.letters)
         self._functions[signature.name] = function
         return function
 
+    def _module(self, source: Path) -> Any:
+        loaded = self._modules.get(source)
+        if loaded is None:
+            loaded = self._modules[source] = driver.module_from_file(str(cubin(source, self.capability)))
+        return loaded
+
+    def prepare(self, *names: str) -> None:
+        wanted = set(names) - self._prepared
+        if not wanted:
+            return
+        sources = {module(name) for name in wanted}
+        cubins(sources, self.capability)  # side by side, and before this thread takes the device
+        self._load_modules(sources)
+        self._prepared |= wanted
+
+    @in_context
+    def _load_modules(self, sources: set[Path]) -> None:
+        for signature in signatures().values():
+            if signature.source in sources and signature.grid:
+                self._load_together(signature)
+            elif signature.source in sources:
+                self._module(signature.source)
+
     def warm(self) -> list[str]:
         """Compiles every module, several at a time; returns their names."""
-        sources = sorted({signature.source for signature in signatures().values()})
-        with ThreadPoolExecutor(min(8, os.cpu_count() or 1)) as workers:
-            list(workers.map(lambda source: cubin(source, self.capability), sources))
+        sources = modules()
+        cubins(sources, self.capability)
         return [source.name for source in sources]
 
     @in_context
