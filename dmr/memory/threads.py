@@ -39,7 +39,7 @@ def thread_count(threads: int | None) -> int:
         return available_threads()
     try:
         count = operator.index(threads)
-    except TypeError:
+    except Exception:  # of a foreign object's __index__, too
         raise OptionError(f"threads must be a whole number and at least 1, not {shortened(threads)}") from None
     if count < 1:
         raise OptionError(f"threads must be a whole number and at least 1, not {shortened(count)}")
