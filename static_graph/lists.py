@@ -7,6 +7,7 @@ from numpy.typing import NDArray
 
 from dmr.memory import Device, DeviceArray, argsort, compact, open_device, scan
 from static_graph.errors import GraphError, OptionError
+from static_graph.gpu_modules import LISTS
 from static_graph.list_checking import MOST
 from static_graph.options import choice, whole
 from static_graph.wording import counted, shown
@@ -63,6 +64,7 @@ def generate_list(
     if size == 0:
         return np.empty(0, np.int32)
     where = open_device(device, threads)
+    where.prepare(*LISTS)
     with where.lock, where.current:
         return _generate(where, kind, size, lists, interval, seed)
 

@@ -13,6 +13,7 @@ from numpy.typing import ArrayLike, NDArray
 from dmr.memory import Device, DeviceArray, open_device, scan, sort_pairs
 from static_graph.building import bits_of, find_rows
 from static_graph.errors import DmrError, GraphError, InternalError, OptionError
+from static_graph.gpu_modules import ANCESTORS, PATH_SUMS, TOURS, ranking_modules
 from static_graph.holding import Result, checked_count, checked_mapping, checked_name
 from static_graph.list_checking import as_array, as_indices, described, out_of_range
 from static_graph.ranking import Clock, as_values, fastest, find_roots, rank_on_device
@@ -85,6 +86,7 @@ class Tree(Result):
             raise GraphError(f"{counted(len(pairs[0]), 'node')} and {len(pairs[1])} make no pairs")
         count, nodes = len(pairs[0]), len(self.parent)
         device = self._device
+        device.prepare(*ANCESTORS)
         with device.lock, device.current:
             answers, bad = device.empty(count, np.int32), device.array(np.array([count], np.int32))
             on_device = [device.array(side) for side in pairs]
@@ -111,6 +113,7 @@ class Tree(Result):
         """
         checked = as_values(values, len(self.parent), "node")
         device = self._device
+        device.prepare(*PATH_SUMS)
         with device.lock, device.current:
             return self._path_sums(device.array(checked)).download()
 
@@ -194,6 +197,7 @@ def euler_tour(
             edges = np.column_stack([children, parents[children]]).astype(np.int32)
     if count > MOST_NODES:
         raise GraphError(f"{count} nodes are more than the {MOST_NODES} whose tours can be numbered")
+    where.prepare(*TOURS, *ranking_modules(fastest(where, 2 * count)))
     with where.lock, where.current:
         if edges is not None:
             on_device = root_forest(edges, count, _as_roots(root, count), where, clock)
