@@ -180,11 +180,9 @@ def refine(
     seconds = time.perf_counter() - started
     if max_steiner is None:  # else the run ends there
         check_demand(mesh, options.max_area)
-    on_device = (
-        options.loop != "host"
-        and options.needs_host(size=size is not None, progress=progress is not None, profile=profile) is None
-    )
-    opened.prepare(*refinement_modules(options, rounds_on_device=on_device))
+    asked = progress is not None and len(mesh.triangles) > TINY_MESH  # further recipes do without
+    by_host = options.loop == "host" or options.needs_host(size=size is not None, progress=asked, profile=profile)
+    opened.prepare(*refinement_modules(options, rounds_on_device=not by_host))
     with opened.lock, opened.current:
         result = Run(mesh, options, opened, size, profile=profile).result(progress)
         if len(mesh.triangles) <= TINY_MESH and options.marking == "deterministic" and options.min_angle > 0:

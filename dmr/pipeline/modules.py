@@ -28,7 +28,7 @@ def refinement_modules(options: RefineOptions, *, rounds_on_device: bool) -> tup
         options: of the refinement.
         rounds_on_device: whether the device goes through rounds without the host.
     """
-    found = ALWAYS
+    found: tuple[str, ...] = ALWAYS
     if rounds_on_device:
         found += ROUNDS_ON_DEVICE
     if options.marking == "three-phase-barrier":
