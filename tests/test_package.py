@@ -5,7 +5,6 @@ from __future__ import annotations
 import configparser
 import fnmatch
 import importlib.metadata
-import os
 import pkgutil
 import re
 import shutil
@@ -139,7 +138,7 @@ def built(tmp_path_factory: pytest.TempPathFactory) -> Path:
     nvcc.write_text('#!/bin/sh\nwhile [ "$1" != -o ]; do shift; done\necho "machine code" > "$2"\n')
     nvcc.chmod(0o755)
     with pytest.MonkeyPatch.context() as patched:
-        patched.setenv("PATH", f"{nvcc.parent}:{os.environ['PATH']}")
+        patched.setenv("PATH", f"{nvcc.parent}:{environ['PATH']}")
         patched.setenv("DMR_CUDA_ARCHITECTURES", "sm_90")
         run(sys.executable, "-m", "build", "--outdir", folder, copy, cwd=folder, timeout=900)
     return folder

@@ -1,8 +1,8 @@
 """Compiles GPU modules when the package is built, so that the first call on a GPU need not.
 
 That is done where a GPU is visible, or for the architectures that DMR_CUDA_ARCHITECTURES names ("sm_90;sm_80"; "none"
-switches it off). `setup.py` uses this file before the package is installed: it imports the standard library and `nvcc.py`
-only.
+switches it off). `setup.py` uses this file before the package is installed: it imports the standard library and
+`nvcc.py`, nothing else.
 """
 
 from __future__ import annotations
