@@ -13,8 +13,8 @@ Each figure of a process is the wall time from its start to its end, the median 
     compile all   what compiling all modules adds to the build of the package; no process
 
 Then, for each GPU module: `compile`, wall and CPU seconds of nvcc with nothing beside it, and `load`, milliseconds to
-load it and look its kernels up in a process that has a context. `over` are the seconds beyond "bare"; the targets are 10 s with
-an empty cache, 0.5 s cached and 1 s built ahead. The working tree is not changed: modules are built ahead in a copy.
+load it and look its kernels up in a process that has a context. "over bare" are the seconds beyond "bare"; the targets
+are 10 s with an empty cache, 0.5 s cached and 1 s built ahead. Modules are built ahead in a copy of the working tree.
 """
 
 from __future__ import annotations
