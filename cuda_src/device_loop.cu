@@ -5,8 +5,6 @@
 // the graph again. On a CPU the native library goes through the sequence again (host_repeat in host.cpp).
 #include "portable.cuh"
 
-constexpr int64 SLICE = 50'000'000; // nanoseconds
-
 // `slice_begun` is 0 at the begin of a slice; on a CPU there is none.
 KERNEL(launch_again, const int32 *stop, int64 *slice_begun) {
     FOR_RANGE (once) {

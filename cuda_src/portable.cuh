@@ -76,6 +76,10 @@ template <int N> struct Sums {
     int32 of[N];
 };
 
+// Nanoseconds after which a GPU's kernel that would go on by itself leaves it to the host to launch it again: the host
+// handles signals, such as Ctrl-C's, in between.
+constexpr int64 SLICE = 50'000'000;
+
 #ifdef __CUDACC__
 
 #if __CUDACC_VER_MAJOR__ < 12

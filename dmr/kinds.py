@@ -65,6 +65,11 @@ def _described(item: Any, kinds: tuple[type[Mesh] | type[Pslg], ...]) -> str:
     return what
 
 
+def described(item: object) -> str:
+    """The type of an item, with its article: "an array", "None"."""
+    return _article(type(item).__name__)
+
+
 def _article(noun: str) -> str:
     noun = {"ndarray": "array"}.get(noun, noun)
     if noun == "NoneType":

@@ -15,15 +15,21 @@ from typing import Any
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
-from dmr.errors import InvalidMeshError
+from dmr.errors import InvalidMeshError, KindError
 from dmr.memory.frozen import HoldsFrozen, freeze, frozen
-from dmr.numeric import given_array, real_array
+from dmr.numeric import shortened
+from dmr.tables import given_array, real_array
 
 Float = NDArray[np.float64]
 Int = NDArray[np.int32]
 
 
-def _real(values: ArrayLike, shape: tuple[int | None, ...], name: str) -> Float:
+def real_table(values: ArrayLike, shape: tuple[int | None, ...], name: str) -> Float:
+    """Real numbers as a contiguous float64 array of a shape, in which None stands for any length.
+
+    Raises:
+        InvalidMeshError: something else; uses `name`.
+    """
     try:
         array = real_array(values)
     except ValueError as error:
@@ -34,7 +40,12 @@ def _real(values: ArrayLike, shape: tuple[int | None, ...], name: str) -> Float:
     return np.ascontiguousarray(array)
 
 
-def _whole(values: ArrayLike, shape: tuple[int | None, ...], name: str) -> Int:
+def whole_table(values: ArrayLike, shape: tuple[int | None, ...], name: str) -> Int:
+    """Whole numbers as a contiguous int32 array of a shape, in which None stands for any length.
+
+    Raises:
+        InvalidMeshError: something else, or numbers beyond 32 bits; uses `name`.
+    """
     try:
         array = given_array(values)
     except ValueError as error:
@@ -60,7 +71,12 @@ def _shape_text(shape: tuple[int | None, ...]) -> str:
     return "(" + ", ".join("n" if n is None else str(n) for n in shape) + ("," if len(shape) == 1 else "") + ")"
 
 
-def _check_indices(array: Int, limit: int, element: str) -> None:
+def check_table(array: Int, limit: int, element: str) -> None:
+    """Checks a table of indices of vertices.
+
+    Raises:
+        InvalidMeshError: an index that is not below `limit`; names the element of this kind.
+    """
     if array.size == 0 or (array.min() >= 0 and array.max() < limit):
         return
     index = int(np.flatnonzero(((array < 0) | (array >= limit)).any(axis=1))[0])
@@ -78,9 +94,9 @@ def check_indices(item: Mesh | Pslg) -> None:
         InvalidMeshError: an index that is out of range by now; names the element.
     """
     vertices = len(item.vertices)
-    _check_indices(item.segments, vertices, "segment")
+    check_table(item.segments, vertices, "segment")
     if isinstance(item, Mesh):
-        _check_indices(item.triangles, vertices, "triangle")
+        check_table(item.triangles, vertices, "triangle")
 
 
 def _check_finite(vertices: Float) -> None:
@@ -136,8 +152,8 @@ class Mesh(HoldsFrozen):
     def __post_init__(self) -> None:
         self._shape()
         _check_finite(self.vertices)
-        _check_indices(self.triangles, len(self.vertices), "triangle")
-        _check_indices(self.segments, len(self.vertices), "segment")
+        check_table(self.triangles, len(self.vertices), "triangle")
+        check_table(self.segments, len(self.vertices), "segment")
 
     @classmethod
     def sound(cls, **arrays: Any) -> Mesh:
@@ -159,28 +175,30 @@ class Mesh(HoldsFrozen):
 
     def _shape(self) -> None:
         """Brings all arrays into their shapes and dtypes, or says which of them does not fit."""
-        vertices = _real(self.vertices, (None, 2), "vertices")
-        triangles = _whole(self.triangles, (None, 3), "triangles")
-        segments = _whole(self.segments, (None, 2), "segments")
+        vertices = real_table(self.vertices, (None, 2), "vertices")
+        triangles = whole_table(self.triangles, (None, 3), "triangles")
+        segments = whole_table(self.segments, (None, 2), "segments")
         n, m, s = len(vertices), len(triangles), len(segments)
         markers = self.segment_markers
         checked: dict[str, NDArray[Any] | None] = {
             "vertices": vertices,
             "triangles": triangles,
             "segments": segments,
-            "segment_markers": np.zeros(s, np.int32) if markers is None else _whole(markers, (s,), "segment_markers"),
+            "segment_markers": np.zeros(s, np.int32)
+            if markers is None
+            else whole_table(markers, (s,), "segment_markers"),
             "vertex_markers": None
             if self.vertex_markers is None
-            else _whole(self.vertex_markers, (n,), "vertex_markers"),
+            else whole_table(self.vertex_markers, (n,), "vertex_markers"),
             "vertex_attributes": np.empty((n, 0))
             if self.vertex_attributes is None
-            else _real(self.vertex_attributes, (n, None), "vertex_attributes"),
+            else real_table(self.vertex_attributes, (n, None), "vertex_attributes"),
             "triangle_attributes": np.empty((m, 0))
             if self.triangle_attributes is None
-            else _real(self.triangle_attributes, (m, None), "triangle_attributes"),
-            "area_bounds": None if self.area_bounds is None else _real(self.area_bounds, (m,), "area_bounds"),
-            "holes": _real(self.holes, (None, 2), "holes"),
-            "regions": _real(self.regions, (None, 4), "regions"),
+            else real_table(self.triangle_attributes, (m, None), "triangle_attributes"),
+            "area_bounds": None if self.area_bounds is None else real_table(self.area_bounds, (m,), "area_bounds"),
+            "holes": real_table(self.holes, (None, 2), "holes"),
+            "regions": real_table(self.regions, (None, 4), "regions"),
         }
         freeze(self, checked)
 
@@ -216,18 +234,30 @@ class Mesh(HoldsFrozen):
     def from_triangle(cls, data: Mapping[str, Any]) -> Mesh:
         """A mesh from a dictionary of the `triangle` package (vertices, triangles, segments, markers, attributes)."""
 
-        def column(name: str) -> NDArray[Any] | None:
-            return np.asarray(data[name]).reshape(-1) if name in data else None
+        if not isinstance(data, Mapping):
+            raise KindError(f"data must be a dictionary of the triangle package, not {shortened(data)}")
 
-        attributes = data.get("vertex_attributes")
+        def entry(name: str) -> NDArray[Any] | None:
+            try:
+                return given_array(data[name]) if name in data else None
+            except ValueError as error:
+                raise InvalidMeshError(f"{name} must be a table of numbers ({error})") from None
+
+        def column(name: str) -> NDArray[Any] | None:
+            found = entry(name)
+            return None if found is None else found.reshape(-1)
+
+        vertices, triangles, segments = entry("vertices"), entry("triangles"), entry("segments")
+        if vertices is None or triangles is None:
+            raise InvalidMeshError("the dictionary holds no vertices, or no triangles")
         return cls(
-            np.asarray(data["vertices"]),
-            np.asarray(data["triangles"])[:, :3],
-            segments=data.get("segments", np.empty((0, 2), np.int32)),
-            segment_markers=column("segment_markers") if "segments" in data else None,
+            vertices,
+            triangles[:, :3] if triangles.ndim == 2 else triangles,
+            segments=np.empty((0, 2), np.int32) if segments is None else segments,
+            segment_markers=None if segments is None else column("segment_markers"),
             vertex_markers=column("vertex_markers"),
-            vertex_attributes=None if attributes is None else np.asarray(attributes),
-            triangle_attributes=np.asarray(data["triangle_attributes"]) if "triangle_attributes" in data else None,
+            vertex_attributes=entry("vertex_attributes"),
+            triangle_attributes=entry("triangle_attributes"),
             area_bounds=column("triangle_max_area"),
         )
 
@@ -277,24 +307,26 @@ class Pslg(HoldsFrozen):
     vertex_attributes: Float | None = None
 
     def __post_init__(self) -> None:
-        vertices = _real(self.vertices, (None, 2), "vertices")
-        segments = _whole(self.segments, (None, 2), "segments")
+        vertices = real_table(self.vertices, (None, 2), "vertices")
+        segments = whole_table(self.segments, (None, 2), "segments")
         n, s = len(vertices), len(segments)
         _check_finite(vertices)
-        _check_indices(segments, n, "segment")
+        check_table(segments, n, "segment")
         markers = self.segment_markers
         checked: dict[str, NDArray[Any] | None] = {
             "vertices": vertices,
             "segments": segments,
-            "holes": _real(self.holes, (None, 2), "holes"),
-            "regions": _real(self.regions, (None, 4), "regions"),
-            "segment_markers": np.zeros(s, np.int32) if markers is None else _whole(markers, (s,), "segment_markers"),
+            "holes": real_table(self.holes, (None, 2), "holes"),
+            "regions": real_table(self.regions, (None, 4), "regions"),
+            "segment_markers": np.zeros(s, np.int32)
+            if markers is None
+            else whole_table(markers, (s,), "segment_markers"),
             "vertex_markers": None
             if self.vertex_markers is None
-            else _whole(self.vertex_markers, (n,), "vertex_markers"),
+            else whole_table(self.vertex_markers, (n,), "vertex_markers"),
             "vertex_attributes": np.empty((n, 0))
             if self.vertex_attributes is None
-            else _real(self.vertex_attributes, (n, None), "vertex_attributes"),
+            else real_table(self.vertex_attributes, (n, None), "vertex_attributes"),
         }
         freeze(self, checked)
 

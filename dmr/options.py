@@ -5,10 +5,9 @@ from __future__ import annotations
 import math
 from collections.abc import Callable
 from dataclasses import dataclass
-from typing import Any
 
 from dmr.errors import OptionError
-from dmr.numeric import real, whole
+from dmr.numeric import chosen, real_option, shortened, switch, whole_option
 
 MARKINGS = ("deterministic", "two-stage", "atomic", "three-phase", "three-phase-barrier")
 # The balances that need a GPU, and the host: a graph that launches itself may hold no kernel that launches kernels.
@@ -26,6 +25,22 @@ Progress = Callable[[int, int, int], bool | None]
 # Above these bounds runs are seen that do not end: with lenses, and with circles (conforming).
 PROMISED_ANGLE = 33.0
 PROMISED_CONFORMING_ANGLE = 30.0
+
+
+def check_run(device: object, progress: object, *, profile: object) -> bool:
+    """Checks what says how a refinement runs, and is no option of it.
+
+    Returns:
+        Whether to profile.
+
+    Raises:
+        OptionError: a device that is no name, a progress callback that cannot be called, a profile that is no switch.
+    """
+    if not isinstance(device, str):
+        raise OptionError(f"device must be auto, cpu, cuda or cuda:N, not {shortened(device)}")
+    if progress is not None and not callable(progress):
+        raise OptionError(f"progress must be a function of three numbers, not {shortened(progress)}")
+    return switch("profile", profile)
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -69,8 +84,9 @@ class RefineOptions:
             ("balance", self.balance, BALANCES),
             ("loop", self.loop, LOOPS),
         ):
-            if value not in known:
-                raise OptionError(f"{name} must be one of {', '.join(known)}, not {value!r}")
+            object.__setattr__(self, name, chosen(name, value, known))
+        for name in ("conforming", "strict"):
+            object.__setattr__(self, name, switch(name, getattr(self, name)))
         self.check_loop()
 
     def needs_host(self, *, size: bool = False, progress: bool = False, profile: bool = False) -> str | None:
@@ -110,27 +126,3 @@ class RefineOptions:
                 f"balance {self.balance!r} is not available on {device}: only a GPU's kernels can launch kernels; "
                 "take 'work-stealing' (the default) or 'none', or a GPU"
             )
-
-
-def real_option(name: str, value: Any) -> float:
-    """A real number that an option is.
-
-    Raises:
-        OptionError: it is none, or beyond the range of float64; names the option.
-    """
-    try:
-        return real(value)
-    except ValueError as error:
-        raise OptionError(f"{name} must be a number: {error}") from None
-
-
-def whole_option(name: str, value: Any) -> int:
-    """A whole number that an option is.
-
-    Raises:
-        OptionError: it is none; names the option.
-    """
-    try:
-        return whole(value)
-    except ValueError as error:
-        raise OptionError(f"{name} must be a whole number: {error}") from None

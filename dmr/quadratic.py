@@ -10,7 +10,7 @@ from dmr.edges import edge_places, find_edges
 from dmr.errors import InvalidMeshError
 from dmr.kinds import check_kind
 from dmr.memory.frozen import HoldsFrozen, freeze_fields
-from dmr.meshes import Float, Int, Mesh
+from dmr.meshes import Float, Int, Mesh, check_table, whole_table
 from dmr.naming import named
 
 
@@ -60,6 +60,8 @@ class SecondOrder(HoldsFrozen):
             InvalidMeshError: a segment that is no edge of the mesh has no midpoint.
         """
         count = len(self.vertices) - len(self.edges)
+        segments = whole_table(segments, (None, 2), "segments")
+        check_table(segments, count, "segment")
         places = edge_places(self.edges, segments, count)
         missing = np.flatnonzero(places < 0)
         if missing.size:

@@ -19,6 +19,7 @@ from dmr.kinds import check_kind
 from dmr.memory.host.device import HostArray, HostDevice
 from dmr.memory.threads import available_threads
 from dmr.meshes import Float, Int, Mesh, check_indices
+from dmr.numeric import real_option
 
 PERCENTILES = (1, 5, 25, 50, 75, 95, 99)
 HISTOGRAM_BINS = 60  # one a degree: no smallest angle exceeds 60
@@ -103,6 +104,7 @@ def measure(mesh: Mesh, *, bound: float | None = None) -> Quality:
         KindError: `mesh` is no Mesh.
     """
     check_kind(mesh, Mesh)
+    bound = None if bound is None else real_option("bound", bound)
     m = len(mesh.triangles)
     smallest, largest, areas, radius_edge, aspect = (np.empty(m) for _ in range(5))
 

@@ -31,7 +31,7 @@ from dmr.errors import InternalError, InvalidMeshError
 from dmr.kinds import check_kind
 from dmr.memory import Device, flagged_indices, open_device
 from dmr.meshes import Mesh, Pslg
-from dmr.options import CHILD_LAUNCHES, PROMISED_ANGLE, PROMISED_CONFORMING_ANGLE, Progress, RefineOptions
+from dmr.options import CHILD_LAUNCHES, PROMISED_ANGLE, PROMISED_CONFORMING_ANGLE, Progress, RefineOptions, check_run
 from dmr.pipeline.admission import admit
 from dmr.pipeline.balancing import BALANCES
 from dmr.pipeline.checking import QualityCheck
@@ -170,6 +170,7 @@ def refine(
         strict=strict,
     )
     size = as_function(size)
+    profile = check_run(device, progress, profile=profile)
     options.check_loop(size=size is not None, progress=progress is not None, profile=profile)
     opened = choose_device(mesh, options, size, device, threads)
     notes: list[str] = []

@@ -11,6 +11,7 @@ everywhere.
 
 from __future__ import annotations
 
+import math
 from abc import ABC, abstractmethod
 from collections.abc import Callable
 from numbers import Real
@@ -24,8 +25,9 @@ from dmr.errors import OptionError
 from dmr.kinds import check_kind
 from dmr.memory.frozen import HoldsFrozen, frozen
 from dmr.meshes import Float, Mesh
-from dmr.numeric import real_array
+from dmr.numeric import chosen, real_option
 from dmr.quality import unique_edges
+from dmr.tables import real_array
 
 Size = Callable[[Float], ArrayLike]
 
@@ -99,8 +101,8 @@ class SizeField(HoldsFrozen):
         wrong = np.flatnonzero(~np.isfinite(places).all(axis=1))
         if wrong.size:
             raise OptionError(f"point {wrong[0]}: coordinates {_text(places[wrong[0]])} are not finite")
-        corners, weights = self._support.stencil(places)
-        with np.errstate(invalid="ignore"):
+        with np.errstate(over="ignore", invalid="ignore"):  # points may lie as far away as numbers go
+            corners, weights = self._support.stencil(places)
             parts = weights * self.values[corners]
         if not np.isfinite(self.values).all():
             parts[weights == 0] = 0  # not 0 * inf
@@ -121,11 +123,12 @@ class SizeField(HoldsFrozen):
         Raises:
             OptionError: another gradient, or sizes on triangles, which jump from one to the next.
         """
-        if not (np.isfinite(gradient) and gradient >= 0):
+        gradient = real_option("gradient", gradient)
+        if not (math.isfinite(gradient) and gradient >= 0):
             raise OptionError(f"the gradient must be a finite number from 0, not {gradient}")
         points, edges = self._support.network()
         along = points[edges[:, 1]] - points[edges[:, 0]]
-        growth = float(gradient) * np.sqrt(along[:, 0] * along[:, 0] + along[:, 1] * along[:, 1])
+        growth = gradient * np.sqrt(along[:, 0] * along[:, 0] + along[:, 1] * along[:, 1])
         field = type(self).__new__(type(self))
         field._set(self._support, _lowered(self.values, edges, growth))
         return field
@@ -144,7 +147,7 @@ def as_function(size: Size | float | None) -> Size | None:
         return size
     if isinstance(size, bool) or not isinstance(size, Real):
         raise OptionError(f"size must be a number, a function of points or a SizeField, not {type(size).__name__}")
-    length = float(size)
+    length = real_option("size", size)
     if not (np.isfinite(length) and length > 0):
         raise OptionError(f"size must be a finite number above 0, not {length:g}")
     return lambda points: length
@@ -307,8 +310,7 @@ def _chosen(mesh: Mesh, sizes: Float, on: str | None) -> str:
             raise OptionError(f"the mesh has {len(sizes)} vertices and as many triangles: say on=... which of them")
         fit = f"({counts['vertices']},), one for each vertex, or ({counts['triangles']},), one for each triangle"
         raise OptionError(f"sizes must have shape {fit}, not {sizes.shape}")
-    if on not in counts:
-        raise OptionError(f'on must be "vertices" or "triangles", not {on!r}')
+    on = chosen("on", on, counts)
     if on not in fitting:
         raise OptionError(f"sizes on {on} must have shape ({counts[on]},), not {sizes.shape}")
     return on

@@ -4,7 +4,7 @@ The checker shares nothing with what it checks: no native code, none of the kern
 integers only. Each check has a name, names its offenders by number and coordinates, and is a small function of one of
 the modules of `dmr.checks`; the arithmetic is that of `dmr.exact`.
 
-A mesh of 3 million triangles takes about 5 seconds (docs/validation.md), also when every in-circle test is a tie.
+Long arrays are worked off in pieces on several threads (`dmr.checks.pieces`); docs/validation.md has the cost.
 """
 
 from __future__ import annotations
@@ -18,7 +18,8 @@ from numpy.typing import ArrayLike
 from dmr.checks.bounds import Size, check_max_area, check_own_areas, check_size
 from dmr.checks.chains import Arcs, Chains
 from dmr.checks.domain import check_outline
-from dmr.checks.geometry import check_delaunay, check_orientation, shape_statistics, triangles_below
+from dmr.checks.duplicates import check_duplicates
+from dmr.checks.geometry import check_delaunay, check_orientation
 from dmr.checks.input import (
     Original,
     chain_candidates,
@@ -29,16 +30,18 @@ from dmr.checks.input import (
     check_used,
     check_vertices,
 )
-from dmr.checks.labels import check_markers, check_region_areas, check_region_attributes, check_vertex_markers
+from dmr.checks.labels import check_region_areas, check_region_attributes
+from dmr.checks.markers import check_markers, check_vertex_markers
 from dmr.checks.outline import Outline
 from dmr.checks.overlap import check_overlap
 from dmr.checks.paths import Paths
+from dmr.checks.pieces import Workers
 from dmr.checks.report import Failure, Findings, Report, SmallAngle
+from dmr.checks.shapes import TriangleShapes, triangles_below
 from dmr.checks.small_angles import check_angles, straight_candidates
 from dmr.checks.topology import (
     Mask,
     Topology,
-    check_duplicates,
     check_edges,
     check_neighbours,
     check_segments,
@@ -48,7 +51,9 @@ from dmr.checks.unrefined import Unrefined, check_listed
 from dmr.errors import OptionError
 from dmr.exact import Points
 from dmr.kinds import check_kind
+from dmr.memory.threads import thread_count
 from dmr.meshes import Mesh, Pslg
+from dmr.numeric import real_option, switch
 
 __all__ = ["Failure", "Report", "SmallAngle", "validate"]
 
@@ -62,6 +67,7 @@ def validate(
     size: Size | None = None,
     convex_hull: bool = False,
     unrefined: Mapping[str, ArrayLike] | None = None,
+    threads: int | None = None,
 ) -> Report:
     """Check a mesh, exactly.
 
@@ -82,33 +88,39 @@ def validate(
         unrefined: triangles that the refinement left, by reason (`Refinement.unrefined_triangles`). Those left for
             "precision" or for a "kept_segment" are excused where the geometry explains it, and listed in
             `Report.unrefined`. Without it only small input corners are an excuse.
+        threads: how many threads to use; None for one per core that this process may use. The report is the same for
+            any number.
 
     Returns:
         What was checked and what failed; nothing is raised for a bad mesh.
 
     Raises:
-        OptionError: a bound that cannot be used.
+        OptionError: a bound or a number of threads that cannot be used.
+        InvalidMeshError: a triangle names a vertex that there is not (which `Mesh` itself refuses).
         KindError: `mesh` is no Mesh, or `input` neither mesh nor graph.
     """
     check_kind(mesh, Mesh)
     if input is not None:
         check_kind(input, Mesh, Pslg, name="input")
-    _check_options(input, min_angle, max_area, convex_hull)
+    min_angle = None if min_angle is None else real_option("min_angle", min_angle)
+    max_area = None if max_area is None else real_option("max_area", max_area)
+    _check_options(input, min_angle, max_area, switch("convex_hull", convex_hull))
     findings = Findings()
-    points = Points(mesh.vertices)
+    workers = Workers(thread_count(threads))
+    points = Points(mesh.vertices, workers.map)
     findings.start("triangles")
     if not len(mesh.triangles):
         findings.add("triangles", "mesh", [None], lambda i: "has no triangles")
-    positive = check_orientation(mesh, points, findings)
-    topology = Topology.of(mesh.triangles, len(mesh.vertices))
+    shapes = TriangleShapes.of(mesh, points, min_angle, workers)
+    check_orientation(mesh, shapes, findings)
+    topology = Topology.of(mesh.triangles, len(mesh.vertices), workers, shapes.used)
     check_edges(mesh, topology, findings)
     check_neighbours(mesh, topology, findings)
-    check_stars(mesh, topology, positive, findings)
+    check_stars(mesh, topology, shapes, findings)
     check_duplicates(mesh, topology, findings)
     check_segments(mesh, topology, findings)
     check_overlap(mesh, topology, findings)
-    check_delaunay(mesh, topology, points, positive, findings)
-    statistics, smallest = shape_statistics(mesh, points)
+    check_delaunay(mesh, topology, points, shapes, findings)
     origin = _Origin()
     if isinstance(input, Mesh):
         origin = _compare(mesh, input, topology, points, findings)
@@ -123,15 +135,15 @@ def validate(
         left = Unrefined.of(mesh, topology, chains, unrefined)
     exceptions: tuple[SmallAngle, ...] = ()
     if min_angle is not None and chains is not None:
-        below = triangles_below(mesh, points, min_angle)
+        below = triangles_below(mesh, points, shapes.unsure, min_angle, workers)
         unexcused = below[~left.excused[below]]
-        exceptions = check_angles(mesh, topology, chains, unexcused, smallest, min_angle, findings)
+        exceptions = check_angles(mesh, topology, chains, unexcused, min_angle, findings)
         if unrefined is not None:
             check_listed(mesh, below, left, findings)
     if max_area is not None:
         check_max_area(mesh, points, max_area, findings, left.excused)
     if size is not None:
-        check_size(mesh, size, findings, left.excused)
+        check_size(mesh, points, size, findings, left.excused)
     _check_area_bounds(
         mesh, points, topology, origin, findings, left.excused, refined=(min_angle, max_area, size) != (None,) * 3
     )
@@ -147,7 +159,7 @@ def validate(
             "triangles": len(mesh.triangles),
             "segments": len(mesh.segments),
             "boundary_edges": len(topology.boundary),
-            **statistics,
+            **shapes.statistics,
         },
         exceptions=exceptions,
         unrefined={reason: tuple(triangles.tolist()) for reason, triangles in left.by_reason.items()},
@@ -177,9 +189,9 @@ class _Origin:
 
 def _compare(mesh: Mesh, input: Mesh, topology: Topology, points: Points, findings: Findings) -> _Origin:
     """The checks against the mesh that was refined; the chains of the result by what is a vertex of the input."""
-    original = Original.of(input)
+    original = Original.of(input, topology.workers)
     comparable = check_original(original, findings)
-    if not check_vertices(mesh, input, findings):
+    if not check_vertices(mesh, input, topology.workers, findings):
         for name in ("input segments", "stray segments", "total area", "regions"):
             findings.skip(name, "vertices of the input are missing")
         return _Origin(input)
@@ -199,7 +211,7 @@ def _compare_outline(
     mesh: Mesh, input: Pslg, convex_hull: bool, topology: Topology, points: Points, findings: Findings
 ) -> _Origin:
     """The checks against the planar straight-line graph that was triangulated; see `dmr.checks.domain`."""
-    if not check_vertices(mesh, input, findings):
+    if not check_vertices(mesh, input, topology.workers, findings):
         for name in ("input segments", "domain", "stray segments", "regions", "markers", "vertex markers"):
             findings.skip(name, "vertices of the input are missing")
         return _Origin()
@@ -209,7 +221,7 @@ def _compare_outline(
     check_outline(mesh, topology, points, outline, paths, findings)
     check_region_attributes(mesh, topology, outline, paths, findings)
     check_markers(mesh, topology, points, outline, paths, findings)
-    check_vertex_markers(mesh, topology, outline, findings)
+    check_vertex_markers(mesh, topology, points, outline, paths, findings)
     return _Origin(None, paths.chains, outline, paths)
 
 

@@ -32,6 +32,7 @@ def main(arguments: Sequence[str] | None = None) -> int:
             min_angle=options.min_angle,
             max_area=options.max_area,
             convex_hull=options.convex_hull,
+            threads=options.threads,
         )
     except DmrError as error:
         print(f"validate_mesh: {error}", file=sys.stderr)
@@ -60,6 +61,7 @@ def _parser() -> argparse.ArgumentParser:
     parser.add_argument(
         "--convex-hull", action="store_true", help="the domain of an outline reaches to the convex hull of its vertices"
     )
+    parser.add_argument("--threads", metavar="N", type=int, help="CPU threads (default: all cores)")
     parser.add_argument("--json", action="store_true", help="print one JSON object")
     return parser
 

@@ -23,6 +23,7 @@ constexpr int OUTBOX = 2048;                         // nodes that a team found,
 constexpr Index AT_ONCE_FOLLOWED = 1024;             // edges that a team follows before it looks how many it found
 constexpr int64 FEW_AT_ONCE = 1 << 24;               // edges of rounds of FEW in one launch
 constexpr int32 ROUNDS_AT_ONCE = 64;                 // of FEW, between two STOP_POINTs
+constexpr int32 MOST_FEW_ROUNDS = 1 << 12;           // of FEW, in one launch: less than a SLICE
 
 // (Entry of static_graph/frontiers/workspace.py)
 enum Entry : int32 {
@@ -63,6 +64,7 @@ enum Total : int32 {
     BAND_FOLLOWED,
     ALL_ROUNDS, // at the end: ROUND and LAUNCHES of the progress, so that who asks looks here only
     ALL_LAUNCHES,
+    PAUSED,     // whether `traverse` ended before the traversal did: it goes on in another launch
     TOTALS
 };
 
@@ -391,7 +393,7 @@ template <class Rounds> INLINE void run_few(Rounds rounds) {
     rounds.frontier.totals = totals;
     TEAM_BARRIER();
     const int64 most = totals[FOLLOWED] + FEW_AT_ONCE;
-    for (int32 round = 1; progress[STEP] == FEW && totals[FOLLOWED] < most; ++round) {
+    for (int32 round = 1; progress[STEP] == FEW && totals[FOLLOWED] < most && round <= MOST_FEW_ROUNDS; ++round) {
         if (round % ROUNDS_AT_ONCE == 0)
             STOP_POINT();
         rounds.few();
@@ -407,15 +409,18 @@ template <class Rounds> INLINE void run_few(Rounds rounds) {
     TEAM_BARRIER();
 }
 
-// All rounds in one launch of `teams` teams, which run at once. Every team reads the same numbers after a barrier. They
-// change in it: the last team to come enters the end of the round, and goes through those that it can do alone.
+// All rounds in one launch of `teams` teams, which run at once, or as many as a SLICE of time has room for: then totals
+// [PAUSED] is 1, and the host launches the kernel again when that is 0. Every team reads the same numbers after a barrier.
+// They change in it: the last team to come enters the end of the round, and goes through those that it can do alone.
 template <class Rounds>
 INLINE void traverse(const Rounds &rounds, [[maybe_unused]] const Index range_begin,
                      [[maybe_unused]] const Index range_end, [[maybe_unused]] const Index teams) {
     int32 *progress = rounds.frontier.progress;
+    int64 *paused = rounds.frontier.totals + PAUSED;
+    const int64 begun = nanoseconds();
     for (;;) {
         const int32 step = racing_load(progress + STEP);
-        if (step == DONE)
+        if (step == DONE || racing_load(paused))
             return;
         if (step == PUSH) {
             FOR_GRID_TEAMS (index, racing_load(progress + TILE_TEAMS), teams)
@@ -442,9 +447,14 @@ INLINE void traverse(const Rounds &rounds, [[maybe_unused]] const Index range_be
                 else if (step != FEW)
                     rounds.end();
             }
-            TEAM_BARRIER();
-            while (racing_load(progress + STEP) == FEW)
+            for (;;) {
+                FOR_LEADER
+                    racing_store(paused, int64(nanoseconds() - begun > SLICE));
+                TEAM_BARRIER();
+                if (racing_load(progress + STEP) != FEW || racing_load(paused))
+                    break;
                 run_few(rounds);
+            }
         });
     }
 }

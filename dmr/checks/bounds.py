@@ -17,7 +17,7 @@ from dmr.checks.topology import Mask, describe
 from dmr.errors import OptionError
 from dmr.exact import Points
 from dmr.exact.bounded import Bounded
-from dmr.exact.points import blocks
+from dmr.exact.points import BLOCK
 from dmr.exact.polynomials import cross
 from dmr.meshes import Mesh
 
@@ -87,10 +87,11 @@ def too_large(mesh: Mesh, points: Points, limits: Float, slack: Fraction = Fract
     Args:
         limits: (m,) areas, infinity for none.
     """
-    wrong: list[int] = []
     bounded = np.flatnonzero(np.isfinite(limits))
-    for part in blocks(len(bounded)):
-        chosen = bounded[part]
+    exceeds = np.zeros(len(bounded), bool)
+
+    def decide(start: int, stop: int) -> None:
+        chosen = bounded[start:stop]
         a, b, c = mesh.triangles[chosen].T
         with np.errstate(all="ignore"):
             near = limits[chosen] * (2 * (1 + float(slack)))
@@ -104,8 +105,10 @@ def too_large(mesh: Mesh, points: Points, limits: Float, slack: Fraction = Fract
         for i in np.flatnonzero(~(small | large)):
             limit = 2 * Fraction(float(limits[chosen[i]])) * (1 + slack)
             large[i] = twice_area(mesh.vertices, mesh.triangles[chosen[i]]) > limit
-        wrong += chosen[large].tolist()
-    return np.array(wrong, np.int64)
+        exceeds[start:stop] = large
+
+    points.in_pieces(decide, len(bounded), BLOCK)
+    return bounded[exceeds]
 
 
 def twice_area(vertices: Float, corners: NDArray[np.int32]) -> Fraction:
@@ -132,17 +135,23 @@ def _has_bounds(mesh: Mesh) -> bool:
     return mesh.area_bounds is not None and bool((mesh.area_bounds > 0).any())
 
 
-def check_size(mesh: Mesh, size: Size, findings: Findings, excused: Mask) -> None:
+def check_size(mesh: Mesh, points: Points, size: Size, findings: Findings, excused: Mask) -> None:
     """No longest edge is longer than the size at the triangle's centroid.
 
     The centroid a + ((b - a) + (c - a)) / 3 is a rounded point, and a size may jump there: a triangle that seems too
     large gets the largest of the sizes at its centroid and around it, `_CENTROID_ULPS` away in both coordinates.
     """
     findings.start("size")
-    a, b, c = (mesh.vertices[corner] for corner in mesh.triangles.T)
-    centroids = a + ((b - a) + (c - a)) / 3.0
+    centroids, longest = np.empty((len(mesh.triangles), 2)), np.empty(len(mesh.triangles))
+
+    def look(start: int, stop: int) -> None:
+        a, b, c = (mesh.vertices[corner] for corner in mesh.triangles[start:stop].T)
+        centroids[start:stop] = a + ((b - a) + (c - a)) / 3.0
+        with np.errstate(over="ignore"):
+            longest[start:stop] = np.max([np.hypot(*(q - p).T) for p, q in ((a, b), (b, c), (c, a))], axis=0)
+
+    points.in_pieces(look, len(longest), BLOCK)
     with np.errstate(over="ignore"):
-        longest = np.max([np.hypot(*(q - p).T) for p, q in ((a, b), (b, c), (c, a))], axis=0)
         sizes = _sizes_at(size, centroids)
         wrong = np.flatnonzero((longest > sizes * (1 + SIZE_SLACK)) & ~excused)
         about = _CENTROID_ULPS * np.spacing(np.abs(centroids[wrong]).max(axis=1, initial=0.0))[:, None]

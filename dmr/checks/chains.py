@@ -37,9 +37,9 @@ class Arcs:
     def of(cls, topology: Topology, segments: Index) -> Arcs:
         """The arcs of a mesh; segments that are no edge of it are left out."""
         twins = topology.twins
-        constrained = topology.edge_mask(segments) | (twins < 0)
-        chosen = np.flatnonzero(constrained & ((twins < 0) | (twins > np.arange(len(twins)))))
-        half_edges = np.stack([chosen, twins[chosen]], axis=1).ravel()
+        listed = topology.along(segments)
+        chosen = np.union1d(topology.boundary, listed[twins[listed] > listed])
+        half_edges = np.stack([chosen, twins[chosen].astype(np.int64)], axis=1).ravel()
         u, v = topology.starts[chosen], topology.ends[chosen]
         tails = np.stack([u, v], axis=1).ravel().astype(np.int64)
         heads = np.stack([v, u], axis=1).ravel().astype(np.int64)

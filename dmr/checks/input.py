@@ -24,7 +24,9 @@ from numpy.typing import NDArray
 
 from dmr.checks.chains import Arcs, Chains
 from dmr.checks.overlap import twice_total_area
+from dmr.checks.pieces import Workers
 from dmr.checks.report import Findings
+from dmr.checks.shapes import TriangleShapes
 from dmr.checks.topology import Mask, Topology, describe, place
 from dmr.exact import Points
 from dmr.meshes import Mesh, Pslg
@@ -48,17 +50,18 @@ class Original:
     segments: NDArray[np.int64]
 
     @classmethod
-    def of(cls, mesh: Mesh) -> Original:
+    def of(cls, mesh: Mesh, workers: Workers) -> Original:
         """Prepare a mesh."""
         triangles = mesh.triangles
-        clockwise = Points(mesh.vertices).orientation(*triangles.T) < 0
-        if clockwise.any():
-            triangles = np.where(clockwise[:, None], triangles[:, ::-1], triangles)
-        topology = Topology.of(triangles, len(mesh.vertices))
+        shapes = TriangleShapes.of(mesh, Points(mesh.vertices), None, workers)
+        clockwise = shapes.wrong[shapes.wrong_signs < 0]
+        if len(clockwise):
+            triangles = triangles.copy()
+            triangles[clockwise] = triangles[clockwise, ::-1]
+        topology = Topology.of(triangles, len(mesh.vertices), workers, shapes.used)
         arcs = Arcs.of(topology, mesh.segments)
         listed = np.full(len(topology.starts), -1, np.int64)
-        for u, v in ((0, 1), (1, 0)):
-            found = topology.find(mesh.segments[:, u], mesh.segments[:, v])
+        for found in topology.find(mesh.segments):
             listed[found[found >= 0]] = np.flatnonzero(found >= 0)
         segments = np.where(arcs.half_edges >= 0, listed[arcs.half_edges], -1)
         segments = np.maximum(segments, segments[np.arange(len(segments)) ^ 1])
@@ -71,7 +74,7 @@ def check_original(original: Original, findings: Findings) -> bool:
     mesh, topology = original.mesh, original.topology
     repeated = topology.repeated[:, 1] // 3
     findings.add("input", "input triangle", repeated, lambda i: "shares a side of an edge with another triangle")
-    missing = np.flatnonzero(topology.find_either(mesh.segments[:, 0], mesh.segments[:, 1]) < 0)
+    missing = np.flatnonzero(topology.find_either(mesh.segments) < 0)
     findings.add(
         "input",
         "input segment",
@@ -81,15 +84,21 @@ def check_original(original: Original, findings: Findings) -> bool:
     return findings.passed("input")
 
 
-def check_vertices(mesh: Mesh, original: Mesh | Pslg, findings: Findings) -> bool:
+def check_vertices(mesh: Mesh, original: Mesh | Pslg, workers: Workers, findings: Findings) -> bool:
     """The vertices of the input come first, bit for bit; returns whether there are enough of them to go on."""
     findings.start("input vertices")
     before, after = len(original.vertices), len(mesh.vertices)
     if after < before:
         findings.add("input vertices", "mesh", [None], lambda i: f"has {after} vertices, the input {before}")
         return False
-    kept = mesh.vertices[:before].view(np.uint64) == original.vertices.view(np.uint64)
-    moved = np.flatnonzero(~kept.all(axis=1))
+    result, given = (vertices.view(np.uint64) for vertices in (mesh.vertices, original.vertices))
+
+    def differ(start: int, stop: int) -> Mask:
+        bits = result[start:stop] != given[start:stop]
+        either: Mask = bits[:, 0] | bits[:, 1]
+        return either
+
+    moved = workers.where(differ, before)
     findings.add(
         "input vertices",
         "vertex",
@@ -305,11 +314,17 @@ def check_steps(topology: Topology, arcs: Arcs, values: NDArray[np.uint64], find
 
 def _steps(topology: Topology, arcs: Arcs, values: NDArray[np.uint64]) -> NDArray[np.int64]:
     """Half-edges, one of each edge, that are not constrained and have different values on their two sides."""
-    free = topology.twins > np.arange(len(topology.twins))
-    free[arcs.half_edges[arcs.half_edges >= 0]] = False
-    edges = np.flatnonzero(free)
-    result: NDArray[np.int64] = edges[values[edges // 3] != values[topology.twins[edges] // 3]]
-    return result
+    twins = topology.twins
+    constrained = np.zeros(len(twins), bool)
+    constrained[arcs.half_edges[arcs.half_edges >= 0]] = True
+
+    def find(start: int, stop: int) -> Mask:
+        steps = (twins[start:stop] > np.arange(start, stop)) & ~constrained[start:stop]
+        edges = start + np.flatnonzero(steps)
+        steps[edges - start] = values[edges // 3] != values[twins[edges] // 3]
+        return steps
+
+    return topology.workers.where(find, len(twins))
 
 
 def _number(value: Fraction) -> str:

@@ -81,6 +81,11 @@ class Knots:
         rest = ~np.isin(self._outline.run[self._edge], list(self._paths))
         return _joined(self._way[rest], self._edge[rest], self._parts)
 
+    def vertices(self) -> Int64:
+        """The vertices on the paths that were looked at."""
+        arcs = np.array([arc for path in self._paths.values() for arc in path], np.int64)
+        return np.unique(np.concatenate([self._arcs.tails[arcs], self._arcs.heads[arcs]]))
+
     def _search_run(self, search: _Search, run: int, fixed: set[int]) -> list[int] | None:
         path: list[int] = []
         start = int(self._vertex[self._tails[self._first[run]]])

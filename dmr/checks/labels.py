@@ -1,4 +1,4 @@
-"""Checks of what a mesh carries over from a planar straight-line graph: regions, their areas, and markers.
+"""Checks of the regions, and their areas, that a mesh carries over from a planar straight-line graph.
 
 They rest on the paths of the graph's edges (`dmr.checks.paths`): the triangles along a path lie in the faces beside its
 edge, and every face of the mesh has a path along it.
@@ -14,8 +14,7 @@ from dmr.checks.input import check_steps
 from dmr.checks.outline import Outline
 from dmr.checks.paths import Paths
 from dmr.checks.report import Findings
-from dmr.checks.topology import Mask, Topology, components, describe, place
-from dmr.checks.tubes import Tubes
+from dmr.checks.topology import Mask, Topology, components
 from dmr.exact import Points
 from dmr.meshes import Mesh
 from dmr.naming import number
@@ -124,129 +123,3 @@ def _describe_regions(outline: Outline, face: int) -> str:
         f"which has {float(attribute)!r}"
         for i, (x, y, attribute, _) in zip(at.tolist(), outline.pslg.regions[at].tolist(), strict=True)
     )
-
-
-def check_markers(
-    mesh: Mesh, topology: Topology, points: Points, outline: Outline, paths: Paths, findings: Findings
-) -> None:
-    """Pieces of a segment have its marker, or that of one that runs along it; on the boundary 1 may stand for 0.
-
-    An edge of the mesh that is not listed in its segments counts as marked with 0.
-    """
-    findings.start("markers")
-    assert mesh.segment_markers is not None
-    arcs = paths.chains.arcs
-    edge, allowed = _allowed_markers(outline, paths)
-    # The edge of each listed segment (numbers of arcs, halved), -1 where it is none.
-    edges = np.full(len(topology.starts) + 1, -1)
-    edges[arcs.half_edges] = np.arange(len(arcs.half_edges)) // 2
-    edges[-1] = -1  # (that of arcs without a half-edge)
-    listed = edges[topology.find_either(mesh.segments[:, 0], mesh.segments[:, 1])]
-    unlisted = np.setdiff1d(edge, listed)
-    known = np.flatnonzero(np.isin(listed, edge))
-    actual = mesh.segment_markers.astype(np.int64)
-    wrong = known[~_contains(edge, allowed, listed[known], actual[known])]
-    # Where rounding has tied segments together, paths may have been mixed up: any segment there will do.
-    tubes = Tubes(mesh, points, outline)
-
-    def fits_there(i: int) -> bool:
-        markers = set(outline.markers[tubes.around(mesh.segments[i])].tolist())
-        if 0 in markers and arcs.on_boundary[2 * listed[i]]:
-            markers.add(1)
-        return int(actual[i]) in markers
-
-    wrong = np.array([i for i in wrong.tolist() if not fits_there(i)], np.int64)
-    lost = unlisted[~_contains(edge, allowed, unlisted, np.zeros(len(unlisted), np.int64))]
-
-    def expected(which: int) -> str:
-        return " or ".join(str(marker) for marker in np.unique(allowed[edge == which]))
-
-    findings.add(
-        "markers",
-        "segment",
-        wrong,
-        lambda i: (
-            f"from {describe(mesh.vertices, *mesh.segments[wrong[i]])}: has the marker {actual[wrong[i]]}, and must "
-            f"have {expected(int(listed[wrong[i]]))}"
-        ),
-    )
-    half_edges = np.maximum(arcs.half_edges[2 * lost], arcs.half_edges[2 * lost + 1])
-    findings.add(
-        "markers",
-        "triangle",
-        half_edges // 3,
-        lambda i: (
-            f"has the edge of vertices {describe(mesh.vertices, arcs.tails[2 * lost[i]], arcs.heads[2 * lost[i]])}, "
-            f"which is not listed as a segment, and must have the marker {expected(int(lost[i]))}"
-        ),
-    )
-
-
-def _allowed_markers(outline: Outline, paths: Paths) -> tuple[Int64, Int64]:
-    """Pairs of a constrained edge of the mesh and a marker that it may have."""
-    owners, wanted = outline.owners_of_all()
-    # All edges of a run are part of the same segments.
-    sizes = np.bincount(wanted, minlength=len(outline.wanted))
-    first = np.searchsorted(outline.run, paths.run)
-    starts, sizes = (np.cumsum(sizes) - sizes)[first], sizes[first]
-    edge = np.repeat(paths.run_arcs // 2, sizes)
-    within = np.arange(len(edge)) - np.repeat(np.cumsum(sizes) - sizes, sizes)
-    marker = outline.markers[owners[np.repeat(starts, sizes) + within]].astype(np.int64)
-    silent = paths.chains.arcs.on_boundary[2 * edge] & (marker == 0)
-    return np.concatenate([edge, edge[silent]]), np.concatenate([marker, np.ones(silent.sum(), np.int64)])
-
-
-def _contains(keys: Int64, values: Int64, key: Int64, value: Int64) -> Mask:
-    """Which pairs (key, value) are among (keys, values); values are 32-bit numbers."""
-    result: Mask = np.isin((key << 32) + value, (keys << 32) + values)
-    return result
-
-
-def check_vertex_markers(mesh: Mesh, topology: Topology, outline: Outline, findings: Findings) -> None:
-    """A vertex of the graph keeps its marker; any other one has that of a segment of the mesh through it.
-
-    Where such a segment has none, and where there is none, a vertex on the boundary has 1 and any other one 0.
-    """
-    if mesh.vertex_markers is None:
-        findings.skip("vertex markers", "the mesh has none")
-        return
-    findings.start("vertex markers")
-    assert mesh.segment_markers is not None
-    actual = mesh.vertex_markers.astype(np.int64)
-    given = _given_markers(outline, len(mesh.vertices))
-    on_boundary = np.zeros(len(actual), bool)
-    on_boundary[topology.starts[topology.boundary]] = on_boundary[topology.ends[topology.boundary]] = True
-    vertex = mesh.segments.T.ravel().astype(np.int64)
-    marker = np.tile(mesh.segment_markers, 2).astype(np.int64)
-    silent = np.ones(len(actual), bool)
-    silent[vertex] = False
-    silent[vertex[marker == 0]] = True
-    fits = silent & (actual == on_boundary)
-    fits[vertex[(marker == actual[vertex]) & (marker != 0)]] = True
-    wrong = np.flatnonzero(topology.used & np.where(given != 0, actual != given, ~fits))
-
-    def message(i: int) -> str:
-        v = int(wrong[i])
-        markers = {int(given[v])} if given[v] else set(marker[vertex == v].tolist()) - {0}
-        if not given[v] and silent[v]:
-            markers.add(int(on_boundary[v]))
-        expected = " or ".join(map(str, sorted(markers)))
-        return f"{place(mesh.vertices, v)} has the marker {actual[v]}, and must have {expected}"
-
-    findings.add("vertex markers", "vertex", wrong, message)
-
-
-def _given_markers(outline: Outline, count: int) -> Int64:
-    """(count,) the markers that the graph gives to vertices, 0 where it says nothing.
-
-    Of vertices with equal coordinates the mesh uses one, which stands for all of them.
-    """
-    result = np.zeros(count, np.int64)
-    markers = outline.pslg.vertex_markers
-    if markers is not None:
-        nodes = outline.arrangement.vertex_nodes
-        of_node = np.zeros(outline.arrangement.nodes, np.int64)
-        marked = np.flatnonzero(markers)[::-1]
-        of_node[nodes[marked]] = markers[marked]
-        result[: len(nodes)] = np.where(markers != 0, markers, of_node[nodes])
-    return result

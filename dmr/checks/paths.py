@@ -41,6 +41,8 @@ class Paths:
         arcs, edge: the same by wanted edge: the way from its left node's vertex to its right node's, along the path
             of its run; and the edge (0 to w - 1) of each arc. Where rounding has changed the order of crossings, that
             may be the way back.
+        mixed: vertices on paths that had to be searched for, as rounding has tied their segments together: another
+            segment's path may be the true one there.
     """
 
     vertex_of_node: Int64
@@ -50,6 +52,7 @@ class Paths:
     run: Int64
     arcs: Int64
     edge: Int64
+    mixed: Int64
 
     @classmethod
     def of(cls, mesh: Mesh, points: Points, outline: Outline, topology: Topology) -> Paths:
@@ -74,10 +77,10 @@ class Paths:
         off, back = deviations(mesh, points, outline, arcs, way, outline.run[edge])
         fits[edge[(off | back) & outline.tied[outline.line[edge]]]] = False
         if (found & fits).all():
-            return cls(vertex_of_node, chains, found, way, outline.run[edge], way, edge)
+            return cls(vertex_of_node, chains, found, way, outline.run[edge], way, edge, np.zeros(0, np.int64))
         knots = Knots(mesh, outline, arcs, vertex_of_node, (way, edge))
         knots.untie(found, fits)
-        return cls(vertex_of_node, chains, found, *knots.by_run(), *knots.by_edge())
+        return cls(vertex_of_node, chains, found, *knots.by_run(), *knots.by_edge(), knots.vertices())
 
 
 def deviations(mesh: Mesh, points: Points, outline: Outline, arcs: Arcs, way: Int64, run: Int64) -> tuple[Mask, Mask]:

@@ -27,6 +27,7 @@ from numpy.typing import NDArray
 
 from dmr.checks.chains import Arcs, Chains
 from dmr.checks.report import Findings, SmallAngle
+from dmr.checks.shapes import smallest_angles
 from dmr.checks.topology import Mask, Topology, describe
 from dmr.meshes import Mesh
 from dmr.naming import named
@@ -90,7 +91,8 @@ class Corners:
         # Chains by the vertex that they start from, then by direction.
         self._order = order
         self._angles = angles[order]
-        self._offsets = np.searchsorted(chains.tails[order], np.arange(len(mesh.vertices) + 1))
+        counts = np.bincount(chains.tails, minlength=len(mesh.vertices))
+        self._offsets = np.concatenate([np.zeros(1, np.int64), np.cumsum(counts)])
         self.constrained = chains.inner.copy()
         self.constrained[chains.tails] = True
         tails = chains.tails[order]
@@ -198,29 +200,33 @@ def check_angles(
     topology: Topology,
     chains: Chains,
     below: NDArray[np.int64],
-    smallest: Float,
     min_angle: float,
     findings: Findings,
 ) -> tuple[SmallAngle, ...]:
     """No triangle is below the bound but for those that small input corners excuse; returns these.
 
     Args:
-        below: the triangles below the bound; smallest: (m,) smallest angles, degrees.
+        below: the triangles below the bound, ascending.
     """
     findings.start("angle")
     corners = Corners(mesh, chains)
+    angles = smallest_angles(mesh, below)
+
+    def angle_of(triangle: int) -> float:
+        return float(angles[np.searchsorted(below, triangle)])
+
     excused: dict[int, SmallAngle] = {}
     too_small: dict[int, SmallAngle] = {}
     if corners.small.any():
         for t, found in _explanations(mesh, topology, corners, below).items():
-            angle = float(smallest[t])
+            angle = angle_of(t)
             small = SmallAngle(t, angle, found.corner, found.phi, found.bound, found.reason)
             (excused if angle >= _lowered(mesh, t, found.bound) else too_small)[t] = small
     wrong = below[~np.isin(below, np.fromiter(excused, np.int64, len(excused)))]
 
     def message(i: int) -> str:
         t = int(wrong[i])
-        text = f"has an angle of {float(smallest[t])!r} degrees, below {min_angle!r}"
+        text = f"has an angle of {angle_of(t)!r} degrees, below {min_angle!r}"
         if t in too_small:
             corner = named("vertex", too_small[t].corner)
             text += f", and below {too_small[t].bound:.9g}, the bound beside the corner at {corner}"
@@ -253,7 +259,7 @@ def _explanations(mesh: Mesh, topology: Topology, corners: Corners, below: NDArr
             known[t] = corners.explain(triangles[t].tolist())
         return known[t]
 
-    neighbours = topology.neighbours[below]
+    neighbours = topology.neighbours_of(below)
     candidates = near[below] | (near[neighbours] & (neighbours >= 0)).any(axis=1)
     result: dict[int, Explanation] = {}
     for t, around in zip(below[candidates].tolist(), neighbours[candidates].tolist(), strict=True):

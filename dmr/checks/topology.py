@@ -1,4 +1,4 @@
-"""Checks of how triangles hang together: edges, neighbour links, vertex stars, segments, duplicates."""
+"""Checks of how triangles hang together: edges, neighbour links, vertex stars, segments."""
 
 from __future__ import annotations
 
@@ -9,12 +9,35 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
+from dmr.checks.pairing import pair_half_edges
+from dmr.checks.pieces import Workers
 from dmr.checks.report import Findings
+from dmr.checks.shapes import TriangleShapes
 from dmr.meshes import Mesh
 from dmr.naming import named, number
 
 Index = NDArray[Any]
 Mask = NDArray[np.bool_]
+
+
+class Ends:
+    """The start or the end vertex of half-edges, by their numbers (arrays of any kind of index, or one number).
+
+    Args:
+        triangles: (m, 3) int32.
+        step: 1 for starts, 2 for ends: how many corners on from the opposite one.
+    """
+
+    def __init__(self, triangles: NDArray[np.int32], step: int) -> None:
+        self._corners = triangles.reshape(-1)
+        self._step = step
+
+    def __len__(self) -> int:
+        return len(self._corners)
+
+    def __getitem__(self, half_edges: Any) -> Any:
+        corner = half_edges % 3
+        return self._corners[half_edges - corner + (corner + self._step) % 3]
 
 
 @dataclass(frozen=True, eq=False)
@@ -26,83 +49,116 @@ class Topology:
 
     Attributes:
         triangles: (m, 3) int32; vertex_count: how many vertices there are.
-        starts, ends: (3 m,) int32, the vertices of each half-edge.
-        twins: (3 m,) int64, the half-edge that runs the other way, -1 where there is none.
+        starts, ends: (3 m,) the vertices of each half-edge, by its number.
+        twins: (3 m,) the half-edge that runs the other way, -1 where there is none.
         repeated: (r, 2) int64, pairs of half-edges that run the same way between the same vertices.
-        order: (3 m,) int64, half-edges by their key; keys: those keys, ascending.
+        used: (n,) whether a vertex belongs to a triangle.
+        workers: the threads.
     """
 
     triangles: NDArray[np.int32]
     vertex_count: int
-    starts: NDArray[np.int32]
-    ends: NDArray[np.int32]
-    twins: NDArray[np.int64]
+    starts: Ends
+    ends: Ends
+    twins: Index
     repeated: NDArray[np.int64]
-    order: NDArray[np.int64]
-    keys: NDArray[np.uint64]
+    used: Mask
+    workers: Workers
+    _found: list[tuple[Index, Index, Index]]
 
     @classmethod
-    def of(cls, triangles: NDArray[np.int32], vertex_count: int) -> Topology:
-        """The topology of (m, 3) triangles, by one sort."""
-        starts = triangles[:, [1, 2, 0]].ravel()
-        ends = triangles[:, [2, 0, 1]].ravel()
-        keys = _keys(starts, ends, vertex_count)
-        order = np.argsort(keys)
-        keys = keys[order]
-        # The two half-edges of an edge have keys 2 j and 2 j + 1, so they stand side by side.
-        twins = np.full(len(starts), -1, np.int64)
-        first = np.flatnonzero(((keys[:-1] ^ np.uint64(1)) == keys[1:]) & (keys[:-1] < keys[1:]))
-        twins[order[first]] = order[first + 1]
-        twins[order[first + 1]] = order[first]
-        same = np.flatnonzero(keys[:-1] == keys[1:])
-        repeated = np.sort(np.stack([order[same], order[same + 1]], axis=1), axis=1)
-        repeated = repeated[np.argsort(repeated[:, 1], kind="stable")]
-        return cls(triangles, vertex_count, starts, ends, twins, repeated, order, keys)
+    def of(
+        cls,
+        triangles: NDArray[np.int32],
+        vertex_count: int,
+        workers: Workers | None = None,
+        used: Mask | None = None,
+    ) -> Topology:
+        """The topology of (m, 3) triangles.
+
+        Args:
+            triangles: their corners; vertex_count: how many vertices there are.
+            workers: the threads; one if there are none.
+            used: as in the attributes, where it is known.
+        """
+        workers = workers or Workers()
+        twins, repeated = pair_half_edges(triangles, vertex_count, workers)
+        if used is None:
+            used = used_vertices(triangles, vertex_count, workers)
+        starts, ends = (Ends(triangles, step) for step in (1, 2))
+        return cls(triangles, vertex_count, starts, ends, twins, repeated, used, workers, [])
 
     @cached_property
     def boundary(self) -> NDArray[np.int64]:
         """Half-edges without a twin."""
-        return np.flatnonzero(self.twins < 0)
+        return self.workers.where(lambda start, stop: self.twins[start:stop] < 0, len(self.twins))
 
     @cached_property
-    def used(self) -> Mask:
-        """(n,) whether a vertex belongs to a triangle."""
-        used = np.zeros(self.vertex_count, bool)
-        used[self.triangles.ravel()] = True
-        return used
+    def boundary_vertices(self) -> Index:
+        """The ends of boundary half-edges, each twice if the boundary is whole."""
+        return np.concatenate([self.starts[self.boundary], self.ends[self.boundary]])
 
-    @property
-    def neighbours(self) -> NDArray[np.int64]:
-        """(m, 3): the triangle across each edge, -1 where there is none."""
-        return np.where(self.twins < 0, -1, self.twins // 3).reshape(-1, 3)
+    def neighbours_of(self, triangles: Index) -> Index:
+        """(k, 3): the triangles across the edges of some triangles, -1 where there is none."""
+        twins = self.twins.reshape(-1, 3)[triangles]
+        return np.where(twins < 0, -1, twins // 3)
 
-    def find(self, u: Index, v: Index) -> NDArray[np.int64]:
-        """The half-edges from u to v, -1 where there is none."""
-        if not len(self.keys):
-            return np.full(len(u), -1, np.int64)
-        keys = _keys(u, v, self.vertex_count)
-        place = np.minimum(np.searchsorted(self.keys, keys), len(self.keys) - 1)
-        return np.where(self.keys[place] == keys, self.order[place], -1)
+    def find(self, pairs: Index) -> tuple[Index, Index]:
+        """For (s, 2) vertex pairs (u, v) the half-edges from u to v, and those from v to u; -1 where there is none.
 
-    def find_either(self, u: Index, v: Index) -> NDArray[np.int64]:
+        The answer for the pairs that were asked for last is kept.
+        """
+        if not any(known is pairs for known, _, _ in self._found):
+            self._found[:] = [(pairs, *self._search(pairs))]
+        return self._found[0][1:]
+
+    def _search(self, pairs: Index) -> tuple[Index, Index]:
+        missing = np.full(len(pairs), -1, np.int64)
+        if not len(pairs) or not len(self.triangles):
+            return missing, missing.copy()
+        wanted = np.zeros(self.vertex_count, bool)
+        wanted[pairs.ravel()] = True
+
+        def near(start: int, stop: int) -> Mask:
+            here = wanted[self.triangles[start:stop]]
+            return (here[:, [1, 2, 0]] & here[:, [2, 0, 1]]).ravel()
+
+        half_edges = self.workers.where(near, len(self.triangles), entries=3)
+        keys = self._keys(self.starts[half_edges], self.ends[half_edges])
+        order = np.argsort(keys, kind="stable")
+        keys, half_edges = keys[order], half_edges[order]
+        if not len(keys):
+            return missing, missing.copy()
+        found = []
+        for u, v in ((0, 1), (1, 0)):
+            asked = self._keys(pairs[:, u], pairs[:, v])
+            place = np.minimum(np.searchsorted(keys, asked), len(keys) - 1)
+            found.append(np.where(keys[place] == asked, half_edges[place], -1))
+        return found[0], found[1]
+
+    def _keys(self, starts: Index, ends: Index) -> NDArray[np.int64]:
+        return starts.astype(np.int64) * self.vertex_count + ends
+
+    def find_either(self, pairs: Index) -> Index:
         """A half-edge between u and v in either direction, from u to v where both exist; -1 where there is none."""
-        forward = self.find(u, v)
-        return np.where(forward < 0, self.find(v, u), forward)
+        forward, backward = self.find(pairs)
+        return np.where(forward < 0, backward, forward)
 
-    def edge_mask(self, pairs: Index) -> Mask:
-        """(3 m,) whether a half-edge joins one of the (s, 2) vertex pairs, whatever its direction."""
-        mask = np.zeros(len(self.starts), bool)
-        for u, v in ((pairs[:, 0], pairs[:, 1]), (pairs[:, 1], pairs[:, 0])):
-            found = self.find(u, v)
-            mask[found[found >= 0]] = True
-        return mask
+    def along(self, pairs: Index) -> NDArray[np.int64]:
+        """The half-edges that join one of the (s, 2) vertex pairs, in either direction; ascending."""
+        found = np.unique(np.concatenate(self.find(pairs)))
+        return found[found >= 0]
 
 
-def _keys(starts: Index, ends: Index, vertex_count: int) -> NDArray[np.uint64]:
-    """Whole numbers that order half-edges by their two vertices, then by direction; below 2^63."""
-    low = np.minimum(starts, ends).astype(np.uint64)
-    high = np.maximum(starts, ends).astype(np.uint64)
-    return (low * np.uint64(vertex_count) + high) * np.uint64(2) + (starts > ends)
+def used_vertices(triangles: NDArray[np.int32], vertex_count: int, workers: Workers) -> Mask:
+    """(n,) whether a vertex belongs to a triangle."""
+    used = np.zeros(vertex_count, bool)
+
+    def mark(start: int, stop: int) -> None:
+        used[triangles[start:stop].ravel()] = True
+
+    workers.map(mark, len(triangles))
+    return used
 
 
 def place(vertices: NDArray[np.float64], vertex: int, element: str = "vertex") -> str:
@@ -174,74 +230,71 @@ def check_neighbours(mesh: Mesh, topology: Topology, findings: Findings) -> None
         text = f"the neighbour table has shape {table.shape}, not {mesh.triangles.shape}"
         findings.add("neighbours", "mesh", [None], lambda i: text)
         return
-    right = topology.neighbours
-    wrong, corner = np.nonzero(table != right)
+    flat = np.ascontiguousarray(table).reshape(-1)
+
+    def differs(start: int, stop: int) -> Mask:
+        twins = topology.twins[start:stop]
+        result: Mask = flat[start:stop] != np.where(twins < 0, -1, twins // 3)
+        return result
+
+    wrong, corner = np.divmod(topology.workers.where(differs, len(flat)), 3)
 
     def message(i: int) -> str:
         t, k = int(wrong[i]), int(corner[i])
         h = 3 * t + k
         edge = f"{place(mesh.vertices, topology.starts[h])} to {place(mesh.vertices, topology.ends[h])}"
-        found, wanted = (number("triangle", n) if n >= 0 else -1 for n in (table[t, k], right[t, k]))
+        right = topology.neighbours_of(wrong[i : i + 1])[0, k]
+        found, wanted = (number("triangle", n) if n >= 0 else -1 for n in (table[t, k], right))
         return f"entry {k}, across the edge from {edge}, is {found}; it must be {wanted}"
 
     findings.add("neighbours", "triangle", wrong, message)
 
 
-def check_stars(mesh: Mesh, topology: Topology, positive: Mask, findings: Findings) -> None:
+def check_stars(mesh: Mesh, topology: Topology, shapes: TriangleShapes, findings: Findings) -> None:
     """Around a vertex inside the mesh triangles wind exactly once, around one on its boundary at most once.
 
-    A positively oriented corner at v, from p counter-clockwise to q, spans less than 180 degrees, so it holds the +x
-    direction (q's side not included) exactly where p is not above v and q is above v. How often that happens is
-    the winding number of a closed fan.
-
-    Args:
-        positive: (m,) which triangles are positively oriented; vertices of others are left out.
+    The winding number of a closed fan is how often a corner holds the +x direction (`dmr.checks.shapes`). Vertices of
+    triangles that are not positively oriented are left out.
     """
     findings.start("stars")
-    y, triangles = mesh.vertices[:, 1], mesh.triangles
-    count = np.zeros(topology.vertex_count, np.int64)
-    heights = y[triangles]
-    for k in range(3):
-        here, p, q = heights[:, k], heights[:, (k + 1) % 3], heights[:, (k + 2) % 3]
-        holds = (p <= here) & (here < q)
-        count += np.bincount(triangles[holds, k], minlength=topology.vertex_count)
-    inside = topology.used.copy()
-    inside[topology.starts[topology.boundary]] = False
-    inside[topology.ends[topology.boundary]] = False
     sound = topology.used.copy()
-    sound[triangles[~positive].ravel()] = False
+    sound[mesh.triangles[shapes.wrong].ravel()] = False
     sound[topology.starts[topology.repeated.ravel()]] = False
     sound[topology.ends[topology.repeated.ravel()]] = False
-    wrong = np.flatnonzero(sound & ((count > 1) | (inside & (count == 0))))
+    inside = topology.used.copy()
+    inside[topology.boundary_vertices] = False
+    wrong = sound & inside & ~shapes.wound
+    counts = None
+    if shapes.windings != np.count_nonzero(shapes.wound):  # around some they wind more than once
+        counts = _windings(mesh)
+        wrong |= sound & (counts > 1)
+    vertices = np.flatnonzero(wrong)
     findings.add(
         "stars",
         "vertex",
-        wrong,
-        lambda i: f"the triangles around {place(mesh.vertices, wrong[i])} wind {count[wrong[i]]} times",
+        vertices,
+        lambda i: (
+            f"the triangles around {place(mesh.vertices, vertices[i])} wind "
+            f"{0 if counts is None else counts[vertices[i]]} times"
+        ),
     )
 
 
-def check_duplicates(mesh: Mesh, topology: Topology, findings: Findings) -> None:
-    """No two vertices of triangles have the same coordinates."""
-    findings.start("duplicates")
-    used = np.flatnonzero(topology.used)
-    x, y = mesh.vertices[used, 0], mesh.vertices[used, 1]
-    order = np.lexsort((y, x))
-    same = np.flatnonzero((x[order[1:]] == x[order[:-1]]) & (y[order[1:]] == y[order[:-1]]))
-    first, second = used[order[same]], used[order[same + 1]]
-    findings.add(
-        "duplicates",
-        "vertex",
-        second,
-        lambda i: f"{place(mesh.vertices, second[i])} has the coordinates of {named('vertex', first[i])}",
-    )
+def _windings(mesh: Mesh) -> NDArray[np.int64]:
+    """(n,) how often triangles wind around each vertex."""
+    count = np.zeros(len(mesh.vertices), np.int64)
+    heights = mesh.vertices[:, 1][mesh.triangles]
+    for k in range(3):
+        here, p, q = heights[:, k], heights[:, (k + 1) % 3], heights[:, (k + 2) % 3]
+        count += np.bincount(mesh.triangles[(p <= here) & (here < q), k], minlength=len(count))
+    return count
 
 
 def check_segments(mesh: Mesh, topology: Topology, findings: Findings) -> None:
     """Every segment of the mesh is an edge of a triangle."""
     findings.start("segments")
     u, v = mesh.segments[:, 0], mesh.segments[:, 1]
-    missing = np.flatnonzero((topology.find_either(u, v) < 0) | (u == v))
+    missing = np.flatnonzero((topology.find_either(mesh.segments) < 0) | (u == v))
     findings.add(
         "segments",
         "segment",

@@ -238,6 +238,7 @@ def _add_validate(commands: Any) -> None:
         metavar="JSON",
         help="what refine --unrefined wrote: excuse these, where the geometry agrees",
     )
+    add("--threads", type=_positive, metavar="N", help="CPU threads (default: all cores)")
     add("--json", action="store_true", help="one JSON object on stdout")
 
 

@@ -39,6 +39,7 @@ def run(arguments: Arguments, console: Console) -> int:
             size=size,
             convex_hull=arguments.convex_hull,
             unrefined=unrefined,
+            threads=arguments.threads,
         )
         lines = report.lines()
     if arguments.json:

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from typing import Any
 
 import numpy as np
@@ -19,6 +19,16 @@ Index = NDArray[Any]
 BLOCK = 1 << 14
 
 
+# Calls a function for (start, stop) of pieces of range(count), of a size: (function, count, size).
+PieceMap = Callable[[Callable[[int, int], None], int, int], object]
+
+
+def one_by_one(work: Callable[[int, int], None], count: int, size: int) -> None:
+    """The pieces in turn, on this thread."""
+    for start in range(0, count, size):
+        work(start, min(start + size, count))
+
+
 def blocks(count: int) -> Iterator[slice]:
     """Slices that cover range(count), `BLOCK` at a time."""
     for start in range(0, count, BLOCK):
@@ -30,13 +40,19 @@ class Points:
 
     Args:
         vertices: (n, 2) float64, finite.
+        in_pieces: does the blocks of a long index array, several at a time if it likes.
+
+    Attributes:
+        places: (n,) the points as complex numbers; x, y: their coordinates.
+        in_pieces: what was given.
 
     All methods take index arrays of one length and return int8 signs of that length.
     """
 
-    def __init__(self, vertices: Float) -> None:
-        self.x = np.ascontiguousarray(vertices[:, 0])
-        self.y = np.ascontiguousarray(vertices[:, 1])
+    def __init__(self, vertices: Float, in_pieces: PieceMap = one_by_one) -> None:
+        self.places = np.ascontiguousarray(vertices).view(np.complex128).reshape(-1)
+        self.x, self.y = self.places.real, self.places.imag
+        self.in_pieces = in_pieces
 
     def orientation(self, a: Index, b: Index, c: Index) -> Signs:
         """1 where a, b, c turn left (counter-clockwise), -1 where they turn right, 0 where they are collinear."""
@@ -70,21 +86,29 @@ class Points:
         """
         result = np.zeros(len(a), bool)
         zero = np.zeros(BLOCK)
-        for part in blocks(len(a)):
+
+        def work(start: int, stop: int) -> None:
+            part = slice(start, stop)
             ax, ay, bx, by = self.x[a[part]], self.y[a[part]], self.x[b[part]], self.y[b[part]]
             vx, vy = self.x[v[part]], self.y[v[part]]
             width = (np.maximum(ax, bx), np.minimum(ax, bx))
             height = (np.maximum(ay, by), np.minimum(ay, by))
             pairs = [(bx, ax), (by, ay), (vx, ax), (vy, ay), width, height, (reach[part], zero[: len(ax)])]
             result[part] = (signs(polynomials.strip_left, pairs) < 0) | (signs(polynomials.strip_right, pairs) < 0)
+
+        self.in_pieces(work, len(a), BLOCK)
         return result
 
     def _signs(self, polynomial: Polynomial, points: Sequence[Index], differences: Sequence[tuple[int, int]]) -> Signs:
         """Signs of a polynomial in the coordinates (x, then y) of the differences points[i] - points[j]."""
         count = len(points[0])
         result = np.empty(count, np.int8)
-        for part in blocks(count):
+
+        def work(start: int, stop: int) -> None:
+            part = slice(start, stop)
             x = [self.x[point[part]] for point in points]
             y = [self.y[point[part]] for point in points]
             result[part] = signs(polynomial, [(axis[i], axis[j]) for i, j in differences for axis in (x, y)])
+
+        self.in_pieces(work, count, BLOCK)
         return result

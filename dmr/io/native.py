@@ -13,7 +13,7 @@ from pathlib import Path
 from dmr.errors import NativeLibraryError
 from dmr.memory.interrupts import allow_interrupts, interruptible
 
-INTERFACE = 1
+INTERFACE = 2
 
 LIBRARY = Path(__file__).with_name("_triangle_text.so")
 

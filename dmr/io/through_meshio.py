@@ -21,6 +21,7 @@ from dmr.errors import FileContentError, FileError, InvalidMeshError, file_error
 from dmr.io.meshio_formats import ANSYS, FORMATS, LEFT_ALONE, READ_ONLY, WRITERS_NEED, WRITTEN_ONLY, Format
 from dmr.io.replacing import TEMPORARY_PREFIX, TEMPORARY_SUFFIX, check_target, replace_files, write_bytes
 from dmr.meshes import Mesh
+from dmr.numeric import shortened
 
 if TYPE_CHECKING:
     from dmr.io.meshio_writing import Content
@@ -97,7 +98,7 @@ def read_array_through_meshio(path: Path, form: Format, column: int) -> Mesh:
             arrays[name] = array.reshape(-1)
     if not 0 <= column < len(arrays):
         there = f"there are {', '.join(map(repr, arrays))}" if arrays else "there is none"
-        raise FileContentError(f"has no array {column} of one number for each point: {there}", path)
+        raise FileContentError(f"has no array {shortened(column)} of one number for each point: {there}", path)
     found.point_data = {"vertex_attribute_0": list(arrays.values())[column]}
     return _as_mesh(found, path)
 

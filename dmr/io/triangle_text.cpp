@@ -452,6 +452,6 @@ int32_t dmr_text_write(int32_t fd, const DmrRows* rows, int32_t threads) {
 }
 
 // Changes whenever a struct or a signature above does; the loader compares it with its own.
-int32_t dmr_text_interface() { return 1; }
+int32_t dmr_text_interface() { return 2; }
 
 }  // extern "C"

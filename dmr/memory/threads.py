@@ -8,6 +8,7 @@ from functools import cache
 
 from dmr.errors import OptionError
 from dmr.memory.quota import cpu_quota
+from dmr.numeric import shortened
 
 # Beyond the cores a thread brings nothing, and each takes a stack and tens of microseconds to start: a number above
 # this is a slip. It is no smaller, and the same on small machines, so that a command written for a large one, or a test
@@ -39,13 +40,13 @@ def thread_count(threads: int | None) -> int:
     try:
         count = operator.index(threads)
     except TypeError:
-        raise OptionError(f"threads must be a whole number and at least 1, not {threads!r}") from None
+        raise OptionError(f"threads must be a whole number and at least 1, not {shortened(threads)}") from None
     if count < 1:
-        raise OptionError(f"threads must be a whole number and at least 1, not {count}")
+        raise OptionError(f"threads must be a whole number and at least 1, not {shortened(count)}")
     most = max(MOST_THREADS, os.cpu_count() or 1)
     if count > most:
         raise OptionError(
-            f"threads must be {most:,} at most, not {count:,}: more than there are cores ({available_threads()} here) "
-            "bring nothing"
+            f"threads must be {most:,} at most, not {shortened(count)}: "
+            f"more than there are cores ({available_threads()} here) bring nothing"
         )
     return count

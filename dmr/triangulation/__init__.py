@@ -16,10 +16,11 @@ import numpy as np
 from numpy.typing import NDArray
 
 from dmr.coordinates import LARGEST, SMALLEST, check_coordinates, outside_range
-from dmr.errors import InvalidMeshError, OptionError
+from dmr.errors import InvalidMeshError
 from dmr.kinds import check_kind
 from dmr.meshes import Float, Int, Mesh, Pslg
 from dmr.naming import counted
+from dmr.numeric import chosen, switch
 from dmr.options import CONFLICT_POLICIES, MESHERS
 from dmr.triangulation.carving import Domain, carve
 from dmr.triangulation.conflicts import CROSSING, describe_conflicts
@@ -47,8 +48,8 @@ def triangulate(pslg: Pslg, *, on_conflict: str = "resolve", convex_hull: bool =
     Returns:
         The mesh. `segments` are the pieces of the graph's segments that belong to the domain, in the order of those and
         along each of them; their markers are those of the segments, or 1 on the boundary where these have none.
-        `vertex_markers`: those given; where they are 0 that of a segment through the vertex, 1 on the boundary. With
-        regions, `triangle_attributes` has their attributes and `area_bounds` their areas.
+        `vertex_markers`: those given; where they are 0 that of the first segment through the vertex that has one, else
+        1 on the boundary. With regions, `triangle_attributes` has their attributes and `area_bounds` their areas.
 
     Raises:
         InvalidMeshError: the graph bounds no domain (an outline with a gap, all vertices on one line, a hole or region
@@ -66,9 +67,8 @@ def triangulate(pslg: Pslg, *, on_conflict: str = "resolve", convex_hull: bool =
 def triangulate_noting(pslg: Pslg, *, on_conflict: str, convex_hull: bool, mesher: str) -> tuple[Mesh, list[str]]:
     """As `triangulate`, with what a user should know returned in place of logged."""
     check_kind(pslg, Pslg, name="pslg")
-    for name, value, known in (("on_conflict", on_conflict, CONFLICT_POLICIES), ("mesher", mesher, MESHERS)):
-        if value not in known:
-            raise OptionError(f"{name} must be one of {', '.join(known)}, not {value!r}")
+    on_conflict = chosen("on_conflict", on_conflict, CONFLICT_POLICIES)
+    mesher, convex_hull = chosen("mesher", mesher, MESHERS), switch("convex_hull", convex_hull)
     check_coordinates(pslg.vertices)
     if len(pslg.vertices) < 3:
         raise InvalidMeshError(f"{counted(len(pslg.vertices), 'vertex spans', 'vertices span')} no triangle")

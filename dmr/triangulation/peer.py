@@ -105,12 +105,16 @@ def _given(pslg: Pslg) -> dict[str, NDArray[Any]]:
 
     Markers and attributes tell what the answer is made of: a segment's marker is its number from 2, since the package
     gives 1 to edges of the hull; a region's attribute is its number from 1, since 0 is where no region is.
+
+    Segments that have a marker come first: where several share an edge, the package gives it to the first that it is
+    given, and we to the first that has a marker.
     """
+    order = _marked_first(pslg)
     given: dict[str, NDArray[Any] | None] = {
         "vertices": pslg.vertices,
         "vertex_attributes": pslg.vertex_attributes,
-        "segments": pslg.segments,
-        "segment_markers": np.arange(2, len(pslg.segments) + 2, dtype=np.int32),
+        "segments": pslg.segments[order],
+        "segment_markers": (order + 2).astype(np.int32),
         "holes": pslg.holes,
     }
     if len(pslg.regions):
@@ -120,6 +124,12 @@ def _given(pslg: Pslg) -> dict[str, NDArray[Any]]:
     return {name: array for name, array in given.items() if array is not None and array.size}
 
 
+def _marked_first(pslg: Pslg) -> NDArray[np.int64]:
+    """The numbers of the segments: first those that have a marker, then the others; ascending in both groups."""
+    assert pslg.segment_markers is not None
+    return np.argsort(pslg.segment_markers == 0, kind="stable")
+
+
 def _run(given: dict[str, NDArray[Any]], switches: str, timeout: float) -> dict[str, NDArray[Any]]:
     """What the package makes of its input, in another process."""
     with tempfile.TemporaryDirectory(prefix="dmr-") as folder:
@@ -127,17 +137,28 @@ def _run(given: dict[str, NDArray[Any]], switches: str, timeout: float) -> dict[
         np.savez(source, allow_pickle=False, **given)
         command = [sys.executable, "-c", _PROGRAM, str(source), switches, str(target)]
         try:
-            done = subprocess.run(
-                command, cwd=folder, timeout=timeout, check=False, capture_output=True, stdin=subprocess.DEVNULL
-            )
+            code, output = _ended(command, folder, timeout)
         except subprocess.TimeoutExpired:
             raise DmrError(f"Triangle did not end within {timeout:g} seconds, and was stopped; {_ADVICE}") from None
-        if done.returncode:
-            raise DmrError(_reason(done.returncode, (done.stdout + done.stderr).decode(errors="replace")))
+        if code:
+            raise DmrError(_reason(code, output.decode(errors="replace")))
         if not target.exists():
             raise DmrError(f"Triangle's process ended well, but left no result; {_ADVICE}")
         with np.load(target, allow_pickle=False) as arrays:
             return dict(arrays)
+
+
+def _ended(command: list[str], folder: str, timeout: float) -> tuple[int, bytes]:
+    """The exit code and the output of a process. It has ended in any case, also after Ctrl-C."""
+    with subprocess.Popen(
+        command, cwd=folder, stdin=subprocess.DEVNULL, stdout=subprocess.PIPE, stderr=subprocess.STDOUT
+    ) as process:
+        try:
+            output, _ = process.communicate(timeout=timeout)
+        finally:
+            process.kill()  # nothing, where it has ended by itself
+            process.wait()
+    return process.returncode, output
 
 
 _ADVICE = "the mesher 'dmr' has no such limits"
@@ -180,7 +201,8 @@ def _mesh(pslg: Pslg, made: dict[str, NDArray[Any]]) -> Mesh:
         if (pslg.regions[:, 3] > 0).any():
             bounds = np.append(0.0, np.maximum(pslg.regions[:, 3], 0))[region]
     segment = made["segment_markers"].reshape(-1) - 2
-    pieces = np.flatnonzero(segment >= 0)
+    # In the order of the segments, as ours: a vertex gets the marker of the first one through it (`with_markers`).
+    pieces = np.argsort(segment, kind="stable")[np.count_nonzero(segment < 0) :]
     added = np.zeros(len(vertices) - n, np.int32)
     assert pslg.segment_markers is not None
     mesh = Mesh(

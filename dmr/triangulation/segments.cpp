@@ -184,7 +184,8 @@ void Segments::route(const Piece &piece, int32 vertex) {
     waiting_.push_back({piece.from, vertex, piece.segment});
 }
 
-// Marks an edge as part of a segment. Where two share it, it has the marker of one that has a marker.
+// Marks an edge as part of a segment. Of several that share it, it belongs to the first (by number) that has a marker, or
+// to the first where none has one: whatever the order in which they come.
 void Segments::constrain(HalfEdge h, int32 segment) {
     const int32 other = plane_.segment_at[h];
     int32 owner = segment;
@@ -194,7 +195,8 @@ void Segments::constrain(HalfEdge h, int32 segment) {
         const bool goes_on = last.kind == OVERLAP && last.first == overlap.first && last.second == overlap.second;
         if (!goes_on && on_line(other, segments_[segment].from) && on_line(other, segments_[segment].to))
             conflicts.push_back(overlap);
-        if (segments_[other].marker != 0 || segments_[segment].marker == 0)
+        const bool marked = segments_[segment].marker != 0, other_marked = segments_[other].marker != 0;
+        if (other_marked != marked ? other_marked : other < segment)
             owner = other;
     }
     plane_.segment_at[h] = plane_.segment_at[plane_.twin(h)] = owner;

@@ -66,6 +66,7 @@ class Total(IntEnum):
     BAND_FOLLOWED = 10
     ALL_ROUNDS = 11
     ALL_LAUNCHES = 12
+    PAUSED = 13
 
 
 W = TypeVar("W", bound="Workspace")
@@ -150,8 +151,13 @@ class Workspace:
                 part()
             work = device.loop(part, self.progress[Entry.STOP : Entry.STOP + 1]).run
         begun = perf_counter()
-        work()
-        self._found = self.totals.download()
+        paused = True
+        while paused:  # the device returns now and then, so that signals are handled
+            work()
+            self._found = self.totals.download()
+            paused = bool(self._found[Total.PAUSED])
+            if paused:
+                self.totals[Total.PAUSED : Total.PAUSED + 1].fill(0)
         return perf_counter() - begun
 
     def outcome(self, distances: DeviceDistances, seconds: float) -> Outcome:

@@ -31,9 +31,9 @@ def library() -> ctypes.CDLL:
     if loaded.host_sources().decode() != sources_digest():
         raise NativeLibraryError(LIBRARY, f"was built from other sources than those in {source_folder()}")
     loaded.host_timed.argtypes, loaded.host_timed.restype = [ctypes.c_void_p, ctypes.c_int], ctypes.c_void_p
+    allow_interrupts(loaded)
     loaded.host_use_cores.argtypes, loaded.host_use_cores.restype = [ctypes.c_int], None
     loaded.host_use_cores(available_threads())
-    allow_interrupts(loaded)
     threads, smallest_piece = ctypes.c_int, ctypes.c_double
     for launch in ("host_launch", "host_launch_grid"):
         interruptible(loaded, launch, None, ctypes.c_void_p, ctypes.c_int64, ctypes.c_char_p, threads, smallest_piece)
