@@ -1,20 +1,26 @@
 """Builds the native libraries: plain shared objects with a C interface, loaded through ctypes.
 
-They need no Python headers and fit every Python 3, so that one wheel a platform serves all. Everything else about the
-package is in setup.cfg.
+They need no Python headers and fit every Python 3, so that one wheel a platform serves all. Where a GPU is visible, or
+DMR_CUDA_ARCHITECTURES names architectures, GPU modules are compiled as well (dmr/memory/cuda/ahead.py). Everything else
+about the package is in setup.cfg.
 """
 
 from __future__ import annotations
 
+import importlib
 import subprocess
+import sys
 from concurrent.futures import ThreadPoolExecutor
 from hashlib import sha256
 from os import environ
 from pathlib import Path
+from types import ModuleType
+from typing import Any
 
 from setuptools import Extension, setup
 from setuptools.command.bdist_wheel import bdist_wheel
 from setuptools.command.build_ext import build_ext
+from setuptools.errors import CompileError
 
 ROOT = Path(__file__).resolve().parent
 
@@ -30,12 +36,30 @@ def digest(folder: Path) -> str:
     return total.hexdigest()[:32]
 
 
+def gpu_builder() -> Any:
+    """The module dmr/memory/cuda/ahead.py, loaded without importing dmr, whose requirements may not be installed."""
+    package = ModuleType("dmr_gpu_build")
+    package.__path__ = [str(ROOT / "dmr" / "memory" / "cuda")]
+    sys.modules[package.__name__] = package
+    return importlib.import_module("dmr_gpu_build.ahead")
+
+
 class NativeLibrary(Extension):
     """A shared object made of C++ and `.cu` sources, found by the file name of its last part."""
 
 
 class BuildNative(build_ext):
     """Compiles each source with the C++ compiler (a `.cu` file is C++ to it) and links them."""
+
+    def run(self) -> None:
+        """Builds the libraries, and GPU modules where that is wanted."""
+        super().run()
+        builder = gpu_builder()
+        target = (ROOT if self.inplace else Path(self.build_lib)) / "dmr" / "memory" / "cuda" / "prebuilt"
+        try:
+            builder.build_ahead(ROOT / "cuda_src", target)
+        except builder.AheadError as error:
+            raise CompileError(str(error)) from None
 
     def build_extension(self, ext: Extension) -> None:
         """Compiles and links one library."""

@@ -42,6 +42,7 @@ from dmr.pipeline.handover import Handover
 from dmr.pipeline.host_rounds import HostRounds
 from dmr.pipeline.ledger import Ledger
 from dmr.pipeline.marking import MARKINGS
+from dmr.pipeline.modules import refinement_modules
 from dmr.pipeline.progress import RoundProgress
 from dmr.pipeline.records import TRIANGLE
 from dmr.pipeline.stamps import Stamps
@@ -180,6 +181,9 @@ def refine(
     seconds = time.perf_counter() - started
     if max_steiner is None:  # else the run ends there
         check_demand(mesh, options.max_area)
+    asked = progress is not None and len(mesh.triangles) > TINY_MESH  # further recipes do without
+    by_host = options.loop == "host" or options.needs_host(size=size is not None, progress=asked, profile=profile)
+    opened.prepare(*refinement_modules(options, rounds_on_device=not by_host))
     with opened.lock, opened.current:
         result = Run(mesh, options, opened, size, profile=profile).result(progress)
         if len(mesh.triangles) <= TINY_MESH and options.marking == "deterministic" and options.min_angle > 0:

@@ -11,6 +11,7 @@ from dmr.memory import Device, DeviceArray, argsort, open_device, require_memory
 from static_graph.building import find_rows, sorted_edges, unique_edges
 from static_graph.doors import check_graph
 from static_graph.errors import GraphError, OptionError
+from static_graph.gpu_modules import RANDOM_GRAPHS
 from static_graph.graph_checks import MOST
 from static_graph.graphs import CsrGraph, unchecked_graph
 from static_graph.options import choice, flag, real, whole
@@ -195,6 +196,7 @@ class _Draft:
         if self.device.threads:
             what = f"a graph of {counted(self.nodes, 'node')} and {counted(self.edges, 'edge')}"
             require_memory(generation_bytes(self.nodes, self.edges, permuted), what)
+        self.device.prepare(*RANDOM_GRAPHS)
         self.sources: DeviceArray = self.device.empty(self.edges, np.uint32)
         self.targets: DeviceArray = self.device.empty(self.edges, np.int32)
 

@@ -7,6 +7,7 @@ from numpy.typing import NDArray
 
 from dmr.memory import Device, DeviceArray, argsort, compact, open_device, require_memory, scan
 from static_graph.errors import GraphError, OptionError
+from static_graph.gpu_modules import LISTS
 from static_graph.list_checking import MOST
 from static_graph.options import choice, whole
 from static_graph.sizes import list_bytes
@@ -66,6 +67,7 @@ def generate_list(
     where = open_device(device, threads)
     if where.threads:
         require_memory(list_bytes(size), f"a list of {counted(size, 'element')}")
+    where.prepare(*LISTS)
     with where.lock, where.current:
         return _generate(where, kind, size, lists, interval, seed)
 

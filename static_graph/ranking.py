@@ -13,6 +13,7 @@ from numpy.typing import ArrayLike, NDArray
 
 from dmr.memory import Device, DeviceArray, open_device, require_memory, scan
 from static_graph.errors import DmrError, GraphError, InternalError, OptionError, WrongTypeError
+from static_graph.gpu_modules import ROOTS, ranking_modules
 from static_graph.graph_checks import as_whole
 from static_graph.holding import Result, checked_count, checked_mapping, checked_name
 from static_graph.list_checking import (
@@ -207,6 +208,7 @@ def _rank(
         raise WrongTypeError(f"options = {shown(options)}: they must be a dictionary of names and values")
     wanted = {name: value for name, value in ({} if options is None else options).items() if value is not None}
     where, method = _choose(method, wanted, len(given), device, threads)
+    where.prepare(*ranking_modules(method, values=summed is not None))
     with where.lock, where.current:
         return _rank_on(where, given, summed, method, wanted)
 
@@ -313,6 +315,7 @@ def find_roots(parents: ArrayLike, *, device: str = "auto", threads: int | None 
         require_memory(roots_bytes(count), f"a search for the roots of {counted(count, 'node')}")
     if not count:
         return given
+    where.prepare(*ROOTS)
     with where.lock, where.current:
         pointers = where.empty(count, np.int32)
         where.launch("point_to_parents", count, where.array(given), pointers)

@@ -14,6 +14,7 @@ from dmr.memory import Device, open_device, require_memory
 from static_graph.device_graph import DeviceGraph
 from static_graph.doors import check_graph
 from static_graph.errors import GraphError, OptionError, WrongTypeError
+from static_graph.gpu_modules import search_modules
 from static_graph.graphs import CsrGraph
 from static_graph.options import SchemeOptions, choice, flag, real, whole
 from static_graph.parents import find_parents
@@ -237,6 +238,8 @@ def _search(
     else:
         on_device = DeviceGraph.upload(graph, where)
         clock.phase("upload")
+    incoming = on_device is graph  # otherwise to turn the edges takes longer than a search
+    where.prepare(*search_modules(on_device, balance, weighted=weighted, parents=parents, incoming=incoming))
     outcome = search(on_device)
     clock.phase("prepare", less=outcome.seconds)
     clock.seconds["rounds"] = outcome.seconds

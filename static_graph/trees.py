@@ -13,6 +13,7 @@ from numpy.typing import ArrayLike, NDArray
 from dmr.memory import Device, DeviceArray, open_device, require_memory, scan, sort_pairs
 from static_graph.building import bits_of, find_rows
 from static_graph.errors import DmrError, GraphError, InternalError, OptionError
+from static_graph.gpu_modules import COMMON_ANCESTORS, PATH_SUMS, TOURS, ranking_modules
 from static_graph.holding import Result, checked_count, checked_mapping, checked_name
 from static_graph.list_checking import as_array, as_indices, described, out_of_range
 from static_graph.ranking import Clock, as_values, fastest, find_roots, rank_on_device
@@ -88,6 +89,7 @@ class Tree(Result):
         if self.threads and "_labels" not in vars(self):
             require_memory(ANCESTORS * nodes, f"a table of the ancestors of {counted(nodes, 'node')}")
         device = self._device
+        device.prepare(*COMMON_ANCESTORS)
         with device.lock, device.current:
             answers, bad = device.empty(count, np.int32), device.array(np.array([count], np.int32))
             on_device = [device.array(side) for side in pairs]
@@ -116,6 +118,7 @@ class Tree(Result):
         if self.threads:
             require_memory(PATHS * len(self.parent), f"the sums along the paths of {counted(len(self.parent), 'node')}")
         device = self._device
+        device.prepare(*PATH_SUMS)
         with device.lock, device.current:
             return self._path_sums(device.array(checked)).download()
 
@@ -202,6 +205,7 @@ def euler_tour(
     if where.threads:
         rooted = 0 if edges is None else len(edges)
         require_memory(tour_bytes(count, rooted), f"an Euler tour of {counted(count, 'node')}")
+    where.prepare(*TOURS, *ranking_modules(fastest(where, 2 * count)))
     with where.lock, where.current:
         if edges is not None:
             on_device = root_forest(edges, count, _as_roots(root, count), where, clock)

@@ -8,6 +8,8 @@ from dataclasses import dataclass, replace
 from functools import cache
 from typing import Any
 
+from dmr.memory.cuda.compiler import is_prebuilt
+
 
 @dataclass(frozen=True)
 class Card:
@@ -73,7 +75,7 @@ def _cards() -> tuple[Card, ...]:
         reason = None
         if (major, minor) < (7, 0):
             reason = f"compute capability {major}.{minor}; 7.0 is needed"
-        elif shutil.which("nvcc") is None:
+        elif shutil.which("nvcc") is None and not is_prebuilt((major, minor)):
             reason = "nvcc, which compiles the kernels on first use, is not on the PATH"
         found.append(Card(f"{device.name()}, compute capability {major}.{minor}", device.total_memory(), reason))
     return tuple(found)

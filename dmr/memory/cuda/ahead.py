@@ -1,0 +1,109 @@
+"""Compiles GPU modules when the package is built, so that the first call on a GPU need not.
+
+That is done where a GPU is visible, or for the architectures that DMR_CUDA_ARCHITECTURES names ("sm_90;sm_80"; "none"
+switches it off). `setup.py` uses this file before the package is installed: it imports the standard library and
+`nvcc.py`, nothing else.
+"""
+
+from __future__ import annotations
+
+import os
+import re
+import shutil
+import subprocess
+import sys
+from collections.abc import Mapping
+from pathlib import Path
+
+from .nvcc import CompilationError, Module, compile_modules, cubin_name
+
+VARIABLE = "DMR_CUDA_ARCHITECTURES"
+OLDEST = (7, 0)  # the compute capability that dmr needs
+
+# Run in a process of its own: a driver that hangs or crashes does not take the build with it.
+_ASK = """
+import ctypes
+cuda = ctypes.CDLL("libcuda.so.1")
+count, device, major, minor = (ctypes.c_int() for _ in range(4))
+if cuda.cuInit(0) == 0 and cuda.cuDeviceGetCount(ctypes.byref(count)) == 0:
+    for number in range(count.value):
+        cuda.cuDeviceGet(ctypes.byref(device), number)
+        cuda.cuDeviceGetAttribute(ctypes.byref(major), 75, device)
+        cuda.cuDeviceGetAttribute(ctypes.byref(minor), 76, device)
+        print(major.value, minor.value)
+"""
+_ASK_SECONDS = 30.0
+
+
+class AheadError(Exception):
+    """What was asked for cannot be built; the message says why."""
+
+
+def named_architectures(environment: Mapping[str, str]) -> list[str] | None:
+    """The architectures that DMR_CUDA_ARCHITECTURES names; None if it is not set.
+
+    Raises:
+        AheadError: it cannot be understood.
+    """
+    text = environment.get(VARIABLE, "").strip()
+    if not text:
+        return None
+    if text.lower() == "none":
+        return []
+    names = [name for name in re.split(r"[;,\s]+", text) if name]
+    for name in names:
+        if re.fullmatch(r"sm_[1-9]\d{1,2}", name) is None:
+            raise AheadError(f'{VARIABLE} = {text!r}: it must be names such as "sm_90;sm_80", or "none", not {name!r}')
+    return list(dict.fromkeys(names))
+
+
+def visible_architectures() -> list[str]:
+    """The architectures of this machine's GPUs that dmr can use; none if the driver shows no GPU."""
+    try:
+        asked = subprocess.run([sys.executable, "-c", _ASK], capture_output=True, text=True, timeout=_ASK_SECONDS)
+    except (OSError, subprocess.TimeoutExpired):
+        return []
+    found = [tuple(map(int, line.split())) for line in asked.stdout.splitlines()]
+    return list(dict.fromkeys(f"sm_{major}{minor}" for major, minor in found if (major, minor) >= OLDEST))
+
+
+def build_ahead(sources: Path, target: Path) -> list[str]:
+    """Compiles all modules for the architectures that were named, or are visible; removes what is out of date.
+
+    Args:
+        sources: the folder `cuda_src`; target: the folder of the package for machine code.
+
+    Returns:
+        The architectures.
+
+    Raises:
+        AheadError: named architectures cannot be compiled for. For visible GPUs a line on stderr says so instead:
+            modules are compiled on first use then.
+    """
+    named = named_architectures(os.environ)
+    architectures = visible_architectures() if named is None else named
+    try:
+        if architectures and shutil.which("nvcc") is None:
+            raise AheadError("nvcc is not on the PATH")
+        kept = [_build_for(sources, target, architecture) for architecture in architectures]
+    except (AheadError, CompilationError, OSError) as error:
+        sentence = f"GPU modules cannot be compiled for {', '.join(architectures)}: {error}"
+        if named is not None:
+            raise AheadError(sentence) from None
+        print(f"dmr: {sentence}; they will be compiled on first use", file=sys.stderr)
+        architectures, kept = [], []
+    for old in set(target.glob("*.cubin")).difference(*kept):
+        old.unlink()
+    return architectures
+
+
+def _build_for(sources: Path, target: Path, architecture: str) -> set[Path]:
+    """Compiles what is missing for one architecture; returns the files of all modules."""
+    target.mkdir(parents=True, exist_ok=True)
+    files = {target / cubin_name(source, sources, architecture): source for source in sorted(sources.rglob("*.cu"))}
+    missing = [Module(source, file) for file, source in files.items() if not file.is_file()]
+    if missing:
+        print(f"dmr: compiling {len(missing)} GPU modules for {architecture}", file=sys.stderr)
+    workers = len(os.sched_getaffinity(0)) if hasattr(os, "sched_getaffinity") else os.cpu_count() or 1
+    compile_modules(missing, sources, architecture, workers)
+    return set(files)

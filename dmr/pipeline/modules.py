@@ -1,0 +1,38 @@
+"""The GPU modules that a refinement launches kernels of, so that all are compiled and loaded before it begins."""
+
+from __future__ import annotations
+
+from dmr.options import CHILD_LAUNCHES, RefineOptions
+
+ALWAYS = (
+    "angles",
+    "flips",
+    "gathering",
+    "growth",
+    "marking",
+    "ordering",
+    "quality",
+    "retriangulation",
+    "rounds",
+    "scan",
+    "sorting",
+    "topology",
+)
+ROUNDS_ON_DEVICE = ("device_loop", "middle_rounds", "small_rounds")
+
+
+def refinement_modules(options: RefineOptions, *, rounds_on_device: bool) -> tuple[str, ...]:
+    """Names for `Device.prepare`.
+
+    Args:
+        options: of the refinement.
+        rounds_on_device: whether the device goes through rounds without the host.
+    """
+    found: tuple[str, ...] = ALWAYS
+    if rounds_on_device:
+        found += ROUNDS_ON_DEVICE
+    if options.marking == "three-phase-barrier":
+        found += ("three_phases",)
+    if options.balance in CHILD_LAUNCHES:
+        found += ("child_launch",)
+    return found
