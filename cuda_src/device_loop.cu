@@ -1,12 +1,19 @@
 // A sequence of kernels that starts itself again, as long as none of them says stop.
 //
 // On a GPU the sequence is a CUDA graph of which this kernel is the last node: it launches the graph that it is part of,
-// to run when that has ended (a tail launch). On a CPU the native library goes through the
-// sequence again (host_repeat in host.cpp).
+// to run when that has ended (a tail launch). It does so for a slice of time; then the host looks at signals, and launches
+// the graph again. On a CPU the native library goes through the sequence again (host_repeat in host.cpp).
 #include "portable.cuh"
 
-KERNEL(launch_again, const int32 *stop) {
-    FOR_RANGE (once)
-        if (!stop[once])
+// `slice_begun` is 0 at the begin of a slice; on a CPU there is none.
+KERNEL(launch_again, const int32 *stop, int64 *slice_begun) {
+    FOR_RANGE (once) {
+        if (stop[once] || slice_begun == nullptr)
+            continue;
+        const int64 now = nanoseconds();
+        if (*slice_begun == 0)
+            *slice_begun = now;
+        if (now - *slice_begun < SLICE)
             LAUNCH_GRAPH_AGAIN();
+    }
 }

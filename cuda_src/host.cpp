@@ -5,9 +5,9 @@
 #include <atomic>
 #include <chrono>
 #include <condition_variable>
+#include <exception>
 #include <mutex>
 #include <pthread.h>
-#include <system_error>
 #include <thread>
 #include <vector>
 
@@ -51,26 +51,84 @@ struct Timed {
 // The kernel with nothing known about its time. It lasts as long as the library.
 extern "C" Timed *host_timed(host::Kernel kernel, int team) { return new Timed{kernel, team != 0, {GUESS}}; }
 
-// Runs a kernel over `count` indices on at most `threads` threads; each of them takes pieces that last about
-// `smallest_piece` nanoseconds at least.
-extern "C" void host_launch(Timed *timed, Index count, const host::Slot *arguments, int threads,
-                            double smallest_piece) {
-    if (threads <= 1) {
-        timed->kernel(0, count, arguments);
+namespace {
+
+using host::Call;
+using host::Done;
+using host::Piece;
+
+// A launch that is done so far up to `begin`.
+struct Launch {
+    host::Kernel kernel;
+    const host::Slot *arguments;
+    Index begin, end;
+    Piece piece;
+
+    // On the calling thread alone, for so many nanoseconds or to the end.
+    Done run_alone(Call &call, std::int64_t most_nanoseconds) {
+        std::int64_t stop = 0;
+        return host::run_pieces(kernel, arguments, piece, call, true, [&](Index size) {
+            if (most_nanoseconds > 0) { // a clock more: so be it
+                const std::int64_t now = host::nanoseconds();
+                stop = stop == 0 ? now + most_nanoseconds : stop;
+                if (now >= stop)
+                    return std::pair(end, end);
+            }
+            const Index from = begin;
+            begin = std::min(begin + size, end);
+            return std::pair(from, begin);
+        });
+    }
+
+    // On some threads of the pool; while others have it, on this one.
+    Done run_together(Call &call, int threads) {
+        constexpr std::int64_t BETWEEN_TRIES = 1'000'000;
+        host::Pool &shared = pool();
+        Done done;
+        while (begin < end && !call.stopped()) {
+            const bool has_pool = shared.take();
+            const Done more = has_pool ? shared.run(kernel, begin, end, arguments, piece, threads, call)
+                                       : run_alone(call, BETWEEN_TRIES);
+            if (has_pool) {
+                shared.leave();
+                begin = end;
+            }
+            done = {done.indices + more.indices, done.nanoseconds + more.nanoseconds};
+        }
+        return done;
+    }
+};
+
+// Runs a kernel for one index, which says little about the time of others.
+void run_one(host::Kernel kernel, const host::Slot *arguments) {
+    try {
+        kernel(0, 1, arguments);
+    } catch (const host::Interrupted &) {
+    }
+}
+
+// Runs a kernel over `count` indices on at most `threads` threads. Returns early where the call is to end.
+void launch(Call &call, Timed *timed, Index count, const host::Slot *arguments, int threads, double smallest_piece) {
+    if (count == 1) {
+        run_one(timed->kernel, arguments);
         return;
     }
     const double known = timed->nanoseconds.load(std::memory_order_relaxed);
-    const double least = std::min(smallest_piece / known, double(count));
-    const Index even = std::max(count / (Index(threads) * PIECES), Index(1));
-    const Index piece = timed->team && Index(least) < count ? even : std::max(Index(least), even);
-    const Index pieces = (count + piece - 1) / piece;
-    host::Done own{0, 0};
-    if (pieces == 1) {
-        own.nanoseconds = -host::nanoseconds();
-        timed->kernel(0, count, arguments);
-        own = {count, own.nanoseconds + host::nanoseconds()};
+    const Index least = Index(std::min(smallest_piece / known, double(count)));
+    Launch whole{timed->kernel, arguments, 0, count, Piece(least, count)};
+    Done own;
+    if (threads <= 1) {
+        own = whole.run_alone(call, 0);
     } else {
-        own = pool().run(timed->kernel, count, arguments, piece, int(std::min<Index>(pieces, threads)));
+        const Index even = std::max(count / (Index(threads) * PIECES), Index(1));
+        const Index most = timed->team && least < count ? even : std::max(least, even);
+        const Index pieces = (count + most - 1) / most;
+        if (pieces == 1) {
+            own = whole.run_alone(call, 0);
+        } else {
+            whole.piece = Piece(least, most);
+            own = whole.run_together(call, int(std::min<Index>(pieces, threads)));
+        }
     }
     if (own.indices > 0) { // a clock may not have moved, but nothing takes no time
         const double seen = double(own.nanoseconds + 1) / double(own.indices);
@@ -78,22 +136,30 @@ extern "C" void host_launch(Timed *timed, Index count, const host::Slot *argumen
     }
 }
 
-namespace {
-
 // Where the threads of a launch wait for each other; used again and again.
 class Barrier {
   public:
-    explicit Barrier(int threads) : threads_(threads), missing_(threads) {}
+    Barrier(int threads, Call &call) : call_(call), threads_(threads), missing_(threads) {}
 
+    // Throws `Interrupted` where the call is to end.
     void wait() {
         std::unique_lock<std::mutex> lock(mutex_);
         if (--missing_ == 0) {
             missing_ = threads_;
             ++turn_;
             all_here_.notify_all();
-            return;
+        } else {
+            const auto ready = [this, turn = turn_] { return turn_ != turn || call_.stopped(); };
+            if (!host::working.polls)
+                all_here_.wait(lock, ready);
+            while (!all_here_.wait_for(lock, std::chrono::nanoseconds(host::POLL_NANOSECONDS), ready)) {
+                lock.unlock(); // handlers of signals may take long
+                call_.poll();
+                lock.lock();
+            }
         }
-        all_here_.wait(lock, [this, turn = turn_] { return turn_ != turn; });
+        if (call_.stopped())
+            throw host::Interrupted{};
     }
 
     // One thread less will come, from now on.
@@ -102,7 +168,14 @@ class Barrier {
         --threads_, --missing_;
     }
 
+    // Lets all go that wait, since the call is to end.
+    void dissolve() {
+        { std::lock_guard<std::mutex> lock(mutex_); } // they have not looked yet, or they wait
+        all_here_.notify_all();
+    }
+
   private:
+    Call &call_;
     std::mutex mutex_;
     std::condition_variable all_here_;
     int threads_, missing_;
@@ -111,37 +184,52 @@ class Barrier {
 
 thread_local Barrier *grid_barrier = nullptr; // of the launch that this thread takes part in
 
-} // namespace
-
-std::int64_t host::nanoseconds() {
-    return std::chrono::nanoseconds(std::chrono::steady_clock::now().time_since_epoch()).count();
-}
-
-void host::wait_for_grid() { grid_barrier->wait(); }
-
 // Runs a GRID_KERNEL: every piece on a thread of its own, all of them at the same time. A pool's threads come when they
 // can, which is not enough where they wait for each other, so that these are started here.
-extern "C" void host_launch_grid(Timed *timed, Index count, const host::Slot *arguments, int threads, double) {
+void launch_grid(Call &call, Timed *timed, Index count, const host::Slot *arguments, int threads) {
     const Index most = (count + GRID_PIECE - 1) / GRID_PIECE;
     int pieces = int(threads < most ? threads : most);
-    Barrier barrier(pieces);
+    Barrier barrier(pieces, call);
     const auto run_piece = [&](int k) {
-        barrier.wait(); // until all are there, and `pieces` is known
+        const host::WorkingOn here(call, k == 0);
+        Barrier *const outer = grid_barrier; // a handler of signals may launch a grid within this one
         grid_barrier = &barrier;
-        timed->kernel(count * k / pieces, count * (k + 1) / pieces, arguments);
-        grid_barrier = nullptr;
+        try {
+            barrier.wait(); // until all are there, and `pieces` is known
+            timed->kernel(count * k / pieces, count * (k + 1) / pieces, arguments);
+            barrier.wait(); // who made the call handles signals until the last one has come
+        } catch (const host::Interrupted &) {
+            barrier.dissolve();
+        }
+        grid_barrier = outer;
     };
     std::vector<std::thread> others;
     try {
+        others.reserve(pieces);
         while (int(others.size()) + 1 < pieces)
             others.emplace_back(run_piece, int(others.size()) + 1);
-    } catch (const std::system_error &) { // the system has no more to give
+    } catch (const std::exception &) { // the system has no more to give: std::system_error, std::bad_alloc
         for (; pieces > int(others.size()) + 1; --pieces)
             barrier.leave();
     }
     run_piece(0);
     for (std::thread &other : others)
         other.join();
+}
+
+} // namespace
+
+void host::wait_for_grid() { grid_barrier->wait(); }
+
+// Runs a kernel over `count` indices on at most `threads` threads; each of them takes pieces that last about
+// `smallest_piece` nanoseconds at least.
+extern "C" void host_launch(Timed *timed, Index count, const host::Slot *arguments, int threads,
+                            double smallest_piece) {
+    host::interruptible([&](Call &call) { launch(call, timed, count, arguments, threads, smallest_piece); });
+}
+
+extern "C" void host_launch_grid(Timed *timed, Index count, const host::Slot *arguments, int threads, double) {
+    host::interruptible([&](Call &call) { launch_grid(call, timed, count, arguments, threads); });
 }
 
 // One launch of a recorded sequence. Numbers that stand in memory are looked up when it is their turn.
@@ -160,24 +248,24 @@ struct Step {
     Index grid; // whether it is a GRID_KERNEL
 };
 
-// Repeats a sequence until `*stop` is not 0, and returns 1; or until `most_nanoseconds` have passed, at the end of a
-// turn, and returns 0: who calls it may have signals to look after, and calls it again.
-extern "C" int host_repeat(const Step *steps, Index count, const std::int32_t *stop, int threads, double smallest_piece,
-                           Index most_nanoseconds) {
-    const std::int64_t end = host::nanoseconds() + most_nanoseconds;
-    do {
-        for (const Step *step = steps; step < steps + count; ++step) {
-            for (const Lookup *lookup = step->lookups; lookup < step->lookups + step->lookups_count; ++lookup)
-                step->arguments[lookup->slot] = host::Slot(Index(*lookup->place));
-            const Index indices = step->place != nullptr ? *step->place : step->count;
-            if (indices > 0)
-                (step->grid ? host_launch_grid : host_launch)(step->timed, indices, step->arguments, threads,
-                                                              smallest_piece);
-        }
-        if (*stop)
-            return 1;
-    } while (host::nanoseconds() < end);
-    return 0;
+// Repeats a sequence until `*stop` is not 0.
+extern "C" void host_repeat(const Step *steps, Index count, const std::int32_t *stop, int threads,
+                            double smallest_piece) {
+    host::interruptible([&](Call &call) {
+        do {
+            for (const Step *step = steps; step < steps + count && !call.stopped(); ++step) {
+                for (const Lookup *lookup = step->lookups; lookup < step->lookups + step->lookups_count; ++lookup)
+                    step->arguments[lookup->slot] = host::Slot(Index(*lookup->place));
+                const Index indices = step->place != nullptr ? *step->place : step->count;
+                if (indices <= 0)
+                    continue;
+                if (step->grid)
+                    launch_grid(call, step->timed, indices, step->arguments, threads);
+                else
+                    launch(call, step->timed, indices, step->arguments, threads, smallest_piece);
+            }
+        } while (!call.poll() && !*stop);
+    });
 }
 
 namespace {
@@ -208,6 +296,19 @@ extern "C" void host_copy(char *target, const char *source, Index bytes, int thr
     const host::Slot arguments[] = {start, reinterpret_cast<std::uintptr_t>(source), host::Slot(bytes)};
     host_launch(&copying, Index((start + bytes - 1) / HUGE_PAGE - start / HUGE_PAGE) + 1, arguments, threads, 0);
 }
+
+// Asks `query` about a subject, again and again, until it answers anything but `pending`; returns its last answer.
+extern "C" int host_poll(int (*query)(void *), void *subject, int pending) {
+    int answer = pending;
+    host::interruptible([&](Call &call) {
+        while ((answer = query(subject)) == pending && !call.poll())
+            host::pause_thread();
+    });
+    return answer;
+}
+
+// Tells how many cores the process may use.
+extern "C" void host_use_cores(int cores) { host::usable_cores = cores; }
 
 // What the library was built from (setup.py): Python refuses one that does not fit the declarations it reads.
 extern "C" const char *host_sources() { return HOST_SOURCES; }

@@ -5,6 +5,8 @@
 #include <cstring>
 #include <utility>
 
+#include "interrupts.hpp"
+
 namespace host {
 
 using Index = std::int64_t;
@@ -41,7 +43,5 @@ void invoke(void (*kernel)(Index, Index, Parameters...), Index begin, Index end,
 
 // Inside a launch of a GRID_KERNEL: waits until every thread of it has come here. (The end of each kernel needs no call.)
 void wait_for_grid();
-
-std::int64_t nanoseconds();
 
 } // namespace host

@@ -3,6 +3,8 @@
 // A launch lasts from a few microseconds on, and the next one follows soon: who waits, for work or for the others,
 // spins for a moment before it sleeps, for it takes a system tens of microseconds to wake a thread. Threads beyond the
 // cores that the process may use never spin.
+//
+// One launch at a time has the pool. Others of the process work on their own threads meanwhile (host.cpp).
 #pragma once
 
 #include <algorithm>
@@ -10,10 +12,9 @@
 #include <chrono>
 #include <condition_variable>
 #include <deque>
+#include <exception>
 #include <memory>
 #include <mutex>
-#include <sched.h>
-#include <system_error>
 #include <thread>
 #include <vector>
 
@@ -45,12 +46,8 @@ template <class Ready> bool spin_until(const Ready &ready) {
     return false;
 }
 
-inline int available_cores() {
-    cpu_set_t cores;
-    if (sched_getaffinity(0, sizeof cores, &cores) == 0)
-        return CPU_COUNT(&cores);
-    return std::max(1, int(std::thread::hardware_concurrency())); // more of them than the set can hold
-}
+// Cores that the process may use, as Python knows them (dmr/memory/threads.py).
+LIBRARY_ONLY inline std::atomic<int> usable_cores{1};
 
 // A place to sleep, for one thread. Others first change what it waits for, and then wake it.
 class Bed {
@@ -60,6 +57,15 @@ class Bed {
         asleep_ = true; // before `ready` is looked at: who changes it after that finds the sleeper
         wake_.wait(lock, ready);
         asleep_ = false;
+    }
+
+    // The same for so many nanoseconds at most; returns whether it is ready.
+    template <class Ready> bool sleep_for(std::int64_t most_nanoseconds, const Ready &ready) {
+        std::unique_lock<std::mutex> lock(mutex_);
+        asleep_ = true;
+        const bool is_ready = wake_.wait_for(lock, std::chrono::nanoseconds(most_nanoseconds), ready);
+        asleep_ = false;
+        return is_ready;
     }
 
     void wake() {
@@ -84,50 +90,105 @@ struct alignas(64) Share {
 
 // What one thread did of a launch, and how long it took.
 struct Done {
-    Index indices;
-    std::int64_t nanoseconds;
+    Index indices = 0;
+    std::int64_t nanoseconds = 0;
 };
+
+// How many indices a thread takes at a time. Nobody knows how long an index takes before it was seen: a thread begins with
+// a few, takes more and more, and no more than what lasts LONGEST_PIECE at the speed of the last piece. So a launch can
+// end soon at any time.
+class Piece {
+  public:
+    static constexpr Index FIRST = 256;
+    static constexpr std::int64_t LONGEST = 1'000'000; // nanoseconds
+    static constexpr Index GROWTH = 8;
+
+    // least: what is worth a thread's attention, as far as is known; most: what spreads the load evenly.
+    Piece(Index least, Index most) : most_(std::max(most, Index(1))), size_(std::clamp(least, Index(1), std::min(most_, FIRST))) {}
+
+    Index size() const { return size_; }
+
+    void learn(Index indices, std::int64_t nanoseconds) {
+        if (size_ == most_ && nanoseconds <= LONGEST)
+            return;
+        const double fits = double(LONGEST) * double(indices) / double(nanoseconds + 1);
+        size_ = std::max(Index(std::min(fits, double(std::min(size_ * GROWTH, most_)))), Index(1));
+    }
+
+  private:
+    Index most_, size_;
+};
+
+// Runs a kernel over the pieces that take(size) gives, until there is none or the call is to end. A piece is (begin, end);
+// there is none where begin >= end.
+template <class Take>
+Done run_pieces(Kernel kernel, const Slot *arguments, Piece piece, Call &call, bool polls, const Take &take) {
+    const WorkingOn here(call, polls);
+    Done done;
+    std::int64_t last = nanoseconds();
+    try {
+        while (!call.stopped()) {
+            const auto [begin, end] = take(piece.size());
+            if (begin >= end)
+                break;
+            kernel(begin, end, arguments);
+            const std::int64_t now = nanoseconds();
+            piece.learn(end - begin, now - last);
+            done.indices += end - begin;
+            done.nanoseconds += now - last;
+            last = now;
+            if (polls && call.due(now)) {
+                call.poll(now);
+                last = nanoseconds();
+            }
+        }
+    } catch (const Interrupted &) {
+    }
+    return done;
+}
 
 // A launch that is cut into a share a thread.
 struct Cut {
     Kernel kernel;
     const Slot *arguments;
-    Index piece; // indices that a thread takes at a time
+    Piece piece;
     std::vector<Share> &shares;
     int parts; // shares in use, and threads at most
+    Call &call;
 
-    // Works on the share `mine`, then on what is left of the others.
+    // Works on the share `mine`, then on what is left of the others. The thread `mine` = 0 is the one that made the call.
     Done work(int mine) const {
-        Done done{0, -nanoseconds()};
-        for (int turn = 0; turn < parts; ++turn) {
-            Share &share = shares[(mine + turn) % parts];
-            while (share.next.load(std::memory_order_relaxed) < share.end) {
-                const Index begin = share.next.fetch_add(piece, std::memory_order_relaxed);
-                if (begin >= share.end)
-                    break;
-                const Index end = std::min(begin + piece, share.end);
-                kernel(begin, end, arguments);
-                done.indices += end - begin;
+        int turn = 0;
+        return run_pieces(kernel, arguments, piece, call, mine == 0, [&](Index size) {
+            for (; turn < parts; ++turn) {
+                Share &share = shares[(mine + turn) % parts];
+                if (share.next.load(std::memory_order_relaxed) >= share.end)
+                    continue;
+                const Index begin = share.next.fetch_add(size, std::memory_order_relaxed);
+                if (begin < share.end)
+                    return std::pair(begin, std::min(begin + size, share.end));
             }
-        }
-        done.nanoseconds += nanoseconds();
-        return done;
+            return std::pair(Index(0), Index(0));
+        });
     }
 };
 
 class Pool {
   public:
-    // Runs a kernel on the calling thread and at most `parts - 1` others; returns when every index is done, and what
-    // the calling thread did.
-    Done run(Kernel kernel, Index count, const Slot *arguments, Index piece, int parts) {
-        std::lock_guard<std::mutex> one_at_a_time(launching_);
+    // Whether the pool is now the caller's, until it calls `leave`. Who finds it taken works without it: a thread that
+    // waited here could not handle signals, and a handler of signals may itself launch a kernel within a launch.
+    bool take() { return !taken_.exchange(true, std::memory_order_acquire); }
+    void leave() { taken_.store(false, std::memory_order_release); }
+
+    // Runs a kernel over begin to end - 1 on the calling thread and at most `parts - 1` others; returns when every index is
+    // done, or the call is to end, and what the calling thread did.
+    Done run(Kernel kernel, Index begin, Index end, const Slot *arguments, Piece piece, int parts, Call &call) {
         parts = hire(parts - 1) + 1;
-        if (int(shares_.size()) < parts)
-            shares_ = std::vector<Share>(parts);
-        const Cut cut{kernel, arguments, piece, shares_, parts};
+        const Cut cut{kernel, arguments, piece, shares_, parts, call};
+        const Index count = end - begin;
         for (int part = 0; part < parts; ++part) {
-            shares_[part].next.store(count * part / parts, std::memory_order_relaxed);
-            shares_[part].end = count * (part + 1) / parts;
+            shares_[part].next.store(begin + count * part / parts, std::memory_order_relaxed);
+            shares_[part].end = begin + count * (part + 1) / parts;
         }
         finished_ = 0;
         for (int helper = parts; --helper > 0;) // the last one first: who wakes others finds that they have work
@@ -138,8 +199,9 @@ class Pool {
         for (int helper = 1; helper < parts; ++helper) // whoever has not begun by now is not needed
             taken += worker(helper).given.exchange(nullptr) == nullptr;
         const auto all_finished = [&] { return finished_ == taken; };
-        if (!(parts <= cores_ && spin_until(all_finished)) && !all_finished())
-            caller_.sleep_until(all_finished);
+        if (!(parts <= usable_cores && spin_until(all_finished)))
+            while (!all_finished() && !caller_.sleep_for(POLL_NANOSECONDS, all_finished))
+                call.poll(); // others may have a long way to go for one index
         return own;
     }
 
@@ -153,23 +215,30 @@ class Pool {
 
     // Starts threads until there are `wanted`, or the system has no more to give; returns how many of those there are.
     int hire(int wanted) {
-        while (int(workers_.size()) < wanted) {
-            workers_.push_back(std::make_unique<Worker>());
-            const int number = int(workers_.size());
-            try {
-                std::thread(&Pool::serve, this, std::ref(*workers_.back()), number).detach();
-            } catch (const std::system_error &) {
-                workers_.pop_back();
-                break;
+        try {
+            if (int(shares_.size()) <= wanted)
+                std::vector<Share>(wanted + 1).swap(shares_);
+            while (int(workers_.size()) < wanted) {
+                auto fresh = std::make_unique<Worker>();
+                Worker &worker = *fresh;
+                workers_.push_back(std::move(fresh));
+                const int number = int(workers_.size());
+                try {
+                    std::thread(&Pool::serve, this, std::ref(worker), number).detach();
+                } catch (...) {
+                    workers_.pop_back();
+                    throw;
+                }
             }
+        } catch (const std::exception &) { // std::system_error, std::bad_alloc
         }
-        return std::min(wanted, int(workers_.size()));
+        return std::min({wanted, int(workers_.size()), int(shares_.size()) - 1});
     }
 
     void serve(Worker &self, int number) {
         const auto work_is_here = [&] { return self.given.load() != nullptr; };
         for (;;) {
-            if (!(number < cores_ && spin_until(work_is_here)))
+            if (!(number < usable_cores && spin_until(work_is_here)))
                 self.bed.sleep_until(work_is_here);
             const Cut *cut = self.given.exchange(nullptr);
             if (cut == nullptr)
@@ -187,10 +256,9 @@ class Pool {
             worker(next).bed.wake();
     }
 
-    const int cores_ = available_cores();
-    std::mutex launching_;
+    std::atomic<bool> taken_{false};
     std::deque<std::unique_ptr<Worker>> workers_;
-    std::vector<Share> shares_;
+    std::vector<Share> shares_ = std::vector<Share>(1); // one more than workers, where there was memory for them
     alignas(64) std::atomic<int> finished_{0}; // workers that took part in the launch, and have ended
     Bed caller_;
 };

@@ -1,7 +1,7 @@
 // Which of the grown cavities go ahead: marking, after Nasre, Burtscher and Pingali (2013) and the thesis, chapter 5.
 //
-// A phase ends where its launch does. Only remark_cavity reads and writes owner words in one launch, and races by design;
-// mark_in_three_phases has barriers of the grid in place of the ends of launches.
+// A phase ends where its launch does. Only remark_cavity reads and writes owner words in one launch, and races by design.
+#include "marking.cuh"
 #include "ownership.cuh"
 #include "retriangulation.cuh"
 
@@ -44,62 +44,6 @@ KERNEL(settle_the_rest, Mesh mesh, Cavities cavities, Count stamp) {
 //
 // A winner owns every triangle whose record it writes, so winners never share an edge.
 
-template <class Visit> INLINE bool for_cavity_and_ring(const Cavity &cavity, const Extent &extent, Visit visit) {
-    for (int j = 0; j < extent.members; ++j)
-        if (!visit(cavity.member(j)))
-            return false;
-    for (int j = 0; j < extent.edges; ++j)
-        if (cavity.edge(j).beyond >= 0 && !visit(cavity.edge(j).beyond))
-            return false;
-    return true;
-}
-
-// What a marking kernel is given: the grown cavities and their keys.
-struct Marker {
-    const Cavities &cavities;
-    Triangle *triangles;
-
-    template <class Visit> METHOD bool visit(Index i, Visit visit) const {
-        return for_cavity_and_ring(cavities.at(i), cavities.extents[i], visit);
-    }
-
-    // Phase 1 of 3: everyone writes its key with plain stores; the last one stays.
-    METHOD void mark(Index i) const {
-        visit(i, [&](int32 t) {
-            racing_store(&triangles[t].owner, cavities.keys[i]);
-            return true;
-        });
-    }
-
-    // Phase 2 of 3: whoever finds its triangles marked by nobody of higher priority marks them all again, with plain
-    // stores as well. The others have lost and back off: the thesis lets them overwrite lower marks all the same, and
-    // where a GPU's threads run in step, these writes keep whole clusters of cavities from ever having a winner.
-    METHOD void remark(Index i) const {
-        const bool highest = visit(i, [&](int32 t) { return racing_load(&triangles[t].owner) <= cavities.keys[i]; });
-        if (highest)
-            mark(i);
-    }
-
-    // The two in one, by atomic maximum: of any cavities that overlap the most urgent one wins.
-    METHOD void mark_atomic(Index i) const {
-        visit(i, [&](int32 t) {
-            atomic_max(&triangles[t].owner, cavities.keys[i]);
-            return true;
-        });
-    }
-
-    // Phase 3 of 3: who owns all of its cavity and ring goes ahead; the others stay unprocessed (UNDECIDED).
-    METHOD void check(Index i, int32 *progress) const {
-        cavities.won[i] = cavities.outcomes[i] == UNDECIDED &&
-                 visit(i, [&](int32 t) { return racing_load(&triangles[t].owner) == cavities.keys[i]; });
-        if (cavities.won[i]) {
-            cavities.outcomes[i] = OWNER;
-            if (progress != nullptr)
-                racing_store(progress, 1);
-        }
-    }
-};
-
 KERNEL(mark_cavity, Mesh mesh, Cavities cavities) {
     const Marker marker = {cavities, mesh.triangles};
     FOR_RANGE (i)
@@ -123,22 +67,6 @@ KERNEL(mark_cavity_atomic, Mesh mesh, Cavities cavities) {
 
 KERNEL(check_marks, Mesh mesh, Cavities cavities, int32 *progress) {
     const Marker marker = {cavities, mesh.triangles};
-    FOR_RANGE (i)
-        marker.check(i, progress);
-}
-
-// The three phases in one kernel, as Nasre, Burtscher and Pingali have them: a barrier of the whole grid stands where
-// otherwise a launch ends and the next begins.
-GRID_KERNEL(mark_in_three_phases, Mesh mesh, Cavities cavities, int32 *progress) {
-    const Marker marker = {cavities, mesh.triangles};
-    FOR_RANGE (i)
-        if (cavities.outcomes[i] == UNDECIDED)
-            marker.mark(i);
-    GRID_BARRIER();
-    FOR_RANGE (i)
-        if (cavities.outcomes[i] == UNDECIDED)
-            marker.remark(i);
-    GRID_BARRIER();
     FOR_RANGE (i)
         marker.check(i, progress);
 }

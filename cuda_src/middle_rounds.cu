@@ -2,7 +2,11 @@
 // them, and wait for each other where a launch would end.
 //
 // A round of a thousand cavities is some 16 launches of 3 to 8 microseconds each, most of which is to begin and to end.
-#include "small_rounds.cuh"
+//
+// Rounds of so few candidates that one team is faster are left to small_rounds (small_rounds.cu), which follows: the same
+// code in this kernel, too, would cost it registers, and nvcc as much time again.
+#include "grid.cuh"
+#include "together.cuh"
 
 // Which rounds they take on. One of many listed triangles is for kernels of its own, one of a few candidates for one team.
 KERNEL_STRUCT(Middle) {
@@ -11,10 +15,9 @@ KERNEL_STRUCT(Middle) {
     int64 few_listed; // the next round is left to one team
 };
 
-GRID_TEAM_KERNEL(middle_rounds, Mesh mesh, Limits limits, Cavities cavities, Room room, Middle middle, Small small,
-             int32 small_mesh, int32 *even, int32 *odd, int32 *roots, int32 *fresh, int32 *inherited, uint8 *flags,
-             int32 *wished, int32 *surveyed, int32 *needs, int32 *appended, int64 *counts, int64 *history,
-             int32 *progress) {
+GRID_TEAM_KERNEL(middle_rounds, Mesh mesh, Limits limits, Cavities cavities, Room room, Middle middle, int32 small_mesh,
+             int32 *even, int32 *odd, int32 *roots, int32 *fresh, int32 *inherited, uint8 *flags, int32 *wished,
+             int32 *surveyed, int32 *needs, int32 *appended, int64 *counts, int64 *history, int32 *progress) {
     const BadList list = {even, odd};
     const bool begins = progress[BEGINS] != 0;
     bool to_many = false; // the next round is too large
@@ -96,14 +99,9 @@ GRID_TEAM_KERNEL(middle_rounds, Mesh mesh, Limits limits, Cavities cavities, Roo
         FOR_FIRST_LEADER
             end_round(progress, all_appended.of[0], counts, room, history);
     }
-    if (begins)
+    if (begins) {
         GRID_BARRIER(); // all have seen that it is over
-    if (!begins || !FIRST_TEAM)
-        return;
-    FOR_LEADER
-        leave_rounds(progress, to_many);
-    TEAM_BARRIER();
-    if (!to_many) // what follows is small enough for one team, as a rule
-        go_through_small_rounds(mesh, limits, cavities, list, room, small, small_mesh, roots, fresh, inherited, flags, counts,
-                                history, progress);
+        FOR_FIRST_LEADER
+            leave_rounds(progress, to_many);
+    }
 }

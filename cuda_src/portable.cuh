@@ -35,13 +35,16 @@
 // take_in_order(counters, k), which all members of a group call, counts one more at counters[k] for each of them, as if
 // they had come one after the other, and returns what was there before; those with k < 0 count nothing.
 //
-// A GRID_KERNEL has all of its threads running at once (a cooperative launch), so that GRID_BARRIER() can hold them until
-// the last one comes. On the CPU each thread has one piece of the range then, and waits likewise.
+// A GRID_KERNEL has all of its threads running at once (a cooperative launch), so that GRID_BARRIER() of grid.cuh can hold
+// them until the last one comes. On the CPU each thread has one piece of the range then, and waits likewise.
 //
 // A GRID_TEAM_KERNEL is a GRID_KERNEL of whole teams, launched over MOST_PIECES of them: FOR_PIECES (team, pieces) gives each
 // team its share of so many pieces of a list, FOR_ALL (i, count) each member of each team its share of so many indices, and
 // FOR_FIRST_LEADER { ... } is done by one member of one team, the FIRST_TEAM. Of a list there is a piece for each of the TEAMS
 // that run.
+//
+// A kernel that may take long for one index has a STOP_POINT() in its loop, every few thousand turns: on the CPU, Ctrl-C
+// ends the launch there. It is nothing on the GPU.
 //
 // A kernel launches a CHILD_KERNEL, which the host cannot name, by LAUNCH_CHILD(kernel, begin, end, ...); it is 1 where
 // the child was launched. Nobody waits for it, but the launching kernel ends after it. nvcc compiles a file with this
@@ -73,17 +76,20 @@ template <int N> struct Sums {
     int32 of[N];
 };
 
+// Nanoseconds after which a GPU's kernel that would go on by itself leaves it to the host to launch it again: the host
+// handles signals, such as Ctrl-C's, in between.
+constexpr int64 SLICE = 50'000'000;
+
 #ifdef __CUDACC__
 
 #if __CUDACC_VER_MAJOR__ < 12
 #error "CUDA 12 or later is needed: kernels are launched from the device"
 #endif
 
-#include <cooperative_groups.h>
-
 #define INLINE __device__ __forceinline__
 #define METHOD __device__ __forceinline__ // INLINE, for a member of a struct
 #define OUTLINE __device__ __noinline__ // rare paths: kept out of the callers' registers
+#define ROLLED _Pragma("unroll 1") // a loop of a rare path, whose turns need not be written out: nvcc takes long over them
 #define KERNEL(name, ...) extern "C" __global__ void name(const Index range_begin, const Count range_end, __VA_ARGS__)
 #define CROWDED_KERNEL(name, ...)                                                                                      \
     extern "C" __global__ void __launch_bounds__(128, 6) name(const Index range_begin, const Count range_end, __VA_ARGS__)
@@ -117,7 +123,6 @@ template <int N> struct Sums {
 #define FOR_FIRST_LEADER if (FIRST_TEAM && threadIdx.x == 0)
 #define TEAM_BARRIER() __syncthreads()
 #define TEAM_SHARED(type, name, count) __shared__ type name[count]
-#define GRID_BARRIER() cooperative_groups::this_grid().sync()
 
 constexpr int LANES = 32;
 
@@ -184,6 +189,8 @@ INLINE int64 atomic_max(int64 *place, int64 value) {
 // Plain stores and loads of a word that other threads may write at the same time, where any of the values will do.
 template <class T> INLINE void racing_store(T *place, T value) { *const_cast<volatile T *>(place) = value; }
 template <class T> INLINE T racing_load(const T *place) { return *const_cast<const volatile T *>(place); }
+
+#define STOP_POINT() ((void)0)
 
 #define LAUNCH_GRAPH_AGAIN() cudaGraphLaunch(cudaGetCurrentGraphExec(), cudaStreamGraphTailLaunch)
 
@@ -299,6 +306,7 @@ INLINE Index record_stride(Index records) { return records; }
 #define INLINE static inline
 #define METHOD inline
 #define OUTLINE [[gnu::noinline]] static
+#define ROLLED
 #define KERNEL(name, ...)                                                                                              \
     static void name(Index, Index, __VA_ARGS__);                                                                       \
     extern "C" void kernel_##name(Index begin, Index end, const host::Slot *arguments) {                               \
@@ -334,7 +342,7 @@ struct Count {
 #define FOR_FIRST_LEADER if (FIRST_TEAM)
 #define TEAM_BARRIER() ((void)0)
 #define TEAM_SHARED(type, name, count) type name[count]
-#define GRID_BARRIER() host::wait_for_grid()
+#define STOP_POINT() host::stop_point()
 
 constexpr int LANES = TEAM_SIZE;
 INLINE int32 take_in_order(int32 *counters, int k) { return k < 0 ? 0 : counters[k]++; }

@@ -142,10 +142,14 @@ INLINE int orient2d(Point a, Point b, Point c) {
 
 // sign * (p^2) (q r - s t) with exact differences p, q, r, s, t.
 INLINE void add_lifted_minor(ExactSum &sum, Pair p, Pair q, Pair r, Pair s, Pair t) {
+    ROLLED
     for (int i = 0; i < parts_of(p); ++i)
+        ROLLED
         for (int j = 0; j < parts_of(p); ++j) {
             const Pair square = exact_product(part(p, i), part(p, j));
+            ROLLED
             for (int k = 0; k < 2; ++k)
+                ROLLED
                 for (int l = 0; l < 2; ++l) {
                     if (k < parts_of(q) && l < parts_of(r))
                         add_product_of_pairs(sum, square, exact_product(part(q, k), part(r, l)), +1);
@@ -160,12 +164,14 @@ OUTLINE int incircle_exact(Point a, Point b, Point c, Point d) {
     const Pair bx = exact_difference(b.x, d.x), by = exact_difference(b.y, d.y);
     const Pair cx = exact_difference(c.x, d.x), cy = exact_difference(c.y, d.y);
     ExactSum sum;
-    add_lifted_minor(sum, ax, bx, cy, by, cx);
-    add_lifted_minor(sum, ay, bx, cy, by, cx);
-    add_lifted_minor(sum, bx, cx, ay, cy, ax);
-    add_lifted_minor(sum, by, cx, ay, cy, ax);
-    add_lifted_minor(sum, cx, ax, by, ay, bx);
-    add_lifted_minor(sum, cy, ax, by, ay, bx);
+    const Pair x[] = {ax, bx, cx}, y[] = {ay, by, cy};
+    ROLLED
+    for (int i = 0; i < 3; ++i) {
+        const int j = i == 2 ? 0 : i + 1, k = i == 0 ? 2 : i - 1;
+        ROLLED
+        for (int n = 0; n < 2; ++n)
+            add_lifted_minor(sum, n == 0 ? x[i] : y[i], x[j], y[k], y[j], x[k]);
+    }
     return sum.sign();
 }
 

@@ -110,8 +110,10 @@ INLINE void go_through_small_rounds(const Mesh &mesh, const Limits &limits, cons
     FOR_SHARE (outcome, 0, OUTCOMES + 1)
         counts[outcome] = all_counts[outcome];
     TEAM_BARRIER();
-    while (begin_small_round(mesh, list, room, small, small_mesh, roots, flags, progress))
+    while (begin_small_round(mesh, list, room, small, small_mesh, roots, flags, progress)) {
+        STOP_POINT();
         finish_small_round(mesh, limits, cavities, list, room, fresh, inherited, flags, counts, history, progress);
+    }
     TEAM_BARRIER();
     FOR_LEADER
         leave_rounds(progress, progress[STOP] == GO_ON);

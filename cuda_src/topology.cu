@@ -10,14 +10,20 @@
 // The link of an edge while nothing is known of its other side.
 constexpr int32 UNLINKED = -0x7fffffff - 1;
 
-// Turns clockwise triangles around (and counts them); reports the first one without area.
-KERNEL(orient_triangles, const Point *points, int32 *corners, int32 *turned, int32 *flat) {
+// Turns clockwise triangles around (and counts them); reports the first one without area, and the first one with a
+// corner that is no vertex.
+KERNEL(orient_triangles, const Point *points, int32 vertices, int32 *corners, int32 *turned, int32 *flat,
+       int32 *stray) {
     FOR_RANGE (t) {
-        const int sign = orient2d(points[corners[3 * t]], points[corners[3 * t + 1]], points[corners[3 * t + 2]]);
+        const int32 a = corners[3 * t], b = corners[3 * t + 1], c = corners[3 * t + 2];
+        if (a < 0 || a >= vertices || b < 0 || b >= vertices || c < 0 || c >= vertices) {
+            atomic_min(stray, int32(t));
+            continue;
+        }
+        const int sign = orient2d(points[a], points[b], points[c]);
         if (sign < 0) {
-            const int32 second = corners[3 * t + 1];
-            corners[3 * t + 1] = corners[3 * t + 2];
-            corners[3 * t + 2] = second;
+            corners[3 * t + 1] = c;
+            corners[3 * t + 2] = b;
             atomic_add(turned, 1);
         } else if (sign == 0) {
             atomic_min(flat, int32(t));

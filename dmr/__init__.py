@@ -7,12 +7,13 @@ dmr.write("fine.vtu", fine.mesh)
 
 from __future__ import annotations
 
+import logging
 from typing import TYPE_CHECKING, Any
 
 from dmr._version import __version__
 
 if TYPE_CHECKING:
-    from dmr import domains
+    from dmr import domains, errors, exact, io, memory
     from dmr.dual import Voronoi, voronoi
     from dmr.errors import DmrError
     from dmr.generation import generate
@@ -49,6 +50,12 @@ _HOMES = {
     "write": "dmr.io",
 }
 
+# Modules whose contents are public too. They are imported when first used, as the names above.
+_MODULES = ("domains", "errors", "exact", "io", "memory")
+
+# A program that sets up no logging sees nothing of ours; its own handlers get everything.
+logging.getLogger(__name__).addHandler(logging.NullHandler())
+
 __all__ = [
     "DmrError",
     "Mesh",
@@ -60,8 +67,12 @@ __all__ = [
     "Voronoi",
     "__version__",
     "domains",
+    "errors",
+    "exact",
     "generate",
+    "io",
     "measure",
+    "memory",
     "read",
     "refine",
     "second_order",
@@ -76,8 +87,8 @@ __all__ = [
 def __getattr__(name: str) -> Any:
     from importlib import import_module
 
-    if name == "domains":  # a module of its own, and not a name in one
-        return import_module("dmr.domains")
+    if name in _MODULES:
+        return import_module(f"dmr.{name}")
     if name not in _HOMES:
         raise AttributeError(f"module 'dmr' has no attribute {name!r}")
     value = getattr(import_module(_HOMES[name]), name)

@@ -9,6 +9,7 @@ import numpy as np
 
 from dmr.errors import InvalidMeshError
 from dmr.kinds import check_kind
+from dmr.memory.frozen import HoldsFrozen, freeze_fields
 from dmr.meshes import Float, Int, Mesh
 
 # Plain float64 is trusted where the rounding of a triangle's area cannot exceed 2^-44 of it: the largest angle is below
@@ -18,7 +19,7 @@ _SMALLEST_PRODUCT = 2.0**-500  # below this, products of three lengths would und
 
 
 @dataclass(frozen=True, eq=False)
-class Voronoi:
+class Voronoi(HoldsFrozen):
     """The dual of a mesh: of a Delaunay triangulation, the Voronoi diagram of its vertices.
 
     It is the Voronoi diagram inside the domain where every triangle's circumcircle is empty: always for a Delaunay
@@ -38,6 +39,9 @@ class Voronoi:
     vertices: Float
     edges: Int
     rays: Float
+
+    def __post_init__(self) -> None:
+        freeze_fields(self)
 
     @property
     def finite(self) -> int:

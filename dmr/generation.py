@@ -18,6 +18,7 @@ from numpy.typing import NDArray
 
 from dmr.errors import OptionError
 from dmr.meshes import Float, Mesh, Pslg
+from dmr.numeric import chosen, shortened, whole_option
 from dmr.triangulation import triangulate
 
 THESIS_SEED = 12345
@@ -47,19 +48,20 @@ def generate(kind: str, n: int | None = None, seed: int = 0, *, mesher: str = "d
         OptionError: an unknown kind, or a number of points that it cannot have.
         DmrError: the mesher is "triangle", and the `triangle` package is not installed.
     """
+    kind = chosen("the kind", kind, (*KINDS, *THESIS_INPUTS))
+    n = None if n is None else whole_option("the number of points", n)
     if kind in THESIS_INPUTS:
         if n is not None and n != THESIS_INPUTS[kind]:
-            raise OptionError(f"{kind} always has {THESIS_INPUTS[kind]} points, not {n}")
+            raise OptionError(f"{kind} always has {THESIS_INPUTS[kind]} points, not {shortened(n)}")
         return _triangulated(_random(THESIS_INPUTS[kind], THESIS_SEED), None, mesher)
-    if kind not in KINDS:
-        raise OptionError(f"the kind must be one of {', '.join([*KINDS, *THESIS_INPUTS])}, not {kind!r}")
     if n is None:
         raise OptionError(f"{kind} needs a number of points")
+    seed = whole_option("the seed", seed)
     if seed < 0:
-        raise OptionError(f"the seed must not be negative, not {seed}")
+        raise OptionError(f"the seed must not be negative, not {shortened(seed)}")
     least = 24 if kind in OUTLINES else 4
     if not least <= n <= MOST_POINTS:
-        raise OptionError(f"{kind} needs at least {least} points and at most {MOST_POINTS}, not {n}")
+        raise OptionError(f"{kind} needs at least {least} points and at most {MOST_POINTS}, not {shortened(n)}")
     if kind in OUTLINES:
         return _triangulated(*OUTLINES[kind](n, seed), mesher)
     return _triangulated(POINT_SETS[kind](n, seed), None, mesher)

@@ -15,41 +15,43 @@ from typing import Any
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
-from dmr.errors import InvalidMeshError
+from dmr.errors import InvalidMeshError, KindError
+from dmr.memory.frozen import HoldsFrozen, freeze, frozen
+from dmr.numeric import shortened
+from dmr.tables import given_array, real_array
 
 Float = NDArray[np.float64]
 Int = NDArray[np.int32]
 
 
-def _frozen(array: NDArray[Any]) -> NDArray[Any]:
-    """A read-only view of `array`: the data is shared, the caller's own array stays writable."""
-    view = array.view()
-    view.flags.writeable = False
-    return view
+def real_table(values: ArrayLike, shape: tuple[int | None, ...], name: str) -> Float:
+    """Real numbers as a contiguous float64 array of a shape, in which None stands for any length.
 
-
-def _real(values: ArrayLike, shape: tuple[int | None, ...], name: str) -> Float:
+    Raises:
+        InvalidMeshError: something else; uses `name`.
+    """
     try:
-        given = np.asarray(values)
-        if given.dtype.kind == "c":
-            raise TypeError("complex numbers")
-        array = given.astype(np.float64, copy=False)
-    except (TypeError, ValueError) as error:
+        array = real_array(values)
+    except ValueError as error:
         raise InvalidMeshError(f"{name} must be a table of real numbers ({error})") from None
-    if array.size == 0:
-        array = array.reshape([0 if n is None else n for n in shape])
+    array = _emptied(array, shape)
     if array.ndim != len(shape) or any(n is not None and n != m for n, m in zip(shape, array.shape, strict=True)):
         raise InvalidMeshError(f"{name} must have shape {_shape_text(shape)}, not {array.shape}")
     return np.ascontiguousarray(array)
 
 
-def _whole(values: ArrayLike, shape: tuple[int | None, ...], name: str) -> Int:
+def whole_table(values: ArrayLike, shape: tuple[int | None, ...], name: str) -> Int:
+    """Whole numbers as a contiguous int32 array of a shape, in which None stands for any length.
+
+    Raises:
+        InvalidMeshError: something else, or numbers beyond 32 bits; uses `name`.
+    """
     try:
-        array = np.asarray(values)
+        array = given_array(values)
     except ValueError as error:
         raise InvalidMeshError(f"{name} must be a table of whole numbers ({error})") from None
     if array.size == 0:
-        array = array.reshape([0 if n is None else n for n in shape]).astype(np.int32)
+        array = _emptied(array, shape).astype(np.int32)
     if array.dtype.kind not in "iu":
         raise InvalidMeshError(f"{name} must hold whole numbers, not {array.dtype}")
     if array.ndim != len(shape) or any(n is not None and n != m for n, m in zip(shape, array.shape, strict=True)):
@@ -59,17 +61,42 @@ def _whole(values: ArrayLike, shape: tuple[int | None, ...], name: str) -> Int:
     return np.ascontiguousarray(array, dtype=np.int32)
 
 
+def _emptied(array: NDArray[Any], shape: tuple[int | None, ...]) -> NDArray[Any]:
+    """An array; one without elements in the shape that is asked for, if that can be without elements."""
+    wanted = [0 if n is None else n for n in shape]
+    return array.reshape(wanted) if array.size == 0 and 0 in wanted else array
+
+
 def _shape_text(shape: tuple[int | None, ...]) -> str:
     return "(" + ", ".join("n" if n is None else str(n) for n in shape) + ("," if len(shape) == 1 else "") + ")"
 
 
-def _check_indices(array: Int, limit: int, element: str) -> None:
+def check_table(array: Int, limit: int, element: str) -> None:
+    """Checks a table of indices of vertices.
+
+    Raises:
+        InvalidMeshError: an index that is not below `limit`; names the element of this kind.
+    """
     if array.size == 0 or (array.min() >= 0 and array.max() < limit):
         return
     index = int(np.flatnonzero(((array < 0) | (array >= limit)).any(axis=1))[0])
     row = array[index]
     bad = int(row[(row < 0) | (row >= limit)][0])
     raise InvalidMeshError(f"names vertex {bad}, but there are {limit} vertices", element, index)
+
+
+def check_indices(item: Mesh | Pslg) -> None:
+    """Checks the indices of a mesh or PSLG once more, before native code follows them.
+
+    An object shares its data with the arrays that it was made from, and these can be changed.
+
+    Raises:
+        InvalidMeshError: an index that is out of range by now; names the element.
+    """
+    vertices = len(item.vertices)
+    check_table(item.segments, vertices, "segment")
+    if isinstance(item, Mesh):
+        check_table(item.triangles, vertices, "triangle")
 
 
 def _check_finite(vertices: Float) -> None:
@@ -82,7 +109,7 @@ def _check_finite(vertices: Float) -> None:
 
 
 @dataclass(frozen=True, eq=False)
-class Mesh:
+class Mesh(HoldsFrozen):
     """A triangulation in the plane.
 
     ::
@@ -125,8 +152,8 @@ class Mesh:
     def __post_init__(self) -> None:
         self._shape()
         _check_finite(self.vertices)
-        _check_indices(self.triangles, len(self.vertices), "triangle")
-        _check_indices(self.segments, len(self.vertices), "segment")
+        check_table(self.triangles, len(self.vertices), "triangle")
+        check_table(self.segments, len(self.vertices), "segment")
 
     @classmethod
     def sound(cls, **arrays: Any) -> Mesh:
@@ -148,31 +175,32 @@ class Mesh:
 
     def _shape(self) -> None:
         """Brings all arrays into their shapes and dtypes, or says which of them does not fit."""
-        vertices = _real(self.vertices, (None, 2), "vertices")
-        triangles = _whole(self.triangles, (None, 3), "triangles")
-        segments = _whole(self.segments, (None, 2), "segments")
+        vertices = real_table(self.vertices, (None, 2), "vertices")
+        triangles = whole_table(self.triangles, (None, 3), "triangles")
+        segments = whole_table(self.segments, (None, 2), "segments")
         n, m, s = len(vertices), len(triangles), len(segments)
         markers = self.segment_markers
         checked: dict[str, NDArray[Any] | None] = {
             "vertices": vertices,
             "triangles": triangles,
             "segments": segments,
-            "segment_markers": np.zeros(s, np.int32) if markers is None else _whole(markers, (s,), "segment_markers"),
+            "segment_markers": np.zeros(s, np.int32)
+            if markers is None
+            else whole_table(markers, (s,), "segment_markers"),
             "vertex_markers": None
             if self.vertex_markers is None
-            else _whole(self.vertex_markers, (n,), "vertex_markers"),
+            else whole_table(self.vertex_markers, (n,), "vertex_markers"),
             "vertex_attributes": np.empty((n, 0))
             if self.vertex_attributes is None
-            else _real(self.vertex_attributes, (n, None), "vertex_attributes"),
+            else real_table(self.vertex_attributes, (n, None), "vertex_attributes"),
             "triangle_attributes": np.empty((m, 0))
             if self.triangle_attributes is None
-            else _real(self.triangle_attributes, (m, None), "triangle_attributes"),
-            "area_bounds": None if self.area_bounds is None else _real(self.area_bounds, (m,), "area_bounds"),
-            "holes": _real(self.holes, (None, 2), "holes"),
-            "regions": _real(self.regions, (None, 4), "regions"),
+            else real_table(self.triangle_attributes, (m, None), "triangle_attributes"),
+            "area_bounds": None if self.area_bounds is None else real_table(self.area_bounds, (m,), "area_bounds"),
+            "holes": real_table(self.holes, (None, 2), "holes"),
+            "regions": real_table(self.regions, (None, 4), "regions"),
         }
-        for name, array in checked.items():
-            object.__setattr__(self, name, None if array is None else _frozen(array))
+        freeze(self, checked)
 
     @cached_property
     def neighbours(self) -> Int:
@@ -185,7 +213,8 @@ class Mesh:
         """
         from dmr.adjacency import find_neighbours
 
-        return _frozen(find_neighbours(self.triangles, len(self.vertices)))
+        check_indices(self)
+        return frozen(find_neighbours(self.triangles, len(self.vertices)))
 
     def unique_segments(self) -> tuple[Int, Int]:
         """The segments without repetitions (in either direction), and their markers: the first one that is not 0.
@@ -205,18 +234,30 @@ class Mesh:
     def from_triangle(cls, data: Mapping[str, Any]) -> Mesh:
         """A mesh from a dictionary of the `triangle` package (vertices, triangles, segments, markers, attributes)."""
 
-        def column(name: str) -> NDArray[Any] | None:
-            return np.asarray(data[name]).reshape(-1) if name in data else None
+        if not isinstance(data, Mapping):
+            raise KindError(f"data must be a dictionary of the triangle package, not {shortened(data)}")
 
-        attributes = data.get("vertex_attributes")
+        def entry(name: str) -> NDArray[Any] | None:
+            try:
+                return given_array(data[name]) if name in data else None
+            except ValueError as error:
+                raise InvalidMeshError(f"{name} must be a table of numbers ({error})") from None
+
+        def column(name: str) -> NDArray[Any] | None:
+            found = entry(name)
+            return None if found is None else found.reshape(-1)
+
+        vertices, triangles, segments = entry("vertices"), entry("triangles"), entry("segments")
+        if vertices is None or triangles is None:
+            raise InvalidMeshError("the dictionary holds no vertices, or no triangles")
         return cls(
-            np.asarray(data["vertices"]),
-            np.asarray(data["triangles"])[:, :3],
-            segments=data.get("segments", np.empty((0, 2), np.int32)),
-            segment_markers=column("segment_markers") if "segments" in data else None,
+            vertices,
+            triangles[:, :3] if triangles.ndim == 2 else triangles,
+            segments=np.empty((0, 2), np.int32) if segments is None else segments,
+            segment_markers=None if segments is None else column("segment_markers"),
             vertex_markers=column("vertex_markers"),
-            vertex_attributes=None if attributes is None else np.asarray(attributes),
-            triangle_attributes=np.asarray(data["triangle_attributes"]) if "triangle_attributes" in data else None,
+            vertex_attributes=entry("vertex_attributes"),
+            triangle_attributes=entry("triangle_attributes"),
             area_bounds=column("triangle_max_area"),
         )
 
@@ -242,7 +283,7 @@ class Mesh:
 
 
 @dataclass(frozen=True, eq=False)
-class Pslg:
+class Pslg(HoldsFrozen):
     """A planar straight-line graph: the outline of a domain, before it is triangulated.
 
     Attributes:
@@ -266,27 +307,28 @@ class Pslg:
     vertex_attributes: Float | None = None
 
     def __post_init__(self) -> None:
-        vertices = _real(self.vertices, (None, 2), "vertices")
-        segments = _whole(self.segments, (None, 2), "segments")
+        vertices = real_table(self.vertices, (None, 2), "vertices")
+        segments = whole_table(self.segments, (None, 2), "segments")
         n, s = len(vertices), len(segments)
         _check_finite(vertices)
-        _check_indices(segments, n, "segment")
+        check_table(segments, n, "segment")
         markers = self.segment_markers
         checked: dict[str, NDArray[Any] | None] = {
             "vertices": vertices,
             "segments": segments,
-            "holes": _real(self.holes, (None, 2), "holes"),
-            "regions": _real(self.regions, (None, 4), "regions"),
-            "segment_markers": np.zeros(s, np.int32) if markers is None else _whole(markers, (s,), "segment_markers"),
+            "holes": real_table(self.holes, (None, 2), "holes"),
+            "regions": real_table(self.regions, (None, 4), "regions"),
+            "segment_markers": np.zeros(s, np.int32)
+            if markers is None
+            else whole_table(markers, (s,), "segment_markers"),
             "vertex_markers": None
             if self.vertex_markers is None
-            else _whole(self.vertex_markers, (n,), "vertex_markers"),
+            else whole_table(self.vertex_markers, (n,), "vertex_markers"),
             "vertex_attributes": np.empty((n, 0))
             if self.vertex_attributes is None
-            else _real(self.vertex_attributes, (n, None), "vertex_attributes"),
+            else real_table(self.vertex_attributes, (n, None), "vertex_attributes"),
         }
-        for name, array in checked.items():
-            object.__setattr__(self, name, None if array is None else _frozen(array))
+        freeze(self, checked)
 
     def __repr__(self) -> str:
         return f"Pslg({len(self.vertices)} vertices, {len(self.segments)} segments, {len(self.holes)} holes)"

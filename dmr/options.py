@@ -3,12 +3,11 @@
 from __future__ import annotations
 
 import math
-import operator
 from collections.abc import Callable
 from dataclasses import dataclass
-from typing import Any
 
 from dmr.errors import OptionError
+from dmr.numeric import chosen, real_option, shortened, switch, whole_option
 
 MARKINGS = ("deterministic", "two-stage", "atomic", "three-phase", "three-phase-barrier")
 # The balances that need a GPU, and the host: a graph that launches itself may hold no kernel that launches kernels.
@@ -26,6 +25,22 @@ Progress = Callable[[int, int, int], bool | None]
 # Above these bounds runs are seen that do not end: with lenses, and with circles (conforming).
 PROMISED_ANGLE = 33.0
 PROMISED_CONFORMING_ANGLE = 30.0
+
+
+def check_run(device: object, progress: object, *, profile: object) -> bool:
+    """Checks what says how a refinement runs, and is no option of it.
+
+    Returns:
+        Whether to profile.
+
+    Raises:
+        OptionError: a device that is no name, a progress callback that cannot be called, a profile that is no switch.
+    """
+    if not isinstance(device, str):
+        raise OptionError(f"device must be auto, cpu, cuda or cuda:N, not {shortened(device)}")
+    if progress is not None and not callable(progress):
+        raise OptionError(f"progress must be a function of three numbers, not {shortened(progress)}")
+    return switch("profile", profile)
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -51,11 +66,11 @@ class RefineOptions:
 
     def __post_init__(self) -> None:
         # Plain numbers from here on, whatever kind of number was given.
-        object.__setattr__(self, "min_angle", _real("min_angle", self.min_angle))
+        object.__setattr__(self, "min_angle", real_option("min_angle", self.min_angle))
         if self.max_area is not None:
-            object.__setattr__(self, "max_area", _real("max_area", self.max_area))
+            object.__setattr__(self, "max_area", real_option("max_area", self.max_area))
         if self.max_steiner is not None:
-            object.__setattr__(self, "max_steiner", _whole("max_steiner", self.max_steiner))
+            object.__setattr__(self, "max_steiner", whole_option("max_steiner", self.max_steiner))
         if not (math.isfinite(self.min_angle) and 0 <= self.min_angle < 60):
             raise OptionError(f"min_angle must be at least 0 and below 60 degrees, not {self.min_angle:g}")
         if self.max_area is not None and not (math.isfinite(self.max_area) and self.max_area > 0):
@@ -69,8 +84,9 @@ class RefineOptions:
             ("balance", self.balance, BALANCES),
             ("loop", self.loop, LOOPS),
         ):
-            if value not in known:
-                raise OptionError(f"{name} must be one of {', '.join(known)}, not {value!r}")
+            object.__setattr__(self, name, chosen(name, value, known))
+        for name in ("conforming", "strict"):
+            object.__setattr__(self, name, switch(name, getattr(self, name)))
         self.check_loop()
 
     def needs_host(self, *, size: bool = False, progress: bool = False, profile: bool = False) -> str | None:
@@ -110,19 +126,3 @@ class RefineOptions:
                 f"balance {self.balance!r} is not available on {device}: only a GPU's kernels can launch kernels; "
                 "take 'work-stealing' (the default) or 'none', or a GPU"
             )
-
-
-def _real(name: str, value: Any) -> float:
-    if isinstance(value, str):
-        raise OptionError(f"{name} must be a number, not {value!r}")
-    try:
-        return float(value)
-    except (TypeError, ValueError):
-        raise OptionError(f"{name} must be a number, not {value!r}") from None
-
-
-def _whole(name: str, value: Any) -> int:
-    try:
-        return operator.index(value)
-    except TypeError:
-        raise OptionError(f"{name} must be a whole number, not {value!r}") from None

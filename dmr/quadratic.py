@@ -9,12 +9,13 @@ import numpy as np
 from dmr.edges import edge_places, find_edges
 from dmr.errors import InvalidMeshError
 from dmr.kinds import check_kind
-from dmr.meshes import Float, Int, Mesh
+from dmr.memory.frozen import HoldsFrozen, freeze_fields
+from dmr.meshes import Float, Int, Mesh, check_table, whole_table
 from dmr.naming import named
 
 
 @dataclass(frozen=True, eq=False)
-class SecondOrder:
+class SecondOrder(HoldsFrozen):
     """A mesh whose triangles have six points each; its edges are straight.
 
     ::
@@ -40,6 +41,9 @@ class SecondOrder:
     vertex_markers: Int | None
     vertex_attributes: Float
 
+    def __post_init__(self) -> None:
+        freeze_fields(self)
+
     def __repr__(self) -> str:
         return f"SecondOrder({len(self.vertices)} vertices, {len(self.triangles)} triangles, {len(self.edges)} edges)"
 
@@ -56,6 +60,8 @@ class SecondOrder:
             InvalidMeshError: a segment that is no edge of the mesh has no midpoint.
         """
         count = len(self.vertices) - len(self.edges)
+        segments = whole_table(segments, (None, 2), "segments")
+        check_table(segments, count, "segment")
         places = edge_places(self.edges, segments, count)
         missing = np.flatnonzero(places < 0)
         if missing.size:

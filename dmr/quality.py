@@ -8,7 +8,6 @@ whether a mesh is right: that is `dmr.validate`, in exact arithmetic.
 from __future__ import annotations
 
 import math
-import os
 from collections.abc import Callable
 from concurrent.futures import ThreadPoolExecutor
 from dataclasses import asdict, dataclass
@@ -18,7 +17,9 @@ import numpy as np
 
 from dmr.kinds import check_kind
 from dmr.memory.host.device import HostArray, HostDevice
-from dmr.meshes import Float, Int, Mesh
+from dmr.memory.threads import available_threads
+from dmr.meshes import Float, Int, Mesh, check_indices
+from dmr.numeric import real_option
 
 PERCENTILES = (1, 5, 25, 50, 75, 95, 99)
 HISTOGRAM_BINS = 60  # one a degree: no smallest angle exceeds 60
@@ -103,6 +104,7 @@ def measure(mesh: Mesh, *, bound: float | None = None) -> Quality:
         KindError: `mesh` is no Mesh.
     """
     check_kind(mesh, Mesh)
+    bound = None if bound is None else real_option("bound", bound)
     m = len(mesh.triangles)
     smallest, largest, areas, radius_edge, aspect = (np.empty(m) for _ in range(5))
 
@@ -146,6 +148,7 @@ def summarise(mesh: Mesh, *, bound: float, max_area: float | None = None) -> Sum
         bound: degrees; triangles with an angle below it are counted.
         max_area: triangles that are larger are counted; None counts none.
     """
+    check_indices(mesh)
     m = len(mesh.triangles)
     starts = max(1, -(-m // _BLOCK))
     rows = np.zeros((starts, 6))
@@ -177,6 +180,7 @@ def summarise(mesh: Mesh, *, bound: float, max_area: float | None = None) -> Sum
 
 def min_angles(mesh: Mesh) -> Float:
     """(m,) float64: each triangle's smallest angle in degrees."""
+    check_indices(mesh)
     angles = np.empty(len(mesh.triangles))
 
     def work(start: int, stop: int) -> None:
@@ -188,6 +192,7 @@ def min_angles(mesh: Mesh) -> Float:
 
 def triangle_areas(mesh: Mesh) -> Float:
     """(m,) float64: each triangle's area, negative where its corners run clockwise."""
+    check_indices(mesh)
     areas = np.empty(len(mesh.triangles))
 
     def work(start: int, stop: int) -> None:
@@ -315,7 +320,7 @@ def _histogram(angles: Float) -> tuple[int, ...]:
 def _in_blocks(work: Callable[[int, int], None], count: int) -> None:
     """Calls `work(start, stop)` over 0..count, several blocks at a time; the blocks start at multiples of `_BLOCK`."""
     spans = [(start, min(start + _BLOCK, count)) for start in range(0, count, _BLOCK)]
-    threads = min(len(spans), os.cpu_count() or 1, 16)
+    threads = min(len(spans), available_threads(), 16)
     if threads < 2:
         for span in spans:
             work(*span)

@@ -31,7 +31,7 @@ from dmr.errors import InternalError, InvalidMeshError
 from dmr.kinds import check_kind
 from dmr.memory import Device, flagged_indices, open_device
 from dmr.meshes import Mesh, Pslg
-from dmr.options import CHILD_LAUNCHES, PROMISED_ANGLE, PROMISED_CONFORMING_ANGLE, Progress, RefineOptions
+from dmr.options import CHILD_LAUNCHES, PROMISED_ANGLE, PROMISED_CONFORMING_ANGLE, Progress, RefineOptions, check_run
 from dmr.pipeline.admission import admit
 from dmr.pipeline.balancing import BALANCES
 from dmr.pipeline.checking import QualityCheck
@@ -155,7 +155,7 @@ def refine(
         DeviceUnavailableError: the device that was asked for is not there.
         OutOfMemoryError: the device has too little memory; the input is untouched.
     """
-    check_kind(mesh, Mesh, Pslg)
+    check_kind(mesh, Mesh, Pslg, indices=isinstance(mesh, Pslg))  # of a mesh they are checked on the device
     options = RefineOptions(
         min_angle=min_angle,
         max_area=max_area,
@@ -169,6 +169,7 @@ def refine(
         strict=strict,
     )
     size = as_function(size)
+    profile = check_run(device, progress, profile=profile)
     options.check_loop(size=size is not None, progress=progress is not None, profile=profile)
     opened = choose_device(mesh, options, size, device, threads)
     notes: list[str] = []
@@ -179,13 +180,14 @@ def refine(
     seconds = time.perf_counter() - started
     if max_steiner is None:  # else the run ends there
         check_demand(mesh, options.max_area)
-    result = Run(mesh, options, opened, size, profile=profile).result(progress)
-    if len(mesh.triangles) <= TINY_MESH and options.marking == "deterministic" and options.min_angle > 0:
+    with opened.lock, opened.current:
+        result = Run(mesh, options, opened, size, profile=profile).result(progress)
+        if len(mesh.triangles) <= TINY_MESH and options.marking == "deterministic" and options.min_angle > 0:
 
-        def refine_by(options: RefineOptions, limits: Thresholds) -> Refinement:
-            return Run(mesh, options, opened, size, limits, quiet=True, profile=profile).result(None)
+            def refine_by(options: RefineOptions, limits: Thresholds) -> Refinement:
+                return Run(mesh, options, opened, size, limits, quiet=True, profile=profile).result(None)
 
-        result = smallest(options, result, refine_by)
+            result = smallest(options, result, refine_by)
     spent = {"triangulate": seconds, **result.seconds, "total": result.seconds["total"] + seconds}
     return replace(result, warnings=(*notes, *result.warnings), seconds=spent)
 
@@ -340,8 +342,11 @@ class Run:
                 if bad.count:
                     raise InternalError(f"after {ledger.rounds} rounds {bad.count} bad triangles are left that wait")
                 return None
-            if progress is not None and progress(ledger.rounds, bad.count, self.state.slots) is False:
-                stopped = stopped or "stopped"
+            if progress is not None:
+                with self.state.device.set_aside():
+                    goes_on = progress(ledger.rounds, bad.count, self.state.slots)
+                if goes_on is False:
+                    stopped = stopped or "stopped"
             if stopped is not None:
                 return stopped
         return "rounds"

@@ -5,6 +5,7 @@ from __future__ import annotations
 from dataclasses import dataclass, field
 from typing import Any
 
+from dmr.memory.frozen import HoldsFrozen, freeze_fields
 from dmr.meshes import Mesh
 from dmr.naming import counted
 
@@ -31,7 +32,7 @@ class Round:
 
 
 @dataclass(frozen=True, kw_only=True, eq=False)
-class Refinement:
+class Refinement(HoldsFrozen):
     """A refined mesh, and what happened on the way. Printed, it is a line of the most important; `to_json()` has all.
 
     Attributes:
@@ -87,6 +88,9 @@ class Refinement:
     checks: dict[str, int]
     tries: int = 1
     warnings: tuple[str, ...] = field(default=())
+
+    def __post_init__(self) -> None:
+        freeze_fields(self)
 
     def __repr__(self) -> str:
         where = f"{self.device}, {counted(self.threads, 'thread')}" if self.threads else self.device

@@ -11,6 +11,7 @@ everywhere.
 
 from __future__ import annotations
 
+import math
 from abc import ABC, abstractmethod
 from collections.abc import Callable
 from numbers import Real
@@ -22,13 +23,16 @@ from numpy.typing import ArrayLike, NDArray
 from dmr.background import Background, ranges
 from dmr.errors import OptionError
 from dmr.kinds import check_kind
+from dmr.memory.frozen import HoldsFrozen, frozen
 from dmr.meshes import Float, Mesh
+from dmr.numeric import chosen, real_option
 from dmr.quality import unique_edges
+from dmr.tables import real_array
 
 Size = Callable[[Float], ArrayLike]
 
 
-class SizeField:
+class SizeField(HoldsFrozen):
     """Sizes in the plane: a function of (n, 2) points that returns (n,) sizes, for `dmr.refine(..., size=field)`.
 
     Sizes on vertices are interpolated linearly. With sizes on triangles, a point on a common edge takes that of the
@@ -80,8 +84,7 @@ class SizeField:
             k = int(wrong[0])
             raise OptionError(f"the size at {support.name(k)} is {sizes[k]:g}: sizes must be above 0")
         self._support = support
-        self.values = sizes.copy()
-        self.values.flags.writeable = False
+        self.values = frozen(sizes.copy())
 
     def __call__(self, points: ArrayLike) -> Float:
         """The size at each point, (n,) float64; about a microsecond a point, ten times that outside.
@@ -98,8 +101,8 @@ class SizeField:
         wrong = np.flatnonzero(~np.isfinite(places).all(axis=1))
         if wrong.size:
             raise OptionError(f"point {wrong[0]}: coordinates {_text(places[wrong[0]])} are not finite")
-        corners, weights = self._support.stencil(places)
-        with np.errstate(invalid="ignore"):
+        with np.errstate(over="ignore", invalid="ignore"):  # points may lie as far away as numbers go
+            corners, weights = self._support.stencil(places)
             parts = weights * self.values[corners]
         if not np.isfinite(self.values).all():
             parts[weights == 0] = 0  # not 0 * inf
@@ -120,11 +123,12 @@ class SizeField:
         Raises:
             OptionError: another gradient, or sizes on triangles, which jump from one to the next.
         """
-        if not (np.isfinite(gradient) and gradient >= 0):
+        gradient = real_option("gradient", gradient)
+        if not (math.isfinite(gradient) and gradient >= 0):
             raise OptionError(f"the gradient must be a finite number from 0, not {gradient}")
         points, edges = self._support.network()
         along = points[edges[:, 1]] - points[edges[:, 0]]
-        growth = float(gradient) * np.sqrt(along[:, 0] * along[:, 0] + along[:, 1] * along[:, 1])
+        growth = gradient * np.sqrt(along[:, 0] * along[:, 0] + along[:, 1] * along[:, 1])
         field = type(self).__new__(type(self))
         field._set(self._support, _lowered(self.values, edges, growth))
         return field
@@ -143,7 +147,7 @@ def as_function(size: Size | float | None) -> Size | None:
         return size
     if isinstance(size, bool) or not isinstance(size, Real):
         raise OptionError(f"size must be a number, a function of points or a SizeField, not {type(size).__name__}")
-    length = float(size)
+    length = real_option("size", size)
     if not (np.isfinite(length) and length > 0):
         raise OptionError(f"size must be a finite number above 0, not {length:g}")
     return lambda points: length
@@ -167,9 +171,7 @@ def evaluate(size: Size, points: Float) -> Float:
         raise OptionError(f"size must be a function of points or a SizeField, not {type(size).__name__}")
     if not len(points):
         return np.empty(0)
-    given = points.view()
-    given.flags.writeable = False
-    sizes = _numbers(size(given), "what size returns")
+    sizes = _numbers(size(frozen(points)), "what size returns")
     if sizes.ndim == 0:
         sizes = np.full(len(points), sizes)
     if sizes.shape != (len(points),):
@@ -308,8 +310,7 @@ def _chosen(mesh: Mesh, sizes: Float, on: str | None) -> str:
             raise OptionError(f"the mesh has {len(sizes)} vertices and as many triangles: say on=... which of them")
         fit = f"({counts['vertices']},), one for each vertex, or ({counts['triangles']},), one for each triangle"
         raise OptionError(f"sizes must have shape {fit}, not {sizes.shape}")
-    if on not in counts:
-        raise OptionError(f'on must be "vertices" or "triangles", not {on!r}')
+    on = chosen("on", on, counts)
     if on not in fitting:
         raise OptionError(f"sizes on {on} must have shape ({counts[on]},), not {sizes.shape}")
     return on
@@ -318,13 +319,9 @@ def _chosen(mesh: Mesh, sizes: Float, on: str | None) -> str:
 def _numbers(values: ArrayLike, name: str) -> Float:
     """Real numbers of any type as float64."""
     try:
-        array = np.asarray(values)
-        if array.dtype.kind not in "iufO":
-            raise TypeError(f"{array.dtype}")
-        if array.dtype.kind == "O":  # numpy would make a NaN of None
-            return np.array([float(value) for value in array.flat]).reshape(array.shape)
-        return np.ascontiguousarray(array, dtype=np.float64).reshape(array.shape)
-    except (TypeError, ValueError) as error:
+        array = real_array(values, "iuf")
+        return np.ascontiguousarray(array).reshape(array.shape)
+    except ValueError as error:
         raise OptionError(f"{name} must be real numbers ({error})") from None
 
 

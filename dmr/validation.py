@@ -53,6 +53,7 @@ from dmr.exact import Points
 from dmr.kinds import check_kind
 from dmr.memory.threads import thread_count
 from dmr.meshes import Mesh, Pslg
+from dmr.numeric import real_option, switch
 
 __all__ = ["Failure", "Report", "SmallAngle", "validate"]
 
@@ -101,7 +102,9 @@ def validate(
     check_kind(mesh, Mesh)
     if input is not None:
         check_kind(input, Mesh, Pslg, name="input")
-    _check_options(input, min_angle, max_area, convex_hull)
+    min_angle = None if min_angle is None else real_option("min_angle", min_angle)
+    max_area = None if max_area is None else real_option("max_area", max_area)
+    _check_options(input, min_angle, max_area, switch("convex_hull", convex_hull))
     findings = Findings()
     workers = Workers(thread_count(threads))
     points = Points(mesh.vertices, workers.map)

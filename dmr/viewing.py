@@ -22,8 +22,9 @@ from numpy.typing import NDArray
 from dmr.colours import COLORS, INK, ColourScale, draw_legend
 from dmr.errors import DmrError, OptionError
 from dmr.io.replacing import check_target, replace_files, write_bytes
-from dmr.kinds import check_kind
+from dmr.kinds import check_kind, file_path
 from dmr.meshes import Float, Int, Mesh, Pslg
+from dmr.numeric import chosen, listed, shortened, switch, whole_option
 from dmr.quality import bounding_box, unique_edges
 
 IMAGE_FORMATS = {".png": "PNG", ".jpg": "JPEG", ".jpeg": "JPEG"}
@@ -47,6 +48,9 @@ class _Frame:
     size: float
     width: float
     height: float
+
+
+LARGEST_WINDOW = 8192  # pixels; images are drawn at twice the size
 
 
 def view(
@@ -80,11 +84,12 @@ def view(
     if compare is not None:
         check_kind(compare, Mesh, Pslg, name="compare")
     meshes = [mesh] if compare is None else [mesh, compare]
-    if color is not None and color not in COLORS:
-        raise OptionError(f"color must be one of {', '.join(COLORS)}, not {color!r}")
+    color = None if color is None else chosen("color", color, COLORS)
+    edges, titles = switch("edges", edges), tuple(str(title) for title in listed("titles", titles))
+    window_size = None if window_size is None else _checked_size(window_size)
     if any(not len(each.vertices) for each in meshes):
         raise DmrError("there is nothing to draw: the mesh has no vertices")
-    target = None if screenshot is None else Path(screenshot)
+    target = None if screenshot is None else file_path(screenshot)
     if target is not None and target.suffix.lower() not in IMAGE_FORMATS:
         raise OptionError(f"an image file must end in {', '.join(IMAGE_FORMATS)}, not {target.suffix or target.name!r}")
     if target is not None:
@@ -132,6 +137,14 @@ def view(
             _write_image(plotter.screenshot(None, return_img=True), target, ratio)
     finally:
         plotter.close()
+
+
+def _checked_size(window_size: Any) -> tuple[int, int]:
+    """The width and height of a window."""
+    size = [whole_option("window_size", length) for length in listed("window_size", window_size)]
+    if len(size) != 2 or not all(1 <= length <= LARGEST_WINDOW for length in size):
+        raise OptionError(f"window_size must be two numbers from 1 to {LARGEST_WINDOW:,}, not {shortened(window_size)}")
+    return size[0], size[1]
 
 
 def has_display() -> bool:

@@ -15,7 +15,7 @@ from dataclasses import dataclass, field
 
 import dmr
 from dmr.errors import OutOfMemoryError
-from dmr.memory.host.device import available_memory
+from dmr.memory.host.available import available_memory
 from dmr.memory.threads import available_threads
 
 # What a proof takes at its peak, beside the mesh itself: 140 were seen, for 1.5 and for 3.1 million triangles.

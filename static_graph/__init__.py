@@ -10,6 +10,7 @@ tree = static_graph.euler_tour(parents)               # a Tree: levels, subtree 
 
 from __future__ import annotations
 
+import logging
 from typing import TYPE_CHECKING, Any
 
 if TYPE_CHECKING:
@@ -58,6 +59,9 @@ _HOMES = {
     "with_random_weights": "static_graph.generation",
     "write": "static_graph.io",
 }
+
+# A program that sets up no logging sees nothing of ours; its own handlers get everything.
+logging.getLogger(__name__).addHandler(logging.NullHandler())
 
 __all__ = [
     "CsrGraph",

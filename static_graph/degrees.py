@@ -8,12 +8,15 @@ from typing import Any
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
+from dmr.memory import require_memory
 from static_graph.doors import check_graph
 from static_graph.errors import OptionError, WrongTypeError
 from static_graph.graphs import CsrGraph
-from static_graph.list_checking import as_array
+from static_graph.list_checking import as_array, described
 from static_graph.options import whole
+from static_graph.wording import shown
 
+COUNT_BYTES = 2 * 8  # of a degree: numpy's count of it, and ours
 BUCKETS = 10  # of the histogram (thesis, 4.2.1)
 
 Counts = NDArray[np.int64]
@@ -74,7 +77,10 @@ def degree_distribution(degrees: ArrayLike) -> Counts:
     Raises:
         GraphError, OptionError: these are no degrees.
     """
-    return np.bincount(_as_degrees(degrees)).astype(np.int64)
+    degrees = _as_degrees(degrees)
+    largest = int(degrees.max(initial=0))
+    require_memory(COUNT_BYTES * (largest + 1), f"a distribution of degrees up to {largest}")
+    return np.bincount(degrees.astype(np.int64)).astype(np.int64)
 
 
 def split_distribution(distribution: Counts, mda: int) -> Counts:
@@ -90,7 +96,7 @@ def split_distribution(distribution: Counts, mda: int) -> Counts:
         The same for the nodes and their children: their sum has grown by the number of extra nodes.
     """
     if whole("mda", mda) < 1:
-        raise OptionError(f"mda must be at least 1, not {mda}")
+        raise OptionError(f"mda must be at least 1, not {shown(mda)}")
     mda = min(mda, max(len(distribution), 1))  # whatever is above the largest degree splits nothing
     degrees = np.arange(len(distribution))
     parts = np.maximum(-(-degrees // mda), 1)
@@ -138,7 +144,7 @@ def _as_degrees(values: ArrayLike) -> NDArray[Any]:
     if degrees.ndim == 1 and not degrees.size:
         return np.empty(0, np.int64)
     if degrees.ndim != 1 or degrees.dtype.kind not in "iu":
-        raise WrongTypeError(f"degrees are one whole number a node, not {degrees.dtype} of shape {degrees.shape}")
+        raise WrongTypeError(f"degrees are one whole number a node, not {described(degrees)}")
     if degrees.min() < 0:
         raise OptionError(f"degrees are from 0, but that of node {int(degrees.argmin())} is {degrees.min()}")
     return degrees

@@ -2,8 +2,11 @@
 
 from __future__ import annotations
 
+import os
+import threading
 from collections.abc import Callable, Hashable
 from typing import Any, TypeVar
+from weakref import WeakSet
 
 import numpy as np
 
@@ -17,7 +20,7 @@ WEIGHT_FIELDS = {np.dtype(np.int32): "weights32", np.dtype(np.int64): "weights64
 
 
 class DeviceGraph:
-    """The arrays of a CSR graph on a device.
+    """The arrays of a CSR graph on a device. Any number of threads may search it at the same time.
 
     Attributes:
         device: where they are; nodes, edges: how many.
@@ -43,6 +46,8 @@ class DeviceGraph:
         self.host = host
         self.csr = self._packed()
         self._derived: dict[Hashable, Any] = {}
+        self._deriving = threading.RLock()
+        _graphs.add(self)
 
     @classmethod
     def upload(cls, graph: CsrGraph, device: Device) -> DeviceGraph:
@@ -60,15 +65,24 @@ class DeviceGraph:
         return uploaded
 
     def derived(self, key: Hashable, make: Callable[[], T]) -> T:
-        """What a scheme makes of the graph and keeps for its next run: a split graph, a transposed one, ..."""
-        if key not in self._derived:
-            self._derived[key] = make()
-        found: T = self._derived[key]
+        """Returns what a scheme makes of the graph and keeps for its next run: a split graph, a transposed one, ...
+
+        It is made once: threads that need it meanwhile wait.
+        """
+        with self._deriving:
+            if key not in self._derived:
+                self._derived[key] = make()
+            found: T = self._derived[key]
         return found
 
     def forget(self) -> None:
         """Gives back what was derived."""
-        self._derived.clear()
+        with self._deriving:
+            self._derived.clear()
+
+    def forked(self) -> None:
+        """In a child of fork(): no thread derives anything."""
+        self._deriving = threading.RLock()
 
     def _packed(self) -> Packed:
         narrow = self.offsets.dtype == np.int32
@@ -84,3 +98,14 @@ class DeviceGraph:
             edges=self.edges,
             **weights,
         )
+
+
+_graphs: WeakSet[DeviceGraph] = WeakSet()
+
+
+def _forked() -> None:
+    for graph in _graphs:
+        graph.forked()
+
+
+os.register_at_fork(after_in_child=_forked)

@@ -7,6 +7,7 @@ from pathlib import Path
 from typing import Any
 
 from static_graph.errors import WrongTypeError
+from static_graph.wording import article, shown
 
 # What makes a CsrGraph of other packages' objects.
 MAKERS = {"scipy": "from_scipy", "networkx": "from_networkx"}
@@ -18,20 +19,21 @@ def check_graph(graph: Any, *kinds: type) -> None:
         return
     needed = f"it must be a {' or a '.join(kind.__name__ for kind in kinds)}"
     if isinstance(graph, (str, os.PathLike)):
-        raise WrongTypeError(f"graph is a path, {os.fspath(graph)!r}, and {needed}: static_graph.read it first")
-    package = type(graph).__module__.partition(".")[0]
+        name = shown(graph if isinstance(graph, str) else str(graph))
+        raise WrongTypeError(f"graph is a path, {name}, and {needed}: static_graph.read it first")
+    package = str(type(graph).__module__).partition(".")[0]
     raise WrongTypeError(f"graph is {_named(graph)}, and {needed}: {_way(graph, package)}")
 
 
 def as_path(path: Any, what: str = "path") -> Path:
-    """A path as an object.
+    """Returns a path as an object.
 
     Raises:
         WrongTypeError: it is none; `what` is what it is called.
     """
     try:
         return Path(path)
-    except TypeError:
+    except Exception:  # bytes, or a foreign object's __fspath__
         raise WrongTypeError(f"{what} is {_named(path)}, and must be the name of a file") from None
 
 
@@ -44,5 +46,4 @@ def _way(graph: Any, package: str) -> str:
 
 def _named(value: Any) -> str:
     """What something is, with an article."""
-    name = type(value).__name__
-    return f"{'an' if name[0] in 'aeiouAEIOU' else 'a'} {name}" if value is not None else "None"
+    return article(type(value).__name__) if value is not None else "None"

@@ -6,16 +6,34 @@ react (which file, which line, which edge), not only a sentence.
 
 from __future__ import annotations
 
-from dmr.memory import DeviceUnavailableError, DmrError, FileError, InternalError, OptionError, OutOfMemoryError
+from dmr.memory import (
+    DeviceUnavailableError,
+    DmrError,
+    ExistingFileError,
+    FileContentError,
+    FileError,
+    FolderError,
+    InternalError,
+    MissingFileError,
+    NativeLibraryError,
+    OptionError,
+    OutOfMemoryError,
+)
 
 __all__ = [
     "DeviceUnavailableError",
     "DmrError",
+    "ExistingTargetError",
+    "FileContentError",
     "FileError",
+    "FolderError",
     "GraphError",
     "InternalError",
+    "MissingFileError",
+    "NativeLibraryError",
     "OptionError",
     "OutOfMemoryError",
+    "SuffixError",
     "TargetError",
     "WrongTypeError",
 ]
@@ -26,9 +44,17 @@ class WrongTypeError(OptionError, TypeError):
 
 
 class TargetError(FileError):
-    """A name that a file cannot have: it exists already, or its suffix is none of those that are written."""
+    """A file cannot be written under a name."""
 
     exit_code = 2
+
+
+class ExistingTargetError(TargetError, ExistingFileError):
+    """A file exists already, and may not be overwritten."""
+
+
+class SuffixError(TargetError, FileContentError):
+    """The suffix of a name is none of those that are written."""
 
 
 class GraphError(DmrError, ValueError):

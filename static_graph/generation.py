@@ -11,9 +11,10 @@ from dmr.memory import Device, DeviceArray, argsort, open_device
 from static_graph.building import find_rows, sorted_edges, unique_edges
 from static_graph.doors import check_graph
 from static_graph.errors import GraphError, OptionError
-from static_graph.graphs import MOST, CsrGraph
-from static_graph.options import real, whole
-from static_graph.wording import counted
+from static_graph.graph_checks import MOST
+from static_graph.graphs import CsrGraph, unchecked_graph
+from static_graph.options import choice, flag, real, whole
+from static_graph.wording import counted, shown
 
 
 @dataclass(frozen=True)
@@ -87,9 +88,7 @@ def generate_rmat(
         OptionError: a value that cannot be used; GraphError: sizes that cannot be.
         DeviceUnavailableError, OutOfMemoryError: about the device.
     """
-    if preset not in PRESETS:
-        raise OptionError(f"preset must be one of {', '.join(PRESETS)}, not {preset!r}")
-    chosen = PRESETS[preset]
+    chosen = PRESETS[choice("preset", preset, PRESETS)]
     a, b, c, d = (chosen.a, chosen.b, chosen.c, chosen.d) if probabilities is None else _four(probabilities)
     if not (min(a, b, c, d) >= 0 and abs(a + b + c + d - 1) < 1e-9):
         raise OptionError(f"probabilities must be from 0 and sum up to 1, not {a:g}, {b:g}, {c:g}, {d:g}")
@@ -97,31 +96,34 @@ def generate_rmat(
     if not 0 <= noise < 2:
         raise OptionError(f"noise must be from 0 up to, but without, 2, not {noise:g}")
     halving = chosen.halving if halving is None else halving
-    if halving not in HALVINGS:
-        raise OptionError(f"halving must be one of {', '.join(HALVINGS)}, not {halving!r}")
+    choice("halving", halving, HALVINGS)
+    self_loops, duplicates, permute = (
+        flag("self_loops", self_loops), flag("duplicates", duplicates), flag("permute", permute)
+    )  # fmt: skip
     draft = _Draft(nodes, edges, seed, weights, self_loops, device, threads)
-    failures = draft.device.zeros(1, np.int32)
-    draft.device.launch(
-        "draw_rmat_edges",
-        draft.edges,
-        draft.seed,
-        draft.nodes,
-        (draft.nodes - 1).bit_length(),
-        *(a, b, c, d, noise),
-        int(halving == "even"),
-        int(self_loops),
-        draft.sources,
-        draft.targets,
-        failures,
-    )
-    failed = int(failures.download()[0])
-    if failed:
-        raise OptionError(
-            f"{counted(failed, 'edge')} came out as self loops 1,000 times: with these probabilities, allow them"
+    with draft.device.lock, draft.device.current:
+        failures = draft.device.zeros(1, np.int32)
+        draft.device.launch(
+            "draw_rmat_edges",
+            draft.edges,
+            draft.seed,
+            draft.nodes,
+            (draft.nodes - 1).bit_length(),
+            *(a, b, c, d, noise),
+            int(halving == "even"),
+            int(self_loops),
+            draft.sources,
+            draft.targets,
+            failures,
         )
-    if permute:
-        draft.permute()
-    return draft.graph(duplicates)
+        failed = int(failures.download()[0])
+        if failed:
+            raise OptionError(
+                f"{counted(failed, 'edge')} came out as self loops 1,000 times: with these probabilities, allow them"
+            )
+        if permute:
+            draft.permute()
+        return draft.graph(duplicates)
 
 
 def generate_random(
@@ -145,10 +147,12 @@ def generate_random(
     Raises:
         OptionError, GraphError, DeviceUnavailableError, OutOfMemoryError: as for `generate_rmat`.
     """
+    self_loops, duplicates = flag("self_loops", self_loops), flag("duplicates", duplicates)
     draft = _Draft(nodes, edges, seed, weights, self_loops, device, threads)
     drawn = (draft.sources, draft.targets)
-    draft.device.launch("draw_random_edges", draft.edges, draft.seed, draft.nodes, int(self_loops), *drawn)
-    return draft.graph(duplicates)
+    with draft.device.lock, draft.device.current:
+        draft.device.launch("draw_random_edges", draft.edges, draft.seed, draft.nodes, int(self_loops), *drawn)
+        return draft.graph(duplicates)
 
 
 def with_random_weights(graph: CsrGraph, largest: int = 100, *, seed: int = 0, threads: int | None = None) -> CsrGraph:
@@ -159,7 +163,7 @@ def with_random_weights(graph: CsrGraph, largest: int = 100, *, seed: int = 0, t
     """
     check_graph(graph, CsrGraph)
     drawn = _draw_weights(open_device("cpu", threads), graph.edges, _checked_largest(largest), _checked_seed(seed))
-    return CsrGraph.sound(graph.offsets, graph.targets, drawn.detach(), graph.labels)
+    return unchecked_graph(graph.offsets, graph.targets, drawn.detach(), graph.labels)
 
 
 class _Draft:
@@ -177,9 +181,9 @@ class _Draft:
     ) -> None:
         self.nodes, self.edges = whole("nodes", nodes), whole("edges", edges)
         if not 1 <= self.nodes <= MOST:
-            raise GraphError(f"a random graph has 1 to {MOST} nodes, not {self.nodes}")
+            raise GraphError(f"a random graph has 1 to {MOST} nodes, not {shown(self.nodes)}")
         if not 0 <= self.edges <= MOST:
-            raise GraphError(f"a random graph has 0 to {MOST} edges, not {self.edges}")
+            raise GraphError(f"a random graph has 0 to {MOST} edges, not {shown(self.edges)}")
         if self.nodes == 1 and self.edges and not self_loops:
             raise OptionError("all edges of a graph of one node are self loops: allow them, or ask for more nodes")
         self.seed = _checked_seed(seed)
@@ -202,7 +206,7 @@ class _Draft:
         offsets, weights = find_rows(sources, self.nodes), None
         if self.largest is not None:
             weights = _draw_weights(self.device, targets.size, self.largest, self.seed).detach()
-        return CsrGraph.sound(offsets.detach(), targets.detach(), weights)
+        return unchecked_graph(offsets.detach(), targets.detach(), weights)
 
 
 def _draw_weights(device: Device, edges: int, largest: int, seed: int) -> DeviceArray:
@@ -219,20 +223,20 @@ def _four(probabilities: Sequence[float]) -> tuple[float, float, float, float]:
     """
     try:
         a, b, c, d = probabilities
-    except (TypeError, ValueError):
-        raise OptionError(f"probabilities = {probabilities!r}: they must be four numbers") from None
+    except Exception:  # of a foreign object's iterator, too
+        raise OptionError(f"probabilities = {shown(probabilities)}: they must be four numbers") from None
     return real("a", a), real("b", b), real("c", c), real("d", d)
 
 
 def _checked_seed(seed: int) -> int:
     seed = whole("seed", seed)
     if not 0 <= seed < 2**64:
-        raise OptionError(f"seed must be from 0 to 2^64 - 1, not {seed}")
+        raise OptionError(f"seed must be from 0 to 2^64 - 1, not {shown(seed)}")
     return seed
 
 
 def _checked_largest(weights: int) -> int:
     weights = whole("weights", weights)
     if not 1 <= weights <= MOST:
-        raise OptionError(f"the largest weight must be from 1 to {MOST}, not {weights}")
+        raise OptionError(f"the largest weight must be from 1 to {MOST}, not {shown(weights)}")
     return weights

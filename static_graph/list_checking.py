@@ -2,17 +2,19 @@
 
 from __future__ import annotations
 
+from collections.abc import Sized
 from enum import IntEnum
 from typing import Any
 
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
-from dmr.memory import DeviceArray, open_device, scan, total
-from static_graph.errors import GraphError, InternalError
+from dmr.memory import DeviceArray, open_device, require_memory, scan, total
+from static_graph.errors import GraphError, InternalError, OutOfMemoryError
 from static_graph.wording import numbered
 
 MOST = 2**31 - 1  # elements
+BYTES_PER_ITEM = 8  # of the array that numpy makes of a sequence of numbers
 
 
 class Entry(IntEnum):
@@ -24,15 +26,35 @@ class Entry(IntEnum):
 
 
 def as_array(values: ArrayLike, what: str) -> NDArray[Any]:
-    """Any array.
+    """Returns values as an array, which may be the caller's own; `what` is what the values are called.
 
     Raises:
-        GraphError: rows of different lengths; `what` is what the values are called.
+        GraphError: rows of different lengths, an object that fails to become an array, or masked values.
+        OutOfMemoryError: the array would not fit.
     """
+    if isinstance(values, np.ma.MaskedArray) and np.ma.is_masked(values):
+        raise GraphError(f"{what} are masked in places: fill them first (numpy.ma.filled)")
+    if isinstance(values, Sized) and not isinstance(values, np.ndarray):
+        require_memory(BYTES_PER_ITEM * _length(values), f"an array of {what}")
     try:
         return np.asarray(values)
-    except ValueError as error:
+    except MemoryError:
+        raise OutOfMemoryError(f"there is too little memory for an array of {what}") from None
+    except Exception as error:  # of a foreign object's __array__, too
         raise GraphError(f"{what} are no array: {error}") from None
+
+
+def described(array: NDArray[Any]) -> str:
+    """What an array holds, for sentences about those that do not fit."""
+    kind = "Python objects (or whole numbers beyond 64 bits)" if array.dtype.kind == "O" else str(array.dtype)
+    return f"{kind} of shape {array.shape}"
+
+
+def _length(values: Sized) -> int:
+    try:
+        return len(values)
+    except Exception:  # a 0-d or sparse array, or what has more items than an index can count
+        return 0
 
 
 def as_indices(values: ArrayLike, of: str, follows: str) -> NDArray[np.int32]:
@@ -49,7 +71,7 @@ def as_indices(values: ArrayLike, of: str, follows: str) -> NDArray[np.int32]:
     if array.size == 0 and array.ndim == 1:
         return np.empty(0, np.int32)
     if array.ndim != 1 or array.dtype.kind not in "iu":
-        raise GraphError(f"{follows}s are one whole number for each {of}, not {array.dtype} of shape {array.shape}")
+        raise GraphError(f"{follows}s are one whole number for each {of}, not {described(array)}")
     if array.size > MOST:
         raise GraphError(f"{array.size} {of}s are more than the {MOST} that can be numbered")
     if array.dtype != np.int32:  # else the device looks

@@ -8,8 +8,8 @@ from numpy.typing import NDArray
 from dmr.memory import Device, DeviceArray, argsort, compact, open_device, scan
 from static_graph.errors import GraphError, OptionError
 from static_graph.list_checking import MOST
-from static_graph.options import whole
-from static_graph.wording import counted
+from static_graph.options import choice, whole
+from static_graph.wording import counted, shown
 
 KINDS = ("ordered", "ordered-unbalanced", "random-balanced", "random")
 
@@ -51,18 +51,23 @@ def generate_list(
         DeviceUnavailableError, OutOfMemoryError: no such device, or it is too small.
     """
     size, lists, interval = whole("size", size), whole("lists", lists), whole("interval", interval)
-    if kind not in KINDS:
-        raise OptionError(f"kind = {kind!r}: it is one of {', '.join(KINDS)}")
+    choice("kind", kind, KINDS)
     if not 0 <= size <= MOST:
-        raise GraphError(f"there are 0 to {MOST} elements, not {size}")
+        raise GraphError(f"there are 0 to {MOST} elements, not {shown(size)}")
     if not min(size, 1) <= lists <= max(size, 1):
         most = "1 list" if size <= 1 else f"1 to {size} lists"
-        raise OptionError(f"lists = {lists}: {counted(size, 'element')} can make {most}")
+        raise OptionError(f"lists = {shown(lists)}: {counted(size, 'element')} can make {most}")
     if interval < 1:
-        raise OptionError(f"interval = {interval}: it must be at least 1")
+        raise OptionError(f"interval = {shown(interval)}: it must be at least 1")
+    interval = min(interval, MOST)  # beyond the size, only element 0 is a multiple
     if size == 0:
         return np.empty(0, np.int32)
     where = open_device(device, threads)
+    with where.lock, where.current:
+        return _generate(where, kind, size, lists, interval, seed)
+
+
+def _generate(where: Device, kind: str, size: int, lists: int, interval: int, seed: int) -> NDArray[np.int32]:
     order = random_order(where, size, seed) if kind.startswith("random") else _ascending(where, size)
     if kind in ("ordered-unbalanced", "random-balanced"):
         pattern = _ascending(where, size) if kind == "random-balanced" else random_order(where, size, seed)
@@ -80,7 +85,7 @@ def random_order(device: Device, size: int, seed: int) -> DeviceArray:
     """
     seed = whole("seed", seed)
     if not 0 <= seed < 2**64:
-        raise OptionError(f"seed must be from 0 to 2^64 - 1, not {seed}")
+        raise OptionError(f"seed must be from 0 to 2^64 - 1, not {shown(seed)}")
     keys = device.empty(size, np.uint32)
     device.launch("draw_keys", size, seed, keys)
     return argsort(keys)

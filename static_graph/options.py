@@ -3,10 +3,14 @@
 from __future__ import annotations
 
 import operator
+from collections.abc import Collection
 from dataclasses import dataclass
 from typing import Any, Literal
 
+import numpy as np
+
 from static_graph.errors import OptionError, WrongTypeError
+from static_graph.wording import shown
 
 LARGEST = 2**62  # of whole numbers: beyond any degree, and what kernels can take
 
@@ -38,16 +42,19 @@ class SchemeOptions:
     def __post_init__(self) -> None:
         for name in ("mda", "threshold", "warp_size", "chunk", "defer"):
             value = getattr(self, name)
-            if value is None or (name == "mda" and value == "auto"):
+            if value is None or (name == "mda" and isinstance(value, str) and value == "auto"):
                 continue
             number = whole(name, value, 'a whole number, or "auto"' if name == "mda" else "a whole number")
             if abs(number) > LARGEST:
-                raise OptionError(f"{name} = {number}: it must be 2^62 at most")
+                raise OptionError(f"{name} = {shown(number)}: it must be 2^62 at most")
             object.__setattr__(self, name, number)
-        if self.atomic not in (None, False, True):
-            raise OptionError(f"atomic = {self.atomic!r}: it is True or False")
-        if self.delta is not None and not 0 < real("delta", self.delta) < float("inf"):
-            raise OptionError(f"delta = {self.delta}: it must be above 0, and finite")
+        if self.atomic is not None:
+            object.__setattr__(self, "atomic", flag("atomic", self.atomic))
+        if self.delta is not None:
+            delta = real("delta", self.delta)
+            if not 0 < delta < float("inf"):
+                raise OptionError(f"delta = {delta}: it must be above 0, and finite")
+            object.__setattr__(self, "delta", delta)
 
     def given(self) -> dict[str, Any]:
         """Those that were asked for, by name."""
@@ -55,24 +62,54 @@ class SchemeOptions:
 
 
 def whole(name: str, value: Any, kind: str = "a whole number") -> int:
-    """A whole number; `kind` is what it is called where it is something else.
+    """Returns a whole number; `kind` is what it is called in the sentence about anything else.
 
     Raises:
         WrongTypeError: it is something else.
     """
     try:
         return operator.index(value)
-    except TypeError:
-        raise WrongTypeError(f"{name} = {value!r}: it must be {kind}") from None
+    except Exception:  # of a foreign object's __index__, too
+        raise WrongTypeError(f"{name} = {shown(value)}: it must be {kind}") from None
 
 
 def real(name: str, value: Any) -> float:
-    """A number.
+    """Returns a number.
+
+    Raises:
+        WrongTypeError: it is something else, such as a string or an array. OptionError: it is beyond float64.
+    """
+    try:
+        if isinstance(value, (str, bytes, bytearray)) or getattr(value, "shape", ()) != ():
+            raise TypeError
+        return float(value)
+    except OverflowError:
+        raise OptionError(f"{name} = {shown(value)}: it is too large for a float") from None
+    except Exception:  # of a foreign object's __float__, too
+        raise WrongTypeError(f"{name} = {shown(value)}: it must be a number") from None
+
+
+def flag(name: str, value: Any) -> bool:
+    """Returns True or False.
 
     Raises:
         WrongTypeError: it is something else.
     """
-    try:
-        return float(value)
-    except (TypeError, ValueError, OverflowError):
-        raise WrongTypeError(f"{name} = {value!r}: it must be a number") from None
+    if isinstance(value, (bool, np.bool_)):
+        return bool(value)
+    if isinstance(value, int) and value in (0, 1):
+        return bool(value)
+    raise WrongTypeError(f"{name} = {shown(value)}: it must be True or False")
+
+
+def choice(name: str, value: Any, choices: Collection[str]) -> str:
+    """Returns one of some words.
+
+    Raises:
+        OptionError: it is none of them; a WrongTypeError where it is no string.
+    """
+    if not isinstance(value, str):
+        raise WrongTypeError(f"{name} = {shown(value)}: it must be one of {', '.join(choices)}")
+    if value not in choices:
+        raise OptionError(f"{name} = {shown(value)}: it is one of {', '.join(choices)}")
+    return str(value)

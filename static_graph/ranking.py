@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Mapping
 from dataclasses import dataclass
 from importlib import import_module
 from time import perf_counter
@@ -11,10 +12,22 @@ import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
 from dmr.memory import Device, DeviceArray, open_device, scan
-from static_graph.errors import DmrError, GraphError, InternalError, OptionError
-from static_graph.list_checking import as_array, as_indices, check_cycles, cycle_through, find_heads, out_of_range
+from static_graph.errors import DmrError, GraphError, InternalError, OptionError, WrongTypeError
+from static_graph.graph_checks import as_whole
+from static_graph.holding import Result, checked_count, checked_mapping, checked_name
+from static_graph.list_checking import (
+    as_array,
+    as_indices,
+    check_cycles,
+    cycle_through,
+    described,
+    find_heads,
+    out_of_range,
+)
+from static_graph.options import choice
 from static_graph.rankers.jumping import JUMPS, jump_until_done
 from static_graph.rankers.ranked import Ranked
+from static_graph.wording import shown
 
 
 class Method(NamedTuple):
@@ -36,8 +49,8 @@ SEQUENTIAL_UP_TO = 2**16  # elements: a list in the caches of a CPU is followed 
 
 
 @dataclass(frozen=True, eq=False)
-class Ranking:
-    """Ranks, and what happened.
+class Ranking(Result):
+    """Ranks, and what happened. The arrays are read-only; so are those of copies and pickles.
 
     Attributes:
         ranks: (n,) int32: how many elements come before each one on its list.
@@ -57,6 +70,24 @@ class Ranking:
     threads: int
     seconds: dict[str, float]
     figures: dict[str, int]
+
+    def __post_init__(self) -> None:
+        ranks, heads, lengths = (
+            as_whole(getattr(self, name), name).astype(np.int32) for name in ("ranks", "heads", "lengths")
+        )
+        if len(heads) != len(lengths):
+            raise GraphError(f"{len(heads)} heads, but {len(lengths)} lengths: each list has one of both")
+        self._set(
+            ranks=ranks,
+            sums=None if self.sums is None else as_values(self.sums, len(ranks), "element"),
+            heads=heads,
+            lengths=lengths,
+            method=checked_name("method", self.method),
+            device=checked_name("device", self.device),
+            threads=checked_count("threads", self.threads),
+            seconds=checked_mapping("seconds", self.seconds),
+            figures=checked_mapping("figures", self.figures),
+        )
 
 
 @overload
@@ -134,8 +165,9 @@ def rank(
     options = {
         "packing": packing, "splitters": splitters, "spacing": spacing, "finish": finish, "finish_size": finish_size
     }  # fmt: skip
-    found = rank_in_detail(successors, values=values, method=method, options=options, device=device, threads=threads)
-    return found.ranks if found.sums is None else (found.ranks, found.sums)
+    found = _rank(successors, values, method, options, device, threads)
+    ranks: NDArray[np.int32] = found["ranks"]  # the caller's own, which may be written
+    return ranks if found["sums"] is None else (ranks, found["sums"])
 
 
 def rank_in_detail(
@@ -156,10 +188,32 @@ def rank_in_detail(
     Raises:
         GraphError, OptionError, DeviceUnavailableError, OutOfMemoryError: as there.
     """
+    return Ranking.found(**_rank(successors, values, method, options, device, threads))
+
+
+def _rank(
+    successors: ArrayLike,
+    values: ArrayLike | None,
+    method: str,
+    options: dict[str, Any] | None,
+    device: str,
+    threads: int | None,
+) -> dict[str, Any]:
+    """The attributes of a `Ranking`."""
     given = as_indices(successors, "element", "successor")
     summed = None if values is None else as_values(values, len(given), "element")
+    if not isinstance(options, Mapping | None):
+        raise WrongTypeError(f"options = {shown(options)}: they must be a dictionary of names and values")
     wanted = {name: value for name, value in (options or {}).items() if value is not None}
     where, method = _choose(method, wanted, len(given), device, threads)
+    with where.lock, where.current:
+        return _rank_on(where, given, summed, method, wanted)
+
+
+def _rank_on(
+    where: Device, given: NDArray[np.int32], summed: NDArray[np.int64] | None, method: str, options: dict[str, Any]
+) -> dict[str, Any]:
+    """As `_rank`, on a device; the arguments are checked, but for the lists themselves."""
     clock = Clock(where)
     on_device = where.array(given)
     summands = None if summed is None else where.array(summed)
@@ -167,7 +221,7 @@ def rank_in_detail(
     heads = find_heads(on_device, given) if len(given) else where.empty(0, np.int32)
     clock.phase("check")
     lists = None if summands is None else where.empty(len(given), np.int32)
-    ranked = rank_on_device(on_device, heads, lists, method=method, **wanted)
+    ranked = rank_on_device(on_device, heads, lists, method=method, **options)
     clock.phase("rank")
     begins = check_cycles(ranked.lengths, heads, given)
     clock.phase("check")
@@ -178,17 +232,17 @@ def rank_in_detail(
     found = [part.download() for part in (ranked.ranks, heads, ranked.lengths)]
     found_sums = None if sums is None else sums.download()
     clock.phase("download")
-    return Ranking(
-        ranks=found[0],
-        sums=found_sums,
-        heads=found[1],
-        lengths=found[2],
-        method=method,
-        device=where.name,
-        threads=where.threads,
-        seconds=clock.seconds,
-        figures=ranked.figures,
-    )
+    return {
+        "ranks": found[0],
+        "sums": found_sums,
+        "heads": found[1],
+        "lengths": found[2],
+        "method": method,
+        "device": where.name,
+        "threads": where.threads,
+        "seconds": clock.seconds,
+        "figures": ranked.figures,
+    }
 
 
 def rank_on_device(
@@ -209,15 +263,16 @@ def _choose(method: str, options: dict[str, Any], size: int, device: str, thread
         OptionError: no such method, or an option that it does not have.
         DeviceUnavailableError: no such device.
     """
-    if method not in NAMES:
-        raise OptionError(f"method = {method!r}: it is one of {', '.join(NAMES)}")
+    choice("method", method, NAMES)
     having = frozenset() if method == "auto" else METHODS[method].options
     for name in options:
         if name not in having:
             those = f", which has {' and '.join(sorted(having))}" if having else ", which has none"
-            raise OptionError(f"{name} is no option of method = {method!r}{those}")
+            raise OptionError(
+                f"{name if isinstance(name, str) else shown(name)} is no option of method = {method!r}{those}"
+            )
     if method == "sequential":
-        if device.startswith("cuda"):
+        if isinstance(device, str) and device.startswith("cuda"):
             raise OptionError("method = 'sequential' is a pass on the CPU: leave the device out")
         return open_device("cpu", threads), method
     where = open_device(device, threads)
@@ -245,18 +300,19 @@ def find_roots(parents: ArrayLike, *, device: str = "auto", threads: int | None 
         GraphError: a parent out of range, or a cycle; names the node.
         DeviceUnavailableError, OutOfMemoryError: no such device, or it is too small.
     """
-    given = as_indices(parents, "node", "parent")
+    given = as_indices(parents, "node", "parent").copy()  # kernels trust it, and another thread may change the caller's
     check_range(given)
-    where = open_device(device, threads)
-    if not len(given):
+    where, count = open_device(device, threads), len(given)
+    if not count:
         return given
-    pointers = where.empty(len(given), np.int32)
-    where.launch("point_to_parents", len(given), where.array(given), pointers)
-    jump_until_done(
-        where, len(given), JUMPS + 1, lambda unfinished: where.launch("jump_to_roots", len(given), pointers, unfinished)
-    )
-    where.launch("read_roots", len(given), pointers)
-    roots = pointers.download()
+    with where.lock, where.current:
+        pointers = where.empty(count, np.int32)
+        where.launch("point_to_parents", count, where.array(given), pointers)
+        jump_until_done(
+            where, count, JUMPS + 1, lambda unfinished: where.launch("jump_to_roots", count, pointers, unfinished)
+        )
+        where.launch("read_roots", count, pointers)
+        roots = pointers.download()
     if (roots < 0).any():
         raise cycle_below(int(np.argmax(roots < 0)), given)
     return roots
@@ -291,9 +347,7 @@ def as_values(values: ArrayLike, size: int, of: str) -> NDArray[np.int64]:
     """
     array = as_array(values, "values")
     if array.shape != (size,) or (size and array.dtype.kind not in "iub"):
-        raise GraphError(
-            f"values are one whole number for each {of}, {size} in all, not {array.dtype} of shape {array.shape}"
-        )
+        raise GraphError(f"values are one whole number for each {of}, {size} in all, not {described(array)}")
     if size and max(abs(int(array.max())), abs(int(array.min()))) * size >= 2**63 and _magnitude(array) >= 2**63:
         raise GraphError("the sums of such large values may not fit 64 bits")
     return array.astype(np.int64)

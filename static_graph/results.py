@@ -8,14 +8,20 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from static_graph.errors import GraphError, OptionError
+from static_graph.errors import GraphError, OptionError, WrongTypeError
+from static_graph.graph_checks import as_whole
+from static_graph.holding import Result, checked_count, checked_mapping, checked_name
+from static_graph.list_checking import as_array, described
 from static_graph.options import whole
-from static_graph.wording import numbered
+from static_graph.pieces import bounds
+from static_graph.wording import numbered, shown
+
+COUNTS = ("threads", "rounds", "edges_followed", "launches")
 
 
 @dataclass(frozen=True, eq=False)
-class Traversal:
-    """Distances from some sources, and what happened.
+class Traversal(Result):
+    """Distances from some sources, and what happened. The arrays are read-only; so are those of copies and pickles.
 
     Attributes:
         distances: (n,) from the nearest source. Of `bfs`: int32, edges, -1 where no path leads. Of `sssp`: the sum of
@@ -44,6 +50,28 @@ class Traversal:
     seconds: dict[str, float]
     figures: dict[str, int]
 
+    def __post_init__(self) -> None:
+        distances = np.array(as_array(self.distances, "distances"))
+        if distances.ndim != 1 or distances.dtype not in (np.int32, np.int64, np.float64):
+            raise GraphError(f"distances are int32, int64 or float64 in a row, not {described(distances)}")
+        parents = None
+        if self.parents is not None:
+            given = as_whole(self.parents, "parents")
+            low, high = bounds(given)
+            if len(given) != len(distances) or low < -1 or high >= len(given):
+                raise GraphError(f"parents are one node, or -1, for each of the {len(distances)} distances")
+            parents = given.astype(np.int32)
+        if not isinstance(self.sources, (tuple, list)):
+            raise WrongTypeError(f"sources = {shown(self.sources)}: they must be a tuple of nodes")
+        self._set(
+            distances=distances,
+            parents=parents,
+            sources=tuple(whole("source", node) for node in self.sources),
+            **{name: checked_name(name, getattr(self, name)) for name in ("balance", "device")},
+            **{name: checked_count(name, getattr(self, name)) for name in COUNTS},
+            **{name: checked_mapping(name, getattr(self, name)) for name in ("seconds", "figures")},
+        )
+
     def reached(self) -> NDArray[np.bool_]:
         """(n,) bool: the nodes that a path leads to."""
         real = self.distances.dtype == np.float64
@@ -67,11 +95,14 @@ class Traversal:
             raise OptionError("paths follow the parents: ask for them with parents=True")
         nodes, node = len(self.parents), whole("node", node)
         if not 0 <= node < nodes:
-            raise GraphError(f"there is no node {node}: {numbered(nodes, 'node')}")
+            raise GraphError(f"there is no node {shown(node)}: {numbered(nodes, 'node')}")
         if not self.reached()[node]:
             return None
-        path, at = [], node
+        path: list[int] = []
+        at = node
         while at >= 0:
+            if len(path) == nodes:
+                raise GraphError(f"the parents of node {node} form a cycle")
             path.append(at)
             at = int(self.parents[at])
         return np.array(path[::-1], np.int32)

@@ -10,9 +10,10 @@ from numpy.typing import NDArray
 from dmr.memory import Device, DeviceArray, flagged_indices, open_device, scan, sort_pairs, total
 from static_graph.building import bits_of, find_rows
 from static_graph.errors import DmrError, GraphError, InternalError
+from static_graph.list_checking import described
 from static_graph.options import whole
 from static_graph.ranking import Clock, fastest, rank_on_device
-from static_graph.wording import numbered
+from static_graph.wording import numbered, shown
 
 MOST_EDGES = 2**30 - 1  # an edge has two arcs
 MOST_NODES = 2**30 - 1  # so has a node of a tour
@@ -25,13 +26,15 @@ def checked_edges(given: NDArray[Any], nodes: int | None) -> tuple[NDArray[np.in
         GraphError: another shape or dtype, too many of them, no nodes.
     """
     if given.shape[1:] != (2,) or (given.dtype.kind not in "iu" and given.size):
-        raise GraphError(f"edges are pairs of whole numbers, not {given.dtype} of shape {given.shape}")
+        raise GraphError(f"edges are pairs of whole numbers, not {described(given)}")
     if len(given) > MOST_EDGES:
         raise GraphError(f"{len(given)} edges are more than the {MOST_EDGES} whose arcs can be numbered")
     lowest, highest = (int(given.min()), int(given.max())) if given.size else (0, 0)
     count = min(highest + 1, MOST_NODES) if nodes is None else whole("nodes", nodes)
+    if count > MOST_NODES:
+        raise GraphError(f"{shown(count)} nodes are more than the {MOST_NODES} whose tours can be numbered")
     if count < 0:
-        raise GraphError(f"there cannot be {count} nodes")
+        raise GraphError(f"there cannot be {shown(count)} nodes")
     if given.size and (lowest < 0 or highest >= count):
         edge = int(np.argmax(((given < 0) | (given >= count)).any(axis=1)))
         there = f"nodes are numbered from 0 to {MOST_NODES - 1}"

@@ -2,23 +2,27 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Sequence
+import operator
+from collections.abc import Callable, Iterable, Sequence
 from importlib import import_module
 from time import perf_counter
 from typing import Literal, NamedTuple
 
-from dmr.memory import open_device
+import numpy as np
+
+from dmr.memory import Device, open_device
 from static_graph.device_graph import DeviceGraph
 from static_graph.doors import check_graph
-from static_graph.errors import GraphError, OptionError
+from static_graph.errors import GraphError, OptionError, WrongTypeError
 from static_graph.graphs import CsrGraph
-from static_graph.options import SchemeOptions, real, whole
+from static_graph.options import SchemeOptions, choice, flag, real, whole
 from static_graph.parents import find_parents
 from static_graph.results import Traversal
 from static_graph.schemes.outcome import Outcome
-from static_graph.wording import numbered
+from static_graph.wording import numbered, shown
 
 Sources = int | Sequence[int]
+Run = Callable[..., Outcome]  # of a scheme
 
 
 class Scheme(NamedTuple):
@@ -62,7 +66,9 @@ def upload(graph: CsrGraph, device: str = "auto", threads: int | None = None) ->
         DeviceUnavailableError, OutOfMemoryError: it is not there, or too small.
     """
     check_graph(graph, CsrGraph)
-    return DeviceGraph.upload(graph, open_device(device, threads))
+    where = open_device(device, threads)
+    with where.lock, where.current:
+        return DeviceGraph.upload(graph, where)
 
 
 def bfs(
@@ -114,8 +120,10 @@ def bfs(
     options = SchemeOptions(
         mda=mda, threshold=threshold, warp_size=warp_size, chunk=chunk, defer=defer, atomic=atomic
     )  # fmt: skip
-    if depth_limit is not None and whole("depth_limit", depth_limit) < 0:
-        raise OptionError(f"depth_limit = {depth_limit}: no node is fewer than 0 edges away")
+    if depth_limit is not None:
+        depth_limit = whole("depth_limit", depth_limit)
+        if depth_limit < 0:
+            raise OptionError(f"depth_limit = {shown(depth_limit)}: no node is fewer than 0 edges away")
     return _traverse(graph, source, balance, options, False, depth_limit, parents, device, threads)
 
 
@@ -159,8 +167,8 @@ def sssp(
     options = SchemeOptions(
         mda=mda, threshold=threshold, warp_size=warp_size, chunk=chunk, defer=defer, atomic=atomic, delta=delta
     )  # fmt: skip
-    if distance_limit is not None and not real("distance_limit", distance_limit) >= 0:
-        raise OptionError(f"distance_limit = {distance_limit}: it must be a number from 0, for no distance is below")
+    if distance_limit is not None:
+        distance_limit = _limit(distance_limit)
     return _traverse(graph, source, balance, options, True, distance_limit, parents, device, threads)
 
 
@@ -177,23 +185,47 @@ def _traverse(
 ) -> Traversal:
     check_graph(graph, CsrGraph, DeviceGraph)
     scheme = _find_scheme(balance, weighted)
+    parents = flag("parents", parents)
     given = options.given()
     for name in given:
         if name not in scheme.options:
             raise OptionError(f"{name} is no option of balance = {balance!r}, but of {_who_has(name)}")
     sources = checked_sources(source, graph.nodes)
-    clock = _Clock()
     if isinstance(graph, DeviceGraph):
         if device != "auto" or threads is not None:
             raise OptionError(f"the graph is on {graph.device.description} already: leave device and threads out")
-        on_device = graph
+        where = graph.device
     else:
-        on_device = upload(graph, device, threads)
-        clock.phase("upload")
+        where = open_device(device, threads)
         if "turned" in scheme.options:
             given["turned"] = False  # to turn the edges takes longer than a search
-    run = import_module(scheme.module).run
-    outcome: Outcome = run(on_device, sources, weighted=weighted, depth_limit=limit, **dict(scheme.told), **given)
+    run: Run = import_module(scheme.module).run
+
+    def search(on_device: DeviceGraph) -> Outcome:
+        return run(on_device, sources, weighted=weighted, depth_limit=limit, **dict(scheme.told), **given)
+
+    with where.lock, where.current:
+        return _search(graph, search, sources, balance=balance, weighted=weighted, parents=parents, where=where)
+
+
+def _search(
+    graph: CsrGraph | DeviceGraph,
+    search: Callable[[DeviceGraph], Outcome],
+    sources: list[int],
+    *,
+    balance: str,
+    weighted: bool,
+    parents: bool,
+    where: Device,
+) -> Traversal:
+    """Searches a graph, after its upload to `where` if it is not there; all arguments are checked."""
+    clock = _Clock()
+    if isinstance(graph, DeviceGraph):
+        on_device = graph
+    else:
+        on_device = DeviceGraph.upload(graph, where)
+        clock.phase("upload")
+    outcome = search(on_device)
     clock.phase("prepare", less=outcome.seconds)
     clock.seconds["rounds"] = outcome.seconds
     tree = None
@@ -202,8 +234,7 @@ def _traverse(
         clock.phase("parents")
     distances = outcome.distances.download()
     clock.phase("download")
-    where = on_device.device
-    return Traversal(
+    return Traversal.found(
         distances=distances,
         parents=tree,
         sources=tuple(sources),
@@ -218,11 +249,21 @@ def _traverse(
     )
 
 
+def _limit(distance: float) -> float:
+    """A limit of distances; whole numbers, which may be beyond what floats tell apart, stay as they are.
+
+    Raises:
+        OptionError: it is negative or NaN. WrongTypeError: it is no number.
+    """
+    limit = operator.index(distance) if isinstance(distance, (int, np.integer)) else real("distance_limit", distance)
+    if not limit >= 0:
+        raise OptionError(f"distance_limit = {shown(limit)}: it must be a number from 0, for no distance is below")
+    return min(limit, 2**1000)  # a float has room for it, and no distance is beyond
+
+
 def _find_scheme(balance: str, weighted: bool) -> Scheme:
-    if balance == "auto":
+    if choice("balance", balance, BALANCES) == "auto":
         return FASTEST[weighted]
-    if balance not in SCHEMES:
-        raise OptionError(f"balance = {balance!r}: it is one of {', '.join(BALANCES)}")
     return SCHEMES[balance]
 
 
@@ -239,13 +280,21 @@ def checked_sources(source: Sources, nodes: int) -> list[int]:
         WrongTypeError: something that is no whole number.
         GraphError: there is none, though there are nodes, or one that the graph does not have.
     """
-    several = source if isinstance(source, Iterable) and not isinstance(source, str) else [source]
-    given = [whole("source", node, "a node's number, which graph.node_of has of a label") for node in several]
+    kind = "a node's number, which graph.node_of has of a label"
+    one = isinstance(source, (str, bytes, bytearray, memoryview)) or getattr(source, "shape", None) == ()
+    if one or not isinstance(source, Iterable):
+        several = [whole("source", source, kind)]
+    else:
+        try:
+            several = list(source)
+        except Exception:  # of a foreign object's iterator
+            raise WrongTypeError(f"source = {shown(source)}: it must be {kind}, or several") from None
+    given = [whole("source", node, kind) for node in several]
     if not given and nodes:
         raise GraphError("at least one source is needed")
     for node in given:
         if not 0 <= node < nodes:
-            raise GraphError(f"no path can begin at node {node}: {numbered(nodes, 'node')}")
+            raise GraphError(f"no path can begin at node {shown(node)}: {numbered(nodes, 'node')}")
     return given
 
 

@@ -6,10 +6,11 @@ import numpy as np
 from numpy.typing import NDArray
 
 from dmr.memory import open_device
-from static_graph.errors import GraphError, OptionError
+from static_graph.errors import GraphError
 from static_graph.lists import random_order
-from static_graph.options import whole
+from static_graph.options import choice, flag, whole
 from static_graph.rooting import MOST_NODES
+from static_graph.wording import shown
 
 KINDS = ("random-binary", "path", "star", "caterpillar")
 
@@ -35,10 +36,10 @@ def generate_tree(
         DeviceUnavailableError, OutOfMemoryError: the native library is missing, or memory is too small.
     """
     nodes = whole("nodes", nodes)
-    if kind not in KINDS:
-        raise OptionError(f"kind = {kind!r}: it is one of {', '.join(KINDS)}")
+    choice("kind", kind, KINDS)
+    shuffled = flag("shuffled", shuffled)
     if not 1 <= nodes <= MOST_NODES:
-        raise GraphError(f"a tree has 1 to {MOST_NODES} nodes, not {nodes}")
+        raise GraphError(f"a tree has 1 to {MOST_NODES} nodes, not {shown(nodes)}")
     device = open_device("cpu", threads)
     names = random_order(device, nodes, seed)  # also where it is not used: the seed is checked
     if kind == "random-binary":

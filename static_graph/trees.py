@@ -13,15 +13,17 @@ from numpy.typing import ArrayLike, NDArray
 from dmr.memory import Device, DeviceArray, open_device, scan, sort_pairs
 from static_graph.building import bits_of, find_rows
 from static_graph.errors import DmrError, GraphError, InternalError, OptionError
-from static_graph.list_checking import as_array, as_indices, out_of_range
+from static_graph.holding import Result, checked_count, checked_mapping, checked_name
+from static_graph.list_checking import as_array, as_indices, described, out_of_range
 from static_graph.ranking import Clock, as_values, fastest, find_roots, rank_on_device
 from static_graph.rooting import MOST_NODES, checked_edges, root_forest
-from static_graph.wording import counted, numbered
+from static_graph.tree_checks import checked_tree
+from static_graph.wording import counted, numbered, shown
 
 
 @dataclass(frozen=True, eq=False)
-class Tree:
-    """A rooted forest, and the numbers of its nodes.
+class Tree(Result):
+    """A rooted forest, and the numbers of its nodes. The arrays are read-only; so are those of copies and pickles.
 
     Trees follow each other by their roots, and the children of a node by their numbers.
 
@@ -35,6 +37,9 @@ class Tree:
         seconds: by phase: "upload" (and what is checked before), "tour" (sorting and linking), "rank", "numbers",
             "download"; where edges were given, or other roots, between them "root tour", "root rank" and "root
             parents" (`rooting`).
+
+    Raises:
+        GraphError: the arrays are not the numbers of one forest.
     """
 
     parent: NDArray[np.int32]
@@ -45,6 +50,14 @@ class Tree:
     device: str
     threads: int
     seconds: dict[str, float] = field(default_factory=dict)
+
+    def __post_init__(self) -> None:
+        self._set(
+            **checked_tree(vars(self)),
+            device=checked_name("device", self.device),
+            threads=checked_count("threads", self.threads),
+            seconds=checked_mapping("seconds", self.seconds),
+        )
 
     @property
     def roots(self) -> NDArray[np.int32]:
@@ -72,16 +85,17 @@ class Tree:
             raise GraphError(f"{counted(len(pairs[0]), 'node')} and {len(pairs[1])} make no pairs")
         count, nodes = len(pairs[0]), len(self.parent)
         device = self._device
-        answers, bad = device.empty(count, np.int32), device.array(np.array([count], np.int32))
-        on_device = [device.array(side) for side in pairs]
-        device.launch("answer_questions", count, *on_device, nodes, *self._labels, answers, bad)
-        first = int(bad.download()[0])
-        if first < count:
-            raise GraphError(
-                f"pair {first}: {int(asked[0][first])} and {int(asked[1][first])} are to be nodes, "
-                f"but {numbered(nodes, 'node')}"
-            )
-        return answers.download()
+        with device.lock, device.current:
+            answers, bad = device.empty(count, np.int32), device.array(np.array([count], np.int32))
+            on_device = [device.array(side) for side in pairs]
+            device.launch("answer_questions", count, *on_device, nodes, *self._labels, answers, bad)
+            first = int(bad.download()[0])
+            if first == count:
+                return answers.download()
+        raise GraphError(
+            f"pair {first}: {int(asked[0][first])} and {int(asked[1][first])} are to be nodes, "
+            f"but {numbered(nodes, 'node')}"
+        )
 
     def path_sums(self, values: ArrayLike) -> NDArray[np.int64]:
         """The sums of values along the paths from the roots.
@@ -96,7 +110,9 @@ class Tree:
             GraphError: values that do not fit.
         """
         checked = as_values(values, len(self.parent), "node")
-        return self._path_sums(self._device.array(checked)).download()
+        device = self._device
+        with device.lock, device.current:
+            return self._path_sums(device.array(checked)).download()
 
     @cached_property
     def _device(self) -> Device:
@@ -178,12 +194,13 @@ def euler_tour(
             edges = np.column_stack([children, parents[children]]).astype(np.int32)
     if count > MOST_NODES:
         raise GraphError(f"{count} nodes are more than the {MOST_NODES} whose tours can be numbered")
-    if edges is not None:
-        on_device = root_forest(edges, count, _as_roots(root, count), where, clock)
-    else:
-        on_device = where.array(parents)
-        clock.phase("upload")
-    return _tour(on_device, clock)
+    with where.lock, where.current:
+        if edges is not None:
+            on_device = root_forest(edges, count, _as_roots(root, count), where, clock)
+        else:
+            on_device = where.array(parents)
+            clock.phase("upload")
+        return _tour(on_device, clock)
 
 
 def _tour(parents: DeviceArray, clock: Clock) -> Tree:
@@ -217,7 +234,16 @@ def _tour(parents: DeviceArray, clock: Clock) -> Tree:
     parent = parents.download()
     parent[level == 0] = -1  # roots may have themselves
     clock.phase("download")
-    return Tree(parent, subtree_size, preorder, postorder, level, device.name, device.threads, clock.seconds)
+    return Tree.found(
+        parent=parent,
+        subtree_size=subtree_size,
+        preorder=preorder,
+        postorder=postorder,
+        level=level,
+        device=device.name,
+        threads=device.threads,
+        seconds=clock.seconds,
+    )
 
 
 def _roots_of(offsets: DeviceArray, nodes: int) -> int:
@@ -238,7 +264,7 @@ def _no_forest(parents: NDArray[np.int32]) -> DmrError:
 def _as_integers(values: ArrayLike) -> NDArray[Any]:
     array = np.atleast_1d(as_array(values, "nodes"))
     if array.ndim != 1 or (array.dtype.kind not in "iu" and array.size):
-        raise GraphError(f"nodes are whole numbers in a row, not {array.dtype} of shape {array.shape}")
+        raise GraphError(f"nodes are whole numbers in a row, not {described(array)}")
     return array
 
 
@@ -253,5 +279,5 @@ def _as_roots(root: int | Sequence[int] | None, nodes: int) -> NDArray[np.int32]
     roots = np.empty(0, np.int32) if root is None else _as_integers(root)
     for given in roots.tolist():
         if not 0 <= given < nodes:
-            raise GraphError(f"{given} cannot be a root: {numbered(nodes, 'node')}")
+            raise GraphError(f"{shown(given)} cannot be a root: {numbered(nodes, 'node')}")
     return _clipped(roots)

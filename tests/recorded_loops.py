@@ -25,7 +25,7 @@ def record_loops(monkeypatch):
             recordings.append(self.launches)
             try:
                 body()
-                device.launch("launch_again", 1, stop)
+                device.launch("launch_again", 1, stop, None)
             finally:
                 recordings.pop()
 

@@ -27,8 +27,10 @@ SOURCES = [
     *(
         f"graph/{name}.cu"
         for name in (
-            "rows", "fixed_point", "node_splitting", "child_relaxation", "virtual_warps", "collapse", "breadth_first",
-            "near_far", "incoming", "parents", "showing",
+            "rows", "fixed_point", "node_splitting", "child_relaxation", "virtual_warps", "virtual_warps_hops",
+            "virtual_warps_narrow", "virtual_warps_wide", "virtual_warps_real", "collapse", "breadth_first", "near_far",
+            "near_far_few", "near_far_steps", "near_far_narrow", "near_far_wide", "near_far_real", "incoming",
+            "parents", "showing",
         )
     ),
 ]  # fmt: skip

@@ -15,7 +15,7 @@ from static_graph.degrees import automatic_mda, degree_distribution, split_distr
 from static_graph.device_graph import DeviceGraph
 from static_graph.distances import DistanceKind
 from static_graph.errors import GraphError, OptionError
-from static_graph.graphs import CsrGraph
+from static_graph.graphs import CsrGraph, unchecked_graph
 from static_graph.schemes import child_launches, collapse, fixed_point, node_splitting, virtual_warps
 from static_graph.schemes.timeline import Line, Timeline
 
@@ -95,7 +95,7 @@ def test_offsets_of_64_bits(scheme, device):
     run, options = SCHEMES[scheme]
     for seed in range(12):
         graph = random_graph(seed)
-        wide = CsrGraph.sound(graph.offsets.astype(np.int64), graph.targets, graph.weights)
+        wide = unchecked_graph(graph.offsets.astype(np.int64), graph.targets, graph.weights)
         outcome = run(DeviceGraph.upload(wide, device), [0], weighted=graph.weights is not None, **options)
         expected = reference(graph, [0], graph.weights is not None)
         np.testing.assert_array_equal(outcome.distances.download(), expected, f"seed {seed}")

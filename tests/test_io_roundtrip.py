@@ -346,13 +346,13 @@ def test_wrong_base_and_items_are_refused(tmp_path: Path) -> None:
 
 
 def test_missing_library_is_said(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> None:
-    from dmr.errors import DeviceUnavailableError
+    from dmr.errors import NativeLibraryError
 
     write(tmp_path / "a.ele", grid(3))
     monkeypatch.setattr(native, "LIBRARY", tmp_path / "none.so")
     native.library.cache_clear()
     try:
-        with pytest.raises(DeviceUnavailableError, match="native reader of Triangle's files is missing"):
+        with pytest.raises(NativeLibraryError, match=r"not installed whole: .*none\.so is missing"):
             read(tmp_path / "a.ele")
     finally:
         native.library.cache_clear()

@@ -21,7 +21,8 @@ import triangle
 from dmr.generation import generate
 from dmr.io import write
 from dmr.memory import signatures
-from dmr.memory.cuda.compiler import FLAGS, cubin, flags, launches_children
+from dmr.memory.cuda.compiler import cubin
+from dmr.memory.cuda.nvcc import FLAGS, flags, launches_children
 from dmr.memory.host import compiler
 from dmr.memory.host.compiler import sources_digest
 from dmr.memory.signatures import source_folder
@@ -286,7 +287,8 @@ def test_address_and_undefined_behaviour_sanitizers_find_nothing_in_the_triangul
 def under_tsan(tmp_path_factory):
     """The kernels built with TSan, and how to run them."""
     environment = {"LD_PRELOAD": str(runtime("libtsan.so")), "TSAN_OPTIONS": "halt_on_error=1"}
-    library = build(tmp_path_factory.mktemp("tsan"), kernel_sources(), "-O1", "-g1", "-fsanitize=thread")
+    flags = ("-O1", "-g1", "-fsanitize=thread", "-DPOLL_EVERY=1000000")
+    library = build(tmp_path_factory.mktemp("tsan"), kernel_sources(), *flags)
     fixed_addresses = ("setarch", "-R") if shutil.which("setarch") else ()  # older runtimes need them
     return library, {"before": fixed_addresses, **environment}
 
@@ -297,7 +299,22 @@ def test_the_thread_sanitizer_finds_nothing(under_tsan, small_meshes, plain_resu
     assert results(script("kernels.py", small_meshes, library, **environment)) == plain_results
 
 
-@pytest.mark.large
+def as_expected(found):
+    """Whether every run of threads.py gave what one thread gives."""
+    *runs, (_, codes) = found
+    return bool(runs) and all(count == right > 0 for _, count, right in runs) and not any(codes)
+
+
+def test_calls_from_many_threads_give_what_one_thread_gives():
+    found = results(script("threads.py"))
+    assert as_expected(found) and len(found[-1][1]) == 3  # children of fork, too
+
+
+def test_the_thread_sanitizer_finds_nothing_in_calls_from_many_threads(under_tsan):
+    library, environment = under_tsan
+    assert as_expected(results(script("threads.py", library, **environment)))
+
+
 def test_the_thread_sanitizer_would_see_a_race(under_tsan):
     library, environment = under_tsan
     outcome = script("faults.py", library, "race", **environment)

@@ -237,7 +237,6 @@ INLINE Index expand_tile(Index tile, const Csr &graph, Body &body, const TeamQue
     } else {
         looked_at = visit_tile(graph, body, queue, rows, begin, end, first, last, how.coalesced);
     }
-    queue.flush();
-    TEAM_BARRIER(); // all have read the ends
+    queue.flush(); // ends with a barrier: all have read the ends
     return looked_at;
 }

@@ -37,6 +37,10 @@ template <DistanceKind KIND> struct By {
     Value limit;
     Csr graph;
 
+    METHOD static By of(const Distances &distances, const Csr &graph) {
+        return {array_of(distances), Value(distances.limit), graph};
+    }
+
     METHOD static Value unreached() {
         if constexpr (KIND == REAL)
             return int64(0x7ff0000000000000);
@@ -100,12 +104,12 @@ template <DistanceKind KIND> struct By {
 template <class Body> INLINE void by_kind(const Distances &distances, const Csr &graph, Body body) {
     switch (distances.kind) {
     case HOPS:
-        return body(By<HOPS>{distances.narrow, int32(distances.limit), graph});
+        return body(By<HOPS>::of(distances, graph));
     case NARROW:
-        return body(By<NARROW>{distances.narrow, int32(distances.limit), graph});
+        return body(By<NARROW>::of(distances, graph));
     case WIDE:
-        return body(By<WIDE>{distances.wide, distances.limit, graph});
+        return body(By<WIDE>::of(distances, graph));
     case REAL:
-        return body(By<REAL>{distances.wide, distances.limit, graph});
+        return body(By<REAL>::of(distances, graph));
     }
 }

@@ -145,6 +145,8 @@ KERNEL(cut_rings, const int32 *roots, const int32 *arcs, const int32 *places, co
 
 // closing[0] = the first edge that joins what those before it have joined already; it stays where none does. One thread
 // goes through the edges, for the sentence that refuses them. above[v] = v before.
+constexpr Index EDGES_AT_ONCE = 1 << 12; // between two STOP_POINTs
+
 KERNEL(find_closing_edge, const int32 *ends, const int32 *others, int64 edges, int32 *above, int32 *closing) {
     FOR_RANGE (once) {
         const auto top = [&](int32 node) {
@@ -153,6 +155,8 @@ KERNEL(find_closing_edge, const int32 *ends, const int32 *others, int64 edges, i
             return node;
         };
         for (Index k = 0; k < edges; ++k) {
+            if (k % EDGES_AT_ONCE == 0)
+                STOP_POINT();
             const int32 one = top(ends[k]), other = top(others[k]);
             if (one == other) {
                 closing[0] = int32(k);

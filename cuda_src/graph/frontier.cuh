@@ -2,6 +2,7 @@
 // next.
 #pragma once
 
+#include "grid.cuh"
 #include "lanes.cuh"
 
 // What the rounds go by, in the device's memory (Entry of static_graph/schemes/collapse.py).
@@ -53,17 +54,17 @@ struct TeamQueue {
         frontier.next()[atomic_add(&frontier.progress[NEXT], 1)] = int32(node);
     }
 
-    // All members of the team come here when they have pushed what they had.
+    // All members of the team come here when they have pushed what they had; ends with a barrier.
     METHOD void flush() const {
         TEAM_BARRIER();
         const int32 count = filled[0] < QUEUE_ROOM ? filled[0] : QUEUE_ROOM;
-        if (places == nullptr || count == 0)
-            return; // all of them
-        FOR_LEADER
-            filled[1] = atomic_add(&frontier.progress[NEXT], count);
-        TEAM_BARRIER();
-        FOR_SHARE (k, 0, count)
-            frontier.next()[filled[1] + k] = places[k];
-        TEAM_BARRIER();
+        if (places != nullptr && count > 0) { // the same for all of them
+            FOR_LEADER
+                filled[1] = atomic_add(&frontier.progress[NEXT], count);
+            TEAM_BARRIER();
+            FOR_SHARE (k, 0, count)
+                frontier.next()[filled[1] + k] = places[k];
+        }
+        TEAM_BARRIER(); // all have read `filled`, which the next call of open() resets
     }
 };

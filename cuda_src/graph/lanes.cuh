@@ -14,12 +14,12 @@
 // whether a share is a run. On the CPU the one member goes through all of it in order.
 //
 // A CROWDED_GRID_TEAM_KERNEL is a GRID_TEAM_KERNEL (portable.cuh) of few registers, so that several teams of it fit a
-// multiprocessor: as many as fit run at once, and GRID_BARRIER() holds the members of all. FOR_GRID_TEAMS (index, count,
-// teams), in such a kernel that was launched for so many teams, hands `count` tasks out to them: all members of a team have
-// the same index. On the CPU each thread has the part of the tasks that it has of the teams. grid_barrier_with(meeting,
-// flag, range_begin, work), there, is a barrier for the members of all teams in which one team works: the last one to
-// come, on a GPU. (`flag` is the team's own, `meeting` all teams'.) ONE_MEMBER is whether a team has one member, who does
-// everything in turn.
+// multiprocessor: as many as fit run at once, and GRID_BARRIER() of grid.cuh holds the members of all.
+// FOR_GRID_TEAMS (index, count, teams), in such a kernel that was launched for so many teams, hands `count` tasks out to
+// them: all members of a team have the same index. On the CPU each thread has the part of the tasks that it has of the
+// teams. grid_barrier_with(meeting, flag, range_begin, work), there, is a barrier for the members of all teams in which
+// one team works: the last one to come, on a GPU. (`flag` is the team's own, `meeting` all teams'.) ONE_MEMBER is whether
+// a team has one member, who does everything in turn.
 #pragma once
 
 #include "portable.cuh"
@@ -101,15 +101,6 @@ INLINE int64 atomic_min(int64 *place, int64 value) {
 // One more of something that a team counts in its shared memory; what was there before.
 INLINE int32 team_take(int32 *counter) { return atomicAdd(counter, 1); }
 
-// The same for all lanes of a warp that are here: one of them counts for all (Merrill et al.'s team primitives).
-INLINE int32 team_take_together(int32 *counter) {
-    const auto here = cooperative_groups::coalesced_threads();
-    int32 first = 0;
-    if (here.thread_rank() == 0)
-        first = atomicAdd(counter, int32(here.size()));
-    return here.shfl(first, 0) + int32(here.thread_rank());
-}
-
 // values[k] becomes the sum of the values up to k, in a team's shared memory, by shuffles within warps.
 INLINE void team_sums_by_shuffles(int64 *values, int64 *of_warp) {
     const int lane = threadIdx.x % WARP, warp = threadIdx.x / WARP;
@@ -152,10 +143,10 @@ constexpr bool ONE_MEMBER = true;
          ++index)
 
 template <class Work> INLINE void grid_barrier_with(int32 *, int32 *, Index range_begin, Work work) {
-    GRID_BARRIER();
+    host::wait_for_grid();
     if (range_begin == 0)
         work();
-    GRID_BARRIER();
+    host::wait_for_grid();
 }
 
 #include <atomic>
@@ -182,7 +173,6 @@ INLINE int64 atomic_min(int64 *place, int64 value) {
 }
 
 INLINE int32 team_take(int32 *counter) { return (*counter)++; }
-INLINE int32 team_take_together(int32 *counter) { return (*counter)++; }
 
 INLINE void team_sums_by_shuffles(int64 *values, int64 *) {
     for (int member = 1; member < TEAM_SIZE; ++member)

@@ -28,11 +28,15 @@ KERNEL(merge_orders, const int32 *before, const int32 *multiples, const int32 *o
 
 // A binary tree that grows by a node at a time, below any node that has no two children, each free place as likely as
 // the others: the shape of a random search tree. `places` has room for size + 1.
+constexpr Index NODES_AT_ONCE = 1 << 12; // between two STOP_POINTs
+
 KERNEL(grow_binary_tree, uint64 seed, int64 size, int32 *places, int32 *parents) {
     FOR_RANGE (once) {
         parents[0] = END;
         places[0] = places[1] = 0;
         for (Index node = 1; node < size; ++node) {
+            if (node % NODES_AT_ONCE == 0)
+                STOP_POINT();
             const uint64 place = random_of(seed, EDGES, node).next_below(uint64(node) + 1);
             parents[node] = places[place];
             places[place] = places[node + 1] = int32(node);

@@ -51,6 +51,7 @@ KERNEL_STRUCT(Splitters) {
 // Walkers of one thread: a CPU's thread has many under way, each of which asks for its next element before the others
 // take their steps. A GPU has many threads.
 constexpr int UNDER_WAY = PREFETCHES ? 24 : 1;
+constexpr int TURNS_AT_ONCE = 1 << 10; // of all of them, between two STOP_POINTs
 
 // Lets the walkers `first`, first + stride, ... below `end` go their ways. begin(w, walker) says whether walker w has a
 // way at all, and step(walker) whether it goes on.
@@ -70,12 +71,15 @@ INLINE void walk_all(Index first, Index end, Index stride, Begin begin, Step ste
     };
     while (walking < UNDER_WAY && started(walkers[walking]))
         ++walking;
-    while (walking > 0)
+    for (uint32 turn = 1; walking > 0; ++turn) {
+        if (turn % TURNS_AT_ONCE == 0)
+            STOP_POINT();
         for (int k = 0; k < walking;)
             if (step(walkers[k]) || started(walkers[k]))
                 ++k;
             else
                 walkers[k] = walkers[--walking];
+    }
 }
 
 struct Walker {
@@ -174,12 +178,16 @@ KERNEL(walk_words, uint64 *words, int64 count, Splitters splitters, const int32 
             });
 }
 
+constexpr Index STEPS_AT_ONCE = 1 << 13; // between two STOP_POINTs
+
 // Lists of `count` words (weight, successor), each by one thread: they become (rank, list). lengths[list] = its weight, or
 // -1 where it has no end.
 KERNEL(walk_to_ends, uint64 *words, int64 count, const int32 *heads, int32 *lengths) {
     FOR_RANGE (list) {
         uint32 at = uint32(heads[list]), rank = 0;
         for (Index steps = 0; at < count && steps < count; ++steps) {
+            if (steps % STEPS_AT_ONCE == 0)
+                STOP_POINT();
             const uint64 word = words[at];
             words[at] = word_of(rank, uint32(list));
             rank += high_of(word);

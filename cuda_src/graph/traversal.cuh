@@ -1,5 +1,5 @@
 // Traversals that go by a frontier: the list of nodes whose edges are to be followed next. What breadth-first search
-// (breadth_first.cu) and shortest paths (near_far.cu) have in common.
+// (breadth_first.cu) and shortest paths (near_far.cuh) have in common.
 //
 // A frontier is worked on by tiles of up to TILE nodes, which are the smaller the more edges their nodes have, so that
 // all teams have some (`tile_nodes`). Within a tile the nodes' edges are laid end to end and shared out evenly (the
@@ -14,13 +14,16 @@
 #pragma once
 
 #include "distances.cuh"
+#include "grid.cuh"
 
 constexpr int TILE = TEAM_SIZE;                      // nodes at most (TILE of static_graph/frontiers/workspace.py)
 constexpr int64 BUSY = TEAM_SIZE, FULL = 4 * TEAM_SIZE; // edges of a tile: not fewer to give more teams some; no more
 constexpr int CHUNK = ONE_MEMBER ? 16384 : 2048;     // edges
 constexpr int OUTBOX = 2048;                         // nodes that a team found, before it enters them in the list
 constexpr Index AT_ONCE_FOLLOWED = 1024;             // edges that a team follows before it looks how many it found
-constexpr int64 FEW_AT_ONCE = 1 << 24;               // edges of rounds of FEW in one launch: the host may have signals
+constexpr int64 FEW_AT_ONCE = 1 << 24;               // edges of rounds of FEW in one launch
+constexpr int32 ROUNDS_AT_ONCE = 64;                 // of FEW, between two STOP_POINTs
+constexpr int32 MOST_FEW_ROUNDS = 1 << 12;           // of FEW, in one launch: less than a SLICE
 
 // (Entry of static_graph/frontiers/workspace.py)
 enum Entry : int32 {
@@ -29,7 +32,7 @@ enum Entry : int32 {
     SIDE,        // which of two lists is the frontier; the other one gets the next one
     LISTED,      // nodes of the frontier
     NEXT_LISTED, // nodes of the next one, so far
-    FAR_SIDE,    // likewise for nodes that have to wait (near_far.cu)
+    FAR_SIDE,    // likewise for nodes that have to wait (near_far.cuh)
     FAR_LISTED,
     NEXT_FAR,
     TILE_NODES,  // of each tile but the last one
@@ -53,7 +56,7 @@ enum Total : int32 {
     FOLLOWED,   // edges that were looked at
     UNSEEN,     // nodes not reached (breadth_first.cu)
     UNSEEN_EDGES, // that leave them: an estimate
-    NEAR,       // distances below this are near (near_far.cu)
+    NEAR,       // distances below this are near (near_far.cuh)
     LAST_NEAR,  // and those below this are done
     FAR_LEAST,  // the least of the far ones
     WIDTH,      // by how many deltas the bound was raised the last time
@@ -61,6 +64,7 @@ enum Total : int32 {
     BAND_FOLLOWED,
     ALL_ROUNDS, // at the end: ROUND and LAUNCHES of the progress, so that who asks looks here only
     ALL_LAUNCHES,
+    PAUSED,     // whether `traverse` ended before the traversal did: it goes on in another launch
     TOTALS
 };
 
@@ -77,7 +81,7 @@ KERNEL_STRUCT(Traversal) {
 
     METHOD int32 *list(int32 side) const { return side ? odd : even; }
 
-    // Nodes of a tile of the list of a split (near_far.cu): an OUTBOX holds all of them.
+    // Nodes of a tile of the list of a split (near_far.cuh): an OUTBOX holds all of them.
     METHOD Index split_nodes(Index listed) const {
         const Index even = (listed + teams - 1) / teams;
         return ONE_MEMBER || even < TILE ? TILE : even < OUTBOX ? even : OUTBOX;
@@ -118,6 +122,7 @@ template <bool ALONE, class Start, class GoesOn, class Visit>
 INLINE int64 one_member_follows(const Csr &graph, const Traversal &frontier, const int32 *list, Index begin, Index end,
                                 bool weighted, Start start, GoesOn goes_on, Visit visit) {
     constexpr Index ROW_AHEAD = 24, EDGES_AHEAD = 12; // nodes; nothing is gained by asking for what a visit reads
+    constexpr Index NODES_AT_ONCE = 1 << 12;          // between two STOP_POINTs
     const bool narrow = graph.offsets32 != nullptr;
     const auto *weights = !weighted                        ? nullptr
                           : graph.weights32 != nullptr     ? reinterpret_cast<const char *>(graph.weights32)
@@ -126,6 +131,8 @@ INLINE int64 one_member_follows(const Csr &graph, const Traversal &frontier, con
     const Index weight_size = graph.weights32 != nullptr ? sizeof(int32) : sizeof(int64);
     int64 followed = 0;
     for (Index i = begin; i < end; ++i) {
+        if ((i - begin) % NODES_AT_ONCE == NODES_AT_ONCE - 1)
+            STOP_POINT();
         // Written out: a function of nothing but prefetches is pure to g++, which leaves its calls out.
         if (i + ROW_AHEAD < end) {
             const Index node = list[i + ROW_AHEAD];
@@ -386,7 +393,9 @@ template <class Rounds> INLINE void run_few(Rounds rounds) {
     rounds.frontier.totals = totals;
     TEAM_BARRIER();
     const int64 most = totals[FOLLOWED] + FEW_AT_ONCE;
-    while (progress[STEP] == FEW && totals[FOLLOWED] < most) {
+    for (int32 round = 1; progress[STEP] == FEW && totals[FOLLOWED] < most && round <= MOST_FEW_ROUNDS; ++round) {
+        if (round % ROUNDS_AT_ONCE == 0)
+            STOP_POINT();
         rounds.few();
         TEAM_BARRIER();
         FOR_LEADER
@@ -400,15 +409,18 @@ template <class Rounds> INLINE void run_few(Rounds rounds) {
     TEAM_BARRIER();
 }
 
-// All rounds in one launch of `teams` teams, which run at once. Every team reads the same numbers after a barrier. They
-// change in it: the last team to come enters the end of the round, and goes through those that it can do alone.
+// All rounds in one launch of `teams` teams, which run at once, or as many as a SLICE of time has room for: then totals
+// [PAUSED] is 1, and the host launches the kernel again when that is 0. Every team reads the same numbers after a barrier.
+// They change in it: the last team to come enters the end of the round, and goes through those that it can do alone.
 template <class Rounds>
 INLINE void traverse(const Rounds &rounds, [[maybe_unused]] const Index range_begin,
                      [[maybe_unused]] const Index range_end, [[maybe_unused]] const Index teams) {
     int32 *progress = rounds.frontier.progress;
+    int64 *paused = rounds.frontier.totals + PAUSED;
+    const int64 begun = nanoseconds();
     for (;;) {
         const int32 step = racing_load(progress + STEP);
-        if (step == DONE)
+        if (step == DONE || racing_load(paused))
             return;
         if (step == PUSH) {
             FOR_GRID_TEAMS (index, racing_load(progress + TILE_TEAMS), teams)
@@ -435,9 +447,14 @@ INLINE void traverse(const Rounds &rounds, [[maybe_unused]] const Index range_be
                 else if (step != FEW)
                     rounds.end();
             }
-            TEAM_BARRIER();
-            while (racing_load(progress + STEP) == FEW)
+            for (;;) {
+                FOR_LEADER
+                    racing_store(paused, int64(nanoseconds() - begun > SLICE));
+                TEAM_BARRIER();
+                if (racing_load(progress + STEP) != FEW || racing_load(paused))
+                    break;
                 run_few(rounds);
+            }
         });
     }
 }

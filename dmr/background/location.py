@@ -9,7 +9,7 @@ import numpy as np
 
 from dmr.background.edges import EdgeTree
 from dmr.background.grid import TriangleGrid
-from dmr.meshes import Float, Int, Mesh
+from dmr.meshes import Float, Int, Mesh, check_indices
 
 
 class Places(NamedTuple):
@@ -54,6 +54,7 @@ class Background:
 
     @cached_property
     def _grid(self) -> TriangleGrid:
+        check_indices(self.mesh)
         return TriangleGrid(self.mesh.vertices, self.mesh.triangles)
 
     @cached_property

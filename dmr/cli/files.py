@@ -11,7 +11,7 @@ from pathlib import Path
 import numpy as np
 
 from dmr import io
-from dmr.errors import FileError, InvalidMeshError, OptionError
+from dmr.errors import FileContentError, FolderError, InvalidMeshError, MissingFileError, OptionError, file_error
 from dmr.io.formats import unknown_suffix
 from dmr.io.names import SUFFIXES, companion, family
 from dmr.io.through_meshio import check_writer, find_format
@@ -47,7 +47,9 @@ def read_mesh(path: str, purpose: str) -> Mesh:
     """
     found = read(path)
     if isinstance(found, Pslg):
-        raise FileError(f"is an outline without triangles; {purpose} needs a triangulation of it (an .ele file)", path)
+        raise FileContentError(
+            f"is an outline without triangles; {purpose} needs a triangulation of it (an .ele file)", path
+        )
     return found
 
 
@@ -96,8 +98,8 @@ def blamed_on(path: str, companions: Collection[str] | None = None) -> Iterator[
         except InvalidMeshError as error:
             file, line = io.locate(path, error.element, error.index, companions)
             if error.index is None:
-                raise FileError(error.reason, file) from error
-            raise FileError(f"{named(error.element, error.index)}: {error.reason}", file, line) from error
+                raise FileContentError(error.reason, file) from error
+            raise FileContentError(f"{named(error.element, error.index)}: {error.reason}", file, line) from error
 
 
 def numbered_as(mesh: str, input: str | None) -> AbstractContextManager[None]:
@@ -160,17 +162,17 @@ def chosen_output(path: str, *, force: bool) -> Path:
 def check_no_folder(target: Path) -> None:
     """Raises `FileError` where a folder has the name of the file to be."""
     if target.is_dir():
-        raise FileError("cannot be written: there is a folder of that name; name a file in it", target)
+        raise FolderError("cannot be written: there is a folder of that name; name a file in it", target)
 
 
 def check_writable(target: Path) -> None:
     """Raises `FileError` where no file can be made: better now than after minutes of work."""
     folder = target.parent
     if not folder.is_dir():
-        raise FileError(f"cannot be written: there is no folder {folder}", target)
+        raise MissingFileError(f"cannot be written: there is no folder {folder}", target)
     check_no_folder(target)
     try:
         with tempfile.TemporaryFile(dir=folder):
             pass
     except OSError as error:
-        raise FileError(f"cannot be written: {(error.strerror or str(error)).lower()}", target) from error
+        raise file_error(error, target, "cannot be written") from error

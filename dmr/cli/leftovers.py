@@ -15,9 +15,8 @@ import numpy as np
 from numpy.typing import NDArray
 
 from dmr.cli.files import check_writable
-from dmr.errors import FileError, OptionError
+from dmr.errors import FileContentError, OptionError, file_error
 from dmr.io.replacing import replace_files, write_bytes
-from dmr.io.system import system_reason
 from dmr.naming import counted
 from dmr.results import Refinement
 
@@ -58,15 +57,17 @@ def read_list(path: str, triangles: int) -> dict[str, NDArray[np.int64]]:
     try:
         found = json.loads(Path(path).read_bytes())
     except OSError as error:
-        raise FileError(f"cannot be read: {system_reason(error)}", path) from error
+        raise file_error(error, path, "cannot be read") from error
     except (ValueError, RecursionError) as error:
-        raise FileError(f"is no list of triangles, as refine --unrefined writes it: {error}", path) from error
+        raise FileContentError(f"is no list of triangles, as refine --unrefined writes it: {error}", path) from error
     found = found if isinstance(found, dict) else {}
     count, lists = found.get("triangles"), found.get("unrefined")
     if type(count) is not int or not isinstance(lists, dict) or not all(_is_below(count, x) for x in lists.values()):
-        raise FileError("is no list of triangles, as refine --unrefined writes it", path)
+        raise FileContentError("is no list of triangles, as refine --unrefined writes it", path)
     if count != triangles:
-        raise FileError(f"belongs to a mesh of {counted(count, 'triangle')}, and this one has {triangles:,}", path)
+        raise FileContentError(
+            f"belongs to a mesh of {counted(count, 'triangle')}, and this one has {triangles:,}", path
+        )
     return {str(reason): np.array(listed, np.int64) for reason, listed in lists.items()}
 
 

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable
+from collections.abc import Iterable, Sized
 from dataclasses import replace
 from typing import Any
 
@@ -11,7 +11,10 @@ from numpy.typing import ArrayLike, NDArray
 
 from dmr.domains.rings import checked_points
 from dmr.errors import InvalidMeshError
+from dmr.kinds import check_kind
 from dmr.meshes import Float, Int, Pslg
+from dmr.numeric import listed, shortened
+from dmr.tables import real_array
 
 
 def merge(*parts: Pslg) -> Pslg:
@@ -29,6 +32,8 @@ def merge(*parts: Pslg) -> Pslg:
     """
     if not parts:
         raise InvalidMeshError("there is nothing to merge")
+    for part in parts:
+        check_kind(part, Pslg, name="a part")
     counts = [len(part.vertices) for part in parts]
     offsets = np.cumsum([0, *counts[:-1]])
     vertices = np.concatenate([part.vertices for part in parts])
@@ -62,8 +67,8 @@ def with_holes(pslg: Pslg, points: ArrayLike) -> Pslg:
     Raises:
         InvalidMeshError: no table of points, or one that is not finite.
     """
-    table = np.asarray(points)
-    more = checked_points(table.reshape(-1, 2) if not table.size else table, "holes")
+    check_kind(pslg, Pslg, name="pslg")
+    more = checked_points(np.empty((0, 2)) if _is_empty(points) else points, "holes")
     return replace(pslg, holes=np.concatenate((pslg.holes, more)))
 
 
@@ -78,21 +83,27 @@ def with_regions(pslg: Pslg, regions: Iterable[ArrayLike]) -> Pslg:
     Raises:
         InvalidMeshError: an entry of another length, or one that is not finite; names it.
     """
-    rows = [_region(entry, k) for k, entry in enumerate(regions)]
+    check_kind(pslg, Pslg, name="pslg")
+    rows = [_region(entry, k) for k, entry in enumerate(listed("regions", regions))]
     return replace(pslg, regions=np.concatenate((pslg.regions, np.array(rows).reshape(-1, 4))))
+
+
+def _is_empty(points: ArrayLike) -> bool:
+    return isinstance(points, Sized) and getattr(points, "ndim", 1) > 0 and len(points) == 0
 
 
 def _region(entry: ArrayLike, k: int) -> list[float]:
     try:
-        numbers = [float(value) for value in np.asarray(entry, np.float64)]
-    except (TypeError, ValueError):
+        table = real_array(entry)
+        numbers = table.tolist() if table.ndim == 1 else []
+    except ValueError:
         numbers = []
     if len(numbers) not in (3, 4):
         raise InvalidMeshError(
-            f"region {k} must be (x, y, attribute) or (x, y, attribute, largest area), not {entry!r}"
+            f"region {k} must be (x, y, attribute) or (x, y, attribute, largest area), not {shortened(entry)}"
         )
     if not np.isfinite(numbers).all():
-        raise InvalidMeshError(f"region {k} has a number that is not finite: {entry!r}")
+        raise InvalidMeshError(f"region {k} has a number that is not finite: {shortened(entry)}")
     return numbers if len(numbers) == 4 else [*numbers, 0.0]
 
 

@@ -7,8 +7,10 @@ closes it off: a lake, a gap between districts, the water between an island and 
 
 from __future__ import annotations
 
+import math
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
+from typing import Any
 
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
@@ -18,8 +20,9 @@ from dmr.domains.faces import enclosed_faces
 from dmr.domains.interior import INSIDE, side_of_rings
 from dmr.domains.rings import checked_ring
 from dmr.domains.shapes import closed_segments
-from dmr.errors import InvalidMeshError
+from dmr.errors import InvalidMeshError, OptionError
 from dmr.meshes import Float, Pslg
+from dmr.numeric import listed, real_option, shortened, whole_option
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -74,28 +77,52 @@ def polygons(
     Raises:
         InvalidMeshError: a ring that cannot be used, with its part, number and vertex; a wrong number of attributes.
     """
-    rings = [checked_part(outline, holes, f"part {k}: ") for k, (outline, holes) in enumerate(parts)]
+    rings = [checked_part(*_pair(part, k), f"part {k}: ") for k, part in enumerate(listed("parts", parts))]
     given = {"attributes": attributes, "areas": areas, "markers": markers}
-    for name, values in given.items():
+    numbers = {name: None if values is None else listed(name, values) for name, values in given.items()}
+    for name, values in numbers.items():
         if values is not None and len(values) != len(rings):
             raise InvalidMeshError(f"{name} must have one entry for each part: {len(rings)}, not {len(values)}")
     patches = [
         Patch(
             rings=each,
-            attribute=None if attributes is None else float(attributes[k]),
-            area=0.0 if areas is None else float(areas[k]),
-            marker=0 if markers is None else int(markers[k]),
+            attribute=_entry("attributes", numbers["attributes"], k),
+            area=_entry("areas", numbers["areas"], k) or 0.0,
+            marker=_marker(numbers["markers"], k),
         )
         for k, each in enumerate(rings)
     ]
     return cover(patches)
 
 
+def _pair(part: Any, number: int) -> tuple[Any, Any]:
+    pair = listed(f"part {number}", part)
+    if len(pair) != 2:
+        raise InvalidMeshError(f"part {number} must be (outline, holes), and has {len(pair)} entries")
+    return pair[0], pair[1]
+
+
+def _entry(name: str, values: list[Any] | None, k: int) -> float | None:
+    if values is None:
+        return None
+    number = real_option(f"{name}[{k}]", values[k])
+    if not math.isfinite(number):
+        raise OptionError(f"{name}[{k}] must be finite, not {number:g}")
+    return number
+
+
+def _marker(values: list[Any] | None, k: int) -> int:
+    number = 0 if values is None else whole_option(f"markers[{k}]", values[k])
+    if not -(2**31) <= number < 2**31:
+        raise OptionError(f"markers[{k}] does not fit in 32 bits: {shortened(number)}")
+    return number
+
+
 def checked_part(outline: ArrayLike, holes: Sequence[ArrayLike], where: str) -> tuple[Float, ...]:
     """The rings of one polygon; `where` begins the name of each in a message ("part 3: ")."""
     return (
         checked_ring(outline, f"{where}the outline"),
-        *(checked_ring(hole, f"{where}hole {k}") for k, hole in enumerate(holes)),
+        *(checked_ring(hole, f"{where}hole {k}") for k, hole in enumerate(listed(f"{where}holes", holes))),
     )
 
 

@@ -8,6 +8,7 @@ from __future__ import annotations
 
 import json
 import logging
+import math
 import os
 from collections.abc import Iterator, Mapping
 from dataclasses import dataclass, field
@@ -19,8 +20,10 @@ import numpy as np
 from dmr.domains.coverage import Patch, checked_part, cover
 from dmr.domains.rings import checked_chain, checked_points, without_repetitions
 from dmr.domains.shapes import polyline
-from dmr.errors import DmrError, FileError, InvalidMeshError, OptionError
+from dmr.errors import DmrError, FileContentError, InvalidMeshError, KindError, OptionError, file_error
+from dmr.kinds import file_path
 from dmr.meshes import Float, Pslg
+from dmr.numeric import real, shortened
 
 log = logging.getLogger("dmr")
 
@@ -53,16 +56,19 @@ def from_geojson(
         FileError: the file cannot be read, is no JSON (with the line), or its geometry cannot be used.
         InvalidMeshError: an object whose geometry cannot be used; names feature, part, ring and vertex.
     """
+    for what, name in (("attribute", attribute), ("area", area), ("marker", marker)):
+        if not (name is None or isinstance(name, str)):
+            raise KindError(f"{what} must be the name of a property, not {shortened(name)}")
     names = _Names(attribute=attribute, area=area, marker=marker)
     if isinstance(source, Mapping):
         return _domain(source, names)
     if not isinstance(source, str | os.PathLike):
         raise OptionError(f"GeoJSON is a file or a mapping, not {type(source).__name__}; see also from_shapely")
-    path = Path(source)
+    path = file_path(source)
     try:
         return _domain(_parsed(path), names)
     except InvalidMeshError as error:
-        raise FileError(f"holds no domain: {error}", path) from error
+        raise FileContentError(f"holds no domain: {error}", path) from error
 
 
 def from_shapely(geometry: Any) -> Pslg:
@@ -127,13 +133,13 @@ def _parsed(path: Path) -> Any:
     try:
         return json.loads(path.read_bytes().decode("utf-8-sig"))
     except (OSError, MemoryError) as error:
-        raise FileError(f"cannot be read: {getattr(error, 'strerror', None) or error}", path) from error
+        raise file_error(error, path, "cannot be read") from error
     except json.JSONDecodeError as error:
-        raise FileError(f"is no JSON: {error.msg} at column {error.colno}", path, error.lineno) from error
+        raise FileContentError(f"is no JSON: {error.msg} at column {error.colno}", path, error.lineno) from error
     except UnicodeDecodeError as error:
-        raise FileError(f"is no JSON: it is not written in UTF-8 (byte {error.start})", path) from error
+        raise FileContentError(f"is no JSON: it is not written in UTF-8 (byte {error.start})", path) from error
     except (RecursionError, ValueError) as error:
-        raise FileError(f"cannot be read as JSON: {error}", path) from error
+        raise FileContentError(f"cannot be read as JSON: {error}", path) from error
 
 
 def _domain(form: Any, names: _Names) -> Pslg:
@@ -178,10 +184,11 @@ def _collect(content: _Content, feature: Geometry, where: str, number: int) -> N
     if geometry is None:
         content.empty += 1
         return
-    properties = feature.get("properties") or {}
+    properties = feature.get("properties")
+    properties = {} if properties is None else properties
     if not isinstance(properties, Mapping):
         raise InvalidMeshError(f"{where}its properties are no object")
-    content.properties.update(properties)
+    content.properties.update(str(name) for name in properties)
     names = content.names
     attribute = _number(properties, names.attribute, where)
     area = _number(properties, names.area, where)
@@ -234,6 +241,7 @@ def _positions(content: _Content, coordinates: Any, name: str) -> Float:
     """A list of positions as (n, 2), without the third coordinates and without repetitions."""
     try:
         lengths = {len(position) for position in coordinates}
+        len(coordinates)
     except TypeError:
         raise InvalidMeshError(f"{name} must be a list of positions [x, y]") from None
     if not lengths <= {2, 3, 4}:
@@ -241,7 +249,7 @@ def _positions(content: _Content, coordinates: Any, name: str) -> Float:
     if lengths - {2}:
         content.heights += sum(len(position) > 2 for position in coordinates)
         coordinates = [position[:2] for position in coordinates]
-    points = checked_points(np.array(coordinates).reshape(-1, 2), name)
+    points = checked_points(coordinates if len(coordinates) else np.empty((0, 2)), name)
     kept = without_repetitions(points)
     content.repeated += len(points) - len(kept)
     return kept
@@ -268,6 +276,10 @@ def _number(properties: Mapping[str, Any], name: str | None, where: str) -> floa
     value = properties.get(name) if name is not None else None
     if value is None:
         return 0.0
-    if isinstance(value, bool) or not isinstance(value, int | float) or not np.isfinite(value):
-        raise InvalidMeshError(f"{where}the property {name!r} must be a number, not {value!r}")
-    return float(value)
+    try:
+        number = math.nan if isinstance(value, bool) or not isinstance(value, int | float) else real(value)
+    except ValueError as error:
+        raise InvalidMeshError(f"{where}the property {name!r} must be a number: {error}") from None
+    if not math.isfinite(number):
+        raise InvalidMeshError(f"{where}the property {name!r} must be a number, not {shortened(value)}")
+    return number

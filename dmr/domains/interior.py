@@ -17,6 +17,7 @@ from dmr.errors import InvalidMeshError
 from dmr.exact import signs
 from dmr.exact.polynomials import cross
 from dmr.meshes import Float
+from dmr.numeric import listed
 
 INSIDE, BOUNDARY, OUTSIDE = 1, 0, -1
 
@@ -41,7 +42,7 @@ def interior_point(outline: ArrayLike, holes: Sequence[ArrayLike] = ()) -> Float
         InvalidMeshError: a ring that cannot be used, or an inside that is too thin for any double to lie in it.
     """
     rings = [checked_ring(outline, "the outline")]
-    rings += [checked_ring(hole, f"hole {k}") for k, hole in enumerate(holes)]
+    rings += [checked_ring(hole, f"hole {k}") for k, hole in enumerate(listed("holes", holes))]
     return point_inside(rings, "the outline")
 
 

@@ -9,6 +9,7 @@ from dmr.errors import InvalidMeshError
 from dmr.exact import signs
 from dmr.exact.polynomials import cross
 from dmr.meshes import Float
+from dmr.tables import real_array
 
 
 def checked_points(points: ArrayLike, name: str) -> Float:
@@ -22,11 +23,8 @@ def checked_points(points: ArrayLike, name: str) -> Float:
         InvalidMeshError: another shape, or a coordinate that is not finite; names the vertex.
     """
     try:
-        given = np.asarray(points)
-        if given.dtype.kind in "cUS":
-            raise TypeError("complex numbers" if given.dtype.kind == "c" else "text")
-        table = given.astype(np.float64)
-    except (TypeError, ValueError) as error:
+        table = real_array(points).copy()
+    except ValueError as error:
         raise InvalidMeshError(f"{name} must be a table (n, 2) of real numbers ({error})") from None
     if table.shape == (2,):
         raise InvalidMeshError(

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import math
-import operator
 from collections.abc import Iterable, Sequence
 from typing import Any
 
@@ -13,7 +12,12 @@ from numpy.typing import ArrayLike
 from dmr.domains.interior import INSIDE, point_inside, side_of_rings
 from dmr.domains.rings import checked_chain, checked_ring
 from dmr.errors import InvalidMeshError, OptionError
+from dmr.memory import require_memory
 from dmr.meshes import Float, Int, Pslg
+from dmr.numeric import listed, real_option, shortened, whole_option
+from dmr.tables import given_array, real_array
+
+BYTES_PER_POINT = 120  # of a circle, while it is made
 
 
 def polygon(outline: ArrayLike, holes: Sequence[ArrayLike] = (), *, markers: Any = None) -> Pslg:
@@ -36,7 +40,8 @@ def polygon(outline: ArrayLike, holes: Sequence[ArrayLike] = (), *, markers: Any
         InvalidMeshError: a ring that cannot be used, with its number and its vertex; a hole within another hole or
             outside of the outline; markers that do not fit.
     """
-    rings = [checked_ring(outline, "the outline"), *(checked_ring(hole, f"hole {k}") for k, hole in enumerate(holes))]
+    rings = [checked_ring(outline, "the outline")]
+    rings += [checked_ring(hole, f"hole {k}") for k, hole in enumerate(listed("holes", holes))]
     points = [point_inside([ring], f"hole {k}") for k, ring in enumerate(rings[1:])]
     _check_holes(rings, points)
     segment_markers = _markers_of_rings(markers, rings)
@@ -91,12 +96,10 @@ def circle_points(radius: float, n: int, center: ArrayLike = (0.0, 0.0), *, angl
         OptionError: a radius that is not positive, or fewer than three points.
     """
     radius = _positive("radius", radius)
-    try:
-        n = operator.index(n)
-    except TypeError:
-        raise OptionError(f"n must be a whole number, not {n!r}") from None
+    n, angle = whole_option("n", n), real_option("angle", angle)
     if n < 3:
         raise OptionError(f"a circle needs three points or more, not {n}")
+    require_memory(BYTES_PER_POINT * n, f"a circle of {shortened(n)} points")
     quarter, rest = np.divmod(4 * np.arange(n), n)
     # The second half of a quarter mirrors its first.
     mirrored = 2 * rest > n
@@ -104,6 +107,8 @@ def circle_points(radius: float, n: int, center: ArrayLike = (0.0, 0.0), *, angl
     first, second = radius * np.cos(turn), radius * np.sin(turn)
     x, y = np.where(mirrored, second, first), np.where(mirrored, first, second)
     points: Float = np.column_stack((np.choose(quarter, (x, -y, -x, y)), np.choose(quarter, (y, x, -y, -x))))
+    if not math.isfinite(angle):
+        raise OptionError(f"angle must be finite, not {angle:g}")
     if angle:
         cosine, sine = math.cos(math.radians(angle)), math.sin(math.radians(angle))
         points = points @ np.array([[cosine, sine], [-sine, cosine]])
@@ -159,7 +164,7 @@ def _check_holes(rings: Sequence[Float], points: Sequence[Float]) -> None:
 
 
 def _markers_of_rings(markers: Any, rings: Sequence[Float]) -> Int:
-    if not isinstance(markers, Iterable):
+    if not isinstance(markers, Iterable) or getattr(markers, "ndim", 1) == 0:
         return _markers_of_edges(markers, sum(map(len, rings)), "the rings")
     entries = list(markers)
     if len(rings) == 1 and len(entries) == len(rings[0]):
@@ -175,7 +180,7 @@ def _markers_of_rings(markers: Any, rings: Sequence[Float]) -> Int:
 
 def _markers_of_edges(markers: Any, count: int, name: str) -> Int:
     try:
-        given = np.asarray(0 if markers is None else markers)
+        given = given_array(0 if markers is None else markers)
     except ValueError:
         raise InvalidMeshError(f"the markers of {name} must be one number or {count} of them") from None
     if given.dtype.kind not in "iu":
@@ -190,10 +195,7 @@ def _markers_of_edges(markers: Any, count: int, name: str) -> Int:
 
 
 def _positive(name: str, value: Any) -> float:
-    try:
-        number = float(value)
-    except (TypeError, ValueError):
-        raise OptionError(f"{name} must be a number, not {value!r}") from None
+    number = real_option(name, value)
     if not (math.isfinite(number) and number > 0):
         raise OptionError(f"{name} must be positive, not {number:g}")
     return number
@@ -201,7 +203,7 @@ def _positive(name: str, value: Any) -> float:
 
 def _pair(name: str, value: ArrayLike) -> tuple[float, float]:
     try:
-        x, y = (float(each) for each in np.asarray(value, np.float64))
-    except (TypeError, ValueError):
-        raise OptionError(f"{name} must be two numbers, not {value!r}") from None
+        x, y = (float(each) for each in real_array(value).reshape(-1))
+    except ValueError:
+        raise OptionError(f"{name} must be two numbers, not {shortened(value)}") from None
     return x, y

@@ -30,8 +30,6 @@ class Extras:
     def check(self, path: Path) -> None:
         """Raises OptionError where the format of `path` cannot hold what is asked for."""
         suffix = path.suffix.lower()
-        if self.order not in (1, 2):
-            raise OptionError(f"order must be 1 or 2, not {self.order}")
         if not self.leave_out <= {".node", ".ele", ".poly", ".area"}:
             raise OptionError(f"only .node, .ele, .poly and .area can be left out, not {' '.join(self.leave_out)}")
         if suffix in (".ele", ".node"):

@@ -9,11 +9,10 @@ from pathlib import Path
 import numpy as np
 from numpy.typing import NDArray
 
-from dmr.errors import FileError, OptionError
+from dmr.errors import DmrError, FileContentError, FileError, FolderError, MissingFileError, file_error
 from dmr.io.extras import Extras
 from dmr.io.names import SUFFIXES
 from dmr.io.npz import read_npz, write_npz
-from dmr.io.system import system_reason
 from dmr.io.through_meshio import (
     find_format,
     read_array_through_meshio,
@@ -31,6 +30,7 @@ from dmr.io.triangle_writing import write_mesh, write_part
 from dmr.kinds import check_kind, file_path
 from dmr.memory.threads import thread_count
 from dmr.meshes import Mesh, Pslg
+from dmr.numeric import one_of, shortened, switch, whole_option, words
 
 # The best known of the formats that are read and written through meshio.
 COMMON = (".vtu", ".vtk", ".msh", ".xdmf", ".stl", ".obj", ".off", ".ply")
@@ -52,9 +52,10 @@ def read(path: PathLike, *, companions: Collection[str] | None = None, threads: 
     Raises:
         FileError: the file, the line where there is one, and what is wrong.
         OptionError: a number of threads out of range.
-        DeviceUnavailableError: the native library is missing.
+        NativeLibraryError: the native library is missing.
     """
     path = _existing(path)
+    companions = None if companions is None else words("companions", companions)
     thread_count(threads)  # also where nothing is parsed in parallel
     suffix = path.suffix.lower()
     if suffix == ".node" and companions is not None and ".ele" not in companions:
@@ -92,10 +93,11 @@ def read_values(path: PathLike, column: int = 0, *, threads: int | None = None) 
     Raises:
         FileError: as for `read`; no triangles, or no such column.
     """
+    column = whole_option("column", column)
     found = read(path, threads=threads)
     path = Path(path)
     if isinstance(found, Pslg):
-        raise FileError("is an outline without triangles: values between its vertices are not known", path)
+        raise FileContentError("is an outline without triangles: values between its vertices are not known", path)
     values = found.vertex_attributes
     assert values is not None
     form = None if path.suffix.lower() in (".npz", *SUFFIXES) else find_format(path.suffix.lower())
@@ -104,7 +106,9 @@ def read_values(path: PathLike, column: int = 0, *, threads: int | None = None) 
         column, values = 0, found.vertex_attributes
         assert values is not None
     if not 0 <= column < values.shape[1]:
-        raise FileError(f"has no vertex attribute {column}: there are {values.shape[1]}, counted from 0", path)
+        raise FileContentError(
+            f"has no vertex attribute {shortened(column)}: there are {values.shape[1]}, counted from 0", path
+        )
     return found, values[:, column]
 
 
@@ -147,23 +151,25 @@ def write(
             and a triangle is flat or clockwise; order 2 is, and a segment is no edge of a triangle (not for `.ele`).
         OptionError: another base or order; something is asked for that the format does not hold.
     """
-    if base not in (0, 1):
-        raise OptionError(f"base must be 0 or 1, not {base}")
+    base = one_of("base", base, (0, 1))
     thread_count(threads)
     path = file_path(path)
     check_kind(item, Mesh, Pslg, name="item")
     extras = Extras(
-        order=order,
-        neighbours=neighbours,
-        edges=edges,
-        voronoi=voronoi,
-        markers=markers,
-        leave_out=frozenset(leave_out),
+        order=one_of("order", order, (1, 2)),
+        neighbours=switch("neighbours", neighbours),
+        edges=switch("edges", edges),
+        voronoi=switch("voronoi", voronoi),
+        markers=switch("markers", markers),
+        leave_out=words("leave_out", leave_out),
     )
+    overwrite = switch("overwrite", overwrite)
     try:
         return _write(path, item, overwrite, base, extras, threads)
+    except DmrError:
+        raise
     except OSError as error:
-        raise FileError(f"cannot be written: {system_reason(error)}", path) from error
+        raise file_error(error, path, "cannot be written") from error
 
 
 def _write(
@@ -198,13 +204,14 @@ def read_edges(path: PathLike, *, threads: int | None = None) -> tuple[NDArray[n
 def _existing(path: PathLike) -> Path:
     path = file_path(path)
     try:
-        if path.is_dir():
-            raise FileError("is a folder, not a file", path)
-        if not path.exists():
-            stream = "; standard input is not read: name a file" if str(path) == "-" else ""
-            raise FileError(f"does not exist{_suggestion(path)}{stream}", path)
+        there, folder = path.exists(), path.is_dir()
     except (OSError, ValueError) as error:
-        raise FileError(f"cannot be read: {system_reason(error)}", path) from error
+        raise file_error(error, path, "cannot be read") from error
+    if folder:
+        raise FolderError("is a folder, not a file", path)
+    if not there:
+        stream = "; standard input is not read: name a file" if str(path) == "-" else ""
+        raise MissingFileError(f"does not exist{_suggestion(path)}{stream}", path)
     return path
 
 

@@ -10,12 +10,14 @@ from pathlib import Path
 import numpy as np
 from numpy.typing import NDArray
 
-from dmr.errors import FileError
+from dmr.errors import FileError, FolderError
 from dmr.io.names import SUFFIXES, companion
 from dmr.io.text import TextFile
 from dmr.io.triangle_reading import Poly, load_mesh_files, parse_poly, parse_poly_vertices
 from dmr.io.triangle_tables import Section, parse_vertices
+from dmr.kinds import file_path
 from dmr.naming import Numbers
+from dmr.numeric import whole_option, words
 
 
 def locate(
@@ -35,7 +37,9 @@ def locate(
         The file (a companion of `path` where the element lies there) and the line; None where there is none: another
         format, another element, an index out of range, files that are no longer readable.
     """
-    path = Path(path)
+    path = file_path(path)
+    companions = None if companions is None else words("companions", companions)
+    index = None if index is None else whole_option("index", index)
     suffix = path.suffix.lower()
     if index is None or suffix not in SUFFIXES:
         return path, None
@@ -64,19 +68,23 @@ def numbers_in(path: str | os.PathLike[str], companions: Collection[str] | None 
         path: what was given to `read`; companions: so were they.
     """
 
+    path = file_path(path)
+    companions = None if companions is None else words("companions", companions)
+
     @cache
     def tables() -> dict[str, NDArray[np.int64]]:
         try:
-            return _number_columns(Path(path), companions)
+            return _number_columns(path, companions)
         except FileError:
             return {}
 
     def number(element: str, index: int) -> int:
-        column = tables().get(element)
-        if column is None or not len(column):
+        column = tables().get(element) if isinstance(element, str) else None
+        index = whole_option("index", index)
+        if column is None or not len(column) or index < 0:
             return index
         # What was added to the file's own, such as a vertex where segments cross, goes on after them.
-        return int(column[index] if index < len(column) else column.max() + 1 + index - len(column))
+        return int(column[index] if index < len(column) else int(column.max()) + 1 + index - len(column))
 
     return number
 
@@ -91,7 +99,7 @@ def numbering_base(path: str | os.PathLike[str], otherwise: int = 0) -> int:
     Raises:
         FileError: the file that holds the vertices cannot be read.
     """
-    path = Path(path)
+    path = file_path(path)
     if path.suffix.lower() not in (".node", ".ele", ".poly"):
         return 0
     text = TextFile(vertex_file(path), threads=1)
@@ -105,7 +113,9 @@ def vertex_file(path: str | os.PathLike[str]) -> Path:
     Raises:
         FileError: a .poly file that cannot be read.
     """
-    path = Path(path)
+    path = file_path(path)
+    if not path.name:
+        raise FolderError("is a folder, not a file", path)
     own = path.suffix.lower() == ".poly" and TextFile(path, threads=1).tokens(0)[0] != b"0"
     return path if own else companion(path, ".node")
 

@@ -8,11 +8,11 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
-from dmr.errors import OptionError
 from dmr.io.meshio_formats import FORMATS
 from dmr.io.meshio_tags import as_whole, to_sets
 from dmr.kinds import check_kind
 from dmr.meshes import Mesh
+from dmr.numeric import one_of, switch
 
 if TYPE_CHECKING:
     import meshio
@@ -54,8 +54,7 @@ def to_meshio(mesh: Mesh, *, order: int = 1, boundary: bool = False) -> meshio.M
 
     from dmr.io import meshio_writing
 
-    if order not in (1, 2):
-        raise OptionError(f"order must be 1 or 2, not {order}")
+    order, boundary = one_of("order", order, (1, 2)), switch("boundary", boundary)
     content = meshio_writing.to_meshio(mesh, replace(FORMATS[".vtu"], boundary=boundary), _NAME, order=order)
     assert mesh.triangle_attributes is not None
     regions = as_whole(mesh.triangle_attributes[:, 0]) if mesh.triangle_attributes.shape[1] else None

@@ -13,15 +13,14 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from dmr.errors import FileError
+from dmr.errors import FileContentError, InvalidMeshError
+from dmr.io.meshio_content import PHYSICAL, TAGS, Content, content_of
 from dmr.io.meshio_tags import BOUNDARY, REGION, Tags, from_physical_tags, from_sets
 from dmr.meshes import Mesh
 
 log = logging.getLogger("dmr.io")
 
 _CORNERS = {"triangle": 3, "triangle6": 3, "triangle7": 3, "triangle10": 3, "line": 2, "line3": 2, "line4": 2}
-_PHYSICAL = "gmsh:physical"
-_TAGS = (_PHYSICAL, "medit:ref", "avsucd:material", "su2:tag")
 
 
 def from_meshio(found: Any, path: Path) -> Mesh:
@@ -31,31 +30,32 @@ def from_meshio(found: Any, path: Path) -> Mesh:
         FileError: no triangles, other elements than triangles and lines, or points that are not in a plane.
         InvalidMeshError: indices or coordinates that make no mesh.
     """
-    blocks = [(block.type, np.asarray(block.data)) for block in found.cells]
+    content = content_of(found)
+    blocks = content.blocks
     others = _count_others(blocks)
     if others:
-        raise FileError(f"holds {others}: only triangles, and lines as their segments, can be read", path)
+        raise FileContentError(f"holds {others}: only triangles, and lines as their segments, can be read", path)
     if not any(kind.startswith("triangle") and len(data) for kind, data in blocks):
-        raise FileError("holds no triangles", path)
-    points, kept = _flat(np.asarray(found.points, np.float64), path), None
+        raise FileContentError("holds no triangles", path)
+    points, kept = _flat(content.points, path), None
     corners = _joined(blocks, "triangle", 3)
     segments = _joined(blocks, "line", 2)
     if any(kind in _CORNERS and data.shape[1] > _CORNERS[kind] for kind, data in blocks if len(data)):
         kept, points, corners, segments = _drop_points_on_edges(blocks, points, corners, segments, path)
-    point_data = {name: np.asarray(values) for name, values in found.point_data.items()}
+    point_data = content.point_data
     if kept is not None:
         point_data = {name: values[kept] for name, values in point_data.items()}
-    of_triangles = _cell_arrays(found, blocks, "triangle")
-    of_lines = _cell_arrays(found, blocks, "line")
+    of_triangles = _cell_arrays(content, "triangle")
+    of_lines = _cell_arrays(content, "line")
     if path.suffix.lower() == ".stl":
         log.info("%s: %d corners with equal coordinates make %d vertices", path, 3 * len(corners), len(points))
     attributes = _columns(of_triangles, "triangle_attribute_")
     if not attributes:
-        region = _values(found, blocks, of_triangles, REGION, path)
+        region = _values(content, of_triangles, REGION, path)
         attributes = [] if region is None else [region.astype(np.float64)]
     markers = of_lines.get("segment_marker")
     if markers is None:
-        markers = _values(found, blocks, of_lines, BOUNDARY, path)
+        markers = _values(content, of_lines, BOUNDARY, path)
     vertex_attributes = _columns(point_data, "vertex_attribute_")
     return Mesh(
         points,
@@ -88,14 +88,14 @@ def _joined(blocks: list[tuple[str, NDArray[Any]]], kind: str, corners: int) -> 
 def _flat(points: NDArray[np.float64], path: Path) -> NDArray[np.float64]:
     """The points without a z that all of them share."""
     if points.ndim != 2 or points.shape[1] not in (2, 3):
-        raise FileError(f"has points of shape {points.shape}: only two or three coordinates can be read", path)
+        raise FileContentError(f"has points of shape {points.shape}: only two or three coordinates can be read", path)
     if points.shape[1] == 2:
         return points
     z = points[:, 2]
     off = np.flatnonzero(z != z[0])
     if off.size:
         k = int(off[0])
-        raise FileError(f"is not flat: vertex {k} has z = {z[k]:.17g}, vertex 0 has z = {z[0]:.17g}", path)
+        raise FileContentError(f"is not flat: vertex {k} has z = {z[k]:.17g}, vertex 0 has z = {z[0]:.17g}", path)
     if z.any():
         log.info("%s: the third coordinate, %g everywhere, is dropped", path, z[0])
     return np.ascontiguousarray(points[:, :2])
@@ -121,13 +121,15 @@ def _drop_points_on_edges(
     return kept, points[kept], place[corners], place[segments]
 
 
-def _cell_arrays(found: Any, blocks: list[tuple[str, NDArray[Any]]], kind: str) -> dict[str, NDArray[Any]]:
+def _cell_arrays(content: Content, kind: str) -> dict[str, NDArray[Any]]:
     """The data of all cells of a kind, one array a name."""
-    chosen = [k for k, (name, data) in enumerate(blocks) if name.startswith(kind) and len(data)]
+    chosen = [k for k, (name, data) in enumerate(content.blocks) if name.startswith(kind) and len(data)]
     arrays = {}
-    for name, values in found.cell_data.items():
-        parts = [np.asarray(values[k]) for k in chosen]
-        if parts and all(part.ndim == parts[0].ndim for part in parts):
+    for name, values in content.cell_data.items():
+        if any(k >= len(values) for k in chosen):
+            continue
+        parts = [values[k] for k in chosen]
+        if parts and all(part.shape[1:] == parts[0].shape[1:] for part in parts):
             arrays[name] = np.concatenate(parts)
     return arrays
 
@@ -139,23 +141,23 @@ def _columns(arrays: dict[str, NDArray[Any]], prefix: str) -> list[NDArray[np.fl
     return columns
 
 
-def _values(
-    found: Any, blocks: list[tuple[str, NDArray[Any]]], arrays: dict[str, NDArray[Any]], kind: str, path: Path
-) -> Tags | None:
+def _values(content: Content, arrays: dict[str, NDArray[Any]], kind: str, path: Path) -> Tags | None:
     """Regions or markers from tags, labels or sets; None where there are none or all are 0."""
     values = _tag(arrays)
-    if values is not None and _PHYSICAL in arrays:
-        values = from_physical_tags(values, found.field_data, kind)
+    if values is not None and PHYSICAL in arrays:
+        values = from_physical_tags(values, content.names, kind)
     elif values is None:
         cells = "triangle" if kind == REGION else "line"
-        chosen = [(k, len(data)) for k, (name, data) in enumerate(blocks) if name.startswith(cells) and len(data)]
-        values = from_sets(found.cell_sets, kind, chosen, path)
+        chosen = [
+            (k, len(data)) for k, (name, data) in enumerate(content.blocks) if name.startswith(cells) and len(data)
+        ]
+        values = from_sets(content.cell_sets, kind, chosen, path)
     return values if values is not None and values.any() else None
 
 
 def _tag(arrays: dict[str, NDArray[Any]]) -> Tags | None:
     """The tag or label of each element, None where there is none or all are 0."""
-    for name in _TAGS:
+    for name in TAGS:
         if name in arrays and arrays[name].size and arrays[name].any():
             return _whole(arrays[name])
     return None
@@ -164,4 +166,6 @@ def _tag(arrays: dict[str, NDArray[Any]]) -> Tags | None:
 def _whole(values: NDArray[Any]) -> NDArray[np.int32]:
     """Markers that came back as other numbers."""
     rounded: NDArray[np.float64] = np.rint(np.nan_to_num(values.reshape(-1).astype(np.float64)))
+    if rounded.size and np.abs(rounded).max() > 2**31 - 1:
+        raise InvalidMeshError("a marker does not fit in 32 bits")
     return rounded.astype(np.int32)

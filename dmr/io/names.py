@@ -5,7 +5,9 @@ from __future__ import annotations
 import os
 from pathlib import Path
 
-from dmr.errors import FileError
+from dmr.errors import FolderError, OptionError
+from dmr.kinds import file_path
+from dmr.numeric import shortened
 
 SUFFIXES = (".node", ".ele", ".poly", ".area", ".neigh", ".edge")
 VORONOI_SUFFIXES = (".v.node", ".v.edge")
@@ -35,9 +37,11 @@ def next_name(path: str | os.PathLike[str], suffix: str = ".ele") -> Path:
     Raises:
         FileError: the path names no file (`.`, `/`).
     """
-    path = Path(path)
+    path = file_path(path)
+    if not isinstance(suffix, str) or "/" in suffix or "\0" in suffix:
+        raise OptionError(f"a suffix is what a file's name ends with, such as .ele, not {shortened(suffix)}")
     if not path.name:
-        raise FileError("is a folder, not a file", path)
+        raise FolderError("is a folder, not a file", path)
     stem, _, last = path.stem.rpartition(".")
     if stem and last.isascii() and last.isdigit():
         return path.with_name(f"{stem}.{int(last) + 1}{suffix}")

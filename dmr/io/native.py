@@ -10,9 +10,10 @@ from ctypes import POINTER, Structure, c_int32, c_int64, c_void_p
 from functools import cache
 from pathlib import Path
 
-from dmr.errors import DeviceUnavailableError
+from dmr.errors import NativeLibraryError
+from dmr.memory.interrupts import allow_interrupts, interruptible
 
-INTERFACE = 1
+INTERFACE = 2
 
 LIBRARY = Path(__file__).with_name("_triangle_text.so")
 
@@ -94,27 +95,22 @@ def library() -> ctypes.CDLL:
     """The loaded library, its functions typed.
 
     Raises:
-        DeviceUnavailableError: it was not built, cannot be loaded, or belongs to another version.
+        NativeLibraryError: it was not built, cannot be loaded, or belongs to another version.
     """
     if not LIBRARY.exists():
-        raise DeviceUnavailableError(
-            f"the native reader of Triangle's files is missing ({LIBRARY}); "
-            "install the package again with a C++17 compiler at hand (pip install .)"
-        )
+        raise NativeLibraryError(LIBRARY, "is missing")
     try:
         loaded = ctypes.CDLL(str(LIBRARY))
         version = loaded.dmr_text_interface()
     except (OSError, AttributeError) as error:
-        raise DeviceUnavailableError(f"the native reader of Triangle's files cannot be loaded: {error}") from error
+        raise NativeLibraryError(LIBRARY, f"cannot be loaded ({error})") from error
     if version != INTERFACE:
-        raise DeviceUnavailableError(f"{LIBRARY} was built from another version of dmr; install the package again")
+        raise NativeLibraryError(LIBRARY, "belongs to another version")
     numbers = POINTER(c_int64)
-    loaded.dmr_text_index.argtypes = [POINTER(Text)]
-    loaded.dmr_text_index.restype = None
+    allow_interrupts(loaded)
+    interruptible(loaded, "dmr_text_index", None, POINTER(Text))
     loaded.dmr_text_row.argtypes = [POINTER(Text), c_int64, numbers, numbers, numbers]
     loaded.dmr_text_row.restype = None
-    loaded.dmr_text_parse.argtypes = [POINTER(Text), POINTER(Table), POINTER(Fault)]
-    loaded.dmr_text_parse.restype = c_int32
-    loaded.dmr_text_write.argtypes = [c_int32, POINTER(Rows), c_int32]
-    loaded.dmr_text_write.restype = c_int32
+    interruptible(loaded, "dmr_text_parse", c_int32, POINTER(Text), POINTER(Table), POINTER(Fault))
+    interruptible(loaded, "dmr_text_write", c_int32, c_int32, POINTER(Rows), c_int32)
     return loaded

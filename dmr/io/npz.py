@@ -11,9 +11,8 @@ from typing import Any
 
 import numpy as np
 
-from dmr.errors import FileError, InvalidMeshError
+from dmr.errors import FileContentError, InvalidMeshError, file_error
 from dmr.io.replacing import replace_files
-from dmr.io.system import system_reason
 from dmr.meshes import Mesh, Pslg
 
 VERSION = 1
@@ -31,23 +30,25 @@ def read_npz(path: Path) -> Mesh | Pslg:
     try:
         loaded = np.load(path, allow_pickle=False)
         if not isinstance(loaded, np.lib.npyio.NpzFile):
-            raise FileError("is a single array (.npy), not an .npz archive", path)
+            raise FileContentError("is a single array (.npy), not an .npz archive", path)
         with loaded as archive:
             version = int(archive[_VERSION_KEY]) if _VERSION_KEY in archive else VERSION
             if version > VERSION:
-                raise FileError(f"has version {version} of the format; this dmr reads up to {VERSION}", path)
+                raise FileContentError(f"has version {version} of the format; this dmr reads up to {VERSION}", path)
             kind = Mesh if "triangles" in archive else Pslg
             for name in ("vertices", "triangles" if kind is Mesh else "segments"):
                 if name not in archive:
-                    raise FileError(f"holds no array named {name}", path)
+                    raise FileContentError(f"holds no array named {name}", path)
             arrays: dict[str, Any] = {f.name: archive[f.name] for f in fields(kind) if f.name in archive}
         return kind(**arrays)
+    except FileContentError:
+        raise
     except InvalidMeshError as error:
-        raise FileError(f"holds no valid mesh: {error}", path) from error
+        raise FileContentError(f"holds no valid mesh: {error}", path) from error
     except (OSError, MemoryError) as error:
-        raise FileError(f"cannot be read: {system_reason(error)}", path) from error
+        raise file_error(error, path, "cannot be read") from error
     except (ValueError, TypeError, KeyError, EOFError, zipfile.BadZipFile, zlib.error, NotImplementedError) as error:
-        raise FileError(f"is damaged, or no .npz file: {error}", path) from error
+        raise FileContentError(f"is damaged, or no .npz file: {error}", path) from error
 
 
 def write_npz(path: Path, item: Mesh | Pslg, *, overwrite: bool) -> list[Path]:

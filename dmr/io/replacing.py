@@ -16,8 +16,7 @@ from collections.abc import Callable, Sequence
 from concurrent.futures import Future, ThreadPoolExecutor
 from pathlib import Path
 
-from dmr.errors import FileError
-from dmr.io.system import system_reason
+from dmr.errors import ExistingFileError, FolderError, MissingFileError, file_error
 
 # Fills an open, empty file, given by its descriptor; raises OSError where it cannot.
 Fill = Callable[[int], None]
@@ -64,7 +63,7 @@ def replace_files(parts: Sequence[tuple[Path, Fill]], *, overwrite: bool, stale:
         _flush_folder(path.parent)
     except (OSError, MemoryError) as error:
         state = "files of the old result may be gone" if changing else "nothing was changed"
-        raise FileError(f"cannot be written: {system_reason(error)}; {state}", path) from error
+        raise file_error(error, path, "cannot be written", f"; {state}") from error
     finally:
         for temporary in temporaries:
             with contextlib.suppress(OSError):
@@ -88,11 +87,11 @@ def _flusher() -> ThreadPoolExecutor:
 def check_target(path: Path, overwrite: bool) -> None:
     """Raises FileError where a file cannot be put: no folder, a folder of that name, or a file that must stay."""
     if not path.parent.is_dir():
-        raise FileError(f"cannot be written: there is no folder {path.parent}", path)
+        raise MissingFileError(f"cannot be written: there is no folder {path.parent}", path)
     if path.is_dir():
-        raise FileError("cannot be written: there is a folder of that name", path)
+        raise FolderError("cannot be written: there is a folder of that name", path)
     if not overwrite and os.path.lexists(path):
-        raise FileError("exists already, and may not be overwritten", path)
+        raise ExistingFileError("exists already, and may not be overwritten", path)
 
 
 def write_bytes(descriptor: int, data: bytes | memoryview) -> None:

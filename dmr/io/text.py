@@ -17,15 +17,15 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from dmr.errors import FileError
+from dmr.errors import FileContentError, FileError, file_error
 from dmr.io import native
 from dmr.io.numbering import Numbering
 from dmr.io.sentences import Columns, fault_sentence, shown
-from dmr.io.system import system_reason
 from dmr.memory.threads import thread_count
 
 # Large enough that a chunk's bookkeeping is nothing, small enough that a few megabytes keep every core busy.
 CHUNK_BYTES = 1 << 18
+READ_BYTES = 1 << 26  # at a time: signals are handled between
 
 MOST_ROWS = 2**31 - 1
 _WHOLE = re.compile(rb"[+-]?[0-9]{1,18}")
@@ -51,7 +51,7 @@ class TextFile:
 
     Raises:
         FileError: the file cannot be read, is UTF-16, or holds no data.
-        DeviceUnavailableError: the native library is missing.
+        NativeLibraryError: the native library is missing.
     """
 
     def __init__(self, path: Path, threads: int | None = None, chunk_bytes: int = CHUNK_BYTES) -> None:
@@ -63,10 +63,10 @@ class TextFile:
                 self._signature = _signature(status)
                 self._data = _read_all(file, status.st_size)
         except (OSError, MemoryError) as error:
-            raise FileError(f"cannot be read: {system_reason(error)}", path) from error
+            raise file_error(error, path, "cannot be read") from error
         first = self._between(0, len(_BYTE_ORDER_MARK))
         if first.startswith((b"\xff\xfe", b"\xfe\xff")):
-            raise FileError("is UTF-16 text; save it as plain text (ASCII or UTF-8)", path, 1)
+            raise FileContentError("is UTF-16 text; save it as plain text (ASCII or UTF-8)", path, 1)
         self._skip = len(_BYTE_ORDER_MARK) if first == _BYTE_ORDER_MARK else 0
         size = len(self._data) - self._skip
         chunks = -(-size // chunk_bytes)
@@ -84,11 +84,11 @@ class TextFile:
         self._library.dmr_text_index(self._text)
         self.rows, self.lines = int(self._index[1, -1]), int(self._index[2, -1])
         if self.rows == 0:
-            raise FileError("is empty" if size == 0 else "holds no data, only blank lines and comments", path, 1)
+            raise FileContentError("is empty" if size == 0 else "holds no data, only blank lines and comments", path, 1)
 
     def fail(self, row: int, reason: str) -> FileError:
         """The error that blames one row."""
-        return FileError(reason, self.path, self.line_of(row))
+        return FileContentError(reason, self.path, self.line_of(row))
 
     def line_of(self, row: int) -> int:
         """The 1-based line of a 0-based row."""
@@ -112,7 +112,7 @@ class TextFile:
         """
         form = " ".join(f"<{name}>" for name in names)
         if row >= self.rows:
-            raise FileError(f"ends where a line with {form} is expected", self.path, max(self.lines, 1))
+            raise FileContentError(f"ends where a line with {form} is expected", self.path, max(self.lines, 1))
         found = self.tokens(row)
         values = self._whole(row, found, names, f"; expected {form}")
         needed = len(names) - len(defaults)
@@ -165,10 +165,10 @@ class TextFile:
         fault = native.Fault()
         outcome = self._library.dmr_text_parse(self._text, native_table, fault)
         if outcome == 2:
-            raise FileError("is too large for the memory there is", self.path)
+            raise FileContentError("is too large for the memory there is", self.path)
         if outcome == 1:
             token = self._between(fault.begin + self._skip, fault.end + self._skip)
-            raise FileError(fault_sentence(fault, token, columns, numbering), self.path, fault.line)
+            raise FileContentError(fault_sentence(fault, token, columns, numbering), self.path, fault.line)
         assert plausible or count == 0
         return out
 
@@ -184,7 +184,7 @@ class TextFile:
         except OSError:
             same = False
         if not same:
-            raise FileError("was replaced while it was being read; read it again", self.path)
+            raise FileContentError("was replaced while it was being read; read it again", self.path)
 
     def _between(self, begin: int, end: int) -> bytes:
         return self._data[begin:end].tobytes()
@@ -206,7 +206,7 @@ def _read_all(file: FileIO, expected: int) -> NDArray[np.uint8]:
     """The bytes of a file, in an array of the size expected: filled without a copy, its memory taken in large pages."""
     data = np.empty(expected, np.uint8)
     filled = 0
-    while filled < expected and (count := file.readinto(data.data[filled:])):
+    while filled < expected and (count := file.readinto(data.data[filled : filled + READ_BYTES])):
         filled += count
     rest = file.read()  # of what has no size of its own, or has grown
     return np.concatenate([data, np.frombuffer(rest, np.uint8)]) if rest else data[:filled]

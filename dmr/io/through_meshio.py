@@ -17,11 +17,11 @@ from typing import TYPE_CHECKING, Any, TypeVar
 
 import numpy as np
 
-from dmr.errors import FileError, InvalidMeshError
+from dmr.errors import FileContentError, FileError, InvalidMeshError, file_error
 from dmr.io.meshio_formats import ANSYS, FORMATS, LEFT_ALONE, READ_ONLY, WRITERS_NEED, WRITTEN_ONLY, Format
 from dmr.io.replacing import TEMPORARY_PREFIX, TEMPORARY_SUFFIX, check_target, replace_files, write_bytes
-from dmr.io.system import system_reason
 from dmr.meshes import Mesh
+from dmr.numeric import shortened
 
 if TYPE_CHECKING:
     from dmr.io.meshio_writing import Content
@@ -98,7 +98,7 @@ def read_array_through_meshio(path: Path, form: Format, column: int) -> Mesh:
             arrays[name] = array.reshape(-1)
     if not 0 <= column < len(arrays):
         there = f"there are {', '.join(map(repr, arrays))}" if arrays else "there is none"
-        raise FileError(f"has no array {column} of one number for each point: {there}", path)
+        raise FileContentError(f"has no array {shortened(column)} of one number for each point: {there}", path)
     found.point_data = {"vertex_attribute_0": list(arrays.values())[column]}
     return _as_mesh(found, path)
 
@@ -111,8 +111,8 @@ def _load(path: Path, form: Format) -> Any:
             if form.reader == "gmsh" and file.read(1) == b"(":
                 form = ANSYS
     except OSError as error:
-        raise FileError(f"cannot be read: {system_reason(error)}", path) from error
-    with _contained(path, f"cannot be read as {form.reader}"):
+        raise file_error(error, path, "cannot be read") from error
+    with _contained(path, f"cannot be read as {form.reader}", FileContentError):
         import meshio
 
         if form.mode is None:
@@ -131,7 +131,7 @@ def _as_mesh(found: Any, path: Path) -> Mesh:
     try:
         return from_meshio(found, path)
     except InvalidMeshError as error:
-        raise FileError(f"holds no valid mesh: {error}", path) from error
+        raise FileContentError(f"holds no valid mesh: {error}", path) from error
 
 
 def _put_corners_first(found: Any) -> None:
@@ -170,7 +170,7 @@ def _bytes_of(content: Content, form: Format, path: Path) -> bytes:
     """What meshio makes of a mesh. It writes to a folder beside the target, as some of its writers name files in it."""
     name = form.writer or form.reader
     with (
-        _contained(path, f"cannot be written as {name}"),
+        _contained(path, f"cannot be written as {name}", FileError),
         tempfile.TemporaryDirectory(TEMPORARY_SUFFIX, TEMPORARY_PREFIX, path.parent) as folder,
     ):
         import meshio
@@ -182,8 +182,8 @@ def _bytes_of(content: Content, form: Format, path: Path) -> bytes:
 
 
 @contextlib.contextmanager
-def _contained(path: Path, failure: str) -> Iterator[None]:
-    """Turns whatever meshio does when it fails into a FileError, and what it prints into log lines."""
+def _contained(path: Path, failure: str, kind: type[FileError]) -> Iterator[None]:
+    """Turns whatever meshio does when it fails into a FileError of a kind, and what it prints into log lines."""
     said = io.StringIO()
     try:
         with (
@@ -195,19 +195,19 @@ def _contained(path: Path, failure: str) -> Iterator[None]:
         ):
             warnings.simplefilter("ignore")
             yield
+    except FileError:
+        raise
     except ImportError as error:
         raise FileError(f"{failure}: {_missing(error.name or 'meshio')}", path) from error
     except (OSError, MemoryError) as error:
-        raise FileError(f"{failure}: {system_reason(error)}", path) from error
+        raise file_error(error, path, failure) from error
     except SystemExit as error:
-        raise FileError(f"{failure}: {_sentence(said.getvalue()) or 'meshio gives no reason'}", path) from error
-    except FileError:
-        raise
+        raise kind(f"{failure}: {_sentence(said.getvalue()) or 'meshio gives no reason'}", path) from error
     except Exception as error:  # meshio's parsers fail with whatever their code runs into
         reason = _sentence(str(error)) or _sentence(said.getvalue())
         known = type(error).__name__ in ("ReadError", "WriteError") or isinstance(error, EOFError)
-        kind = "" if known else f" ({type(error).__name__})"
-        raise FileError(f"{failure}: {reason or 'meshio gives no reason'}{kind}", path) from error
+        what = "" if known else f" ({type(error).__name__})"
+        raise kind(f"{failure}: {reason or 'meshio gives no reason'}{what}", path) from error
     for line in said.getvalue().splitlines():
         if line.strip():
             log.debug("%s: meshio: %s", path, line.strip())

@@ -14,7 +14,7 @@ from pathlib import Path
 import numpy as np
 from numpy.typing import NDArray
 
-from dmr.errors import FileError
+from dmr.errors import FileContentError, MissingFileError
 from dmr.io.names import companion
 from dmr.io.numbering import Numbering
 from dmr.io.text import TextFile
@@ -114,7 +114,7 @@ def load_mesh_files(path: Path, threads: int | None = None, companions: Collecti
     node_text = open_companion(node, ele, "vertices", threads) if from_ele else TextFile(node, threads)
     vertices = _parse_node(node_text)
     if ele_text is None:
-        raise FileError(
+        raise MissingFileError(
             f"there is no {ele.name} beside it, which would hold its triangles; "
             "dmr refine --convex-hull makes a mesh of points alone",
             node,
@@ -232,7 +232,7 @@ def _wanted(path: Path, ele: Path, companions: Collection[str] | None, role: str
     if path.suffix.lower() not in companions:
         return None
     if not path.exists():
-        raise FileError(f"there is no {path.name} beside it, which would hold its {role}", ele)
+        raise MissingFileError(f"there is no {path.name} beside it, which would hold its {role}", ele)
     return path
 
 
@@ -244,7 +244,7 @@ def _companion_poly(path: Path, vertices: VertexSection, threads: int | None) ->
     text = TextFile(path, threads)
     own = parse_vertices(text, 0)
     if own.count and not np.array_equal(own.vertices, vertices.vertices[: own.count]):
-        raise FileError(
+        raise FileContentError(
             f"has {own.count} vertices of its own that are not the first ones of {vertices.text.path.name}, so that "
             "its segments cannot be taken as constraints of the mesh; move or rename it",
             path,

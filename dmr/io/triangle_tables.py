@@ -8,7 +8,7 @@ from pathlib import Path
 import numpy as np
 from numpy.typing import NDArray
 
-from dmr.errors import FileError
+from dmr.errors import MissingFileError
 from dmr.io.numbering import Numbering, find_numbering
 from dmr.io.sentences import Columns
 from dmr.io.text import MOST_ROWS, Table, TextFile
@@ -181,7 +181,7 @@ def open_companion(path: Path, of: Path, role: str, threads: int | None) -> Text
         FileError: it does not; the sentence says what it would hold.
     """
     if not path.exists():
-        raise FileError(f"there is no {path.name} beside it, which would hold its {role}", of)
+        raise MissingFileError(f"there is no {path.name} beside it, which would hold its {role}", of)
     return TextFile(path, threads)
 
 

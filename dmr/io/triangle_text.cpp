@@ -6,6 +6,7 @@
 // depend on the number of threads, and neither do the arrays nor the fault that is reported: the first in the file.
 //
 // Plain C interface, called through ctypes (dmr/io/native.py mirrors the structs). No function throws or keeps state.
+// Long ones end early where a handler of signals raises an exception.
 
 #include <algorithm>
 #include <atomic>
@@ -23,6 +24,7 @@
 
 #include <unistd.h>
 
+#include "interrupts.hpp"
 #include "triangle_numbers.hpp"
 
 extern "C" {
@@ -100,11 +102,12 @@ bool holds_data(const char* p, const char* end) {
 }
 
 // Calls work(0) ... work(pieces - 1), each once, on up to `threads` threads; with fewer where the system gives fewer.
+// Leaves some out where the call is to end; returns whether it is not.
 template <class Work>
-void share_out(int64_t pieces, int threads, const Work& work) {
+bool share_out(host::Call& call, int64_t pieces, int threads, const Work& work) {
     std::atomic<int64_t> next{0};
     auto run = [&] {
-        for (int64_t k; (k = next.fetch_add(1)) < pieces;) work(k);
+        for (int64_t k; !call.stopped() && (k = next.fetch_add(1)) < pieces;) work(k);
     };
     const int64_t others = std::max<int64_t>(0, std::min<int64_t>(threads, pieces) - 1);
     std::vector<std::thread> pool;
@@ -114,8 +117,9 @@ void share_out(int64_t pieces, int threads, const Work& work) {
     } catch (const std::exception&) {
         // The system gives no more threads: those that run, and this one, do all the work.
     }
-    run();
+    for (int64_t k; !call.poll() && (k = next.fetch_add(1)) < pieces;) work(k);
     for (std::thread& thread : pool) thread.join();
+    return !call.stopped();
 }
 
 // ---- rows ---------------------------------------------------------------------------------------------------------
@@ -297,6 +301,12 @@ class Turns {
         return error_ || given_ == blocks_ ? -1 : given_++;
     }
 
+    // Gives out no more blocks.
+    void end() {
+        const std::lock_guard<std::mutex> lock(mutex_);
+        given_ = blocks_;
+    }
+
     // Waits until the blocks before this one are written, and calls write(), which returns 0 or an errno.
     template <class Write>
     void take(int64_t block, const Write& write) {
@@ -322,16 +332,13 @@ class Turns {
     std::condition_variable turn_;
 };
 
-}  // namespace
+// ---- calls from Python -----------------------------------------------------------------------------------------------
 
-extern "C" {
-
-// Fills offsets, rows and lines of `text`.
-void dmr_text_index(const DmrText* text) {
+void index_text(host::Call& call, const DmrText* text) {
     const char* begin = text->text;
     constexpr int64_t kNoLine = -1;
     // A line belongs to the chunk in which it begins. A chunk in which none begins is empty.
-    share_out(text->chunks, text->threads, [&](int64_t k) {
+    const bool begun = share_out(call, text->chunks, text->threads, [&](int64_t k) {
         const int64_t from = k * text->chunk, to = std::min(text->size, from + text->chunk);
         if (k == 0) {
             text->offsets[k] = 0;
@@ -340,12 +347,13 @@ void dmr_text_index(const DmrText* text) {
         const char* newline = line_end(begin + from - 1, begin + to - 1);
         text->offsets[k] = newline < begin + to - 1 ? newline + 1 - begin : kNoLine;
     });
+    if (!begun) return;
     text->offsets[text->chunks] = text->size;
     for (int64_t k = text->chunks - 1; k >= 0; --k)
         if (text->offsets[k] == kNoLine) text->offsets[k] = text->offsets[k + 1];
 
     text->rows[0] = text->lines[0] = 0;
-    share_out(text->chunks, text->threads, [&](int64_t k) {
+    share_out(call, text->chunks, text->threads, [&](int64_t k) {
         const char* p = begin + text->offsets[k];
         const char* last = begin + text->offsets[k + 1];
         int64_t rows = 0, lines = 0;
@@ -361,6 +369,55 @@ void dmr_text_index(const DmrText* text) {
         text->rows[k + 1] += text->rows[k];
         text->lines[k + 1] += text->lines[k];
     }
+}
+
+int32_t parse_table(host::Call& call, const DmrText* text, const DmrTable* table, DmrFault* fault) {
+    *fault = DmrFault{};
+    if (table->count == 0) return 0;
+    const int64_t first = chunk_of_row(*text, table->first_row);
+    const int64_t last = chunk_of_row(*text, table->first_row + table->count - 1);
+    std::unique_ptr<DmrFault[]> faults(new (std::nothrow) DmrFault[static_cast<size_t>(last - first + 1)]());
+    if (!faults) return 2;
+    share_out(call, last - first + 1, text->threads, [&](int64_t k) { parse_chunk(*text, *table, first + k, faults[k]); });
+    for (int64_t k = 0; k <= last - first; ++k) {
+        if (faults[k].code == kNone) continue;
+        *fault = faults[k];
+        return 1;
+    }
+    return 0;
+}
+
+int32_t write_rows(host::Call& call, int32_t fd, const DmrRows* rows, int32_t threads) {
+    constexpr int64_t kBlockBytes = 1 << 19;
+    const int64_t longest = longest_row(*rows);
+    const int64_t block = std::max<int64_t>(1, kBlockBytes / longest);
+    const int64_t blocks = (rows->count + block - 1) / block;
+    const int64_t writers = std::min<int64_t>(std::max(1, threads), blocks);
+    const int64_t slot = block * longest + kNumberSpace;
+    std::unique_ptr<char[]> buffers(new (std::nothrow) char[static_cast<size_t>(slot * writers)]);
+    if (!buffers) return ENOMEM;
+    Turns turns(blocks);
+    // Some blocks are made while another is written: each writer has a buffer of its own, and waits for its turn.
+    share_out(call, writers, threads, [&](int64_t writer) {
+        char* const begin = buffers.get() + writer * slot;
+        for (int64_t k; (k = turns.next_block()) >= 0;) {
+            char* p = begin;
+            const int64_t to = std::min(rows->count, (k + 1) * block);
+            for (int64_t row = k * block; row < to; ++row) p = put_row(p, *rows, row);
+            turns.take(k, [&] { return write_all(fd, begin, p); });
+            if (host::working.polls ? call.poll() : call.stopped()) turns.end();
+        }
+    });
+    return turns.error();
+}
+
+}  // namespace
+
+extern "C" {
+
+// Fills offsets, rows and lines of `text`.
+void dmr_text_index(const DmrText* text) {
+    host::interruptible([&](host::Call& call) { index_text(call, text); });
 }
 
 // Where a row lies: its bytes, and its 1-based line. The row must exist.
@@ -382,46 +439,19 @@ void dmr_text_row(const DmrText* text, int64_t row, int64_t* begin, int64_t* end
 
 // Parses a table whose rows all exist. Returns 0; 1 where `fault` says what is wrong; 2 without memory.
 int32_t dmr_text_parse(const DmrText* text, const DmrTable* table, DmrFault* fault) {
-    *fault = DmrFault{};
-    if (table->count == 0) return 0;
-    const int64_t first = chunk_of_row(*text, table->first_row);
-    const int64_t last = chunk_of_row(*text, table->first_row + table->count - 1);
-    std::unique_ptr<DmrFault[]> faults(new (std::nothrow) DmrFault[static_cast<size_t>(last - first + 1)]());
-    if (!faults) return 2;
-    share_out(last - first + 1, text->threads, [&](int64_t k) { parse_chunk(*text, *table, first + k, faults[k]); });
-    for (int64_t k = 0; k <= last - first; ++k) {
-        if (faults[k].code == kNone) continue;
-        *fault = faults[k];
-        return 1;
-    }
-    return 0;
+    int32_t outcome = 0;
+    host::interruptible([&](host::Call& call) { outcome = parse_table(call, text, table, fault); });
+    return outcome;
 }
 
 // Appends the rows to an open file. Returns 0 or an errno.
 int32_t dmr_text_write(int32_t fd, const DmrRows* rows, int32_t threads) {
-    constexpr int64_t kBlockBytes = 1 << 19;
-    const int64_t longest = longest_row(*rows);
-    const int64_t block = std::max<int64_t>(1, kBlockBytes / longest);
-    const int64_t blocks = (rows->count + block - 1) / block;
-    const int64_t writers = std::min<int64_t>(std::max(1, threads), blocks);
-    const int64_t slot = block * longest + kNumberSpace;
-    std::unique_ptr<char[]> buffers(new (std::nothrow) char[static_cast<size_t>(slot * writers)]);
-    if (!buffers) return ENOMEM;
-    Turns turns(blocks);
-    // Some blocks are made while another is written: each writer has a buffer of its own, and waits for its turn.
-    share_out(writers, threads, [&](int64_t writer) {
-        char* const begin = buffers.get() + writer * slot;
-        for (int64_t k; (k = turns.next_block()) >= 0;) {
-            char* p = begin;
-            const int64_t to = std::min(rows->count, (k + 1) * block);
-            for (int64_t row = k * block; row < to; ++row) p = put_row(p, *rows, row);
-            turns.take(k, [&] { return write_all(fd, begin, p); });
-        }
-    });
-    return turns.error();
+    int32_t error = 0;
+    host::interruptible([&](host::Call& call) { error = write_rows(call, fd, rows, threads); });
+    return error;
 }
 
 // Changes whenever a struct or a signature above does; the loader compares it with its own.
-int32_t dmr_text_interface() { return 1; }
+int32_t dmr_text_interface() { return 2; }
 
 }  // extern "C"

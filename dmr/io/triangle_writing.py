@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 from numpy.typing import NDArray
 
-from dmr.errors import FileError
+from dmr.errors import ExistingFileError, FileError
 from dmr.io import native
 from dmr.io.extras import Extras
 from dmr.io.names import VORONOI_SUFFIXES, companion, family
@@ -243,7 +243,7 @@ def _second_order(mesh: Mesh) -> SecondOrder:
 def _voronoi_parts(writer: Writer, mesh: Mesh, path: Path) -> list[tuple[Path, Fill]]:
     other = companion(path, ".v.ele")
     if other.exists():
-        raise FileError("is a mesh of the name that the Voronoi dual would have; choose another name", other)
+        raise ExistingFileError("is a mesh of the name that the Voronoi dual would have; choose another name", other)
     from dmr.dual import voronoi
 
     dual = voronoi(mesh)
@@ -271,7 +271,7 @@ def _spare_pslg(poly: Path) -> None:
     except FileError:
         own = True
     if own:
-        raise FileError(
+        raise ExistingFileError(
             "holds a domain with vertices of its own, and would be read with a mesh of the same name; "
             "choose another name for the mesh",
             poly,
@@ -281,7 +281,7 @@ def _spare_pslg(poly: Path) -> None:
 def _refuse_existing(paths: Sequence[Path]) -> None:
     for path in paths:
         if os.path.lexists(path):
-            raise FileError("exists already, and may not be overwritten", path)
+            raise ExistingFileError("exists already, and may not be overwritten", path)
 
 
 def _matrix(array: NDArray[Any] | None, count: int) -> NDArray[Any]:

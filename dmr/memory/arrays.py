@@ -3,10 +3,11 @@
 from __future__ import annotations
 
 import math
+import threading
 from abc import ABC, abstractmethod
 from collections import Counter
 from collections.abc import Callable, Iterator
-from contextlib import contextmanager
+from contextlib import AbstractContextManager, contextmanager, nullcontext
 from dataclasses import dataclass
 from typing import Any
 
@@ -49,7 +50,7 @@ class DeviceArray(ABC):
             ValueError: values of another size or dtype.
         """
         checked = self._checked(values)
-        self.device.moved[self.dtype] += self.size
+        self.device.calling.moved[self.dtype] += self.size
         self._upload(checked)
 
     def download(self, out: NDArray[Any] | None = None) -> NDArray[Any]:
@@ -70,13 +71,13 @@ class DeviceArray(ABC):
         elif not (out.flags.c_contiguous and out.flags.writeable):
             raise ValueError("a download goes to a contiguous array that can be written")
         target = self._checked(out)
-        self.device.moved[self.dtype] += self.size
+        self.device.calling.moved[self.dtype] += self.size
         self._download(target)
         return out
 
     def detach(self) -> NDArray[Any]:
         """The content as a numpy array, for a device array that is used no more: not copied if possible."""
-        self.device.moved[self.dtype] += self.size
+        self.device.calling.moved[self.dtype] += self.size
         return self._detach()
 
     @abstractmethod
@@ -156,21 +157,50 @@ class Loop(ABC):
 
     @abstractmethod
     def run(self) -> None:
-        """Runs it to its end; asynchronous on a GPU. Where the number is not 0 before, one turn is the end."""
+        """Runs the sequence until the number is not 0, at least once, and waits for the end.
+
+        The device returns to Python several times a second, so that a signal ends the loop between two turns.
+        """
+
+
+class ThreadState(threading.local):
+    """What one Python thread is doing with a device. Every thread has its own, so that none trips over another's.
+
+    Attributes:
+        launches: how many kernels this thread launched, by name; moved: how many elements of each dtype it uploaded or
+            downloaded.
+        rehearsing: launches only make kernels ready (`Device.rehearsal`).
+        recording: what this thread's launches are recorded in, in place of being run (`Device.loop`); None otherwise.
+    """
+
+    def __init__(self) -> None:
+        self.launches: dict[str, int] = {}
+        self.moved: Counter[np.dtype[Any]] = Counter()
+        self.rehearsing = False
+        self.recording: Any = None
 
 
 class Device(ABC):
-    """A processor with memory of its own.
+    """A processor with memory of its own. Any number of Python threads may use one at the same time.
+
+    A single operation (`array`, `launch`, `download`, ...) may be called as it is. A call that consists of many takes
+    the device for as long as it lasts:
+
+        with device.lock, device.current:
+            ...
+
+    On a GPU, calls wait for each other at `lock`; `current` makes the GPU's context current on the calling thread, and
+    brings back the one that was current before. On a CPU neither does anything: calls run side by side.
 
     Attributes:
         name: "cpu", "cuda:0", ...; description: for people; threads: CPU threads of a launch, 0 on a GPU.
-        launches: how many kernels were launched so far, by name.
+        calling: the state of the calling thread.
+        lock, current: what a call holds (see above).
         launches_children: whether kernels can launch kernels there.
         multiprocessors, clock_rate: of a GPU, the latter in Hz; 0 on a CPU, where they say little.
         most_pieces: into how many pieces a list is cut at most; least_piece: how many entries they have at least
             (MOST_PIECES and LEAST_PIECE of cuda_src/portable.cuh).
         rehearsed: what was made ready there by a `rehearsal`, for those who need not do so twice.
-        moved: how many elements of each dtype the host uploaded or downloaded so far.
     """
 
     name: str
@@ -181,12 +211,29 @@ class Device(ABC):
     clock_rate = 0.0
     most_pieces: int
     least_piece: int
+    lock: AbstractContextManager[Any] = nullcontext()
+    current: AbstractContextManager[Any] = nullcontext()
 
     def __init__(self) -> None:
-        self._rehearsing = False
+        self.calling = ThreadState()
         self.rehearsed: set[object] = set()
-        self.launches: dict[str, int] = {}
-        self.moved: Counter[np.dtype[Any]] = Counter()
+
+    @property
+    def launches(self) -> dict[str, int]:
+        """How many kernels the calling thread has launched so far, by name."""
+        return self.calling.launches
+
+    @property
+    def moved(self) -> Counter[np.dtype[Any]]:
+        """How many elements of each dtype the calling thread has uploaded or downloaded so far."""
+        return self.calling.moved
+
+    def set_aside(self) -> AbstractContextManager[Any]:
+        """Gives the device up meanwhile, for a user's callback: it may use the device, or wait for a thread that does.
+
+        What the call has on the device stays as it is.
+        """
+        return nullcontext()
 
     @abstractmethod
     def empty(self, size: int, dtype: DTypeLike) -> DeviceArray:
@@ -224,11 +271,12 @@ class Device(ABC):
         signature = signatures().get(kernel)
         if signature is None:
             raise InternalError(f"there is no kernel {kernel}")
-        if self._rehearsing:
+        calling = self.calling
+        if calling.rehearsing:
             self._load(signature)
             return
         values = signature.values(arguments, self.looked_up)
-        self.launches[kernel] = self.launches.get(kernel, 0) + 1
+        calling.launches[kernel] = calling.launches.get(kernel, 0) + 1
         self._run(signature, count, values)
 
     @abstractmethod
@@ -238,18 +286,41 @@ class Device(ABC):
     def _load(self, signature: Signature) -> Any:
         """Makes a kernel ready to be launched."""
 
+    def prepare(self, *names: str) -> None:  # noqa: B027
+        """Makes the kernels of modules ready: on a GPU, compiles and loads what is not yet, several modules at a time.
+
+        Kernels of other modules are made ready at their first launch, one module after the other.
+
+        Args:
+            names: `.cu` files relative to `cuda_src`, without the suffix: "scan", "graph/near_far", ...
+        """
+
     @contextmanager
     def rehearsal(self) -> Iterator[None]:
-        """Kernels that are launched meanwhile are made ready, and do not run: before the same is recorded (`loop`)."""
-        self._rehearsing = True
+        """Makes ready the kernels that the calling thread launches meanwhile, in place of running them.
+
+        A sequence is rehearsed before it is recorded (`loop`).
+        """
+        calling = self.calling
+        calling.rehearsing = True
         try:
             yield
         finally:
-            self._rehearsing = False
+            calling.rehearsing = False
+
+    @contextmanager
+    def _recorded(self, recording: Any) -> Iterator[None]:
+        """Records the calling thread's launches meanwhile; they do not count as launched."""
+        calling = self.calling
+        launched, calling.recording = dict(calling.launches), recording
+        try:
+            yield
+        finally:
+            calling.launches, calling.recording = launched, None
 
     @abstractmethod
     def loop(self, body: Callable[[], None], stop: DeviceArray) -> Loop:
-        """Records what `body` launches, to be repeated on the device.
+        """Records what `body` launches on the calling thread, to be repeated on the device.
 
         Args:
             body: launches kernels by numbers that the device has, and does nothing else: no transfer, no waiting. All

@@ -6,9 +6,10 @@ import logging
 import os
 from dataclasses import dataclass
 
-from dmr.errors import DeviceUnavailableError, OptionError
+from dmr.errors import DeviceUnavailableError, NativeLibraryError, OptionError
 from dmr.memory.arrays import Device
 from dmr.memory.threads import available_threads, thread_count
+from dmr.numeric import shortened
 
 log = logging.getLogger("dmr.memory")
 
@@ -38,7 +39,7 @@ def devices() -> list[DeviceInfo]:
     reason = None
     try:
         library()
-    except DeviceUnavailableError as error:
+    except NativeLibraryError as error:
         reason = str(error)
     threads = available_threads()
     memory = os.sysconf("SC_PAGE_SIZE") * os.sysconf("SC_PHYS_PAGES")
@@ -72,10 +73,12 @@ def open_device(name: str = "auto", threads: int | None = None) -> Device:
         OptionError: a name of another form, or a number of threads out of range.
     """
     thread_count(threads)
+    if not isinstance(name, str):
+        raise OptionError(f"device must be auto, cpu, cuda or cuda:N, not {shortened(name)}")
     if name in ("auto", "cuda") or name.startswith("cuda:"):
         number = name.partition(":")[2] or "0"
-        if not number.isdecimal():
-            raise OptionError(f"device must be auto, cpu, cuda or cuda:N, not {name!r}")
+        if not (number.isdecimal() and len(number) < 10):
+            raise OptionError(f"device must be auto, cpu, cuda or cuda:N, not {shortened(name)}")
         if name != "auto":
             return _open_cuda(int(number))
         from dmr.memory.cuda import discovery as cuda
@@ -85,7 +88,7 @@ def open_device(name: str = "auto", threads: int | None = None) -> Device:
         log.info("no usable GPU (%s): running on the CPU", gpu_absence())
         name = "cpu"
     if name != "cpu":
-        raise OptionError(f"device must be auto, cpu, cuda or cuda:N, not {name!r}")
+        raise OptionError(f"device must be auto, cpu, cuda or cuda:N, not {shortened(name)}")
     from dmr.memory.host.device import HostDevice
 
     return HostDevice(threads)

@@ -4,8 +4,11 @@ from __future__ import annotations
 
 import operator
 import os
+from functools import cache
 
 from dmr.errors import OptionError
+from dmr.memory.quota import cpu_quota
+from dmr.numeric import shortened
 
 # Beyond the cores a thread brings nothing, and each takes a stack and tens of microseconds to start: a number above
 # this is a slip. It is no smaller, and the same on small machines, so that a command written for a large one, or a test
@@ -14,8 +17,16 @@ MOST_THREADS = 1024
 
 
 def available_threads() -> int:
-    """The cores that this process may use."""
-    return len(os.sched_getaffinity(0)) if hasattr(os, "sched_getaffinity") else os.cpu_count() or 1
+    """The cores that this process may use: those of its affinity, or fewer by the CPU quota of its container."""
+    cores = len(os.sched_getaffinity(0)) if hasattr(os, "sched_getaffinity") else os.cpu_count() or 1
+    quota = _quota()
+    return cores if quota is None else min(cores, quota)
+
+
+@cache
+def _quota() -> int | None:
+    """The quota when it was first asked for: to read it takes some ten files."""
+    return cpu_quota()
 
 
 def thread_count(threads: int | None) -> int:
@@ -29,13 +40,13 @@ def thread_count(threads: int | None) -> int:
     try:
         count = operator.index(threads)
     except TypeError:
-        raise OptionError(f"threads must be a whole number and at least 1, not {threads!r}") from None
+        raise OptionError(f"threads must be a whole number and at least 1, not {shortened(threads)}") from None
     if count < 1:
-        raise OptionError(f"threads must be a whole number and at least 1, not {count}")
+        raise OptionError(f"threads must be a whole number and at least 1, not {shortened(count)}")
     most = max(MOST_THREADS, os.cpu_count() or 1)
     if count > most:
         raise OptionError(
-            f"threads must be {most:,} at most, not {count:,}: more than there are cores ({available_threads()} here) "
-            "bring nothing"
+            f"threads must be {most:,} at most, not {shortened(count)}: "
+            f"more than there are cores ({available_threads()} here) bring nothing"
         )
     return count

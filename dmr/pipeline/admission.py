@@ -16,7 +16,7 @@ from numpy.typing import NDArray
 from dmr.coordinates import LARGEST, SMALLEST, SMALLEST_EXTENT, check_coordinates
 from dmr.errors import InvalidMeshError
 from dmr.memory import Device, DeviceArray, argsort, scan, total
-from dmr.meshes import Int, Mesh
+from dmr.meshes import Int, Mesh, check_indices
 from dmr.naming import number
 from dmr.pipeline.boundary import Outline, check_boundary, outline_of
 from dmr.pipeline.corners import acute_corners, anchors
@@ -109,9 +109,13 @@ def admit(mesh: Mesh, device: Device, keep_segments: str = "none") -> tuple[Devi
 
 
 def _orient(device: Device, points: DeviceArray, corners: DeviceArray, count: int) -> int:
-    turned, flat = device.zeros(1, np.int32), device.array(np.array([NONE], np.int32))
-    device.launch("orient_triangles", count, points, corners, turned, flat)
-    index = int(flat.download()[0])
+    turned, least = device.zeros(1, np.int32), device.array(np.array([NONE, NONE], np.int32))
+    device.launch("orient_triangles", count, points, points.size, corners, turned, least[:1], least[1:])
+    index, stray = (int(found) for found in least.download())
+    if stray != NONE:
+        a, b, c = (int(v) for v in corners[3 * stray : 3 * stray + 3].download())
+        bad = next(v for v in (a, b, c) if not 0 <= v < points.size)
+        raise InvalidMeshError(f"names vertex {bad}, but there are {points.size} vertices", "triangle", stray)
     if index != NONE:
         a, b, c = (int(v) for v in corners[3 * index : 3 * index + 3].download())
         corner_numbers = ", ".join(str(number("vertex", v)) for v in (a, b, c))
@@ -187,6 +191,8 @@ def _attach_segments(
 ) -> tuple[int, DeviceArray]:
     """Subsegments: first the segments that the user named, then every other boundary edge."""
     ends, _ = mesh.unique_segments()
+    if ends.size and not 0 <= ends.min() <= ends.max() < len(mesh.vertices):
+        check_indices(mesh)  # says which
     named = len(ends)
     found = device.empty(named, SUBSEGMENT)
     missing = device.array(np.array([NONE], np.int32))

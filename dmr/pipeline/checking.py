@@ -56,4 +56,6 @@ class QualityCheck:
         centroids = self._space.array("centroids", count, POINT)
         self.device.launch("centroids", count, slots, self._state.triangles, self._state.points, centroids)
         places = centroids[:count].download().view(np.float64).reshape(-1, 2)
-        return self.device.array(evaluate(self._size, places))
+        with self.device.set_aside():
+            sizes = evaluate(self._size, places)
+        return self.device.array(sizes)

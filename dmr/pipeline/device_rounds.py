@@ -180,10 +180,13 @@ class DeviceRounds:
         middle = self._middle
         self._small_rounds(*records)
         self._middle_rounds(*records)
+        if middle is not None:
+            self._small_rounds(*records)  # the tail that middle rounds leave, so that the host is asked once
         small = self._state.slots <= self._small_mesh or (middle is not None and self._bad.count <= middle["listed"])
         for turn in range(MOST_STEPS if small else 0):
             if turn > 0:
                 self._middle_rounds(*records)
+                self._small_rounds(*records)
             progress = self._progress.read()
             if progress[Entry.STOP] != Stop.GO_ON:
                 return progress
@@ -296,7 +299,7 @@ class DeviceRounds:
         wished, surveyed = survey_sums(self._space)
         device.launch(
             "middle_rounds", device.most_pieces, state.view, self._limits.view, cavities.view, room.view,
-            pack("Middle", **self._middle), self._small, self._small_mesh, *self._bad.sides, cavities.roots, fresh,
+            pack("Middle", **self._middle), self._small_mesh, *self._bad.sides, cavities.roots, fresh,
             inherited, self._bad.flags(room.bad), wished, surveyed, cavities.needs, appended_sums(self._space),
             self._counts, self._history, self._progress.array,
         )  # fmt: skip

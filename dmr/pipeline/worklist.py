@@ -46,7 +46,7 @@ class BadTriangles:
         kept = self.sides[self.side].grown(min(count, MOST_LISTED))
         spare = self.sides[1 - self.side]
         if spare.size < kept.size:
-            spare = self._state.device.empty(kept.size, np.int32)
+            spare = self._state.device.zeros(kept.size, np.int32)  # copied whole when it is the one that grows
         self.sides = (kept, spare) if self.side == 0 else (spare, kept)
 
     def flags(self, count: Number) -> DeviceArray:

@@ -16,10 +16,11 @@ import numpy as np
 from numpy.typing import NDArray
 
 from dmr.coordinates import LARGEST, SMALLEST, check_coordinates, outside_range
-from dmr.errors import InvalidMeshError, OptionError
+from dmr.errors import InvalidMeshError
 from dmr.kinds import check_kind
 from dmr.meshes import Float, Int, Mesh, Pslg
 from dmr.naming import counted
+from dmr.numeric import chosen, switch
 from dmr.options import CONFLICT_POLICIES, MESHERS
 from dmr.triangulation.carving import Domain, carve
 from dmr.triangulation.conflicts import CROSSING, describe_conflicts
@@ -55,7 +56,7 @@ def triangulate(pslg: Pslg, *, on_conflict: str = "resolve", convex_hull: bool =
             point outside of it, two regions in one part of it), or has conflicts that `on_conflict` refuses; names
             what is to blame.
         OptionError: an option that cannot be used.
-        DeviceUnavailableError: the native library is missing.
+        NativeLibraryError: the native library is missing.
     """
     mesh, notes = triangulate_noting(pslg, on_conflict=on_conflict, convex_hull=convex_hull, mesher=mesher)
     for note in notes:
@@ -66,9 +67,8 @@ def triangulate(pslg: Pslg, *, on_conflict: str = "resolve", convex_hull: bool =
 def triangulate_noting(pslg: Pslg, *, on_conflict: str, convex_hull: bool, mesher: str) -> tuple[Mesh, list[str]]:
     """As `triangulate`, with what a user should know returned in place of logged."""
     check_kind(pslg, Pslg, name="pslg")
-    for name, value, known in (("on_conflict", on_conflict, CONFLICT_POLICIES), ("mesher", mesher, MESHERS)):
-        if value not in known:
-            raise OptionError(f"{name} must be one of {', '.join(known)}, not {value!r}")
+    on_conflict = chosen("on_conflict", on_conflict, CONFLICT_POLICIES)
+    mesher, convex_hull = chosen("mesher", mesher, MESHERS), switch("convex_hull", convex_hull)
     check_coordinates(pslg.vertices)
     if len(pslg.vertices) < 3:
         raise InvalidMeshError(f"{counted(len(pslg.vertices), 'vertex spans', 'vertices span')} no triangle")

@@ -17,6 +17,7 @@ namespace {
 constexpr int ROUND_BITS = 3; // each round has 2^ROUND_BITS times as many points as all before it
 constexpr uint32 LAST_ROUND = 8;
 constexpr int COARSE = 14, FINE = 30; // levels of the curve
+constexpr int32 POINTS_AT_ONCE = 1 << 14; // between two looks whether to stop
 
 struct Place {
     uint32 key; // round, then the position along the coarse curve
@@ -51,9 +52,11 @@ void sort_places(std::vector<Place> &places) {
             ++starts[(place.key >> shift & 2047) + 1];
         for (int digit = 0; digit < 2048; ++digit)
             starts[digit + 1] += starts[digit];
+        host::stop_point();
         for (const Place &place : places)
             other[starts[place.key >> shift & 2047]++] = place;
         places.swap(other);
+        host::stop_point();
     }
 }
 
@@ -70,8 +73,11 @@ std::vector<int32> insertion_order(const Point *points, int32 count) {
                                      curve_cell(points[i].y, low.y, scale, levels), levels);
     };
     std::vector<Place> places(count);
-    for (int32 i = 0; i < count; ++i)
+    for (int32 i = 0; i < count; ++i) {
+        if (i % POINTS_AT_ONCE == 0)
+            host::stop_point();
         places[i] = {round_of(uint64(i)) << 2 * COARSE | uint32(position(i, COARSE)), i};
+    }
     sort_places(places);
     // Where points crowd in one cell of the coarse curve, a finer one goes on: clusters within clusters are in order too.
     std::vector<std::pair<uint64, int32>> crowd;
@@ -80,6 +86,7 @@ std::vector<int32> insertion_order(const Point *points, int32 count) {
             ++end;
         if (end - first < 3)
             continue;
+        host::stop_point();
         crowd.clear();
         for (size_t i = first; i < end; ++i)
             crowd.push_back({position(places[i].point, FINE), places[i].point});
@@ -206,6 +213,8 @@ Delaunay delaunay(const Point *points, int32 count) {
     for (int32 place = 1; place < count; ++place) {
         if (place == second || place == third)
             continue;
+        if (place % (POINTS_AT_ONCE / 16) == 0)
+            host::stop_point();
         if (place + AHEAD < count)
             prefetch(&points[order[place + AHEAD]]);
         const int32 point = order[place];

@@ -10,9 +10,12 @@ using namespace triangulation;
 
 namespace {
 
-enum Status : int32 { DONE = 0, COLLINEAR = 1, TANGLED = 2, NO_MEMORY = 3, BROKEN = 4 };
+// INTERRUPTED is seen by nobody: the handler of a signal has raised an exception.
+enum Status : int32 { DONE = 0, COLLINEAR = 1, TANGLED = 2, NO_MEMORY = 3, BROKEN = 4, INTERRUPTED = 5 };
 
 constexpr int32 ON_SEGMENT = -1, BEYOND_HULL = -2; // labels of places that are in no part
+
+constexpr uint32 FACES_AT_ONCE = 1 << 14; // between two looks whether to stop
 
 struct Result {
     Delaunay delaunay;
@@ -41,7 +44,9 @@ struct Result {
         const Plane &plane = delaunay.plane;
         std::vector<int32> pending = {start};
         label[start] = number;
-        while (!pending.empty()) {
+        for (uint32 turn = 1; !pending.empty(); ++turn) {
+            if (turn % FACES_AT_ONCE == 0)
+                host::stop_point();
             const int32 face = pending.back();
             pending.pop_back();
             for (int k = 0; k < 3; ++k) {
@@ -84,38 +89,47 @@ struct Result {
 
 } // namespace
 
-// Triangulates the whole plane around points (2 n doubles) and segments (2 s indices of points, s markers). The result is
-// to be given back by dmr_triangulation_free, whatever its status; it is null where there is no memory at all.
-extern "C" void *dmr_triangulation(const float64 *points, int32 n, const int32 *ends, const int32 *markers, int32 s,
-                                   int32 hull_is_closed, int32 *status) {
-    *status = NO_MEMORY;
-    std::unique_ptr<Result> result;
+namespace {
+
+Status triangulate(Result *result, const float64 *points, int32 n, const int32 *ends, const int32 *markers, int32 s,
+                   bool hull_is_closed) {
     try {
-        result = std::make_unique<Result>();
         result->delaunay = delaunay(reinterpret_cast<const Point *>(points), n);
         Plane &plane = result->delaunay.plane;
-        if (plane.faces.empty()) {
-            *status = COLLINEAR;
-            return result.release();
-        }
+        if (plane.faces.empty())
+            return COLLINEAR;
         result->given = int32(plane.points.size());
         std::vector<Segment> segments(s);
         for (int32 i = 0; i < s; ++i)
             segments[i] = {result->delaunay.vertex_of[ends[2 * i]], result->delaunay.vertex_of[ends[2 * i + 1]], markers[i]};
         result->segments = std::make_unique<Segments>(plane, std::move(segments));
         result->segments->insert_all();
-        result->flood(hull_is_closed != 0);
-        *status = DONE;
+        result->flood(hull_is_closed);
+        return DONE;
     } catch (const Tangled &tangled) {
         result->tangled[0] = tangled.first;
         result->tangled[1] = tangled.second;
-        *status = TANGLED;
+        return TANGLED;
+    } catch (const host::Interrupted &) {
+        return INTERRUPTED;
     } catch (const std::bad_alloc &) {
-        *status = NO_MEMORY;
+        return NO_MEMORY;
     } catch (const std::logic_error &) {
-        *status = BROKEN;
+        return BROKEN;
     }
-    return result.release();
+}
+
+} // namespace
+
+// Triangulates the whole plane around points (2 n doubles) and segments (2 s indices of points, s markers). The result is
+// to be given back by dmr_triangulation_free, whatever its status; it is null where there is no memory at all.
+extern "C" void dmr_triangulation(const float64 *points, int32 n, const int32 *ends, const int32 *markers, int32 s,
+                                  int32 hull_is_closed, int32 *status, void **handle) {
+    host::interruptible([&](host::Call &) {
+        Result *result = new (std::nothrow) Result;
+        *handle = result;
+        *status = result == nullptr ? NO_MEMORY : triangulate(result, points, n, ends, markers, s, hull_is_closed != 0);
+    });
 }
 
 extern "C" void dmr_triangulation_free(void *handle) { delete static_cast<Result *>(handle); }

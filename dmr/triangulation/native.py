@@ -11,7 +11,8 @@ from pathlib import Path
 import numpy as np
 from numpy.typing import NDArray
 
-from dmr.errors import DeviceUnavailableError, InternalError, InvalidMeshError
+from dmr.errors import InternalError, InvalidMeshError, NativeLibraryError
+from dmr.memory.interrupts import allow_interrupts, interruptible
 from dmr.meshes import Float, Int, Pslg
 from dmr.naming import named
 
@@ -65,7 +66,7 @@ def triangulate_plane(pslg: Pslg, *, convex_hull: bool = False) -> Plane:
     Raises:
         InvalidMeshError: more than `MOST_VERTICES` vertices, all of them on one line, or rounded crossings that cannot
             be resolved.
-        DeviceUnavailableError: the native library is missing.
+        NativeLibraryError: the native library is missing.
         MemoryError: there is too little of it.
     """
     if len(pslg.vertices) > MOST_VERTICES:
@@ -74,24 +75,25 @@ def triangulate_plane(pslg: Pslg, *, convex_hull: bool = False) -> Plane:
     vertices = np.ascontiguousarray(pslg.vertices)
     segments = np.ascontiguousarray(pslg.segments)
     markers = np.ascontiguousarray(pslg.segment_markers, dtype=np.int32)
-    status = c_int32()
-    handle = native.dmr_triangulation(
-        vertices.ctypes.data,
-        len(vertices),
-        segments.ctypes.data,
-        markers.ctypes.data,
-        len(segments),
-        convex_hull,
-        status,
-    )
+    status, handle = c_int32(), c_void_p()
     try:
+        native.dmr_triangulation(
+            vertices.ctypes.data,
+            len(vertices),
+            segments.ctypes.data,
+            markers.ctypes.data,
+            len(segments),
+            convex_hull,
+            status,
+            handle,
+        )
         _check(native, handle, status.value)
         return _copy(native, handle, pslg)
     finally:
         native.dmr_triangulation_free(handle)
 
 
-def _check(native: ctypes.CDLL, handle: int | None, status: int) -> None:
+def _check(native: ctypes.CDLL, handle: c_void_p, status: int) -> None:
     if status == COLLINEAR:
         raise InvalidMeshError("all vertices lie on one line (or in one place): they span no triangle")
     if status == TANGLED:
@@ -104,11 +106,11 @@ def _check(native: ctypes.CDLL, handle: int | None, status: int) -> None:
         )
     if status == NO_MEMORY:
         raise MemoryError
-    if status != DONE or handle is None:
+    if status != DONE or not handle:
         raise InternalError("the triangulation lost its way: please report this input")
 
 
-def _copy(native: ctypes.CDLL, handle: int, pslg: Pslg) -> Plane:
+def _copy(native: ctypes.CDLL, handle: c_void_p, pslg: Pslg) -> Plane:
     counts = np.empty(5, np.int32)
     native.dmr_triangulation_counts(handle, counts.ctypes.data)
     triangles, edges, fresh, conflicts, outermost = (int(count) for count in counts)
@@ -134,7 +136,7 @@ def _copy(native: ctypes.CDLL, handle: int, pslg: Pslg) -> Plane:
     )
 
 
-def _locate(native: ctypes.CDLL, handle: int, points: Float) -> Int:
+def _locate(native: ctypes.CDLL, handle: c_void_p, points: Float) -> Int:
     points = np.ascontiguousarray(points)
     labels = np.empty(len(points), np.int32)
     native.dmr_triangulation_locate(handle, points.ctypes.data, len(points), labels.ctypes.data)
@@ -146,17 +148,19 @@ def library() -> ctypes.CDLL:
     """The library, loaded once.
 
     Raises:
-        DeviceUnavailableError: it is not there, or does not load.
+        NativeLibraryError: it is not there, or does not load.
     """
+    if not LIBRARY.exists():
+        raise NativeLibraryError(LIBRARY, "is missing")
     try:
         loaded = ctypes.CDLL(str(LIBRARY))
-    except OSError as error:
-        raise DeviceUnavailableError(
-            f"the native library {LIBRARY.name} is missing or does not load ({error}): install dmr again "
-            "(pip install . in its folder), with a C++ compiler at hand"
-        ) from error
-    loaded.dmr_triangulation.restype = c_void_p
-    loaded.dmr_triangulation.argtypes = [c_void_p, c_int32, c_void_p, c_void_p, c_int32, c_int32, POINTER(c_int32)]
+        allow_interrupts(loaded)
+    except (OSError, AttributeError) as error:
+        raise NativeLibraryError(LIBRARY, f"cannot be loaded ({error})") from error
+    interruptible(
+        loaded, "dmr_triangulation", None,
+        c_void_p, c_int32, c_void_p, c_void_p, c_int32, c_int32, POINTER(c_int32), POINTER(c_void_p),
+    )  # fmt: skip
     for name, pointers in (
         ("dmr_triangulation_free", 1),
         ("dmr_triangulation_counts", 2),

@@ -137,17 +137,28 @@ def _run(given: dict[str, NDArray[Any]], switches: str, timeout: float) -> dict[
         np.savez(source, allow_pickle=False, **given)
         command = [sys.executable, "-c", _PROGRAM, str(source), switches, str(target)]
         try:
-            done = subprocess.run(
-                command, cwd=folder, timeout=timeout, check=False, capture_output=True, stdin=subprocess.DEVNULL
-            )
+            code, output = _ended(command, folder, timeout)
         except subprocess.TimeoutExpired:
             raise DmrError(f"Triangle did not end within {timeout:g} seconds, and was stopped; {_ADVICE}") from None
-        if done.returncode:
-            raise DmrError(_reason(done.returncode, (done.stdout + done.stderr).decode(errors="replace")))
+        if code:
+            raise DmrError(_reason(code, output.decode(errors="replace")))
         if not target.exists():
             raise DmrError(f"Triangle's process ended well, but left no result; {_ADVICE}")
         with np.load(target, allow_pickle=False) as arrays:
             return dict(arrays)
+
+
+def _ended(command: list[str], folder: str, timeout: float) -> tuple[int, bytes]:
+    """The exit code and the output of a process. It has ended in any case, also after Ctrl-C."""
+    with subprocess.Popen(
+        command, cwd=folder, stdin=subprocess.DEVNULL, stdout=subprocess.PIPE, stderr=subprocess.STDOUT
+    ) as process:
+        try:
+            output, _ = process.communicate(timeout=timeout)
+        finally:
+            process.kill()  # nothing, where it has ended by itself
+            process.wait()
+    return process.returncode, output
 
 
 _ADVICE = "the mesher 'dmr' has no such limits"

@@ -39,12 +39,16 @@ Segments::Segments(Plane &plane, std::vector<Segment> segments)
 
 void Segments::insert_all() {
     // Vertices on segments first, while all segments are straight: split at rounded crossings they might miss them.
-    for (size_t s = 0; s < segments_.size(); ++s)
+    for (size_t s = 0; s < segments_.size(); ++s) {
+        if (s % 64 == 0)
+            host::stop_point();
         split_at_vertices(int32(s));
+    }
     const auto earlier = [](const Piece &a, const Piece &b) { return round_of(a.segment) < round_of(b.segment); };
     std::stable_sort(waiting_.begin(), waiting_.end(), earlier);
     std::reverse(waiting_.begin(), waiting_.end());
     while (!waiting_.empty()) {
+        host::stop_point();
         const Piece piece = waiting_.back();
         waiting_.pop_back();
         insert(piece);
@@ -266,6 +270,7 @@ HalfEdge Segments::fill(Chain &chain) {
     std::vector<Part> parts = {{0, chain.edges.size(), NOTHING}};
     HalfEdge first_base = NOTHING;
     while (!parts.empty()) {
+        host::stop_point();
         const Part part = parts.back();
         parts.pop_back();
         if (part.end == part.begin + 1) {
@@ -539,7 +544,9 @@ void Segments::restore_delaunay() {
 
 // Flips the edges of a list that are not Delaunay, and what is not so after that.
 void Segments::legalise(std::vector<HalfEdge> suspects) {
-    while (!suspects.empty()) {
+    for (uint32 turn = 1; !suspects.empty(); ++turn) {
+        if (turn % 256 == 0)
+            host::stop_point();
         const HalfEdge h = suspects.back();
         suspects.pop_back();
         const int32 apex = plane_.apex(h);

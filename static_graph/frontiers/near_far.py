@@ -1,4 +1,4 @@
-"""Balance "auto" of shortest paths: near nodes first, far ones later (`cuda_src/graph/near_far.cu`)."""
+"""Balance "auto" of shortest paths: near nodes first, far ones later (`cuda_src/graph/near_far.cuh`)."""
 
 from __future__ import annotations
 
@@ -30,7 +30,7 @@ SAMPLES, SAMPLE = 16, 4096  # stretches of weights that their mean is estimated 
 
 
 class NearFarWorkspace(Workspace):
-    """A workspace with the lists of near-far: see `NearFar` of `cuda_src/graph/near_far.cu`."""
+    """A workspace with the lists of near-far: see `NearFar` of `cuda_src/graph/near_far.cuh`."""
 
     def __init__(self, graph: DeviceGraph) -> None:
         super().__init__(graph)
@@ -102,8 +102,10 @@ def _run(
         device.launch("split_far", count(Entry.LAST_TEAMS, device.tiles(nodes, TILE)), csr, to, frontier, lists)
         device.launch("end_near_far", count(Entry.ENDS, 1), csr, to, frontier, lists)
 
+    search = f"search_near_far_{distances.kind.name.lower()}"
+
     def all_rounds() -> None:
-        device.launch("search_near_far", MOST_TEAMS, csr, to, frontier, lists, MOST_TEAMS)
+        device.launch(search, MOST_TEAMS, csr, to, frontier, lists, MOST_TEAMS)
 
     return space.outcome(distances, space.run(all_rounds, one_round, one_launch))
 

@@ -66,6 +66,7 @@ class Total(IntEnum):
     BAND_FOLLOWED = 10
     ALL_ROUNDS = 11
     ALL_LAUNCHES = 12
+    PAUSED = 13
 
 
 W = TypeVar("W", bound="Workspace")
@@ -108,7 +109,10 @@ class Workspace:
     def borrowed(cls: type[W], graph: DeviceGraph) -> Iterator[W]:
         """One that no other traversal of the graph uses meanwhile; it stays with the graph for the next one."""
         free: list[W] = graph.derived(cls.__name__, list)
-        space = free.pop() if free else cls(graph)
+        try:
+            space = free.pop()  # in one step: other threads borrow, too
+        except IndexError:
+            space = cls(graph)
         yield space
         free.append(space)
 
@@ -147,8 +151,13 @@ class Workspace:
                 part()
             work = device.loop(part, self.progress[Entry.STOP : Entry.STOP + 1]).run
         begun = perf_counter()
-        work()
-        self._found = self.totals.download()
+        paused = True
+        while paused:  # the device returns now and then, so that signals are handled
+            work()
+            self._found = self.totals.download()
+            paused = bool(self._found[Total.PAUSED])
+            if paused:
+                self.totals[Total.PAUSED : Total.PAUSED + 1].fill(0)
         return perf_counter() - begun
 
     def outcome(self, distances: DeviceDistances, seconds: float) -> Outcome:

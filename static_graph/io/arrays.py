@@ -9,13 +9,17 @@ from typing import Any, BinaryIO
 import numpy as np
 from numpy.typing import NDArray
 
-from static_graph.errors import FileError
+from dmr.memory import file_error, printable, require_memory
+from static_graph.doors import as_path
+from static_graph.errors import DmrError, FileContentError, FileError
 from static_graph.io.replacing import check_suffix, check_target, replace_file
-from static_graph.io.system import system_reason
+from static_graph.pieces import pieces
 from static_graph.wording import counted
 
 SUFFIXES = (".npy", ".txt", ".csv")
 _BATCH = 1 << 16  # numbers
+_BLOCK = 1 << 21  # bytes of a text
+_SHOWN = 40  # characters of a word in a sentence
 
 
 def read_array(path: str | os.PathLike[str]) -> NDArray[Any]:
@@ -32,27 +36,26 @@ def read_array(path: str | os.PathLike[str]) -> NDArray[Any]:
         FileError: it cannot be read, and the line that is wrong is named; or it holds no numbers. (An `.npy` of shape
             (0, 2), no edges, is fine.)
     """
-    path = Path(path)
+    path = as_path(path)
     if path.suffix.lower() not in SUFFIXES:
-        raise FileError(f"arrays are read from {', '.join(SUFFIXES)}, not from {path.suffix or 'a file without'}", path)
+        kind = printable(path.suffix) or "a file without"
+        raise FileContentError(f"arrays are read from {', '.join(SUFFIXES)}, not from {kind}", path)
     try:
         if path.stat().st_size == 0:
-            raise FileError("is empty", path)
-        if path.suffix.lower() == ".npy":
-            found: Any = np.load(path, allow_pickle=False)
-            if not isinstance(found, np.ndarray):
-                raise FileError("holds several arrays, not one (.npy)", path)
-        else:
-            found = _parse(path, path.read_text(encoding="utf-8"))
+            raise FileContentError("is empty", path)
+        found = _read_npy(path) if path.suffix.lower() == ".npy" else _read_text(path)
+    except DmrError:
+        raise
     except (OSError, MemoryError) as error:
-        raise FileError(f"cannot be read: {system_reason(error)}", path) from error
-    except (ValueError, EOFError) as error:
-        raise FileError(f"is damaged, or not what its suffix says: {error}", path) from error
+        raise file_error(error, path, "cannot be read") from error
+    except Exception as error:  # whatever numpy's reader makes of a damaged file
+        raise FileContentError(f"is damaged, or not what its suffix says: {printable(str(error))}", path) from error
     if found.shape == (0,):
-        raise FileError("holds no numbers", path)
+        raise FileContentError("holds no numbers", path)
     if found.dtype.kind not in "iu" or not (found.ndim == 1 or found.shape[1:] == (2,)):
-        raise FileError(f"holds {found.dtype} of shape {found.shape}, not whole numbers in one or two columns", path)
-    return np.asarray(found)
+        kind = f"{found.dtype} of shape {found.shape}"
+        raise FileContentError(f"holds {kind}, not whole numbers in one or two columns", path)
+    return found
 
 
 def write_array(path: Path, numbers: NDArray[np.integer[Any]], *, overwrite: bool = True) -> Path:
@@ -61,6 +64,7 @@ def write_array(path: Path, numbers: NDArray[np.integer[Any]], *, overwrite: boo
     Raises:
         FileError: it cannot be written; nothing was changed.
     """
+    path = as_path(path)
     check_array_target(path, overwrite)
 
     def fill(file: BinaryIO) -> None:
@@ -80,31 +84,73 @@ def check_array_target(path: Path, overwrite: bool) -> None:
     check_target(path, overwrite)
 
 
-def _parse(path: Path, text: str) -> NDArray[np.int64]:
-    lines = [line for line in text.replace(",", " ").splitlines() if line.strip() and line.lstrip()[0] not in "#%"]
-    columns = len(lines[0].split()) if lines else 1
+def _read_npy(path: Path) -> NDArray[Any]:
+    """The array of an `.npy` file, read in pieces; a file that is shorter than its head promises is refused."""
+    stored: Any = np.load(path, mmap_mode="r", allow_pickle=False)
+    if not isinstance(stored, np.ndarray):
+        with stored:
+            raise FileContentError("holds several arrays, not one (.npy)", path)
+    require_memory(stored.nbytes, "the array")
+    found = np.empty(stored.shape, stored.dtype)
+    if stored.ndim == 0:
+        return found
+    for part in pieces(len(stored)):
+        found[part] = stored[part]
+    return found
+
+
+def _read_text(path: Path) -> NDArray[np.int64]:
+    """The numbers of a text, some megabytes of lines at a time."""
+    parts: list[NDArray[np.int64]] = []
+    columns, before = 0, 0
+    with path.open("rb") as file:
+        while block := file.read(_BLOCK):
+            lines = (block + file.readline()).decode("utf-8").splitlines()
+            require_memory(2 * 8 * columns * sum(map(len, parts)), "the numbers of a text")  # then put together
+            numbers, columns = _parse(path, lines, before, columns)
+            parts.append(numbers)
+            before += len(lines)
+    found = np.concatenate(parts)
+    return found.reshape(-1, 2) if columns == 2 else found
+
+
+def _parse(path: Path, lines: list[str], before: int, columns: int) -> tuple[NDArray[np.int64], int]:
+    """The numbers of some lines, and how many there are in each.
+
+    Args:
+        path: for errors; lines: of the file; before: how many lines are above them.
+        columns: how many numbers the lines before have, or 0.
+    """
+    rows = [line.replace(",", " ") for line in lines]
+    rows = [row for row in rows if row.strip() and row.lstrip()[0] not in "#%"]
+    if rows and not columns:
+        columns = len(rows[0].split())
     try:
-        numbers = np.array(" ".join(lines).split(), np.int64)
+        numbers = np.array(" ".join(rows).split(), np.int64)
     except (ValueError, OverflowError):
         numbers = np.empty(0, np.int64)
-    if columns not in (1, 2) or len(numbers) != columns * len(lines) or any(len(x.split()) != columns for x in lines):
-        raise _first_bad_line(path, text, columns)
-    return numbers if columns == 1 else numbers.reshape(-1, 2)
+    if columns not in (0, 1, 2) or len(numbers) != columns * len(rows) or any(len(x.split()) != columns for x in rows):
+        raise _first_bad_line(path, lines, before, columns)
+    return numbers, columns
 
 
-def _first_bad_line(path: Path, text: str, columns: int) -> FileError:
-    for number, line in enumerate(text.splitlines(), 1):
+def _first_bad_line(path: Path, lines: list[str], before: int, columns: int) -> FileError:
+    for number, line in enumerate(lines, before + 1):
         words = line.replace(",", " ").split()
         if not words or words[0][0] in "#%":
             continue
         if columns not in (1, 2):
-            return FileError(f"has {len(words)} entries; a line should have one number, or two", path, number)
+            return FileContentError(f"has {len(words)} entries; a line should have one number, or two", path, number)
         if len(words) != columns:
             has = counted(len(words), "entry")
-            return FileError(f"has {has}; it should have {columns}, as the lines before", path, number)
+            return FileContentError(f"has {has}; it should have {columns}, as the lines before", path, number)
         for word in words:
             try:
                 np.int64(int(word))
             except (ValueError, OverflowError):
-                return FileError(f"{word!r} is not a whole number of 64 bits", path, number)
-    return FileError("is no table of whole numbers", path)
+                return FileContentError(f"{_cut(word)} is not a whole number of 64 bits", path, number)
+    return FileContentError("is no table of whole numbers", path)
+
+
+def _cut(word: str) -> str:
+    return repr(word if len(word) <= _SHOWN else word[:_SHOWN] + "...")

@@ -9,6 +9,7 @@ from typing import Any, BinaryIO
 import numpy as np
 from numpy.typing import NDArray
 
+from static_graph.doors import as_path
 from static_graph.errors import OptionError
 from static_graph.io.replacing import check_suffix, check_target, replace_file
 
@@ -31,7 +32,7 @@ def write_columns(
         FileError: it cannot be written; nothing was changed.
         OptionError: arrays of different lengths, or no column `main`.
     """
-    path = Path(path)
+    path = as_path(path)
     check_columns_target(path, overwrite)
     main = next(iter(columns)) if main is None else main
     if main not in columns:

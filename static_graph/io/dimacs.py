@@ -8,7 +8,8 @@ from typing import BinaryIO
 
 import numpy as np
 
-from static_graph.graphs import MOST, CsrGraph
+from static_graph.graph_checks import MOST
+from static_graph.graphs import CsrGraph
 from static_graph.io.text import Grammar, Lines, TextFile
 from static_graph.wording import counted
 

@@ -10,8 +10,9 @@ from typing import Any, BinaryIO
 import numpy as np
 from numpy.typing import NDArray
 
-from static_graph.errors import FileError
-from static_graph.graphs import MOST, CsrGraph
+from static_graph.graph_checks import MOST
+from static_graph.graphs import CsrGraph
+from static_graph.io.headings import is_edge, read_heading
 from static_graph.io.text import Edges, Grammar, Lines, TextFile
 from static_graph.wording import counted
 
@@ -38,13 +39,24 @@ def read_edge_list(path: Path, threads: int | None = None) -> CsrGraph:
 
 
 def read_csv(path: Path, threads: int | None = None) -> CsrGraph:
-    """The same with commas between; a first row that does not begin with a number is a heading."""
+    """The same with commas between; fields may have quotes.
+
+    A first row that does not begin with a number is a heading, which names the columns (`headings`). Without one they
+    are source, target, and perhaps weight.
+
+    Raises:
+        FileError: the first line that is wrong, or a heading that is not understood.
+    """
     text = TextFile(path, threads)
     for number, line, after in text.head():
         if line and not line.startswith(tuple(COMMAS.comments)):
-            heading = not re.match(r"[-+]?\d", line)
-            edges = text.edges(COMMAS, weighted=None, **({"begin": after, "line": number} if heading else {}))
-            return _graph(text, edges, threads)
+            if is_edge(line):
+                break
+            try:
+                grammar, weighted = read_heading(line, COMMAS)
+            except ValueError as error:
+                raise text.fail(str(error), number) from None
+            return _graph(text, text.edges(grammar, weighted=weighted, begin=after, line=number), threads)
     return _graph(text, text.edges(COMMAS, weighted=None), threads)
 
 
@@ -73,7 +85,9 @@ def whole_labels(graph: CsrGraph) -> NDArray[np.int64] | None:
     if graph.labels is None:
         return None
     if graph.labels.dtype != np.int64 or graph.labels.min(initial=0) < 0:
-        raise ValueError("its labels are not whole numbers from 0: drop them (labels=None), or use .npz")
+        objects = graph.labels.dtype.kind == "O"
+        way = "drop them (labels=None)" if objects else "drop them (labels=None), or use .npz"
+        raise ValueError(f"its labels are not whole numbers from 0: {way}")
     return graph.labels
 
 
@@ -90,7 +104,7 @@ def _graph(text: TextFile, edges: Edges, threads: int | None) -> CsrGraph:
         sources, targets, labels = _without_gaps(sources, targets, largest)
         nodes = nodes if labels is None else len(labels)
         if nodes > MOST:
-            raise FileError(f"names {nodes} nodes, more than the {MOST} that a graph can have", text.path)
+            raise text.fail(f"names {nodes} nodes, more than the {MOST} that a graph can have")
     return CsrGraph.from_edges(sources, targets, edges.weights, nodes, labels=labels, threads=threads)
 
 

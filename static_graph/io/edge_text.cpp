@@ -21,6 +21,8 @@
 #include <thread>
 #include <vector>
 
+#include "interrupts.hpp"
+
 extern "C" {
 
 // Where the rows of a text lie.
@@ -32,9 +34,11 @@ struct GraphText {
     int32_t comment, other_comment; // what comments begin with
     int32_t commas;                 // whether commas lie between the fields, and blanks mean nothing
     int32_t prefix;                 // the first field of each row, a letter; or 0
+    int32_t columns[3];             // what the fields are, in their order: SOURCE, TARGET, WEIGHT
     int32_t threads;
 };
 
+enum Column : int32_t { SOURCE, TARGET, WEIGHT };
 enum Weights : int32_t { NONE, INT32, INT64, FLOAT64 };
 
 // Where the edges of a text go.
@@ -49,7 +53,7 @@ struct GraphEdges {
 enum Code : int32_t { FINE, TOO_FEW, TOO_MANY, NOT_WHOLE, NOT_REAL, TOO_LARGE, NO_NODE, NEGATIVE, NOT_FINITE, NO_PREFIX };
 
 struct GraphFault {
-    int32_t code, field;         // field 0 is the source
+    int32_t code, field;         // a Column
     int64_t line, begin, end;    // 1-based; the bytes of the token
     int64_t found;               // fields of the line, where they are too few or too many
 };
@@ -67,7 +71,7 @@ struct GraphLines {
 
 namespace {
 
-constexpr int32_t INTERFACE = 1;
+constexpr int32_t INTERFACE = 2;
 
 bool is_blank(char c) { return c == ' ' || c == '\t' || c == '\r' || c == '\v' || c == '\f'; }
 
@@ -88,10 +92,11 @@ bool is_row(const GraphText &text, const char *p, const char *end) {
 }
 
 // Calls work(0) to work(pieces - 1), each once, on up to `threads` threads, or fewer where the system gives no more.
-template <class Work> void share_out(int64_t pieces, int threads, const Work &work) {
+// Leaves some out where the call is to end.
+template <class Work> void share_out(host::Call &call, int64_t pieces, int threads, const Work &work) {
     std::atomic<int64_t> next{0};
     const auto run = [&] {
-        for (int64_t k; (k = next.fetch_add(1)) < pieces;)
+        for (int64_t k; !call.stopped() && (k = next.fetch_add(1)) < pieces;)
             work(k);
     };
     std::vector<std::thread> others;
@@ -100,7 +105,8 @@ template <class Work> void share_out(int64_t pieces, int threads, const Work &wo
             others.emplace_back(run);
     } catch (const std::exception &) {
     }
-    run();
+    for (int64_t k; !call.poll() && (k = next.fetch_add(1)) < pieces;)
+        work(k);
     for (std::thread &other : others)
         other.join();
 }
@@ -123,6 +129,8 @@ struct Fields {
             token = {p, comma};
             while (token.end > token.begin && is_blank(token.end[-1]))
                 --token.end;
+            if (token.end - token.begin >= 2 && *token.begin == '"' && token.end[-1] == '"')
+                ++token.begin, --token.end;
             done = comma == end;
             p = done ? end : comma + 1;
             return true;
@@ -169,9 +177,9 @@ bool parse_row(const GraphText &text, const GraphEdges &edges, const char *begin
                GraphFault &fault) {
     Fields fields{begin, end, text.commas != 0};
     Token token{begin, begin};
-    int32_t field = 0;
+    int32_t column = SOURCE;
     const auto fail = [&](Code code, int64_t found = 0) {
-        fault = {code, field, 0, token.begin - text.text, token.end - text.text, found};
+        fault = {code, column, 0, token.begin - text.text, token.end - text.text, found};
         return false;
     };
     if (text.prefix) {
@@ -179,36 +187,36 @@ bool parse_row(const GraphText &text, const GraphEdges &edges, const char *begin
         if (token.end - token.begin != 1 || *token.begin != text.prefix)
             return fail(NO_PREFIX);
     }
-    for (; field < 2; ++field) {
-        int64_t node;
+    const int32_t wanted = edges.weights != NONE ? 3 : 2;
+    for (int32_t field = 0; field < wanted; ++field) {
+        column = text.columns[field];
         if (!fields.next(token))
             return fail(TOO_FEW, field);
+        if (column == WEIGHT) {
+            int64_t whole = 0;
+            double real = 0;
+            if (const Code code = edges.weights == INT64 ? parse_whole(token, whole) : parse_real(token, real))
+                return fail(code);
+            if (whole < 0 || real < 0)
+                return fail(NEGATIVE);
+            if (!std::isfinite(real))
+                return fail(NOT_FINITE);
+            edges.weights == INT64 ? put(edges.weight, row, whole) : put(edges.weight, row, real);
+            continue;
+        }
+        int64_t node;
         if (const Code code = parse_whole(token, node))
             return fail(code);
         if (node < edges.low || node > edges.high)
             return fail(NO_NODE);
-        void *array = field == 0 ? edges.sources : edges.targets;
+        void *array = column == SOURCE ? edges.sources : edges.targets;
         edges.wide ? put<int64_t>(array, row, node - edges.low) : put<int32_t>(array, row, int32_t(node - edges.low));
-    }
-    if (edges.weights != NONE) {
-        if (!fields.next(token))
-            return fail(TOO_FEW, field);
-        int64_t whole = 0;
-        double real = 0;
-        if (const Code code = edges.weights == INT64 ? parse_whole(token, whole) : parse_real(token, real))
-            return fail(code);
-        if (whole < 0 || real < 0)
-            return fail(NEGATIVE);
-        if (!std::isfinite(real))
-            return fail(NOT_FINITE);
-        edges.weights == INT64 ? put(edges.weight, row, whole) : put(edges.weight, row, real);
-        ++field;
     }
     Token extra;
     if (!fields.next(extra))
         return true;
     token = extra;
-    int64_t found = field + 1;
+    int64_t found = wanted + 1;
     while (fields.next(extra))
         ++found;
     return fail(TOO_MANY, found);
@@ -230,14 +238,7 @@ template <class Visit> int64_t for_rows(const GraphText &text, int64_t k, const 
 
 constexpr int64_t LONGEST_LINE = 80; // a letter, two numbers of 64 bits, a shortest float64, and what lies between
 
-} // namespace
-
-extern "C" {
-
-int32_t graph_text_interface() { return INTERFACE; }
-
-// Fills offsets, rows and lines.
-void graph_text_index(const GraphText *text) {
+void index_text(host::Call &call, const GraphText *text) {
     const char *end = text->text + text->size;
     for (int64_t k = 0; k <= text->chunks; ++k) {
         const int64_t at = std::min(k * text->chunk, text->size);
@@ -245,7 +246,7 @@ void graph_text_index(const GraphText *text) {
                                ? at
                                : std::min<int64_t>(line_end(text->text + at - 1, end) + 1 - text->text, text->size);
     }
-    share_out(text->chunks, text->threads, [&](int64_t k) {
+    share_out(call, text->chunks, text->threads, [&](int64_t k) {
         int64_t rows = 0;
         text->lines[k + 1] = for_rows(*text, k, [&](int64_t, const char *, const char *) { return ++rows, true; });
         text->rows[k + 1] = rows;
@@ -257,12 +258,11 @@ void graph_text_index(const GraphText *text) {
     }
 }
 
-// Parses all rows. Returns 0; 1 where `fault` says what is wrong; 2 without memory.
-int32_t graph_text_parse(const GraphText *text, const GraphEdges *edges, GraphFault *fault) {
+int32_t parse_text(host::Call &call, const GraphText *text, const GraphEdges *edges, GraphFault *fault) {
     std::unique_ptr<GraphFault[]> faults(new (std::nothrow) GraphFault[std::size_t(text->chunks)]());
     if (!faults)
         return 2;
-    share_out(text->chunks, text->threads, [&](int64_t k) {
+    share_out(call, text->chunks, text->threads, [&](int64_t k) {
         int64_t row = text->rows[k];
         for_rows(*text, k, [&](int64_t line, const char *begin, const char *end) {
             const bool fine = parse_row(*text, *edges, begin, end, row++, faults[k]);
@@ -276,6 +276,24 @@ int32_t graph_text_parse(const GraphText *text, const GraphEdges *edges, GraphFa
             return 1;
         }
     return 0;
+}
+
+} // namespace
+
+extern "C" {
+
+int32_t graph_text_interface() { return INTERFACE; }
+
+// Fills offsets, rows and lines.
+void graph_text_index(const GraphText *text) {
+    host::interruptible([&](host::Call &call) { index_text(call, text); });
+}
+
+// Parses all rows. Returns 0; 1 where `fault` says what is wrong; 2 without memory.
+int32_t graph_text_parse(const GraphText *text, const GraphEdges *edges, GraphFault *fault) {
+    int32_t outcome = 0;
+    host::interruptible([&](host::Call &call) { outcome = parse_text(call, text, edges, fault); });
+    return outcome;
 }
 
 int64_t graph_text_longest_line() { return LONGEST_LINE; }

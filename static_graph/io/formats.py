@@ -9,15 +9,24 @@ from functools import partial
 from pathlib import Path
 from typing import BinaryIO, TypeAlias
 
+from dmr.memory import file_error, printable
 from static_graph.doors import as_path, check_graph
-from static_graph.errors import FileError, GraphError, TargetError
+from static_graph.errors import (
+    DmrError,
+    FileContentError,
+    FolderError,
+    GraphError,
+    MissingFileError,
+    OutOfMemoryError,
+    SuffixError,
+)
 from static_graph.graphs import CsrGraph
 from static_graph.io.dimacs import read_dimacs, write_dimacs
 from static_graph.io.edge_lists import read_csv, read_edge_list, write_csv, write_edge_list
 from static_graph.io.matrix_market import read_matrix_market, write_matrix_market
 from static_graph.io.npz import read_npz, write_npz
 from static_graph.io.replacing import check_target, replace_file
-from static_graph.io.system import system_reason
+from static_graph.options import flag
 
 log = logging.getLogger("static_graph.io")
 
@@ -64,13 +73,16 @@ def read(path: PathLike, *, threads: int | None = None) -> CsrGraph:
     path = _existing(as_path(path))
     reader = READERS.get(_suffix(path))
     if reader is None:
-        raise FileError(f"{_unknown(path)}; graphs are read from {' '.join(READERS)}, packed by .gz or not", path)
+        raise FileContentError(
+            f"{_unknown(path)}; graphs are read from {' '.join(READERS)}, packed by .gz or not", path
+        )
     try:
         return reader(path, threads)
     except GraphError as error:
-        raise FileError(f"holds no valid graph: {error}", path) from error
+        raise FileContentError(f"holds no valid graph: {error}", path) from error
     except MemoryError as error:
-        raise FileError(f"cannot be read: {system_reason(error)}", path) from error
+        reason = str(error) if isinstance(error, OutOfMemoryError) else "there is too little memory"
+        raise OutOfMemoryError(f"{printable(str(path))} cannot be read: {reason}") from error
 
 
 def write(path: PathLike, graph: CsrGraph, *, overwrite: bool = True) -> Path:
@@ -91,6 +103,7 @@ def write(path: PathLike, graph: CsrGraph, *, overwrite: bool = True) -> Path:
     """
     path = as_path(path)
     check_graph(graph, CsrGraph)
+    overwrite = flag("overwrite", overwrite)
     check_graph_target(path, overwrite)
     fill = partial(_fill, WRITERS[path.suffix.lower()], path, graph)
     replace_file(path, fill, overwrite=overwrite)
@@ -105,7 +118,7 @@ def write(path: PathLike, graph: CsrGraph, *, overwrite: bool = True) -> Path:
 def check_graph_target(path: Path, overwrite: bool) -> None:
     """Raises FileError where a graph cannot be put under a name, before there is one."""
     if path.suffix.lower() not in WRITERS:
-        raise TargetError(f"{_unknown(path)}; graphs are written as {' '.join(WRITERS)}", path)
+        raise SuffixError(f"{_unknown(path)}; graphs are written as {' '.join(WRITERS)}", path)
     check_target(path, overwrite)
 
 
@@ -113,7 +126,7 @@ def _fill(writer: Writer, path: Path, graph: CsrGraph, file: BinaryIO) -> None:
     try:
         writer(file, graph)
     except ValueError as error:
-        raise FileError(f"cannot be written as {path.suffix}: {error}", path) from error
+        raise FileContentError(f"cannot be written as {path.suffix}: {error}", path) from error
 
 
 def _suffix(path: Path) -> str:
@@ -124,15 +137,17 @@ def _suffix(path: Path) -> str:
 
 
 def _unknown(path: Path) -> str:
-    return f"unknown suffix {path.suffix}" if path.suffix else "the name has no suffix that says what it is"
+    return f"unknown suffix {printable(path.suffix)}" if path.suffix else "the name has no suffix that says what it is"
 
 
 def _existing(path: Path) -> Path:
     try:
         if path.is_dir():
-            raise FileError("is a folder, not a file", path)
+            raise FolderError("is a folder, not a file", path)
         if not path.exists():
-            raise FileError("does not exist", path)
+            raise MissingFileError("does not exist", path)
+    except DmrError:
+        raise
     except (OSError, ValueError) as error:
-        raise FileError(f"cannot be read: {system_reason(error)}", path) from error
+        raise file_error(error, path, "cannot be read") from error
     return path

@@ -10,13 +10,14 @@ from ctypes import POINTER, Structure, c_int32, c_int64, c_void_p
 from functools import cache
 from pathlib import Path
 
-from static_graph.errors import DeviceUnavailableError
+from dmr.memory import NativeLibraryError, allow_interrupts, interruptible
 
-INTERFACE = 1
+INTERFACE = 2
 
 LIBRARY = Path(__file__).with_name("_edge_text.so")
 
 # The enums of the C++ file, in their order.
+SOURCE, TARGET, WEIGHT = range(3)
 NO_WEIGHTS, INT32, INT64, FLOAT64 = range(4)
 TOO_FEW, TOO_MANY, NOT_WHOLE, NOT_REAL, TOO_LARGE, NO_NODE, NEGATIVE, NOT_FINITE, NO_PREFIX = range(1, 10)
 
@@ -36,6 +37,7 @@ class Text(Structure):
         ("other_comment", c_int32),
         ("commas", c_int32),
         ("prefix", c_int32),
+        ("columns", c_int32 * 3),
         ("threads", c_int32),
     )
 
@@ -87,24 +89,20 @@ def library() -> ctypes.CDLL:
     """The loaded library, its functions typed.
 
     Raises:
-        DeviceUnavailableError: it was not built, cannot be loaded, or belongs to another version.
+        NativeLibraryError: it was not built, cannot be loaded, or belongs to another version.
     """
     if not LIBRARY.exists():
-        raise DeviceUnavailableError(
-            f"the native reader of edge lists is missing ({LIBRARY}); "
-            "install the package again with a C++17 compiler at hand (pip install .)"
-        )
+        raise NativeLibraryError(LIBRARY, "is missing")
     try:
         loaded = ctypes.CDLL(str(LIBRARY))
         version = loaded.graph_text_interface()
     except (OSError, AttributeError) as error:
-        raise DeviceUnavailableError(f"the native reader of edge lists cannot be loaded: {error}") from error
+        raise NativeLibraryError(LIBRARY, f"cannot be loaded ({error})") from error
     if version != INTERFACE:
-        raise DeviceUnavailableError(f"{LIBRARY} was built from another version; install the package again")
-    loaded.graph_text_index.argtypes = [POINTER(Text)]
-    loaded.graph_text_index.restype = None
-    loaded.graph_text_parse.argtypes = [POINTER(Text), POINTER(Edges), POINTER(Fault)]
-    loaded.graph_text_parse.restype = c_int32
+        raise NativeLibraryError(LIBRARY, "belongs to another version")
+    allow_interrupts(loaded)
+    interruptible(loaded, "graph_text_index", None, POINTER(Text))
+    interruptible(loaded, "graph_text_parse", c_int32, POINTER(Text), POINTER(Edges), POINTER(Fault))
     loaded.graph_text_longest_line.argtypes = []
     loaded.graph_text_longest_line.restype = c_int64
     loaded.graph_text_format.argtypes = [POINTER(Lines), c_int64, c_int64, c_void_p]

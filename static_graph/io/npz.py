@@ -2,16 +2,14 @@
 
 from __future__ import annotations
 
-import zipfile
-import zlib
 from pathlib import Path
 from typing import Any, BinaryIO
 
 import numpy as np
 
-from static_graph.errors import FileError, GraphError
+from dmr.memory import file_error, printable
+from static_graph.errors import DmrError, FileContentError, GraphError
 from static_graph.graphs import CsrGraph
-from static_graph.io.system import system_reason
 
 VERSION = 1
 _VERSION_KEY = "static_graph_format"
@@ -26,27 +24,29 @@ def read_npz(path: Path) -> CsrGraph:
     """
     try:
         if path.stat().st_size == 0:
-            raise FileError("is empty", path)
+            raise FileContentError("is empty", path)
         loaded = np.load(path, allow_pickle=False)
         if not isinstance(loaded, np.lib.npyio.NpzFile):
-            raise FileError("is a single array (.npy), not an .npz archive", path)
+            raise FileContentError("is a single array (.npy), not an .npz archive", path)
         with loaded as archive:
             if "indptr" in archive or "format" in archive:
                 return _read_scipy(path)
             version = int(archive[_VERSION_KEY]) if _VERSION_KEY in archive else VERSION
             if version > VERSION:
-                raise FileError(f"has version {version} of the format; up to {VERSION} can be read", path)
+                raise FileContentError(f"has version {version} of the format; up to {VERSION} can be read", path)
             for name in _FIELDS[:2]:
                 if name not in archive:
-                    raise FileError(f"holds no array named {name}", path)
+                    raise FileContentError(f"holds no array named {name}", path)
             arrays: dict[str, Any] = {name: archive[name] for name in _FIELDS if name in archive}
         return CsrGraph(**arrays)
     except GraphError as error:
-        raise FileError(f"holds no valid graph: {error}", path) from error
-    except (OSError, MemoryError) as error:
-        raise FileError(f"cannot be read: {system_reason(error)}", path) from error
-    except (ValueError, TypeError, KeyError, EOFError, zipfile.BadZipFile, zlib.error, NotImplementedError) as error:
-        raise FileError(f"is damaged, or no .npz file: {error}", path) from error
+        raise FileContentError(f"holds no valid graph: {error}", path) from error
+    except (DmrError, MemoryError):
+        raise
+    except OSError as error:
+        raise file_error(error, path, "cannot be read") from error
+    except Exception as error:  # whatever the readers of archives and arrays make of a damaged file
+        raise FileContentError(f"is damaged, or no .npz file: {printable(str(error))}", path) from error
 
 
 def write_npz(file: BinaryIO, graph: CsrGraph) -> None:
@@ -54,7 +54,10 @@ def write_npz(file: BinaryIO, graph: CsrGraph) -> None:
     arrays: dict[str, Any] = {_VERSION_KEY: np.array(VERSION)}
     arrays |= {name: getattr(graph, name) for name in _FIELDS if getattr(graph, name) is not None}
     if graph.labels is not None and graph.labels.dtype.kind == "O":
-        raise ValueError("its labels are objects of Python: use whole numbers or strings")
+        raise ValueError(
+            "its labels are objects of Python, which files cannot hold: use whole numbers or strings, or drop them "
+            "(labels=None)"
+        )
     np.savez(file, **arrays)
 
 
@@ -62,5 +65,5 @@ def _read_scipy(path: Path) -> CsrGraph:
     try:
         from scipy.sparse import load_npz
     except ImportError:
-        raise FileError("was written by scipy, and scipy is not installed to read it", path) from None
+        raise FileContentError("was written by scipy, and scipy is not installed to read it", path) from None
     return CsrGraph.from_scipy(load_npz(path))

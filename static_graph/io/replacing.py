@@ -7,15 +7,16 @@ import os
 import stat
 from collections.abc import Callable, Collection
 from pathlib import Path
-from typing import BinaryIO
+from typing import Any
 
-from static_graph.errors import FileError, TargetError
-from static_graph.io.system import system_reason
+from dmr.memory import file_error
+from static_graph.errors import DmrError, ExistingTargetError, FolderError, MissingFileError, SuffixError
+from static_graph.io.draining import DrainedFile
 
 TEMPORARY_PREFIX = ".static-graph-"
 
 
-def replace_file(path: Path, fill: Callable[[BinaryIO], None], *, overwrite: bool) -> None:
+def replace_file(path: Path, fill: Callable[[Any], None], *, overwrite: bool) -> None:
     """Fills a file under a temporary name beside its own, brings it to the disk, and moves it into place.
 
     Args:
@@ -32,35 +33,39 @@ def replace_file(path: Path, fill: Callable[[BinaryIO], None], *, overwrite: boo
         with temporary.open("xb") as file:
             with contextlib.suppress(OSError):
                 os.fchmod(file.fileno(), stat.S_IMODE(path.stat().st_mode))
-            fill(file)
+            fill(DrainedFile(file))
             file.flush()
             os.fsync(file.fileno())
         temporary.replace(path)
+    except DmrError:
+        raise
     except (OSError, MemoryError) as error:
-        raise FileError(f"cannot be written: {system_reason(error)}; nothing was changed", path) from error
+        raise file_error(error, path, "cannot be written", "; nothing was changed") from error
     finally:
         with contextlib.suppress(OSError):
             temporary.unlink()
 
 
 def check_suffix(path: Path, suffixes: Collection[str], what: str) -> None:
-    """Raises TargetError where a name has none of the suffixes as which `what` is written."""
+    """Raises SuffixError where a name has none of the suffixes as which `what` is written."""
     if path.suffix.lower() not in suffixes:
         kind = path.suffix or "a file without"
-        raise TargetError(f"{what} are written as {', '.join(suffixes)}, not as {kind}", path)
+        raise SuffixError(f"{what} are written as {', '.join(suffixes)}, not as {kind}", path)
 
 
 def check_target(path: Path, overwrite: bool) -> None:
     """Raises FileError where a file cannot be put: no folder, a folder of that name, or a file that must stay.
 
-    The last of them is a TargetError.
+    The last of them is an ExistingTargetError.
     """
     try:
         if not path.parent.is_dir():
-            raise FileError(f"cannot be written: there is no folder {path.parent}", path)
+            raise MissingFileError(f"cannot be written: there is no folder {path.parent}", path)
         if path.is_dir():
-            raise FileError("cannot be written: there is a folder of that name", path)
+            raise FolderError("cannot be written: there is a folder of that name", path)
         if not overwrite and os.path.lexists(path):
-            raise TargetError("exists already, and may not be overwritten", path)
+            raise ExistingTargetError("exists already, and may not be overwritten", path)
+    except DmrError:
+        raise
     except (OSError, ValueError) as error:
-        raise FileError(f"cannot be written: {system_reason(error)}", path) from error
+        raise file_error(error, path, "cannot be written") from error

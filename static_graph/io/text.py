@@ -1,28 +1,31 @@
 """A text file with an edge a line: read whole, unpacked where it is gzip, its edges parsed by the native library.
 
-A "row" is a line that is not blank and no comment. Every error names the file and the 1-based line.
+A "row" is a line that is not blank and no comment. Every error names the file and the 1-based line. Files are read in
+pieces, so that Ctrl-C ends it soon.
 """
 
 from __future__ import annotations
 
 import ctypes
 import gzip
+import io
 import zlib
 from collections.abc import Iterator
 from dataclasses import dataclass
 from pathlib import Path
-from typing import Any
+from typing import Any, BinaryIO
 
 import numpy as np
 from numpy.typing import NDArray
 
-from dmr.memory import thread_count
-from static_graph.errors import FileError
-from static_graph.graphs import MOST
+from dmr.memory import file_error, require_memory, thread_count
+from static_graph.errors import FileContentError, FileError
+from static_graph.graph_checks import MOST
 from static_graph.io import native
-from static_graph.io.system import system_reason
 
 CHUNK_BYTES = 1 << 18
+READ_BYTES = 1 << 24  # of a file that are read at a time
+ROW_BYTES = 2 * 8 + 8  # of an edge: two ends of at most 64 bits, and a weight
 _GZIP = b"\x1f\x8b"
 _BYTE_ORDER_MARK = b"\xef\xbb\xbf"
 _SHOWN = 40  # characters of a token in a sentence
@@ -36,6 +39,7 @@ class Grammar:
         comments: the characters that comments begin with, at most two.
         commas: whether fields are separated by commas, not by blanks.
         prefix: the letter that rows begin with, or none.
+        columns: what the fields are, in their order: native.SOURCE, TARGET, WEIGHT.
         low, high: the numbers that nodes can have; `low` becomes node 0.
         row: what a row should look like, for sentences.
         whole: whether a weight that is no whole number is wrong.
@@ -45,6 +49,7 @@ class Grammar:
     row: str
     commas: bool = False
     prefix: str = ""
+    columns: tuple[int, int, int] = (native.SOURCE, native.TARGET, native.WEIGHT)
     low: int = 0
     high: int = 2**63 - 1
     whole: bool = False
@@ -70,19 +75,21 @@ class TextFile:
         self.path = path
         self._threads = thread_count(threads)
         try:
-            data = path.read_bytes()
+            with path.open("rb") as file:
+                data = _read(file)
             if data.startswith(_GZIP):
-                data = gzip.decompress(data)
+                with gzip.GzipFile(fileobj=io.BytesIO(data)) as packed:
+                    data = _read(packed)
             elif not data and path.suffix == ".gz":
-                raise FileError("is empty, which no packed file is: it was cut off", path)
+                raise FileContentError("is empty, which no packed file is: it was cut off", path)
         except (EOFError, gzip.BadGzipFile, zlib.error) as error:
-            raise FileError(f"is damaged: it cannot be unpacked ({error})", path) from error
-        except (OSError, MemoryError) as error:
-            raise FileError(f"cannot be read: {system_reason(error)}", path) from error
+            raise FileContentError(f"is damaged: it cannot be unpacked ({error})", path) from error
+        except (OSError, ValueError) as error:
+            raise file_error(error, path, "cannot be read") from error
         if not data or data.isspace():
-            raise FileError("is empty", path)
+            raise FileContentError("is empty", path)
         if data.startswith((b"\xff\xfe", b"\xfe\xff")):
-            raise FileError("is UTF-16 text; save it as plain text (ASCII or UTF-8)", path, 1)
+            raise FileContentError("is UTF-16 text; save it as plain text (ASCII or UTF-8)", path, 1)
         self._start = len(_BYTE_ORDER_MARK) if data.startswith(_BYTE_ORDER_MARK) else 0
         self._data = data
 
@@ -98,7 +105,7 @@ class TextFile:
 
     def fail(self, reason: str, line: int | None = None) -> FileError:
         """The error that blames this file, or a line of it."""
-        return FileError(reason, self.path, line)
+        return FileContentError(reason, self.path, line)
 
     def edges(self, grammar: Grammar, *, weighted: bool | None, begin: int | None = None, line: int = 0) -> Edges:
         """The edges of all rows.
@@ -143,7 +150,7 @@ class TextFile:
 class _Parse:
     """The rows of a text, found once, and parsed as often as it takes to know what they hold."""
 
-    def __init__(self, data: bytes, begin: int, grammar: Grammar, threads: int) -> None:
+    def __init__(self, data: bytearray, begin: int, grammar: Grammar, threads: int) -> None:
         self._library = native.library()
         self._bytes = np.frombuffer(data, np.uint8)[begin:] if data else np.empty(0, np.uint8)
         size = len(self._bytes)
@@ -161,6 +168,7 @@ class _Parse:
             other_comment=ord(grammar.comments[-1]),
             commas=grammar.commas,
             prefix=ord(grammar.prefix or "\0"),
+            columns=grammar.columns,
             threads=threads,
         )
         self._library.graph_text_index(self._text)
@@ -178,6 +186,7 @@ class _Parse:
 
     def run(self, grammar: Grammar, weights: int, wide: bool) -> tuple[Edges, native.Fault | None]:
         """The edges, or what is wrong."""
+        require_memory(ROW_BYTES * self.rows, f"a text of {self.rows} edges")
         kind = np.int64 if wide else np.int32
         sources, targets = np.empty(self.rows, kind), np.empty(self.rows, kind)
         weight = None
@@ -207,9 +216,22 @@ class _Parse:
         return MOST < int(self.token(fault)) <= grammar.high
 
 
+def _read(file: BinaryIO | gzip.GzipFile) -> bytearray:
+    """All bytes of a file.
+
+    Raises:
+        OutOfMemoryError: it holds more than there is memory for.
+    """
+    data = bytearray()
+    while piece := file.read(READ_BYTES):
+        require_memory(len(data) // 4 + len(piece), "the text of a file")  # what a growing array may take ahead
+        data += piece
+    return data
+
+
 def _sentence(fault: native.Fault, token: str, grammar: Grammar, weighted: bool) -> str:
     shown = repr(token if len(token) <= _SHOWN else token[:_SHOWN] + "...")
-    what = ("source", "target", "weight")[min(fault.field, 2)]
+    what = ("source", "target", "weight")[fault.field]
     row = f"; a line should be {grammar.row}"
     match fault.code:
         case native.NO_PREFIX:

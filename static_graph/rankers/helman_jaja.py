@@ -3,15 +3,16 @@
 from __future__ import annotations
 
 import math
-import operator
 from dataclasses import dataclass
 
 import numpy as np
 
 from dmr.memory import Device, DeviceArray, Packed, open_device, pack
 from static_graph.errors import OptionError
+from static_graph.options import choice, whole
 from static_graph.rankers.jumping import jump_words, turn_words
 from static_graph.rankers.ranked import Ranked
+from static_graph.wording import shown
 
 RULES = ("n / log n", "n / (2 log^2 n)")
 SPACINGS = ("random", "equal")
@@ -188,25 +189,19 @@ def _checked(
     splitters: str | int | None, spacing: str, finish: str, finish_size: int | None, size: int, device: Device
 ) -> Plan:
     if isinstance(splitters, str) and splitters not in RULES:
-        raise OptionError(f"splitters = {splitters!r}: it is one of {', '.join(map(repr, RULES))}, or their number")
+        raise OptionError(
+            f"splitters = {shown(splitters)}: it is one of {', '.join(map(repr, RULES))}, or their number"
+        )
     if splitters is not None and not isinstance(splitters, str):
-        splitters = _whole("splitters", splitters)
+        splitters = whole("splitters", splitters)
         if splitters < 1:
-            raise OptionError(f"splitters = {splitters}: at least one is needed")
-    if spacing not in SPACINGS:
-        raise OptionError(f"spacing = {spacing!r}: it is one of {', '.join(SPACINGS)}")
-    if finish not in FINISHES:
-        raise OptionError(f"finish = {finish!r}: it is one of {', '.join(FINISHES)}")
+            raise OptionError(f"splitters = {shown(splitters)}: at least one is needed")
+        splitters = min(splitters, size)
+    choice("spacing", spacing, SPACINGS)
+    choice("finish", finish, FINISHES)
     if finish_size is None:
         finish_size = CPU_FINISH if device.threads else GPU_FINISH
-    finish_size = _whole("finish_size", finish_size)
+    finish_size = whole("finish_size", finish_size)
     if finish_size < 1:
-        raise OptionError(f"finish_size = {finish_size}: the last list has at least one element")
+        raise OptionError(f"finish_size = {shown(finish_size)}: the last list has at least one element")
     return Plan(splitters, spacing, finish, finish_size)
-
-
-def _whole(name: str, value: int) -> int:
-    try:
-        return operator.index(value)
-    except TypeError:
-        raise OptionError(f"{name} = {value!r}: a whole number is needed") from None

@@ -69,10 +69,12 @@ def run(
     if chunk is not None:
         teams = min(device.most_pieces, teams)
 
+    relax = f"relax_by_virtual_warps_{distances.kind.name.lower()}"
+
     def one_round() -> None:
         device.launch(
-            "relax_by_virtual_warps", teams, graph.csr, distances.packed, last.packed, options, state.progress,
-            state.cursors, state.relaxed,
+            relax, teams, graph.csr, distances.packed, last.packed, options, state.progress, state.cursors,
+            state.relaxed,
         )  # fmt: skip
         device.launch(
             "relax_deferred", outliers, graph.csr, distances.packed, last.packed, deferred, state.progress,

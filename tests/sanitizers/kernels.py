@@ -59,8 +59,8 @@ def exact_empty(device, size, dtype):
     libc.posix_memalign(ctypes.byref(address), ctypes.c_size_t(ALIGNMENT), ctypes.c_size_t(size * element.itemsize))
     memory = (ctypes.c_uint8 * (size * element.itemsize)).from_address(address.value)
     weakref.finalize(memory, libc.free, ctypes.c_void_p(address.value))
-    if device._recording is not None:
-        device._recording.kept.append(memory)
+    if device.calling.recording is not None:
+        device.calling.recording.kept.append(memory)
     return HostArray(device, np.frombuffer(memory, element))
 
 

@@ -1,46 +1,135 @@
-"""Compiles `.cu` files with nvcc, and keeps the result in the user's cache folder by the hash of what made it."""
+"""Finds the machine code of GPU modules: built with the package, in the user's cache folder, or compiled by nvcc."""
 
 from __future__ import annotations
 
-import hashlib
 import logging
-import re
+import os
+import shutil
 import subprocess
-import tempfile
+import threading
+from collections.abc import Iterable
 from functools import cache
 from pathlib import Path
 
 from platformdirs import user_cache_path
 
 from dmr.errors import DeviceUnavailableError, InternalError
+from dmr.memory.cuda.nvcc import CompilationError, Module, compile_modules, cubin_name
 from dmr.memory.signatures import source_folder
+from dmr.memory.threads import available_threads
 
 log = logging.getLogger("dmr.memory")
 
-# -fmad=false: a contracted multiply-add rounds once where the CPU rounds twice, and the meshes would differ.
-FLAGS = (
-    "-O3",
-    "-std=c++17",
-    "-fmad=false",
-    "-prec-div=true",
-    "-prec-sqrt=true",
-    "-ftz=false",
-    "--expt-relaxed-constexpr",
-)
+PREBUILT = Path(__file__).resolve().parent / "prebuilt"  # written by setup.py
 
-# A kernel that launches kernels is compiled as relocatable code, and linked with the device runtime.
-RELOCATABLE = "-rdc=true"
-LINK = ("-dlink", "-lcudadevrt")
+# Jetson boards, whose machine code is not compatible with that of other GPUs of the same major version.
+EMBEDDED = ((7, 2), (8, 7))
+
+_compiling = threading.Lock()  # threads that need the same modules: one compiles, the others find them
 
 
-def launches_children(source: Path) -> bool:
-    """Whether kernels of a `.cu` file launch kernels, or graphs of them."""
-    return re.search(r"\bLAUNCH_(CHILD|GRAPH_AGAIN)\(", source.read_text(encoding="utf-8")) is not None
+def _reset_lock() -> None:
+    global _compiling
+    _compiling = threading.Lock()
 
 
-def flags(source: Path) -> tuple[str, ...]:
-    """What nvcc is told about a `.cu` file, the architecture and the kind of output apart."""
-    return (*FLAGS, RELOCATABLE) if launches_children(source) else FLAGS
+os.register_at_fork(after_in_child=_reset_lock)  # the thread that held the lock does not exist in the child
+
+
+def modules() -> list[Path]:
+    """Every `.cu` file, sorted."""
+    return sorted(source_folder().rglob("*.cu"))
+
+
+def module(name: str) -> Path:
+    """The `.cu` file of a module: "scan", "graph/near_far", ...
+
+    Raises:
+        InternalError: there is no such module.
+    """
+    source = source_folder() / f"{name}.cu"
+    if not source.is_file():
+        raise InternalError(f"there is no GPU module {name}")
+    return source
+
+
+def cubin(source: Path, capability: tuple[int, int]) -> Path:
+    """The machine code of one module; see `cubins`."""
+    return cubins([source], capability)[0]
+
+
+def cubins(sources: Iterable[Path], capability: tuple[int, int]) -> list[Path]:
+    """The machine code of modules, ready to be loaded.
+
+    What neither came with the package nor is in the cache folder is compiled now, several modules at a time, and said
+    in one line on the log. Ctrl-C in the main thread ends that at once.
+
+    Args:
+        sources: the `.cu` files; capability: the compute capability of the GPU.
+
+    Returns:
+        A file for each source, in order.
+
+    Raises:
+        DeviceUnavailableError: nvcc is missing, or the cache folder cannot be written.
+        InternalError: a source does not compile; the message holds the compiler's output.
+    """
+    wanted = list(sources)
+    found = {source: prebuilt(source, capability) for source in wanted}
+    missing = [source for source, code in found.items() if code is None]
+    if missing:
+        found.update(_from_cache(missing, f"sm_{capability[0]}{capability[1]}"))
+    return [code for code in map(found.__getitem__, wanted) if code is not None]
+
+
+def is_prebuilt(capability: tuple[int, int]) -> bool:
+    """Whether every module came compiled with the package: nvcc is not needed then."""
+    return PREBUILT.is_dir() and all(prebuilt(source, capability) is not None for source in modules())
+
+
+def prebuilt(source: Path, capability: tuple[int, int]) -> Path | None:
+    """The machine code of a module that came with the package; None if there is none for this GPU.
+
+    Code for an earlier minor version of the same major version runs as well.
+    """
+    if not PREBUILT.is_dir():
+        return None
+    major, most = capability
+    for minor in range(most, -1, -1):
+        if minor != most and ((major, minor) in EMBEDDED or capability in EMBEDDED):
+            continue
+        code = PREBUILT / cubin_name(source, source_folder(), f"sm_{major}{minor}")
+        if code.is_file():
+            return code
+    return None
+
+
+def _from_cache(sources: list[Path], architecture: str) -> dict[Path, Path]:
+    """Machine code in the user's cache folder, by source; what is not there is compiled."""
+    folder = user_cache_path("dmr") / "cubin"
+    version = _nvcc_version()
+    targets = {source: folder / cubin_name(source, source_folder(), architecture, version) for source in sources}
+    if all(target.is_file() for target in targets.values()):
+        return targets
+    with _compiling:
+        missing = [Module(source, target) for source, target in targets.items() if not target.is_file()]
+        if missing:
+            plural = "s" * (len(missing) > 1)
+            log.warning(
+                "compiling %d GPU module%s for %s, once (`dmr devices --warm` compiles all ahead)",
+                len(missing), plural, architecture,
+            )  # fmt: skip
+        try:
+            folder.mkdir(parents=True, exist_ok=True)
+            compile_modules(missing, source_folder(), architecture, available_threads())
+        except CompilationError as error:
+            raise InternalError(str(error)) from None
+        except OSError as error:
+            raise DeviceUnavailableError(
+                f"GPU modules cannot be compiled in {folder} ({error}): make room there, or name another cache folder "
+                "by XDG_CACHE_HOME"
+            ) from None
+    return targets
 
 
 @cache
@@ -48,47 +137,7 @@ def _nvcc_version() -> str:
     try:
         return subprocess.run(["nvcc", "--version"], capture_output=True, text=True, check=True).stdout
     except (OSError, subprocess.CalledProcessError) as error:
-        raise DeviceUnavailableError(f"nvcc does not run ({error}): the CUDA toolkit must be on the PATH") from None
-
-
-@cache
-def _headers_hash() -> bytes:
-    digest = hashlib.sha256()
-    for header in sorted(source_folder().rglob("*.cuh")):
-        digest.update(header.read_bytes())
-    return digest.digest()
-
-
-def cubin(source: Path, capability: tuple[int, int]) -> Path:
-    """The machine code of one `.cu` file for a compute capability, ready to be loaded; made unless the cache holds it.
-
-    Raises:
-        DeviceUnavailableError: nvcc is missing.
-        InternalError: the source does not compile; holds the compiler's own words.
-    """
-    architecture = f"sm_{capability[0]}{capability[1]}"
-    digest = hashlib.sha256(source.read_bytes() + _headers_hash())
-    linked = launches_children(source)
-    digest.update("\n".join((*flags(source), *LINK * linked, architecture, _nvcc_version())).encode())
-    folder = user_cache_path("dmr") / "cubin"
-    target = folder / f"{source.stem}-{architecture}-{digest.hexdigest()[:24]}.cubin"
-    if target.is_file():
-        return target
-    folder.mkdir(parents=True, exist_ok=True)
-    log.warning("compiling %s for %s, once (`dmr devices --warm` does it ahead)", source.name, architecture)
-    with tempfile.TemporaryDirectory(dir=folder) as scratch:
-        made = Path(scratch) / "compiled.cubin"
-        _nvcc(*flags(source), "-I", str(source_folder()), architecture=architecture, source=source, made=made)
-        if linked:
-            whole = Path(scratch) / "linked.cubin"
-            _nvcc(*LINK, architecture=architecture, source=made, made=whole)
-            made = whole
-        made.replace(target)  # whole or not at all, also when two processes compile at once
-    return target
-
-
-def _nvcc(*options: str, architecture: str, source: Path, made: Path) -> None:
-    command = ["nvcc", f"-arch={architecture}", "-cubin", "-o", str(made), str(source), *options]
-    outcome = subprocess.run(command, capture_output=True, text=True)
-    if outcome.returncode:
-        raise InternalError(f"nvcc could not make {made.name} of {source.name}:\n{outcome.stderr or outcome.stdout}")
+        found = shutil.which("nvcc")
+        raise DeviceUnavailableError(
+            f"nvcc does not run ({error}): the CUDA toolkit must be on the PATH" + f"; tried {found}" * bool(found)
+        ) from None

@@ -3,11 +3,12 @@
 from __future__ import annotations
 
 import atexit
+import ctypes
 import logging
-import os
-from collections.abc import Callable
-from concurrent.futures import ThreadPoolExecutor
-from contextlib import suppress
+import threading
+from collections import Counter
+from collections.abc import Callable, Iterator
+from contextlib import AbstractContextManager, contextmanager, suppress
 from functools import cache
 from pathlib import Path
 from typing import Any
@@ -15,14 +16,16 @@ from typing import Any
 import numpy as np
 import pycuda.driver as driver
 from numpy.typing import DTypeLike, NDArray
-from pycuda.tools import DeviceMemoryPool
 
 from dmr.errors import InternalError, OutOfMemoryError
 from dmr.memory.arrays import TEAM_SIZE, Device, DeviceArray, DeviceCount, Number, bound_of
-from dmr.memory.cuda.compiler import cubin
+from dmr.memory.cuda.compiler import cubin, cubins, module, modules
+from dmr.memory.cuda.context import PrimaryContext, in_context
 from dmr.memory.cuda.cooperative import CooperativeKernel
-from dmr.memory.cuda.graphs import GraphLoop
+from dmr.memory.cuda.graphs import GraphLoop, Graphs
+from dmr.memory.cuda.pool import Block, MemoryPool
 from dmr.memory.cuda.staging import Staging
+from dmr.memory.cuda.waiting import wait_for_stream
 from dmr.memory.signatures import Signature, signatures
 
 log = logging.getLogger("dmr.memory")
@@ -32,19 +35,25 @@ MOST_BLOCKS = 2**20  # beyond this the threads stride
 LANES = 32  # threads of a warp
 BLOCKS_TO_SPREAD_OVER = 8  # blocks a multiprocessor for an unknown number of indices
 BLOCKS_IN_FLIGHT = 16  # blocks of BLOCK threads that a multiprocessor holds at once
+NON_BLOCKING = 1  # CU_STREAM_NON_BLOCKING: other libraries' work on the default stream neither waits for ours, nor ours
 
 
 class CudaArray(DeviceArray):
-    """A piece of a pooled allocation. It answers `__cuda_array_interface__`, so others can read it in place."""
+    """A piece of a pooled block. It answers `__cuda_array_interface__`, so that others can read it in place."""
 
-    def __init__(self, device: CudaDevice, allocation: Any, offset: int, size: int, dtype: np.dtype[Any]) -> None:
+    def __init__(self, device: CudaDevice, block: Block | None, offset: int, size: int, dtype: np.dtype[Any]) -> None:
         self.device = device
         self.dtype = dtype
         self.size = size
         self._cuda = device
-        self._allocation = allocation
+        self._block = block
         self._offset = offset
-        self._pointer = int(allocation) + offset if allocation is not None else 0  # asked for at every launch
+        self._pointer = block.pointer + offset if block is not None else 0  # asked for at every launch
+
+    @property
+    def context(self) -> PrimaryContext:
+        """The context of its device."""
+        return self._cuda.context
 
     @property
     def pointer(self) -> int:
@@ -70,18 +79,22 @@ class CudaArray(DeviceArray):
     def __getitem__(self, part: slice) -> CudaArray:
         start, stop = self._bounds(part)
         offset = self._offset + start * self.dtype.itemsize
-        return CudaArray(self._cuda, self._allocation, offset, stop - start, self.dtype)
+        return CudaArray(self._cuda, self._block, offset, stop - start, self.dtype)
 
+    @in_context
     def _upload(self, values: NDArray[Any]) -> None:
         self._cuda.staging.upload(values.view(np.uint8), self.pointer)
 
+    @in_context
     def _download(self, target: NDArray[Any]) -> None:
         self._cuda.staging.download(self.pointer, target.view(np.uint8))
 
+    @in_context
     def fill(self, value: int) -> None:
         if self.nbytes:
             driver.memset_d8_async(self.pointer, value, self.nbytes, self._cuda.stream)
 
+    @in_context
     def copy_from(self, source: DeviceArray) -> None:
         assert isinstance(source, CudaArray) and source.dtype == self.dtype
         if source.nbytes:
@@ -89,7 +102,14 @@ class CudaArray(DeviceArray):
 
 
 class CudaDevice(Device):
-    """One GPU. Its primary context is shared with every other library of the process."""
+    """One GPU. Its primary context is shared with every other library of the process.
+
+    There is one object for each GPU, which lasts as long as the process: PyCUDA would destroy its streams and modules
+    at the end, when their context may be gone.
+
+    Attributes:
+        context: the primary context; stream: where all work goes, in order; staging: transfers.
+    """
 
     launches_children = True
     most_pieces = 1024
@@ -105,65 +125,69 @@ class CudaDevice(Device):
         self._total = card.total_memory()
         self.multiprocessors = card.multiprocessor_count
         self.clock_rate = 1000.0 * card.clock_rate
-        self._context = card.retain_primary_context()
-        self.activate()
-        atexit.register(self._leave)
-        self.stream = driver.Stream()
-        self._pool = DeviceMemoryPool()
+        self.context = PrimaryContext(number)
+        self._pool = MemoryPool()
+        self._graphs = Graphs()
         self._functions: dict[str, Any] = {}
         self._modules: dict[Path, Any] = {}
-        self._kept: list[Any] | None = None  # what is allocated while a graph is recorded
+        self._prepared: set[str] = set()  # names of modules
         self._cooperative: dict[str, CooperativeKernel] = {}
-        self.staging = Staging(self.stream, self.guarded)
+        with self.lock, self.current:
+            self.stream = driver.Stream(NON_BLOCKING)
+            self.staging = Staging(self.stream, self.guarded)
 
-    def activate(self) -> None:
-        """Makes the primary context current on the calling thread, where another library or device is."""
-        if driver.Context.get_current() != self._context:
-            self._context.push()
+    @property
+    def lock(self) -> AbstractContextManager[Any]:  # type: ignore[override]
+        return self.context.lock
 
-    def _leave(self) -> None:
-        """At exit: PyCUDA aborts a process that ends with a context on its stack."""
-        if driver.Context.get_current() == self._context:
-            driver.Context.pop()
+    @property
+    def current(self) -> AbstractContextManager[Any]:  # type: ignore[override]
+        return self.context.current
 
+    @contextmanager
+    def set_aside(self) -> Iterator[None]:
+        calling = self.calling
+        launches, moved = calling.launches, calling.moved
+        calling.launches, calling.moved = {}, Counter()
+        try:
+            with self.context.set_aside():
+                yield
+        finally:
+            calling.launches, calling.moved = launches, moved
+
+    @in_context
     def empty(self, size: int, dtype: DTypeLike) -> CudaArray:
         element = np.dtype(dtype)
         nbytes = size * element.itemsize
         if nbytes == 0:
             return CudaArray(self, None, 0, 0, element)
-        if nbytes > self._total:
-            raise OutOfMemoryError(
-                f"{self.description} has too little memory: {nbytes / 2**30:.2f} GiB are needed, "
-                f"it has {self._total / 2**30:.2f} GiB"
-            )
-        try:
-            allocation = self._pool.allocate(nbytes)
-        except driver.MemoryError:
-            self._pool.free_held()
-            try:
-                allocation = self._pool.allocate(nbytes)
-            except driver.MemoryError:
-                free, all_of_it = driver.mem_get_info()
-                raise OutOfMemoryError(
-                    f"{self.description} has too little memory: {nbytes / 2**30:.2f} GiB more are needed, "
-                    f"{free / 2**30:.2f} of {all_of_it / 2**30:.2f} GiB are free"
-                ) from None
-        if self._kept is not None:
-            self._kept.append(allocation)
-        return CudaArray(self, allocation, 0, size, element)
 
+        def refused() -> OutOfMemoryError:
+            free = driver.mem_get_info()[0]
+            return OutOfMemoryError(
+                f"{self.description} has too little memory: {nbytes / 2**30:.2f} GiB more are needed, "
+                f"{free / 2**30:.2f} of {self._total / 2**30:.2f} GiB are free"
+            )
+
+        if nbytes > self._total:
+            raise refused()
+        block = self._pool.allocate(nbytes, refused)
+        if self.calling.recording is not None:
+            self.calling.recording.append(block)
+        return CudaArray(self, block, 0, size, element)
+
+    @in_context
     def loop(self, body: Callable[[], None], stop: DeviceArray) -> GraphLoop:
         self._load(signatures()["launch_again"])  # before the recording, as all other kernels
-        launched, self._kept = dict(self.launches), []
+        slice_begun = self.zeros(1, np.int64)
+        kept: list[Block] = []
 
         def recorded() -> None:
-            body()
-            self.launch("launch_again", 1, stop)
+            with self._recorded(kept):
+                body()
+                self.launch("launch_again", 1, stop, slice_begun)
 
-        try:
-            return GraphLoop(self.stream, recorded, self._kept)
-        finally:
-            self.launches, self._kept = launched, None
+        return GraphLoop(self.stream, recorded, stop, slice_begun, kept, self._graphs)
 
     def looked_up(self, number: Number) -> tuple[int, ...]:
         """Where the number lies, or none, and the number."""
@@ -173,11 +197,12 @@ class CudaDevice(Device):
         """Its bound: the device may not have come to it."""
         return bound_of(number)
 
+    @in_context
     def _run(self, signature: Signature, count: Number, values: list[int | float]) -> None:
         if signature.grid:
             self._run_together(signature, count, values)
             return
-        function = self._load(signature)
+        function = self._functions.get(signature.name) or self._load(signature)
         block = TEAM_SIZE if signature.team else BLOCK
         bound = bound_of(count)
         blocks = bound if signature.team else -(-bound // block)
@@ -204,30 +229,48 @@ class CudaDevice(Device):
             self._cooperative[signature.name] = kernel
         return kernel
 
+    @in_context
     def _load(self, signature: Signature) -> Any:
         if signature.grid:
             return self._load_together(signature)
         function = self._functions.get(signature.name)
         if function is not None:
             return function
-        module = self._modules.get(signature.source)
-        if module is None:
-            if not self._modules:
-                self.warm()  # the first use of a new version compiles all modules at once, side by side
-            module = driver.module_from_file(str(cubin(signature.source, self.capability)))
-            self._modules[signature.source] = module
-        function = module.get_function(signature.name)
+        function = self._module(signature.source).get_function(signature.name)
         function.prepare("qPq" + signature.letters)
         self._functions[signature.name] = function
         return function
 
+    def _module(self, source: Path) -> Any:
+        loaded = self._modules.get(source)
+        if loaded is None:
+            loaded = self._modules[source] = driver.module_from_file(str(cubin(source, self.capability)))
+        return loaded
+
+    def prepare(self, *names: str) -> None:
+        wanted = set(names) - self._prepared
+        if not wanted:
+            return
+        sources = {module(name) for name in wanted}
+        cubins(sources, self.capability)  # side by side, and before this thread takes the device
+        self._load_modules(sources)
+        self._prepared |= wanted
+
+    @in_context
+    def _load_modules(self, sources: set[Path]) -> None:
+        for signature in signatures().values():
+            if signature.source in sources and signature.grid:
+                self._load_together(signature)
+            elif signature.source in sources:
+                self._module(signature.source)
+
     def warm(self) -> list[str]:
         """Compiles every module, several at a time; returns their names."""
-        sources = sorted({signature.source for signature in signatures().values()})
-        with ThreadPoolExecutor(min(8, os.cpu_count() or 1)) as workers:
-            list(workers.map(lambda source: cubin(source, self.capability), sources))
+        sources = modules()
+        cubins(sources, self.capability)
         return [source.name for source in sources]
 
+    @in_context
     def allow_children(self, wanted: int) -> int:
         limit = driver.limit.DEV_RUNTIME_PENDING_LAUNCH_COUNT
         if driver.Context.get_limit(limit) < wanted:
@@ -236,25 +279,31 @@ class CudaDevice(Device):
                 driver.Context.set_limit(limit, wanted)
         return int(driver.Context.get_limit(limit))
 
+    @in_context
     def synchronize(self) -> None:
-        self.guarded(self.stream.synchronize)
+        self.guarded(lambda: wait_for_stream(self.stream.handle))
 
-    def guarded(self, call: Any) -> Any:
+    def guarded(self, call: Callable[[], Any]) -> Any:
         """Runs a driver call that may report an earlier kernel's fault."""
         try:
             return call()
-        except driver.Error as error:
+        except (driver.Error, InternalError) as error:
             last = ", ".join(list(self.launches)[-3:])
             raise InternalError(f"a kernel failed on {self.description}: {error} (kernels used last: {last})") from None
 
 
+_opening = threading.Lock()
+
+
 @cache
 def _device(number: int) -> CudaDevice:
-    return CudaDevice(number)
+    device = CudaDevice(number)
+    atexit.register(device.context.repair)  # PyCUDA aborts a process that ends with a context on a stack
+    ctypes.pythonapi.Py_IncRef(ctypes.py_object(device))  # it is never destroyed (see CudaDevice)
+    return device
 
 
 def cuda_device(number: int) -> CudaDevice:
-    """The device of a number, opened once a process and made current on the calling thread."""
-    device = _device(number)
-    device.activate()
-    return device
+    """The device of a number, opened once a process."""
+    with _opening:
+        return _device(number)

@@ -2,8 +2,9 @@
 
 from __future__ import annotations
 
+import os
 import shutil
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from functools import cache
 from typing import Any
 
@@ -17,9 +18,23 @@ class Card:
     reason: str | None
 
 
+FORKED = (
+    "the CUDA driver was started before this process was forked, and does not work in a forked process: start "
+    "processes with the method 'spawn'"
+)
+
+_started_by: int | None = None  # the process that started the driver
+
+
+def _forked() -> bool:
+    """Whether this process is the child, by fork(), of one that had started the driver."""
+    return _started_by not in (None, os.getpid())
+
+
 @cache
 def _driver() -> tuple[Any, str | None]:
     """PyCUDA's driver module after cuInit, or None and the reason."""
+    global _started_by
     try:
         import pycuda.driver as driver
     except ImportError as error:
@@ -28,18 +43,26 @@ def _driver() -> tuple[Any, str | None]:
         driver.init()
     except driver.Error as error:
         return None, f"the CUDA driver does not start ({error})"
+    _started_by = os.getpid()
     return driver, None
 
 
 def absence() -> str | None:
     """Why there is no GPU at all, or None where there is one."""
     driver, reason = _driver()
+    if _forked():
+        return FORKED
     return reason if driver is None else (None if driver.Device.count() else "this machine has no NVIDIA GPU")
 
 
-@cache
 def cards() -> tuple[Card, ...]:
     """Every GPU that the driver shows; none where PyCUDA or the driver is missing (`absence` says which)."""
+    found = _cards()
+    return tuple(replace(card, reason=FORKED) for card in found) if _forked() else found
+
+
+@cache
+def _cards() -> tuple[Card, ...]:
     driver, _ = _driver()
     if driver is None:
         return ()

@@ -1,4 +1,4 @@
-"""Calls of the CUDA driver that PyCUDA does not have, through ctypes, in the context that PyCUDA made current."""
+"""Calls of the CUDA driver that PyCUDA does not have, through ctypes, in the context that is current."""
 
 from __future__ import annotations
 
@@ -16,6 +16,12 @@ def _driver() -> Any:
     return ctypes.CDLL("libcuda.so.1")
 
 
+@cache
+def address(name: str) -> int:
+    """Where a function of the driver is, for native code that calls it."""
+    return ctypes.cast(getattr(_driver(), name), ctypes.c_void_p).value or 0
+
+
 def call(name: str, *arguments: Any) -> None:
     """Calls the driver.
 
@@ -23,7 +29,11 @@ def call(name: str, *arguments: Any) -> None:
         OutOfMemoryError: there is too little memory for it.
         InternalError: it refuses for another reason; with its own words.
     """
-    code = getattr(_driver(), name)(*arguments)
+    check(name, getattr(_driver(), name)(*arguments))
+
+
+def check(name: str, code: int) -> None:
+    """Raises, as `call` does, for what a function of the driver returned, unless that is 0."""
     if code:
         text = ctypes.c_char_p()
         _driver().cuGetErrorString(code, ctypes.byref(text))

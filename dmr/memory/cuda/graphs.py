@@ -3,29 +3,65 @@
 from __future__ import annotations
 
 import ctypes
+from collections import deque
 from collections.abc import Callable
-from contextlib import suppress
 from typing import Any
 
-from dmr.errors import InternalError
-from dmr.memory.arrays import Loop
+from dmr.memory.arrays import DeviceArray, Loop
 from dmr.memory.cuda.drivercalls import call
+from dmr.memory.cuda.waiting import wait_for_stream
 
 RELAXED = 2  # CU_STREAM_CAPTURE_MODE_RELAXED: memory may be allocated meanwhile
 DEVICE_LAUNCH = 4  # CUDA_GRAPH_INSTANTIATE_FLAG_DEVICE_LAUNCH
 
 
+class Graphs:
+    """The executable graphs of one device that are no longer referenced, until they can be destroyed."""
+
+    def __init__(self) -> None:
+        self.dropped: deque[int] = deque()  # handles; a deque takes one in one step, on any thread
+
+    def destroy(self, stream: int) -> None:
+        """Destroys them, after what was launched on the stream; the device's context is current."""
+        if self.dropped:
+            wait_for_stream(stream)
+        while self.dropped:
+            call("cuGraphExecDestroy", ctypes.c_void_p(self.dropped.popleft()))
+
+
 class GraphLoop(Loop):
     """A graph of the launches that `body` makes on a stream; the last of them launches the graph again (tail launch).
+
+    That one, `launch_again`, launches it for a slice of time only. Then the host looks at signals and goes on.
 
     Attributes:
         kept: what must live as long as the graph: arrays that were allocated while it was recorded.
     """
 
-    def __init__(self, stream: Any, body: Callable[[], None], kept: list[Any]) -> None:
-        self._stream = ctypes.c_void_p(stream.handle)
+    def __init__(
+        self,
+        stream: Any,
+        body: Callable[[], None],
+        stop: DeviceArray,
+        slice_begun: DeviceArray,
+        kept: list[Any],
+        graphs: Graphs,
+    ) -> None:
+        """Records the graph.
+
+        Args:
+            stream: where it is recorded, and run.
+            body: makes the launches, of which `launch_again` is the last.
+            stop: (1,) int32 that ends the loop; slice_begun: (1,) int64, when a slice began, 0 before it.
+            kept: as above; `body` adds to it.
+            graphs: where the graph goes when it is dropped.
+        """
+        self._stream, self._stop, self._slice_begun = ctypes.c_void_p(stream.handle), stop, slice_begun
         self.kept = kept
-        graph, self._executable = ctypes.c_void_p(), ctypes.c_void_p()
+        self._dropped = graphs.dropped
+        self._executable = ctypes.c_void_p()
+        graphs.destroy(stream.handle)
+        graph = ctypes.c_void_p()
         call("cuStreamBeginCapture_v2", self._stream, ctypes.c_int(RELAXED))
         try:
             try:
@@ -40,10 +76,13 @@ class GraphLoop(Loop):
         call("cuGraphUpload", self._executable, self._stream)
 
     def run(self) -> None:
-        """Launches the graph once; it goes on by itself."""
-        call("cuGraphLaunch", self._executable, self._stream)
+        """As `Loop.run`: launches the graph, once for each slice; it goes on by itself."""
+        stopped = False
+        while not stopped:
+            self._slice_begun.fill(0)
+            call("cuGraphLaunch", self._executable, self._stream)
+            stopped = bool(self._stop.download()[0])
 
     def __del__(self) -> None:
         if self._executable:
-            with suppress(InternalError):  # at the end of the process its context may be gone already
-                call("cuGraphExecDestroy", self._executable)
+            self._dropped.append(self._executable.value or 0)

@@ -14,6 +14,7 @@ import numpy as np
 import pycuda.driver as driver
 from numpy.typing import NDArray
 
+from dmr.memory.cuda.waiting import Event, wait_for_stream
 from dmr.memory.host.copying import copy
 from dmr.memory.threads import available_threads
 
@@ -30,7 +31,7 @@ class Part(NamedTuple):
     start: int
     stop: int
     buffer: Bytes
-    arrived: Any
+    arrived: Event
 
     @property
     def staged(self) -> Bytes:
@@ -39,7 +40,10 @@ class Part(NamedTuple):
 
 
 class Staging:
-    """The page-locked buffers of one device, and what goes through them on its stream."""
+    """The page-locked buffers of one device, and what goes through them on its stream.
+
+    Whoever calls it holds the device's lock, with its context current.
+    """
 
     def __init__(self, stream: Any, guarded: Callable[[Callable[[], Any]], Any]) -> None:
         """Takes the stream, and what runs a driver call that may report an earlier kernel's fault."""
@@ -48,21 +52,18 @@ class Staging:
         self._threads = min(available_threads(), MOST_THREADS)
         self._small: Bytes = driver.pagelocked_empty(SMALL_BYTES, np.uint8)
         self._small_sent: Bytes = driver.pagelocked_empty(SMALL_BYTES, np.uint8)
-        self._sent: Any = driver.Event(driver.event_flags.DISABLE_TIMING)
+        self._sent = Event()
 
     @cached_property
-    def _buffers(self) -> list[tuple[Bytes, Any]]:
+    def _buffers(self) -> list[tuple[Bytes, Event]]:
         """Two of them, and an event for each; got when something first travels, since to lock pages takes a while."""
-        return [
-            (driver.pagelocked_empty(BUFFER_BYTES, np.uint8), driver.Event(driver.event_flags.DISABLE_TIMING))
-            for _ in range(2)
-        ]
+        return [(driver.pagelocked_empty(BUFFER_BYTES, np.uint8), Event()) for _ in range(2)]
 
     def _parts(self, nbytes: int) -> Iterator[Part]:
         """The parts of a transfer in turn, each when its buffer is free."""
         for turn, start in enumerate(range(0, nbytes, BUFFER_BYTES)):
             buffer, arrived = self._buffers[turn % 2]
-            self._guarded(arrived.synchronize)
+            self._guarded(arrived.wait)
             yield Part(start, min(start + BUFFER_BYTES, nbytes), buffer, arrived)
 
     def upload(self, source: Bytes, pointer: int) -> None:
@@ -75,16 +76,16 @@ class Staging:
             InternalError: a kernel that was launched before has failed.
         """
         if 0 < source.nbytes <= SMALL_BYTES:
-            self._guarded(self._sent.synchronize)
+            self._guarded(self._sent.wait)
             small = self._small_sent[: source.nbytes]
             small[:] = source
             self._guarded(partial(driver.memcpy_htod_async, pointer, small, self._stream))
-            self._sent.record(self._stream)
+            self._sent.record(self._stream.handle)
             return
         for part in self._parts(source.nbytes):
             copy(part.staged, source[part.start : part.stop], self._threads)
             self._guarded(partial(driver.memcpy_htod_async, pointer + part.start, part.staged, self._stream))
-            part.arrived.record(self._stream)
+            part.arrived.record(self._stream.handle)
 
     def download(self, pointer: int, target: Bytes) -> None:
         """Copies bytes out of the device's memory, when what was launched before is done.
@@ -99,13 +100,13 @@ class Staging:
         if 0 < target.nbytes <= SMALL_BYTES:
             small = self._small[: target.nbytes]
             self._guarded(partial(driver.memcpy_dtoh_async, small, pointer, self._stream))
-            self._guarded(self._stream.synchronize)
+            self._guarded(partial(wait_for_stream, self._stream.handle))
             target[:] = small
             return
         travelling: Part | None = None
         for part in self._parts(target.nbytes):
             self._guarded(partial(driver.memcpy_dtoh_async, part.staged, pointer + part.start, self._stream))
-            part.arrived.record(self._stream)
+            part.arrived.record(self._stream.handle)
             if travelling is not None:
                 self._take(travelling, target)
             travelling = part
@@ -113,5 +114,5 @@ class Staging:
             self._take(travelling, target)
 
     def _take(self, part: Part, target: Bytes) -> None:
-        self._guarded(part.arrived.synchronize)
+        self._guarded(part.arrived.wait)
         copy(target[part.start : part.stop], part.staged, self._threads)

@@ -8,8 +8,10 @@ from hashlib import sha256
 from pathlib import Path
 from typing import Any
 
-from dmr.errors import DeviceUnavailableError
+from dmr.errors import NativeLibraryError
+from dmr.memory.interrupts import allow_interrupts, interruptible
 from dmr.memory.signatures import signatures, source_folder
+from dmr.memory.threads import available_threads
 
 LIBRARY = Path(__file__).resolve().parent / "_kernels.so"
 
@@ -19,34 +21,27 @@ def library() -> ctypes.CDLL:
     """The native library.
 
     Raises:
-        DeviceUnavailableError: it is missing or cannot be loaded.
+        NativeLibraryError: it is missing or cannot be loaded.
     """
     try:
         loaded = ctypes.CDLL(str(LIBRARY))
     except OSError as error:
-        raise DeviceUnavailableError(
-            f"the native kernel library cannot be loaded ({error}): install the package with pip, "
-            "which builds it (a C++17 compiler such as g++ is needed)"
-        ) from None
+        raise NativeLibraryError(LIBRARY, f"cannot be loaded ({error})") from None
     loaded.host_sources.restype = ctypes.c_char_p
     if loaded.host_sources().decode() != sources_digest():
-        raise DeviceUnavailableError(
-            f"the native kernel library {LIBRARY} was built from other sources than those in {source_folder()}: "
-            "install the package again"
-        )
+        raise NativeLibraryError(LIBRARY, f"was built from other sources than those in {source_folder()}")
     loaded.host_timed.argtypes, loaded.host_timed.restype = [ctypes.c_void_p, ctypes.c_int], ctypes.c_void_p
-    for launch in (loaded.host_launch, loaded.host_launch_grid):
-        launch.argtypes = [ctypes.c_void_p, ctypes.c_int64, ctypes.c_char_p, ctypes.c_int, ctypes.c_double]
-        launch.restype = None
-    loaded.host_repeat.argtypes = [
-        ctypes.c_void_p,
-        ctypes.c_int64,
-        ctypes.c_void_p,
-        *launch.argtypes[3:],
-        ctypes.c_int64,
-    ]
-    loaded.host_copy.argtypes = [ctypes.c_void_p, ctypes.c_void_p, ctypes.c_int64, ctypes.c_int]
-    loaded.host_copy.restype = None
+    allow_interrupts(loaded)
+    loaded.host_use_cores.argtypes, loaded.host_use_cores.restype = [ctypes.c_int], None
+    loaded.host_use_cores(available_threads())
+    threads, smallest_piece = ctypes.c_int, ctypes.c_double
+    for launch in ("host_launch", "host_launch_grid"):
+        interruptible(loaded, launch, None, ctypes.c_void_p, ctypes.c_int64, ctypes.c_char_p, threads, smallest_piece)
+    interruptible(
+        loaded, "host_repeat", None, ctypes.c_void_p, ctypes.c_int64, ctypes.c_void_p, threads, smallest_piece
+    )
+    interruptible(loaded, "host_copy", None, ctypes.c_void_p, ctypes.c_void_p, ctypes.c_int64, threads)
+    interruptible(loaded, "host_poll", ctypes.c_int, ctypes.c_void_p, ctypes.c_void_p, ctypes.c_int)
     return loaded
 
 
@@ -63,14 +58,12 @@ def kernel_address(name: str) -> int:
     """The address of a kernel's entry point.
 
     Raises:
-        DeviceUnavailableError: the library was built from other sources than these.
+        NativeLibraryError: the library was built from other sources than these.
     """
     try:
         entry: Any = getattr(library(), f"kernel_{name}")
     except AttributeError:
-        raise DeviceUnavailableError(
-            f"the native library has no kernel {name}: it is older than the sources; build the package again"
-        ) from None
+        raise NativeLibraryError(LIBRARY, f"has no kernel {name}: it is older than the sources") from None
     address = ctypes.cast(entry, ctypes.c_void_p).value
     assert address is not None
     return address
@@ -81,6 +74,6 @@ def timed_kernel(name: str) -> int:
     """The address of what a launch takes for a kernel: its entry point, and what is known about its time.
 
     Raises:
-        DeviceUnavailableError: as `kernel_address`.
+        NativeLibraryError: as `kernel_address`.
     """
     return int(library().host_timed(kernel_address(name), signatures()[name].team))

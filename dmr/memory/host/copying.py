@@ -1,4 +1,4 @@
-"""Copies of arrays in main memory; of large ones on several threads."""
+"""Copies of arrays in main memory; large ones on several threads, until Ctrl-C."""
 
 from __future__ import annotations
 
@@ -21,7 +21,7 @@ def copy(target: NDArray[Any], source: NDArray[Any], threads: int) -> None:
         target, source: contiguous, of one shape and dtype, and apart from each other.
         threads: how many may copy; other Python threads run meanwhile.
     """
-    if source.nbytes < WORTH_SHARING or threads == 1:
+    if source.nbytes < WORTH_SHARING:
         np.copyto(target, source)
         return
     assert target.flags.c_contiguous and source.flags.c_contiguous

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 from collections.abc import Callable
 from functools import cached_property
-from pathlib import Path
 from typing import Any
 
 import numpy as np
@@ -12,6 +11,7 @@ from numpy.typing import DTypeLike, NDArray
 
 from dmr.errors import OutOfMemoryError
 from dmr.memory.arrays import Device, DeviceArray, DeviceCount, Number, bound_of
+from dmr.memory.host.available import amount, require_memory
 from dmr.memory.host.compiler import library, timed_kernel
 from dmr.memory.host.copying import copy
 from dmr.memory.host.looping import HostLoop, Recording, place_of
@@ -21,7 +21,6 @@ from dmr.memory.threads import thread_count
 ALIGNMENT = 64  # a cache line; records are never cut by one more often than they must
 HUGE_PAGE = 2**21
 WORTH_HUGE_PAGES = 2**22  # bytes from which on numpy asks for huge pages: an array that begins on one has no others
-WORTH_ASKING = 2**26  # bytes from which on an allocation first looks how much memory is free
 SMALLEST_PIECE = 2000.0  # nanoseconds: work that takes less is not worth a thread's attention
 
 
@@ -71,7 +70,6 @@ class HostDevice(Device):
         super().__init__()
         self._launch = library().host_launch
         self._launch_grid = library().host_launch_grid
-        self._recording: Recording | None = None  # the loop that is being recorded, if any
         self.threads = thread_count(threads)
         self.name = "cpu"
         self.description = f"cpu ({self.threads} thread{'s' if self.threads != 1 else ''})"
@@ -85,50 +83,43 @@ class HostDevice(Device):
 
     def _allocated(self, size: int, element: np.dtype[Any], make: Callable[..., NDArray[np.uint8]]) -> HostArray:
         needed = size * element.itemsize
-        if needed > WORTH_ASKING:
-            # Linux promises more memory than there is, and kills the process that takes the promise at its word.
-            available = available_memory()
-            if needed > available:
-                raise OutOfMemoryError(
-                    f"too little memory: {needed / 2**30:.2f} GiB more are needed, {available / 2**30:.2f} GiB are free"
-                )
+        require_memory(needed, "an array")
         alignment = HUGE_PAGE if needed >= WORTH_HUGE_PAGES else ALIGNMENT
         try:
             raw = make((needed // alignment + 2) * alignment, np.uint8)
         except MemoryError:
-            raise OutOfMemoryError(f"{needed / 2**30:.2f} GiB of memory could not be had") from None
-        if self._recording is not None:
-            self._recording.kept.append(raw)
+            raise OutOfMemoryError(f"{amount(needed)} of memory could not be had") from None
+        if self.calling.recording is not None:
+            self.calling.recording.kept.append(raw)
         begin = int(raw.ctypes.data)
         start = -begin % alignment
         return HostArray(self, raw[start : start + needed].view(element), begin + start)
 
     def loop(self, body: Callable[[], None], stop: DeviceArray) -> HostLoop:
         """As `Device.loop`; what is launched meanwhile is recorded, and does not run."""
-        launched, self._recording = dict(self.launches), Recording()
-        try:
+        recording = Recording()
+        with self._recorded(recording):
             body()
-            self.launch("launch_again", 1, stop)
-            return HostLoop(self._recording, stop.pointer, self.threads, SMALLEST_PIECE)
-        finally:
-            self.launches, self._recording = launched, None
+            self.launch("launch_again", 1, stop, None)
+        return HostLoop(recording, stop.pointer, self.threads, SMALLEST_PIECE)
 
     def looked_up(self, number: Number) -> tuple[int, ...]:
         """The number itself, since what was launched before has ended; where it lies, for a launch to be recorded."""
         if not isinstance(number, DeviceCount):
             return (number,)
-        if self._recording is not None:
+        if self.calling.recording is not None:
             return (place_of(number),)
         assert isinstance(number.place, HostArray)
         return (int(number.place.values[0]),)
 
     def foreseen(self, number: Number) -> int:
         """The number itself; its bound while a loop is recorded."""
-        return bound_of(number) if self._recording is not None else self.looked_up(number)[0]
+        return bound_of(number) if self.calling.recording is not None else self.looked_up(number)[0]
 
     def _run(self, signature: Signature, count: Number, values: list[int | float]) -> None:
-        if self._recording is not None:
-            self._recording.add(signature, count, values)
+        recording: Recording | None = self.calling.recording
+        if recording is not None:
+            recording.add(signature, count, values)
             return
         (count,) = self.looked_up(count)
         if count == 0:
@@ -141,20 +132,3 @@ class HostDevice(Device):
 
     def synchronize(self) -> None:
         """Launches on the CPU have ended when they return."""
-
-
-def available_memory() -> int:
-    """Bytes that can be had without swapping, by the kernel's own estimate; by a cgroup's limit where it is lower."""
-    try:
-        with Path("/proc/meminfo").open(encoding="ascii") as lines:
-            free = next(int(line.split()[1]) * 1024 for line in lines if line.startswith("MemAvailable:"))
-    except (OSError, StopIteration):
-        return 2**63 - 1  # unknown: let the allocation itself decide
-    try:
-        group = Path("/sys/fs/cgroup")
-        limit = (group / "memory.max").read_text(encoding="ascii").strip()
-        if limit != "max":
-            free = min(free, int(limit) - int((group / "memory.current").read_text(encoding="ascii")))
-    except (OSError, ValueError):
-        pass
-    return free

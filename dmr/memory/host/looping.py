@@ -10,8 +10,6 @@ from dmr.memory.arrays import DeviceCount, Loop, Number
 from dmr.memory.host.compiler import library, timed_kernel
 from dmr.memory.signatures import Signature
 
-MOST_NANOSECONDS = 50_000_000  # after so many, and at the end of a turn, Python has a look at signals
-
 
 class Place(int):
     """The address of a number, in the place of the number: it is looked up when a kernel needs it."""
@@ -74,9 +72,8 @@ class HostLoop(Loop):
     def __init__(self, recording: Recording, stop: int, threads: int, smallest_piece: float) -> None:
         self._steps = (_Step * len(recording.steps))(*recording.steps)
         self._kept = recording.kept
-        self._how = (stop, threads, smallest_piece, MOST_NANOSECONDS)
+        self._how = (stop, threads, smallest_piece)
 
     def run(self) -> None:
         """Runs it to its end."""
-        while not library().host_repeat(self._steps, len(self._steps), *self._how):
-            pass
+        library().host_repeat(self._steps, len(self._steps), *self._how)

@@ -1,0 +1,204 @@
+"""The primary context of a GPU: current on a thread only while a call uses it, and guarded by one lock.
+
+The primary context is the one that CuPy, PyTorch and Numba use as well. PyCUDA keeps a stack of contexts for each
+thread, and aborts the process when a thread ends with a context on it. Therefore a context is pushed when a call begins
+and popped when it ends, and whatever was current before is current again.
+"""
+
+from __future__ import annotations
+
+import ctypes
+import os
+import threading
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager, suppress
+from functools import wraps
+from types import TracebackType
+from typing import Any, Concatenate, ParamSpec, Protocol, TypeVar
+from weakref import ReferenceType, WeakSet, ref
+
+import pycuda.driver as driver
+
+from dmr.errors import DeviceUnavailableError, InternalError
+from dmr.memory.cuda.drivercalls import call
+
+P = ParamSpec("P")
+T = TypeVar("T")
+
+
+class _ThreadUse(threading.local):
+    """How one thread uses a context.
+
+    Attributes:
+        scope: the outermost `Current` block that the thread is in. A block that an interrupt left without its end is
+            gone, and so is the reference to it.
+        pushed: whether the context is on PyCUDA's stack of this thread; before: the context that was current then.
+    """
+
+    scope: ReferenceType[Current] | None = None
+    pushed = False
+    before = 0
+
+
+class PrimaryContext:
+    """The primary context of one GPU.
+
+    Attributes:
+        name: of the device ("cuda:0"); lock: held by the thread that uses the device, as often as its blocks nest.
+    """
+
+    def __init__(self, number: int) -> None:
+        self.name = f"cuda:{number}"
+        self.lock = threading.RLock()
+        self._context: Any = driver.Device(number).retain_primary_context()
+        self._use = _ThreadUse()
+        self._forked = False
+        _contexts.add(self)
+
+    @property
+    def current(self) -> Current:
+        """A block in which the context is current on the calling thread, which holds the lock; blocks nest."""
+        return Current(self)
+
+    def in_use(self) -> bool:
+        """Whether the calling thread is inside such a block."""
+        scope = self._use.scope
+        return scope is not None and scope() is not None
+
+    @contextmanager
+    def set_aside(self) -> Iterator[None]:
+        """Leaves all blocks that the calling thread is in, gives the lock up, and comes back afterwards."""
+        use, lock = self._use, self.lock
+        scope, use.scope = use.scope, None
+        self._pop()
+        held = lock._release_save()  # type: ignore[attr-defined]  # as threading.Condition does it
+        try:
+            yield
+        finally:
+            self._take_back(held)
+            self._push()
+            use.scope = scope
+
+    def _take_back(self, held: Any) -> None:
+        """Waits for the lock, as long as it takes: the blocks around give it up once more when they end."""
+        interrupt: BaseException | None = None
+        while not self.lock._is_owned():  # type: ignore[attr-defined]
+            try:
+                self.lock._acquire_restore(held)  # type: ignore[attr-defined]
+            except KeyboardInterrupt as error:
+                interrupt = error
+        if interrupt is not None:
+            raise interrupt
+
+    def enter(self, block: Current) -> None:
+        """Makes the context current at the begin of an outermost block."""
+        if self.in_use():
+            return
+        if self._forked:
+            raise DeviceUnavailableError(
+                f"{self.name} was used before this process was forked, and CUDA does not go on in a forked process: "
+                "start processes with the method 'spawn', or take device='cpu' here"
+            )
+        self.repair()
+        self._push()
+        self._use.scope = ref(block)
+
+    def leave(self, block: Current) -> None:
+        """Brings back what was current before, at the end of an outermost block."""
+        scope = self._use.scope
+        if scope is not None and scope() is block:
+            self._use.scope = None
+            self._pop()
+
+    def repair(self) -> None:
+        """Pops the context where an interrupt kept the end of a block from doing so."""
+        if self._use.pushed and not self.in_use() and not self._forked:
+            self._pop()
+
+    def _push(self) -> None:
+        use = self._use
+        use.before = _current()
+        use.pushed = True
+        try:
+            self._context.push()
+        except driver.Error as error:
+            use.pushed = False
+            raise InternalError(f"{self.name} cannot be used: {error}") from None
+
+    def _pop(self) -> None:
+        use = self._use
+        if not use.pushed:
+            return
+        with suppress(driver.Error):  # there is none, or a kernel's fault has ended all contexts of the process
+            if driver.Context.get_current() == self._context:
+                driver.Context.pop()
+        use.pushed = False
+        if _current() != use.before:
+            with suppress(InternalError):
+                call("cuCtxSetCurrent", ctypes.c_void_p(use.before or None))
+
+    def forked(self) -> None:
+        """In a child of fork(): the context cannot be used, nobody holds the lock, nothing is pushed."""
+        self._forked = True
+        self.lock = threading.RLock()
+        self._use = _ThreadUse()
+
+
+class Current:
+    """A block in which a context is current (`PrimaryContext.current`)."""
+
+    __slots__ = ("__weakref__", "_context")
+
+    def __init__(self, context: PrimaryContext) -> None:
+        self._context = context
+
+    def __enter__(self) -> None:
+        self._context.enter(self)
+
+    def __exit__(
+        self, kind: type[BaseException] | None, error: BaseException | None, trace: TracebackType | None
+    ) -> None:
+        self._context.leave(self)
+
+
+class Owner(Protocol):
+    """What has a context."""
+
+    @property
+    def context(self) -> PrimaryContext:
+        """The context that its operations need."""
+
+
+O = TypeVar("O", bound=Owner)  # noqa: E741
+
+
+def in_context(operation: Callable[Concatenate[O, P], T]) -> Callable[Concatenate[O, P], T]:
+    """Makes an operation take the device for itself where no call around it has."""
+
+    @wraps(operation)
+    def guarded(owner: O, /, *args: P.args, **kwargs: P.kwargs) -> T:
+        context = owner.context
+        if context.in_use():
+            return operation(owner, *args, **kwargs)
+        with context.lock, context.current:
+            return operation(owner, *args, **kwargs)
+
+    return guarded
+
+
+def _current() -> int:
+    """The handle of the context that is current on this thread, whoever made it so; 0 for none."""
+    handle = ctypes.c_void_p()
+    call("cuCtxGetCurrent", ctypes.byref(handle))
+    return handle.value or 0
+
+
+_contexts: WeakSet[PrimaryContext] = WeakSet()
+
+
+def _forked() -> None:
+    for context in _contexts:
+        context.forked()
+
+
+os.register_at_fork(after_in_child=_forked)

@@ -1,0 +1,251 @@
+"""Runs nvcc: flags, file names and parallel compilation of GPU modules (`.cu` files), for the package and its build.
+
+`setup.py` loads this file by its path, before the package is installed: it imports nothing but the standard library.
+"""
+
+from __future__ import annotations
+
+import hashlib
+import os
+import re
+import signal
+import subprocess
+import tempfile
+import threading
+import time
+from collections.abc import Iterable, Sequence
+from contextlib import suppress
+from dataclasses import dataclass, field
+from functools import cache
+from pathlib import Path
+from typing import IO
+
+# -fmad=false: a contracted multiply-add rounds once where the CPU rounds twice, and the meshes would differ.
+FLAGS = (
+    "-O3",
+    "-std=c++17",
+    "-fmad=false",
+    "-prec-div=true",
+    "-prec-sqrt=true",
+    "-ftz=false",
+    "--expt-relaxed-constexpr",
+)
+
+# A kernel that launches kernels is compiled as relocatable code, and linked with the device runtime.
+RELOCATABLE = "-rdc=true"
+LINK = ("-dlink", "-lcudadevrt")
+
+# The modules that take longest, the slowest first: they start first, so that the short ones fill the other processors.
+SLOWEST = (
+    "middle_rounds",
+    "near_far_few",
+    "breadth_first",
+    "near_far_wide",
+    "near_far_steps",
+    "small_rounds",
+    "near_far_real",
+    "near_far_narrow",
+    "collapse",
+)
+
+POLL_SECONDS = 0.005  # between two looks at the running processes
+ENDING_SECONDS = 0.2  # the longest wait for killed processes
+
+
+class CompilationError(Exception):
+    """nvcc rejected a module; the message holds its output."""
+
+
+def launches_children(source: Path) -> bool:
+    """Whether kernels of a `.cu` file launch kernels, or graphs of them."""
+    return re.search(r"\bLAUNCH_(CHILD|GRAPH_AGAIN)\(", source.read_text(encoding="utf-8")) is not None
+
+
+def flags(source: Path) -> tuple[str, ...]:
+    """The options of nvcc for a `.cu` file, without the architecture and the kind of output."""
+    return (*FLAGS, RELOCATABLE) if launches_children(source) else FLAGS
+
+
+@cache
+def _headers_hash(folder: Path) -> bytes:
+    digest = hashlib.sha256()
+    for header in sorted(folder.rglob("*.cuh")):
+        digest.update(header.read_bytes())
+    return digest.digest()
+
+
+def cubin_name(source: Path, folder: Path, architecture: str, compiler: str = "") -> str:
+    """The file name of a module's machine code; it holds a hash of everything that the code depends on.
+
+    Args:
+        source: the `.cu` file; folder: that of all kernel sources.
+        architecture: "sm_90", ...
+        compiler: the version of nvcc, or empty for code that came with the package.
+    """
+    digest = hashlib.sha256(source.read_bytes() + _headers_hash(folder))
+    linked = launches_children(source)
+    digest.update("\n".join((*flags(source), *LINK * linked, architecture, compiler)).encode())
+    return f"{source.stem}-{architecture}-{digest.hexdigest()[:24]}.cubin"
+
+
+@dataclass
+class Module:
+    """One module to compile.
+
+    Attributes:
+        source: the `.cu` file; target: where its machine code goes.
+    """
+
+    source: Path
+    target: Path
+    _commands: list[list[str]] = field(default_factory=list)
+    _result: Path = Path()
+    _process: subprocess.Popen[bytes] | None = None
+    _output: IO[bytes] | None = None
+
+    def start(self, scratch: Path, folder: Path, architecture: str) -> None:
+        """Starts nvcc; its files go to `scratch`."""
+        mine = scratch / self.target.stem
+        mine.mkdir()
+        made, common = mine / "compiled.cubin", ["nvcc", f"-arch={architecture}", "-cubin"]
+        self._commands = [[*common, "-o", str(made), str(self.source), *flags(self.source), "-I", str(folder)]]
+        if launches_children(self.source):
+            linked = mine / "linked.cubin"
+            self._commands.append([*common, "-o", str(linked), str(made), *LINK])
+            made = linked
+        self._result = made
+        self._output = (mine / "output").open("w+b")
+        self._start_next(mine)
+
+    def _start_next(self, mine: Path) -> None:
+        # In a session of its own: a terminal's Ctrl-C reaches Python alone, which then ends nvcc and its children.
+        # nvcc's temporary files go to our folder, which is removed even if nvcc is killed.
+        self._process = subprocess.Popen(
+            self._commands.pop(0),
+            stdin=subprocess.DEVNULL,
+            stdout=self._output,
+            stderr=subprocess.STDOUT,
+            start_new_session=True,
+            env={**os.environ, "TMPDIR": str(mine)},
+        )
+
+    def finished(self) -> bool:
+        """Whether the machine code is in its place; starts the next step if a step has ended.
+
+        Raises:
+            CompilationError: nvcc failed.
+        """
+        assert self._process is not None and self._output is not None
+        code = self._process.poll()
+        if code is None:
+            return False
+        if code:
+            self._output.seek(0)
+            said = self._output.read().decode(errors="replace").strip()
+            raise CompilationError(f"nvcc could not compile {self.source.name} (exit code {code}):\n{said}")
+        if self._commands:
+            self._start_next(self._result.parent)
+            return False
+        self._result.replace(self.target)  # whole or not at all, also when two processes compile at once
+        return True
+
+    def kill(self) -> None:
+        """Ends nvcc and the programs that it started, if they run."""
+        if self._process is not None and self._process.poll() is None:
+            with suppress(ProcessLookupError, PermissionError):
+                os.killpg(self._process.pid, signal.SIGKILL)
+            self._process.wait()
+
+    def is_gone(self) -> bool:
+        """Whether no program of nvcc is left; after `kill`, they need a moment to end."""
+        if self._process is None:
+            return True
+        try:
+            os.killpg(self._process.pid, 0)
+        except ProcessLookupError:
+            return True
+        return False
+
+    def close(self) -> None:
+        """Gives the file of nvcc's output back."""
+        if self._output is not None:
+            self._output.close()
+
+
+def _end(modules: Sequence[Module]) -> None:
+    """Ends compilations, and waits until none of their processes writes files any more."""
+    for module in modules:
+        module.kill()
+    last = time.monotonic() + ENDING_SECONDS
+    while not all(module.is_gone() for module in modules) and time.monotonic() < last:
+        time.sleep(POLL_SECONDS)
+    for module in modules:
+        module.close()
+
+
+class _Work(threading.Thread):
+    """Runs compilations side by side, on a thread: no signal handler can interrupt it between two of its steps."""
+
+    def __init__(self, modules: Sequence[Module], folder: Path, architecture: str, workers: int) -> None:
+        super().__init__(name="dmr nvcc")
+        self._waiting = sorted(modules, key=lambda module: _rank(module.source))
+        self._folder, self._architecture, self._workers = folder, architecture, workers
+        self.given_up = threading.Event()
+        self.ended = threading.Event()  # Thread.join cannot be waited for again after an interrupted wait
+        self.error: BaseException | None = None
+
+    def run(self) -> None:
+        where = self._waiting[0].target.parent
+        running: list[Module] = []
+        try:
+            with tempfile.TemporaryDirectory(dir=where, prefix="compiling-", ignore_cleanup_errors=True) as scratch:
+                try:
+                    while (self._waiting or running) and not self.given_up.is_set():
+                        while self._waiting and len(running) < self._workers:
+                            running.append(self._waiting.pop(0))
+                            running[-1].start(Path(scratch), self._folder, self._architecture)
+                        for module in [module for module in running if module.finished()]:
+                            module.close()
+                            running.remove(module)
+                        self.given_up.wait(POLL_SECONDS)
+                finally:
+                    _end(running)
+        except BaseException as error:
+            self.error = error
+        finally:
+            self.ended.set()
+
+
+def _rank(source: Path) -> tuple[int, int]:
+    """Slow modules first, then large ones."""
+    place = SLOWEST.index(source.stem) if source.stem in SLOWEST else len(SLOWEST)
+    return place, -source.stat().st_size
+
+
+def compile_modules(modules: Iterable[Module], folder: Path, architecture: str, workers: int) -> None:
+    """Compiles modules, several at a time; returns when all are in their places.
+
+    An exception in the calling thread (Ctrl-C) ends every nvcc process and removes what they have written.
+
+    Args:
+        modules: which ones; all targets are in one folder, which is there.
+        folder: that of all kernel sources.
+        architecture: "sm_90", ...
+        workers: the most nvcc processes at a time.
+
+    Raises:
+        CompilationError: nvcc failed; the other compilations are stopped.
+        OSError: nvcc does not start, or a file cannot be written.
+    """
+    listed = list(modules)
+    if not listed:
+        return
+    work = _Work(listed, folder, architecture, max(workers, 1))
+    work.start()
+    try:
+        work.ended.wait()
+    finally:
+        work.given_up.set()
+        work.ended.wait()
+    if work.error is not None:
+        raise work.error

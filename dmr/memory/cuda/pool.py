@@ -1,0 +1,84 @@
+"""Memory of a GPU, kept for reuse.
+
+`cuMemAlloc` takes up to a millisecond, and `cuMemFree` waits for the whole GPU. Blocks that are given back are kept by
+size, and handed out again. All work on them is ordered by one stream, so that a block may be handed out while a kernel
+launched before still reads it.
+"""
+
+from __future__ import annotations
+
+import ctypes
+import gc
+from collections import defaultdict, deque
+from collections.abc import Callable
+
+from dmr.errors import OutOfMemoryError
+from dmr.memory.cuda.drivercalls import call
+
+LEAST_BITS = 8  # blocks are multiples of 256 bytes, on which the driver aligns them
+SIZE_BITS = 5  # significant bits of a block's size: at most a sixteenth of it is not used
+
+
+class Block:
+    """A block of memory. When it is no longer referenced, it goes back to its pool: on any thread, at any time."""
+
+    __slots__ = ("_dropped", "nbytes", "pointer")
+
+    def __init__(self, pointer: int, nbytes: int, dropped: deque[tuple[int, int]]) -> None:
+        self.pointer, self.nbytes = pointer, nbytes
+        self._dropped = dropped
+
+    def __del__(self) -> None:
+        # No call of the driver, and no lock: another thread, or this one, may be in the midst of either. Both parts of
+        # the entry are plain numbers, and a deque takes it in one step.
+        self._dropped.append((self.nbytes, self.pointer))
+
+
+class MemoryPool:
+    """The memory of one device. Whoever calls it holds the device's lock, with its context current."""
+
+    def __init__(self) -> None:
+        self._dropped: deque[tuple[int, int]] = deque()
+        self._kept: defaultdict[int, list[int]] = defaultdict(list)
+
+    def allocate(self, nbytes: int, refused: Callable[[], OutOfMemoryError]) -> Block:
+        """A block of at least `nbytes` bytes, more than 0, of undefined content.
+
+        Raises:
+            OutOfMemoryError: what `refused` makes, where there is too little memory even without the kept blocks.
+        """
+        step = max(nbytes.bit_length() - SIZE_BITS, LEAST_BITS)
+        size = -(-nbytes >> step) << step
+        self._collect()
+        kept = self._kept[size]
+        if kept:
+            return Block(kept.pop(), size, self._dropped)
+        for make_room in (self._nothing, self.free, gc.collect, self.free):
+            make_room()
+            try:
+                return Block(_allocate(size), size, self._dropped)
+            except OutOfMemoryError:
+                continue
+        raise refused()
+
+    def free(self) -> None:
+        """Gives the kept blocks back to the driver."""
+        self._collect()
+        for blocks in self._kept.values():
+            while blocks:
+                call("cuMemFree_v2", ctypes.c_uint64(blocks.pop()))
+
+    def _nothing(self) -> None:
+        pass
+
+    def _collect(self) -> None:
+        """Takes back the blocks that were dropped, since then, on any thread."""
+        while self._dropped:
+            size, pointer = self._dropped.popleft()
+            self._kept[size].append(pointer)
+
+
+def _allocate(nbytes: int) -> int:
+    pointer = ctypes.c_uint64()
+    call("cuMemAlloc_v2", ctypes.byref(pointer), ctypes.c_size_t(nbytes))
+    return pointer.value

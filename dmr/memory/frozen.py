@@ -1,0 +1,84 @@
+"""Arrays that stay read-only, and objects that hold them."""
+
+from __future__ import annotations
+
+import copy
+from collections.abc import Mapping
+from typing import Any, TypeVar
+
+import numpy as np
+from numpy.typing import NDArray
+
+_Held = TypeVar("_Held", bound="HoldsFrozen")
+
+
+def frozen(array: NDArray[Any]) -> NDArray[Any]:
+    """A read-only array over the same data, which nobody can set writable through it.
+
+    numpy lets the flag of a view be set again where the array below is writable. The array here lies over a read-only
+    buffer, which has no way back. The caller's own array stays as it is.
+
+    Args:
+        array: numbers, truth values, or records of them, with any strides.
+    """
+    if is_frozen(array):
+        return array
+    plain = np.asarray(array)
+    return np.asarray(plain.data.toreadonly()).view(plain.dtype)
+
+
+def is_frozen(array: Any) -> bool:
+    """Whether an array is read-only, and cannot be set writable."""
+    if type(array) is not np.ndarray or array.flags.writeable:
+        return False
+    below: object = array.base
+    while isinstance(below, np.ndarray):  # views of an array over a read-only buffer are as read-only as it is
+        below = below.base
+    return isinstance(below, bytes) or (isinstance(below, memoryview) and below.readonly)
+
+
+class HoldsFrozen:
+    """Base of objects whose arrays stay read-only, in copies and after pickling too.
+
+    A shallow copy shares the arrays. A deep copy has arrays of its own.
+    """
+
+    def __reduce__(self) -> tuple[Any, ...]:
+        return _restored, (type(self), dict(self.__dict__))
+
+    def __deepcopy__(self: _Held, memo: dict[int, Any]) -> _Held:
+        state = {name: _own(value, memo) for name, value in self.__dict__.items()}
+        memo[id(self)] = made = _restored(type(self), state)
+        return made
+
+
+def freeze(item: object, arrays: Mapping[str, NDArray[Any] | None]) -> None:
+    """Sets attributes of a frozen dataclass: read-only arrays, or None."""
+    for name, array in arrays.items():
+        object.__setattr__(item, name, None if array is None else frozen(array))
+
+
+def freeze_fields(item: object) -> None:
+    """Makes every array among an object's attributes read-only; mappings of arrays become ones of read-only arrays."""
+    for name, value in vars(item).items():
+        object.__setattr__(item, name, _read_only(value))
+
+
+def _read_only(value: Any) -> Any:
+    if isinstance(value, np.ndarray):
+        return frozen(value)
+    if type(value) is dict:
+        return {key: _read_only(each) for key, each in value.items()}
+    return value
+
+
+def _own(value: Any, memo: dict[int, Any]) -> Any:
+    """A deep copy; of an array one that is in the same order."""
+    return value.copy(order="K") if isinstance(value, np.ndarray) else copy.deepcopy(value, memo)
+
+
+def _restored(kind: type[_Held], state: Mapping[str, Any]) -> _Held:
+    """An object with these attributes. They were checked when the first one was made."""
+    made = kind.__new__(kind)
+    made.__dict__.update({name: _read_only(value) for name, value in state.items()})
+    return made

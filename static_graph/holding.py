@@ -1,0 +1,74 @@
+"""Results: frozen objects that hold read-only arrays, which stay so in copies and pickles."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import fields
+from typing import Any, TypeVar
+
+import numpy as np
+
+from dmr.memory import frozen
+from static_graph.errors import WrongTypeError
+from static_graph.options import whole
+from static_graph.wording import shown
+
+_Result = TypeVar("_Result", bound="Result")
+
+
+class Result:
+    """Base of dataclasses whose constructor checks and copies what it is given.
+
+    Copies and what is read from a pickle are made by the constructor, so that they are checked too. `found` makes one
+    of what the package itself has found, without checks.
+    """
+
+    @classmethod
+    def found(cls: type[_Result], **values: Any) -> _Result:
+        """A result of values that are known to be right; its arrays are frozen, not copied."""
+        result = cls.__new__(cls)
+        for name, value in values.items():
+            object.__setattr__(result, name, frozen(value) if isinstance(value, np.ndarray) else value)
+        return result
+
+    def __reduce__(self) -> tuple[Any, ...]:
+        return type(self), tuple(getattr(self, field.name) for field in fields(self))  # type: ignore[arg-type]
+
+    def _set(self, **values: Any) -> None:
+        """Sets attributes of a frozen dataclass; arrays become read-only."""
+        for name, value in values.items():
+            object.__setattr__(self, name, frozen(value) if isinstance(value, np.ndarray) else value)
+
+
+def checked_name(name: str, value: Any) -> str:
+    """Returns a string.
+
+    Raises:
+        WrongTypeError: it is something else.
+    """
+    if not isinstance(value, str):
+        raise WrongTypeError(f"{name} = {shown(value)}: it must be a string")
+    return value
+
+
+def checked_mapping(name: str, value: Any) -> dict[str, Any]:
+    """A copy of a dictionary.
+
+    Raises:
+        WrongTypeError: it is something else.
+    """
+    if not isinstance(value, Mapping):
+        raise WrongTypeError(f"{name} = {shown(value)}: it must be a dictionary")
+    return dict(value)
+
+
+def checked_count(name: str, value: Any) -> int:
+    """Returns a whole number from 0.
+
+    Raises:
+        WrongTypeError: it is something else.
+    """
+    number = whole(name, value)
+    if number < 0:
+        raise WrongTypeError(f"{name} = {shown(value)}: it must be a whole number from 0")
+    return number

@@ -1,0 +1,63 @@
+"""How much memory there is, in containers too, and the sentence that refuses what needs more."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+import pytest
+
+from dmr.memory import OutOfMemoryError, available_memory, open_device, require_memory
+from dmr.memory.host import available
+
+GIB = 2**30
+
+
+@pytest.fixture
+def groups(monkeypatch, tmp_path):
+    """An empty tree of control groups, and the function that says which group the process is in."""
+    monkeypatch.setattr(available, "_CONTROL_GROUPS", tmp_path)
+    own = tmp_path / "own"
+    monkeypatch.setattr(available, "_OWN_GROUPS", own)
+    return tmp_path, own.write_text
+
+
+def group(folder: Path, names: tuple[str, str, str], limit: object, used: int, cached: int = 0) -> None:
+    folder.mkdir(parents=True, exist_ok=True)
+    for name, text in zip(names, (limit, used, f"anon 5\n{names[2]} {cached}\n"), strict=True):
+        (folder / ("memory.stat" if name == names[2] else name)).write_text(f"{text}\n")
+
+
+SECOND = ("memory.max", "memory.current", "inactive_file")
+FIRST = ("memory.limit_in_bytes", "memory.usage_in_bytes", "total_inactive_file")
+
+
+def test_a_limit_of_either_version_counts_and_so_do_those_around_it(groups):
+    root, set_own = groups
+    set_own("0::/outer/inner\n")
+    assert available_memory() > 2**28
+    group(root / "outer", SECOND, GIB, 2**29, cached=2**28)
+    group(root / "outer" / "inner", SECOND, "max", 2**29)
+    assert available_memory() == GIB - 2**29 + 2**28
+    group(root / "outer" / "inner", SECOND, 2**28, 2**29)
+    assert available_memory() == 0
+    set_own("12:cpuset:/\n5:cpu,memory:/job\n")
+    assert available_memory() > 2**28
+    group(root / "memory" / "job", FIRST, 3 * GIB // 8, 2**28)
+    assert available_memory() == GIB // 8
+    set_own("5:memory:/of/the/host\n")  # a container sees its own group as the root
+    group(root / "memory", FIRST, 3 * GIB // 8, 2**28)
+    assert available_memory() == GIB // 8
+
+
+def test_work_that_needs_more_memory_than_there_is_is_refused(groups):
+    root, set_own = groups
+    set_own("0::/\n")
+    group(root, SECOND, GIB, 0)
+    require_memory(GIB, "a graph of 5 nodes")
+    with pytest.raises(OutOfMemoryError, match=r"a graph of 5 nodes needs 2\.00 GiB of memory, and 1\.00 GiB are free"):
+        require_memory(2 * GIB, "a graph of 5 nodes")
+    with pytest.raises(OutOfMemoryError, match=r"an array needs 8\.00 GiB of memory, and 1\.00 GiB are free"):
+        open_device("cpu").empty(GIB, "f8")
+    with pytest.raises(OutOfMemoryError, match=r"needs over 2\^33219 bytes"):
+        require_memory(10**10000, "it")
+    require_memory(2**26, "something small")

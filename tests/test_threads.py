@@ -1,0 +1,158 @@
+"""The contract for threads (docs/threads.md) on the CPU; `test_gpu_threads.py` has a GPU's part of it."""
+
+from __future__ import annotations
+
+import os
+import subprocess
+import sys
+import threading
+from concurrent.futures import ThreadPoolExecutor
+
+import numpy as np
+import pytest
+from conftest import ROOT
+
+import dmr
+import static_graph
+from dmr.memory import open_device
+
+SECONDS = "8"
+
+
+def stress(*options: str) -> subprocess.CompletedProcess[str]:
+    """Runs the stress test in a process of its own."""
+    command = [sys.executable, "scripts/stress_threads.py", *options]
+    return subprocess.run(command, cwd=ROOT, capture_output=True, text=True, timeout=300, check=False)
+
+
+def test_many_threads_get_what_a_single_one_gets():
+    done = stress("--seconds", SECONDS)
+    assert (done.returncode, done.stderr) == (0, ""), done.stdout + done.stderr
+
+
+def test_four_threads_search_one_uploaded_graph():
+    graph = static_graph.upload(static_graph.generate_rmat(20000, 100000, seed=1, weights=9), "cpu", 1)
+    searches = [
+        (search, balance)
+        for search in (static_graph.bfs, static_graph.sssp)
+        for balance in ("none", "split", "collapse-global", "auto")
+    ]
+    expected = {key: key[0](graph, 0, balance=key[1]).distances for key in searches}
+
+    def check(key):
+        return np.array_equal(key[0](graph, 0, balance=key[1]).distances, expected[key])
+
+    before = sys.getswitchinterval()
+    sys.setswitchinterval(1e-5)
+    try:
+        with ThreadPoolExecutor(4) as workers:
+            assert all(workers.map(check, searches * 6))
+    finally:
+        sys.setswitchinterval(before)
+
+
+def test_what_a_graph_is_derived_into_is_made_once():
+    graph = static_graph.upload(static_graph.generate_rmat(100, 300, device="cpu"), "cpu", 1)
+    made, here = [], threading.Barrier(4)
+
+    def make():
+        made.append(1)
+        return object()
+
+    def derive(_):
+        here.wait()
+        return graph.derived("key", make)
+
+    with ThreadPoolExecutor(4) as workers:
+        found = set(workers.map(derive, range(4)))
+    assert len(found) == len(made) == 1
+
+
+def test_what_one_thread_records_another_one_runs():
+    """While one thread recorded a loop, what others launched on the device was recorded in place of run."""
+    device = open_device("cpu", 1)
+    values, stop = device.zeros(100, np.int32), device.zeros(1, np.int32)
+    recording, launched = threading.Event(), threading.Event()
+
+    def body():
+        recording.set()
+        assert launched.wait(10)
+        device.launch("fill_indices", 1, stop)
+
+    def launch():
+        assert recording.wait(10)
+        device.launch("fill_indices", 100, values)
+        launched.set()
+
+    other = threading.Thread(target=launch)
+    other.start()
+    device.loop(body, stop)
+    other.join()
+    assert values.download().tolist() == list(range(100))
+    assert stop.download()[0] == 0, "the loop was recorded, not run"
+
+
+def test_counters_are_those_of_the_calling_thread():
+    device = open_device("cpu", 1)
+    values = device.zeros(10, np.int32)
+    device.launch("fill_indices", 10, values)
+    with ThreadPoolExecutor(1) as worker:
+        assert worker.submit(lambda: dict(device.launches)).result() == {}
+    assert device.launches == {"fill_indices": 1}
+
+
+def test_a_callback_may_refine_on_the_same_device(device_options):
+    mesh, other = dmr.generate("random", 500, seed=1), dmr.generate("random", 300, seed=2)
+    expected = dmr.refine(other, **device_options).mesh
+
+    def progress(round_, bad, triangles):
+        nested = dmr.refine(other, **device_options)
+        assert np.array_equal(nested.mesh.triangles, expected.triangles)
+        return round_ < 3
+
+    done = dmr.refine(mesh, progress=progress, **device_options)
+    alone = dmr.refine(mesh, progress=lambda round_, bad, triangles: round_ < 3, **device_options)
+    assert np.array_equal(done.mesh.triangles, alone.mesh.triangles)
+    assert done.host_processed == 0
+    assert done.launches == alone.launches, "what a callback launches is not the outer refinement's"
+
+
+def test_a_callback_may_wait_for_another_thread_that_uses_the_device(device_options):
+    mesh = dmr.generate("random", 500, seed=1)
+    expected = dmr.refine(mesh, **device_options).mesh
+    with ThreadPoolExecutor(1) as worker:
+
+        def size(points):
+            found = worker.submit(dmr.refine, mesh, **device_options).result(30).mesh
+            assert np.array_equal(found.triangles, expected.triangles)
+            return np.full(len(points), 0.2)
+
+        assert dmr.refine(mesh, size=size, **device_options).complete
+
+
+@pytest.mark.skipif(not hasattr(os, "fork"), reason="there is no fork()")
+def test_a_forked_child_searches_a_graph_that_another_thread_was_deriving_from():
+    graph = static_graph.upload(static_graph.generate_rmat(1000, 5000, device="cpu"), "cpu", 2)
+    expected = static_graph.bfs(graph, 0).distances
+    deriving, forked = threading.Event(), threading.Event()
+
+    def derive():
+        def make():
+            deriving.set()
+            forked.wait(30)
+
+        graph.derived("something", make)
+
+    other = threading.Thread(target=derive)
+    other.start()
+    assert deriving.wait(30)
+    child = os.fork()
+    if child == 0:
+        try:
+            same = np.array_equal(static_graph.bfs(graph, 0, balance="split", mda=4).distances, expected)
+            os._exit(0 if same else 1)
+        except BaseException:
+            os._exit(2)
+    forked.set()
+    other.join()
+    assert os.waitstatus_to_exitcode(os.waitpid(child, 0)[1]) == 0
