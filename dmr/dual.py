@@ -10,11 +10,14 @@ import numpy as np
 from dmr.errors import InvalidMeshError
 from dmr.kinds import check_kind
 from dmr.memory.frozen import HoldsFrozen, freeze_fields
+from dmr.memory.host.available import require_memory
 from dmr.meshes import Float, Int, Mesh
+from dmr.naming import counted
 
 # Plain float64 is trusted where the rounding of a triangle's area cannot exceed 2^-44 of it: the largest angle is below
 # 179 degrees, say. The few others are computed in rational numbers.
 _LARGEST_CANCELLATION = 64.0
+BYTES_PER_TRIANGLE = 250  # of memory at the peak, measured
 _SMALLEST_PRODUCT = 2.0**-500  # below this, products of three lengths would underflow
 
 
@@ -64,6 +67,8 @@ def voronoi(mesh: Mesh) -> Voronoi:
         KindError: `mesh` is no Mesh.
     """
     check_kind(mesh, Mesh)
+    count = len(mesh.triangles)
+    require_memory(BYTES_PER_TRIANGLE * count, f"the dual of {counted(count, 'triangle')}")
     neighbours = mesh.neighbours
     triangle, side = np.nonzero(neighbours > np.arange(len(neighbours))[:, None])
     outer, outer_side = np.nonzero(neighbours < 0)
@@ -71,8 +76,9 @@ def voronoi(mesh: Mesh) -> Voronoi:
     end = mesh.vertices[mesh.triangles[outer, (outer_side + 2) % 3]]
     rays = np.zeros((len(triangle) + len(outer), 2))
     # The triangle lies to the left of its edge: outside is to the right.
-    rays[len(triangle) :, 0] = end[:, 1] - start[:, 1]
-    rays[len(triangle) :, 1] = start[:, 0] - end[:, 0]
+    with np.errstate(over="ignore"):
+        rays[len(triangle) :, 0] = end[:, 1] - start[:, 1]
+        rays[len(triangle) :, 1] = start[:, 0] - end[:, 0]
     edges = np.full((len(rays), 2), -1, np.int32)
     edges[: len(triangle)] = np.column_stack([triangle, neighbours[triangle, side]])
     edges[len(triangle) :, 0] = outer

@@ -17,13 +17,15 @@ import numpy as np
 from numpy.typing import NDArray
 
 from dmr.errors import OptionError
+from dmr.memory.host.available import require_memory
 from dmr.meshes import Float, Mesh, Pslg
 from dmr.numeric import chosen, shortened, whole_option
-from dmr.triangulation import triangulate
+from dmr.triangulation import BYTES_PER_VERTEX, triangulate
 
 THESIS_SEED = 12345
 # Uniform points in the unit square; their meshes have 549,960, 1,099,959 and 5,599,961 triangles.
 THESIS_INPUTS = {"thesis-0.5m": 275_000, "thesis-1.1m": 550_000, "thesis-5.6m": 2_800_000}
+BYTES_PER_POINT = 48  # of memory that points take while they are made
 MOST_POINTS = 200_000_000  # half-edges are counted in 32 bits
 
 
@@ -62,6 +64,7 @@ def generate(kind: str, n: int | None = None, seed: int = 0, *, mesher: str = "d
     least = 24 if kind in OUTLINES else 4
     if not least <= n <= MOST_POINTS:
         raise OptionError(f"{kind} needs at least {least} points and at most {MOST_POINTS}, not {shortened(n)}")
+    require_memory((BYTES_PER_POINT + BYTES_PER_VERTEX) * n, f"a mesh of {n:,} points")
     if kind in OUTLINES:
         return _triangulated(*OUTLINES[kind](n, seed), mesher)
     return _triangulated(POINT_SETS[kind](n, seed), None, mesher)

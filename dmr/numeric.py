@@ -133,6 +133,6 @@ def shortened(value: Any) -> str:
         return f"a number of about {int(value.bit_length() * 0.30103) + 1} digits"
     try:
         text = " ".join(repr(value).split())
-    except ValueError:  # it holds such a number
+    except Exception:  # it holds such a number, or is a foreign object that fails
         return f"this {type(value).__name__}"
     return text if len(text) <= _LONGEST else f"{text[:_LONGEST]}..."

@@ -10,8 +10,11 @@ from dmr.edges import edge_places, find_edges
 from dmr.errors import InvalidMeshError
 from dmr.kinds import check_kind
 from dmr.memory.frozen import HoldsFrozen, freeze_fields
+from dmr.memory.host.available import require_memory
 from dmr.meshes import Float, Int, Mesh, check_table, whole_table
-from dmr.naming import named
+from dmr.naming import counted, named
+
+BYTES_PER_TRIANGLE = 95  # of memory at the peak, measured
 
 
 @dataclass(frozen=True, eq=False)
@@ -86,6 +89,8 @@ def second_order(mesh: Mesh) -> SecondOrder:
         KindError: `mesh` is no Mesh.
     """
     check_kind(mesh, Mesh)
+    triangles = len(mesh.triangles)
+    require_memory(BYTES_PER_TRIANGLE * triangles, f"second order of {counted(triangles, 'triangle')}")
     edges, edge_markers = find_edges(mesh)
     count = len(mesh.vertices)
     if count + len(edges) > 2**31 - 1:

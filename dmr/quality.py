@@ -16,13 +16,16 @@ from typing import Any
 import numpy as np
 
 from dmr.kinds import check_kind
+from dmr.memory.host.available import require_memory
 from dmr.memory.host.device import HostArray, HostDevice
 from dmr.memory.threads import available_threads
 from dmr.meshes import Float, Int, Mesh, check_indices
+from dmr.naming import counted
 from dmr.numeric import real_option
 
 PERCENTILES = (1, 5, 25, 50, 75, 95, 99)
 HISTOGRAM_BINS = 60  # one a degree: no smallest angle exceeds 60
+BYTES_PER_TRIANGLE = 50  # of memory that `measure` takes at its peak, measured
 _BLOCK = 1 << 15  # triangles a block: its dozen temporaries stay in a core's cache
 
 
@@ -106,6 +109,7 @@ def measure(mesh: Mesh, *, bound: float | None = None) -> Quality:
     check_kind(mesh, Mesh)
     bound = None if bound is None else real_option("bound", bound)
     m = len(mesh.triangles)
+    require_memory(BYTES_PER_TRIANGLE * m, f"the statistics of {counted(m, 'triangle')}")
     smallest, largest, areas, radius_edge, aspect = (np.empty(m) for _ in range(5))
 
     def work(start: int, stop: int) -> None:
@@ -127,7 +131,7 @@ def measure(mesh: Mesh, *, bound: float | None = None) -> Quality:
         boundary_edges=int(np.count_nonzero(triangles_per_edge == 1)),
         segments=len(mesh.segments),
         bounds=box,
-        area=float(areas.sum()),
+        area=_sum(areas),
         histogram=_histogram(smallest),
         bound=bound,
         below=None if bound is None else int(np.count_nonzero(smallest < bound)),
@@ -202,6 +206,11 @@ def triangle_areas(mesh: Mesh) -> Float:
     return areas
 
 
+@np.errstate(over="ignore", invalid="ignore")
+def _sum(values: Float) -> float:
+    return float(values.sum())
+
+
 def unique_edges(mesh: Mesh) -> tuple[Int, Int]:
     """Every edge once, smaller vertex first and in rising order, and how many triangles have it (1: boundary)."""
     n = max(len(mesh.vertices), 1)
@@ -236,19 +245,20 @@ def distribution(values: Float) -> Distribution:
         return Distribution(
             minimum=math.nan, mean=math.nan, maximum=math.nan, percentiles=dict.fromkeys(PERCENTILES, math.nan)
         )
-    with np.errstate(invalid="ignore"):
+    with np.errstate(over="ignore", invalid="ignore"):
         mean = float(values.mean())
     values.sort()
     places = np.array(PERCENTILES) * ((len(values) - 1) / 100)
     low = np.floor(places).astype(np.int64)
     high = np.minimum(low + 1, len(values) - 1)
-    with np.errstate(invalid="ignore"):
+    with np.errstate(over="ignore", invalid="ignore"):
         between = np.where(values[low] == values[high], 0.0, (values[high] - values[low]) * (places - low))
+        found = values[low] + between
     return Distribution(
         minimum=float(values[0]),
         mean=mean,
         maximum=float(values[-1]),
-        percentiles={p: float(v) for p, v in zip(PERCENTILES, values[low] + between, strict=True)},
+        percentiles={p: float(v) for p, v in zip(PERCENTILES, found, strict=True)},
     )
 
 
@@ -318,15 +328,23 @@ def _histogram(angles: Float) -> tuple[int, ...]:
 
 
 def _in_blocks(work: Callable[[int, int], None], count: int) -> None:
-    """Calls `work(start, stop)` over 0..count, several blocks at a time; the blocks start at multiples of `_BLOCK`."""
+    """Calls `work(start, stop)` over 0..count, several blocks at a time; the blocks start at multiples of `_BLOCK`.
+
+    What overflows there is infinite, without a warning: coordinates may lie as far away as numbers go.
+    """
+
+    @np.errstate(all="ignore")
+    def quietly(span: tuple[int, int]) -> None:
+        work(*span)
+
     spans = [(start, min(start + _BLOCK, count)) for start in range(0, count, _BLOCK)]
     threads = min(len(spans), available_threads(), 16)
     if threads < 2:
         for span in spans:
-            work(*span)
+            quietly(span)
         return
     with ThreadPoolExecutor(threads) as pool:
-        for _ in pool.map(lambda span: work(*span), spans):
+        for _ in pool.map(quietly, spans):
             pass
 
 

@@ -25,7 +25,7 @@ from dmr.errors import OptionError
 from dmr.kinds import check_kind
 from dmr.memory.frozen import HoldsFrozen, frozen
 from dmr.meshes import Float, Mesh
-from dmr.numeric import chosen, real_option
+from dmr.numeric import real_option, shortened
 from dmr.quality import unique_edges
 from dmr.tables import real_array
 
@@ -310,7 +310,8 @@ def _chosen(mesh: Mesh, sizes: Float, on: str | None) -> str:
             raise OptionError(f"the mesh has {len(sizes)} vertices and as many triangles: say on=... which of them")
         fit = f"({counts['vertices']},), one for each vertex, or ({counts['triangles']},), one for each triangle"
         raise OptionError(f"sizes must have shape {fit}, not {sizes.shape}")
-    on = chosen("on", on, counts)
+    if not (isinstance(on, str) and on in counts):
+        raise OptionError(f'on must be "vertices" or "triangles", not {shortened(on)}')
     if on not in fitting:
         raise OptionError(f"sizes on {on} must have shape ({counts[on]},), not {sizes.shape}")
     return on
@@ -319,7 +320,7 @@ def _chosen(mesh: Mesh, sizes: Float, on: str | None) -> str:
 def _numbers(values: ArrayLike, name: str) -> Float:
     """Real numbers of any type as float64."""
     try:
-        array = real_array(values, "iuf")
+        array = real_array(values, "iuf", none=None)
         return np.ascontiguousarray(array).reshape(array.shape)
     except ValueError as error:
         raise OptionError(f"{name} must be real numbers ({error})") from None

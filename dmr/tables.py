@@ -24,19 +24,24 @@ def given_array(values: ArrayLike) -> NDArray[Any]:
         raise ValueError(str(error)) from None
 
 
-def real_array(values: ArrayLike, kinds: str = "biuf") -> NDArray[np.float64]:
+def real_array(values: ArrayLike, kinds: str = "biuf", *, none: float | None = np.nan) -> NDArray[np.float64]:
     """Real numbers of any type as float64; the array that is given, if it is one already.
 
     Args:
         values: an array, or what makes one; of Python's objects, too.
         kinds: numpy's letters for the kinds of numbers that are taken.
+        none: what stands for None in an array of objects, as in tables with gaps; None refuses it.
 
     Raises:
         ValueError: something that is no real number, or beyond the range of float64.
     """
     array = given_array(values)
-    if array.dtype.kind == "O":  # numpy would make a NaN of None
-        return np.array([real(value) for value in array.flat], np.float64).reshape(array.shape)
+    if array.dtype.kind == "O" and array.ndim:
+        gap = none if none is None else float(none)
+        numbers = [gap if value is None and gap is not None else real(value) for value in array.flat]
+        return np.array(numbers, np.float64).reshape(array.shape)
+    if array.dtype.kind == "O":
+        return np.array(real(array[()]))
     if array.dtype.kind not in kinds:
         raise ValueError(f"not {_kind_of(array)}")
     with np.errstate(over="ignore"):  # long doubles may be beyond the range: infinite

@@ -51,8 +51,10 @@ from dmr.checks.unrefined import Unrefined, check_listed
 from dmr.errors import OptionError
 from dmr.exact import Points
 from dmr.kinds import check_kind
+from dmr.memory.host.available import require_memory
 from dmr.memory.threads import thread_count
 from dmr.meshes import Mesh, Pslg
+from dmr.naming import counted
 from dmr.numeric import real_option, switch
 
 __all__ = ["Failure", "Report", "SmallAngle", "validate"]
@@ -105,6 +107,8 @@ def validate(
     min_angle = None if min_angle is None else real_option("min_angle", min_angle)
     max_area = None if max_area is None else real_option("max_area", max_area)
     _check_options(input, min_angle, max_area, switch("convex_hull", convex_hull))
+    count = len(mesh.triangles)
+    require_memory(BYTES_PER_TRIANGLE * count, f"a validation of {counted(count, 'triangle')}")
     findings = Findings()
     workers = Workers(thread_count(threads))
     points = Points(mesh.vertices, workers.map)
@@ -175,6 +179,9 @@ def _check_options(
         raise OptionError(f"min_angle must be 0 to 60 degrees, not {min_angle:g}")
     if max_area is not None and not (math.isfinite(max_area) and max_area > 0):
         raise OptionError(f"max_area must be positive, not {max_area:g}")
+
+
+BYTES_PER_TRIANGLE = 90  # of memory at the peak, measured
 
 
 @dataclass(frozen=True)

@@ -1,7 +1,7 @@
 // Small CUDA programs that say what compute-sanitizer's tools see (sanitize_gpu.py): `sanitizer_probes NAME`.
 //
-// Each of the first four has the fault that one tool is for, and must be reported by it. The last two have none: the
-// same graph, whose kernel has barriers, launched five times by the host, or by itself (tail launches).
+// Each of the first four has the fault that one tool is for, and must be reported by it. The last two have none: a
+// graph of kernels, one with barriers, that is launched five times by the host, or by itself (tail launches).
 #include <cstdio>
 #include <cstdlib>
 #include <cstring>
@@ -19,10 +19,20 @@ __global__ void race(int *place) {
     place[threadIdx.x] = shared[THREADS - 1 - threadIdx.x]; // no barrier between
 }
 
-__global__ void barrier(int *) {
-    if (threadIdx.x % 32 < 16)
+// Half of each warp comes to a barrier that the other half goes round, and all come to another one.
+__global__ void barrier(int *place) {
+    __shared__ int shared[THREADS];
+    shared[threadIdx.x] = threadIdx.x;
+    if (threadIdx.x % 32 < 16) {
+        place[threadIdx.x] = 1;
         __syncthreads();
+        shared[threadIdx.x] += place[threadIdx.x ^ 1];
+    }
+    __syncthreads();
+    place[THREADS + threadIdx.x] = shared[threadIdx.x];
 }
+
+__global__ void set_all(int *place, int value) { place[blockIdx.x * THREADS + threadIdx.x] = value; }
 
 // All threads of blocks below *count come to all barriers; those of other blocks to none.
 __global__ void wait_twice(int *place, const int *count) {
@@ -57,10 +67,13 @@ static void launch_graph(int *place, bool by_itself) {
     check(cudaMemcpy(count, &first, sizeof first, cudaMemcpyHostToDevice));
     check(cudaStreamCreate(&stream));
     check(cudaStreamBeginCapture(stream, cudaStreamCaptureModeRelaxed));
+    set_all<<<BLOCKS, THREADS, 0, stream>>>(place, 0);
     wait_twice<<<BLOCKS, THREADS, 0, stream>>>(place, count);
     go_on<<<1, 1, 0, stream>>>(count, by_itself);
     check(cudaStreamEndCapture(stream, &graph));
     check(cudaGraphInstantiate(&executable, graph, by_itself ? cudaGraphInstantiateFlagDeviceLaunch : 0));
+    if (by_itself)
+        check(cudaGraphUpload(executable, stream));
     for (int turn = 0; turn < (by_itself ? 1 : TURNS); ++turn)
         check(cudaGraphLaunch(executable, stream));
     check(cudaStreamSynchronize(stream));

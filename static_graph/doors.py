@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import os
 from pathlib import Path
 from typing import Any
 
@@ -18,8 +17,8 @@ def check_graph(graph: Any, *kinds: type) -> None:
     if isinstance(graph, kinds):
         return
     needed = f"it must be a {' or a '.join(kind.__name__ for kind in kinds)}"
-    if isinstance(graph, (str, os.PathLike)):
-        name = shown(graph if isinstance(graph, str) else str(graph))
+    if isinstance(graph, (str, Path)):
+        name = shown(str(graph))
         raise WrongTypeError(f"graph is a path, {name}, and {needed}: static_graph.read it first")
     package = str(type(graph).__module__).partition(".")[0]
     raise WrongTypeError(f"graph is {_named(graph)}, and {needed}: {_way(graph, package)}")

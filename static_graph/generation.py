@@ -7,13 +7,14 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from dmr.memory import Device, DeviceArray, argsort, open_device
+from dmr.memory import Device, DeviceArray, argsort, open_device, require_memory
 from static_graph.building import find_rows, sorted_edges, unique_edges
 from static_graph.doors import check_graph
 from static_graph.errors import GraphError, OptionError
 from static_graph.graph_checks import MOST
 from static_graph.graphs import CsrGraph, unchecked_graph
 from static_graph.options import choice, flag, real, whole
+from static_graph.sizes import generation_bytes
 from static_graph.wording import counted, shown
 
 
@@ -100,7 +101,7 @@ def generate_rmat(
     self_loops, duplicates, permute = (
         flag("self_loops", self_loops), flag("duplicates", duplicates), flag("permute", permute)
     )  # fmt: skip
-    draft = _Draft(nodes, edges, seed, weights, self_loops, device, threads)
+    draft = _Draft(nodes, edges, seed, weights, self_loops, device, threads, permuted=permute)
     with draft.device.lock, draft.device.current:
         failures = draft.device.zeros(1, np.int32)
         draft.device.launch(
@@ -178,6 +179,8 @@ class _Draft:
         self_loops: bool,
         device: str,
         threads: int | None,
+        *,
+        permuted: bool = False,
     ) -> None:
         self.nodes, self.edges = whole("nodes", nodes), whole("edges", edges)
         if not 1 <= self.nodes <= MOST:
@@ -189,6 +192,9 @@ class _Draft:
         self.seed = _checked_seed(seed)
         self.largest = None if weights is None else _checked_largest(weights)
         self.device: Device = open_device(device, threads)
+        if self.device.threads:
+            what = f"a graph of {counted(self.nodes, 'node')} and {counted(self.edges, 'edge')}"
+            require_memory(generation_bytes(self.nodes, self.edges, permuted), what)
         self.sources: DeviceArray = self.device.empty(self.edges, np.uint32)
         self.targets: DeviceArray = self.device.empty(self.edges, np.int32)
 

@@ -11,6 +11,7 @@ from numpy.typing import ArrayLike, NDArray
 
 from dmr.memory import DeviceArray, open_device, require_memory, scan, total
 from static_graph.errors import GraphError, InternalError, OutOfMemoryError
+from static_graph.pieces import converted, pieces
 from static_graph.wording import numbered
 
 MOST = 2**31 - 1  # elements
@@ -74,11 +75,14 @@ def as_indices(values: ArrayLike, of: str, follows: str) -> NDArray[np.int32]:
         raise GraphError(f"{follows}s are one whole number for each {of}, not {described(array)}")
     if array.size > MOST:
         raise GraphError(f"{array.size} {of}s are more than the {MOST} that can be numbered")
-    if array.dtype != np.int32:  # else the device looks
-        bad = (array >= array.size) | (array < -1 if array.dtype.kind == "i" else False)
+    if array.dtype == np.int32 and array.flags.c_contiguous:  # the device looks
+        return array
+    require_memory(array.size * np.dtype(np.int32).itemsize, f"a copy of the {follows}s")
+    for part in pieces(array.size):
+        bad = (array[part] >= array.size) | (array[part] < -1 if array.dtype.kind == "i" else False)
         if bad.any():
-            raise out_of_range(int(np.argmax(bad)), array, of, follows)
-    return np.ascontiguousarray(array, np.int32)
+            raise out_of_range(part.start + int(np.argmax(bad)), array, of, follows)
+    return converted(array, np.int32)
 
 
 def out_of_range(index: int, values: NDArray[Any], of: str, follows: str) -> GraphError:

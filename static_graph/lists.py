@@ -5,10 +5,11 @@ from __future__ import annotations
 import numpy as np
 from numpy.typing import NDArray
 
-from dmr.memory import Device, DeviceArray, argsort, compact, open_device, scan
+from dmr.memory import Device, DeviceArray, argsort, compact, open_device, require_memory, scan
 from static_graph.errors import GraphError, OptionError
 from static_graph.list_checking import MOST
 from static_graph.options import choice, whole
+from static_graph.sizes import list_bytes
 from static_graph.wording import counted, shown
 
 KINDS = ("ordered", "ordered-unbalanced", "random-balanced", "random")
@@ -63,6 +64,8 @@ def generate_list(
     if size == 0:
         return np.empty(0, np.int32)
     where = open_device(device, threads)
+    if where.threads:
+        require_memory(list_bytes(size), f"a list of {counted(size, 'element')}")
     with where.lock, where.current:
         return _generate(where, kind, size, lists, interval, seed)
 

@@ -11,7 +11,7 @@ from typing import Any, NamedTuple, overload
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
-from dmr.memory import Device, DeviceArray, open_device, scan
+from dmr.memory import Device, DeviceArray, open_device, require_memory, scan
 from static_graph.errors import DmrError, GraphError, InternalError, OptionError, WrongTypeError
 from static_graph.graph_checks import as_whole
 from static_graph.holding import Result, checked_count, checked_mapping, checked_name
@@ -27,7 +27,8 @@ from static_graph.list_checking import (
 from static_graph.options import choice
 from static_graph.rankers.jumping import JUMPS, jump_until_done
 from static_graph.rankers.ranked import Ranked
-from static_graph.wording import shown
+from static_graph.sizes import heads_bytes, ranking_bytes, roots_bytes
+from static_graph.wording import counted, shown
 
 
 class Method(NamedTuple):
@@ -204,7 +205,7 @@ def _rank(
     summed = None if values is None else as_values(values, len(given), "element")
     if not isinstance(options, Mapping | None):
         raise WrongTypeError(f"options = {shown(options)}: they must be a dictionary of names and values")
-    wanted = {name: value for name, value in (options or {}).items() if value is not None}
+    wanted = {name: value for name, value in ({} if options is None else options).items() if value is not None}
     where, method = _choose(method, wanted, len(given), device, threads)
     with where.lock, where.current:
         return _rank_on(where, given, summed, method, wanted)
@@ -215,10 +216,15 @@ def _rank_on(
 ) -> dict[str, Any]:
     """As `_rank`, on a device; the arguments are checked, but for the lists themselves."""
     clock = Clock(where)
+    if where.threads:
+        what = f"the ranking of {counted(len(given), 'element')}"
+        require_memory(ranking_bytes(len(given), method, summed is not None), what)
     on_device = where.array(given)
     summands = None if summed is None else where.array(summed)
     clock.phase("upload")
     heads = find_heads(on_device, given) if len(given) else where.empty(0, np.int32)
+    if where.threads:
+        require_memory(heads_bytes(heads.size), f"the ranking of {counted(heads.size, 'list')}")
     clock.phase("check")
     lists = None if summands is None else where.empty(len(given), np.int32)
     ranked = rank_on_device(on_device, heads, lists, method=method, **options)
@@ -303,6 +309,8 @@ def find_roots(parents: ArrayLike, *, device: str = "auto", threads: int | None 
     given = as_indices(parents, "node", "parent").copy()  # kernels trust it, and another thread may change the caller's
     check_range(given)
     where, count = open_device(device, threads), len(given)
+    if where.threads:
+        require_memory(roots_bytes(count), f"a search for the roots of {counted(count, 'node')}")
     if not count:
         return given
     with where.lock, where.current:

@@ -10,7 +10,7 @@ from typing import Literal, NamedTuple
 
 import numpy as np
 
-from dmr.memory import Device, open_device
+from dmr.memory import Device, open_device, require_memory
 from static_graph.device_graph import DeviceGraph
 from static_graph.doors import check_graph
 from static_graph.errors import GraphError, OptionError, WrongTypeError
@@ -19,7 +19,8 @@ from static_graph.options import SchemeOptions, choice, flag, real, whole
 from static_graph.parents import find_parents
 from static_graph.results import Traversal
 from static_graph.schemes.outcome import Outcome
-from static_graph.wording import numbered, shown
+from static_graph.sizes import graph_bytes, search_bytes
+from static_graph.wording import counted, numbered, shown
 
 Sources = int | Sequence[int]
 Run = Callable[..., Outcome]  # of a scheme
@@ -67,8 +68,16 @@ def upload(graph: CsrGraph, device: str = "auto", threads: int | None = None) ->
     """
     check_graph(graph, CsrGraph)
     where = open_device(device, threads)
+    _require_room(graph, where)
     with where.lock, where.current:
         return DeviceGraph.upload(graph, where)
+
+
+def _require_room(graph: CsrGraph, where: Device) -> None:
+    """Raises OutOfMemoryError where a copy of a graph has no room in main memory; a GPU refuses it by itself."""
+    if where.threads:
+        what = f"a copy of a graph of {counted(graph.nodes, 'node')} and {counted(graph.edges, 'edge')}"
+        require_memory(graph_bytes(graph.nodes, graph.edges, graph.weights is not None), what)
 
 
 def bfs(
@@ -197,8 +206,11 @@ def _traverse(
         where = graph.device
     else:
         where = open_device(device, threads)
+        _require_room(graph, where)
         if "turned" in scheme.options:
             given["turned"] = False  # to turn the edges takes longer than a search
+    if where.threads:
+        require_memory(search_bytes(graph.nodes, weighted, parents), f"a search of {counted(graph.nodes, 'node')}")
     run: Run = import_module(scheme.module).run
 
     def search(on_device: DeviceGraph) -> Outcome:

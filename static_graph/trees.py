@@ -10,13 +10,14 @@ from typing import Any
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
-from dmr.memory import Device, DeviceArray, open_device, scan, sort_pairs
+from dmr.memory import Device, DeviceArray, open_device, require_memory, scan, sort_pairs
 from static_graph.building import bits_of, find_rows
 from static_graph.errors import DmrError, GraphError, InternalError, OptionError
 from static_graph.holding import Result, checked_count, checked_mapping, checked_name
 from static_graph.list_checking import as_array, as_indices, described, out_of_range
 from static_graph.ranking import Clock, as_values, fastest, find_roots, rank_on_device
 from static_graph.rooting import MOST_NODES, checked_edges, root_forest
+from static_graph.sizes import ANCESTORS, PATHS, tour_bytes
 from static_graph.tree_checks import checked_tree
 from static_graph.wording import counted, numbered, shown
 
@@ -84,6 +85,8 @@ class Tree(Result):
         if len(pairs[0]) != len(pairs[1]):
             raise GraphError(f"{counted(len(pairs[0]), 'node')} and {len(pairs[1])} make no pairs")
         count, nodes = len(pairs[0]), len(self.parent)
+        if self.threads and "_labels" not in vars(self):
+            require_memory(ANCESTORS * nodes, f"a table of the ancestors of {counted(nodes, 'node')}")
         device = self._device
         with device.lock, device.current:
             answers, bad = device.empty(count, np.int32), device.array(np.array([count], np.int32))
@@ -110,6 +113,8 @@ class Tree(Result):
             GraphError: values that do not fit.
         """
         checked = as_values(values, len(self.parent), "node")
+        if self.threads:
+            require_memory(PATHS * len(self.parent), f"the sums along the paths of {counted(len(self.parent), 'node')}")
         device = self._device
         with device.lock, device.current:
             return self._path_sums(device.array(checked)).download()
@@ -194,6 +199,9 @@ def euler_tour(
             edges = np.column_stack([children, parents[children]]).astype(np.int32)
     if count > MOST_NODES:
         raise GraphError(f"{count} nodes are more than the {MOST_NODES} whose tours can be numbered")
+    if where.threads:
+        rooted = 0 if edges is None else len(edges)
+        require_memory(tour_bytes(count, rooted), f"an Euler tour of {counted(count, 'node')}")
     with where.lock, where.current:
         if edges is not None:
             on_device = root_forest(edges, count, _as_roots(root, count), where, clock)

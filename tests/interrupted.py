@@ -35,16 +35,16 @@ def small_mesh(threads=2):
 
 def outlines(scale, random):
     """Points, and segments that cross each other."""
-    points = random.random((600_000 * scale, 2))
+    points = random.random((1_500_000 * scale, 2))
     yield "triangulate points", dmr.Pslg(points, np.empty((0, 2), np.int32))
-    ends = random.random((8000 * scale, 2))
+    ends = random.random((40_000 * scale, 2))
     both = np.concatenate([ends, ends + random.normal(size=ends.shape) * 0.02])
     yield "triangulate segments", dmr.Pslg(both, np.arange(2 * len(ends)).reshape(2, -1).T)
 
 
 def refinements(scale):
     """Refinements: by the device's loop and by the host's, with kernels whose threads wait for each other."""
-    mesh = dmr.generate("random", 150_000 * scale)
+    mesh = dmr.generate("random", 400_000 * scale)
     options = {"device": {}, "host": {"loop": "host"}, "barrier": {"marking": "three-phase-barrier"}}
     for threads in (1, 2):
         for name, more in options.items():
@@ -62,12 +62,12 @@ def files(folder, scale):
 
 def lists_and_graphs(scale, random):
     """Rankings and searches: a long list and a long path in random order, so that every step waits for memory."""
-    size = 2**22 * scale
+    size = 2**23 * scale
     order = random.permutation(size).astype(np.int32)
     successors = np.empty(size, np.int32)
     successors[order[:-1]], successors[order[-1]] = order[1:], order[-1]
     for method in ("sequential", "helman-jaja", "wyllie"):
-        times = range(1 if method == "sequential" else 6)
+        times = range(2 if method == "sequential" else 10)
         call = partial(static_graph.rank, successors, method=method, device="cpu", threads=2)
         yield f"rank {method}", lambda call=call, times=times: [call() for _ in times]
     nodes = 10**6 * scale
@@ -77,7 +77,7 @@ def lists_and_graphs(scale, random):
     for threads, search in ((1, static_graph.sssp), (2, static_graph.bfs)):
         for balance in BALANCES:
             call = partial(search, graph, source, device="cpu", threads=threads, balance=balance)
-            yield f"{search.__name__} {balance} {threads}", call
+            yield f"{search.__name__} {balance} {threads}", lambda call=call: [call() for _ in range(5)]
     yield "generate rmat", partial(static_graph.generate_rmat, 10**6, 10**7 * scale, device="cpu")
 
 

@@ -6,6 +6,7 @@ from pathlib import Path
 
 import pytest
 
+import dmr
 from dmr.memory import OutOfMemoryError, available_memory, open_device, require_memory
 from dmr.memory.host import available
 
@@ -61,3 +62,48 @@ def test_work_that_needs_more_memory_than_there_is_is_refused(groups):
     with pytest.raises(OutOfMemoryError, match=r"needs over 2\^33219 bytes"):
         require_memory(10**10000, "it")
     require_memory(2**26, "something small")
+
+
+SQUARE = dmr.Mesh([[0, 0], [1, 0], [1, 1], [0, 1]], [[0, 1, 2], [0, 2, 3]])
+OUTLINE = dmr.Pslg([[0, 0], [1, 0], [1, 1], [0, 1]], [[0, 1], [1, 2], [2, 3], [3, 0]])
+WORK = {
+    "a triangulation of 4 vertices": lambda _: dmr.triangulate(OUTLINE),
+    "a refinement of 2 triangles": lambda _: dmr.refine(SQUARE, device="cpu", threads=1),
+    "a validation of 2 triangles": lambda _: dmr.validate(SQUARE),
+    "the dual of 2 triangles": lambda _: dmr.voronoi(SQUARE),
+    "second order of 2 triangles": lambda _: dmr.second_order(SQUARE),
+    "the statistics of 2 triangles": lambda _: dmr.measure(SQUARE),
+    "a mesh of 9 points": lambda _: dmr.generate("random", 9),
+    "a circle of 5 points": lambda _: dmr.domains.circle_points(1, 5),
+    "a.poly": lambda folder: dmr.read(folder / "a.poly"),
+    "a.npz, unpacked,": lambda folder: dmr.read(folder / "a.npz"),
+    "a.vtu": lambda folder: dmr.read(folder / "a.vtu"),
+    "a.geojson": lambda folder: dmr.read(folder / "a.geojson"),
+}
+
+
+@pytest.mark.parametrize("what", WORK)
+def test_memory_is_estimated_before_large_work(what, tmp_path, monkeypatch):
+    for name, item in (("a.poly", OUTLINE), ("a.npz", SQUARE), ("a.vtu", SQUARE)):
+        dmr.write(tmp_path / name, item)
+    (tmp_path / "a.geojson").write_text('{"type": "Polygon", "coordinates": [[[0, 0], [1, 0], [0, 1]]]}')
+    monkeypatch.setattr(available, "WORTH_ASKING", 0)
+    WORK[what](tmp_path)
+    monkeypatch.setattr(available, "available_memory", lambda: 10)
+    with pytest.raises(
+        OutOfMemoryError, match=rf"^{what} needs [0-9.,]+ (bytes|KiB|MiB) of memory, and 10 bytes are free"
+    ):
+        WORK[what](tmp_path)
+
+
+def test_huge_counts_are_refused_at_once(tmp_path):
+    with pytest.raises(OutOfMemoryError, match=r"a circle of 1000000000000 points needs 1[0-9]{2},[0-9.,]+ GiB"):
+        dmr.domains.circle_points(1, 10**12)
+    (tmp_path / "a.node").write_text("1000000000000 2 0 0\n1 0 0\n")
+    (tmp_path / "a.ele").write_text("1 3 0\n1 1 1 1\n")
+    with pytest.raises(dmr.errors.FileError, match="promises 1000000000000 vertices, but 1 line follows"):
+        dmr.read(tmp_path / "a.ele")
+    with (tmp_path / "b.poly").open("wb") as file:
+        file.truncate(2**40)  # a hole in a file takes no room on the disk
+    with pytest.raises(OutOfMemoryError, match=r"b\.poly needs 1,024\.00 GiB of memory"):
+        dmr.read(tmp_path / "b.poly")

@@ -177,7 +177,26 @@ CALLS: dict[str, Call] = {
         {"pslg": PSLG, "on_conflict": "resolve", "convex_hull": False, "mesher": "dmr"},
         (),
     ),
-    "validate": (dmr.validate, {"mesh": MESH, "input": PSLG, "min_angle": 20.0, "max_area": 1.0}, ()),
+    "validate, what it is checked against": (
+        dmr.validate,
+        {"mesh": MESH, "size": 1.0, "unrefined": {"budget": [0]}, "threads": 1},
+        (),
+    ),
+    "validate, unrefined triangles": (
+        lambda value: dmr.validate(MESH, min_angle=40, unrefined={"budget": value}),
+        {"value": np.array([0])},
+        (),
+    ),
+    "validate, what size returns": (
+        lambda value: dmr.validate(MESH, size=lambda points: value),
+        {"value": np.ones(4)},
+        (),
+    ),
+    "validate": (
+        dmr.validate,
+        {"mesh": MESH, "input": PSLG, "min_angle": 20.0, "max_area": 1.0, "convex_hull": False, "threads": 1},
+        (),
+    ),
     "view": (
         dmr.view,
         {

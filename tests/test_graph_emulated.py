@@ -110,6 +110,17 @@ TEAM_KERNEL(some_wait, int32 *places) {
         if (threadIdx.x % 2)
             TEAM_BARRIER();
 }
+TEAM_KERNEL(two_barriers, int32 *places) {
+    FOR_TEAMS (team) {
+        if (threadIdx.x % 32 < 16) {
+            TEAM_BARRIER();
+            places[threadIdx.x] = 1;
+        } else {
+            places[threadIdx.x] = 2;
+            TEAM_BARRIER();
+        }
+    }
+}
 KERNEL(some_lanes, int32 *places) {
     FOR_RANGE (i)
         if (i % 2)
@@ -149,6 +160,7 @@ def faulty(tmp_path_factory):
     ("kernel", "sentence"),
     [
         ("some_wait", "some threads wait at a barrier, others have ended"),
+        ("two_barriers", "some threads wait at one barrier, others at another"),
         ("some_lanes", "a lane of the mask is not there any more"),
     ],
 )

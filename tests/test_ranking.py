@@ -234,7 +234,7 @@ def test_lengths_that_do_not_add_up_are_our_own_fault(device):
         ),
         (OptionError, "packing = 16", {"method": "wyllie", "packing": 16}),
         (OptionError, "splitters = 0", {"method": "helman-jaja", "splitters": 0}),
-        (OptionError, "splitters = 2.5: a whole number", {"method": "helman-jaja", "splitters": 2.5}),
+        (OptionError, "splitters = 2.5: it must be a whole number", {"method": "helman-jaja", "splitters": 2.5}),
         (OptionError, "splitters = 'many'", {"method": "helman-jaja", "splitters": "many"}),
         (OptionError, "spacing = 'odd'", {"method": "helman-jaja", "spacing": "odd"}),
         (OptionError, "finish = 'gpu'", {"method": "helman-jaja", "finish": "gpu"}),

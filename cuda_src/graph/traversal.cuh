@@ -23,7 +23,7 @@ constexpr int OUTBOX = 2048;                         // nodes that a team found,
 constexpr Index AT_ONCE_FOLLOWED = 1024;             // edges that a team follows before it looks how many it found
 constexpr int64 FEW_AT_ONCE = 1 << 24;               // edges of rounds of FEW in one launch
 constexpr int32 ROUNDS_AT_ONCE = 64;                 // of FEW, between two STOP_POINTs
-constexpr int32 MOST_FEW_ROUNDS = 1 << 12;           // of FEW, in one launch: less than a SLICE
+constexpr int32 MOST_FEW_ROUNDS = 1 << 12;           // of FEW, in one launch of theirs: less than a SLICE
 
 // (Entry of static_graph/frontiers/workspace.py)
 enum Entry : int32 {
@@ -64,7 +64,9 @@ enum Total : int32 {
     BAND_FOLLOWED,
     ALL_ROUNDS, // at the end: ROUND and LAUNCHES of the progress, so that who asks looks here only
     ALL_LAUNCHES,
-    PAUSED,     // whether `traverse` ended before the traversal did: it goes on in another launch
+    SLICE_BEGUN, // when a launch of all rounds began, in nanoseconds; else 0
+    PAUSED,     // the step before which such a launch ended, since its time was over; else 0. The host enters the step as
+                // STEP, and launches it again
     TOTALS
 };
 
@@ -375,8 +377,13 @@ INLINE void enter_step(const Traversal &frontier, int32 step, int32 first_teams,
     progress[STOP] = step == DONE;
     for (int32 entry = FEW_TEAMS; entry <= ENDS && !goes_on; ++entry)
         progress[LAUNCHES] += progress[entry] > 0;
-    frontier.totals[ALL_ROUNDS] = progress[ROUND];
-    frontier.totals[ALL_LAUNCHES] = progress[LAUNCHES];
+    int64 *totals = frontier.totals;
+    totals[ALL_ROUNDS] = progress[ROUND];
+    totals[ALL_LAUNCHES] = progress[LAUNCHES];
+    if (totals[SLICE_BEGUN] && nanoseconds() - totals[SLICE_BEGUN] > SLICE) {
+        totals[PAUSED] = step;
+        progress[STEP] = DONE;
+    }
 }
 
 // Rounds by one team, which keeps the numbers in its own memory, as long as they are FEW.
@@ -409,18 +416,19 @@ template <class Rounds> INLINE void run_few(Rounds rounds) {
     TEAM_BARRIER();
 }
 
-// All rounds in one launch of `teams` teams, which run at once, or as many as a SLICE of time has room for: then totals
-// [PAUSED] is 1, and the host launches the kernel again when that is 0. Every team reads the same numbers after a barrier.
-// They change in it: the last team to come enters the end of the round, and goes through those that it can do alone.
+// All rounds in one launch of `teams` teams, which run at once, or as many as a SLICE of time has room for (enter_step).
+// Every team reads the same numbers after a barrier. They change in it: the last team to come enters the end of the round,
+// and goes through those that it can do alone.
 template <class Rounds>
 INLINE void traverse(const Rounds &rounds, [[maybe_unused]] const Index range_begin,
                      [[maybe_unused]] const Index range_end, [[maybe_unused]] const Index teams) {
     int32 *progress = rounds.frontier.progress;
-    int64 *paused = rounds.frontier.totals + PAUSED;
-    const int64 begun = nanoseconds();
+    if (range_begin == 0 && FIRST_TEAM)
+        FOR_LEADER
+            rounds.frontier.totals[SLICE_BEGUN] = nanoseconds();
     for (;;) {
         const int32 step = racing_load(progress + STEP);
-        if (step == DONE || racing_load(paused))
+        if (step == DONE)
             return;
         if (step == PUSH) {
             FOR_GRID_TEAMS (index, racing_load(progress + TILE_TEAMS), teams)
@@ -447,14 +455,9 @@ INLINE void traverse(const Rounds &rounds, [[maybe_unused]] const Index range_be
                 else if (step != FEW)
                     rounds.end();
             }
-            for (;;) {
-                FOR_LEADER
-                    racing_store(paused, int64(nanoseconds() - begun > SLICE));
-                TEAM_BARRIER();
-                if (racing_load(progress + STEP) != FEW || racing_load(paused))
-                    break;
+            TEAM_BARRIER();
+            while (racing_load(progress + STEP) == FEW)
                 run_few(rounds);
-            }
         });
     }
 }

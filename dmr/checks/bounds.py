@@ -20,6 +20,7 @@ from dmr.exact.bounded import Bounded
 from dmr.exact.points import BLOCK
 from dmr.exact.polynomials import cross
 from dmr.meshes import Mesh
+from dmr.tables import real_array
 
 Float = NDArray[np.float64]
 Size = Callable[[Float], ArrayLike] | float
@@ -178,8 +179,8 @@ def _sizes_at(size: Size, points: Float) -> Float:
         return np.empty(0)
     returned = size(points) if callable(size) else size
     try:
-        sizes = np.array(returned, np.float64)
-    except (TypeError, ValueError) as error:
+        sizes = real_array(returned, "iuf", none=None)
+    except ValueError as error:
         raise OptionError(f"size must return numbers ({error})") from None
     if sizes.ndim == 0:
         sizes = np.full(len(points), sizes)

@@ -35,8 +35,10 @@ from numpy.typing import ArrayLike, NDArray
 from dmr.checks.chains import Chains
 from dmr.checks.report import REASONS, Findings
 from dmr.checks.topology import Mask, Topology, describe
-from dmr.errors import OptionError
+from dmr.errors import KindError, OptionError
 from dmr.meshes import Mesh
+from dmr.numeric import shortened
+from dmr.tables import given_array
 
 Float = NDArray[np.float64]
 Point = tuple[float, float]
@@ -86,8 +88,13 @@ class Unrefined:
         result = cls.none(count)
         surroundings = _Surroundings(mesh, topology, chains)
         measurable = _SMALLEST <= np.abs(mesh.vertices).max(initial=0.0) <= _LARGEST
+        if not isinstance(given, Mapping):
+            raise KindError(f"unrefined must be a dictionary of lists of triangles, not {shortened(given)}")
         for reason, numbers in given.items():
-            triangles = np.asarray(numbers).reshape(-1)
+            try:
+                triangles = given_array(numbers).reshape(-1)
+            except ValueError as error:
+                raise OptionError(f"unrefined: {reason!r} must list numbers of triangles ({error})") from None
             if len(triangles) and (triangles.dtype.kind not in "iu" or triangles.min() < 0 or triangles.max() >= count):
                 raise OptionError(f"unrefined: {reason!r} must list numbers of the mesh's {count} triangles")
             triangles = np.unique(triangles).astype(np.int64)

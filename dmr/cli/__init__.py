@@ -95,7 +95,7 @@ def _run(console: Console, argv: Sequence[str]) -> int:
         return 1
     except Exception as error:
         if console.verbose:
-            traceback.print_exc()
+            console.lines(traceback.format_exc())
         kind, text = type(error).__name__, f"{error}"
         hint = "" if console.verbose else ", with what -v adds"
         console.error(f"internal error ({kind}{': ' if text else ''}{text}): please report it{hint}")

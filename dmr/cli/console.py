@@ -1,16 +1,25 @@
-"""What the command line says, and where: data to stdout, messages to stderr."""
+"""What the command line says, and where: data to stdout, messages to stderr.
+
+Names of files and what files hold may have control characters in them, which a terminal would obey: every line is
+escaped here (`printable`), before it is styled.
+"""
 
 from __future__ import annotations
 
 import json
 import logging
 import os
+import re
 import sys
 from collections.abc import Collection, Iterator, Sequence
 from contextlib import contextmanager
 from typing import Any, TextIO
 
+from dmr.errors import printable
 from dmr.options import Progress
+
+# Those that JSON leaves as they are.
+_C1_CONTROLS = re.compile("[\x7f-\x9f]")
 
 
 class Console:
@@ -46,13 +55,14 @@ class Console:
             except BrokenPipeError:
                 _silence(stream)
 
-    def emit(self, text: str = "") -> None:
-        """A line of data."""
-        _write(sys.stdout, text)
+    def emit(self, text: str = "", style: str = "") -> None:
+        """A line of data, in an ANSI style on a terminal."""
+        _write(sys.stdout, styled(printable(text), style, sys.stdout))
 
     def emit_json(self, value: dict[str, Any]) -> None:
         """One JSON object on a line; numbers that are not finite become null."""
-        self.emit(json.dumps(_finite(value), ensure_ascii=not writes_unicode(sys.stdout), allow_nan=False))
+        text = json.dumps(_finite(value), ensure_ascii=not writes_unicode(sys.stdout), allow_nan=False)
+        _write(sys.stdout, _C1_CONTROLS.sub(lambda found: f"\\u{ord(found[0]):04x}", text))
 
     def error(self, text: str) -> None:
         """The one sentence that a failed command leaves; what follows it (a compiler's log) is for -v."""
@@ -60,7 +70,12 @@ class Console:
         more = " (-v shows the rest)" if rest and not self.verbose else ""
         self._message("error: ", first + more, "1;31")
         if rest and self.verbose:
-            self._write_message(rest)
+            self.lines(rest)
+
+    def lines(self, text: str) -> None:
+        """A text of several lines, as it is: a compiler's log, a traceback."""
+        for line in text.splitlines():
+            self._write_message(printable(line))
 
     def ended(self, how: str) -> None:
         """What is said after Ctrl-C ("interrupted") or SIGTERM ("terminated")."""
@@ -87,7 +102,7 @@ class Console:
         if self.quiet:
             return
         for number, line in enumerate(aligned(rows)):
-            self._write_message(styled(line, "1" if number == 0 else "", sys.stderr))
+            self._write_message(styled(printable(line), "1" if number == 0 else "", sys.stderr))
 
     @contextmanager
     def progress(self, title: str) -> Iterator[Progress | None]:
@@ -97,7 +112,7 @@ class Console:
             return
         from dmr.cli.progress import bar
 
-        with bar(title) as (report, live):
+        with bar(printable(title)) as (report, live):
             self._live = live
             try:
                 yield report
@@ -105,7 +120,7 @@ class Console:
                 self._live = None
 
     def _message(self, label: str, text: str, style: str) -> None:
-        line = " ".join(text.splitlines()).strip()
+        line = printable(" ".join(text.splitlines()).strip())
         self._write_message(f"dmr: {styled(label, style, sys.stderr)}{line}" if label else f"dmr: {line}")
 
     def _write_message(self, line: str) -> None:

@@ -6,7 +6,7 @@ import sys
 from collections.abc import Sequence
 
 from dmr.cli.arguments import Arguments
-from dmr.cli.console import Console, aligned, styled, writes_unicode
+from dmr.cli.console import Console, aligned, writes_unicode
 from dmr.cli.files import read
 from dmr.errors import OptionError
 from dmr.meshes import Pslg
@@ -29,12 +29,12 @@ def run(arguments: Arguments, console: Console) -> int:
     if arguments.json:
         console.emit_json({"file": str(arguments.mesh), **quality.to_json()})
         return 0
-    console.emit(styled(str(arguments.mesh), "1", sys.stdout))
+    console.emit(str(arguments.mesh), "1")
     for line in aligned(counts(quality), left=(0, 1)):
         console.emit(line)
     console.emit()
     for number, line in enumerate(aligned(statistics(quality))):
-        console.emit(styled(line, "1" if number == 0 else "", sys.stdout))
+        console.emit(line, "1" if number == 0 else "")
     if quality.triangles:
         console.emit()
         below = quality.below or 0
@@ -42,7 +42,7 @@ def run(arguments: Arguments, console: Console) -> int:
         head = "  smallest angles"
         if quality.bound:
             head += f": {counted(below, 'triangle')} ({share}) below {quality.bound:g} degrees"
-        console.emit(styled(head, "1", sys.stdout))
+        console.emit(head, "1")
         for line in histogram(quality.histogram, unicode=writes_unicode(sys.stdout)):
             console.emit(line)
     return 0
@@ -112,7 +112,7 @@ def _describe_outline(outline: Pslg, arguments: Arguments, console: Console) -> 
     if arguments.json:
         console.emit_json({"file": str(arguments.mesh), **numbers, "bounds": box})
         return
-    console.emit(styled(str(arguments.mesh), "1", sys.stdout))
+    console.emit(str(arguments.mesh), "1")
     rows = [[name, f"{count:,}"] for name, count in numbers.items()]
     rows += [["x", f"{box[0]:.6g} to {box[2]:.6g}"], ["y", f"{box[1]:.6g} to {box[3]:.6g}"]]
     for line in aligned(rows, left=(0, 1)):

@@ -20,13 +20,24 @@ import numpy as np
 from dmr.domains.coverage import Patch, checked_part, cover
 from dmr.domains.rings import checked_chain, checked_points, without_repetitions
 from dmr.domains.shapes import polyline
-from dmr.errors import DmrError, FileContentError, InvalidMeshError, KindError, OptionError, file_error
+from dmr.errors import (
+    DmrError,
+    FileContentError,
+    InvalidMeshError,
+    KindError,
+    OptionError,
+    OutOfMemoryError,
+    file_error,
+    printable,
+)
 from dmr.kinds import file_path
+from dmr.memory.host.available import require_memory
 from dmr.meshes import Float, Pslg
 from dmr.numeric import real, shortened
 
 log = logging.getLogger("dmr")
 
+BYTES_PER_BYTE = 5  # of memory that a byte of JSON takes, as Python's lists and numbers
 Geometry = Mapping[str, Any]
 # Which geometry is one of a kind, and which holds many of it. shapely has rings of their own.
 _SINGLE = {"Polygon": "Polygon", "LineString": "LineString", "LinearRing": "LineString", "Point": "Point"}
@@ -131,7 +142,10 @@ def _parsed_text(text: str) -> Any:
 
 def _parsed(path: Path) -> Any:
     try:
+        require_memory(BYTES_PER_BYTE * path.stat().st_size, path.name)
         return json.loads(path.read_bytes().decode("utf-8-sig"))
+    except OutOfMemoryError:
+        raise
     except (OSError, MemoryError) as error:
         raise file_error(error, path, "cannot be read") from error
     except json.JSONDecodeError as error:
@@ -151,7 +165,7 @@ def _domain(form: Any, names: _Names) -> Pslg:
         raise InvalidMeshError("its collections are nested too deeply") from None
     for name in (names.attribute, names.area, names.marker):
         if name is not None and name not in content.properties:
-            known = ", ".join(sorted(content.properties)) or "none at all"
+            known = ", ".join(sorted(map(printable, content.properties))) or "none at all"
             raise InvalidMeshError(f"no feature has the property {name!r}; there are: {known}")
     for count, what in (
         (content.repeated, "points that repeat the one before were left out"),

@@ -105,7 +105,8 @@ def _block(block: Any, number: int, points: int) -> Block:
         raise InvalidMeshError(f"block {number} of cells must be a table of whole numbers, not {shortened(data)}")
     if int(data.min()) < 0 or int(data.max()) >= points:
         at = int(np.flatnonzero(((data < 0) | (data >= points)).any(axis=1))[0])
-        raise InvalidMeshError(f"cell {at} of block {number} names a point that is not among the {points} there are")
+        wrong = int(data[at][(data[at] < 0) | (data[at] >= points)][0])
+        raise InvalidMeshError(f"cell {at} of block {number} names vertex {wrong}, but there are {points} points")
     return kind, data.astype(np.int64)
 
 

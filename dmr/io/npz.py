@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import contextlib
 import os
 import zipfile
 import zlib
@@ -11,12 +12,27 @@ from typing import Any
 
 import numpy as np
 
-from dmr.errors import FileContentError, InvalidMeshError, file_error
+from dmr.errors import FileContentError, InvalidMeshError, OutOfMemoryError, file_error
 from dmr.io.replacing import replace_files
+from dmr.memory import require_memory
 from dmr.meshes import Mesh, Pslg
 
 VERSION = 1
 _VERSION_KEY = "dmr_format"
+
+# What numpy and zipfile raise for an archive that is damaged; RuntimeError for one that is encrypted.
+DAMAGE = (
+    ValueError,
+    TypeError,
+    KeyError,
+    IndexError,
+    OverflowError,
+    EOFError,
+    SyntaxError,
+    zipfile.BadZipFile,
+    zlib.error,
+    RuntimeError,
+)
 
 
 def read_npz(path: Path) -> Mesh | Pslg:
@@ -28,26 +44,32 @@ def read_npz(path: Path) -> Mesh | Pslg:
         FileError: no .npz, a damaged one, one of a later version, or arrays that make no mesh.
     """
     try:
-        loaded = np.load(path, allow_pickle=False)
-        if not isinstance(loaded, np.lib.npyio.NpzFile):
-            raise FileContentError("is a single array (.npy), not an .npz archive", path)
-        with loaded as archive:
+        with path.open("rb") as file, contextlib.ExitStack() as stack:
+            archive = np.load(file, allow_pickle=False)
+            if not isinstance(archive, np.lib.npyio.NpzFile):
+                raise FileContentError("is a single array (.npy), not an .npz archive", path)
+            stack.enter_context(archive)
             version = int(archive[_VERSION_KEY]) if _VERSION_KEY in archive else VERSION
             if version > VERSION:
                 raise FileContentError(f"has version {version} of the format; this dmr reads up to {VERSION}", path)
-            kind = Mesh if "triangles" in archive else Pslg
+            kind: type[Mesh] | type[Pslg] = Mesh if "triangles" in archive else Pslg
+            names = [each.name for each in fields(kind)]
             for name in ("vertices", "triangles" if kind is Mesh else "segments"):
                 if name not in archive:
                     raise FileContentError(f"holds no array named {name}", path)
-            arrays: dict[str, Any] = {f.name: archive[f.name] for f in fields(kind) if f.name in archive}
+            # A small file can hold a lot, packed.
+            members = [] if archive.zip is None else archive.zip.infolist()
+            unpacked: int = sum(int(each.file_size) for each in members if each.filename[:-4] in names)
+            require_memory(unpacked, f"{path.name}, unpacked,")
+            arrays: dict[str, Any] = {name: archive[name] for name in names if name in archive}
         return kind(**arrays)
-    except FileContentError:
+    except (FileContentError, OutOfMemoryError):
         raise
     except InvalidMeshError as error:
         raise FileContentError(f"holds no valid mesh: {error}", path) from error
     except (OSError, MemoryError) as error:
         raise file_error(error, path, "cannot be read") from error
-    except (ValueError, TypeError, KeyError, EOFError, zipfile.BadZipFile, zlib.error, NotImplementedError) as error:
+    except DAMAGE as error:
         raise FileContentError(f"is damaged, or no .npz file: {error}", path) from error
 
 

@@ -17,10 +17,11 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from dmr.errors import FileContentError, FileError, file_error
+from dmr.errors import FileContentError, FileError, OutOfMemoryError, file_error
 from dmr.io import native
 from dmr.io.numbering import Numbering
 from dmr.io.sentences import Columns, fault_sentence, shown
+from dmr.memory.host.available import require_memory
 from dmr.memory.threads import thread_count
 
 # Large enough that a chunk's bookkeeping is nothing, small enough that a few megabytes keep every core busy.
@@ -61,7 +62,10 @@ class TextFile:
             with path.open("rb", buffering=0) as file:
                 status = os.fstat(file.fileno())
                 self._signature = _signature(status)
+                require_memory(status.st_size, path.name)
                 self._data = _read_all(file, status.st_size)
+        except OutOfMemoryError:
+            raise
         except (OSError, MemoryError) as error:
             raise file_error(error, path, "cannot be read") from error
         first = self._between(0, len(_BYTE_ORDER_MARK))

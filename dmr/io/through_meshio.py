@@ -6,6 +6,7 @@ import contextlib
 import importlib.util
 import io
 import logging
+import os
 import re
 import sys
 import tempfile
@@ -17,9 +18,10 @@ from typing import TYPE_CHECKING, Any, TypeVar
 
 import numpy as np
 
-from dmr.errors import FileContentError, FileError, InvalidMeshError, file_error
+from dmr.errors import DmrError, FileContentError, FileError, InvalidMeshError, file_error
 from dmr.io.meshio_formats import ANSYS, FORMATS, LEFT_ALONE, READ_ONLY, WRITERS_NEED, WRITTEN_ONLY, Format
 from dmr.io.replacing import TEMPORARY_PREFIX, TEMPORARY_SUFFIX, check_target, replace_files, write_bytes
+from dmr.memory.host.available import require_memory
 from dmr.meshes import Mesh
 from dmr.numeric import shortened
 
@@ -108,8 +110,11 @@ def _load(path: Path, form: Format) -> Any:
     check_reader(form, path)
     try:
         with path.open("rb") as file:
+            require_memory(2 * os.fstat(file.fileno()).st_size, path.name)  # the text, and the arrays of it
             if form.reader == "gmsh" and file.read(1) == b"(":
                 form = ANSYS
+    except DmrError:
+        raise
     except OSError as error:
         raise file_error(error, path, "cannot be read") from error
     with _contained(path, f"cannot be read as {form.reader}", FileContentError):

@@ -39,14 +39,14 @@ def thread_count(threads: int | None) -> int:
         return available_threads()
     try:
         count = operator.index(threads)
-    except TypeError:
+    except Exception:  # of a foreign object's __index__, too
         raise OptionError(f"threads must be a whole number and at least 1, not {shortened(threads)}") from None
     if count < 1:
         raise OptionError(f"threads must be a whole number and at least 1, not {shortened(count)}")
     most = max(MOST_THREADS, os.cpu_count() or 1)
     if count > most:
         raise OptionError(
-            f"threads must be {most:,} at most, not {shortened(count)}: "
+            f"threads must be {most:,} at most, not {f'{count:,}' if count < 2**63 else shortened(count)}: "
             f"more than there are cores ({available_threads()} here) bring nothing"
         )
     return count

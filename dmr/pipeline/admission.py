@@ -16,8 +16,9 @@ from numpy.typing import NDArray
 from dmr.coordinates import LARGEST, SMALLEST, SMALLEST_EXTENT, check_coordinates
 from dmr.errors import InvalidMeshError
 from dmr.memory import Device, DeviceArray, argsort, scan, total
+from dmr.memory.host.available import require_memory
 from dmr.meshes import Int, Mesh, check_indices
-from dmr.naming import number
+from dmr.naming import counted, number
 from dmr.pipeline.boundary import Outline, check_boundary, outline_of
 from dmr.pipeline.corners import acute_corners, anchors
 from dmr.pipeline.device_mesh import FEW_TRIANGLES, DeviceMesh
@@ -26,6 +27,7 @@ from dmr.pipeline.records import BOX, POINT, SUBSEGMENT, TRIANGLE
 Box = tuple[tuple[float, float], tuple[float, float]]  # the least x and y, the largest x and y
 
 TILE = 2048  # TILE of cuda_src/ordering.cu
+BYTES_PER_TRIANGLE = 95  # of memory at the peak of an admission, measured
 NONE = 2**31 - 1  # see the head of cuda_src/topology.cu
 INPUT_VERTEX = -2
 KEPT = 3  # of Wish, cuda_src/encroachment.cuh
@@ -46,6 +48,9 @@ def admit(mesh: Mesh, device: Device, keep_segments: str = "none") -> tuple[Devi
         InvalidMeshError: the arrays are no valid triangulation; names the element.
         OutOfMemoryError: the device has no room.
     """
+    if device.name == "cpu":  # a GPU's allocations are checked one by one
+        count = len(mesh.triangles)
+        require_memory(BYTES_PER_TRIANGLE * count, f"a refinement of {counted(count, 'triangle')}")
     given_points = device.array(mesh.vertices, POINT)
     box = _survey(mesh, device, given_points)
     if len(mesh.triangles) == 0:

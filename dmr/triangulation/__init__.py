@@ -18,6 +18,7 @@ from numpy.typing import NDArray
 from dmr.coordinates import LARGEST, SMALLEST, check_coordinates, outside_range
 from dmr.errors import InvalidMeshError
 from dmr.kinds import check_kind
+from dmr.memory.host.available import require_memory
 from dmr.meshes import Float, Int, Mesh, Pslg
 from dmr.naming import counted
 from dmr.numeric import chosen, switch
@@ -29,6 +30,8 @@ from dmr.triangulation.native import Plane, triangulate_plane
 __all__ = ["triangulate", "triangulate_noting"]
 
 log = logging.getLogger("dmr")
+
+BYTES_PER_VERTEX = 130  # of memory that a triangulation takes at its peak, measured
 
 
 def triangulate(pslg: Pslg, *, on_conflict: str = "resolve", convex_hull: bool = False, mesher: str = "dmr") -> Mesh:
@@ -78,6 +81,8 @@ def triangulate_noting(pslg: Pslg, *, on_conflict: str, convex_hull: bool, meshe
     if not len(pslg.segments) and not convex_hull:
         notes.append("there are no segments: the convex hull of the vertices is meshed")
         convex_hull = True
+    count = len(pslg.vertices)
+    require_memory(BYTES_PER_VERTEX * count, f"a triangulation of {counted(count, 'vertex', 'vertices')}")
     plane = triangulate_plane(pslg, convex_hull=convex_hull)
     conflicts = describe_conflicts(pslg, plane)
     if conflicts and on_conflict == "error":

@@ -9,6 +9,8 @@ import sys
 from collections.abc import Collection, Mapping, Sequence
 from typing import Any, TextIO
 
+from dmr.memory import printable
+
 NAME = "static_graph"
 LOGS = (NAME, "dmr")  # the memory layer's messages count, too
 
@@ -49,12 +51,12 @@ class Console:
             log.setLevel(logging.INFO)
 
     def emit(self, text: str = "") -> None:
-        """A line of data."""
-        _write(sys.stdout, text)
+        """A line of data; control characters, which names may hold, are written as escapes."""
+        _write(sys.stdout, printable(text))
 
     def emit_head(self, text: str) -> None:
         """A line of data that stands out on a terminal."""
-        self.emit(_styled(text, "1", sys.stdout))
+        _write(sys.stdout, _styled(printable(text), "1", sys.stdout))
 
     def emit_rows(self, head: str, rows: Sequence[Sequence[str]]) -> None:
         """Rows of a name and what it is, under what they are about."""
@@ -71,7 +73,8 @@ class Console:
         first, _, rest = text.strip().partition("\n")
         self._message("error: ", first + (" (-v shows the rest)" if rest and not self.verbose else ""), "1;31")
         if rest and self.verbose:
-            _write(sys.stderr, rest)
+            for line in rest.splitlines():
+                _write(sys.stderr, printable(line.expandtabs()))
 
     def ended(self, how: str) -> None:
         """What is said of a command that a signal ended."""
@@ -93,7 +96,7 @@ class Console:
             self._message("", text, "2")
 
     def _message(self, label: str, text: str, style: str) -> None:
-        _write(sys.stderr, f"{NAME}: {_styled(label, style, sys.stderr)}{' '.join(text.split())}")
+        _write(sys.stderr, f"{NAME}: {_styled(label, style, sys.stderr)}{printable(' '.join(text.split()))}")
 
 
 class _LogHandler(logging.Handler):

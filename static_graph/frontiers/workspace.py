@@ -66,7 +66,8 @@ class Total(IntEnum):
     BAND_FOLLOWED = 10
     ALL_ROUNDS = 11
     ALL_LAUNCHES = 12
-    PAUSED = 13
+    SLICE_BEGUN = 13
+    PAUSED = 14
 
 
 W = TypeVar("W", bound="Workspace")
@@ -151,13 +152,13 @@ class Workspace:
                 part()
             work = device.loop(part, self.progress[Entry.STOP : Entry.STOP + 1]).run
         begun = perf_counter()
-        paused = True
-        while paused:  # the device returns now and then, so that signals are handled
+        work()
+        self._found = self.totals.download()
+        while self._found[Total.PAUSED]:  # the device returns now and then, so that signals are handled
+            self.progress[Entry.STEP : Entry.STEP + 1].upload(self._found[Total.PAUSED :].astype(np.int32))
+            self.totals[Total.PAUSED :].fill(0)
             work()
             self._found = self.totals.download()
-            paused = bool(self._found[Total.PAUSED])
-            if paused:
-                self.totals[Total.PAUSED : Total.PAUSED + 1].fill(0)
         return perf_counter() - begun
 
     def outcome(self, distances: DeviceDistances, seconds: float) -> Outcome:

@@ -13,7 +13,6 @@ from dmr.memory import file_error, printable, require_memory
 from static_graph.doors import as_path
 from static_graph.errors import DmrError, FileContentError, FileError
 from static_graph.io.replacing import check_suffix, check_target, replace_file
-from static_graph.pieces import pieces
 from static_graph.wording import counted
 
 SUFFIXES = (".npy", ".txt", ".csv")
@@ -85,18 +84,20 @@ def check_array_target(path: Path, overwrite: bool) -> None:
 
 
 def _read_npy(path: Path) -> NDArray[Any]:
-    """The array of an `.npy` file, read in pieces; a file that is shorter than its head promises is refused."""
-    stored: Any = np.load(path, mmap_mode="r", allow_pickle=False)
-    if not isinstance(stored, np.ndarray):
-        with stored:
+    """The array of an `.npy` file, read in pieces."""
+    with path.open("rb") as file:
+        require_memory(path.stat().st_size, "the array")
+        found: Any = np.load(_Piecewise(file), allow_pickle=False)
+        if not isinstance(found, np.ndarray):
             raise FileContentError("holds several arrays, not one (.npy)", path)
-    require_memory(stored.nbytes, "the array")
-    found = np.empty(stored.shape, stored.dtype)
-    if stored.ndim == 0:
-        return found
-    for part in pieces(len(stored)):
-        found[part] = stored[part]
     return found
+
+
+class _Piecewise:
+    """A file that numpy does not take for one, so that it reads some kilobytes at a time, which Ctrl-C can end."""
+
+    def __init__(self, file: BinaryIO) -> None:
+        self.read, self.seek, self.tell = file.read, file.seek, file.tell
 
 
 def _read_text(path: Path) -> NDArray[np.int64]:

@@ -13,7 +13,7 @@ from static_graph.graphs import CsrGraph
 from static_graph.io.text import Grammar, Lines, TextFile
 from static_graph.wording import counted
 
-_PROBLEM = re.compile(r"p\s+sp\s+(\d+)\s+(\d+)")
+_PROBLEM = re.compile(r"p\s+sp\s+(\d{1,18})\s+(\d{1,18})")
 
 
 def read_dimacs(path: Path, threads: int | None = None) -> CsrGraph:

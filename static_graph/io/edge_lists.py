@@ -5,7 +5,7 @@ from __future__ import annotations
 import logging
 import re
 from pathlib import Path
-from typing import Any, BinaryIO
+from typing import BinaryIO
 
 import numpy as np
 from numpy.typing import NDArray
@@ -13,7 +13,9 @@ from numpy.typing import NDArray
 from static_graph.graph_checks import MOST
 from static_graph.graphs import CsrGraph
 from static_graph.io.headings import is_edge, read_heading
+from static_graph.io.numbering import without_gaps
 from static_graph.io.text import Edges, Grammar, Lines, TextFile
+from static_graph.pieces import bounds
 from static_graph.wording import counted
 
 log = logging.getLogger("static_graph.io")
@@ -21,8 +23,7 @@ log = logging.getLogger("static_graph.io")
 BLANKS = Grammar(comments="#%", row="<source> <target> [<weight>]")
 COMMAS = Grammar(comments="#%", row="<source>,<target>[,<weight>]", commas=True)
 
-_PROMISE = re.compile(r"^[#%]\s*Nodes:\s*(\d+)(?:\s+Edges:\s*(\d+))?", re.IGNORECASE)
-_LOOSE = 8  # ids up to so many times the number of ends are marked in a table, not sorted
+_PROMISE = re.compile(r"^[#%]\s*Nodes:\s*(\d{1,18})\b(?:\s+Edges:\s*(\d{1,18})\b)?", re.IGNORECASE)
 
 
 def read_edge_list(path: Path, threads: int | None = None) -> CsrGraph:
@@ -95,13 +96,13 @@ def _graph(text: TextFile, edges: Edges, threads: int | None) -> CsrGraph:
     promised = _promise(text)
     if promised is not None and promised[1] is not None and promised[1] != len(edges.sources):
         log.warning("%s promises %s, but holds %d", text.path, counted(promised[1], "edge"), len(edges.sources))
-    largest = max(int(edges.sources.max(initial=-1)), int(edges.targets.max(initial=-1)))
+    largest = max(bounds(edges.sources)[1], bounds(edges.targets)[1])
     labels = None
     sources, targets, nodes = edges.sources, edges.targets, largest + 1
     if promised is not None and largest < promised[0] <= MOST:
         nodes = promised[0]
     else:
-        sources, targets, labels = _without_gaps(sources, targets, largest)
+        sources, targets, labels = without_gaps(sources, targets, largest)
         nodes = nodes if labels is None else len(labels)
         if nodes > MOST:
             raise text.fail(f"names {nodes} nodes, more than the {MOST} that a graph can have")
@@ -116,20 +117,3 @@ def _promise(text: TextFile) -> tuple[int, int | None] | None:
         if found := _PROMISE.match(line):
             return int(found[1]), None if found[2] is None else int(found[2])
     return None
-
-
-def _without_gaps(
-    sources: NDArray[Any], targets: NDArray[Any], largest: int
-) -> tuple[NDArray[Any], NDArray[Any], NDArray[np.int64] | None]:
-    """The ends by numbers without gaps, and the ids that had them; None where these are the same."""
-    if largest < _LOOSE * 2 * max(len(sources), 1):
-        named = np.zeros(largest + 1, bool)
-        named[sources] = named[targets] = True
-        if named.all():
-            return sources, targets, None
-        labels = np.flatnonzero(named)
-        numbers = np.cumsum(named, dtype=np.int32) - 1
-        return numbers[sources], numbers[targets], labels.astype(np.int64)
-    labels, both = np.unique(np.concatenate([sources, targets]), return_inverse=True)
-    both = both.astype(np.int32)
-    return both[: len(sources)], both[len(sources) :], labels.astype(np.int64)

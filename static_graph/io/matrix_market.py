@@ -14,7 +14,7 @@ from static_graph.io.text import Grammar, Lines, TextFile
 from static_graph.wording import counted
 
 _BANNER = re.compile(r"%%MatrixMarket\s+matrix\s+(\w+)\s+(\w+)\s+([\w-]+)", re.IGNORECASE)
-_SIZES = re.compile(r"(\d+)\s+(\d+)\s+(\d+)")
+_SIZES = re.compile(r"(\d{1,18})\s+(\d{1,18})\s+(\d{1,18})")
 
 
 def read_matrix_market(path: Path, threads: int | None = None) -> CsrGraph:

@@ -25,12 +25,13 @@ def read_npz(path: Path) -> CsrGraph:
     try:
         if path.stat().st_size == 0:
             raise FileContentError("is empty", path)
-        loaded = np.load(path, allow_pickle=False)
-        if not isinstance(loaded, np.lib.npyio.NpzFile):
-            raise FileContentError("is a single array (.npy), not an .npz archive", path)
-        with loaded as archive:
+        with path.open("rb") as file:  # numpy leaves a file open that it opened and could not read
+            archive = np.load(file, allow_pickle=False)
+            if not isinstance(archive, np.lib.npyio.NpzFile):
+                raise FileContentError("is a single array (.npy), not an .npz archive", path)
             if "indptr" in archive or "format" in archive:
-                return _read_scipy(path)
+                file.seek(0)
+                return _read_scipy(path, file)
             version = int(archive[_VERSION_KEY]) if _VERSION_KEY in archive else VERSION
             if version > VERSION:
                 raise FileContentError(f"has version {version} of the format; up to {VERSION} can be read", path)
@@ -61,9 +62,9 @@ def write_npz(file: BinaryIO, graph: CsrGraph) -> None:
     np.savez(file, **arrays)
 
 
-def _read_scipy(path: Path) -> CsrGraph:
+def _read_scipy(path: Path, file: BinaryIO) -> CsrGraph:
     try:
         from scipy.sparse import load_npz
     except ImportError:
         raise FileContentError("was written by scipy, and scipy is not installed to read it", path) from None
-    return CsrGraph.from_scipy(load_npz(path))
+    return CsrGraph.from_scipy(load_npz(file))

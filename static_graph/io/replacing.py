@@ -59,6 +59,8 @@ def check_target(path: Path, overwrite: bool) -> None:
     The last of them is an ExistingTargetError.
     """
     try:
+        if b"\0" in os.fsencode(path):
+            raise ValueError("a name holds no null character")
         if not path.parent.is_dir():
             raise MissingFileError(f"cannot be written: there is no folder {path.parent}", path)
         if path.is_dir():

@@ -30,7 +30,7 @@ struct Place {
 
 enum Exchange { FROM_LANE, FROM_BELOW, FROM_ACROSS, ALIKE };
 
-void wait_for_block();
+void wait_for_block(int line); // of the source, where the barrier is
 void perhaps_others();
 std::uint64_t exchange(unsigned lanes, std::uint64_t value, Exchange how, int argument, int width);
 void run(unsigned blocks, unsigned threads, const std::function<void()> &kernel);
@@ -84,7 +84,7 @@ void launch(void (*kernel)(std::int64_t, Parameters...), unsigned blocks, unsign
 
 } // namespace emulated
 
-inline void __syncthreads() { emulated::wait_for_block(); }
+inline void __syncthreads(int line = __builtin_LINE()) { emulated::wait_for_block(line); }
 inline void __syncwarp(unsigned lanes = ~0u) { emulated::exchange(lanes, 0, emulated::FROM_LANE, 0, 32); }
 template <class T> T __shfl_sync(unsigned lanes, T value, int lane, int width = 32) {
     return emulated::exchanged(lanes, value, emulated::FROM_LANE, lane, width);

@@ -23,6 +23,7 @@ struct Fiber {
     std::unique_ptr<char[]> stack{new char[STACK]};
     State state;
     emulated::Place thread, block, threads, blocks;
+    int barrier; // at which it waits, by its line
     unsigned lanes; // of the exchange that it waits for
     std::uint64_t value;
     emulated::Exchange how;
@@ -119,14 +120,18 @@ void run_block(unsigned threads) {
             fail("lanes wait for others that do not come");
         if (counts[ENDED])
             fail("some threads wait at a barrier, others have ended");
-        for (unsigned k = 0; k < threads; ++k)
+        for (unsigned k = 0; k < threads; ++k) {
+            if (fibers[k]->barrier != fibers[0]->barrier)
+                fail("some threads wait at one barrier, others at another"); // as synccheck sees it on a GPU
             fibers[k]->state = READY;
+        }
     }
 }
 
 } // namespace
 
-void emulated::wait_for_block() {
+void emulated::wait_for_block(int line) {
+    current->barrier = line;
     current->state = AT_BARRIER;
     leave();
 }

@@ -47,8 +47,10 @@ class PrimaryContext:
         name: of the device ("cuda:0"); lock: held by the thread that uses the device, as often as its blocks nest.
     """
 
-    def __init__(self, number: int) -> None:
+    def __init__(self, number: int, clear_up: Callable[[], None]) -> None:
+        """Takes the number of the GPU, and what is done at the end of each outermost block."""
         self.name = f"cuda:{number}"
+        self._clear_up = clear_up
         self.lock = threading.RLock()
         self._context: Any = driver.Device(number).retain_primary_context()
         self._use = _ThreadUse()
@@ -107,8 +109,11 @@ class PrimaryContext:
         """Brings back what was current before, at the end of an outermost block."""
         scope = self._use.scope
         if scope is not None and scope() is block:
-            self._use.scope = None
-            self._pop()
+            try:
+                self._clear_up()
+            finally:
+                self._use.scope = None
+                self._pop()
 
     def repair(self) -> None:
         """Pops the context where an interrupt kept the end of a block from doing so."""

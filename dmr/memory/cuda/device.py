@@ -125,16 +125,20 @@ class CudaDevice(Device):
         self._total = card.total_memory()
         self.multiprocessors = card.multiprocessor_count
         self.clock_rate = 1000.0 * card.clock_rate
-        self.context = PrimaryContext(number)
+        self.context = PrimaryContext(number, self._clear_up)
         self._pool = MemoryPool()
         self._graphs = Graphs()
         self._functions: dict[str, Any] = {}
         self._modules: dict[Path, Any] = {}
         self._prepared: set[str] = set()  # names of modules
         self._cooperative: dict[str, CooperativeKernel] = {}
-        with self.lock, self.current:
+        with self.context.lock, self.context.current:
             self.stream = driver.Stream(NON_BLOCKING)
             self.staging = Staging(self.stream, self.guarded)
+
+    def _clear_up(self) -> None:
+        """Destroys what a call has left behind."""
+        self._graphs.destroy(self.stream)
 
     @property
     def lock(self) -> AbstractContextManager[Any]:  # type: ignore[override]

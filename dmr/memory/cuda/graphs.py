@@ -5,8 +5,10 @@ from __future__ import annotations
 import ctypes
 from collections import deque
 from collections.abc import Callable
+from contextlib import suppress
 from typing import Any
 
+from dmr.errors import InternalError
 from dmr.memory.arrays import DeviceArray, Loop
 from dmr.memory.cuda.drivercalls import call
 from dmr.memory.cuda.waiting import wait_for_stream
@@ -21,12 +23,14 @@ class Graphs:
     def __init__(self) -> None:
         self.dropped: deque[int] = deque()  # handles; a deque takes one in one step, on any thread
 
-    def destroy(self, stream: int) -> None:
+    def destroy(self, stream: Any) -> None:
         """Destroys them, after what was launched on the stream; the device's context is current."""
-        if self.dropped:
-            wait_for_stream(stream)
-        while self.dropped:
-            call("cuGraphExecDestroy", ctypes.c_void_p(self.dropped.popleft()))
+        if not self.dropped:
+            return
+        with suppress(InternalError):  # a kernel has failed, which whoever waited for it was told
+            wait_for_stream(stream.handle)
+            while self.dropped:
+                call("cuGraphExecDestroy", ctypes.c_void_p(self.dropped.popleft()))
 
 
 class GraphLoop(Loop):
@@ -60,7 +64,6 @@ class GraphLoop(Loop):
         self.kept = kept
         self._dropped = graphs.dropped
         self._executable = ctypes.c_void_p()
-        graphs.destroy(stream.handle)
         graph = ctypes.c_void_p()
         call("cuStreamBeginCapture_v2", self._stream, ctypes.c_int(RELAXED))
         try:

@@ -21,6 +21,7 @@ from dmr.memory.threads import thread_count
 ALIGNMENT = 64  # a cache line; records are never cut by one more often than they must
 HUGE_PAGE = 2**21
 WORTH_HUGE_PAGES = 2**22  # bytes from which on numpy asks for huge pages: an array that begins on one has no others
+FILLED_AT_ONCE = 2**28  # bytes
 SMALLEST_PIECE = 2000.0  # nanoseconds: work that takes less is not worth a thread's attention
 
 
@@ -53,7 +54,9 @@ class HostArray(DeviceArray):
         return self.values
 
     def fill(self, value: int) -> None:
-        self.values.view(np.uint8).fill(value)
+        whole = self.values.view(np.uint8)
+        for begin in range(0, whole.size, FILLED_AT_ONCE):  # signals are handled between
+            whole[begin : begin + FILLED_AT_ONCE].fill(value)
 
     def copy_from(self, source: DeviceArray) -> None:
         assert isinstance(source, HostArray) and source.dtype == self.dtype

@@ -1,0 +1,19 @@
+"""What the families of `sanitizer_families.py` are made of."""
+
+from __future__ import annotations
+
+import hashlib
+from collections.abc import Callable, Iterator
+from typing import Any
+
+import numpy as np
+
+from dmr.memory import Device
+
+Case = tuple[str, Callable[[], str | None]]  # what is run, and what gives the digest of its result
+Family = Callable[[Device], Iterator[Case]]
+
+
+def digest(*arrays: Any) -> str:
+    """The SHA-256 of the bytes of some arrays, in short."""
+    return hashlib.sha256(b"".join(np.ascontiguousarray(array).tobytes() for array in arrays)).hexdigest()[:16]

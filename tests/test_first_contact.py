@@ -1,0 +1,101 @@
+"""What a program meets that has just imported dmr: modules, logging, a package that is not installed whole."""
+
+from __future__ import annotations
+
+import subprocess
+import sys
+from pathlib import Path
+
+import pytest
+
+import dmr
+from dmr.cli import main
+from dmr.errors import InvalidMeshError, NativeLibraryError, OptionError
+from dmr.triangulation import native
+
+HUGE = 10**400
+MESH = dmr.Mesh([[0, 0], [1, 0], [1, 1], [0, 1]], [[0, 1, 2], [0, 2, 3]])
+SQUARE = dmr.Pslg([[0, 0], [1, 0], [1, 1], [0, 1]], [[0, 1], [1, 2], [2, 3], [3, 0]])
+
+
+def run(program: str) -> tuple[str, str]:
+    done = subprocess.run([sys.executable, "-c", program], capture_output=True, text=True, timeout=60, check=True)
+    return done.stdout, done.stderr
+
+
+def test_modules_are_there_after_import_dmr():
+    program = (
+        "import sys, dmr\n"
+        "assert not {'numpy', 'dmr.io', 'dmr.errors', 'dmr.memory'} & set(sys.modules)\n"
+        "mesh = dmr.Mesh([[0, 0], [1, 0], [0, 1]], [[0, 1, 2]])\n"
+        "print(type(dmr.io.to_meshio(mesh)).__name__, dmr.errors.FileError.__name__, dmr.exact.__name__)\n"
+        "print(dmr.memory.open_device('cpu', 1).name, dmr.domains.circle(1, 5))\n"
+    )
+    assert run(program)[0].split("\n")[:2] == ["Mesh FileError dmr.exact", "cpu Pslg(5 vertices, 5 segments, 0 holes)"]
+
+
+def test_a_program_without_logging_set_up_sees_nothing_on_stderr():
+    program = (
+        "import dmr, logging, static_graph\n"
+        "mesh = dmr.Mesh([[0, 0], [4, 0], [4, 1], [0, 1.5], [2, 0.4]],\n"
+        "    [[0, 1, 4], [1, 2, 4], [2, 3, 4], [3, 0, 4]])\n"
+        "print(len(dmr.refine(mesh, max_steiner=1, max_area=0.01, device='cpu', threads=1).warnings) > 0)\n"
+        "logging.getLogger('static_graph.io').warning('nothing')\n"
+    )
+    assert run(program) == ("True\n", "")
+    loud = "import logging; logging.basicConfig()\n" + program
+    assert "WARNING:dmr:stopped at the limit of 1 Steiner points" in run(loud)[1]
+
+
+@pytest.mark.parametrize(
+    "options",
+    [
+        {"size": HUGE},
+        {"max_area": HUGE},
+        {"min_angle": HUGE},
+        {"max_area": -HUGE},
+        {"size": lambda points: HUGE},
+        {"size": lambda points: [HUGE] * len(points)},
+    ],
+    ids=["size", "max_area", "min_angle", "negative", "callback", "callback, one each"],
+)
+def test_a_number_beyond_all_floats(options):
+    with pytest.raises(OptionError, match=r"about 40[01] digits is too large"):
+        dmr.refine(MESH, device="cpu", threads=1, **options)
+
+
+def test_a_coordinate_beyond_all_floats():
+    for maker in (lambda: dmr.Mesh([[0, 0], [HUGE, 0], [0, 1]], [[0, 1, 2]]), lambda: dmr.Pslg([[0, HUGE]], [])):
+        with pytest.raises(InvalidMeshError, match=r"vertices must be a table of real numbers .* is too large"):
+            maker()
+    with pytest.raises(InvalidMeshError, match="is too large"):
+        dmr.domains.polygon([(0, 0), (HUGE, 0), (0, 1)])
+    with pytest.raises(OptionError, match=r"radius must be a number: .* is too large"):
+        dmr.domains.circle(HUGE, 5)
+
+
+def test_a_missing_triangulation_library_is_no_matter_of_devices(monkeypatch, tmp_path, capsys):
+    monkeypatch.setattr(native, "LIBRARY", tmp_path / "_triangulation.so")
+    native.library.cache_clear()
+    try:
+        with pytest.raises(
+            NativeLibraryError, match=r"not installed whole: .*_triangulation\.so is missing; install it"
+        ):
+            dmr.triangulate(SQUARE)
+        (tmp_path / "_triangulation.so").write_text("no library")
+        with pytest.raises(NativeLibraryError, match=r"_triangulation\.so cannot be loaded"):
+            dmr.triangulate(SQUARE)
+        dmr.write(tmp_path / "a.poly", SQUARE)
+        assert main(["refine", str(tmp_path / "a.poly")]) == 4
+        assert "not installed whole" in capsys.readouterr().err
+    finally:
+        native.library.cache_clear()
+
+
+def test_except_file_not_found_error_around_read(tmp_path: Path):
+    try:
+        dmr.read(tmp_path / "none.ele")
+    except FileNotFoundError as error:
+        assert error.filename == str(tmp_path / "none.ele")
+    else:
+        pytest.fail("nothing was raised")
