@@ -19,7 +19,7 @@ from test_validation import grid
 
 import dmr
 from dmr.checks import buckets, pieces
-from dmr.checks.pairing import pair_half_edges
+from dmr.checks.pairing import find_half_edges, pair_half_edges
 from dmr.checks.pieces import Workers
 from dmr.cli import main
 from dmr.errors import InvalidMeshError, OptionError
@@ -139,6 +139,10 @@ def test_half_edges_are_paired_as_a_dictionary_pairs_them(short):
         for h, (u, v) in enumerate(ends):
             if len(where[u, v]) == 1 and len(where.get((v, u), [])) < 2:
                 assert twins[h] == where.get((v, u), [-1])[0]
+        pairs = rng.integers(0, vertices, (90, 2)).astype(np.int32)
+        forward, backward = find_half_edges(triangles, vertices, pairs, Workers(2))
+        for (u, v), there, back in zip(pairs.tolist(), forward, backward, strict=True):
+            assert (there, back) == (where.get((u, v), [-1])[0], where.get((v, u), [-1])[0])
 
 
 @pytest.mark.parametrize("size", [1.0, 2.0**-300, 2.0**-1040, 2.0**190, 2.0**900])

@@ -37,8 +37,16 @@ class Arcs:
     def of(cls, topology: Topology, segments: Index) -> Arcs:
         """The arcs of a mesh; segments that are no edge of it are left out."""
         twins = topology.twins
-        listed = topology.along(segments)
-        chosen = np.union1d(topology.boundary, listed[twins[listed] > listed])
+        chosen = topology.boundary
+        if len(segments):
+            listed = topology.edge_mask(segments)
+
+            def find(start: int, stop: int) -> Mask:
+                across = twins[start:stop]
+                mask: Mask = (across < 0) | (listed[start:stop] & (across > np.arange(start, stop)))
+                return mask
+
+            chosen = topology.workers.where(find, len(twins))
         half_edges = np.stack([chosen, twins[chosen].astype(np.int64)], axis=1).ravel()
         u, v = topology.starts[chosen], topology.ends[chosen]
         tails = np.stack([u, v], axis=1).ravel().astype(np.int64)

@@ -36,10 +36,7 @@ def check_delaunay(mesh: Mesh, topology: Topology, points: Points, shapes: Trian
     twins, workers = topology.twins, topology.workers
     corners = mesh.triangles.reshape(-1)  # corner 3 t + k is the one opposite half-edge 3 t + k
     scale = filters.unit(mesh.vertices)
-    constrained = None
-    if len(mesh.segments):
-        constrained = np.zeros(len(twins), bool)
-        constrained[topology.along(mesh.segments)] = True
+    constrained = topology.edge_mask(mesh.segments) if len(mesh.segments) else None
     positive = shapes.positive if len(shapes.wrong) else None
 
     def test(start: int, stop: int) -> Int64:

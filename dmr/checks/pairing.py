@@ -1,4 +1,8 @@
-"""Which half-edges of a triangle list are twins, and which occur twice."""
+"""Which half-edges of a triangle list are twins, which occur twice, and which join given vertices.
+
+Half-edges are dealt out by their smaller vertex, and sorted bucket by bucket by key: smaller vertex, larger vertex,
+direction. The two half-edges of an edge have keys 2 j and 2 j + 1, so they stand side by side.
+"""
 
 from __future__ import annotations
 
@@ -7,7 +11,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from dmr.checks.buckets import by_buckets, shift_for
+from dmr.checks.buckets import Columns, by_buckets, shift_for
 from dmr.checks.pieces import Workers
 
 Index = NDArray[Any]
@@ -15,9 +19,6 @@ Index = NDArray[Any]
 
 def pair_half_edges(triangles: NDArray[np.int32], vertex_count: int, workers: Workers) -> tuple[Index, Index]:
     """Find twins and repetitions among the half-edges (`dmr.checks.topology`) of (m, 3) triangles.
-
-    Half-edges are dealt out by their smaller vertex, and sorted bucket by bucket by key: smaller vertex, larger vertex,
-    direction. The two half-edges of an edge have keys 2 j and 2 j + 1, so they stand side by side.
 
     Returns:
         (3 m,) the half-edge that runs the other way, -1 where there is none; of several the last of the first kind and
@@ -27,22 +28,14 @@ def pair_half_edges(triangles: NDArray[np.int32], vertex_count: int, workers: Wo
     count = triangles.size
     kind = np.int32 if count < 2**31 else np.int64
     twins = np.full(count, -1, kind)
-    bits = max(vertex_count - 1, 1).bit_length()
-    shift = shift_for(count, bits)
+    keys = _Keys(vertex_count, count)
 
-    def deal(start: int, stop: int) -> tuple[Index, tuple[Index, ...]]:
-        part = triangles[start:stop]
-        starts, ends = part[:, [1, 2, 0]].ravel(), part[:, [2, 0, 1]].ravel()
-        low, high = np.minimum(starts, ends), np.maximum(starts, ends)
-        key = (low & np.int32((1 << shift) - 1)).astype(np.uint64)
-        key <<= np.uint64(bits)
-        key |= high.astype(np.uint64)
-        key <<= np.uint64(1)
-        key |= starts > ends
-        return low >> shift, (key, np.arange(3 * start, 3 * stop, dtype=kind))
+    def deal(start: int, stop: int) -> tuple[Index, Columns]:
+        bucket, key = keys.of(*_ends(triangles[start:stop]))
+        return bucket, (key, np.arange(3 * start, 3 * stop, dtype=kind))
 
     def pair(key: Index, half_edges: Index) -> Index:
-        key, half_edges = _sorted(key, half_edges, shift + bits + 1)
+        key, half_edges = _sorted(key, half_edges, keys.bits)
         equal = key[1:] == key[:-1]
         opposite = (key[:-1] | np.uint64(1)) == key[1:]
         opposite &= ~equal
@@ -55,6 +48,70 @@ def pair_half_edges(triangles: NDArray[np.int32], vertex_count: int, workers: Wo
     found = by_buckets(workers, len(triangles), deal, pair, entries=3)
     repeated = np.concatenate(found).astype(np.int64) if found else np.zeros((0, 2), np.int64)
     return twins, repeated[np.argsort(repeated[:, 1], kind="stable")]
+
+
+def find_half_edges(
+    triangles: NDArray[np.int32], vertex_count: int, pairs: Index, workers: Workers
+) -> tuple[Index, Index]:
+    """For (s, 2) vertex pairs (u, v) the first half-edge from u to v, and from v to u; -1 where there is none."""
+    forward, backward = np.full(len(pairs), -1, np.int64), np.full(len(pairs), -1, np.int64)
+    if not len(pairs):
+        return forward, backward
+    wanted = np.zeros(vertex_count, bool)
+    wanted[pairs.ravel()] = True
+    many = len(triangles)
+    keys = _Keys(vertex_count, triangles.size)
+
+    def deal(start: int, stop: int) -> tuple[Index, Columns]:
+        """The half-edges between wanted vertices of triangles, then pairs, as numbers from -1 downward."""
+        part, asked = triangles[start : min(stop, many)], pairs[max(start - many, 0) : max(stop - many, 0)]
+        starts, ends = _ends(part)
+        near = np.flatnonzero(wanted[starts] & wanted[ends])
+        first = -1 - max(start - many, 0)
+        bucket, key = keys.of(np.concatenate([starts[near], asked[:, 0]]), np.concatenate([ends[near], asked[:, 1]]))
+        return bucket, (key, np.concatenate([3 * start + near, np.arange(first, first - len(asked), -1)]))
+
+    def match(key: Index, number: Index) -> None:
+        known = number >= 0
+        there, half_edges = _sorted(key[known], number[known], keys.bits)
+        if not len(there):
+            return
+        asked, pair = key[~known], -1 - number[~known]
+        for result, sought in ((forward, asked), (backward, asked ^ np.uint64(1))):
+            place = np.minimum(np.searchsorted(there, sought), len(there) - 1)
+            result[pair] = np.where(there[place] == sought, half_edges[place], -1)
+
+    by_buckets(workers, many + len(pairs), deal, match, entries=3)
+    return forward, backward
+
+
+def _ends(triangles: NDArray[np.int32]) -> tuple[Index, Index]:
+    """The start and the end of each half-edge of some triangles."""
+    return triangles[:, [1, 2, 0]].ravel(), triangles[:, [2, 0, 1]].ravel()
+
+
+class _Keys:
+    """Buckets of half-edges, and their keys there, which begin with what the bucket leaves open of the smaller vertex.
+
+    Args:
+        vertex_count: how many vertices there are.
+        count: how many half-edges.
+    """
+
+    def __init__(self, vertex_count: int, count: int) -> None:
+        self._vertex_bits = max(vertex_count - 1, 1).bit_length()
+        self._shift = shift_for(count, self._vertex_bits)
+        self.bits = self._shift + self._vertex_bits + 1
+
+    def of(self, starts: Index, ends: Index) -> tuple[Index, NDArray[np.uint64]]:
+        """The buckets and keys of half-edges."""
+        low, high = np.minimum(starts, ends), np.maximum(starts, ends)
+        key = (low & np.int32((1 << self._shift) - 1)).astype(np.uint64)
+        key <<= np.uint64(self._vertex_bits)
+        key |= high.astype(np.uint64)
+        key <<= np.uint64(1)
+        key |= starts > ends
+        return low >> self._shift, key
 
 
 def _sorted(key: Index, half_edges: Index, bits: int) -> tuple[Index, Index]:

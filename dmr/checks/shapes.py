@@ -174,11 +174,9 @@ def triangles_below(mesh: Mesh, points: Points, candidates: Int64, min_angle: fl
     return np.concatenate([np.zeros(0, np.int64), *workers.map(decide, len(candidates))])
 
 
-def smallest_angles(mesh: Mesh, triangles: Int64) -> Float:
-    """The smallest angles of some triangles, in degrees, in float64."""
-    scale = filters.unit(mesh.vertices)
-    places = np.ascontiguousarray(mesh.vertices).view(np.complex128)[:, 0]
+def smallest_angle(mesh: Mesh, triangle: int) -> float:
+    """The smallest angle of a triangle, in degrees, in float64."""
+    corners = mesh.vertices[mesh.triangles[triangle]] * filters.unit(mesh.vertices[mesh.triangles[triangle]])
     with np.errstate(all="ignore"):
-        shapes = filters.Shapes(*(places[corner] * scale for corner in mesh.triangles[triangles].T))
-        angles: Float = np.degrees(np.arctan2(np.abs(shapes.twice), shapes.narrowest))
-    return angles
+        shape = filters.Shapes(*corners.view(np.complex128))
+        return math.degrees(math.atan2(abs(shape.twice[0]), shape.narrowest[0]))

@@ -27,7 +27,7 @@ from numpy.typing import NDArray
 
 from dmr.checks.chains import Arcs, Chains
 from dmr.checks.report import Findings, SmallAngle
-from dmr.checks.shapes import smallest_angles
+from dmr.checks.shapes import smallest_angle
 from dmr.checks.topology import Mask, Topology, describe
 from dmr.meshes import Mesh
 from dmr.naming import named
@@ -210,23 +210,18 @@ def check_angles(
     """
     findings.start("angle")
     corners = Corners(mesh, chains)
-    angles = smallest_angles(mesh, below)
-
-    def angle_of(triangle: int) -> float:
-        return float(angles[np.searchsorted(below, triangle)])
-
     excused: dict[int, SmallAngle] = {}
     too_small: dict[int, SmallAngle] = {}
     if corners.small.any():
         for t, found in _explanations(mesh, topology, corners, below).items():
-            angle = angle_of(t)
+            angle = smallest_angle(mesh, t)
             small = SmallAngle(t, angle, found.corner, found.phi, found.bound, found.reason)
             (excused if angle >= _lowered(mesh, t, found.bound) else too_small)[t] = small
     wrong = below[~np.isin(below, np.fromiter(excused, np.int64, len(excused)))]
 
     def message(i: int) -> str:
         t = int(wrong[i])
-        text = f"has an angle of {angle_of(t)!r} degrees, below {min_angle!r}"
+        text = f"has an angle of {smallest_angle(mesh, t)!r} degrees, below {min_angle!r}"
         if t in too_small:
             corner = named("vertex", too_small[t].corner)
             text += f", and below {too_small[t].bound:.9g}, the bound beside the corner at {corner}"

@@ -9,7 +9,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from dmr.checks.pairing import pair_half_edges
+from dmr.checks.pairing import find_half_edges, pair_half_edges
 from dmr.checks.pieces import Workers
 from dmr.checks.report import Findings
 from dmr.checks.shapes import TriangleShapes
@@ -109,45 +109,21 @@ class Topology:
         The answer for the pairs that were asked for last is kept.
         """
         if not any(known is pairs for known, _, _ in self._found):
-            self._found[:] = [(pairs, *self._search(pairs))]
+            found = find_half_edges(self.triangles, self.vertex_count, pairs, self.workers)
+            self._found[:] = [(pairs, *found)]
         return self._found[0][1:]
-
-    def _search(self, pairs: Index) -> tuple[Index, Index]:
-        missing = np.full(len(pairs), -1, np.int64)
-        if not len(pairs) or not len(self.triangles):
-            return missing, missing.copy()
-        wanted = np.zeros(self.vertex_count, bool)
-        wanted[pairs.ravel()] = True
-
-        def near(start: int, stop: int) -> Mask:
-            here = wanted[self.triangles[start:stop]]
-            return (here[:, [1, 2, 0]] & here[:, [2, 0, 1]]).ravel()
-
-        half_edges = self.workers.where(near, len(self.triangles), entries=3)
-        keys = self._keys(self.starts[half_edges], self.ends[half_edges])
-        order = np.argsort(keys, kind="stable")
-        keys, half_edges = keys[order], half_edges[order]
-        if not len(keys):
-            return missing, missing.copy()
-        found = []
-        for u, v in ((0, 1), (1, 0)):
-            asked = self._keys(pairs[:, u], pairs[:, v])
-            place = np.minimum(np.searchsorted(keys, asked), len(keys) - 1)
-            found.append(np.where(keys[place] == asked, half_edges[place], -1))
-        return found[0], found[1]
-
-    def _keys(self, starts: Index, ends: Index) -> NDArray[np.int64]:
-        return starts.astype(np.int64) * self.vertex_count + ends
 
     def find_either(self, pairs: Index) -> Index:
         """A half-edge between u and v in either direction, from u to v where both exist; -1 where there is none."""
         forward, backward = self.find(pairs)
         return np.where(forward < 0, backward, forward)
 
-    def along(self, pairs: Index) -> NDArray[np.int64]:
-        """The half-edges that join one of the (s, 2) vertex pairs, in either direction; ascending."""
-        found = np.unique(np.concatenate(self.find(pairs)))
-        return found[found >= 0]
+    def edge_mask(self, pairs: Index) -> Mask:
+        """(3 m,) whether a half-edge joins one of the (s, 2) vertex pairs, whatever its direction."""
+        mask = np.zeros(len(self.twins), bool)
+        for found in self.find(pairs):
+            mask[found[found >= 0]] = True
+        return mask
 
 
 def used_vertices(triangles: NDArray[np.int32], vertex_count: int, workers: Workers) -> Mask:

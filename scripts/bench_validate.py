@@ -1,0 +1,163 @@
+"""Times `dmr.validate` on a large refined mesh, phase by phase, with one thread and with more.
+
+    python scripts/bench_validate.py                              # 12 million triangles, 1 thread and all cores
+    python scripts/bench_validate.py --points 275000 --threads 1 2
+    python scripts/bench_validate.py --device cuda --repeats 3 --json results.jsonl
+
+The mesh is the refinement to 30 degrees of a Delaunay mesh of uniform random points in the unit square; it is validated
+without input, and with the mesh that was refined as input. The table has the fastest of several runs, in turn, in
+seconds by phase. "outside pieces" is the part of the whole in which no piece of an array is worked off: what more
+threads cannot shorten. Peak memory is that of the process, the meshes included, after the runs of each row.
+
+Exit code: 0, or 5 if a mesh is invalid or a report differs between numbers of threads.
+"""
+
+from __future__ import annotations
+
+import argparse
+import resource
+import sys
+from collections.abc import Callable, Iterator, Sequence
+from contextlib import contextmanager
+from pathlib import Path
+from time import perf_counter, process_time
+from typing import Any
+
+from machines import machine
+from measuring import append_record, circumstances, positive, standard_input
+
+import dmr
+from dmr import validation
+from dmr.checks.pieces import Workers
+from dmr.memory import available_threads
+
+# The functions of `dmr.validation` that are timed, by the name of their phase.
+PHASES = {
+    "triangles": ("TriangleShapes", "of"),
+    "half-edges": ("Topology", "of"),
+    "stars": ("check_stars",),
+    "duplicates": ("check_duplicates",),
+    "segments": ("check_segments",),
+    "overlap": ("check_overlap",),
+    "delaunay": ("check_delaunay",),
+    "input": ("_compare",),
+    "angles": ("check_angles",),
+}
+MINIMUM_ANGLE = 30.0
+
+
+class Stopwatch:
+    """Seconds by phase, and those inside of `Workers.map`, of the thread that validates."""
+
+    def __init__(self) -> None:
+        self.seconds: dict[str, float] = {}
+
+    def timed(self, phase: str, function: Callable[..., Any]) -> Callable[..., Any]:
+        """The function, timed."""
+
+        def call(*arguments: Any, **options: Any) -> Any:
+            start = perf_counter()
+            try:
+                return function(*arguments, **options)
+            finally:
+                self.seconds[phase] = self.seconds.get(phase, 0.0) + perf_counter() - start
+
+        return call
+
+
+@contextmanager
+def watching() -> Iterator[Stopwatch]:
+    """Times the phases of all validations within."""
+    watch = Stopwatch()
+    replaced: list[tuple[Any, str, Any]] = []
+
+    def replace(owner: Any, name: str, phase: str) -> None:
+        original = vars(owner)[name]
+        replaced.append((owner, name, original))
+        bound = original.__get__(None, owner) if isinstance(original, classmethod) else original
+        timed = watch.timed(phase, bound)
+        setattr(owner, name, staticmethod(timed) if isinstance(original, classmethod) else timed)
+
+    try:
+        for phase, (first, *rest) in PHASES.items():
+            owner = getattr(validation, first) if rest else validation
+            replace(owner, rest[0] if rest else first, phase)
+        replace(Workers, "map", "pieces")
+        yield watch
+    finally:
+        for owner, name, original in replaced:
+            setattr(owner, name, original)
+
+
+def run_once(mesh: dmr.Mesh, original: dmr.Mesh | None, threads: int) -> tuple[dict[str, float], validation.Report]:
+    """One validation: seconds by phase, and the report."""
+    with watching() as watch:
+        cpu, start = process_time(), perf_counter()
+        report = dmr.validate(mesh, input=original, min_angle=MINIMUM_ANGLE, threads=threads)
+        wall = perf_counter() - start
+    seconds = {"all": wall, "cpu": process_time() - cpu}
+    seconds["outside pieces"] = wall - watch.seconds.pop("pieces", 0.0)
+    return seconds | watch.seconds, report
+
+
+def make_meshes(points: int, device: str, threads: int) -> tuple[dmr.Mesh, dmr.Mesh]:
+    """A Delaunay mesh of random points, and its refinement."""
+    original = standard_input(f"random-{points}")
+    limit = threads if device == "cpu" else None
+    return original, dmr.refine(original, min_angle=MINIMUM_ANGLE, device=device, threads=limit).mesh
+
+
+def main(arguments: Sequence[str] | None = None) -> int:
+    """Run the command; returns the exit code."""
+    parser = argparse.ArgumentParser(
+        description=__doc__, usage="%(prog)s [options]", formatter_class=argparse.RawDescriptionHelpFormatter
+    )
+    add = parser.add_argument
+    add("--points", type=positive, default=2_740_000, help="random points (default: %(default)s, 12 million triangles)")
+    add("--device", default="cpu", help="what refines them (default: %(default)s)")
+    add("--threads", type=positive, nargs="+", default=sorted({1, available_threads()}), help="threads that validate")
+    add("--repeats", type=positive, default=2, help="runs of each (default: %(default)s)")
+    add("--json", metavar="FILE", type=Path, help="append one record per row")
+    options = parser.parse_args(arguments)
+    original, mesh = make_meshes(options.points, options.device, max(options.threads))
+    print(
+        f"{len(mesh.triangles):,} triangles, {len(mesh.vertices):,} vertices; {', '.join(map(str, machine().values()))}"
+    )
+    reports: dict[str, validation.Report] = {}
+    best: dict[tuple[str, int], dict[str, float]] = {}
+    faults: list[str] = []
+    for _ in range(options.repeats):
+        for given in (None, original):
+            for threads in options.threads:
+                row = ("no input" if given is None else "with input", threads)
+                seconds, report = run_once(mesh, given, threads)
+                seconds["peak MB"] = resource.getrusage(resource.RUSAGE_SELF).ru_maxrss / 1024
+                if row not in best or seconds["all"] < best[row]["all"]:
+                    best[row] = seconds
+                if not report.ok:
+                    faults.append(f"{row[0]}, {threads} threads: {', '.join(report.counts)}")
+                if reports.setdefault(row[0], report) != report:
+                    faults.append(
+                        f"{row[0]}: the report of {threads} threads differs from that of {options.threads[0]}"
+                    )
+    print_table(best)
+    for (given_input, threads), seconds in best.items():
+        if options.json:
+            record = {"input": given_input, "triangles": len(mesh.triangles), "threads": threads, "seconds": seconds}
+            append_record(options.json, circumstances(options.device != "cpu") | record)
+    for fault in faults:
+        print(f"bench_validate: {fault}", file=sys.stderr)
+    return 5 if faults else 0
+
+
+def print_table(best: dict[tuple[str, int], dict[str, float]]) -> None:
+    """Prints a column for each row of the runs."""
+    names = ["all", "cpu", "outside pieces", *PHASES, "peak MB"]
+    print(" " * 16 + "".join(f"{kind + ', ' + str(threads):>16}" for kind, threads in best))
+    for name in names:
+        digits = 0 if name == "peak MB" else 3
+        print(f"{name:16}" + "".join(f"{seconds.get(name, 0.0):16.{digits}f}" for seconds in best.values()))
+
+
+if __name__ == "__main__":
+    sys.exit(main())
