@@ -45,6 +45,7 @@ class PrimaryContext:
 
     Attributes:
         name: of the device ("cuda:0"); lock: held by the thread that uses the device, as often as its blocks nest.
+        use: how the calling thread uses the context.
     """
 
     def __init__(self, number: int, clear_up: Callable[[], None]) -> None:
@@ -53,7 +54,7 @@ class PrimaryContext:
         self._clear_up = clear_up
         self.lock = threading.RLock()
         self._context: Any = driver.Device(number).retain_primary_context()
-        self._use = _ThreadUse()
+        self.use = _ThreadUse()
         self._forked = False
         _contexts.add(self)
 
@@ -64,13 +65,13 @@ class PrimaryContext:
 
     def in_use(self) -> bool:
         """Whether the calling thread is inside such a block."""
-        scope = self._use.scope
+        scope = self.use.scope
         return scope is not None and scope() is not None
 
     @contextmanager
     def set_aside(self) -> Iterator[None]:
         """Leaves all blocks that the calling thread is in, gives the lock up, and comes back afterwards."""
-        use, lock = self._use, self.lock
+        use, lock = self.use, self.lock
         scope, use.scope = use.scope, None
         self._pop()
         held = lock._release_save()  # type: ignore[attr-defined]  # as threading.Condition does it
@@ -103,25 +104,25 @@ class PrimaryContext:
             )
         self.repair()
         self._push()
-        self._use.scope = ref(block)
+        self.use.scope = ref(block)
 
     def leave(self, block: Current) -> None:
         """Brings back what was current before, at the end of an outermost block."""
-        scope = self._use.scope
+        scope = self.use.scope
         if scope is not None and scope() is block:
             try:
                 self._clear_up()
             finally:
-                self._use.scope = None
+                self.use.scope = None
                 self._pop()
 
     def repair(self) -> None:
         """Pops the context where an interrupt kept the end of a block from doing so."""
-        if self._use.pushed and not self.in_use() and not self._forked:
+        if self.use.pushed and not self.in_use() and not self._forked:
             self._pop()
 
     def _push(self) -> None:
-        use = self._use
+        use = self.use
         use.before = _current()
         use.pushed = True
         try:
@@ -131,7 +132,7 @@ class PrimaryContext:
             raise InternalError(f"{self.name} cannot be used: {error}") from None
 
     def _pop(self) -> None:
-        use = self._use
+        use = self.use
         if not use.pushed:
             return
         with suppress(driver.Error):  # there is none, or a kernel's fault has ended all contexts of the process
@@ -146,7 +147,7 @@ class PrimaryContext:
         """In a child of fork(): the context cannot be used, nobody holds the lock, nothing is pushed."""
         self._forked = True
         self.lock = threading.RLock()
-        self._use = _ThreadUse()
+        self.use = _ThreadUse()
 
 
 class Current:
@@ -167,11 +168,9 @@ class Current:
 
 
 class Owner(Protocol):
-    """What has a context."""
+    """An object whose operations need a context."""
 
-    @property
-    def context(self) -> PrimaryContext:
-        """The context that its operations need."""
+    context: PrimaryContext
 
 
 O = TypeVar("O", bound=Owner)  # noqa: E741
@@ -183,7 +182,8 @@ def in_context(operation: Callable[Concatenate[O, P], T]) -> Callable[Concatenat
     @wraps(operation)
     def guarded(owner: O, /, *args: P.args, **kwargs: P.kwargs) -> T:
         context = owner.context
-        if context.in_use():
+        scope = context.use.scope  # as `in_use`, which would take longer than some launches
+        if scope is not None and scope() is not None:
             return operation(owner, *args, **kwargs)
         with context.lock, context.current:
             return operation(owner, *args, **kwargs)

@@ -46,14 +46,10 @@ class CudaArray(DeviceArray):
         self.dtype = dtype
         self.size = size
         self._cuda = device
+        self.context = device.context
         self._block = block
         self._offset = offset
         self._pointer = block.pointer + offset if block is not None else 0  # asked for at every launch
-
-    @property
-    def context(self) -> PrimaryContext:
-        """The context of its device."""
-        return self._cuda.context
 
     @property
     def pointer(self) -> int:
