@@ -47,6 +47,7 @@ from dmr.pipeline.progress import RoundProgress
 from dmr.pipeline.records import TRIANGLE
 from dmr.pipeline.stamps import Stamps
 from dmr.pipeline.thresholds import Thresholds, thresholds
+from dmr.pipeline.time_limit import TimeLimit
 from dmr.pipeline.tiny_meshes import TINY_MESH, smallest
 from dmr.pipeline.work import NOTHING_LEFT, Work
 from dmr.pipeline.worklist import BadTriangles
@@ -83,6 +84,7 @@ def refine(
     conforming: bool = False,
     keep_segments: str = "none",
     max_steiner: int | None = None,
+    max_seconds: float | None = None,
     marking: str = "deterministic",
     balance: str = "work-stealing",
     loop: str = "auto",
@@ -119,6 +121,9 @@ def refine(
             need a split stay as they are, and are listed with the reason "kept_segment".
         max_steiner: how many points may be inserted, 0 or more; None takes a bound far above what a sound run needs. A
             run that reaches it ends with a valid mesh, and `complete` is False.
+        max_seconds: wall-clock time from the call on, 0 or more, after which the run ends between two rounds, with a
+            valid mesh; what is left has the reason "time". Where it ends then depends on the machine: the same call
+            can give another mesh. Triangulation and admission are not cut short. None for no limit.
         marking: how cavities settle their conflicts: "deterministic", "two-stage", "atomic", "three-phase" or
             "three-phase-barrier". "deterministic" and "atomic" give the same bits everywhere; the others race by
             design: their meshes are as valid, and may differ from run to run.
@@ -164,6 +169,7 @@ def refine(
         conforming=conforming,
         keep_segments=keep_segments,
         max_steiner=max_steiner,
+        max_seconds=max_seconds,
         marking=marking,
         balance=balance,
         loop=loop,
@@ -172,6 +178,7 @@ def refine(
     size = as_function(size)
     profile = check_run(device, progress, profile=profile)
     options.check_loop(size=size is not None, progress=progress is not None, profile=profile)
+    time_limit = TimeLimit(options.max_seconds)
     opened = choose_device(mesh, options, size, device, threads)
     notes: list[str] = []
     started = time.perf_counter()
@@ -185,11 +192,12 @@ def refine(
     by_host = options.loop == "host" or options.needs_host(size=size is not None, progress=asked, profile=profile)
     opened.prepare(*refinement_modules(options, rounds_on_device=not by_host))
     with opened.lock, opened.current:
-        result = Run(mesh, options, opened, size, profile=profile).result(progress)
+        result = Run(mesh, options, opened, size, time_limit=time_limit, profile=profile).result(progress)
         if len(mesh.triangles) <= TINY_MESH and options.marking == "deterministic" and options.min_angle > 0:
 
             def refine_by(options: RefineOptions, limits: Thresholds) -> Refinement:
-                return Run(mesh, options, opened, size, limits, quiet=True, profile=profile).result(None)
+                run = Run(mesh, options, opened, size, limits, time_limit=time_limit, quiet=True, profile=profile)
+                return run.result(None)
 
             result = smallest(options, result, refine_by)
     spent = {"triangulate": seconds, **result.seconds, "total": result.seconds["total"] + seconds}
@@ -232,9 +240,11 @@ class Run:
         size: Size | None = None,
         limits: Thresholds | None = None,
         *,
+        time_limit: TimeLimit | None = None,
         quiet: bool = False,
         profile: bool = False,
     ) -> None:
+        self.time_limit = TimeLimit(options.max_seconds) if time_limit is None else time_limit
         self.source = mesh
         self.options = options
         self.quiet = quiet
@@ -305,13 +315,18 @@ class Run:
         stopped = self._rounds(progress)
         # Whoever processes triangles on the host has to bring them there first.
         self.ledger.host_processed = self.state.device.moved[TRIANGLE] - moved
-        if stopped == "stopped" and not self.by_host.round_is_left():
+        if stopped in ("stopped", "time") and not self.by_host.round_is_left():
             stopped = None  # stopped where it would have ended anyway
         most = self.work.budget
         if stopped == "budget":
             self._warn(f"stopped at the limit of {most} Steiner points: the mesh is valid, but not finished")
         if stopped == "rounds":
             self._warn(f"stopped after {MOST_ROUNDS} rounds: the mesh is valid, but not finished")
+        if stopped == "time":
+            self._warn(
+                f"stopped at the limit of {self.options.max_seconds:g} s: the mesh is valid, but not finished, and "
+                "another run may stop elsewhere"
+            )
         with self.clock.phase("download"):
             mesh = self.state.to_mesh(self.source)
         return self.ledger.refinement(mesh, self.options, self.state, self.work.quality, self.clock, stopped)
@@ -339,6 +354,8 @@ class Run:
         if progress is not None:
             self.by_device = None
         while ledger.rounds < MOST_ROUNDS:
+            if self.time_limit.over:
+                return "time"
             stopped = self._go_on()
             if stopped == NOTHING_LEFT:
                 if self._try_again():
@@ -359,7 +376,8 @@ class Run:
         """A round by the host, or as many as the device goes through; returns why there is no further one."""
         if self.by_device is None or self.by_host.large_waiting:
             return self.by_host.go_on()
-        stopped = self.by_device.go_on(MOST_ROUNDS - self.ledger.rounds)
+        with self.time_limit.measured():
+            stopped = self.by_device.go_on(self.time_limit.rounds(MOST_ROUNDS - self.ledger.rounds))
         if self.by_device.lacks_memory is not None:
             self._warn(f"the host drives the rounds, which needs less memory: {self.by_device.lacks_memory}")
             self.by_device = None
