@@ -110,7 +110,12 @@ def test_a_domain_in_a_file_needs_a_folder(capsys):
 def test_land_has_no_rings_that_enclose_nothing_and_regional_land_no_antimeridian(tmp_path):
     square = np.array([[0, 0], [1, 0], [1, 1], [0, 1], [0, 0]])
     flat = [[5, 5], [6, 6], [7, 7], [5, 5]]
-    parts = [[square.tolist()], [flat], [(square + [179, 0]).tolist()], [(square + [9, -70]).tolist()]]
+    parts = [
+        [square.tolist()],
+        [flat],
+        [(square + np.array([179, 0])).tolist()],
+        [(square + np.array([9, -70])).tolist()],
+    ]
     with gzip.open(tmp_path / "land-50m.geojson.gz", "wt") as file:
         json.dump({"type": "MultiPolygon", "coordinates": parts}, file)
     drawn = {name: outlines.outline(outlines.case(name), tmp_path) for name in ("land-50m", "regional-land")}
