@@ -37,6 +37,7 @@ from dmr.pipeline.balancing import BALANCES
 from dmr.pipeline.checking import QualityCheck
 from dmr.pipeline.clock import Clock
 from dmr.pipeline.demand import check_demand
+from dmr.pipeline.device_rounds import HISTORY_ROUNDS
 from dmr.pipeline.flips import make_delaunay
 from dmr.pipeline.handover import Handover
 from dmr.pipeline.host_rounds import HostRounds
@@ -45,6 +46,7 @@ from dmr.pipeline.marking import MARKINGS
 from dmr.pipeline.modules import refinement_modules
 from dmr.pipeline.progress import RoundProgress
 from dmr.pipeline.records import TRIANGLE
+from dmr.pipeline.stalls import StallCheck
 from dmr.pipeline.stamps import Stamps
 from dmr.pipeline.thresholds import Thresholds, thresholds
 from dmr.pipeline.time_limit import TimeLimit
@@ -66,10 +68,6 @@ SMALL_MESH_ABOVE_30_DEGREES = 2**19
 
 # Up to so many triangles a thread of a CPU is done before a GPU has been opened, and before other threads are awake.
 TOO_FEW_FOR_A_GPU = 1024
-
-# A sound run needs a few hundred rounds, points on one circle a few thousand. Where bounds of more than 30 degrees meet
-# angles of almost nothing, points can follow each other one a round, for ever.
-MOST_ROUNDS = 20_000
 
 MOST_TRIES = 8  # at what was given up; the second one seldom inserts anything
 
@@ -267,6 +265,7 @@ class Run:
         # How often what was given up is tried again, and how many points there were at the last time.
         self.tries_left = MOST_TRIES
         self.inserted_before = 0
+        self.stalls = StallCheck()
 
     def _make_work(self, size: Size | None, limits: Thresholds, *, profile: bool) -> Work:
         """What the rounds work on and go by."""
@@ -320,8 +319,6 @@ class Run:
         most = self.work.budget
         if stopped == "budget":
             self._warn(f"stopped at the limit of {most} Steiner points: the mesh is valid, but not finished")
-        if stopped == "rounds":
-            self._warn(f"stopped after {MOST_ROUNDS} rounds: the mesh is valid, but not finished")
         if stopped == "time":
             self._warn(
                 f"stopped at the limit of {self.options.max_seconds:g} s: the mesh is valid, but not finished, and "
@@ -353,10 +350,9 @@ class Run:
         bad, ledger = self.work.bad, self.ledger
         if progress is not None:
             self.by_device = None
-        while ledger.rounds < MOST_ROUNDS:
-            if self.time_limit.over:
-                return "time"
+        while not self.time_limit.over:
             stopped = self._go_on()
+            self.stalls.check(ledger.history, self.state.slots, self.state.subsegments_count)
             if stopped == NOTHING_LEFT:
                 if self._try_again():
                     continue
@@ -370,14 +366,14 @@ class Run:
                     stopped = stopped or "stopped"
             if stopped is not None:
                 return stopped
-        return "rounds"
+        return "time"
 
     def _go_on(self) -> str | None:
         """A round by the host, or as many as the device goes through; returns why there is no further one."""
         if self.by_device is None or self.by_host.large_waiting:
             return self.by_host.go_on()
         with self.time_limit.measured():
-            stopped = self.by_device.go_on(self.time_limit.rounds(MOST_ROUNDS - self.ledger.rounds))
+            stopped = self.by_device.go_on(self.time_limit.rounds(HISTORY_ROUNDS))
         if self.by_device.lacks_memory is not None:
             self._warn(f"the host drives the rounds, which needs less memory: {self.by_device.lacks_memory}")
             self.by_device = None
@@ -390,6 +386,7 @@ class Run:
             return False
         self.inserted_before = self.ledger.inserted
         self.tries_left -= 1
+        self.stalls.start_again()
         with self.clock.phase("check"):
             state, flags = self.state, self.work.space.array("given_up_flags", self.state.slots, np.int32)
             state.device.launch("flag_given_up", state.slots, state.quality, flags)
