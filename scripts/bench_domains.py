@@ -41,7 +41,7 @@ from sides import geometric_mean
 import dmr
 from dmr.options import MARKINGS
 
-ENDED_BY = ("budget", "rounds", "time")  # reasons of triangles that a limit left
+ENDED_BY = ("budget", "time")  # reasons of triangles that a limit left
 
 
 @dataclass(kw_only=True)

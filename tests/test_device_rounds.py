@@ -178,7 +178,7 @@ def test_every_reason_to_stop_is_met_and_survived(device_options, stops, monkeyp
 
 def test_a_run_that_goes_on_for_tens_of_thousands_of_rounds_ends_by_itself(device_options):
     """Runs ended after 20,000 rounds, unfinished, also where the guarantees promise an end."""
-    x, below, above = np.array([0, 1 / 3, 2 / 3, 1]) * 5e4, [0.03, 0.08, 0.03, -0.13], [1.06, 0.95, 1.04, 1.09]
+    x, below, above = np.array([0, 1 / 3, 2 / 3, 1]) * 3.5e4, [0.03, 0.08, 0.03, -0.13], [1.06, 0.95, 1.04, 1.09]
     walls = np.vstack((np.column_stack((x, below)), np.column_stack((x, above))[::-1]))
     channel = dmr.Pslg(walls, [(k, (k + 1) % 8) for k in range(8)])
     fine = dmr.refine(channel, min_angle=20, loop="device", **device_options)
