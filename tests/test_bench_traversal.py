@@ -51,8 +51,9 @@ def test_other_distances_are_named(monkeypatch, capsys):
 
     def dishonest(*arguments, **options) -> Traversal:
         found = honest(*arguments, **options)
-        found.distances[-1] += 1
-        return found
+        changed = found.distances.copy()
+        changed[-1] += 1
+        return Traversal.found(**{**vars(found), "distances": changed})
 
     monkeypatch.setitem(bench_traversal.SEARCHES, "bfs", dishonest)
     assert bench_traversal.main(["--inputs", SMALL, "--threads", "1", "--repeats", "1"]) == 5

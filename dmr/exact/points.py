@@ -40,11 +40,11 @@ class Points:
 
     Args:
         vertices: (n, 2) float64, finite.
-        in_pieces: does the blocks of a long index array, several at a time if it likes.
+        in_pieces: calls a function for the blocks of a long index array, perhaps in parallel.
 
     Attributes:
         places: (n,) the points as complex numbers; x, y: their coordinates.
-        in_pieces: what was given.
+        in_pieces: as given.
 
     All methods take index arrays of one length and return int8 signs of that length.
     """
