@@ -88,7 +88,7 @@ def generate_rmat(
 
     Raises:
         OptionError: a value that cannot be used; GraphError: sizes that cannot be.
-        DeviceUnavailableError, OutOfMemoryError: about the device.
+        DeviceUnavailableError, OutOfMemoryError: no such device, or it is too small.
     """
     chosen = PRESETS[choice("preset", preset, PRESETS)]
     a, b, c, d = (chosen.a, chosen.b, chosen.c, chosen.d) if probabilities is None else _four(probabilities)

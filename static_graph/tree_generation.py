@@ -34,7 +34,7 @@ def generate_tree(
 
     Raises:
         GraphError: a number of nodes that cannot be. OptionError: another option that cannot.
-        DeviceUnavailableError, OutOfMemoryError: the native library is missing, or memory is too small.
+        NativeLibraryError, OutOfMemoryError: the native library is missing, or memory is too small.
     """
     nodes = whole("nodes", nodes)
     choice("kind", kind, KINDS)

@@ -88,7 +88,7 @@ def test_a_refinement_prepares_what_it_launches(recorded, marking, balance, loop
 
 def test_a_domain_with_a_size_and_a_callback_prepares_what_it_launches(recorded):
     domain = dmr.read(BRACKET)
-    for options in ({"max_area": 0.01}, {"size": 0.2}, {"progress": lambda *_: None}, {"profile": True}):
+    for options in ({"max_area": 0.05}, {"size": 0.5}, {"progress": lambda *_: None}, {"profile": True}):
         dmr.refine(domain, device="cpu", **options)
         assert recorded.late == set()
         assert recorded.prepared <= {*ALWAYS, *ROUNDS_ON_DEVICE}
