@@ -1,4 +1,4 @@
-"""How much memory there is, in containers too, and the sentence that refuses what needs more."""
+"""The available memory, in containers too, and the refusal of work that needs more."""
 
 from __future__ import annotations
 

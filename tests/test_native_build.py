@@ -292,11 +292,12 @@ def built_with_tsan(folder, sources):
 
 
 # The sources of the kernels that threads.py and faults.py launch: a kernel that is missing ends them with an error.
-THREADED = """
-    angles breadth_first device_loop fixed_point flips gathering generation growth host incoming list_checking marking
-    near_far near_far_few near_far_narrow near_far_steps ordering quality retriangulation rounds rows scan
-    sequential_ranking showing small_rounds sorting topology
-""".split()
+THREADED = {
+    "angles", "breadth_first", "device_loop", "fixed_point", "flips", "gathering", "generation", "growth",
+    "host", "incoming", "list_checking", "marking", "near_far", "near_far_few", "near_far_narrow",
+    "near_far_steps", "ordering", "quality", "retriangulation", "rounds", "rows", "scan", "sequential_ranking",
+    "showing", "small_rounds", "sorting", "topology",
+}  # fmt: skip
 
 
 @pytest.fixture(scope="module")

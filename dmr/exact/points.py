@@ -1,8 +1,8 @@
-"""Exact predicates over a set of points, by index; long index arrays are worked off in blocks."""
+"""Exact predicates over a set of points, by index; long index arrays are processed in blocks."""
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Callable, Sequence
 from typing import Any
 
 import numpy as np
@@ -24,15 +24,9 @@ PieceMap = Callable[[Callable[[int, int], None], int, int], object]
 
 
 def one_by_one(work: Callable[[int, int], None], count: int, size: int) -> None:
-    """The pieces in turn, on this thread."""
+    """Calls `work(start, stop)` for the pieces in turn, on this thread."""
     for start in range(0, count, size):
         work(start, min(start + size, count))
-
-
-def blocks(count: int) -> Iterator[slice]:
-    """Slices that cover range(count), `BLOCK` at a time."""
-    for start in range(0, count, BLOCK):
-        yield slice(start, min(start + BLOCK, count))
 
 
 class Points:

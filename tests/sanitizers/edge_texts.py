@@ -47,7 +47,7 @@ def outcome(path):
 
 
 def main(folder, library=None):
-    """Prints the outcomes; a chunk has a few bytes, so that its borders are everywhere; so has a piece that is read at a time."""
+    """Prints the outcomes; chunks and reads have a few bytes, so that their borders are everywhere."""
     if library is not None:
         native.LIBRARY = Path(library)
     text.CHUNK_BYTES, text.READ_BYTES = 13, 40
