@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from functools import cache
 from pathlib import Path
 
 import numpy as np
@@ -25,6 +26,7 @@ from static_graph.traversal import BALANCES
 BRACKET = Path(__file__).resolve().parents[1] / "meshes" / "bracket.poly"
 
 
+@cache
 def module_of(kernel):
     return signatures()[kernel].source.relative_to(source_folder()).with_suffix("").as_posix()
 
