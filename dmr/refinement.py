@@ -70,6 +70,10 @@ TOO_FEW_FOR_A_GPU = 1024
 # angles of almost nothing, points can follow each other one a round, for ever.
 MOST_ROUNDS = 20_000
 
+# Rounds after which edges of nearly the same length are told apart by the cells of a grid. Where there are still bad
+# triangles then, so few of them compete that the strict order may take one or two a round (cuda_src/urgency.cuh).
+STRICT_ROUNDS = 512
+
 MOST_TRIES = 8  # at what was given up; the second one seldom inserts anything
 
 
@@ -339,6 +343,8 @@ class Run:
         if progress is not None:
             self.by_device = None
         while ledger.rounds < MOST_ROUNDS:
+            if ledger.rounds >= STRICT_ROUNDS and not self.work.limits.grouped:
+                self._group()
             stopped = self._go_on()
             if stopped == NOTHING_LEFT:
                 if self._try_again():
@@ -359,11 +365,26 @@ class Run:
         """A round by the host, or as many as the device goes through; returns why there is no further one."""
         if self.by_device is None or self.by_host.large_waiting:
             return self.by_host.go_on()
-        stopped = self.by_device.go_on(MOST_ROUNDS - self.ledger.rounds)
+        until = MOST_ROUNDS if self.work.limits.grouped else STRICT_ROUNDS
+        stopped = self.by_device.go_on(until - self.ledger.rounds)
         if self.by_device.lacks_memory is not None:
             self._warn(f"the host drives the rounds, which needs less memory: {self.by_device.lacks_memory}")
             self.by_device = None
         return stopped
+
+    def _group(self) -> None:
+        """Goes over to the grouped order, for listed triangles and for those to come."""
+        work = self.work
+        limits = replace(work.limits, grouped=1)
+        self.work = replace(work, limits=limits, quality=work.quality.with_limits(limits))
+        if not limits.worst_first:
+            listed = work.bad.sides[work.bad.side]
+            self.state.device.launch("group_listed", work.bad.count, self.state.view, listed)
+        large_waiting = self.by_host.large_waiting
+        self.by_host = HostRounds(self.work)
+        self.by_host.large_waiting = large_waiting
+        if self.by_device is not None:
+            self.by_device = Handover(self.work, self.by_host)
 
     def _try_again(self) -> bool:
         """Takes up what was given up, once more: what stood in its way may be gone. Whether there is work now."""
