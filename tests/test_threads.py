@@ -156,3 +156,29 @@ def test_a_forked_child_searches_a_graph_that_another_thread_was_deriving_from()
     forked.set()
     other.join()
     assert os.waitstatus_to_exitcode(os.waitpid(child, 0)[1]) == 0
+
+
+AT_EXIT = """
+import atexit, sys
+from pathlib import Path
+import dmr
+
+mesh = dmr.generate("random", 40_000)
+if sys.argv[2] == "again":
+    dmr.measure(mesh)
+    dmr.validate(mesh, threads=2)
+
+@atexit.register
+def last():
+    fine = dmr.refine(mesh, device="cpu", threads=2).mesh
+    dmr.write(Path(sys.argv[1]) / "x.ele", fine)
+    print(dmr.measure(fine).triangles == len(fine.triangles), dmr.validate(fine, threads=2).ok)
+"""
+
+
+@pytest.mark.parametrize("used", ["again", "first"])
+def test_calls_in_a_handler_of_atexit_raised_runtime_errors(used, tmp_path):
+    command = [sys.executable, "-c", AT_EXIT, str(tmp_path), used]
+    done = subprocess.run(command, cwd=ROOT, capture_output=True, text=True, timeout=60, check=False)
+    assert (done.returncode, done.stdout, done.stderr) == (0, "True True\n", "")
+    assert sorted(path.name for path in tmp_path.iterdir()) == ["x.ele", "x.node"]

@@ -13,10 +13,14 @@ import contextlib
 import os
 import stat
 from collections.abc import Callable, Sequence
-from concurrent.futures import Future, ThreadPoolExecutor
 from pathlib import Path
+from typing import TYPE_CHECKING
 
 from dmr.errors import ExistingFileError, FolderError, MissingFileError, file_error
+from dmr.pooling import new_pool, submit
+
+if TYPE_CHECKING:
+    from concurrent.futures import Future, ThreadPoolExecutor
 
 # Fills an open, empty file, given by its descriptor; raises OSError where it cannot.
 Fill = Callable[[int], None]
@@ -48,7 +52,7 @@ def replace_files(parts: Sequence[tuple[Path, Fill]], *, overwrite: bool, stale:
         for path, fill in parts:
             temporaries.append(path.parent / f"{TEMPORARY_PREFIX}{os.urandom(8).hex()}{TEMPORARY_SUFFIX}")
             descriptor = _fill_new(temporaries[-1], path, fill)
-            flushes.append((path, _flusher().submit(_flush, descriptor)))
+            flushes.append((path, submit(_flusher(), _flush, descriptor)))
         for path, flush in flushes:  # noqa: B007 - the path is for the error below
             flush.result()
         changing = True
@@ -77,10 +81,13 @@ _kept_flusher: list[ThreadPoolExecutor] = []
 os.register_at_fork(after_in_child=_kept_flusher.clear)
 
 
-def _flusher() -> ThreadPoolExecutor:
+def _flusher() -> ThreadPoolExecutor | None:
     if not _kept_flusher:
-        _kept_flusher.append(ThreadPoolExecutor(1, "dmr-flush"))
-        _kept_flusher[0].submit(int).result()  # its thread starts with the first work
+        pool = new_pool(1, "dmr-flush")
+        submit(pool, int).result()  # its thread starts with the first work
+        if pool is None:
+            return None
+        _kept_flusher.append(pool)
     return _kept_flusher[0]
 
 
