@@ -9,13 +9,13 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 from dataclasses import MISSING, dataclass, field, fields
-from functools import cached_property
 from typing import Any
 
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
 from dmr.errors import InvalidMeshError, KindError
+from dmr.memory.cached import cached_property
 from dmr.memory.frozen import HoldsFrozen, freeze, frozen
 from dmr.numeric import shortened
 from dmr.tables import given_array, real_array

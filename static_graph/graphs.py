@@ -4,13 +4,12 @@ from __future__ import annotations
 
 from collections.abc import Hashable
 from dataclasses import dataclass
-from functools import cached_property
 from typing import Any
 
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
-from dmr.memory import frozen, require_memory
+from dmr.memory import cached_property, frozen, require_memory
 from static_graph.building import rows_of_edges
 from static_graph.conversions import plain, read_matrix, read_networkx
 from static_graph.errors import GraphError

@@ -1,8 +1,13 @@
-"""Native functions that Ctrl-C ends."""
+"""Ctrl-C during native functions, and during code of others that drops exceptions."""
 
 from __future__ import annotations
 
 import ctypes
+import signal
+import threading
+from collections.abc import Iterator
+from contextlib import contextmanager
+from types import FrameType
 from typing import Any
 
 # What a native library needs of Python (PythonCalls of cuda_src/interrupts.hpp).
@@ -29,3 +34,31 @@ def interruptible(library: ctypes.CDLL, name: str, restype: Any, *argtypes: Any)
     """
     prototype = ctypes.PYFUNCTYPE(restype, *argtypes)  # ctypes keeps the lock, and raises what was raised meanwhile
     setattr(library, name, prototype((name, library)))
+
+
+@contextmanager
+def keep_interrupt() -> Iterator[None]:
+    """Raises at the end what Python's handler of Ctrl-C raised meanwhile, where the code inside has dropped it.
+
+    VTK calls methods written in Python and drops their exceptions.
+    """
+    before = signal.getsignal(signal.SIGINT)
+    if threading.current_thread() is not threading.main_thread() or not callable(before):
+        yield
+        return
+    raised: list[BaseException] = []
+
+    def handle(number: int, frame: FrameType | None) -> None:
+        try:
+            before(number, frame)
+        except BaseException as error:
+            raised.append(error)
+            raise
+
+    signal.signal(signal.SIGINT, handle)
+    try:
+        yield
+    finally:
+        signal.signal(signal.SIGINT, before)
+    if raised:
+        raise raised[0]

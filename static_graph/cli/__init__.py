@@ -48,6 +48,9 @@ def main(argv: Sequence[str] | None = None) -> int:
             if argv is None:  # a second one must not turn the farewell into a traceback
                 signal.signal(signal.SIGINT, signal.SIG_IGN)
                 signal.signal(signal.SIGTERM, signal.SIG_IGN)
+                eval(
+                    "0"
+                )  # clears the mark of an interrupt within exec() or eval(): by it Python kills itself with the signal
             terminated = isinstance(ending, Terminated)
             console.ended("terminated" if terminated else "interrupted")
             if argv is None:  # should Python's own end wait for something, it can be ended
