@@ -111,7 +111,7 @@ class CsrGraph:
         if len(source) > MOST:
             raise GraphError(f"{len(source)} edges are more than the {MOST} that can be sorted")
         if nodes is None:
-            nodes = 1 + max(int(source.max(initial=-1)), int(target.max(initial=-1)))
+            nodes = 1 + max(int(ends.max()) for ends in (source, target)) if len(source) else 0
         nodes = checked_nodes(nodes)
         need = from_edges_bytes(nodes, len(source), weights is not None)
         require_memory(need, f"a graph of {counted(nodes, 'node')} and {counted(len(source), 'edge')}")

@@ -166,7 +166,7 @@ import os, signal, sys
 import {package}.cli as cli
 
 def run(*_):
-    exec("os.kill(os.getpid(), signal.SIGINT)\\\\nwhile True: pass", globals())
+    exec("os.kill(os.getpid(), signal.SIGINT)\\nwhile True: pass", globals())
 
 cli._run = run
 sys.argv = ["{package}", "info", "x"]

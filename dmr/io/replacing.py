@@ -93,11 +93,15 @@ def _flusher() -> ThreadPoolExecutor | None:
 
 def check_target(path: Path, overwrite: bool) -> None:
     """Raises FileError where a file cannot be put: no folder, a folder of that name, or a file that must stay."""
-    if not path.parent.is_dir():
+    try:
+        known, folder, there = path.parent.is_dir(), path.is_dir(), os.path.lexists(path)
+    except OSError as error:  # a name that is too long
+        raise file_error(error, path, "cannot be written") from error
+    if not known:
         raise MissingFileError(f"cannot be written: there is no folder {path.parent}", path)
-    if path.is_dir():
+    if folder:
         raise FolderError("cannot be written: there is a folder of that name", path)
-    if not overwrite and os.path.lexists(path):
+    if there and not overwrite:
         raise ExistingFileError("exists already, and may not be overwritten", path)
 
 
