@@ -170,23 +170,24 @@ class Gauge:
     """
 
     def __init__(self, device: str) -> None:
-        self._on_gpu = open_device(device).threads == 0
-        if not self._on_gpu:
+        self._device = open_device(device)
+        if self._device.threads:
             _forget_peak()
-        self._before = _used_on_gpu() if self._on_gpu else _resident("VmRSS")
+        self._before = self._taken("VmRSS")
 
     def read(self) -> tuple[int, int] | None:
         """Bytes taken since, and the peak; None where the system does not tell."""
-        peak = _used_on_gpu() if self._on_gpu else _resident("VmHWM")
+        peak = self._taken("VmHWM")
         return None if peak is None or self._before is None else (peak - self._before, peak)
 
+    def _taken(self, entry: str) -> int | None:
+        """Bytes that are taken: of a GPU by all processes together; else what an entry about this process says."""
+        if self._device.threads:
+            return _resident(entry)
+        from dmr.memory.cuda.device import CudaDevice
 
-def _used_on_gpu() -> int:
-    """Bytes of the current device that are not free, all processes counted."""
-    import pycuda.driver as driver
-
-    free, total = driver.mem_get_info()
-    return int(total) - int(free)
+        assert isinstance(self._device, CudaDevice)
+        return self._device.total_memory - self._device.free_memory()
 
 
 def _forget_peak() -> None:

@@ -82,7 +82,8 @@ def processes(work: Path, architecture: str, repeats: int) -> dict[str, list[flo
     found = {"compile all": [time.perf_counter() - begun]}
 
     def environment(copy: Path, cache: str) -> dict[str, str]:
-        return {**os.environ, "PYTHONPATH": str(copy), "XDG_CACHE_HOME": str(work / cache)}
+        paths = [str(copy), *filter(None, [os.environ.get("PYTHONPATH")])]  # PyCUDA may be on the one that was there
+        return {**os.environ, "PYTHONPATH": os.pathsep.join(paths), "XDG_CACHE_HOME": str(work / cache)}
 
     python, sample = sys.executable, str(ROOT / "meshes" / "sample.ele")
     refine = [python, "-m", "dmr", "refine", sample, "--device", "cuda", "-f", "-o", str(work / "fine.ele")]

@@ -19,17 +19,14 @@ __global__ void race(int *place) {
     place[threadIdx.x] = shared[THREADS - 1 - threadIdx.x]; // no barrier between
 }
 
-// Half of each warp comes to a barrier that the other half goes round, and all come to another one.
+// Threads wait for the other half of their warp, which has ended: an argument that `__syncwarp` must not have. (A barrier
+// of a block that a part of it never reaches would wait for ever: it hung an H200 until the machine was given back.)
 __global__ void barrier(int *place) {
-    __shared__ int shared[THREADS];
-    shared[threadIdx.x] = threadIdx.x;
-    if (threadIdx.x % 32 < 16) {
-        place[threadIdx.x] = 1;
-        __syncthreads();
-        shared[threadIdx.x] += place[threadIdx.x ^ 1];
-    }
-    __syncthreads();
-    place[THREADS + threadIdx.x] = shared[threadIdx.x];
+    if (threadIdx.x % 32 >= 16)
+        return;
+    place[threadIdx.x] = 1;
+    __syncwarp(0xffff0000u);
+    place[THREADS + threadIdx.x] = place[threadIdx.x ^ 1];
 }
 
 __global__ void set_all(int *place, int value) { place[blockIdx.x * THREADS + threadIdx.x] = value; }

@@ -167,24 +167,17 @@ class Interrupts:
 
 def leaked(calls: Calls) -> int:
     """How many bytes of the card are gone after 1,000 threads, each of which refined a mesh and ended."""
-    import pycuda.driver as driver
+    from dmr.memory.cuda.device import cuda_device
 
-    from dmr.memory import open_device
-
-    device = open_device(calls.device)
-
-    def free() -> int:
-        with device.lock, device.current:
-            return int(driver.mem_get_info()[0])
-
+    device = cuda_device(int(calls.device.partition(":")[2] or 0))
     before = 0
     for number in range(LEAK_THREADS + 10):
         if number == 10:  # the first ones fill the pool
-            before = free()
+            before = device.free_memory()
         thread = threading.Thread(target=calls.by_name["refine, default"])
         thread.start()
         thread.join()
-    return before - free()
+    return before - device.free_memory()
 
 
 def main() -> int:

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 import sys
+from dataclasses import replace
 from pathlib import Path
 
 import numpy as np
@@ -51,8 +52,9 @@ def test_other_distances_are_named(monkeypatch, capsys):
 
     def dishonest(*arguments, **options) -> Traversal:
         found = honest(*arguments, **options)
-        found.distances[-1] += 1
-        return found
+        distances = found.distances.copy()
+        distances[-1] += 1
+        return replace(found, distances=distances)
 
     monkeypatch.setitem(bench_traversal.SEARCHES, "bfs", dishonest)
     assert bench_traversal.main(["--inputs", SMALL, "--threads", "1", "--repeats", "1"]) == 5

@@ -97,11 +97,6 @@ class PrimaryContext:
         """Makes the context current at the begin of an outermost block."""
         if self.in_use():
             return
-        if self._forked:
-            raise DeviceUnavailableError(
-                f"{self.name} was used before this process was forked, and CUDA does not go on in a forked process: "
-                "start processes with the method 'spawn', or take device='cpu' here"
-            )
         self.repair()
         self._push()
         self.use.scope = ref(block)
@@ -122,6 +117,11 @@ class PrimaryContext:
             self._pop()
 
     def _push(self) -> None:
+        if self._forked:
+            raise DeviceUnavailableError(
+                f"{self.name} was used before this process was forked, and CUDA does not go on in a forked process: "
+                "start processes with the method 'spawn', or take device='cpu' here"
+            )
         use = self.use
         use.before = _current()
         use.pushed = True

@@ -105,6 +105,7 @@ class CudaDevice(Device):
 
     Attributes:
         context: the primary context; stream: where all work goes, in order; staging: transfers.
+        total_memory: bytes.
     """
 
     launches_children = True
@@ -118,7 +119,7 @@ class CudaDevice(Device):
         self.description = f"cuda:{number} ({card.name()})"
         self.threads = 0
         self.capability = card.compute_capability()
-        self._total = card.total_memory()
+        self.total_memory = int(card.total_memory())
         self.multiprocessors = card.multiprocessor_count
         self.clock_rate = 1000.0 * card.clock_rate
         self.context = PrimaryContext(number, self._clear_up)
@@ -163,18 +164,22 @@ class CudaDevice(Device):
             return CudaArray(self, None, 0, 0, element)
 
         def refused() -> OutOfMemoryError:
-            free = driver.mem_get_info()[0]
             return OutOfMemoryError(
                 f"{self.description} has too little memory: {nbytes / 2**30:.2f} GiB more are needed, "
-                f"{free / 2**30:.2f} of {self._total / 2**30:.2f} GiB are free"
+                f"{self.free_memory() / 2**30:.2f} of {self.total_memory / 2**30:.2f} GiB are free"
             )
 
-        if nbytes > self._total:
+        if nbytes > self.total_memory:
             raise refused()
         block = self._pool.allocate(nbytes, refused)
         if self.calling.recording is not None:
             self.calling.recording.append(block)
         return CudaArray(self, block, 0, size, element)
+
+    @in_context
+    def free_memory(self) -> int:
+        """Bytes of the GPU's memory that no process has taken; those that the pool keeps count as taken."""
+        return int(driver.mem_get_info()[0])
 
     @in_context
     def loop(self, body: Callable[[], None], stop: DeviceArray) -> GraphLoop:

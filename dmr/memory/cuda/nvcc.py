@@ -50,6 +50,7 @@ SLOWEST = (
 
 POLL_SECONDS = 0.005  # between two looks at the running processes
 ENDING_SECONDS = 0.2  # the longest wait for killed processes
+STARTING_SECONDS = 0.5  # the longest wait for a thread that an interrupt may have kept from being started
 
 
 class CompilationError(Exception):
@@ -193,8 +194,17 @@ class _Work(threading.Thread):
         self.given_up = threading.Event()
         self.ended = threading.Event()  # Thread.join cannot be waited for again after an interrupted wait
         self.error: BaseException | None = None
+        self.begun = False
+
+    def give_up(self) -> None:
+        """Ends what is running, and returns when nothing is left of it."""
+        self.given_up.set()
+        last = time.monotonic() + STARTING_SECONDS
+        while not self.ended.wait(POLL_SECONDS) and (self.begun or time.monotonic() < last):
+            pass
 
     def run(self) -> None:
+        self.begun = True
         where = self._waiting[0].target.parent
         running: list[Module] = []
         try:
@@ -241,11 +251,10 @@ def compile_modules(modules: Iterable[Module], folder: Path, architecture: str, 
     if not listed:
         return
     work = _Work(listed, folder, architecture, max(workers, 1))
-    work.start()
     try:
+        work.start()  # waits until the thread runs, and may be interrupted when it does
         work.ended.wait()
     finally:
-        work.given_up.set()
-        work.ended.wait()
+        work.give_up()
     if work.error is not None:
         raise work.error
