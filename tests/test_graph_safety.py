@@ -19,6 +19,7 @@ import static_graph as sg
 from static_graph import sizes
 from static_graph.cli import main
 from static_graph.errors import (
+    DmrError,
     ExistingTargetError,
     FileContentError,
     GraphError,
@@ -302,3 +303,9 @@ def test_edges_of_unsigned_numbers_raised_overflow_errors(dtype):
     graph = sg.CsrGraph.from_edges(np.array([0, 2], dtype), np.array([1, 0], dtype))
     assert (graph.nodes, graph.targets.tolist()) == (3, [1, 0])
     assert sg.CsrGraph.from_edges(np.empty(0, dtype), np.empty(0, dtype)).nodes == 0
+
+
+def test_a_limit_that_is_a_time_raised_a_bare_type_error():
+    graph = sg.with_random_weights(sg.CsrGraph.from_edges([0], [1]), 9)
+    with pytest.raises(DmrError):
+        sg.sssp(graph, 0, distance_limit=np.timedelta64(1, "s"), device="cpu")
