@@ -67,7 +67,7 @@ def whole_table(values: ArrayLike, shape: tuple[int | None, ...], name: str) -> 
 
 
 def _emptied(array: NDArray[Any], shape: tuple[int | None, ...]) -> NDArray[Any]:
-    """An array; one without elements in the shape that is asked for, if that can be without elements."""
+    """The array; if it is empty, in the wanted shape, provided that shape can be empty."""
     wanted = [0 if n is None else n for n in shape]
     return array.reshape(wanted) if array.size == 0 and 0 in wanted else array
 

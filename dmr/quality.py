@@ -330,7 +330,7 @@ def _histogram(angles: Float) -> tuple[int, ...]:
 def _in_blocks(work: Callable[[int, int], None], count: int) -> None:
     """Calls `work(start, stop)` over 0..count, several blocks at a time; the blocks start at multiples of `_BLOCK`.
 
-    What overflows there is infinite, without a warning: coordinates may lie as far away as numbers go.
+    Overflows give infinities without a warning, because coordinates may be as large as floats are.
     """
 
     @np.errstate(all="ignore")

@@ -1,4 +1,4 @@
-"""Arrays of numbers from what a user gives, whatever it is."""
+"""Conversion of arguments to arrays of numbers."""
 
 from __future__ import annotations
 
@@ -29,7 +29,7 @@ def real_array(values: ArrayLike, kinds: str = "biuf", *, none: float | None = n
     """Real numbers of any type as float64; the array that is given, if it is one already.
 
     Args:
-        values: an array, or what makes one; of Python's objects, too.
+        values: an array, or a sequence; also of Python objects.
         kinds: numpy's letters for the kinds of numbers that are taken.
         none: what stands for None in an array of objects, as in tables with gaps; None refuses it.
 

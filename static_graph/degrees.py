@@ -8,13 +8,12 @@ from typing import Any
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
-from dmr.memory import require_memory
+from dmr.memory import require_memory, shortened
 from static_graph.doors import check_graph
 from static_graph.errors import OptionError, WrongTypeError
 from static_graph.graphs import MOST, CsrGraph
 from static_graph.list_checking import as_array, described
 from static_graph.options import whole
-from static_graph.wording import shown
 
 COUNT_BYTES = 2 * 8  # of a degree: numpy's count of it, and ours
 BUCKETS = 10  # of the histogram (thesis, 4.2.1)
@@ -96,7 +95,7 @@ def split_distribution(distribution: Counts, mda: int) -> Counts:
         The same for the nodes and their children: their sum has grown by the number of extra nodes.
     """
     if whole("mda", mda) < 1:
-        raise OptionError(f"mda must be at least 1, not {shown(mda)}")
+        raise OptionError(f"mda must be at least 1, not {shortened(mda)}")
     mda = min(mda, max(len(distribution), 1))  # whatever is above the largest degree splits nothing
     degrees = np.arange(len(distribution))
     parts = np.maximum(-(-degrees // mda), 1)

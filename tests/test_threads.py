@@ -17,7 +17,7 @@ import dmr
 import static_graph
 from dmr.memory import cached_property, open_device
 
-SECONDS = "8"
+SECONDS = "4"
 
 
 def stress(*options: str) -> subprocess.CompletedProcess[str]:

@@ -1,4 +1,4 @@
-"""Checks of how triangles hang together: edges, neighbour links, vertex stars, segments."""
+"""Checks of the topology: edges, neighbour links, vertex stars, segments."""
 
 from __future__ import annotations
 

@@ -50,6 +50,7 @@ from dmr.memory.primitives import (
 )
 from dmr.memory.signatures import Argument, Packed, pack, register_record, signatures
 from dmr.memory.threads import available_threads, thread_count
+from dmr.numeric import TooLargeError, kind_of, real, shortened, whole
 
 __all__ = [
     "Argument",
@@ -73,6 +74,7 @@ __all__ = [
     "OptionError",
     "OutOfMemoryError",
     "Packed",
+    "TooLargeError",
     "__version__",
     "allow_interrupts",
     "argsort",
@@ -91,13 +93,16 @@ __all__ = [
     "gpu_absence",
     "interruptible",
     "is_frozen",
+    "kind_of",
     "minmax_float64",
     "open_device",
     "pack",
     "printable",
+    "real",
     "register_record",
     "require_memory",
     "scan",
+    "shortened",
     "signatures",
     "sort_pairs",
     "sum_float64",
@@ -105,4 +110,5 @@ __all__ = [
     "thread_count",
     "total",
     "warm",
+    "whole",
 ]

@@ -1,4 +1,4 @@
-"""Arrays that stay read-only, and objects that hold them."""
+"""Read-only arrays whose flag cannot be reset, and objects that hold them."""
 
 from __future__ import annotations
 
@@ -32,10 +32,10 @@ class _ReadOnly:
 
 
 def frozen(array: NDArray[Any]) -> NDArray[Any]:
-    """A read-only array over the same data, which nobody can set writable through it.
+    """A read-only array over the same data, whose flag cannot be reset.
 
-    numpy lets the flag of a view be set again where the array below is writable. Below the array here is no other one,
-    but an object that has no way back. The caller's own array stays as it is.
+    numpy lets the flag of a view be set again where the array below is writable. This array views an object that is
+    read-only, instead of another array. The caller's own array stays as it is.
 
     Args:
         array: numbers, truth values, or records of them, with any strides.
@@ -59,7 +59,7 @@ def is_frozen(array: Any) -> bool:
 class HoldsFrozen:
     """Base of objects whose arrays stay read-only, in copies and after pickling too.
 
-    A shallow copy shares the arrays. A deep copy has arrays of its own.
+    A shallow copy shares the arrays; a deep copy copies them.
     """
 
     def __reduce__(self) -> tuple[Any, ...]:
@@ -92,12 +92,12 @@ def _read_only(value: Any) -> Any:
 
 
 def _own(value: Any, memo: dict[int, Any]) -> Any:
-    """A deep copy; of an array one that is in the same order."""
+    """A deep copy; arrays keep their memory order."""
     return value.copy(order="K") if isinstance(value, np.ndarray) else copy.deepcopy(value, memo)
 
 
 def _restored(kind: type[_Held], state: Mapping[str, Any]) -> _Held:
-    """An object with these attributes. They were checked when the first one was made."""
+    """An object with these attributes, which its original has checked."""
     made = kind.__new__(kind)
     made.__dict__.update({name: _read_only(value) for name, value in state.items()})
     return made

@@ -1,4 +1,4 @@
-"""Ctrl-C during native functions, and during code of others that drops exceptions."""
+"""Makes native functions interruptible by Ctrl-C, and keeps interrupts that other libraries drop."""
 
 from __future__ import annotations
 
@@ -10,12 +10,12 @@ from contextlib import contextmanager
 from types import FrameType
 from typing import Any
 
-# What a native library needs of Python (PythonCalls of cuda_src/interrupts.hpp).
+# Functions of Python that a native library calls (PythonCalls of cuda_src/interrupts.hpp).
 _NEEDED = ("PyEval_SaveThread", "PyEval_RestoreThread", "PyErr_CheckSignals")
 
 
 def allow_interrupts(library: ctypes.CDLL) -> None:
-    """Gives a native library what it needs to handle signals; before its first interruptible function is called."""
+    """Lets a native library handle signals. Call this before its first interruptible function."""
     addresses = [ctypes.cast(getattr(ctypes.pythonapi, name), ctypes.c_void_p) for name in _NEEDED]
     library.native_python_calls.argtypes = [ctypes.c_void_p] * len(addresses)
     library.native_python_calls.restype = None
@@ -25,8 +25,8 @@ def allow_interrupts(library: ctypes.CDLL) -> None:
 def interruptible(library: ctypes.CDLL, name: str, restype: Any, *argtypes: Any) -> None:
     """Declares a native function that handles signals while it runs.
 
-    Such a function releases the interpreter's lock itself (`host::interruptible` of cuda_src/interrupts.hpp). What a
-    handler of signals raises, such as KeyboardInterrupt, comes out of it within a fraction of a second.
+    Such a function releases the interpreter's lock itself (`host::interruptible` of cuda_src/interrupts.hpp). An
+    exception of a signal handler, such as KeyboardInterrupt, ends it within a fraction of a second.
 
     Args:
         library: the function becomes an attribute of it; `allow_interrupts` was called for it.

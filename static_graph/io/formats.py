@@ -68,7 +68,7 @@ def read(path: PathLike, *, threads: int | None = None) -> CsrGraph:
     Raises:
         FileError: it cannot be read; names the line that is wrong.
         WrongTypeError: it is no path.
-        DeviceUnavailableError: the native library is missing.
+        NativeLibraryError: the native library is missing.
     """
     path = _existing(as_path(path))
     reader = READERS.get(_suffix(path))

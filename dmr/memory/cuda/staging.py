@@ -43,7 +43,7 @@ class Part(NamedTuple):
 class Staging:
     """The page-locked buffers of one device, and what goes through them on its stream.
 
-    Whoever calls it holds the device's lock, with its context current.
+    Callers hold the device's lock, with its context current.
     """
 
     def __init__(self, stream: Any, guarded: Callable[[Callable[[], Any]], Any]) -> None:

@@ -55,7 +55,7 @@ class HostArray(DeviceArray):
 
     def fill(self, value: int) -> None:
         whole = self.values.view(np.uint8)
-        for begin in range(0, whole.size, FILLED_AT_ONCE):  # signals are handled between
+        for begin in range(0, whole.size, FILLED_AT_ONCE):  # signals are handled between two pieces
             whole[begin : begin + FILLED_AT_ONCE].fill(value)
 
     def copy_from(self, source: DeviceArray) -> None:
