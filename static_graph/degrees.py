@@ -11,7 +11,8 @@ from numpy.typing import ArrayLike, NDArray
 from dmr.memory import require_memory, shortened
 from static_graph.doors import check_graph
 from static_graph.errors import OptionError, WrongTypeError
-from static_graph.graphs import MOST, CsrGraph
+from static_graph.graph_checks import MOST
+from static_graph.graphs import CsrGraph
 from static_graph.list_checking import as_array, described
 from static_graph.options import whole
 
