@@ -48,7 +48,7 @@ def file_path(path: Any) -> Path:
 
 def _described(item: Any, kinds: tuple[type[Mesh] | type[Pslg], ...]) -> str:
     """What an item is, and what to do with it."""
-    if isinstance(item, str | os.PathLike):
+    if isinstance(item, str | Path):
         return f"the name of a file ({os.fspath(item)!r}): dmr.read it first"
     what = kind_of(item)
     if isinstance(getattr(item, "mesh", None), Mesh):

@@ -101,7 +101,7 @@ def listed(name: str, values: Any) -> list[Any]:
         raise KindError(f"{name} must be a sequence, not {shortened(values)}")
     try:
         return list(values)
-    except TypeError:
+    except (TypeError, ValueError, OverflowError):  # the latter for lengths that cannot be
         raise KindError(f"{name} must be a sequence, not {shortened(values)}") from None
 
 

@@ -7,6 +7,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
+from dmr.memory.host.available import require_memory
 from dmr.numeric import real, shortened
 
 
@@ -44,6 +45,8 @@ def real_array(values: ArrayLike, kinds: str = "biuf", *, none: float | None = n
         return np.array(real(array[()]))
     if array.dtype.kind not in kinds:
         raise ValueError(f"not {_kind_of(array)}")
+    if array.dtype != np.float64:
+        require_memory(8 * array.size, f"a copy of {array.size:,} numbers")
     with np.errstate(over="ignore"):  # long doubles may be beyond the range: infinite
         return array.astype(np.float64, copy=False)
 

@@ -11,6 +11,7 @@ from numpy.typing import ArrayLike, NDArray
 from dmr.memory import require_memory, shortened
 from static_graph.doors import check_graph
 from static_graph.errors import OptionError, WrongTypeError
+from static_graph.graph_checks import MOST
 from static_graph.graphs import CsrGraph
 from static_graph.list_checking import as_array, described
 from static_graph.options import whole
@@ -144,6 +145,8 @@ def _as_degrees(values: ArrayLike) -> NDArray[Any]:
         return np.empty(0, np.int64)
     if degrees.ndim != 1 or degrees.dtype.kind not in "iu":
         raise WrongTypeError(f"degrees are one whole number a node, not {described(degrees)}")
+    if degrees.size > MOST:
+        raise OptionError(f"{degrees.size:,} degrees are more than the {MOST:,} nodes that a graph can have")
     if degrees.min() < 0:
         raise OptionError(f"degrees are from 0, but that of node {int(degrees.argmin())} is {degrees.min()}")
     return degrees

@@ -4,13 +4,12 @@ from __future__ import annotations
 
 from collections.abc import Hashable
 from dataclasses import dataclass
-from functools import cached_property
 from typing import Any
 
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
-from dmr.memory import freeze, frozen, require_memory
+from dmr.memory import cached_property, freeze, frozen, require_memory
 from static_graph.building import rows_of_edges
 from static_graph.conversions import plain, read_matrix, read_networkx
 from static_graph.errors import GraphError
@@ -110,7 +109,7 @@ class CsrGraph:
         if len(source) > MOST:
             raise GraphError(f"{len(source)} edges are more than the {MOST} that can be sorted")
         if nodes is None:
-            nodes = 1 + max(int(source.max(initial=-1)), int(target.max(initial=-1)))
+            nodes = 1 + max(int(ends.max()) for ends in (source, target)) if len(source) else 0
         nodes = checked_nodes(nodes)
         need = from_edges_bytes(nodes, len(source), weights is not None)
         require_memory(need, f"a graph of {counted(nodes, 'node')} and {counted(len(source), 'edge')}")

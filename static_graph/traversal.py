@@ -270,7 +270,11 @@ def _limit(distance: float) -> float:
     Raises:
         OptionError: it is negative or NaN. WrongTypeError: it is no number.
     """
-    limit = operator.index(distance) if isinstance(distance, (int, np.integer)) else real("distance_limit", distance)
+    limit = (
+        operator.index(distance)
+        if isinstance(distance, int | np.integer) and not isinstance(distance, np.timedelta64)
+        else real("distance_limit", distance)
+    )
     if not limit >= 0:
         raise OptionError(f"distance_limit = {shortened(limit)}: it must be a number from 0, for no distance is below")
     return min(limit, 2**1000)  # finite as a float, and above all distances

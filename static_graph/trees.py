@@ -4,13 +4,12 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import dataclass, field
-from functools import cached_property
 from typing import Any
 
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
-from dmr.memory import Device, DeviceArray, open_device, require_memory, scan, shortened, sort_pairs
+from dmr.memory import Device, DeviceArray, cached_property, open_device, require_memory, scan, shortened, sort_pairs
 from static_graph.building import bits_of, find_rows
 from static_graph.errors import DmrError, GraphError, InternalError, OptionError
 from static_graph.gpu_modules import COMMON_ANCESTORS, PATH_SUMS, TOURS, ranking_modules

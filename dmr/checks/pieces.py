@@ -9,11 +9,12 @@ from __future__ import annotations
 
 import threading
 from collections.abc import Callable
-from concurrent.futures import ThreadPoolExecutor
 from typing import Any, TypeVar
 
 import numpy as np
 from numpy.typing import DTypeLike, NDArray
+
+from dmr.pooling import new_pool, submit
 
 Result = TypeVar("Result")
 
@@ -52,12 +53,13 @@ class Workers:
         def begin() -> None:
             self._local.busy = True
 
-        pool = ThreadPoolExecutor(threads, "dmr-validate", begin)
+        pool = new_pool(threads, "dmr-validate", begin)
         try:
-            futures = [pool.submit(work, *span) for span in spans]
+            futures = [submit(pool, work, *span) for span in spans]
             return [future.result() for future in futures]
         finally:
-            pool.shutdown(cancel_futures=True)
+            if pool is not None:
+                pool.shutdown(cancel_futures=True)
 
     def where(
         self, holds: Callable[[int, int], NDArray[np.bool_]], count: int, *, entries: int = 1

@@ -32,6 +32,7 @@ from dmr.errors import (
     system_reason,
 )
 from dmr.memory.arrays import Device, DeviceArray, DeviceCount, Loop, Number, bound_of
+from dmr.memory.cached import cached_property
 from dmr.memory.discovery import DeviceInfo, devices, gpu_absence, open_device, warm
 from dmr.memory.frozen import HoldsFrozen, freeze, freeze_fields, frozen, is_frozen
 from dmr.memory.host.available import available_memory, require_memory
@@ -80,6 +81,7 @@ __all__ = [
     "available_memory",
     "available_threads",
     "bound_of",
+    "cached_property",
     "compact",
     "copy",
     "devices",

@@ -1,8 +1,13 @@
-"""Makes native functions interruptible by Ctrl-C."""
+"""Makes native functions interruptible by Ctrl-C, and keeps interrupts that other libraries drop."""
 
 from __future__ import annotations
 
 import ctypes
+import signal
+import threading
+from collections.abc import Iterator
+from contextlib import contextmanager
+from types import FrameType
 from typing import Any
 
 # Functions of Python that a native library calls (PythonCalls of cuda_src/interrupts.hpp).
@@ -29,3 +34,31 @@ def interruptible(library: ctypes.CDLL, name: str, restype: Any, *argtypes: Any)
     """
     prototype = ctypes.PYFUNCTYPE(restype, *argtypes)  # ctypes keeps the lock, and raises what was raised meanwhile
     setattr(library, name, prototype((name, library)))
+
+
+@contextmanager
+def keep_interrupt() -> Iterator[None]:
+    """Raises at the end what Python's handler of Ctrl-C raised meanwhile, where the code inside has dropped it.
+
+    VTK calls methods written in Python and drops their exceptions.
+    """
+    before = signal.getsignal(signal.SIGINT)
+    if threading.current_thread() is not threading.main_thread() or not callable(before):
+        yield
+        return
+    raised: list[BaseException] = []
+
+    def handle(number: int, frame: FrameType | None) -> None:
+        try:
+            before(number, frame)
+        except BaseException as error:
+            raised.append(error)
+            raise
+
+    signal.signal(signal.SIGINT, handle)
+    try:
+        yield
+    finally:
+        signal.signal(signal.SIGINT, before)
+    if raised:
+        raise raised[0]

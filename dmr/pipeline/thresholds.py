@@ -9,9 +9,9 @@ from __future__ import annotations
 import math
 from dataclasses import dataclass
 from fractions import Fraction
-from functools import cached_property
 
 from dmr.memory import Packed, pack
+from dmr.memory.cached import cached_property
 from dmr.options import RefineOptions
 
 _BITS = 200

@@ -146,6 +146,8 @@ def _existing(path: Path) -> Path:
             raise FolderError("is a folder, not a file", path)
         if not path.exists():
             raise MissingFileError("does not exist", path)
+        if path.is_fifo() or path.is_char_device():  # cannot be opened twice, or has no end
+            raise FileContentError("is a pipe or a device, not a file on a disk: copy it into one", path)
     except DmrError:
         raise
     except (OSError, ValueError) as error:
