@@ -36,7 +36,7 @@ from dmr.pipeline.admission import admit
 from dmr.pipeline.balancing import BALANCES
 from dmr.pipeline.checking import QualityCheck
 from dmr.pipeline.clock import Clock
-from dmr.pipeline.demand import check_demand
+from dmr.pipeline.demand import check_demand, default_budget
 from dmr.pipeline.flips import make_delaunay
 from dmr.pipeline.handover import Handover
 from dmr.pipeline.host_rounds import HostRounds
@@ -51,7 +51,6 @@ from dmr.pipeline.tiny_meshes import TINY_MESH, smallest
 from dmr.pipeline.work import NOTHING_LEFT, Work
 from dmr.pipeline.worklist import BadTriangles
 from dmr.pipeline.workspace import Workspace
-from dmr.quality import bounding_box, triangle_areas
 from dmr.results import Refinement
 from dmr.sizing import Size, as_function
 from dmr.triangulation import triangulate_noting
@@ -273,7 +272,9 @@ class Run:
             bad=BadTriangles(self.state, space),
             limits=limits,
             small_mesh=_small_mesh(options),
-            budget=self._default_budget(size) if options.max_steiner is None else options.max_steiner,
+            budget=default_budget(self.source, options, sized=size is not None)
+            if options.max_steiner is None
+            else options.max_steiner,
             marking=MARKINGS[options.marking](),
             balance=BALANCES[options.balance](),
             stamps=Stamps(),
@@ -281,22 +282,6 @@ class Run:
             ledger=self.ledger,
             clock=self.clock,
         )
-
-    def _default_budget(self, size: Size | None) -> int:
-        """Far above what a sound run needs: 64 points a triangle of the input, and 8 an area bound that fits.
-
-        What a size function will ask for cannot be known ahead.
-        """
-        by_area, own = 0.0, self.source.area_bounds
-        if own is not None:
-            areas = np.abs(triangle_areas(self.source))
-            largest = np.inf if self.options.max_area is None else self.options.max_area
-            by_area = 8.0 * float((areas / np.where(own > 0, np.minimum(own, largest), largest)).sum())
-        elif self.options.max_area is not None:
-            x0, y0, x1, y1 = bounding_box(self.source.vertices)
-            by_area = 8.0 * (x1 - x0) * (y1 - y0) / self.options.max_area
-        by_size = 0 if size is None else 2**26
-        return int(min(64 * len(self.source.triangles) + 1_000_000 + by_area + by_size, 2**30))
 
     def result(self, progress: Progress | None) -> Refinement:
         """Runs to the end."""

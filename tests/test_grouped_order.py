@@ -9,6 +9,7 @@ import dmr
 from dmr.memory import open_device
 from dmr.options import RefineOptions
 from dmr.pipeline.admission import admit
+from dmr.pipeline.demand import MOST_ASPECT, default_budget, sum_of_aspects
 from dmr.pipeline.thresholds import thresholds
 from dmr.refinement import STRICT_ROUNDS
 
@@ -34,6 +35,25 @@ def test_channels_are_finished_as_promised(aspect, conforming):
     assert fine.complete and not fine.unrefined
     assert fine.rounds < 10 * STRICT_ROUNDS
     assert dmr.validate(fine.mesh, input=domain, min_angle=angle).ok
+
+
+@pytest.mark.large
+@pytest.mark.parametrize("aspect", [1e5, 1e6])
+def test_longer_channels_are_finished_within_the_default_limit_on_points(aspect):
+    for angle, conforming in ((20.7, True), (30, False)):
+        fine = dmr.refine(channel(aspect), min_angle=angle, conforming=conforming, device="cpu")
+        assert fine.complete and not fine.unrefined
+
+
+def test_the_limit_on_points_grows_with_the_length_of_triangles_and_not_with_needles_of_many():
+    options = RefineOptions(min_angle=20)
+    needed = [default_budget(dmr.triangulate(channel(aspect)), options, sized=False) for aspect in (1e2, 1e4, 1e6)]
+    assert needed[0] < 1_100_000 and needed[2] > 8 * 1e6
+    assert needed == sorted(needed)
+    flat = dmr.Mesh([[0, 0], [1, 0], [0.5, 0]], [[0, 1, 2]])  # no height at all
+    assert sum_of_aspects(flat) == MOST_ASPECT
+    many = dmr.generate("random", 40_000, seed=1)
+    assert sum_of_aspects(many) == 0
 
 
 def test_the_bits_do_not_depend_on_who_drives_the_rounds(device_options):
