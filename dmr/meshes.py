@@ -223,7 +223,7 @@ class Mesh(HoldsFrozen):
             ((u, 2) int32 with the smaller vertex first, sorted; (u,) int32 markers).
         """
         assert self.segment_markers is not None
-        low, high = self.segments.min(axis=1).astype(np.int64), self.segments.max(axis=1)
+        low, high = np.minimum(*self.segments.T).astype(np.int64), np.maximum(*self.segments.T)
         unique, inverse = np.unique(low << 32 | high, return_inverse=True)  # one number a segment sorts like its ends
         markers = np.zeros(len(unique), np.int32)
         said = np.flatnonzero(self.segment_markers)[::-1]  # later writes win: the first marker is written last

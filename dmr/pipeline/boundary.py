@@ -35,8 +35,11 @@ def outline_of(subsegments: DeviceArray, points: DeviceArray) -> Outline:
     """Brings the subsegments and the points that they join to the host, and no others."""
     device = points.device
     listed = subsegments.download()
-    ends, places = np.unique(np.concatenate([listed["from"], listed["to"]]), return_inverse=True)
-    listed["from"], listed["to"] = places[: len(listed)], places[len(listed) :]
+    joined = np.zeros(points.size, np.int32)
+    joined[listed["from"]] = joined[listed["to"]] = 1
+    ends = np.flatnonzero(joined).astype(np.int32)
+    places = np.cumsum(joined, dtype=np.int32) - 1
+    listed["from"], listed["to"] = places[listed["from"]], places[listed["to"]]
     gathered = device.empty(len(ends), POINT)
     device.launch("gather_points", len(ends), points, device.array(ends), gathered)
     return Outline(ends, gathered.download().view(np.float64).reshape(-1, 2), listed)
