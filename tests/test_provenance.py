@@ -13,6 +13,7 @@ import dmr
 from dmr.errors import InvalidMeshError
 from dmr.pipeline import admission
 from dmr.provenance import is_triangulation
+from dmr.triangulation.sweep import sweep_edges
 
 SQUARE = dmr.Pslg([[0, 0], [4, 0], [4, 4], [0, 4], [1, 1], [2, 1], [1, 2]], [[0, 1], [1, 2], [2, 3], [3, 0]])
 
@@ -44,6 +45,32 @@ def test_a_mesh_whose_arrays_were_replaced_is_checked(device):
     assert not is_triangulation(mesh)
     with pytest.raises(InvalidMeshError, match="boundary edge"):
         admission.admit(mesh, device)
+
+
+def boundary(mesh):
+    """(tails, heads) of the edges with one triangle."""
+    sides = mesh.triangles[:, [[0, 1], [1, 2], [2, 0]]].reshape(-1, 2)
+    both = {tuple(side) for side in sides.tolist()}
+    return np.array([side for side in sides.tolist() if tuple(side[::-1]) not in both], np.int32).T
+
+
+def test_the_boundary_that_is_not_checked_is_sound():
+    """Crossings, overlaps, holes and duplicates on small grids, rounded: the sweep would accept every mesh."""
+    made = 0
+    for turn in range(200):
+        rng = np.random.default_rng([4, turn])
+        vertices = rng.integers(0, rng.integers(3, 9), (rng.integers(4, 20), 2)) * rng.choice([1, 0.1, 1 / 3])
+        segments = rng.integers(0, len(vertices), (rng.integers(0, 20), 2))
+        try:
+            mesh = dmr.triangulate(
+                dmr.Pslg(vertices, segments, holes=vertices[: turn % 2] + 0.01), convex_hull=bool(turn % 3)
+            )
+        except InvalidMeshError:
+            continue
+        assert is_triangulation(mesh)
+        assert sweep_edges(mesh.vertices, *boundary(mesh)) is None
+        made += 1
+    assert made > 100
 
 
 def test_the_mesh_of_the_other_mesher_is_checked():
