@@ -228,11 +228,17 @@ class Mesh(HoldsFrozen):
             ((u, 2) int32 with the smaller vertex first, sorted; (u,) int32 markers).
         """
         assert self.segment_markers is not None
-        low, high = self.segments.min(axis=1).astype(np.int64), self.segments.max(axis=1)
-        unique, inverse = np.unique(low << 32 | high, return_inverse=True)  # one number a segment sorts like its ends
+        low, high = np.minimum(*self.segments.T).astype(np.int64), np.maximum(*self.segments.T)
+        keys = low << 32 | high  # one number a segment sorts like its ends
+        order = np.argsort(keys, kind="stable")  # fast on rings, which are sorted in long runs
+        keys = keys[order]
+        is_first = np.ones(len(keys), bool)
+        is_first[1:] = keys[1:] != keys[:-1]
+        unique, rank = keys[is_first], np.cumsum(is_first) - 1
         markers = np.zeros(len(unique), np.int32)
-        said = np.flatnonzero(self.segment_markers)[::-1]  # later writes win: the first marker is written last
-        markers[inverse[said]] = self.segment_markers[said]
+        given = self.segment_markers[order]
+        said = np.flatnonzero(given)[::-1]  # later writes win: the first marker is written last
+        markers[rank[said]] = given[said]
         return np.column_stack([unique >> 32, unique & 0xFFFFFFFF]).astype(np.int32), markers
 
     @classmethod
