@@ -37,6 +37,7 @@ from dmr.pipeline.balancing import BALANCES
 from dmr.pipeline.checking import QualityCheck
 from dmr.pipeline.clock import Clock
 from dmr.pipeline.demand import check_demand, default_budget
+from dmr.pipeline.device_rounds import HISTORY_ROUNDS
 from dmr.pipeline.flips import make_delaunay
 from dmr.pipeline.handover import Handover
 from dmr.pipeline.host_rounds import HostRounds
@@ -45,8 +46,10 @@ from dmr.pipeline.marking import MARKINGS
 from dmr.pipeline.modules import refinement_modules
 from dmr.pipeline.progress import RoundProgress
 from dmr.pipeline.records import TRIANGLE
+from dmr.pipeline.stalls import StallCheck
 from dmr.pipeline.stamps import Stamps
 from dmr.pipeline.thresholds import Thresholds, thresholds
+from dmr.pipeline.time_limit import TimeLimit
 from dmr.pipeline.tiny_meshes import TINY_MESH, smallest
 from dmr.pipeline.work import NOTHING_LEFT, Work
 from dmr.pipeline.worklist import BadTriangles
@@ -65,10 +68,6 @@ SMALL_MESH_ABOVE_30_DEGREES = 2**19
 # Up to so many triangles a thread of a CPU is done before a GPU has been opened, and before other threads are awake.
 TOO_FEW_FOR_A_GPU = 1024
 
-# A sound run needs a few hundred rounds, points on one circle a few thousand. Where bounds of more than 30 degrees meet
-# angles of almost nothing, points can follow each other one a round, for ever.
-MOST_ROUNDS = 20_000
-
 # Rounds after which edges of nearly the same length are told apart by the cells of a grid. Where there are still bad
 # triangles then, so few of them compete that the strict order may take one or two a round (cuda_src/urgency.cuh).
 STRICT_ROUNDS = 512
@@ -86,6 +85,7 @@ def refine(
     conforming: bool = False,
     keep_segments: str = "none",
     max_steiner: int | None = None,
+    max_seconds: float | None = None,
     marking: str = "deterministic",
     balance: str = "work-stealing",
     loop: str = "auto",
@@ -122,6 +122,9 @@ def refine(
             need a split stay as they are, and are listed with the reason "kept_segment".
         max_steiner: how many points may be inserted, 0 or more; None takes a bound far above what a sound run needs. A
             run that reaches it ends with a valid mesh, and `complete` is False.
+        max_seconds: wall-clock time from the call on, 0 or more, after which the run ends between two rounds, with a
+            valid mesh; what is left has the reason "time". Where it ends then depends on the machine: the same call
+            can give another mesh. Triangulation and admission are not cut short. None for no limit.
         marking: how cavities settle their conflicts: "deterministic", "two-stage", "atomic", "three-phase" or
             "three-phase-barrier". "deterministic" and "atomic" give the same bits everywhere; the others race by
             design: their meshes are as valid, and may differ from run to run.
@@ -167,6 +170,7 @@ def refine(
         conforming=conforming,
         keep_segments=keep_segments,
         max_steiner=max_steiner,
+        max_seconds=max_seconds,
         marking=marking,
         balance=balance,
         loop=loop,
@@ -175,6 +179,7 @@ def refine(
     size = as_function(size)
     profile = check_run(device, progress, profile=profile)
     options.check_loop(size=size is not None, progress=progress is not None, profile=profile)
+    time_limit = TimeLimit(options.max_seconds)
     opened = choose_device(mesh, options, size, device, threads)
     notes: list[str] = []
     started = time.perf_counter()
@@ -188,11 +193,12 @@ def refine(
     by_host = options.loop == "host" or options.needs_host(size=size is not None, progress=asked, profile=profile)
     opened.prepare(*refinement_modules(options, rounds_on_device=not by_host))
     with opened.lock, opened.current:
-        result = Run(mesh, options, opened, size, profile=profile).result(progress)
+        result = Run(mesh, options, opened, size, time_limit=time_limit, profile=profile).result(progress)
         if len(mesh.triangles) <= TINY_MESH and options.marking == "deterministic" and options.min_angle > 0:
 
             def refine_by(options: RefineOptions, limits: Thresholds) -> Refinement:
-                return Run(mesh, options, opened, size, limits, quiet=True, profile=profile).result(None)
+                run = Run(mesh, options, opened, size, limits, time_limit=time_limit, quiet=True, profile=profile)
+                return run.result(None)
 
             result = smallest(options, result, refine_by)
     spent = {"triangulate": seconds, **result.seconds, "total": result.seconds["total"] + seconds}
@@ -235,9 +241,11 @@ class Run:
         size: Size | None = None,
         limits: Thresholds | None = None,
         *,
+        time_limit: TimeLimit | None = None,
         quiet: bool = False,
         profile: bool = False,
     ) -> None:
+        self.time_limit = TimeLimit(options.max_seconds) if time_limit is None else time_limit
         self.source = mesh
         self.options = options
         self.quiet = quiet
@@ -260,6 +268,7 @@ class Run:
         # How often what was given up is tried again, and how many points there were at the last time.
         self.tries_left = MOST_TRIES
         self.inserted_before = 0
+        self.stalls = StallCheck()
 
     def _make_work(self, size: Size | None, limits: Thresholds, *, profile: bool) -> Work:
         """What the rounds work on and go by."""
@@ -294,13 +303,16 @@ class Run:
         stopped = self._rounds(progress)
         # Whoever processes triangles on the host has to bring them there first.
         self.ledger.host_processed = self.state.device.moved[TRIANGLE] - moved
-        if stopped == "stopped" and not self.by_host.round_is_left():
+        if stopped in ("stopped", "time") and not self.by_host.round_is_left():
             stopped = None  # stopped where it would have ended anyway
         most = self.work.budget
         if stopped == "budget":
             self._warn(f"stopped at the limit of {most} Steiner points: the mesh is valid, but not finished")
-        if stopped == "rounds":
-            self._warn(f"stopped after {MOST_ROUNDS} rounds: the mesh is valid, but not finished")
+        if stopped == "time":
+            self._warn(
+                f"stopped at the limit of {self.options.max_seconds:g} s: the mesh is valid, but not finished, and "
+                "another run may stop elsewhere"
+            )
         with self.clock.phase("download"):
             mesh = self.state.to_mesh(self.source)
         return self.ledger.refinement(mesh, self.options, self.state, self.work.quality, self.clock, stopped)
@@ -327,10 +339,11 @@ class Run:
         bad, ledger = self.work.bad, self.ledger
         if progress is not None:
             self.by_device = None
-        while ledger.rounds < MOST_ROUNDS:
+        while not self.time_limit.over:
             if ledger.rounds >= STRICT_ROUNDS and not self.work.limits.grouped:
                 self._group()
             stopped = self._go_on()
+            self.stalls.check(ledger.history, self.state.slots, self.state.subsegments_count)
             if stopped == NOTHING_LEFT:
                 if self._try_again():
                     continue
@@ -344,14 +357,15 @@ class Run:
                     stopped = stopped or "stopped"
             if stopped is not None:
                 return stopped
-        return "rounds"
+        return "time"
 
     def _go_on(self) -> str | None:
         """A round by the host, or as many as the device goes through; returns why there is no further one."""
         if self.by_device is None or self.by_host.large_waiting:
             return self.by_host.go_on()
-        until = MOST_ROUNDS if self.work.limits.grouped else STRICT_ROUNDS
-        stopped = self.by_device.go_on(until - self.ledger.rounds)
+        most = HISTORY_ROUNDS if self.work.limits.grouped else STRICT_ROUNDS - self.ledger.rounds
+        with self.time_limit.measured():
+            stopped = self.by_device.go_on(self.time_limit.rounds(most))
         if self.by_device.lacks_memory is not None:
             self._warn(f"the host drives the rounds, which needs less memory: {self.by_device.lacks_memory}")
             self.by_device = None
@@ -378,6 +392,7 @@ class Run:
             return False
         self.inserted_before = self.ledger.inserted
         self.tries_left -= 1
+        self.stalls.start_again()
         with self.clock.phase("check"):
             state, flags = self.state, self.work.space.array("given_up_flags", self.state.slots, np.int32)
             state.device.launch("flag_given_up", state.slots, state.quality, flags)

@@ -60,6 +60,7 @@ ORDINARY = {
     "steiner": "petal",
     "conforming": False,
     "keep_segments": "none",
+    "max_seconds": 60.0,
     "marking": "deterministic",
     "balance": "work-stealing",
     "loop": "auto",

@@ -121,7 +121,9 @@ def test_repeated_segments_are_one_with_the_first_marker_that_says_something():
 @pytest.mark.parametrize(
     ("name", "value"),
     [("min_angle", 60), ("min_angle", -1), ("min_angle", float("nan")), ("min_angle", "30"), ("max_area", 0),
-     ("max_area", float("inf")), ("max_steiner", -1), ("max_steiner", 1.5), ("marking", "fast"), ("steiner", "x")],
+     ("max_area", float("inf")), ("max_steiner", -1), ("max_steiner", 1.5), ("max_seconds", -0.1),
+     ("max_seconds", float("inf")), ("max_seconds", float("nan")), ("max_seconds", "soon"),
+     ("marking", "fast"), ("steiner", "x")],
 )  # fmt: skip
 def test_options_that_cannot_be_used_are_refused_by_name(name, value):
     with pytest.raises(OptionError, match=name):
