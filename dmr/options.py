@@ -28,13 +28,13 @@ PROMISED_CONFORMING_ANGLE = 30.0
 
 
 def check_run(device: object, progress: object, *, profile: object) -> bool:
-    """Checks what says how a refinement runs, and is no option of it.
+    """Checks the arguments of `refine` that say how it runs.
 
     Returns:
         Whether to profile.
 
     Raises:
-        OptionError: a device that is no name, a progress callback that cannot be called, a profile that is no switch.
+        OptionError: `device` is not a string, `progress` cannot be called, or `profile` is neither true nor false.
     """
     if not isinstance(device, str):
         raise OptionError(f"device must be auto, cpu, cuda or cuda:N, not {shortened(device)}")

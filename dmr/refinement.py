@@ -36,7 +36,7 @@ from dmr.pipeline.admission import admit
 from dmr.pipeline.balancing import BALANCES
 from dmr.pipeline.checking import QualityCheck
 from dmr.pipeline.clock import Clock
-from dmr.pipeline.demand import check_demand
+from dmr.pipeline.demand import check_demand, default_budget
 from dmr.pipeline.device_rounds import HISTORY_ROUNDS
 from dmr.pipeline.flips import make_delaunay
 from dmr.pipeline.handover import Handover
@@ -54,7 +54,6 @@ from dmr.pipeline.tiny_meshes import TINY_MESH, smallest
 from dmr.pipeline.work import NOTHING_LEFT, Work
 from dmr.pipeline.worklist import BadTriangles
 from dmr.pipeline.workspace import Workspace
-from dmr.quality import bounding_box, triangle_areas
 from dmr.results import Refinement
 from dmr.sizing import Size, as_function
 from dmr.triangulation import triangulate_noting
@@ -68,6 +67,10 @@ SMALL_MESH_ABOVE_30_DEGREES = 2**19
 
 # Up to so many triangles a thread of a CPU is done before a GPU has been opened, and before other threads are awake.
 TOO_FEW_FOR_A_GPU = 1024
+
+# Rounds after which edges of nearly the same length are told apart by the cells of a grid. Where there are still bad
+# triangles then, so few of them compete that the strict order may take one or two a round (cuda_src/urgency.cuh).
+STRICT_ROUNDS = 512
 
 MOST_TRIES = 8  # at what was given up; the second one seldom inserts anything
 
@@ -278,7 +281,9 @@ class Run:
             bad=BadTriangles(self.state, space),
             limits=limits,
             small_mesh=_small_mesh(options),
-            budget=self._default_budget(size) if options.max_steiner is None else options.max_steiner,
+            budget=default_budget(self.source, options, sized=size is not None)
+            if options.max_steiner is None
+            else options.max_steiner,
             marking=MARKINGS[options.marking](),
             balance=BALANCES[options.balance](),
             stamps=Stamps(),
@@ -286,22 +291,6 @@ class Run:
             ledger=self.ledger,
             clock=self.clock,
         )
-
-    def _default_budget(self, size: Size | None) -> int:
-        """Far above what a sound run needs: 64 points a triangle of the input, and 8 an area bound that fits.
-
-        What a size function will ask for cannot be known ahead.
-        """
-        by_area, own = 0.0, self.source.area_bounds
-        if own is not None:
-            areas = np.abs(triangle_areas(self.source))
-            largest = np.inf if self.options.max_area is None else self.options.max_area
-            by_area = 8.0 * float((areas / np.where(own > 0, np.minimum(own, largest), largest)).sum())
-        elif self.options.max_area is not None:
-            x0, y0, x1, y1 = bounding_box(self.source.vertices)
-            by_area = 8.0 * (x1 - x0) * (y1 - y0) / self.options.max_area
-        by_size = 0 if size is None else 2**26
-        return int(min(64 * len(self.source.triangles) + 1_000_000 + by_area + by_size, 2**30))
 
     def result(self, progress: Progress | None) -> Refinement:
         """Runs to the end."""
@@ -351,6 +340,8 @@ class Run:
         if progress is not None:
             self.by_device = None
         while not self.time_limit.over:
+            if ledger.rounds >= STRICT_ROUNDS and not self.work.limits.grouped:
+                self._group()
             stopped = self._go_on()
             self.stalls.check(ledger.history, self.state.slots, self.state.subsegments_count)
             if stopped == NOTHING_LEFT:
@@ -372,12 +363,27 @@ class Run:
         """A round by the host, or as many as the device goes through; returns why there is no further one."""
         if self.by_device is None or self.by_host.large_waiting:
             return self.by_host.go_on()
+        most = HISTORY_ROUNDS if self.work.limits.grouped else STRICT_ROUNDS - self.ledger.rounds
         with self.time_limit.measured():
-            stopped = self.by_device.go_on(self.time_limit.rounds(HISTORY_ROUNDS))
+            stopped = self.by_device.go_on(self.time_limit.rounds(most))
         if self.by_device.lacks_memory is not None:
             self._warn(f"the host drives the rounds, which needs less memory: {self.by_device.lacks_memory}")
             self.by_device = None
         return stopped
+
+    def _group(self) -> None:
+        """Goes over to the grouped order, for listed triangles and for those to come."""
+        work = self.work
+        limits = replace(work.limits, grouped=1)
+        self.work = replace(work, limits=limits, quality=work.quality.with_limits(limits))
+        if not limits.worst_first:
+            listed = work.bad.sides[work.bad.side]
+            self.state.device.launch("group_listed", work.bad.count, self.state.view, listed)
+        large_waiting = self.by_host.large_waiting
+        self.by_host = HostRounds(self.work)
+        self.by_host.large_waiting = large_waiting
+        if self.by_device is not None:
+            self.by_device = Handover(self.work, self.by_host)
 
     def _try_again(self) -> bool:
         """Takes up what was given up, once more: what stood in its way may be gone. Whether there is work now."""
