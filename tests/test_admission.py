@@ -9,8 +9,10 @@ import dmr
 from dmr.errors import InvalidMeshError
 from dmr.pipeline.admission import TILE, admit
 from dmr.pipeline.boundary import outline_of
+from dmr.pipeline.corners import acute_corners
 from dmr.pipeline.ledger import TILE as ANGLE_TILE
 from dmr.pipeline.ledger import _angle_range
+from dmr.pipeline.records import SUBSEGMENT
 
 LARGEST = 2.0**201
 
@@ -120,6 +122,40 @@ def test_small_corners_are_marked_at_their_vertices(device):
     acute, anchor = state.acute.download(), state.anchor.download()
     assert acute[rank].tolist() == [0, 1, 0, 0]
     assert anchor[rank].tolist() == [-1, -1, rank[1], rank[1]]
+
+
+def acute_by_arctangents(listed, points):
+    """Which vertices have two neighbouring segments that enclose less than 60 degrees of the domain."""
+    flags = np.zeros(len(points), np.uint8)
+    for v in range(len(points)):
+        leaving = []
+        for tail, head, _, right in listed.tolist():
+            for near, far, follows in ((tail, head, True), (head, tail, right >= 0)):
+                if near == v:
+                    x, y = points[far] - points[v]
+                    leaving.append((np.degrees(np.arctan2(y, x)), follows))
+        leaving.sort()
+        for (angle, follows), (following, _) in zip(leaving, leaving[1:] + leaving[:1], strict=True):
+            flags[v] |= follows and 0 < (following - angle) % 360 < 60
+    return flags
+
+
+def test_small_corners_are_those_that_arctangents_tell():
+    """Vertices of two segments and of several take two ways through the code."""
+    rng = np.random.default_rng(5)
+    found = []
+    for count in range(3, 33):
+        points = rng.random((count, 2))
+        pairs = np.unique(np.sort(rng.integers(0, count, (count, 2)), axis=1), axis=0)
+        listed = np.zeros(len(pairs), SUBSEGMENT)
+        listed["from"], listed["to"] = pairs.T
+        listed = listed[listed["from"] != listed["to"]]
+        listed["right"] = rng.integers(-1, 2, len(listed))
+        flags = acute_corners(listed, points)
+        assert np.array_equal(flags, acute_by_arctangents(listed, points))
+        ends = np.bincount(np.concatenate([listed["from"], listed["to"]]), minlength=count)
+        found += ends[flags == 1].tolist()
+    assert 2 in found and 3 in found
 
 
 # Angles

@@ -2,8 +2,9 @@
 
 Checked here, in this order: coordinates (range in which the predicates are exact), triangles (area, orientation),
 edges (no two triangles on one side), vertices (covered once), segments (edges of the mesh), the boundary (does not
-cross itself). What passes is a triangulation of a domain that may have holes and several parts; if it is not Delaunay
-it is made so by flips (`dmr.pipeline.flips`).
+cross itself). What `dmr.triangulate` made covers each place once, so the vertices and the boundary of its meshes are
+not checked (`dmr.provenance`). What passes is a triangulation of a domain that may have holes and several parts; if it
+is not Delaunay it is made so by flips (`dmr.pipeline.flips`).
 """
 
 from __future__ import annotations
@@ -23,6 +24,7 @@ from dmr.pipeline.boundary import Outline, check_boundary, outline_of
 from dmr.pipeline.corners import acute_corners, anchors
 from dmr.pipeline.device_mesh import FEW_TRIANGLES, DeviceMesh
 from dmr.pipeline.records import BOX, POINT, SUBSEGMENT, TRIANGLE
+from dmr.provenance import is_triangulation
 
 Box = tuple[tuple[float, float], tuple[float, float]]  # the least x and y, the largest x and y
 
@@ -66,8 +68,10 @@ def admit(mesh: Mesh, device: Device, keep_segments: str = "none") -> tuple[Devi
     device.launch("make_triangles", len(mesh.triangles), corners, rank, triangle_order, triangles)
     first, half_edges = _list_half_edges(device, triangles, len(mesh.vertices))
     _link(device, triangles, first, half_edges, triangle_order)
-    _check_windings(device, triangles, points, order)
-    named, subsegments = _attach_segments(mesh, device, triangles, first, half_edges, rank)
+    own = is_triangulation(mesh)  # made by `dmr.triangulate`, which is exact: it overlaps nowhere
+    if not own:
+        _check_windings(device, triangles, points, order)
+    named_markers, subsegments = _attach_segments(mesh, device, triangles, first, half_edges, rank)
 
     carries = mesh.triangle_attributes is not None and mesh.triangle_attributes.shape[1] > 0
     bounded = mesh.area_bounds is not None
@@ -80,7 +84,8 @@ def admit(mesh: Mesh, device: Device, keep_segments: str = "none") -> tuple[Devi
     input_segments = device.empty(s, SUBSEGMENT)
     input_segments.copy_from(subsegments)
     outline = outline_of(subsegments, points)
-    check_boundary(outline, order, triangle_order)
+    if not own:
+        check_boundary(outline, order, triangle_order)
     acute, any_acute, anchor = _mark_corners(device, outline, n)
     state = DeviceMesh(
         device=device,
@@ -88,7 +93,8 @@ def admit(mesh: Mesh, device: Device, keep_segments: str = "none") -> tuple[Devi
         slots=m,
         subsegments_count=s,
         input_vertices=n,
-        named=named,
+        named=len(named_markers),
+        named_markers=named_markers,
         order=order,
         triangles=triangles,
         points=points,
@@ -193,9 +199,9 @@ def _check_windings(device: Device, triangles: DeviceArray, points: DeviceArray,
 
 def _attach_segments(
     mesh: Mesh, device: Device, triangles: DeviceArray, first: DeviceArray, half_edges: DeviceArray, rank: DeviceArray
-) -> tuple[int, DeviceArray]:
-    """Subsegments: first the segments that the user named, then every other boundary edge."""
-    ends, _ = mesh.unique_segments()
+) -> tuple[Int, DeviceArray]:
+    """(markers, subsegments): first the segments that the user named, then every other boundary edge."""
+    ends, markers = mesh.unique_segments()
     if ends.size and not 0 <= ends.min() <= ends.max() < len(mesh.vertices):
         check_indices(mesh)  # says which
     named = len(ends)
@@ -217,7 +223,7 @@ def _attach_segments(
     if named:
         subsegments.copy_from(found)
     device.launch("attach_boundary", triangles.size, offsets, named, triangles, subsegments)
-    return named, subsegments
+    return markers, subsegments
 
 
 def _wishes(subsegments: NDArray[Any], keep_segments: str) -> Int:

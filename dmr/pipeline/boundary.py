@@ -1,4 +1,4 @@
-"""The boundary of a mesh on the host, where few things are looked at by Python: does it cross itself?"""
+"""The boundary of a mesh on the host: its subsegments and their ends, and the proof that it does not cross itself."""
 
 from __future__ import annotations
 
@@ -9,11 +9,20 @@ import numpy as np
 from numpy.typing import NDArray
 
 from dmr.errors import InvalidMeshError
-from dmr.exact.sweep import OverlapError, sweep_boundary
 from dmr.memory import DeviceArray
 from dmr.meshes import Float, Int
 from dmr.naming import named, number
 from dmr.pipeline.records import POINT
+from dmr.triangulation.sweep import CROSSES, INSIDE, ON_ANOTHER, OUTSIDE, SAME_PLACE, TOUCHES, sweep_edges
+
+# What is wrong with an edge, in the words of `dmr.validate`.
+REASONS = {
+    TOUCHES: "crosses or touches the boundary near ({x!r}, {y!r})",
+    CROSSES: "crosses the boundary near ({x!r}, {y!r})",
+    ON_ANOTHER: "lies on another boundary edge near ({x!r}, {y!r})",
+    INSIDE: "lies inside another part of the mesh: the mesh overlaps itself",
+    OUTSIDE: "lies outside of the part of the mesh it bounds: the mesh overlaps itself",
+}
 
 
 @dataclass(frozen=True, eq=False)
@@ -35,8 +44,11 @@ def outline_of(subsegments: DeviceArray, points: DeviceArray) -> Outline:
     """Brings the subsegments and the points that they join to the host, and no others."""
     device = points.device
     listed = subsegments.download()
-    ends, places = np.unique(np.concatenate([listed["from"], listed["to"]]), return_inverse=True)
-    listed["from"], listed["to"] = places[: len(listed)], places[len(listed) :]
+    joined = np.zeros(points.size, np.int32)
+    joined[listed["from"]] = joined[listed["to"]] = 1
+    ends = np.flatnonzero(joined).astype(np.int32)
+    places = np.cumsum(joined, dtype=np.int32) - 1
+    listed["from"], listed["to"] = places[listed["from"]], places[listed["to"]]
     gathered = device.empty(len(ends), POINT)
     device.launch("gather_points", len(ends), points, device.array(ends), gathered)
     return Outline(ends, gathered.download().view(np.float64).reshape(-1, 2), listed)
@@ -52,52 +64,21 @@ def check_boundary(outline: Outline, order: DeviceArray, triangle_order: DeviceA
     Raises:
         InvalidMeshError: it does; names the triangle or the vertex.
     """
-    subsegments, points = outline.subsegments, outline.points
-    boundary = subsegments[subsegments["right"] < 0]
+    boundary = outline.subsegments[outline.subsegments["right"] < 0]
     tails, heads = boundary["from"], boundary["to"]
-    _check_touching(tails, outline, order)
-    if _convex(points[tails], points[heads], tails, heads):
+    found = sweep_edges(outline.points, tails, heads)
+    if found is None:
         return
-    try:
-        sweep_boundary(points[tails], points[heads])
-    except OverlapError as found:
-        ends = order.download()[outline.vertices[[tails[found.edge], heads[found.edge]]]]
-        u, v = (number("vertex", end) for end in ends)
+    numbers = order.download()
+    if found.verdict == SAME_PLACE:  # parts that meet in a point share the vertex there
+        low, high = sorted(int(v) for v in numbers[outline.vertices[[found.vertex, found.other]]])
         raise InvalidMeshError(
-            f"its boundary edge of vertices {u} and {v} {found}",
-            "triangle",
-            int(triangle_order.download()[boundary["left"][found.edge]]),
-        ) from None
-
-
-def _check_touching(tails: Int, outline: Outline, order: DeviceArray) -> None:
-    """Parts that meet in a point share the vertex there: no two boundary vertices have the same coordinates."""
-    points = outline.points
-    vertices = np.unique(tails)
-    places, first, count = np.unique(points[vertices], axis=0, return_index=True, return_counts=True)
-    if len(places) == len(vertices):
-        return
-    twice = np.flatnonzero(count > 1)[0]
-    one = vertices[first[twice]]
-    other = next(int(v) for v in vertices if v != one and (points[v] == points[one]).all())
-    low, high = sorted(int(v) for v in order.download()[outline.vertices[[one, other]]])
+            f"has the same coordinates as {named('vertex', low)}: where parts meet they must share one", "vertex", high
+        )
+    u, v = (number("vertex", end) for end in numbers[outline.vertices[[tails[found.edge], heads[found.edge]]]])
+    x, y = outline.points[found.vertex].tolist()
     raise InvalidMeshError(
-        f"has the same coordinates as {named('vertex', low)}: where parts meet they must share one", "vertex", high
+        f"its boundary edge of vertices {u} and {v} {REASONS[found.verdict].format(x=x, y=y)}",
+        "triangle",
+        int(triangle_order.download()[boundary["left"][found.edge]]),
     )
-
-
-def _convex(tails: Float, heads: Float, first: Int, last: Int) -> bool:
-    """Whether the edges are one loop that turns left only, once around, by floating point: then no sweep is needed.
-
-    A turn that rounding cannot tell from a right one counts as right, and the sweep decides.
-    """
-    if len(np.unique(first)) < len(first):
-        return False
-    following = np.empty(int(first.max()) + 1, np.int64)
-    following[first] = np.arange(len(first))
-    after = following[last]
-    way = heads - tails
-    cross = way[:, 0] * way[after, 1] - way[:, 1] * way[after, 0]
-    size = np.abs(way[:, 0] * way[after, 1]) + np.abs(way[:, 1] * way[after, 0])
-    upward = way[:, 1] > 0
-    return bool((cross > 1e-14 * size).all()) and int((~upward & upward[after]).sum()) == 1

@@ -22,27 +22,70 @@ def acute_corners(subsegments: NDArray[Any], points: NDArray[np.float64]) -> NDA
         (n,) uint8, 1 at such vertices.
     """
     inner = subsegments["right"] >= 0
-    apex = np.concatenate([subsegments["from"], subsegments["to"]])
-    far = np.concatenate([subsegments["to"], subsegments["from"]])
+    tails, heads = subsegments["from"].copy(), subsegments["to"].copy()
+    # Both ends of each subsegment: where it leaves from, and the way to the other end.
+    apex = np.concatenate([tails, heads])
+    along = [line[heads] - line[tails] for line in points.T.copy()]
+    x, y = (np.concatenate([way, -way]) for way in along)
     # Turning counter-clockwise, the domain follows a segment that leaves the vertex with the domain on its left.
     domain_follows = np.concatenate([np.ones(len(inner), bool), inner])
-    way = points[far] - points[apex]
+    ends = np.bincount(apex, minlength=len(points))
+    flags = np.zeros(len(points), np.uint8)
+
+    def flag(one: NDArray[np.intp], following: NDArray[np.intp]) -> None:
+        """Flags vertices by pairs of their ends, the second of which follows counter-clockwise."""
+        cross = x[one] * y[following] - y[one] * x[following]
+        flags[apex[one[domain_follows[one] & (cross > 0)]]] = 1
+
+    # Most vertices have two ends: each of them follows the other one.
+    one, other = _pairs(apex, np.flatnonzero(ends == 2), len(points))
+    narrow = _narrow(x, y, one, other)
+    one, other = one[narrow], other[narrow]
+    flag(one, other)
+    flag(other, one)
+    several = np.flatnonzero(ends[apex] > 2)
+    one, following = _sorted_around(apex[several], x[several], y[several])
+    one, following = several[one], several[following]
+    narrow = _narrow(x, y, one, following)
+    flag(one[narrow], following[narrow])
+    return flags
+
+
+def _pairs(
+    apex: NDArray[np.int32], vertices: NDArray[np.intp], count: int
+) -> tuple[NDArray[np.intp], NDArray[np.intp]]:
+    """The two ends of each of these vertices."""
+    numbers = np.arange(len(apex), dtype=np.intp)
+    first, last = np.empty(count, np.intp), np.empty(count, np.intp)
+    first[apex[::-1]] = numbers[::-1]  # later writes win
+    last[apex] = numbers
+    return first[vertices], last[vertices]
+
+
+def _narrow(
+    x: NDArray[np.float64], y: NDArray[np.float64], one: NDArray[np.intp], other: NDArray[np.intp]
+) -> NDArray[np.intp]:
+    """Which pairs of ends enclose less than 60 degrees, on whichever side."""
+    a, b, c, d = x[one], y[one], x[other], y[other]
+    dot = a * c + b * d
+    lengths = (a * a + b * b) * (c * c + d * d)
+    return np.flatnonzero((dot > 0) & (dot * dot > COSINE_SQUARED * lengths))
+
+
+def _sorted_around(
+    apex: NDArray[np.int32], x: NDArray[np.float64], y: NDArray[np.float64]
+) -> tuple[NDArray[np.intp], NDArray[np.intp]]:
+    """All ends, and for each the next one around its vertex, counter-clockwise."""
+    if not len(apex):
+        return np.empty(0, np.intp), np.empty(0, np.intp)
     # A pseudo-angle, rising with the angle from -2 to 2: quotients only, the same bits on every machine.
-    slope = way[:, 0] / np.abs(way).sum(axis=1)
-    angle = np.where(way[:, 1] >= 0, 1 - slope, slope - 1)
+    slope = x / (np.abs(x) + np.abs(y))
+    angle = np.where(y >= 0, 1 - slope, slope - 1)
     ordered = np.lexsort((angle, apex))
-    apex, way, domain_follows = apex[ordered], way[ordered], domain_follows[ordered]
-    starts = np.flatnonzero(np.concatenate([[True], apex[1:] != apex[:-1]]))
+    starts = np.flatnonzero(np.concatenate([[True], np.diff(apex[ordered]) != 0]))
     following = np.arange(1, len(apex) + 1)
     following[np.concatenate([starts[1:], [len(apex)]]) - 1] = starts  # the last one's neighbour is the first
-    other = way[following]
-    dot = (way * other).sum(axis=1)
-    cross = way[:, 0] * other[:, 1] - way[:, 1] * other[:, 0]
-    lengths = (way * way).sum(axis=1) * (other * other).sum(axis=1)
-    acute = domain_follows & (cross > 0) & (dot > 0) & (dot * dot > COSINE_SQUARED * lengths)
-    flags = np.zeros(len(points), np.uint8)
-    flags[apex[acute]] = 1
-    return flags
+    return ordered, ordered[following]
 
 
 def anchors(subsegments: NDArray[Any], acute: NDArray[np.uint8]) -> NDArray[np.int32]:

@@ -25,7 +25,7 @@ class DeviceMesh:
     Attributes:
         vertices, slots, subsegments_count: how many vertices, triangles and subsegments there are.
         input_vertices: how many of the vertices the user gave; named: how many of the input segments the user named
-            (the rest are boundary edges).
+            (the rest are boundary edges); named_markers: the markers of these.
         triangles, points, subsegments: the records of `cuda_src/triangles.cuh`.
         order: (input_vertices,) the user's number of each input vertex.
         quality: a word a triangle (`cuda_src/quality.cuh`); rivals: who beat it last (`cuda_src/candidates.cuh`).
@@ -45,6 +45,7 @@ class DeviceMesh:
     subsegments_count: int
     input_vertices: int
     named: int
+    named_markers: Int
     order: DeviceArray
     triangles: DeviceArray
     points: DeviceArray
@@ -153,7 +154,7 @@ class DeviceMesh:
             vertices=vertices,
             triangles=corners.detach().reshape(-1, 3),
             segments=segments,
-            segment_markers=self._segment_markers(source, origins),
+            segment_markers=self.named_markers[origins] if self.named else None,
             vertex_markers=self._vertex_markers(source),
             vertex_attributes=self._vertex_attributes(source),
             triangle_attributes=None if ancestor is None else source.triangle_attributes[ancestor],
@@ -173,11 +174,6 @@ class DeviceMesh:
         named = origins < self.named
         return ends.detach().reshape(-1, 2)[named], origins[named]
 
-    def _segment_markers(self, source: Mesh, origins: Int) -> Int | None:
-        if self.named == 0:
-            return None
-        return source.unique_segments()[1][origins]
-
     def _vertex_markers(self, source: Mesh) -> Int | None:
         """A point on a named segment inherits its marker; on the boundary otherwise it has 1, as in Triangle."""
         if source.vertex_markers is None:
@@ -186,7 +182,7 @@ class DeviceMesh:
         markers = np.where(origin < 0, 0, 1).astype(np.int32)
         if self.named:
             on_named = (origin >= 0) & (origin < self.named)
-            markers[on_named] = source.unique_segments()[1][origin[on_named]]
+            markers[on_named] = self.named_markers[origin[on_named]]
         return np.concatenate([source.vertex_markers, markers])
 
     def _vertex_attributes(self, source: Mesh) -> Float | None:

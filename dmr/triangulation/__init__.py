@@ -23,6 +23,7 @@ from dmr.meshes import Float, Int, Mesh, Pslg
 from dmr.naming import counted
 from dmr.numeric import chosen, switch
 from dmr.options import CONFLICT_POLICIES, MESHERS
+from dmr.provenance import record_triangulation
 from dmr.triangulation.carving import Domain, carve
 from dmr.triangulation.conflicts import CROSSING, describe_conflicts
 from dmr.triangulation.native import Plane, triangulate_plane
@@ -93,7 +94,7 @@ def triangulate_noting(pslg: Pslg, *, on_conflict: str, convex_hull: bool, meshe
         from dmr.triangulation.peer import triangulate_by_triangle
 
         return triangulate_by_triangle(pslg, convex_hull=convex_hull), notes
-    return _mesh(pslg, plane, domain, convex_hull), notes
+    return record_triangulation(_mesh(pslg, plane, domain, convex_hull)), notes
 
 
 def _check_points(kind: str, points: Float) -> None:

@@ -161,6 +161,9 @@ def library() -> ctypes.CDLL:
         loaded, "dmr_triangulation", None,
         c_void_p, c_int32, c_void_p, c_void_p, c_int32, c_int32, POINTER(c_int32), POINTER(c_void_p),
     )  # fmt: skip
+    interruptible(
+        loaded, "dmr_boundary_sweep", None, c_void_p, c_int32, c_void_p, c_void_p, c_int32, c_void_p
+    )  # fmt: skip
     for name, pointers in (
         ("dmr_triangulation_free", 1),
         ("dmr_triangulation_counts", 2),

@@ -1,5 +1,7 @@
 """Triangulates random outlines of the hard kinds, and prints what became of each as a line of JSON.
 
+Each mesh's segments are swept as if they were a boundary, which they seldom are.
+
     python triangulation.py [LIBRARY]
 
 LIBRARY is a build of the native triangulation to use in place of the installed one.
@@ -18,6 +20,7 @@ import numpy as np
 import dmr
 from dmr.errors import DmrError
 from dmr.triangulation import native
+from dmr.triangulation.sweep import sweep_edges
 
 OUTLINES = 1500
 
@@ -80,7 +83,8 @@ def outcome(random, make):
     except DmrError as error:
         return str(error)
     arrays = (mesh.vertices, mesh.triangles, mesh.segments, mesh.segment_markers, mesh.vertex_markers)
-    return digest(*arrays, mesh.vertex_attributes)
+    swept = np.array(repr(sweep_edges(mesh.vertices, *mesh.segments.T)).encode())
+    return digest(*arrays, mesh.vertex_attributes, swept)
 
 
 def main(library=None):

@@ -1,0 +1,54 @@
+"""The native sweep along the boundary of a mesh (`sweep.cpp`): does the boundary enclose each place at most once?"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+import numpy as np
+
+from dmr.meshes import Float, Int
+from dmr.triangulation.native import library
+
+# enum Verdict of sweep.cpp
+COVERED_ONCE, SAME_PLACE, TOUCHES, CROSSES, ON_ANOTHER, INSIDE, OUTSIDE, NO_MEMORY = range(8)
+
+
+@dataclass(frozen=True)
+class Contradiction:
+    """Where a sweep found that a boundary crosses itself or encloses a place twice.
+
+    Attributes:
+        verdict: one of the constants of this module.
+        edge: the edge to blame, -1 for `SAME_PLACE`.
+        vertex: near which vertex; of two in one place the one with the smaller number.
+        other: the other vertex in that place, else -1.
+    """
+
+    verdict: int
+    edge: int
+    vertex: int
+    other: int
+
+
+def sweep_edges(points: Float, tails: Int, heads: Int) -> Contradiction | None:
+    """Proves that boundary edges enclose a domain that is covered once, or returns the first contradiction.
+
+    Args:
+        points: (n, 2), within the range in which geometry is exact.
+        tails, heads: (b,) the points at which each edge starts and stops, two different ones; the domain lies on the
+            left of the edge.
+
+    Raises:
+        NativeLibraryError: the native library is missing.
+        MemoryError: there is too little of it.
+    """
+    points = np.ascontiguousarray(points, np.float64)
+    tails, heads = np.ascontiguousarray(tails, np.int32), np.ascontiguousarray(heads, np.int32)
+    found = np.zeros(4, np.int32)
+    library().dmr_boundary_sweep(
+        points.ctypes.data, len(points), tails.ctypes.data, heads.ctypes.data, len(tails), found.ctypes.data
+    )
+    verdict, edge, vertex, other = found.tolist()
+    if verdict == NO_MEMORY:
+        raise MemoryError
+    return None if verdict == COVERED_ONCE else Contradiction(verdict, edge, vertex, other)
