@@ -240,10 +240,10 @@ def test_what_is_left_out_is_said(caplog):
         ({"type": "FeatureCollection"}, "no list of features"),
         (collection({"type": "Polygon", "coordinates": ISLAND}), "feature 0: its type is 'Polygon', not 'Feature'"),
         (
-            collection(feature("Polygon", ISLAND), feature("Polygon", [[[0, 0], [1, 1], [0, 0]]])),
+            collection(feature("Polygon", ISLAND), feature("Polygon", [[[0, 0], [1, "1"], [0, 0]]])),
             "feature 1: the outline",
         ),
-        (feature("MultiPolygon", [ISLAND, [ISLAND[0], [[1, 1], [2, 2]]]]), "part 1: hole 0 needs three corners"),
+        (feature("MultiPolygon", [ISLAND, [ISLAND[0], [[1, 1], 2]]]), "part 1: hole 0 must be a list of positions"),
         (feature("Polygon", [[[0, 0], [1, 0], ["1", 1]]]), "the outline must be a table .*text"),
         (feature("Polygon", [[[0, 0], [1, 0], [None, 1]]]), r"the outline: vertex 2 at \(nan, 1.0\) is not finite"),
         (feature("Polygon", [[0, 0], [1, 0], [1, 1]]), r"the outline must be a list of positions"),

@@ -277,7 +277,12 @@ CALLS: dict[str, Call] = {
     "domains.with_regions, a region": (lambda region: domains.with_regions(PSLG, [region]), {"region": np.ones(4)}, ()),
     "domains.from_geojson": (
         domains.from_geojson,
-        {"source": FEATURE, "attribute": "a", "area": "b", "marker": "c"},
+        {"source": FEATURE, "attribute": "a", "area": "b", "marker": "c", "project": None, "on_conflict": "resolve"},
+        (),
+    ),
+    "domains.from_file": (
+        domains.from_file,
+        {"path": "none.geojson", "layer": None, "attribute": None, "project": None, "on_conflict": "error"},
         (),
     ),
     "domains.from_geojson, a part": (

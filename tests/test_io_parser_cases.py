@@ -53,7 +53,6 @@ REFUSED = {
     "truncated": ("4 2 0 0\n0 0 0\n1 1 0\n", TWO, ".node", 1, "promises 4 vertices, but 2 lines follow"),
     "header alone": ("4 2 0 0\n", TWO, ".node", 1, "but no lines follow"),
     "line too short": (SQUARE.replace("1 1 0", "1 1"), TWO, ".node", 3, "3 fields (number, x, y), but this line has 2"),
-    "line too long": (SQUARE.replace("1 1 0", "1 1 0 0 0"), TWO, ".node", 3, "but this line has 5"),
     "a line too many": (SQUARE + "4 2 2\n", TWO, ".node", 6, "more than the 4 vertices that line 1 promises"),
     "decimal comma": (
         SQUARE.replace("1 1 0", "1 1,5 0"),
@@ -214,6 +213,35 @@ def test_poly(tmp_path: Path) -> None:
     assert locate(path, "vertex", 3) == (path, 5)
     assert locate(path, "triangle", 0) == (path, None)
     assert numbering_base(path) == 1
+
+
+def test_more_columns_than_the_header_says(tmp_path: Path, caplog: pytest.LogCaptureFixture) -> None:
+    path = tmp_path / "x.poly"
+    plain = "4 2 0 0\n0 0 0\n1 4 0\n2 4 4\n3 0 4\n4 0\n0 0 1\n1 1 2\n2 2 3\n3 3 0\n1\n0 1 1\n1\n0 2 2 3 0.5\n"
+    path.write_text(plain)
+    expected = read(path)
+    wide = plain.replace("1 4 0", "1 4 0 9.5 8").replace("3 0 4\n", "3 0 4 1\n").replace("1 1 2", "1 1 2 5")
+    wide = wide.replace("0 1 1\n", "0 1 1 x\n").replace("0.5", "0.5 6 7")
+    path.write_text(wide)
+    found = read(path)
+    for name in ("vertices", "segments", "holes", "regions"):
+        assert getattr(found, name).tobytes() == getattr(expected, name).tobytes()
+    said = " | ".join(caplog.messages)
+    assert "2 lines have more fields than the table of vertices" in said and "(the first: line 3 has 5 instead" in said
+    assert "1 line has more fields than the table of segments" in said and "(the first: line 8 has 4 instead" in said
+    assert "1 line has more fields than the table of holes" in said
+    assert "1 line has more fields than the table of regions" in said and "line 14 has 7 instead of 4 or 5" in said
+    assert len(caplog.messages) == 4
+    path.write_text(wide.replace("2 2 3\n", "2 2\n"))
+    with pytest.raises(FileError, match="but this line has 2") as caught:
+        read(path)
+    assert caught.value.line == 9
+    caplog.clear()
+    path.unlink()
+    found = read(put(tmp_path, SQUARE.replace("0 0 0", "0 0 0 1"), TWO.replace("1 0 2 3", "1 0 2 3 7")))
+    assert found.triangles.tolist() == [[0, 1, 2], [0, 2, 3]]
+    assert ["x.node: 1 line" in said for said in caplog.messages] == [True, False]
+    assert ["x.ele: 1 line" in said for said in caplog.messages] == [False, True]
 
 
 def test_poly_takes_vertices_from_the_node_and_needs_no_hole_line(tmp_path: Path) -> None:

@@ -200,13 +200,32 @@ def test_the_first_of_many_faults_is_reported_whatever_the_threads(tmp_path: Pat
     write(tmp_path / "a.ele", grid(40))
     lines = (tmp_path / "a.node").read_text().splitlines()
     for k in (700, 900, 1500):
-        lines[k] = lines[k] + " surplus"
+        lines[k] = lines[k].rsplit(maxsplit=1)[0]
     (tmp_path / "a.node").write_text("\n".join(lines))
     for threads in (1, 2, 16):
         for chunk in (64, 1 << 12, 1 << 18):
             with pytest.raises(FileError) as caught:
                 parse_vertices(TextFile(tmp_path / "a.node", threads, chunk), 0)
             assert caught.value.line == 701
+
+
+def test_fields_too_many_are_ignored_and_counted_whatever_the_threads(
+    tmp_path: Path, caplog: pytest.LogCaptureFixture
+) -> None:
+    mesh = grid(40)
+    write(tmp_path / "a.ele", mesh)
+    lines = (tmp_path / "a.node").read_text().splitlines()
+    for k in (700, 900, 1500):
+        lines[k] = lines[k] + " 7 surplus # x y"
+    (tmp_path / "a.node").write_text("\n".join(lines))
+    for threads in (1, 2, 16):
+        for chunk in (64, 1 << 12, 1 << 18):
+            caplog.clear()
+            vertices = parse_vertices(TextFile(tmp_path / "a.node", threads, chunk), 0)
+            assert vertices.vertices.tobytes() == mesh.vertices.tobytes()
+            (said,) = caplog.messages
+            assert "3 lines have more fields than the table of vertices has columns" in said
+            assert "(the first: line 701 has 8 instead of 6 fields" in said
 
 
 def test_bytes_do_not_depend_on_threads_or_time(tmp_path: Path) -> None:

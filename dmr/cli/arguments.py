@@ -12,6 +12,9 @@ from dmr.cli import strategies
 from dmr.errors import OptionError
 from dmr.options import BALANCES, CONFLICT_POLICIES, KEPT_SEGMENTS, LOOPS, MARKINGS, MESHERS, STEINER_RULES
 
+# Options of the commands that read files with features; the names are those of `dmr.domains.from_file`.
+FEATURE_OPTIONS = ("layer", "attribute", "area", "marker", "project")
+
 Examples = tuple[tuple[str, str], ...]
 
 
@@ -114,7 +117,7 @@ def _add_refine(commands: Any) -> None:
         "input",
         type=_name,
         metavar="IN",
-        help="an outline (.poly, .geojson), or a mesh: .ele with its companions, .vtu, .msh, ...",
+        help="an outline (.poly, .geojson, .gpkg, .shp), or a mesh: .ele with its companions, .vtu, .msh, ...",
     )
     add(
         "-o",
@@ -161,7 +164,8 @@ def _add_refine(commands: Any) -> None:
         "--on-conflict",
         choices=CONFLICT_POLICIES,
         default=CONFLICT_POLICIES[0],
-        help="what to do about vertices and segments of an outline in each other's way (default: %(default)s)",
+        help="what to do about vertices and segments of an outline in each other's way, and rings that enclose nothing "
+        "(default: %(default)s)",
     )
     add("--convex-hull", action="store_true", help="mesh the convex hull of an outline, not only what it encloses")
     add("--mesher", choices=MESHERS, default=MESHERS[0], help="what triangulates an outline (default: %(default)s)")
@@ -189,7 +193,18 @@ def _add_refine(commands: Any) -> None:
     add("--voronoi", action="store_true", help="write .v.node and .v.edge files, too: the Voronoi dual")
     add("--unrefined", type=_name, metavar="JSON", help="write which triangles miss a bound, and why, for dmr validate")
     add("--json", action="store_true", help="one JSON object on stdout: what happened")
+    _add_feature_options(parser)
     parser.more = strategies.describe
+
+
+def _add_feature_options(parser: Parser) -> None:
+    group = parser.add_argument_group("files with features (.geojson .json .gpkg .shp)")
+    add = group.add_argument
+    add("--attribute", type=_label, metavar="NAME", help="the property that holds the attribute of a feature's region")
+    add("--area", type=_label, metavar="NAME", help="the property that holds the largest area of its triangles")
+    add("--marker", type=_label, metavar="NAME", help="the property that holds the marker of its segments")
+    add("--project", type=_label, metavar="CRS", help="project the coordinates first, such as to EPSG:3857")
+    add("--layer", type=_label, metavar="NAME", help="the layer of a .gpkg that holds several")
 
 
 def _add_triangle(commands: Any) -> None:
@@ -247,6 +262,7 @@ def _add_validate(commands: Any) -> None:
     )
     add("--threads", type=_positive, metavar="N", help="CPU threads (default: all cores)")
     add("--json", action="store_true", help="one JSON object on stdout")
+    _add_feature_options(parser)
 
 
 def _add_info(commands: Any) -> None:
@@ -258,7 +274,8 @@ def _add_info(commands: Any) -> None:
         (("dmr info mesh.ele", ""), ("dmr info mesh.vtu --json | jq .min_angle.minimum", "for programs")),
     )
     add = parser.add_argument
-    add("mesh", type=_name, metavar="MESH", help="a mesh, or a .poly file")
+    add("mesh", type=_name, metavar="MESH", help="a mesh, or an outline")
+    add("--layer", type=_label, metavar="NAME", help="the layer of a .gpkg that holds several")
     add("-q", "--min-angle", type=_number, default=30.0, metavar="DEG", help="count angles below it (default: 30)")
     add("--json", action="store_true", help="one JSON object on stdout")
 
@@ -337,6 +354,13 @@ def _name(text: str) -> str:
     """The name of a file: an unset variable of a shell makes an empty one, which means a folder to the system."""
     if not text:
         raise argparse.ArgumentTypeError("the name of the file is empty")
+    return text
+
+
+def _label(text: str) -> str:
+    """The name of something that is no file."""
+    if not text:
+        raise argparse.ArgumentTypeError("the name is empty")
     return text
 
 

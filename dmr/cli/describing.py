@@ -21,7 +21,7 @@ def run(arguments: Arguments, console: Console) -> int:
     """Reads, measures, prints."""
     if not 0 <= arguments.min_angle <= 60:
         raise OptionError(f"min_angle must be from 0 to 60 degrees, not {arguments.min_angle:g}")
-    found = read(arguments.mesh)
+    found = read(arguments.mesh, features={"layer": arguments.layer})
     if isinstance(found, Pslg):
         _describe_outline(found, arguments, console)
         return 0

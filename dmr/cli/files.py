@@ -4,39 +4,66 @@ from __future__ import annotations
 
 import os
 import tempfile
-from collections.abc import Collection, Iterator
+from collections.abc import Collection, Iterator, Mapping
 from contextlib import AbstractContextManager, contextmanager
 from pathlib import Path
 
 import numpy as np
 
 from dmr import io
+from dmr.cli.arguments import FEATURE_OPTIONS, Arguments
 from dmr.errors import FileContentError, FolderError, InvalidMeshError, MissingFileError, OptionError, file_error
+from dmr.feature_files import GEOJSON, THROUGH_PYOGRIO, holds_features
 from dmr.io.formats import unknown_suffix
 from dmr.io.names import SUFFIXES, companion, family
 from dmr.io.through_meshio import check_writer, find_format
 from dmr.meshes import Mesh, Pslg
 from dmr.naming import counting, named
+from dmr.options import CONFLICT_POLICIES
 from dmr.sizing import SizeField, as_function
 
 # Where the names of streams are: /dev/stdout, /dev/fd/63.
 STREAMS = (Path("/dev"), Path("/dev/fd"), Path("/proc/self/fd"))
 
 
-def read(path: str, threads: int | None = None, *, points: bool = False) -> Mesh | Pslg:
+def read(
+    path: str,
+    threads: int | None = None,
+    *,
+    points: bool = False,
+    features: Mapping[str, str | None] | None = None,
+    on_conflict: str = CONFLICT_POLICIES[0],
+) -> Mesh | Pslg:
     """What a file holds.
 
     Args:
         path: the file; threads: that parse it, None takes all cores.
         points: a .node without an .ele is taken for an outline without segments.
+        features: what is asked of a file with features, by the names of `domains.from_file`; on_conflict: likewise.
 
     Raises:
         FileError: it cannot be read; names the line where one is to blame.
+        OptionError: something is asked of features, and the file is of a format that has none.
     """
     node = Path(path)
+    features = {} if features is None else {name: value for name, value in features.items() if value is not None}
+    if holds_features(node) and node.is_file():
+        from dmr.domains import from_file
+
+        with blamed_on(path):
+            return from_file(path, **features, on_conflict=on_conflict)
+    if features and not holds_features(node):
+        known = " ".join((*GEOJSON, *THROUGH_PYOGRIO))
+        options = " ".join(f"--{name}" for name in features)
+        raise OptionError(f"{path}: {options}: only files with features ({known}) can be asked for that")
     alone = points and node.suffix.lower() == ".node" and not companion(node, ".ele").exists()
     with blamed_on(path):
         return io.read(path, threads=threads, companions=() if alone else None)
+
+
+def features_asked(arguments: Arguments) -> dict[str, str | None]:
+    """What a command line asks of a file with features, by the names of `domains.from_file`."""
+    return {name: getattr(arguments, name) for name in FEATURE_OPTIONS}
 
 
 def read_mesh(path: str, purpose: str) -> Mesh:

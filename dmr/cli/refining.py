@@ -7,7 +7,7 @@ import time
 from dmr.cli import profiling
 from dmr.cli.arguments import Arguments
 from dmr.cli.console import Console
-from dmr.cli.files import blamed_on, chosen_output, next_output, read, read_size
+from dmr.cli.files import blamed_on, chosen_output, features_asked, next_output, read, read_size
 from dmr.cli.leftovers import list_target, write_list
 from dmr.io.extras import Extras
 from dmr.meshes import Mesh, Pslg
@@ -55,7 +55,10 @@ def run(arguments: Arguments, console: Console) -> int:
         chosen.check_device(opened.name, launches_children=opened.launches_children)
     started = time.perf_counter()
     size = read_size(arguments.size)
-    found = read(arguments.input, arguments.threads, points=arguments.convex_hull)
+    found = read(
+        arguments.input, arguments.threads, points=arguments.convex_hull,
+        features=features_asked(arguments), on_conflict=arguments.on_conflict,
+    )  # fmt: skip
     seconds_reading = time.perf_counter() - started
     with blamed_on(arguments.input), console.progress("refining") as bar:
         opened = choose_device(found, chosen, size, arguments.device, arguments.threads)

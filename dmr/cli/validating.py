@@ -6,7 +6,7 @@ from contextlib import nullcontext
 
 from dmr.cli.arguments import Arguments
 from dmr.cli.console import Console
-from dmr.cli.files import numbered_as, read, read_mesh, read_size
+from dmr.cli.files import features_asked, numbered_as, read, read_mesh, read_size
 from dmr.cli.leftovers import read_list
 from dmr.errors import OptionError
 
@@ -22,12 +22,19 @@ def run(arguments: Arguments, console: Console) -> int:
         raise OptionError(f"min_angle must be from 0 to 60 degrees, not {arguments.min_angle:g}")
     if arguments.max_area is not None and not arguments.max_area > 0:
         raise OptionError(f"max_area must be positive, not {arguments.max_area:g}")
+    features = features_asked(arguments)
+    if arguments.input is None and any(features.values()):
+        raise OptionError(
+            "--layer, --attribute, --area, --marker and --project are about the outline: name it, too (--input)"
+        )
 
     from dmr.validation import validate
 
     mesh = read_mesh(arguments.mesh, "validate")
     size = read_size(arguments.size)
-    input = None if arguments.input is None else read(arguments.input, points=arguments.convex_hull)
+    input = None if arguments.input is None else read(
+        arguments.input, points=arguments.convex_hull, features=features
+    )  # fmt: skip
     unrefined = None if arguments.unrefined is None else read_list(arguments.unrefined, len(mesh.triangles))
     # People look into the files; programs into arrays, which count from 0.
     with nullcontext() if arguments.json else numbered_as(arguments.mesh, arguments.input):

@@ -89,6 +89,34 @@ def checked_ring(points: ArrayLike, name: str) -> Float:
     return table
 
 
+def emptiness(ring: Float) -> str | None:
+    """Why a ring encloses nothing; None where it encloses something, as almost all do.
+
+    Args:
+        ring: (n, 2) finite, without the closing corner, none equal to the one before.
+    """
+    if len(ring) < 3:
+        return f"it has only {len(ring)} distinct corners" if len(ring) != 1 else "it has only one distinct corner"
+    if not _turns(ring).any():
+        return f"all its {len(ring)} corners lie on one line"
+    if _runs_back(ring):
+        return f"its {len(ring)} edges run back along each other"
+    return None
+
+
+def _runs_back(ring: Float) -> bool:
+    """Whether each edge is there an even number of times, so that a ray from anywhere crosses an even number."""
+    x, y = (ring - ring[0]).T
+    with np.errstate(all="ignore"):
+        terms = x * np.roll(y, -1) - np.roll(x, -1) * y
+        if abs(terms.sum()) > 1e-9 * np.abs(terms).sum():  # an area that is not zero, whatever the rounding
+            return False
+    corners = np.unique(ring, axis=0, return_inverse=True)[1].reshape(-1)
+    ends = np.sort(np.column_stack((corners, np.roll(corners, -1))), axis=1)
+    counts = np.unique(ends, axis=0, return_counts=True)[1]
+    return not (counts % 2).any()
+
+
 def without_repetitions(points: Float) -> Float:
     """The points without those that equal the one before."""
     keep = np.ones(len(points), bool)

@@ -10,6 +10,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from dmr.errors import DmrError, FileContentError, FileError, FolderError, MissingFileError, file_error
+from dmr.feature_files import GEOJSON, THROUGH_PYOGRIO, holds_features
 from dmr.io.extras import Extras
 from dmr.io.names import SUFFIXES
 from dmr.io.npz import read_npz, write_npz
@@ -43,8 +44,9 @@ def read(path: PathLike, *, companions: Collection[str] | None = None, threads: 
 
     Args:
         path: `.ele` or `.node` (both are read, and `.poly` and `.area` of the same name where they lie beside them, as
-            the log says), `.poly` (a Pslg), `.npz`, `.geojson` (a Pslg; `dmr.domains.from_geojson` can also
-            take regions and markers from it), or a format of meshio's: `.vtu .vtk .msh .stl .obj .off .ply ...`.
+            the log says), `.poly` (a Pslg), `.npz`; `.geojson` or `.json`, also with `.gz`, `.bz2` or
+            `.xz` behind, `.gpkg` or `.shp` (a Pslg; `dmr.domains.from_file` can also take regions and markers from it,
+            and project it); or a format of meshio's: `.vtu .vtk .msh .stl .obj .off .ply ...`.
         companions: which of `.poly` and `.area` are read with an `.ele`, and have to be there; None takes those that
             are. For a `.node` also whether its `.ele` is; without it there is a Pslg of the vertices alone.
         threads: for parsing text, 1 to 1,024; None takes all cores. The result does not depend on it.
@@ -66,15 +68,15 @@ def read(path: PathLike, *, companions: Collection[str] | None = None, threads: 
         return read_pslg(path, threads)
     if suffix == ".npz":
         return read_npz(path)
-    if suffix == ".geojson":
-        from dmr.domains import from_geojson
+    if holds_features(path):
+        from dmr.domains import from_file
 
-        return from_geojson(path)
+        return from_file(path)
     if suffix in SUFFIXES:
         raise FileError(f"a {suffix} file alone makes no mesh: read the .ele of the same name", path)
     form = find_format(suffix)
     if form is None:
-        raise FileError(unknown_suffix(path, *SUFFIXES, ".npz", ".geojson"), path)
+        raise FileError(unknown_suffix(path, *SUFFIXES, ".npz", *GEOJSON, *THROUGH_PYOGRIO), path)
     return read_through_meshio(path, form)
 
 

@@ -6,6 +6,7 @@ import os
 from pathlib import Path
 
 from dmr.errors import FolderError, OptionError
+from dmr.feature_files import without_packing
 from dmr.kinds import file_path
 from dmr.numeric import shortened
 
@@ -32,7 +33,8 @@ def next_name(path: str | os.PathLike[str], suffix: str = ".ele") -> Path:
         suffix: what the new name ends with; "" leaves the bare stem.
 
     Returns:
-        The path in the same folder: `input.1.ele`, `input.2.ele`, `domain.1.ele`, `mesh.1.ele`.
+        The path in the same folder: `input.1.ele`, `input.2.ele`, `domain.1.ele`, `mesh.1.ele`; `land.geojson.gz` gives
+        `land.1.ele`.
 
     Raises:
         FileError: the path names no file (`.`, `/`).
@@ -42,6 +44,7 @@ def next_name(path: str | os.PathLike[str], suffix: str = ".ele") -> Path:
         raise OptionError(f"a suffix is what a file's name ends with, such as .ele, not {shortened(suffix)}")
     if not path.name:
         raise FolderError("is a folder, not a file", path)
+    path = without_packing(path)
     stem, _, last = path.stem.rpartition(".")
     if stem and last.isascii() and last.isdigit():
         return path.with_name(f"{stem}.{int(last) + 1}{suffix}")

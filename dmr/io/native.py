@@ -13,12 +13,12 @@ from pathlib import Path
 from dmr.errors import NativeLibraryError
 from dmr.memory.interrupts import allow_interrupts, interruptible
 
-INTERFACE = 2
+INTERFACE = 3
 
 LIBRARY = Path(__file__).with_name("_triangle_text.so")
 
 # What `Fault.code` says; the order is that of the enum in triangle_numbers.hpp.
-TOO_FEW, TOO_MANY, NOT_WHOLE, NOT_REAL, TOO_LARGE, NOT_FINITE, NO_SUCH_ENTITY, REPEATED = range(1, 9)
+TOO_FEW, NOT_WHOLE, NOT_REAL, TOO_LARGE, NOT_FINITE, NO_SUCH_ENTITY, REPEATED = range(1, 8)
 
 
 class Text(Structure):
@@ -74,6 +74,12 @@ class Fault(Structure):
     )
 
 
+class Surplus(Structure):
+    """Rows with more fields than columns: how many, and line and fields of the first (`DmrSurplus`)."""
+
+    _fields_ = (("rows", c_int64), ("line", c_int64), ("fields", c_int64))
+
+
 class Rows(Structure):
     """Rows to be written (`DmrRows`)."""
 
@@ -111,6 +117,6 @@ def library() -> ctypes.CDLL:
     interruptible(loaded, "dmr_text_index", None, POINTER(Text))
     loaded.dmr_text_row.argtypes = [POINTER(Text), c_int64, numbers, numbers, numbers]
     loaded.dmr_text_row.restype = None
-    interruptible(loaded, "dmr_text_parse", c_int32, POINTER(Text), POINTER(Table), POINTER(Fault))
+    interruptible(loaded, "dmr_text_parse", c_int32, POINTER(Text), POINTER(Table), POINTER(Fault), POINTER(Surplus))
     interruptible(loaded, "dmr_text_write", c_int32, c_int32, POINTER(Rows), c_int32)
     return loaded

@@ -79,7 +79,7 @@ def shown(token: bytes) -> str:
 def fault_sentence(fault: native.Fault, token: bytes, columns: Columns, numbering: Numbering) -> str:
     """Why the native library refused a line."""
     name, code, value = columns.name(fault.field), fault.code, fault.value
-    if code in (native.TOO_FEW, native.TOO_MANY):
+    if code == native.TOO_FEW:
         return f"a {columns.entity} has {columns.form()}, but this line has {value}"
     if code == native.NO_SUCH_ENTITY:
         return f"{columns.entity} names {columns.target} {value}, {numbering.describe(columns.target)}"

@@ -6,6 +6,7 @@ A "row" is a line that holds data: not blank, not only a comment. Every error na
 from __future__ import annotations
 
 import ctypes
+import logging
 import os
 import re
 from collections.abc import Sequence
@@ -23,6 +24,9 @@ from dmr.io.numbering import Numbering
 from dmr.io.sentences import Columns, fault_sentence, shown
 from dmr.memory.host.available import require_memory
 from dmr.memory.threads import thread_count
+from dmr.naming import counted
+
+log = logging.getLogger("dmr.io")
 
 # Large enough that a chunk's bookkeeping is nothing, small enough that a few megabytes keep every core busy.
 CHUNK_BYTES = 1 << 18
@@ -130,6 +134,8 @@ class TextFile:
     def table(self, first_row: int, count: int, columns: Columns, numbering: Numbering | None = None) -> Table:
         """Parses `count` rows; the line before them is the header that promised them.
 
+        Fields behind the last column are ignored, as Triangle does it, with one warning for the table.
+
         Raises:
             FileError: too few rows, or the first row that is wrong.
         """
@@ -166,14 +172,25 @@ class TextFile:
         if plausible:
             native_table.numbers, native_table.index_out = _address(out.numbers), _address(out.indices)
             native_table.real_out, native_table.integer_out = _address(out.reals), _address(out.integers)
-        fault = native.Fault()
-        outcome = self._library.dmr_text_parse(self._text, native_table, fault)
+        fault, surplus = native.Fault(), native.Surplus()
+        outcome = self._library.dmr_text_parse(self._text, native_table, fault, surplus)
         if outcome == 2:
             raise FileContentError("is too large for the memory there is", self.path)
         if outcome == 1:
             token = self._between(fault.begin + self._skip, fault.end + self._skip)
             raise FileContentError(fault_sentence(fault, token, columns, numbering), self.path, fault.line)
         assert plausible or count == 0
+        if surplus.rows:
+            log.warning(
+                "%s: %s more fields than the table of %s has columns; the extra fields are ignored (the first: "
+                "line %d has %d instead of %s)",
+                self.path,
+                counted(surplus.rows, "line has", "lines have"),
+                columns.plural,
+                surplus.line,
+                surplus.fields,
+                columns.form(),
+            )
         return out
 
     def expect_end(self, row: int, promise: str) -> None:

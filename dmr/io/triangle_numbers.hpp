@@ -15,7 +15,6 @@ namespace {
 enum Code : int32_t {
     kNone = 0,
     kTooFew,
-    kTooMany,
     kNotWhole,
     kNotReal,
     kTooLarge,

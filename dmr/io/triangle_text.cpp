@@ -71,6 +71,11 @@ struct DmrFault {
     int64_t value;       // the number that is out of range or repeated; the fields found
 };
 
+// Rows with more fields than the table has columns, which are ignored: how many rows, and line and fields of the first.
+struct DmrSurplus {
+    int64_t rows, line, fields;
+};
+
 // Rows to be written: number, indices + base (-1 stays -1), reals, integers.
 struct DmrRows {
     int64_t count, first_number, base;
@@ -163,9 +168,9 @@ bool find_entity(const DmrTable& table, int64_t number, int32_t& index) {
 }
 
 // Parses one row into place `row` of the outputs. Where it is wrong, fills `fault` (all but its line and row) and
-// returns false.
+// returns false. `found` is the number of its fields where there are more than columns, else 0.
 bool parse_row(const DmrTable& table, const char* text, const char* begin, const char* end, int64_t row,
-               DmrFault& fault) {
+               DmrFault& fault, int64_t& found) {
     Fields fields{begin, end};
     Token token{begin, begin};
     int32_t field = 0;
@@ -217,27 +222,32 @@ bool parse_row(const DmrTable& table, const char* text, const char* begin, const
         if (table.integer_out) table.integer_out[row * table.integers + k] = static_cast<int32_t>(value);
     }
 
-    ++field;
-    Token extra;
-    if (!fields.next(extra)) return true;
-    token = extra;
-    int64_t found = field + 1;
-    while (fields.next(extra)) ++found;
-    return fail(kTooMany, found);
+    found = 0;
+    if (!fields.next(token)) return true;
+    found = field + 2;  // the fields up to this one
+    while (fields.next(token)) ++found;
+    return true;
 }
 
 // Parses the rows of the table that lie in chunk k, up to the first fault.
-void parse_chunk(const DmrText& text, const DmrTable& table, int64_t k, DmrFault& fault) {
+void parse_chunk(const DmrText& text, const DmrTable& table, int64_t k, DmrFault& fault, DmrSurplus& surplus) {
+    int64_t found = 0;
     const char* p = text.text + text.offsets[k];
     const char* end = text.text + text.offsets[k + 1];
     int64_t row = text.rows[k] - table.first_row;
     for (int64_t line = text.lines[k] + 1; p < end && row < table.count; ++line) {
         const char* stop = line_end(p, end);
         if (holds_data(p, stop)) {
-            if (row >= 0 && !parse_row(table, text.text, p, stop, row, fault)) {
-                fault.line = line;
-                fault.row = row;
-                return;
+            if (row >= 0) {
+                if (!parse_row(table, text.text, p, stop, row, fault, found)) {
+                    fault.line = line;
+                    fault.row = row;
+                    return;
+                }
+                if (found && surplus.rows++ == 0) {
+                    surplus.line = line;
+                    surplus.fields = found;
+                }
             }
             ++row;
         }
@@ -371,17 +381,28 @@ void index_text(host::Call& call, const DmrText* text) {
     }
 }
 
-int32_t parse_table(host::Call& call, const DmrText* text, const DmrTable* table, DmrFault* fault) {
+int32_t parse_table(host::Call& call, const DmrText* text, const DmrTable* table, DmrFault* fault,
+                    DmrSurplus* surplus) {
+    struct Outcome {
+        DmrFault fault;
+        DmrSurplus surplus;
+    };
     *fault = DmrFault{};
+    *surplus = DmrSurplus{};
     if (table->count == 0) return 0;
     const int64_t first = chunk_of_row(*text, table->first_row);
     const int64_t last = chunk_of_row(*text, table->first_row + table->count - 1);
-    std::unique_ptr<DmrFault[]> faults(new (std::nothrow) DmrFault[static_cast<size_t>(last - first + 1)]());
-    if (!faults) return 2;
-    share_out(call, last - first + 1, text->threads, [&](int64_t k) { parse_chunk(*text, *table, first + k, faults[k]); });
+    std::unique_ptr<Outcome[]> outcomes(new (std::nothrow) Outcome[static_cast<size_t>(last - first + 1)]());
+    if (!outcomes) return 2;
+    share_out(call, last - first + 1, text->threads, [&](int64_t k) {
+        parse_chunk(*text, *table, first + k, outcomes[k].fault, outcomes[k].surplus);
+    });
     for (int64_t k = 0; k <= last - first; ++k) {
-        if (faults[k].code == kNone) continue;
-        *fault = faults[k];
+        const DmrSurplus& found = outcomes[k].surplus;
+        if (surplus->rows == 0) *surplus = DmrSurplus{0, found.line, found.fields};
+        surplus->rows += found.rows;
+        if (outcomes[k].fault.code == kNone) continue;
+        *fault = outcomes[k].fault;
         return 1;
     }
     return 0;
@@ -438,9 +459,10 @@ void dmr_text_row(const DmrText* text, int64_t row, int64_t* begin, int64_t* end
 }
 
 // Parses a table whose rows all exist. Returns 0; 1 where `fault` says what is wrong; 2 without memory.
-int32_t dmr_text_parse(const DmrText* text, const DmrTable* table, DmrFault* fault) {
+// `surplus` counts the rows with more fields than columns, up to the fault.
+int32_t dmr_text_parse(const DmrText* text, const DmrTable* table, DmrFault* fault, DmrSurplus* surplus) {
     int32_t outcome = 0;
-    host::interruptible([&](host::Call& call) { outcome = parse_table(call, text, table, fault); });
+    host::interruptible([&](host::Call& call) { outcome = parse_table(call, text, table, fault, surplus); });
     return outcome;
 }
 
@@ -452,6 +474,6 @@ int32_t dmr_text_write(int32_t fd, const DmrRows* rows, int32_t threads) {
 }
 
 // Changes whenever a struct or a signature above does; the loader compares it with its own.
-int32_t dmr_text_interface() { return 2; }
+int32_t dmr_text_interface() { return 3; }
 
 }  // extern "C"

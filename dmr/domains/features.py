@@ -1,0 +1,298 @@
+"""Features with geometries and properties, as GeoJSON has them, into one domain."""
+
+from __future__ import annotations
+
+import logging
+import math
+from collections.abc import Iterable, Iterator, Mapping
+from dataclasses import dataclass, field
+from typing import Any
+
+import numpy as np
+
+from dmr.domains.coverage import Patch, cover
+from dmr.domains.projecting import Projection, is_geographic, note_degrees
+from dmr.domains.rings import checked_chain, checked_points, emptiness, without_repetitions
+from dmr.domains.shapes import polyline
+from dmr.errors import InvalidMeshError, KindError, printable
+from dmr.meshes import Float, Pslg
+from dmr.naming import counted
+from dmr.numeric import chosen, real, shortened
+from dmr.options import CONFLICT_POLICIES
+
+log = logging.getLogger("dmr")
+
+Geometry = Mapping[str, Any]
+# Which geometry is one of a kind, and which holds many of it. shapely has rings of their own.
+_SINGLE = {"Polygon": "Polygon", "LineString": "LineString", "LinearRing": "LineString", "Point": "Point"}
+_MULTIPLE = {"MultiPolygon": "Polygon", "MultiLineString": "LineString", "MultiPoint": "Point"}
+
+
+@dataclass(frozen=True, kw_only=True)
+class FeatureOptions:
+    """How features become a domain.
+
+    Attributes:
+        attribute, area, marker: the properties that hold region attribute, largest area and marker.
+        project: the coordinate reference system to project to.
+        on_conflict: "resolve" leaves out rings that enclose nothing, "error" refuses them.
+
+    Raises:
+        OptionError: a value that cannot be used; names it.
+    """
+
+    attribute: str | None = None
+    area: str | None = None
+    marker: str | None = None
+    project: str | None = None
+    on_conflict: str = CONFLICT_POLICIES[0]
+
+    def __post_init__(self) -> None:
+        for name, what in (
+            ("attribute", "the name of a property"),
+            ("area", "the name of a property"),
+            ("marker", "the name of a property"),
+            ("project", "the name of a coordinate reference system"),
+        ):
+            value = getattr(self, name)
+            if not (value is None or isinstance(value, str)):
+                raise KindError(f"{name} must be {what}, not {shortened(value)}")
+        chosen("on_conflict", self.on_conflict, CONFLICT_POLICIES)
+
+    def properties(self) -> dict[str, str]:
+        """The properties asked for, by what they give."""
+        named = {"attribute": self.attribute, "area": self.area, "marker": self.marker}
+        return {what: name for what, name in named.items() if name is not None}
+
+
+@dataclass
+class _Content:
+    """What was found so far.
+
+    Attributes:
+        first_empty: name of the first ring that encloses nothing, and why; empty_rings: how many there are.
+        missing: by property, how many features lack it, and the first of them.
+        low, high: corners of the bounding box, before the projection.
+    """
+
+    options: FeatureOptions
+    projection: Projection | None
+    patches: list[Patch] = field(default_factory=list)
+    others: list[Pslg] = field(default_factory=list)
+    properties: set[str] = field(default_factory=set)
+    repeated: int = 0
+    heights: int = 0
+    empty: int = 0
+    empty_rings: int = 0
+    first_empty: str = ""
+    missing: dict[str, tuple[int, str]] = field(default_factory=dict)
+    low: Float = field(default_factory=lambda: np.full(2, np.inf))
+    high: Float = field(default_factory=lambda: np.full(2, -np.inf))
+
+
+def domain_of_features(
+    features: Iterable[tuple[Geometry, str]], options: FeatureOptions, *, system: str | None, what: str
+) -> Pslg:
+    """The domain that features describe.
+
+    Args:
+        features: GeoJSON's, each with the beginning of its name in a message ("feature 3: ").
+        options: how.
+        system: coordinate reference system of the coordinates; None where it is not known.
+        what: they are read from, for the log.
+
+    Raises:
+        InvalidMeshError: a geometry or property that cannot be used; names feature, part, ring and vertex.
+        OptionError, DmrError: the coordinates cannot be projected as asked.
+    """
+    projection = None
+    if options.project is not None:
+        if system is None:
+            raise InvalidMeshError(
+                "it names no coordinate reference system to project from (a .shp has it in a .prj beside it)"
+            )
+        projection = Projection(system, options.project)
+    content = _Content(options, projection)
+    for feature, where in features:
+        _collect(content, feature, where)
+    for name in options.properties().values():
+        if name not in content.properties:
+            known = ", ".join(sorted(map(printable, content.properties))) or "none at all"
+            raise InvalidMeshError(f"no feature has the property {name!r}; there are: {known}")
+    _warn(content, what)
+    if not content.patches and not content.others:
+        none = f" that encloses anything: {content.first_empty}" if content.empty_rings else ", line or point"
+        raise InvalidMeshError(f"it holds no polygon{none}")
+    if projection is None and system is not None and is_geographic(system):
+        note_degrees(content.low, content.high, what)
+    return cover(content.patches, content.others)
+
+
+def _warn(content: _Content, what: str) -> None:
+    """Says what was left out."""
+    for count, left_out in (
+        (content.repeated, "points that repeat the one before were left out"),
+        (content.heights, "third coordinates were left out: the domain lies in the plane"),
+        (content.empty, "features or parts of them are empty and were left out"),
+    ):
+        if count:
+            log.warning("%s: %d %s", what, count, left_out)
+    if content.empty_rings:
+        log.warning(
+            "%s: %s left out (the first: %s); on_conflict='error' (--on-conflict error) refuses them",
+            what,
+            counted(content.empty_rings, "ring encloses nothing and is", "rings enclose nothing and are"),
+            content.first_empty,
+        )
+    for name, (count, first) in content.missing.items():
+        log.warning(
+            "%s: %s no property %r and %s 0 for it (the first: %s)",
+            what,
+            counted(count, "feature has", "features have"),
+            printable(name),
+            "gets" if count == 1 else "get",
+            first,
+        )
+
+
+def _collect(content: _Content, feature: Geometry, where: str) -> None:
+    geometry = feature.get("geometry")
+    if geometry is None:
+        content.empty += 1
+        return
+    properties = feature.get("properties")
+    properties = {} if properties is None else properties
+    if not isinstance(properties, Mapping):
+        raise InvalidMeshError(f"{where}its properties are no object")
+    content.properties.update(str(name) for name in properties)
+    options = content.options
+    attribute = _number(properties, options.attribute, where)
+    area = _number(properties, options.area, where)
+    marker = _number(properties, options.marker, where)
+    if marker != int(marker) or abs(marker) >= 2**31:
+        raise InvalidMeshError(
+            f"{where}the property {options.marker!r} must be a whole number of 32 bits, not {marker:g}"
+        )
+    parts = list(_parts(geometry, where))
+    covers = any(kind == "Polygon" for kind, _, _ in parts)
+    _count_missing(content, properties, where, [options.marker, *([options.attribute, options.area] if covers else [])])
+    for kind, coordinates, part in parts:
+        if not isinstance(coordinates, list | tuple):
+            raise InvalidMeshError(f"{part}the coordinates of a {kind} must be a list")
+        if not coordinates:
+            content.empty += 1
+        elif kind == "Polygon":
+            rings = _rings(content, coordinates, part)
+            if rings:
+                attributed = None if options.attribute is None else attribute
+                patch = Patch(rings=rings, attribute=attributed, area=max(area, 0.0), marker=int(marker))
+                content.patches.append(patch)
+        elif kind == "LineString":
+            chain = checked_chain(_positions(content, coordinates, f"{part}the line"), f"{part}the line")
+            content.others.append(polyline(chain, markers=int(marker)))
+        else:
+            point = _positions(content, [coordinates], f"{part}the point")
+            markers = np.array([int(marker)]) if marker else None
+            content.others.append(Pslg(point, np.empty((0, 2), np.int32), vertex_markers=markers))
+
+
+def _count_missing(content: _Content, properties: Mapping[str, Any], where: str, names: Iterable[str | None]) -> None:
+    """Counts a feature that lacks a property of these names."""
+    for name in dict.fromkeys(names):
+        if name is not None and properties.get(name) is None:
+            count, first = content.missing.get(name, (0, where.removesuffix(": ") or "the only one"))
+            content.missing[name] = (count + 1, first)
+
+
+def _rings(content: _Content, coordinates: Any, part: str) -> tuple[Float, ...]:
+    """The rings of a polygon that enclose something, the outline first; none at all where the outline does not."""
+    rings: list[Float] = []
+    for k, each in enumerate(coordinates):
+        name = f"{part}{_ring_name(k)}"
+        ring = _positions(content, each, name)
+        if len(ring) > 1 and (ring[0] == ring[-1]).all():
+            ring = ring[:-1]
+        reason = emptiness(ring)
+        if reason is None:
+            rings.append(ring)
+            continue
+        if content.options.on_conflict == "error":
+            raise InvalidMeshError(
+                f"{name} encloses nothing: {reason}; on_conflict='resolve' (--on-conflict resolve) leaves it out"
+            )
+        content.empty_rings += 1
+        content.first_empty = content.first_empty or f"{name}, since {reason}"
+        if k == 0:
+            return ()
+    return tuple(rings)
+
+
+def _parts(geometry: Any, where: str) -> Iterator[tuple[str, Any, str]]:
+    """The single polygons, lines and points of a geometry: kind, coordinates, name."""
+    kind = kind_of(geometry, where)
+    if kind in _SINGLE:
+        yield _SINGLE[kind], list_in(geometry, "coordinates", where), where
+    elif kind in _MULTIPLE:
+        for k, coordinates in enumerate(list_in(geometry, "coordinates", where)):
+            yield _MULTIPLE[kind], coordinates, f"{where}part {k}: "
+    elif kind == "GeometryCollection":
+        for k, part in enumerate(list_in(geometry, "geometries", where)):
+            yield from _parts(part, f"{where}geometry {k}: ")
+    else:
+        known = ", ".join([*_SINGLE, *_MULTIPLE, "GeometryCollection", "Feature", "FeatureCollection"])
+        raise InvalidMeshError(f"{where}the type {kind!r} is not known; known are {known}")
+
+
+def _positions(content: _Content, coordinates: Any, name: str) -> Float:
+    """A list of positions as (n, 2), without the third coordinates and without repetitions."""
+    try:
+        lengths = {len(position) for position in coordinates}
+        len(coordinates)
+    except TypeError:
+        raise InvalidMeshError(f"{name} must be a list of positions [x, y]") from None
+    if not lengths <= {2, 3, 4}:
+        raise InvalidMeshError(f"{name} must be a list of positions [x, y], and one has {min(lengths)} numbers")
+    if lengths - {2}:
+        content.heights += sum(len(position) > 2 for position in coordinates)
+        coordinates = [position[:2] for position in coordinates]
+    points = checked_points(coordinates if len(coordinates) else np.empty((0, 2)), name)
+    kept = without_repetitions(points)
+    content.repeated += len(points) - len(kept)
+    if len(kept):
+        content.low = np.minimum(content.low, kept.min(axis=0))
+        content.high = np.maximum(content.high, kept.max(axis=0))
+        if content.projection is not None:
+            kept = without_repetitions(content.projection(kept, name))
+    return kept
+
+
+def _ring_name(k: int) -> str:
+    return f"hole {k - 1}" if k else "the outline"
+
+
+def kind_of(form: Any, where: str) -> str:
+    """The type of a GeoJSON object; InvalidMeshError where it has none."""
+    if not isinstance(form, Mapping) or not isinstance(form.get("type"), str):
+        raise InvalidMeshError(f"{where}this is no GeoJSON object: it has no type")
+    return str(form["type"])
+
+
+def list_in(form: Geometry, name: str, where: str) -> Any:
+    """A list that a GeoJSON object holds; InvalidMeshError where it does not."""
+    found = form.get(name)
+    if not isinstance(found, list | tuple):
+        raise InvalidMeshError(f"{where}the {form['type']} has no list of {name}")
+    return found
+
+
+def _number(properties: Mapping[str, Any], name: str | None, where: str) -> float:
+    value = properties.get(name) if name is not None else None
+    if value is None:
+        return 0.0
+    try:
+        number = math.nan if isinstance(value, bool) or not isinstance(value, int | float) else real(value)
+    except ValueError as error:
+        raise InvalidMeshError(f"{where}the property {name!r} must be a number: {error}") from None
+    if not math.isfinite(number):
+        raise InvalidMeshError(f"{where}the property {name!r} must be a number, not {shortened(value)}")
+    return number
