@@ -1,11 +1,11 @@
 // A sequence of kernels that starts itself again, as long as none of them says stop.
 //
 // On a GPU the sequence is a CUDA graph of which this kernel is the last node: it launches the graph that it is part of,
-// to run when that has ended (a tail launch). It does so for a slice of time; then the host looks at signals, and launches
-// the graph again. On a CPU the native library goes through the sequence again (host_repeat in host.cpp).
+// to run when that has ended (a tail launch). It stops doing so after a slice of time, so that the host can handle signals
+// and launch the graph again. On a CPU the native library goes through the sequence again (host_repeat in host.cpp).
 #include "portable.cuh"
 
-// `slice_begun` is 0 at the begin of a slice; on a CPU there is none.
+// `slice_begun` is 0 at the beginning of a slice, and a null pointer on a CPU.
 KERNEL(launch_again, const int32 *stop, int64 *slice_begun) {
     FOR_RANGE (once) {
         if (stop[once] || slice_begun == nullptr)

@@ -1,4 +1,4 @@
-// What kernels use of CUDA's cooperative groups: the barrier of a whole grid, and the lanes of a warp that run together.
+// CUDA's cooperative groups: the barrier of a whole grid, and the lanes of a warp that run together.
 //
 // It is apart from portable.cuh because nvcc takes 0.8 s to read CUDA's header: only files that need it include this one.
 #pragma once

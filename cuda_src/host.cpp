@@ -57,18 +57,18 @@ using host::Call;
 using host::Done;
 using host::Piece;
 
-// A launch that is done so far up to `begin`.
+// A launch whose indices below `begin` are done.
 struct Launch {
     host::Kernel kernel;
     const host::Slot *arguments;
     Index begin, end;
     Piece piece;
 
-    // On the calling thread alone, for so many nanoseconds or to the end.
+    // Runs on the calling thread alone, for at most `most_nanoseconds`, or to the end if that is 0.
     Done run_alone(Call &call, std::int64_t most_nanoseconds) {
         std::int64_t stop = 0;
         return host::run_pieces(kernel, arguments, piece, call, true, [&](Index size) {
-            if (most_nanoseconds > 0) { // a clock more: so be it
+            if (most_nanoseconds > 0) { // costs one more reading of the clock per piece
                 const std::int64_t now = host::nanoseconds();
                 stop = stop == 0 ? now + most_nanoseconds : stop;
                 if (now >= stop)
@@ -80,7 +80,7 @@ struct Launch {
         });
     }
 
-    // On some threads of the pool; while others have it, on this one.
+    // Runs on threads of the pool; on this thread while another launch has the pool.
     Done run_together(Call &call, int threads) {
         constexpr std::int64_t BETWEEN_TRIES = 1'000'000;
         host::Pool &shared = pool();
@@ -99,7 +99,7 @@ struct Launch {
     }
 };
 
-// Runs a kernel for one index, which says little about the time of others.
+// Runs a kernel for one index. Its time is not recorded: it predicts little about others.
 void run_one(host::Kernel kernel, const host::Slot *arguments) {
     try {
         kernel(0, 1, arguments);
@@ -168,9 +168,9 @@ class Barrier {
         --threads_, --missing_;
     }
 
-    // Lets all go that wait, since the call is to end.
+    // Releases all waiting threads, because the call is to end.
     void dissolve() {
-        { std::lock_guard<std::mutex> lock(mutex_); } // they have not looked yet, or they wait
+        { std::lock_guard<std::mutex> lock(mutex_); } // every thread now waits, or will see that the call is stopped
         all_here_.notify_all();
     }
 
@@ -208,7 +208,7 @@ void launch_grid(Call &call, Timed *timed, Index count, const host::Slot *argume
         others.reserve(pieces);
         while (int(others.size()) + 1 < pieces)
             others.emplace_back(run_piece, int(others.size()) + 1);
-    } catch (const std::exception &) { // the system has no more to give: std::system_error, std::bad_alloc
+    } catch (const std::exception &) { // std::system_error, std::bad_alloc: fewer threads will do
         for (; pieces > int(others.size()) + 1; --pieces)
             barrier.leave();
     }
@@ -297,7 +297,7 @@ extern "C" void host_copy(char *target, const char *source, Index bytes, int thr
     host_launch(&copying, Index((start + bytes - 1) / HUGE_PAGE - start / HUGE_PAGE) + 1, arguments, threads, 0);
 }
 
-// Asks `query` about a subject, again and again, until it answers anything but `pending`; returns its last answer.
+// Calls query(subject) until it returns something other than `pending`; returns the last answer. Handles signals.
 extern "C" int host_poll(int (*query)(void *), void *subject, int pending) {
     int answer = pending;
     host::interruptible([&](Call &call) {
@@ -307,7 +307,7 @@ extern "C" int host_poll(int (*query)(void *), void *subject, int pending) {
     return answer;
 }
 
-// Tells how many cores the process may use.
+// Sets the number of cores that the process may use.
 extern "C" void host_use_cores(int cores) { host::usable_cores = cores; }
 
 // What the library was built from (setup.py): Python refuses one that does not fit the declarations it reads.

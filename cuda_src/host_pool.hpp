@@ -59,7 +59,7 @@ class Bed {
         asleep_ = false;
     }
 
-    // The same for so many nanoseconds at most; returns whether it is ready.
+    // Likewise, for at most `most_nanoseconds`; returns whether it is ready.
     template <class Ready> bool sleep_for(std::int64_t most_nanoseconds, const Ready &ready) {
         std::unique_lock<std::mutex> lock(mutex_);
         asleep_ = true;
@@ -94,16 +94,16 @@ struct Done {
     std::int64_t nanoseconds = 0;
 };
 
-// How many indices a thread takes at a time. Nobody knows how long an index takes before it was seen: a thread begins with
-// a few, takes more and more, and no more than what lasts LONGEST_PIECE at the speed of the last piece. So a launch can
-// end soon at any time.
+// The number of indices that a thread takes at a time. How long an index takes is not known in advance: a thread begins
+// with few indices and takes up to GROWTH times as many each time, but no more than last LONGEST at the speed of the last
+// piece. So a launch can always end soon.
 class Piece {
   public:
     static constexpr Index FIRST = 256;
     static constexpr std::int64_t LONGEST = 1'000'000; // nanoseconds
     static constexpr Index GROWTH = 8;
 
-    // least: what is worth a thread's attention, as far as is known; most: what spreads the load evenly.
+    // least: the smallest piece worth a thread's overhead, by earlier launches; most: the largest that balances the load.
     Piece(Index least, Index most) : most_(std::max(most, Index(1))), size_(std::clamp(least, Index(1), std::min(most_, FIRST))) {}
 
     Index size() const { return size_; }
@@ -119,8 +119,7 @@ class Piece {
     Index most_, size_;
 };
 
-// Runs a kernel over the pieces that take(size) gives, until there is none or the call is to end. A piece is (begin, end);
-// there is none where begin >= end.
+// Runs a kernel over the pieces (begin, end) that take(size) returns, until a piece is empty or the call is to end.
 template <class Take>
 Done run_pieces(Kernel kernel, const Slot *arguments, Piece piece, Call &call, bool polls, const Take &take) {
     const WorkingOn here(call, polls);
@@ -175,8 +174,8 @@ struct Cut {
 
 class Pool {
   public:
-    // Whether the pool is now the caller's, until it calls `leave`. Who finds it taken works without it: a thread that
-    // waited here could not handle signals, and a handler of signals may itself launch a kernel within a launch.
+    // Takes the pool until `leave`; returns false if another launch has it. Such a caller works without the pool: a thread
+    // that waited here could not handle signals, and a signal handler may itself launch a kernel within a launch.
     bool take() { return !taken_.exchange(true, std::memory_order_acquire); }
     void leave() { taken_.store(false, std::memory_order_release); }
 
@@ -201,7 +200,7 @@ class Pool {
         const auto all_finished = [&] { return finished_ == taken; };
         if (!(parts <= usable_cores && spin_until(all_finished)))
             while (!all_finished() && !caller_.sleep_for(POLL_NANOSECONDS, all_finished))
-                call.poll(); // others may have a long way to go for one index
+                call.poll(); // one index may take another thread long
         return own;
     }
 

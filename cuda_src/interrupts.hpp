@@ -6,7 +6,7 @@
 // ctypes then raises the exception.
 //
 // The library is not linked with Python: it gets the addresses of the few functions that it needs (dmr/memory/
-// interrupts.py). A program without Python does not give any, and is never asked.
+// interrupts.py). A program without Python sets none; signals are then not polled.
 #pragma once
 
 #include <atomic>
@@ -18,14 +18,14 @@
 #include <sys/syscall.h>
 #endif
 
-#define LIBRARY_ONLY __attribute__((visibility("hidden"))) // each library has one of its own
+#define LIBRARY_ONLY __attribute__((visibility("hidden"))) // each library has its own copy
 
 namespace host {
 
 #ifndef POLL_EVERY
-#define POLL_EVERY 50'000'000 // a test asks for more (tests/test_native_threads.py)
+#define POLL_EVERY 50'000'000 // a test sets a shorter time (tests/test_native_build.py)
 #endif
-constexpr std::int64_t POLL_NANOSECONDS = POLL_EVERY; // between two looks at signals
+constexpr std::int64_t POLL_NANOSECONDS = POLL_EVERY; // between two checks for signals
 
 LIBRARY_ONLY inline std::int64_t nanoseconds() {
     return std::chrono::nanoseconds(std::chrono::steady_clock::now().time_since_epoch()).count();
@@ -54,8 +54,8 @@ class Call {
         return now - last_ >= POLL_NANOSECONDS;
     }
 
-    // Handles signals if that was not done for a while; returns whether the call is to end. Only the thread that Python
-    // made the call on may poll.
+    // Handles signals, at most once in POLL_NANOSECONDS; returns whether the call is to end. Only the thread that Python made
+    // the call on may poll.
     bool poll(std::int64_t now) {
         if (!due(now) || stopped())
             return stopped();

@@ -35,4 +35,5 @@ KERNEL_STRUCT(Limits) {
     float64 off_center_limit; // how far off-centers lie from their edge (steiner.cuh)
     float64 clearance;        // least squared distance, in shortest edges, of other points; infinity: none (petal.cuh)
     int64 worst_first;        // 1: of skinny triangles the smallest angle is the most urgent, not the shortest edge
+    int64 grouped;            // 1: lengths that are nearly the same are told apart by cells of a grid (urgency.cuh)
 };

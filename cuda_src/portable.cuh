@@ -44,7 +44,7 @@
 // that run.
 //
 // A kernel that may take long for one index has a STOP_POINT() in its loop, every few thousand turns: on the CPU, Ctrl-C
-// ends the launch there. It is nothing on the GPU.
+// ends the launch there. On the GPU it does nothing.
 //
 // A kernel launches a CHILD_KERNEL, which the host cannot name, by LAUNCH_CHILD(kernel, begin, end, ...); it is 1 where
 // the child was launched. Nobody waits for it, but the launching kernel ends after it. nvcc compiles a file with this

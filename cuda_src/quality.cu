@@ -36,3 +36,23 @@ KERNEL(flag_given_up, const uint32 *quality, int32 *flags) {
     FOR_RANGE (t)
         flags[t] = (quality[t] & GIVEN_UP) != 0;
 }
+
+// Enters the grouped urgency of listed triangles that wait for their point (urgency.cuh). All else that is known of them
+// stays as it is.
+KERNEL(group_listed, Mesh mesh, const int32 *slots) {
+    FOR_RANGE (i) {
+        const uint32 q = mesh.quality[slots[i]];
+        if (!to_refine(q) || !(q & SKINNY))
+            continue;
+        const Triangle t = mesh.triangles[slots[i]];
+        int apex = 0;
+        float64 least = INFINITE;
+        for (int k = 0; k < 3; ++k) {
+            const float64 length = squared_length(mesh.points[edge_from(t, k)], mesh.points[edge_to(t, k)]);
+            if (length < least)
+                least = length, apex = k;
+        }
+        const Point end = mesh.points[edge_from(t, apex)];
+        mesh.quality[slots[i]] = (q & ~(SKINNY - 1)) | urgency_of_edge(least, end, true);
+    }
+}

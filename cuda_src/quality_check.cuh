@@ -5,7 +5,7 @@
 #pragma once
 
 #include "mesh.cuh"
-#include "quality.cuh"
+#include "urgency.cuh"
 
 // Whether the corner of two segments forces a skinny triangle: its shortest edge pq joins them at the same shell, and its
 // angle at r, opposite pq, is no less than that under which such an edge is seen from the next shell, twice as far from
@@ -39,6 +39,7 @@ struct Bounds {
     float64 doubled_area;   // twice the largest area; infinity where there is none
     float64 squared_size;   // of the longest edge; infinity where there is none
     bool worst_first;       // skinny triangles: the smallest angle is the most urgent, in place of the shortest edge
+    bool grouped;           // see urgency.cuh
 };
 
 // One triangle: its quality word. Squared lengths and products only: the same bits everywhere, and each within a few
@@ -67,8 +68,10 @@ INLINE uint32 quality_of(const Triangle &t, const Point *points, const Corners &
         const bool forced = is_input_corner(t, apex) ||
                             forced_by_corner(edge_from(t, apex), edge_to(t, apex), corner(t, apex), points, corners);
         if (!forced) {
-            const uint32 urgency = bounds.worst_first ? uint32(0x1p22 * (dot * dot / (pq * pr))) : shortness(least) >> 1;
-            return BAD | SKINNY | (urgency < SKINNY ? urgency : SKINNY - 1);
+            const uint32 by_angle = uint32(0x1p22 * (dot * dot / (pq * pr)));
+            return BAD | SKINNY |
+                   (bounds.worst_first ? (by_angle < SKINNY ? by_angle : SKINNY - 1)
+                                       : urgency_of_edge(least, q, bounds.grouped));
         }
         if (!too_large)
             return FORCED;
@@ -99,7 +102,7 @@ struct QualityCheck {
         const Corners corners = mesh.corners();
         const float64 stricter = 1.0 - 0x1p-40; // as dmr/pipeline/thresholds.py
         const float64 squared_size = sizes == nullptr ? INFINITE : stricter * (sizes[i] * sizes[i]);
-        Bounds bounds = {limits.cosine_squared, limits.doubled_area, squared_size, limits.worst_first != 0};
+        Bounds bounds = {limits.cosine_squared, limits.doubled_area, squared_size, limits.worst_first != 0, limits.grouped != 0};
         if (mesh.area_bounds != nullptr) {
             const float64 own = 2.0 * stricter * mesh.area_bounds[mesh.ancestor[slot]];
             if (own > 0.0 && own < bounds.doubled_area)

@@ -1,5 +1,5 @@
-// The three phases in one kernel, as Nasre, Burtscher and Pingali have them: a barrier of the whole grid stands where
-// otherwise a launch ends and the next begins.
+// The three phases in one kernel, as by Nasre, Burtscher and Pingali: grid barriers replace the boundaries between
+// launches.
 #include "grid.cuh"
 #include "marking.cuh"
 

@@ -11,7 +11,7 @@
 constexpr int32 UNLINKED = -0x7fffffff - 1;
 
 // Turns clockwise triangles around (and counts them); reports the first one without area, and the first one with a
-// corner that is no vertex.
+// corner that is not the index of a vertex.
 KERNEL(orient_triangles, const Point *points, int32 vertices, int32 *corners, int32 *turned, int32 *flat,
        int32 *stray) {
     FOR_RANGE (t) {

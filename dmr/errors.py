@@ -159,12 +159,12 @@ def system_reason(error: BaseException) -> str:
 
 
 def file_error(error: BaseException, path: str | Path, failure: str, state: str = "") -> FileError:
-    """The FileError of the kind that an error of the system's has.
+    """Converts an error of the system to the FileError of its kind.
 
     Args:
         error: an OSError, a MemoryError, or the ValueError of a name that no file can have.
         path: the file that could not be read or written.
-        failure: what failed, the sentence's beginning: "cannot be read".
+        failure: what failed, the beginning of the message: "cannot be read".
         state: what to add behind the reason: "; nothing was changed".
     """
     reason = f"{failure}: {system_reason(error)}{state}"
@@ -230,5 +230,5 @@ _CONTROLS = {code: f"\\x{code:02x}" for code in (*range(32), *range(127, 160))}
 
 
 def printable(text: str) -> str:
-    """`text` with its control characters as escapes: what comes from a file or its name is shown by this."""
+    """`text` with its control characters as escapes; for texts from files, and for their names."""
     return text.translate(_CONTROLS)

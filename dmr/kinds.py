@@ -1,4 +1,4 @@
-"""What is said at the library's doors of an argument that is of another kind than they need."""
+"""Type checks of public arguments: meshes, graphs and names of files."""
 
 from __future__ import annotations
 
@@ -10,18 +10,19 @@ import numpy as np
 
 from dmr.errors import KindError, OptionError
 from dmr.meshes import Mesh, Pslg, check_indices
+from dmr.numeric import kind_of
 
 
 def check_kind(item: Any, *kinds: type[Mesh] | type[Pslg], name: str = "mesh", indices: bool = True) -> None:
-    """Refuses what is none of `kinds`, which are among `Mesh` and `Pslg`, and indices that were changed since.
+    """Checks that an argument is of one of `kinds`, which are among `Mesh` and `Pslg`, with indices in range.
 
     Args:
-        item: an argument; name: what it is called.
-        indices: whether its indices are checked again; not where a kernel checks them.
+        item: the argument; name: its name.
+        indices: whether to check its indices again, which may have been changed; False where a kernel checks them.
 
     Raises:
         KindError: says what it is, what is needed, and how to come from one to the other.
-        InvalidMeshError: an index is out of range by now.
+        InvalidMeshError: an index is out of range.
     """
     if isinstance(item, kinds):
         if indices:
@@ -32,14 +33,14 @@ def check_kind(item: Any, *kinds: type[Mesh] | type[Pslg], name: str = "mesh", i
 
 
 def file_path(path: Any) -> Path:
-    """The path that a name means.
+    """Converts the name of a file to a path.
 
     Raises:
-        KindError: it is no name. OptionError: it holds a null character.
+        KindError: it is not a name. OptionError: it holds a null character.
     """
     name = path.__fspath__() if isinstance(path, os.PathLike) else path
     if not isinstance(name, str):
-        raise KindError(f"path must be the name of a file, not {_article(type(name).__name__)}")
+        raise KindError(f"path must be the name of a file, not {kind_of(name)}")
     if "\0" in name:
         raise OptionError(f"path must be the name of a file, and a name holds no null character: {name!r}")
     return Path(name)
@@ -47,9 +48,9 @@ def file_path(path: Any) -> Path:
 
 def _described(item: Any, kinds: tuple[type[Mesh] | type[Pslg], ...]) -> str:
     """What an item is, and what to do with it."""
-    if isinstance(item, str | os.PathLike):
+    if isinstance(item, str | Path):
         return f"the name of a file ({os.fspath(item)!r}): dmr.read it first"
-    what = _article(type(item).__name__)
+    what = kind_of(item)
     if isinstance(getattr(item, "mesh", None), Mesh):
         return f"{what}: pass its .mesh"
     if isinstance(item, Pslg):
@@ -63,15 +64,3 @@ def _described(item: Any, kinds: tuple[type[Mesh] | type[Pslg], ...]) -> str:
         }
         return f"{what}: make one by {' or '.join(makers[kind] for kind in kinds)}"
     return what
-
-
-def described(item: object) -> str:
-    """The type of an item, with its article: "an array", "None"."""
-    return _article(type(item).__name__)
-
-
-def _article(noun: str) -> str:
-    noun = {"ndarray": "array"}.get(noun, noun)
-    if noun == "NoneType":
-        return "None"
-    return f"{'an' if noun[0] in 'aeiou' else 'a'} {noun}"

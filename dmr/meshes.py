@@ -9,14 +9,15 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 from dataclasses import MISSING, dataclass, field, fields
-from functools import cached_property
 from typing import Any
 
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
 from dmr.errors import InvalidMeshError, KindError
+from dmr.memory.cached import cached_property
 from dmr.memory.frozen import HoldsFrozen, freeze, frozen
+from dmr.memory.host.available import require_memory
 from dmr.numeric import shortened
 from dmr.tables import given_array, real_array
 
@@ -37,6 +38,8 @@ def real_table(values: ArrayLike, shape: tuple[int | None, ...], name: str) -> F
     array = _emptied(array, shape)
     if array.ndim != len(shape) or any(n is not None and n != m for n, m in zip(shape, array.shape, strict=True)):
         raise InvalidMeshError(f"{name} must have shape {_shape_text(shape)}, not {array.shape}")
+    if not array.flags.c_contiguous:
+        require_memory(8 * array.size, f"a copy of {name}")
     return np.ascontiguousarray(array)
 
 
@@ -56,13 +59,15 @@ def whole_table(values: ArrayLike, shape: tuple[int | None, ...], name: str) -> 
         raise InvalidMeshError(f"{name} must hold whole numbers, not {array.dtype}")
     if array.ndim != len(shape) or any(n is not None and n != m for n, m in zip(shape, array.shape, strict=True)):
         raise InvalidMeshError(f"{name} must have shape {_shape_text(shape)}, not {array.shape}")
+    if array.dtype != np.int32 or not array.flags.c_contiguous:
+        require_memory(4 * array.size, f"a copy of {name}")
     if array.dtype != np.int32 and array.size and (array.max() > 2**31 - 1 or array.min() < -(2**31)):
         raise InvalidMeshError(f"{name} does not fit in 32 bits")
     return np.ascontiguousarray(array, dtype=np.int32)
 
 
 def _emptied(array: NDArray[Any], shape: tuple[int | None, ...]) -> NDArray[Any]:
-    """An array; one without elements in the shape that is asked for, if that can be without elements."""
+    """The array; if it is empty, in the wanted shape, provided that shape can be empty."""
     wanted = [0 if n is None else n for n in shape]
     return array.reshape(wanted) if array.size == 0 and 0 in wanted else array
 

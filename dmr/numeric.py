@@ -1,4 +1,4 @@
-"""Single numbers, choices and switches from what a user gives, whatever it is. Light: nothing here imports numpy."""
+"""Checks of single arguments: numbers, words, switches, sequences; and values in error messages. Imports no numpy."""
 
 from __future__ import annotations
 
@@ -8,43 +8,47 @@ from typing import Any
 
 from dmr.errors import KindError, OptionError
 
-_LONGEST = 60
+_LONGEST = 60  # characters of a value in a sentence
 _LONGEST_NUMBER = 256  # bits
 
 
+class TooLargeError(ValueError):
+    """A number is beyond the range of float64."""
+
+
 def real(value: Any) -> float:
-    """One real number.
+    """Converts a real number to a float.
 
     Raises:
-        ValueError: it is none, or beyond the range of float64.
+        ValueError: `value` is not a real number; a TooLargeError if it is beyond the range of float64.
     """
     if isinstance(value, str | bytes | bytearray) or type(value).__name__ == "MaskedConstant":
         raise ValueError(f"not {shortened(value)}")
     try:
         return float(value)
     except OverflowError:
-        raise ValueError(f"{shortened(value)} is too large") from None
-    except (TypeError, ValueError):
+        raise TooLargeError(f"{shortened(value)} is too large") from None
+    except Exception:  # of a foreign object's __float__, too
         raise ValueError(f"not {shortened(value)}") from None
 
 
 def whole(value: Any) -> int:
-    """One whole number.
+    """Converts a whole number to an int.
 
     Raises:
-        ValueError: it is none.
+        ValueError: `value` is not a whole number.
     """
     try:
         return operator.index(value)
-    except TypeError:
+    except Exception:  # of a foreign object's __index__, too
         raise ValueError(f"not {shortened(value)}") from None
 
 
 def real_option(name: str, value: Any) -> float:
-    """A real number that an option is.
+    """Checks an option that is a real number.
 
     Raises:
-        OptionError: it is none, or beyond the range of float64; names the option.
+        OptionError: `value` is not a real number, or is beyond the range of float64; names the option.
     """
     try:
         return real(value)
@@ -53,10 +57,10 @@ def real_option(name: str, value: Any) -> float:
 
 
 def whole_option(name: str, value: Any) -> int:
-    """A whole number that an option is.
+    """Checks an option that is a whole number.
 
     Raises:
-        OptionError: it is none; names the option.
+        OptionError: `value` is not a whole number; names the option.
     """
     try:
         return whole(value)
@@ -65,10 +69,10 @@ def whole_option(name: str, value: Any) -> int:
 
 
 def chosen(name: str, value: Any, known: Iterable[str]) -> str:
-    """One of several words that an option can be.
+    """Checks an option that is one of several words.
 
     Raises:
-        OptionError: it is none of them; names the option.
+        OptionError: `value` is not among the known words; names the option.
     """
     if isinstance(value, str) and value in (words := tuple(known)):
         return words[words.index(value)]
@@ -76,10 +80,10 @@ def chosen(name: str, value: Any, known: Iterable[str]) -> str:
 
 
 def one_of(name: str, value: Any, known: tuple[int, int]) -> int:
-    """One of two whole numbers that an option can be.
+    """Checks an option that is one of two whole numbers.
 
     Raises:
-        OptionError: it is neither; names the option.
+        OptionError: `value` is neither; names the option.
     """
     number = value if isinstance(value, int) else None
     if number not in known:
@@ -88,24 +92,24 @@ def one_of(name: str, value: Any, known: tuple[int, int]) -> int:
 
 
 def listed(name: str, values: Any) -> list[Any]:
-    """The elements of a sequence.
+    """Lists the elements of a sequence.
 
     Raises:
-        KindError: it is none; names the argument.
+        KindError: `values` is not a sequence; names the argument.
     """
     if isinstance(values, str | bytes | bytearray | Mapping):
         raise KindError(f"{name} must be a sequence, not {shortened(values)}")
     try:
         return list(values)
-    except TypeError:
+    except (TypeError, ValueError, OverflowError):  # the latter for lengths that cannot be
         raise KindError(f"{name} must be a sequence, not {shortened(values)}") from None
 
 
 def words(name: str, values: Any) -> frozenset[str]:
-    """The words in a collection; one alone may stand for itself.
+    """Checks a collection of words; a single word counts as a collection of one.
 
     Raises:
-        KindError: it is none, or holds something else; names the argument.
+        KindError: `values` is not a collection of words; names the argument.
     """
     found = [values] if isinstance(values, str) else listed(name, values)
     if not all(isinstance(each, str) for each in found):
@@ -114,13 +118,13 @@ def words(name: str, values: Any) -> frozenset[str]:
 
 
 def switch(name: str, value: Any) -> bool:
-    """An option that is on or off.
+    """Checks an option that is on or off.
 
     Raises:
-        OptionError: something that is neither true nor false, such as an array; names the option.
+        OptionError: `value` is neither true nor false, such as an array; names the option.
     """
     try:
-        # numpy's truth values are no whole numbers
+        # operator.index refuses numpy's truth values
         plain = value.item() if type(value).__name__ in ("bool", "bool_") and hasattr(value, "item") else value
         return bool(operator.index(plain))
     except TypeError:
@@ -128,11 +132,23 @@ def switch(name: str, value: Any) -> bool:
 
 
 def shortened(value: Any) -> str:
-    """A value in a sentence: as Python writes it, or where that is long, its beginning."""
-    if isinstance(value, int) and value.bit_length() > _LONGEST_NUMBER:  # of very long ones Python makes no text
+    """A value in a sentence: its representation on one line, cut off where it is long.
+
+    Python refuses to write out whole numbers of thousands of digits, and the `repr` of a foreign object may fail: such
+    values are described. Control characters in strings are escaped.
+    """
+    if isinstance(value, int) and value.bit_length() > _LONGEST_NUMBER:
         return f"a number of about {int(value.bit_length() * 0.30103) + 1} digits"
     try:
         text = " ".join(repr(value).split())
-    except Exception:  # it holds such a number, or is a foreign object that fails
-        return f"this {type(value).__name__}"
+    except Exception:  # it holds such a number, or is a foreign object
+        return kind_of(value)
     return text if len(text) <= _LONGEST else f"{text[:_LONGEST]}..."
+
+
+def kind_of(value: object) -> str:
+    """The type of a value in a sentence, with its article: "a str", "an array", "None"."""
+    if value is None:
+        return "None"
+    noun = {"ndarray": "array"}.get(type(value).__name__, type(value).__name__)
+    return f"{'an' if noun[:1] in tuple('aeiouAEIOU') else 'a'} {noun}"

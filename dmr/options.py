@@ -28,13 +28,13 @@ PROMISED_CONFORMING_ANGLE = 30.0
 
 
 def check_run(device: object, progress: object, *, profile: object) -> bool:
-    """Checks what says how a refinement runs, and is no option of it.
+    """Checks the arguments of `refine` that say how it runs.
 
     Returns:
         Whether to profile.
 
     Raises:
-        OptionError: a device that is no name, a progress callback that cannot be called, a profile that is no switch.
+        OptionError: `device` is not a string, `progress` cannot be called, or `profile` is neither true nor false.
     """
     if not isinstance(device, str):
         raise OptionError(f"device must be auto, cpu, cuda or cuda:N, not {shortened(device)}")
@@ -59,6 +59,7 @@ class RefineOptions:
     conforming: bool = False
     keep_segments: str = "none"
     max_steiner: int | None = None
+    max_seconds: float | None = None
     marking: str = "deterministic"
     balance: str = "work-stealing"
     loop: str = "auto"
@@ -71,12 +72,16 @@ class RefineOptions:
             object.__setattr__(self, "max_area", real_option("max_area", self.max_area))
         if self.max_steiner is not None:
             object.__setattr__(self, "max_steiner", whole_option("max_steiner", self.max_steiner))
+        if self.max_seconds is not None:
+            object.__setattr__(self, "max_seconds", real_option("max_seconds", self.max_seconds))
         if not (math.isfinite(self.min_angle) and 0 <= self.min_angle < 60):
             raise OptionError(f"min_angle must be at least 0 and below 60 degrees, not {self.min_angle:g}")
         if self.max_area is not None and not (math.isfinite(self.max_area) and self.max_area > 0):
             raise OptionError(f"max_area must be positive, not {self.max_area:g}")
         if self.max_steiner is not None and self.max_steiner < 0:
             raise OptionError(f"max_steiner must not be negative, not {self.max_steiner}")
+        if self.max_seconds is not None and not (math.isfinite(self.max_seconds) and self.max_seconds >= 0):
+            raise OptionError(f"max_seconds must be a finite number of seconds from 0, not {self.max_seconds:g}")
         for name, value, known in (
             ("steiner", self.steiner, STEINER_RULES),
             ("keep_segments", self.keep_segments, KEPT_SEGMENTS),

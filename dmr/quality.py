@@ -9,7 +9,6 @@ from __future__ import annotations
 
 import math
 from collections.abc import Callable
-from concurrent.futures import ThreadPoolExecutor
 from dataclasses import asdict, dataclass
 from typing import Any
 
@@ -22,6 +21,7 @@ from dmr.memory.threads import available_threads
 from dmr.meshes import Float, Int, Mesh, check_indices
 from dmr.naming import counted
 from dmr.numeric import real_option
+from dmr.pooling import new_pool, submit
 
 PERCENTILES = (1, 5, 25, 50, 75, 95, 99)
 HISTOGRAM_BINS = 60  # one a degree: no smallest angle exceeds 60
@@ -330,7 +330,7 @@ def _histogram(angles: Float) -> tuple[int, ...]:
 def _in_blocks(work: Callable[[int, int], None], count: int) -> None:
     """Calls `work(start, stop)` over 0..count, several blocks at a time; the blocks start at multiples of `_BLOCK`.
 
-    What overflows there is infinite, without a warning: coordinates may lie as far away as numbers go.
+    Overflows give infinities without a warning, because coordinates may be as large as floats are.
     """
 
     @np.errstate(all="ignore")
@@ -343,9 +343,13 @@ def _in_blocks(work: Callable[[int, int], None], count: int) -> None:
         for span in spans:
             quietly(span)
         return
-    with ThreadPoolExecutor(threads) as pool:
-        for _ in pool.map(quietly, spans):
-            pass
+    pool = new_pool(threads, "dmr-measure")
+    try:
+        for future in [submit(pool, quietly, span) for span in spans]:
+            future.result()
+    finally:
+        if pool is not None:
+            pool.shutdown(cancel_futures=True)
 
 
 def _plain(value: Any) -> Any:

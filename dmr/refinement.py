@@ -36,7 +36,8 @@ from dmr.pipeline.admission import admit
 from dmr.pipeline.balancing import BALANCES
 from dmr.pipeline.checking import QualityCheck
 from dmr.pipeline.clock import Clock
-from dmr.pipeline.demand import check_demand
+from dmr.pipeline.demand import check_demand, default_budget
+from dmr.pipeline.device_rounds import HISTORY_ROUNDS
 from dmr.pipeline.flips import make_delaunay
 from dmr.pipeline.handover import Handover
 from dmr.pipeline.host_rounds import HostRounds
@@ -45,13 +46,14 @@ from dmr.pipeline.marking import MARKINGS
 from dmr.pipeline.modules import refinement_modules
 from dmr.pipeline.progress import RoundProgress
 from dmr.pipeline.records import TRIANGLE
+from dmr.pipeline.stalls import StallCheck
 from dmr.pipeline.stamps import Stamps
 from dmr.pipeline.thresholds import Thresholds, thresholds
+from dmr.pipeline.time_limit import TimeLimit
 from dmr.pipeline.tiny_meshes import TINY_MESH, smallest
 from dmr.pipeline.work import NOTHING_LEFT, Work
 from dmr.pipeline.worklist import BadTriangles
 from dmr.pipeline.workspace import Workspace
-from dmr.quality import bounding_box, triangle_areas
 from dmr.results import Refinement
 from dmr.sizing import Size, as_function
 from dmr.triangulation import triangulate_noting
@@ -66,9 +68,9 @@ SMALL_MESH_ABOVE_30_DEGREES = 2**19
 # Up to so many triangles a thread of a CPU is done before a GPU has been opened, and before other threads are awake.
 TOO_FEW_FOR_A_GPU = 1024
 
-# A sound run needs a few hundred rounds, points on one circle a few thousand. Where bounds of more than 30 degrees meet
-# angles of almost nothing, points can follow each other one a round, for ever.
-MOST_ROUNDS = 20_000
+# Rounds after which edges of nearly the same length are told apart by the cells of a grid. Where there are still bad
+# triangles then, so few of them compete that the strict order may take one or two a round (cuda_src/urgency.cuh).
+STRICT_ROUNDS = 512
 
 MOST_TRIES = 8  # at what was given up; the second one seldom inserts anything
 
@@ -83,6 +85,7 @@ def refine(
     conforming: bool = False,
     keep_segments: str = "none",
     max_steiner: int | None = None,
+    max_seconds: float | None = None,
     marking: str = "deterministic",
     balance: str = "work-stealing",
     loop: str = "auto",
@@ -119,6 +122,9 @@ def refine(
             need a split stay as they are, and are listed with the reason "kept_segment".
         max_steiner: how many points may be inserted, 0 or more; None takes a bound far above what a sound run needs. A
             run that reaches it ends with a valid mesh, and `complete` is False.
+        max_seconds: wall-clock time from the call on, 0 or more, after which the run ends between two rounds, with a
+            valid mesh; what is left has the reason "time". Where it ends then depends on the machine: the same call
+            can give another mesh. Triangulation and admission are not cut short. None for no limit.
         marking: how cavities settle their conflicts: "deterministic", "two-stage", "atomic", "three-phase" or
             "three-phase-barrier". "deterministic" and "atomic" give the same bits everywhere; the others race by
             design: their meshes are as valid, and may differ from run to run.
@@ -164,6 +170,7 @@ def refine(
         conforming=conforming,
         keep_segments=keep_segments,
         max_steiner=max_steiner,
+        max_seconds=max_seconds,
         marking=marking,
         balance=balance,
         loop=loop,
@@ -172,6 +179,7 @@ def refine(
     size = as_function(size)
     profile = check_run(device, progress, profile=profile)
     options.check_loop(size=size is not None, progress=progress is not None, profile=profile)
+    time_limit = TimeLimit(options.max_seconds)
     opened = choose_device(mesh, options, size, device, threads)
     notes: list[str] = []
     started = time.perf_counter()
@@ -185,11 +193,12 @@ def refine(
     by_host = options.loop == "host" or options.needs_host(size=size is not None, progress=asked, profile=profile)
     opened.prepare(*refinement_modules(options, rounds_on_device=not by_host))
     with opened.lock, opened.current:
-        result = Run(mesh, options, opened, size, profile=profile).result(progress)
+        result = Run(mesh, options, opened, size, time_limit=time_limit, profile=profile).result(progress)
         if len(mesh.triangles) <= TINY_MESH and options.marking == "deterministic" and options.min_angle > 0:
 
             def refine_by(options: RefineOptions, limits: Thresholds) -> Refinement:
-                return Run(mesh, options, opened, size, limits, quiet=True, profile=profile).result(None)
+                run = Run(mesh, options, opened, size, limits, time_limit=time_limit, quiet=True, profile=profile)
+                return run.result(None)
 
             result = smallest(options, result, refine_by)
     spent = {"triangulate": seconds, **result.seconds, "total": result.seconds["total"] + seconds}
@@ -232,9 +241,11 @@ class Run:
         size: Size | None = None,
         limits: Thresholds | None = None,
         *,
+        time_limit: TimeLimit | None = None,
         quiet: bool = False,
         profile: bool = False,
     ) -> None:
+        self.time_limit = TimeLimit(options.max_seconds) if time_limit is None else time_limit
         self.source = mesh
         self.options = options
         self.quiet = quiet
@@ -257,6 +268,7 @@ class Run:
         # How often what was given up is tried again, and how many points there were at the last time.
         self.tries_left = MOST_TRIES
         self.inserted_before = 0
+        self.stalls = StallCheck()
 
     def _make_work(self, size: Size | None, limits: Thresholds, *, profile: bool) -> Work:
         """What the rounds work on and go by."""
@@ -269,7 +281,9 @@ class Run:
             bad=BadTriangles(self.state, space),
             limits=limits,
             small_mesh=_small_mesh(options),
-            budget=self._default_budget(size) if options.max_steiner is None else options.max_steiner,
+            budget=default_budget(self.source, options, sized=size is not None)
+            if options.max_steiner is None
+            else options.max_steiner,
             marking=MARKINGS[options.marking](),
             balance=BALANCES[options.balance](),
             stamps=Stamps(),
@@ -277,22 +291,6 @@ class Run:
             ledger=self.ledger,
             clock=self.clock,
         )
-
-    def _default_budget(self, size: Size | None) -> int:
-        """Far above what a sound run needs: 64 points a triangle of the input, and 8 an area bound that fits.
-
-        What a size function will ask for cannot be known ahead.
-        """
-        by_area, own = 0.0, self.source.area_bounds
-        if own is not None:
-            areas = np.abs(triangle_areas(self.source))
-            largest = np.inf if self.options.max_area is None else self.options.max_area
-            by_area = 8.0 * float((areas / np.where(own > 0, np.minimum(own, largest), largest)).sum())
-        elif self.options.max_area is not None:
-            x0, y0, x1, y1 = bounding_box(self.source.vertices)
-            by_area = 8.0 * (x1 - x0) * (y1 - y0) / self.options.max_area
-        by_size = 0 if size is None else 2**26
-        return int(min(64 * len(self.source.triangles) + 1_000_000 + by_area + by_size, 2**30))
 
     def result(self, progress: Progress | None) -> Refinement:
         """Runs to the end."""
@@ -305,13 +303,16 @@ class Run:
         stopped = self._rounds(progress)
         # Whoever processes triangles on the host has to bring them there first.
         self.ledger.host_processed = self.state.device.moved[TRIANGLE] - moved
-        if stopped == "stopped" and not self.by_host.round_is_left():
+        if stopped in ("stopped", "time") and not self.by_host.round_is_left():
             stopped = None  # stopped where it would have ended anyway
         most = self.work.budget
         if stopped == "budget":
             self._warn(f"stopped at the limit of {most} Steiner points: the mesh is valid, but not finished")
-        if stopped == "rounds":
-            self._warn(f"stopped after {MOST_ROUNDS} rounds: the mesh is valid, but not finished")
+        if stopped == "time":
+            self._warn(
+                f"stopped at the limit of {self.options.max_seconds:g} s: the mesh is valid, but not finished, and "
+                "another run may stop elsewhere"
+            )
         with self.clock.phase("download"):
             mesh = self.state.to_mesh(self.source)
         return self.ledger.refinement(mesh, self.options, self.state, self.work.quality, self.clock, stopped)
@@ -338,8 +339,11 @@ class Run:
         bad, ledger = self.work.bad, self.ledger
         if progress is not None:
             self.by_device = None
-        while ledger.rounds < MOST_ROUNDS:
+        while not self.time_limit.over:
+            if ledger.rounds >= STRICT_ROUNDS and not self.work.limits.grouped:
+                self._group()
             stopped = self._go_on()
+            self.stalls.check(ledger.history, self.state.slots, self.state.subsegments_count)
             if stopped == NOTHING_LEFT:
                 if self._try_again():
                     continue
@@ -353,17 +357,33 @@ class Run:
                     stopped = stopped or "stopped"
             if stopped is not None:
                 return stopped
-        return "rounds"
+        return "time"
 
     def _go_on(self) -> str | None:
         """A round by the host, or as many as the device goes through; returns why there is no further one."""
         if self.by_device is None or self.by_host.large_waiting:
             return self.by_host.go_on()
-        stopped = self.by_device.go_on(MOST_ROUNDS - self.ledger.rounds)
+        most = HISTORY_ROUNDS if self.work.limits.grouped else STRICT_ROUNDS - self.ledger.rounds
+        with self.time_limit.measured():
+            stopped = self.by_device.go_on(self.time_limit.rounds(most))
         if self.by_device.lacks_memory is not None:
             self._warn(f"the host drives the rounds, which needs less memory: {self.by_device.lacks_memory}")
             self.by_device = None
         return stopped
+
+    def _group(self) -> None:
+        """Goes over to the grouped order, for listed triangles and for those to come."""
+        work = self.work
+        limits = replace(work.limits, grouped=1)
+        self.work = replace(work, limits=limits, quality=work.quality.with_limits(limits))
+        if not limits.worst_first:
+            listed = work.bad.sides[work.bad.side]
+            self.state.device.launch("group_listed", work.bad.count, self.state.view, listed)
+        large_waiting = self.by_host.large_waiting
+        self.by_host = HostRounds(self.work)
+        self.by_host.large_waiting = large_waiting
+        if self.by_device is not None:
+            self.by_device = Handover(self.work, self.by_host)
 
     def _try_again(self) -> bool:
         """Takes up what was given up, once more: what stood in its way may be gone. Whether there is work now."""
@@ -372,6 +392,7 @@ class Run:
             return False
         self.inserted_before = self.ledger.inserted
         self.tries_left -= 1
+        self.stalls.start_again()
         with self.clock.phase("check"):
             state, flags = self.state, self.work.space.array("given_up_flags", self.state.slots, np.int32)
             state.device.launch("flag_given_up", state.slots, state.quality, flags)

@@ -47,7 +47,7 @@ class Refinement(HoldsFrozen):
         host_processed: triangle records that were moved to or from the host during the rounds, where a serial path
             would have to look at them: 0.
         unrefined: triangles of the result that miss a bound, counted by reason: small_input_angle,
-            precision, kept_segment, budget, rounds, stopped.
+            precision, kept_segment, budget, time (`max_seconds`), stopped.
         unrefined_triangles: their indices, by reason.
         min_angle, max_angle: degrees, over the result.
         flips: edges flipped to make the input Delaunay.

@@ -101,7 +101,7 @@ class SizeField(HoldsFrozen):
         wrong = np.flatnonzero(~np.isfinite(places).all(axis=1))
         if wrong.size:
             raise OptionError(f"point {wrong[0]}: coordinates {_text(places[wrong[0]])} are not finite")
-        with np.errstate(over="ignore", invalid="ignore"):  # points may lie as far away as numbers go
+        with np.errstate(over="ignore", invalid="ignore"):  # coordinates may be as large as floats are
             corners, weights = self._support.stencil(places)
             parts = weights * self.values[corners]
         if not np.isfinite(self.values).all():

@@ -1,4 +1,4 @@
-"""Arrays of numbers from what a user gives, whatever it is."""
+"""Conversion of arguments to arrays of numbers."""
 
 from __future__ import annotations
 
@@ -7,6 +7,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
+from dmr.memory.host.available import require_memory
 from dmr.numeric import real, shortened
 
 
@@ -28,7 +29,7 @@ def real_array(values: ArrayLike, kinds: str = "biuf", *, none: float | None = n
     """Real numbers of any type as float64; the array that is given, if it is one already.
 
     Args:
-        values: an array, or what makes one; of Python's objects, too.
+        values: an array, or a sequence; also of Python objects.
         kinds: numpy's letters for the kinds of numbers that are taken.
         none: what stands for None in an array of objects, as in tables with gaps; None refuses it.
 
@@ -44,6 +45,8 @@ def real_array(values: ArrayLike, kinds: str = "biuf", *, none: float | None = n
         return np.array(real(array[()]))
     if array.dtype.kind not in kinds:
         raise ValueError(f"not {_kind_of(array)}")
+    if array.dtype != np.float64:
+        require_memory(8 * array.size, f"a copy of {array.size:,} numbers")
     with np.errstate(over="ignore"):  # long doubles may be beyond the range: infinite
         return array.astype(np.float64, copy=False)
 

@@ -4,7 +4,7 @@ The checker shares nothing with what it checks: no native code, none of the kern
 integers only. Each check has a name, names its offenders by number and coordinates, and is a small function of one of
 the modules of `dmr.checks`; the arithmetic is that of `dmr.exact`.
 
-Long arrays are worked off in pieces on several threads (`dmr.checks.pieces`); docs/validation.md has the cost.
+Long arrays are processed in pieces on several threads (`dmr.checks.pieces`); docs/validation.md has the cost.
 """
 
 from __future__ import annotations
@@ -98,7 +98,7 @@ def validate(
 
     Raises:
         OptionError: a bound or a number of threads that cannot be used.
-        InvalidMeshError: a triangle names a vertex that there is not (which `Mesh` itself refuses).
+        InvalidMeshError: a triangle names a vertex that does not exist (which `Mesh` itself refuses).
         KindError: `mesh` is no Mesh, or `input` neither mesh nor graph.
     """
     check_kind(mesh, Mesh)

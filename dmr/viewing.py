@@ -23,6 +23,7 @@ from dmr.colours import COLORS, INK, ColourScale, draw_legend
 from dmr.errors import DmrError, OptionError
 from dmr.io.replacing import check_target, replace_files, write_bytes
 from dmr.kinds import check_kind, file_path
+from dmr.memory.interrupts import keep_interrupt
 from dmr.meshes import Float, Int, Mesh, Pslg
 from dmr.numeric import chosen, listed, shortened, switch, whole_option
 from dmr.quality import bounding_box, unique_edges
@@ -117,24 +118,26 @@ def view(
         border=False,
     )
     try:
-        plotter.set_background("white", all_renderers=True)
-        for panel, each in enumerate(meshes):
-            plotter.subplot(0, panel)
-            unit = _aim(plotter, frame, width // len(meshes), max(height - bar, 1), title)
-            _draw(pv, plotter, each, frame, scale, ratio, unit, edges)
-            if title and panel < len(titles):
-                _add_title(plotter, titles, panel, width // len(meshes), height - bar, fit, ratio)
-        if scale is not None and bar:
-            plotter.subplot(1, 0)
-            draw_legend(pv, plotter, scale, width / fit, bar / fit, ratio * fit)
-        if len(meshes) > 1:
-            plotter.link_views(list(range(len(meshes))))
-        if target is None:
-            plotter.enable_2d_style()
-            plotter.enable_anti_aliasing("msaa", multi_samples=8)
-            plotter.show(title=" | ".join(titles) or "dmr")
-        else:
-            _write_image(plotter.screenshot(None, return_img=True), target, ratio)
+        with keep_interrupt():  # VTK drops what its methods in Python raise
+            plotter.set_background("white", all_renderers=True)
+            for panel, each in enumerate(meshes):
+                plotter.subplot(0, panel)
+                unit = _aim(plotter, frame, width // len(meshes), max(height - bar, 1), title)
+                _draw(pv, plotter, each, frame, scale, ratio, unit, edges)
+                if title and panel < len(titles):
+                    _add_title(plotter, titles, panel, width // len(meshes), height - bar, fit, ratio)
+            if scale is not None and bar:
+                plotter.subplot(1, 0)
+                draw_legend(pv, plotter, scale, width / fit, bar / fit, ratio * fit)
+            if len(meshes) > 1:
+                plotter.link_views(list(range(len(meshes))))
+            if target is None:
+                plotter.enable_2d_style()
+                plotter.enable_anti_aliasing("msaa", multi_samples=8)
+                plotter.show(title=" | ".join(titles) or "dmr")
+                return
+            pixels = plotter.screenshot(None, return_img=True)
+        _write_image(pixels, target, ratio)
     finally:
         plotter.close()
 

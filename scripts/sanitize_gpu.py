@@ -98,7 +98,7 @@ def main(arguments: Sequence[str] | None = None) -> int:
 
 
 def parser() -> argparse.ArgumentParser:
-    """What the command line takes."""
+    """The parser of the command line."""
     made = argparse.ArgumentParser(description=(__doc__ or "").splitlines()[0])
     made.add_argument("--family", nargs="+", choices=list(FAMILIES), metavar="NAME", help="these families only")
     made.add_argument("--tool", nargs="+", choices=list(TOOLS), help="these tools only")
@@ -173,7 +173,7 @@ def outcome(step: Step) -> str:
 
 
 def report(steps: Sequence[Step], families: Sequence[str], device: str = "cuda") -> int:
-    """Prints the table and what is not as it should be; returns the exit code."""
+    """Prints the table and the failures; returns the exit code."""
     tools = list(dict.fromkeys(step.tool for step in steps))
     if device != "cpu":
         print(f"{'reports (seconds)':24}" + "".join(f"{tool:>18}" for tool in tools))

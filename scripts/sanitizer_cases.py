@@ -1,4 +1,4 @@
-"""What the families of `sanitizer_families.py` are made of."""
+"""Types and helpers of the families of `sanitizer_families.py`."""
 
 from __future__ import annotations
 

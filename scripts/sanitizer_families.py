@@ -61,10 +61,10 @@ def run_family(name: str, device: Device, say: Callable[[str], None] | None = pr
 
 
 def changeable(module: ModuleType, *names: str) -> None:
-    """Makes sure that a module still has what is changed there.
+    """Checks that a module still has the names that are changed there.
 
     Raises:
-        AttributeError: it has not.
+        AttributeError: a name is missing.
     """
     gone = [name for name in names if not hasattr(module, name)]
     if gone:
@@ -132,7 +132,7 @@ def stay_small() -> None:
 
 
 def main(family: str, device: str, *loops: str) -> int:
-    """Runs one family, and prints what came of it; compiles all kernels if it is "warm"."""
+    """Runs one family, and prints its results; compiles all kernels if it is "warm"."""
     if device != "cpu":
         compile_anew()
         allocate_exactly()

@@ -1,4 +1,4 @@
-"""One tool of compute-sanitizer over one family of kernels: the process, what its output says, known exceptions."""
+"""One tool of compute-sanitizer over one family of kernels: the process, its reports, known exceptions."""
 
 from __future__ import annotations
 
@@ -64,12 +64,12 @@ EXCEPTIONS = (
 
 @dataclass
 class Step:
-    """One tool over one family, and what came of it.
+    """One tool over one family, and the result.
 
     Attributes:
         found: how often each kind of report was made, by its text; expected: of them, those of known exceptions.
         failure: why the step counts as failed beside the reports, or empty.
-        deaths: how often the tool itself was killed by a signal, which is no word about the kernels.
+        deaths: how often the tool itself was killed by a signal, which says nothing about the kernels.
         launched: kernels that ran; digests: of the results, by case.
     """
 
@@ -86,7 +86,7 @@ class Step:
 
     @property
     def clean(self) -> bool:
-        """Whether nothing was found that is not expected."""
+        """Whether all reports are expected, and nothing failed."""
         return not self.failure and self.unexpected == 0
 
     @property
@@ -129,7 +129,7 @@ def sanitize(
     *,
     device_loops: bool,
 ) -> None:
-    """Runs one step, and fills in what came of it.
+    """Runs one step, and stores the result in it.
 
     Args:
         step: the step.
@@ -155,7 +155,7 @@ def sanitize(
 
 
 def examine(step: Step, code: int | None, limit: float, expected: Digests) -> None:
-    """Fills in a step what its output says.
+    """Stores the result of a step, as read from its output.
 
     Args:
         step: with the output; code: the exit code, or None where it was ended after `limit` seconds.

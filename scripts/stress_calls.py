@@ -23,7 +23,7 @@ Digest = str
 
 
 class CallbackError(Exception):
-    """What a callback of the test raises."""
+    """Raised by a callback of the test."""
 
 
 class Calls:

@@ -35,7 +35,7 @@ LEAK_BYTES = 2**26  # that the card may have less of afterwards: blocks of the p
 
 
 class Stress:
-    """The calls, what each of them gives in a single thread, and what went wrong since."""
+    """The calls, their single-threaded results, and the failures so far."""
 
     def __init__(self, device: str, threads: int, seed: int) -> None:
         self.calls = Calls(device)
@@ -46,7 +46,7 @@ class Stress:
         self._expected = {name: call() for name, call in self.calls.by_name.items()}
 
     def check(self, name: str) -> None:
-        """Makes a call and compares what it gives."""
+        """Makes a call and compares its result."""
         try:
             found = self.calls.by_name[name]()
         except BaseException as error:
@@ -62,10 +62,10 @@ class Stress:
         """Names of calls, at random."""
         return self.random.choices(list(self.calls.by_name), k=count)
 
-    # ---- Who makes the calls ------------------------------------------------------------------------------------
+    # ---- Callers ------------------------------------------------------------------------------------------------
 
     def threads_that_end(self) -> None:
-        """Each call in a thread of its own."""
+        """Each call in a new thread."""
         for _ in range(AT_ONCE // self.threads):
             started = [threading.Thread(target=self.check, args=[name]) for name in self.chosen(self.threads)]
             for thread in started:

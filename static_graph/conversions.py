@@ -1,4 +1,4 @@
-"""Edges out of the graphs of other packages: scipy's sparse matrices and networkx's graphs."""
+"""Reads edges from sparse matrices of scipy and graphs of networkx."""
 
 from __future__ import annotations
 
@@ -9,10 +9,10 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
+from dmr.memory import kind_of, shortened
 from static_graph.errors import GraphError, WrongTypeError
 from static_graph.graph_checks import as_whole
 from static_graph.list_checking import as_array
-from static_graph.wording import article, shown
 
 
 def read_matrix(matrix: Any, weighted: bool) -> tuple[NDArray[Any], NDArray[Any], NDArray[Any] | None, int, bool]:
@@ -28,7 +28,7 @@ def read_matrix(matrix: Any, weighted: bool) -> tuple[NDArray[Any], NDArray[Any]
     from scipy.sparse import issparse
 
     if not issparse(matrix):
-        kind = article(type(matrix).__name__)
+        kind = kind_of(matrix)
         raise GraphError(f"an adjacency matrix must be a sparse matrix or array of scipy's, not {kind}")
     if len(matrix.shape) != 2 or matrix.shape[0] != matrix.shape[1]:
         raise GraphError(f"an adjacency matrix must be square, not of shape {tuple(matrix.shape)}")
@@ -64,11 +64,11 @@ def read_networkx(
         WrongTypeError: it is no graph of networkx's, or `weight` names no attribute.
         GraphError: the weights are no numbers.
     """
-    networkx = sys.modules.get("networkx")  # who has a graph of it has imported it
+    networkx = sys.modules.get("networkx")  # a graph of networkx cannot exist before it is imported
     if networkx is None or not isinstance(graph, networkx.Graph):
         raise WrongTypeError(f"graph must be a graph of networkx's, not {type(graph).__name__}")
     if isinstance(weight, (bool, np.bool_)) or not isinstance(weight, Hashable):
-        raise WrongTypeError(f"weight = {shown(weight)}: it must be the name of an attribute, or None")
+        raise WrongTypeError(f"weight = {shortened(weight)}: it must be the name of an attribute, or None")
     names = list(graph.nodes)
     number = {name: k for k, name in enumerate(names)}
     edges = list(graph.edges(data=weight, default=None) if weight is not None else graph.edges(data=False))

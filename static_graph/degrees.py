@@ -8,13 +8,13 @@ from typing import Any
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
-from dmr.memory import require_memory
+from dmr.memory import require_memory, shortened
 from static_graph.doors import check_graph
 from static_graph.errors import OptionError, WrongTypeError
+from static_graph.graph_checks import MOST
 from static_graph.graphs import CsrGraph
 from static_graph.list_checking import as_array, described
 from static_graph.options import whole
-from static_graph.wording import shown
 
 COUNT_BYTES = 2 * 8  # of a degree: numpy's count of it, and ours
 BUCKETS = 10  # of the histogram (thesis, 4.2.1)
@@ -96,7 +96,7 @@ def split_distribution(distribution: Counts, mda: int) -> Counts:
         The same for the nodes and their children: their sum has grown by the number of extra nodes.
     """
     if whole("mda", mda) < 1:
-        raise OptionError(f"mda must be at least 1, not {shown(mda)}")
+        raise OptionError(f"mda must be at least 1, not {shortened(mda)}")
     mda = min(mda, max(len(distribution), 1))  # whatever is above the largest degree splits nothing
     degrees = np.arange(len(distribution))
     parts = np.maximum(-(-degrees // mda), 1)
@@ -145,6 +145,8 @@ def _as_degrees(values: ArrayLike) -> NDArray[Any]:
         return np.empty(0, np.int64)
     if degrees.ndim != 1 or degrees.dtype.kind not in "iu":
         raise WrongTypeError(f"degrees are one whole number a node, not {described(degrees)}")
+    if degrees.size > MOST:
+        raise OptionError(f"{degrees.size:,} degrees are more than the {MOST:,} nodes that a graph can have")
     if degrees.min() < 0:
         raise OptionError(f"degrees are from 0, but that of node {int(degrees.argmin())} is {degrees.min()}")
     return degrees

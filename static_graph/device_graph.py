@@ -67,7 +67,7 @@ class DeviceGraph:
     def derived(self, key: Hashable, make: Callable[[], T]) -> T:
         """Returns what a scheme makes of the graph and keeps for its next run: a split graph, a transposed one, ...
 
-        It is made once: threads that need it meanwhile wait.
+        It is made once; other threads that need it wait.
         """
         with self._deriving:
             if key not in self._derived:
@@ -81,7 +81,7 @@ class DeviceGraph:
             self._derived.clear()
 
     def forked(self) -> None:
-        """In a child of fork(): no thread derives anything."""
+        """Resets the lock in a child of fork(), where no other thread runs."""
         self._deriving = threading.RLock()
 
     def _packed(self) -> Packed:

@@ -5,8 +5,8 @@ from __future__ import annotations
 from pathlib import Path
 from typing import Any
 
+from dmr.memory import kind_of, shortened
 from static_graph.errors import WrongTypeError
-from static_graph.wording import article, shown
 
 # What makes a CsrGraph of other packages' objects.
 MAKERS = {"scipy": "from_scipy", "networkx": "from_networkx"}
@@ -18,10 +18,10 @@ def check_graph(graph: Any, *kinds: type) -> None:
         return
     needed = f"it must be a {' or a '.join(kind.__name__ for kind in kinds)}"
     if isinstance(graph, (str, Path)):
-        name = shown(str(graph))
+        name = shortened(str(graph))
         raise WrongTypeError(f"graph is a path, {name}, and {needed}: static_graph.read it first")
     package = str(type(graph).__module__).partition(".")[0]
-    raise WrongTypeError(f"graph is {_named(graph)}, and {needed}: {_way(graph, package)}")
+    raise WrongTypeError(f"graph is {kind_of(graph)}, and {needed}: {_way(graph, package)}")
 
 
 def as_path(path: Any, what: str = "path") -> Path:
@@ -33,7 +33,7 @@ def as_path(path: Any, what: str = "path") -> Path:
     try:
         return Path(path)
     except Exception:  # bytes, or a foreign object's __fspath__
-        raise WrongTypeError(f"{what} is {_named(path)}, and must be the name of a file") from None
+        raise WrongTypeError(f"{what} is {kind_of(path)}, and must be the name of a file") from None
 
 
 def _way(graph: Any, package: str) -> str:
@@ -41,8 +41,3 @@ def _way(graph: Any, package: str) -> str:
     if getattr(graph, "host", None) is not None:
         return "its `host` is one"
     return f"CsrGraph.{MAKERS[package]} makes one of it" if package in MAKERS else "CsrGraph.from_edges makes one"
-
-
-def _named(value: Any) -> str:
-    """What something is, with an article."""
-    return article(type(value).__name__) if value is not None else "None"

@@ -7,7 +7,7 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from dmr.memory import Device, DeviceArray, argsort, open_device, require_memory
+from dmr.memory import Device, DeviceArray, argsort, open_device, require_memory, shortened
 from static_graph.building import find_rows, sorted_edges, unique_edges
 from static_graph.doors import check_graph
 from static_graph.errors import GraphError, OptionError
@@ -16,7 +16,7 @@ from static_graph.graph_checks import MOST
 from static_graph.graphs import CsrGraph, unchecked_graph
 from static_graph.options import choice, flag, real, whole
 from static_graph.sizes import generation_bytes
-from static_graph.wording import counted, shown
+from static_graph.wording import counted
 
 
 @dataclass(frozen=True)
@@ -88,7 +88,7 @@ def generate_rmat(
 
     Raises:
         OptionError: a value that cannot be used; GraphError: sizes that cannot be.
-        DeviceUnavailableError, OutOfMemoryError: about the device.
+        DeviceUnavailableError, OutOfMemoryError: no such device, or it is too small.
     """
     chosen = PRESETS[choice("preset", preset, PRESETS)]
     a, b, c, d = (chosen.a, chosen.b, chosen.c, chosen.d) if probabilities is None else _four(probabilities)
@@ -185,9 +185,9 @@ class _Draft:
     ) -> None:
         self.nodes, self.edges = whole("nodes", nodes), whole("edges", edges)
         if not 1 <= self.nodes <= MOST:
-            raise GraphError(f"a random graph has 1 to {MOST} nodes, not {shown(self.nodes)}")
+            raise GraphError(f"a random graph has 1 to {MOST} nodes, not {shortened(self.nodes)}")
         if not 0 <= self.edges <= MOST:
-            raise GraphError(f"a random graph has 0 to {MOST} edges, not {shown(self.edges)}")
+            raise GraphError(f"a random graph has 0 to {MOST} edges, not {shortened(self.edges)}")
         if self.nodes == 1 and self.edges and not self_loops:
             raise OptionError("all edges of a graph of one node are self loops: allow them, or ask for more nodes")
         self.seed = _checked_seed(seed)
@@ -232,19 +232,19 @@ def _four(probabilities: Sequence[float]) -> tuple[float, float, float, float]:
     try:
         a, b, c, d = probabilities
     except Exception:  # of a foreign object's iterator, too
-        raise OptionError(f"probabilities = {shown(probabilities)}: they must be four numbers") from None
+        raise OptionError(f"probabilities = {shortened(probabilities)}: they must be four numbers") from None
     return real("a", a), real("b", b), real("c", c), real("d", d)
 
 
 def _checked_seed(seed: int) -> int:
     seed = whole("seed", seed)
     if not 0 <= seed < 2**64:
-        raise OptionError(f"seed must be from 0 to 2^64 - 1, not {shown(seed)}")
+        raise OptionError(f"seed must be from 0 to 2^64 - 1, not {shortened(seed)}")
     return seed
 
 
 def _checked_largest(weights: int) -> int:
     weights = whole("weights", weights)
     if not 1 <= weights <= MOST:
-        raise OptionError(f"the largest weight must be from 1 to {MOST}, not {shown(weights)}")
+        raise OptionError(f"the largest weight must be from 1 to {MOST}, not {shortened(weights)}")
     return weights

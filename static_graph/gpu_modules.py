@@ -1,4 +1,4 @@
-"""The GPU modules that each algorithm launches kernels of, so that all are compiled and loaded before it begins."""
+"""The GPU modules of each algorithm, which are compiled and loaded before it begins."""
 
 from __future__ import annotations
 
@@ -9,7 +9,7 @@ ROWS = ("graph/rows", "scan", "sorting")  # edges into rows
 ROUNDS = ("device_loop", "graph/fixed_point", "graph/showing")  # of the schemes of the papers
 COLLAPSE = (*ROUNDS, "graph/collapse")
 
-# Beside the modules of virtual warps and of near-far for the kind of the distances.
+# Without the modules of virtual warps and near-far for the kind of the distances, which `search_modules` adds.
 SCHEMES = {
     "none": ROUNDS,
     "split": (*ROUNDS, "graph/node_splitting", "scan"),
@@ -55,7 +55,7 @@ def search_modules(graph: DeviceGraph, balance: str, *, weighted: bool, parents:
             found |= {"graph/incoming", *ROWS}
     if parents:
         found.add("graph/parents")
-    if parents and kind != DistanceKind.HOPS.name.lower():  # ties are settled by a search of their own
+    if parents and kind != DistanceKind.HOPS.name.lower():  # ties need a breadth-first search
         found |= {"graph/breadth_first", *ROWS}
     return found
 

@@ -1,4 +1,4 @@
-"""Checks of the arrays that make a graph: offsets, the ends of edges, weights."""
+"""Checks of the arrays of a graph: offsets, the ends of edges, weights."""
 
 from __future__ import annotations
 
@@ -8,11 +8,12 @@ from typing import Any
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
+from dmr.memory import shortened
 from static_graph.errors import GraphError
 from static_graph.list_checking import as_array, described
 from static_graph.options import whole
 from static_graph.pieces import bounds, converted, pieces
-from static_graph.wording import counted, numbered, shown
+from static_graph.wording import counted, numbered
 
 MOST = 2**31 - 1  # nodes of a graph, and edges that offsets of 32 bits can count
 
@@ -109,7 +110,7 @@ def checked_nodes(nodes: int) -> int:
     """
     nodes = whole("nodes", nodes)
     if not 0 <= nodes <= MOST:
-        raise GraphError(f"a graph has 0 to {MOST} nodes, not {shown(nodes)}")
+        raise GraphError(f"a graph has 0 to {MOST} nodes, not {shortened(nodes)}")
     return nodes
 
 

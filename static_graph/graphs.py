@@ -4,17 +4,17 @@ from __future__ import annotations
 
 from collections.abc import Hashable
 from dataclasses import dataclass
-from functools import cached_property
 from typing import Any
 
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
-from dmr.memory import frozen, require_memory
+from dmr.memory import cached_property, freeze, frozen, require_memory
 from static_graph.building import rows_of_edges
 from static_graph.conversions import plain, read_matrix, read_networkx
 from static_graph.errors import GraphError
 from static_graph.graph_checks import (
+    MOST,
     Whole,
     as_whole,
     check_ends,
@@ -28,8 +28,6 @@ from static_graph.options import flag
 from static_graph.pieces import PIECE
 from static_graph.sizes import from_edges_bytes, graph_bytes, reversed_bytes, symmetrised_bytes
 from static_graph.wording import counted
-
-MOST = 2**31 - 1  # nodes of a graph, and edges that offsets of 32 bits can count
 
 
 @dataclass(frozen=True, eq=False)
@@ -73,8 +71,7 @@ class CsrGraph:
             "weights": None if self.weights is None else checked_weights(self.weights, edges),
             "labels": None if self.labels is None else checked_labels(self.labels, nodes),
         }
-        for name, value in fields.items():
-            object.__setattr__(self, name, None if value is None else frozen(value))
+        freeze(self, fields)
 
     def __reduce__(self) -> tuple[Any, ...]:
         # Copies and what is read from a pickle are made by the constructor: checked and frozen, as any other graph.
@@ -112,7 +109,7 @@ class CsrGraph:
         if len(source) > MOST:
             raise GraphError(f"{len(source)} edges are more than the {MOST} that can be sorted")
         if nodes is None:
-            nodes = 1 + max(int(source.max(initial=-1)), int(target.max(initial=-1)))
+            nodes = 1 + max(int(ends.max()) for ends in (source, target)) if len(source) else 0
         nodes = checked_nodes(nodes)
         need = from_edges_bytes(nodes, len(source), weights is not None)
         require_memory(need, f"a graph of {counted(nodes, 'node')} and {counted(len(source), 'edge')}")
@@ -259,6 +256,5 @@ def unchecked_graph(
 ) -> CsrGraph:
     """A graph of arrays that are known to be valid, and that nobody else holds: they are neither checked nor copied."""
     graph = CsrGraph.__new__(CsrGraph)
-    for name, value in (("offsets", offsets), ("targets", targets), ("weights", weights), ("labels", labels)):
-        object.__setattr__(graph, name, None if value is None else frozen(value))
+    freeze(graph, {"offsets": offsets, "targets": targets, "weights": weights, "labels": labels})
     return graph

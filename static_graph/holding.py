@@ -1,4 +1,4 @@
-"""Results: frozen objects that hold read-only arrays, which stay so in copies and pickles."""
+"""Base of results: frozen objects whose arrays are read-only, in copies and pickles too; checks of their fields."""
 
 from __future__ import annotations
 
@@ -8,10 +8,9 @@ from typing import Any, TypeVar
 
 import numpy as np
 
-from dmr.memory import frozen
+from dmr.memory import frozen, shortened
 from static_graph.errors import WrongTypeError
 from static_graph.options import whole
-from static_graph.wording import shown
 
 _Result = TypeVar("_Result", bound="Result")
 
@@ -27,8 +26,7 @@ class Result:
     def found(cls: type[_Result], **values: Any) -> _Result:
         """A result of values that are known to be right; its arrays are frozen, not copied."""
         result = cls.__new__(cls)
-        for name, value in values.items():
-            object.__setattr__(result, name, frozen(value) if isinstance(value, np.ndarray) else value)
+        result._set(**values)
         return result
 
     def __reduce__(self) -> tuple[Any, ...]:
@@ -47,7 +45,7 @@ def checked_name(name: str, value: Any) -> str:
         WrongTypeError: it is something else.
     """
     if not isinstance(value, str):
-        raise WrongTypeError(f"{name} = {shown(value)}: it must be a string")
+        raise WrongTypeError(f"{name} = {shortened(value)}: it must be a string")
     return value
 
 
@@ -58,7 +56,7 @@ def checked_mapping(name: str, value: Any) -> dict[str, Any]:
         WrongTypeError: it is something else.
     """
     if not isinstance(value, Mapping):
-        raise WrongTypeError(f"{name} = {shown(value)}: it must be a dictionary")
+        raise WrongTypeError(f"{name} = {shortened(value)}: it must be a dictionary")
     return dict(value)
 
 
@@ -70,5 +68,5 @@ def checked_count(name: str, value: Any) -> int:
     """
     number = whole(name, value)
     if number < 0:
-        raise WrongTypeError(f"{name} = {shown(value)}: it must be a whole number from 0")
+        raise WrongTypeError(f"{name} = {shortened(value)}: it must be a whole number from 0")
     return number

@@ -1,6 +1,6 @@
-"""Labels: what users call the nodes of a graph, where that is not 0 to n - 1.
+"""Labels: the users' names of the nodes of a graph, if they are not 0 to n - 1.
 
-They are an array of int64 or of strings where the names are that, which files can hold. Other names, such as the tuples
+Names that are all whole numbers, or all strings, are an array of int64 or of strings. Other names, such as the tuples
 of networkx's grids, are Python objects; they must be hashable, and no file holds them.
 """
 
@@ -12,10 +12,11 @@ from typing import Any
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
+from dmr.memory import shortened
 from static_graph.errors import GraphError, WrongTypeError
 from static_graph.list_checking import as_array
 from static_graph.options import whole
-from static_graph.wording import numbered, shown
+from static_graph.wording import numbered
 
 
 def checked_labels(values: ArrayLike | Sequence[Any], nodes: int) -> NDArray[Any]:
@@ -77,7 +78,7 @@ def find_node(label: Any, nodes: int, labels: NDArray[Any] | None, numbers: Mapp
         try:
             node = numbers.get(label, -1)
         except Exception:  # not hashable
-            raise WrongTypeError(f"label = {shown(label)}: it must be hashable, as names of nodes are") from None
+            raise WrongTypeError(f"label = {shortened(label)}: it must be hashable, as names of nodes are") from None
     elif isinstance(label, str) or (labels is not None and labels.dtype.kind == "U"):
         node = -1
         if isinstance(label, str) and labels is not None and labels.dtype.kind == "U" and label[-1:] != "\0":
@@ -104,8 +105,8 @@ def _called(nodes: int, labels: NDArray[Any] | None) -> str:
 
 def _name(label: Any) -> str:
     """A label in a sentence; strings without quotes, if they are plain."""
-    text = str(label) if isinstance(label, (str, np.integer)) else shown(label)
-    return text if text.isprintable() and 0 < len(text) <= 60 else shown(label)
+    text = str(label) if isinstance(label, (str, np.integer)) else shortened(label)
+    return text if text.isprintable() and 0 < len(text) <= 60 else shortened(label)
 
 
 def _first(matches: Any) -> int:
@@ -122,7 +123,7 @@ def _distinct(labels: NDArray[Any]) -> int:
         return len(set(names))
     except Exception:  # a list, or an object that refuses
         node = next(node for node, name in enumerate(names) if not _hashable(name))
-        raise GraphError(f"has the label {shown(names[node])}, which is not hashable", "node", node) from None
+        raise GraphError(f"has the label {shortened(names[node])}, which is not hashable", "node", node) from None
 
 
 def _hashable(name: Any) -> bool:

@@ -46,7 +46,7 @@ def as_array(values: ArrayLike, what: str) -> NDArray[Any]:
 
 
 def described(array: NDArray[Any]) -> str:
-    """What an array holds, for sentences about those that do not fit."""
+    """The dtype and shape of an array, in a message."""
     kind = "Python objects (or whole numbers beyond 64 bits)" if array.dtype.kind == "O" else str(array.dtype)
     return f"{kind} of shape {array.shape}"
 

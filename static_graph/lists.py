@@ -5,13 +5,13 @@ from __future__ import annotations
 import numpy as np
 from numpy.typing import NDArray
 
-from dmr.memory import Device, DeviceArray, argsort, compact, open_device, require_memory, scan
+from dmr.memory import Device, DeviceArray, argsort, compact, open_device, require_memory, scan, shortened
 from static_graph.errors import GraphError, OptionError
 from static_graph.gpu_modules import LISTS
 from static_graph.list_checking import MOST
 from static_graph.options import choice, whole
 from static_graph.sizes import list_bytes
-from static_graph.wording import counted, shown
+from static_graph.wording import counted
 
 KINDS = ("ordered", "ordered-unbalanced", "random-balanced", "random")
 
@@ -55,12 +55,12 @@ def generate_list(
     size, lists, interval = whole("size", size), whole("lists", lists), whole("interval", interval)
     choice("kind", kind, KINDS)
     if not 0 <= size <= MOST:
-        raise GraphError(f"there are 0 to {MOST} elements, not {shown(size)}")
+        raise GraphError(f"there are 0 to {MOST} elements, not {shortened(size)}")
     if not min(size, 1) <= lists <= max(size, 1):
         most = "1 list" if size <= 1 else f"1 to {size} lists"
-        raise OptionError(f"lists = {shown(lists)}: {counted(size, 'element')} can make {most}")
+        raise OptionError(f"lists = {shortened(lists)}: {counted(size, 'element')} can make {most}")
     if interval < 1:
-        raise OptionError(f"interval = {shown(interval)}: it must be at least 1")
+        raise OptionError(f"interval = {shortened(interval)}: it must be at least 1")
     interval = min(interval, MOST)  # beyond the size, only element 0 is a multiple
     if size == 0:
         return np.empty(0, np.int32)
@@ -90,7 +90,7 @@ def random_order(device: Device, size: int, seed: int) -> DeviceArray:
     """
     seed = whole("seed", seed)
     if not 0 <= seed < 2**64:
-        raise OptionError(f"seed must be from 0 to 2^64 - 1, not {shown(seed)}")
+        raise OptionError(f"seed must be from 0 to 2^64 - 1, not {shortened(seed)}")
     keys = device.empty(size, np.uint32)
     device.launch("draw_keys", size, seed, keys)
     return argsort(keys)

@@ -2,15 +2,16 @@
 
 from __future__ import annotations
 
-import operator
 from collections.abc import Collection
 from dataclasses import dataclass
 from typing import Any, Literal
 
 import numpy as np
 
+from dmr.memory import TooLargeError, shortened
+from dmr.memory import real as real_number
+from dmr.memory import whole as whole_number
 from static_graph.errors import OptionError, WrongTypeError
-from static_graph.wording import shown
 
 LARGEST = 2**62  # of whole numbers: beyond any degree, and what kernels can take
 
@@ -46,7 +47,7 @@ class SchemeOptions:
                 continue
             number = whole(name, value, 'a whole number, or "auto"' if name == "mda" else "a whole number")
             if abs(number) > LARGEST:
-                raise OptionError(f"{name} = {shown(number)}: it must be 2^62 at most")
+                raise OptionError(f"{name} = {shortened(number)}: it must be 2^62 at most")
             object.__setattr__(self, name, number)
         if self.atomic is not None:
             object.__setattr__(self, "atomic", flag("atomic", self.atomic))
@@ -68,9 +69,9 @@ def whole(name: str, value: Any, kind: str = "a whole number") -> int:
         WrongTypeError: it is something else.
     """
     try:
-        return operator.index(value)
-    except Exception:  # of a foreign object's __index__, too
-        raise WrongTypeError(f"{name} = {shown(value)}: it must be {kind}") from None
+        return whole_number(value)
+    except ValueError:
+        raise WrongTypeError(f"{name} = {shortened(value)}: it must be {kind}") from None
 
 
 def real(name: str, value: Any) -> float:
@@ -80,13 +81,13 @@ def real(name: str, value: Any) -> float:
         WrongTypeError: it is something else, such as a string or an array. OptionError: it is beyond float64.
     """
     try:
-        if isinstance(value, (str, bytes, bytearray)) or getattr(value, "shape", ()) != ():
-            raise TypeError
-        return float(value)
-    except OverflowError:
-        raise OptionError(f"{name} = {shown(value)}: it is too large for a float") from None
-    except Exception:  # of a foreign object's __float__, too
-        raise WrongTypeError(f"{name} = {shown(value)}: it must be a number") from None
+        if getattr(value, "shape", ()) != ():
+            raise ValueError
+        return real_number(value)
+    except TooLargeError:
+        raise OptionError(f"{name} = {shortened(value)}: it is too large for a float") from None
+    except ValueError:
+        raise WrongTypeError(f"{name} = {shortened(value)}: it must be a number") from None
 
 
 def flag(name: str, value: Any) -> bool:
@@ -99,7 +100,7 @@ def flag(name: str, value: Any) -> bool:
         return bool(value)
     if isinstance(value, int) and value in (0, 1):
         return bool(value)
-    raise WrongTypeError(f"{name} = {shown(value)}: it must be True or False")
+    raise WrongTypeError(f"{name} = {shortened(value)}: it must be True or False")
 
 
 def choice(name: str, value: Any, choices: Collection[str]) -> str:
@@ -109,7 +110,7 @@ def choice(name: str, value: Any, choices: Collection[str]) -> str:
         OptionError: it is none of them; a WrongTypeError where it is no string.
     """
     if not isinstance(value, str):
-        raise WrongTypeError(f"{name} = {shown(value)}: it must be one of {', '.join(choices)}")
+        raise WrongTypeError(f"{name} = {shortened(value)}: it must be one of {', '.join(choices)}")
     if value not in choices:
-        raise OptionError(f"{name} = {shown(value)}: it is one of {', '.join(choices)}")
+        raise OptionError(f"{name} = {shortened(value)}: it is one of {', '.join(choices)}")
     return str(value)

@@ -1,4 +1,4 @@
-"""Ranges of large arrays, so that no single call of numpy keeps Ctrl-C waiting."""
+"""Operations on large arrays in pieces, so that Ctrl-C does not wait for a long call of numpy."""
 
 from __future__ import annotations
 

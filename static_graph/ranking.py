@@ -11,7 +11,7 @@ from typing import Any, NamedTuple, overload
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
-from dmr.memory import Device, DeviceArray, open_device, require_memory, scan
+from dmr.memory import Device, DeviceArray, open_device, require_memory, scan, shortened
 from static_graph.errors import DmrError, GraphError, InternalError, OptionError, WrongTypeError
 from static_graph.gpu_modules import ROOTS, ranking_modules
 from static_graph.graph_checks import as_whole
@@ -29,7 +29,7 @@ from static_graph.options import choice
 from static_graph.rankers.jumping import JUMPS, jump_until_done
 from static_graph.rankers.ranked import Ranked
 from static_graph.sizes import heads_bytes, ranking_bytes, roots_bytes
-from static_graph.wording import counted, shown
+from static_graph.wording import counted
 
 
 class Method(NamedTuple):
@@ -205,7 +205,7 @@ def _rank(
     given = as_indices(successors, "element", "successor")
     summed = None if values is None else as_values(values, len(given), "element")
     if not isinstance(options, Mapping | None):
-        raise WrongTypeError(f"options = {shown(options)}: they must be a dictionary of names and values")
+        raise WrongTypeError(f"options = {shortened(options)}: they must be a dictionary of names and values")
     wanted = {name: value for name, value in ({} if options is None else options).items() if value is not None}
     where, method = _choose(method, wanted, len(given), device, threads)
     where.prepare(*ranking_modules(method, values=summed is not None))
@@ -216,7 +216,7 @@ def _rank(
 def _rank_on(
     where: Device, given: NDArray[np.int32], summed: NDArray[np.int64] | None, method: str, options: dict[str, Any]
 ) -> dict[str, Any]:
-    """As `_rank`, on a device; the arguments are checked, but for the lists themselves."""
+    """As `_rank`, on a device; checks the lists, the other arguments are checked already."""
     clock = Clock(where)
     if where.threads:
         what = f"the ranking of {counted(len(given), 'element')}"
@@ -277,7 +277,7 @@ def _choose(method: str, options: dict[str, Any], size: int, device: str, thread
         if name not in having:
             those = f", which has {' and '.join(sorted(having))}" if having else ", which has none"
             raise OptionError(
-                f"{name if isinstance(name, str) else shown(name)} is no option of method = {method!r}{those}"
+                f"{name if isinstance(name, str) else shortened(name)} is no option of method = {method!r}{those}"
             )
     if method == "sequential":
         if isinstance(device, str) and device.startswith("cuda"):

@@ -8,13 +8,14 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
+from dmr.memory import shortened
 from static_graph.errors import GraphError, OptionError, WrongTypeError
 from static_graph.graph_checks import as_whole
 from static_graph.holding import Result, checked_count, checked_mapping, checked_name
 from static_graph.list_checking import as_array, described
 from static_graph.options import whole
 from static_graph.pieces import bounds
-from static_graph.wording import numbered, shown
+from static_graph.wording import numbered
 
 COUNTS = ("threads", "rounds", "edges_followed", "launches")
 
@@ -62,7 +63,7 @@ class Traversal(Result):
                 raise GraphError(f"parents are one node, or -1, for each of the {len(distances)} distances")
             parents = given.astype(np.int32)
         if not isinstance(self.sources, (tuple, list)):
-            raise WrongTypeError(f"sources = {shown(self.sources)}: they must be a tuple of nodes")
+            raise WrongTypeError(f"sources = {shortened(self.sources)}: they must be a tuple of nodes")
         self._set(
             distances=distances,
             parents=parents,
@@ -95,7 +96,7 @@ class Traversal(Result):
             raise OptionError("paths follow the parents: ask for them with parents=True")
         nodes, node = len(self.parents), whole("node", node)
         if not 0 <= node < nodes:
-            raise GraphError(f"there is no node {shown(node)}: {numbered(nodes, 'node')}")
+            raise GraphError(f"there is no node {shortened(node)}: {numbered(nodes, 'node')}")
         if not self.reached()[node]:
             return None
         path: list[int] = []

@@ -7,13 +7,13 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from dmr.memory import Device, DeviceArray, flagged_indices, open_device, scan, sort_pairs, total
+from dmr.memory import Device, DeviceArray, flagged_indices, open_device, scan, shortened, sort_pairs, total
 from static_graph.building import bits_of, find_rows
 from static_graph.errors import DmrError, GraphError, InternalError
 from static_graph.list_checking import described
 from static_graph.options import whole
 from static_graph.ranking import Clock, fastest, rank_on_device
-from static_graph.wording import numbered, shown
+from static_graph.wording import numbered
 
 MOST_EDGES = 2**30 - 1  # an edge has two arcs
 MOST_NODES = 2**30 - 1  # so has a node of a tour
@@ -32,9 +32,9 @@ def checked_edges(given: NDArray[Any], nodes: int | None) -> tuple[NDArray[np.in
     lowest, highest = (int(given.min()), int(given.max())) if given.size else (0, 0)
     count = min(highest + 1, MOST_NODES) if nodes is None else whole("nodes", nodes)
     if count > MOST_NODES:
-        raise GraphError(f"{shown(count)} nodes are more than the {MOST_NODES} whose tours can be numbered")
+        raise GraphError(f"{shortened(count)} nodes are more than the {MOST_NODES} whose tours can be numbered")
     if count < 0:
-        raise GraphError(f"there cannot be {shown(count)} nodes")
+        raise GraphError(f"there cannot be {shortened(count)} nodes")
     if given.size and (lowest < 0 or highest >= count):
         edge = int(np.argmax(((given < 0) | (given >= count)).any(axis=1)))
         there = f"nodes are numbered from 0 to {MOST_NODES - 1}"

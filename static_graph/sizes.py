@@ -1,8 +1,8 @@
-"""Memory that large work on graphs takes on the host, in bytes; it is asked for before the work begins.
+"""Estimates of the host memory that large work on graphs takes, in bytes, which are checked before it begins.
 
-Each figure is the sum of the arrays that are held at the same time, by the function that it is about. Beside some
-is the largest one that was measured, as the growth of the process. Offsets count as int32, weights as eight bytes.
-A GPU refuses by itself what it has no room for; the figures are not asked for there.
+Each figure is the sum of the arrays that are held at the same time, by the function that it is about. The largest
+measured growth of the process stands beside some. Offsets count as int32, weights as eight bytes.
+On a GPU each allocation is checked instead.
 """
 
 from __future__ import annotations

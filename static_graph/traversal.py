@@ -10,7 +10,7 @@ from typing import Literal, NamedTuple
 
 import numpy as np
 
-from dmr.memory import Device, open_device, require_memory
+from dmr.memory import Device, open_device, require_memory, shortened
 from static_graph.device_graph import DeviceGraph
 from static_graph.doors import check_graph
 from static_graph.errors import GraphError, OptionError, WrongTypeError
@@ -21,7 +21,7 @@ from static_graph.parents import find_parents
 from static_graph.results import Traversal
 from static_graph.schemes.outcome import Outcome
 from static_graph.sizes import graph_bytes, search_bytes
-from static_graph.wording import counted, numbered, shown
+from static_graph.wording import counted, numbered
 
 Sources = int | Sequence[int]
 Run = Callable[..., Outcome]  # of a scheme
@@ -133,7 +133,7 @@ def bfs(
     if depth_limit is not None:
         depth_limit = whole("depth_limit", depth_limit)
         if depth_limit < 0:
-            raise OptionError(f"depth_limit = {shown(depth_limit)}: no node is fewer than 0 edges away")
+            raise OptionError(f"depth_limit = {shortened(depth_limit)}: no node is fewer than 0 edges away")
     return _traverse(graph, source, balance, options, False, depth_limit, parents, device, threads)
 
 
@@ -265,15 +265,19 @@ def _search(
 
 
 def _limit(distance: float) -> float:
-    """A limit of distances; whole numbers, which may be beyond what floats tell apart, stay as they are.
+    """Checks a limit of distances; whole numbers stay ints, because floats cannot represent all of them.
 
     Raises:
         OptionError: it is negative or NaN. WrongTypeError: it is no number.
     """
-    limit = operator.index(distance) if isinstance(distance, (int, np.integer)) else real("distance_limit", distance)
+    limit = (
+        operator.index(distance)
+        if isinstance(distance, int | np.integer) and not isinstance(distance, np.timedelta64)
+        else real("distance_limit", distance)
+    )
     if not limit >= 0:
-        raise OptionError(f"distance_limit = {shown(limit)}: it must be a number from 0, for no distance is below")
-    return min(limit, 2**1000)  # a float has room for it, and no distance is beyond
+        raise OptionError(f"distance_limit = {shortened(limit)}: it must be a number from 0, for no distance is below")
+    return min(limit, 2**1000)  # finite as a float, and above all distances
 
 
 def _find_scheme(balance: str, weighted: bool) -> Scheme:
@@ -303,13 +307,13 @@ def checked_sources(source: Sources, nodes: int) -> list[int]:
         try:
             several = list(source)
         except Exception:  # of a foreign object's iterator
-            raise WrongTypeError(f"source = {shown(source)}: it must be {kind}, or several") from None
+            raise WrongTypeError(f"source = {shortened(source)}: it must be {kind}, or several") from None
     given = [whole("source", node, kind) for node in several]
     if not given and nodes:
         raise GraphError("at least one source is needed")
     for node in given:
         if not 0 <= node < nodes:
-            raise GraphError(f"no path can begin at node {shown(node)}: {numbered(nodes, 'node')}")
+            raise GraphError(f"no path can begin at node {shortened(node)}: {numbered(nodes, 'node')}")
     return given
 
 

@@ -1,4 +1,4 @@
-"""Whether arrays are the numbers of one rooted forest: each follows from the parents, and kernels trust them.
+"""Checks that arrays describe one rooted forest, because kernels trust them: all follow from the parents.
 
 Let size, first and level be a node's subtree size, preorder number and level. When `first` is a permutation, each size
 is 1 and the sizes of the children, and the interval [first, first + size) of a child lies inside its parent's, behind
@@ -17,7 +17,6 @@ from numpy.typing import NDArray
 from static_graph.errors import GraphError
 from static_graph.graph_checks import as_whole
 from static_graph.pieces import bounds
-from static_graph.wording import shown
 
 ARRAYS = ("parent", "subtree_size", "preorder", "postorder", "level")
 
@@ -35,7 +34,7 @@ def checked_tree(given: Mapping[str, Any]) -> dict[str, NDArray[np.int32]]:
             raise GraphError(f"{name} has {len(array)} numbers, but there are {nodes} nodes")
         low, high = bounds(array)
         if low < -1 or high > nodes:
-            raise GraphError(f"{name} has numbers from {shown(low)} to {shown(high)}, which {nodes} nodes do not have")
+            raise GraphError(f"{name} has numbers from {low} to {high}, which {nodes} nodes do not have")
     copies = {name: array.astype(np.int32) for name, array in arrays.items()}
     parent, size, first, last, level = copies.values()
     below = np.flatnonzero(parent >= 0)

@@ -5,13 +5,13 @@ from __future__ import annotations
 import numpy as np
 from numpy.typing import NDArray
 
-from dmr.memory import open_device, require_memory
+from dmr.memory import open_device, require_memory, shortened
 from static_graph.errors import GraphError
 from static_graph.lists import random_order
 from static_graph.options import choice, flag, whole
 from static_graph.rooting import MOST_NODES
 from static_graph.sizes import tree_bytes
-from static_graph.wording import counted, shown
+from static_graph.wording import counted
 
 KINDS = ("random-binary", "path", "star", "caterpillar")
 
@@ -34,13 +34,13 @@ def generate_tree(
 
     Raises:
         GraphError: a number of nodes that cannot be. OptionError: another option that cannot.
-        DeviceUnavailableError, OutOfMemoryError: the native library is missing, or memory is too small.
+        NativeLibraryError, OutOfMemoryError: the native library is missing, or memory is too small.
     """
     nodes = whole("nodes", nodes)
     choice("kind", kind, KINDS)
     shuffled = flag("shuffled", shuffled)
     if not 1 <= nodes <= MOST_NODES:
-        raise GraphError(f"a tree has 1 to {MOST_NODES} nodes, not {shown(nodes)}")
+        raise GraphError(f"a tree has 1 to {MOST_NODES} nodes, not {shortened(nodes)}")
     device = open_device("cpu", threads)
     require_memory(tree_bytes(nodes), f"a tree of {counted(nodes, 'node')}")
     names = random_order(device, nodes, seed)  # also where it is not used: the seed is checked

@@ -4,13 +4,12 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import dataclass, field
-from functools import cached_property
 from typing import Any
 
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
-from dmr.memory import Device, DeviceArray, open_device, require_memory, scan, sort_pairs
+from dmr.memory import Device, DeviceArray, cached_property, open_device, require_memory, scan, shortened, sort_pairs
 from static_graph.building import bits_of, find_rows
 from static_graph.errors import DmrError, GraphError, InternalError, OptionError
 from static_graph.gpu_modules import COMMON_ANCESTORS, PATH_SUMS, TOURS, ranking_modules
@@ -20,7 +19,7 @@ from static_graph.ranking import Clock, as_values, fastest, find_roots, rank_on_
 from static_graph.rooting import MOST_NODES, checked_edges, root_forest
 from static_graph.sizes import ANCESTORS, PATHS, tour_bytes
 from static_graph.tree_checks import checked_tree
-from static_graph.wording import counted, numbered, shown
+from static_graph.wording import counted, numbered
 
 
 @dataclass(frozen=True, eq=False)
@@ -291,5 +290,5 @@ def _as_roots(root: int | Sequence[int] | None, nodes: int) -> NDArray[np.int32]
     roots = np.empty(0, np.int32) if root is None else _as_integers(root)
     for given in roots.tolist():
         if not 0 <= given < nodes:
-            raise GraphError(f"{shown(given)} cannot be a root: {numbered(nodes, 'node')}")
+            raise GraphError(f"{shortened(given)} cannot be a root: {numbered(nodes, 'node')}")
     return _clipped(roots)

@@ -1,11 +1,6 @@
-"""Numbers of things, and values, in sentences."""
+"""Numbers of things in sentences."""
 
 from __future__ import annotations
-
-from typing import Any
-
-LONGEST = 60  # characters of a value in a sentence
-LARGEST = 10**40  # whole numbers of more digits are described
 
 
 def counted(number: int, noun: str, form: str = "") -> str:
@@ -20,23 +15,3 @@ def numbered(number: int, noun: str) -> str:
     if number == 0:
         return f"there are no {noun}s"
     return f"the only {noun} is 0" if number == 1 else f"the {number} {noun}s are 0 to {number - 1}"
-
-
-def shown(value: Any) -> str:
-    """The representation of any value on one line, cut where it is long. Strings have quotes and no raw control codes.
-
-    Python refuses to write out whole numbers of thousands of digits, and a foreign object's `repr` may fail: then the
-    value is described.
-    """
-    if isinstance(value, int) and not -LARGEST < value < LARGEST:
-        return f"a whole number of about {int(value.bit_length() * 0.30103) + 1} digits"
-    try:
-        text = " ".join(repr(value).split())
-    except Exception:
-        return article(type(value).__name__)
-    return text if len(text) <= LONGEST else f"{text[: LONGEST - 3]}..."
-
-
-def article(noun: str) -> str:
-    """A noun with "a" or "an" before it."""
-    return f"{'an' if noun[:1] in tuple('aeiouAEIOU') else 'a'} {noun}"

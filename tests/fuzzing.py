@@ -16,7 +16,7 @@ from dmr.errors import DmrError, InternalError
 
 
 class CallbackError(Exception):
-    """What a user's own function raises; it passes through."""
+    """Raised by a user's callback; it passes through."""
 
 
 class Text(str):

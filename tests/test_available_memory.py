@@ -1,4 +1,4 @@
-"""How much memory there is, in containers too, and the sentence that refuses what needs more."""
+"""The available memory, in containers too, and the refusal of work that needs more."""
 
 from __future__ import annotations
 
@@ -7,7 +7,7 @@ from pathlib import Path
 import pytest
 
 import dmr
-from dmr.memory import OutOfMemoryError, available_memory, open_device, require_memory
+from dmr.memory import OutOfMemoryError, available_memory, control_groups, open_device, require_memory
 from dmr.memory.host import available
 
 GIB = 2**30
@@ -16,9 +16,9 @@ GIB = 2**30
 @pytest.fixture
 def groups(monkeypatch, tmp_path):
     """An empty tree of control groups, and the function that says which group the process is in."""
-    monkeypatch.setattr(available, "_CONTROL_GROUPS", tmp_path)
+    monkeypatch.setattr(control_groups, "MOUNTED", tmp_path)
     own = tmp_path / "own"
-    monkeypatch.setattr(available, "_OWN_GROUPS", own)
+    monkeypatch.setattr(control_groups, "MEMBERSHIP", own)
     return tmp_path, own.write_text
 
 

@@ -2,22 +2,28 @@
 
 from __future__ import annotations
 
+from copy import deepcopy
+from dataclasses import replace
+
 import numpy as np
 import pytest
 from recorded_loops import record_loops
 from test_refinement import digest
 
 import dmr
-from dmr.errors import OptionError, OutOfMemoryError
+from dmr.errors import InternalError, OptionError, OutOfMemoryError
 from dmr.memory import DeviceCount, scan
 from dmr.memory.host.device import HostDevice
 from dmr.pipeline import device_rounds, host_rounds
 from dmr.pipeline.cavities import TALLIED
 from dmr.pipeline.device_mesh import DeviceMesh
 from dmr.pipeline.device_rounds import DeviceRounds
+from dmr.pipeline.ledger import Ledger
 from dmr.pipeline.progress import Entry, Line, Room, RoundProgress, Stop
+from dmr.pipeline.stalls import StallCheck
 from dmr.pipeline.stamps import LAST, Stamps
 from dmr.pipeline.workspace import Workspace
+from dmr.results import Round
 
 
 def books(fine):
@@ -170,10 +176,40 @@ def test_every_reason_to_stop_is_met_and_survived(device_options, stops, monkeyp
     assert books(fine) == books(dmr.refine(mesh, loop="host", device="cpu"))
 
 
-def test_a_run_ends_after_so_many_rounds(device_options, monkeypatch):
-    monkeypatch.setattr("dmr.refinement.MOST_ROUNDS", 7)
-    fine = dmr.refine(dmr.generate("random", 600, seed=1), loop="device", **device_options)
-    assert fine.rounds == len(fine.history) == 7 and not fine.complete and fine.unrefined["rounds"] > 0
+def test_a_run_that_goes_on_for_tens_of_thousands_of_rounds_ends_by_itself(device_options):
+    """Runs ended after 20,000 rounds, unfinished, also where the guarantees promise an end."""
+    x, below, above = np.array([0, 1 / 3, 2 / 3, 1]) * 3.5e4, [0.03, 0.08, 0.03, -0.13], [1.06, 0.95, 1.04, 1.09]
+    walls = np.vstack((np.column_stack((x, below)), np.column_stack((x, above))[::-1]))
+    channel = dmr.Pslg(walls, [(k, (k + 1) % 8) for k in range(8)])
+    fine = dmr.refine(channel, min_angle=20, loop="device", **device_options)
+    assert fine.complete and not fine.unrefined and fine.min_angle >= 20 and fine.warnings == ()
+
+
+def test_rounds_that_change_nothing_are_an_error(device_options, monkeypatch):
+    """As they would be if a round went by whose cavities all lost."""
+    enter = Ledger.enter_rounds
+    monkeypatch.setattr(
+        Ledger,
+        "enter_rounds",
+        lambda self, rounds: enter(self, [replace(each, lost=each.attempted) for each in rounds]),
+    )
+    with pytest.raises(InternalError, match="changed nothing: all its cavities lost"):
+        dmr.refine(dmr.generate("random", 300, seed=1), loop="device", **device_options)
+
+
+def test_a_mesh_bounds_the_rounds_between_two_points():
+    def rounds(*inserted):
+        return [Round(attempted=2, inserted=n, lost=0, bad=1, triangles=4, seconds=0.0) for n in inserted]
+
+    check, history = StallCheck(), rounds(1, 0, 0, 0)
+    check.check(history, 4, 3)  # the last point may be in any of these
+    history += rounds(*10 * [0])
+    check.check(history, 4, 3)
+    again = deepcopy(check)
+    with pytest.raises(InternalError, match="the last 11 of 15 rounds inserted nothing"):
+        check.check(history + rounds(0), 4, 3)
+    again.start_again()
+    again.check(history + rounds(*10 * [0]), 4, 3)
 
 
 def test_who_drives_by_itself(device_options):

@@ -1,4 +1,4 @@
-"""Exceptions: what they are elsewhere, what they carry, and that they survive pickling and copying."""
+"""Exceptions: their built-in types, their data, and that they survive pickling and copying."""
 
 from __future__ import annotations
 

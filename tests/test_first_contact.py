@@ -1,4 +1,4 @@
-"""What a program meets that has just imported dmr: modules, logging, a package that is not installed whole."""
+"""A program that has just imported dmr: its modules, logging, huge numbers, an incomplete installation."""
 
 from __future__ import annotations
 

@@ -80,3 +80,13 @@ def test_copies_of_frozen_objects_are_frozen(copied):
     values[0, 0] = 99.0  # the caller's own array
     assert one.values[0, 0] == 99.0
     assert again.values[0, 0] == (99.0 if copied is copy.copy else 0.0)
+
+
+def test_below_a_frozen_array_was_a_memoryview_whose_obj_could_be_written():
+    item = frozen(np.zeros(3))
+    below = item.base
+    while isinstance(below, np.ndarray):
+        below = below.base
+    assert not hasattr(below, "obj")
+    with pytest.raises(TypeError):
+        memoryview(below)

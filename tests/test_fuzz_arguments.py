@@ -1,4 +1,4 @@
-"""Whatever the public functions of `dmr` are given: they return, or end in one of dmr's own errors."""
+"""Public functions of `dmr` return or raise one of dmr's own errors, whatever their arguments."""
 
 from __future__ import annotations
 
@@ -60,6 +60,7 @@ ORDINARY = {
     "steiner": "petal",
     "conforming": False,
     "keep_segments": "none",
+    "max_seconds": 60.0,
     "marking": "deterministic",
     "balance": "work-stealing",
     "loop": "auto",

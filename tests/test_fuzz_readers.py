@@ -1,4 +1,4 @@
-"""Whatever a file holds: every reader returns, or ends in one of dmr's own errors."""
+"""Readers return or raise one of dmr's own errors, whatever a file holds."""
 
 from __future__ import annotations
 

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from functools import cache
 from pathlib import Path
 
 import numpy as np
@@ -25,6 +26,7 @@ from static_graph.traversal import BALANCES
 BRACKET = Path(__file__).resolve().parents[1] / "meshes" / "bracket.poly"
 
 
+@cache
 def module_of(kernel):
     return signatures()[kernel].source.relative_to(source_folder()).with_suffix("").as_posix()
 
@@ -88,7 +90,7 @@ def test_a_refinement_prepares_what_it_launches(recorded, marking, balance, loop
 
 def test_a_domain_with_a_size_and_a_callback_prepares_what_it_launches(recorded):
     domain = dmr.read(BRACKET)
-    for options in ({"max_area": 0.01}, {"size": 0.2}, {"progress": lambda *_: None}, {"profile": True}):
+    for options in ({"max_area": 0.05}, {"size": 0.5}, {"progress": lambda *_: None}, {"profile": True}):
         dmr.refine(domain, device="cpu", **options)
         assert recorded.late == set()
         assert recorded.prepared <= {*ALWAYS, *ROUNDS_ON_DEVICE}

@@ -1,4 +1,4 @@
-"""Any arguments for every public function of static_graph, and damaged files for every reader: only errors of ours."""
+"""Public functions of static_graph raise only its own errors, whatever their arguments and files."""
 
 from __future__ import annotations
 

@@ -19,6 +19,7 @@ import static_graph as sg
 from static_graph import sizes
 from static_graph.cli import main
 from static_graph.errors import (
+    DmrError,
     ExistingTargetError,
     FileContentError,
     GraphError,
@@ -289,3 +290,22 @@ def test_ctrl_c_ends_generation_within_a_second(tmp_path):
     assert process.returncode == 130 and "interrupted" in said
     assert time.perf_counter() - sent < 2  # 1 s on a machine that has nothing else to do
     assert not list(tmp_path.iterdir())
+
+
+@pytest.mark.parametrize("call", [sg.degree_distribution, sg.degree_statistics])
+def test_degrees_of_10_18_nodes_took_for_ever(call):
+    with pytest.raises(OptionError, match="more than the 2,147,483,647 nodes"):
+        call(np.broadcast_to(np.int32(0), (10**18,)))
+
+
+@pytest.mark.parametrize("dtype", [np.uint8, np.uint16, np.uint32, np.uint64])
+def test_edges_of_unsigned_numbers_raised_overflow_errors(dtype):
+    graph = sg.CsrGraph.from_edges(np.array([0, 2], dtype), np.array([1, 0], dtype))
+    assert (graph.nodes, graph.targets.tolist()) == (3, [1, 0])
+    assert sg.CsrGraph.from_edges(np.empty(0, dtype), np.empty(0, dtype)).nodes == 0
+
+
+def test_a_limit_that_is_a_time_raised_a_bare_type_error():
+    graph = sg.with_random_weights(sg.CsrGraph.from_edges([0], [1]), 9)
+    with pytest.raises(DmrError):
+        sg.sssp(graph, 0, distance_limit=np.timedelta64(1, "s"), device="cpu")

@@ -198,17 +198,17 @@ def test_circles_of_no_length(device):
 
 
 def test_a_star(device):
-    """A node with a million edges: more than a team takes at once, both ways."""
-    leaves = np.arange(1, 1_000_001)
+    """A node with 200,000 edges: more than a team takes at once, both ways."""
+    leaves = np.arange(1, 200_001)
     hub = np.zeros_like(leaves)
     ends = np.concatenate([hub, leaves]), np.concatenate([leaves, hub])
     graph = DeviceGraph.upload(CsrGraph.from_edges(*ends, np.concatenate([leaves, leaves])), device)
     for source in (0, 5):
         levels, paths = bfs(graph, source, parents=True), sssp(graph, source, parents=True)
-        expected = np.full(1_000_001, 1 if source == 0 else 2, np.int32)
+        expected = np.full(200_001, 1 if source == 0 else 2, np.int32)
         expected[0], expected[source] = (1, 0) if source else (0, 0)
         np.testing.assert_array_equal(levels.distances, expected)
-        lengths = np.arange(1_000_001) + source
+        lengths = np.arange(200_001) + source
         lengths[[0, source]] = source, 0
         np.testing.assert_array_equal(paths.distances, lengths)
         for found in (levels, paths):

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import contextlib
 import json
 import os
 import signal
@@ -13,9 +14,11 @@ from pathlib import Path
 
 import numpy as np
 import pytest
+from conftest import ROOT
 
 import dmr
 from dmr.memory import open_device
+from dmr.memory.interrupts import keep_interrupt
 from static_graph import rank
 
 HERE = Path(__file__).resolve().parent
@@ -142,3 +145,32 @@ def test_ctrl_c_ends_the_process_of_triangle(alarm):
         dmr.triangulate(dmr.Pslg(points, np.empty((0, 2), np.int32)), convex_hull=True, mesher="triangle")
     assert time.perf_counter() - raised[0] < SOON / 1000
     assert not runs_of_triangle()
+
+
+def test_an_interrupt_that_others_drop_is_raised_in_the_end():
+    """VTK goes on after a Ctrl-C in a method in Python: `dmr view` wrote its picture and ended with 0."""
+    before, after = signal.getsignal(signal.SIGINT), []
+    with pytest.raises(KeyboardInterrupt), keep_interrupt():
+        with contextlib.suppress(KeyboardInterrupt):
+            signal.raise_signal(signal.SIGINT)
+        after.append(1)
+    assert after == [1] and signal.getsignal(signal.SIGINT) is before
+    with keep_interrupt():
+        pass
+
+
+@pytest.mark.parametrize("package", ["dmr", "static_graph"])
+def test_an_interrupt_within_exec_ended_a_command_by_the_signal(package):
+    program = f"""
+import os, signal, sys
+import {package}.cli as cli
+
+def run(*_):
+    exec("os.kill(os.getpid(), signal.SIGINT)\\nwhile True: pass", globals())
+
+cli._run = run
+sys.argv = ["{package}", "info", "x"]
+sys.exit(cli.main())
+"""
+    done = subprocess.run([sys.executable, "-c", program], cwd=ROOT, capture_output=True, timeout=60, check=False)
+    assert (done.returncode, done.stderr) == (130, f"{package}: interrupted\n".encode())

@@ -15,6 +15,8 @@ from pathlib import Path
 import numpy as np
 import pytest
 
+import dmr
+import static_graph
 from dmr.errors import FileError
 from dmr.io import read, replacing, write
 from dmr.meshes import Mesh, Pslg
@@ -282,3 +284,20 @@ def _umask() -> int:
     mask = os.umask(0)
     os.umask(mask)
     return mask
+
+
+@pytest.mark.skipif(not hasattr(os, "mkfifo"), reason="there are no named pipes")
+@pytest.mark.parametrize("name", ["x.ele", "x.vtu", "x.npz", "x.geojson"])
+def test_a_named_pipe_was_waited_for_without_end(name: str, tmp_path: Path) -> None:
+    os.mkfifo(tmp_path / name)
+    with pytest.raises(FileError, match="is a pipe or a device, not a file"):
+        dmr.read(tmp_path / name)
+    os.mkfifo(tmp_path / "x.txt")
+    with pytest.raises(ValueError, match="is a pipe or a device, not a file"):
+        static_graph.read(tmp_path / "x.txt")
+
+
+def test_a_picture_of_too_long_a_name_raised_a_bare_os_error() -> None:
+    with pytest.raises(FileError, match="its name is too long") as caught:
+        replacing.check_target(Path("x" * 5000 + ".png"), overwrite=True)
+    assert isinstance(caught.value, OSError) and caught.value.errno == errno.ENAMETOOLONG

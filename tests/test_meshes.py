@@ -8,7 +8,9 @@ import numpy as np
 import pytest
 
 import dmr
-from dmr.errors import InvalidMeshError, OptionError
+from dmr.errors import InvalidMeshError, KindError, OptionError, OutOfMemoryError
+from dmr.meshes import Pslg
+from dmr.numeric import listed
 from dmr.options import RefineOptions
 
 SQUARE = np.array([[0.0, 0.0], [1.0, 0.0], [1.0, 1.0], [0.0, 1.0]])
@@ -119,7 +121,9 @@ def test_repeated_segments_are_one_with_the_first_marker_that_says_something():
 @pytest.mark.parametrize(
     ("name", "value"),
     [("min_angle", 60), ("min_angle", -1), ("min_angle", float("nan")), ("min_angle", "30"), ("max_area", 0),
-     ("max_area", float("inf")), ("max_steiner", -1), ("max_steiner", 1.5), ("marking", "fast"), ("steiner", "x")],
+     ("max_area", float("inf")), ("max_steiner", -1), ("max_steiner", 1.5), ("max_seconds", -0.1),
+     ("max_seconds", float("inf")), ("max_seconds", float("nan")), ("max_seconds", "soon"),
+     ("marking", "fast"), ("steiner", "x")],
 )  # fmt: skip
 def test_options_that_cannot_be_used_are_refused_by_name(name, value):
     with pytest.raises(OptionError, match=name):
@@ -130,3 +134,22 @@ def test_options_take_every_kind_of_number():
     options = RefineOptions(min_angle=np.int64(25), max_area=np.float32(0.5), max_steiner=np.int32(7))
     assert (options.min_angle, options.max_area, options.max_steiner) == (25.0, 0.5, 7)
     assert type(options.min_angle) is float and type(options.max_steiner) is int
+
+
+@pytest.mark.parametrize("number", [np.int64(0), np.int32(0), np.float32(0), np.float64(0)])
+def test_tables_of_10_10_rows_took_half_a_minute_to_be_refused(number):
+    rows = np.broadcast_to(number, (10**10, 2))
+    with pytest.raises(OutOfMemoryError, match="GiB of memory"):
+        Pslg(rows if number.dtype.kind == "f" else np.eye(2), rows if number.dtype.kind == "i" else [[0, 1]])
+
+
+def test_a_collection_with_an_impossible_length_raised_a_value_error():
+    class Odd:
+        def __len__(self):
+            return -1
+
+        def __getitem__(self, index):
+            return [][index]
+
+    with pytest.raises(KindError, match="leave_out must be a sequence"):
+        listed("leave_out", Odd())

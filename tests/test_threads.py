@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import os
+import signal
 import subprocess
 import sys
 import threading
@@ -14,9 +15,9 @@ from conftest import ROOT
 
 import dmr
 import static_graph
-from dmr.memory import open_device
+from dmr.memory import cached_property, open_device
 
-SECONDS = "8"
+SECONDS = "4"
 
 
 def stress(*options: str) -> subprocess.CompletedProcess[str]:
@@ -156,3 +157,83 @@ def test_a_forked_child_searches_a_graph_that_another_thread_was_deriving_from()
     forked.set()
     other.join()
     assert os.waitstatus_to_exitcode(os.waitpid(child, 0)[1]) == 0
+
+
+AT_EXIT = """
+import atexit, sys
+from pathlib import Path
+import dmr
+
+mesh = dmr.generate("random", 40_000)
+if sys.argv[2] == "again":
+    dmr.measure(mesh)
+    dmr.validate(mesh, threads=2)
+
+@atexit.register
+def last():
+    fine = dmr.refine(mesh, device="cpu", threads=2).mesh
+    dmr.write(Path(sys.argv[1]) / "x.ele", fine)
+    print(dmr.measure(fine).triangles == len(fine.triangles), dmr.validate(fine, threads=2).ok)
+"""
+
+
+@pytest.mark.parametrize("used", ["again", "first"])
+def test_calls_in_a_handler_of_atexit_raised_runtime_errors(used, tmp_path):
+    command = [sys.executable, "-c", AT_EXIT, str(tmp_path), used]
+    done = subprocess.run(command, cwd=ROOT, capture_output=True, text=True, timeout=60, check=False)
+    assert (done.returncode, done.stdout, done.stderr) == (0, "True True\n", "")
+    assert sorted(path.name for path in tmp_path.iterdir()) == ["x.ele", "x.node"]
+
+
+class Slow:
+    """An object with an attribute that takes as long as the caller wants."""
+
+    def __init__(self, compute):
+        self._compute = compute
+
+    @cached_property
+    def value(self):
+        return self._compute()
+
+
+def test_threads_that_derive_attributes_of_different_objects_do_not_wait_for_each_other():
+    inside, leave = threading.Event(), threading.Event()
+    slow, quick = Slow(lambda: (inside.set(), leave.wait(20))), Slow(lambda: 7)
+    thread = threading.Thread(target=lambda: slow.value)
+    thread.start()
+    assert inside.wait(20)
+    if hasattr(os, "fork"):  # a forked child waited for ever for the thread that it does not have
+        child = os.fork()
+        if not child:
+            signal.alarm(10)
+            os._exit(quick.value)
+        assert os.waitstatus_to_exitcode(os.waitpid(child, 0)[1]) == 7
+    other = threading.Thread(target=lambda: quick.value, daemon=True)
+    other.start()
+    other.join(10)
+    leave.set()
+    thread.join()
+    assert not other.is_alive() and quick.__dict__["value"] == 7
+
+
+def test_threads_that_derive_at_the_same_time_get_the_same_array(capsys):
+    mesh = dmr.generate("random", 20_000)
+    with ThreadPoolExecutor(8) as workers:
+        found = list(workers.map(lambda _: mesh.neighbours, range(8)))
+    assert all(each is found[0] for each in found)
+
+
+def test_what_other_threads_print_while_meshio_reads_was_lost(tmp_path, capsys, monkeypatch):
+    dmr.write(tmp_path / "x.vtu", dmr.generate("random", 50))
+    reader = sys.modules["meshio"].vtu.read
+
+    def read(*arguments, **options):
+        thread = threading.Thread(target=print, args=["of another thread"])
+        thread.start()
+        thread.join()
+        print("of meshio")
+        return reader(*arguments, **options)
+
+    monkeypatch.setitem(sys.modules["meshio"]._helpers.reader_map, "vtu", read)
+    dmr.read(tmp_path / "x.vtu")
+    assert capsys.readouterr() == ("of another thread\n", "")

@@ -143,10 +143,10 @@ KERNEL(cut_rings, const int32 *roots, const int32 *arcs, const int32 *places, co
     }
 }
 
-// closing[0] = the first edge that joins what those before it have joined already; it stays where none does. One thread
-// goes through the edges, for the sentence that refuses them. above[v] = v before.
 constexpr Index EDGES_AT_ONCE = 1 << 12; // between two STOP_POINTs
 
+// closing[0] = the first edge that joins what those before it have joined already; it stays where none does. One thread
+// goes through the edges, for the sentence that refuses them. above[v] = v before.
 KERNEL(find_closing_edge, const int32 *ends, const int32 *others, int64 edges, int32 *above, int32 *closing) {
     FOR_RANGE (once) {
         const auto top = [&](int32 node) {

@@ -15,7 +15,7 @@
 //
 // A CROWDED_GRID_TEAM_KERNEL is a GRID_TEAM_KERNEL (portable.cuh) of few registers, so that several teams of it fit a
 // multiprocessor: as many as fit run at once, and GRID_BARRIER() of grid.cuh holds the members of all.
-// FOR_GRID_TEAMS (index, count, teams), in such a kernel that was launched for so many teams, hands `count` tasks out to
+// FOR_GRID_TEAMS (index, count, teams), in such a kernel that was launched for `teams` teams, hands `count` tasks out to
 // them: all members of a team have the same index. On the CPU each thread has the part of the tasks that it has of the
 // teams. grid_barrier_with(meeting, flag, range_begin, work), there, is a barrier for the members of all teams in which
 // one team works: the last one to come, on a GPU. (`flag` is the team's own, `meeting` all teams'.) ONE_MEMBER is whether

@@ -26,10 +26,10 @@ KERNEL(merge_orders, const int32 *before, const int32 *multiples, const int32 *o
         order[k] = before[k + 1] > before[k] ? multiples[before[k]] : others[k - before[k]];
 }
 
-// A binary tree that grows by a node at a time, below any node that has no two children, each free place as likely as
-// the others: the shape of a random search tree. `places` has room for size + 1.
 constexpr Index NODES_AT_ONCE = 1 << 12; // between two STOP_POINTs
 
+// A binary tree that grows by a node at a time, below any node that has no two children, each free place as likely as
+// the others: the shape of a random search tree. `places` has room for size + 1.
 KERNEL(grow_binary_tree, uint64 seed, int64 size, int32 *places, int32 *parents) {
     FOR_RANGE (once) {
         parents[0] = END;

@@ -14,7 +14,7 @@
 
 constexpr int64 IDLE_EDGES = 1 << 17, BUSY_EDGES = 1 << 19; // of a round
 
-// What rounds need beside the graph, the distances and the frontier.
+// State of the rounds beside the graph, the distances and the frontier.
 KERNEL_STRUCT(NearFar) {
     int32 *stamps; // (nodes): the round in which a node was put in a frontier
     int32 *is_far; // (nodes)
@@ -22,7 +22,7 @@ KERNEL_STRUCT(NearFar) {
     int32 *odd_far;
     int64 delta;      // for whole distances
     float64 real_delta;
-    int64 widest;     // the bound is raised by up to so many deltas at once, where rounds leave a GPU idle
+    int64 widest;     // most deltas by which the bound is raised at once, where rounds leave a GPU idle
     int64 few_far;
 
     METHOD int32 *far(int32 side) const { return side ? odd_far : even_far; }

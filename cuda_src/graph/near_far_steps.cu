@@ -1,4 +1,4 @@
-// The steps of a round of a near-far search, a launch each.
+// The steps of a round of a near-far search, one launch per step.
 #include "near_far.cuh"
 
 TEAM_KERNEL(relax_tiles, Csr graph, Distances distances, Traversal frontier, NearFar lists) {

@@ -1,5 +1,5 @@
-// Traversals that go by a frontier: the list of nodes whose edges are to be followed next. What breadth-first search
-// (breadth_first.cu) and shortest paths (near_far.cuh) have in common.
+// Traversals that go by a frontier: the list of nodes whose edges are to be followed next. Shared by breadth-first
+// search (breadth_first.cu) and shortest paths (near_far.cuh).
 //
 // A frontier is worked on by tiles of up to TILE nodes, which are the smaller the more edges their nodes have, so that
 // all teams have some (`tile_nodes`). Within a tile the nodes' edges are laid end to end and shared out evenly (the
@@ -65,8 +65,8 @@ enum Total : int32 {
     ALL_ROUNDS, // at the end: ROUND and LAUNCHES of the progress, so that who asks looks here only
     ALL_LAUNCHES,
     SLICE_BEGUN, // when a launch of all rounds began, in nanoseconds; else 0
-    PAUSED,     // the step before which such a launch ended, since its time was over; else 0. The host enters the step as
-                // STEP, and launches it again
+    PAUSED,     // the step before which such a launch ended because its SLICE was over; else 0. The host sets STEP to
+                // it, and launches again
     TOTALS
 };
 

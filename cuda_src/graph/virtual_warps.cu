@@ -1,4 +1,4 @@
-// Outliers of the warp-centric traversal (virtual_warps.cuh): a team a node.
+// Outliers of the warp-centric traversal (virtual_warps.cuh): one team per node.
 #include "virtual_warps.cuh"
 
 TEAM_KERNEL(relax_deferred, Csr graph, Distances distances, Distances last, const int32 *deferred, int32 *progress,

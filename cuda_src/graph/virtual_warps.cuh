@@ -28,7 +28,7 @@ INLINE void note_relaxed([[maybe_unused]] const Distances &last, [[maybe_unused]
         Of::array_of(last)[node] = distance;
 }
 
-// How the work is shared out.
+// Options of the scheme.
 KERNEL_STRUCT(WarpOptions) {
     int64 width;     // lanes of a virtual warp
     int64 chunk;     // nodes that are taken from the queue at a time; 0 where they are handed out beforehand

@@ -2,13 +2,13 @@
 
 from __future__ import annotations
 
-from functools import cached_property
 from typing import NamedTuple
 
 import numpy as np
 
 from dmr.background.edges import EdgeTree
 from dmr.background.grid import TriangleGrid
+from dmr.memory.cached import cached_property
 from dmr.meshes import Float, Int, Mesh, check_indices
 
 

@@ -1,7 +1,7 @@
 """Sorting in parts that fit into a core's cache, on several threads.
 
-A long list is first dealt out into buckets by a number of each entry, piece by piece (a stable counting sort); then
-every bucket, with its entries in the order of the list, can be worked off by itself.
+A long list is first distributed to buckets by a number of each entry, piece by piece (a stable counting sort). Each
+bucket, with its entries in the order of the list, is then processed independently.
 """
 
 from __future__ import annotations
@@ -17,7 +17,7 @@ from dmr.checks.pieces import Workers
 Columns = tuple[NDArray[Any], ...]
 Result = TypeVar("Result")
 
-# Entries of a piece that are dealt out together; entries of a bucket, about.
+# Entries that are distributed at a time; approximate entries per bucket.
 _DEALT = 1 << 18
 _BUCKET = 1 << 15
 # A bucket's number has 16 bits, which numpy sorts by counting.
@@ -27,7 +27,7 @@ _TAKEN = 4
 
 
 def shift_for(count: int, bits: int) -> int:
-    """By how many bits to shift numbers of so many `bits`, so that `count` entries fill buckets of a useful size."""
+    """The right shift that turns numbers of `bits` bits into buckets of a useful size, for `count` entries."""
     wanted = min(max(count // _BUCKET, 1).bit_length(), MOST_BUCKETS.bit_length() - 1)
     return max(bits - wanted, 0)
 
@@ -40,15 +40,15 @@ def by_buckets(
     *,
     entries: int = 1,
 ) -> list[Result]:
-    """Deal entries out into buckets, and work off each bucket.
+    """Distribute entries to buckets, and process each bucket.
 
     Args:
         workers: the threads.
         count: how many items there are.
         deal: for the items from start to stop, the bucket of each entry (from 0, below `MOST_BUCKETS`), and its
-            columns; as many entries each time as it likes.
-        work: is given the columns of a bucket that has entries, in the order in which these were dealt out.
-        entries: how many entries an item has, about.
+            columns; any number of entries.
+        work: processes a bucket that has entries, given its columns, in the order of the list.
+        entries: how many entries an item has, approximately.
 
     Returns:
         What `work` returned, by ascending bucket.

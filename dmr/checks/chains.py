@@ -7,13 +7,13 @@ of one segment of its input.
 from __future__ import annotations
 
 from dataclasses import dataclass
-from functools import cached_property
 from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
 
 from dmr.checks.topology import Mask, Topology
+from dmr.memory.cached import cached_property
 
 Index = NDArray[Any]
 

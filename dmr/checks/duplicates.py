@@ -19,7 +19,7 @@ _HASH_BITS = 16
 def check_duplicates(mesh: Mesh, topology: Topology, findings: Findings) -> None:
     """No two vertices of triangles have the same coordinates.
 
-    Equal coordinates have equal hashes: these are compared first, and coordinates only where hashes are equal.
+    Hashes are compared first, and coordinates only of vertices with equal hashes.
     """
     findings.start("duplicates")
     used = _like_others(mesh.vertices, topology.used, topology.workers)
@@ -36,7 +36,7 @@ def check_duplicates(mesh: Mesh, topology: Topology, findings: Findings) -> None
 
 
 def _like_others(vertices: NDArray[np.float64], used: Mask, workers: Workers) -> NDArray[np.int64]:
-    """The used vertices whose hash another used vertex has, ascending."""
+    """The used vertices that share their hash with another used vertex, ascending."""
     shift = np.uint64(64 - _HASH_BITS + shift_for(len(vertices), _HASH_BITS))
 
     def hashes(start: int, stop: int) -> NDArray[np.uint64]:

@@ -82,7 +82,7 @@ class Knots:
         return _joined(self._way[rest], self._edge[rest], self._parts)
 
     def vertices(self) -> Int64:
-        """The vertices on the paths that were looked at."""
+        """The vertices on the searched paths."""
         arcs = np.array([arc for path in self._paths.values() for arc in path], np.int64)
         return np.unique(np.concatenate([self._arcs.tails[arcs], self._arcs.heads[arcs]]))
 

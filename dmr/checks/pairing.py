@@ -1,6 +1,6 @@
-"""Which half-edges of a triangle list are twins, which occur twice, and which join given vertices.
+"""Pairs the half-edges of a triangle list, and finds repeated ones and those that join given vertices.
 
-Half-edges are dealt out by their smaller vertex, and sorted bucket by bucket by key: smaller vertex, larger vertex,
+Half-edges are distributed by their smaller vertex, and sorted bucket by bucket by key: smaller vertex, larger vertex,
 direction. The two half-edges of an edge have keys 2 j and 2 j + 1, so they stand side by side.
 """
 
@@ -91,7 +91,7 @@ def _ends(triangles: NDArray[np.int32]) -> tuple[Index, Index]:
 
 
 class _Keys:
-    """Buckets of half-edges, and their keys there, which begin with what the bucket leaves open of the smaller vertex.
+    """Buckets of half-edges, and their keys there, which begin with the low bits of the smaller vertex.
 
     Args:
         vertex_count: how many vertices there are.
@@ -115,7 +115,7 @@ class _Keys:
 
 
 def _sorted(key: Index, half_edges: Index, bits: int) -> tuple[Index, Index]:
-    """Half-edges by their key of so many bits, equal ones in the given order; and the sorted keys."""
+    """The sorted keys of `bits` bits, and the half-edges in that order; equal keys keep their order."""
     room = len(key).bit_length()
     if bits + room > 64:
         order = np.argsort(key, kind="stable")

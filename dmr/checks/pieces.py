@@ -1,18 +1,20 @@
 """Work over long arrays in pieces, on several threads.
 
-numpy lets go of the interpreter inside its array operations, so pieces run side by side. They are short: an exception,
-Ctrl-C among them, ends all work within one piece's time. Which thread does which piece changes no result.
+numpy releases the interpreter lock inside its array operations, so pieces run side by side. They are short: an
+exception, Ctrl-C among them, ends all work within one piece's time. The result does not depend on which thread does
+which piece.
 """
 
 from __future__ import annotations
 
 import threading
 from collections.abc import Callable
-from concurrent.futures import ThreadPoolExecutor
 from typing import Any, TypeVar
 
 import numpy as np
 from numpy.typing import DTypeLike, NDArray
+
+from dmr.pooling import new_pool, submit
 
 Result = TypeVar("Result")
 
@@ -45,18 +47,19 @@ class Workers:
         """
         spans = [(start, min(start + size, count)) for start in range(0, count, size)]
         threads = min(self.threads, len(spans))
-        if threads < 2 or vars(self._local).get("busy"):  # (a piece that has pieces does them itself)
+        if threads < 2 or vars(self._local).get("busy"):  # (a nested call runs on the thread of its piece)
             return [work(*span) for span in spans]
 
         def begin() -> None:
             self._local.busy = True
 
-        pool = ThreadPoolExecutor(threads, "dmr-validate", begin)
+        pool = new_pool(threads, "dmr-validate", begin)
         try:
-            futures = [pool.submit(work, *span) for span in spans]
+            futures = [submit(pool, work, *span) for span in spans]
             return [future.result() for future in futures]
         finally:
-            pool.shutdown(cancel_futures=True)
+            if pool is not None:
+                pool.shutdown(cancel_futures=True)
 
     def where(
         self, holds: Callable[[int, int], NDArray[np.bool_]], count: int, *, entries: int = 1
@@ -71,7 +74,7 @@ class Workers:
         return np.concatenate([np.zeros(0, np.int64), *found])
 
     def buffer(self, name: str, count: int, dtype: DTypeLike = np.float64) -> NDArray[Any]:
-        """An array of `count` elements for one of a thread's temporaries, with whatever it was last used for in it.
+        """An array of `count` elements for a temporary of the calling thread, with undefined content.
 
         A thread gets the same memory for the same name again, unless it asks for more.
         """

@@ -1,4 +1,4 @@
-"""One pass over all triangles: which way round they are, how they wind around vertices, how small their angles are."""
+"""Orientation, winding around vertices, and smallest angles of all triangles, in one pass."""
 
 from __future__ import annotations
 
@@ -35,7 +35,7 @@ class _Piece(NamedTuple):
 
 @dataclass(frozen=True, eq=False)
 class TriangleShapes:
-    """What one look at every triangle tells.
+    """Orientation, winding and smallest angles of triangles.
 
     Attributes:
         positive: (m,) which are positively oriented, exactly.
@@ -60,7 +60,7 @@ class TriangleShapes:
         """Look at all triangles of a mesh.
 
         Args:
-            mesh: it; points: its vertices.
+            mesh: the mesh; points: its vertices.
             min_angle: the bound, degrees; None to leave it out.
             workers: the threads.
         """

@@ -1,9 +1,8 @@
-"""Checks of how triangles hang together: edges, neighbour links, vertex stars, segments."""
+"""Checks of the topology: edges, neighbour links, vertex stars, segments."""
 
 from __future__ import annotations
 
 from dataclasses import dataclass
-from functools import cached_property
 from typing import Any
 
 import numpy as np
@@ -13,6 +12,7 @@ from dmr.checks.pairing import find_half_edges, pair_half_edges
 from dmr.checks.pieces import Workers
 from dmr.checks.report import Findings
 from dmr.checks.shapes import TriangleShapes
+from dmr.memory.cached import cached_property
 from dmr.meshes import Mesh
 from dmr.naming import named, number
 

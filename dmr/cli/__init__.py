@@ -47,6 +47,9 @@ def main(argv: Sequence[str] | None = None) -> int:
     except KeyboardInterrupt as ending:
         # A second signal must not turn the farewell into a traceback.
         if argv is None:
+            # An interrupt within exec() or eval() leaves a mark, by which Python kills itself with the signal in the
+            # end; the next eval() clears it.
+            eval("0")
             for each in (signal.SIGINT, signal.SIGTERM):
                 signal.signal(each, signal.SIG_IGN)
         terminated = isinstance(ending, Terminated)

@@ -135,6 +135,13 @@ def _add_refine(commands: Any) -> None:
     )
     add("--steiner", choices=STEINER_RULES, default=STEINER_RULES[0], help="new points (default: %(default)s)")
     add("--max-steiner", type=_count, metavar="N", help="insert at most N points; a run that needs more ends with 3")
+    add(
+        "--max-seconds",
+        type=_number,
+        metavar="S",
+        help="stop between two rounds after S seconds, with a valid mesh, and end with 3; the mesh then depends on the "
+        "machine's speed",
+    )
     add("--conforming", action="store_true", help="every triangle Delaunay, also across segments")
     add(
         "--keep-segments",

@@ -1,7 +1,7 @@
-"""What the command line says, and where: data to stdout, messages to stderr.
+"""Output of the command line: data to stdout, messages to stderr.
 
-Names of files and what files hold may have control characters in them, which a terminal would obey: every line is
-escaped here (`printable`), before it is styled.
+Names and contents of files may hold control characters, which a terminal would obey: every line is escaped
+(`printable`) before it is styled.
 """
 
 from __future__ import annotations
@@ -18,7 +18,7 @@ from typing import Any, TextIO
 from dmr.errors import printable
 from dmr.options import Progress
 
-# Those that JSON leaves as they are.
+# Control characters that JSON does not escape.
 _C1_CONTROLS = re.compile("[\x7f-\x9f]")
 
 

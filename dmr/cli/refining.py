@@ -23,7 +23,7 @@ REASONS = {
     "precision": "where the coordinates can resolve no more",
     "kept_segment": "that a segment would have to be split for",
     "budget": "left by the limit of points",
-    "rounds": "left by the limit of rounds",
+    "time": "left by the limit of time",
     "stopped": "left when the run was stopped",
 }
 

@@ -56,7 +56,7 @@ def side_of_rings(rings: Sequence[Float], point: Float) -> int:
     return _side(*_edges(rings), point)
 
 
-@np.errstate(over="ignore", invalid="ignore")  # coordinates may lie as far away as numbers go; the side is exact
+@np.errstate(over="ignore", invalid="ignore")  # coordinates may be as large as floats are; the side is exact
 def point_inside(rings: Sequence[Float], name: str) -> Float:
     """As `interior_point`, for rings that were checked; `name` is what has no point inside, for the message."""
     starts, ends = _edges(rings)

@@ -1,7 +1,7 @@
-"""Float64 filters for whole pieces of a mesh: one proven bound per test decides nearly all of them, cheaply.
+"""Float64 filters for many triangles or edges at a time; one proven error bound per test decides nearly all of them.
 
-What they leave undecided goes to `Points`, whose filter is finer, and exact. With e = 2^-53, a difference of two
-coordinates is rounded once, so it is off by a factor within 1 +- e. Products of two such differences are off by
+Undecided tests go to `Points`, whose filter is finer, and which then decides exactly. With e = 2^-53, a difference of
+two coordinates is rounded once, so it is off by a factor within 1 +- e. Products of two such differences are off by
 less than (3 e + O(e^2)) of their magnitude, each sum adds e, and |ux vy| + |uy vx| <= |u| |v| <= (|u|^2 + |v|^2) / 2
 (Cauchy-Schwarz), as well as |ux vx| + |uy vy|.
 
@@ -93,7 +93,7 @@ class Shapes:
 def in_circle(a: Complex, b: Complex, c: Complex, d: Complex) -> tuple[Mask, Mask]:
     """Whether d lies strictly inside the circle through a, b, c (counter-clockwise): yes, and no, for certain.
 
-    All are scaled (`unit`), and their arrays are used up.
+    All are scaled (`unit`); the arrays are overwritten.
     """
     a -= d
     b -= d

@@ -1,8 +1,8 @@
-"""Exact predicates over a set of points, by index; long index arrays are worked off in blocks."""
+"""Exact predicates over a set of points, by index; long index arrays are processed in blocks."""
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Callable, Sequence
 from typing import Any
 
 import numpy as np
@@ -24,15 +24,9 @@ PieceMap = Callable[[Callable[[int, int], None], int, int], object]
 
 
 def one_by_one(work: Callable[[int, int], None], count: int, size: int) -> None:
-    """The pieces in turn, on this thread."""
+    """Calls `work(start, stop)` for the pieces in turn, on this thread."""
     for start in range(0, count, size):
         work(start, min(start + size, count))
-
-
-def blocks(count: int) -> Iterator[slice]:
-    """Slices that cover range(count), `BLOCK` at a time."""
-    for start in range(0, count, BLOCK):
-        yield slice(start, min(start + BLOCK, count))
 
 
 class Points:
@@ -40,11 +34,11 @@ class Points:
 
     Args:
         vertices: (n, 2) float64, finite.
-        in_pieces: does the blocks of a long index array, several at a time if it likes.
+        in_pieces: calls a function for the blocks of a long index array, perhaps in parallel.
 
     Attributes:
         places: (n,) the points as complex numbers; x, y: their coordinates.
-        in_pieces: what was given.
+        in_pieces: as given.
 
     All methods take index arrays of one length and return int8 signs of that length.
     """

@@ -212,6 +212,8 @@ def _existing(path: PathLike) -> Path:
     if not there:
         stream = "; standard input is not read: name a file" if str(path) == "-" else ""
         raise MissingFileError(f"does not exist{_suggestion(path)}{stream}", path)
+    if path.is_fifo() or path.is_char_device():  # cannot be opened twice, or has no end
+        raise FileContentError("is a pipe or a device, not a file on a disk: copy it into one", path)
     return path
 
 

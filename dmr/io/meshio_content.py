@@ -1,4 +1,4 @@
-"""What a mesh object of meshio's holds, checked: a program or a damaged file may have put anything there."""
+"""Checks and converts mesh objects of meshio, which a program or a damaged file may have filled with anything."""
 
 from __future__ import annotations
 
@@ -11,8 +11,7 @@ import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
 from dmr.errors import InvalidMeshError
-from dmr.kinds import described
-from dmr.numeric import shortened
+from dmr.numeric import kind_of, shortened
 from dmr.tables import given_array, real_array
 
 PHYSICAL = "gmsh:physical"
@@ -51,7 +50,7 @@ def content_of(found: Any) -> Content:
         InvalidMeshError: a part of it is missing, or of another kind, type or length; names the part.
     """
     if not all(hasattr(found, name) for name in ("points", "cells", "point_data", "cell_data")):
-        raise InvalidMeshError(f"a mesh of meshio's has points and cells; this is {described(found)}")
+        raise InvalidMeshError(f"a mesh of meshio's has points and cells; this is {kind_of(found)}")
     points = _real(found.points, "points")
     count = len(points) if points.ndim else 0
     blocks = [_block(block, k, count) for k, block in enumerate(_list(found.cells, "cells"))]

@@ -20,7 +20,7 @@ from dmr.meshes import Mesh, Pslg
 VERSION = 1
 _VERSION_KEY = "dmr_format"
 
-# What numpy and zipfile raise for an archive that is damaged; RuntimeError for one that is encrypted.
+# Exceptions of numpy and zipfile for a damaged archive; RuntimeError for an encrypted one.
 DAMAGE = (
     ValueError,
     TypeError,
@@ -57,7 +57,7 @@ def read_npz(path: Path) -> Mesh | Pslg:
             for name in ("vertices", "triangles" if kind is Mesh else "segments"):
                 if name not in archive:
                     raise FileContentError(f"holds no array named {name}", path)
-            # A small file can hold a lot, packed.
+            # A small archive can unpack to a large one.
             members = [] if archive.zip is None else archive.zip.infolist()
             unpacked: int = sum(int(each.file_size) for each in members if each.filename[:-4] in names)
             require_memory(unpacked, f"{path.name}, unpacked,")

@@ -13,10 +13,14 @@ import contextlib
 import os
 import stat
 from collections.abc import Callable, Sequence
-from concurrent.futures import Future, ThreadPoolExecutor
 from pathlib import Path
+from typing import TYPE_CHECKING
 
 from dmr.errors import ExistingFileError, FolderError, MissingFileError, file_error
+from dmr.pooling import new_pool, submit
+
+if TYPE_CHECKING:
+    from concurrent.futures import Future, ThreadPoolExecutor
 
 # Fills an open, empty file, given by its descriptor; raises OSError where it cannot.
 Fill = Callable[[int], None]
@@ -48,7 +52,7 @@ def replace_files(parts: Sequence[tuple[Path, Fill]], *, overwrite: bool, stale:
         for path, fill in parts:
             temporaries.append(path.parent / f"{TEMPORARY_PREFIX}{os.urandom(8).hex()}{TEMPORARY_SUFFIX}")
             descriptor = _fill_new(temporaries[-1], path, fill)
-            flushes.append((path, _flusher().submit(_flush, descriptor)))
+            flushes.append((path, submit(_flusher(), _flush, descriptor)))
         for path, flush in flushes:  # noqa: B007 - the path is for the error below
             flush.result()
         changing = True
@@ -77,20 +81,27 @@ _kept_flusher: list[ThreadPoolExecutor] = []
 os.register_at_fork(after_in_child=_kept_flusher.clear)
 
 
-def _flusher() -> ThreadPoolExecutor:
+def _flusher() -> ThreadPoolExecutor | None:
     if not _kept_flusher:
-        _kept_flusher.append(ThreadPoolExecutor(1, "dmr-flush"))
-        _kept_flusher[0].submit(int).result()  # its thread starts with the first work
+        pool = new_pool(1, "dmr-flush")
+        submit(pool, int).result()  # its thread starts with the first work
+        if pool is None:
+            return None
+        _kept_flusher.append(pool)
     return _kept_flusher[0]
 
 
 def check_target(path: Path, overwrite: bool) -> None:
     """Raises FileError where a file cannot be put: no folder, a folder of that name, or a file that must stay."""
-    if not path.parent.is_dir():
+    try:
+        known, folder, there = path.parent.is_dir(), path.is_dir(), os.path.lexists(path)
+    except OSError as error:  # a name that is too long
+        raise file_error(error, path, "cannot be written") from error
+    if not known:
         raise MissingFileError(f"cannot be written: there is no folder {path.parent}", path)
-    if path.is_dir():
+    if folder:
         raise FolderError("cannot be written: there is a folder of that name", path)
-    if not overwrite and os.path.lexists(path):
+    if there and not overwrite:
         raise ExistingFileError("exists already, and may not be overwritten", path)
 
 

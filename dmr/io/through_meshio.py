@@ -14,7 +14,7 @@ import threading
 import warnings
 from collections.abc import Iterator
 from pathlib import Path
-from typing import TYPE_CHECKING, Any, TypeVar
+from typing import TYPE_CHECKING, Any, TextIO, TypeVar
 
 import numpy as np
 
@@ -37,6 +37,14 @@ _OUR_SIGNATURE = b"dmr through meshio"
 
 # The standard streams are caught for the whole process while meshio runs: one call at a time.
 _one_at_a_time = threading.Lock()
+
+
+def _reset_lock() -> None:
+    global _one_at_a_time
+    _one_at_a_time = threading.Lock()
+
+
+os.register_at_fork(after_in_child=_reset_lock)  # the thread that held the lock does not exist in the child
 
 _EMPTY_READS = 1000
 
@@ -186,6 +194,27 @@ def _bytes_of(content: Content, form: Format, path: Path) -> bytes:
         return made.read_bytes()
 
 
+class _OfThread(io.TextIOBase):
+    """A standard stream that catches what the calling thread writes; what other threads write goes on."""
+
+    def __init__(self, stream: TextIO | None, caught: TextIO) -> None:
+        self._stream, self._caught = stream, caught
+        self._thread = threading.get_ident()
+
+    def write(self, text: str) -> int:
+        """Writes where the text of this thread belongs."""
+        target = self._caught if threading.get_ident() == self._thread else self._stream
+        return len(text) if target is None else target.write(text)
+
+    def flush(self) -> None:
+        """Flushes the stream."""
+        if self._stream is not None and threading.get_ident() != self._thread:
+            self._stream.flush()
+
+    def __getattr__(self, name: str) -> Any:
+        return getattr(self._stream, name)
+
+
 @contextlib.contextmanager
 def _contained(path: Path, failure: str, kind: type[FileError]) -> Iterator[None]:
     """Turns whatever meshio does when it fails into a FileError of a kind, and what it prints into log lines."""
@@ -193,8 +222,8 @@ def _contained(path: Path, failure: str, kind: type[FileError]) -> Iterator[None
     try:
         with (
             _one_at_a_time,
-            contextlib.redirect_stdout(said),
-            contextlib.redirect_stderr(said),
+            contextlib.redirect_stdout(_OfThread(sys.stdout, said)),
+            contextlib.redirect_stderr(_OfThread(sys.stderr, said)),
             warnings.catch_warnings(),
             np.errstate(all="ignore"),
         ):

@@ -32,6 +32,7 @@ from dmr.errors import (
     system_reason,
 )
 from dmr.memory.arrays import Device, DeviceArray, DeviceCount, Loop, Number, bound_of
+from dmr.memory.cached import cached_property
 from dmr.memory.discovery import DeviceInfo, devices, gpu_absence, open_device, warm
 from dmr.memory.frozen import HoldsFrozen, freeze, freeze_fields, frozen, is_frozen
 from dmr.memory.host.available import available_memory, require_memory
@@ -49,6 +50,7 @@ from dmr.memory.primitives import (
 )
 from dmr.memory.signatures import Argument, Packed, pack, register_record, signatures
 from dmr.memory.threads import available_threads, thread_count
+from dmr.numeric import TooLargeError, kind_of, real, shortened, whole
 
 __all__ = [
     "Argument",
@@ -72,12 +74,14 @@ __all__ = [
     "OptionError",
     "OutOfMemoryError",
     "Packed",
+    "TooLargeError",
     "__version__",
     "allow_interrupts",
     "argsort",
     "available_memory",
     "available_threads",
     "bound_of",
+    "cached_property",
     "compact",
     "copy",
     "devices",
@@ -89,13 +93,16 @@ __all__ = [
     "gpu_absence",
     "interruptible",
     "is_frozen",
+    "kind_of",
     "minmax_float64",
     "open_device",
     "pack",
     "printable",
+    "real",
     "register_record",
     "require_memory",
     "scan",
+    "shortened",
     "signatures",
     "sort_pairs",
     "sum_float64",
@@ -103,4 +110,5 @@ __all__ = [
     "thread_count",
     "total",
     "warm",
+    "whole",
 ]

@@ -159,7 +159,7 @@ class Loop(ABC):
     def run(self) -> None:
         """Runs the sequence until the number is not 0, at least once, and waits for the end.
 
-        The device returns to Python several times a second, so that a signal ends the loop between two turns.
+        Signals are handled about every 50 ms meanwhile: Ctrl-C ends the loop with a KeyboardInterrupt.
         """
 
 
@@ -169,7 +169,7 @@ class ThreadState:
     Attributes:
         launches: how many kernels the thread launched, by name; moved: how many elements of each dtype it uploaded or
             downloaded.
-        rehearsing: whether launches only make kernels ready (`Device.rehearsal`).
+        rehearsing: whether its launches only make kernels ready (`Device.rehearsal`).
         recording: where the thread's launches are recorded instead of run (`Device.loop`); None otherwise.
     """
 
@@ -190,16 +190,16 @@ class _OfThread(threading.local):
 
 
 class Device(ABC):
-    """A processor with memory of its own. Any number of Python threads may use one at the same time.
+    """A processor and its memory. Any number of Python threads may use it at the same time.
 
-    A single operation (`array`, `launch`, `download`, ...) may be called as it is. A call that consists of many takes
-    the device for as long as it lasts:
+    A single operation (`array`, `launch`, `download`, ...) needs no lock. A sequence of operations takes the device for
+    as long as it lasts:
 
         with device.lock, device.current:
             ...
 
-    On a GPU, calls wait for each other at `lock`; `current` makes the GPU's context current on the calling thread, and
-    brings back the one that was current before. On a CPU neither does anything: calls run side by side.
+    On a GPU, sequences wait for each other at `lock`; `current` makes the GPU's context current on the calling thread,
+    and restores the previous one at the end. On a CPU neither does anything: sequences run side by side.
 
     Attributes:
         name: "cpu", "cuda:0", ...; description: for people; threads: CPU threads of a launch, 0 on a GPU.
@@ -243,9 +243,9 @@ class Device(ABC):
         return self.calling.moved
 
     def set_aside(self) -> AbstractContextManager[Any]:
-        """Gives the device up meanwhile, for a user's callback: it may use the device, or wait for a thread that does.
+        """Releases the device for a user's callback, which may use it, or wait for a thread that does.
 
-        What the call has on the device stays as it is.
+        Arrays on the device stay as they are.
         """
         return nullcontext()
 
@@ -301,7 +301,7 @@ class Device(ABC):
         """Makes a kernel ready to be launched."""
 
     def prepare(self, *names: str) -> None:  # noqa: B027
-        """Makes the kernels of modules ready: on a GPU, compiles and loads what is not yet, several modules at a time.
+        """Makes the kernels of modules ready: on a GPU, compiles (several at a time) and loads missing modules.
 
         Kernels of other modules are made ready at their first launch, one module after the other.
 
@@ -311,7 +311,7 @@ class Device(ABC):
 
     @contextmanager
     def rehearsal(self) -> Iterator[None]:
-        """Makes ready the kernels that the calling thread launches meanwhile, in place of running them.
+        """Makes ready the kernels that the calling thread launches meanwhile, instead of running them.
 
         A sequence is rehearsed before it is recorded (`loop`).
         """

@@ -74,11 +74,11 @@ def open_device(name: str = "auto", threads: int | None = None) -> Device:
     """
     thread_count(threads)
     if not isinstance(name, str):
-        raise OptionError(f"device must be auto, cpu, cuda or cuda:N, not {shortened(name)}")
+        raise _unknown(name)
     if name in ("auto", "cuda") or name.startswith("cuda:"):
         number = name.partition(":")[2] or "0"
         if not (number.isdecimal() and len(number) < 10):
-            raise OptionError(f"device must be auto, cpu, cuda or cuda:N, not {shortened(name)}")
+            raise _unknown(name)
         if name != "auto":
             return _open_cuda(int(number))
         from dmr.memory.cuda import discovery as cuda
@@ -88,10 +88,14 @@ def open_device(name: str = "auto", threads: int | None = None) -> Device:
         log.info("no usable GPU (%s): running on the CPU", gpu_absence())
         name = "cpu"
     if name != "cpu":
-        raise OptionError(f"device must be auto, cpu, cuda or cuda:N, not {shortened(name)}")
+        raise _unknown(name)
     from dmr.memory.host.device import HostDevice
 
     return HostDevice(threads)
+
+
+def _unknown(name: object) -> OptionError:
+    return OptionError(f"device must be auto, cpu, cuda or cuda:N, not {shortened(name)}")
 
 
 def _open_cuda(number: int) -> Device:

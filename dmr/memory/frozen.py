@@ -1,4 +1,4 @@
-"""Arrays that stay read-only, and objects that hold them."""
+"""Read-only arrays whose flag cannot be reset, and objects that hold them."""
 
 from __future__ import annotations
 
@@ -12,11 +12,30 @@ from numpy.typing import NDArray
 _Held = TypeVar("_Held", bound="HoldsFrozen")
 
 
-def frozen(array: NDArray[Any]) -> NDArray[Any]:
-    """A read-only array over the same data, which nobody can set writable through it.
+class _ReadOnly:
+    """The data of an array for numpy to read.
 
-    numpy lets the flag of a view be set again where the array below is writable. The array here lies over a read-only
-    buffer, which has no way back. The caller's own array stays as it is.
+    A memoryview would do, but its public attribute `obj` is the array that can be written.
+    """
+
+    __slots__ = ("__array_interface__", "_array")
+
+    def __init__(self, array: NDArray[Any]) -> None:
+        self._array = array  # keeps the memory alive
+        self.__array_interface__ = {
+            "version": 3,
+            "shape": array.shape,
+            "strides": array.strides,
+            "typestr": array.dtype.str,
+            "data": (array.__array_interface__["data"][0], True),
+        }
+
+
+def frozen(array: NDArray[Any]) -> NDArray[Any]:
+    """A read-only array over the same data, whose flag cannot be reset.
+
+    numpy lets the flag of a view be set again where the array below is writable. This array views an object that is
+    read-only, instead of another array. The caller's own array stays as it is.
 
     Args:
         array: numbers, truth values, or records of them, with any strides.
@@ -24,7 +43,7 @@ def frozen(array: NDArray[Any]) -> NDArray[Any]:
     if is_frozen(array):
         return array
     plain = np.asarray(array)
-    return np.asarray(plain.data.toreadonly()).view(plain.dtype)
+    return np.asarray(_ReadOnly(plain)).view(plain.dtype)
 
 
 def is_frozen(array: Any) -> bool:
@@ -32,15 +51,15 @@ def is_frozen(array: Any) -> bool:
     if type(array) is not np.ndarray or array.flags.writeable:
         return False
     below: object = array.base
-    while isinstance(below, np.ndarray):  # views of an array over a read-only buffer are as read-only as it is
+    while isinstance(below, np.ndarray):  # views of an array over read-only data are as read-only as it is
         below = below.base
-    return isinstance(below, bytes) or (isinstance(below, memoryview) and below.readonly)
+    return isinstance(below, bytes | _ReadOnly)
 
 
 class HoldsFrozen:
     """Base of objects whose arrays stay read-only, in copies and after pickling too.
 
-    A shallow copy shares the arrays. A deep copy has arrays of its own.
+    A shallow copy shares the arrays; a deep copy copies them.
     """
 
     def __reduce__(self) -> tuple[Any, ...]:
@@ -73,12 +92,12 @@ def _read_only(value: Any) -> Any:
 
 
 def _own(value: Any, memo: dict[int, Any]) -> Any:
-    """A deep copy; of an array one that is in the same order."""
+    """A deep copy; arrays keep their memory order."""
     return value.copy(order="K") if isinstance(value, np.ndarray) else copy.deepcopy(value, memo)
 
 
 def _restored(kind: type[_Held], state: Mapping[str, Any]) -> _Held:
-    """An object with these attributes. They were checked when the first one was made."""
+    """An object with these attributes, which its original has checked."""
     made = kind.__new__(kind)
     made.__dict__.update({name: _read_only(value) for name, value in state.items()})
     return made

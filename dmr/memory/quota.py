@@ -1,51 +1,29 @@
-"""The CPU quota of the control groups (cgroups) that this process belongs to, as containers have them."""
+"""The CPU quota of this process, by its control groups."""
 
 from __future__ import annotations
 
 import math
 from collections.abc import Iterator
-from pathlib import Path, PurePosixPath
+from pathlib import Path
 
-MEMBERSHIP = Path("/proc/self/cgroup")
-MOUNTED = Path("/sys/fs/cgroup")
+from dmr.memory.control_groups import control_groups
 
 
-def cpu_quota(membership: Path = MEMBERSHIP, mounted: Path = MOUNTED) -> int | None:
+def cpu_quota(membership: Path | None = None, mounted: Path | None = None) -> int | None:
     """The CPU time per time that the process may use, in whole cores, rounded up.
 
     Args:
-        membership: the file that lists the groups of the process, one per hierarchy.
-        mounted: where the hierarchies are mounted.
+        membership, mounted: as in `control_groups`.
 
     Returns:
         The lowest quota of the groups and of those around them, at least 1; None without a quota.
     """
-    try:
-        lines = membership.read_text(encoding="utf-8").splitlines()
-    except (OSError, ValueError):
-        return None  # no cgroups here
-    quotas = [quota for line in lines for quota in _quotas_of(line, mounted)]
+    quotas = [
+        quota
+        for version, group in control_groups("cpu", membership, mounted)
+        for quota in (_version_1(group) if version == 1 else _version_2(group))
+    ]
     return max(1, math.ceil(min(quotas))) if quotas else None
-
-
-def _quotas_of(line: str, mounted: Path) -> Iterator[float]:
-    """The quotas along one path of groups, from a line "number:controllers:path"."""
-    number, _, rest = line.partition(":")
-    controllers, _, path = rest.partition(":")
-    if number == "0" and not controllers:  # version 2, alone or beside version 1
-        for root in (mounted, mounted / "unified"):
-            for group in _groups(root, path):
-                yield from _version_2(group)
-    elif "cpu" in controllers.split(","):
-        for root in (mounted / controllers, mounted / "cpu"):
-            for group in _groups(root, path):
-                yield from _version_1(group)
-
-
-def _groups(root: Path, path: str) -> Iterator[Path]:
-    """The folders of a group and of all around it. In a container the path may begin above what is mounted."""
-    parts = [part for part in PurePosixPath(path).parts if part not in ("/", "..")]
-    yield from (root.joinpath(*parts[:depth]) for depth in range(len(parts), -1, -1))
 
 
 def _version_2(group: Path) -> Iterator[float]:
@@ -61,7 +39,7 @@ def _version_1(group: Path) -> Iterator[float]:
 
 
 def _ratio(quota: str, period: str) -> Iterator[float]:
-    """The cores of a quota; nothing for -1, which means no quota, or for what is no number."""
+    """The cores of a quota; none for -1, which means no quota, or for anything that is not a number."""
     if quota.isdecimal() and period.isdecimal() and int(quota) > 0 and int(period) > 0:
         yield int(quota) / int(period)
 

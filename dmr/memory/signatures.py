@@ -11,13 +11,14 @@ import re
 import struct
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
-from functools import cache, cached_property
+from functools import cache
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, TypeAlias, cast
 
 import numpy as np
 
 from dmr.errors import InternalError
+from dmr.memory.cached import cached_property
 
 if TYPE_CHECKING:
     from dmr.memory.arrays import DeviceArray, DeviceCount, Number

@@ -25,7 +25,7 @@ def available_threads() -> int:
 
 @cache
 def _quota() -> int | None:
-    """The quota when it was first asked for: to read it takes some ten files."""
+    """The quota at the first call, because reading it opens about ten files."""
     return cpu_quota()
 
 

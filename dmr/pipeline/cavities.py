@@ -4,12 +4,12 @@ from __future__ import annotations
 
 from dataclasses import dataclass, replace
 from enum import IntEnum
-from functools import cached_property
 
 import numpy as np
 from numpy.typing import NDArray
 
 from dmr.memory import DeviceArray, Number, Packed, bound_of, pack, scan, total
+from dmr.memory.cached import cached_property
 from dmr.pipeline.device_mesh import DeviceMesh
 from dmr.pipeline.progress import Standing
 from dmr.pipeline.records import EXTENT, POINT, RIM_EDGE

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from copy import copy
+
 import numpy as np
 
 from dmr.memory import Argument, DeviceArray, Number
@@ -33,6 +35,12 @@ class QualityCheck:
     def by_itself(self) -> bool:
         """Whether a triangle is all that its check needs: no sizes of listed ones, no books on who checks what."""
         return self._size is None and not self._counts_shares
+
+    def with_limits(self, limits: Thresholds) -> QualityCheck:
+        """The same check against other thresholds; it counts on in the same counters."""
+        other = copy(self)
+        other._limits = limits
+        return other
 
     def arguments(self, slots: DeviceArray, count: Number, *, fresh: bool = True) -> tuple[Argument, ...]:
         """What every kernel of the check takes about the `count` triangles of a list; shares of `fresh` ones count."""

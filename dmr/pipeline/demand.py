@@ -1,4 +1,4 @@
-"""How many triangles the bounds on areas ask for at least: more than a mesh can hold are refused before the work."""
+"""How many triangles a refinement needs: at least, by the bounds on areas, and at most, by the limit on points."""
 
 from __future__ import annotations
 
@@ -6,8 +6,14 @@ import numpy as np
 
 from dmr.errors import OptionError
 from dmr.meshes import Mesh
+from dmr.options import PROMISED_ANGLE, PROMISED_CONFORMING_ANGLE, RefineOptions
 from dmr.pipeline.device_mesh import MOST_TRIANGLES
 from dmr.quality import bounding_box, triangle_areas
+
+# Meshes of up to so many triangles may be of a few long ones, whose shapes decide how many points they need; in larger
+# ones the number of triangles does.
+FEW_TRIANGLES = 2**16
+MOST_ASPECT = 2.0**22  # of a triangle: beyond it coordinates, and not its shape, decide
 
 
 def check_demand(mesh: Mesh, max_area: float | None) -> None:
@@ -50,3 +56,35 @@ def least_triangles(mesh: Mesh, max_area: float | None) -> float:
         if (x1 - x0) * (y1 - y0) / smallest <= MOST_TRIANGLES:
             return 0.0
         return float((np.abs(triangle_areas(mesh)) / bounds).sum())
+
+
+def default_budget(mesh: Mesh, options: RefineOptions, *, sized: bool) -> int:
+    """How many points a refinement may insert unless it is told: far above what a sound run needs.
+
+    64 for each triangle of the input, 1,000,000 more, 8 for each time that an area bound goes into its triangle, and 8
+    for each time that a long triangle's height goes into its longest edge; 2^26 more with a size function, whose demand
+    cannot be known ahead.
+    """
+    by_area, own = 0.0, mesh.area_bounds
+    if own is not None:
+        areas = np.abs(triangle_areas(mesh))
+        largest = np.inf if options.max_area is None else options.max_area
+        by_area = 8.0 * float((areas / np.where(own > 0, np.minimum(own, largest), largest)).sum())
+    elif options.max_area is not None:
+        x0, y0, x1, y1 = bounding_box(mesh.vertices)
+        by_area = 8.0 * (x1 - x0) * (y1 - y0) / options.max_area
+    highest = PROMISED_CONFORMING_ANGLE if options.conforming else PROMISED_ANGLE
+    by_shape = 8.0 * sum_of_aspects(mesh) if options.min_angle <= highest else 0.0
+    by_size = 0 if not sized else 2**26
+    return int(min(64 * len(mesh.triangles) + 1_000_000 + by_area + by_shape + by_size, 2**30))
+
+
+def sum_of_aspects(mesh: Mesh) -> float:
+    """The sum over all triangles of the longest edge over the height on it; 0 for a mesh of many triangles."""
+    if len(mesh.triangles) > FEW_TRIANGLES:
+        return 0.0
+    corners = mesh.vertices[mesh.triangles]
+    with np.errstate(over="ignore", under="ignore", divide="ignore", invalid="ignore"):
+        longest = ((corners - np.roll(corners, 1, axis=1)) ** 2).sum(axis=2).max(axis=1, initial=0.0)
+        aspects = longest / (2.0 * np.abs(triangle_areas(mesh)))
+    return float(np.nan_to_num(aspects, nan=MOST_ASPECT, posinf=MOST_ASPECT).clip(0.0, MOST_ASPECT).sum())

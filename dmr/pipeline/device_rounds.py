@@ -181,7 +181,7 @@ class DeviceRounds:
         self._small_rounds(*records)
         self._middle_rounds(*records)
         if middle is not None:
-            self._small_rounds(*records)  # the tail that middle rounds leave, so that the host is asked once
+            self._small_rounds(*records)  # the rounds that middle rounds leave, without the host between
         small = self._state.slots <= self._small_mesh or (middle is not None and self._bad.count <= middle["listed"])
         for turn in range(MOST_STEPS if small else 0):
             if turn > 0:

@@ -1,4 +1,4 @@
-"""The GPU modules that a refinement launches kernels of, so that all are compiled and loaded before it begins."""
+"""The GPU modules of a refinement, which are compiled and loaded before it begins."""
 
 from __future__ import annotations
 

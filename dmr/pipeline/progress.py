@@ -8,11 +8,11 @@ from __future__ import annotations
 
 from dataclasses import dataclass, fields
 from enum import IntEnum
-from functools import cached_property
 
 import numpy as np
 
 from dmr.memory import Device, DeviceCount, Number, Packed, pack
+from dmr.memory.cached import cached_property
 
 UNBOUNDED = 2**31 - 1
 

@@ -9,9 +9,9 @@ from __future__ import annotations
 import math
 from dataclasses import dataclass
 from fractions import Fraction
-from functools import cached_property
 
 from dmr.memory import Packed, pack
+from dmr.memory.cached import cached_property
 from dmr.options import RefineOptions
 
 _BITS = 200
@@ -88,6 +88,7 @@ class Thresholds:
             diametral circle.
         worst_first: 1 where the triangles of smallest angle are the most urgent, 0 where those of shortest edge are.
         most: how many points a round may insert; 0 for as many as there is room for.
+        grouped: 1 where edges of nearly the same length are told apart by the cells of a grid (cuda_src/urgency.cuh).
     """
 
     cosine_squared: float
@@ -97,11 +98,12 @@ class Thresholds:
     lens: float
     worst_first: int = 0
     most: int = 0
+    grouped: int = 0
 
     @cached_property
     def view(self) -> Packed:
         """As kernels take them (`Limits` of cuda_src/mesh.cuh)."""
-        names = ("cosine_squared", "doubled_area", "lens", "off_center_limit", "clearance", "worst_first")
+        names = ("cosine_squared", "doubled_area", "lens", "off_center_limit", "clearance", "worst_first", "grouped")
         return pack("Limits", **{name: getattr(self, name) for name in names})
 
 

@@ -10,12 +10,12 @@ using namespace triangulation;
 
 namespace {
 
-// INTERRUPTED is seen by nobody: the handler of a signal has raised an exception.
+// INTERRUPTED: a signal handler has raised an exception, which Python raises when the call returns.
 enum Status : int32 { DONE = 0, COLLINEAR = 1, TANGLED = 2, NO_MEMORY = 3, BROKEN = 4, INTERRUPTED = 5 };
 
 constexpr int32 ON_SEGMENT = -1, BEYOND_HULL = -2; // labels of places that are in no part
 
-constexpr uint32 FACES_AT_ONCE = 1 << 14; // between two looks whether to stop
+constexpr uint32 FACES_AT_ONCE = 1 << 14; // between two stop points
 
 struct Result {
     Delaunay delaunay;

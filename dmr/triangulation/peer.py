@@ -149,14 +149,14 @@ def _run(given: dict[str, NDArray[Any]], switches: str, timeout: float) -> dict[
 
 
 def _ended(command: list[str], folder: str, timeout: float) -> tuple[int, bytes]:
-    """The exit code and the output of a process. It has ended in any case, also after Ctrl-C."""
+    """Runs a process and returns its exit code and output. The process is killed on an exception, such as Ctrl-C."""
     with subprocess.Popen(
         command, cwd=folder, stdin=subprocess.DEVNULL, stdout=subprocess.PIPE, stderr=subprocess.STDOUT
     ) as process:
         try:
             output, _ = process.communicate(timeout=timeout)
         finally:
-            process.kill()  # nothing, where it has ended by itself
+            process.kill()  # does nothing if it has ended
             process.wait()
     return process.returncode, output
 

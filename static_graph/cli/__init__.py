@@ -48,6 +48,9 @@ def main(argv: Sequence[str] | None = None) -> int:
             if argv is None:  # a second one must not turn the farewell into a traceback
                 signal.signal(signal.SIGINT, signal.SIG_IGN)
                 signal.signal(signal.SIGTERM, signal.SIG_IGN)
+                # An interrupt within exec() or eval() leaves a mark, by which Python kills itself with the signal
+                # in the end; the next eval() clears it.
+                eval("0")
             terminated = isinstance(ending, Terminated)
             console.ended("terminated" if terminated else "interrupted")
             if argv is None:  # should Python's own end wait for something, it can be ended

@@ -111,7 +111,7 @@ class Workspace:
         """One that no other traversal of the graph uses meanwhile; it stays with the graph for the next one."""
         free: list[W] = graph.derived(cls.__name__, list)
         try:
-            space = free.pop()  # in one step: other threads borrow, too
+            space = free.pop()  # atomic: other threads borrow, too
         except IndexError:
             space = cls(graph)
         yield space
@@ -154,7 +154,7 @@ class Workspace:
         begun = perf_counter()
         work()
         self._found = self.totals.download()
-        while self._found[Total.PAUSED]:  # the device returns now and then, so that signals are handled
+        while self._found[Total.PAUSED]:  # the device returned early, so that signals are handled
             self.progress[Entry.STEP : Entry.STEP + 1].upload(self._found[Total.PAUSED :].astype(np.int32))
             self.totals[Total.PAUSED :].fill(0)
             work()

@@ -9,7 +9,7 @@ from typing import Any, BinaryIO
 import numpy as np
 from numpy.typing import NDArray
 
-from dmr.memory import file_error, printable, require_memory
+from dmr.memory import file_error, printable, require_memory, shortened
 from static_graph.doors import as_path
 from static_graph.errors import DmrError, FileContentError, FileError
 from static_graph.io.replacing import check_suffix, check_target, replace_file
@@ -18,7 +18,6 @@ from static_graph.wording import counted
 SUFFIXES = (".npy", ".txt", ".csv")
 _BATCH = 1 << 16  # numbers
 _BLOCK = 1 << 21  # bytes of a text
-_SHOWN = 40  # characters of a word in a sentence
 
 
 def read_array(path: str | os.PathLike[str]) -> NDArray[Any]:
@@ -149,9 +148,5 @@ def _first_bad_line(path: Path, lines: list[str], before: int, columns: int) -> 
             try:
                 np.int64(int(word))
             except (ValueError, OverflowError):
-                return FileContentError(f"{_cut(word)} is not a whole number of 64 bits", path, number)
+                return FileContentError(f"{shortened(word)} is not a whole number of 64 bits", path, number)
     return FileContentError("is no table of whole numbers", path)
-
-
-def _cut(word: str) -> str:
-    return repr(word if len(word) <= _SHOWN else word[:_SHOWN] + "...")

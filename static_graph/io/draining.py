@@ -1,4 +1,4 @@
-"""A file that goes to the disk while it is written."""
+"""A file that is flushed to disk while it is written."""
 
 from __future__ import annotations
 
@@ -6,7 +6,7 @@ import io
 import os
 from typing import BinaryIO
 
-DRAINED = 1 << 26  # bytes: a disk takes them in less than a second, and Ctrl-C cannot break into a flush
+DRAINED = 1 << 26  # bytes: a disk takes them in less than a second, and Ctrl-C cannot interrupt a flush
 
 
 class DrainedFile(io.BufferedIOBase):

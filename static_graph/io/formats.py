@@ -68,7 +68,7 @@ def read(path: PathLike, *, threads: int | None = None) -> CsrGraph:
     Raises:
         FileError: it cannot be read; names the line that is wrong.
         WrongTypeError: it is no path.
-        DeviceUnavailableError: the native library is missing.
+        NativeLibraryError: the native library is missing.
     """
     path = _existing(as_path(path))
     reader = READERS.get(_suffix(path))
@@ -146,6 +146,8 @@ def _existing(path: Path) -> Path:
             raise FolderError("is a folder, not a file", path)
         if not path.exists():
             raise MissingFileError("does not exist", path)
+        if path.is_fifo() or path.is_char_device():  # cannot be opened twice, or has no end
+            raise FileContentError("is a pipe or a device, not a file on a disk: copy it into one", path)
     except DmrError:
         raise
     except (OSError, ValueError) as error:

@@ -1,4 +1,4 @@
-"""Headings of CSV files of edges: which column holds what."""
+"""Headings of CSV files of edges, which name the columns."""
 
 from __future__ import annotations
 
@@ -6,6 +6,7 @@ import csv
 import re
 from dataclasses import replace
 
+from dmr.memory import shortened
 from static_graph.io.native import SOURCE, TARGET, WEIGHT
 from static_graph.io.text import Grammar
 
@@ -39,26 +40,24 @@ def read_heading(line: str, grammar: Grammar) -> tuple[Grammar, bool]:
     try:
         (titles,) = csv.reader([line], skipinitialspace=True)
     except (csv.Error, ValueError):
-        raise ValueError(f"the heading {_short(line)} is not understood") from None
+        raise ValueError(f"the heading {shortened(line)} is not understood") from None
     found: list[int] = []
     for number, title in enumerate(titles, 1):
         column = _COLUMNS.get(re.sub(r"[\s_.:~-]", "", title).lower())
         if column is None:
             raise ValueError(
-                f"column {number} has the heading {_short(title)}, which is not understood: name the columns source, "
-                "target and weight, in any order, and remove the others"
+                f"column {number} has the heading {shortened(title)}, which is not understood: name the columns "
+                "source, target and weight, in any order, and remove the others"
             )
         if column in found:
-            raise ValueError(f"column {number} has the heading {_short(title)}: there are two of the {_WORDS[column]}")
+            raise ValueError(
+                f"column {number} has the heading {shortened(title)}: there are two of the {_WORDS[column]}"
+            )
         found.append(column)
     missing = [_WORDS[column] for column in (SOURCE, TARGET) if column not in found]
     if missing:
-        raise ValueError(f"the heading {_short(line)} names no {' and no '.join(missing)}")
+        raise ValueError(f"the heading {shortened(line)} names no {' and no '.join(missing)}")
     weighted = WEIGHT in found
     row = ",".join(f"<{_WORDS[column]}>" for column in found)
     first, second, *rest = found
     return replace(grammar, columns=(first, second, rest[0] if rest else WEIGHT), row=row), weighted
-
-
-def _short(text: str) -> str:
-    return repr(text if len(text) <= 40 else text[:40] + "...")

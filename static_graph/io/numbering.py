@@ -1,4 +1,4 @@
-"""Numbers without gaps for the ids of an edge list."""
+"""Renumbers the ids of an edge list without gaps."""
 
 from __future__ import annotations
 
@@ -11,7 +11,7 @@ from numpy.typing import NDArray
 from dmr.memory import require_memory
 from static_graph.pieces import pieces
 
-LOOSE = 8  # ids up to so many times the number of ends are marked in a table, not sorted
+LOOSE = 8  # ids below LOOSE times the number of ends are marked in a table instead of sorted
 MARK_BYTES = 1 + 8 + 4  # of an id in that table: whether it occurs, the label, and its number
 SORT_BYTES = 8 + 8 + 4 + 4  # of an end: its id in a piece, its place there, and its number twice
 SORTED = 1 << 22  # ends that are sorted at a time: about 0.4 s

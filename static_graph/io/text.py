@@ -18,7 +18,7 @@ from typing import Any, BinaryIO
 import numpy as np
 from numpy.typing import NDArray
 
-from dmr.memory import file_error, require_memory, thread_count
+from dmr.memory import file_error, require_memory, shortened, thread_count
 from static_graph.errors import FileContentError, FileError
 from static_graph.graph_checks import MOST
 from static_graph.io import native
@@ -28,7 +28,6 @@ READ_BYTES = 1 << 24  # of a file that are read at a time
 ROW_BYTES = 2 * 8 + 8  # of an edge: two ends of at most 64 bits, and a weight
 _GZIP = b"\x1f\x8b"
 _BYTE_ORDER_MARK = b"\xef\xbb\xbf"
-_SHOWN = 40  # characters of a token in a sentence
 
 
 @dataclass(frozen=True)
@@ -230,7 +229,7 @@ def _read(file: BinaryIO | gzip.GzipFile) -> bytearray:
 
 
 def _sentence(fault: native.Fault, token: str, grammar: Grammar, weighted: bool) -> str:
-    shown = repr(token if len(token) <= _SHOWN else token[:_SHOWN] + "...")
+    shown = shortened(token)
     what = ("source", "target", "weight")[fault.field]
     row = f"; a line should be {grammar.row}"
     match fault.code:

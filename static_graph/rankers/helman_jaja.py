@@ -7,12 +7,11 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from dmr.memory import Device, DeviceArray, Packed, open_device, pack
+from dmr.memory import Device, DeviceArray, Packed, open_device, pack, shortened
 from static_graph.errors import OptionError
 from static_graph.options import choice, whole
 from static_graph.rankers.jumping import jump_words, turn_words
 from static_graph.rankers.ranked import Ranked
-from static_graph.wording import shown
 
 RULES = ("n / log n", "n / (2 log^2 n)")
 SPACINGS = ("random", "equal")
@@ -190,12 +189,12 @@ def _checked(
 ) -> Plan:
     if isinstance(splitters, str) and splitters not in RULES:
         raise OptionError(
-            f"splitters = {shown(splitters)}: it is one of {', '.join(map(repr, RULES))}, or their number"
+            f"splitters = {shortened(splitters)}: it is one of {', '.join(map(repr, RULES))}, or their number"
         )
     if splitters is not None and not isinstance(splitters, str):
         splitters = whole("splitters", splitters)
         if splitters < 1:
-            raise OptionError(f"splitters = {shown(splitters)}: at least one is needed")
+            raise OptionError(f"splitters = {shortened(splitters)}: at least one is needed")
         splitters = min(splitters, size)
     choice("spacing", spacing, SPACINGS)
     choice("finish", finish, FINISHES)
@@ -203,5 +202,5 @@ def _checked(
         finish_size = CPU_FINISH if device.threads else GPU_FINISH
     finish_size = whole("finish_size", finish_size)
     if finish_size < 1:
-        raise OptionError(f"finish_size = {shown(finish_size)}: the last list has at least one element")
+        raise OptionError(f"finish_size = {shortened(finish_size)}: the last list has at least one element")
     return Plan(splitters, spacing, finish, finish_size)

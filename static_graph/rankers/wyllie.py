@@ -4,12 +4,11 @@ from __future__ import annotations
 
 import numpy as np
 
-from dmr.memory import DeviceArray
+from dmr.memory import DeviceArray, shortened
 from static_graph.errors import OptionError
 from static_graph.options import whole
 from static_graph.rankers.jumping import jump_words, ranked
 from static_graph.rankers.ranked import Ranked
-from static_graph.wording import shown
 
 SHORT_LISTS = 2**16  # packed in 32 bits: all elements together are fewer
 
@@ -27,7 +26,7 @@ def run(successors: DeviceArray, heads: DeviceArray, lists: DeviceArray | None, 
     device, size = successors.device, successors.size
     packing = whole("packing", packing)
     if packing not in (32, 64):
-        raise OptionError(f"packing = {shown(packing)}: rank and successor are packed in 64 bits, or in 32")
+        raise OptionError(f"packing = {shortened(packing)}: rank and successor are packed in 64 bits, or in 32")
     words = device.empty(size, np.uint64)
     if packing == 64:
         device.launch("link_words", size, successors, words)

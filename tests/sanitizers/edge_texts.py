@@ -47,10 +47,10 @@ def outcome(path):
 
 
 def main(folder, library=None):
-    """Prints the outcomes; a chunk has a few bytes, so that its borders are everywhere."""
+    """Prints the outcomes; chunks and reads have a few bytes, so that their borders are everywhere."""
     if library is not None:
         native.LIBRARY = Path(library)
-    text.CHUNK_BYTES = 13
+    text.CHUNK_BYTES, text.READ_BYTES = 13, 40
     folder = Path(folder)
     for number, (suffix, content) in enumerate(texts(folder)):
         path = folder / f"text{suffix}"

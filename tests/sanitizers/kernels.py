@@ -69,9 +69,17 @@ def digest(*arrays):
     return hashlib.sha256(b"".join(np.ascontiguousarray(array).tobytes() for array in arrays)).hexdigest()[:16]
 
 
-def refinements(folder):
-    """(what was run, digest) of every mesh, marking, option and number of threads."""
-    for path, marking, options, threads in product(sorted(folder.glob("*.npz")), MARKINGS, OPTIONS, (1, 3)):
+def combinations(paths, *, every):
+    """(path of a mesh, marking, options): every one, or of most markings one mesh for each option in turn."""
+    for (row, path), (column, marking) in product(enumerate(paths), enumerate(MARKINGS)):
+        for options in OPTIONS if every or marking == "deterministic" else [OPTIONS[(row + column) % len(OPTIONS)]]:
+            yield path, marking, options
+
+
+def refinements(folder, *, every):
+    """(what was run, digest) of meshes, markings, options and numbers of threads."""
+    cases = combinations(sorted(folder.glob("*.npz")), every=every)
+    for (path, marking, options), threads in product(cases, (1, 3)):
         run = dmr.refine(dmr.read(path), marking=marking, device="cpu", threads=threads, max_steiner=3000, **options)
         what = [path.stem, marking, {name: str(value).split(" at ")[0] for name, value in options.items()}, threads]
         races = marking not in ("deterministic", "atomic") and threads > 1
@@ -155,9 +163,9 @@ def use(library):
     HostDevice.empty = exact_empty
 
 
-def main(folder, library=None):
+def main(folder, library="", every=""):
     """Prints what every run gave, and last the kernels that none of them launched."""
-    if library is not None:
+    if library:
         use(library)
     launched, plain_run = set(), HostDevice._run
 
@@ -172,7 +180,7 @@ def main(folder, library=None):
         primitives(device),
         predicates(device),
         tables(meshes),
-        refinements(meshes),
+        refinements(meshes, every=bool(every)),
         device_launches(device, meshes),
         statistics(meshes),
         traversals(device),

@@ -1,6 +1,6 @@
-"""Compiles GPU modules when the package is built, so that the first call on a GPU need not.
+"""Compiles GPU modules when the package is built, so that the first call on a GPU does not have to.
 
-That is done where a GPU is visible, or for the architectures that DMR_CUDA_ARCHITECTURES names ("sm_90;sm_80"; "none"
+It does so where a GPU is visible, or for the architectures that DMR_CUDA_ARCHITECTURES names ("sm_90;sm_80"; "none"
 switches it off). `setup.py` uses this file before the package is installed: it imports the standard library and
 `nvcc.py`, nothing else.
 """
@@ -20,7 +20,7 @@ from .nvcc import CompilationError, Module, compile_modules, cubin_name
 VARIABLE = "DMR_CUDA_ARCHITECTURES"
 OLDEST = (7, 0)  # the compute capability that dmr needs
 
-# Run in a process of its own: a driver that hangs or crashes does not take the build with it.
+# Runs in a separate process: a driver that hangs or crashes does not take the build with it.
 _ASK = """
 import ctypes
 cuda = ctypes.CDLL("libcuda.so.1")
@@ -36,14 +36,14 @@ _ASK_SECONDS = 30.0
 
 
 class AheadError(Exception):
-    """What was asked for cannot be built; the message says why."""
+    """Modules cannot be compiled for the architectures that were named; the message says why."""
 
 
 def named_architectures(environment: Mapping[str, str]) -> list[str] | None:
     """The architectures that DMR_CUDA_ARCHITECTURES names; None if it is not set.
 
     Raises:
-        AheadError: it cannot be understood.
+        AheadError: the variable holds something else.
     """
     text = environment.get(VARIABLE, "").strip()
     if not text:
@@ -58,7 +58,7 @@ def named_architectures(environment: Mapping[str, str]) -> list[str] | None:
 
 
 def visible_architectures() -> list[str]:
-    """The architectures of this machine's GPUs that dmr can use; none if the driver shows no GPU."""
+    """The architectures of this machine's GPUs that dmr can use; an empty list if the driver shows none."""
     try:
         asked = subprocess.run([sys.executable, "-c", _ASK], capture_output=True, text=True, timeout=_ASK_SECONDS)
     except (OSError, subprocess.TimeoutExpired):
@@ -77,8 +77,8 @@ def build_ahead(sources: Path, target: Path) -> list[str]:
         The architectures.
 
     Raises:
-        AheadError: named architectures cannot be compiled for. For visible GPUs a line on stderr says so instead:
-            modules are compiled on first use then.
+        AheadError: compilation for a named architecture fails. For visible GPUs a line on stderr says so instead, and
+            modules are compiled on first use.
     """
     named = named_architectures(os.environ)
     architectures = visible_architectures() if named is None else named

@@ -25,7 +25,7 @@ PREBUILT = Path(__file__).resolve().parent / "prebuilt"  # written by setup.py
 # Jetson boards, whose machine code is not compatible with that of other GPUs of the same major version.
 EMBEDDED = ((7, 2), (8, 7))
 
-_compiling = threading.Lock()  # threads that need the same modules: one compiles, the others find them
+_compiling = threading.Lock()  # of threads that need the same modules one compiles, and the others then find them
 
 
 def _reset_lock() -> None:
@@ -61,8 +61,8 @@ def cubin(source: Path, capability: tuple[int, int]) -> Path:
 def cubins(sources: Iterable[Path], capability: tuple[int, int]) -> list[Path]:
     """The machine code of modules, ready to be loaded.
 
-    What neither came with the package nor is in the cache folder is compiled now, several modules at a time, and said
-    in one line on the log. Ctrl-C in the main thread ends that at once.
+    Modules that neither came with the package nor are in the cache folder are compiled, several at a time; one line in
+    the log says so. Ctrl-C in the main thread ends the compilation.
 
     Args:
         sources: the `.cu` files; capability: the compute capability of the GPU.
@@ -83,7 +83,7 @@ def cubins(sources: Iterable[Path], capability: tuple[int, int]) -> list[Path]:
 
 
 def is_prebuilt(capability: tuple[int, int]) -> bool:
-    """Whether every module came compiled with the package: nvcc is not needed then."""
+    """Whether every module came compiled with the package, so that nvcc is not needed."""
     return PREBUILT.is_dir() and all(prebuilt(source, capability) is not None for source in modules())
 
 
@@ -105,7 +105,7 @@ def prebuilt(source: Path, capability: tuple[int, int]) -> Path | None:
 
 
 def _from_cache(sources: list[Path], architecture: str) -> dict[Path, Path]:
-    """Machine code in the user's cache folder, by source; what is not there is compiled."""
+    """Machine code in the user's cache folder, by source; missing modules are compiled."""
     folder = user_cache_path("dmr") / "cubin"
     version = _nvcc_version()
     targets = {source: folder / cubin_name(source, source_folder(), architecture, version) for source in sources}

@@ -2,7 +2,7 @@
 
 The primary context is the one that CuPy, PyTorch and Numba use as well. PyCUDA keeps a stack of contexts for each
 thread, and aborts the process when a thread ends with a context on it. Therefore a context is pushed when a call begins
-and popped when it ends, and whatever was current before is current again.
+and popped when it ends, and the previously current context is restored.
 """
 
 from __future__ import annotations
@@ -30,8 +30,8 @@ class _ThreadUse(threading.local):
     """How one thread uses a context.
 
     Attributes:
-        scope: the outermost `Current` block that the thread is in. A block that an interrupt left without its end is
-            gone, and so is the reference to it.
+        scope: the outermost `Current` block that the thread is in. The reference is weak, and dead if an interrupt
+            kept the block from being left.
         pushed: whether the context is on PyCUDA's stack of this thread; before: the context that was current then.
     """
 
@@ -49,7 +49,7 @@ class PrimaryContext:
     """
 
     def __init__(self, number: int, clear_up: Callable[[], None]) -> None:
-        """Takes the number of the GPU, and what is done at the end of each outermost block."""
+        """Retains the context of a GPU, by its number; `clear_up` is called at the end of each outermost block."""
         self.name = f"cuda:{number}"
         self._clear_up = clear_up
         self.lock = threading.RLock()
@@ -70,7 +70,7 @@ class PrimaryContext:
 
     @contextmanager
     def set_aside(self) -> Iterator[None]:
-        """Leaves all blocks that the calling thread is in, gives the lock up, and comes back afterwards."""
+        """Leaves all blocks of the calling thread and releases the lock; takes both back at the end."""
         use, lock = self.use, self.lock
         scope, use.scope = use.scope, None
         self._pop()
@@ -83,7 +83,7 @@ class PrimaryContext:
             use.scope = scope
 
     def _take_back(self, held: Any) -> None:
-        """Waits for the lock, as long as it takes: the blocks around give it up once more when they end."""
+        """Takes the lock again, despite interrupts, because the enclosing blocks release it when they end."""
         interrupt: BaseException | None = None
         while not self.lock._is_owned():  # type: ignore[attr-defined]
             try:
@@ -94,7 +94,7 @@ class PrimaryContext:
             raise interrupt
 
     def enter(self, block: Current) -> None:
-        """Makes the context current at the begin of an outermost block."""
+        """Makes the context current at the beginning of an outermost block."""
         if self.in_use():
             return
         self.repair()
@@ -102,7 +102,7 @@ class PrimaryContext:
         self.use.scope = ref(block)
 
     def leave(self, block: Current) -> None:
-        """Brings back what was current before, at the end of an outermost block."""
+        """Restores the previously current context, at the end of an outermost block."""
         scope = self.use.scope
         if scope is not None and scope() is block:
             try:
@@ -112,7 +112,7 @@ class PrimaryContext:
                 self._pop()
 
     def repair(self) -> None:
-        """Pops the context where an interrupt kept the end of a block from doing so."""
+        """Pops the context if an interrupt kept the end of a block from doing so."""
         if self.use.pushed and not self.in_use() and not self._forked:
             self._pop()
 
@@ -135,7 +135,7 @@ class PrimaryContext:
         use = self.use
         if not use.pushed:
             return
-        with suppress(driver.Error):  # there is none, or a kernel's fault has ended all contexts of the process
+        with suppress(driver.Error):  # no context is current, or a kernel's fault has ended all contexts of the process
             if driver.Context.get_current() == self._context:
                 driver.Context.pop()
         use.pushed = False
@@ -177,7 +177,7 @@ O = TypeVar("O", bound=Owner)  # noqa: E741
 
 
 def in_context(operation: Callable[Concatenate[O, P], T]) -> Callable[Concatenate[O, P], T]:
-    """Makes an operation take the device for itself where no call around it has."""
+    """Makes an operation take the device, unless the calling thread has it already."""
 
     @wraps(operation)
     def guarded(owner: O, /, *args: P.args, **kwargs: P.kwargs) -> T:
@@ -192,7 +192,7 @@ def in_context(operation: Callable[Concatenate[O, P], T]) -> Callable[Concatenat
 
 
 def _current() -> int:
-    """The handle of the context that is current on this thread, whoever made it so; 0 for none."""
+    """The handle of the context that is current on this thread, of any library; 0 if there is none."""
     handle = ctypes.c_void_p()
     call("cuCtxGetCurrent", ctypes.byref(handle))
     return handle.value or 0

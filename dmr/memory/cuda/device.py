@@ -35,7 +35,7 @@ MOST_BLOCKS = 2**20  # beyond this the threads stride
 LANES = 32  # threads of a warp
 BLOCKS_TO_SPREAD_OVER = 8  # blocks a multiprocessor for an unknown number of indices
 BLOCKS_IN_FLIGHT = 16  # blocks of BLOCK threads that a multiprocessor holds at once
-NON_BLOCKING = 1  # CU_STREAM_NON_BLOCKING: other libraries' work on the default stream neither waits for ours, nor ours
+NON_BLOCKING = 1  # CU_STREAM_NON_BLOCKING: our stream and the default stream do not wait for each other
 
 
 class CudaArray(DeviceArray):
@@ -134,7 +134,7 @@ class CudaDevice(Device):
             self.staging = Staging(self.stream, self.guarded)
 
     def _clear_up(self) -> None:
-        """Destroys what a call has left behind."""
+        """Destroys the graphs that a call has dropped."""
         self._graphs.destroy(self.stream)
 
     @property
@@ -257,7 +257,7 @@ class CudaDevice(Device):
         if not wanted:
             return
         sources = {module(name) for name in wanted}
-        cubins(sources, self.capability)  # side by side, and before this thread takes the device
+        cubins(sources, self.capability)  # in parallel, and before this thread takes the device
         self._load_modules(sources)
         self._prepared |= wanted
 

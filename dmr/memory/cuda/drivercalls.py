@@ -18,7 +18,7 @@ def _driver() -> Any:
 
 @cache
 def address(name: str) -> int:
-    """Where a function of the driver is, for native code that calls it."""
+    """The address of a driver function, for native code that calls it."""
     return ctypes.cast(getattr(_driver(), name), ctypes.c_void_p).value or 0
 
 
@@ -33,7 +33,7 @@ def call(name: str, *arguments: Any) -> None:
 
 
 def check(name: str, code: int) -> None:
-    """Raises, as `call` does, for what a function of the driver returned, unless that is 0."""
+    """Raises, as `call` does, unless the code that a driver function returned is 0."""
     if code:
         text = ctypes.c_char_p()
         _driver().cuGetErrorString(code, ctypes.byref(text))

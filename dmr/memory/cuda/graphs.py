@@ -24,10 +24,10 @@ class Graphs:
         self.dropped: deque[int] = deque()  # handles; a deque takes one in one step, on any thread
 
     def destroy(self, stream: Any) -> None:
-        """Destroys them, after what was launched on the stream; the device's context is current."""
+        """Destroys them after all work on the stream; the device's context must be current."""
         if not self.dropped:
             return
-        with suppress(InternalError):  # a kernel has failed, which whoever waited for it was told
+        with suppress(InternalError):  # a kernel has failed, and the call that waited for it has raised
             wait_for_stream(stream.handle)
             while self.dropped:
                 call("cuGraphExecDestroy", ctypes.c_void_p(self.dropped.popleft()))
@@ -36,7 +36,7 @@ class Graphs:
 class GraphLoop(Loop):
     """A graph of the launches that `body` makes on a stream; the last of them launches the graph again (tail launch).
 
-    That one, `launch_again`, launches it for a slice of time only. Then the host looks at signals and goes on.
+    That kernel, `launch_again`, stops after a slice of time. The host then handles signals and launches it again.
 
     Attributes:
         kept: what must live as long as the graph: arrays that were allocated while it was recorded.
@@ -55,7 +55,7 @@ class GraphLoop(Loop):
 
         Args:
             stream: where it is recorded, and run.
-            body: makes the launches, of which `launch_again` is the last.
+            body: launches the kernels, `launch_again` last.
             stop: (1,) int32 that ends the loop; slice_begun: (1,) int64, when a slice began, 0 before it.
             kept: as above; `body` adds to it.
             graphs: where the graph goes when it is dropped.
@@ -79,7 +79,7 @@ class GraphLoop(Loop):
         call("cuGraphUpload", self._executable, self._stream)
 
     def run(self) -> None:
-        """As `Loop.run`: launches the graph, once for each slice; it goes on by itself."""
+        """As `Loop.run`: launches the graph once per slice of time."""
         stopped = False
         while not stopped:
             self._slice_begun.fill(0)

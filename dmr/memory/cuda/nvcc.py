@@ -50,6 +50,7 @@ SLOWEST = (
 
 POLL_SECONDS = 0.005  # between two looks at the running processes
 ENDING_SECONDS = 0.2  # the longest wait for killed processes
+SIGNAL_SECONDS = 0.1  # the longest wait without a look at signals: one that comes just before a wait does not end it
 STARTING_SECONDS = 0.5  # the longest wait for a thread that an interrupt may have kept from being started
 
 
@@ -79,7 +80,7 @@ def cubin_name(source: Path, folder: Path, architecture: str, compiler: str = ""
     """The file name of a module's machine code; it holds a hash of everything that the code depends on.
 
     Args:
-        source: the `.cu` file; folder: that of all kernel sources.
+        source: the `.cu` file; folder: the folder of all kernel sources.
         architecture: "sm_90", ...
         compiler: the version of nvcc, or empty for code that came with the package.
     """
@@ -119,7 +120,7 @@ class Module:
         self._start_next(mine)
 
     def _start_next(self, mine: Path) -> None:
-        # In a session of its own: a terminal's Ctrl-C reaches Python alone, which then ends nvcc and its children.
+        # In a new session: a terminal's Ctrl-C reaches Python alone, which then ends nvcc and its children.
         # nvcc's temporary files go to our folder, which is removed even if nvcc is killed.
         self._process = subprocess.Popen(
             self._commands.pop(0),
@@ -147,7 +148,7 @@ class Module:
         if self._commands:
             self._start_next(self._result.parent)
             return False
-        self._result.replace(self.target)  # whole or not at all, also when two processes compile at once
+        self._result.replace(self.target)  # atomic, also when two processes compile the module
         return True
 
     def kill(self) -> None:
@@ -168,7 +169,7 @@ class Module:
         return False
 
     def close(self) -> None:
-        """Gives the file of nvcc's output back."""
+        """Closes the file of nvcc's output."""
         if self._output is not None:
             self._output.close()
 
@@ -235,11 +236,11 @@ def _rank(source: Path) -> tuple[int, int]:
 def compile_modules(modules: Iterable[Module], folder: Path, architecture: str, workers: int) -> None:
     """Compiles modules, several at a time; returns when all are in their places.
 
-    An exception in the calling thread (Ctrl-C) ends every nvcc process and removes what they have written.
+    An exception in the calling thread (Ctrl-C) ends every nvcc process and removes its files.
 
     Args:
-        modules: which ones; all targets are in one folder, which is there.
-        folder: that of all kernel sources.
+        modules: the modules; all targets are in one folder, which exists.
+        folder: the folder of all kernel sources.
         architecture: "sm_90", ...
         workers: the most nvcc processes at a time.
 
@@ -253,7 +254,8 @@ def compile_modules(modules: Iterable[Module], folder: Path, architecture: str, 
     work = _Work(listed, folder, architecture, max(workers, 1))
     try:
         work.start()  # waits until the thread runs, and may be interrupted when it does
-        work.ended.wait()
+        while not work.ended.wait(SIGNAL_SECONDS):
+            pass
     finally:
         work.give_up()
     if work.error is not None:

@@ -1,7 +1,7 @@
-"""Memory of a GPU, kept for reuse.
+"""A pool of GPU memory.
 
-`cuMemAlloc` takes up to a millisecond, and `cuMemFree` waits for the whole GPU. Blocks that are given back are kept by
-size, and handed out again. All work on them is ordered by one stream, so that a block may be handed out while a kernel
+`cuMemAlloc` takes up to a millisecond, and `cuMemFree` waits for the whole GPU. Released blocks are kept by
+size, and reused. All work on them is ordered by one stream, so that a block may be handed out while a kernel
 launched before still reads it.
 """
 
@@ -20,7 +20,7 @@ SIZE_BITS = 5  # significant bits of a block's size: at most a sixteenth of it i
 
 
 class Block:
-    """A block of memory. When it is no longer referenced, it goes back to its pool: on any thread, at any time."""
+    """A block of memory, which returns to its pool when it is no longer referenced, on any thread."""
 
     __slots__ = ("_dropped", "nbytes", "pointer")
 
@@ -29,13 +29,13 @@ class Block:
         self._dropped = dropped
 
     def __del__(self) -> None:
-        # No call of the driver, and no lock: another thread, or this one, may be in the midst of either. Both parts of
-        # the entry are plain numbers, and a deque takes it in one step.
+        # No driver call and no lock here, because a thread may be inside of either. deque.append is atomic, and the
+        # entry refers to no objects.
         self._dropped.append((self.nbytes, self.pointer))
 
 
 class MemoryPool:
-    """The memory of one device. Whoever calls it holds the device's lock, with its context current."""
+    """The memory of one device. Callers hold the device's lock, with its context current."""
 
     def __init__(self) -> None:
         self._dropped: deque[tuple[int, int]] = deque()
@@ -45,7 +45,7 @@ class MemoryPool:
         """A block of at least `nbytes` bytes, more than 0, of undefined content.
 
         Raises:
-            OutOfMemoryError: what `refused` makes, where there is too little memory even without the kept blocks.
+            OutOfMemoryError: what `refused` returns, if there is too little memory even without the kept blocks.
         """
         step = max(nbytes.bit_length() - SIZE_BITS, LEAST_BITS)
         size = -(-nbytes >> step) << step
@@ -62,7 +62,7 @@ class MemoryPool:
         raise refused()
 
     def free(self) -> None:
-        """Gives the kept blocks back to the driver."""
+        """Returns the kept blocks to the driver."""
         self._collect()
         for blocks in self._kept.values():
             while blocks:
@@ -72,7 +72,7 @@ class MemoryPool:
         pass
 
     def _collect(self) -> None:
-        """Takes back the blocks that were dropped, since then, on any thread."""
+        """Keeps the blocks that threads have dropped since the last call."""
         while self._dropped:
             size, pointer = self._dropped.popleft()
             self._kept[size].append(pointer)

@@ -7,13 +7,14 @@ tenth of what the bus can carry; here all cores copy one buffer while the other 
 from __future__ import annotations
 
 from collections.abc import Callable, Iterator
-from functools import cached_property, partial
+from functools import partial
 from typing import Any, NamedTuple
 
 import numpy as np
 import pycuda.driver as driver
 from numpy.typing import NDArray
 
+from dmr.memory.cached import cached_property
 from dmr.memory.cuda.waiting import Event, wait_for_stream
 from dmr.memory.host.copying import copy
 from dmr.memory.threads import available_threads
@@ -42,7 +43,7 @@ class Part(NamedTuple):
 class Staging:
     """The page-locked buffers of one device, and what goes through them on its stream.
 
-    Whoever calls it holds the device's lock, with its context current.
+    Callers hold the device's lock, with its context current.
     """
 
     def __init__(self, stream: Any, guarded: Callable[[Callable[[], Any]], Any]) -> None:

@@ -1,7 +1,7 @@
-"""Waiting for a GPU, so that a signal ends the wait.
+"""Waits for a GPU that signals can end.
 
-The driver's own waits return when the GPU is done and not before: Python handles signals, such as Ctrl-C's, only
-afterwards. Here the native library polls without the interpreter's lock, and handles signals meanwhile.
+The driver's own waits return only when the GPU is done, so that Python handles signals, such as Ctrl-C's, too late.
+Here the native library polls without the interpreter's lock, and handles signals meanwhile.
 """
 
 from __future__ import annotations
@@ -19,24 +19,24 @@ def wait_for_stream(stream: int) -> None:
     """Waits until everything that was launched on a stream, given by its handle, is done.
 
     Raises:
-        InternalError: something that was launched before has failed; with the driver's own words.
+        InternalError: a kernel that was launched before has failed; holds the driver's message.
     """
     _wait("cuStreamQuery", stream)
 
 
 class Event:
-    """A place in a stream that can be waited for. It lasts as long as the process."""
+    """A CUDA event: a position in a stream. It lasts as long as the process."""
 
     def __init__(self) -> None:
         self._handle = ctypes.c_void_p()
         call("cuEventCreate", ctypes.byref(self._handle), ctypes.c_uint(DISABLE_TIMING))
 
     def record(self, stream: int) -> None:
-        """Moves it to the end of what has been launched on a stream so far."""
+        """Sets the event to the current end of a stream."""
         call("cuEventRecord", self._handle, ctypes.c_void_p(stream))
 
     def wait(self) -> None:
-        """Waits until the stream has come to it; as `wait_for_stream`."""
+        """Waits until the stream has reached the event; raises as `wait_for_stream`."""
         _wait("cuEventQuery", self._handle.value or 0)
 
 

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from collections.abc import Callable
-from functools import cached_property
 from typing import Any
 
 import numpy as np
@@ -11,6 +10,7 @@ from numpy.typing import DTypeLike, NDArray
 
 from dmr.errors import OutOfMemoryError
 from dmr.memory.arrays import Device, DeviceArray, DeviceCount, Number, bound_of
+from dmr.memory.cached import cached_property
 from dmr.memory.host.available import amount, require_memory
 from dmr.memory.host.compiler import library, timed_kernel
 from dmr.memory.host.copying import copy
@@ -55,7 +55,7 @@ class HostArray(DeviceArray):
 
     def fill(self, value: int) -> None:
         whole = self.values.view(np.uint8)
-        for begin in range(0, whole.size, FILLED_AT_ONCE):  # signals are handled between
+        for begin in range(0, whole.size, FILLED_AT_ONCE):  # signals are handled between two pieces
             whole[begin : begin + FILLED_AT_ONCE].fill(value)
 
     def copy_from(self, source: DeviceArray) -> None:

@@ -1,0 +1,37 @@
+"""Attributes that are computed when first asked for."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from typing import Any, Generic, TypeVar, overload
+
+_Value = TypeVar("_Value")
+
+
+class cached_property(Generic[_Value]):
+    """A method whose result becomes an attribute.
+
+    That of functools holds a lock of the whole class meanwhile, until Python 3.12: threads wait for those that compute
+    the attribute of other objects, and a child of `fork` waits for ever where another thread held it. Here threads that
+    ask at the same time may compute a value each, and all of them get the first one.
+    """
+
+    def __init__(self, compute: Callable[[Any], _Value]) -> None:
+        self._compute = compute
+        self._name = ""
+        self.__doc__ = compute.__doc__
+
+    def __set_name__(self, owner: type, name: str) -> None:
+        self._name = name
+
+    @overload
+    def __get__(self, item: None, owner: type | None = None) -> cached_property[_Value]: ...
+
+    @overload
+    def __get__(self, item: object, owner: type | None = None) -> _Value: ...
+
+    def __get__(self, item: object | None, owner: type | None = None) -> cached_property[_Value] | _Value:
+        if item is None:
+            return self
+        value: _Value = item.__dict__.setdefault(self._name, self._compute(item))
+        return value

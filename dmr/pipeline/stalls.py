@@ -1,0 +1,41 @@
+"""Checks that rounds change something, which is why every run ends without a limit on their number."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+
+from dmr.errors import InternalError
+from dmr.results import Round
+
+
+class StallCheck:
+    """Checks the rounds of one refinement, a few at a time.
+
+    The cavity of highest priority is always decided. A round that inserts no point gives up a bad triangle, asks for a
+    split of a subsegment, or gives up one that was asked for: between two insertions that happens at most once for each
+    triangle and twice for each subsegment.
+    """
+
+    def __init__(self) -> None:
+        self._checked = 0  # rounds of the history
+        self._idle = 0  # rounds without a point, up to the last one
+
+    def start_again(self) -> None:
+        """What was given up is tried again from here."""
+        self._idle = 0
+
+    def check(self, history: Sequence[Round], triangles: int, subsegments: int) -> None:
+        """Checks the rounds since the last call.
+
+        Args:
+            history: all rounds; triangles, subsegments: how many the mesh has.
+
+        Raises:
+            InternalError: a round changed nothing, or more rounds than there can be inserted nothing.
+        """
+        new, self._checked = history[self._checked :], len(history)
+        if any(each.attempted == each.lost for each in new):
+            raise InternalError(f"one of the rounds up to {len(history)} changed nothing: all its cavities lost")
+        self._idle = 0 if any(each.inserted for each in new) else self._idle + len(new)
+        if self._idle > triangles + 2 * subsegments:
+            raise InternalError(f"the last {self._idle} of {len(history)} rounds inserted nothing")

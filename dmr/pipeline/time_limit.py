@@ -1,0 +1,43 @@
+"""An explicit limit on the time of a refinement, which ends it between two rounds."""
+
+from __future__ import annotations
+
+import time
+from collections.abc import Iterator
+from contextlib import contextmanager
+
+# The device returns to the host about this often, in seconds, when there is a limit.
+SHORTEST, LONGEST = 0.025, 0.1
+STEP = 4  # by which the number of rounds between two returns grows and shrinks
+
+
+class TimeLimit:
+    """When a run has to end, and how many rounds the device goes through before the host looks at the clock again.
+
+    Args:
+        seconds: the limit, counted from now; None for no limit.
+    """
+
+    def __init__(self, seconds: float | None) -> None:
+        self._end = None if seconds is None else time.perf_counter() + seconds
+        self._rounds = 1
+
+    @property
+    def over(self) -> bool:
+        """Whether the time is over."""
+        return self._end is not None and time.perf_counter() >= self._end
+
+    def rounds(self, most: int) -> int:
+        """How many rounds the device may go through by itself now: `most` without a limit."""
+        return most if self._end is None else min(most, self._rounds)
+
+    @contextmanager
+    def measured(self) -> Iterator[None]:
+        """Adapts the number of rounds to the time that the `with` block takes for them."""
+        started = time.perf_counter()
+        yield
+        taken = time.perf_counter() - started
+        if taken < SHORTEST:
+            self._rounds *= STEP
+        elif taken > LONGEST:
+            self._rounds = max(1, self._rounds // STEP)

@@ -1,0 +1,268 @@
+"""The domains of `bench_domains.py`: outlines that people draw, cleaned, with the bounds that they are refined by.
+
+    land-50m, us-counties      GeoJSON files of --folder; regional-land is a part of the first
+    coast[-N]                  a closed curve of N vertices (100,000) around an empty interior
+    circle-N                   N random points of the unit circle, joined in their order
+    channel-ASPECT             length over width of a channel with walls that jitter by a tenth of its width
+    plate-AREA                 4 x 2 with one bore of 32 corners, and a largest area
+    near-concurrent            four segments in a box that almost meet in one point
+    large-cavities             18 vertices with gaps of one unit beside lengths of a million
+
+A name may end in @DEG, the smallest angle wanted: channel-100000@20.
+"""
+
+from __future__ import annotations
+
+import gzip
+import json
+import re
+from collections.abc import Callable
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+import dmr
+from dmr import domains
+from dmr.errors import OptionError
+
+Float = NDArray[np.float64]
+Int = NDArray[np.int32]
+Ring = list[list[float]]
+
+# What the benchmark runs, and the smallest angle where it is not 30 degrees.
+STANDARD = (
+    "regional-land",
+    "land-50m",
+    "us-counties",
+    "coast",
+    "circle-5000",
+    "circle-20000",
+    "channel-100000@20",
+    "channel-100000@30",
+    "near-concurrent@5",
+    "large-cavities@20",
+    "plate-1e-3",
+    "plate-1e-4",
+    "plate-1e-5",
+    "plate-2e-6",
+)
+FORMS = "regional-land, land-50m, us-counties, coast, coast-N, circle-N, channel-ASPECT, plate-AREA, " + (
+    "near-concurrent, large-cavities"
+)
+DEFAULT_ANGLE = 30.0
+COAST_VERTICES = 100_000
+
+# Walls of a channel of width 1: heights at both ends and at the thirds between them, below and above.
+CHANNEL_BELOW = (0.034558419206478605, 0.08216181435011584, 0.03304370761833871, -0.1303157231604361)
+CHANNEL_ABOVE = (1.0905355866673119, 1.0446374572364012, 0.9463046764639715, 1.0581118104196352)
+
+NEAR_CONCURRENT = (
+    (-24275966.152471066, 20015070.459192913),
+    (30384500.877547383, 29763066.26308521),
+    (23888596.283731524, 11605904.603866257),
+    (-5847753.666341375, 46213542.32866155),
+    (-20090302.952868365, 20765374.37463491),
+    (40916398.14743628, 31637650.14693312),
+    (21891565.868441742, -17874971.1887883),
+    (297095.0507449709, 71636410.80521737),
+)
+NEAR_CONCURRENT_BOX = (-110343364.04145536, 165515046.06218302)
+
+# Heights of the ends of horizontal segments of length 1 that lie almost on each other, in a box of 3 x 3.
+LARGE_CAVITIES_LEFT = 1554504.702475121
+LARGE_CAVITIES_HEIGHTS = (
+    (-255731.52783610675, -255731.52783610678),
+    (-255731.52783610666, -255731.5278361074),
+    (-255731.52783610622, -255731.52783610622),
+    (-255731.52775070397, -255731.52775070397),
+    (-255731.52783610672, -255731.52783610672),
+    (-255731.52783610675, -255731.52783610675),
+    (-255731.52783610675, -255731.52783610675),
+)
+
+
+@dataclass(frozen=True, kw_only=True)
+class Case:
+    """A domain with its bounds.
+
+    Attributes:
+        name: as it was asked for; form, size: the kind of domain, and the number in its name (None without one).
+        min_angle: degrees; max_area: None for no bound.
+    """
+
+    name: str
+    form: str
+    size: float | None
+    min_angle: float
+    max_area: float | None
+
+    @property
+    def switches(self) -> str:
+        """Triangle's."""
+        area = "" if self.max_area is None else f"a{self.max_area:.17f}".rstrip("0")
+        return f"pq{self.min_angle:g}{area}"
+
+
+def case(name: str) -> Case:
+    """The domain of a name.
+
+    Raises:
+        OptionError: there is no such domain.
+    """
+    numbered = r"(?P<form>circle|channel|plate|coast)-(?P<size>\d+(\.\d+)?([eE][+-]?\d+)?)"
+    plain = r"(?P<plain>regional-land|land-50m|us-counties|coast|near-concurrent|large-cavities)"
+    found = re.fullmatch(rf"({plain}|{numbered})(@(?P<angle>\d+(\.\d+)?))?", name)
+    size = None if found is None or found["size"] is None else float(found["size"])
+    counted = found is not None and found["form"] in ("circle", "coast")
+    if found is None or (size is not None and (size <= 0 or (counted and (size < 8 or not size.is_integer())))):
+        raise OptionError(f"there is no domain {name}: choose from {FORMS}, each with or without @DEG")
+    form = found["plain"] or found["form"]
+    angle = DEFAULT_ANGLE if found["angle"] is None else float(found["angle"])
+    return Case(name=name, form=form, size=size, min_angle=angle, max_area=size if form == "plate" else None)
+
+
+def outline(case: Case, folder: Path | None) -> dmr.Pslg:
+    """The domain as it was drawn.
+
+    Raises:
+        OptionError: it is in a file, and there is no folder.
+    """
+    if case.form in ("regional-land", "land-50m", "us-counties"):
+        if folder is None:
+            raise OptionError(f"{case.name} is read from a file: name its folder with --folder")
+        return _FROM_FILES[case.form](folder)
+    if case.form == "coast":
+        return coast(COAST_VERTICES if case.size is None else int(case.size))
+    if case.form in ("near-concurrent", "large-cavities"):
+        return near_concurrent() if case.form == "near-concurrent" else large_cavities()
+    assert case.size is not None
+    if case.form == "plate":
+        return plate()
+    return circle(int(case.size)) if case.form == "circle" else channel(case.size)
+
+
+def clean(drawn: dmr.Pslg) -> dmr.Pslg:
+    """The outline without conflicts: what `dmr.triangulate` made of it where vertices or segments meet.
+
+    Vertices that no triangle uses are left out, so that both programs get the same points.
+    """
+    mesh = dmr.triangulate(drawn)
+    used = np.zeros(len(mesh.vertices), np.bool_)
+    used[mesh.triangles] = True
+    numbers = np.cumsum(used, dtype=np.int32) - 1
+    assert mesh.segments is not None
+    found = dmr.Pslg(mesh.vertices[used], numbers[mesh.segments], holes=drawn.holes)
+    dmr.triangulate(found, on_conflict="error")
+    return found
+
+
+def closed(points: Float) -> Int:
+    """The segments of a ring."""
+    first = np.arange(len(points), dtype=np.int32)
+    return np.column_stack((first, np.roll(first, -1))).astype(np.int32)
+
+
+def coast(n: int) -> dmr.Pslg:
+    """A closed curve of `n` vertices whose distance from the centre walks at random, with noise."""
+    rng = np.random.default_rng(3)
+    angles = np.sort(rng.random(n)) * 2 * np.pi
+    walk = np.cumsum(rng.normal(size=400)) * 0.02
+    radius = 1 + 0.2 * np.interp(angles, np.linspace(0, 2 * np.pi, 400), walk) + 1e-5 * rng.normal(size=n)
+    points = radius[:, None] * np.column_stack((np.cos(angles), np.sin(angles)))
+    return dmr.Pslg(points, closed(points))
+
+
+def circle(n: int) -> dmr.Pslg:
+    """A ring of `n` random points of the unit circle."""
+    turns = np.sort(np.random.default_rng(n).random(n)) * 2 * np.pi
+    points = np.column_stack((np.cos(turns), np.sin(turns)))
+    return dmr.Pslg(points, closed(points))
+
+
+def channel(aspect: float) -> dmr.Pslg:
+    """A channel `aspect` long and about 1 wide."""
+    places = np.array([0.0, aspect / 3, 2 * aspect / 3, aspect])
+    below = np.column_stack((places, CHANNEL_BELOW))
+    above = np.column_stack((places[::-1], CHANNEL_ABOVE))
+    points = np.vstack((below, above))
+    return dmr.Pslg(points, closed(points))
+
+
+def plate() -> dmr.Pslg:
+    """The README's plate of 4 x 2 with one bore of 32 corners."""
+    bore = domains.circle_points(0.5, 32, (1, 1))
+    return domains.polygon([(0, 0), (4, 0), (4, 2), (0, 2)], holes=[bore])
+
+
+def near_concurrent() -> dmr.Pslg:
+    """Four segments in a box that almost meet in one point."""
+    low, high = NEAR_CONCURRENT_BOX
+    box = [(low, low), (high, low), (high, high), (low, high)]
+    points = np.array([*NEAR_CONCURRENT, *box])
+    return dmr.Pslg(points, np.vstack((np.arange(8, dtype=np.int32).reshape(4, 2), 8 + closed(points[8:]))))
+
+
+def large_cavities() -> dmr.Pslg:
+    """Segments that lie almost on each other, in a box."""
+    left = LARGE_CAVITIES_LEFT
+    points = [(left + side, heights[side]) for heights in LARGE_CAVITIES_HEIGHTS for side in (0, 1)]
+    low = LARGE_CAVITIES_HEIGHTS[0][0] - 1
+    points += [(left - 1, low), (left + 2, low), (left + 2, low + 3), (left - 1, low + 3)]
+    ends = [*((2 * k, 2 * k + 1) for k in range(len(LARGE_CAVITIES_HEIGHTS))), (14, 15), (15, 16), (16, 17), (17, 14)]
+    return dmr.Pslg(np.array(points), np.array(ends, np.int32))
+
+
+# ---- Domains in files ----------------------------------------------------------------------------------------------
+
+
+def _polygons(path: Path) -> list[list[Ring]]:
+    """The polygons of a packed GeoJSON file that holds one MultiPolygon."""
+    try:
+        with gzip.open(path, "rt", encoding="utf-8") as file:
+            form: Any = json.load(file)
+    except OSError as error:
+        raise OptionError(f"{path} cannot be read: {error.strerror or error}") from error
+    parts: list[list[Ring]] = form["coordinates"]
+    return parts
+
+
+def _area(ring: Ring) -> float:
+    """That a ring encloses."""
+    x, y = np.array(ring).T
+    x, y = x - x[0], y - y[0]
+    return abs(float((x[:-1] * y[1:] - x[1:] * y[:-1]).sum())) / 2
+
+
+def _covered(parts: list[list[Ring]], least: float) -> dmr.Pslg:
+    """What polygons cover, without rings of less than an area."""
+    kept = [[ring for ring in part if _area(ring) >= least] for part in parts if _area(part[0]) >= least]
+    return domains.from_geojson({"type": "MultiPolygon", "coordinates": kept})
+
+
+def _regional_land(folder: Path) -> dmr.Pslg:
+    """The land without what lies along the antimeridian, or far in the south."""
+    kept = []
+    for part in _polygons(folder / "land-50m.geojson.gz"):
+        x, y = np.array(part[0]).T
+        if x.max() - x.min() <= 170 and np.abs(x).max() <= 179.9 and y.min() >= -60:
+            kept.append(part)
+    return _covered(kept, 1e-9)
+
+
+def _land(folder: Path) -> dmr.Pslg:
+    """All of it, without rings that enclose nothing."""
+    return _covered(_polygons(folder / "land-50m.geojson.gz"), 1e-12)
+
+
+def _counties(folder: Path) -> dmr.Pslg:
+    return _covered(_polygons(folder / "us-counties.geojson.gz"), 1e-12)
+
+
+_FROM_FILES: dict[str, Callable[[Path], dmr.Pslg]] = {
+    "regional-land": _regional_land,
+    "land-50m": _land,
+    "us-counties": _counties,
+}
