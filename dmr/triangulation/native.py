@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import ctypes
-from ctypes import POINTER, c_int32, c_void_p
+from ctypes import POINTER, c_double, c_int32, c_void_p
 from dataclasses import dataclass
 from functools import cache
 from pathlib import Path
@@ -172,6 +172,8 @@ def library() -> ctypes.CDLL:
     ):
         function = getattr(loaded, name)
         function.restype, function.argtypes = None, [c_void_p] * pointers
+    loaded.dmr_acute_corners.restype = c_int32
+    loaded.dmr_acute_corners.argtypes = [c_void_p, c_int32, c_void_p, c_int32, c_double, c_void_p]
     loaded.dmr_triangulation_locate.restype = None
     loaded.dmr_triangulation_locate.argtypes = [c_void_p, c_void_p, c_int32, c_void_p]
     return loaded

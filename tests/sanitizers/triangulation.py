@@ -1,6 +1,6 @@
 """Triangulates random outlines of the hard kinds, and prints what became of each as a line of JSON.
 
-Each mesh's segments are swept as if they were a boundary, which they seldom are.
+Each mesh's segments are swept as if they were a boundary, which they seldom are, and its acute corners are found.
 
     python triangulation.py [LIBRARY]
 
@@ -19,6 +19,8 @@ import numpy as np
 
 import dmr
 from dmr.errors import DmrError
+from dmr.pipeline.corners import acute_corners
+from dmr.pipeline.records import SUBSEGMENT
 from dmr.triangulation import native
 from dmr.triangulation.sweep import sweep_edges
 
@@ -66,6 +68,13 @@ def digest(*arrays):
     return hashlib.sha256(b"".join(np.ascontiguousarray(array).tobytes() for array in arrays)).hexdigest()[:16]
 
 
+def subsegments(mesh):
+    """The segments as records, with the domain on both sides."""
+    records = np.zeros(len(mesh.segments), SUBSEGMENT)
+    records["from"], records["to"] = mesh.segments.T
+    return records
+
+
 def outcome(random, make):
     """The digest of a triangulation, or the sentence of the error."""
     vertices, segments = make(random)
@@ -84,7 +93,7 @@ def outcome(random, make):
         return str(error)
     arrays = (mesh.vertices, mesh.triangles, mesh.segments, mesh.segment_markers, mesh.vertex_markers)
     swept = np.array(repr(sweep_edges(mesh.vertices, *mesh.segments.T)).encode())
-    return digest(*arrays, mesh.vertex_attributes, swept)
+    return digest(*arrays, mesh.vertex_attributes, swept, acute_corners(subsegments(mesh), mesh.vertices))
 
 
 def main(library=None):

@@ -1,0 +1,78 @@
+// Finds the vertices at which two neighbouring segments enclose less than 60 degrees of the domain (dmr/pipeline/corners.py).
+#include <algorithm>
+#include <new>
+#include <vector>
+
+#include "triangles.cuh"
+
+namespace {
+
+// An end of a subsegment, as seen from its vertex.
+struct End {
+    float64 x, y;        // the way to the other end
+    bool domain_follows; // turning counter-clockwise from here, one comes into the domain
+    float64 angle;       // a pseudo-angle, rising with the angle from -2 to 2, without a call of the math library
+};
+
+float64 pseudo_angle(float64 x, float64 y) {
+    const float64 slope = x / (magnitude(x) + magnitude(y));
+    return y >= 0 ? 1 - slope : slope - 1;
+}
+
+// Whether the domain lies between an end and the one that follows it counter-clockwise, at an angle whose cosine is
+// positive and has a square above this one.
+bool is_acute(const End &end, const End &following, float64 cosine_squared) {
+    const float64 dot = end.x * following.x + end.y * following.y;
+    const float64 cross = end.x * following.y - end.y * following.x;
+    const float64 lengths = (end.x * end.x + end.y * end.y) * (following.x * following.x + following.y * following.y);
+    return end.domain_follows && cross > 0 && dot > 0 && dot * dot > cosine_squared * lengths;
+}
+
+void flag_acute(const Point *points, int32 n, const Subsegment *subsegments, int32 count, float64 cosine_squared,
+                uint8 *flags) {
+    std::vector<int64> first(size_t(n) + 1); // by vertex: where its ends are listed
+    for (int32 s = 0; s < count; ++s) {
+        ++first[subsegments[s].from + 1];
+        ++first[subsegments[s].to + 1];
+    }
+    for (int32 v = 0; v < n; ++v)
+        first[v + 1] += first[v];
+    std::vector<int64> listed(2 * size_t(count)), filled(first.begin(), first.end() - 1);
+    for (int32 s = 0; s < count; ++s) {
+        listed[filled[subsegments[s].from]++] = int64(s) << 1;
+        listed[filled[subsegments[s].to]++] = int64(s) << 1 | 1;
+    }
+    std::vector<End> ends;
+    for (int32 v = 0; v < n; ++v) {
+        ends.clear();
+        for (int64 i = first[v]; i < first[v + 1]; ++i) {
+            const Subsegment &s = subsegments[listed[i] >> 1];
+            const bool leaves = (listed[i] & 1) == 0;
+            const Point far = points[leaves ? s.to : s.from];
+            const float64 x = far.x - points[v].x, y = far.y - points[v].y;
+            ends.push_back({x, y, leaves || s.right != NOTHING, 0});
+        }
+        if (ends.size() > 2) { // two follow each other in any order
+            for (End &end : ends)
+                end.angle = pseudo_angle(end.x, end.y);
+            std::stable_sort(ends.begin(), ends.end(), [](const End &a, const End &b) { return a.angle < b.angle; });
+        }
+        for (size_t i = 0; i < ends.size(); ++i)
+            if (is_acute(ends[i], ends[i + 1 < ends.size() ? i + 1 : 0], cosine_squared))
+                flags[v] = 1;
+    }
+}
+
+} // namespace
+
+// flags: n zeros, of which those of acute corners become 1. Returns 0, or 1 where there is too little memory.
+extern "C" int32 dmr_acute_corners(const float64 *points, int32 n, const int32 *subsegments, int32 count,
+                                   float64 cosine_squared, uint8 *flags) {
+    try {
+        flag_acute(reinterpret_cast<const Point *>(points), n, reinterpret_cast<const Subsegment *>(subsegments), count,
+                   cosine_squared, flags);
+        return 0;
+    } catch (const std::bad_alloc &) {
+        return 1;
+    }
+}
