@@ -97,6 +97,8 @@ def emptiness(ring: Float) -> str | None:
     """
     if len(ring) < 3:
         return f"it has only {len(ring)} distinct corners" if len(ring) != 1 else "it has only one distinct corner"
+    if _has_area(ring):
+        return None
     if not _turns(ring).any():
         return f"all its {len(ring)} corners lie on one line"
     if _runs_back(ring):
@@ -104,13 +106,17 @@ def emptiness(ring: Float) -> str | None:
     return None
 
 
-def _runs_back(ring: Float) -> bool:
-    """Whether each edge is there an even number of times, so that a ray from anywhere crosses an even number."""
+def _has_area(ring: Float) -> bool:
+    """Whether the signed area is certainly not zero: far more than rounding can make of it."""
     x, y = (ring - ring[0]).T
     with np.errstate(all="ignore"):
         terms = x * np.roll(y, -1) - np.roll(x, -1) * y
-        if abs(terms.sum()) > 1e-9 * np.abs(terms).sum():  # an area that is not zero, whatever the rounding
-            return False
+        size = np.abs(x * np.roll(y, -1)).sum() + np.abs(np.roll(x, -1) * y).sum()
+        return bool(abs(terms.sum()) > 1e-9 * size) and bool(np.isfinite(size))
+
+
+def _runs_back(ring: Float) -> bool:
+    """Whether each edge is there an even number of times, so that a ray from anywhere crosses an even number."""
     corners = np.unique(ring, axis=0, return_inverse=True)[1].reshape(-1)
     ends = np.sort(np.column_stack((corners, np.roll(corners, -1))), axis=1)
     counts = np.unique(ends, axis=0, return_counts=True)[1]
