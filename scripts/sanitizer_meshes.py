@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import sys
 from collections.abc import Iterator
 from contextlib import contextmanager
 from functools import partial
@@ -17,6 +18,8 @@ from dmr.pipeline import device_rounds
 from dmr.pipeline.records import POINT
 from dmr.pipeline.stamps import LAST, Stamps
 from dmr.refinement import Run
+
+refinement: Any = sys.modules[Run.__module__]  # the module, whose constants are changed
 
 RACING = ("two-stage", "three-phase", "three-phase-barrier")  # markings whose results depend on the order of threads
 MOST_POINTS = 3000  # of a refinement
@@ -105,6 +108,15 @@ def loops(device: Device) -> Iterator[Case]:
                 return refined(mesh, device, loop="device")
 
         yield who, run
+
+    def with_groups() -> str | None:
+        before, refinement.STRICT_ROUNDS = refinement.STRICT_ROUNDS, 3
+        try:
+            return refined(mesh, device)
+        finally:
+            refinement.STRICT_ROUNDS = before
+
+    yield "grouped order", with_groups
 
 
 def steiner_rules(device: Device) -> Iterator[Case]:

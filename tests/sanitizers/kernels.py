@@ -98,6 +98,16 @@ def teams_that_wait():
         device_rounds.MIDDLE_ON_CPU, device_rounds.SMALL_ON_THREADS = before
 
 
+def grouped_orders(folder):
+    """(what was run, digest) of refinements whose order changes early (`STRICT_ROUNDS`)."""
+    module = sys.modules[Run.__module__]
+    before, module.STRICT_ROUNDS = module.STRICT_ROUNDS, 3
+    for path, loop in product(sorted(folder.glob("*.npz"))[:2], ("host", "device")):
+        run = dmr.refine(dmr.read(path), device="cpu", threads=3, loop=loop, max_steiner=3000)
+        yield [path.stem, "grouped order", loop], digest(run.mesh.vertices, run.mesh.triangles)
+    module.STRICT_ROUNDS = before
+
+
 def device_launches(device, folder):
     """(what was run, digest) of what a GPU launches by itself. Kernels that kernels launch are calls on the CPU, and no
     option for users.
@@ -181,6 +191,7 @@ def main(folder, library="", every=""):
         predicates(device),
         tables(meshes),
         refinements(meshes, every=bool(every)),
+        grouped_orders(meshes),
         device_launches(device, meshes),
         statistics(meshes),
         traversals(device),
