@@ -49,7 +49,7 @@ class Projection:
                 ) from error
         self._degrees = bool(systems[0].is_geographic)
         self._target = target
-        self._transform: Any = pyproj.Transformer.from_crs(*systems, always_xy=True).transform
+        self._transform: Any = pyproj.Transformer.from_crs(systems[0], systems[1], always_xy=True).transform
 
     def __call__(self, points: Float, name: str) -> Float:
         """The projected points, (n, 2).
