@@ -62,7 +62,7 @@ def read(
 
 
 def features_asked(arguments: Arguments) -> dict[str, str | None]:
-    """What a command line asks of a file with features, by the names of `domains.from_file`."""
+    """The options of a command line for a file with features, by the names of `domains.from_file`."""
     return {name: getattr(arguments, name) for name in FEATURE_OPTIONS}
 
 

@@ -30,7 +30,7 @@ _MULTIPLE = {"MultiPolygon": "Polygon", "MultiLineString": "LineString", "MultiP
 
 @dataclass(frozen=True, kw_only=True)
 class FeatureOptions:
-    """How features become a domain.
+    """The options that turn features into a domain.
 
     Attributes:
         attribute, area, marker: the properties that hold region attribute, largest area and marker.
@@ -67,7 +67,7 @@ class FeatureOptions:
 
 @dataclass
 class _Content:
-    """What was found so far.
+    """The features collected so far.
 
     Attributes:
         first_empty: name of the first ring that encloses nothing, and why; empty_rings: how many there are.

@@ -220,8 +220,6 @@ class Device(ABC):
     clock_rate = 0.0
     most_pieces: int
     least_piece: int
-    lock: AbstractContextManager[Any] = nullcontext()
-    current: AbstractContextManager[Any] = nullcontext()
 
     def __init__(self) -> None:
         self._of_thread = _OfThread()
@@ -234,13 +232,23 @@ class Device(ABC):
 
     @property
     def launches(self) -> dict[str, int]:
-        """How many kernels the calling thread has launched so far, by name."""
+        """The kernels that the calling thread has launched, by name: their numbers."""
         return self.calling.launches
 
     @property
     def moved(self) -> Counter[np.dtype[Any]]:
-        """How many elements of each dtype the calling thread has uploaded or downloaded so far."""
+        """The elements that the calling thread has uploaded or downloaded, by dtype: their numbers."""
         return self.calling.moved
+
+    @property
+    def lock(self) -> AbstractContextManager[Any]:
+        """The block that a call holds while it uses the device."""
+        return nullcontext()
+
+    @property
+    def current(self) -> AbstractContextManager[Any]:
+        """The block, inside that of `lock`, in which the device's context is current on the calling thread."""
+        return nullcontext()
 
     def set_aside(self) -> AbstractContextManager[Any]:
         """Releases the device for a user's callback, which may use it, or wait for a thread that does.

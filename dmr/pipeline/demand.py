@@ -1,4 +1,4 @@
-"""How many triangles a refinement needs: at least, by the bounds on areas, and at most, by the limit on points."""
+"""Estimates of a refinement's size: the fewest triangles that area bounds allow, and the default limit on points."""
 
 from __future__ import annotations
 
@@ -59,7 +59,7 @@ def least_triangles(mesh: Mesh, max_area: float | None) -> float:
 
 
 def default_budget(mesh: Mesh, options: RefineOptions, *, sized: bool) -> int:
-    """How many points a refinement may insert unless it is told: far above what a sound run needs.
+    """The default limit on the points that a refinement inserts, far above what a sound run needs.
 
     64 for each triangle of the input, 1,000,000 more, 8 for each time that an area bound goes into its triangle, and 8
     for each time that a long triangle's height goes into its longest edge; 2^26 more with a size function, whose demand

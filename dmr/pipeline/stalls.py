@@ -21,7 +21,7 @@ class StallCheck:
         self._idle = 0  # rounds without a point, up to the last one
 
     def start_again(self) -> None:
-        """What was given up is tried again from here."""
+        """Forgets the rounds without a point, since triangles that were given up are tried again."""
         self._idle = 0
 
     def check(self, history: Sequence[Round], triangles: int, subsegments: int) -> None:

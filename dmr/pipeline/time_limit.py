@@ -28,7 +28,7 @@ class TimeLimit:
         return self._end is not None and time.perf_counter() >= self._end
 
     def rounds(self, most: int) -> int:
-        """How many rounds the device may go through by itself now: `most` without a limit."""
+        """The number of rounds for the next run of the device: `most` if there is no limit."""
         return most if self._end is None else min(most, self._rounds)
 
     @contextmanager

@@ -27,7 +27,7 @@ T = TypeVar("T")
 
 
 class _ThreadUse(threading.local):
-    """How one thread uses a context.
+    """The use of a context by one thread.
 
     Attributes:
         scope: the outermost `Current` block that the thread is in. The reference is weak, and dead if an interrupt

@@ -138,11 +138,11 @@ class CudaDevice(Device):
         self._graphs.destroy(self.stream)
 
     @property
-    def lock(self) -> AbstractContextManager[Any]:  # type: ignore[override]
+    def lock(self) -> AbstractContextManager[Any]:
         return self.context.lock
 
     @property
-    def current(self) -> AbstractContextManager[Any]:  # type: ignore[override]
+    def current(self) -> AbstractContextManager[Any]:
         return self.context.current
 
     @contextmanager
