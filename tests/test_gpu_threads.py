@@ -10,6 +10,8 @@ import pytest
 from conftest import ROOT
 from test_threads import stress
 
+from dmr.memory import devices
+
 pytestmark = [pytest.mark.gpu, pytest.mark.usefixtures("gpu")]
 
 BEGIN = """
@@ -132,6 +134,32 @@ PROGRAMS = {
     """,
 }
 
+# While a thread holds one GPU, another one gets through on the other; then both at once, with each other's graphs.
+TWO_GPUS = """
+from dmr.memory import open_device
+numbers = ("cuda:0", "cuda:1")
+wanted = static_graph.bfs(graph, 0, device="cpu").distances
+graphs = [static_graph.upload(graph, number) for number in numbers]
+
+def refine_on(number):
+    found = dmr.refine(mesh, device=number)
+    assert found.device.startswith(number), found.device
+    assert np.array_equal(found.mesh.triangles, expected.triangles)
+    assert np.array_equal(found.mesh.vertices, expected.vertices)
+
+for held, free in (numbers, numbers[::-1]):
+    with ThreadPoolExecutor(1) as worker, open_device(held).lock:
+        worker.submit(refine_on, free).result(timeout=60)
+
+def both(turn):
+    refine_on(numbers[turn % 2])
+    for uploaded in graphs:
+        assert np.array_equal(static_graph.bfs(uploaded, 0).distances, wanted)
+
+with ThreadPoolExecutor(4) as workers:
+    list(workers.map(both, range(16)))
+"""
+
 FORKED = """
 import os, warnings
 warnings.simplefilter("ignore", DeprecationWarning)  # CPython's own, about fork() and threads
@@ -184,6 +212,12 @@ def test_a_forked_child_works_on_the_cpu_and_is_told_about_the_gpu(tmp_path):
 
 def test_a_spawned_child_uses_the_gpu(tmp_path):
     run(SPAWNED, tmp_path)
+
+
+def test_two_gpus_work_side_by_side(tmp_path):
+    if sum(device.usable for device in devices() if device.name.startswith("cuda:")) < 2:
+        pytest.skip("needs two GPUs")
+    run(TWO_GPUS, tmp_path)
 
 
 def test_many_threads_get_what_a_single_one_gets_on_a_gpu():

@@ -44,10 +44,11 @@ def outline_of(subsegments: DeviceArray, points: DeviceArray) -> Outline:
     """Brings the subsegments and the points that they join to the host, and no others."""
     device = points.device
     listed = subsegments.download()
-    joined = np.zeros(points.size, np.int32)
-    joined[listed["from"]] = joined[listed["to"]] = 1
+    joined = np.zeros(points.size, np.bool_)
+    joined[listed["from"]] = joined[listed["to"]] = True
     ends = np.flatnonzero(joined).astype(np.int32)
-    places = np.cumsum(joined, dtype=np.int32) - 1
+    places = np.empty(points.size, np.int32)  # only those of the ends are written, and memory is taken for them only
+    places[ends] = np.arange(len(ends), dtype=np.int32)
     listed["from"], listed["to"] = places[listed["from"]], places[listed["to"]]
     gathered = device.empty(len(ends), POINT)
     device.launch("gather_points", len(ends), points, device.array(ends), gathered)
