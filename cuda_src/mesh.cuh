@@ -36,4 +36,5 @@ KERNEL_STRUCT(Limits) {
     float64 clearance;        // least squared distance, in shortest edges, of other points; infinity: none (petal.cuh)
     int64 worst_first;        // 1: of skinny triangles the smallest angle is the most urgent, not the shortest edge
     int64 grouped;            // 1: lengths that are nearly the same are told apart by cells of a grid (urgency.cuh)
+    int64 first;              // 1: the first points are inserted, and bounds on areas wait (dmr/pipeline/first_points.py)
 };

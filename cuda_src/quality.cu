@@ -1,6 +1,21 @@
 // The quality check of triangles, by who does it.
 #include "quality_check.cuh"
 
+constexpr int RUNGS = 3; // of dmr/pipeline/first_points.py
+
+// The squared cosine of a triangle's smallest angle, which is opposite the shortest edge.
+INLINE float64 largest_cosine_squared(Point a, Point b, Point c) {
+    float64 largest = 0.0;
+    const Point corners[3] = {a, b, c};
+    for (int k = 0; k < 3; ++k) {
+        const Point o = corners[k], u = corners[next_corner(k)], v = corners[previous_corner(k)];
+        const float64 dot = (u.x - o.x) * (v.x - o.x) + (u.y - o.y) * (v.y - o.y);
+        const float64 squared = dot > 0.0 ? dot * dot / (squared_length(o, u) * squared_length(o, v)) : 0.0;
+        largest = squared > largest ? squared : largest;
+    }
+    return largest;
+}
+
 // Checks the triangles of a list (work stealing: every thread has the same share of it).
 KERNEL(check_listed, Mesh mesh, Limits limits, const int32 *slots, const float64 *sizes, int64 *shares) {
     const QualityCheck of_triangle = {mesh, limits, sizes, shares};
@@ -19,6 +34,25 @@ KERNEL(check_by_cavity, Mesh mesh, Limits limits, const int32 *slots, const floa
         for (int32 j = fresh_places[i]; j < fresh_places[i + 1]; ++j) // none where the cavity did not win
             of_triangle.check(slots[j], j);
         of_triangle.count_share(fresh_places[i + 1] - fresh_places[i]);
+    }
+}
+
+// found[RUNGS * team + rung] = triangles of the piece with an angle below that rung, by the squared cosines of the rungs.
+TEAM_KERNEL(survey_needles, const Triangle *triangles, int32 count, const Point *points, const float64 *cosines_squared,
+            int32 *found) {
+    FOR_TEAMS (team) {
+        const Piece piece = piece_of(team, count);
+        const Sums<RUNGS> sums = team_sum<RUNGS>(piece.begin, piece.end, [&](Index i) {
+            const Triangle t = without_owner(triangles[i]);
+            const float64 cosine_squared = largest_cosine_squared(points[t.vertex[0]], points[t.vertex[1]], points[t.vertex[2]]);
+            Sums<RUNGS> below = {};
+            for (int rung = 0; rung < RUNGS; ++rung)
+                below.of[rung] = cosine_squared > cosines_squared[rung];
+            return below;
+        });
+        FOR_LEADER
+            for (int rung = 0; rung < RUNGS; ++rung)
+                found[RUNGS * team + rung] = sums.of[rung];
     }
 }
 

@@ -103,7 +103,7 @@ struct QualityCheck {
         const float64 stricter = 1.0 - 0x1p-40; // as dmr/pipeline/thresholds.py
         const float64 squared_size = sizes == nullptr ? INFINITE : stricter * (sizes[i] * sizes[i]);
         Bounds bounds = {limits.cosine_squared, limits.doubled_area, squared_size, limits.worst_first != 0, limits.grouped != 0};
-        if (mesh.area_bounds != nullptr) {
+        if (mesh.area_bounds != nullptr && !limits.first) {
             const float64 own = 2.0 * stricter * mesh.area_bounds[mesh.ancestor[slot]];
             if (own > 0.0 && own < bounds.doubled_area)
                 bounds.doubled_area = own;

@@ -38,6 +38,7 @@ from dmr.pipeline.checking import QualityCheck
 from dmr.pipeline.clock import Clock
 from dmr.pipeline.demand import check_demand, default_budget
 from dmr.pipeline.device_rounds import HISTORY_ROUNDS
+from dmr.pipeline.first_points import rungs
 from dmr.pipeline.flips import make_delaunay
 from dmr.pipeline.handover import Handover
 from dmr.pipeline.host_rounds import HostRounds
@@ -297,10 +298,17 @@ class Run:
         with self.clock.phase("flip"):
             self._make_delaunay()
         self.ledger.start()
-        with self.clock.phase("check"):
-            self._check_everything()
         moved = self.state.device.moved[TRIANGLE]
-        stopped = self._rounds(progress)
+        final = self.work
+        stopped: str | None = None
+        for limits in rungs(self.state, self.options):
+            if stopped is None:
+                self._adopt(replace(final, limits=limits, quality=final.quality.with_limits(limits, sized=False)))
+                self._check_everything()
+                stopped = self._rounds(progress)
+        self._adopt(final)
+        self._check_everything()
+        stopped = stopped or self._rounds(progress)
         # Whoever processes triangles on the host has to bring them there first.
         self.ledger.host_processed = self.state.device.moved[TRIANGLE] - moved
         if stopped in ("stopped", "time") and not self.by_host.round_is_left():
@@ -328,11 +336,23 @@ class Run:
     def _check_everything(self) -> None:
         """All triangles, and all subsegments with them."""
         state, bad, count = self.state, self.work.bad, self.state.slots
-        everything = self.work.space.array("fresh", count, np.int32)
-        state.device.launch("fill_indices", count, everything)
-        self.work.quality.check_all(everything, count)
-        bad.extend(everything, count)
-        state.reserve_for(bad.count)
+        with self.clock.phase("check"):
+            everything = self.work.space.array("fresh", count, np.int32)
+            state.device.launch("fill_indices", count, everything)
+            self.work.quality.check_all(everything, count)
+            bad.extend(everything, count)
+            state.reserve_for(bad.count)
+
+    def _adopt(self, work: Work) -> None:
+        """Goes on with other limits."""
+        if work is self.work:
+            return
+        self.work = work
+        large_waiting = self.by_host.large_waiting
+        self.by_host = HostRounds(work)
+        self.by_host.large_waiting = large_waiting
+        if self.by_device is not None:
+            self.by_device = Handover(work, self.by_host)
 
     def _rounds(self, progress: Progress | None) -> str | None:
         """Rounds while something is bad or encroached; returns what stopped them before the end, if something did."""
@@ -345,7 +365,7 @@ class Run:
             stopped = self._go_on()
             self.stalls.check(ledger.history, self.state.slots, self.state.subsegments_count)
             if stopped == NOTHING_LEFT:
-                if self._try_again():
+                if not self.work.limits.first and self._try_again():
                     continue
                 if bad.count:
                     raise InternalError(f"after {ledger.rounds} rounds {bad.count} bad triangles are left that wait")
@@ -375,15 +395,10 @@ class Run:
         """Goes over to the grouped order, for listed triangles and for those to come."""
         work = self.work
         limits = replace(work.limits, grouped=1)
-        self.work = replace(work, limits=limits, quality=work.quality.with_limits(limits))
+        self._adopt(replace(work, limits=limits, quality=work.quality.with_limits(limits)))
         if not limits.worst_first:
             listed = work.bad.sides[work.bad.side]
             self.state.device.launch("group_listed", work.bad.count, self.state.view, listed)
-        large_waiting = self.by_host.large_waiting
-        self.by_host = HostRounds(self.work)
-        self.by_host.large_waiting = large_waiting
-        if self.by_device is not None:
-            self.by_device = Handover(self.work, self.by_host)
 
     def _try_again(self) -> bool:
         """Takes up what was given up, once more: what stood in its way may be gone. Whether there is work now."""
@@ -399,7 +414,7 @@ class Run:
             if flagged_indices(flags, state.slots)[1] == 0:
                 return False
             state.device.launch("clear_unsplittable", state.subsegments_count, state.wishes)
-            self._check_everything()
+        self._check_everything()
         return True
 
     def _warn(self, sentence: str) -> None:

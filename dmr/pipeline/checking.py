@@ -36,10 +36,11 @@ class QualityCheck:
         """Whether a triangle is all that its check needs: no sizes of listed ones, no books on who checks what."""
         return self._size is None and not self._counts_shares
 
-    def with_limits(self, limits: Thresholds) -> QualityCheck:
-        """The same check against other thresholds; it counts on in the same counters."""
+    def with_limits(self, limits: Thresholds, *, sized: bool = True) -> QualityCheck:
+        """The same check against other thresholds, without its sizes unless `sized`; it counts on in the same counters."""
         other = copy(self)
         other._limits = limits
+        other._size = self._size if sized else None
         return other
 
     def arguments(self, slots: DeviceArray, count: Number, *, fresh: bool = True) -> tuple[Argument, ...]:

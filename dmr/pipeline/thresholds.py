@@ -88,6 +88,7 @@ class Thresholds:
             diametral circle.
         worst_first: 1 where the triangles of smallest angle are the most urgent, 0 where those of shortest edge are.
         most: how many points a round may insert; 0 for as many as there is room for.
+        first: 1 while the first points are inserted, and the input's bounds on areas wait (first_points.py).
         grouped: 1 where edges of nearly the same length are told apart by the cells of a grid (cuda_src/urgency.cuh).
     """
 
@@ -99,11 +100,14 @@ class Thresholds:
     worst_first: int = 0
     most: int = 0
     grouped: int = 0
+    first: int = 0
 
     @cached_property
     def view(self) -> Packed:
         """As kernels take them (`Limits` of cuda_src/mesh.cuh)."""
-        names = ("cosine_squared", "doubled_area", "lens", "off_center_limit", "clearance", "worst_first", "grouped")
+        names = (
+            "cosine_squared", "doubled_area", "lens", "off_center_limit", "clearance", "worst_first", "grouped", "first",
+        )  # fmt: skip
         return pack("Limits", **{name: getattr(self, name) for name in names})
 
 

@@ -1,0 +1,49 @@
+"""The first points of interiors that are all but empty.
+
+In a domain that is outlined by many short segments the first triangles are needles that reach across all of it. The
+cavity of each holds hundreds of others, so that nearly all that compete in a round lose. Therefore such a mesh is first
+refined to angles of a small fraction of a degree, by circumcenters, and then to larger ones, rung by rung: the centers of
+the largest empty circles come first, and each rung leaves cavities of a few dozen triangles to the next one. These points
+lie as far from all others as the final ones will, or farther, so that results do not grow.
+"""
+
+from __future__ import annotations
+
+from dataclasses import replace
+
+import numpy as np
+
+from dmr.options import RefineOptions
+from dmr.pipeline.device_mesh import DeviceMesh
+from dmr.pipeline.thresholds import Thresholds, thresholds
+
+RUNGS = (2.0**-6, 2.0**-3, 1.0)  # degrees; as many as RUNGS of cuda_src/quality.cu
+
+# A rung is climbed where so many triangles have smaller angles, and one of so many does: hardly any of random points do.
+FEWEST = 32
+SHARE = 128
+
+
+def rungs(state: DeviceMesh, options: RefineOptions) -> list[Thresholds]:
+    """What the mesh is to be refined to first, in turn; nothing for most meshes.
+
+    The rule goes by counts alone, so that every device follows it alike.
+    """
+    if state.slots < FEWEST:
+        return []
+    limits = [
+        replace(thresholds(replace(options, min_angle=angle, max_area=None, steiner="circumcenter")), first=1)
+        for angle in RUNGS
+        if 2 * angle <= options.min_angle
+    ]
+    return [limit for limit, needles in zip(limits, _needles(state)) if needles >= max(FEWEST, state.slots / SHARE)]
+
+
+def _needles(state: DeviceMesh) -> list[int]:
+    """For each rung, how many triangles have a smaller angle."""
+    device = state.device
+    cosines = np.array([thresholds(RefineOptions(min_angle=angle)).cosine_squared for angle in RUNGS])
+    pieces = device.pieces(state.slots)
+    found = device.empty(pieces * len(RUNGS), np.int32)
+    device.launch("survey_needles", pieces, state.triangles, state.slots, state.points, device.array(cosines), found)
+    return [int(count) for count in found.download().reshape(-1, len(RUNGS)).sum(axis=0)]
