@@ -125,6 +125,8 @@ INLINE Outcome grow_around_subsegment(const Cavity &cavity, const Subsegment &s,
     return outcome;
 }
 
+constexpr float64 MANY_PIECES = 0x1p40; // of a subsegment: of so many the middle is as good as any other place
+
 // ---- Where subsegments are split -------------------------------------------------------------------------------------
 
 // The parameter of a vertex on an input segment: 0 and 1 at its ends.
@@ -174,9 +176,42 @@ INLINE float64 aligned_distance(const Subsegment &s, int32 apex, int32 beyond, c
     return 0.0;
 }
 
-// The split point of a subsegment: its middle; beside an acute input corner, where it meets the corner's concentric
+// The distance from p to the nearest point between a and b, squared.
+INLINE float64 squared_distance(Point p, Point a, Point b) {
+    const float64 dot = (p.x - a.x) * (b.x - a.x) + (p.y - a.y) * (b.y - a.y), whole = squared_length(a, b);
+    if (dot <= 0.0 || dot >= whole)
+        return squared_length(p, dot <= 0.0 ? a : b);
+    const float64 cross = (b.x - a.x) * (p.y - a.y) - (b.y - a.y) * (p.x - a.x);
+    return cross * cross / whole;
+}
+
+// At which part of its length a subsegment is halved. Where it is much longer than what faces it is away, as a wall of a
+// channel, it will be cut into many pieces that are some `stretch` times as long as that distance. They shall be of one
+// length, and no shorter than need be: with n of them, n / 2 go to each side, rounded. (Halves of halves would be up to
+// twice as many as are needed.)
+INLINE float64 part_of_half(const Subsegment &s, const Triangle *triangles, const Point *points, float64 stretch) {
+    const Point a = points[s.from], b = points[s.to];
+    float64 nearest = INFINITE;
+    if (s.left != NOTHING) {
+        const Triangle &t = triangles[s.left];
+        nearest = squared_distance(points[corner(t, edge_that_starts_at(t, s.from))], a, b);
+    }
+    if (s.right != NOTHING) {
+        const Triangle &t = triangles[s.right];
+        const float64 distance = squared_distance(points[corner(t, edge_that_starts_at(t, s.to))], a, b);
+        nearest = distance < nearest ? distance : nearest;
+    }
+    const float64 pieces = square_root(squared_length(a, b)) / (stretch * square_root(nearest));
+    if (!(pieces > 2.0 && pieces < MANY_PIECES))
+        return 0.5;
+    const int64 whole = int64(pieces), count = whole + (pieces > float64(whole));
+    return float64(count / 2) / float64(count);
+}
+
+// The split point of a subsegment: its middle, or near it; beside an acute input corner, where it meets the corner's concentric
 // shells, or where a vertex on a neighbouring segment does. Returns whether there are coordinates between the ends.
-OUTLINE bool place_on_subsegment(const Mesh mesh, float64 lens, int32 subsegment, Point *place, float64 *parameter) {
+OUTLINE bool place_on_subsegment(const Mesh mesh, float64 lens, float64 stretch, int32 subsegment, Point *place,
+                                 float64 *parameter) {
     const Triangle *const triangles = mesh.triangles;
     const Point *const points = mesh.points;
     const Subsegment s = mesh.subsegments[subsegment];
@@ -188,6 +223,8 @@ OUTLINE bool place_on_subsegment(const Mesh mesh, float64 lens, int32 subsegment
         s.from < mesh.input_vertices && mesh.acute[s.from] && corner_is_one_triangle(s, s.from, triangles);
     const bool acute_end = s.to < mesh.input_vertices && mesh.acute[s.to] && corner_is_one_triangle(s, s.to, triangles);
     float64 t = 0.5 * (start + end);
+    if (!acute_start && !acute_end)
+        t = start + part_of_half(s, triangles, points, stretch) * (end - start);
     if (acute_start != acute_end) {
         const float64 length = square_root(squared_length(points[s.from], points[s.to]));
         const float64 fraction = shell_distance(length) / length;
@@ -235,7 +272,7 @@ INLINE Outcome grow_segment_candidate(const Mesh &mesh, const Limits &limits, co
     const int32 subsegment = cavities.roots[i];
     Extent extent = {0, 0, 0};
     const bool apart =
-        again || place_on_subsegment(mesh, limits.lens, subsegment, &cavities.steiner[i], &cavities.parameters[i]);
+        again || place_on_subsegment(mesh, limits.lens, limits.stretch, subsegment, &cavities.steiner[i], &cavities.parameters[i]);
     const Outcome outcome =
         apart ? grow_around_subsegment(cavities.at(i), mesh.subsegments[subsegment], mesh, cavities.steiner[i], &extent)
               : PRECISION;

@@ -34,6 +34,7 @@ KERNEL_STRUCT(Limits) {
     float64 lens;             // when a point encroaches on a subsegment (encroachment.cuh)
     float64 off_center_limit; // how far off-centers lie from their edge (steiner.cuh)
     float64 clearance;        // least squared distance, in shortest edges, of other points; infinity: none (petal.cuh)
+    float64 stretch;          // how long pieces of segments are to be, in distances to what faces them; infinity: by halves
     int64 worst_first;        // 1: of skinny triangles the smallest angle is the most urgent, not the shortest edge
     int64 grouped;            // 1: lengths that are nearly the same are told apart by cells of a grid (urgency.cuh)
     int64 first;              // 1: the first points are inserted, and bounds on areas wait (dmr/pipeline/first_points.py)

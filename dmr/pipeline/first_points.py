@@ -31,8 +31,11 @@ def rungs(state: DeviceMesh, options: RefineOptions) -> list[Thresholds]:
     """
     if state.slots < FEWEST:
         return []
+    stretch = thresholds(options).stretch
     limits = [
-        replace(thresholds(replace(options, min_angle=angle, max_area=None, steiner="circumcenter")), first=1)
+        replace(
+            thresholds(replace(options, min_angle=angle, max_area=None, steiner="circumcenter")), first=1, stretch=stretch
+        )
         for angle in RUNGS
         if 2 * angle <= options.min_angle
     ]

@@ -23,6 +23,10 @@ _PI = (31415926535897932384626433832795028841971693993751058209749445923078164 <
 MARGIN = 2.0**-40
 
 
+# What faces a segment is not always as far away as where the segment was first split, so that pieces are a little shorter.
+STRAIGHTNESS = Fraction(98, 100)
+
+
 @dataclass(frozen=True)
 class Recipe:
     """What the bounds leave open: choices that the size of a result depends on, and no guarantee.
@@ -86,6 +90,7 @@ class Thresholds:
             lengths of its shortest edge; infinity where no other points are tried.
         lens: squared cosine of the angle under which a point must see a subsegment to encroach on it; 0 for the
             diametral circle.
+        stretch: how long the pieces of a segment are to be, in distances to what faces it (cuda_src/growth.cuh).
         worst_first: 1 where the triangles of smallest angle are the most urgent, 0 where those of shortest edge are.
         most: how many points a round may insert; 0 for as many as there is room for.
         first: 1 while the first points are inserted, and the input's bounds on areas wait (first_points.py).
@@ -97,6 +102,7 @@ class Thresholds:
     off_center_limit: float
     clearance: float
     lens: float
+    stretch: float = math.inf
     worst_first: int = 0
     most: int = 0
     grouped: int = 0
@@ -106,7 +112,7 @@ class Thresholds:
     def view(self) -> Packed:
         """As kernels take them (`Limits` of cuda_src/mesh.cuh)."""
         names = (
-            "cosine_squared", "doubled_area", "lens", "off_center_limit", "clearance", "worst_first", "grouped", "first",
+            "cosine_squared", "doubled_area", "lens", "off_center_limit", "clearance", "stretch", "worst_first", "grouped", "first",
         )  # fmt: skip
         return pack("Limits", **{name: getattr(self, name) for name in names})
 
@@ -136,6 +142,16 @@ def thresholds(options: RefineOptions, recipe: Recipe = USUAL) -> Thresholds:
         limit,
         clearance,
         lens,
+        _stretch(sine, cosine, options.conforming),
         int(recipe.worst_first),
         int(recipe.one_by_one),
     )
+
+
+def _stretch(sine: Fraction, cosine: Fraction, conforming: bool) -> float:
+    """The longest leg over the other one of a right triangle that is not skinny; in a conforming mesh no more than 2, for
+    nothing may lie in the circle around a piece."""
+    if not sine:
+        return math.inf
+    longest = float(STRAIGHTNESS * cosine / sine) if cosine < 2**900 * sine else math.inf
+    return min(longest, 2 * float(STRAIGHTNESS)) if conforming else longest
