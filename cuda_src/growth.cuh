@@ -202,7 +202,7 @@ INLINE float64 part_of_half(const Subsegment &s, const Triangle *triangles, cons
         nearest = distance < nearest ? distance : nearest;
     }
     const float64 pieces = square_root(squared_length(a, b)) / (stretch * square_root(nearest));
-    if (!(pieces > 2.0 && pieces < MANY_PIECES))
+    if (!(pieces > 4.0 && pieces < MANY_PIECES))
         return 0.5;
     const int64 whole = int64(pieces), count = whole + (pieces > float64(whole));
     return float64(count / 2) / float64(count);

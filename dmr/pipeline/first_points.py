@@ -20,7 +20,7 @@ from dmr.pipeline.thresholds import Thresholds, thresholds
 RUNGS = (2.0**-6, 2.0**-3, 1.0)  # degrees; as many as RUNGS of cuda_src/quality.cu
 
 # A rung is climbed where so many triangles have smaller angles, and one of so many does: hardly any of random points do.
-FEWEST = 32
+FEWEST = 2
 SHARE = 128
 
 
@@ -34,7 +34,7 @@ def rungs(state: DeviceMesh, options: RefineOptions) -> list[Thresholds]:
     stretch = thresholds(options).stretch
     limits = [
         replace(
-            thresholds(replace(options, min_angle=angle, max_area=None, steiner="circumcenter")), first=1, stretch=stretch
+            thresholds(replace(options, min_angle=angle, max_area=None, steiner="circumcenter")), first=1, worst_first=1, stretch=stretch
         )
         for angle in RUNGS
         if 2 * angle <= options.min_angle
