@@ -36,7 +36,7 @@ from dmr.pipeline.admission import admit
 from dmr.pipeline.balancing import BALANCES
 from dmr.pipeline.checking import QualityCheck
 from dmr.pipeline.clock import Clock
-from dmr.pipeline.demand import check_demand, default_budget
+from dmr.pipeline.demand import check_demand, default_budget, expected_triangles
 from dmr.pipeline.device_rounds import HISTORY_ROUNDS
 from dmr.pipeline.first_points import rungs
 from dmr.pipeline.flips import make_delaunay
@@ -280,6 +280,7 @@ class Run:
             space=space,
             quality=QualityCheck(self.state, space, limits, size, counts_shares=profile),
             bad=BadTriangles(self.state, space),
+            expected=expected_triangles(self.source, options),
             limits=limits,
             small_mesh=_small_mesh(options),
             budget=default_budget(self.source, options, sized=size is not None)
@@ -341,7 +342,7 @@ class Run:
             state.device.launch("fill_indices", count, everything)
             self.work.quality.check_all(everything, count)
             bad.extend(everything, count)
-            state.reserve_for(bad.count)
+            state.reserve_for(bad.count, self.work.expected)
 
     def _adopt(self, work: Work) -> None:
         """Goes on with other limits."""

@@ -3,9 +3,10 @@
 from __future__ import annotations
 
 import numpy as np
+from numpy.typing import NDArray
 
 from dmr.errors import OptionError
-from dmr.meshes import Mesh
+from dmr.meshes import Float, Mesh
 from dmr.options import PROMISED_ANGLE, PROMISED_CONFORMING_ANGLE, RefineOptions
 from dmr.pipeline.device_mesh import MOST_TRIANGLES
 from dmr.quality import bounding_box, triangle_areas
@@ -58,6 +59,21 @@ def least_triangles(mesh: Mesh, max_area: float | None) -> float:
         return float((np.abs(triangle_areas(mesh)) / bounds).sum())
 
 
+# Triangles of a result where area bounds decide, over the fewest that there can be; measured with an angle of 30 degrees.
+OVER_THE_FEWEST = 1.6
+
+
+def expected_triangles(mesh: Mesh, options: RefineOptions) -> int:
+    """About how many triangles the area bounds ask for; 0 where the input has many, for then room is made by its size."""
+    own, everywhere = mesh.area_bounds, np.inf if options.max_area is None else options.max_area
+    if len(mesh.triangles) > FEW_TRIANGLES or (own is None and options.max_area is None):
+        return 0
+    bounds = everywhere if own is None else np.where(own > 0, np.minimum(own, everywhere), everywhere)
+    fewest = float((np.abs(triangle_areas(mesh)) / bounds).sum())
+    most = MOST_TRIANGLES if options.max_steiner is None else 2 * options.max_steiner
+    return int(min(OVER_THE_FEWEST * fewest, most))
+
+
 def default_budget(mesh: Mesh, options: RefineOptions, *, sized: bool) -> int:
     """The default limit on the points that a refinement inserts, far above what a sound run needs.
 
@@ -83,8 +99,14 @@ def sum_of_aspects(mesh: Mesh) -> float:
     """The sum over all triangles of the longest edge over the height on it; 0 for a mesh of many triangles."""
     if len(mesh.triangles) > FEW_TRIANGLES:
         return 0.0
-    corners = mesh.vertices[mesh.triangles]
+    a, b, c = (mesh.vertices[:, 0] + 1j * mesh.vertices[:, 1])[mesh.triangles.T]
     with np.errstate(over="ignore", under="ignore", divide="ignore", invalid="ignore"):
-        longest = ((corners - np.roll(corners, 1, axis=1)) ** 2).sum(axis=2).max(axis=1, initial=0.0)
-        aspects = longest / (2.0 * np.abs(triangle_areas(mesh)))
+        ab, bc, ca = b - a, c - b, a - c
+        longest = np.maximum(_squared(ab), np.maximum(_squared(bc), _squared(ca)))
+        aspects = longest / np.abs(ab.real * ca.imag - ab.imag * ca.real)
     return float(np.nan_to_num(aspects, nan=MOST_ASPECT, posinf=MOST_ASPECT).clip(0.0, MOST_ASPECT).sum())
+
+
+def _squared(edges: NDArray[np.complex128]) -> Float:
+    """Squared lengths of edges, which are given as complex numbers."""
+    return edges.real**2 + edges.imag**2

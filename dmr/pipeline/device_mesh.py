@@ -130,14 +130,16 @@ class DeviceMesh:
         self.subsegment_origin = self.subsegment_origin.grown(subsegments)
         self.wishes = self.wishes.grown(subsegments)
 
-    def reserve_for(self, bad: int) -> None:
-        """Makes room for what a bound of 30 degrees usually needs where so many triangles are bad, so that arrays are
-        not copied again and again. A small device may do with less: what is really needed is asked for later.
+    def reserve_for(self, bad: int, expected: int = 0) -> None:
+        """Makes room for what a bound of 30 degrees usually needs where so many triangles are bad, and for the expected
+        triangles, so that arrays are not copied again and again. A small device may do with less: what is really needed
+        is asked for later.
         """
         # Points on segments come in about as many as fit side by side.
         subsegments = 3 * self.subsegments_count + 16 * math.isqrt(self.vertices) + 1024
         with suppress(OutOfMemoryError):
-            self.reserve(self.vertices + 2 * bad + 1024, self.slots + 4 * bad + 2048, subsegments)
+            vertices, slots = self.vertices + 2 * bad + 1024, self.slots + 4 * bad + 2048
+            self.reserve(max(vertices, expected // 2), max(slots, expected), max(subsegments, 8 * math.isqrt(expected)))
 
     def to_mesh(self, source: Mesh) -> Mesh:
         """The mesh in the user's numbers, with what `source`, the input, carried."""

@@ -97,7 +97,7 @@ class DeviceRounds:
     def __init__(self, work: Work) -> None:
         state = work.state
         self._state, self._space, self._bad, self._progress = state, work.space, work.bad, work.progress
-        self._limits, self._small_mesh = work.limits, work.small_mesh
+        self._limits, self._small_mesh, self._expected = work.limits, work.small_mesh, work.expected
         self._quality, self._balance = work.quality, work.balance
         self._marking = Deterministic()
         device = state.device
@@ -152,8 +152,8 @@ class DeviceRounds:
 
     def _make_room(self, bad: int) -> None:
         """Room for rounds that begin with so many bad triangles."""
-        self._candidate_room = max(self._candidate_room, 4096, bad // 3)
-        self._bad.reserve(3 * bad + 2**14)
+        self._candidate_room = max(self._candidate_room, 4096, bad // 3, self._expected // 24)
+        self._bad.reserve(max(3 * bad + 2**14, self._expected // 2))
 
     def _run_rounds(self, most_rounds: int, most_vertices: int) -> dict[Entry, int]:
         """Launches what there is to do; waits for the numbers that it leaves."""

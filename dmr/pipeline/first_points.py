@@ -20,7 +20,7 @@ from dmr.pipeline.thresholds import Thresholds, thresholds
 RUNGS = (2.0**-6, 2.0**-3, 1.0)  # degrees; as many as RUNGS of cuda_src/quality.cu
 
 # A rung is climbed where so many triangles have smaller angles, and one of so many does: hardly any of random points do.
-FEWEST = 2
+FEWEST = 256
 SHARE = 128
 
 

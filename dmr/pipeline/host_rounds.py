@@ -28,6 +28,11 @@ from dmr.pipeline.work import NOTHING_LEFT, Work
 
 LARGE_BUDGET = 2**16  # rim entries that a pass with large records may use; few of such cavities fit side by side
 
+# Large cavities are dear to grow, and most overlap: so many compete for each point that the last pass with records of that
+# size inserted, but always the FEWEST_LARGE.
+COMPETITORS = 16
+FEWEST_LARGE = 16
+
 
 class HostRounds:
     """The host as the driver of one refinement's rounds.
@@ -39,6 +44,7 @@ class HostRounds:
     def __init__(self, work: Work) -> None:
         self.work = work
         self.large_waiting = False
+        self._won: dict[int, int] = {}  # by the size of large records: points that the last pass with them inserted
         self._overflowed = False  # whether cavities of the last pass did not fit their records
 
     def go_on(self) -> str | None:
@@ -89,12 +95,13 @@ class HostRounds:
         cavities that need them."""
         work, marking = self.work, self.work.marking
         with work.clock.phase("select"):
-            most = work.limits.most or (max(1, LARGE_BUDGET // room) if large else UNBOUNDED)
+            most = work.limits.most or (self._most_large(room) if large else UNBOUNDED)
             roots, count, segments = self._candidates(most, Choice.LARGE_ONES if large else marking.choice)
         if count == 0:
             self._overflowed = False
             self.large_waiting = self.large_waiting and not large
             return None
+        inserted = work.ledger.inserted
         with work.clock.phase("grow"):
             cavities = prepare(work.space, roots, count, segments, room)
             stamp = work.stamps.next(work.state) if marking.claims else 0
@@ -106,7 +113,15 @@ class HostRounds:
             if stopped:
                 break
         self._close(cavities)
+        if large:
+            self._won[room] = work.ledger.inserted - inserted
         return stopped
+
+    def _most_large(self, room: int) -> int:
+        """How many cavities with large records of this size compete."""
+        most = max(1, LARGE_BUDGET // room)
+        won = self._won.get(room)
+        return most if won is None else min(most, max(FEWEST_LARGE, COMPETITORS * won))
 
     def _large_passes(self) -> str | None:
         """Those that wait for large records, with larger and larger ones."""

@@ -26,6 +26,7 @@ class Work:
 
     Attributes:
         state: the mesh on its device; space: scratch arrays there; bad: the triangles that are to be refined.
+        expected: about how many triangles the area bounds ask for.
         limits: the bounds; small_mesh: up to so many triangles a round takes its candidates from the shortest edges
             only; budget: how many points the run may insert.
         marking: how cavities settle their conflicts; quality: the check of new triangles; balance: who does it.
@@ -36,6 +37,7 @@ class Work:
     state: DeviceMesh
     space: Workspace
     bad: BadTriangles
+    expected: int
     limits: Thresholds
     small_mesh: int
     budget: int
