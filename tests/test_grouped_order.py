@@ -57,7 +57,7 @@ def test_the_limit_on_points_grows_with_the_length_of_triangles_and_not_with_nee
 
 
 def test_the_bits_do_not_depend_on_who_drives_the_rounds(device_options):
-    domain = channel(2000, seed=1)
+    domain = channel(2e4, seed=1)
     expected = dmr.refine(domain, min_angle=30, device="cpu", threads=1, loop="host")
     assert expected.rounds > STRICT_ROUNDS, "else the grouped order is not tried"
     found = dmr.refine(domain, min_angle=30, **device_options)

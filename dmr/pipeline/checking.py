@@ -37,7 +37,7 @@ class QualityCheck:
         return self._size is None and not self._counts_shares
 
     def with_limits(self, limits: Thresholds, *, sized: bool = True) -> QualityCheck:
-        """The same check against other thresholds, without its sizes unless `sized`; it counts on in the same counters."""
+        """The same check against other thresholds, and of sizes only if `sized`; it counts on in the same counters."""
         other = copy(self)
         other._limits = limits
         other._size = self._size if sized else None

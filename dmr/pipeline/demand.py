@@ -59,12 +59,12 @@ def least_triangles(mesh: Mesh, max_area: float | None) -> float:
         return float((np.abs(triangle_areas(mesh)) / bounds).sum())
 
 
-# Triangles of a result where area bounds decide, over the fewest that there can be; measured with an angle of 30 degrees.
+# Triangles of a result where area bounds decide, over the fewest that there can be (measured, at 30 degrees).
 OVER_THE_FEWEST = 1.6
 
 
 def expected_triangles(mesh: Mesh, options: RefineOptions) -> int:
-    """About how many triangles the area bounds ask for; 0 where the input has many, for then room is made by its size."""
+    """About how many triangles the area bounds ask for; 0 for an input of many: its size says how much room to make."""
     own, everywhere = mesh.area_bounds, np.inf if options.max_area is None else options.max_area
     if len(mesh.triangles) > FEW_TRIANGLES or (own is None and options.max_area is None):
         return 0

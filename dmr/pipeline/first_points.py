@@ -1,10 +1,10 @@
 """The first points of interiors that are all but empty.
 
 In a domain that is outlined by many short segments the first triangles are needles that reach across all of it. The
-cavity of each holds hundreds of others, so that nearly all that compete in a round lose. Therefore such a mesh is first
-refined to angles of a small fraction of a degree, by circumcenters, and then to larger ones, rung by rung: the centers of
-the largest empty circles come first, and each rung leaves cavities of a few dozen triangles to the next one. These points
-lie as far from all others as the final ones will, or farther, so that results do not grow.
+cavity of each holds hundreds of others, so that nearly all that compete in a round lose. Therefore such a mesh is
+first refined to angles of a small fraction of a degree, by circumcenters, and then to larger ones, rung by rung: the
+centers of the largest empty circles come first, and each rung leaves cavities of a few dozen triangles to the next.
+These points lie as far from all others as the final ones will, or farther, so that results do not grow.
 """
 
 from __future__ import annotations
@@ -19,7 +19,7 @@ from dmr.pipeline.thresholds import Thresholds, thresholds
 
 RUNGS = (2.0**-6, 2.0**-3, 1.0)  # degrees; as many as RUNGS of cuda_src/quality.cu
 
-# A rung is climbed where so many triangles have smaller angles, and one of so many does: hardly any of random points do.
+# A rung is climbed where so many triangles have smaller angles, and one of so many does: of random points fewer do.
 FEWEST = 256
 SHARE = 128
 
@@ -31,15 +31,18 @@ def rungs(state: DeviceMesh, options: RefineOptions) -> list[Thresholds]:
     """
     if state.slots < FEWEST:
         return []
-    stretch = thresholds(options).stretch
-    limits = [
-        replace(
-            thresholds(replace(options, min_angle=angle, max_area=None, steiner="circumcenter")), first=1, worst_first=1, stretch=stretch
-        )
-        for angle in RUNGS
-        if 2 * angle <= options.min_angle
+    least = max(FEWEST, state.slots / SHARE)
+    return [
+        first_thresholds(options, angle)
+        for angle, needles in zip(RUNGS, _needles(state), strict=True)
+        if needles >= least and 2 * angle <= options.min_angle
     ]
-    return [limit for limit, needles in zip(limits, _needles(state)) if needles >= max(FEWEST, state.slots / SHARE)]
+
+
+def first_thresholds(options: RefineOptions, angle: float) -> Thresholds:
+    """Those of a rung: circumcenters, no bound but the angle (degrees), and segments cut as they will be later on."""
+    rung = thresholds(replace(options, min_angle=angle, max_area=None, steiner="circumcenter"))
+    return replace(rung, first=1, stretch=thresholds(options).stretch)
 
 
 def _needles(state: DeviceMesh) -> list[int]:

@@ -28,8 +28,8 @@ from dmr.pipeline.work import NOTHING_LEFT, Work
 
 LARGE_BUDGET = 2**16  # rim entries that a pass with large records may use; few of such cavities fit side by side
 
-# Large cavities are dear to grow, and most overlap: so many compete for each point that the last pass with records of that
-# size inserted, but always the FEWEST_LARGE.
+# Large cavities are dear to grow, and most overlap: so many compete for each point that the last pass with records of
+# that size inserted, but always the FEWEST_LARGE.
 COMPETITORS = 16
 FEWEST_LARGE = 16
 

@@ -23,7 +23,7 @@ _PI = (31415926535897932384626433832795028841971693993751058209749445923078164 <
 MARGIN = 2.0**-40
 
 
-# What faces a segment is not always as far away as where the segment was first split, so that pieces are a little shorter.
+# Pieces are a little shorter than they might be: what faces a segment is not everywhere as far away.
 STRAIGHTNESS = Fraction(98, 100)
 
 
@@ -112,7 +112,8 @@ class Thresholds:
     def view(self) -> Packed:
         """As kernels take them (`Limits` of cuda_src/mesh.cuh)."""
         names = (
-            "cosine_squared", "doubled_area", "lens", "off_center_limit", "clearance", "stretch", "worst_first", "grouped", "first",
+            "cosine_squared", "doubled_area", "lens", "off_center_limit", "clearance", "stretch", "worst_first",
+            "grouped", "first",
         )  # fmt: skip
         return pack("Limits", **{name: getattr(self, name) for name in names})
 
@@ -149,8 +150,10 @@ def thresholds(options: RefineOptions, recipe: Recipe = USUAL) -> Thresholds:
 
 
 def _stretch(sine: Fraction, cosine: Fraction, conforming: bool) -> float:
-    """The longest leg over the other one of a right triangle that is not skinny; in a conforming mesh no more than 2, for
-    nothing may lie in the circle around a piece."""
+    """How long pieces of a segment are: the longest leg over the other one of a right triangle that is not skinny.
+
+    In a conforming mesh no more than 2, for nothing may lie in the circle around a piece.
+    """
     if not sine:
         return math.inf
     longest = float(STRAIGHTNESS * cosine / sine) if cosine < 2**900 * sine else math.inf
