@@ -382,14 +382,19 @@ class Run:
 
     def _go_on(self) -> str | None:
         """A round by the host, or as many as the device goes through; returns why there is no further one."""
-        if self.by_device is None or self.by_host.large_waiting:
+        if self.by_device is None:
             return self.by_host.go_on()
-        most = HISTORY_ROUNDS if self.work.limits.grouped else STRICT_ROUNDS - self.ledger.rounds
+        large_waiting = self.by_host.large_waiting
+        most = (
+            1 if large_waiting else HISTORY_ROUNDS if self.work.limits.grouped else STRICT_ROUNDS - self.ledger.rounds
+        )
         with self.time_limit.measured():
             stopped = self.by_device.go_on(self.time_limit.rounds(most))
         if self.by_device.lacks_memory is not None:
             self._warn(f"the host drives the rounds, which needs less memory: {self.by_device.lacks_memory}")
             self.by_device = None
+        if stopped == NOTHING_LEFT and large_waiting:
+            return self.by_host.go_on()
         return stopped
 
     def _group(self) -> None:

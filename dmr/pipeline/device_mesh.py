@@ -181,11 +181,15 @@ class DeviceMesh:
         if source.vertex_markers is None:
             return None
         origin = self.vertex_origin[self.input_vertices : self.vertices].download()
-        markers = np.where(origin < 0, 0, 1).astype(np.int32)
-        if self.named:
-            on_named = (origin >= 0) & (origin < self.named)
-            markers[on_named] = self.named_markers[origin[on_named]]
-        return np.concatenate([source.vertex_markers, markers])
+        on_segments = np.flatnonzero(origin >= 0)  # few
+        segments = origin[on_segments]
+        found = np.ones(len(segments), np.int32)
+        named = segments < self.named
+        found[named] = self.named_markers[segments[named]]
+        markers = np.zeros(self.vertices, np.int32)
+        markers[: self.input_vertices] = source.vertex_markers
+        markers[self.input_vertices + on_segments] = found
+        return markers
 
     def _vertex_attributes(self, source: Mesh) -> Float | None:
         if self.attributes is None:

@@ -22,6 +22,7 @@ RUNGS = (2.0**-6, 2.0**-3, 1.0)  # degrees; as many as RUNGS of cuda_src/quality
 # A rung is climbed where so many triangles have smaller angles, and one of so many does: of random points fewer do.
 FEWEST = 256
 SHARE = 128
+FEWEST_TRIANGLES = 1024  # cavities of fewer are no great loss
 
 
 def rungs(state: DeviceMesh, options: RefineOptions) -> list[Thresholds]:
@@ -29,7 +30,7 @@ def rungs(state: DeviceMesh, options: RefineOptions) -> list[Thresholds]:
 
     The rule goes by counts alone, so that every device follows it alike.
     """
-    if state.slots < FEWEST:
+    if state.slots < FEWEST_TRIANGLES:
         return []
     least = max(FEWEST, state.slots / SHARE)
     return [

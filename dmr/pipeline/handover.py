@@ -58,7 +58,7 @@ class Handover:
             return NOTHING_LEFT
         if ended.stop == Stop.WINNER_ROOM:
             return self._by_host.insert_judged(self._rounds.cavities(ended))
-        if ended.stop == Stop.LARGE_CAVITIES:
+        if ended.stop == Stop.LARGE_CAVITIES or (ended.stop == Stop.ENOUGH_ROUNDS and self._by_host.large_waiting):
             return self._by_host.insert_large()
         if ended.stop == Stop.CANDIDATE_ROOM:
             self._rounds.more_candidates()
