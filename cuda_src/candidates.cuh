@@ -14,10 +14,23 @@ struct BadList {
 };
 
 enum Choice : int32 {
-    UNBEATEN = 0,    // bad triangles that no bad neighbour, nor a neighbour's, beats in urgency
-    EVERYONE = 1,    // all bad triangles: what the thesis does
-    LARGE_ONES = 2,  // those that wait for large records, and no others
+    UNBEATEN = 0,     // bad triangles that no bad neighbour, nor a neighbour's, beats in urgency
+    EVERYONE = 1,     // all bad triangles: what the thesis does
+    LARGE_ONES = 2,   // those that wait for large records, and no others
+    UNBEATEN_FAR = 3, // as UNBEATEN, and neighbours' neighbours have no such neighbour either
 };
+
+// Where many compete and more than half of them get no point in, cavities reach beyond what was looked at: from the next
+// round on, only UNBEATEN_FAR compete, until few are left.
+constexpr int32 MANY_COMPETE = 1024, FEW_COMPETE = 256;
+
+INLINE int32 next_choice(int32 choice, int32 competed, int32 won) {
+    if (choice == UNBEATEN_FAR)
+        return competed >= FEW_COMPETE ? UNBEATEN_FAR : UNBEATEN;
+    return choice == UNBEATEN && competed >= MANY_COMPETE && 2 * won < competed ? UNBEATEN_FAR : choice;
+}
+
+INLINE bool is_unbeaten_choice(int32 choice) { return choice == UNBEATEN || choice == UNBEATEN_FAR; }
 
 // ---- Bad triangles ---------------------------------------------------------------------------------------------------
 
@@ -48,7 +61,7 @@ INLINE int32 rival_beside(const Triangle &triangle, const uint32 *quality, int32
 // would most likely lose to theirs, and growing it would be wasted. Three of four that compete get their point in. Who was
 // beaten looks first whether what is in its rival's slot now still beats it, where rivals are `remembered`: most wait for
 // several rounds, and so they do not look around in each of them. The most urgent triangle of all waits for nobody.
-INLINE bool is_unbeaten(const Mesh &mesh, int32 t, uint32 q, bool remembered) {
+INLINE bool is_unbeaten(const Mesh &mesh, int32 t, uint32 q, bool far, bool remembered) {
     const uint32 mine = urgency(q);
     const int32 last = remembered ? mesh.rivals[t] - 1 : NOTHING;
     if (mine == 0 || (last != NOTHING && beats(urgency(racing_load(&mesh.quality[last])), last, mine, t)))
@@ -62,6 +75,10 @@ INLINE bool is_unbeaten(const Mesh &mesh, int32 t, uint32 q, bool remembered) {
                                          : without_owner(mesh.triangles[here.link[k]]);
         for (int k = 0; k < 3 && rival == NOTHING; ++k)
             rival = rival_beside(around[k], mesh.quality, t, mine);
+        for (int k = 0; k < 3 && far; ++k)
+            for (int32 next : around[k].link)
+                if (rival == NOTHING && next >= 0 && next != t)
+                    rival = rival_beside(without_owner(mesh.triangles[next]), mesh.quality, t, mine);
     }
     if (remembered)
         mesh.rivals[t] = rival + 1;
@@ -73,7 +90,8 @@ INLINE bool is_eligible(int32 choice, uint32 quality) {
 }
 
 INLINE bool is_chosen(int32 choice, const Mesh &mesh, int32 t, uint32 q, bool remembered) {
-    return is_eligible(choice, q) && (choice != UNBEATEN || is_unbeaten(mesh, t, q, remembered));
+    return is_eligible(choice, q) &&
+           (!is_unbeaten_choice(choice) || is_unbeaten(mesh, t, q, choice == UNBEATEN_FAR, remembered));
 }
 
 constexpr Index FEW_SEGMENTS = 64; // triangles for each subsegment that waits to be split, for both kinds to compete
@@ -83,7 +101,7 @@ constexpr Index FEW_SEGMENTS = 64; // triangles for each subsegment that waits t
 constexpr int WINDOW_SHIFT = 13; // leaves the bits of urgency that tell squared lengths, or areas, apart by a factor of 16
 
 INLINE bool has_windows(int32 choice, Index slots, int32 small_mesh) {
-    return choice == LARGE_ONES || (choice == UNBEATEN && slots <= small_mesh);
+    return choice == LARGE_ONES || (is_unbeaten_choice(choice) && slots <= small_mesh);
 }
 
 INLINE int32 window_of(uint32 quality) { return int32((quality & URGENCY_MASK) >> WINDOW_SHIFT); }
@@ -177,7 +195,7 @@ INLINE void gather_bad(Piece piece, Sums<2> before, const int32 *listed, const u
 // these are far away from any of them, and the two kinds compete together: subsegments come first in the order of keys. The
 // list of bad triangles must not decide that: how long it is depends on when it was last gone through.
 INLINE bool segments_alone(int32 choice, Index waiting, Index slots, bool begun) {
-    return waiting > 0 && (choice != UNBEATEN || !begun || waiting * FEW_SEGMENTS > slots);
+    return waiting > 0 && (!is_unbeaten_choice(choice) || !begun || waiting * FEW_SEGMENTS > slots);
 }
 
 // Whether a point went into a triangle: not all new vertices lie on segments.

@@ -25,8 +25,8 @@ GRID_TEAM_KERNEL(middle_rounds, Mesh mesh, Limits limits, Cavities cavities, Roo
     while (begins) {
         GRID_BARRIER(); // the last round has ended
         const Sizes sizes = {progress[VERTICES], progress[SLOTS], progress[SUBSEGMENTS]};
-        const int32 listed = progress[BAD_LISTED], side = progress[SIDE];
-        const bool windows = has_windows(UNBEATEN, sizes.slots, small_mesh);
+        const int32 listed = progress[BAD_LISTED], side = progress[SIDE], choice = progress[CHOICE];
+        const bool windows = has_windows(choice, sizes.slots, small_mesh);
         if (progress[STOP] != GO_ON || few)
             break;
         const Index of_subsegments = pieces_of(sizes.subsegments, TEAMS), of_bad = pieces_of(listed, TEAMS);
@@ -38,14 +38,14 @@ GRID_TEAM_KERNEL(middle_rounds, Mesh mesh, Limits limits, Cavities cavities, Roo
         GRID_BARRIER();
         const int32 waiting = sum_of_pieces<1>(wished, 0, of_subsegments).of[0];
         const bool free_points = has_free_points(mesh, sizes.vertices, sizes.subsegments);
-        const bool alone = segments_alone(UNBEATEN, waiting, sizes.slots, free_points);
+        const bool alone = segments_alone(choice, waiting, sizes.slots, free_points);
         to_many = !alone && listed > middle.listed;
         if (to_many)
             break;
         if (!alone) {
             FOR_PIECES (team, of_bad)
                 enter_survey(
-                    team, survey_bad(piece_of(team, listed, TEAMS), list.side(side), mesh, UNBEATEN, windows, flags), surveyed);
+                    team, survey_bad(piece_of(team, listed, TEAMS), list.side(side), mesh, choice, windows, flags), surveyed);
             GRID_BARRIER();
         }
         const Competition found = competition_of(surveyed, of_bad, listed, waiting, alone, room);

@@ -30,6 +30,7 @@ enum ProgressEntry : int32 {
     NEW_VERTICES,
     NEW_SLOTS,
     NEW_SEGMENTS,
+    CHOICE,               // which bad triangles compete: a Choice
     OVERFLOWS,            // cavities that did not fit their record, so far
     PROGRESS_ENTRIES,
 };
@@ -108,6 +109,7 @@ INLINE void end_round(int32 *progress, int32 appended, const int64 *counts, cons
     progress[SIDE] = progress[NEXT_SIDE];
     if (!progress[APPLIED])
         return;
+    progress[CHOICE] = next_choice(progress[CHOICE], progress[APPLIED], progress[NEW_VERTICES]);
     progress[CANDIDATES] = progress[SEGMENTS] = 0; // nothing is left to do for kernels that still come
     progress[VERTICES] += progress[NEW_VERTICES];
     progress[SLOTS] += progress[NEW_SLOTS];

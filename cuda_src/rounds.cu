@@ -16,7 +16,8 @@ TEAM_KERNEL(survey_subsegments, const int32 *wishes, Count subsegments, int32 *w
 
 // Nothing is surveyed, and the list stays as it is, where subsegments have the round for themselves.
 TEAM_KERNEL(survey_bad, Mesh mesh, const int32 *wished, Count subsegments, int32 *even, int32 *odd, Count side,
-            Count listed, int32 choice, Count vertices, Count slots, int32 small_mesh, uint8 *flags, int32 *surveyed) {
+            Count listed, Count chosen, Count vertices, Count slots, int32 small_mesh, uint8 *flags, int32 *surveyed) {
+    const int32 choice = int32(chosen);
     const bool windows = has_windows(choice, slots, small_mesh);
     FOR_TEAMS (team) {
         const Piece piece = piece_of(team, listed);
@@ -31,8 +32,9 @@ TEAM_KERNEL(survey_bad, Mesh mesh, const int32 *wished, Count subsegments, int32
 
 // Candidates into `roots`, and the list of bad triangles to its other side.
 TEAM_KERNEL(gather_candidates, Mesh mesh, const int32 *wished, Count subsegments, int32 *even, int32 *odd, Count side,
-            Count listed, int32 choice, Count vertices, Count slots, int32 small_mesh, const uint8 *flags,
+            Count listed, Count chosen, Count vertices, Count slots, int32 small_mesh, const uint8 *flags,
             const int32 *surveyed, Room room, int32 *roots, int32 *progress) {
+    const int32 choice = int32(chosen);
     const bool windows = has_windows(choice, slots, small_mesh);
     const BadList list = {even, odd};
     FOR_TEAMS (team) {

@@ -22,20 +22,21 @@ constexpr Index WINDOWED_SHARE = 4;
 INLINE bool begin_small_round(const Mesh &mesh, const BadList &list, const Room &room, const Small &small,
                               int32 small_mesh, int32 *roots, uint8 *flags, int32 *progress) {
     const int32 subsegments = progress[SUBSEGMENTS], listed = progress[BAD_LISTED], side = progress[SIDE];
-    const bool windows = has_windows(UNBEATEN, progress[SLOTS], small_mesh);
+    const int32 choice = progress[CHOICE];
+    const bool windows = has_windows(choice, progress[SLOTS], small_mesh);
     if (progress[STOP] != GO_ON || subsegments > small.subsegments)
         return false;
     const Piece of_subsegments = {0, subsegments}, of_bad = {0, listed};
     const int32 waiting = survey_subsegments(of_subsegments, mesh.wishes).of[0];
     const bool free_points = has_free_points(mesh, progress[VERTICES], subsegments);
-    const bool alone = segments_alone(UNBEATEN, waiting, progress[SLOTS], free_points);
+    const bool alone = segments_alone(choice, waiting, progress[SLOTS], free_points);
     const int32 segments = taken(waiting, room);
     if (segments > small.candidates || (!alone && listed > (windows ? WINDOWED_SHARE : 1) * small.listed))
         return false;
     TEAM_BARRIER(); // all have read the progress
     Sums<SURVEYED> found = {{listed, 0, 0}};
     if (!alone)
-        found = survey_bad(of_bad, list.side(side), mesh, UNBEATEN, windows, flags);
+        found = survey_bad(of_bad, list.side(side), mesh, choice, windows, flags);
     const int32 count = taken(Index(waiting) + found.of[CHOSEN], room), next_side = alone ? side : 1 - side;
     const bool fits = count <= small.candidates;
     const int32 most = fits && count <= room.candidates ? count : 0;

@@ -47,6 +47,7 @@ from dmr.pipeline.marking import MARKINGS
 from dmr.pipeline.modules import refinement_modules
 from dmr.pipeline.progress import RoundProgress
 from dmr.pipeline.records import TRIANGLE
+from dmr.pipeline.selecting import Competition
 from dmr.pipeline.stalls import StallCheck
 from dmr.pipeline.stamps import Stamps
 from dmr.pipeline.thresholds import Thresholds, thresholds
@@ -286,6 +287,7 @@ class Run:
             budget=default_budget(self.source, options, sized=size is not None)
             if options.max_steiner is None
             else options.max_steiner,
+            competition=Competition(),
             marking=MARKINGS[options.marking](),
             balance=BALANCES[options.balance](),
             stamps=Stamps(),

@@ -99,7 +99,7 @@ class DeviceRounds:
         self._state, self._space, self._bad, self._progress = state, work.space, work.bad, work.progress
         self._limits, self._small_mesh, self._expected = work.limits, work.small_mesh, work.expected
         self._quality, self._balance = work.quality, work.balance
-        self._marking = Deterministic()
+        self._marking, self._competition = Deterministic(), work.competition
         device = state.device
         # In one array, which the host gets with one transfer.
         self._books = device.empty(TALLIED + HISTORY_ROUNDS * len(Line), np.int64)
@@ -132,6 +132,7 @@ class DeviceRounds:
                 Entry.BAD_LISTED: bad.count,
                 Entry.SIDE: bad.side,
                 Entry.STAMP: stamp,
+                Entry.CHOICE: self._competition.choice,
             }
         )
         self._counts.fill(0)
@@ -260,7 +261,8 @@ class DeviceRounds:
             listed=number(Entry.SURVEYED_LISTED, room.bad),
             side=number(Entry.SIDE, 1),
         )
-        shared = (standing, Choice.UNBEATEN, self._small_mesh, room, self._progress, cavities.roots)
+        choice = number(Entry.CHOICE, max(Choice))
+        shared = (standing, choice, self._small_mesh, room, self._progress, cavities.roots)
         select(state, space, bad, *shared)
         stamp = number(Entry.STAMP, LAST)
         grow(state, cavities, self._limits, stamp=stamp)

@@ -6,6 +6,7 @@ from dmr.errors import OutOfMemoryError
 from dmr.pipeline.device_rounds import DeviceRounds, Ended
 from dmr.pipeline.host_rounds import HostRounds
 from dmr.pipeline.progress import Entry, Stop
+from dmr.pipeline.selecting import Choice
 from dmr.pipeline.work import NOTHING_LEFT, Work
 
 
@@ -51,6 +52,7 @@ class Handover:
         state.vertices, state.slots = numbers[Entry.VERTICES], numbers[Entry.SLOTS]
         state.subsegments_count = numbers[Entry.SUBSEGMENTS]
         bad.count, bad.side = numbers[Entry.BAD_LISTED], numbers[Entry.SIDE]
+        self._work.competition.choice = Choice(numbers[Entry.CHOICE])
 
     def _help(self, ended: Ended) -> str | None:
         """Does what the device stopped for."""

@@ -66,8 +66,10 @@ class HostRounds:
         """
         self.work.ledger.rounds += 1
         count_needs(cavities)
+        before = self.work.ledger.inserted
         stopped = self._insert_winners(cavities, self.work.stamps.last)
         self._close(cavities)
+        self.work.competition.judge(bound_of(cavities.count), self.work.ledger.inserted - before)
         stopped = stopped or self._large_passes()
         self.work.close_round()
         return stopped
@@ -86,7 +88,7 @@ class HostRounds:
 
     def round_is_left(self) -> bool:
         """Whether another round would find something to do."""
-        return self._candidates(UNBOUNDED, Choice.UNBEATEN)[1] > 0 or self.work.bad.count > 0
+        return self._candidates(UNBOUNDED, self._choice)[1] > 0 or self.work.bad.count > 0
 
     # ---- Passes --------------------------------------------------------------------------------------------------
 
@@ -96,7 +98,7 @@ class HostRounds:
         work, marking = self.work, self.work.marking
         with work.clock.phase("select"):
             most = work.limits.most or (self._most_large(room) if large else UNBOUNDED)
-            roots, count, segments = self._candidates(most, Choice.LARGE_ONES if large else marking.choice)
+            roots, count, segments = self._candidates(most, Choice.LARGE_ONES if large else self._choice)
         if count == 0:
             self._overflowed = False
             self.large_waiting = self.large_waiting and not large
@@ -113,9 +115,18 @@ class HostRounds:
             if stopped:
                 break
         self._close(cavities)
+        won = work.ledger.inserted - inserted
         if large:
-            self._won[room] = work.ledger.inserted - inserted
+            self._won[room] = won
+        else:
+            work.competition.judge(count, won)
         return stopped
+
+    @property
+    def _choice(self) -> Choice:
+        """Which bad triangles compete for ordinary records."""
+        choice = self.work.marking.choice
+        return self.work.competition.choice if choice == Choice.UNBEATEN else choice
 
     def _most_large(self, room: int) -> int:
         """How many cavities with large records of this size compete."""

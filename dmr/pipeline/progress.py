@@ -40,7 +40,8 @@ class Entry(IntEnum):
     NEW_VERTICES = 17
     NEW_SLOTS = 18
     NEW_SEGMENTS = 19
-    OVERFLOWS = 20
+    CHOICE = 20
+    OVERFLOWS = 21
 
 
 class Stop(IntEnum):

@@ -5,11 +5,12 @@ Numbers are those that the host knows, or such as only the device does (`Number`
 
 from __future__ import annotations
 
+from dataclasses import dataclass
 from enum import IntEnum
 
 import numpy as np
 
-from dmr.memory import DeviceArray
+from dmr.memory import DeviceArray, Number
 from dmr.pipeline.device_mesh import DeviceMesh
 from dmr.pipeline.progress import Room, RoundProgress, Standing
 from dmr.pipeline.worklist import BadTriangles
@@ -24,6 +25,31 @@ class Choice(IntEnum):
     UNBEATEN = 0  # those that no bad neighbour, nor a neighbour's, beats in urgency
     EVERYONE = 1
     LARGE_ONES = 2  # those that wait for large records
+    UNBEATEN_FAR = 3  # those that none is more urgent than within three steps from neighbour to neighbour
+
+
+MANY_COMPETE, FEW_COMPETE = 1024, 256  # of cuda_src/candidates.cuh
+
+
+@dataclass
+class Competition:
+    """Which bad triangles compete in the next round, where cavities compete by urgency.
+
+    Where many compete and most lose, only those that are unbeaten farther around do.
+
+    Attributes:
+        choice: UNBEATEN or UNBEATEN_FAR.
+    """
+
+    choice: Choice = Choice.UNBEATEN
+
+    def judge(self, competed: int, won: int) -> None:
+        """After a round that the host drives (`next_choice` of cuda_src/candidates.cuh)."""
+        if self.choice == Choice.UNBEATEN_FAR:
+            far = competed >= FEW_COMPETE
+        else:
+            far = competed >= MANY_COMPETE and 2 * won < competed
+        self.choice = Choice.UNBEATEN_FAR if far else Choice.UNBEATEN
 
 
 def survey_sums(space: Workspace) -> tuple[DeviceArray, DeviceArray]:
@@ -37,7 +63,7 @@ def select(
     space: Workspace,
     bad: BadTriangles,
     standing: Standing,
-    choice: Choice,
+    choice: Number,
     small_mesh: int,
     room: Room,
     progress: RoundProgress,
@@ -54,7 +80,7 @@ def select(
     device.launch("survey_subsegments", device.pieces(standing.subsegments), state.wishes, standing.subsegments, wished)
     listing = (wished, standing.subsegments, *bad.sides, standing.side, standing.listed)
     sizes = (standing.vertices, standing.slots)
-    shared = (state.view, *listing, int(choice), *sizes, small_mesh, flags, surveyed)
+    shared = (state.view, *listing, choice, *sizes, small_mesh, flags, surveyed)
     teams = device.pieces(standing.listed)
     device.launch("survey_bad", teams, *shared)
     teams = max(1, teams, device.pieces(standing.subsegments))

@@ -11,6 +11,7 @@ from dmr.pipeline.device_mesh import DeviceMesh
 from dmr.pipeline.ledger import Ledger
 from dmr.pipeline.marking import Marking
 from dmr.pipeline.progress import RoundProgress
+from dmr.pipeline.selecting import Competition
 from dmr.pipeline.stamps import Stamps
 from dmr.pipeline.thresholds import Thresholds
 from dmr.pipeline.worklist import BadTriangles
@@ -29,6 +30,7 @@ class Work:
         expected: about how many triangles the area bounds ask for.
         limits: the bounds; small_mesh: up to so many triangles a round takes its candidates from the shortest edges
             only; budget: how many points the run may insert.
+        competition: which bad triangles compete.
         marking: how cavities settle their conflicts; quality: the check of new triangles; balance: who does it.
         stamps: the numbers of steps; progress: the numbers of a round, on the device.
         ledger: what is counted; clock: what takes how long.
@@ -41,6 +43,7 @@ class Work:
     limits: Thresholds
     small_mesh: int
     budget: int
+    competition: Competition
     marking: Marking
     quality: QualityCheck
     balance: Balance
