@@ -7,15 +7,18 @@ from collections.abc import Iterator
 from contextlib import contextmanager
 from functools import partial
 from typing import Any
+from unittest.mock import patch
 
 import numpy as np
 from sanitizer_cases import Case, Family, digest
 
 import dmr
+from dmr import domains
 from dmr.memory import Device, argsort, compact, flagged_indices, minmax_float64, scan, sum_float64
 from dmr.options import BALANCES, KEPT_SEGMENTS, MARKINGS, STEINER_RULES, RefineOptions
-from dmr.pipeline import device_rounds
+from dmr.pipeline import device_rounds, first_points
 from dmr.pipeline.records import POINT
+from dmr.pipeline.selecting import Choice, Competition
 from dmr.pipeline.stamps import LAST, Stamps
 from dmr.refinement import Run
 
@@ -117,6 +120,16 @@ def loops(device: Device) -> Iterator[Case]:
             refinement.STRICT_ROUNDS = before
 
     yield "grouped order", with_groups
+    corners = domains.circle_points(1.0, 60)
+    outline = domains.polygon(corners + 0.01 * np.random.default_rng(1).random(corners.shape))
+
+    def with_first_points() -> str | None:
+        rules: Any = {"FEWEST": 1, "FEWEST_TRIANGLES": 1, "RUNGS": (2.0, 4.0, 8.0)}
+        far = partial(Competition, Choice.UNBEATEN_FAR)
+        with patch.multiple(first_points, **rules), patch.object(refinement, "Competition", far):
+            return refined(outline, device)
+
+    yield "first points, and triangles unbeaten farther around", with_first_points
 
 
 def steiner_rules(device: Device) -> Iterator[Case]:

@@ -6,13 +6,15 @@ from fractions import Fraction
 
 import numpy as np
 import pytest
-from test_device_rounds import books
+from test_device_rounds import TEAMS, books
 
 import dmr
 from dmr.memory import open_device
 from dmr.options import RefineOptions
+from dmr.pipeline import device_rounds
 from dmr.pipeline.admission import admit
 from dmr.pipeline.first_points import FEWEST, RUNGS, SHARE, rungs
+from dmr.pipeline.selecting import Choice, Competition
 from dmr.pipeline.thresholds import thresholds
 
 
@@ -89,6 +91,29 @@ def test_the_bits_do_not_depend_on_who_drives(loop, device_options):
     assert books(dmr.refine(domain, loop=loop, **device_options)) == books(expected)
 
 
+def test_the_bits_do_not_depend_on_teams_where_most_cavities_lose(device_options, monkeypatch):
+    """The rounds of this circle go over to triangles that are unbeaten farther around, and back."""
+    judged = []
+    judge = Competition.judge
+
+    def noted(self, competed, won):
+        judge(self, competed, won)
+        judged.append(self.choice)
+
+    domain = circle(5000)
+    with monkeypatch.context() as patched:
+        patched.setattr(Competition, "judge", noted)
+        expected = dmr.refine(domain, device="cpu", threads=1, loop="host")
+    assert {Choice.UNBEATEN, Choice.UNBEATEN_FAR} == set(judged) and judged[-1] == Choice.UNBEATEN
+    small, middle = TEAMS["all in turn"]
+    assert books(dmr.refine(domain, **device_options)) == books(expected)
+    for who in ("SMALL_ON_GPU", "SMALL_ON_ONE_THREAD", "SMALL_ON_THREADS"):
+        monkeypatch.setattr(device_rounds, who, small)
+    for who in ("MIDDLE_ON_GPU", "MIDDLE_ON_CPU"):
+        monkeypatch.setattr(device_rounds, who, middle)
+    assert books(dmr.refine(domain, **device_options)) == books(expected)
+
+
 @pytest.mark.parametrize("marking", ["two-stage", "atomic", "three-phase"])
 def test_other_markings_begin_with_first_points_too(marking, device_options):
     domain = circle(1200)
@@ -98,7 +123,7 @@ def test_other_markings_begin_with_first_points_too(marking, device_options):
 
 
 def test_bounds_on_areas_and_sizes_hold_in_the_end():
-    mesh = dmr.triangulate(circle(800))
+    mesh = dmr.triangulate(circle(1200))
     bounded = dmr.Mesh(mesh.vertices, mesh.triangles, mesh.segments, area_bounds=np.full(len(mesh.triangles), 1e-4))
     assert climbed(bounded)
     fine = dmr.refine(bounded, device="cpu")

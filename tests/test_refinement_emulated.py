@@ -7,11 +7,13 @@ from pathlib import Path
 
 import pytest
 from test_device_rounds import CASES, TEAMS, books
+from test_first_points import circle
 
 import dmr
 from dmr import refinement
 from dmr.memory.signatures import source_folder
-from dmr.pipeline import device_rounds
+from dmr.pipeline import device_rounds, first_points
+from dmr.pipeline.selecting import Choice, Competition
 
 sys.path.insert(0, str(Path(__file__).resolve().parent / "emulated"))
 
@@ -42,6 +44,16 @@ def test_the_bits_of_a_cpu(name, device, monkeypatch):
     mesh = dmr.generate(kind, SIZES[kind], seed=2)
     expected = dmr.refine(mesh, device="cpu", threads=1, **options)
     assert books(emulated(mesh, device, monkeypatch, **options)) == books(expected)
+
+
+def test_first_points_and_triangles_unbeaten_farther_around_are_those_of_a_cpu(device, monkeypatch):
+    monkeypatch.setattr(first_points, "FEWEST", 1)
+    monkeypatch.setattr(first_points, "FEWEST_TRIANGLES", 1)
+    monkeypatch.setattr(first_points, "RUNGS", (2.0, 4.0, 8.0))
+    monkeypatch.setattr(refinement, "Competition", lambda: Competition(Choice.UNBEATEN_FAR))
+    domain = circle(60)
+    expected = dmr.refine(domain, device="cpu", threads=1)
+    assert books(emulated(domain, device, monkeypatch)) == books(expected)
 
 
 @pytest.mark.parametrize("who", TEAMS)
