@@ -304,7 +304,9 @@ class Run:
         moved = self.state.device.moved[TRIANGLE]
         final = self.work
         stopped: str | None = None
-        for limits in rungs(self.state, self.options):
+        with self.clock.phase("check"):
+            first = rungs(self.state, self.options)
+        for limits in first:
             if stopped is None:
                 self._adopt(replace(final, limits=limits, quality=final.quality.with_limits(limits, sized=False)))
                 self._check_everything()
