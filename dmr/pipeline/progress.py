@@ -44,6 +44,9 @@ class Entry(IntEnum):
     OVERFLOWS = 21
 
 
+_ENTRIES = tuple(Entry)
+
+
 class Stop(IntEnum):
     """Why rounds ended (`StopReason`)."""
 
@@ -90,8 +93,7 @@ class RoundProgress:
 
     def read(self) -> dict[Entry, int]:
         """All of them; waits for the work that was launched before."""
-        values = self.array.download()
-        return {entry: int(values[entry]) for entry in Entry}
+        return dict(zip(_ENTRIES, self.array.download().tolist(), strict=True))
 
 
 @dataclass(frozen=True)

@@ -16,8 +16,10 @@ import warnings
 import weakref
 from contextlib import contextmanager
 from dataclasses import asdict
+from functools import partial
 from itertools import chain, product
 from pathlib import Path
+from unittest.mock import patch
 
 import graph_kernels
 import numpy as np
@@ -26,13 +28,15 @@ from rankings import rankings
 from traversals import traversals
 
 import dmr
+from dmr.domains import circle_points, polygon
 from dmr.memory import argsort, compact, flagged_indices, minmax_float64, open_device, scan, signatures, sum_float64
 from dmr.memory.host import compiler
 from dmr.memory.host import device as host
 from dmr.memory.host.device import ALIGNMENT, HostArray, HostDevice
 from dmr.options import MARKINGS, RefineOptions
-from dmr.pipeline import device_rounds
+from dmr.pipeline import device_rounds, first_points
 from dmr.pipeline.records import POINT
+from dmr.pipeline.selecting import Choice, Competition
 from dmr.quality import measure, summarise
 from dmr.refinement import Run
 
@@ -106,6 +110,18 @@ def grouped_orders(folder):
         run = dmr.refine(dmr.read(path), device="cpu", threads=3, loop=loop, max_steiner=3000)
         yield [path.stem, "grouped order", loop], digest(run.mesh.vertices, run.mesh.triangles)
     module.STRICT_ROUNDS = before
+
+
+def empty_interiors():
+    """(what was run, digest) of an outline that begins with first points, by triangles that are unbeaten far around."""
+    module, far = sys.modules[Run.__module__], partial(Competition, Choice.UNBEATEN_FAR)
+    corners = circle_points(1.0, 60)
+    outline = polygon(corners + 0.01 * np.random.default_rng(1).random(corners.shape))
+    rules = {"FEWEST": 1, "FEWEST_TRIANGLES": 1, "RUNGS": (2.0, 4.0, 8.0)}
+    with patch.multiple(first_points, **rules), patch.object(module, "Competition", far):
+        for loop in ("host", "device"):
+            run = dmr.refine(outline, device="cpu", threads=3, loop=loop)
+            yield ["first points", loop, run.rounds], digest(run.mesh.vertices, run.mesh.triangles)
 
 
 def device_launches(device, folder):
@@ -192,6 +208,7 @@ def main(folder, library="", every=""):
         tables(meshes),
         refinements(meshes, every=bool(every)),
         grouped_orders(meshes),
+        empty_interiors(),
         device_launches(device, meshes),
         statistics(meshes),
         traversals(device),
