@@ -134,13 +134,19 @@ def _mesh(pslg: Pslg, plane: Plane, domain: Domain, convex_hull: bool) -> Mesh:
 
 def _along_segments(pslg: Pslg, plane: Plane, vertices: Float, pieces: NDArray[np.int64]) -> tuple[Int, Int]:
     """Pieces of segments in the order of these, and along each; and their ends, directed as the segments are."""
-    segment = plane.edge_segments[pieces]
-    start, end = (vertices[pslg.segments[segment, side]] for side in (0, 1))
-    ends = plane.edges[pieces]
-    place = [((vertices[ends[:, side]] - start) * (end - start)).sum(axis=1) for side in (0, 1)]
-    ends = np.where((place[0] > place[1])[:, None], ends[:, ::-1], ends)
-    order = np.lexsort((np.minimum(*place), segment))
-    return pieces[order].astype(np.int32), ends[order]
+    segment, ends = plane.edge_segments[pieces], plane.edges[pieces]
+    given = pslg.segments[segment]
+    (first, second), (u, v) = ends.T, given.T
+    whole = ((first == u) & (second == v)) | ((first == v) & (second == u))
+    parts = np.flatnonzero(~whole)  # most segments are one piece
+    start, end = (vertices[given[parts, side]] for side in (0, 1))
+    place = [((vertices[ends[parts, side]] - start) * (end - start)).sum(axis=1) for side in (0, 1)]
+    directed = given.copy()
+    directed[parts] = np.where((place[0] > place[1])[:, None], ends[parts, ::-1], ends[parts])
+    along = np.zeros(len(pieces))
+    along[parts] = np.minimum(*place)
+    order = np.lexsort((along, segment)) if len(parts) else np.argsort(segment, kind="stable")
+    return pieces[order].astype(np.int32), directed[order]
 
 
 def _vertex_markers(pslg: Pslg, plane: Plane, boundary: Int, ends: Int, markers: Int) -> Int:
