@@ -125,9 +125,10 @@ INLINE Outcome grow_around_subsegment(const Cavity &cavity, const Subsegment &s,
     return outcome;
 }
 
-constexpr float64 MANY_PIECES = 0x1p40; // of a subsegment: of so many the middle is as good as any other place
-
 // ---- Where subsegments are split -------------------------------------------------------------------------------------
+
+constexpr float64 FEW_PIECES = 4.0;     // up to which a subsegment is cut in the middle
+constexpr float64 MANY_PIECES = 0x1p40; // from which on the middle is as good as any other place
 
 // The parameter of a vertex on an input segment: 0 and 1 at its ends.
 INLINE float64 parameter_of(int32 vertex, const Subsegment &segment, const float64 *vertex_parameter) {
@@ -202,14 +203,15 @@ INLINE float64 part_of_half(const Subsegment &s, const Triangle *triangles, cons
         nearest = distance < nearest ? distance : nearest;
     }
     const float64 pieces = square_root(squared_length(a, b)) / (stretch * square_root(nearest));
-    if (!(pieces > 4.0 && pieces < MANY_PIECES))
+    if (!(pieces > FEW_PIECES && pieces < MANY_PIECES))
         return 0.5;
     const int64 whole = int64(pieces), count = whole + (pieces > float64(whole));
     return float64(count / 2) / float64(count);
 }
 
-// The split point of a subsegment: its middle, or near it; beside an acute input corner, where it meets the corner's concentric
-// shells, or where a vertex on a neighbouring segment does. Returns whether there are coordinates between the ends.
+// The split point of a subsegment: its middle, or near it; beside an acute input corner, where it meets the corner's
+// concentric shells, or where a vertex on a neighbouring segment does. Returns whether there are coordinates between the
+// ends.
 OUTLINE bool place_on_subsegment(const Mesh mesh, float64 lens, float64 stretch, int32 subsegment, Point *place,
                                  float64 *parameter) {
     const Triangle *const triangles = mesh.triangles;
@@ -272,7 +274,8 @@ INLINE Outcome grow_segment_candidate(const Mesh &mesh, const Limits &limits, co
     const int32 subsegment = cavities.roots[i];
     Extent extent = {0, 0, 0};
     const bool apart =
-        again || place_on_subsegment(mesh, limits.lens, limits.stretch, subsegment, &cavities.steiner[i], &cavities.parameters[i]);
+        again || place_on_subsegment(mesh, limits.lens, limits.stretch, subsegment, &cavities.steiner[i],
+                                     &cavities.parameters[i]);
     const Outcome outcome =
         apart ? grow_around_subsegment(cavities.at(i), mesh.subsegments[subsegment], mesh, cavities.steiner[i], &extent)
               : PRECISION;

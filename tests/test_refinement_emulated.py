@@ -49,11 +49,11 @@ def test_the_bits_of_a_cpu(name, device, monkeypatch):
 def test_first_points_and_triangles_unbeaten_farther_around_are_those_of_a_cpu(device, monkeypatch):
     monkeypatch.setattr(first_points, "FEWEST", 1)
     monkeypatch.setattr(first_points, "FEWEST_TRIANGLES", 1)
-    monkeypatch.setattr(first_points, "RUNGS", (2.0, 4.0, 8.0))
+    monkeypatch.setattr(first_points, "RUNGS", (2.0, 3.0, 5.0))
     monkeypatch.setattr(refinement, "Competition", lambda: Competition(Choice.UNBEATEN_FAR))
-    domain = circle(60)
-    expected = dmr.refine(domain, device="cpu", threads=1)
-    assert books(emulated(domain, device, monkeypatch)) == books(expected)
+    domain = circle(24)
+    expected = dmr.refine(domain, min_angle=15, device="cpu", threads=1)
+    assert books(emulated(domain, device, monkeypatch, min_angle=15)) == books(expected)
 
 
 @pytest.mark.parametrize("who", TEAMS)
