@@ -13,7 +13,7 @@ from typing import TYPE_CHECKING, Any
 from dmr._version import __version__
 
 if TYPE_CHECKING:
-    from dmr import domains, errors, exact, io, memory
+    from dmr import domains, errors, io, memory
     from dmr.dual import Voronoi, voronoi
     from dmr.errors import DmrError
     from dmr.generation import generate
@@ -51,7 +51,7 @@ _HOMES = {
 }
 
 # Modules whose contents are public too. They are imported when first used, as the names above.
-_MODULES = ("domains", "errors", "exact", "io", "memory")
+_MODULES = ("domains", "errors", "io", "memory")
 
 # A program that sets up no logging sees nothing of ours; its own handlers get everything.
 logging.getLogger(__name__).addHandler(logging.NullHandler())
@@ -68,7 +68,6 @@ __all__ = [
     "__version__",
     "domains",
     "errors",
-    "exact",
     "generate",
     "io",
     "measure",

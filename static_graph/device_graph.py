@@ -9,14 +9,20 @@ from typing import Any, TypeVar
 from weakref import WeakSet
 
 import numpy as np
+from numpy.typing import DTypeLike
 
-from dmr.memory import Device, DeviceArray, Packed, pack
+from dmr.errors import KindError
+from dmr.memory import Device, DeviceArray, Packed, pack, shortened
 from static_graph.graphs import CsrGraph
 
 T = TypeVar("T")
 
 # The field of Csr (cuda_src/graph/csr.cuh) for each kind of weights.
-WEIGHT_FIELDS = {np.dtype(np.int32): "weights32", np.dtype(np.int64): "weights64", np.dtype(np.float64): "real_weights"}
+WEIGHT_FIELDS: dict[np.dtype[Any], str] = {
+    np.dtype(np.int32): "weights32",
+    np.dtype(np.int64): "weights64",
+    np.dtype(np.float64): "real_weights",
+}
 
 
 class DeviceGraph:
@@ -39,6 +45,15 @@ class DeviceGraph:
         largest_weight: float,
         host: CsrGraph | None = None,
     ) -> None:
+        """Takes the arrays; `upload` makes them of a graph.
+
+        Raises:
+            KindError: something is no array on a device, or has another dtype.
+        """
+        _check("offsets", offsets, np.int32, np.int64)
+        _check("targets", targets, np.int32)
+        if weights is not None:
+            _check("weights", weights, *WEIGHT_FIELDS)
         self.device: Device = targets.device
         self.offsets, self.targets, self.weights = offsets, targets, weights
         self.nodes, self.edges = offsets.size - 1, targets.size
@@ -55,7 +70,12 @@ class DeviceGraph:
 
         Raises:
             OutOfMemoryError: it does not fit.
+            KindError: the arguments are no graph and no device.
         """
+        if not isinstance(graph, CsrGraph):
+            raise KindError(f"graph must be a CsrGraph, not {shortened(graph)}")
+        if not isinstance(device, Device):
+            raise KindError(f"device must be an open device (dmr.memory.open_device), not {shortened(device)}")
         weights, largest = graph.weights, 1.0
         if weights is not None:
             largest = weights.max().item() if weights.size else 0
@@ -98,6 +118,14 @@ class DeviceGraph:
             edges=self.edges,
             **weights,
         )
+
+
+def _check(name: str, array: object, *kinds: DTypeLike) -> None:
+    """Refuses what is no array of one of these dtypes on a device."""
+    dtypes = [np.dtype(kind) for kind in kinds]
+    if not isinstance(array, DeviceArray) or array.dtype not in dtypes:
+        wanted = " or ".join(dtype.name for dtype in dtypes)
+        raise KindError(f"{name} must be an array of {wanted} on a device, not {shortened(array)}")
 
 
 _graphs: WeakSet[DeviceGraph] = WeakSet()

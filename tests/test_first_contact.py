@@ -28,10 +28,10 @@ def test_modules_are_there_after_import_dmr():
         "import sys, dmr\n"
         "assert not {'numpy', 'dmr.io', 'dmr.errors', 'dmr.memory'} & set(sys.modules)\n"
         "mesh = dmr.Mesh([[0, 0], [1, 0], [0, 1]], [[0, 1, 2]])\n"
-        "print(type(dmr.io.to_meshio(mesh)).__name__, dmr.errors.FileError.__name__, dmr.exact.__name__)\n"
+        "print(type(dmr.io.to_meshio(mesh)).__name__, dmr.errors.FileError.__name__, dmr.memory.__name__)\n"
         "print(dmr.memory.open_device('cpu', 1).name, dmr.domains.circle(1, 5))\n"
     )
-    assert run(program)[0].split("\n")[:2] == ["Mesh FileError dmr.exact", "cpu Pslg(5 vertices, 5 segments, 0 holes)"]
+    assert run(program)[0].split("\n")[:2] == ["Mesh FileError dmr.memory", "cpu Pslg(5 vertices, 5 segments, 0 holes)"]
 
 
 def test_a_program_without_logging_set_up_sees_nothing_on_stderr():

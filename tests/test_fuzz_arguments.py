@@ -337,7 +337,6 @@ NO_FUNCTIONS = {
     "__version__",
     "domains",
     "errors",
-    "exact",
     "io",
     "memory",
 }

@@ -179,8 +179,6 @@ def functions():
         for method, _ in inspect.getmembers(type(item), inspect.isfunction):
             if not method.startswith("_"):
                 found[f"{called}.{method}"] = getattr(item, method)
-    found.pop("DeviceGraph", None)  # made of arrays on a device, by `upload`
-    found.pop("DeviceGraph.upload", None)
     return {name: function for name, function in found.items() if not name.endswith(".found")}
 
 
