@@ -11,8 +11,8 @@ from weakref import WeakSet
 import numpy as np
 from numpy.typing import DTypeLike
 
-from dmr.errors import KindError
 from dmr.memory import Device, DeviceArray, Packed, pack, shortened
+from static_graph.errors import WrongTypeError
 from static_graph.graphs import CsrGraph
 
 T = TypeVar("T")
@@ -48,7 +48,7 @@ class DeviceGraph:
         """Takes the arrays; `upload` makes them of a graph.
 
         Raises:
-            KindError: something is no array on a device, or has another dtype.
+            WrongTypeError: something is no array on a device, or has another dtype.
         """
         _check("offsets", offsets, np.int32, np.int64)
         _check("targets", targets, np.int32)
@@ -70,12 +70,12 @@ class DeviceGraph:
 
         Raises:
             OutOfMemoryError: it does not fit.
-            KindError: the arguments are no graph and no device.
+            WrongTypeError: the arguments are no graph and no device.
         """
         if not isinstance(graph, CsrGraph):
-            raise KindError(f"graph must be a CsrGraph, not {shortened(graph)}")
+            raise WrongTypeError(f"graph must be a CsrGraph, not {shortened(graph)}")
         if not isinstance(device, Device):
-            raise KindError(f"device must be an open device (dmr.memory.open_device), not {shortened(device)}")
+            raise WrongTypeError(f"device must be an open device (dmr.memory.open_device), not {shortened(device)}")
         weights, largest = graph.weights, 1.0
         if weights is not None:
             largest = weights.max().item() if weights.size else 0
@@ -125,7 +125,7 @@ def _check(name: str, array: object, *kinds: DTypeLike) -> None:
     dtypes = [np.dtype(kind) for kind in kinds]
     if not isinstance(array, DeviceArray) or array.dtype not in dtypes:
         wanted = " or ".join(dtype.name for dtype in dtypes)
-        raise KindError(f"{name} must be an array of {wanted} on a device, not {shortened(array)}")
+        raise WrongTypeError(f"{name} must be an array of {wanted} on a device, not {shortened(array)}")
 
 
 _graphs: WeakSet[DeviceGraph] = WeakSet()
