@@ -43,19 +43,25 @@ def least_triangles(mesh: Mesh, max_area: float | None) -> float:
     Bounds that change from one triangle to the next are kept roughly in place, and the sum is about right for them.
     Returns 0 without looking further where the box around the mesh shows that there are few enough.
     """
-    own = mesh.area_bounds
-    if own is None and max_area is None:
+    if mesh.area_bounds is None and max_area is None:
         return 0.0
-    everywhere = np.inf if max_area is None else max_area
-    if own is None:
-        bounds, smallest = np.full(1, everywhere), everywhere
-    else:
-        bounds = np.where(own > 0, np.minimum(own, everywhere), everywhere)
-        smallest = bounds.min(initial=np.inf)
+    bounds = _bounds(mesh, max_area)
     x0, y0, x1, y1 = bounding_box(mesh.vertices)
     with np.errstate(over="ignore"):
-        if (x1 - x0) * (y1 - y0) / smallest <= MOST_TRIANGLES:
+        if (x1 - x0) * (y1 - y0) / bounds.min(initial=np.inf) <= MOST_TRIANGLES:
             return 0.0
+    return _area_over_bounds(mesh, bounds)
+
+
+def _bounds(mesh: Mesh, max_area: float | None) -> Float:
+    """The largest area of each triangle, or of all of them in one entry; infinity where there is no bound."""
+    own, everywhere = mesh.area_bounds, np.inf if max_area is None else max_area
+    return np.full(1, everywhere) if own is None else np.where(own > 0, np.minimum(own, everywhere), everywhere)
+
+
+def _area_over_bounds(mesh: Mesh, bounds: Float) -> float:
+    """How often the bounds go into the areas of their triangles, in all."""
+    with np.errstate(over="ignore"):
         return float((np.abs(triangle_areas(mesh)) / bounds).sum())
 
 
@@ -65,11 +71,9 @@ OVER_THE_FEWEST = 1.6
 
 def expected_triangles(mesh: Mesh, options: RefineOptions) -> int:
     """About how many triangles the area bounds ask for; 0 for an input of many: its size says how much room to make."""
-    own, everywhere = mesh.area_bounds, np.inf if options.max_area is None else options.max_area
-    if len(mesh.triangles) > FEW_TRIANGLES or (own is None and options.max_area is None):
+    if len(mesh.triangles) > FEW_TRIANGLES or (mesh.area_bounds is None and options.max_area is None):
         return 0
-    bounds = everywhere if own is None else np.where(own > 0, np.minimum(own, everywhere), everywhere)
-    fewest = float((np.abs(triangle_areas(mesh)) / bounds).sum())
+    fewest = _area_over_bounds(mesh, _bounds(mesh, options.max_area))
     most = MOST_TRIANGLES if options.max_steiner is None else 2 * options.max_steiner
     return int(min(OVER_THE_FEWEST * fewest, most))
 
@@ -81,11 +85,9 @@ def default_budget(mesh: Mesh, options: RefineOptions, *, sized: bool) -> int:
     for each time that a long triangle's height goes into its longest edge; 2^26 more with a size function, whose demand
     cannot be known ahead.
     """
-    by_area, own = 0.0, mesh.area_bounds
-    if own is not None:
-        areas = np.abs(triangle_areas(mesh))
-        largest = np.inf if options.max_area is None else options.max_area
-        by_area = 8.0 * float((areas / np.where(own > 0, np.minimum(own, largest), largest)).sum())
+    by_area = 0.0
+    if mesh.area_bounds is not None:
+        by_area = 8.0 * _area_over_bounds(mesh, _bounds(mesh, options.max_area))
     elif options.max_area is not None:
         x0, y0, x1, y1 = bounding_box(mesh.vertices)
         by_area = 8.0 * (x1 - x0) * (y1 - y0) / options.max_area
