@@ -68,7 +68,7 @@ INLINE bool is_unbeaten(const Mesh &mesh, int32 t, uint32 q, bool far, bool reme
         return false;
     const Triangle here = without_owner(mesh.triangles[t]);
     int32 rival = rival_beside(here, mesh.quality, t, mine);
-    if (rival == NOTHING) {
+    if (rival == NOTHING && (far || (q & SKINNY) != 0)) {
         Triangle around[3];
         for (int k = 0; k < 3; ++k)
             around[k] = here.link[k] < 0 ? Triangle{{}, {NOTHING, NOTHING, NOTHING}, 0}

@@ -84,14 +84,31 @@ KERNEL_STRUCT(Cavities) {
     METHOD Cavity at(Index i) const { return Cavity(members, rims, records, int32(room), i); }
 };
 
-// Asks for the triangles that a loop over cavities will look at some turns from now: those that a cavity deletes, and
-// those beyond its rim.
+// What a loop over cavities asks for ahead, some turns from now: the ends of a record, from which it is written as the
+// cavity grows (few reach the middle), then the triangles that the cavity deletes, and those beyond its rim.
+INLINE void prefetch_record(const Cavities &cavities, Index i, Index end) {
+    if (!PREFETCHES || i >= end)
+        return;
+    const Cavity cavity = cavities.at(i);
+    prefetch(&cavity.member(0));
+    prefetch(&cavity.edge(0));
+    prefetch(&cavity.edge(cavity.room - 1));
+}
+
 INLINE void prefetch_members(const Cavities &cavities, Index i, Index end, const Triangle *triangles) {
     if (!PREFETCHES || i >= end)
         return;
     const Cavity cavity = cavities.at(i);
     for (int j = 0; j < cavities.extents[i].members; ++j)
         prefetch(&triangles[cavity.member(j)]);
+}
+
+INLINE void prefetch_words(const Cavities &cavities, Index i, Index end, const uint32 *quality) {
+    if (!PREFETCHES || i >= end)
+        return;
+    const Cavity cavity = cavities.at(i);
+    for (int j = 0; j < cavities.extents[i].members; ++j)
+        prefetch(&quality[cavity.member(j)]);
 }
 
 INLINE void prefetch_rim(const Cavities &cavities, Index i, Index end, const Triangle *triangles) {

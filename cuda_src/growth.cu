@@ -9,7 +9,8 @@ CROWDED_KERNEL(grow_cavities, Mesh mesh, Limits limits, Cavities cavities, Count
     FOR_RANGE (i) {
         if (i < segments || (only_damaged && cavities.outcomes[i] != DAMAGED))
             continue;
-        prefetch_surroundings(cavities.roots, i, range_end, mesh.triangles, mesh.points);
+        prefetch_surroundings(cavities.roots, i, range_end, mesh);
+        prefetch_record(cavities, i + 4, range_end);
         const Outcome outcome = grow_triangle_candidate<LATER_ON_GPU>(mesh, limits, cavities, i);
         if (stamp != 0 && outcome != DEFERRED)
             claim_cavity(mesh, cavities, i, segments, uint32(stamp), outcome);

@@ -39,3 +39,32 @@ KERNEL_STRUCT(Limits) {
     int64 grouped;            // 1: lengths that are nearly the same are told apart by cells of a grid (urgency.cuh)
     int64 first;              // 1: the first points are inserted, and bounds on areas wait (dmr/pipeline/first_points.py)
 };
+
+// For a loop that grows cavities around listed triangles: their words, the corners and neighbours of those, and of their
+// neighbours, and the corners of these.
+INLINE void prefetch_surroundings(const int32 *listed, Index i, Index end, const Mesh &mesh) {
+    constexpr Index FAR = 16, NEAR = 12, NEARER = 8, NEAREST = 4;
+    if (!PREFETCHES)
+        return;
+    const Triangle *const triangles = mesh.triangles;
+    const Point *const points = mesh.points;
+    if (i + FAR < end) {
+        prefetch(&triangles[listed[i + FAR]]);
+        prefetch(&mesh.quality[listed[i + FAR]]);
+    }
+    if (i + NEAR < end) {
+        prefetch_corners(triangles[listed[i + NEAR]], points);
+        prefetch_neighbours(triangles[listed[i + NEAR]], triangles);
+    }
+    if (i + NEARER < end)
+        for (int32 across : triangles[listed[i + NEARER]].link)
+            if (across >= 0) {
+                prefetch_corners(triangles[across], points);
+                prefetch_neighbours(triangles[across], triangles);
+            }
+    if (i + NEAREST < end)
+        for (int32 across : triangles[listed[i + NEAREST]].link)
+            for (int k = 0; across >= 0 && k < 3; ++k)
+                if (triangles[across].link[k] >= 0)
+                    prefetch_corners(triangles[triangles[across].link[k]], points);
+}

@@ -45,8 +45,10 @@ TEAM_KERNEL(retriangulate, Mesh mesh, Cavities cavities, Count count, Count segm
             cavities.fresh_places[i] = place.of[NEW_TRIANGLES];
             prefetch_members(cavities, i + 6, piece.end, mesh.triangles);
             prefetch_rim(cavities, i + 6, piece.end, mesh.triangles);
-            if (CHECKS_AT_ONCE && check)
+            if (CHECKS_AT_ONCE && check) {
+                prefetch_words(cavities, i + 6, piece.end, mesh.quality);
                 prefetch_rim_points(cavities, i + 6, piece.end, mesh.points);
+            }
             if (!cavities.won[i])
                 return;
             if (by_squads) {

@@ -91,25 +91,6 @@ INLINE void prefetch_triangles(const int32 *listed, Index i, Index end, const Tr
         prefetch_corners(triangles[listed[i + NEAR]], points);
 }
 
-// For a loop that grows cavities around listed triangles: the corners and neighbours of those, and of their neighbours.
-INLINE void prefetch_surroundings(const int32 *listed, Index i, Index end, const Triangle *triangles, const Point *points) {
-    constexpr Index FAR = 12, NEAR = 8, NEARER = 4;
-    if (!PREFETCHES)
-        return;
-    if (i + FAR < end)
-        prefetch(&triangles[listed[i + FAR]]);
-    if (i + NEAR < end) {
-        prefetch_corners(triangles[listed[i + NEAR]], points);
-        prefetch_neighbours(triangles[listed[i + NEAR]], triangles);
-    }
-    if (i + NEARER < end)
-        for (int32 across : triangles[listed[i + NEARER]].link)
-            if (across >= 0) {
-                prefetch_corners(triangles[across], points);
-                prefetch_neighbours(triangles[across], triangles);
-            }
-}
-
 // A bijection of 32-bit numbers that scatters neighbours (a multiply-xorshift mixer), and its inverse.
 INLINE uint32 scatter(uint32 x) {
     x ^= x >> 16;

@@ -44,7 +44,7 @@ HISTORY_ROUNDS = 1024  # rounds of one run of the loop at most
 # What one team takes on: beyond that many teams are faster. A thread of a CPU does one cavity after the other; where
 # there are others, they are to take part.
 SMALL_ON_GPU = {"candidates": 64, "listed": 1024, "subsegments": 2**14}
-SMALL_ON_ONE_THREAD = {"candidates": 4096, "listed": 2**15, "subsegments": 2**18}
+SMALL_ON_ONE_THREAD = {"candidates": 1024, "listed": 2**13, "subsegments": 2**18}
 SMALL_ON_THREADS = {"candidates": 128, "listed": 1024, "subsegments": 2**14}
 
 # What teams take on that wait for each other: beyond that a kernel a step is faster. A CPU's threads would have to be
