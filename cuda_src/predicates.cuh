@@ -26,8 +26,6 @@ constexpr float64 INCIRCLE_BOUND = (10.0 + 96.0 * EPSILON) * EPSILON;
 
 constexpr float64 INFINITE = __builtin_huge_val();
 
-INLINE float64 magnitude(float64 x) { return x < 0 ? -x : x; }
-
 struct ExactSum {
     static constexpr int LOWEST = -832;  // weight of limb 0: 2^LOWEST; 2^-776 is stored as 2^52 units of 2^-828
     static constexpr int LIMBS = 55;     // 32 bits each: up to 2^928
