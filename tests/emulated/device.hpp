@@ -101,6 +101,7 @@ inline unsigned __match_any_sync(unsigned lanes, int value) {
 inline void __threadfence() {}
 inline int __popc(unsigned bits) { return __builtin_popcount(bits); }
 inline double __dsqrt_rn(double x) { return __builtin_sqrt(x); }
+inline double fabs(double x) { return __builtin_fabs(x); }
 inline std::int64_t __double_as_longlong(double x) {
     std::int64_t bits;
     std::memcpy(&bits, &x, sizeof bits);
