@@ -4,6 +4,7 @@
 // shuffles, and now and then at atomics and at words that others may write.
 #pragma once
 
+#include <cmath>
 #include <cstdint>
 #include <cstring>
 #include <functional>
@@ -101,7 +102,6 @@ inline unsigned __match_any_sync(unsigned lanes, int value) {
 inline void __threadfence() {}
 inline int __popc(unsigned bits) { return __builtin_popcount(bits); }
 inline double __dsqrt_rn(double x) { return __builtin_sqrt(x); }
-inline double fabs(double x) { return __builtin_fabs(x); }
 inline std::int64_t __double_as_longlong(double x) {
     std::int64_t bits;
     std::memcpy(&bits, &x, sizeof bits);
