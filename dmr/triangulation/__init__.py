@@ -13,7 +13,6 @@ from __future__ import annotations
 import logging
 
 import numpy as np
-from numpy.typing import NDArray
 
 from dmr.coordinates import LARGEST, SMALLEST, check_coordinates, outside_range
 from dmr.errors import InvalidMeshError
@@ -112,7 +111,8 @@ def _check_points(kind: str, points: Float) -> None:
 
 def _mesh(pslg: Pslg, plane: Plane, domain: Domain, convex_hull: bool) -> Mesh:
     vertices = np.concatenate([pslg.vertices, plane.new_vertices])
-    pieces, ends = _along_segments(pslg, plane, vertices, np.flatnonzero(domain.left | domain.right))
+    pieces = np.flatnonzero(domain.left | domain.right)
+    ends = plane.edges[pieces]
     assert pslg.segment_markers is not None
     given = pslg.segment_markers[plane.edge_segments[pieces]]
     on_boundary = domain.left[pieces] != domain.right[pieces]
@@ -130,23 +130,6 @@ def _mesh(pslg: Pslg, plane: Plane, domain: Domain, convex_hull: bool) -> Mesh:
         holes=pslg.holes,
         regions=pslg.regions,
     )
-
-
-def _along_segments(pslg: Pslg, plane: Plane, vertices: Float, pieces: NDArray[np.int64]) -> tuple[Int, Int]:
-    """Pieces of segments in the order of these, and along each; and their ends, directed as the segments are."""
-    segment, ends = plane.edge_segments[pieces], plane.edges[pieces]
-    given = pslg.segments[segment]
-    (first, second), (u, v) = ends.T, given.T
-    whole = ((first == u) & (second == v)) | ((first == v) & (second == u))
-    parts = np.flatnonzero(~whole)  # most segments are one piece
-    start, end = (vertices[given[parts, side]] for side in (0, 1))
-    place = [((vertices[ends[parts, side]] - start) * (end - start)).sum(axis=1) for side in (0, 1)]
-    directed = given.copy()
-    directed[parts] = np.where((place[0] > place[1])[:, None], ends[parts, ::-1], ends[parts])
-    along = np.zeros(len(pieces))
-    along[parts] = np.minimum(*place)
-    order = np.lexsort((along, segment)) if len(parts) else np.argsort(segment, kind="stable")
-    return pieces[order].astype(np.int32), directed[order]
 
 
 def _vertex_markers(pslg: Pslg, plane: Plane, boundary: Int, ends: Int, markers: Int) -> Int:

@@ -1,4 +1,5 @@
 // The C interface of the triangulation (dmr/triangulation/native.py).
+#include <algorithm>
 #include <memory>
 #include <new>
 #include <stdexcept>
@@ -17,10 +18,20 @@ constexpr int32 ON_SEGMENT = -1, BEYOND_HULL = -2; // labels of places that are 
 
 constexpr uint32 FACES_AT_ONCE = 1 << 14; // between two stop points
 
+// A piece of a segment, directed as the segment is.
+struct SegmentPiece {
+    int32 from, to;
+    int32 segment;
+    int32 left, right; // the labels of the parts on its two sides
+    float64 along;     // how far along the segment its middle lies, where the segment has several pieces
+};
+
 struct Result {
     Delaunay delaunay;
     std::unique_ptr<Segments> segments;
     std::vector<int32> label; // by face: the part of the plane, cut up by the segments, in which it lies
+    int32 triangles = 0;      // faces that are no ghosts
+    std::vector<SegmentPiece> pieces; // segment after segment, and along each of them
     int32 given = 0;          // vertices before segments were inserted
     int32 tangled[2] = {NOTHING, NOTHING};
 
@@ -79,6 +90,53 @@ struct Result {
         return label[face];
     }
 
+    // Lists the pieces, and counts the triangles.
+    void list_pieces() {
+        const Plane &plane = delaunay.plane;
+        std::vector<SegmentPiece> met; // in the order of the faces
+        std::vector<int32> first(segments->given().size() + 1, 0); // by segment: where its pieces begin
+        for (int32 face = 0; face < int32(plane.faces.size()); ++face) {
+            triangles += !plane.is_ghost(face);
+            for (int k = 0; k < 3; ++k) {
+                const HalfEdge h = half_edge(face, k), twin = plane.twin(h);
+                const int32 segment = plane.segment_at[h];
+                if (segment == NOTHING || h > twin)
+                    continue;
+                met.push_back({plane.from(h), plane.to(h), segment, label_of(face), label_of(face_of(twin)), 0.0});
+                ++first[segment + 1];
+            }
+        }
+        for (size_t segment = 1; segment < first.size(); ++segment)
+            first[segment] += first[segment - 1];
+        pieces.resize(met.size());
+        std::vector<int32> next(first.begin(), first.end() - 1);
+        for (const SegmentPiece &piece : met)
+            pieces[next[piece.segment]++] = piece;
+        for (size_t segment = 0; segment + 1 < first.size(); ++segment)
+            direct(segments->given()[segment], pieces.begin() + first[segment], pieces.begin() + first[segment + 1]);
+    }
+
+    // Directs the pieces of one segment as it is, and sorts them along it.
+    void direct(const Segment &segment, std::vector<SegmentPiece>::iterator begin, std::vector<SegmentPiece>::iterator end) const {
+        const std::vector<Point> &points = delaunay.plane.points;
+        const Point start = points[segment.from], stop = points[segment.to];
+        const auto place = [&](int32 vertex) {
+            const Point p = points[vertex];
+            return (p.x - start.x) * (stop.x - start.x) + (p.y - start.y) * (stop.y - start.y);
+        };
+        for (auto piece = begin; piece != end; ++piece) {
+            const bool whole = piece->from == segment.from && piece->to == segment.to;
+            const float64 from = whole ? 0.0 : place(piece->from), to = whole ? 0.0 : place(piece->to);
+            piece->along = std::min(from, to);
+            if (from > to) {
+                std::swap(piece->from, piece->to);
+                std::swap(piece->left, piece->right);
+            }
+        }
+        if (end - begin > 1)
+            std::stable_sort(begin, end, [](const SegmentPiece &a, const SegmentPiece &b) { return a.along < b.along; });
+    }
+
     int32 label_of(int32 face) const { return delaunay.plane.is_ghost(face) ? BEYOND_HULL : label[face]; }
 
     // The user's number of a vertex: new ones come after the user's points.
@@ -105,6 +163,7 @@ Status triangulate(Result *result, const float64 *points, int32 n, const int32 *
         result->segments = std::make_unique<Segments>(plane, std::move(segments));
         result->segments->insert_all();
         result->flood(hull_is_closed);
+        result->list_pieces();
         return DONE;
     } catch (const Tangled &tangled) {
         result->tangled[0] = tangled.first;
@@ -134,23 +193,15 @@ extern "C" void dmr_triangulation(const float64 *points, int32 n, const int32 *e
 
 extern "C" void dmr_triangulation_free(void *handle) { delete static_cast<Result *>(handle); }
 
-// counts = triangles, edges on segments, new vertices, conflicts, vertices of the convex hull.
+// counts = triangles, pieces of segments, new vertices, conflicts, vertices of the convex hull.
 extern "C" void dmr_triangulation_counts(const void *handle, int32 *counts) {
     const Result &result = *static_cast<const Result *>(handle);
     const Plane &plane = result.delaunay.plane;
-    int32 triangles = 0, edges = 0;
-    for (int32 face = 0; face < int32(plane.faces.size()); ++face) {
-        triangles += !plane.is_ghost(face);
-        for (int k = 0; k < 3; ++k) {
-            const HalfEdge h = half_edge(face, k);
-            edges += plane.segment_at[h] != NOTHING && h < plane.twin(h);
-        }
-    }
-    counts[0] = triangles;
-    counts[1] = edges;
+    counts[0] = result.triangles;
+    counts[1] = int32(result.pieces.size());
     counts[2] = int32(plane.points.size()) - result.given;
     counts[3] = int32(result.segments->conflicts.size());
-    counts[4] = int32(plane.faces.size()) - triangles;
+    counts[4] = int32(plane.faces.size()) - result.triangles;
 }
 
 // The two segments that cross again and again, where the status is TANGLED.
@@ -160,24 +211,17 @@ extern "C" void dmr_triangulation_tangled(const void *handle, int32 *segments) {
     segments[1] = result.tangled[1];
 }
 
-// Corners (3 a triangle) and labels (1); edges on segments: ends (2), segment, labels on the left and on the right (5 in
-// all); coordinates of new vertices; conflicts (kind, first, second, vertex); by point, the one that stands for it; the vertices
+// Corners (3 a triangle) and labels (1); pieces: ends (2), segment, labels on the left and on the right (5 in all);
+// coordinates of new vertices; conflicts (kind, first, second, vertex); by point, the one that stands for it; the vertices
 // of the convex hull.
-extern "C" void dmr_triangulation_arrays(const void *handle, int32 *corners, int32 *labels, int32 *edges, float64 *places,
+extern "C" void dmr_triangulation_arrays(const void *handle, int32 *corners, int32 *labels, int32 *pieces, float64 *places,
                                          int32 *conflicts, int32 *same_as, int32 *hull) {
     const Result &result = *static_cast<const Result *>(handle);
     const Plane &plane = result.delaunay.plane;
+    for (const SegmentPiece &piece : result.pieces)
+        for (int32 number : {result.number(piece.from), result.number(piece.to), piece.segment, piece.left, piece.right})
+            *pieces++ = number;
     for (int32 face = 0; face < int32(plane.faces.size()); ++face) {
-        for (int k = 0; k < 3; ++k) {
-            const HalfEdge h = half_edge(face, k);
-            if (plane.segment_at[h] == NOTHING || h > plane.twin(h))
-                continue;
-            *edges++ = result.number(plane.from(h));
-            *edges++ = result.number(plane.to(h));
-            *edges++ = plane.segment_at[h];
-            *edges++ = result.label_of(face);
-            *edges++ = result.label_of(face_of(plane.twin(h)));
-        }
         if (plane.is_ghost(face)) {
             for (int k = 0; k < 3; ++k)
                 if (plane.faces[face].vertex[k] == GHOST)

@@ -33,7 +33,8 @@ class Plane:
     Attributes:
         triangles: (t, 3) int32 corners, counter-clockwise; the first point of equal ones stands for all.
         labels: (t,) int32 the part that each lies in; `OUTSIDE` where no segment parts it from infinity.
-        edges: (e, 2) int32 the edges that are pieces of segments; `edge_segments`: (e,) of which one.
+        edges: (e, 2) int32 the edges that are pieces of segments, in the order of these and along each of them, and
+            directed as they are; `edge_segments`: (e,) of which one.
         left, right: (e,) int32 the parts on their two sides; `BEYOND_HULL` on the outer side of the hull.
         new_vertices: (c, 2) float64, where segments cross; numbered after the PSLG's.
         conflicts: (f, 4) int32: kind, two segments, a vertex (enum Conflict of segments.hpp).

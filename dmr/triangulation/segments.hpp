@@ -49,6 +49,8 @@ class Segments {
     // Whether an edge that leaves the vertex is part of a segment.
     bool is_on_segment(int32 vertex) const;
 
+    const std::vector<Segment> &given() const { return segments_; }
+
     std::vector<Found> conflicts;
 
   private:
