@@ -115,7 +115,7 @@ def admit(mesh: Mesh, device: Device, keep_segments: str = "none") -> tuple[Devi
         width=width,
     )
     if m <= FEW_TRIANGLES:
-        state.reserve_for(bad=m // 2)
+        state.reserve_for(bad=m)
     return state, notes
 
 

@@ -13,7 +13,7 @@ from dmr.memory import Device, DeviceArray, Packed, available_threads, copy, pac
 from dmr.meshes import Float, Int, Mesh
 
 MOST_TRIANGLES = 2**29 - 1  # half-edges are triangle << 2 | edge in 32 bits
-FEW_TRIANGLES = 2**21  # a mesh of so many gets room when it is admitted, as if every other triangle were bad
+FEW_TRIANGLES = 2**21  # a mesh of so many gets room when it is admitted, as if every triangle were bad
 
 
 @dataclass
