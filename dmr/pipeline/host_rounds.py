@@ -30,7 +30,7 @@ LARGE_BUDGET = 2**16  # rim entries that a pass with large records may use; few 
 
 # Large cavities are dear to grow, and most overlap: so many compete for each point that the last pass with records of
 # that size inserted, but always the FEWEST_LARGE.
-COMPETITORS = 16
+COMPETITORS = 8
 FEWEST_LARGE = 16
 
 
