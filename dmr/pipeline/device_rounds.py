@@ -11,13 +11,13 @@ room, cavities too large for an ordinary record, the end - the sequence stops an
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
 import numpy as np
 from numpy.typing import NDArray
 
 from dmr.errors import OutOfMemoryError
-from dmr.memory import DeviceArray, DeviceCount, Loop, Packed, pack
+from dmr.memory import DeviceArray, DeviceCount, Loop, pack
 from dmr.pipeline.cavities import (
     ROOM,
     TALLIED,
@@ -47,6 +47,10 @@ SMALL_ON_GPU = {"candidates": 64, "listed": 1024, "subsegments": 2**14}
 SMALL_ON_ONE_THREAD = {"candidates": 1024, "listed": 2**13, "subsegments": 2**18}
 SMALL_ON_THREADS = {"candidates": 128, "listed": 1024, "subsegments": 2**14}
 
+# Of those that wait for large records there are few, in however long a list: it takes less to go through it than to
+# launch a kernel a step.
+LISTED_FOR_A_PASS = 2**16
+
 # What teams take on that wait for each other: beyond that a kernel a step is faster. A CPU's threads would have to be
 # started for it.
 MIDDLE_ON_GPU = {"listed": 2**17, "candidates": 32, "few_listed": 1024}
@@ -67,6 +71,28 @@ class Ended:
     numbers: dict[Entry, int]
     counted: Tally
     history: NDArray[np.int64]
+
+    @classmethod
+    def read(cls, numbers: dict[Entry, int], books: DeviceArray) -> Ended:
+        """After the last round: its progress, and the outcomes and the history as they stand on the device."""
+        found = books[: TALLIED + numbers[Entry.ROUNDS] * len(Line)].download()
+        history = found[TALLIED:].reshape(-1, len(Line))
+        return cls(Stop(numbers[Entry.STOP]), numbers, Tally.of(found[:TALLIED]), history)
+
+    def judged(self, cavities: Cavities) -> Cavities:
+        """Of these records, those of the last round."""
+        return cavities.counted(self.numbers[Entry.CANDIDATES], self.numbers[Entry.SEGMENTS])
+
+    def enter(self, work: Work) -> None:
+        """Enters in the books what was done, but for the rounds."""
+        state, bad, ledger, numbers = work.state, work.bad, work.ledger, self.numbers
+        work.stamps.resume(numbers[Entry.STAMP])
+        ledger.enter(self.counted)
+        ledger.inserted += numbers[Entry.VERTICES] - state.vertices
+        ledger.segments += numbers[Entry.SUBSEGMENTS] - state.subsegments_count
+        state.vertices, state.slots = numbers[Entry.VERTICES], numbers[Entry.SLOTS]
+        state.subsegments_count = numbers[Entry.SUBSEGMENTS]
+        bad.count, bad.side = numbers[Entry.BAD_LISTED], numbers[Entry.SIDE]
 
     def rounds(self, vertices: int, now: float) -> list[Round]:
         """The rounds, where there were so many vertices before them, and the last one has ended `now` (seconds)."""
@@ -122,8 +148,36 @@ class DeviceRounds:
             stamp: that of the last step.
             most_rounds: rounds after which to stop; most_vertices: of the mesh, beyond which the host decides.
         """
+        self._make_room(self._bad.count)
+        self._write_progress(stamp, self._competition.choice)
+        return Ended.read(self._run_rounds(min(most_rounds, HISTORY_ROUNDS), most_vertices), self._books)
+
+    def cavities(self, ended: Ended) -> Cavities:
+        """The cavities of a round that lacked room for its winners: grown and judged, not applied."""
+        return ended.judged(self._cavities())
+
+    def pass_with(self, stamp: int, cavities: Cavities, most_vertices: int) -> Ended:
+        """One pass by one team for those that wait for large records, as many as there are of these.
+
+        Its `stop` is `Stop.GO_ON` where they are too many for one team.
+
+        Args:
+            stamp, most_vertices: as for `run`; cavities: the records.
+        """
+        self._make_room(self._bad.count)
+        room = replace(self._room(1, most_vertices), candidates=cavities.capacity, most=cavities.capacity)
+        self._write_progress(stamp, Choice.LARGE_ONES)
+        limits = {**self._small, "listed": LISTED_FOR_A_PASS}
+        self._small_rounds(room, cavities, self._space.array("fresh", room.bad, np.int32), limits)
+        return Ended.read(self._progress.read(), self._books)
+
+    def more_candidates(self) -> None:
+        """Makes room for more candidates in the next run."""
+        self._candidate_room *= 2
+
+    def _write_progress(self, stamp: int, choice: Choice) -> None:
+        """What rounds begin with."""
         state, bad = self._state, self._bad
-        self._make_room(bad.count)
         self._progress.write(
             {
                 Entry.VERTICES: state.vertices,
@@ -132,22 +186,10 @@ class DeviceRounds:
                 Entry.BAD_LISTED: bad.count,
                 Entry.SIDE: bad.side,
                 Entry.STAMP: stamp,
-                Entry.CHOICE: self._competition.choice,
+                Entry.CHOICE: choice,
             }
         )
         self._counts.fill(0)
-        numbers = self._run_rounds(min(most_rounds, HISTORY_ROUNDS), most_vertices)
-        books = self._books[: TALLIED + numbers[Entry.ROUNDS] * len(Line)].download()
-        history = books[TALLIED:].reshape(-1, len(Line))
-        return Ended(Stop(numbers[Entry.STOP]), numbers, Tally.of(books[:TALLIED]), history)
-
-    def cavities(self, ended: Ended) -> Cavities:
-        """The cavities of a round that lacked room for its winners: grown and judged, not applied."""
-        return self._cavities().counted(ended.numbers[Entry.CANDIDATES], ended.numbers[Entry.SEGMENTS])
-
-    def more_candidates(self) -> None:
-        """Makes room for more candidates in the next run."""
-        self._candidate_room *= 2
 
     # ---- Room, and recording -----------------------------------------------------------------------------------------
 
@@ -284,11 +326,14 @@ class DeviceRounds:
         close(state, applied, self._counts)
         launch("end_round", 1, appended, self._counts, room.view, self._history, progress)
 
-    def _small_rounds(self, room: Room, cavities: Cavities, fresh: DeviceArray) -> None:
+    def _small_rounds(
+        self, room: Room, cavities: Cavities, fresh: DeviceArray, limits: dict[str, int] | None = None
+    ) -> None:
         """As many rounds as one team can go through by itself."""
+        small = pack("Small", **(limits or self._small))
         state, inherited = self._state, inheritance(self._state, self._space, room.bad)
         state.device.launch(
-            "small_rounds", 1, state.view, self._limits.view, cavities.view, room.view, self._small, self._small_mesh,
+            "small_rounds", 1, state.view, self._limits.view, cavities.view, room.view, small, self._small_mesh,
             *self._bad.sides, cavities.roots, fresh, inherited, self._bad.flags(room.bad), self._counts, self._history,
             self._progress.array,
         )  # fmt: skip
@@ -311,7 +356,6 @@ class DeviceRounds:
         return MIDDLE_ON_GPU if self._state.device.threads == 0 else MIDDLE_ON_CPU
 
     @property
-    def _small(self) -> Packed:
+    def _small(self) -> dict[str, int]:
         threads = self._state.device.threads
-        limits = SMALL_ON_GPU if threads == 0 else SMALL_ON_ONE_THREAD if threads == 1 else SMALL_ON_THREADS
-        return pack("Small", **limits)
+        return SMALL_ON_GPU if threads == 0 else SMALL_ON_ONE_THREAD if threads == 1 else SMALL_ON_THREADS

@@ -20,6 +20,7 @@ class Handover:
     def __init__(self, work: Work, by_host: HostRounds) -> None:
         self._work, self._by_host = work, by_host
         self._rounds = DeviceRounds(work)
+        by_host.one_team = self._rounds.pass_with
         self.lacks_memory: OutOfMemoryError | None = None
 
     def go_on(self, most_rounds: int) -> str | None:
@@ -43,16 +44,10 @@ class Handover:
 
     def _take_over(self, ended: Ended, now: float) -> None:
         """Enters in the books what the device did until `now`."""
-        state, bad, ledger, numbers = self._work.state, self._work.bad, self._work.ledger, ended.numbers
-        self._work.stamps.resume(numbers[Entry.STAMP])
-        ledger.enter(ended.counted)
-        ledger.inserted += numbers[Entry.VERTICES] - state.vertices
-        ledger.segments += numbers[Entry.SUBSEGMENTS] - state.subsegments_count
-        ledger.enter_rounds(ended.rounds(state.vertices, now))
-        state.vertices, state.slots = numbers[Entry.VERTICES], numbers[Entry.SLOTS]
-        state.subsegments_count = numbers[Entry.SUBSEGMENTS]
-        bad.count, bad.side = numbers[Entry.BAD_LISTED], numbers[Entry.SIDE]
-        self._work.competition.choice = Choice(numbers[Entry.CHOICE])
+        rounds = ended.rounds(self._work.state.vertices, now)
+        ended.enter(self._work)
+        self._work.ledger.enter_rounds(rounds)
+        self._work.competition.choice = Choice(ended.numbers[Entry.CHOICE])
 
     def _help(self, ended: Ended) -> str | None:
         """Does what the device stopped for."""

@@ -6,6 +6,8 @@ that lacked room or ordinary records.
 
 from __future__ import annotations
 
+from collections.abc import Callable
+
 import numpy as np
 
 from dmr.memory import DeviceArray, bound_of
@@ -22,8 +24,10 @@ from dmr.pipeline.cavities import (
     prepare,
     retriangulate,
 )
-from dmr.pipeline.progress import UNBOUNDED, Entry, Room, Standing
+from dmr.pipeline.device_rounds import Ended
+from dmr.pipeline.progress import UNBOUNDED, Entry, Room, Standing, Stop
 from dmr.pipeline.selecting import Choice, select
+from dmr.pipeline.stamps import LAST
 from dmr.pipeline.work import NOTHING_LEFT, Work
 
 LARGE_BUDGET = 2**16  # rim entries that a pass with large records may use; few of such cavities fit side by side
@@ -39,12 +43,14 @@ class HostRounds:
 
     Attributes:
         work: what it works on and goes by; large_waiting: whether cavities wait for larger records than ordinary ones.
+        one_team: `DeviceRounds.pass_with`, for passes with large records; None where the host drives every step.
     """
 
     def __init__(self, work: Work) -> None:
         self.work = work
         self.large_waiting = False
         self._won: dict[int, int] = {}  # by the size of large records: points that the last pass with them inserted
+        self.one_team: Callable[[int, Cavities, int], Ended] | None = None
         self._overflowed = False  # whether cavities of the last pass did not fit their records
 
     def go_on(self) -> str | None:
@@ -65,10 +71,8 @@ class HostRounds:
             Why the run must stop, if it must.
         """
         self.work.ledger.rounds += 1
-        count_needs(cavities)
         before = self.work.ledger.inserted
-        stopped = self._insert_winners(cavities, self.work.stamps.last)
-        self._close(cavities)
+        stopped = self._insert_judged(cavities)
         self.work.competition.judge(bound_of(cavities.count), self.work.ledger.inserted - before)
         stopped = stopped or self._large_passes()
         self.work.close_round()
@@ -96,8 +100,12 @@ class HostRounds:
         """Candidates, cavities, marking, retriangulation: with ordinary records, or with large ones for the few
         cavities that need them."""
         work, marking = self.work, self.work.marking
+        most = work.limits.most or (self._most_large(room) if large else UNBOUNDED)
+        if large and self.one_team is not None:
+            ended, stopped = self._pass_by_one_team(room, most)
+            if ended != Stop.GO_ON:
+                return stopped
         with work.clock.phase("select"):
-            most = work.limits.most or (self._most_large(room) if large else UNBOUNDED)
             roots, count, segments = self._candidates(most, Choice.LARGE_ONES if large else self._choice)
         if count == 0:
             self._overflowed = False
@@ -108,7 +116,7 @@ class HostRounds:
             cavities = prepare(work.space, roots, count, segments, room)
             stamp = work.stamps.next(work.state) if marking.claims else 0
             grow(work.state, cavities, work.limits, stamp=stamp)
-        stopped: str | None = None
+        stopped = None
         steps = marking.steps(work.state, work.space, cavities, work.stamps, work.limits)
         for stamp in work.clock.timed("mark", steps):
             stopped = self._insert_winners(cavities, stamp)
@@ -120,6 +128,39 @@ class HostRounds:
             self._won[room] = won
         else:
             work.competition.judge(count, won)
+        return stopped
+
+    def _pass_by_one_team(self, room: int, most: int) -> tuple[Stop, str | None]:
+        """The same for those that wait for large records; does nothing, and says so, where they are too many.
+
+        Returns:
+            Why the team stopped, and why the run must.
+        """
+        work, space = self.work, self.work.space
+        assert self.one_team is not None
+        inserted, stopped = work.ledger.inserted, None
+        with work.clock.phase("rounds"):
+            number = work.progress.number
+            counts = number(Entry.CANDIDATES, most), number(Entry.SEGMENTS, most)
+            cavities = prepare(space, space.array("roots", most, np.int32), *counts, room)
+            if work.stamps.last == LAST:
+                work.stamps.start_again(work.state)
+            ended = self.one_team(work.stamps.last, cavities, work.state.vertices + work.points_left)
+        ended.enter(work)
+        if ended.stop == Stop.GO_ON:
+            return ended.stop, None
+        self._overflowed = ended.counted.outcomes[Outcome.OVERFLOWED] > 0
+        self.large_waiting = ended.stop != Stop.NO_CANDIDATE
+        if ended.stop == Stop.WINNER_ROOM:
+            stopped = self._insert_judged(ended.judged(cavities))
+        self._won[room] = work.ledger.inserted - inserted
+        return ended.stop, stopped
+
+    def _insert_judged(self, cavities: Cavities) -> str | None:
+        """Makes room for the winners among cavities that are grown and judged, and puts them in."""
+        count_needs(cavities)
+        stopped = self._insert_winners(cavities, self.work.stamps.last)
+        self._close(cavities)
         return stopped
 
     @property
