@@ -12,17 +12,17 @@ from __future__ import annotations
 from typing import Any
 
 import numpy as np
-from numpy.typing import NDArray
+from numpy.typing import DTypeLike, NDArray
 
 from dmr.coordinates import LARGEST, SMALLEST, SMALLEST_EXTENT, check_coordinates
-from dmr.errors import InvalidMeshError
+from dmr.errors import InvalidMeshError, OutOfMemoryError
 from dmr.memory import Device, DeviceArray, argsort, scan, total
 from dmr.memory.host.available import require_memory
 from dmr.meshes import Int, Mesh, check_indices
 from dmr.naming import counted, number
 from dmr.pipeline.boundary import Outline, check_boundary, outline_of
 from dmr.pipeline.corners import acute_corners, anchors
-from dmr.pipeline.device_mesh import FEW_TRIANGLES, DeviceMesh
+from dmr.pipeline.device_mesh import FEW_TRIANGLES, DeviceMesh, usual_room
 from dmr.pipeline.records import BOX, POINT, SUBSEGMENT, TRIANGLE
 from dmr.provenance import is_triangulation
 
@@ -62,9 +62,12 @@ def admit(mesh: Mesh, device: Device, keep_segments: str = "none") -> tuple[Devi
     turned = _orient(device, given_points, corners, len(mesh.triangles))
     if turned:
         notes.append(f"{turned} clockwise triangles were turned around")
-    order, rank, points = _order_vertices(device, given_points, box)
-    triangle_order = _order_triangles(device, corners, rank, len(mesh.triangles))
-    triangles = device.empty(len(mesh.triangles), TRIANGLE)
+    n, m = len(mesh.vertices), len(mesh.triangles)
+    roomy = _Roomy(device, *usual_room(n, m, 0, bad=m if m <= FEW_TRIANGLES else 0))
+    all_points, all_triangles = roomy.vertices(n, POINT), roomy.triangles(m, TRIANGLE)
+    points, triangles = all_points[:n], all_triangles[:m]
+    order, rank = _order_vertices(device, given_points, box, points)
+    triangle_order = _order_triangles(device, corners, rank, m)
     device.launch("make_triangles", len(mesh.triangles), corners, rank, triangle_order, triangles)
     first, half_edges = _list_half_edges(device, triangles, len(mesh.vertices))
     _link(device, triangles, first, half_edges, triangle_order)
@@ -76,8 +79,8 @@ def admit(mesh: Mesh, device: Device, keep_segments: str = "none") -> tuple[Devi
     carries = mesh.triangle_attributes is not None and mesh.triangle_attributes.shape[1] > 0
     bounded = mesh.area_bounds is not None
     width = 0 if mesh.vertex_attributes is None else mesh.vertex_attributes.shape[1]
-    n, m, s = len(mesh.vertices), len(mesh.triangles), subsegments.size
-    vertex_origin = device.empty(n, np.int32)
+    s = subsegments.size
+    vertex_origin = roomy.vertices(n, np.int32)
     device.launch("fill_int32", n, INPUT_VERTEX, vertex_origin)
     subsegment_origin = device.empty(s, np.int32)
     device.launch("fill_indices", s, subsegment_origin)
@@ -96,13 +99,13 @@ def admit(mesh: Mesh, device: Device, keep_segments: str = "none") -> tuple[Devi
         named=len(named_markers),
         named_markers=named_markers,
         order=order,
-        triangles=triangles,
-        points=points,
+        triangles=all_triangles,
+        points=all_points,
         subsegments=subsegments,
-        quality=device.zeros(m, np.uint32),
-        rivals=device.zeros(m, np.int32),
+        quality=roomy.triangles(m, np.uint32),
+        rivals=roomy.triangles(m, np.int32),
         vertex_origin=vertex_origin,
-        vertex_parameter=device.zeros(n, np.float64),
+        vertex_parameter=roomy.vertices(n, np.float64),
         subsegment_origin=subsegment_origin,
         wishes=device.array(_wishes(outline.subsegments, keep_segments)),
         input_segments=input_segments,
@@ -117,6 +120,25 @@ def admit(mesh: Mesh, device: Device, keep_segments: str = "none") -> tuple[Devi
     if m <= FEW_TRIANGLES:
         state.reserve_for(bad=m)
     return state, notes
+
+
+class _Roomy:
+    """Arrays of zeros with room for what a refinement will add, where the device has that much memory."""
+
+    def __init__(self, device: Device, vertices: int, triangles: int, subsegments: int) -> None:
+        self._device, self._vertices, self._triangles = device, vertices, triangles
+
+    def vertices(self, count: int, dtype: DTypeLike) -> DeviceArray:
+        return self._zeros(count, self._vertices, dtype)
+
+    def triangles(self, count: int, dtype: DTypeLike) -> DeviceArray:
+        return self._zeros(count, self._triangles, dtype)
+
+    def _zeros(self, count: int, room: int, dtype: DTypeLike) -> DeviceArray:
+        try:
+            return self._device.zeros(room, dtype)
+        except OutOfMemoryError:
+            return self._device.zeros(count, dtype)
 
 
 def _orient(device: Device, points: DeviceArray, corners: DeviceArray, count: int) -> int:
@@ -149,16 +171,18 @@ def _survey(mesh: Mesh, device: Device, points: DeviceArray) -> Box:
     return low, high
 
 
-def _order_vertices(device: Device, given: DeviceArray, box: Box) -> tuple[DeviceArray, DeviceArray, DeviceArray]:
-    """(order, rank, points): the user's number of each place, the place of each number, the points in place."""
+def _order_vertices(
+    device: Device, given: DeviceArray, box: Box, points: DeviceArray
+) -> tuple[DeviceArray, DeviceArray]:
+    """(order, rank): the user's number of each place, the place of each number; and the points in their places."""
     n = given.size
     (low_x, low_y), (high_x, high_y) = box
     keys = device.empty(n, np.uint32)
     device.launch("curve_keys", n, given, low_x, low_y, 65536.0 / max(high_x - low_x, high_y - low_y), keys)
     order = argsort(keys)
-    points, rank = device.empty(n, POINT), device.empty(n, np.int32)
+    rank = device.empty(n, np.int32)
     device.launch("reorder_points", n, given, order, points, rank)
-    return order, rank, points
+    return order, rank
 
 
 def _order_triangles(device: Device, corners: DeviceArray, rank: DeviceArray, count: int) -> DeviceArray:

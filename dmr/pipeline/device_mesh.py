@@ -16,6 +16,13 @@ MOST_TRIANGLES = 2**29 - 1  # half-edges are triangle << 2 | edge in 32 bits
 FEW_TRIANGLES = 2**21  # a mesh of so many gets room when it is admitted, as if every triangle were bad
 
 
+def usual_room(vertices: int, slots: int, subsegments: int, bad: int) -> tuple[int, int, int]:
+    """How many vertices, triangles and subsegments a bound of 30 degrees usually makes of so many, so many triangles
+    being bad."""
+    # Points on segments come in about as many as fit side by side.
+    return vertices + 2 * bad + 1024, slots + 4 * bad + 2048, 3 * subsegments + 16 * math.isqrt(vertices) + 1024
+
+
 @dataclass
 class DeviceMesh:
     """The state of a refinement. Arrays hold at least as many elements as the counts say, zeros behind.
@@ -131,14 +138,11 @@ class DeviceMesh:
         self.wishes = self.wishes.grown(subsegments)
 
     def reserve_for(self, bad: int, expected: int = 0) -> None:
-        """Makes room for what a bound of 30 degrees usually needs where so many triangles are bad, and for the expected
-        triangles, so that arrays are not copied again and again. A small device may do with less: what is really needed
-        is asked for later.
+        """Makes the usual room where so many triangles are bad, and for the expected triangles, so that arrays are not
+        copied again and again. A small device may do with less: what is really needed is asked for later.
         """
-        # Points on segments come in about as many as fit side by side.
-        subsegments = 3 * self.subsegments_count + 16 * math.isqrt(self.vertices) + 1024
+        vertices, slots, subsegments = usual_room(self.vertices, self.slots, self.subsegments_count, bad)
         with suppress(OutOfMemoryError):
-            vertices, slots = self.vertices + 2 * bad + 1024, self.slots + 4 * bad + 2048
             self.reserve(max(vertices, expected // 2), max(slots, expected), max(subsegments, 8 * math.isqrt(expected)))
 
     def to_mesh(self, source: Mesh) -> Mesh:

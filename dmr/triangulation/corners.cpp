@@ -30,22 +30,22 @@ bool is_acute(const End &end, const End &following, float64 cosine_squared) {
 
 void flag_acute(const Point *points, int32 n, const Subsegment *subsegments, int32 count, float64 cosine_squared,
                 uint8 *flags) {
-    std::vector<int64> first(size_t(n) + 1); // by vertex: where its ends are listed
+    std::vector<uint32> first(size_t(n) + 1); // by vertex: where its ends are listed
     for (int32 s = 0; s < count; ++s) {
         ++first[subsegments[s].from + 1];
         ++first[subsegments[s].to + 1];
     }
     for (int32 v = 0; v < n; ++v)
         first[v + 1] += first[v];
-    std::vector<int64> listed(2 * size_t(count)), filled(first.begin(), first.end() - 1);
+    std::vector<uint32> listed(2 * size_t(count)), filled(first.begin(), first.end() - 1);
     for (int32 s = 0; s < count; ++s) {
-        listed[filled[subsegments[s].from]++] = int64(s) << 1;
-        listed[filled[subsegments[s].to]++] = int64(s) << 1 | 1;
+        listed[filled[subsegments[s].from]++] = uint32(s) << 1;
+        listed[filled[subsegments[s].to]++] = uint32(s) << 1 | 1;
     }
     std::vector<End> ends;
     for (int32 v = 0; v < n; ++v) {
         ends.clear();
-        for (int64 i = first[v]; i < first[v + 1]; ++i) {
+        for (uint32 i = first[v]; i < first[v + 1]; ++i) {
             const Subsegment &s = subsegments[listed[i] >> 1];
             const bool leaves = (listed[i] & 1) == 0;
             const Point far = points[leaves ? s.to : s.from];
