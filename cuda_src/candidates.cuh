@@ -57,10 +57,25 @@ INLINE int32 rival_beside(const Triangle &triangle, const uint32 *quality, int32
     return NOTHING;
 }
 
+// The same for the neighbours of its neighbours' neighbours. Few ask for it, and the others keep their registers.
+OUTLINE int32 rival_beyond(const Triangle *triangles, const uint32 *quality, int32 t, uint32 mine) {
+    for (int32 beside : triangles[t].link)
+        for (int k = 0; beside >= 0 && k < 3; ++k) {
+            const int32 next = triangles[beside].link[k];
+            const int32 rival =
+                next >= 0 && next != t ? rival_beside(without_owner(triangles[next]), quality, t, mine) : NOTHING;
+            if (rival != NOTHING)
+                return rival;
+        }
+    return NOTHING;
+}
+
 // A bad triangle competes only where no bad neighbour, and no bad neighbour of a neighbour, is more urgent: its cavity
 // would most likely lose to theirs, and growing it would be wasted. Three of four that compete get their point in. Who was
 // beaten looks first whether what is in its rival's slot now still beats it, where rivals are `remembered`: most wait for
 // several rounds, and so they do not look around in each of them. The most urgent triangle of all waits for nobody.
+// A triangle that is only too large asks its neighbours alone: cavities are small there, and more than nine of ten get
+// their point in all the same, in a quarter fewer rounds.
 INLINE bool is_unbeaten(const Mesh &mesh, int32 t, uint32 q, bool far, bool remembered) {
     const uint32 mine = urgency(q);
     const int32 last = remembered ? mesh.rivals[t] - 1 : NOTHING;
@@ -75,10 +90,8 @@ INLINE bool is_unbeaten(const Mesh &mesh, int32 t, uint32 q, bool far, bool reme
                                          : without_owner(mesh.triangles[here.link[k]]);
         for (int k = 0; k < 3 && rival == NOTHING; ++k)
             rival = rival_beside(around[k], mesh.quality, t, mine);
-        for (int k = 0; k < 3 && far; ++k)
-            for (int32 next : around[k].link)
-                if (rival == NOTHING && next >= 0 && next != t)
-                    rival = rival_beside(without_owner(mesh.triangles[next]), mesh.quality, t, mine);
+        if (far && rival == NOTHING)
+            rival = rival_beyond(mesh.triangles, mesh.quality, t, mine);
     }
     if (remembered)
         mesh.rivals[t] = rival + 1;

@@ -29,7 +29,8 @@
 // shares it: FOR_SQUADS (i, begin, end) gives each squad its share of a range, FOR_SQUAD_SHARE (j, count) gives each
 // member of a squad its turns. On the CPU a squad is one member.
 //
-// A CROWDED_KERNEL is one whose threads mostly wait for memory: it gets fewer registers, so that more of them run at once.
+// A CROWDED_KERNEL, or CROWDED_TEAM_KERNEL, is one whose threads mostly wait for memory: it gets fewer registers, so that
+// more of them run at once.
 //
 // Members come in groups of LANES that run in step: a warp on the GPU, all of them on the CPU, where they take turns.
 // take_in_order(counters, k), which all members of a group call, counts one more at counters[k] for each of them, as if
@@ -94,6 +95,9 @@ constexpr int64 SLICE = 50'000'000;
 #define CROWDED_KERNEL(name, ...)                                                                                      \
     extern "C" __global__ void __launch_bounds__(128, 6) name(const Index range_begin, const Count range_end, __VA_ARGS__)
 #define TEAM_KERNEL KERNEL
+#define CROWDED_TEAM_KERNEL(name, ...)                                                                                 \
+    extern "C" __global__ void __launch_bounds__(TEAM_SIZE, 8)                                                         \
+        name(const Index range_begin, const Count range_end, __VA_ARGS__)
 #define GRID_KERNEL KERNEL
 #define GRID_TEAM_KERNEL KERNEL
 #define CHILD_KERNEL KERNEL
@@ -316,6 +320,7 @@ INLINE Index record_stride(Index records) { return records; }
     static void name([[maybe_unused]] const Index range_begin, [[maybe_unused]] const Index range_end, __VA_ARGS__)
 #define CROWDED_KERNEL KERNEL
 #define TEAM_KERNEL KERNEL
+#define CROWDED_TEAM_KERNEL KERNEL
 #define GRID_KERNEL KERNEL
 #define GRID_TEAM_KERNEL KERNEL
 

@@ -15,8 +15,9 @@ TEAM_KERNEL(survey_subsegments, const int32 *wishes, Count subsegments, int32 *w
 }
 
 // Nothing is surveyed, and the list stays as it is, where subsegments have the round for themselves.
-TEAM_KERNEL(survey_bad, Mesh mesh, const int32 *wished, Count subsegments, int32 *even, int32 *odd, Count side,
-            Count listed, Count chosen, Count vertices, Count slots, int32 small_mesh, uint8 *flags, int32 *surveyed) {
+CROWDED_TEAM_KERNEL(survey_bad, Mesh mesh, const int32 *wished, Count subsegments, int32 *even, int32 *odd, Count side,
+                    Count listed, Count chosen, Count vertices, Count slots, int32 small_mesh, uint8 *flags,
+                    int32 *surveyed) {
     const int32 choice = int32(chosen);
     const bool windows = has_windows(choice, slots, small_mesh);
     FOR_TEAMS (team) {

@@ -14,7 +14,7 @@ import dmr
 from dmr.errors import InternalError, OptionError, OutOfMemoryError
 from dmr.memory import DeviceCount, scan
 from dmr.memory.host.device import HostDevice
-from dmr.pipeline import device_rounds, host_rounds
+from dmr.pipeline import admission, device_rounds, host_rounds
 from dmr.pipeline.cavities import TALLIED
 from dmr.pipeline.device_mesh import DeviceMesh
 from dmr.pipeline.device_rounds import DeviceRounds
@@ -101,8 +101,44 @@ def test_the_same_bits_and_books_whoever_drives(name, device_options):
     assert "rounds" in device.seconds and "rounds" not in host.seconds
 
 
+def almost_concurrent():
+    """Four segments in a box that pass one point at distances of up to 1e-4."""
+    angles = 0.1 + 0.25 * np.pi * np.arange(4)
+    along = np.column_stack([np.cos(angles), np.sin(angles)])
+    aside = np.column_stack([-along[:, 1], along[:, 0]]) * 1e-4 * np.sin(7.0 * np.arange(4))[:, None]
+    ends = np.stack([aside - along, aside + along], axis=1).reshape(-1, 2)
+    box = [(-3, -3), (3, -3), (3, 3), (-3, 3)]
+    segments = [(0, 1), (2, 3), (4, 5), (6, 7), (8, 9), (9, 10), (10, 11), (11, 8)]
+    return dmr.Pslg(np.vstack([ends, box]), np.array(segments, np.int32))
+
+
+@pytest.mark.parametrize("room", ["enough", "none ahead"])
+@pytest.mark.parametrize("most", [0, 3, 10**6])
+def test_one_team_goes_through_a_pass_with_large_records(room, most, device_options, monkeypatch):
+    for who in ("PASS_ON_GPU", "PASS_ON_CPU"):
+        monkeypatch.setattr(device_rounds, who, {"candidates": most, "listed": 10**6, "subsegments": 10**6})
+    if room == "none ahead":
+        no_room_ahead(monkeypatch)
+    seen, by_team = set(), DeviceRounds.pass_with
+
+    def noted(self, *arguments):
+        ended = by_team(self, *arguments)
+        seen.add(ended.stop)
+        return ended
+
+    monkeypatch.setattr(DeviceRounds, "pass_with", noted)
+    fine = dmr.refine(almost_concurrent(), min_angle=20, loop="device", **device_options)
+    assert books(fine) == books(dmr.refine(almost_concurrent(), min_angle=20, loop="host", device="cpu", threads=1))
+    assert (Stop.GO_ON in seen) == (most < 10**6)
+    assert (Stop.ENOUGH_ROUNDS in seen) == (most > 0)
+    assert (Stop.WINNER_ROOM in seen) == (room == "none ahead" and most > 0)
+
+
 def no_room_ahead(monkeypatch):
     """Arrays are only as large as what is in them."""
+    monkeypatch.setattr(
+        admission, "usual_room", lambda vertices, slots, subsegments, bad: (vertices, slots, subsegments)
+    )
     monkeypatch.setattr(DeviceMesh, "reserve_for", lambda self, bad, expected=0: None)
     monkeypatch.setattr(device_rounds, "FEW_TRIANGLES", 0)
 

@@ -47,9 +47,10 @@ SMALL_ON_GPU = {"candidates": 64, "listed": 1024, "subsegments": 2**14}
 SMALL_ON_ONE_THREAD = {"candidates": 1024, "listed": 2**13, "subsegments": 2**18}
 SMALL_ON_THREADS = {"candidates": 128, "listed": 1024, "subsegments": 2**14}
 
-# Of those that wait for large records there are few, in however long a list: it takes less to go through it than to
-# launch a kernel a step.
-LISTED_FOR_A_PASS = 2**16
+# Of those that wait for large records there are few, in however long a list: to go through it takes less than to launch
+# a kernel a step.
+PASS_ON_GPU = {"candidates": 256, "listed": 2**13, "subsegments": 2**17}
+PASS_ON_CPU = {"listed": 2**16, "subsegments": 2**20}  # candidates as in small rounds
 
 # What teams take on that wait for each other: beyond that a kernel a step is faster. A CPU's threads would have to be
 # started for it.
@@ -167,7 +168,7 @@ class DeviceRounds:
         self._make_room(self._bad.count)
         room = replace(self._room(1, most_vertices), candidates=cavities.capacity, most=cavities.capacity)
         self._write_progress(stamp, Choice.LARGE_ONES)
-        limits = {**self._small, "listed": LISTED_FOR_A_PASS}
+        limits = {**self._small, **(PASS_ON_GPU if self._state.device.threads == 0 else PASS_ON_CPU)}
         self._small_rounds(room, cavities, self._space.array("fresh", room.bad, np.int32), limits)
         return Ended.read(self._progress.read(), self._books)
 

@@ -49,7 +49,11 @@ class HostRounds:
     def __init__(self, work: Work) -> None:
         self.work = work
         self.large_waiting = False
-        self._won: dict[int, int] = {}  # by the size of large records: points that the last pass with them inserted
+        # By the size of large records: cavities of the last pass with them, points that it inserted, and how many were
+        # too many for one team.
+        self._last: dict[int, int] = {}
+        self._won: dict[int, int] = {}
+        self._too_many: dict[int, int] = {}
         self.one_team: Callable[[int, Cavities, int], Ended] | None = None
         self._overflowed = False  # whether cavities of the last pass did not fit their records
 
@@ -101,9 +105,11 @@ class HostRounds:
         cavities that need them."""
         work, marking = self.work, self.work.marking
         most = work.limits.most or (self._most_large(room) if large else UNBOUNDED)
-        if large and self.one_team is not None:
+        refused = False
+        if large and self.one_team is not None and self._last.get(room, 0) < self._too_many.get(room, UNBOUNDED):
             ended, stopped = self._pass_by_one_team(room, most)
-            if ended != Stop.GO_ON:
+            refused = ended == Stop.GO_ON
+            if not refused:
                 return stopped
         with work.clock.phase("select"):
             roots, count, segments = self._candidates(most, Choice.LARGE_ONES if large else self._choice)
@@ -125,7 +131,9 @@ class HostRounds:
         self._close(cavities)
         won = work.ledger.inserted - inserted
         if large:
-            self._won[room] = won
+            self._won[room], self._last[room] = won, count
+            if refused:
+                self._too_many[room] = count
         else:
             work.competition.judge(count, won)
         return stopped
@@ -138,7 +146,7 @@ class HostRounds:
         """
         work, space = self.work, self.work.space
         assert self.one_team is not None
-        inserted, stopped = work.ledger.inserted, None
+        attempted, inserted, stopped = work.ledger.attempted, work.ledger.inserted, None
         with work.clock.phase("rounds"):
             number = work.progress.number
             counts = number(Entry.CANDIDATES, most), number(Entry.SEGMENTS, most)
@@ -154,6 +162,7 @@ class HostRounds:
         if ended.stop == Stop.WINNER_ROOM:
             stopped = self._insert_judged(ended.judged(cavities))
         self._won[room] = work.ledger.inserted - inserted
+        self._last[room] = work.ledger.attempted - attempted
         return ended.stop, stopped
 
     def _insert_judged(self, cavities: Cavities) -> str | None:
