@@ -1,8 +1,8 @@
-// Who competes in a round: subsegments that are to be split, or else bad triangles.
+// Candidates of a round: subsegments to be split, or else bad triangles.
 //
-// The list of bad triangles is gone through in order, in two steps with a barrier between them: what stays in it and who
-// competes is flagged and counted by piece; then both are copied to where they go. It has two sides, one to copy from
-// and one to copy to.
+// The list of bad triangles is processed in order, in two steps with a barrier between them. The first flags, and
+// counts by piece, the entries that stay in the list and those that compete. The second copies both to their places.
+// The list is a double buffer: one side is read, the other written.
 #pragma once
 
 #include "mesh.cuh"
@@ -14,14 +14,14 @@ struct BadList {
 };
 
 enum Choice : int32 {
-    UNBEATEN = 0,     // bad triangles that no bad neighbour, nor a neighbour's, beats in urgency
-    EVERYONE = 1,     // all bad triangles: what the thesis does
-    LARGE_ONES = 2,   // those that wait for large records, and no others
-    UNBEATEN_FAR = 3, // as UNBEATEN, and neighbours' neighbours have no such neighbour either
+    UNBEATEN = 0,     // bad triangles that no bad neighbour, or neighbour's neighbour, beats in urgency
+    EVERYONE = 1,     // all bad triangles, as in the thesis
+    LARGE_ONES = 2,   // only those that wait for large records
+    UNBEATEN_FAR = 3, // as UNBEATEN, with one more ring of neighbours
 };
 
-// Where many compete and more than half of them get no point in, cavities reach beyond what was looked at: from the next
-// round on, only UNBEATEN_FAR compete, until few are left.
+// If many compete and more than half of them insert no point, cavities reach beyond the neighbours compared. From the
+// next round on, only UNBEATEN_FAR triangles compete, until few are left.
 constexpr int32 MANY_COMPETE = 1024, FEW_COMPETE = 256;
 
 INLINE int32 next_choice(int32 choice, int32 competed, int32 won) {
@@ -34,17 +34,17 @@ INLINE bool is_unbeaten_choice(int32 choice) { return choice == UNBEATEN || choi
 
 // ---- Bad triangles ---------------------------------------------------------------------------------------------------
 
-// How urgent a triangle is among its neighbours: 0 where it does not compete at all. The bit LISTED of a word may change
-// at the same time, the others do not.
+// Urgency of a triangle among its neighbours; 0 if it does not compete. The bit LISTED of a word may change at the same
+// time, the others do not.
 INLINE uint32 urgency(uint32 quality) { return to_refine(quality) && !(quality & LARGE) ? BAD | (quality & URGENCY_MASK) : 0; }
 
-// Whether triangle `other` is more urgent than t. Equals are told apart by their hash.
+// Whether triangle `other` is more urgent than t. Ties are broken by hash.
 INLINE bool beats(uint32 its, int32 other, uint32 mine, int32 t) {
     return its > mine || (its == mine && scatter(uint32(other)) > scatter(uint32(t)));
 }
 
-// The first neighbour of `triangle`, but t itself, that is more urgent than t; NOTHING where none is. The three words are
-// looked up side by side.
+// The first neighbour of `triangle`, other than t, that is more urgent than t, or NOTHING. The three words are loaded
+// independently.
 INLINE int32 rival_beside(const Triangle &triangle, const uint32 *quality, int32 t, uint32 mine) {
     uint32 of[3];
     for (int k = 0; k < 3; ++k) {
@@ -57,7 +57,8 @@ INLINE int32 rival_beside(const Triangle &triangle, const uint32 *quality, int32
     return NOTHING;
 }
 
-// The same for the neighbours of its neighbours' neighbours. Few ask for it, and the others keep their registers.
+// The same for the neighbours of the neighbours' neighbours of t. It is rarely called; as a separate function it does
+// not cost its callers registers.
 OUTLINE int32 rival_beyond(const Triangle *triangles, const uint32 *quality, int32 t, uint32 mine) {
     for (int32 beside : triangles[t].link)
         for (int k = 0; beside >= 0 && k < 3; ++k) {
@@ -70,12 +71,13 @@ OUTLINE int32 rival_beyond(const Triangle *triangles, const uint32 *quality, int
     return NOTHING;
 }
 
-// A bad triangle competes only where no bad neighbour, and no bad neighbour of a neighbour, is more urgent: its cavity
-// would most likely lose to theirs, and growing it would be wasted. Three of four that compete get their point in. Who was
-// beaten looks first whether what is in its rival's slot now still beats it, where rivals are `remembered`: most wait for
-// several rounds, and so they do not look around in each of them. The most urgent triangle of all waits for nobody.
-// A triangle that is only too large asks its neighbours alone: cavities are small there, and more than nine of ten get
-// their point in all the same, in a quarter fewer rounds.
+// A bad triangle competes only if no bad neighbour, and no bad neighbour of a neighbour, is more urgent: otherwise its
+// cavity would most likely lose to theirs, and growing it would be wasted. Three of four competing triangles insert
+// their point. If rivals are `remembered`, a beaten triangle first checks whether the triangle now in its stored
+// rival's slot still beats it: most wait for several rounds, and this spares them the search of their neighbourhood in
+// each round. The most urgent triangle of all never waits. A triangle that is only too large compares itself with its
+// direct neighbours alone: cavities are small there, and more than nine of ten insert their point nevertheless, in a
+// quarter fewer rounds.
 INLINE bool is_unbeaten(const Mesh &mesh, int32 t, uint32 q, bool far, bool remembered) {
     const uint32 mine = urgency(q);
     const int32 last = remembered ? mesh.rivals[t] - 1 : NOTHING;
@@ -107,9 +109,9 @@ INLINE bool is_chosen(int32 choice, const Mesh &mesh, int32 t, uint32 q, bool re
            (!is_unbeaten_choice(choice) || is_unbeaten(mesh, t, q, choice == UNBEATEN_FAR, remembered));
 }
 
-constexpr Index FEW_SEGMENTS = 64; // triangles for each subsegment that waits to be split, for both kinds to compete
+constexpr Index FEW_SEGMENTS = 64; // triangles per subsegment waiting to be split, for both kinds to compete
 
-// In small meshes only the most urgent candidates go on, up to a factor of four in length: the order in which points come
+// In small meshes only the most urgent candidates proceed, within a factor of four in length: the order of insertion
 // decides the size of the result.
 constexpr int WINDOW_SHIFT = 13; // leaves the bits of urgency that tell squared lengths, or areas, apart by a factor of 16
 
@@ -119,12 +121,14 @@ INLINE bool has_windows(int32 choice, Index slots, int32 small_mesh) {
 
 INLINE int32 window_of(uint32 quality) { return int32((quality & URGENCY_MASK) >> WINDOW_SHIFT); }
 
-// What a survey of a piece of the list found: entries that stay, candidates, and in which window of urgency those are (in
-// small meshes: of the most urgent window only; else all, under number 0).
+// Result of the survey of a piece of the list: the number of entries that stay, the number of candidates, and the
+// urgency window of these (in small meshes only the most urgent window is counted; otherwise all candidates are, as
+// window 0).
 enum Surveyed { STAYING, CHOSEN, WINDOW, SURVEYED };
 enum SurveyFlag : uint8 { STAYS = 1, COMPETES = 2 };
 
-// For the survey: the words of listed triangles, then those of their rivals, and the records of those without one.
+// Prefetching for the survey: the words of listed triangles, then those of their rivals, and the records of triangles
+// without a rival.
 INLINE void prefetch_neighbourhoods(const int32 *listed, Index i, Index end, const Mesh &mesh) {
     if (!PREFETCHES)
         return;
@@ -147,8 +151,9 @@ INLINE void prefetch_neighbourhoods(const int32 *listed, Index i, Index end, con
             }
 }
 
-// Flags the entries of a piece: flags[i] says which of the two hold. Those that leave the list are marked so. With windows
-// no rival is remembered: who is looked at depends on the piece then, and must leave no trace.
+// Flags the entries of a piece: flags[i] says whether entry i stays, and whether it competes. Clears LISTED in the
+// words of entries that leave the list. With windows no rival is remembered: the comparisons then depend on the piece,
+// and must leave no trace.
 INLINE Sums<SURVEYED> survey_bad(Piece piece, const int32 *listed, const Mesh &mesh, int32 choice, bool windows,
                                  uint8 *flags) {
     uint32 *const quality = mesh.quality;
@@ -157,7 +162,7 @@ INLINE Sums<SURVEYED> survey_bad(Piece piece, const int32 *listed, const Mesh &m
     FOR_LEADER
         most_urgent[0] = 0;
     TEAM_BARRIER();
-    if (windows) { // the most urgent triangle of all is beaten by none: it says which window it is
+    if (windows) { // no triangle beats the most urgent one of all, which determines the window
         FOR_SHARE (i, piece.begin, piece.end) {
             const uint32 q = racing_load(&quality[listed[i]]);
             if (is_eligible(choice, q))
@@ -181,8 +186,8 @@ INLINE Sums<SURVEYED> survey_bad(Piece piece, const int32 *listed, const Mesh &m
     return {{found.of[0], found.of[1], window}};
 }
 
-// Copies what stays to the other side of the list, and candidates of the window to the roots, up to place `most`: from the
-// places `before` on. No candidates where `most` is 0.
+// Copies the entries that stay to the other buffer of the list, and candidates of the window to the roots, from the
+// places `before` on. Candidates end at place `most`; there are none if `most` is 0.
 INLINE void gather_bad(Piece piece, Sums<2> before, const int32 *listed, const uint8 *flags, const uint32 *quality,
                        bool windows, int32 window, int32 most, int32 *copied, int32 *roots) {
     const auto competes = [&](Index i) {
@@ -203,15 +208,16 @@ INLINE void gather_bad(Piece piece, Sums<2> before, const int32 *listed, const u
 
 // ---- Subsegments -----------------------------------------------------------------------------------------------------
 
-// Whether the `waiting` subsegments have the round for themselves. The points on segments shape what comes after, and a
-// triangle's point would often have to give way to them. Where they are few in a mesh of many triangles, though, most of
-// these are far away from any of them, and the two kinds compete together: subsegments come first in the order of keys. The
-// list of bad triangles must not decide that: how long it is depends on when it was last gone through.
+// Whether the `waiting` subsegments compete alone in this round. The points on segments shape all later insertions, and
+// a triangle's point would often have to yield to them. If there are few of them in a mesh of many triangles, however,
+// most triangles are far away from any of them, and the two kinds compete together: subsegments come first in the order
+// of keys. The length of the list of bad triangles must not affect this decision, because it depends on when the list
+// was last compacted.
 INLINE bool segments_alone(int32 choice, Index waiting, Index slots, bool begun) {
     return waiting > 0 && (!is_unbeaten_choice(choice) || !begun || waiting * FEW_SEGMENTS > slots);
 }
 
-// Whether a point went into a triangle: not all new vertices lie on segments.
+// Whether any point was inserted for a triangle: not all new vertices lie on segments.
 INLINE bool has_free_points(const Mesh &mesh, Index vertices, Index subsegments) {
     return vertices - mesh.input_vertices > subsegments - mesh.input_subsegments;
 }
@@ -232,7 +238,7 @@ INLINE void gather_subsegments(Piece piece, Sums<1> before, const int32 *wishes,
 
 // ---- New bad triangles -----------------------------------------------------------------------------------------------
 
-// flags[i] = 1 where a new triangle is to be refined and its slot is in no list yet; from now on it is.
+// flags[i] = 1 if a new triangle is to be refined and its slot is not listed yet; marks the slot as listed.
 INLINE Sums<1> survey_fresh(Piece piece, const int32 *fresh, uint32 *quality, uint8 *flags) {
     return team_sum<1>(piece.begin, piece.end, [&](Index i) {
         if (i + 16 < piece.end)
@@ -246,7 +252,7 @@ INLINE Sums<1> survey_fresh(Piece piece, const int32 *fresh, uint32 *quality, ui
     });
 }
 
-// Appends them to the list, from place `before` on.
+// Appends the flagged triangles to the list, from place `before` on.
 INLINE void append_fresh(Piece piece, Sums<1> before, const int32 *fresh, const uint8 *flags, int32 *list) {
     team_in_order<1>(
         piece.begin, piece.end, before, [&](Index i) { return Sums<1>{{flags[i]}}; },

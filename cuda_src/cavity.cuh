@@ -1,51 +1,51 @@
-// One cavity: what a Steiner point deletes, and what it leaves as the rim of the hole.
+// One cavity: the triangles that a Steiner point deletes, and the boundary of the hole that they leave (`rim`).
 //
-// The cavity of p holds every triangle whose circumcircle has p strictly inside and that p sees. It is star-shaped
-// from p, and none of its vertices lies within, so the triangles form a tree: a walk that starts at the root and never
-// turns back meets each of them once. Walked depth first and counter-clockwise, the edges where it stops are the rim,
-// in order around p:
+// The cavity of p consists of all triangles that p sees and whose circumcircle contains p strictly inside. It is
+// star-shaped from p, and has no vertex in its interior, so its triangles form a tree: a walk that starts at the root
+// and never turns back visits each of them once. The edges at which a depth-first, counter-clockwise walk stops are the
+// cavity boundary, in order around p:
 //
 //              v2 ____ v1           rim[j] = the edge from rim[j].vertex to rim[j + 1].vertex, counter-clockwise,
-//               /\  . /\                     and what lies beyond it: a triangle, or a subsegment (as Triangle.link).
-//              /  \ ./  \           k members have k + 2 rim edges. Where p splits a boundary subsegment, that edge is
-//          v3 / __ p(+)  \ v0       no part of the rim: it starts at the subsegment's end, stops at its start, and
-//             \      \  /           has k + 1 edges. Where p splits an inner subsegment, there are two such chains.
-//              \______\/
+//               /\  . /\                     and the neighbour across: a triangle, or a subsegment (as Triangle.link).
+//              /  \ ./  \           k members have k + 2 boundary edges. If p splits a subsegment on the domain
+//          v3 / __ p(+)  \ v0       boundary, `rim` excludes that edge: the chain starts at the subsegment's end, stops
+//             \      \  /           at its start, and has k + 1 edges. If p splits an inner subsegment, there are two
+//              \______\/            such chains.
 //              v4      v5
 #pragma once
 
 #include "encroachment.cuh"
 
-// What became of a cavity in a step; Python counts them by these numbers (dmr/pipeline/cavities.py).
+// Outcome of a cavity in a step; Python counts outcomes by these numbers (dmr/pipeline/cavities.py).
 enum Outcome : int32 {
-    INSERTED = 0,   // the point went in
+    INSERTED = 0,   // the point was inserted
     LOST = 1,       // a cavity of higher priority owns one of its triangles
-    YIELDED = 2,    // its point and a neighbour's of higher priority cannot both go in
+    YIELDED = 2,    // its point and that of an adjacent cavity of higher priority cannot both be inserted
     ENCROACHED = 3, // the point encroaches on a subsegment, which is to be split instead
     PRECISION = 4,  // the coordinates cannot resolve the point
-    OVERFLOWED = 5, // more triangles than the record has room for: tried again with more
-    BUDGET = 6,     // the limit on Steiner points cut it
+    OVERFLOWED = 5, // more triangles than the record has capacity for: retried with a larger one
+    BUDGET = 6,     // dropped because of the limit on Steiner points
     OWNER = 7,      // owns its triangles (between two kernels only)
-    UNDECIDED = 8,  // grown, not yet judged
-    DAMAGED = 9,    // another cavity changed it (two-stage marking: to be grown again)
-    DEAD = 10,      // its root is gone
-    BLOCKED = 11,   // a subsegment that is never split stands in its way
+    UNDECIDED = 8,  // grown, its ownership not yet checked
+    DAMAGED = 9,    // changed by another cavity (two-stage marking: to be grown again)
+    DEAD = 10,      // its root no longer exists
+    BLOCKED = 11,   // blocked by a subsegment that is never split
     DEFERRED = 12,  // waits for exact arithmetic (between two kernels only)
-    OUTCOMES = 13,  // how many there are
+    OUTCOMES = 13,  // number of outcomes
 };
 
 struct RimEdge {
-    int32 vertex; // where it starts
-    int32 beyond; // triangle, or ~subsegment
+    int32 vertex; // start of the edge
+    int32 beyond; // neighbour across: triangle, or ~subsegment
 };
 
-// The record of one cavity among many. On a GPU the j-th entries of all records lie side by side, so that the threads
-// of a warp read them together; on a CPU the entries of one record do.
+// The record of one cavity among many. On a GPU the j-th entries of all records are adjacent, so that the threads of a
+// warp read them together; on a CPU the entries of one record are adjacent.
 struct Cavity {
     int32 *members;
     RimEdge *rim;
-    uint32 stride; // 32 bits, that one multiplication may do
-    int32 room;    // entries of each
+    uint32 stride; // 32 bits, so that one multiplication suffices
+    int32 room;    // capacity of each array, in entries
 
     METHOD Cavity(int32 *all_members, RimEdge *all_rims, Index records, int32 room, Index record)
         : members(all_members + record_start(record, room)), rim(all_rims + record_start(record, room)),
@@ -55,37 +55,38 @@ struct Cavity {
     METHOD RimEdge &edge(int j) const { return rim[Index(stride) * uint32(j)]; }
 };
 
-// The numbers of a grown cavity.
+// The sizes of a grown cavity.
 struct Extent {
     int32 members;
     int32 edges;
-    int32 left_edges; // of them, those left of a split subsegment (all of them where it has no right side)
+    int32 left_edges; // those left of a split subsegment (all of them if it has no right side)
 };
 
-// All cavities of a pass: record i belongs to candidate i, and the first ones are those of subsegments.
+// All cavities of a pass: record i belongs to candidate i; the subsegments come first.
 KERNEL_STRUCT(Cavities) {
-    const int32 *roots;   // what each is grown around: a subsegment, or a triangle
-    int64 room;           // entries a record
+    const int32 *roots;   // root of each cavity: a subsegment, or a triangle
+    int64 room;           // entries per record
     int64 records;
     int32 *members;
     RimEdge *rims;
     Extent *extents;
-    Point *steiner;       // the point that is to go in
-    uint8 *off_center;    // whether it is one
-    float64 *parameters;  // where it lies on its input segment
+    Point *steiner;       // the point to be inserted
+    uint8 *off_center;    // 1 if it is an off-center
+    float64 *parameters;  // its parameter on its input segment
     int32 *outcomes;
-    uint64 *keys;         // the order of the cavities of a step (see below)
-    int32 *won;           // 1 where the point goes in
-    int32 *apexes;        // the vertex that a winner inserts, for its squad
-    int32 *extra_places;  // where the slots begin that a winner claims beyond its own
-    int32 *fresh_places;  // where its triangles begin in the list of new ones
-    uint32 *shared;       // bit j: another winner has rim edge j, too; bit 31: an edge from the 31st on
+    uint64 *keys;         // priorities of the cavities of a step (see below)
+    int32 *won;           // 1 if the point is inserted
+    int32 *apexes;        // the vertex that a winner inserts, for its sub-warp tile
+    int32 *extra_places;  // first slot that a winner claims beyond those of its members
+    int32 *fresh_places;  // first place of its triangles in the list of new ones
+    uint32 *shared;       // bit j: another winner shares boundary edge j; bit 31: some edge from number 31 on
 
     METHOD Cavity at(Index i) const { return Cavity(members, rims, records, int32(room), i); }
 };
 
-// What a loop over cavities asks for ahead, some turns from now: the ends of a record, from which it is written as the
-// cavity grows (few reach the middle), then the triangles that the cavity deletes, and those beyond its rim.
+// Prefetching in a loop over cavities, some iterations ahead: the ends of a record, at which it is written as the
+// cavity grows (few reach the middle), then the triangles that the cavity deletes, and the neighbours across its
+// boundary.
 INLINE void prefetch_record(const Cavities &cavities, Index i, Index end) {
     if (!PREFETCHES || i >= end)
         return;
@@ -128,16 +129,17 @@ INLINE void prefetch_rim_points(const Cavities &cavities, Index i, Index end, co
         prefetch(&points[cavity.edge(j).vertex]);
 }
 
-// Growing, step by step. The edges still to be looked across are a stack that shares the rim's memory: it grows down from
-// the end while the rim grows up, and each of them will give one rim edge at least, so the two meet only where the rim
-// itself would not fit. Rim and stack, from its top down, are one chain around p: each edge starts where the last one
-// stopped, so that an edge on the stack is known by the vertex where it stops.
+// Grows a cavity step by step. The edges still to be tested are a stack that shares the memory of the cavity boundary
+// (`rim`): the stack grows down from the end while the boundary grows up. Each edge on the stack yields at least one
+// boundary edge, so the two meet only if the boundary itself would not fit. The boundary, followed by the stack from
+// its top down, is one chain around p: each edge starts where the previous one stops, so an edge on the stack is
+// identified by the vertex where it stops.
 template <Care care> class Growth {
   public:
     METHOD Growth(const Cavity &cavity, const Triangle *triangles, const Point *points, Point p)
         : cavity_(cavity), triangles_(triangles), points_(points), p_(p) {}
 
-    // Starts at a triangle with p in its circumcircle: all three edges are looked across.
+    // Starts at a triangle whose circumcircle contains p: all three edges are to be tested.
     METHOD void start_at(int32 root) {
         const Triangle t = without_owner(triangles_[root]);
         add_member(root);
@@ -147,7 +149,7 @@ template <Care care> class Growth {
         from_ = edge_from(t, 0);
     }
 
-    // Starts at a triangle that has the subsegment to be split as its edge e.
+    // Starts at a triangle whose edge e is the subsegment to be split.
     METHOD void start_behind(int32 root, int e) {
         const Triangle t = without_owner(triangles_[root]);
         add_member(root);
@@ -156,20 +158,20 @@ template <Care care> class Growth {
         from_ = edge_to(t, e);
     }
 
-    // Runs to the end. Every rim edge that is a subsegment is shown to `meet(subsegment, u, v)`, u and v being its ends,
-    // which says with a sign whether the rim may stay; every other one must have p strictly on its left, or the cavity is
-    // not star-shaped (rounding put p where the coordinates cannot tell it from a vertex or an edge). Each edge that the rim
-    // gets is shown to `pass(u, v, first)`.
+    // Grows the cavity to the end. Calls `meet(subsegment, u, v)`, with u and v its ends, for each boundary edge that
+    // is a subsegment; the sign of the result says whether the edge may stay. Every other boundary edge must have p
+    // strictly on its left; otherwise the cavity is not star-shaped (rounding put p where the coordinates cannot tell
+    // it from a vertex or an edge). Calls `pass(u, v, first)` for each edge added to the boundary.
     template <class Meet, class Pass> METHOD Outcome run(Meet meet, Pass pass) {
-        if (overflow_) // the rim of a segment's first side left no room to start at the second
+        if (overflow_) // the boundary on a segment's first side left no room to start on the second
             return OVERFLOWED;
         Point u = points_[from_];
         while (pending_ > 0) {
             const RimEdge top = waiting(pending_--);
             int32 to = top.vertex, beyond = top.beyond;
             Point v = points_[to];
-            // Walks on into the triangle beyond as long as p is in its circumcircle. Of its two other edges the first,
-            // which starts at u as well, is next, and the second waits.
+            // Walks into the triangle across the edge as long as its circumcircle contains p. Of its two other edges,
+            // the one that starts at u is tested next, and the other goes on the stack.
             while (beyond >= 0) {
                 const Triangle outside = without_owner(triangles_[beyond]);
                 const int at = edge_that_starts_at(outside, to);
@@ -199,7 +201,7 @@ template <Care care> class Growth {
         return UNDECIDED;
     }
 
-    // Marks the end of the rim: the vertex where its last edge stops.
+    // Marks the end of the cavity boundary: the vertex where its last edge stops.
     METHOD void finish() { cavity_.edge(extent_.edges) = {from_, NOTHING}; }
 
     METHOD Extent &extent() { return extent_; }
@@ -212,10 +214,10 @@ template <Care care> class Growth {
             cavity_.member(extent_.members++) = t;
     }
 
-    // The k-th entry of the stack, from 1 on: its vertex is where the edge stops.
+    // The k-th entry of the stack, counted from 1 at the bottom; its vertex is where the edge stops.
     METHOD RimEdge &waiting(int k) const { return cavity_.edge(cavity_.room - k); }
 
-    // Room is left for the edge that is being looked across, and for the entry that marks the end.
+    // Leaves room for the edge that is being tested, and for the entry that marks the end.
     METHOD void push(int32 to, int32 beyond) {
         if (extent_.edges + pending_ + 3 > cavity_.room)
             overflow_ = true;
@@ -230,25 +232,25 @@ template <Care care> class Growth {
     const Point *points_;
     Point p_;
     Extent extent_ = {0, 0, 0};
-    int32 from_ = NOTHING; // where the next edge of the rim starts
+    int32 from_ = NOTHING; // start of the next boundary edge
     int pending_ = 0;
     bool overflow_ = false;
 };
 
 // ---- Ownership -------------------------------------------------------------------------------------------------------
 //
-// A key orders the cavities of a step, and says in which step it was given and to which cavity:
+// A key orders the cavities of a step. It also identifies the step and the cavity:
 //
-//     bits 63-56  stamp      number of the step, 1 to 255: keys of earlier steps are smaller, so nothing is cleared
-//     bit  55     segment    segments before triangles
-//     bits 54-32  urgency    of the triangle (quality.cuh), or of the segment: shortest first
-//     bits 31-0   cavity     scattered, so that ties are broken at random; unique
+//     bits 63-56  stamp      epoch: the step's number, 1 to 255; earlier keys are smaller, so nothing is cleared
+//     bit  55     segment    subsegments before triangles
+//     bits 54-32  urgency    of the triangle (quality.cuh), or of the subsegment: shortest first
+//     bits 31-0   cavity     its number, hashed by a bijection so that ties are broken at random; unique
 
-constexpr int32 LAST_STAMP = 255; // after it owner words are cleared, and the stamps start again
+constexpr int32 LAST_STAMP = 255; // last epoch: after it owner words are cleared, and epochs start again
 constexpr int URGENCY_BITS = 23;
 constexpr uint32 URGENCY_MASK = (1u << URGENCY_BITS) - 1;
 
-// The exponent and the 12 leading bits of the mantissa of a positive number: larger for larger numbers.
+// The exponent and the 12 leading mantissa bits of a positive number: monotonic in x.
 INLINE uint32 magnitude_bits(float64 x) { return uint32(bits_of(x) >> 40) & URGENCY_MASK; }
 INLINE uint32 shortness(float64 squared_length) { return URGENCY_MASK - magnitude_bits(squared_length); }
 
@@ -258,8 +260,8 @@ INLINE uint64 cavity_key(uint32 stamp, bool segment, uint32 urgency, int32 cavit
 INLINE uint32 stamp_of(uint64 key) { return uint32(key >> 56); }
 INLINE int32 cavity_of(uint64 key) { return int32(gather(uint32(key))); }
 
-// What a rebuilt slot's owner word becomes: the stamp and cavity of its key, and class and urgency bits that no key has
-// (they would mean a squared length below 2^-1022). Whoever reads owner_of at that moment sees the same owner.
+// Owner word of a rebuilt slot: the epoch and cavity of its key, with segment and urgency bits that no key has (they
+// would mean a squared length below 2^-1022). A concurrent call of owner_of returns the same owner.
 constexpr uint64 REBUILT = uint64(0xffffff) << 32;
 
 INLINE uint64 rebuilt_mark(uint64 key) { return key | REBUILT; }

@@ -1,14 +1,14 @@
-// Growing one cavity: around the Steiner point of a bad triangle, or of a subsegment that is to be split.
+// Grows one cavity: around the Steiner point of a bad triangle, or of a subsegment to be split.
 #pragma once
 
 #include "petal.cuh"
 #include "quality.cuh"
 
-// Subsegments in the way of a triangle's point: they are asked to be split instead.
+// Subsegments that block a triangle's point. Requests that they be split instead.
 struct Obstacles {
-    bool any = false, resolved = true, free = true; // none without room, none kept
+    bool any = false, resolved = true, free = true; // found any; none UNSPLITTABLE; none KEPT
 
-    // A triangle that lies `flat` on the subsegment would lie flat on its pieces, too.
+    // A triangle that lies `flat` on the subsegment would also lie flat on its pieces.
     METHOD void add(const Mesh &mesh, int32 subsegment, bool flat) {
         const int32 wish = flat ? int32(UNSPLITTABLE) : wish_split(mesh.wishes, subsegment);
         any = true;
@@ -19,20 +19,20 @@ struct Obstacles {
     METHOD Outcome outcome() const { return !resolved ? PRECISION : (free ? ENCROACHED : BLOCKED); }
 };
 
-// The cavity of a triangle is grown around its center, the off-center or circumcenter, at first; and where another place of
-// its petal promises fewer skinny triangles, elsewhere. Should that place encroach on a subsegment or see a vertex from too
-// near, it is back to the center.
+// The cavity of a triangle is first grown around its center, the off-center or circumcenter. If another point of its
+// petal predicts fewer skinny triangles, it is grown around that point. If that point encroaches on a subsegment or
+// lies too close to a vertex, it is grown around the center again.
 enum Turn { AT_CENTER, ELSEWHERE, BACK };
 
-// Whether a triangle lies on the line through u and v, as far as the coordinates can tell.
+// Whether a triangle lies on the line through u and v, to the precision of the coordinates.
 INLINE bool lies_on_line(const Mesh &mesh, int32 triangle, Point u, Point v) {
     const Triangle t = without_owner(mesh.triangles[triangle]);
     return on_line(u, v, mesh.points[t.vertex[0]]) && on_line(u, v, mesh.points[t.vertex[1]]) &&
            on_line(u, v, mesh.points[t.vertex[2]]);
 }
 
-// A triangle's cavity. Where the center encroaches on a subsegment of the rim, or lies beyond it, the cavity is dropped for
-// this round. The corners are read anew at each turn: registers are what growing is short of.
+// Grows a triangle's cavity. If the center encroaches on a subsegment of the cavity boundary, or lies beyond it, the
+// cavity is dropped for this round. The corners are reloaded in each iteration, because registers are scarce.
 template <Care care>
 INLINE Outcome grow_around_triangle(const Cavity &cavity, int32 root, const Mesh &mesh, const Limits &limits,
                                     Point *place, bool *off_center, Extent *extent) {
@@ -100,12 +100,12 @@ INLINE bool in_circumcircle(const Triangle &t, const Point *points, Point p) {
     return incircle(points[t.vertex[0]], points[t.vertex[1]], points[t.vertex[2]], p) > 0;
 }
 
-// A subsegment's cavity, on both of its sides. The point lies on the subsegment up to rounding, so the triangles beside
-// it are members whatever the in-circle test says, and the subsegment is no rim.
+// Grows a subsegment's cavity on both of its sides. The point lies on the subsegment up to rounding, so the adjacent
+// triangles are members whatever the in-circle test says, and the subsegment is not in the cavity boundary.
 INLINE Outcome grow_around_subsegment(const Cavity &cavity, const Subsegment &s, const Mesh &mesh, Point p, Extent *extent) {
     const Triangle *const triangles = mesh.triangles;
     const Point *const points = mesh.points;
-    // Rounding can put p beyond the subsegment, and beside a needle out of the needle's circle.
+    // Rounding can put p on the other side of the subsegment and, beside a needle, out of the needle's circumcircle.
     if (!in_circumcircle(triangles[s.left], points, p) ||
         (s.right != NOTHING && !in_circumcircle(triangles[s.right], points, p)))
         return PRECISION;
@@ -125,17 +125,18 @@ INLINE Outcome grow_around_subsegment(const Cavity &cavity, const Subsegment &s,
     return outcome;
 }
 
-// ---- Where subsegments are split -------------------------------------------------------------------------------------
+// ---- Split points of subsegments ------------------------------------------------------------------------------------
 
-constexpr float64 FEW_PIECES = 4.0;     // up to which a subsegment is cut in the middle
-constexpr float64 MANY_PIECES = 0x1p40; // from which on the middle is as good as any other place
+constexpr float64 FEW_PIECES = 4.0;     // up to this many, a subsegment is cut in the middle
+constexpr float64 MANY_PIECES = 0x1p40; // from this many on, the middle is as good as any other place
 
-// The parameter of a vertex on an input segment: 0 and 1 at its ends.
+// The parameter of a vertex on an input segment; its ends have 0 and 1.
 INLINE float64 parameter_of(int32 vertex, const Subsegment &segment, const float64 *vertex_parameter) {
     return vertex == segment.from ? 0.0 : (vertex == segment.to ? 1.0 : vertex_parameter[vertex]);
 }
 
-// Whether one triangle fills the corner between subsegment s and another one at its end `apex`, on either side of s.
+// Whether one triangle fills the corner between subsegment s and another subsegment at its end `apex`, on either side
+// of s.
 INLINE bool corner_is_one_triangle(const Subsegment &s, int32 apex, const Triangle *triangles) {
     bool one = false;
     if (s.left != NOTHING) {
@@ -151,10 +152,11 @@ INLINE bool corner_is_one_triangle(const Subsegment &s, int32 apex, const Triang
     return one;
 }
 
-// How far from the acute corner `apex` a vertex lies that encroaches on s, where it lies on another segment that starts
-// there: the distance at which s is to be cut as well. Cut anywhere else, the pieces of the two segments would encroach on
-// each other along the whole wedge between them, down to its width (shells of every radius; compare Ruppert 1995,
-// section 5). 0 where there is no such vertex, or where that cut would leave a piece much shorter than the wedge is wide.
+// The distance from the acute corner `apex` of a vertex that encroaches on s and lies on another segment of that
+// corner: s is to be cut at this distance as well. If it were cut elsewhere, the pieces of the two segments would
+// encroach on each other along the whole wedge between them, down to its width (shells of every radius; compare Ruppert
+// 1995, section 5). 0 if there is no such vertex, or if that cut would leave a piece much shorter than the width of the
+// wedge.
 INLINE float64 aligned_distance(const Subsegment &s, int32 apex, int32 beyond, const Triangle *triangles, const Point *points,
                                 const Corners &corners, float64 lens) {
     const Point o = points[apex], a = points[s.from], b = points[s.to], far = points[beyond];
@@ -177,7 +179,7 @@ INLINE float64 aligned_distance(const Subsegment &s, int32 apex, int32 beyond, c
     return 0.0;
 }
 
-// The distance from p to the nearest point between a and b, squared.
+// The squared distance from p to the nearest point between a and b.
 INLINE float64 squared_distance(Point p, Point a, Point b) {
     const float64 dot = (p.x - a.x) * (b.x - a.x) + (p.y - a.y) * (b.y - a.y), whole = squared_length(a, b);
     if (dot <= 0.0 || dot >= whole)
@@ -186,10 +188,10 @@ INLINE float64 squared_distance(Point p, Point a, Point b) {
     return cross * cross / whole;
 }
 
-// At which part of its length a subsegment is halved. Where it is much longer than what faces it is away, as a wall of a
-// channel, it will be cut into many pieces that are some `stretch` times as long as that distance. They shall be of one
-// length, and no shorter than need be: with n of them, n / 2 go to each side, rounded. (Halves of halves would be up to
-// twice as many as are needed.)
+// The fraction of its length at which a subsegment is cut. If it is much longer than its distance to the opposite
+// vertices, as the wall of a channel is, it will be cut into many pieces, each about `stretch` times as long as that
+// distance. These should have equal lengths, and be no shorter than necessary: of n pieces, n / 2, rounded, go to each
+// side. (Repeated halving would give up to twice as many as are needed.)
 INLINE float64 part_of_half(const Subsegment &s, const Triangle *triangles, const Point *points, float64 stretch) {
     const Point a = points[s.from], b = points[s.to];
     float64 nearest = INFINITE;
@@ -209,9 +211,9 @@ INLINE float64 part_of_half(const Subsegment &s, const Triangle *triangles, cons
     return float64(count / 2) / float64(count);
 }
 
-// The split point of a subsegment: its middle, or near it; beside an acute input corner, where it meets the corner's
-// concentric shells, or where a vertex on a neighbouring segment does. Returns whether there are coordinates between the
-// ends.
+// Computes the split point of a subsegment: its middle, or near it; beside an acute input corner, where it meets the
+// corner's concentric shells, or at the distance of a vertex on a neighbouring segment. Returns whether the coordinates
+// can represent a point between the ends.
 OUTLINE bool place_on_subsegment(const Mesh mesh, float64 lens, float64 stretch, int32 subsegment, Point *place,
                                  float64 *parameter) {
     const Triangle *const triangles = mesh.triangles;
@@ -253,7 +255,7 @@ OUTLINE bool place_on_subsegment(const Mesh mesh, float64 lens, float64 stretch,
 
 // ---- One candidate ---------------------------------------------------------------------------------------------------
 
-// Grows the cavity of candidate i, a triangle, and enters what came of it.
+// Grows the cavity of candidate i, a triangle, and records the result.
 template <Care care>
 INLINE Outcome grow_triangle_candidate(const Mesh &mesh, const Limits &limits, const Cavities &cavities, Index i) {
     Point place;
@@ -268,7 +270,7 @@ INLINE Outcome grow_triangle_candidate(const Mesh &mesh, const Limits &limits, c
     return outcome;
 }
 
-// The same for a subsegment. A cavity that is `again` grown keeps its point.
+// The same for a subsegment. A cavity that is grown `again` keeps its point.
 INLINE Outcome grow_segment_candidate(const Mesh &mesh, const Limits &limits, const Cavities &cavities, Index i,
                                       bool again) {
     const int32 subsegment = cavities.roots[i];
@@ -284,7 +286,7 @@ INLINE Outcome grow_segment_candidate(const Mesh &mesh, const Limits &limits, co
     return outcome;
 }
 
-// Of candidates of which the first `segments` are subsegments.
+// Grows the cavity of candidate i. The first `segments` candidates are subsegments.
 INLINE Outcome grow_candidate(const Mesh &mesh, const Limits &limits, const Cavities &cavities, Index i, Index segments,
                               bool again) {
     return i < segments ? grow_segment_candidate(mesh, limits, cavities, i, again)

@@ -1,60 +1,63 @@
-// The only file that knows which compiler is running.
+// The only file that depends on the compiler.
 //
-// A kernel is written once, as a loop over the index range it was launched on:
+// A kernel is written once, as a loop over the index range of its launch:
 //
 //     KERNEL(scale, float64 *values, float64 factor) {
 //         FOR_RANGE (i) values[i] *= factor;
 //     }
 //
-// nvcc makes a __global__ function of it, whose threads stride over the range. The C++ compiler makes a plain function
-// over [range_begin, range_end), of which host.cpp gives each thread a piece at a time. Nothing else differs, so no
-// kernel may depend on how the range is cut.
+// nvcc compiles it to a __global__ function whose threads stride over the range. The C++ compiler compiles it to a
+// plain function over [range_begin, range_end); host.cpp gives each thread one piece of the range at a time. Nothing
+// else differs, so no kernel may depend on how the range is cut.
 //
-// FOR_PART (i, begin, end) goes through a part of the range only, with all of the threads.
+// FOR_PART (i, begin, end) loops over a part of the range only, with all of the threads.
 //
-// The end of the range, and every parameter of type Count, is a number that the host gives, or that an earlier kernel left
-// in the device's memory: the host can launch a kernel before it knows for how many.
+// The end of the range, and every parameter of type Count, is either a number from the host or a number that an earlier
+// kernel left in device memory: the host can launch a kernel before it knows the range.
 //
-// A kernel whose index must be shared by a block is a TEAM_KERNEL: FOR_TEAMS (team) runs over the range, TEAM_SHARED
-// declares memory that the members share, and each FOR_MEMBERS (member) { ... } ends with a barrier. On the CPU the
-// members are the turns of an ordinary loop.
+// A TEAM_KERNEL assigns a thread block (team) to each index: FOR_TEAMS (team) loops over the range, TEAM_SHARED
+// declares memory that the members of a team share, and each FOR_MEMBERS (member) { ... } ends with a barrier. On the
+// CPU, FOR_MEMBERS is an ordinary loop.
 //
-// Where things are placed in the order of a list, it is cut into pieces (piece_of), a team each: one kernel sums up the
-// pieces (team_sum), and the next one adds the sums of the pieces before its own (team_in_order). The end of the launch
-// between them is the barrier. Both are called by all members of a team together, with the same arguments; FOR_SHARE
-// (i, begin, end) gives each member its share of a range, and TEAM_BARRIER() waits for all of them. On the CPU, where the
-// members are one, FOR_SHARE is the whole range in order. FOR_LEADER { ... } is done by one member.
+// If output places depend on the order of a list, the list is cut into pieces (piece_of), one per team. One kernel sums
+// over each piece (team_sum), and the next one adds the sums of the preceding pieces (team_in_order). The boundary
+// between the two launches is the barrier. All members of a team call both functions together, with the same arguments.
+// FOR_SHARE (i, begin, end) gives each member its share of a range, and TEAM_BARRIER() waits for all of them. On the
+// CPU, where one member does all the work, FOR_SHARE is the whole range in order. FOR_LEADER { ... } is executed by one
+// member.
 //
-// Where each of few indices has a loop of its own, whose turns do not depend on each other, a squad of a team's members
-// shares it: FOR_SQUADS (i, begin, end) gives each squad its share of a range, FOR_SQUAD_SHARE (j, count) gives each
-// member of a squad its turns. On the CPU a squad is one member.
+// If each of a few indices has an inner loop with independent iterations, a sub-warp tile (squad) of the team's members
+// shares that loop: FOR_SQUADS (i, begin, end) gives each tile its share of a range, and FOR_SQUAD_SHARE (j, count)
+// gives each member of a tile its iterations. On the CPU a tile is one member.
 //
-// A CROWDED_KERNEL, or CROWDED_TEAM_KERNEL, is one whose threads mostly wait for memory: it gets fewer registers, so that
-// more of them run at once.
+// A CROWDED_KERNEL or CROWDED_TEAM_KERNEL is a high-occupancy kernel: its threads mostly wait for memory, so it gets
+// fewer registers per thread, and more threads run at once.
 //
-// Members come in groups of LANES that run in step: a warp on the GPU, all of them on the CPU, where they take turns.
-// take_in_order(counters, k), which all members of a group call, counts one more at counters[k] for each of them, as if
-// they had come one after the other, and returns what was there before; those with k < 0 count nothing.
+// Members come in groups of LANES that run in lockstep: a warp on the GPU, the whole team on the CPU, where its members
+// run one after the other. All members of a group call take_in_order(counters, k) together. It increments counters[k]
+// once for each of them, as if they had come one after the other, and returns the previous value; members with k < 0
+// count nothing.
 //
-// A GRID_KERNEL has all of its threads running at once (a cooperative launch), so that GRID_BARRIER() of grid.cuh can hold
-// them until the last one comes. On the CPU each thread has one piece of the range then, and waits likewise.
+// A GRID_KERNEL is launched cooperatively: all of its threads run at once, so that GRID_BARRIER() of grid.cuh can hold
+// them until the last one arrives. On the CPU each thread then has one piece of the range, and waits likewise.
 //
-// A GRID_TEAM_KERNEL is a GRID_KERNEL of whole teams, launched over MOST_PIECES of them: FOR_PIECES (team, pieces) gives each
-// team its share of so many pieces of a list, FOR_ALL (i, count) each member of each team its share of so many indices, and
-// FOR_FIRST_LEADER { ... } is done by one member of one team, the FIRST_TEAM. Of a list there is a piece for each of the TEAMS
-// that run.
+// A GRID_TEAM_KERNEL is a GRID_KERNEL of whole teams, launched over MOST_PIECES of them. FOR_PIECES (team, pieces)
+// gives each team its share of the pieces of a list, FOR_ALL (i, count) gives each member of each team its share of
+// `count` indices, and FOR_FIRST_LEADER { ... } is executed by one member of one team, the FIRST_TEAM. A list has one
+// piece for each of the TEAMS that run.
 //
-// A kernel that may take long for one index has a STOP_POINT() in its loop, every few thousand turns: on the CPU, Ctrl-C
-// ends the launch there. On the GPU it does nothing.
+// A kernel that may take long for one index has a STOP_POINT() in its loop, every few thousand iterations: on the CPU,
+// Ctrl-C ends the launch there. On the GPU it does nothing.
 //
-// A kernel launches a CHILD_KERNEL, which the host cannot name, by LAUNCH_CHILD(kernel, begin, end, ...); it is 1 where
-// the child was launched. Nobody waits for it, but the launching kernel ends after it. nvcc compiles a file with this
-// word as relocatable code, to be linked with the device runtime. On the CPU a child is a call. LAUNCH_GRAPH_AGAIN(), in a
-// kernel of a CUDA graph, launches that graph once more when it has ended.
+// A kernel launches a CHILD_KERNEL, which the host cannot name, by LAUNCH_CHILD(kernel, begin, end, ...); the result is
+// 1 if the child was launched. Nothing waits for the child, but the launching kernel ends after it. nvcc compiles a
+// file with this word as relocatable code, to be linked with the device runtime. On the CPU a child is a function call.
+// LAUNCH_GRAPH_AGAIN(), in a kernel of a CUDA graph, launches that graph once more after it has ended.
 //
-// Python reads the names and parameter types of kernels from these declarations (dmr/memory/signatures.py): keep one
-// declaration to a KERNEL( ... ) { head, with parameters of the form `type name` or `type *name`. What many kernels take
-// together is a KERNEL_STRUCT(name) { ... }: its fields, one a line and of eight bytes each, are parameters like others.
+// Python reads the names and parameter types of kernels from these declarations (dmr/memory/signatures.py): keep each
+// declaration to one KERNEL( ... ) { head, with parameters of the form `type name` or `type *name`. Parameters that
+// many kernels share form a KERNEL_STRUCT(name) { ... }: its fields, one per line and eight bytes each, are parameters
+// like any other.
 #pragma once
 
 #include <cstdint>
@@ -70,15 +73,15 @@ using Index = int64;
 
 #define KERNEL_STRUCT(name) struct name
 
-constexpr int TEAM_SIZE = 256; // members of a team; a launch of a TEAM_KERNEL uses blocks of this many threads
+constexpr int TEAM_SIZE = 256; // members per team; a TEAM_KERNEL is launched with blocks of this many threads
 
-// Some sums that are formed together.
+// Sums that are computed together.
 template <int N> struct Sums {
     int32 of[N];
 };
 
-// Nanoseconds after which a GPU's kernel that would go on by itself leaves it to the host to launch it again: the host
-// handles signals, such as Ctrl-C's, in between.
+// Time slice in nanoseconds. A GPU kernel that repeats itself stops after it, and the host launches it again: in
+// between, the host handles signals such as that of Ctrl-C.
 constexpr int64 SLICE = 50'000'000;
 
 #ifdef __CUDACC__
@@ -89,8 +92,8 @@ constexpr int64 SLICE = 50'000'000;
 
 #define INLINE __device__ __forceinline__
 #define METHOD __device__ __forceinline__ // INLINE, for a member of a struct
-#define OUTLINE __device__ __noinline__ // rare paths: kept out of the callers' registers
-#define ROLLED _Pragma("unroll 1") // a loop of a rare path, whose turns need not be written out: nvcc takes long over them
+#define OUTLINE __device__ __noinline__ // rare paths: not inlined, so that they do not cost the callers registers
+#define ROLLED _Pragma("unroll 1") // loop of a rare path: not unrolled, because unrolling it costs nvcc much time
 #define KERNEL(name, ...) extern "C" __global__ void name(const Index range_begin, const Count range_end, __VA_ARGS__)
 #define CROWDED_KERNEL(name, ...)                                                                                      \
     extern "C" __global__ void __launch_bounds__(128, 6) name(const Index range_begin, const Count range_end, __VA_ARGS__)
@@ -130,14 +133,14 @@ constexpr int64 SLICE = 50'000'000;
 
 constexpr int LANES = 32;
 
-// How many members of each warp take part where `warps` of them share `count` indices. Where members of a warp part ways
-// they wait for each other, so few indices are spread over all warps.
+// Number of members of each warp that take part when `warps` warps share `count` indices. Diverging members of a warp
+// wait for each other, so few indices are spread over all warps.
 INLINE int lanes_for(Index count, unsigned warps) {
     return count >= Index(warps) * LANES ? LANES : count <= warps ? 1 : int((unsigned(count) + warps - 1) / warps);
 }
 
-// The first index of this thread, of a range that so many blocks share; the end where it has none. One turn of all threads
-// goes through a range that is spread; in longer ones each thread goes on as many further as there are threads.
+// First index of this thread in a range that `blocks` blocks share, or the end if it has none. One iteration of all
+// threads covers a range that is spread; in longer ones each thread advances by the number of threads.
 INLINE Index share_of(Index begin, Index end, unsigned block, unsigned blocks, unsigned block_size) {
     const int lanes = lanes_for(end - begin, blocks * (block_size / LANES)), lane = threadIdx.x % LANES;
     const unsigned warp = block * (block_size / LANES) + threadIdx.x / LANES;
@@ -146,7 +149,7 @@ INLINE Index share_of(Index begin, Index end, unsigned block, unsigned blocks, u
 
 constexpr int SQUAD = 8;
 
-// Squads of neighbouring numbers are in different warps.
+// Tiles with consecutive numbers are in different warps.
 INLINE int squad_number() {
     return int(threadIdx.x % LANES / SQUAD * (TEAM_SIZE / LANES) + threadIdx.x / LANES);
 }
@@ -155,19 +158,19 @@ INLINE int32 take_in_order(int32 *counters, int k) {
     const unsigned alike = __match_any_sync(0xffffffffu, k), before = alike & ((1u << (threadIdx.x % LANES)) - 1u);
     const int32 seen = k < 0 ? 0 : counters[k];
     __syncwarp();
-    if (k >= 0 && before == 0) // the first one counts for all of them
+    if (k >= 0 && before == 0) // the first member counts for all of them
         counters[k] = seen + __popc(alike);
     __syncwarp();
     return seen + __popc(before);
 }
 
-constexpr int CHILD_SIZE = 128; // threads of a child's block, if it has work for so many
+constexpr int CHILD_SIZE = 128; // threads per block of a child, if there is work for that many
 #define LAUNCH_CHILD(kernel, begin, end, ...)                                                                          \
     (kernel<<<child_blocks((end) - (begin)), child_threads((end) - (begin)), 0, cudaStreamFireAndForget>>>(            \
          begin, Count{nullptr, end}, __VA_ARGS__),                                                                     \
      cudaGetLastError() == cudaSuccess)
 struct Count {
-    const int32 *place; // in the device's memory; or none, and `value` counts
+    const int32 *place; // in device memory; if null, `value` is the count
     int64 value;
     __device__ __forceinline__ operator Index() const { return place != nullptr ? Index(*place) : value; }
 };
@@ -190,7 +193,7 @@ INLINE int64 atomic_max(int64 *place, int64 value) {
     return static_cast<int64>(atomicMax(reinterpret_cast<long long *>(place), static_cast<long long>(value)));
 }
 
-// Plain stores and loads of a word that other threads may write at the same time, where any of the values will do.
+// Plain stores and loads of a word that other threads may write at the same time, if any of the values will do.
 template <class T> INLINE void racing_store(T *place, T value) { *const_cast<volatile T *>(place) = value; }
 template <class T> INLINE T racing_load(const T *place) { return *const_cast<const volatile T *>(place); }
 
@@ -199,8 +202,8 @@ template <class T> INLINE T racing_load(const T *place) { return *const_cast<con
 #define LAUNCH_GRAPH_AGAIN() cudaGraphLaunch(cudaGetCurrentGraphExec(), cudaStreamGraphTailLaunch)
 
 constexpr bool EXACT_IS_DEAR = true;      // see predicates.cuh
-constexpr bool READS_WHOLE_RECORDS = true; // a sector of memory comes at once, whatever is wanted of it
-constexpr int MOST_PIECES = 1024; // of a list, and the entries of a piece at least (CudaDevice.most_pieces and
+constexpr bool READS_WHOLE_RECORDS = true; // memory is read in whole sectors, whichever words are needed
+constexpr int MOST_PIECES = 1024; // pieces per list at most, and entries per piece at least (CudaDevice.most_pieces and
 constexpr int LEAST_PIECE = 8;   // least_piece in dmr/memory/cuda/device.py)
 constexpr int WARPS = TEAM_SIZE / 32;
 
@@ -214,7 +217,7 @@ INLINE int32 sum_of_warp(int32 value) {
 #endif
 }
 
-// The sums of value(i) over a range, for every member of the team.
+// The sums of value(i) over a range, returned to every member of the team.
 template <int N, class Value> INLINE Sums<N> team_sum(Index begin, Index end, Value value) {
     __shared__ Sums<N> of_warp[WARPS];
     Sums<N> mine = {};
@@ -225,7 +228,7 @@ template <int N, class Value> INLINE Sums<N> team_sum(Index begin, Index end, Va
     }
     for (int n = 0; n < N; ++n)
         mine.of[n] = sum_of_warp(mine.of[n]);
-    __syncthreads(); // an earlier call's sums have been read
+    __syncthreads(); // the sums of an earlier call have been read
     if (threadIdx.x % 32 == 0)
         of_warp[threadIdx.x / 32] = mine;
     __syncthreads();
@@ -236,8 +239,8 @@ template <int N, class Value> INLINE Sums<N> team_sum(Index begin, Index end, Va
     return all;
 }
 
-// Calls visit(i, sums of value over what comes before i, and `before`) for each i of a range; value(i) is called once,
-// before visit(i). Returns the sums over all of it, and `before`.
+// Calls visit(i, sums of value over the entries before i, plus `before`) for each i of a range; value(i) is called
+// once, before visit(i). Returns the sums over the whole range, plus `before`.
 template <int N, class Value, class Visit>
 INLINE Sums<N> team_in_order(Index begin, Index end, Sums<N> before, Value value, Visit visit) {
     __shared__ Sums<N> of_warp[WARPS];
@@ -247,13 +250,13 @@ INLINE Sums<N> team_in_order(Index begin, Index end, Sums<N> before, Value value
         Sums<N> mine = {};
         if (i < end)
             mine = value(i);
-        Sums<N> up_to = mine; // of the warp's members up to this one
+        Sums<N> up_to = mine; // sums over the warp's members up to this one
         for (int reach = 1; reach < 32; reach *= 2)
             for (int n = 0; n < N; ++n) {
                 const int32 lower = __shfl_up_sync(~0u, up_to.of[n], reach);
                 up_to.of[n] += lane >= reach ? lower : 0;
             }
-        __syncthreads(); // an earlier turn's sums have been read
+        __syncthreads(); // the sums of the previous iteration have been read
         if (lane == 31)
             of_warp[warp] = up_to;
         __syncthreads();
@@ -272,14 +275,14 @@ INLINE Sums<N> team_in_order(Index begin, Index end, Sums<N> before, Value value
     return before;
 }
 
-// Stores a record of 32 bytes, of which others may read a word at the same time.
+// Stores a record of 32 bytes; other threads may read a word of it at the same time.
 template <class T> INLINE void store_record(T *place, const T &record) {
     static_assert(sizeof(T) == 2 * sizeof(int4) && alignof(T) == sizeof(T), "one sector of memory");
     reinterpret_cast<int4 *>(place)[0] = reinterpret_cast<const int4 *>(&record)[0];
     reinterpret_cast<int4 *>(place)[1] = reinterpret_cast<const int4 *>(&record)[1];
 }
 
-// A clock that only ever goes forward.
+// A monotonic clock.
 INLINE int64 nanoseconds() {
     int64 now;
     asm volatile("mov.u64 %0, %globaltimer;" : "=l"(now));
@@ -288,16 +291,16 @@ INLINE int64 nanoseconds() {
 
 INLINE uint64 bits_of(float64 x) { return static_cast<uint64>(__double_as_longlong(x)); }
 INLINE float64 magnitude(float64 x) { return fabs(x); }
-INLINE float64 square_root(float64 x) { return __dsqrt_rn(x); } // rounded correctly, as IEEE asks
+INLINE float64 square_root(float64 x) { return __dsqrt_rn(x); } // correctly rounded, as IEEE 754 requires
 
-// Asks for a cache line ahead of its use: a CPU's thread waits for memory where a GPU runs other threads meanwhile.
+// Prefetches a cache line. Only the CPU does: its threads wait for memory, whereas a GPU runs other threads meanwhile.
 INLINE void prefetch(const void *) {}
 constexpr bool PREFETCHES = false;
-constexpr int SIDE_BY_SIDE = 4; // reads of one loop that a thread waits for together; a CPU asks ahead instead
+constexpr int SIDE_BY_SIDE = 4; // independent loads of a loop that a thread waits for together; a CPU prefetches
 #define IN_VECTORS
-constexpr bool CHECKS_AT_ONCE = false; // see retriangulation.cu: a GPU has the checks in a kernel of their own
+constexpr bool CHECKS_AT_ONCE = false; // see retriangulation.cu: on a GPU the checks have a separate kernel
 
-// Where a record of `length` entries starts among many, and how far apart its entries lie: a GPU's threads, one a
+// First entry of a record of `length` entries among many, and the stride between its entries. A GPU's threads, one per
 // record, read neighbouring words; a CPU's thread reads a record from end to end.
 INLINE Index record_start(Index record, Index) { return record; }
 INLINE Index record_stride(Index records) { return records; }
@@ -325,7 +328,7 @@ INLINE Index record_stride(Index records) { return records; }
 #define GRID_TEAM_KERNEL KERNEL
 
 struct Count {
-    int64 value; // who launches a kernel on the CPU looks it up
+    int64 value; // on the CPU the launching code looks it up
     operator Index() const { return value; }
 };
 
@@ -381,11 +384,11 @@ template <class T> INLINE void store_record(T *place, const T &record) {
         racing_store(reinterpret_cast<uint64 *>(place) + k, words[k]);
 }
 
-#define LAUNCH_GRAPH_AGAIN() ((void)0) // host_repeat does (host.cpp)
+#define LAUNCH_GRAPH_AGAIN() ((void)0) // host_repeat does this (host.cpp)
 
 constexpr bool EXACT_IS_DEAR = false;
 constexpr bool READS_WHOLE_RECORDS = false;
-constexpr int MOST_PIECES = 256; // of a list, and the entries of a piece at least (HostDevice.most_pieces and
+constexpr int MOST_PIECES = 256; // pieces per list at most, and entries per piece at least (HostDevice.most_pieces and
 constexpr int LEAST_PIECE = 256; // least_piece in dmr/memory/host/device.py)
 
 template <int N, class Value> INLINE Sums<N> team_sum(Index begin, Index end, Value value) {
@@ -417,19 +420,19 @@ INLINE uint64 bits_of(float64 x) {
     return bits;
 }
 
-// One instruction: of `x < 0 ? -x : x` g++ makes a branch, and half of them go the other way.
+// One instruction. For `x < 0 ? -x : x` g++ generates a branch, which goes either way half of the time.
 INLINE float64 magnitude(float64 x) { return __builtin_fabs(x); }
 INLINE float64 square_root(float64 x) { return __builtin_sqrt(x); }
 
-// GCC takes a function that does nothing but ask ahead for one without an effect, and drops the calls of it: an empty
-// statement that it may not drop prevents that.
+// GCC considers a function that only prefetches to have no effect, and drops the calls of it: an empty statement that
+// it may not drop prevents that.
 INLINE void prefetch(const void *place) {
     __builtin_prefetch(place);
     asm volatile("");
 }
 constexpr bool PREFETCHES = true;
 constexpr int SIDE_BY_SIDE = 1;
-#define IN_VECTORS _Pragma("GCC unroll 1") // a loop of few turns, which g++ would write out first, and then not put in vectors
+#define IN_VECTORS _Pragma("GCC unroll 1") // short loop, which g++ would unroll first, and then not vectorise
 constexpr bool CHECKS_AT_ONCE = true;
 
 INLINE Index record_start(Index record, Index length) { return record * length; }
@@ -437,8 +440,8 @@ INLINE Index record_stride(Index) { return 1; }
 
 #endif
 
-// The piece of a list of `count` entries that a team goes through: the same for every kernel over the list. There are
-// enough of them for every core, and few enough that each team can add up the sums of all.
+// The piece of a list of `count` entries that a team processes, the same in every kernel over the list. There are
+// enough pieces for every core, and few enough that each team can add up the sums of all.
 struct Piece {
     Index begin, end;
 };
@@ -454,7 +457,7 @@ INLINE Index pieces_of(Index count, Index most = MOST_PIECES) {
     return length ? (count + length - 1) / length : 0;
 }
 
-// The sums of the pieces from one to another.
+// The sums of the pieces [from, to).
 template <int N> INLINE Sums<N> sum_of_pieces(const int32 *sums, Index from, Index to) {
     return team_sum<N>(from, to, [&](Index piece) {
         Sums<N> one;
