@@ -1,13 +1,13 @@
-// The least and the largest angle of a mesh, by their cosines.
+// The smallest and the largest angle of a mesh, by their cosines.
 #include "extremes.cuh"
 #include "triangles.cuh"
 
-constexpr int ITEMS = 16;                 // triangles a member
-constexpr int TILE = TEAM_SIZE * ITEMS;   // triangles a team (TILE in dmr/pipeline/ledger.py)
-constexpr Index AHEAD = 8;                // a CPU asks for the points of a triangle so many turns before it needs them
+constexpr int ITEMS = 16;                 // triangles per member
+constexpr int TILE = TEAM_SIZE * ITEMS;   // triangles per team (TILE in dmr/pipeline/ledger.py)
+constexpr Index AHEAD = 8;                // a CPU prefetches the points of a triangle this many iterations ahead
 
-// What a cosine's square, with its sign, may be off by: far more than rounding accounts for, and far less than angles
-// differ by. Roots and quotients are only for angles that may be the least or the largest so far.
+// Margin for a squared cosine with its sign: far more than rounding accounts for, and far less than angles differ by.
+// Roots and quotients are computed only for angles that may be the smallest or the largest so far.
 constexpr float64 MARGIN = 0x1p-40;
 
 INLINE float64 signed_square(float64 x) { return x * magnitude(x); }

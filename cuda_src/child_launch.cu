@@ -1,8 +1,9 @@
-// The quality check by kernels that a kernel launches (dynamic parallelism; thesis, section 5.3).
+// Quality check by child kernels, which a kernel launches (dynamic parallelism; thesis, section 5.3).
 //
-// The device runtime keeps a bounded number of launches pending, 2,048 unless the host raises it; one beyond that stalls
-// or fails. So the host says how many cavities share a child, and how many children a launch may have (balancing.py).
-// There is no waiting for a child on the device: children are fire-and-forget, and the parent's grid ends with them.
+// The device runtime keeps a bounded number of launches pending, 2,048 unless the host raises it; one more stalls or
+// fails. The host therefore decides how many cavities share a child, and how many children a launch may have
+// (balancing.py). The device cannot wait for a child: children are fire-and-forget, and the parent's grid ends with
+// them.
 #include "quality_check.cuh"
 
 CHILD_KERNEL(child_check, const int32 *slots, QualityCheck of_triangle) {
@@ -12,7 +13,8 @@ CHILD_KERNEL(child_check, const int32 *slots, QualityCheck of_triangle) {
     }
 }
 
-// Index i launches a child with a thread for each new triangle of its cavities: `share` of them, from first + share * i.
+// Index i launches a child with a thread for each new triangle of its cavities: `share` cavities, from first + share *
+// i.
 KERNEL(check_by_children, Mesh mesh, Limits limits, const int32 *slots, const float64 *sizes, int64 *shares,
        const int32 *fresh_places, int64 first, int64 share, int64 cavities, int64 *children) {
     const QualityCheck of_triangle = {mesh, limits, sizes, shares};

@@ -1,17 +1,17 @@
-// Acute input corners, and the vertices on the segments that meet in them.
+// Acute input corners, and the vertices on the segments that meet there.
 #pragma once
 
 #include "encroachment.cuh"
 
-// The cosine above which a corner is acute: that of 60 degrees, and a little that rounding may have taken off them.
+// The cosine above which a corner is acute: that of 60 degrees, with a margin for rounding.
 constexpr float64 BELOW_60_DEGREES = 0.5 * (1.0 + 0x1p-30);
 
-// What is known of the segments at vertices.
+// Relations between vertices and input segments.
 struct Corners {
-    const int32 *vertex_origin;       // by vertex: the input segment it was inserted on (triangles.cuh)
+    const int32 *vertex_origin;       // per vertex: the input segment it was inserted on (triangles.cuh)
     const Subsegment *input_segments; // their ends
-    const int32 *anchor;              // by input vertex: an acute corner that an input segment joins it to, or NOTHING
-    bool any_acute;                   // whether any corner is
+    const int32 *anchor;              // per input vertex: an acute corner that an input segment joins it to, or NOTHING
+    bool any_acute;                   // whether any corner is acute
 
     // Whether a vertex lies on an input segment that starts at `corner`.
     METHOD bool hangs_from(int32 vertex, int32 corner) const {
@@ -21,7 +21,7 @@ struct Corners {
         return origin == INPUT_VERTEX && anchor[vertex] == corner;
     }
 
-    // The corner from which two vertices hang, on different segments; NOTHING where there is none.
+    // The corner where two segments meet that hold these two vertices, one each; NOTHING if there is none.
     METHOD int32 common(int32 p, int32 q) const {
         const int32 first = vertex_origin[p], second = vertex_origin[q];
         if (first == FREE_VERTEX || second == FREE_VERTEX || on_segment(p, second) || on_segment(q, first))
@@ -34,8 +34,8 @@ struct Corners {
         return corner != NOTHING && corner != q && hangs_from(q, corner) ? corner : NOTHING;
     }
 
-    // Whether a vertex lies as far from a corner as an end of a subsegment on another segment from there: the two were
-    // cut alike, and rounding alone can make it encroach.
+    // Whether a vertex is as far from a corner as an end of a subsegment that lies on another segment of that corner:
+    // the two were cut alike, and rounding alone can make the vertex encroach.
     METHOD bool cut_alike(int32 vertex, int32 from, int32 to, const Point *points) const {
         for (int32 end : {from, to}) {
             const int32 corner = common(vertex, end);

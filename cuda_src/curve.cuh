@@ -1,16 +1,17 @@
-// A Hilbert curve through the plane: points that are near each other on it are near each other in the plane.
+// A Hilbert curve through the plane: points that are close on it are close in the plane.
 #pragma once
 
 #include "portable.cuh"
 
-// Position along the curve of cell (x, y) of a grid of 2^levels by 2^levels: from the coarsest level down, take the
-// quadrant's number along the curve, then turn the quadrant into standard position. Two bits a level.
+// Position along the curve of cell (x, y) of a grid of 2^levels by 2^levels: from the coarsest level down, takes the
+// quadrant's number along the curve, then turns the quadrant into standard position. Two bits per level.
 template <class Key> INLINE Key hilbert_index(uint32 x, uint32 y, int levels) {
     Key index = 0;
     for (uint32 side = 1u << (levels - 1); side > 0; side >>= 1) {
         const uint32 right = (x & side) != 0, upper = (y & side) != 0;
         index = index << 2 | ((3 * right) ^ upper);
-        // Lower quadrants are mirrored, the right one turned around before. By masks: no branch could be foreseen.
+        // Lower quadrants are mirrored; the right one is turned around first. Masks are used because a branch would be
+        // unpredictable.
         const uint32 lower = upper - 1, around = lower & (0 - right);
         x ^= around;
         y ^= around;

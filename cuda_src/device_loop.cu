@@ -1,8 +1,8 @@
-// A sequence of kernels that starts itself again, as long as none of them says stop.
+// Sequence of kernels that repeats itself until one of them requests a stop.
 //
-// On a GPU the sequence is a CUDA graph of which this kernel is the last node: it launches the graph that it is part of,
-// to run when that has ended (a tail launch). It stops doing so after a slice of time, so that the host can handle signals
-// and launch the graph again. On a CPU the native library goes through the sequence again (host_repeat in host.cpp).
+// On a GPU the sequence is a CUDA graph of which this kernel is the last node: it launches the same graph again, to run
+// after this run has ended (a tail launch). It stops doing so after a time slice, so that the host can handle signals
+// and launch the graph again. On a CPU the native library repeats the sequence (host_repeat in host.cpp).
 #include "portable.cuh"
 
 // `slice_begun` is 0 at the beginning of a slice, and a null pointer on a CPU.

@@ -1,10 +1,10 @@
-// The least and the largest of what the members of a team have found. Minimum and maximum are associative and
-// commutative: any tree gives the same bits (no NaN gets here).
+// The minimum and the maximum of the values of a team's members. Both are associative and commutative: any tree gives
+// the same bits (no NaN gets here).
 #pragma once
 
 #include "portable.cuh"
 
-// Into low[0] and high[0], from low[member] and high[member].
+// Reduces low[member] and high[member] to low[0] and high[0].
 INLINE void gather_extremes(float64 *low, float64 *high) {
     for (int reach = TEAM_SIZE / 2; reach > 0; reach /= 2)
         FOR_MEMBERS (member)

@@ -1,11 +1,11 @@
-// Lawson's flips, in parallel: what makes a valid triangulation constrained Delaunay.
+// Lawson's flips in parallel: they make a valid triangulation constrained Delaunay.
 //
-// An edge that fails the in-circle test is flipped by whoever owns the six triangles that the flip writes: the two that
+// An edge that fails the in-circle test is flipped by the owner of the six triangles that the flip writes: the two that
 // share the edge, and the four around them, whose links change. Each flip lowers the lifted surface, so the rounds end.
 #include "cavity.cuh"
 
-// The edge of a triangle that is to be flipped in this round: the first one that is no subsegment, fails the in-circle
-// test, and whose triangle has the lower number of the two. NOTHING where there is none.
+// The edge of a triangle that is to be flipped in this round, or NOTHING: the first one that is not a subsegment, fails
+// the in-circle test, and belongs to this triangle as the one with the lower number of the two.
 INLINE int32 failing_edge(const Triangle *triangles, const Point *points, int32 t) {
     const Triangle mine = triangles[t];
     for (int k = 0; k < 3; ++k) {
@@ -57,7 +57,7 @@ KERNEL(judge_flips, const int32 *flipping, const int32 *edges, uint32 stamp, con
     }
 }
 
-// What lay beyond an edge of one triangle lies beyond an edge of another now.
+// Redirects the neighbour across an edge that passes from one triangle to another.
 INLINE void hand_over(Triangle *triangles, Subsegment *subsegments, int32 beyond, int32 from, int32 to, int32 slot) {
     if (beyond >= 0)
         triangles[beyond].link[edge_that_starts_at(triangles[beyond], to)] = slot;

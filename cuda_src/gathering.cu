@@ -1,4 +1,4 @@
-// The few elements that the host has to see, out of arrays that stay where they are, and back.
+// Gathers the few elements that the host needs from arrays on the device, and scatters them back.
 #include "predicates.cuh"
 
 KERNEL(gather_points, const Point *points, const int32 *places, Point *gathered) {
@@ -21,7 +21,7 @@ KERNEL(scatter_int32, const int32 *values, const int32 *places, int32 *scattered
         scattered[places[i]] = values[i];
 }
 
-// flags[i] = 1 where a word has one of the bits.
+// flags[i] = 1 if a word has any of the bits.
 KERNEL(flag_words, const uint32 *words, uint32 bits, int32 *flags) {
     FOR_RANGE (i)
         flags[i] = (words[i] & bits) != 0;

@@ -1,6 +1,7 @@
-// CUDA's cooperative groups: the barrier of a whole grid, and the lanes of a warp that run together.
+// CUDA's cooperative groups: the grid barrier, and the lanes of a warp that run together.
 //
-// It is apart from portable.cuh because nvcc takes 0.8 s to read CUDA's header: only files that need it include this one.
+// This is separate from portable.cuh because nvcc takes 0.8 s to read CUDA's header: only files that need it include
+// this one.
 #pragma once
 
 #include "portable.cuh"
@@ -11,8 +12,8 @@
 
 #define GRID_BARRIER() cooperative_groups::this_grid().sync()
 
-// One more of something that a team counts in its shared memory, for all lanes of a warp that are here: one of them counts
-// for all (Merrill et al.'s team primitives). Returns what was there before.
+// Increments a counter in a team's shared memory once for each active lane of a warp; one lane adds for all (Merrill et
+// al.'s team primitives). Returns the previous value, as if the lanes came one after the other.
 INLINE int32 team_take_together(int32 *counter) {
     const auto here = cooperative_groups::coalesced_threads();
     int32 first = 0;

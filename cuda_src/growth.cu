@@ -1,10 +1,10 @@
-// Growing the cavities of a pass.
+// Grows the cavities of a pass.
 #include "growth.cuh"
 #include "ownership.cuh"
 
-// Grows the cavity of each candidate that is a triangle; where `only_damaged` is 1, of those that another cavity has
-// changed, and no others. Where a `stamp` is given, each claims what it would delete at once (ownership.cuh). What needs
-// exact arithmetic may be deferred.
+// Grows the cavity of each candidate that is a triangle; if `only_damaged` is 1, only of those that another cavity has
+// changed. If an epoch (`stamp`) is given, each cavity immediately claims what it would delete (ownership.cuh). Cases
+// that need exact arithmetic may be deferred.
 CROWDED_KERNEL(grow_cavities, Mesh mesh, Limits limits, Cavities cavities, Count segments, int32 only_damaged, Count stamp) {
     FOR_RANGE (i) {
         if (i < segments || (only_damaged && cavities.outcomes[i] != DAMAGED))
@@ -17,7 +17,7 @@ CROWDED_KERNEL(grow_cavities, Mesh mesh, Limits limits, Cavities cavities, Count
     }
 }
 
-// The rest: subsegments, and what was deferred.
+// Grows the remaining cavities: subsegments, and deferred triangles with exact arithmetic.
 KERNEL(grow_the_rest, Mesh mesh, Limits limits, Cavities cavities, Count segments, int32 only_damaged, Count stamp) {
     const auto claim = [&](Index i, Outcome outcome) {
         if (stamp != 0)
@@ -31,7 +31,7 @@ KERNEL(grow_the_rest, Mesh mesh, Limits limits, Cavities cavities, Count segment
             claim(i, grow_triangle_candidate<AT_ONCE>(mesh, limits, cavities, i));
 }
 
-// What had no room may have some when all else is done.
+// Allows another attempt at subsegments that had no room for a point: they may have some when all other work is done.
 KERNEL(clear_unsplittable, int32 *wishes) {
     FOR_RANGE (s)
         if (wishes[s] == UNSPLITTABLE)

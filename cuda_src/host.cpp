@@ -17,8 +17,8 @@ namespace {
 
 using host::Index;
 
-// The pool outlives main() on purpose, since its threads may still wait on it. A child of fork() has none of its
-// parent's threads: it gets a pool of its own.
+// The pool outlives main() on purpose, because its threads may still wait on it. A child of fork() has none of its
+// parent's threads: it gets a new pool.
 std::atomic<host::Pool *> current_pool{nullptr};
 [[maybe_unused]] const int forgotten_by_children =
     pthread_atfork(nullptr, nullptr, [] { current_pool.store(nullptr, std::memory_order_relaxed); });
@@ -34,21 +34,21 @@ host::Pool &pool() {
     return *found;
 }
 
-constexpr double GUESS = 100;   // nanoseconds that an index takes, before anything is known
-constexpr int PIECES = 16;      // a thread's share, cut in so many pieces, evens out the load
-constexpr int GRID_PIECE = 128; // fewer indices than this are not worth starting a thread for
+constexpr double GUESS = 100;   // assumed nanoseconds per index, before any measurement
+constexpr int PIECES = 16;      // a thread's share is cut into this many pieces to balance the load
+constexpr int GRID_PIECE = 128; // a thread is not started for fewer indices
 
 } // namespace
 
-// A kernel, and how many nanoseconds it took for an index of late, one or thousands. Launches are cut by that; what
-// they give does not depend on the cut.
+// A kernel, and its recent time per index in nanoseconds, which may be one or thousands. It decides how launches are
+// cut; the results do not depend on the cut.
 struct Timed {
     host::Kernel kernel;
-    bool team; // an index may be a long piece of a list, and the next one nothing at all
+    bool team; // an index may be a long piece of a list, and the next one empty
     std::atomic<double> nanoseconds;
 };
 
-// The kernel with nothing known about its time. It lasts as long as the library.
+// Returns a kernel without measured time. It lives as long as the library.
 extern "C" Timed *host_timed(host::Kernel kernel, int team) { return new Timed{kernel, team != 0, {GUESS}}; }
 
 namespace {
@@ -80,7 +80,7 @@ struct Launch {
         });
     }
 
-    // Runs on threads of the pool; on this thread while another launch has the pool.
+    // Runs on threads of the pool, or on this thread while another launch has the pool.
     Done run_together(Call &call, int threads) {
         constexpr std::int64_t BETWEEN_TRIES = 1'000'000;
         host::Pool &shared = pool();
@@ -107,7 +107,7 @@ void run_one(host::Kernel kernel, const host::Slot *arguments) {
     }
 }
 
-// Runs a kernel over `count` indices on at most `threads` threads. Returns early where the call is to end.
+// Runs a kernel over `count` indices on at most `threads` threads. Returns early if the call is to end.
 void launch(Call &call, Timed *timed, Index count, const host::Slot *arguments, int threads, double smallest_piece) {
     if (count == 1) {
         run_one(timed->kernel, arguments);
@@ -130,18 +130,18 @@ void launch(Call &call, Timed *timed, Index count, const host::Slot *arguments, 
             own = whole.run_together(call, int(std::min<Index>(pieces, threads)));
         }
     }
-    if (own.indices > 0) { // a clock may not have moved, but nothing takes no time
+    if (own.indices > 0) { // the clock may not have advanced, but no work takes zero time
         const double seen = double(own.nanoseconds + 1) / double(own.indices);
         timed->nanoseconds.store(known + (seen - known) / 4, std::memory_order_relaxed);
     }
 }
 
-// Where the threads of a launch wait for each other; used again and again.
+// A reusable barrier for the threads of a launch.
 class Barrier {
   public:
     Barrier(int threads, Call &call) : call_(call), threads_(threads), missing_(threads) {}
 
-    // Throws `Interrupted` where the call is to end.
+    // Throws `Interrupted` if the call is to end.
     void wait() {
         std::unique_lock<std::mutex> lock(mutex_);
         if (--missing_ == 0) {
@@ -153,7 +153,7 @@ class Barrier {
             if (!host::working.polls)
                 all_here_.wait(lock, ready);
             while (!all_here_.wait_for(lock, std::chrono::nanoseconds(host::POLL_NANOSECONDS), ready)) {
-                lock.unlock(); // handlers of signals may take long
+                lock.unlock(); // signal handlers may take long
                 call_.poll();
                 lock.lock();
             }
@@ -162,7 +162,7 @@ class Barrier {
             throw host::Interrupted{};
     }
 
-    // One thread less will come, from now on.
+    // Takes one thread out of the barrier, from now on.
     void leave() {
         std::lock_guard<std::mutex> lock(mutex_);
         --threads_, --missing_;
@@ -184,20 +184,20 @@ class Barrier {
 
 thread_local Barrier *grid_barrier = nullptr; // of the launch that this thread takes part in
 
-// Runs a GRID_KERNEL: every piece on a thread of its own, all of them at the same time. A pool's threads come when they
-// can, which is not enough where they wait for each other, so that these are started here.
+// Runs a GRID_KERNEL: each piece on a separate thread, all of them at the same time. Threads of a pool come when they
+// can, which is not enough if they wait for each other. Therefore the threads are started here.
 void launch_grid(Call &call, Timed *timed, Index count, const host::Slot *arguments, int threads) {
     const Index most = (count + GRID_PIECE - 1) / GRID_PIECE;
     int pieces = int(threads < most ? threads : most);
     Barrier barrier(pieces, call);
     const auto run_piece = [&](int k) {
         const host::WorkingOn here(call, k == 0);
-        Barrier *const outer = grid_barrier; // a handler of signals may launch a grid within this one
+        Barrier *const outer = grid_barrier; // a signal handler may launch a grid within this one
         grid_barrier = &barrier;
         try {
-            barrier.wait(); // until all are there, and `pieces` is known
+            barrier.wait(); // until all threads are here, and `pieces` is known
             timed->kernel(count * k / pieces, count * (k + 1) / pieces, arguments);
-            barrier.wait(); // who made the call handles signals until the last one has come
+            barrier.wait(); // the calling thread handles signals until the last thread has come
         } catch (const host::Interrupted &) {
             barrier.dissolve();
         }
@@ -208,7 +208,7 @@ void launch_grid(Call &call, Timed *timed, Index count, const host::Slot *argume
         others.reserve(pieces);
         while (int(others.size()) + 1 < pieces)
             others.emplace_back(run_piece, int(others.size()) + 1);
-    } catch (const std::exception &) { // std::system_error, std::bad_alloc: fewer threads will do
+    } catch (const std::exception &) { // std::system_error, std::bad_alloc: continue with fewer threads
         for (; pieces > int(others.size()) + 1; --pieces)
             barrier.leave();
     }
@@ -221,8 +221,8 @@ void launch_grid(Call &call, Timed *timed, Index count, const host::Slot *argume
 
 void host::wait_for_grid() { grid_barrier->wait(); }
 
-// Runs a kernel over `count` indices on at most `threads` threads; each of them takes pieces that last about
-// `smallest_piece` nanoseconds at least.
+// Runs a kernel over `count` indices on at most `threads` threads; each of them takes pieces that last at least about
+// `smallest_piece` nanoseconds.
 extern "C" void host_launch(Timed *timed, Index count, const host::Slot *arguments, int threads,
                             double smallest_piece) {
     host::interruptible([&](Call &call) { launch(call, timed, count, arguments, threads, smallest_piece); });
@@ -232,23 +232,23 @@ extern "C" void host_launch_grid(Timed *timed, Index count, const host::Slot *ar
     host::interruptible([&](Call &call) { launch_grid(call, timed, count, arguments, threads); });
 }
 
-// One launch of a recorded sequence. Numbers that stand in memory are looked up when it is their turn.
+// One launch of a recorded sequence. Numbers in memory are looked up just before the launch.
 struct Lookup {
-    Index slot; // of the arguments
+    Index slot; // index among the arguments
     const std::int32_t *place;
 };
 
 struct Step {
     Timed *timed;
     Index count;
-    const std::int32_t *place; // of the count; or none, and `count` counts
+    const std::int32_t *place; // of the count; if null, `count` applies
     host::Slot *arguments;
     const Lookup *lookups;
     Index lookups_count;
-    Index grid; // whether it is a GRID_KERNEL
+    Index grid; // 1 if it is a GRID_KERNEL
 };
 
-// Repeats a sequence until `*stop` is not 0.
+// Repeats a sequence until `*stop` is nonzero.
 extern "C" void host_repeat(const Step *steps, Index count, const std::int32_t *stop, int threads,
                             double smallest_piece) {
     host::interruptible([&](Call &call) {
@@ -272,7 +272,7 @@ namespace {
 
 constexpr std::uintptr_t HUGE_PAGE = std::uintptr_t(1) << 21; // of x86-64, and of aarch64 with pages of 4 KiB
 
-// Copies the huge pages begin to end - 1 of those that the target lies in.
+// Copies the huge pages [begin, end) of those that contain the target.
 void copy_pages(Index begin, Index end, const host::Slot *arguments) {
     char *target = host::from_slots<char *>(&arguments[0]);
     const char *source = host::from_slots<const char *>(&arguments[1]);
@@ -287,8 +287,8 @@ Timed copying{copy_pages, false, {100e3}};
 
 } // namespace
 
-// Copies memory on several threads. Memory that was never touched costs more to get than to write: each huge page is
-// got by one of the threads.
+// Copies memory with several threads. Memory that was never touched costs more to get than to write, so each huge page
+// is first touched by one of the threads.
 extern "C" void host_copy(char *target, const char *source, Index bytes, int threads) {
     if (bytes <= 0)
         return;
@@ -310,5 +310,5 @@ extern "C" int host_poll(int (*query)(void *), void *subject, int pending) {
 // Sets the number of cores that the process may use.
 extern "C" void host_use_cores(int cores) { host::usable_cores = cores; }
 
-// What the library was built from (setup.py): Python refuses one that does not fit the declarations it reads.
+// Digest of the library's sources (setup.py): Python refuses a library that does not fit the declarations it reads.
 extern "C" const char *host_sources() { return HOST_SOURCES; }

@@ -1,4 +1,4 @@
-// How the C++ build runs a kernel: arguments in eight-byte slots, and a range cut into pieces for a pool of threads.
+// Runs a kernel of the C++ build: arguments in eight-byte slots, and a range cut into pieces for a pool of threads.
 #pragma once
 
 #include <cstdint>
@@ -10,10 +10,10 @@
 namespace host {
 
 using Index = std::int64_t;
-using Slot = std::uint64_t; // one argument: a pointer, or the bytes of a scalar, from the slot's first byte on
+using Slot = std::uint64_t; // one argument: a pointer, or the bytes of a scalar, at the start of the slot
 using Kernel = void (*)(Index begin, Index end, const Slot *arguments);
 
-// How many slots a parameter takes: one, or one for each field of a KERNEL_STRUCT (all of eight bytes).
+// Number of slots that a parameter takes: one, or one per field of a KERNEL_STRUCT (all of eight bytes).
 template <class T> constexpr std::size_t SLOTS = sizeof(T) <= sizeof(Slot) ? 1 : sizeof(T) / sizeof(Slot);
 
 template <class T> T from_slots(const Slot *first) {
@@ -41,7 +41,7 @@ void invoke(void (*kernel)(Index, Index, Parameters...), Index begin, Index end,
     invoke_with(kernel, begin, end, arguments, std::index_sequence_for<Parameters...>{});
 }
 
-// Inside a launch of a GRID_KERNEL: waits until every thread of it has come here. (The end of each kernel needs no call.)
+// Waits, inside a launch of a GRID_KERNEL, until every thread of it is here. (The end of a kernel needs no call.)
 void wait_for_grid();
 
 } // namespace host

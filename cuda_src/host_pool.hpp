@@ -1,10 +1,10 @@
-// The pool of threads behind a launch on the CPU. Built into the host library only; nvcc never sees it.
+// The pool of threads for launches on the CPU. Built into the host library only; nvcc never sees it.
 //
-// A launch lasts from a few microseconds on, and the next one follows soon: who waits, for work or for the others,
-// spins for a moment before it sleeps, for it takes a system tens of microseconds to wake a thread. Threads beyond the
-// cores that the process may use never spin.
+// A launch lasts a few microseconds or more, and the next one follows soon. A thread that waits, for work or for the
+// others, therefore spins for a moment before it sleeps, because waking a thread takes tens of microseconds. Threads
+// beyond the cores that the process may use never spin.
 //
-// One launch at a time has the pool. Others of the process work on their own threads meanwhile (host.cpp).
+// One launch at a time has the pool. Others of the process meanwhile run on their calling threads (host.cpp).
 #pragma once
 
 #include <algorithm>
@@ -22,8 +22,8 @@
 
 namespace host {
 
-constexpr std::chrono::microseconds SPINNING{50}; // longer than most pauses between launches, and than waking takes
-constexpr int CHANCES = 64;                       // looks at what it waits for between two looks at the clock
+constexpr std::chrono::microseconds SPINNING{50}; // longer than most pauses between launches, and than waking a thread
+constexpr int CHANCES = 64;                       // tests of the condition between two readings of the clock
 
 inline void pause_thread() {
 #if defined(__x86_64__)
@@ -33,8 +33,8 @@ inline void pause_thread() {
 #endif
 }
 
-// Spins until `ready`, or for a moment; returns whether it is. Where cores are few, the one waited for may have this
-// very core to run on: it is let go first.
+// Spins until `ready`, or for a moment; returns whether it is. If cores are few, the thread it waits for may need this
+// very core, so it yields from time to time.
 template <class Ready> bool spin_until(const Ready &ready) {
     const auto end = std::chrono::steady_clock::now() + SPINNING;
     do {
@@ -49,17 +49,17 @@ template <class Ready> bool spin_until(const Ready &ready) {
 // Cores that the process may use, as Python knows them (dmr/memory/threads.py).
 LIBRARY_ONLY inline std::atomic<int> usable_cores{1};
 
-// A place to sleep, for one thread. Others first change what it waits for, and then wake it.
+// Sleep and wake-up of one thread. Others first change what it waits for, and then wake it.
 class Bed {
   public:
     template <class Ready> void sleep_until(const Ready &ready) {
         std::unique_lock<std::mutex> lock(mutex_);
-        asleep_ = true; // before `ready` is looked at: who changes it after that finds the sleeper
+        asleep_ = true; // set before `ready` is tested: a thread that changes it later finds the sleeper
         wake_.wait(lock, ready);
         asleep_ = false;
     }
 
-    // Likewise, for at most `most_nanoseconds`; returns whether it is ready.
+    // The same, for at most `most_nanoseconds`; returns whether it is ready.
     template <class Ready> bool sleep_for(std::int64_t most_nanoseconds, const Ready &ready) {
         std::unique_lock<std::mutex> lock(mutex_);
         asleep_ = true;
@@ -71,7 +71,7 @@ class Bed {
     void wake() {
         if (!asleep_)
             return;
-        { std::lock_guard<std::mutex> lock(mutex_); } // it has not looked yet, or it waits
+        { std::lock_guard<std::mutex> lock(mutex_); } // it has not tested yet, or it waits
         wake_.notify_one();
     }
 
@@ -81,29 +81,30 @@ class Bed {
     std::atomic<bool> asleep_{false};
 };
 
-// The part of a launch's range that a thread begins with: neighbours in an array are worked on by one thread, round
+// The part of a launch's range that a thread begins with. One thread works on neighbouring entries of an array, round
 // after round, so that few cache lines and pages are shared.
 struct alignas(64) Share {
     std::atomic<Index> next{0};
     Index end = 0;
 };
 
-// What one thread did of a launch, and how long it took.
+// The work of one thread in a launch, and its time.
 struct Done {
     Index indices = 0;
     std::int64_t nanoseconds = 0;
 };
 
-// The number of indices that a thread takes at a time. How long an index takes is not known in advance: a thread begins
-// with few indices and takes up to GROWTH times as many each time, but no more than last LONGEST at the speed of the last
-// piece. So a launch can always end soon.
+// The number of indices that a thread takes at a time. The time per index is not known in advance: a thread begins with
+// few indices and takes up to GROWTH times as many each time, but no more than take LONGEST at the speed of the last
+// piece. A launch can therefore always end soon.
 class Piece {
   public:
     static constexpr Index FIRST = 256;
     static constexpr std::int64_t LONGEST = 1'000'000; // nanoseconds
     static constexpr Index GROWTH = 8;
 
-    // least: the smallest piece worth a thread's overhead, by earlier launches; most: the largest that balances the load.
+    // least: the smallest piece worth a thread's overhead, from earlier launches; most: the largest that balances the
+    // load.
     Piece(Index least, Index most) : most_(std::max(most, Index(1))), size_(std::clamp(least, Index(1), std::min(most_, FIRST))) {}
 
     Index size() const { return size_; }
@@ -146,16 +147,16 @@ Done run_pieces(Kernel kernel, const Slot *arguments, Piece piece, Call &call, b
     return done;
 }
 
-// A launch that is cut into a share a thread.
+// A launch that is cut into one share per thread.
 struct Cut {
     Kernel kernel;
     const Slot *arguments;
     Piece piece;
     std::vector<Share> &shares;
-    int parts; // shares in use, and threads at most
+    int parts; // shares in use; at most as many threads
     Call &call;
 
-    // Works on the share `mine`, then on what is left of the others. The thread `mine` = 0 is the one that made the call.
+    // Works on the share `mine`, then on the rest of the others. Thread 0 is the one that made the call.
     Done work(int mine) const {
         int turn = 0;
         return run_pieces(kernel, arguments, piece, call, mine == 0, [&](Index size) {
@@ -179,8 +180,8 @@ class Pool {
     bool take() { return !taken_.exchange(true, std::memory_order_acquire); }
     void leave() { taken_.store(false, std::memory_order_release); }
 
-    // Runs a kernel over begin to end - 1 on the calling thread and at most `parts - 1` others; returns when every index is
-    // done, or the call is to end, and what the calling thread did.
+    // Runs a kernel over [begin, end) on the calling thread and at most `parts - 1` others. Returns when every index is
+    // done, or the call is to end; the result is the work of the calling thread.
     Done run(Kernel kernel, Index begin, Index end, const Slot *arguments, Piece piece, int parts, Call &call) {
         parts = hire(parts - 1) + 1;
         const Cut cut{kernel, arguments, piece, shares_, parts, call};
@@ -190,29 +191,29 @@ class Pool {
             shares_[part].end = begin + count * (part + 1) / parts;
         }
         finished_ = 0;
-        for (int helper = parts; --helper > 0;) // the last one first: who wakes others finds that they have work
+        for (int helper = parts; --helper > 0;) // last one first: a thread that wakes others finds that they have work
             worker(helper).given = &cut;
         wake_next(0, parts);
         const Done own = cut.work(0);
         int taken = 0;
-        for (int helper = 1; helper < parts; ++helper) // whoever has not begun by now is not needed
+        for (int helper = 1; helper < parts; ++helper) // threads that have not begun by now are not needed
             taken += worker(helper).given.exchange(nullptr) == nullptr;
         const auto all_finished = [&] { return finished_ == taken; };
         if (!(parts <= usable_cores && spin_until(all_finished)))
             while (!all_finished() && !caller_.sleep_for(POLL_NANOSECONDS, all_finished))
-                call.poll(); // one index may take another thread long
+                call.poll(); // another thread may take long for one index
         return own;
     }
 
   private:
     struct alignas(64) Worker {
-        std::atomic<const Cut *> given{nullptr}; // until the worker takes it, or the launch does without
+        std::atomic<const Cut *> given{nullptr}; // until the worker takes it, or the launch takes it back
         Bed bed;
     };
 
     Worker &worker(int number) { return *workers_[number - 1]; } // the caller is number 0
 
-    // Starts threads until there are `wanted`, or the system has no more to give; returns how many of those there are.
+    // Starts threads until there are `wanted`, or the system provides no more; returns how many of them there are.
     int hire(int wanted) {
         try {
             if (int(shares_.size()) <= wanted)
@@ -249,7 +250,7 @@ class Pool {
         }
     }
 
-    // Each thread wakes two others, so that many are awake soon.
+    // Each thread wakes two others, so that many are soon awake.
     void wake_next(int number, int parts) {
         for (int next = 2 * number + 1; next <= 2 * number + 2 && next < parts; ++next)
             worker(next).bed.wake();
@@ -257,8 +258,8 @@ class Pool {
 
     std::atomic<bool> taken_{false};
     std::deque<std::unique_ptr<Worker>> workers_;
-    std::vector<Share> shares_ = std::vector<Share>(1); // one more than workers, where there was memory for them
-    alignas(64) std::atomic<int> finished_{0}; // workers that took part in the launch, and have ended
+    std::vector<Share> shares_ = std::vector<Share>(1); // one more than workers, if memory allowed
+    alignas(64) std::atomic<int> finished_{0}; // workers that took part in the launch and have ended
     Bed caller_;
 };
 

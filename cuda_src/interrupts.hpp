@@ -1,12 +1,12 @@
 // Lets Ctrl-C end long native calls. Part of each native library; nvcc never sees it.
 //
-// Python handles signals between bytecodes only, and a native call may last for minutes. A call that Python makes through
-// `interruptible` therefore asks Python now and then, on the thread that made it, to handle the signals that have come.
-// Where a handler raises an exception (KeyboardInterrupt), all threads that work on the call stop, and the call returns;
-// ctypes then raises the exception.
+// Python handles signals between bytecodes only, and a native call may last for minutes. A call that Python makes
+// through `interruptible` therefore asks Python now and then, on the calling thread, to handle pending signals. If a
+// handler raises an exception (KeyboardInterrupt), all threads that work on the call stop, and the call returns; ctypes
+// then raises the exception.
 //
-// The library is not linked with Python: it gets the addresses of the few functions that it needs (dmr/memory/
-// interrupts.py). A program without Python sets none; signals are then not polled.
+// The library is not linked with Python: it gets the addresses of the few functions that it needs
+// (dmr/memory/interrupts.py). A program without Python sets none; signals are then not polled.
 #pragma once
 
 #include <atomic>
@@ -39,10 +39,10 @@ struct PythonCalls {
 
 LIBRARY_ONLY inline PythonCalls python_calls{nullptr, nullptr, nullptr};
 
-// Thrown where a call is to end early.
+// Thrown to end a call early.
 struct Interrupted {};
 
-// A call from Python, as the threads that work on it know it.
+// A call from Python, as seen by the threads that work on it.
 class Call {
   public:
     bool stopped() const { return stopped_.load(std::memory_order_relaxed); }
@@ -54,8 +54,8 @@ class Call {
         return now - last_ >= POLL_NANOSECONDS;
     }
 
-    // Handles signals, at most once in POLL_NANOSECONDS; returns whether the call is to end. Only the thread that Python made
-    // the call on may poll.
+    // Handles signals, at most once per POLL_NANOSECONDS; returns whether the call is to end. Only the thread on which
+    // Python made the call may poll.
     bool poll(std::int64_t now) {
         if (!due(now) || stopped())
             return stopped();
@@ -75,7 +75,7 @@ class Call {
     void *python_state = nullptr;
 
   private:
-    // Python runs the handlers of signals on its main thread only.
+    // Python runs signal handlers on its main thread only.
     static bool on_main_thread() {
 #if defined(__linux__)
         return syscall(SYS_gettid) == getpid();
@@ -96,7 +96,7 @@ struct Working {
 
 LIBRARY_ONLY inline thread_local Working working;
 
-// Makes a call the one that this thread works on, until the end of the scope.
+// Makes a call the current one of this thread, until the end of the scope.
 class WorkingOn {
   public:
     WorkingOn(Call &call, bool polls) : before_(working) { working = {&call, polls}; }
@@ -105,17 +105,17 @@ class WorkingOn {
     WorkingOn &operator=(const WorkingOn &) = delete;
 
   private:
-    const Working before_; // a handler of signals may make calls itself
+    const Working before_; // a signal handler may make calls itself
 };
 
-// Ends the call by an exception if it is to end. Long loops come here every few microseconds to milliseconds.
+// Throws an exception if the call is to end. Long loops call this every few microseconds to milliseconds.
 LIBRARY_ONLY inline void stop_point() {
     if (working.call != nullptr && (working.polls ? working.call->poll() : working.call->stopped()))
         throw Interrupted{};
 }
 
-// Runs work(call) without Python's lock. `work` throws no exception. Nothing has to be destroyed after it: Python ends
-// the thread that comes back too late, when the interpreter is gone.
+// Runs work(call) without Python's lock. `work` must not throw. Nothing may need destruction after it: if a thread
+// comes back too late, when the interpreter is gone, Python ends that thread.
 template <class Work> void interruptible(const Work &work) {
     Call call;
     if (python_calls.release != nullptr)

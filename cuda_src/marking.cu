@@ -1,11 +1,12 @@
-// Which of the grown cavities go ahead: marking, after Nasre, Burtscher and Pingali (2013) and the thesis, chapter 5.
+// Marking: decides which of the grown cavities proceed, after Nasre, Burtscher and Pingali (2013) and the thesis,
+// chapter 5.
 //
-// A phase ends where its launch does. Only remark_cavity reads and writes owner words in one launch, and races by design.
+// A phase ends with its launch. Only remark_cavity reads and writes owner words in one launch; it races by design.
 #include "marking.cuh"
 #include "ownership.cuh"
 #include "retriangulation.cuh"
 
-// keys[i] orders the cavities of this step (cavity.cuh). The deterministic marking has them since its cavities were grown.
+// keys[i] orders the cavities of this step (cavity.cuh). The deterministic marking has its keys already, from growing.
 KERNEL(make_keys, Mesh mesh, Cavities cavities, Count segments, Count stamp) {
     FOR_RANGE (i)
         cavities.keys[i] = key_of(mesh, cavities, i, segments, uint32(stamp));
@@ -25,7 +26,7 @@ KERNEL(judge_cavities, Mesh mesh, Cavities cavities) {
     }
 }
 
-// Sets won[i]; what needs exact arithmetic may be deferred.
+// Resolves conflicts: sets won[i]. Cases that need exact arithmetic may be deferred.
 KERNEL(settle_neighbours, Mesh mesh, Cavities cavities, Count stamp) {
     FOR_RANGE (i) {
         prefetch_rim(cavities, i + 6, range_end, mesh.triangles);
@@ -33,7 +34,7 @@ KERNEL(settle_neighbours, Mesh mesh, Cavities cavities, Count stamp) {
     }
 }
 
-// The rest: what was deferred.
+// Resolves the deferred cases with exact arithmetic.
 KERNEL(settle_the_rest, Mesh mesh, Cavities cavities, Count stamp) {
     FOR_RANGE (i)
         if (cavities.won[i] == UNSURE)
@@ -71,7 +72,7 @@ KERNEL(check_marks, Mesh mesh, Cavities cavities, int32 *progress) {
         marker.check(i, progress);
 }
 
-// Where the races left nobody all of its triangles: one thread lets one cavity go ahead, and the round is not lost.
+// If the races left no cavity all of its triangles, one thread lets one cavity proceed, so that the round is not lost.
 KERNEL(force_one, Cavities cavities, int64 count, const int32 *progress) {
     FOR_RANGE (once)
         for (Index i = 0; i < count && !progress[once]; ++i)
@@ -82,8 +83,8 @@ KERNEL(force_one, Cavities cavities, int64 count, const int32 *progress) {
             }
 }
 
-// After the winners of a step are in: a cavity that lost is dead where its root was rebuilt, damaged where another of
-// its triangles or of its ring was, and still good otherwise.
+// Classifies the cavities that lost, after the winners of a step are inserted: dead if the root was rebuilt, damaged if
+// another of the cavity's or the ring's triangles was, and otherwise still valid.
 KERNEL(check_cavity, Mesh mesh, Cavities cavities, Count segments, Count stamp) {
     FOR_RANGE (i) {
         if (cavities.outcomes[i] != UNDECIDED)
@@ -101,9 +102,9 @@ KERNEL(flag_undecided, const int32 *outcomes, int32 *flags) {
         flags[i] = outcomes[i] == UNDECIDED;
 }
 
-// ---- What comes of a marking -------------------------------------------------------------------------------------------
+// ---- Results of a marking -------------------------------------------------------------------------------------------
 
-// Adds up by piece what the winners need.
+// Sums up the winners' needs by piece.
 TEAM_KERNEL(count_needs, Cavities cavities, Count count, Count segments, int32 *needs) {
     FOR_TEAMS (team) {
         const Piece piece = piece_of(team, count);
@@ -114,7 +115,7 @@ TEAM_KERNEL(count_needs, Cavities cavities, Count count, Count segments, int32 *
     }
 }
 
-// Winners beyond the limit on Steiner points give way.
+// Drops winners beyond the limit on Steiner points.
 KERNEL(cut_winners, Cavities cavities, uint64 lowest) {
     FOR_RANGE (i)
         if (cavities.won[i] && cavities.keys[i] < lowest) {

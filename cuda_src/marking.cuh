@@ -14,7 +14,7 @@ template <class Visit> INLINE bool for_cavity_and_ring(const Cavity &cavity, con
     return true;
 }
 
-// What a marking kernel is given: the grown cavities and their keys.
+// Marks the triangles of grown cavities with their keys.
 struct Marker {
     const Cavities &cavities;
     Triangle *triangles;
@@ -23,7 +23,7 @@ struct Marker {
         return for_cavity_and_ring(cavities.at(i), cavities.extents[i], visit);
     }
 
-    // Phase 1 of 3: everyone writes its key with plain stores; the last one stays.
+    // Phase 1 of 3: each cavity writes its key with plain stores; the last one stays.
     METHOD void mark(Index i) const {
         visit(i, [&](int32 t) {
             racing_store(&triangles[t].owner, cavities.keys[i]);
@@ -31,16 +31,16 @@ struct Marker {
         });
     }
 
-    // Phase 2 of 3: whoever finds its triangles marked by nobody of higher priority marks them all again, with plain
-    // stores as well. The others have lost and back off: the thesis lets them overwrite lower marks all the same, and
-    // where a GPU's threads run in step, these writes keep whole clusters of cavities from ever having a winner.
+    // Phase 2 of 3: a cavity that finds no mark of higher priority on its triangles marks them all again, also with
+    // plain stores. The others have lost and back off. The thesis lets them overwrite lower marks all the same; if a
+    // GPU's threads run in lockstep, these writes keep whole clusters of cavities from ever having a winner.
     METHOD void remark(Index i) const {
         const bool highest = visit(i, [&](int32 t) { return racing_load(&triangles[t].owner) <= cavities.keys[i]; });
         if (highest)
             mark(i);
     }
 
-    // The two in one, by atomic maximum: of any cavities that overlap the most urgent one wins.
+    // Phases 1 and 2 in one, by atomic maximum: of any cavities that overlap the most urgent one wins.
     METHOD void mark_atomic(Index i) const {
         visit(i, [&](int32 t) {
             atomic_max(&triangles[t].owner, cavities.keys[i]);
@@ -48,7 +48,7 @@ struct Marker {
         });
     }
 
-    // Phase 3 of 3: who owns all of its cavity and ring goes ahead; the others stay unprocessed (UNDECIDED).
+    // Phase 3 of 3: a cavity that owns all of its triangles and ring proceeds; the others stay unprocessed (UNDECIDED).
     METHOD void check(Index i, int32 *progress) const {
         cavities.won[i] = cavities.outcomes[i] == UNDECIDED &&
                  visit(i, [&](int32 t) { return racing_load(&triangles[t].owner) == cavities.keys[i]; });

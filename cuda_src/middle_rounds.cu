@@ -1,17 +1,18 @@
-// Rounds that are too large for one team and too small to be worth a launch a step: teams that all run at once go through
-// them, and wait for each other where a launch would end.
+// Rounds of a persistent kernel: too large for one team, and too small to be worth one launch per step. Teams that all
+// run at once process them, and wait at grid barriers instead of ends of launches.
 //
-// A round of a thousand cavities is some 16 launches of 3 to 8 microseconds each, most of which is to begin and to end.
+// A round of a thousand cavities takes some 16 launches of 3 to 8 microseconds each, most of which is launch overhead.
 //
-// Rounds of so few candidates that one team is faster are left to small_rounds (small_rounds.cu), which follows: the same
-// code in this kernel, too, would cost it registers, and nvcc as much time again.
+// Rounds with so few candidates that one team is faster are left to small_rounds (small_rounds.cu), which follows: the
+// same code in this kernel, too, would cost it registers, and double the time that nvcc takes.
 #include "grid.cuh"
 #include "together.cuh"
 
-// Which rounds they take on. One of many listed triangles is for kernels of its own, one of a few candidates for one team.
+// Range of the rounds that this kernel takes. Rounds with many listed triangles have separate kernels; rounds with few
+// candidates go to one team.
 KERNEL_STRUCT(Middle) {
-    int64 listed;     // the most
-    int64 candidates; // with so few, of so few listed ones or of subsegments alone,
+    int64 listed;     // largest number of listed triangles
+    int64 candidates; // if at most this many compete, and at most `few_listed` are listed or subsegments are alone,
     int64 few_listed; // the next round is left to one team
 };
 
@@ -21,9 +22,9 @@ GRID_TEAM_KERNEL(middle_rounds, Mesh mesh, Limits limits, Cavities cavities, Roo
     const BadList list = {even, odd};
     const bool begins = progress[BEGINS] != 0;
     bool to_many = false; // the next round is too large
-    bool few = false;     // candidates in the last round
+    bool few = false;     // the last round had few candidates
     while (begins) {
-        GRID_BARRIER(); // the last round has ended
+        GRID_BARRIER(); // the previous round has ended
         const Sizes sizes = {progress[VERTICES], progress[SLOTS], progress[SUBSEGMENTS]};
         const int32 listed = progress[BAD_LISTED], side = progress[SIDE], choice = progress[CHOICE];
         const bool windows = has_windows(choice, sizes.slots, small_mesh);
@@ -69,7 +70,7 @@ GRID_TEAM_KERNEL(middle_rounds, Mesh mesh, Limits limits, Cavities cavities, Roo
         GRID_BARRIER();
         const Sums<NEEDS> all_needs = sum_of_pieces<NEEDS>(needs, 0, pieces_of(count, TEAMS));
         const int32 next = progress[NEXT_LISTED], next_side = progress[NEXT_SIDE];
-        const bool enough = fits(progress, all_needs, room); // each team sees for itself, and one enters it
+        const bool enough = fits(progress, all_needs, room); // each team evaluates this, and one of them stores it
         const Index applied = enough ? count : 0, fresh_count = enough ? all_needs.of[NEW_TRIANGLES] : 0;
         FOR_FIRST_LEADER
             if (count)
@@ -100,7 +101,7 @@ GRID_TEAM_KERNEL(middle_rounds, Mesh mesh, Limits limits, Cavities cavities, Roo
             end_round(progress, all_appended.of[0], counts, room, history);
     }
     if (begins) {
-        GRID_BARRIER(); // all have seen that it is over
+        GRID_BARRIER(); // all teams have left the loop
         FOR_FIRST_LEADER
             leave_rounds(progress, to_many);
     }

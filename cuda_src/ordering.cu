@@ -1,11 +1,11 @@
-// Vertices along a Hilbert curve and triangles after their vertices: neighbours in the plane become neighbours in
-// memory. Integer keys, ties by index: the same order everywhere.
+// Orders vertices along a Hilbert curve and triangles after their vertices: neighbours in the plane become neighbours
+// in memory. The keys are integers, and ties are broken by index: the same order everywhere.
 #include "curve.cuh"
 #include "triangles.cuh"
 
-constexpr int ITEMS = 8;                // points a member of a survey
-constexpr int TILE = TEAM_SIZE * ITEMS; // points a team (TILE in dmr/pipeline/admission.py)
-constexpr int CURVE_LEVELS = 16; // two bits of the key each; the host's scale fits it (dmr/pipeline/admission.py)
+constexpr int ITEMS = 8;                // points per member of a survey
+constexpr int TILE = TEAM_SIZE * ITEMS; // points per team (TILE in dmr/pipeline/admission.py)
+constexpr int CURVE_LEVELS = 16; // two bits of the key per level; the host's scale fits it (dmr/pipeline/admission.py)
 
 KERNEL(curve_keys, const Point *points, float64 low_x, float64 low_y, float64 scale, uint32 *keys) {
     FOR_RANGE (v)
@@ -18,10 +18,11 @@ struct Box {
 };
 
 INLINE bool usable(float64 x, float64 smallest, float64 largest) {
-    return magnitude(x) <= largest && (magnitude(x) >= smallest || x == 0.0); // not a number is neither
+    return magnitude(x) <= largest && (magnitude(x) >= smallest || x == 0.0); // NaN fails both
 }
 
-// The boxes around tiles of points; `unusable` becomes 1 where a coordinate is outside the range of the predicates.
+// Computes the bounding boxes of tiles of points. Sets `unusable` to 1 if a coordinate is outside the range of the
+// predicates.
 TEAM_KERNEL(survey_points, const Point *points, int64 count, float64 smallest, float64 largest, Box *boxes,
             int32 *unusable) {
     TEAM_SHARED(Box, box, TEAM_SIZE);
@@ -64,14 +65,14 @@ KERNEL(reorder_points, const Point *points, const int32 *order, Point *ordered, 
     }
 }
 
-// ordered row i = row order[i] of a table.
+// Row i of `ordered` = row order[i] of `rows`.
 KERNEL(reorder_rows, const float64 *rows, const int32 *order, int32 width, float64 *ordered) {
     FOR_RANGE (i)
         for (int32 column = 0; column < width; ++column)
             ordered[i * width + column] = rows[Index(order[i]) * width + column];
 }
 
-// The least rank of each triangle's corners: what triangles are sorted by.
+// The least rank of each triangle's corners: the key by which triangles are sorted.
 KERNEL(triangle_keys, const int32 *corners, const int32 *rank, uint32 *keys) {
     FOR_RANGE (t) {
         const uint32 a = rank[corners[3 * t]], b = rank[corners[3 * t + 1]], c = rank[corners[3 * t + 2]];
@@ -92,7 +93,7 @@ KERNEL(make_triangles, const int32 *corners, const int32 *rank, const int32 *ord
     }
 }
 
-// Back to the user's numbers: input vertices have their own again, Steiner points keep theirs.
+// Restores the user's numbering: input vertices have their original numbers again, Steiner points keep theirs.
 KERNEL(restore_corners, const Triangle *triangles, const int32 *order, int32 input_vertices, int32 *corners) {
     FOR_RANGE (t)
         for (int k = 0; k < 3; ++k) {

@@ -1,18 +1,18 @@
-// What becomes of the cavities of a pass, when its last step is done.
+// Final outcomes of the cavities of a pass, after its last step.
 #pragma once
 
 #include "mesh.cuh"
 #include "quality.cuh"
 
-// Owners that did not win yielded, and what is still undecided lost.
+// Owners that did not win have yielded, and undecided cavities have lost.
 INLINE Outcome final_outcome(int32 outcome) {
     if (outcome == OWNER)
         return YIELDED;
     return outcome == UNDECIDED || outcome == DAMAGED || outcome == DEAD ? LOST : Outcome(outcome);
 }
 
-// What cannot be resolved is not tried again: the triangle until it is rebuilt, the subsegment until all else is done. A
-// triangle whose cavity has no room in an ordinary record waits for the pass with large ones.
+// Excludes what cannot be resolved from further attempts: a triangle until it is rebuilt, a subsegment until all other
+// work is done. A triangle whose cavity does not fit an ordinary record waits for the pass with large ones.
 INLINE void set_aside(const Mesh &mesh, int32 root, bool segment, Outcome outcome) {
     if (segment && outcome == PRECISION)
         mesh.wishes[root] = UNSPLITTABLE;

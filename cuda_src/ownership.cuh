@@ -1,4 +1,4 @@
-// Ownership of the cavity alone, by atomic maximum of a unique key: the deterministic marking.
+// Deterministic marking: ownership of the cavity alone, by atomic maximum of a unique key.
 #pragma once
 
 #include "mesh.cuh"
@@ -15,7 +15,7 @@ INLINE uint64 key_of(const Mesh &mesh, const Cavities &cavities, Index i, Index 
     return cavity_key(stamp, segment, urgent, int32(i));
 }
 
-// After a cavity is grown: it claims every triangle that it would delete.
+// Claims every triangle that the cavity would delete, once it is grown.
 INLINE void claim_cavity(const Mesh &mesh, const Cavities &cavities, Index i, Index segments, uint32 stamp,
                          Outcome outcome) {
     const uint64 key = key_of(mesh, cavities, i, segments, stamp);
@@ -28,7 +28,7 @@ INLINE void claim_cavity(const Mesh &mesh, const Cavities &cavities, Index i, In
         atomic_max(&mesh.triangles[cavity.member(j)].owner, key);
 }
 
-// After all have claimed: whether it owns all of them.
+// Checks ownership, after all cavities have claimed: whether this one owns all of its triangles.
 INLINE void judge_cavity(const Triangle *triangles, const Cavities &cavities, Index i) {
     if (cavities.outcomes[i] != UNDECIDED)
         return;
@@ -40,11 +40,11 @@ INLINE void judge_cavity(const Triangle *triangles, const Cavities &cavities, In
     cavities.outcomes[i] = all ? OWNER : LOST;
 }
 
-// After all are judged. Two owners that share a rim edge (u, v) and have the new points p and q both go ahead where q is
-// not strictly inside the circle (u, v, p): then the edge between the two new triangles is Delaunay too, and the two
-// insertions commute. Otherwise the one of lower priority yields, also to an owner that yields itself: one pass, no
-// order. Outcomes are only read here, so that every thread sees the same ones. Returns 1 where cavity i, an owner, need
-// not yield to whoever is beyond its j-th edge, 0 where it must, or UNSURE.
+// Resolves conflicts, after all ownership checks. Two owners that share a boundary edge (u, v) and have the new points
+// p and q both proceed if q is not strictly inside the circle (u, v, p): then the edge between the two new triangles is
+// Delaunay, too, and the two insertions commute. Otherwise the owner of lower priority yields, even to an owner that
+// yields itself: one pass, independent of order. Outcomes are only read here, so that every thread sees the same ones.
+// Returns 1 if cavity i, an owner, need not yield to the cavity across its j-th edge, 0 if it must, or UNSURE.
 template <Care care>
 INLINE int passes_owner(const Mesh &mesh, const Cavities &cavities, Index i, const Cavity &cavity, int j, int32 other) {
     if (other == NOTHING || other == i || cavities.outcomes[other] != OWNER || cavities.keys[other] < cavities.keys[i])
@@ -54,7 +54,7 @@ INLINE int passes_owner(const Mesh &mesh, const Cavities &cavities, Index i, con
     return inside == UNSURE ? UNSURE : inside <= 0;
 }
 
-// The cavity that owns what is beyond the j-th edge, or NOTHING.
+// The cavity that owns the neighbour across the j-th edge, or NOTHING.
 INLINE int32 owner_beyond(const Mesh &mesh, const Cavity &cavity, int j, uint32 stamp) {
     const int32 beyond = cavity.edge(j).beyond;
     return beyond < 0 ? NOTHING : owner_of(mesh.triangles, beyond, stamp);
@@ -65,7 +65,7 @@ INLINE int passes_edge(const Mesh &mesh, const Cavities &cavities, Index i, cons
     return passes_owner<care>(mesh, cavities, i, cavity, j, owner_beyond(mesh, cavity, j, stamp));
 }
 
-// Whether cavity i goes ahead: 1, 0 or UNSURE. A GPU asks for several owners at a time.
+// Whether cavity i proceeds: 1, 0 or UNSURE. A GPU looks up several owners at a time.
 template <Care care> INLINE int goes_ahead(const Mesh &mesh, const Cavities &cavities, Index i, uint32 stamp) {
     if (cavities.outcomes[i] != OWNER)
         return 0;

@@ -1,28 +1,29 @@
-// Which point of its petal a skinny triangle gets.
+// Chooses a Steiner point in the petal of a skinny triangle.
 //
 // The petal is the part of the circumcircle from which the shortest edge pq is seen under the angle bound or more; the
-// off-center lies near its tip (Ungor 2004). Whatever other point of it goes in, pq will be mended, and as long as the
-// point keeps the distance from all vertices that a circumcenter would, |pq| / (2 sin bound), all proofs hold that hold for
-// circumcenters. What else the point makes is decided by what is around: fewer triangles with a small angle mean fewer
-// points to follow. Erten and Ungor ("Quality triangulations with locally optimal Steiner points", 2009) look for the best
-// point by optimization; here some places are tried on the cavity of the off-center, and where one is better the cavity is
-// grown once more, around it.
+// off-center lies near its tip (Ungor 2004). Any point of the petal fixes the skinny triangle at pq, and as long as the
+// point keeps the distance from all vertices that a circumcenter would, |pq| / (2 sin bound), all proofs for
+// circumcenters hold. The surroundings decide what other triangles the point makes: fewer triangles with a small angle
+// mean fewer points to follow. Erten and Ungor ("Quality triangulations with locally optimal Steiner points", 2009)
+// look for the best point by optimization. Here some places are tried on the cavity of the off-center; if one is
+// better, the cavity is grown once more, around it.
 #pragma once
 
 #include "mesh.cuh"
 
 constexpr int PETAL_PLACES = 8;
 
-// The k-th place in the order of preference, in the frame of pq: along the bisector, and aside of it, on either side in
-// turn, by fractions of the off-center's height. They are where a search for the smallest results, of random points at 25,
-// 30 and 33 degrees, came to.
+// The k-th place in the order of preference, in the frame of pq: offsets along the bisector, and aside of it on either
+// side in turn, as fractions of the off-center's height. They result from a search for the smallest meshes of random
+// points at 25, 30 and 33 degrees.
 INLINE Point petal_place(int k, float64 height) {
     static constexpr float64 along[] = {0.679, 0.838, 0.622, 1.0}, aside[] = {0.514, 0.421, 0.187, 0.205};
     const float64 x = height * aside[k / 2];
     return {k % 2 == 0 ? 0.5 + x : 0.5 - x, height * along[k / 2]};
 }
 
-// To choose a place single precision will do, in the frame of pq: half the registers, and twice as fast.
+// A point in single precision, in the frame of pq. This suffices to choose a place, takes half the registers, and is
+// twice as fast.
 struct RoughPoint {
     float32 x, y;
 };
@@ -32,8 +33,8 @@ INLINE float32 least_of(float32 x, float32 y) { return x < y ? x : y; }
 
 constexpr int32 UNUSABLE = 1 << 30; // more triangles than any fan has
 
-// How many triangles with a small angle the fans around some places have, counted along a rim edge by edge; UNUSABLE where a
-// place is no use: not left of all edges, too near to a vertex, or out of the circumcircle.
+// Counts the triangles with a small angle in the fans around some places, edge by edge along the cavity boundary. A
+// place is UNUSABLE if it is not left of all edges, too close to a vertex, or outside the circumcircle.
 template <int PLACES> struct Fans {
     float32 x[PLACES], y[PLACES];
     int32 bad[PLACES];
@@ -43,7 +44,7 @@ template <int PLACES> struct Fans {
         bad[k] = usable ? 0 : UNUSABLE;
     }
 
-    // The smallest angle, between the two longer sides, has the squared sine (2 area)^2 / (their product).
+    // The smallest angle is between the two longer sides; its squared sine is (2 area)^2 / (product of their squares).
     METHOD void pass(RoughPoint u, RoughPoint v, float32 sine_squared, float32 clearance) {
         const float32 uv = (v.x - u.x) * (v.x - u.x) + (v.y - u.y) * (v.y - u.y);
         IN_VECTORS
@@ -58,7 +59,7 @@ template <int PLACES> struct Fans {
     }
 };
 
-// What the places promise, as the rim of the cavity around `center` has it.
+// Rates the places by the boundary of the cavity around `center`.
 class Petal {
   public:
     METHOD Petal(const SteinerPoint &center, const Limits &limits)
@@ -72,7 +73,7 @@ class Petal {
         }
     }
 
-    // The next edge of the rim, from u to v.
+    // Adds the next edge of the cavity boundary, from u to v.
     METHOD void pass(Point u, Point v, bool first) {
         if (first)
             last_ = rough(frame_.of(u));
@@ -82,7 +83,7 @@ class Petal {
         last_ = next;
     }
 
-    // The place around which fewest triangles of the fan would have a small angle; NOTHING where none has fewer than the
+    // The place with the fewest triangles of the fan that have a small angle, or NOTHING if none has fewer than the
     // center.
     METHOD int best() const {
         int32 fewest = around_center_.bad[0];

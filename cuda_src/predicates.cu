@@ -1,4 +1,4 @@
-// The predicates in bulk: what the tests call, millions at a time, on both backends.
+// The predicates in bulk: the tests call them millions of times, on both backends.
 #include "predicates.cuh"
 
 KERNEL(orient2d_all, const Point *a, const Point *b, const Point *c, int32 *signs) {

@@ -1,13 +1,13 @@
-// Exact orient2d and incircle: a float64 filter first, exact arithmetic where the filter cannot tell.
+// Exact orient2d and incircle: a float64 filter first, exact arithmetic if the filter is inconclusive.
 //
 // The filter and its error bounds are those of Shewchuk, "Adaptive Precision Floating-Point Arithmetic and Fast Robust
-// Geometric Predicates" (1997), sections 4.1 and 4.3, stage A. Where it fails we depart from the paper: instead of
-// three more stages on expansions, the determinant is multiplied out into products of two or four doubles, each
+// Geometric Predicates" (1997), sections 4.1 and 4.3, stage A. If it fails, this code departs from the paper: instead
+// of three more stages on expansions, the determinant is multiplied out into products of two or four doubles, each
 // product is made exact as an expansion of two or eight doubles, and all of these are added into a fixed-point number
-// wide enough for every coordinate that dmr admits (Kulisch's long accumulator). It takes 440 bytes, no branches on
-// the data, and is exact by construction. Only near-degenerate triples and quadruples pay for it.
+// wide enough for every coordinate that dmr admits (Kulisch's long accumulator). It takes 440 bytes, has no
+// data-dependent branches, and is exact by construction. Only near-degenerate triples and quadruples pay for it.
 //
-// Admitted coordinates are 0 or 2^-142 <= |x| < 2^202 (checked at the door, dmr/pipeline/admission.py). Every bit of a product
+// Admitted coordinates are 0 or 2^-142 <= |x| < 2^202 (dmr/pipeline/admission.py checks them). Every bit of a product
 // of four then lies between 2^-776 and 2^812, and no partial product underflows or overflows.
 #pragma once
 
@@ -105,7 +105,7 @@ INLINE void add_product_of_pairs(ExactSum &sum, Pair p, Pair q, int sign) {
     add_product(sum, p.low, q.low, sign);
 }
 
-// The parts of an exact difference, with the zero low part left out of the loops over them.
+// The parts of an exact difference. A zero low part is left out of the loops over them.
 INLINE int parts_of(Pair p) { return p.low == 0.0 ? 1 : 2; }
 INLINE float64 part(Pair p, int which) { return which == 0 ? p.high : p.low; }
 
@@ -121,11 +121,11 @@ OUTLINE int orient2d_exact(Point a, Point b, Point c) {
     return sum.sign();
 }
 
-// What a filter answers where it cannot tell.
+// The answer of a filter that is inconclusive.
 constexpr int UNSURE = 2;
 
-// The sign of twice the area of triangle abc: 1 counter-clockwise, -1 clockwise, 0 collinear. By the filter alone it is 1,
-// -1 or UNSURE.
+// The sign of twice the area of triangle abc: 1 counter-clockwise, -1 clockwise, 0 collinear. The filter alone returns
+// 1, -1 or UNSURE.
 INLINE int orient2d_by_filter(Point a, Point b, Point c) {
     const float64 left = (a.x - c.x) * (b.y - c.y), right = (a.y - c.y) * (b.x - c.x);
     const float64 determinant = left - right;
@@ -173,8 +173,8 @@ OUTLINE int incircle_exact(Point a, Point b, Point c, Point d) {
     return sum.sign();
 }
 
-// The sign of the in-circle determinant of a counter-clockwise triangle abc: 1 where d lies strictly inside its
-// circumcircle, -1 strictly outside, 0 on it. By the filter alone it is 1, -1 or UNSURE.
+// The sign of the in-circle determinant of a counter-clockwise triangle abc: 1 if d lies strictly inside its
+// circumcircle, -1 strictly outside, 0 on it. The filter alone returns 1, -1 or UNSURE.
 INLINE int incircle_by_filter(Point a, Point b, Point c, Point d) {
     const float64 ax = a.x - d.x, ay = a.y - d.y;
     const float64 bx = b.x - d.x, by = b.y - d.y;
@@ -195,9 +195,10 @@ INLINE int incircle(Point a, Point b, Point c, Point d) {
     return sign == UNSURE ? incircle_exact(a, b, c, d) : sign;
 }
 
-// What a kernel does where a filter cannot tell: exact arithmetic at once, or leave the matter to a kernel that follows.
-// On a GPU the calls of exact arithmetic would cost the kernels of the common case half of their threads, by the
-// registers that they need; on a CPU they cost nothing where they are not made.
+// How a kernel evaluates predicates: exact (`AT_ONCE`), or filtered on a GPU (`LATER_ON_GPU`), which leaves
+// inconclusive cases to a kernel that follows. On a GPU the calls of exact arithmetic would cost the kernels of the
+// common case half of their threads, because of the registers that they need; on a CPU they cost nothing unless they
+// are made.
 enum Care { AT_ONCE, LATER_ON_GPU };
 
 template <Care care> INLINE int orient2d_with(Point a, Point b, Point c) {

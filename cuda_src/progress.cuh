@@ -1,9 +1,9 @@
-// What the rounds of a refinement go by, kept in the device's memory: so that they follow each other without the host.
+// The state of a refinement between rounds, kept in device memory so that rounds follow each other without the host.
 //
-// Every kernel of a round is launched over a range, and with numbers, that stand in `progress` (Count, portable.cuh); one
-// member of a team works them out here (Entry, Stop and Line of dmr/pipeline/progress.py). Where something needs the
-// host - more room, large records, the end - STOP says what, the ranges of whatever still comes in this round are
-// empty, and no round follows.
+// Every kernel of a round takes its range and its numbers from `progress` (Count, portable.cuh); one member of a team
+// computes them here (Entry, Stop and Line of dmr/pipeline/progress.py). If something needs the host - more capacity,
+// large records, the end - STOP gives the reason, the ranges of the remaining kernels of the round are empty, and no
+// round follows.
 #pragma once
 
 #include "candidates.cuh"
@@ -14,42 +14,42 @@ enum ProgressEntry : int32 {
     SLOTS,                // its triangles
     SUBSEGMENTS,
     BAD_LISTED,           // entries of the list of bad triangles
-    SIDE,                 // the side of the list where they are
-    STAMP,                // of the last step
-    ROUNDS,               // that have ended
+    SIDE,                 // the side of the list (a double buffer) where they are
+    STAMP,                // epoch of the last step
+    ROUNDS,               // rounds completed
     STOP,                 // a StopReason
-    BEGINS,               // 1 where a round for many teams is to be begun
-    SURVEYED_SUBSEGMENTS, // the same as SUBSEGMENTS and BAD_LISTED then, else 0
+    BEGINS,               // 1 if a round for many teams is to begin
+    SURVEYED_SUBSEGMENTS, // equal to SUBSEGMENTS and BAD_LISTED in that case, else 0
     SURVEYED_LISTED,
-    NEXT_LISTED,          // the list after candidates were taken from it, and its side
+    NEXT_LISTED,          // length of the list after candidates were taken from it, and its side
     NEXT_SIDE,
     CANDIDATES,
-    SEGMENTS,             // the first so many of them are subsegments
-    APPLIED,              // cavities that are judged and applied: all, or none where there is no room
+    SEGMENTS,             // how many of them, the first ones, are subsegments
+    APPLIED,              // cavities that are checked and applied: all, or none if capacity is short
     FRESH,                // new triangles
     NEW_VERTICES,
     NEW_SLOTS,
     NEW_SEGMENTS,
     CHOICE,               // which bad triangles compete: a Choice
-    OVERFLOWS,            // cavities that did not fit their record, so far
+    OVERFLOWS,            // cavities so far that did not fit their record
     PROGRESS_ENTRIES,
 };
 
 enum StopReason : int32 { GO_ON, NO_CANDIDATE, CANDIDATE_ROOM, WINNER_ROOM, LARGE_CAVITIES, ENOUGH_ROUNDS, STAMPS_USED };
 
-// The room that the host has made.
+// The capacity of the arrays, as allocated by the host, and limits of the run.
 KERNEL_STRUCT(Room) {
     int64 candidates;  // records
-    int64 most;        // candidates that a round may take, the first ones
+    int64 most;        // candidates that a round may take (the first ones)
     int64 vertices;
     int64 slots;
     int64 subsegments;
     int64 bad;
-    int64 rounds;      // after which to stop
+    int64 rounds;      // number of rounds after which to stop
 };
 
-// After the candidates are counted, `segments` of them subsegments: whether there are any, and a record for each; the
-// stamp of the step. The list has `staying` entries then, on `side`.
+// Begins a round once its candidates are counted, `segments` of them subsegments: checks that there are any, and a
+// record for each, and takes the next epoch. The list then has `staying` entries, on `side`.
 INLINE void begin_round(int32 *progress, int32 count, int32 segments, int32 staying, int32 side, const Room &room) {
     progress[NEXT_LISTED] = staying;
     progress[NEXT_SIDE] = side;
@@ -66,10 +66,10 @@ INLINE void begin_round(int32 *progress, int32 count, int32 segments, int32 stay
     progress[APPLIED] = progress[FRESH] = 0;
 }
 
-// How many of so many candidates a round takes.
+// The number of candidates that a round takes.
 INLINE int32 taken(Index candidates, const Room &room) { return int32(candidates < room.most ? candidates : room.most); }
 
-// Whether the arrays have room for the winners.
+// Whether the arrays have capacity for the winners.
 INLINE bool fits(const int32 *progress, const Sums<NEEDS> &needs, const Room &room) {
     return needs.of[NEW_VERTEX] <= room.vertices - progress[VERTICES] &&
            needs.of[EXTRA_SLOTS] <= room.slots - progress[SLOTS] &&
@@ -77,7 +77,7 @@ INLINE bool fits(const int32 *progress, const Sums<NEEDS> &needs, const Room &ro
            needs.of[NEW_TRIANGLES] <= room.bad - progress[NEXT_LISTED];
 }
 
-// After the winners are known.
+// Stores the winners' needs, and stops if capacity is short.
 INLINE void fit_winners(int32 *progress, const Sums<NEEDS> &needs, const Room &room) {
     progress[NEW_VERTICES] = needs.of[NEW_VERTEX];
     progress[NEW_SLOTS] = needs.of[EXTRA_SLOTS];
@@ -91,7 +91,7 @@ INLINE void fit_winners(int32 *progress, const Sums<NEEDS> &needs, const Room &r
     }
 }
 
-// One line of the history of a run: the totals after each round.
+// Columns of the history of a run, which has a row of totals per round.
 enum HistoryEntry : int32 {
     GROWN,
     VERTICES_AFTER,
@@ -102,15 +102,15 @@ enum HistoryEntry : int32 {
     HISTORY_ENTRIES,
 };
 
-// After the round's new triangles are listed, `appended` of them, and its outcomes counted. `counts` are those of the
-// whole run.
+// Ends a round once its new triangles are listed, `appended` of them, and its outcomes counted. `counts` are those of
+// the whole run.
 INLINE void end_round(int32 *progress, int32 appended, const int64 *counts, const Room &room, int64 *history) {
     progress[BAD_LISTED] = progress[NEXT_LISTED] + appended;
     progress[SIDE] = progress[NEXT_SIDE];
     if (!progress[APPLIED])
         return;
     progress[CHOICE] = next_choice(progress[CHOICE], progress[APPLIED], progress[NEW_VERTICES]);
-    progress[CANDIDATES] = progress[SEGMENTS] = 0; // nothing is left to do for kernels that still come
+    progress[CANDIDATES] = progress[SEGMENTS] = 0; // kernels still to come in this round have nothing to do
     progress[VERTICES] += progress[NEW_VERTICES];
     progress[SLOTS] += progress[NEW_SLOTS];
     progress[SUBSEGMENTS] += progress[NEW_SEGMENTS];

@@ -1,7 +1,7 @@
-// The quality check of triangles, by who does it.
+// Kernels of the quality check, one for each way to balance the load.
 #include "quality_check.cuh"
 
-constexpr int RUNGS = 3; // of dmr/pipeline/first_points.py
+constexpr int RUNGS = 3; // angle bounds of dmr/pipeline/first_points.py
 
 // The squared cosine of a triangle's smallest angle, which is opposite the shortest edge.
 INLINE float64 largest_cosine_squared(Point a, Point b, Point c) {
@@ -16,7 +16,7 @@ INLINE float64 largest_cosine_squared(Point a, Point b, Point c) {
     return largest;
 }
 
-// Checks the triangles of a list (work stealing: every thread has the same share of it).
+// Checks the triangles of a list (work stealing: every thread has an equal share).
 KERNEL(check_listed, Mesh mesh, Limits limits, const int32 *slots, const float64 *sizes, int64 *shares) {
     const QualityCheck of_triangle = {mesh, limits, sizes, shares};
     FOR_RANGE (i) {
@@ -26,18 +26,19 @@ KERNEL(check_listed, Mesh mesh, Limits limits, const int32 *slots, const float64
     }
 }
 
-// Checks the new triangles of each cavity by one thread (no balance: as many as the cavity made).
+// Checks the new triangles of each cavity with one thread (no balancing: a thread checks all that its cavity made).
 KERNEL(check_by_cavity, Mesh mesh, Limits limits, const int32 *slots, const float64 *sizes, int64 *shares,
        const int32 *fresh_places) {
     const QualityCheck of_triangle = {mesh, limits, sizes, shares};
     FOR_RANGE (i) {
-        for (int32 j = fresh_places[i]; j < fresh_places[i + 1]; ++j) // none where the cavity did not win
+        for (int32 j = fresh_places[i]; j < fresh_places[i + 1]; ++j) // none if the cavity did not win
             of_triangle.check(slots[j], j);
         of_triangle.count_share(fresh_places[i + 1] - fresh_places[i]);
     }
 }
 
-// found[RUNGS * team + rung] = triangles of the piece with an angle below that rung, by the squared cosines of the rungs.
+// found[RUNGS * team + rung] = number of triangles of the piece with an angle below that rung (an angle bound, given by
+// its squared cosine).
 TEAM_KERNEL(survey_needles, const Triangle *triangles, int32 count, const Point *points, const float64 *cosines_squared,
             int32 *found) {
     FOR_TEAMS (team) {
@@ -56,7 +57,7 @@ TEAM_KERNEL(survey_needles, const Triangle *triangles, int32 count, const Point 
     }
 }
 
-// Where the sizes of listed triangles are asked for.
+// The places at which the sizes of listed triangles are evaluated.
 KERNEL(centroids, const int32 *slots, const Triangle *triangles, const Point *points, Point *places) {
     FOR_RANGE (i) {
         const Triangle &t = triangles[slots[i]];
@@ -65,14 +66,14 @@ KERNEL(centroids, const int32 *slots, const Triangle *triangles, const Point *po
     }
 }
 
-// flags[t] = 1 where a triangle was given up.
+// flags[t] = 1 if a triangle was given up.
 KERNEL(flag_given_up, const uint32 *quality, int32 *flags) {
     FOR_RANGE (t)
         flags[t] = (quality[t] & GIVEN_UP) != 0;
 }
 
-// Enters the grouped urgency of listed triangles that wait for their point (urgency.cuh). All else that is known of them
-// stays as it is.
+// Sets the grouped urgency of listed triangles that wait for their point (urgency.cuh). The other bits of their quality
+// words do not change.
 KERNEL(group_listed, Mesh mesh, const int32 *slots) {
     FOR_RANGE (i) {
         const uint32 q = mesh.quality[slots[i]];

@@ -1,17 +1,17 @@
-// The quality check of one triangle: whether it is bad, and which subsegments its corners encroach on.
+// Quality check of one triangle: whether it is bad, and on which subsegments its corners encroach.
 //
-// Who checks which triangles is a matter of balance: quality.cu and child_launch.cu have the kernels. In small rounds the
-// members of one team share them (small_rounds.cu).
+// Load balancing decides which thread checks which triangles: quality.cu and child_launch.cu have the kernels. In small
+// rounds the members of one team share the checks (small_rounds.cu).
 #pragma once
 
 #include "mesh.cuh"
 #include "urgency.cuh"
 
-// Whether the corner of two segments forces a skinny triangle: its shortest edge pq joins them at the same shell, and its
-// angle at r, opposite pq, is no less than that under which such an edge is seen from the next shell, twice as far from
-// the corner: arctan(sin phi / (2 - cos phi)). To split it would only make a smaller copy (Ruppert 1995, section 5;
-// Miller, Pav and Walkington 2003; Shewchuk's Triangle leaves it likewise). A smaller angle is mended as usual: the long
-// piece beyond the shell is cut.
+// Whether the corner of two segments forces a skinny triangle. It does if the shortest edge pq joins the segments at
+// the same shell, and the angle at r, opposite pq, is no less than that under which such an edge is seen from the next
+// shell, twice as far from the corner: arctan(sin phi / (2 - cos phi)). Splitting the triangle would only make a
+// smaller copy (Ruppert 1995, section 5; Miller, Pav and Walkington 2003; Shewchuk's Triangle leaves it likewise). A
+// triangle with a smaller angle is refined as usual: the long piece beyond the shell is cut.
 INLINE bool forced_by_corner(int32 p, int32 q, int32 r, const Point *points, const Corners &corners) {
     const int32 apex = corners.any_acute ? corners.common(p, q) : NOTHING;
     if (apex == NOTHING)
@@ -20,7 +20,7 @@ INLINE bool forced_by_corner(int32 p, int32 q, int32 r, const Point *points, con
     const float64 near = squared_length(o, u), far = squared_length(o, v);
     if (!(near < 1.001 * far && far < 1.001 * near))
         return false;
-    // phi, seen from o, and the angle seen from r: each as |cross| and dot, times the lengths of its sides.
+    // phi at o, and the angle at r: both as |cross| and dot product, scaled by the lengths of their sides.
     const float64 dot_o = (u.x - o.x) * (v.x - o.x) + (u.y - o.y) * (v.y - o.y);
     const float64 cross_o = magnitude((u.x - o.x) * (v.y - o.y) - (u.y - o.y) * (v.x - o.x));
     const float64 dot_r = (u.x - w.x) * (v.x - w.x) + (u.y - w.y) * (v.y - w.y);
@@ -29,21 +29,22 @@ INLINE bool forced_by_corner(int32 p, int32 q, int32 r, const Point *points, con
     return dot_o > BELOW_60_DEGREES * lengths && cross_r * (2.0 * lengths - dot_o) >= (1.0 - 0x1p-31) * (cross_o * dot_r);
 }
 
-// Whether the two edges at a triangle's corner are subsegments: the angle between them is the input's.
+// Whether the two edges at a triangle's corner are subsegments: the input then determines the angle between them.
 INLINE bool is_input_corner(const Triangle &t, int k) {
     return link_across(t, next_corner(k)) < 0 && link_across(t, previous_corner(k)) < 0;
 }
 
 struct Bounds {
-    float64 cosine_squared; // of the angle bound; a smaller angle has a larger one. 2 where there is no angle bound
-    float64 doubled_area;   // twice the largest area; infinity where there is none
-    float64 squared_size;   // of the longest edge; infinity where there is none
-    bool worst_first;       // skinny triangles: the smallest angle is the most urgent, in place of the shortest edge
+    float64 cosine_squared; // of the angle bound; a smaller angle has a larger one; 2: no bound
+    float64 doubled_area;   // twice the largest area; infinity: no bound
+    float64 squared_size;   // of the longest edge; infinity: no bound
+    bool worst_first;       // urgency of skinny triangles: by smallest angle, instead of shortest edge
     bool grouped;           // see urgency.cuh
 };
 
-// One triangle: its quality word. Squared lengths and products only: the same bits everywhere, and each within a few
-// units in the last place, which the stricter threshold (2^-40, dmr/pipeline/thresholds.py) covers many times over.
+// Computes the quality word of one triangle. It uses squared lengths and products only: the bits are the same
+// everywhere, and each value is within a few units in the last place, which the stricter threshold (2^-40,
+// dmr/pipeline/thresholds.py) covers many times over.
 INLINE uint32 quality_of(const Triangle &t, const Point *points, const Corners &corners, Bounds bounds) {
     const Point a = points[t.vertex[0]], b = points[t.vertex[1]], c = points[t.vertex[2]];
     float64 least = squared_length(b, c);
@@ -60,7 +61,7 @@ INLINE uint32 quality_of(const Triangle &t, const Point *points, const Corners &
     }
     const float64 pq = squared_length(p, q), pr = squared_length(p, r); // the two longer edges
     const float64 dot = (q.x - p.x) * (r.x - p.x) + (q.y - p.y) * (r.y - p.y);
-    // The area with its rounding error on top: of a needle it can be as large as the area itself.
+    // The area plus its rounding error, which in a needle can be as large as the area itself.
     const float64 left = (q.x - p.x) * (r.y - p.y), right = (q.y - p.y) * (r.x - p.x);
     const float64 doubled_area = (left - right) + 4.0 * EPSILON * (magnitude(left) + magnitude(right));
     const bool too_large = doubled_area > bounds.doubled_area || pq > bounds.squared_size || pr > bounds.squared_size;
@@ -79,20 +80,20 @@ INLINE uint32 quality_of(const Triangle &t, const Point *points, const Corners &
     return too_large ? BAD | magnitude_bits(doubled_area) >> 1 : 0;
 }
 
-// How the checks of a step were shared out, for those who ask: counters of the whole run.
+// Statistics of how the checks were distributed: counters of the whole run.
 enum ShareCounter : int32 {
     CHILDREN,      // kernels launched from the device
-    REFUSED,       // that could not be launched
-    SHARES,        // indices of a launch (threads, on a GPU) that checked something
+    REFUSED,       // kernels that could not be launched
+    SHARES,        // indices of a launch (GPU threads) that checked at least one triangle
     CHECKED,       // triangles checked
-    LARGEST_SHARE, // the most triangles that one index checked
+    LARGEST_SHARE, // largest number of triangles that one index checked
 };
 
-// What a check needs. `sizes` and `shares` may be none.
+// The inputs of a check. `sizes` and `shares` may be null.
 struct QualityCheck {
     Mesh mesh;
     Limits limits;
-    const float64 *sizes; // by place in the list: the longest edge wanted in that triangle
+    const float64 *sizes; // by place in the list: the longest edge allowed in that triangle
     int64 *shares;
 
     // Checks the triangle in `slot`, the i-th of the list.
@@ -100,7 +101,7 @@ struct QualityCheck {
         const Triangle t = mesh.triangles[slot];
         const Point *const points = mesh.points;
         const Corners corners = mesh.corners();
-        const float64 stricter = 1.0 - 0x1p-40; // as dmr/pipeline/thresholds.py
+        const float64 stricter = 1.0 - 0x1p-40; // as in dmr/pipeline/thresholds.py
         const float64 squared_size = sizes == nullptr ? INFINITE : stricter * (sizes[i] * sizes[i]);
         Bounds bounds = {limits.cosine_squared, limits.doubled_area, squared_size, limits.worst_first != 0, limits.grouped != 0};
         if (mesh.area_bounds != nullptr && !limits.first) {
@@ -109,8 +110,8 @@ struct QualityCheck {
                 bounds.doubled_area = own;
         }
         mesh.quality[slot] = (mesh.quality[slot] & LISTED) | quality_of(t, points, corners, bounds);
-        // In a constrained Delaunay triangulation the triangle beside a subsegment has the corner that sees it under the
-        // largest angle: if that one does not encroach, no vertex does.
+        // In a constrained Delaunay triangulation, the corner that sees a subsegment under the largest angle is that of
+        // the triangle beside it: if this corner does not encroach, no vertex does.
         for (int k = 0; k < 3; ++k)
             if (link_across(t, k) < 0) {
                 const Point u = points[edge_from(t, k)], v = points[edge_to(t, k)], p = points[corner(t, k)];
@@ -120,7 +121,7 @@ struct QualityCheck {
             }
     }
 
-    // Enters a share of `length` triangles in the books, where there are any.
+    // Adds a share of `length` triangles to the statistics, if these are kept.
     METHOD void count_share(int32 length) const {
         if (shares == nullptr || length == 0)
             return;

@@ -1,10 +1,10 @@
-// The winners of a step go in.
+// Inserts the winners of a step.
 #include "outcomes.cuh"
 #include "quality_check.cuh"
 #include "retriangulation.cuh"
 
-// Goes through a piece of the cavities in order: visit(i, place) has where what each of them gets begins. Returns where the
-// piece's end.
+// Processes a piece of the cavities in order: visit(i, place) gets the first place of each need of cavity i. Returns
+// the places at the end of the piece.
 template <class Visit>
 INLINE Sums<NEEDS> in_their_places(Piece piece, Index team, const Cavities &cavities, Index segments, const int32 *needs,
                                    Visit visit) {
@@ -13,7 +13,7 @@ INLINE Sums<NEEDS> in_their_places(Piece piece, Index team, const Cavities &cavi
         [&](Index i) { return needs_of(cavities, i, segments, cavities.won[i]); }, visit);
 }
 
-// Before retriangulate, and only where triangles or vertices carry something.
+// Passes on what triangles or vertices carry. It runs before retriangulate, and only if they carry something.
 TEAM_KERNEL(carry_on, Mesh mesh, Cavities cavities, Count count, Count segments, const int32 *needs, Count vertices,
             Count slots, Count subsegments, int32 *inherited) {
     const Sizes sizes = {int32(vertices), int32(slots), int32(subsegments)};
@@ -28,10 +28,11 @@ TEAM_KERNEL(carry_on, Mesh mesh, Cavities cavities, Count count, Count segments,
     }
 }
 
-// Cavities of a team's piece up to which its members make fans by squads: with more, each has one of its own.
+// Number of cavities per piece up to which a team's members make fans in sub-warp tiles; with more, one member makes
+// each.
 constexpr Index FEW_FOR_A_TEAM = CHECKS_AT_ONCE ? 0 : TEAM_SIZE / 2;
 
-// Where `check` is 1, a CPU's thread checks the new triangles of a cavity at once, while they are in its cache.
+// If `check` is 1, a CPU's thread checks the new triangles of a cavity at once, while they are in its cache.
 TEAM_KERNEL(retriangulate, Mesh mesh, Cavities cavities, Count count, Count segments, Count stamp, const int32 *needs,
             Count vertices, Count slots, Count subsegments, Limits limits, int32 check, int32 *fresh) {
     const QualityCheck of_triangle = {mesh, limits, nullptr, nullptr};
@@ -79,7 +80,8 @@ KERNEL(link_winners, Mesh mesh, Cavities cavities, Count stamp) {
     }
 }
 
-// After the last step of a pass. counts[outcome] += how many cavities had it; counts[OUTCOMES] += off-centers inserted.
+// Counts outcomes after the last step of a pass: counts[outcome] += number of cavities that had it; counts[OUTCOMES] +=
+// number of off-centers inserted.
 TEAM_KERNEL(close_cavities, Mesh mesh, Cavities cavities, Count count, Count segments, int64 *counts) {
     FOR_TEAMS (team)
         close_piece(piece_of(team, count), mesh, cavities, segments, counts);

@@ -1,13 +1,14 @@
-// Retriangulation: the winners' cavities become fans around their new points.
+// Retriangulation: replaces the winners' cavities by fans around their new points.
 //
-// The k slots of a cavity are used again, the one or two more that a fan needs are numbered by sums over the winners
-// in their order: the arrays never hold garbage, and where each triangle lands does not depend on who runs first.
+// The k slots of a cavity are reused. The one or two more that a fan needs are numbered by prefix sums over the winners
+// in their order. The arrays therefore never hold garbage, and the place of each triangle does not depend on thread
+// timing.
 #pragma once
 
 #include "mesh.cuh"
 
-// What winners need, and where what each of them gets begins: vertices, slots beyond their own, places in the list of new
-// triangles, subsegments.
+// The winners' needs: vertices, slots beyond those of their members, places in the list of new triangles, subsegments.
+// Prefix sums of them give the first of each that a winner gets.
 enum Need { NEW_VERTEX, EXTRA_SLOTS, NEW_TRIANGLES, NEW_SUBSEGMENT, NEEDS };
 
 INLINE Sums<NEEDS> needs_of(const Cavities &cavities, Index i, Index segments, bool won) {
@@ -15,24 +16,24 @@ INLINE Sums<NEEDS> needs_of(const Cavities &cavities, Index i, Index segments, b
     return won ? Sums<NEEDS>{{1, extent.edges - extent.members, extent.edges, i < segments}} : Sums<NEEDS>{};
 }
 
-// What a team found in its piece of the cavities, for the others.
+// Stores what a team found in its piece of the cavities, for the other teams.
 INLINE void enter_needs(Index team, const Sums<NEEDS> &found, int32 *needs) {
     FOR_LEADER
         for (int need = 0; need < NEEDS; ++need)
             needs[team * NEEDS + need] = found.of[need];
 }
 
-// How large a mesh is before a step.
+// The sizes of a mesh before a step.
 struct Sizes {
     int32 vertices, slots, subsegments;
 };
 
-// Where the j-th triangle of a fan goes: the cavity's own slots first, then those claimed for it.
+// The slot of the j-th triangle of a fan: the cavity's slots first, then the additional ones claimed for it.
 INLINE int32 fan_slot(const Cavity &cavity, const Extent &extent, int32 claimed, int j) {
     return j < extent.members ? cavity.member(j) : claimed + (j - extent.members);
 }
 
-// Makes `slot` what lies on the side of a subsegment where its edge starts at `from`.
+// Makes `slot` the triangle on the side of a subsegment where its edge starts at `from`.
 INLINE void set_side(Subsegment *subsegments, int32 subsegment, int32 from, int32 slot) {
     if (subsegments[subsegment].from == from)
         subsegments[subsegment].left = slot;
@@ -40,9 +41,9 @@ INLINE void set_side(Subsegment *subsegments, int32 subsegment, int32 from, int3
         subsegments[subsegment].right = slot;
 }
 
-// ---- What travels with the triangles ---------------------------------------------------------------------------------
+// ---- Data that triangles and vertices carry -------------------------------------------------------------------------
 
-// Which input triangle each rim edge's new triangle descends from: that of the member which had the edge.
+// Passes on input ancestors: the new triangle at each boundary edge gets that of the member which had the edge.
 OUTLINE void pass_ancestors_on(const Triangle *triangles, int32 *ancestor, const Cavity cavity, const Extent extent,
                                int32 claimed, int32 *inherited) {
     for (int j = 0; j < extent.edges; ++j) {
@@ -58,8 +59,8 @@ OUTLINE void pass_ancestors_on(const Triangle *triangles, int32 *ancestor, const
         ancestor[fan_slot(cavity, extent, claimed, j)] = inherited[j];
 }
 
-// Vertex attributes of a new point: interpolated in the member that holds it (the first whose edges it is not
-// beyond; on a split subsegment, up to rounding, the one beside it).
+// Computes the vertex attributes of a new point by interpolation in the member that contains it: the first member with
+// p on the outer side of none of its edges (on a split subsegment, up to rounding, the member beside it).
 OUTLINE void interpolate_attributes(const Triangle *triangles, const Point *points, const Cavity cavity,
                                     const Extent extent, Point p, Index width, const float64 *attributes, float64 *made) {
     int32 holder = cavity.member(0);
@@ -73,8 +74,8 @@ OUTLINE void interpolate_attributes(const Triangle *triangles, const Point *poin
     }
     const Triangle &t = triangles[holder];
     const Point a = points[t.vertex[0]], b = points[t.vertex[1]], c = points[t.vertex[2]];
-    // Weights from the three parts into which p cuts the triangle: never negative, so that no attribute leaves the
-    // range of its neighbours, not even in a needle whose area is all rounding.
+    // The weights come from the areas of the three parts into which p cuts the triangle. They are never negative, so no
+    // attribute leaves the range of its neighbours, not even in a needle whose area is all rounding error.
     const auto part = [&](Point u, Point v) {
         const float64 doubled = (u.x - p.x) * (v.y - p.y) - (u.y - p.y) * (v.x - p.x);
         return doubled > 0.0 ? doubled : 0.0;
@@ -88,7 +89,7 @@ OUTLINE void interpolate_attributes(const Triangle *triangles, const Point *poin
         made[column] = va[column] + (wb * (vb[column] - va[column]) + wc * (vc[column] - va[column]));
 }
 
-// Before a winner's cavity is retriangulated, while its members still are what they were.
+// Passes on the data of a winner's cavity before it is retriangulated, while its members are unchanged.
 INLINE void carry_cavity(const Mesh &mesh, const Cavities &cavities, Index i, const Sizes &sizes, const Sums<NEEDS> &place,
                          int32 *inherited) {
     const Cavity cavity = cavities.at(i);
@@ -103,23 +104,23 @@ INLINE void carry_cavity(const Mesh &mesh, const Cavities &cavities, Index i, co
 
 // ---- One winner ------------------------------------------------------------------------------------------------------
 
-// The fan that takes the place of a winner's cavity. The triangle over rim edge j is (p, u, v); its edges are 0: u to v,
-// 1: v to p, 2: p to u.
+// The fan that replaces a winner's cavity. The triangle at boundary edge j is (p, u, v); its edges are 0: u to v, 1: v
+// to p, 2: p to u.
 //
-// Split subsegments: s = (from, to) becomes (from, p) under its old number and (p, to) under a new one; the spokes of
-// the fan where the rim's chains end are their two sides.
+// Split subsegments: s = (from, to) becomes (from, p) under its old number and (p, to) under a new one. The two sides
+// of each are the spokes of the fan at the ends of the boundary chains.
 struct Fan {
     Cavity cavity;
     Extent extent;
     int32 apex;              // the new vertex p
-    int32 claimed;           // where the slots begin that it gets beyond its own
-    int32 listed;            // where its triangles begin in the list of new ones
-    int32 split, split_rest; // (from, p) and (p, to); NOTHING where no subsegment is split
-    bool inner;              // whether that has triangles on both sides
+    int32 claimed;           // first of its additional slots
+    int32 listed;            // first place of its triangles in the list of new ones
+    int32 split, split_rest; // (from, p) and (p, to); NOTHING if no subsegment is split
+    bool inner;              // whether the subsegment has triangles on both sides
 };
 
-// The fan of winner i. Subsegments are the first candidates, so the one that is new to winner i has as many before it as
-// the vertex has.
+// The fan of winner i. Subsegments are the first candidates, so winner i's new subsegment has the same rank among the
+// new subsegments as its new vertex has among the new vertices.
 INLINE Fan fan_of(const Mesh &mesh, const Cavities &cavities, Index i, Index segments, const Sizes &sizes, int32 apex,
                   int32 claimed, int32 listed) {
     const int32 split = i < segments ? cavities.roots[i] : NOTHING;
@@ -134,7 +135,7 @@ INLINE Fan fan_at(const Mesh &mesh, const Cavities &cavities, Index i, Index seg
                   sizes.slots + place.of[EXTRA_SLOTS], place.of[NEW_TRIANGLES]);
 }
 
-// Its point goes in, and the subsegment that it lies on is cut: the sides of both halves are left to the triangles.
+// Inserts the point and cuts the subsegment that it lies on, if any. The new triangles set the sides of both halves.
 INLINE void begin_fan(const Mesh &mesh, const Cavities &cavities, Index i, const Fan &fan) {
     const int32 p = fan.apex, split = fan.split, rest = fan.split_rest;
     cavities.extra_places[i] = fan.claimed;
@@ -154,7 +155,7 @@ INLINE void begin_fan(const Mesh &mesh, const Cavities &cavities, Index i, const
     mesh.vertex_parameter[p] = cavities.parameters[i];
 }
 
-// The same where the triangles are left to a squad: what it has to know.
+// The same if a sub-warp tile makes the triangles: also stores what the tile needs.
 INLINE void enter_fan(const Mesh &mesh, const Cavities &cavities, Index i, Index segments, const Sizes &sizes,
                       const Sums<NEEDS> &place) {
     begin_fan(mesh, cavities, i, fan_at(mesh, cavities, i, segments, sizes, place));
@@ -163,8 +164,8 @@ INLINE void enter_fan(const Mesh &mesh, const Cavities &cavities, Index i, Index
     cavities.shared[i] = 0;
 }
 
-// Makes the triangle over rim edge j; returns whether another winner has that edge, too: its triangle is being rebuilt at
-// this moment, and link_cavity comes back to it.
+// Makes the triangle at boundary edge j. Returns whether another winner shares that edge: the triangle across is then
+// being rebuilt at the same time, and link_cavity makes the link later.
 INLINE bool make_fan_triangle(const Mesh &mesh, const Cavities &cavities, Index i, const Fan &fan, int j, uint32 stamp,
                               int32 *fresh) {
     const Cavity &cavity = fan.cavity;
@@ -207,10 +208,10 @@ INLINE bool make_fan_triangle(const Mesh &mesh, const Cavities &cavities, Index 
     return false;
 }
 
-// How a cavity notes the rim edges that it shares.
+// The bit by which a cavity records a shared boundary edge.
 INLINE uint32 shared_bit(int j) { return 1u << (j < 31 ? j : 31); }
 
-// All of it, by one member.
+// Retriangulates a winner's cavity with one member.
 INLINE void retriangulate_cavity(const Mesh &mesh, const Cavities &cavities, Index i, Index segments, uint32 stamp,
                                  const Sizes &sizes, const Sums<NEEDS> &place, int32 *fresh) {
     const Fan fan = fan_at(mesh, cavities, i, segments, sizes, place);
@@ -222,7 +223,8 @@ INLINE void retriangulate_cavity(const Mesh &mesh, const Cavities &cavities, Ind
     cavities.shared[i] = shared;
 }
 
-// Where a rim has the edge from v to u; `edges` where it does not. A GPU looks at several places while it waits for one.
+// The place of the edge from v to u in a cavity boundary, or `edges` if it is not there. A GPU looks at several places
+// while it waits for one.
 INLINE int place_of_edge(const Cavity &cavity, int edges, int32 v, int32 u) {
     for (int k = 0; k < edges; k += SIDE_BY_SIDE) {
         int32 corners[SIDE_BY_SIDE + 1];
@@ -235,7 +237,7 @@ INLINE int place_of_edge(const Cavity &cavity, int edges, int32 v, int32 u) {
     return edges;
 }
 
-// The triangles of the winners of a piece whose fans were entered, by squads.
+// Makes the triangles of a piece's winners whose fans were stored, with a sub-warp tile per fan.
 INLINE void make_fans(Piece piece, const Mesh &mesh, const Cavities &cavities, Index segments, uint32 stamp,
                       const Sizes &sizes, int32 *fresh) {
     FOR_SQUADS (i, piece.begin, piece.end) {
@@ -249,7 +251,8 @@ INLINE void make_fans(Piece piece, const Mesh &mesh, const Cavities &cavities, I
     }
 }
 
-// After all winners are in: links across the edges that two of them share. Each looks the edge up in the other's rim.
+// Links triangles across the edges that two winners share, after all winners are inserted. Each winner looks the edge
+// up in the other's boundary.
 INLINE void link_cavity(Triangle *triangles, const Cavities &cavities, Index i, uint32 stamp) {
     const uint32 shared = cavities.won[i] ? cavities.shared[i] : 0;
     if (!shared)
@@ -261,7 +264,7 @@ INLINE void link_cavity(Triangle *triangles, const Cavities &cavities, Index i, 
             continue;
         const RimEdge edge = cavity.edge(j);
         const int32 other = edge.beyond < 0 ? NOTHING : owner_of(triangles, edge.beyond, stamp);
-        if (other == NOTHING || other == i || !cavities.won[other]) // from the 31st edge on it may not be shared
+        if (other == NOTHING || other == i || !cavities.won[other]) // one bit stands for all edges from 31 on
             continue;
         const Cavity across = cavities.at(other);
         const Extent its = cavities.extents[other];

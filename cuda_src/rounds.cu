@@ -1,8 +1,8 @@
-// The steps of a round in which all teams take part: the lists of candidates and of bad triangles, and what
-// one member works out between them.
+// Steps of a round in which all teams take part: the lists of candidates and of bad triangles, and what one member
+// computes in between.
 #include "together.cuh"
 
-// wished[team] = subsegments of the piece that wait to be split.
+// wished[team] = number of subsegments of the piece that wait to be split.
 TEAM_KERNEL(survey_subsegments, const int32 *wishes, Count subsegments, int32 *wished) {
     FOR_TEAMS (team) {
         const Piece piece = piece_of(team, subsegments);
@@ -14,7 +14,7 @@ TEAM_KERNEL(survey_subsegments, const int32 *wishes, Count subsegments, int32 *w
     }
 }
 
-// Nothing is surveyed, and the list stays as it is, where subsegments have the round for themselves.
+// Surveys the list of bad triangles. If subsegments compete alone, nothing is surveyed, and the list stays as it is.
 CROWDED_TEAM_KERNEL(survey_bad, Mesh mesh, const int32 *wished, Count subsegments, int32 *even, int32 *odd, Count side,
                     Count listed, Count chosen, Count vertices, Count slots, int32 small_mesh, uint8 *flags,
                     int32 *surveyed) {
@@ -31,7 +31,7 @@ CROWDED_TEAM_KERNEL(survey_bad, Mesh mesh, const int32 *wished, Count subsegment
     }
 }
 
-// Candidates into `roots`, and the list of bad triangles to its other side.
+// Gathers candidates into `roots`, and copies the list of bad triangles to its other side.
 TEAM_KERNEL(gather_candidates, Mesh mesh, const int32 *wished, Count subsegments, int32 *even, int32 *odd, Count side,
             Count listed, Count chosen, Count vertices, Count slots, int32 small_mesh, const uint8 *flags,
             const int32 *surveyed, Room room, int32 *roots, int32 *progress) {
@@ -52,7 +52,7 @@ TEAM_KERNEL(gather_candidates, Mesh mesh, const int32 *wished, Count subsegments
     }
 }
 
-// One team: adds up what the winners need, and sees whether there is room.
+// With one team: sums up the winners' needs, and checks the capacity.
 TEAM_KERNEL(fit_winners, const int32 *needs, Count count, Room room, int32 *progress) {
     FOR_TEAMS (team) {
         const Sums<NEEDS> sums = sum_of_pieces<NEEDS>(needs, 0, pieces_of(count));
@@ -62,7 +62,7 @@ TEAM_KERNEL(fit_winners, const int32 *needs, Count count, Room room, int32 *prog
     }
 }
 
-// appended[team] = new triangles of the piece that are to be listed; 0 for teams without a piece.
+// appended[team] = number of new triangles of the piece that are to be listed; 0 for teams without a piece.
 TEAM_KERNEL(survey_fresh, Mesh mesh, const int32 *fresh, Count count, uint8 *flags, int32 *appended) {
     FOR_TEAMS (team) {
         const Sums<1> sums = survey_fresh(piece_of(team, count), fresh, mesh.quality, flags);
@@ -71,7 +71,7 @@ TEAM_KERNEL(survey_fresh, Mesh mesh, const int32 *fresh, Count count, uint8 *fla
     }
 }
 
-// Lists them, behind the `listed` entries that are there.
+// Appends them to the list, after its `listed` entries.
 TEAM_KERNEL(append_fresh, const int32 *fresh, Count count, const uint8 *flags, const int32 *appended, int32 *even,
             int32 *odd, Count side, Count listed) {
     FOR_TEAMS (team) {
@@ -84,7 +84,7 @@ TEAM_KERNEL(append_fresh, const int32 *fresh, Count count, const uint8 *flags, c
     }
 }
 
-// One team: enters what the round did.
+// With one team: records the results of the round.
 TEAM_KERNEL(end_round, const int32 *appended, const int64 *counts, Room room, int64 *history, int32 *progress) {
     FOR_TEAMS (team) {
         const Sums<1> sums = sum_of_pieces<1>(appended, 0, pieces_of(progress[FRESH]));

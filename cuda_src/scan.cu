@@ -1,9 +1,9 @@
-// Prefix sums, and compaction by them. All of them give the same result however the work is cut, since integer addition
-// is associative and every output place follows from a scan.
+// Prefix sums, and compaction by them. The results do not depend on how the work is cut, because integer addition is
+// associative and every output place follows from a scan.
 #include "extremes.cuh"
 
-constexpr int ITEMS = 8;                       // items a member, one 32-byte sector of int32
-constexpr int TILE = TEAM_SIZE * ITEMS;        // items a team (scan.TILE in dmr/memory/primitives.py)
+constexpr int ITEMS = 8;                       // items per member: one 32-byte sector of int32
+constexpr int TILE = TEAM_SIZE * ITEMS;        // items per team (scan.TILE in dmr/memory/primitives.py)
 
 template <class T> INLINE T sum_of_items(const T *values, Index begin, Index count) {
     T sum = 0;
@@ -13,8 +13,8 @@ template <class T> INLINE T sum_of_items(const T *values, Index begin, Index cou
     return sum;
 }
 
-// How many members of a team have items in a tile; at least one. So a tile that is nearly empty, or that lies beyond a
-// count which only the device knows, costs next to nothing.
+// The number of a team's members that have items in a tile, at least one. A tile that is nearly empty, or that lies
+// beyond a count which only the device knows, therefore costs next to nothing.
 INLINE int members_with_items(Index tile, Index count) {
     const Index members = (count - tile * TILE + ITEMS - 1) / ITEMS;
     return members < 1 ? 1 : (members < TEAM_SIZE ? int(members) : TEAM_SIZE);
@@ -53,7 +53,7 @@ INLINE void scan_one_tile(Index tile, const T *values, Index count, const T *til
         const Index begin = tile * TILE + Index(member) * ITEMS;
         for (int item = 0; item < ITEMS; ++item)
             if (begin + item < count) {
-                const T value = values[begin + item]; // read first: offsets may be values
+                const T value = values[begin + item]; // read first: offsets may alias values
                 offsets[begin + item] = running;
                 running += value;
             }
@@ -77,8 +77,8 @@ TEAM_KERNEL(sum_tiles_int64, const int64 *values, Count count, int64 *tile_sums)
         sum_one_tile(tile, values, count, tile_sums, partial, scratch);
 }
 
-// offsets[i] = tile_offsets[tile of i] + sum of the tile's values before i; offsets has count + 1 places. A single tile
-// has no tile_offsets.
+// offsets[i] = tile_offsets[tile of i] + sum of the tile's values before i; offsets has count + 1 entries. tile_offsets
+// is null for a single tile.
 TEAM_KERNEL(scan_tiles_int32, const int32 *values, Count count, const int32 *tile_offsets, int32 *offsets) {
     TEAM_SHARED(int32, partial, TEAM_SIZE);
     TEAM_SHARED(int32, scratch, TEAM_SIZE);
@@ -93,7 +93,7 @@ TEAM_KERNEL(scan_tiles_int64, const int64 *values, Count count, const int64 *til
         scan_one_tile(tile, values, count, tile_offsets, offsets, partial, scratch);
 }
 
-// Float sums in one fixed tree: a member sums its items in order, the team sums its members pairwise.
+// Float sums in one fixed tree: each member sums its items in order, then the team sums its members pairwise.
 TEAM_KERNEL(sum_tiles_float64, const float64 *values, int64 count, float64 *tile_sums) {
     TEAM_SHARED(float64, partial, TEAM_SIZE);
     FOR_TEAMS (tile) {
@@ -109,7 +109,7 @@ TEAM_KERNEL(sum_tiles_float64, const float64 *values, int64 count, float64 *tile
     }
 }
 
-// The least of some values and the largest of others, of each tile.
+// The minimum of some values and the maximum of others, per tile.
 TEAM_KERNEL(minmax_tiles_float64, const float64 *low_values, const float64 *high_values, int64 count,
             float64 *tile_low, float64 *tile_high) {
     TEAM_SHARED(float64, low, TEAM_SIZE);

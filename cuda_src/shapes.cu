@@ -1,13 +1,14 @@
-// What the statistics of a mesh are made of (dmr/quality.py): the shape of each triangle, whatever it may be.
+// Shape measures for the statistics of a mesh (dmr/quality.py), for triangles of any shape.
 #include "portable.cuh"
 
-constexpr Index AHEAD = 16; // triangles; a vertex is asked for when it is so many away
+constexpr Index AHEAD = 16; // triangles; their vertices are prefetched this far ahead
 
-// Of each triangle: twice its signed area; the dot products of the edges at its smallest and at its largest angle, whose
-// tangents are |twice_area| over them; the squares of its two longer edges, where anyone asks (`middle`, `longest`).
+// Computes for each triangle: twice its signed area; the dot products of the edges at its smallest and at its largest
+// angle, whose tangents are |twice_area| over them; the squares of its two longer edges, if requested (`middle`,
+// `longest`).
 //
-// The cross product of the two shorter edges loses the fewest digits; so do the dot products at the ends of the longest
-// edge, each taken from the two edge vectors that meet there, never from differences of squares.
+// The cross product of the two shorter edges loses the fewest digits. So do the dot products at the ends of the longest
+// edge, each computed from the two edge vectors that meet there, never from differences of squares.
 KERNEL(measure_shapes, const float64 *vertices, const int32 *triangles, float64 *twice_area, float64 *at_smallest,
        float64 *at_largest, float64 *middle, float64 *longest) {
     FOR_RANGE (i) {
@@ -22,7 +23,7 @@ KERNEL(measure_shapes, const float64 *vertices, const int32 *triangles, float64 
         const float64 vx = a[0] - c[0], vy = a[1] - c[1];
         const float64 wx = b[0] - a[0], wy = b[1] - a[1];
         const float64 uu = ux * ux + uy * uy, vv = vx * vx + vy * vy, ww = wx * wx + wy * wy;
-        // Minus the dot products at c, a and b.
+        // The negated dot products at c, a and b.
         const float64 at_c = ux * vx + uy * vy, at_a = vx * wx + vy * wy, at_b = wx * ux + wy * uy;
         const float64 low = uu < vv ? uu : vv, high = uu < vv ? vv : uu;
         const float64 shortest_squared = low < ww ? low : ww, longest_squared = high < ww ? ww : high;

@@ -1,4 +1,4 @@
-// Rounds that are too small for many teams.
+// Single-block rounds, too small for many teams.
 #include "small_rounds.cuh"
 
 TEAM_KERNEL(small_rounds, Mesh mesh, Limits limits, Cavities cavities, Room room, Small small, int32 small_mesh,

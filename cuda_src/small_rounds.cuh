@@ -1,24 +1,24 @@
-// Rounds that are too small for many teams: one team goes through them, one after the other, without a launch between.
+// Single-block rounds, too small for many teams: one team runs them one after the other, without launches in between.
 //
-// The tail of a refinement is some hundred rounds of a few cavities each, and the beginning is the same for subsegments.
-// What takes time there is not the work but to start it. The steps are those of the other kernels, with the whole list as
-// one piece.
+// The tail of a refinement is some hundred rounds of a few cavities each, and the beginning is the same for
+// subsegments. Launch overhead dominates there. The steps are those of the other kernels, with the whole list as one
+// piece.
 #pragma once
 
 #include "together.cuh"
 
-// What one team may take on.
+// The largest round that one team takes.
 KERNEL_STRUCT(Small) {
     int64 candidates;
     int64 listed;
     int64 subsegments;
 };
 
-// Where only the most urgent window competes, few of those that are listed do.
+// If only the most urgent window competes, few of the listed triangles do.
 constexpr Index WINDOWED_SHARE = 4;
 
-// Candidates into the roots, and the first numbers of the round into `progress`; false where the round is too large for
-// one team, or none is to be begun.
+// Gathers candidates into the roots, and writes the round's first numbers to `progress`. Returns false if the round is
+// too large for one team, or if no round is to begin.
 INLINE bool begin_small_round(const Mesh &mesh, const BadList &list, const Room &room, const Small &small,
                               int32 small_mesh, int32 *roots, uint8 *flags, int32 *progress) {
     const int32 subsegments = progress[SUBSEGMENTS], listed = progress[BAD_LISTED], side = progress[SIDE];
@@ -49,7 +49,7 @@ INLINE bool begin_small_round(const Mesh &mesh, const BadList &list, const Room 
     FOR_LEADER {
         if (fits)
             begin_round(progress, count, segments, found.of[STAYING], next_side, room);
-        if (!fits || progress[STOP] != GO_ON) { // the list was gone through all the same
+        if (!fits || progress[STOP] != GO_ON) { // the list was compacted all the same
             progress[BAD_LISTED] = found.of[STAYING];
             progress[SIDE] = next_side;
         }
@@ -58,7 +58,7 @@ INLINE bool begin_small_round(const Mesh &mesh, const BadList &list, const Room 
     return fits && progress[STOP] == GO_ON;
 }
 
-// The rest of the round. Needs are counted and placed in one go, for the same team does both.
+// Completes the round. Needs are counted and placed in one go, because the same team does both.
 INLINE void finish_small_round(const Mesh &mesh, const Limits &limits, const Cavities &cavities, const BadList &list,
                                const Room &room, int32 *fresh, int32 *inherited, uint8 *flags, int64 *counts,
                                int64 *history, int32 *progress) {
@@ -75,7 +75,7 @@ INLINE void finish_small_round(const Mesh &mesh, const Limits &limits, const Cav
     FOR_LEADER
         fit_winners(progress, needs, room);
     TEAM_BARRIER();
-    if (progress[STOP] != GO_ON) { // the host makes room, and does the rest of this round
+    if (progress[STOP] != GO_ON) { // the host adds capacity, and does the rest of this round
         TEAM_BARRIER();
         FOR_LEADER
             end_round(progress, 0, counts, room, history);
@@ -98,8 +98,8 @@ INLINE void finish_small_round(const Mesh &mesh, const Limits &limits, const Cav
     TEAM_BARRIER();
 }
 
-// One team goes on while rounds are small and nothing needs the host. Leaves the ranges of a larger round, that is to
-// follow. The numbers that the team goes by are in its own memory meanwhile.
+// Runs rounds with one team as long as they are small and nothing needs the host. Leaves the ranges of a larger round
+// that is to follow. Meanwhile the team's `progress` and `counts` are in its shared memory.
 INLINE void go_through_small_rounds(const Mesh &mesh, const Limits &limits, const Cavities &cavities, const BadList &list,
                                     const Room &room, const Small &small, int32 small_mesh, int32 *roots, int32 *fresh,
                                     int32 *inherited, uint8 *flags, int64 *all_counts, int64 *history,

@@ -1,13 +1,14 @@
-// One pass of a least-significant-digit radix sort, stable. The keys are cut into tiles; counts[digit][tile] is scanned
-// into the first place of every tile's run of a digit, and within a tile each key's place follows from those before it.
+// One stable pass of a least-significant-digit radix sort. The keys are cut into tiles. The scan of counts[digit][tile]
+// gives the first place of every tile's run of a digit, and within a tile each key's place follows from those before
+// it.
 #include "portable.cuh"
 
-constexpr int DIGITS = TEAM_SIZE;            // radix 2^8: a member a digit
-constexpr int ROWS = 16;                     // keys a member
-constexpr int TILE = TEAM_SIZE * ROWS;       // keys a team (SORT_TILE in dmr/memory/primitives.py)
-constexpr int GROUPS = TEAM_SIZE / LANES;    // members in step count together
+constexpr int DIGITS = TEAM_SIZE;            // radix 2^8: one member per digit
+constexpr int ROWS = 16;                     // keys per member
+constexpr int TILE = TEAM_SIZE * ROWS;       // keys per team (SORT_TILE in dmr/memory/primitives.py)
+constexpr int GROUPS = TEAM_SIZE / LANES;    // members that run in lockstep count together
 
-// Each group of members has a run of the tile to itself, and goes through it row by row.
+// Each group of members has a separate run of the tile, and processes it row by row.
 INLINE Index key_of(Index tile, int row, int member) {
     return tile * TILE + (member / LANES * ROWS + row) * LANES + member % LANES;
 }
@@ -16,7 +17,7 @@ INLINE int digit_of(const uint32 *keys, Index i, Index count, int32 shift) {
     return i < count ? int((keys[i] >> shift) & (DIGITS - 1)) : -1;
 }
 
-// seen[group][digit] = how many keys of each digit the group has in the tile.
+// seen[group][digit] = number of the group's keys in the tile with that digit.
 INLINE void count_tile(Index tile, const uint32 *keys, Index count, int32 shift, int32 *seen) {
     FOR_MEMBERS (member)
         for (int group = 0; group < GROUPS; ++group)
@@ -39,7 +40,7 @@ TEAM_KERNEL(count_digits, const uint32 *keys, int64 count, int32 shift, int64 ti
     }
 }
 
-// Without values they are the indices of the keys.
+// Without values, the indices of the keys are the values.
 TEAM_KERNEL(scatter_digits, const uint32 *keys, const int32 *values, int64 count, int32 shift, int64 tiles,
             const int32 *places, uint32 *sorted_keys, int32 *sorted_values) {
     TEAM_SHARED(int32, next, GROUPS * DIGITS); // the next place of each group's keys of a digit

@@ -1,20 +1,20 @@
-// Where Steiner points go: circumcenters and off-centers for triangles, midpoints and concentric shells for segments.
+// Steiner points: circumcenters and off-centers for triangles, midpoints and concentric shells for segments.
 #pragma once
 
 #include "triangles.cuh"
 
-// Where a coordinate comes out smaller than the predicates are exact for, it is as good as zero.
+// Sets a coordinate to zero if it is smaller than the predicates are exact for.
 INLINE float64 admitted(float64 x) { return x < SMALLEST_COORDINATE && x > -SMALLEST_COORDINATE ? 0.0 : x; }
 
-// Whether the predicates are exact for a point; not so for what the circumcenter of a needle may overflow to.
+// Whether the predicates are exact for a point. The circumcenter of a needle may lie outside their range.
 INLINE bool in_range(Point p) {
     return p.x < LARGEST_COORDINATE && p.x > -LARGEST_COORDINATE && p.y < LARGEST_COORDINATE && p.y > -LARGEST_COORDINATE;
 }
 
-// Whether the coordinates leave room for points between a and b: not where the two are as near as 2^-48 of the largest one,
-// 16 to 32 units in the last place. Rounded points would land too far from where they are meant to be, and edges could
-// shrink without end in one coordinate that the other cannot follow. The checker measures by the same fraction, and by that
-// of `on_line` (dmr/checks/unrefined.py).
+// Whether the coordinates can represent points between a and b. They cannot if the distance of the two is less than
+// 2^-48 of the largest coordinate, 16 to 32 units in the last place: rounded points would land too far from where they
+// are meant to be, and edges could shrink without end in one coordinate that the other cannot follow. The checker uses
+// the same fraction, and that of `on_line` (dmr/checks/unrefined.py).
 INLINE float64 larger(float64 x, float64 y) { return magnitude(x) > magnitude(y) ? magnitude(x) : magnitude(y); }
 INLINE float64 resolution(Point a, Point b) { return 0x1p-48 * larger(larger(a.x, a.y), larger(b.x, b.y)); }
 INLINE bool resolvable(Point a, Point b) {
@@ -22,8 +22,8 @@ INLINE bool resolvable(Point a, Point b) {
     return squared_length(a, b) >= least * least;
 }
 
-// Whether p is as near to the line through a and b as 2^-49 of the largest coordinate, 8 to 16 units in the last place: a
-// piece of ab that is free of it would be too short to be resolved.
+// Whether the distance of p from the line through a and b is less than 2^-49 of the largest coordinate, 8 to 16 units
+// in the last place: a piece of ab on which p does not encroach would be too short to be resolved.
 INLINE bool on_line(Point a, Point b, Point p) {
     const float64 cross = (b.x - a.x) * (p.y - a.y) - (b.y - a.y) * (p.x - a.x), least = 0.5 * resolution(a, b);
     return cross * cross < least * least * squared_length(a, b);
@@ -38,7 +38,8 @@ struct Frame {
 
     METHOD float64 squared_length() const { return dx * dx + dy * dy; } // of pq
 
-    // From there, computed relative to p, so that a large offset of the coordinates costs no more than one rounding.
+    // Maps a point from the frame to the plane. Computed relative to p, so that a large offset of the coordinates costs
+    // only one rounding.
     METHOD Point place(Point in_frame) const {
         return {admitted(p.x + (in_frame.x * dx - in_frame.y * dy)), admitted(p.y + (in_frame.x * dy + in_frame.y * dx))};
     }
@@ -51,20 +52,20 @@ struct Frame {
 
 struct SteinerPoint {
     Frame frame;          // of the shortest edge
-    float64 height;       // of the point over it
-    float64 circumcenter; // and of the circumcenter
+    float64 height;       // of the point over it, in units of its length
+    float64 circumcenter; // likewise, of the circumcenter
     bool off_center;
 
     METHOD Point place() const { return frame.place({0.5, height}); }
 };
 
-// The off-center of triangle abc (Ungor, "Off-centers: a new type of Steiner points", 2004), or its circumcenter where
-// that lies nearer. Both lie on the bisector of the shortest edge pq, at a height of h |pq| over its midpoint:
+// The off-center of triangle abc (Ungor, "Off-centers: a new type of Steiner points", 2004), or its circumcenter if
+// that is nearer. Both lie on the bisector of the shortest edge pq, at a height of h |pq| over its midpoint:
 //
 //     circumcenter    h = cot(angle at r) / 2          r being the third corner
 //     off-center      h = limit = cot(bound / 2) / 2, a little less: the new triangle pq + point has just the bound
 //
-// With limit = infinity it is the circumcenter always.
+// With limit = infinity it is always the circumcenter.
 INLINE SteinerPoint steiner_point(Point a, Point b, Point c, float64 limit) {
     const float64 ab = squared_length(a, b), bc = squared_length(b, c), ca = squared_length(c, a);
     Point p = a, q = b, r = c;
@@ -90,14 +91,14 @@ INLINE float64 interpolate(float64 a, float64 b, float64 t) {
     return admitted(sum + (error + (way.low + t * length.low)));
 }
 
-// The point of parameter t on an input segment: evaluated on the original ends, so that pieces of pieces stay on it.
+// The point with parameter t on an input segment, computed from the original ends, so that pieces of pieces stay on it.
 INLINE Point point_on_segment(Point from, Point to, float64 t) {
     return {interpolate(from.x, to.x, t), interpolate(from.y, to.y, t)};
 }
 
-// How far from an acute input corner a piece of this length that starts there is cut: at a power of two between a
-// third and two thirds of it, so that all segments that meet there are cut at the same distances (Ruppert 1995,
-// section 5: concentric shells).
+// The distance from an acute input corner at which a piece of this length that starts there is cut: a power of two
+// between a third and two thirds of the length, so that all segments that meet there are cut at the same distances
+// (Ruppert 1995, section 5: concentric shells).
 INLINE float64 shell_distance(float64 length) {
     float64 distance = 1.0;
     while (length > 3.0 * distance)

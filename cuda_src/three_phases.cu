@@ -1,4 +1,4 @@
-// The three phases in one kernel, as by Nasre, Burtscher and Pingali: grid barriers replace the boundaries between
+// The three phases in one kernel, as in Nasre, Burtscher and Pingali: grid barriers replace the boundaries between
 // launches.
 #include "grid.cuh"
 #include "marking.cuh"

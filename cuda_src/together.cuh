@@ -1,5 +1,6 @@
-// The steps of a round as the members of a team take them together, for a piece of a list: for rounds that one team, or some
-// that wait for each other, go through without a launch between the steps (small_rounds.cu, middle_rounds.cu).
+// Steps of a round that the members of a team take together, for one piece of a list. They are for rounds that one
+// team, or several that wait for each other, run without launches between the steps (small_rounds.cu,
+// middle_rounds.cu).
 #pragma once
 
 #include "growth.cuh"
@@ -8,16 +9,16 @@
 #include "progress.cuh"
 #include "quality_check.cuh"
 
-// The candidates of a round, as the sums of the surveyed pieces have it.
+// The candidates of a round, from the sums of the surveyed pieces.
 struct Competition {
-    bool alone;       // subsegments have the round for themselves, and the list of bad triangles stays as it is
+    bool alone;       // subsegments compete alone, and the list of bad triangles stays as it is
     int32 segments;   // candidates that are subsegments
     int32 count;      // all candidates
     int32 staying;    // entries that stay in the list
-    int32 window;     // of urgency, of the triangles that compete
+    int32 window;     // urgency window of the triangles that compete
 };
 
-// The sums of the surveyed pieces from one to another: what stays, and what competes in the given window.
+// The sums of the surveyed pieces [from, to): entries that stay, and candidates in the given window.
 INLINE Sums<2> sum_of_surveyed(const int32 *surveyed, int32 window, Index from, Index to) {
     return team_sum<2>(from, to, [&](Index piece) {
         const int32 *const found = surveyed + piece * SURVEYED;
@@ -25,14 +26,14 @@ INLINE Sums<2> sum_of_surveyed(const int32 *surveyed, int32 window, Index from, 
     });
 }
 
-// What a team found in its piece, for the others.
+// Stores what a team found in its piece, for the other teams.
 INLINE void enter_survey(Index team, const Sums<SURVEYED> &found, int32 *surveyed) {
     FOR_LEADER
         for (int what = 0; what < SURVEYED; ++what)
             surveyed[team * SURVEYED + what] = found.of[what];
 }
 
-// After the survey. `waiting` subsegments are to be split.
+// Computes the competition after the survey. `waiting` subsegments are to be split.
 INLINE Competition competition_of(const int32 *surveyed, Index pieces, Index listed, Index waiting, bool alone,
                                   const Room &room) {
     TEAM_SHARED(int32, most_urgent, 1);
@@ -53,8 +54,8 @@ INLINE Competition competition_of(const int32 *surveyed, Index pieces, Index lis
     return found;
 }
 
-// A team's pieces of the subsegments and of the list: candidates into `roots`, where there is room for all of them, and what
-// stays in the list to its other side.
+// Copies the candidates of a team's pieces of the subsegments and of the list to `roots`, if all candidates fit, and
+// the entries that stay to the other side of the list.
 INLINE void gather_pieces(Index team, Piece piece, Piece of_bad, const Competition &found, const Mesh &mesh,
                           const int32 *wished, const BadList &list, Index side, bool windows, const uint8 *flags,
                           const int32 *surveyed, const Room &room, int32 *roots) {
@@ -73,7 +74,8 @@ INLINE void begin_round(int32 *progress, const Competition &found, int32 side, c
     begin_round(progress, found.count, found.segments, found.staying, found.alone ? side : 1 - side, room);
 }
 
-// After a barrier behind the growing: which of the owners go ahead; what winners need.
+// Resolves conflicts among the owners of a piece, and sums up the winners' needs. A barrier separates it from the
+// ownership checks.
 INLINE Sums<NEEDS> settle_together(Piece piece, const Mesh &mesh, const Cavities &cavities, Index segments, uint32 stamp) {
     FOR_SHARE (i, piece.begin, piece.end)
         cavities.won[i] = cavities.outcomes[i] == OWNER;
@@ -89,7 +91,7 @@ INLINE Sums<NEEDS> settle_together(Piece piece, const Mesh &mesh, const Cavities
                            [&](Index i) { return needs_of(cavities, i, segments, cavities.won[i] != 0); });
 }
 
-// The winners of a piece go in; `before` are the needs of those before it.
+// Inserts the winners of a piece; `before` are the needs of the winners before it.
 INLINE void retriangulate_together(Piece piece, const Sums<NEEDS> &before, const Mesh &mesh, const Cavities &cavities,
                                    Index segments, uint32 stamp, const Sizes &sizes, int32 *inherited, int32 *fresh) {
     team_in_order<NEEDS>(
@@ -104,7 +106,7 @@ INLINE void retriangulate_together(Piece piece, const Sums<NEEDS> &before, const
     make_fans(piece, mesh, cavities, segments, stamp, sizes, fresh);
 }
 
-// New triangles of a piece are checked; returns how many of them are to be listed.
+// Checks the new triangles of a piece; returns how many of them are to be listed.
 INLINE Sums<1> check_together(Piece piece, const Mesh &mesh, const Limits &limits, const int32 *fresh, uint8 *flags) {
     const QualityCheck of_triangle = {mesh, limits, nullptr, nullptr};
     FOR_SHARE (i, piece.begin, piece.end)
@@ -113,7 +115,7 @@ INLINE Sums<1> check_together(Piece piece, const Mesh &mesh, const Limits &limit
     return survey_fresh(piece, fresh, mesh.quality, flags);
 }
 
-// What comes after rounds without launches: a round for many teams, or nothing in this turn.
+// Leaves rounds without launches: a round for many teams follows, or nothing in this iteration.
 INLINE void leave_rounds(int32 *progress, bool to_many) {
     progress[BEGINS] = to_many;
     progress[SURVEYED_SUBSEGMENTS] = to_many ? progress[SUBSEGMENTS] : 0;

@@ -1,16 +1,16 @@
-// From a list of corners to linked triangles, and the checks of a triangulation that need no more than a look around.
+// Links the triangles of a list of corners, and makes the local checks of a triangulation.
 //
-// Directed edges are kept by their starting vertex (CSR: first[v] up to first[v + 1]); the triangle across edge u -> v
-// is the one that has v -> u. The order within a vertex's bucket depends on who came first, what is found in it does not.
+// Directed edges are stored by their start vertex (CSR: first[v] up to first[v + 1]); the triangle across edge u -> v
+// is the one that has v -> u. The order within a vertex's bucket depends on thread timing; the results do not.
 #include "triangles.cuh"
 
-// A place for the least index at which something was found wrong has 2^31 - 1 where nothing was (NONE in
+// A place for the least index at which an error was found has 2^31 - 1 if there was none (NONE in
 // dmr/pipeline/admission.py).
 
-// The link of an edge while nothing is known of its other side.
+// The link of an edge while its other side is unknown.
 constexpr int32 UNLINKED = -0x7fffffff - 1;
 
-// Turns clockwise triangles around (and counts them); reports the first one without area, and the first one with a
+// Reverses clockwise triangles, and counts them. Reports the first triangle without area, and the first one with a
 // corner that is not the index of a vertex.
 KERNEL(orient_triangles, const Point *points, int32 vertices, int32 *corners, int32 *turned, int32 *flat,
        int32 *stray) {
@@ -31,7 +31,7 @@ KERNEL(orient_triangles, const Point *points, int32 vertices, int32 *corners, in
     }
 }
 
-// A triangle of which nothing is known but its corners.
+// A triangle given by its corners alone.
 struct Corners {
     int32 vertex[3];
 };
@@ -49,10 +49,10 @@ INLINE void list_out(Index t, const Cornered &triangle, const int32 *first, int3
     }
 }
 
-// Visits the triangles on both sides of an edge: visit(half_edge, true) for u -> v, visit(half_edge, false) for
-// v -> u; more than one each only where triangles overlap. They are looked for at the end with fewer triangles, so that
-// a hub of many triangles is not gone through for each of them: a triangle with an edge out of a vertex has one into it
-// as well, the edge before.
+// Visits the triangles on both sides of an edge: visit(half_edge, true) for u -> v, visit(half_edge, false) for v -> u.
+// There is more than one each only if triangles overlap. The search is at the end with fewer triangles, so that a hub
+// of many triangles is not scanned for each of them: a triangle with an edge out of a vertex also has one into it, the
+// edge before.
 template <class Cornered, class Visit>
 INLINE void for_sides(const Cornered *triangles, const int32 *first, const int32 *half_edges, int32 u, int32 v,
                       Visit visit) {
@@ -68,7 +68,7 @@ INLINE void for_sides(const Cornered *triangles, const int32 *first, const int32
     }
 }
 
-// The triangle with the edge v -> u, where no edge has two of them on one side: the first one that is found.
+// The triangle with the edge v -> u: the first one found, which requires that no edge has two triangles on one side.
 INLINE int32 triangle_across(const Triangle *triangles, const int32 *first, const int32 *half_edges, int32 u, int32 v) {
     const bool at_u = first[u + 1] - first[u] <= first[v + 1] - first[v];
     const int32 near = at_u ? u : v, far = at_u ? v : u;
@@ -110,8 +110,8 @@ KERNEL(link_sound_triangles, const int32 *first, const int32 *half_edges, Triang
                 triangle_across(triangles, first, half_edges, edge_from(triangles[t], k), edge_to(triangles[t], k));
 }
 
-// Links all triangles; an edge that two triangles have on the same side is reported by the greater of their
-// original indices (the least over all such edges).
+// Links all triangles. An edge that two triangles have on the same side is reported by the greater of their original
+// indices (the least over all such edges).
 KERNEL(link_triangles, const int32 *first, const int32 *half_edges, const int32 *order, Triangle *triangles,
        int32 *overlapping) {
     FOR_RANGE (t)
@@ -129,8 +129,8 @@ KERNEL(link_triangles, const int32 *first, const int32 *half_edges, const int32 
         }
 }
 
-// The same for nothing but corners: the triangle across each edge, or NOTHING. `overlapping` becomes 1 where an edge is
-// found twice on one side.
+// The same for corners alone: the triangle across each edge, or NOTHING. `overlapping` becomes 1 if an edge is found
+// twice on one side.
 KERNEL(find_neighbours, const Corners *triangles, const int32 *first, const int32 *half_edges, int32 *neighbours,
        int32 *overlapping) {
     FOR_RANGE (t)
@@ -148,8 +148,8 @@ KERNEL(find_neighbours, const Corners *triangles, const int32 *first, const int3
         }
 }
 
-// How many triangles at each vertex hold the direction of the positive x axis, the lower edge of the corner counted
-// and the upper one not. Around a vertex that is covered once there is one at most.
+// Counts the triangles at each vertex that contain the direction of the positive x axis; the lower edge of the corner
+// is included, the upper one is not. A vertex that is covered once has at most one.
 KERNEL(count_windings, const Triangle *triangles, const Point *points, int32 *windings) {
     FOR_RANGE (t)
         for (int k = 0; k < 3; ++k) {
@@ -157,7 +157,7 @@ KERNEL(count_windings, const Triangle *triangles, const Point *points, int32 *wi
             const Point center = points[v];
             const Point start = points[edge_from(triangles[t], k)], stop = points[edge_to(triangles[t], k)];
             const auto upper = [&](Point p) { return p.y > center.y || (p.y == center.y && p.x < center.x); };
-            // The corner is below 180 degrees: it holds the axis where it starts on or below and stops above it.
+            // The corner is below 180 degrees: it contains the axis if it starts on or below it and stops above it.
             if (!upper(start) && upper(stop))
                 atomic_add(&windings[v], 1);
         }
@@ -169,8 +169,8 @@ KERNEL(report_windings, const int32 *windings, const int32 *order, int32 *folded
             atomic_min(folded, order[v]);
 }
 
-// Constrained edges that the user named become subsegments 0, 1, ...; ends are in the user's numbers. A segment that is
-// no edge of the mesh is reported.
+// Makes the user's constrained edges subsegments 0, 1, ...; `ends` are in the user's numbering. Reports a segment that
+// is not an edge of the mesh.
 KERNEL(attach_segments, const int32 *ends, const int32 *rank, const int32 *first, const int32 *half_edges,
        Triangle *triangles, Subsegment *subsegments, int32 *missing) {
     FOR_RANGE (s) {
@@ -194,7 +194,7 @@ KERNEL(attach_segments, const int32 *ends, const int32 *rank, const int32 *first
     }
 }
 
-// Edges that are still UNLINKED after attach_segments are boundary edges that nobody named.
+// Edges that are still UNLINKED after attach_segments are boundary edges that the user did not name.
 KERNEL(count_boundary, const Triangle *triangles, int32 *counts) {
     FOR_RANGE (t) {
         counts[t] = 0;

@@ -1,14 +1,14 @@
-// The triangle record, the subsegment record, and how they refer to each other.
+// The triangle and subsegment records, and how they refer to each other.
 //
 //                2                 Corners 0, 1, 2 run counter-clockwise. Edge k is the one opposite corner k; seen from
 //               / \                inside the triangle it runs from corner k + 1 to corner k + 2 (modulo 3).
 //      edge 1  /   \  edge 0
-//             /     \              link[k] says what lies across edge k:
+//             /     \              link[k] is the neighbour across edge k:
 //            0-------1                 >= 0   the triangle of that number,
 //             edge 2                   <  0   a subsegment, ~link[k]; every boundary edge is one.
 //
-// A cavity never crosses a subsegment, so a link needs no flag beside it: what can be walked across is a triangle, and
-// what stops the walk says by name which subsegment it is. A subsegment knows the triangles on both of its sides:
+// A cavity never crosses a subsegment, so a link needs no additional flag: a link to a triangle can be crossed, and a
+// link that stops the walk identifies the subsegment. A subsegment stores the triangles on both of its sides:
 //
 //                 left             The left triangle has the edge from -> to, the right one the edge to -> from.
 //         from -----------> to     On the boundary right is NOTHING.
@@ -24,7 +24,7 @@ constexpr int32 NOTHING = -1;
 struct alignas(32) Triangle {
     int32 vertex[3];
     int32 link[3];
-    uint64 owner; // the key of the last cavity that claimed this slot; its stamp tells in which step (cavity.cuh)
+    uint64 owner; // key of the last cavity that claimed this slot; its epoch tells in which step (cavity.cuh)
 };
 
 struct alignas(16) Subsegment {
@@ -32,10 +32,10 @@ struct alignas(16) Subsegment {
     int32 left, right;
 };
 
-// What a vertex is, in `vertex_origin`: the number of the input segment it was inserted on, or one of these.
+// Origin of a vertex, in `vertex_origin`: the number of the input segment it was inserted on, or one of these.
 constexpr int32 INPUT_VERTEX = -2, FREE_VERTEX = -1;
 
-// A triangle's corners and links; not its owner, which others may change meanwhile.
+// A triangle's corners and links, without its owner, which other threads may change at the same time.
 INLINE Triangle without_owner(const Triangle &t) {
     if (READS_WHOLE_RECORDS)
         return t;
@@ -45,9 +45,9 @@ INLINE Triangle without_owner(const Triangle &t) {
 INLINE int next_corner(int k) { return k == 2 ? 0 : k + 1; }
 INLINE int previous_corner(int k) { return k == 0 ? 2 : k - 1; }
 
-// Number k of the three of a record that is at hand.
+// Element k of three, of a record that is already loaded.
 INLINE int32 one_of(const int32 (&three)[3], int k) {
-    if (READS_WHOLE_RECORDS) // into registers, which cannot be chosen by a number
+    if (READS_WHOLE_RECORDS) // it is in registers, which cannot be indexed
         return k == 0 ? three[0] : (k == 1 ? three[1] : three[2]);
     return three[k];
 }
@@ -57,7 +57,7 @@ INLINE int32 link_across(const Triangle &t, int k) { return one_of(t.link, k); }
 INLINE int32 edge_from(const Triangle &t, int k) { return corner(t, next_corner(k)); }
 INLINE int32 edge_to(const Triangle &t, int k) { return corner(t, previous_corner(k)); }
 
-// The edge of t that runs from vertex `from`, t being known to have one that leads where the caller means.
+// The edge of t that starts at vertex `from`. The caller knows that t has the edge it means.
 INLINE int edge_that_starts_at(const Triangle &t, int32 from) {
     return t.vertex[1] == from ? 0 : (t.vertex[2] == from ? 1 : 2);
 }
@@ -67,7 +67,7 @@ INLINE float64 squared_length(Point a, Point b) {
     return dx * dx + dy * dy;
 }
 
-// ---- What a CPU asks for ahead (prefetch is nothing on a GPU): records first, then what they point to ------------------
+// ---- Prefetching on a CPU (a GPU does none): records first, then what they point to ---------------------------------
 
 INLINE void prefetch_corners(const Triangle &t, const Point *points) {
     for (int32 v : t.vertex)
@@ -80,7 +80,7 @@ INLINE void prefetch_neighbours(const Triangle &t, const Triangle *triangles) {
             prefetch(&triangles[across]);
 }
 
-// For a loop over listed triangles that looks at their corners.
+// For a loop over listed triangles that reads their corners.
 INLINE void prefetch_triangles(const int32 *listed, Index i, Index end, const Triangle *triangles, const Point *points) {
     constexpr Index FAR = 16, NEAR = 8;
     if (!PREFETCHES)
@@ -91,7 +91,7 @@ INLINE void prefetch_triangles(const int32 *listed, Index i, Index end, const Tr
         prefetch_corners(triangles[listed[i + NEAR]], points);
 }
 
-// A bijection of 32-bit numbers that scatters neighbours (a multiply-xorshift mixer), and its inverse.
+// A bijective hash of 32-bit numbers that separates neighbours (a multiply-xorshift mixer), and its inverse.
 INLINE uint32 scatter(uint32 x) {
     x ^= x >> 16;
     x *= 0x21f0aaadu;
