@@ -33,7 +33,7 @@ KERNEL_STRUCT(Limits) {
     float64 doubled_area;     // twice the largest area; infinity: no bound
     float64 lens;             // squared cosine that defines encroachment on a subsegment (encroachment.cuh)
     float64 off_center_limit; // largest height of off-centers over their edge (steiner.cuh)
-    float64 clearance;        // least squared distance, in shortest edges, of other points; infinity: none (petal.cuh)
+    float64 clearance;        // least squared distance of petal points, in shortest edges; infinity: none (petal.cuh)
     float64 stretch;          // length of segment pieces, in distances to opposite vertices; infinity: halving
     int64 worst_first;        // 1: skinny triangles are ordered by smallest angle, instead of by shortest edge
     int64 grouped;            // 1: nearly equal lengths are ordered by the cells of a grid (urgency.cuh)
