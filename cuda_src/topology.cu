@@ -68,6 +68,19 @@ INLINE void for_sides(const Cornered *triangles, const int32 *first, const int32
     }
 }
 
+// The triangle with the edge v -> u, where no edge has two of them on one side: the first one that is found.
+INLINE int32 triangle_across(const Triangle *triangles, const int32 *first, const int32 *half_edges, int32 u, int32 v) {
+    const bool at_u = first[u + 1] - first[u] <= first[v + 1] - first[v];
+    const int32 near = at_u ? u : v, far = at_u ? v : u;
+    for (int32 place = first[near], last = first[near + 1]; place < last; ++place) {
+        const int32 t = half_edges[place] >> 2;
+        const int out = half_edges[place] & 3;
+        if (triangles[t].vertex[at_u ? out : previous_corner(out)] == far)
+            return t;
+    }
+    return UNLINKED;
+}
+
 KERNEL(count_edges_out, const Triangle *triangles, int32 *counts) {
     FOR_RANGE (t)
         count_out(triangles[t], counts);
@@ -87,6 +100,14 @@ KERNEL(list_edges_out, const Triangle *triangles, const int32 *first, int32 *fil
 KERNEL(list_sides_out, const Corners *triangles, const int32 *first, int32 *filled, int32 *half_edges) {
     FOR_RANGE (t)
         list_out(t, triangles[t], first, filled, half_edges);
+}
+
+// Links all triangles of a mesh in which no edge has two triangles on one side.
+KERNEL(link_sound_triangles, const int32 *first, const int32 *half_edges, Triangle *triangles) {
+    FOR_RANGE (t)
+        for (int k = 0; k < 3; ++k)
+            triangles[t].link[k] =
+                triangle_across(triangles, first, half_edges, edge_from(triangles[t], k), edge_to(triangles[t], k));
 }
 
 // Links all triangles; an edge that two triangles have on the same side is reported by the greater of their

@@ -240,8 +240,8 @@ def structs() -> dict[str, tuple[Parameter, ...]]:
 
 
 @cache
+def signatures() -> dict[str, Signature]:
     """Returns all kernels of `cuda_src`, by name."""
-    """Every kernel of `cuda_src`, by name."""
     found: dict[str, Signature] = {}
     folder = source_folder()
     for source in sorted(folder.rglob("*.cu")):

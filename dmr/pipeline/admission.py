@@ -70,9 +70,11 @@ def admit(mesh: Mesh, device: Device, keep_segments: str = "none") -> tuple[Devi
     triangle_order = _order_triangles(device, corners, rank, m)
     device.launch("make_triangles", len(mesh.triangles), corners, rank, triangle_order, triangles)
     first, half_edges = _list_half_edges(device, triangles, len(mesh.vertices))
-    _link(device, triangles, first, half_edges, triangle_order)
     own = is_triangulation(mesh)  # made by `dmr.triangulate`, which is exact: no triangles overlap
-    if not own:
+    if own:
+        device.launch("link_sound_triangles", m, first, half_edges, triangles)
+    else:
+        _link(device, triangles, first, half_edges, triangle_order)
         _check_windings(device, triangles, points, order)
     named_markers, subsegments = _attach_segments(mesh, device, triangles, first, half_edges, rank)
 

@@ -42,21 +42,25 @@ void flag_acute(const Point *points, int32 n, const Subsegment *subsegments, int
         listed[filled[subsegments[s].from]++] = uint32(s) << 1;
         listed[filled[subsegments[s].to]++] = uint32(s) << 1 | 1;
     }
+    const auto end_at = [&](int32 v, uint32 i) -> End {
+        const Subsegment &s = subsegments[listed[i] >> 1];
+        const bool leaves = (listed[i] & 1) == 0;
+        const Point far = points[leaves ? s.to : s.from];
+        return {far.x - points[v].x, far.y - points[v].y, leaves || s.right != NOTHING, 0};
+    };
     std::vector<End> ends;
     for (int32 v = 0; v < n; ++v) {
+        if (first[v + 1] - first[v] == 2) { // most vertices: two ends follow each other in any order
+            const End one = end_at(v, first[v]), other = end_at(v, first[v] + 1);
+            flags[v] = is_acute(one, other, cosine_squared) || is_acute(other, one, cosine_squared);
+            continue;
+        }
         ends.clear();
-        for (uint32 i = first[v]; i < first[v + 1]; ++i) {
-            const Subsegment &s = subsegments[listed[i] >> 1];
-            const bool leaves = (listed[i] & 1) == 0;
-            const Point far = points[leaves ? s.to : s.from];
-            const float64 x = far.x - points[v].x, y = far.y - points[v].y;
-            ends.push_back({x, y, leaves || s.right != NOTHING, 0});
-        }
-        if (ends.size() > 2) { // two follow each other in any order
-            for (End &end : ends)
-                end.angle = pseudo_angle(end.x, end.y);
-            std::stable_sort(ends.begin(), ends.end(), [](const End &a, const End &b) { return a.angle < b.angle; });
-        }
+        for (uint32 i = first[v]; i < first[v + 1]; ++i)
+            ends.push_back(end_at(v, i));
+        for (End &end : ends)
+            end.angle = pseudo_angle(end.x, end.y);
+        std::stable_sort(ends.begin(), ends.end(), [](const End &a, const End &b) { return a.angle < b.angle; });
         for (size_t i = 0; i < ends.size(); ++i)
             if (is_acute(ends[i], ends[i + 1 < ends.size() ? i + 1 : 0], cosine_squared))
                 flags[v] = 1;

@@ -29,7 +29,7 @@ struct SegmentPiece {
 struct Result {
     Delaunay delaunay;
     std::unique_ptr<Segments> segments;
-    std::vector<int32> label; // by face: the part of the plane, cut up by the segments, in which it lies
+    std::vector<int32> label; // by face: the part of the plane, cut up by the segments, in which it lies, or BEYOND_HULL
     int32 triangles = 0;      // faces that are no ghosts
     std::vector<SegmentPiece> pieces; // segment after segment, and along each of them
     int32 given = 0;          // vertices before segments were inserted
@@ -49,24 +49,30 @@ struct Result {
         for (int32 face = 0; face < count; ++face)
             if (label[face] == NOTHING)
                 flood_from(face, labels++, hull_is_closed);
+        for (int32 face = 0; face < count; ++face)
+            if (plane.is_ghost(face))
+                label[face] = BEYOND_HULL;
+            else
+                ++triangles;
     }
 
     void flood_from(int32 start, int32 number, bool hull_is_closed) {
         const Plane &plane = delaunay.plane;
-        std::vector<int32> pending = {start};
+        std::vector<int32> met = {start}; // a queue: what is asked for ahead has come when it is looked at
         label[start] = number;
-        for (uint32 turn = 1; !pending.empty(); ++turn) {
-            if (turn % FACES_AT_ONCE == 0)
+        for (size_t turn = 0; turn < met.size(); ++turn) {
+            if (turn % FACES_AT_ONCE == FACES_AT_ONCE - 1)
                 host::stop_point();
-            const int32 face = pending.back();
-            pending.pop_back();
+            const int32 face = met[turn];
             for (int k = 0; k < 3; ++k) {
                 const HalfEdge h = half_edge(face, k);
                 const int32 beyond = face_of(plane.twin(h));
                 const bool closed = hull_is_closed && plane.is_ghost(face) != plane.is_ghost(beyond);
                 if (plane.segment_at[h] == NOTHING && !closed && label[beyond] == NOTHING) {
                     label[beyond] = number;
-                    pending.push_back(beyond);
+                    met.push_back(beyond);
+                    prefetch(&plane.faces[beyond]);
+                    prefetch(&plane.segment_at[half_edge(beyond, 0)]);
                 }
             }
         }
@@ -90,22 +96,21 @@ struct Result {
         return label[face];
     }
 
-    // Lists the pieces, and counts the triangles.
+    // Lists the pieces.
     void list_pieces() {
         const Plane &plane = delaunay.plane;
         std::vector<SegmentPiece> met; // in the order of the faces
+        met.reserve(segments->given().size() + segments->given().size() / 8);
         std::vector<int32> first(segments->given().size() + 1, 0); // by segment: where its pieces begin
-        for (int32 face = 0; face < int32(plane.faces.size()); ++face) {
-            triangles += !plane.is_ghost(face);
+        for (int32 face = 0; face < int32(plane.faces.size()); ++face)
             for (int k = 0; k < 3; ++k) {
                 const HalfEdge h = half_edge(face, k), twin = plane.twin(h);
                 const int32 segment = plane.segment_at[h];
                 if (segment == NOTHING || h > twin)
                     continue;
-                met.push_back({plane.from(h), plane.to(h), segment, label_of(face), label_of(face_of(twin)), 0.0});
+                met.push_back({plane.from(h), plane.to(h), segment, label[face], label[face_of(twin)], 0.0});
                 ++first[segment + 1];
             }
-        }
         for (size_t segment = 1; segment < first.size(); ++segment)
             first[segment] += first[segment - 1];
         pieces.resize(met.size());
@@ -136,8 +141,6 @@ struct Result {
         if (end - begin > 1)
             std::stable_sort(begin, end, [](const SegmentPiece &a, const SegmentPiece &b) { return a.along < b.along; });
     }
-
-    int32 label_of(int32 face) const { return delaunay.plane.is_ghost(face) ? BEYOND_HULL : label[face]; }
 
     // The user's number of a vertex: new ones come after the user's points.
     int32 number(int32 vertex) const {
