@@ -33,7 +33,8 @@ def check_demand(mesh: Mesh, max_area: float | None) -> None:
         if max_area is not None and mesh.area_bounds is not None:
             bound = f"max_area {max_area:g} and the mesh's own bounds on areas need"
         raise OptionError(
-            f"{bound} at least {needed:.3g} triangles, and a mesh can have at most {MOST_TRIANGLES:,}: use larger bounds"
+            f"{bound} at least {needed:.3g} triangles, and a mesh can have {MOST_TRIANGLES:,} at most: "
+            "use larger bounds"
         )
 
 
