@@ -12,7 +12,7 @@ class cached_property(Generic[_Value]):
     """A method whose result becomes an attribute.
 
     functools.cached_property holds a lock for the whole class during the computation, until Python 3.12: threads wait
-    for those that compute the attribute of other objects, and a child of `fork` waits for ever if another thread held
+    for those that compute the attribute of other objects, and a child of `fork` waits forever if another thread held
     the lock. Here threads that access the attribute at the same time may each compute a value; all get the first one.
     """
 
