@@ -1,7 +1,7 @@
-"""Parallel Delaunay mesh refinement, on GPUs and CPUs: the same provably right mesh on each.
+"""Parallel Delaunay mesh refinement on GPUs and CPUs: the same provably correct mesh on each.
 
 mesh = dmr.read("input.ele")
-fine = dmr.refine(mesh, min_angle=30)        # a Refinement: fine.mesh, and what happened
+fine = dmr.refine(mesh, min_angle=30)        # a Refinement: fine.mesh, and a report of the run
 dmr.write("fine.vtu", fine.mesh)
 """
 
@@ -28,7 +28,7 @@ if TYPE_CHECKING:
     from dmr.validation import Report, validate
     from dmr.viewing import view
 
-# Where each public name lives. They are imported when first used, so that `import dmr` costs next to nothing.
+# The module of each public name. They are imported on first use, so that `import dmr` is fast.
 _HOMES = {
     "DmrError": "dmr.errors",
     "Mesh": "dmr.meshes",
@@ -50,10 +50,10 @@ _HOMES = {
     "write": "dmr.io",
 }
 
-# Modules whose contents are public too. They are imported when first used, as the names above.
+# Modules whose contents are also public, imported on first use like the names above.
 _MODULES = ("domains", "errors", "io", "memory")
 
-# A program that sets up no logging sees nothing of ours; its own handlers get everything.
+# Without logging set up, a program sees no messages of dmr; its own handlers receive all of them.
 logging.getLogger(__name__).addHandler(logging.NullHandler())
 
 __all__ = [

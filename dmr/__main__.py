@@ -1,4 +1,4 @@
-"""`python -m dmr`."""
+"""Entry point of `python -m dmr`."""
 
 from __future__ import annotations
 

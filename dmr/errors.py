@@ -1,7 +1,7 @@
 """Exceptions of dmr.
 
-Each carries the exit code that the command line ends with, and the data that a program needs to react (which file,
-which line, which element), not only a sentence. All of them survive pickling and copying with that data.
+Each carries the exit code of the command line, and the data that a program needs to react (which file, which line,
+which element), not only a message. All of them survive pickling and copying with that data.
 """
 
 from __future__ import annotations
@@ -13,22 +13,22 @@ from typing import Any
 
 
 class DmrError(Exception):
-    """Base of all errors of this package; `exit_code` is what `python -m dmr` ends with."""
+    """Base of all errors of this package; `exit_code` is the exit code of `python -m dmr`."""
 
     exit_code = 1
 
     def __reduce__(self) -> tuple[Any, ...]:
-        # Exceptions are otherwise rebuilt from `args`, which hold the sentence and not what the constructor takes.
+        # By default exceptions are rebuilt from `args`, which hold the message and not the constructor's arguments.
         return _restored, (type(self), self.args, self._state())
 
     def _state(self) -> dict[str, Any]:
-        """The attributes that a copy gets."""
+        """Returns the attributes that a copy gets."""
         return dict(self.__dict__)
 
 
 def _restored(kind: type[DmrError], args: tuple[Any, ...], state: dict[str, Any]) -> DmrError:
-    """An exception with these arguments and attributes; its constructor does not run again."""
-    maker: Any = OSError if issubclass(kind, OSError) else Exception  # whose layout it has
+    """Makes an exception with these arguments and attributes, without calling its constructor."""
+    maker: Any = OSError if issubclass(kind, OSError) else Exception  # the base whose layout it has
     error: DmrError = maker.__new__(kind)
     error.args = args
     for name, value in state.items():
@@ -37,23 +37,23 @@ def _restored(kind: type[DmrError], args: tuple[Any, ...], state: dict[str, Any]
 
 
 class OptionError(DmrError, ValueError):
-    """An option has a value that cannot be used (a bound of 60 degrees and more, a negative area, ...)."""
+    """An option has a value that cannot be used (a bound of 60 degrees or more, a negative area, ...)."""
 
     exit_code = 2
 
 
 class KindError(OptionError, TypeError):
-    """An argument is of another kind than is needed (a file's name where a mesh is to be given, ...)."""
+    """An argument has the wrong type (a file name instead of a mesh, ...)."""
 
 
 class FileError(DmrError):
     """A file cannot be read or written.
 
     Attributes:
-        reason: the sentence without file and line.
-        path: the file; filename: the same as a string, as `OSError` has it.
-        line: its 1-based line where one is to blame, else None.
-        errno: the system's error code, None where the system did not refuse.
+        reason: the message without file and line.
+        path: the file; filename: the same as a string, as in `OSError`.
+        line: the 1-based number of the offending line, or None.
+        errno: the system's error code, or None if the error is not the system's.
     """
 
     errno: int | None
@@ -69,14 +69,14 @@ class FileError(DmrError):
         self.filename = str(self.path)
 
     def __str__(self) -> str:
-        return str(self.args[0])  # OSError's own would put the code and the name before it
+        return str(self.args[0])  # OSError's own would prepend the code and the name
 
     def _state(self) -> dict[str, Any]:
-        return {**super()._state(), "errno": self.errno, "filename": self.filename}  # OSError keeps them elsewhere
+        return {**super()._state(), "errno": self.errno, "filename": self.filename}  # OSError stores them elsewhere
 
 
 class FileContentError(FileError, ValueError):
-    """A file holds something that cannot be used."""
+    """A file has content that cannot be used."""
 
 
 class FileSystemError(FileError, OSError):
@@ -105,13 +105,13 @@ class ExistingFileError(FileSystemError, FileExistsError):
 
 
 class RefusedFileError(FileSystemError, PermissionError):
-    """The system does not permit to read or write a file."""
+    """The system does not permit reading or writing a file."""
 
     default_code = errno.EACCES
 
 
 class FolderError(FileSystemError, IsADirectoryError):
-    """A folder has the name that a file should have."""
+    """The name of a file belongs to a folder."""
 
     default_code = errno.EISDIR
 
@@ -149,7 +149,7 @@ _REASONS = {
 
 
 def system_reason(error: BaseException) -> str:
-    """Why the system refused, as the end of a sentence."""
+    """Returns why the system refused, as the end of a sentence."""
     if isinstance(error, MemoryError):
         return _REASONS[errno.ENOMEM]
     code = error.errno if isinstance(error, OSError) else None
@@ -159,13 +159,13 @@ def system_reason(error: BaseException) -> str:
 
 
 def file_error(error: BaseException, path: str | Path, failure: str, state: str = "") -> FileError:
-    """Converts an error of the system to the FileError of its kind.
+    """Converts a system error to the matching FileError.
 
     Args:
-        error: an OSError, a MemoryError, or the ValueError of a name that no file can have.
+        error: an OSError, a MemoryError, or the ValueError for a name that no file can have.
         path: the file that could not be read or written.
         failure: what failed, the beginning of the message: "cannot be read".
-        state: what to add behind the reason: "; nothing was changed".
+        state: text to append to the reason: "; nothing was changed".
     """
     reason = f"{failure}: {system_reason(error)}{state}"
     if isinstance(error, MemoryError):
@@ -177,10 +177,10 @@ def file_error(error: BaseException, path: str | Path, failure: str, state: str 
 
 
 class InvalidMeshError(DmrError, ValueError):
-    """Arrays that are no valid triangulation.
+    """The arrays are not a valid triangulation.
 
     `element` is the kind of the offending element ("vertex", "triangle", "segment" or "mesh"), `index` its 0-based
-    number (None for the mesh as a whole), `reason` the sentence without them.
+    number (None for the mesh as a whole), `reason` the message without them.
     """
 
     def __init__(self, reason: str, element: str = "mesh", index: int | None = None) -> None:
@@ -191,15 +191,15 @@ class InvalidMeshError(DmrError, ValueError):
 
 
 class DeviceUnavailableError(DmrError):
-    """The device that was asked for is not there, or its tools (PyCUDA, nvcc) are missing."""
+    """The requested device is not available, or its tools (PyCUDA, nvcc) are missing."""
 
     exit_code = 4
 
 
 class NativeLibraryError(DmrError):
-    """A native library of the package is missing, does not load, or belongs to another version.
+    """A native library of the package is missing, cannot be loaded, or belongs to another version.
 
-    `library` is its file, `reason` the sentence without it and without the remedy.
+    `library` is its file, `reason` the message without the file and the remedy.
     """
 
     exit_code = 4
@@ -208,19 +208,19 @@ class NativeLibraryError(DmrError):
         self.library = Path(library)
         self.reason = reason
         super().__init__(
-            f"the package is not installed whole: the native library {printable(str(library))} {reason}; "
+            f"the package is not fully installed: the native library {printable(str(library))} {reason}; "
             "install it again with a C++17 compiler such as g++ at hand (pip install .)"
         )
 
 
 class OutOfMemoryError(DmrError, MemoryError):
-    """The device has too little memory; the message says how much was needed and how much there is."""
+    """The device has too little memory; the message gives the amounts needed and available."""
 
     exit_code = 4
 
 
 class InternalError(DmrError):
-    """A check of our own failed, or a kernel faulted: a bug in dmr, never the user's fault."""
+    """An internal check failed, or a kernel faulted: a bug in dmr, never the user's fault."""
 
     exit_code = 5
 
@@ -230,5 +230,5 @@ _CONTROLS = {code: f"\\x{code:02x}" for code in (*range(32), *range(127, 160))}
 
 
 def printable(text: str) -> str:
-    """`text` with its control characters as escapes; for texts from files, and for their names."""
+    """Returns `text` with its control characters escaped; for text from files, and for file names."""
     return text.translate(_CONTROLS)

@@ -1,4 +1,4 @@
-"""Type checks of public arguments: meshes, graphs and names of files."""
+"""Type checks for public arguments: meshes, graphs and file names."""
 
 from __future__ import annotations
 
@@ -14,14 +14,14 @@ from dmr.numeric import kind_of
 
 
 def check_kind(item: Any, *kinds: type[Mesh] | type[Pslg], name: str = "mesh", indices: bool = True) -> None:
-    """Checks that an argument is of one of `kinds`, which are among `Mesh` and `Pslg`, with indices in range.
+    """Checks that an argument has one of the types `kinds` (`Mesh`, `Pslg`), and that its indices are in range.
 
     Args:
         item: the argument; name: its name.
-        indices: whether to check its indices again, which may have been changed; False where a kernel checks them.
+        indices: whether to check its indices again, since they may have been changed; False if a kernel checks them.
 
     Raises:
-        KindError: says what it is, what is needed, and how to come from one to the other.
+        KindError: names the actual and the required type, and how to convert one to the other.
         InvalidMeshError: an index is out of range.
     """
     if isinstance(item, kinds):
@@ -33,10 +33,10 @@ def check_kind(item: Any, *kinds: type[Mesh] | type[Pslg], name: str = "mesh", i
 
 
 def file_path(path: Any) -> Path:
-    """Converts the name of a file to a path.
+    """Converts a file name to a path.
 
     Raises:
-        KindError: it is not a name. OptionError: it holds a null character.
+        KindError: it is not a name. OptionError: it contains a null character.
     """
     name = path.__fspath__() if isinstance(path, os.PathLike) else path
     if not isinstance(name, str):
@@ -47,7 +47,7 @@ def file_path(path: Any) -> Path:
 
 
 def _described(item: Any, kinds: tuple[type[Mesh] | type[Pslg], ...]) -> str:
-    """What an item is, and what to do with it."""
+    """Describes an item, and what to do with it."""
     if isinstance(item, str | Path):
         return f"the name of a file ({os.fspath(item)!r}): dmr.read it first"
     what = kind_of(item)
@@ -56,7 +56,7 @@ def _described(item: Any, kinds: tuple[type[Mesh] | type[Pslg], ...]) -> str:
     if isinstance(item, Pslg):
         return f"{what}, which has no triangles: dmr.triangulate or dmr.refine it first"
     if type(item).__module__.partition(".")[0] == "meshio":
-        return f"{what} of meshio's: dmr.io.from_meshio makes one of it"
+        return f"{what} from meshio: convert it with dmr.io.from_meshio"
     if isinstance(item, np.ndarray | list | tuple | dict):
         makers: dict[type[Mesh] | type[Pslg], str] = {
             Mesh: "dmr.Mesh(vertices, triangles)",

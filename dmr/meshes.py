@@ -1,8 +1,8 @@
-"""The value objects that users hold: `Mesh` and `Pslg`.
+"""The value objects of the public interface: `Mesh` and `Pslg`.
 
 They are frozen, hold numpy arrays, and are cheap to make: the constructor checks shapes, dtypes, index ranges and
-finite coordinates (vectorised), nothing that needs geometry. Whether a mesh is a valid triangulation is decided
-where it matters: by `dmr.refine` at its door, and exactly by `dmr.validate`.
+finite coordinates (vectorised), but no geometry. `dmr.refine` checks its input for being a valid triangulation, and
+`dmr.validate` checks it exactly.
 """
 
 from __future__ import annotations
@@ -26,10 +26,10 @@ Int = NDArray[np.int32]
 
 
 def real_table(values: ArrayLike, shape: tuple[int | None, ...], name: str) -> Float:
-    """Real numbers as a contiguous float64 array of a shape, in which None stands for any length.
+    """Converts real numbers to a contiguous float64 array of a shape, in which None stands for any length.
 
     Raises:
-        InvalidMeshError: something else; uses `name`.
+        InvalidMeshError: the values do not fit; the message uses `name`.
     """
     try:
         array = real_array(values)
@@ -44,10 +44,10 @@ def real_table(values: ArrayLike, shape: tuple[int | None, ...], name: str) -> F
 
 
 def whole_table(values: ArrayLike, shape: tuple[int | None, ...], name: str) -> Int:
-    """Whole numbers as a contiguous int32 array of a shape, in which None stands for any length.
+    """Converts whole numbers to a contiguous int32 array of a shape, in which None stands for any length.
 
     Raises:
-        InvalidMeshError: something else, or numbers beyond 32 bits; uses `name`.
+        InvalidMeshError: the values do not fit, or exceed 32 bits; the message uses `name`.
     """
     try:
         array = given_array(values)
@@ -67,7 +67,7 @@ def whole_table(values: ArrayLike, shape: tuple[int | None, ...], name: str) -> 
 
 
 def _emptied(array: NDArray[Any], shape: tuple[int | None, ...]) -> NDArray[Any]:
-    """The array; if it is empty, in the wanted shape, provided that shape can be empty."""
+    """Returns the array; if it is empty, in the wanted shape, provided that shape can be empty."""
     wanted = [0 if n is None else n for n in shape]
     return array.reshape(wanted) if array.size == 0 and 0 in wanted else array
 
@@ -77,10 +77,10 @@ def _shape_text(shape: tuple[int | None, ...]) -> str:
 
 
 def check_table(array: Int, limit: int, element: str) -> None:
-    """Checks a table of indices of vertices.
+    """Checks a table of vertex indices.
 
     Raises:
-        InvalidMeshError: an index that is not below `limit`; names the element of this kind.
+        InvalidMeshError: an index is negative, or not below `limit`; names the row as an `element`.
     """
     if array.size == 0 or (array.min() >= 0 and array.max() < limit):
         return
@@ -91,12 +91,12 @@ def check_table(array: Int, limit: int, element: str) -> None:
 
 
 def check_indices(item: Mesh | Pslg) -> None:
-    """Checks the indices of a mesh or PSLG once more, before native code follows them.
+    """Checks the indices of a mesh or PSLG again, before native code follows them.
 
     An object shares its data with the arrays that it was made from, and these can be changed.
 
     Raises:
-        InvalidMeshError: an index that is out of range by now; names the element.
+        InvalidMeshError: an index is now out of range; names the element.
     """
     vertices = len(item.vertices)
     check_table(item.segments, vertices, "segment")
@@ -105,7 +105,7 @@ def check_indices(item: Mesh | Pslg) -> None:
 
 
 def _check_finite(vertices: Float) -> None:
-    with np.errstate(invalid="ignore"):  # extremes of what holds a NaN are NaN
+    with np.errstate(invalid="ignore"):  # the extremes of values that include a NaN are NaN
         if vertices.size == 0 or np.isfinite([vertices.min(), vertices.max()]).all():
             return
     index = int(np.flatnonzero(~np.isfinite(vertices).all(axis=1))[0])
@@ -122,7 +122,7 @@ class Mesh(HoldsFrozen):
                  2                 Corner k of triangle t is vertices[triangles[t, k]]; the corners run
                 / \\                counter-clockwise. Edge k is the one opposite corner k, from corner k + 1
         edge 1 /   \\ edge 0        to corner k + 2 (modulo 3); neighbours[t, k] is the triangle across it,
-              / t   \\              or -1 where there is none.
+              / t   \\              or -1 if there is none.
              0-------1
                edge 2
 
@@ -131,16 +131,16 @@ class Mesh(HoldsFrozen):
         triangles: (m, 3) int32, indices into `vertices`.
         segments: (s, 2) int32, constrained edges by their end vertices. Boundary edges are constrained whether they are
             listed or not.
-        segment_markers: (s,) int32, 0 where nothing was said.
+        segment_markers: (s,) int32, 0 for unmarked segments.
         vertex_markers: (n,) int32 or None.
         vertex_attributes: (n, a) float64, a >= 0.
         triangle_attributes: (m, c) float64, c >= 0; column 0 is the region by Triangle's convention.
-        area_bounds: (m,) float64 or None: the largest area wanted in place of each triangle; <= 0 means none.
-        holes, regions: what a `Pslg` has under these names, where the mesh was made from one: they are not looked at,
-            but written to the .poly file beside the mesh, which otherwise would not describe the domain.
+        area_bounds: (m,) float64 or None: area bound within each triangle; <= 0 means none.
+        holes, regions: those of the `Pslg` that the mesh was made from, if any: they are not used, but written to the
+            .poly file beside the mesh, which otherwise would not describe the domain.
 
     Raises:
-        InvalidMeshError: a wrong shape or dtype, an index out of range, a coordinate that is not finite.
+        InvalidMeshError: a wrong shape or dtype, an index out of range, or a coordinate that is not finite.
     """
 
     vertices: Float
@@ -162,10 +162,10 @@ class Mesh(HoldsFrozen):
 
     @classmethod
     def sound(cls, **arrays: Any) -> Mesh:
-        """A mesh that its maker answers for: neither indices nor coordinates are looked at.
+        """Makes a mesh from trusted arrays: neither indices nor coordinates are checked.
 
         Args:
-            arrays: the fields by name; those that are left out have their defaults.
+            arrays: the fields by name; omitted ones have their defaults.
 
         Raises:
             InvalidMeshError: a wrong shape or dtype.
@@ -179,7 +179,7 @@ class Mesh(HoldsFrozen):
         return mesh
 
     def _shape(self) -> None:
-        """Brings all arrays into their shapes and dtypes, or says which of them does not fit."""
+        """Converts all arrays to their shapes and dtypes, or names the one that does not fit."""
         vertices = real_table(self.vertices, (None, 2), "vertices")
         triangles = whole_table(self.triangles, (None, 3), "triangles")
         segments = whole_table(self.segments, (None, 2), "segments")
@@ -209,9 +209,9 @@ class Mesh(HoldsFrozen):
 
     @cached_property
     def neighbours(self) -> Int:
-        """(m, 3) int32: entry k is the triangle across the edge opposite corner k, -1 where there is none.
+        """(m, 3) int32: entry k is the triangle across the edge opposite corner k, -1 if there is none.
 
-        Found when it is first asked for, on all cores.
+        Computed on first access, on all cores.
 
         Raises:
             InvalidMeshError: an edge with two triangles on the same side.
@@ -222,15 +222,15 @@ class Mesh(HoldsFrozen):
         return frozen(find_neighbours(self.triangles, len(self.vertices)))
 
     def unique_segments(self) -> tuple[Int, Int]:
-        """The segments without repetitions (in either direction), and their markers: the first one that is not 0.
+        """Returns the segments without duplicates (in either direction), and their first nonzero markers.
 
         Returns:
             ((u, 2) int32 with the smaller vertex first, sorted; (u,) int32 markers).
         """
         assert self.segment_markers is not None
         low, high = np.minimum(*self.segments.T).astype(np.int64), np.maximum(*self.segments.T)
-        keys = low << 32 | high  # one number a segment sorts like its ends
-        order = np.argsort(keys, kind="stable")  # fast on rings, which are sorted in long runs
+        keys = low << 32 | high  # one number per segment, which sorts like its ends
+        order = np.argsort(keys, kind="stable")  # fast on rings, which contain long sorted runs
         keys = keys[order]
         is_first = np.ones(len(keys), bool)
         is_first[1:] = keys[1:] != keys[:-1]
@@ -243,7 +243,7 @@ class Mesh(HoldsFrozen):
 
     @classmethod
     def from_triangle(cls, data: Mapping[str, Any]) -> Mesh:
-        """A mesh from a dictionary of the `triangle` package (vertices, triangles, segments, markers, attributes)."""
+        """Makes a mesh from a dictionary of the `triangle` package (vertices, triangles, segments, markers, ...)."""
 
         if not isinstance(data, Mapping):
             raise KindError(f"data must be a dictionary of the triangle package, not {shortened(data)}")
@@ -273,7 +273,7 @@ class Mesh(HoldsFrozen):
         )
 
     def to_triangle(self) -> dict[str, NDArray[Any]]:
-        """The dictionary that the `triangle` package takes; the arrays are copies, in its order and dtypes."""
+        """Returns the dictionary that the `triangle` package takes, with copies in its order and dtypes."""
         data: dict[str, NDArray[Any]] = {"vertices": self.vertices.copy(), "triangles": self.triangles.copy()}
         if len(self.segments):
             assert self.segment_markers is not None
@@ -295,14 +295,14 @@ class Mesh(HoldsFrozen):
 
 @dataclass(frozen=True, eq=False)
 class Pslg(HoldsFrozen):
-    """A planar straight-line graph: the outline of a domain, before it is triangulated.
+    """A planar straight-line graph: the outline of a domain to be triangulated.
 
     Attributes:
         vertices: (n, 2) float64.
         segments: (s, 2) int32.
         holes: (h, 2) float64, one point inside each hole.
-        regions: (r, 4) float64: x, y, attribute, largest area (<= 0: none).
-        segment_markers: (s,) int32, 0 where nothing was said; vertex_markers: (n,) int32 or None;
+        regions: (r, 4) float64: x, y, attribute, area bound (<= 0: none).
+        segment_markers: (s,) int32, 0 for unmarked segments; vertex_markers: (n,) int32 or None;
             vertex_attributes: (n, a) float64.
 
     Raises:

@@ -1,7 +1,7 @@
-"""The numbers that sentences give to vertices, triangles and segments.
+"""The numbers of vertices, triangles and segments in messages.
 
 Arrays count from 0, and so does the library. A file may count from 1, or in any order: the command line, whose users
-see the file and not the arrays, has its numbers used while it works on it.
+see the file and not the arrays, uses the file's numbers while it processes the file.
 """
 
 from __future__ import annotations
@@ -10,7 +10,7 @@ from collections.abc import Callable, Iterator
 from contextlib import AbstractContextManager, contextmanager
 from contextvars import ContextVar
 
-# From an element ("vertex", "triangle", "segment", "hole", "region") and its 0-based index to its number.
+# Maps an element ("vertex", "triangle", "segment", "hole", "region") and its 0-based index to its number.
 Numbers = Callable[[str, int], int]
 
 
@@ -23,7 +23,7 @@ _numbers: ContextVar[Numbers] = ContextVar("numbers", default=_from_zero)
 
 @contextmanager
 def counting(numbers: Numbers) -> Iterator[None]:
-    """Has the sentences that are made meanwhile, in this thread, use these numbers."""
+    """Uses these numbers in the messages that this thread makes inside the block."""
     token = _numbers.set(numbers)
     try:
         yield
@@ -32,20 +32,20 @@ def counting(numbers: Numbers) -> Iterator[None]:
 
 
 def counting_from(base: int) -> AbstractContextManager[None]:
-    """Has them use the numbers of files that are written with this first number."""
+    """Uses the numbers of files whose first number is `base`."""
     return counting(lambda element, index: index + base)
 
 
 def number(element: str, index: int) -> int:
-    """The number of an element in a sentence."""
+    """Returns the number of an element for a message."""
     return _numbers.get()(element, int(index))
 
 
 def counted(count: int, one: str, many: str | None = None) -> str:
-    """So many of something in a sentence: "1 triangle", "2,000 triangles"; `many` where an s does not make it so."""
+    """Formats a count: "1 triangle", "2,000 triangles"; `many` is the plural if it is not `one` with an s."""
     return f"{count:,} {one if count == 1 else many or one + 's'}"
 
 
 def named(element: str, index: int) -> str:
-    """An element in a sentence: "vertex 4"."""
+    """Formats an element: "vertex 4"."""
     return f"{element} {number(element, index)}"

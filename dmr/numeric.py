@@ -1,4 +1,7 @@
-"""Checks of single arguments: numbers, words, switches, sequences; and values in error messages. Imports no numpy."""
+"""Checks of single arguments: numbers, words, switches, sequences; and formatting of values in error messages.
+
+Does not import numpy.
+"""
 
 from __future__ import annotations
 
@@ -8,7 +11,7 @@ from typing import Any
 
 from dmr.errors import KindError, OptionError
 
-_LONGEST = 60  # characters of a value in a sentence
+_LONGEST = 60  # characters of a value in a message
 _LONGEST_NUMBER = 256  # bits
 
 
@@ -28,7 +31,7 @@ def real(value: Any) -> float:
         return float(value)
     except OverflowError:
         raise TooLargeError(f"{shortened(value)} is too large") from None
-    except Exception:  # of a foreign object's __float__, too
+    except Exception:  # including one from a foreign object's __float__
         raise ValueError(f"not {shortened(value)}") from None
 
 
@@ -40,7 +43,7 @@ def whole(value: Any) -> int:
     """
     try:
         return operator.index(value)
-    except Exception:  # of a foreign object's __index__, too
+    except Exception:  # including one from a foreign object's __index__
         raise ValueError(f"not {shortened(value)}") from None
 
 
@@ -101,7 +104,7 @@ def listed(name: str, values: Any) -> list[Any]:
         raise KindError(f"{name} must be a sequence, not {shortened(values)}")
     try:
         return list(values)
-    except (TypeError, ValueError, OverflowError):  # the latter for lengths that cannot be
+    except (TypeError, ValueError, OverflowError):  # the last one for impossible lengths
         raise KindError(f"{name} must be a sequence, not {shortened(values)}") from None
 
 
@@ -132,22 +135,22 @@ def switch(name: str, value: Any) -> bool:
 
 
 def shortened(value: Any) -> str:
-    """A value in a sentence: its representation on one line, cut off where it is long.
+    """Formats a value for a message: its representation on one line, truncated if it is long.
 
-    Python refuses to write out whole numbers of thousands of digits, and the `repr` of a foreign object may fail: such
+    Python refuses to write out integers of thousands of digits, and the `repr` of a foreign object may fail: such
     values are described. Control characters in strings are escaped.
     """
     if isinstance(value, int) and value.bit_length() > _LONGEST_NUMBER:
         return f"a number of about {int(value.bit_length() * 0.30103) + 1} digits"
     try:
         text = " ".join(repr(value).split())
-    except Exception:  # it holds such a number, or is a foreign object
+    except Exception:  # it contains such a number, or is a foreign object
         return kind_of(value)
     return text if len(text) <= _LONGEST else f"{text[:_LONGEST]}..."
 
 
 def kind_of(value: object) -> str:
-    """The type of a value in a sentence, with its article: "a str", "an array", "None"."""
+    """Formats the type of a value with its article: "a str", "an array", "None"."""
     if value is None:
         return "None"
     noun = {"ndarray": "array"}.get(type(value).__name__, type(value).__name__)

@@ -1,4 +1,4 @@
-"""What a refinement is asked to do: one frozen object, checked in one place."""
+"""The options of a refinement: one frozen object, checked in one place."""
 
 from __future__ import annotations
 
@@ -10,7 +10,7 @@ from dmr.errors import OptionError
 from dmr.numeric import chosen, real_option, shortened, switch, whole_option
 
 MARKINGS = ("deterministic", "two-stage", "atomic", "three-phase", "three-phase-barrier")
-# The balances that need a GPU, and the host: a graph that launches itself may hold no kernel that launches kernels.
+# These balances need a GPU and the host: a graph that launches itself may not contain kernels that launch kernels.
 CHILD_LAUNCHES = ("child-launch", "child-launch-per-cavity")
 BALANCES = ("work-stealing", "none", *CHILD_LAUNCHES)
 LOOPS = ("auto", "host", "device")
@@ -19,16 +19,16 @@ KEPT_SEGMENTS = ("none", "boundary", "all")
 CONFLICT_POLICIES = ("resolve", "error")
 MESHERS = ("dmr", "triangle")
 
-# What is called after each round, with its number, the bad triangles left and all triangles; False stops the run.
+# Called after each round with its number, the bad triangles left and the number of triangles; False stops the run.
 Progress = Callable[[int, int, int], bool | None]
 
-# Above these bounds runs are seen that do not end: with lenses, and with circles (conforming).
+# Above these bounds some runs do not terminate: with lenses, and with circles (conforming).
 PROMISED_ANGLE = 33.0
 PROMISED_CONFORMING_ANGLE = 30.0
 
 
 def check_run(device: object, progress: object, *, profile: object) -> bool:
-    """Checks the arguments of `refine` that say how it runs.
+    """Checks the arguments of `refine` that control how it runs.
 
     Returns:
         Whether to profile.
@@ -45,12 +45,12 @@ def check_run(device: object, progress: object, *, profile: object) -> bool:
 
 @dataclass(frozen=True, kw_only=True)
 class RefineOptions:
-    """The options of `dmr.refine`, by the same names and with the same defaults.
+    """The options of `dmr.refine`, with the same names and defaults.
 
-    There each of them is described: what it means, what it may be, its units.
+    `dmr.refine` describes each of them: its meaning, range and units.
 
     Raises:
-        OptionError: a value that cannot be used; the message names it.
+        OptionError: a value cannot be used; the message names it.
     """
 
     min_angle: float = 30.0
@@ -66,7 +66,7 @@ class RefineOptions:
     strict: bool = False
 
     def __post_init__(self) -> None:
-        # Plain numbers from here on, whatever kind of number was given.
+        # Convert to plain Python numbers.
         object.__setattr__(self, "min_angle", real_option("min_angle", self.min_angle))
         if self.max_area is not None:
             object.__setattr__(self, "max_area", real_option("max_area", self.max_area))
@@ -95,10 +95,10 @@ class RefineOptions:
         self.check_loop()
 
     def needs_host(self, *, size: bool = False, progress: bool = False, profile: bool = False) -> str | None:
-        """What a refinement needs the host for between rounds, or None: then the device can drive them by itself.
+        """Returns what needs the host between rounds, or None if the device can drive them by itself.
 
         Args:
-            size, progress, profile: whether there is a size function, a progress callback, a profile.
+            size, progress, profile: whether there is a size function, a progress callback or a profile.
         """
         if self.marking != MARKINGS[0]:
             return f"marking {self.marking!r}"
@@ -108,23 +108,23 @@ class RefineOptions:
         return next((name for name, wanted in asked.items() if wanted), None)
 
     def check_loop(self, **asked: bool) -> None:
-        """Refuses what needs the host between rounds, where the device is to drive them.
+        """Refuses `loop` "device" if something needs the host between rounds.
 
         Args:
             asked: as for `needs_host`.
 
         Raises:
-            OptionError: says what.
+            OptionError: names what needs the host.
         """
         reason = self.needs_host(**asked)
         if self.loop == "device" and reason is not None:
             raise OptionError(f"loop 'device' does not go with {reason}: take loop 'host' or 'auto'")
 
     def check_device(self, device: str, *, launches_children: bool) -> None:
-        """Refuses what a device cannot do.
+        """Refuses options that the device does not support.
 
         Raises:
-            OptionError: kernels are to launch kernels, and cannot there.
+            OptionError: the balance launches kernels from kernels, which the device cannot do.
         """
         if self.balance in CHILD_LAUNCHES and not launches_children:
             raise OptionError(

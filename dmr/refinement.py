@@ -1,22 +1,21 @@
-"""The refinement pipeline: rounds of cavities, after Algorithm 2 of the thesis.
+"""The refinement pipeline: rounds of parallel cavity insertions, after Algorithm 2 of the thesis.
 
     admit the mesh                       order, link, check, flip            (admission, flips)
-    check all triangles                  which are bad, which segments are encroached upon
+    check all triangles                  find bad triangles and encroached subsegments
     while something is bad or encroached:                                    (host_rounds, device_rounds)
         select candidates                encroached subsegments, and bad triangles that no bad neighbour beats
         grow their cavities                                                  (selecting, cavities)
-        for each step of the marking:    who goes ahead                      (marking)
+        for each step of the marking:    choose the winners                  (marking)
             retriangulate the winners
-            check the new triangles      shared out evenly, or by who made them  (checking, balancing)
-    bring the mesh home                                                      (device_mesh)
+            check the new triangles      evenly shared, or by the thread that made them  (checking, balancing)
+    copy the mesh to the host                                                (device_mesh)
 
 The names at the right are the modules of `dmr.pipeline`.
 
-The host decides how many rounds and how much memory; every triangle is looked at by kernels only. The device, GPU or
-CPU, goes through rounds of the default by itself, and the host is called where one lacks room (handover). Where
-something needs the host between rounds (another marking, a size function, a progress callback, a profile), it drives
-them. What the host loop itself processes is nothing: `Refinement.host_processed` counts the triangle records that reach
-it during the rounds.
+The host decides the number of rounds and the memory; only kernels process triangles. With the default options the
+device, GPU or CPU, runs the rounds by itself, and calls the host when a round lacks memory (handover). The host drives
+the rounds if something needs it between them: another marking, a size function, a progress callback or a profile. The
+host processes no triangles: `Refinement.host_processed` counts the triangle records that reach it during the rounds.
 """
 
 from __future__ import annotations
@@ -62,19 +61,19 @@ from dmr.triangulation import triangulate_noting
 
 log = logging.getLogger("dmr")
 
-# Below so many triangles a round takes its candidates from the shortest edges only: more rounds, fewer points. Where
-# points are not chosen from petals, the order matters more above 30 degrees: small meshes can grow by half without it.
+# Meshes of fewer triangles take the candidates of a round from the shortest edges only: more rounds, fewer points.
+# Without petals this order matters more above 30 degrees: small meshes can grow by half without it.
 SMALL_MESH = 2**10
 SMALL_MESH_ABOVE_30_DEGREES = 2**19
 
-# Up to so many triangles a thread of a CPU is done before a GPU has been opened, and before other threads are awake.
+# Up to this many triangles, one CPU thread finishes before a GPU has been opened, and before other threads have woken.
 TOO_FEW_FOR_A_GPU = 1024
 
-# Rounds after which edges of nearly the same length are told apart by the cells of a grid. Where there are still bad
-# triangles then, so few of them compete that the strict order may take one or two a round (cuda_src/urgency.cuh).
+# After this number of rounds, edges of nearly the same length are ordered by the cells of a grid. If bad triangles are
+# left then, so few of them compete that the strict order may insert one or two per round (cuda_src/urgency.cuh).
 STRICT_ROUNDS = 512
 
-MOST_TRIES = 8  # at what was given up; the second one seldom inserts anything
+MOST_TRIES = 8  # retries of the triangles that were given up; the second retry seldom inserts anything
 
 
 def refine(
@@ -104,67 +103,68 @@ def refine(
 
     Delaunay refinement after Ruppert (1995) and Chew (1993), with Ungor's off-centers or points beside them. The result
     is a constrained Delaunay triangulation of the same domain; input vertices come first, bit for bit. With the default
-    marking the same input and options give the same bits on every device and number of threads.
+    marking, the same input and options give the same bits on every device and with any number of threads.
 
     Args:
         mesh: a triangulation, whose boundary edges and `segments` are kept as chains of edges; or a planar
             straight-line graph, which is triangulated first.
-        min_angle: the smallest angle wanted, in degrees: below 60; 0 asks for none. Above 33 (30 with `conforming`)
+        min_angle: lower bound on the angles in degrees, below 60; 0 for no bound. Above 33 (30 with `conforming`)
             nothing guarantees that the run ends before its limits.
-        max_area: the largest area of a triangle, above 0, in squared units of the coordinates; None for no bound. Of
-            `max_area`, the mesh's own `area_bounds` and `size` the smallest wins everywhere.
-        size: how long the longest edge of a triangle may be, in units of the coordinates: a number above 0; or by the
-            place of the triangle's centroid, a `SizeField`, or a function of (n, 2) points that returns (n,) lengths,
-            called once a round. None for no bound.
-        steiner: where points go: "petal" (the off-center, or another place beside it that leaves fewer skinny
+        max_area: upper bound on the area of a triangle, above 0, in squared units of the coordinates; None for no
+            bound. The smallest of `max_area`, the mesh's own `area_bounds` and `size` applies everywhere.
+        size: upper bound on the longest edge of a triangle, in units of the coordinates: a number above 0; or a bound
+            that depends on the triangle's centroid, as a `SizeField` or a function of (n, 2) points that returns (n,)
+            lengths and is called once per round. None for no bound.
+        steiner: where points are placed: "petal" (the off-center, or another place beside it that leaves fewer skinny
             triangles), "off-center" (Ungor) or "circumcenter" (Ruppert, Chew).
-        conforming: every triangle stays Delaunay, not only constrained Delaunay: segments whose diametral circle
-            holds a vertex are split (Ruppert), in place of those whose diametral lens does (Chew).
+        conforming: every triangle stays Delaunay, not only constrained Delaunay: segments are split if their diametral
+            circle contains a vertex (Ruppert), instead of their diametral lens (Chew).
         keep_segments: which segments are never split: "none", those on the "boundary", or "all". Triangles that would
             need a split stay as they are, and are listed with the reason "kept_segment".
         max_steiner: how many points may be inserted, 0 or more; None takes a bound far above what a sound run needs. A
             run that reaches it ends with a valid mesh, and `complete` is False.
         max_seconds: wall-clock time from the call on, 0 or more, after which the run ends between two rounds, with a
-            valid mesh; what is left has the reason "time". Where it ends then depends on the machine: the same call
-            can give another mesh. Triangulation and admission are not cut short. None for no limit.
-        marking: how cavities settle their conflicts: "deterministic", "two-stage", "atomic", "three-phase" or
+            valid mesh; unfinished triangles have the reason "time". Where the run ends depends on the machine: the same
+            call can give another mesh. Triangulation and admission are not cut short. None for no limit.
+        marking: how conflicts between cavities are resolved: "deterministic", "two-stage", "atomic", "three-phase" or
             "three-phase-barrier". "deterministic" and "atomic" give the same bits everywhere; the others race by
             design: their meshes are as valid, and may differ from run to run.
-        balance: how new triangles are shared out for their quality check: "work-stealing" (evenly), "none" (to who
-            made them), "child-launch" or "child-launch-per-cavity" (kernels launch kernels, which needs a GPU). It
-            changes nothing but the speed.
-        loop: who drives the rounds: the "host", or the "device" (GPU or CPU) by itself, with the default marking and no
-            child launches, size, progress callback or profile; "auto" takes the device where it can. The mesh is the
-            same.
+        balance: how the quality checks of new triangles are distributed: "work-stealing" (evenly), "none" (to the
+            thread that made them), "child-launch" or "child-launch-per-cavity" (kernels launch kernels, which needs a
+            GPU). It affects only the speed.
+        loop: what drives the rounds: the "host", or the "device" (GPU or CPU) by itself, with the default marking and
+            without child launches, size, progress callback or profile; "auto" takes the device if possible. The mesh is
+            the same.
         strict: refuse a mesh that is not Delaunay instead of flipping it.
-        on_conflict: of a graph, what becomes of vertices in one place, vertices on segments, and segments that overlap
+        on_conflict: for a graph, what happens to duplicate vertices, vertices on segments, and segments that overlap
             or cross: "resolve" (merge, split, and warn) or "error".
-        convex_hull: of a graph, mesh all of the convex hull, not only what segments enclose; holes stay holes.
-        mesher: what triangulates a graph: "dmr", or "triangle", Shewchuk's Triangle, to compare (see `triangulate`).
-        device: "auto" (a GPU where one works, else the CPU; the CPU for a mesh of up to 1,024 triangles, or a graph of
-            half as many vertices, of which nothing but angles up to 30 degrees is asked), "cpu", "cuda" or "cuda:N".
-        threads: CPU threads, 1 to 1,024 (or the number of cores, where that is more); by default every core, and one
-            for such a mesh on "auto".
-        progress: called after each round with (round, bad triangles left, triangles), in the first of the runs where
-            a tiny mesh gets several; False from it stops the run, with a valid mesh. The host drives the rounds then,
-            which takes longer.
-        profile: wait for the device at the end of each phase, so that `seconds` says what each of them took, and count
-            how quality checks were shared out (`checks`). The host drives the rounds. Slower; the mesh is the same, but
-            with a marking that races.
+        convex_hull: for a graph, mesh the whole convex hull, not only what segments enclose; holes stay holes.
+        mesher: what triangulates a graph: "dmr", or "triangle", Shewchuk's Triangle, for comparison (see
+            `triangulate`).
+        device: "auto" (a GPU if one works, otherwise the CPU; always the CPU for a mesh of up to 1,024 triangles, or a
+            graph of half as many vertices, if only angles up to 30 degrees are asked for), "cpu", "cuda" or "cuda:N".
+        threads: CPU threads, 1 to 1,024 (or the number of cores, if that is larger); by default every core, and one
+            for such a small mesh on "auto".
+        progress: called after each round with (round, bad triangles left, triangles). A tiny mesh is refined several
+            times; only the first run calls it. If it returns False, the run stops, with a valid mesh. The host then
+            drives the rounds, which takes longer.
+        profile: wait for the device at the end of each phase, so that `seconds` gives the time of each phase, and count
+            how quality checks were distributed (`checks`). The host drives the rounds. Slower; the mesh is the same,
+            except with a marking that races.
 
     Returns:
-        The mesh and what happened.
+        The mesh, and a report of the run.
 
     Raises:
         OptionError: an option that cannot be used, at all or on this device; bounds on areas that need more triangles
-            than a mesh can have (and no `max_steiner`, which would end the run).
+            than a mesh can have (unless `max_steiner` is given, which would end the run).
         KindError: `mesh` is neither a Mesh nor a Pslg.
         InvalidMeshError: no valid triangulation (or, with `strict`, not a Delaunay one), or a graph that bounds no
             domain.
-        DeviceUnavailableError: the device that was asked for is not there.
+        DeviceUnavailableError: the requested device is not available.
         OutOfMemoryError: the device has too little memory; the input is untouched.
     """
-    check_kind(mesh, Mesh, Pslg, indices=isinstance(mesh, Pslg))  # of a mesh they are checked on the device
+    check_kind(mesh, Mesh, Pslg, indices=isinstance(mesh, Pslg))  # the device checks those of a mesh
     options = RefineOptions(
         min_angle=min_angle,
         max_area=max_area,
@@ -187,11 +187,11 @@ def refine(
     started = time.perf_counter()
     if isinstance(mesh, Pslg):
         mesh, notes = triangulate_noting(mesh, on_conflict=on_conflict, convex_hull=convex_hull, mesher=mesher)
-        opened = choose_device(mesh, options, size, device, threads)  # crossings may have made many triangles of it
+        opened = choose_device(mesh, options, size, device, threads)  # crossings may have added many triangles
     seconds = time.perf_counter() - started
-    if max_steiner is None:  # else the run ends there
+    if max_steiner is None:  # otherwise that limit ends the run
         check_demand(mesh, options.max_area)
-    asked = progress is not None and len(mesh.triangles) > TINY_MESH  # further recipes do without
+    asked = progress is not None and len(mesh.triangles) > TINY_MESH  # runs with further recipes do not report it
     by_host = options.loop == "host" or options.needs_host(size=size is not None, progress=asked, profile=profile)
     opened.prepare(*refinement_modules(options, rounds_on_device=not by_host))
     with opened.lock, opened.current:
@@ -210,7 +210,7 @@ def refine(
 def choose_device(
     mesh: Mesh | Pslg, options: RefineOptions, size: Size | float | None, device: str, threads: int | None
 ) -> Device:
-    """Opens the device that a mesh is to be refined on; arguments and errors are those of `refine`."""
+    """Opens the device to refine a mesh on; arguments and errors are those of `refine`."""
     if device == "auto" and _is_tiny(mesh, options, size):
         device, threads = "cpu", 1 if threads is None else threads
     opened = open_device(device, threads)
@@ -219,7 +219,7 @@ def choose_device(
 
 
 def _is_tiny(mesh: Mesh | Pslg, options: RefineOptions, size: Size | float | None) -> bool:
-    """Whether there is too little to do for a GPU, and for many threads."""
+    """Whether there is too little work for a GPU, and for many threads."""
     if isinstance(mesh, Mesh):
         triangles, bounded = len(mesh.triangles), mesh.area_bounds is not None
     else:
@@ -233,7 +233,7 @@ def _small_mesh(options: RefineOptions) -> int:
 
 
 class Run:
-    """One refinement: the mesh on its device, who drives its rounds, the books."""
+    """State, driver and statistics of one refinement."""
 
     def __init__(
         self,
@@ -260,20 +260,20 @@ class Run:
         promised = PROMISED_CONFORMING_ANGLE if options.conforming else PROMISED_ANGLE
         if options.min_angle > promised:
             self._warn(
-                f"nothing is known to end for every{' conforming' * options.conforming} mesh "
+                f"termination is not guaranteed for every{' conforming' * options.conforming} mesh "
                 f"above {promised:g} degrees: {options.min_angle:g} may stop at the limit on Steiner points"
             )
         self.work = self._make_work(size, thresholds(options) if limits is None else limits, profile=profile)
         self.by_host = HostRounds(self.work)
         able = options.needs_host(size=size is not None, profile=profile) is None
         self.by_device = Handover(self.work, self.by_host) if able and options.loop != "host" else None
-        # How often what was given up is tried again, and how many points there were at the last time.
+        # How often triangles that were given up are tried again, and the number of points at the last retry.
         self.tries_left = MOST_TRIES
         self.inserted_before = 0
         self.stalls = StallCheck()
 
     def _make_work(self, size: Size | None, limits: Thresholds, *, profile: bool) -> Work:
-        """What the rounds work on and go by."""
+        """Collects the data and settings of the rounds."""
         device, options = self.state.device, self.options
         space = Workspace(device)
         return Work(
@@ -297,7 +297,7 @@ class Run:
         )
 
     def result(self, progress: Progress | None) -> Refinement:
-        """Runs to the end."""
+        """Runs the refinement to its end."""
         with self.clock.phase("flip"):
             self._make_delaunay()
         self.ledger.start()
@@ -314,7 +314,7 @@ class Run:
         self._adopt(final)
         self._check_everything()
         stopped = stopped or self._rounds(progress)
-        # Whoever processes triangles on the host has to bring them there first.
+        # A triangle processed on the host must first be copied there.
         self.ledger.host_processed = self.state.device.moved[TRIANGLE] - moved
         if stopped in ("stopped", "time") and not self.by_host.round_is_left():
             stopped = None  # stopped where it would have ended anyway
@@ -339,7 +339,7 @@ class Run:
             self._warn(f"the mesh was not Delaunay: {self.ledger.flips} edges were flipped first")
 
     def _check_everything(self) -> None:
-        """All triangles, and all subsegments with them."""
+        """Checks all triangles, and with them all subsegments."""
         state, bad, count = self.state, self.work.bad, self.state.slots
         with self.clock.phase("check"):
             everything = self.work.space.array("fresh", count, np.int32)
@@ -349,7 +349,7 @@ class Run:
             state.reserve_for(bad.count, self.work.expected)
 
     def _adopt(self, work: Work) -> None:
-        """Goes on with other limits."""
+        """Continues with other limits."""
         if work is self.work:
             return
         self.work = work
@@ -360,7 +360,7 @@ class Run:
             self.by_device = Handover(work, self.by_host)
 
     def _rounds(self, progress: Progress | None) -> str | None:
-        """Rounds while something is bad or encroached; returns what stopped them before the end, if something did."""
+        """Runs rounds while something is bad or encroached; returns what stopped them early, or None."""
         bad, ledger = self.work.bad, self.ledger
         if progress is not None:
             self.by_device = None
@@ -373,7 +373,7 @@ class Run:
                 if not self.work.limits.first and self._try_again():
                     continue
                 if bad.count:
-                    raise InternalError(f"after {ledger.rounds} rounds {bad.count} bad triangles are left that wait")
+                    raise InternalError(f"after {ledger.rounds} rounds {bad.count} bad triangles are left unprocessed")
                 return None
             if progress is not None:
                 with self.state.device.set_aside():
@@ -385,7 +385,7 @@ class Run:
         return "time"
 
     def _go_on(self) -> str | None:
-        """A round by the host, or as many as the device goes through; returns why there is no further one."""
+        """Runs one round by the host, or several by the device; returns why there is no further one."""
         if self.by_device is None:
             return self.by_host.go_on()
         large_waiting = self.by_host.large_waiting
@@ -402,7 +402,7 @@ class Run:
         return stopped
 
     def _group(self) -> None:
-        """Goes over to the grouped order, for listed triangles and for those to come."""
+        """Switches to the grouped order, for listed triangles and for new ones."""
         work = self.work
         limits = replace(work.limits, grouped=1)
         self._adopt(replace(work, limits=limits, quality=work.quality.with_limits(limits)))
@@ -411,7 +411,7 @@ class Run:
             self.state.device.launch("group_listed", work.bad.count, self.state.view, listed)
 
     def _try_again(self) -> bool:
-        """Takes up what was given up, once more: what stood in its way may be gone. Whether there is work now."""
+        """Retries what was given up, as obstacles may be gone; returns whether there is work now."""
         nothing_new = self.ledger.inserted == self.inserted_before
         if self.ledger.given_up == 0 or nothing_new or self.tries_left == 0:
             return False

@@ -1,4 +1,4 @@
-"""What a refinement did: the value that `dmr.refine` returns."""
+"""The result of a refinement: the value that `dmr.refine` returns."""
 
 from __future__ import annotations
 
@@ -15,12 +15,12 @@ class Round:
     """One round of a refinement.
 
     Attributes:
-        attempted: cavities grown in it; inserted: points that went in.
-        lost: cavities that lost a conflict. With two stages, those that were not processed in the end, also because
-            another one had changed them; not those that lost in the first stage and went in in the second.
-        bad: bad triangles listed after it (among them some that a later cavity has mended since).
-        triangles: of the mesh after it.
-        seconds: from the first check of the triangles to its end, wall clock.
+        attempted: cavities grown in it; inserted: points inserted.
+        lost: cavities that lost a conflict. With two stages, those that were not processed in the end, including
+            those that another cavity changed, but not those that lost the first stage and were inserted in the second.
+        bad: bad triangles listed after it (including some that later cavities have removed since).
+        triangles: triangles of the mesh after it.
+        seconds: wall-clock time from the first check of the triangles to the end of the round.
     """
 
     attempted: int
@@ -33,34 +33,34 @@ class Round:
 
 @dataclass(frozen=True, kw_only=True, eq=False)
 class Refinement(HoldsFrozen):
-    """A refined mesh, and what happened on the way. Printed, it is a line of the most important; `to_json()` has all.
+    """A refined mesh and a report of its run. `repr` gives a one-line summary; `to_json()` gives all of the report.
 
     Attributes:
         mesh: the result. Its first vertices are the input's, in the input's order, bit for bit.
-        device: where it ran, for instance "cpu" or "cuda:0 (NVIDIA H200)"; threads: CPU threads (0 on a GPU).
-        marking, balance: the strategies that ran.
-        loop: who drove the rounds, "host" or "device"; of a tiny mesh, those of the run that was kept.
+        device: where it ran, such as "cpu" or "cuda:0 (NVIDIA H200)"; threads: CPU threads (0 on a GPU).
+        marking, balance: the strategies used.
+        loop: what drove the rounds, "host" or "device"; for a tiny mesh, in the run whose result was kept.
         steiner: points inserted by kind: off_center (with the other points of a petal), circumcenter, segment.
-        rounds: rounds, whoever drove them; attempts: cavities grown; acceptance: insertions over attempts.
-        outcomes: cavities by what became of them: inserted, lost_conflict, encroached, precision, blocked (by
+        rounds: rounds, by either driver; attempts: cavities grown; acceptance: insertions over attempts.
+        outcomes: cavities by outcome: inserted, lost_conflict, encroached, precision, blocked (by
             a segment that is never split), overflowed, budget.
-        host_processed: triangle records that were moved to or from the host during the rounds, where a serial path
-            would have to look at them: 0.
+        host_processed: triangle records moved to or from the host during the rounds, as a serial path on the host would
+            need: 0.
         unrefined: triangles of the result that miss a bound, counted by reason: small_input_angle,
             precision, kept_segment, budget, time (`max_seconds`), stopped.
         unrefined_triangles: their indices, by reason.
         min_angle, max_angle: degrees, over the result.
         flips: edges flipped to make the input Delaunay.
-        complete: False where a limit or the progress callback ended the run early; the mesh is valid all the same.
-        seconds: wall-clock time by phase; "total" is their sum. On a GPU a phase's figure is when the host was done
-            with it, unless the run was profiled. "rounds" are those that the device drove.
-        history: round by round.
-        launches: kernels launched by the host, by name; what a recorded loop launches by itself is not counted.
-        checks: how the quality checks of new triangles were shared out: "children", kernels launched from the device
-            (and "refused", those that could not be: their work was done by the thread that wanted to launch them). Of a
-            profiled run also "shares", indices of a launch (on a GPU: threads) that checked something, "checked",
+        complete: False if a limit or the progress callback ended the run early; the mesh is valid all the same.
+        seconds: wall-clock time by phase; "total" is their sum. Unless the run was profiled, work that a GPU has not
+            finished at the end of a phase counts in a later one. "rounds" are those that the device drove.
+        history: one record per round.
+        launches: kernels launched by the host, by name; launches by a recorded loop are not counted.
+        checks: how the quality checks of new triangles were distributed: "children", kernels launched from the device,
+            and "refused", those that could not be launched: the thread that wanted to launch them did their work. A
+            profiled run also has "shares", indices of a launch (on a GPU: threads) that checked something, "checked",
             triangles, and "largest_share".
-        tries: how many recipes were tried; tiny meshes are refined by several, and the smallest result is this one.
+        tries: number of recipes tried; a tiny mesh is refined by several, and the smallest result is kept.
         warnings: what a user should know (a fallback, a flip, a limit), one sentence each.
     """
 
@@ -102,7 +102,7 @@ class Refinement(HoldsFrozen):
         )
 
     def to_json(self) -> dict[str, Any]:
-        """The fields that `--json` prints: plain numbers, strings, lists and dictionaries."""
+        """Returns the fields that `--json` prints: plain numbers, strings, lists and dictionaries."""
         return {
             "device": self.device,
             "threads": self.threads,

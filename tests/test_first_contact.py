@@ -79,7 +79,7 @@ def test_a_missing_triangulation_library_is_no_matter_of_devices(monkeypatch, tm
     native.library.cache_clear()
     try:
         with pytest.raises(
-            NativeLibraryError, match=r"not installed whole: .*_triangulation\.so is missing; install it"
+            NativeLibraryError, match=r"not fully installed: .*_triangulation\.so is missing; install it"
         ):
             dmr.triangulate(SQUARE)
         (tmp_path / "_triangulation.so").write_text("no library")
@@ -87,7 +87,7 @@ def test_a_missing_triangulation_library_is_no_matter_of_devices(monkeypatch, tm
             dmr.triangulate(SQUARE)
         dmr.write(tmp_path / "a.poly", SQUARE)
         assert main(["refine", str(tmp_path / "a.poly")]) == 4
-        assert "not installed whole" in capsys.readouterr().err
+        assert "not fully installed" in capsys.readouterr().err
     finally:
         native.library.cache_clear()
 

@@ -371,7 +371,7 @@ def test_missing_library_is_said(monkeypatch: pytest.MonkeyPatch, tmp_path: Path
     monkeypatch.setattr(native, "LIBRARY", tmp_path / "none.so")
     native.library.cache_clear()
     try:
-        with pytest.raises(NativeLibraryError, match=r"not installed whole: .*none\.so is missing"):
+        with pytest.raises(NativeLibraryError, match=r"not fully installed: .*none\.so is missing"):
             read(tmp_path / "a.ele")
     finally:
         native.library.cache_clear()

@@ -54,7 +54,7 @@ def test_a_refinement_a_name_and_arrays_are_refused_with_what_to_do(door, refine
     for name in ("x.ele", Path("x.ele")):
         assert said(call, name).endswith("not the name of a file ('x.ele'): dmr.read it first")
     assert "not an array: make one by dmr.Mesh(vertices, triangles)" in said(call, np.zeros((3, 2)))
-    assert "not a Mesh of meshio's: dmr.io.from_meshio" in said(call, meshio.Mesh(np.zeros((1, 3)), []))
+    assert "not a Mesh from meshio: convert it with dmr.io.from_meshio" in said(call, meshio.Mesh(np.zeros((1, 3)), []))
     assert said(call, 7).endswith("not an int")
     assert list(tmp_path.iterdir()) == []
 

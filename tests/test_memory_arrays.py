@@ -651,7 +651,7 @@ def no_library(monkeypatch, tmp_path):
 
 @pytest.mark.usefixtures("no_library")
 def test_a_missing_library_is_one_clear_error():
-    with pytest.raises(NativeLibraryError, match=r"not installed whole: .*missing\.so.*install it again"):
+    with pytest.raises(NativeLibraryError, match=r"not fully installed: .*missing\.so.*install it again"):
         open_device("cpu")
     cpu = devices()[0]
     assert not cpu.usable and "missing.so" in cpu.reason

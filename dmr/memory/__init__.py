@@ -1,4 +1,4 @@
-"""Device memory and kernel launches behind one face, for `dmr` and `static_graph` alike.
+"""Device memory and kernel launches behind one interface, for both `dmr` and `static_graph`.
 
     device = open_device("auto")
     values = device.array(numpy.arange(10, dtype=numpy.int32))
@@ -6,9 +6,9 @@
     device.launch("scatter_flagged", 10, ...)
     result = offsets.download()
 
-A kernel is named; its parameters are checked against its declaration in `cuda_src`. The CPU backend runs the same
-kernels as the GPU backend, compiled from the same source. The errors that it raises, and that every package on it
-derives its own from, can be had here, too.
+Kernels are launched by name; arguments are checked against the kernel's declaration in `cuda_src`. The CPU backend
+runs the same kernels as the GPU backend, compiled from the same source. The errors that this package raises, from which
+every package built on it derives its own, are exported here, too.
 """
 
 from __future__ import annotations

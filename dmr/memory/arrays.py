@@ -1,4 +1,4 @@
-"""The face of the memory layer: what a device and an array on it can do, whichever backend stands behind."""
+"""The interface of the memory layer: devices and arrays, independent of the backend."""
 
 from __future__ import annotations
 
@@ -41,7 +41,7 @@ class DeviceArray(ABC):
 
     @abstractmethod
     def __getitem__(self, part: slice) -> DeviceArray:
-        """A view of a contiguous part; it keeps the memory alive."""
+        """Returns a view of a contiguous part; it keeps the memory alive."""
 
     def upload(self, values: NDArray[Any]) -> None:
         """Copies `values` (same dtype and size, or a table whose rows are the records) into the array.
@@ -54,11 +54,11 @@ class DeviceArray(ABC):
         self._upload(checked)
 
     def download(self, out: NDArray[Any] | None = None) -> NDArray[Any]:
-        """The array as a numpy array; waits for the work that was launched before.
+        """Returns the array as a numpy array; waits for the work launched before.
 
         Args:
-            out: where the elements go, contiguous (same dtype and size, or a table whose rows are the records); by
-                default a new array.
+            out: the target, contiguous (same dtype and size, or a table whose rows are the records); by default a new
+                array.
 
         Returns:
             `out`, or the new array.
@@ -69,14 +69,14 @@ class DeviceArray(ABC):
         if out is None:
             out = np.empty(self.size, self.dtype)
         elif not (out.flags.c_contiguous and out.flags.writeable):
-            raise ValueError("a download goes to a contiguous array that can be written")
+            raise ValueError("the target of a download must be a contiguous array that can be written")
         target = self._checked(out)
         self.device.calling.moved[self.dtype] += self.size
         self._download(target)
         return out
 
     def detach(self) -> NDArray[Any]:
-        """The content as a numpy array, for a device array that is used no more: not copied if possible."""
+        """Returns the content as a numpy array, without a copy if possible; the device array is not used any more."""
         self.device.calling.moved[self.dtype] += self.size
         return self._detach()
 
@@ -93,14 +93,14 @@ class DeviceArray(ABC):
 
     @abstractmethod
     def fill(self, value: int) -> None:
-        """Sets every byte to `value` (0 to 255): 0 for zero, 255 for -1."""
+        """Sets every byte to `value` (0 to 255): 0 gives zeros, 255 gives -1."""
 
     @abstractmethod
     def copy_from(self, source: DeviceArray) -> None:
         """Copies the first `source.size` elements from another array of the same device and dtype."""
 
     def grown(self, size: int) -> DeviceArray:
-        """This array if it has room for `size` elements, else a larger one with the same content.
+        """Returns this array if it has room for `size` elements, otherwise a larger one with the same content.
 
         Capacity grows geometrically (by half), so that a long run of insertions copies each element a few times.
         New elements hold zeros.
@@ -124,23 +124,23 @@ class DeviceArray(ABC):
     def _bounds(self, part: slice) -> tuple[int, int]:
         start, stop, step = part.indices(self.size)
         if step != 1:
-            raise ValueError("device arrays are cut into contiguous parts only")
+            raise ValueError("slices of device arrays must be contiguous")
         return start, max(start, stop)
 
 
 @dataclass(frozen=True)
 class DeviceCount:
-    """A number that kernels leave in a device's memory, and that kernels launched later can be told to go by.
+    """A number in a device's memory, written by kernels, on which kernels launched later can depend.
 
     Attributes:
-        place: (1,) int32; bound: what the number never exceeds, as far as the host knows.
+        place: (1,) int32; bound: an upper bound of the number that the host knows.
     """
 
     place: DeviceArray
     bound: int
 
     def read(self) -> int:
-        """The number; waits for the work that was launched before."""
+        """Returns the number; waits for the work launched before."""
         return int(self.place.download()[0])
 
 
@@ -148,12 +148,12 @@ Number = int | DeviceCount
 
 
 def bound_of(number: Number) -> int:
-    """What a number never exceeds."""
+    """Returns an upper bound of a number."""
     return number.bound if isinstance(number, DeviceCount) else number
 
 
 class Loop(ABC):
-    """A sequence of launches that is repeated until a number that its kernels write is not 0."""
+    """A sequence of launches, repeated until a number that its kernels write is not 0."""
 
     @abstractmethod
     def run(self) -> None:
@@ -167,10 +167,10 @@ class ThreadState:
     """The state of one Python thread on a device.
 
     Attributes:
-        launches: how many kernels the thread launched, by name; moved: how many elements of each dtype it uploaded or
-            downloaded.
-        rehearsing: whether its launches only make kernels ready (`Device.rehearsal`).
-        recording: where the thread's launches are recorded instead of run (`Device.loop`); None otherwise.
+        launches: number of kernels launched by the thread, by name; moved: number of elements that it uploaded or
+            downloaded, by dtype.
+        rehearsing: whether its launches only load the kernels (`Device.rehearsal`).
+        recording: the record of the thread's launches, which are not run (`Device.loop`); None otherwise.
     """
 
     __slots__ = ("launches", "moved", "recording", "rehearsing")
@@ -183,7 +183,7 @@ class ThreadState:
 
 
 class _OfThread(threading.local):
-    """A `ThreadState` for each thread; its attributes are found faster than those of a `threading.local`."""
+    """A `ThreadState` per thread; its attributes are faster to access than those of a `threading.local`."""
 
     def __init__(self) -> None:
         self.state = ThreadState()
@@ -192,24 +192,24 @@ class _OfThread(threading.local):
 class Device(ABC):
     """A processor and its memory. Any number of Python threads may use it at the same time.
 
-    A single operation (`array`, `launch`, `download`, ...) needs no lock. A sequence of operations takes the device for
-    as long as it lasts:
+    A single operation (`array`, `launch`, `download`, ...) needs no lock. A sequence of operations holds the device for
+    its duration:
 
         with device.lock, device.current:
             ...
 
     On a GPU, sequences wait for each other at `lock`; `current` makes the GPU's context current on the calling thread,
-    and restores the previous one at the end. On a CPU neither does anything: sequences run side by side.
+    and restores the previous one at the end. On a CPU both do nothing: sequences run concurrently.
 
     Attributes:
-        name: "cpu", "cuda:0", ...; description: for people; threads: CPU threads of a launch, 0 on a GPU.
+        name: "cpu", "cuda:0", ...; description: for people; threads: CPU threads per launch, 0 on a GPU.
         calling: the state of the calling thread, which other threads do not see.
-        lock, current: what a call holds (see above).
+        lock, current: the blocks that a call enters (see above).
         launches_children: whether kernels can launch kernels there.
-        multiprocessors, clock_rate: of a GPU, the latter in Hz; 0 on a CPU, where they say little.
-        most_pieces: into how many pieces a list is cut at most; least_piece: how many entries they have at least
+        multiprocessors, clock_rate: of a GPU, the latter in Hz; 0 on a CPU, for which they say little.
+        most_pieces: the most pieces that a list is divided into; least_piece: the fewest entries per piece
             (MOST_PIECES and LEAST_PIECE of cuda_src/portable.cuh).
-        rehearsed: what was made ready there by a `rehearsal`, for those who need not do so twice.
+        rehearsed: names of what a `rehearsal` has loaded there, to avoid a second one.
     """
 
     name: str
@@ -232,17 +232,17 @@ class Device(ABC):
 
     @property
     def launches(self) -> dict[str, int]:
-        """The kernels that the calling thread has launched, by name: their numbers."""
+        """Numbers of kernels that the calling thread has launched, by name."""
         return self.calling.launches
 
     @property
     def moved(self) -> Counter[np.dtype[Any]]:
-        """The elements that the calling thread has uploaded or downloaded, by dtype: their numbers."""
+        """Numbers of elements that the calling thread has uploaded or downloaded, by dtype."""
         return self.calling.moved
 
     @property
     def lock(self) -> AbstractContextManager[Any]:
-        """The block that a call holds while it uses the device."""
+        """The block that a call enters while it uses the device."""
         return nullcontext()
 
     @property
@@ -251,28 +251,28 @@ class Device(ABC):
         return nullcontext()
 
     def set_aside(self) -> AbstractContextManager[Any]:
-        """Releases the device for a user's callback, which may use it, or wait for a thread that does.
+        """Releases the device during a user's callback, which may use it, or wait for a thread that does.
 
-        Arrays on the device stay as they are.
+        Arrays on the device are unchanged.
         """
         return nullcontext()
 
     @abstractmethod
     def empty(self, size: int, dtype: DTypeLike) -> DeviceArray:
-        """A new array of undefined content.
+        """Allocates an array of undefined content.
 
         Raises:
             OutOfMemoryError: it does not fit; nothing was changed.
         """
 
     def zeros(self, size: int, dtype: DTypeLike) -> DeviceArray:
-        """A new array of zeros."""
+        """Allocates an array of zeros."""
         array = self.empty(size, dtype)
         array.fill(0)
         return array
 
     def array(self, values: NDArray[Any], dtype: DTypeLike | None = None) -> DeviceArray:
-        """A new array with the content of `values`; rows of a table become records of `dtype`."""
+        """Allocates an array with the content of `values`; rows of a table become records of `dtype`."""
         flat = np.ascontiguousarray(values)
         element = np.dtype(dtype) if dtype is not None else flat.dtype
         device_array = self.empty(flat.nbytes // element.itemsize, element)
@@ -282,11 +282,11 @@ class Device(ABC):
     def launch(self, kernel: str, count: Number, *arguments: Argument) -> None:
         """Runs `kernel` over the indices 0 to count - 1; asynchronous on a GPU.
 
-        `count`, and arguments for parameters of the type Count, can be numbers that only the device knows, when it gets
-        there.
+        `count`, and arguments for parameters of the type Count, can be numbers that only the device knows, and reads
+        when the kernel runs.
 
         Raises:
-            InternalError: no such kernel, or an argument that does not fit its declaration.
+            InternalError: unknown kernel, or an argument that does not match its declaration.
         """
         if bound_of(count) <= 0:
             return
@@ -306,12 +306,12 @@ class Device(ABC):
 
     @abstractmethod
     def _load(self, signature: Signature) -> Any:
-        """Makes a kernel ready to be launched."""
+        """Loads a kernel so that it can be launched."""
 
     def prepare(self, *names: str) -> None:  # noqa: B027
-        """Makes the kernels of modules ready: on a GPU, compiles (several at a time) and loads missing modules.
+        """Loads the kernels of modules: on a GPU, compiles (several at a time) and loads missing modules.
 
-        Kernels of other modules are made ready at their first launch, one module after the other.
+        Kernels of other modules are loaded at their first launch, one module after the other.
 
         Args:
             names: `.cu` files relative to `cuda_src`, without the suffix: "scan", "graph/near_far", ...
@@ -319,9 +319,9 @@ class Device(ABC):
 
     @contextmanager
     def rehearsal(self) -> Iterator[None]:
-        """Makes ready the kernels that the calling thread launches meanwhile, instead of running them.
+        """Loads the kernels that the calling thread launches inside the block, instead of running them.
 
-        A sequence is rehearsed before it is recorded (`loop`).
+        Sequences are rehearsed before they are recorded (`loop`).
         """
         calling = self.calling
         calling.rehearsing = True
@@ -332,7 +332,7 @@ class Device(ABC):
 
     @contextmanager
     def _recorded(self, recording: Any) -> Iterator[None]:
-        """Records the calling thread's launches meanwhile; they do not count as launched."""
+        """Records the calling thread's launches inside the block; they do not count as launched."""
         calling = self.calling
         launched, calling.recording = dict(calling.launches), recording
         try:
@@ -342,28 +342,28 @@ class Device(ABC):
 
     @abstractmethod
     def loop(self, body: Callable[[], None], stop: DeviceArray) -> Loop:
-        """Records what `body` launches on the calling thread, to be repeated on the device.
+        """Records the launches that `body` makes on the calling thread, to repeat them on the device.
 
         Args:
-            body: launches kernels by numbers that the device has, and does nothing else: no transfer, no waiting. All
-                of it was rehearsed before.
-            stop: (1,) int32; the kernels of `body` set it when there is to be no further turn.
+            body: launches kernels with numbers that are on the device, and does nothing else: no transfer, no wait. All
+                of its kernels were rehearsed before.
+            stop: (1,) int32; the kernels of `body` set it to end the loop after the current iteration.
         """
 
     @abstractmethod
     def looked_up(self, number: Number) -> tuple[int, ...]:
-        """The value, or values, that a Count parameter of a kernel takes on this device."""
+        """Returns the value, or values, that a Count parameter of a kernel takes on this device."""
 
     def allow_children(self, wanted: int) -> int:
-        """Asks that so many kernels launched by kernels may wait to be run at a time; returns how many may.
+        """Requests a limit of `wanted` pending kernels launched by kernels; returns the limit in effect.
 
-        One more could stall the device: whoever launches a kernel that launches kernels keeps within the bound.
+        A launch beyond it could stall the device: callers of kernels that launch kernels must keep within the limit.
         """
         return wanted
 
     @abstractmethod
     def synchronize(self) -> None:
-        """Waits for everything that was launched.
+        """Waits for all launched work.
 
         Raises:
             InternalError: a kernel faulted.
@@ -371,12 +371,12 @@ class Device(ABC):
 
     @abstractmethod
     def foreseen(self, number: Number) -> int:
-        """The most that a number can be when a kernel launched now gets it, as far as can be said without waiting."""
+        """Returns an upper bound of a number at the time when a kernel launched now reads it, without waiting."""
 
     def pieces(self, count: Number) -> int:
-        """Teams for a kernel that goes through a list of `count` entries by pieces; no less than there are pieces."""
+        """Number of teams for a kernel that processes `count` entries by pieces; at least the number of pieces."""
         return min(self.most_pieces, self.tiles(self.foreseen(count), self.least_piece))
 
     def tiles(self, count: int, tile: int) -> int:
-        """How many tiles of `tile` indices cover `count`."""
+        """Number of tiles of `tile` indices that cover `count`."""
         return math.ceil(count / tile)

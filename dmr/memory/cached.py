@@ -1,4 +1,4 @@
-"""Attributes that are computed when first asked for."""
+"""Attributes that are computed on first access."""
 
 from __future__ import annotations
 
@@ -11,9 +11,9 @@ _Value = TypeVar("_Value")
 class cached_property(Generic[_Value]):
     """A method whose result becomes an attribute.
 
-    That of functools holds a lock of the whole class meanwhile, until Python 3.12: threads wait for those that compute
-    the attribute of other objects, and a child of `fork` waits for ever where another thread held it. Here threads that
-    ask at the same time may compute a value each, and all of them get the first one.
+    functools.cached_property holds a lock for the whole class during the computation, until Python 3.12: threads wait
+    for those that compute the attribute of other objects, and a child of `fork` waits forever if another thread held
+    the lock. Here threads that access the attribute at the same time may each compute a value; all get the first one.
     """
 
     def __init__(self, compute: Callable[[Any], _Value]) -> None:

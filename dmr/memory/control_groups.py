@@ -1,4 +1,4 @@
-"""The control groups (cgroups) that limit the resources of this process, as containers have them."""
+"""The control groups (cgroups) that limit the resources of this process, as containers use them."""
 
 from __future__ import annotations
 
@@ -12,14 +12,14 @@ MOUNTED = Path("/sys/fs/cgroup")  # where the hierarchies are mounted
 def control_groups(
     controller: str, membership: Path | None = None, mounted: Path | None = None
 ) -> Iterator[tuple[int, Path]]:
-    """The groups of this process that a controller may limit, and the groups around them.
+    """Yields the groups of this process that a controller may limit, and their ancestors.
 
     Args:
         controller: "cpu", "memory", ...
-        membership, mounted: in place of `MEMBERSHIP` and `MOUNTED`.
+        membership, mounted: replace `MEMBERSHIP` and `MOUNTED`.
 
     Yields:
-        The version of control groups (1 or 2), and a folder, which need not exist.
+        The version of control groups (1 or 2), and a folder, which may not exist.
     """
     mounted = mounted or MOUNTED
     try:
@@ -38,6 +38,6 @@ def control_groups(
 
 
 def _upwards(root: Path, path: str) -> Iterator[Path]:
-    """The folders of a group and of all around it. In a container the path may begin above what is mounted."""
+    """Yields the folders of a group and its ancestors. In a container the path may begin above the mount point."""
     parts = [part for part in PurePosixPath(path).parts if part not in ("/", "..")]
     yield from (root.joinpath(*parts[:depth]) for depth in range(len(parts), -1, -1))

@@ -1,4 +1,4 @@
-"""Which devices there are, and opening one by name."""
+"""Lists the devices of this machine, and opens one by name."""
 
 from __future__ import annotations
 
@@ -19,7 +19,7 @@ class DeviceInfo:
     """A device of this machine.
 
     Attributes:
-        name: what `device=` takes; description: for people; usable: whether a run can use it; reason: why not.
+        name: the value for `device=`; description: for people; usable: whether a run can use it; reason: why not.
         memory_bytes: its memory; threads: CPU threads, 0 on a GPU.
     """
 
@@ -32,7 +32,7 @@ class DeviceInfo:
 
 
 def devices() -> list[DeviceInfo]:
-    """Every device of this machine, usable or not; the CPU first."""
+    """Returns every device of this machine, usable or not; the CPU first."""
     from dmr.memory.cuda import discovery as cuda
     from dmr.memory.host.compiler import library
 
@@ -51,7 +51,7 @@ def devices() -> list[DeviceInfo]:
 
 
 def gpu_absence() -> str | None:
-    """Why no GPU of this machine can be used; None where one can."""
+    """Returns why no GPU of this machine can be used; None if one can."""
     from dmr.memory.cuda import discovery as cuda
 
     reasons = [card.reason for card in cuda.cards()]
@@ -61,16 +61,16 @@ def gpu_absence() -> str | None:
 
 
 def open_device(name: str = "auto", threads: int | None = None) -> Device:
-    """A device by name.
+    """Opens a device by name.
 
     Args:
-        name: "auto" takes the first GPU that works, else the CPU; "cpu", "cuda" and "cuda:N" insist.
-        threads: CPU threads, 1 to 1,024 (or the number of cores, where that is more); by default every core that the
+        name: "auto" takes the first GPU that works, otherwise the CPU; "cpu", "cuda" and "cuda:N" take only that one.
+        threads: CPU threads, 1 to 1,024 (or the number of cores, if that is larger); by default every core that the
             process may use. Ignored on a GPU.
 
     Raises:
-        DeviceUnavailableError: the device that was named is not there, or does not work; says why.
-        OptionError: a name of another form, or a number of threads out of range.
+        DeviceUnavailableError: the named device does not exist or does not work; gives the reason.
+        OptionError: a malformed name, or a number of threads out of range.
     """
     thread_count(threads)
     if not isinstance(name, str):
@@ -115,9 +115,9 @@ def _open_cuda(number: int) -> Device:
 
 
 def warm(name: str = "auto") -> list[str]:
-    """Compiles every kernel for a device ahead of its first use; returns the names of the modules.
+    """Compiles all kernels for a device ahead of their first use; returns the names of the modules.
 
-    The CPU's kernels were compiled when the package was built: nothing is left to do there.
+    Does nothing for the CPU, whose kernels were compiled when the package was built.
     """
     device = open_device(name)
     modules = getattr(device, "warm", None)

@@ -13,9 +13,9 @@ _Held = TypeVar("_Held", bound="HoldsFrozen")
 
 
 class _ReadOnly:
-    """The data of an array for numpy to read.
+    """Exposes the data of an array to numpy as read-only.
 
-    A memoryview would do, but its public attribute `obj` is the array that can be written.
+    A memoryview does not suffice, because its public attribute `obj` is the writable array.
     """
 
     __slots__ = ("__array_interface__", "_array")
@@ -32,11 +32,12 @@ class _ReadOnly:
 
 
 def frozen(array: NDArray[Any]) -> NDArray[Any]:
-    """A read-only array over the same data, whose flag cannot be reset.
+    """Returns a read-only array over the same data, whose flag cannot be reset.
 
-    numpy lets the flag of a view be set again where the array below is writable. This array views an object that is
-    read-only, instead of another array. The caller's own array stays as it is.
+    numpy allows the flag of a view to be reset if the underlying array is writable. This array views a read-only object
+    instead of another array. The caller's own array is unchanged.
 
+    Args:
     Args:
         array: numbers, truth values, or records of them, with any strides.
     """
@@ -51,13 +52,13 @@ def is_frozen(array: Any) -> bool:
     if type(array) is not np.ndarray or array.flags.writeable:
         return False
     below: object = array.base
-    while isinstance(below, np.ndarray):  # views of an array over read-only data are as read-only as it is
+    while isinstance(below, np.ndarray):  # views of an array over read-only data are read-only, too
         below = below.base
     return isinstance(below, bytes | _ReadOnly)
 
 
 class HoldsFrozen:
-    """Base of objects whose arrays stay read-only, in copies and after pickling too.
+    """Base of objects whose arrays stay read-only, also in copies and after pickling.
 
     A shallow copy shares the arrays; a deep copy copies them.
     """
@@ -78,7 +79,7 @@ def freeze(item: object, arrays: Mapping[str, NDArray[Any] | None]) -> None:
 
 
 def freeze_fields(item: object) -> None:
-    """Makes every array among an object's attributes read-only; mappings of arrays become ones of read-only arrays."""
+    """Makes all arrays among an object's attributes read-only, including those in dictionaries."""
     for name, value in vars(item).items():
         object.__setattr__(item, name, _read_only(value))
 
@@ -92,12 +93,12 @@ def _read_only(value: Any) -> Any:
 
 
 def _own(value: Any, memo: dict[int, Any]) -> Any:
-    """A deep copy; arrays keep their memory order."""
+    """Returns a deep copy; arrays keep their memory order."""
     return value.copy(order="K") if isinstance(value, np.ndarray) else copy.deepcopy(value, memo)
 
 
 def _restored(kind: type[_Held], state: Mapping[str, Any]) -> _Held:
-    """An object with these attributes, which its original has checked."""
+    """Makes an object with these attributes, which its original has already checked."""
     made = kind.__new__(kind)
     made.__dict__.update({name: _read_only(value) for name, value in state.items()})
     return made

@@ -10,12 +10,12 @@ from contextlib import contextmanager
 from types import FrameType
 from typing import Any
 
-# Functions of Python that a native library calls (PythonCalls of cuda_src/interrupts.hpp).
+# Python functions that a native library calls (PythonCalls of cuda_src/interrupts.hpp).
 _NEEDED = ("PyEval_SaveThread", "PyEval_RestoreThread", "PyErr_CheckSignals")
 
 
 def allow_interrupts(library: ctypes.CDLL) -> None:
-    """Lets a native library handle signals. Call this before its first interruptible function."""
+    """Enables a native library to handle signals. Call this before its first interruptible function."""
     addresses = [ctypes.cast(getattr(ctypes.pythonapi, name), ctypes.c_void_p) for name in _NEEDED]
     library.native_python_calls.argtypes = [ctypes.c_void_p] * len(addresses)
     library.native_python_calls.restype = None
@@ -29,16 +29,16 @@ def interruptible(library: ctypes.CDLL, name: str, restype: Any, *argtypes: Any)
     exception of a signal handler, such as KeyboardInterrupt, ends it within a fraction of a second.
 
     Args:
-        library: the function becomes an attribute of it; `allow_interrupts` was called for it.
-        name: of the function; restype, argtypes: of its result and its arguments.
+        library: receives the function as an attribute; `allow_interrupts` was called for it.
+        name: name of the function; restype, argtypes: types of its result and its arguments.
     """
-    prototype = ctypes.PYFUNCTYPE(restype, *argtypes)  # ctypes keeps the lock, and raises what was raised meanwhile
+    prototype = ctypes.PYFUNCTYPE(restype, *argtypes)  # ctypes keeps the lock, and raises pending exceptions
     setattr(library, name, prototype((name, library)))
 
 
 @contextmanager
 def keep_interrupt() -> Iterator[None]:
-    """Raises at the end what Python's handler of Ctrl-C raised meanwhile, where the code inside has dropped it.
+    """Raises at the end what Python's Ctrl-C handler raised inside the block, if the code there has dropped it.
 
     VTK calls methods written in Python and drops their exceptions.
     """

@@ -20,17 +20,17 @@ SCANNED = {np.dtype(np.int32): "int32", np.dtype(np.int64): "int64"}  # `dtype.n
 def scan(
     values: DeviceArray, count: Number | None = None, out: DeviceArray | None = None, tiles: Number | None = None
 ) -> DeviceArray:
-    """The exclusive prefix sums of int32 or int64 values.
+    """Computes the exclusive prefix sums of int32 or int64 values.
 
     Args:
-        values: the numbers; they are kept.
-        count: how many of them count (default: all).
-        out: where the result goes (count + 1 places at least); a new array by default.
-        tiles: how many tiles of TILE values `count` makes, where the device knows both and `count` is far from its
-            bound; by default as many as the bound makes.
+        values: the numbers; they are not changed.
+        count: number of values to sum (default: all).
+        out: receives the result (at least count + 1 elements); by default a new array.
+        tiles: number of tiles of TILE values in `count`, if the device knows both and `count` is far from its bound; by
+            default the number for the bound.
 
     Returns:
-        An array of which place i holds the sum of the values before i, and place `count` the total.
+        An array whose element i is the sum of the values before i, and whose element `count` is the total.
     """
     device = values.device
     count = values.size if count is None else count
@@ -51,12 +51,12 @@ def scan(
 
 
 def total(offsets: DeviceArray, count: int) -> int:
-    """The sum that a scan over `count` values ended with; waits for it."""
+    """Returns the sum at the end of a scan over `count` values; waits for it."""
     return int(offsets[count : count + 1].download()[0])
 
 
 def sum_float64(values: DeviceArray) -> float:
-    """The sum of float64 values, in one fixed tree; waits for it."""
+    """Returns the sum of float64 values, in one fixed tree; waits for it."""
     device = values.device
     while values.size > 1:
         tiles = device.tiles(values.size, TILE)
@@ -67,9 +67,9 @@ def sum_float64(values: DeviceArray) -> float:
 
 
 def minmax_float64(low: DeviceArray, high: DeviceArray | None = None) -> tuple[float, float]:
-    """The least of some float64 values and the largest of the same, or of others; waits for them.
+    """Returns the minimum of `low` and the maximum of `high` (default: `low`), float64 values; waits for them.
 
-    At least one value, no NaN, and as many in `high` as in `low`.
+    There must be at least one value, no NaN, and equal numbers in `high` and `low`.
     """
     device = low.device
     high = low if high is None else high
@@ -82,7 +82,7 @@ def minmax_float64(low: DeviceArray, high: DeviceArray | None = None) -> tuple[f
 
 
 def compact(values: DeviceArray, flags: DeviceArray, count: int | None = None) -> tuple[DeviceArray, int]:
-    """The int32 values whose int32 flag is 1, in order, and how many there are; waits for the number."""
+    """Returns the int32 values whose int32 flag is 1, in order, and their number; waits for the number."""
     device = values.device
     count = values.size if count is None else count
     offsets = scan(flags, count)
@@ -94,7 +94,7 @@ def compact(values: DeviceArray, flags: DeviceArray, count: int | None = None) -
 
 
 def flagged_indices(flags: DeviceArray, count: int | None = None) -> tuple[DeviceArray, int]:
-    """The indices whose int32 flag is 1, in order, and how many there are; waits for the number."""
+    """Returns the indices whose int32 flag is 1, in order, and their number; waits for the number."""
     device = flags.device
     count = flags.size if count is None else count
     offsets = scan(flags, count)
@@ -106,18 +106,18 @@ def flagged_indices(flags: DeviceArray, count: int | None = None) -> tuple[Devic
 
 
 def argsort(keys: DeviceArray, bits: int = 32) -> DeviceArray:
-    """The stable order of uint32 keys below 2^bits: int32 indices, ties by index."""
+    """Returns the stable order of uint32 keys below 2^bits: int32 indices, ties by index."""
     return sort_pairs(keys, bits=bits)[1]
 
 
 def sort_pairs(keys: DeviceArray, values: DeviceArray | None = None, bits: int = 32) -> tuple[DeviceArray, DeviceArray]:
-    """Keys and their values in the stable order of the keys. What is given is kept.
+    """Sorts keys and their values in the stable order of the keys. The arguments are not changed.
 
-    A least-significant-digit radix sort, eight bits a pass; what lies above the last one is not looked at.
+    A least-significant-digit radix sort, eight bits per pass; bits above the last digit are ignored.
 
     Args:
         keys: uint32, below 2^bits.
-        values: int32, as many; by default the indices of the keys.
+        values: int32, one per key; by default the indices of the keys.
         bits: at least 1.
     """
     device: Device = keys.device

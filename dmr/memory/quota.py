@@ -10,13 +10,13 @@ from dmr.memory.control_groups import control_groups
 
 
 def cpu_quota(membership: Path | None = None, mounted: Path | None = None) -> int | None:
-    """The CPU time per time that the process may use, in whole cores, rounded up.
+    """Returns the CPU time per unit of wall time that the process may use, in whole cores, rounded up.
 
     Args:
         membership, mounted: as in `control_groups`.
 
     Returns:
-        The lowest quota of the groups and of those around them, at least 1; None without a quota.
+        The lowest quota of the groups and their ancestors, at least 1; None without a quota.
     """
     quotas = [
         quota
@@ -39,7 +39,7 @@ def _version_1(group: Path) -> Iterator[float]:
 
 
 def _ratio(quota: str, period: str) -> Iterator[float]:
-    """The cores of a quota; none for -1, which means no quota, or for anything that is not a number."""
+    """Yields the cores of a quota; nothing for -1, which means no quota, or for anything that is not a number."""
     if quota.isdecimal() and period.isdecimal() and int(quota) > 0 and int(period) > 0:
         yield int(quota) / int(period)
 

@@ -1,8 +1,8 @@
-"""Kernel signatures, read from the kernels' own declarations: the one place where a launch is checked.
+"""Kernel signatures, read from the kernels' own declarations; all launches are checked against them.
 
-A `.cu` file declares `KERNEL(name, const int32 *values, float64 factor) {`. From that line come the kernel's name, the
-file to compile for the GPU, and the type that each argument of a launch must have. A parameter can be a struct, which a
-header declares by `KERNEL_STRUCT(name) {`; its argument is made by `pack`.
+A `.cu` file declares `KERNEL(name, const int32 *values, float64 factor) {`. This line gives the kernel's name, the file
+to compile for the GPU, and the required type of each argument of a launch. A parameter can be a struct, which a header
+declares by `KERNEL_STRUCT(name) {`; `pack` makes its argument.
 """
 
 from __future__ import annotations
@@ -30,10 +30,10 @@ _STRUCT = re.compile(r"^KERNEL_STRUCT\(\s*(\w+)\s*\)\s*\{(.*?)^\};", re.MULTILIN
 _FIELD = re.compile(r"^ +((?:const )?\w+ \*?\w+);", re.MULTILINE)
 _COMMENT = re.compile(r"//[^\n]*")
 
-# Scalar types: the struct format of one eight-byte slot (little-endian, as on x86-64, aarch64 and the GPU), padded.
+# Scalar types: struct format of one padded eight-byte slot (little-endian, as on x86-64, aarch64 and the GPU).
 _SLOTS = {"Count": "q", "int32": "i4x", "uint32": "I4x", "int64": "q", "uint64": "Q", "float64": "d", "uint8": "B7x"}
 Argument: TypeAlias = "DeviceArray | DeviceCount | Packed | float | None"  # of a launch
-COUNT = "Count"  # a number, or where the device has it (portable.cuh)
+COUNT = "Count"  # a number, or its address on the device (portable.cuh)
 _RANGES = {
     "Count": (0, 2**63 - 1),
     "int32": (-(2**31), 2**31 - 1),
@@ -49,13 +49,13 @@ _RECORDS: dict[str, np.dtype[Any]] = {
 
 
 def register_record(name: str, dtype: np.dtype[Any]) -> None:
-    """Makes a C++ struct of `cuda_src` known, by its numpy dtype, as the element type of device arrays."""
+    """Registers a C++ struct of `cuda_src`, by its numpy dtype, as an element type of device arrays."""
     _RECORDS[name] = dtype
 
 
 @dataclass(frozen=True)
 class Parameter:
-    """One kernel parameter: its C++ type without const, whether it is a pointer, its name."""
+    """One kernel parameter: its C++ type without const, whether it is a pointer, and its name."""
 
     type: str
     pointer: bool
@@ -76,7 +76,7 @@ class Parameter:
 
 @dataclass(frozen=True)
 class StructParameter:
-    """A parameter that is a KERNEL_STRUCT, by value."""
+    """A KERNEL_STRUCT parameter, passed by value."""
 
     type: str
     name: str
@@ -99,7 +99,7 @@ class StructParameter:
 
 @dataclass(frozen=True)
 class Packed:
-    """The argument for a parameter that is a KERNEL_STRUCT: its type, and the values of its fields (`pack`)."""
+    """The argument for a KERNEL_STRUCT parameter: its type, and the values of its fields (`pack`)."""
 
     type: str
     values: tuple[int | float, ...]
@@ -107,11 +107,11 @@ class Packed:
 
 @dataclass(frozen=True)
 class Signature:
-    """A kernel: name, the `.cu` file that holds it, parameters in order.
+    """A kernel: its name, its `.cu` file, and its parameters in order.
 
     Attributes:
-        team: a block works on one index.
-        grid: all threads run at once and wait for each other (a cooperative launch).
+        team: a block processes one index.
+        grid: all threads run at once and synchronise (a cooperative launch).
     """
 
     name: str
@@ -122,7 +122,7 @@ class Signature:
 
     @cached_property
     def slots(self) -> struct.Struct:
-        """How the values lie in eight-byte slots, as `cuda_src/host.hpp` takes them apart."""
+        """The layout of the values in eight-byte slots, as `cuda_src/host.hpp` reads them."""
         return struct.Struct("<" + "".join(parameter.slot for parameter in self.parameters))
 
     @cached_property
@@ -135,17 +135,17 @@ class Signature:
         arguments: Sequence[Argument],
         looked_up: Callable[[Number], tuple[int, ...]],
     ) -> list[int | float]:
-        """Addresses and numbers for a launch, after a check of the arguments' count, kinds and dtypes.
+        """Returns addresses and numbers for a launch; checks the arguments' count, kinds and dtypes.
 
         Args:
-            arguments: one a parameter.
-            looked_up: what a Count becomes on the device: one value or several.
+            arguments: one per parameter.
+            looked_up: gives what a Count becomes on the device: one or several values.
 
         Returns:
-            The values, one for each letter.
+            The values, one per letter.
 
         Raises:
-            InternalError: an argument that does not fit the kernel's declaration.
+            InternalError: an argument that does not match the kernel's declaration.
         """
         if len(arguments) != len(self.parameters):
             raise InternalError(f"kernel {self.name} takes {len(self.parameters)} arguments, not {len(arguments)}")
@@ -156,7 +156,7 @@ class Signature:
                     raise InternalError(f"kernel {self.name}: {parameter.name} must be a packed {parameter.type}")
                 found.extend(argument.values)
             elif parameter.pointer and getattr(argument, "dtype", self) is _RECORDS.get(parameter.type):
-                found.append(argument.pointer)  # most are arrays as they should be, and launches many and short
+                found.append(argument.pointer)  # fast path for the usual array: launches are many and short
             elif parameter.type == COUNT and not parameter.pointer:
                 found.extend(looked_up(self._count(parameter, argument)))
             else:
@@ -170,7 +170,7 @@ class Signature:
 
 
 def _value(of: str, parameter: Parameter, argument: Any) -> int | float:
-    """The value of an argument of the kernel or struct `of`, after a check."""
+    """Returns the value of an argument of the kernel or struct `of`, after a check."""
     if parameter.pointer:
         return 0 if argument is None else _address(of, parameter, argument)
     if parameter.type == "float64":
@@ -199,10 +199,10 @@ def _address(of: str, parameter: Parameter, argument: Any) -> int:
 
 
 def pack(type_: str, **fields: DeviceArray | float | None) -> Packed:
-    """The argument for kernel parameters of a KERNEL_STRUCT: addresses of arrays, and numbers, by the fields' names.
+    """Makes the argument for a KERNEL_STRUCT parameter from array addresses and numbers, by the fields' names.
 
     Raises:
-        InternalError: no such struct, or fields that do not fit its declaration.
+        InternalError: unknown struct, or fields that do not match its declaration.
     """
     declared = structs().get(type_)
     if declared is None:
@@ -213,7 +213,7 @@ def pack(type_: str, **fields: DeviceArray | float | None) -> Packed:
 
 
 def source_folder() -> Path:
-    """The folder of the kernels: inside an installed package, or beside it in a checkout."""
+    """Returns the folder of the kernels: inside an installed package, or beside it in a checkout."""
     package = Path(__file__).resolve().parents[1]
     for folder in (package / "cuda_src", package.parent / "cuda_src"):
         if (folder / "portable.cuh").is_file():
@@ -223,14 +223,14 @@ def source_folder() -> Path:
 
 @cache
 def structs() -> dict[str, tuple[Parameter, ...]]:
-    """The fields of every KERNEL_STRUCT of `cuda_src`, by name; each has eight bytes."""
+    """Returns the fields of every KERNEL_STRUCT of `cuda_src`, by name; each field has eight bytes."""
     found: dict[str, tuple[Parameter, ...]] = {}
     for source in sorted(source_folder().rglob("*.cu*")):
         for name, body in _STRUCT.findall(_COMMENT.sub("", source.read_text(encoding="utf-8"))):
             declared = body.split("METHOD")[0]
             fields = tuple(_parse_one(name, text) for text in _FIELD.findall(declared))
             if declared.count(";") != len(fields):
-                raise InternalError(f"struct {name} of {source.name}: one field a line")
+                raise InternalError(f"struct {name} of {source.name}: declare one field per line")
             if any(not field.pointer and field.type not in ("int64", "uint64", "float64") for field in fields):
                 raise InternalError(
                     f"struct {name} of {source.name}: only pointers and numbers of 64 bits can be fields"
@@ -241,7 +241,7 @@ def structs() -> dict[str, tuple[Parameter, ...]]:
 
 @cache
 def signatures() -> dict[str, Signature]:
-    """Every kernel of `cuda_src`, by name."""
+    """Returns all kernels of `cuda_src`, by name."""
     found: dict[str, Signature] = {}
     folder = source_folder()
     for source in sorted(folder.rglob("*.cu")):

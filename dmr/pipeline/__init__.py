@@ -1,1 +1,1 @@
-"""What `dmr.refinement` is made of: the door, the mesh on a device, cavities, marking, the books."""
+"""The parts of `dmr.refinement`: admission, the mesh on a device, cavities, marking, statistics."""

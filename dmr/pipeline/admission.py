@@ -1,10 +1,10 @@
-"""The door: what a user hands in becomes a `DeviceMesh`, or is refused with the offending element named.
+"""Converts the user's mesh to a `DeviceMesh`, or refuses it and names the offending element.
 
 Checked here, in this order: coordinates (range in which the predicates are exact), triangles (area, orientation),
 edges (no two triangles on one side), vertices (covered once), segments (edges of the mesh), the boundary (does not
-cross itself). What `dmr.triangulate` made covers each place once, so the vertices and the boundary of its meshes are
-not checked (`dmr.provenance`). What passes is a triangulation of a domain that may have holes and several parts; if it
-is not Delaunay it is made so by flips (`dmr.pipeline.flips`).
+cross itself). Meshes from `dmr.triangulate` cover each place once, so their vertices and boundary are not checked
+(`dmr.provenance`). An admitted mesh is a triangulation of a domain that may have holes and several parts; if it is not
+Delaunay, flips make it so (`dmr.pipeline.flips`).
 """
 
 from __future__ import annotations
@@ -29,26 +29,26 @@ from dmr.provenance import is_triangulation
 Box = tuple[tuple[float, float], tuple[float, float]]  # the least x and y, the largest x and y
 
 TILE = 2048  # TILE of cuda_src/ordering.cu
-BYTES_PER_TRIANGLE = 95  # of memory at the peak of an admission, measured
+BYTES_PER_TRIANGLE = 95  # peak memory of an admission, measured
 NONE = 2**31 - 1  # see the head of cuda_src/topology.cu
 INPUT_VERTEX = -2
 KEPT = 3  # of Wish, cuda_src/encroachment.cuh
 
 
 def admit(mesh: Mesh, device: Device, keep_segments: str = "none") -> tuple[DeviceMesh, list[str]]:
-    """Puts a mesh on a device, ordered along a space-filling curve, linked and checked.
+    """Copies a mesh to a device, orders it along a space-filling curve, links its triangles and checks it.
 
     Args:
-        mesh: what the user gave.
-        device: where to.
+        mesh: the user's mesh.
+        device: the target device.
         keep_segments: which segments will never be split, as in `RefineOptions`.
 
     Returns:
-        The mesh on the device, and what was mended on the way, a sentence each.
+        The mesh on the device, and what was repaired on the way, one sentence each.
 
     Raises:
-        InvalidMeshError: the arrays are no valid triangulation; names the element.
-        OutOfMemoryError: the device has no room.
+        InvalidMeshError: the arrays are not a valid triangulation; names the element.
+        OutOfMemoryError: the device has too little memory.
     """
     if device.name == "cpu":  # a GPU's allocations are checked one by one
         count = len(mesh.triangles)
@@ -70,7 +70,7 @@ def admit(mesh: Mesh, device: Device, keep_segments: str = "none") -> tuple[Devi
     triangle_order = _order_triangles(device, corners, rank, m)
     device.launch("make_triangles", len(mesh.triangles), corners, rank, triangle_order, triangles)
     first, half_edges = _list_half_edges(device, triangles, len(mesh.vertices))
-    own = is_triangulation(mesh)  # made by `dmr.triangulate`, which is exact: it overlaps nowhere
+    own = is_triangulation(mesh)  # made by `dmr.triangulate`, which is exact: no triangles overlap
     if own:
         device.launch("link_sound_triangles", m, first, half_edges, triangles)
     else:
@@ -125,7 +125,7 @@ def admit(mesh: Mesh, device: Device, keep_segments: str = "none") -> tuple[Devi
 
 
 class _Roomy:
-    """Arrays of zeros with room for what a refinement will add, where the device has that much memory."""
+    """Allocates zeroed arrays with capacity for what a refinement will add, if the device has that much memory."""
 
     def __init__(self, device: Device, vertices: int, triangles: int, subsegments: int) -> None:
         self._device, self._vertices, self._triangles = device, vertices, triangles
@@ -161,7 +161,7 @@ def _orient(device: Device, points: DeviceArray, corners: DeviceArray, count: in
 
 
 def _survey(mesh: Mesh, device: Device, points: DeviceArray) -> Box:
-    """Where the vertices lie, after a check of their coordinates."""
+    """Checks the coordinates of the vertices and returns their bounding box."""
     tiles = device.tiles(points.size, TILE)
     boxes, unusable = device.empty(tiles, BOX), device.zeros(1, np.int32)
     device.launch("survey_points", tiles, points, points.size, SMALLEST, LARGEST, boxes, unusable)
@@ -169,14 +169,18 @@ def _survey(mesh: Mesh, device: Device, points: DeviceArray) -> Box:
     low = float(found["low_x"].min(initial=np.inf)), float(found["low_y"].min(initial=np.inf))
     high = float(found["high_x"].max(initial=-np.inf)), float(found["high_y"].max(initial=-np.inf))
     if unusable.download()[0] or (tiles and max(map(abs, (*low, *high))) < SMALLEST_EXTENT):
-        check_coordinates(mesh.vertices)  # says what is wrong, and where
+        check_coordinates(mesh.vertices)  # names the coordinate and what is wrong
     return low, high
 
 
 def _order_vertices(
     device: Device, given: DeviceArray, box: Box, points: DeviceArray
 ) -> tuple[DeviceArray, DeviceArray]:
-    """(order, rank): the user's number of each place, the place of each number; and the points in their places."""
+    """Reorders the vertices along a curve.
+
+    Returns:
+        `order`, the user's number of each place, and `rank`, the place of each number. `points` receives the points.
+    """
     n = given.size
     (low_x, low_y), (high_x, high_y) = box
     keys = device.empty(n, np.uint32)
@@ -226,10 +230,10 @@ def _check_windings(device: Device, triangles: DeviceArray, points: DeviceArray,
 def _attach_segments(
     mesh: Mesh, device: Device, triangles: DeviceArray, first: DeviceArray, half_edges: DeviceArray, rank: DeviceArray
 ) -> tuple[Int, DeviceArray]:
-    """(markers, subsegments): first the segments that the user named, then every other boundary edge."""
+    """Returns (markers, subsegments): first the segments that the user named, then every other boundary edge."""
     ends, markers = mesh.unique_segments()
     if ends.size and not 0 <= ends.min() <= ends.max() < len(mesh.vertices):
-        check_indices(mesh)  # says which
+        check_indices(mesh)  # names the index
     named = len(ends)
     found = device.empty(named, SUBSEGMENT)
     missing = device.array(np.array([NONE], np.int32))
@@ -253,7 +257,7 @@ def _attach_segments(
 
 
 def _wishes(subsegments: NDArray[Any], keep_segments: str) -> Int:
-    """What each subsegment waits for at first: nothing, or KEPT, never to be split (`Wish` of cuda_src)."""
+    """Returns the initial split state of each subsegment (`Wish` of cuda_src): none, or KEPT, never to be split."""
     wishes = np.full(len(subsegments), KEPT if keep_segments == "all" else 0, np.int32)
     if keep_segments == "boundary":
         wishes[subsegments["right"] < 0] = KEPT
@@ -261,7 +265,7 @@ def _wishes(subsegments: NDArray[Any], keep_segments: str) -> Int:
 
 
 def _mark_corners(device: Device, outline: Outline, vertices: int) -> tuple[DeviceArray, bool, DeviceArray]:
-    """(acute, any_acute, anchor) of `DeviceMesh`; only the ends of subsegments have anything to say there."""
+    """Returns (acute, any_acute, anchor) of `DeviceMesh`; only the ends of subsegments have values there."""
     flags = acute_corners(outline.subsegments, outline.points)
     nearest = anchors(outline.subsegments, flags)
     nearest = np.where(nearest < 0, nearest, outline.vertices[nearest])

@@ -1,4 +1,4 @@
-"""Who checks the quality of new triangles: one strategy a class, all used alike in a round (thesis, 5.2 and 5.3).
+"""Strategies that distribute the quality checks of new triangles, one per class (thesis, 5.2 and 5.3).
 
 A strategy is given the winners of a step after they are retriangulated, and their new triangles, cavity by cavity.
 """
@@ -13,60 +13,60 @@ from dmr.pipeline.checking import QualityCheck
 
 
 class Balance(ABC):
-    """A way to share out the checks of new triangles."""
+    """A way to distribute the checks of new triangles."""
 
     def checks_at_once(self, quality: QualityCheck) -> bool:
-        """Whether retriangulation checks what it makes, and nothing is left to `check`."""
+        """Whether retriangulation checks the triangles that it makes, so that `check` has nothing to do."""
         return False
 
     @abstractmethod
     def check(self, quality: QualityCheck, cavities: Cavities, needs: Needs, fresh: DeviceArray) -> None:
-        """Checks the `needs.fresh` triangles in the slots of `fresh`."""
+        """Checks the `needs.fresh` triangles in the slots given by `fresh`."""
 
 
 class OwnTriangles(Balance):
-    """One thread checks all triangles that a cavity made, as it retriangulated it: 3 for one, 15 for another."""
+    """One thread checks all triangles of the cavity that it retriangulated: 3 for one cavity, 15 for another."""
 
     def check(self, quality: QualityCheck, cavities: Cavities, needs: Needs, fresh: DeviceArray) -> None:
-        """One index a cavity."""
+        """Launches one index per cavity."""
         arguments = quality.arguments(fresh, needs.fresh)
         quality.device.launch("check_by_cavity", cavities.count, *arguments, cavities.fresh_places)
 
 
 class WorkStealing(Balance):
-    """All new triangles are in one list, of which every thread takes the same share (the thesis' name: no thread takes
-    another's work).
+    """All new triangles are in one list, of which every thread takes the same share (the name is the thesis'; no thread
+    takes another's work).
 
-    A CPU's threads share retriangulation as evenly, in pieces, and what a thread has just made is in its cache: it is
-    checked at once there.
+    On a CPU, retriangulation is shared as evenly, in pieces, and the triangles that a thread has just made are in its
+    cache, so they are checked at once.
     """
 
     def checks_at_once(self, quality: QualityCheck) -> bool:
-        """On a CPU, where nothing is asked that concerns the list as a whole."""
+        """True on a CPU, unless the check needs the list as a whole."""
         return quality.device.threads > 0 and quality.by_itself
 
     def check(self, quality: QualityCheck, cavities: Cavities, needs: Needs, fresh: DeviceArray) -> None:
-        """One index a triangle."""
+        """Launches one index per triangle."""
         if self.checks_at_once(quality):
             return
         quality.device.launch("check_listed", needs.fresh, *quality.arguments(fresh, needs.fresh))
 
 
 class ChildLaunch(Balance):
-    """The check is a kernel launched from the device, with a thread for each new triangle of some cavities.
+    """The check is a kernel launched from the device, with one thread for each new triangle of a group of cavities.
 
-    One child for so many cavities that a step never has more children than may be pending (2,048 by default; beyond
+    A child serves enough cavities that a step never has more children than may be pending (2,048 by default; beyond
     that a device stalls).
 
     Attributes:
-        cavities_a_child: at least so many share a child; most_children: so many a launch.
+        cavities_a_child: the fewest cavities per child; most_children: the most children per launch.
     """
 
     cavities_a_child = 256
     most_children = 1024
 
     def check(self, quality: QualityCheck, cavities: Cavities, needs: Needs, fresh: DeviceArray) -> None:
-        """One index a child; as many launches as the bound on pending children asks for."""
+        """Launches one index per child, in as many launches as the bound on pending children requires."""
         assert isinstance(cavities.count, int)
         device = quality.device
         most = min(self.most_children, device.allow_children(self.most_children))
@@ -83,12 +83,12 @@ class ChildLaunch(Balance):
 
 
 class ChildLaunchPerCavity(ChildLaunch):
-    """As the thesis has it: a child for each cavity. The bound on pending launches is raised, and kept all the same."""
+    """A child for each cavity, as in the thesis. The bound on pending launches is raised, but still kept."""
 
     most_children = 2**15
 
     def share(self, cavities: int) -> int:
-        """Each cavity has its own."""
+        """One: each cavity has its own child."""
         return 1
 
 

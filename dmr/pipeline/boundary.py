@@ -1,4 +1,4 @@
-"""The boundary of a mesh on the host: its subsegments and their ends, and the proof that it does not cross itself."""
+"""The boundary of a mesh on the host: its subsegments and their ends, and the check that it does not cross itself."""
 
 from __future__ import annotations
 
@@ -15,7 +15,7 @@ from dmr.naming import named, number
 from dmr.pipeline.records import POINT
 from dmr.triangulation.sweep import CROSSES, INSIDE, ON_ANOTHER, OUTSIDE, SAME_PLACE, TOUCHES, sweep_edges
 
-# What is wrong with an edge, in the words of `dmr.validate`.
+# Descriptions of a faulty edge, as in `dmr.validate`.
 REASONS = {
     TOUCHES: "crosses or touches the boundary near ({x!r}, {y!r})",
     CROSSES: "crosses the boundary near ({x!r}, {y!r})",
@@ -27,11 +27,11 @@ REASONS = {
 
 @dataclass(frozen=True, eq=False)
 class Outline:
-    """The subsegments of a mesh and their ends, which are numbered among themselves here.
+    """The subsegments of a mesh and their ends, with a numbering of their own vertices.
 
     Attributes:
-        vertices: (k,) int32, rising: the ends, by their numbers on the device.
-        points: (k, 2) float64, where they lie.
+        vertices: (k,) int32, ascending: the ends, by their numbers on the device.
+        points: (k, 2) float64, their coordinates.
         subsegments: records; `from` and `to` are places in `vertices`, `left` and `right` triangles of the device.
     """
 
@@ -41,17 +41,17 @@ class Outline:
 
 
 def outline_of(subsegments: DeviceArray, points: DeviceArray) -> Outline:
-    """Brings the subsegments and the points that they join to the host, and no others."""
+    """Copies the subsegments and their end points to the host, and no other points."""
     device = points.device
     listed = subsegments.download()
     joined = np.zeros(points.size, np.bool_)
     joined[listed["from"]] = joined[listed["to"]] = True
-    if joined.all():  # the numbers stay
+    if joined.all():  # the numbers stay the same
         return Outline(
             np.arange(points.size, dtype=np.int32), points.download().view(np.float64).reshape(-1, 2), listed
         )
     ends = np.flatnonzero(joined).astype(np.int32)
-    places = np.empty(points.size, np.int32)  # only those of the ends are written, and memory is taken for them only
+    places = np.empty(points.size, np.int32)  # only the entries of the ends are written and take memory
     places[ends] = np.arange(len(ends), dtype=np.int32)
     listed["from"], listed["to"] = places[listed["from"]], places[listed["to"]]
     gathered = device.empty(len(ends), POINT)
@@ -60,14 +60,14 @@ def outline_of(subsegments: DeviceArray, points: DeviceArray) -> Outline:
 
 
 def check_boundary(outline: Outline, order: DeviceArray, triangle_order: DeviceArray) -> None:
-    """Makes sure that the boundary does not cross itself, and that no part of the mesh lies within another.
+    """Checks that the boundary does not cross itself, and that no part of the mesh lies within another.
 
     Args:
         outline: of the mesh.
         order, triangle_order: the user's numbers of its vertices and triangles.
 
     Raises:
-        InvalidMeshError: it does; names the triangle or the vertex.
+        InvalidMeshError: one of them does; names the triangle or the vertex.
     """
     boundary = outline.subsegments[outline.subsegments["right"] < 0]
     tails, heads = boundary["from"], boundary["to"]
@@ -75,7 +75,7 @@ def check_boundary(outline: Outline, order: DeviceArray, triangle_order: DeviceA
     if found is None:
         return
     numbers = order.download()
-    if found.verdict == SAME_PLACE:  # parts that meet in a point share the vertex there
+    if found.verdict == SAME_PLACE:  # parts that meet at a point share the vertex there
         low, high = sorted(int(v) for v in numbers[outline.vertices[[found.vertex, found.other]]])
         raise InvalidMeshError(
             f"has the same coordinates as {named('vertex', low)}: where parts meet they must share one", "vertex", high

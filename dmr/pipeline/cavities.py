@@ -1,4 +1,4 @@
-"""The cavities of one pass: candidates in, grown cavities out, winners retriangulated."""
+"""The cavities of one pass: grown from candidates, and retriangulated if they win."""
 
 from __future__ import annotations
 
@@ -16,14 +16,15 @@ from dmr.pipeline.records import EXTENT, POINT, RIM_EDGE
 from dmr.pipeline.thresholds import Thresholds
 from dmr.pipeline.workspace import Workspace
 
-NEEDS = 4  # numbers a piece, of cuda_src/retriangulation.cuh
-# Rim entries of an ordinary record: 21 triangles; of random points no cavity in a million needs more. Another number
-# gives other meshes: who needs more waits, and a place in a petal that would need more is not taken.
+NEEDS = 4  # numbers per piece, of cuda_src/retriangulation.cuh
+# Cavity boundary (rim) entries of an ordinary record: 21 triangles; on random points not one cavity in a million needs
+# more. Another number gives other meshes: a cavity that needs more waits, and a place in a petal that would need more
+# is not taken.
 ROOM = 24
 
 
 class Outcome(IntEnum):
-    """What became of a cavity (`Outcome` of cuda_src/cavity.cuh)."""
+    """The outcome of a cavity (`Outcome` of cuda_src/cavity.cuh)."""
 
     INSERTED = 0
     LOST = 1
@@ -40,19 +41,19 @@ class Outcome(IntEnum):
     DEFERRED = 12
 
 
-TALLIED = len(Outcome) + 1  # what `close` counts: outcomes, and off-centers
+TALLIED = len(Outcome) + 1  # numbers counted by `close`: outcomes, and off-centers
 
 
 @dataclass(frozen=True)
 class Cavities:
-    """A pass' cavities: record i belongs to candidate i; the first `segments` candidates are subsegments.
+    """The cavities of a pass: record i belongs to candidate i; the first `segments` candidates are subsegments.
 
     Attributes:
-        capacity: how many records there are; `count` of them are used.
-        roots: what each grew around, a subsegment or a triangle.
-        members, rims, extents: the cavities (`cuda_src/cavity.cuh`), `room` entries a record.
-        steiner, off_center, parameters: the points, whether each is an off-center, and where on its segment it lies.
-        outcomes: what became of each; keys: their order; won: 1 where the point goes in.
+        capacity: the number of records; `count` of them are used.
+        roots: the subsegment or triangle that each was grown around.
+        members, rims, extents: the cavities and their boundaries (`cuda_src/cavity.cuh`), `room` entries per record.
+        steiner, off_center, parameters: the points, whether each is an off-center, and its parameter on its segment.
+        outcomes: the outcome of each; keys: their priorities; won: 1 if the point is inserted.
         apexes: the vertices that winners insert; extra_places, fresh_places: where the slots and the new triangles of
             each winner begin; shared: edges that it shares with other winners.
         needs: what winners need, by piece of the candidates.
@@ -80,7 +81,7 @@ class Cavities:
 
     @cached_property
     def view(self) -> Packed:
-        """As kernels take them."""
+        """The kernel argument."""
         names = (
             "roots", "room", "members", "rims", "extents", "steiner", "off_center", "parameters", "outcomes", "keys",
             "won", "apexes", "extra_places", "fresh_places", "shared",
@@ -88,19 +89,19 @@ class Cavities:
         return pack("Cavities", records=self.capacity, **{name: getattr(self, name) for name in names})
 
     def counted(self, count: Number, segments: Number) -> Cavities:
-        """The first `count` of them, of which the first `segments` are of subsegments."""
+        """Returns the first `count` of them, of which the first `segments` belong to subsegments."""
         these = replace(self, count=count, segments=segments)
         these.__dict__["view"] = self.view  # the same records
         return these
 
     @property
     def pieces(self) -> int:
-        """Teams for a kernel that goes through them by pieces."""
+        """Number of teams for a kernel that processes them by pieces."""
         return self.roots.device.pieces(self.count)
 
 
 def prepare(space: Workspace, roots: DeviceArray, count: Number, segments: Number, room: int) -> Cavities:
-    """Records for `count` candidates, nothing in them yet."""
+    """Allocates records for `count` candidates, not yet filled."""
     capacity = bound_of(count)
     return Cavities(
         count=count,
@@ -128,10 +129,10 @@ def prepare(space: Workspace, roots: DeviceArray, count: Number, segments: Numbe
 def grow(
     state: DeviceMesh, cavities: Cavities, limits: Thresholds, *, only_damaged: bool = False, stamp: Number = 0
 ) -> None:
-    """Places the Steiner points and grows the cavities; segments that points encroach on are asked to be split.
+    """Places the Steiner points and grows the cavities; requests splits of the segments that points encroach on.
 
-    With `only_damaged`, grows again those cavities that another one's insertion changed, and leaves the others. With a
-    `stamp` each cavity claims its triangles in that step, as the deterministic marking has it.
+    With `only_damaged`, regrows only the cavities that another one's insertion changed. With a `stamp` (the epoch of
+    the step) each cavity claims its triangles in that step, as the deterministic marking requires.
     """
     shared = (state.view, limits.view, cavities.view, cavities.segments, only_damaged, stamp)
     for kernel in ("grow_cavities", "grow_the_rest"):
@@ -139,14 +140,14 @@ def grow(
 
 
 def count_needs(cavities: Cavities) -> None:
-    """Adds up what the winners of a step need, by piece."""
+    """Sums what the winners of a step need, by piece."""
     device, count = cavities.needs.device, cavities.count
     device.launch("count_needs", cavities.pieces, cavities.view, count, cavities.segments, cavities.needs)
 
 
 @dataclass(frozen=True)
 class Needs:
-    """What the winners of a step need in all: vertices, slots beyond their own, new triangles, subsegments."""
+    """Totals that the winners of a step need: vertices, slots beyond their own, new triangles, subsegments."""
 
     vertices: Number
     slots: Number
@@ -158,7 +159,7 @@ def retriangulate(
     state: DeviceMesh, space: Workspace, cavities: Cavities, needs: Needs, sizes: Standing, stamp: Number,
     fresh: DeviceArray, limits: Thresholds, *, check: bool,
 ) -> None:  # fmt: skip
-    """Puts the winners' points in, where there is room for them in a mesh that has `sizes` so far.
+    """Inserts the winners' points, if they fit in a mesh whose current sizes are `sizes`.
 
     `fresh` receives the slots of the new triangles, winner by winner. With `check` they are checked as well (on a CPU).
     """
@@ -172,14 +173,14 @@ def retriangulate(
 
 
 def inheritance(state: DeviceMesh, space: Workspace, count: int) -> DeviceArray | None:
-    """Scratch for the ancestors of so many new triangles, where triangles have any."""
+    """Scratch for the ancestors of `count` new triangles, if triangles have ancestors."""
     return None if state.ancestor is None else space.array("inherited", count, np.int32)
 
 
 def close(state: DeviceMesh, cavities: Cavities, counts: DeviceArray) -> None:
-    """Records who lost, gives up what cannot be resolved, and sets aside what needs a large record.
+    """Records the losers, gives up what cannot be resolved, and sets aside cavities that need a large record.
 
-    Adds the outcomes to `counts`: (TALLIED,) int64, the last one for off-centers that were inserted.
+    Adds the outcomes to `counts`: (TALLIED,) int64, whose last entry counts the off-centers inserted.
     """
     shared = (state.view, cavities.view, cavities.count, cavities.segments)
     state.device.launch("close_cavities", cavities.pieces, *shared, counts)
@@ -187,19 +188,19 @@ def close(state: DeviceMesh, cavities: Cavities, counts: DeviceArray) -> None:
 
 @dataclass(frozen=True)
 class Tally:
-    """How many cavities had each outcome, and how many of the points inserted were off-centers."""
+    """Number of cavities by outcome, and number of off-centers inserted."""
 
     outcomes: dict[Outcome, int]
     off_centers: int
 
     @classmethod
     def of(cls, numbers: NDArray[np.int64]) -> Tally:
-        """What `close` counted, as it stands in its array."""
+        """Converts the array that `close` fills."""
         return cls({outcome: int(numbers[outcome]) for outcome in Outcome}, int(numbers[-1]))
 
 
 def undecided(space: Workspace, cavities: Cavities) -> int:
-    """How many cavities still wait to be marked; waits for the number."""
+    """Returns how many cavities still wait to be marked; waits for the device."""
     flags = space.array("undecided", bound_of(cavities.count), np.int32)
     flags.device.launch("flag_undecided", cavities.count, cavities.outcomes, flags)
     return total(scan(flags, cavities.count), bound_of(cavities.count))

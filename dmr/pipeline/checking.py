@@ -1,4 +1,4 @@
-"""The quality check of listed triangles: what its kernels are given, and what is counted about it."""
+"""The quality check of listed triangles: kernel arguments and counters."""
 
 from __future__ import annotations
 
@@ -20,7 +20,7 @@ class QualityCheck:
     """Checks triangles against the bounds of a run.
 
     Attributes:
-        device: where they are; counters: (5,) int64 there: how new triangles were shared out (`COUNTERS`).
+        device: where they are; counters: (5,) int64 there: how new triangles were distributed (`COUNTERS`).
     """
 
     def __init__(
@@ -33,35 +33,35 @@ class QualityCheck:
 
     @property
     def by_itself(self) -> bool:
-        """Whether a triangle is all that its check needs: no sizes of listed ones, no books on who checks what."""
+        """Whether each triangle can be checked alone: no size function, and no counts of how checks are distributed."""
         return self._size is None and not self._counts_shares
 
     def with_limits(self, limits: Thresholds, *, sized: bool = True) -> QualityCheck:
-        """The same check against other thresholds, and of sizes only if `sized`; it counts on in the same counters."""
+        """Returns the same check with other thresholds, and with sizes only if `sized`; the counters are shared."""
         other = copy(self)
         other._limits = limits
         other._size = self._size if sized else None
         return other
 
     def arguments(self, slots: DeviceArray, count: Number, *, fresh: bool = True) -> tuple[Argument, ...]:
-        """What every kernel of the check takes about the `count` triangles of a list; shares of `fresh` ones count."""
+        """Returns the kernel arguments for the `count` triangles of a list; `fresh` ones may count as shares."""
         counters = self.counters if fresh and self._counts_shares else None
         return self._state.view, self._limits.view, slots, self._sizes(slots, count), counters
 
     def check_all(self, everything: DeviceArray, count: int) -> None:
-        """The first check: all triangles of the mesh, and all subsegments with it."""
+        """Runs the first check: all triangles of the mesh, and with them all subsegments."""
         self.device.launch("check_listed", count, *self.arguments(everything, count, fresh=False))
 
     def counted(self) -> dict[str, int]:
-        """The counters by name; those of shares only where they were asked for."""
+        """Returns the counters by name; those of shares only if they were requested."""
         numbers = dict(zip(COUNTERS, (int(n) for n in self.counters.download()), strict=True))
         return {name: numbers[name] for name in (COUNTERS if self._counts_shares else COUNTERS[:2])}
 
     def _sizes(self, slots: DeviceArray, count: Number) -> DeviceArray | None:
-        """The longest edge wanted in each listed triangle: the user's function, asked once for all of them."""
+        """Returns the bound on the longest edge of each listed triangle; calls the user's function once for all."""
         if self._size is None:
             return None
-        assert isinstance(count, int)  # the host asks the function: it drives the rounds then
+        assert isinstance(count, int)  # the host calls the function, so it drives the rounds
         centroids = self._space.array("centroids", count, POINT)
         self.device.launch("centroids", count, slots, self._state.triangles, self._state.points, centroids)
         places = centroids[:count].download().view(np.float64).reshape(-1, 2)

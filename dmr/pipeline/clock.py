@@ -13,8 +13,8 @@ T = TypeVar("T")
 
 
 class Clock:
-    """Adds up the seconds of named phases. On a GPU a phase ends when its last wait does: work that is still under way
-    is counted where it is waited for, unless the clock is `exact` and waits for it at the end of each phase.
+    """Adds up the seconds of named phases. On a GPU a phase ends when its last wait does: unfinished work is counted
+    where it is waited for, unless the clock is `exact` and waits for it at the end of each phase.
     """
 
     def __init__(self, device: Device, *, exact: bool = False) -> None:
@@ -34,7 +34,7 @@ class Clock:
             self.seconds[name] = self.seconds.get(name, 0.0) + time.perf_counter() - start
 
     def timed(self, name: str, steps: Iterator[T]) -> Iterator[T]:
-        """Passes on what `steps` gives; counts the time that it takes to give it to `name`."""
+        """Yields from `steps`; counts the time that each step takes to produce to `name`."""
         while True:
             with self.phase(name):
                 try:
@@ -44,5 +44,5 @@ class Clock:
             yield step
 
     def report(self) -> dict[str, float]:
-        """Seconds by phase, and their total."""
+        """Returns the seconds by phase, and their total."""
         return {**self.seconds, "total": sum(self.seconds.values())}

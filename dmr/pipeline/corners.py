@@ -1,4 +1,4 @@
-"""Input corners below 60 degrees: where segments are split on concentric shells."""
+"""Input corners below 60 degrees, around which segments are split on concentric shells."""
 
 from __future__ import annotations
 
@@ -10,7 +10,7 @@ from numpy.typing import NDArray
 from dmr.pipeline.records import SUBSEGMENT
 from dmr.triangulation.native import library
 
-# That of 60 degrees, and a little that rounding may have taken off them (BELOW_60_DEGREES of cuda_src/corners.cuh).
+# Squared cosine of 60 degrees, with a tolerance for rounding (BELOW_60_DEGREES of cuda_src/corners.cuh).
 COSINE_SQUARED = (0.5 * (1.0 + 2.0**-30)) ** 2
 
 
@@ -39,7 +39,7 @@ def acute_corners(subsegments: NDArray[Any], points: NDArray[np.float64]) -> NDA
 
 
 def anchors(subsegments: NDArray[Any], acute: NDArray[np.uint8]) -> NDArray[np.int32]:
-    """By vertex: an acute corner at the other end of a segment (the last one of several); -1 where there is none.
+    """Returns, by vertex, an acute corner at the other end of a segment (the last of several); -1 if there is none.
 
     Args:
         subsegments: as for `acute_corners`; acute: what that returned.

@@ -11,21 +11,21 @@ from dmr.options import PROMISED_ANGLE, PROMISED_CONFORMING_ANGLE, RefineOptions
 from dmr.pipeline.device_mesh import MOST_TRIANGLES
 from dmr.quality import bounding_box, triangle_areas
 
-# Meshes of up to so many triangles may be of a few long ones, whose shapes decide how many points they need; in larger
-# ones the number of triangles does.
+# A mesh of up to this many triangles may consist of a few long ones, whose shapes determine how many points they need;
+# in a larger mesh the number of triangles does.
 FEW_TRIANGLES = 2**16
-MOST_ASPECT = 2.0**22  # of a triangle: beyond it coordinates, and not its shape, decide
+MOST_ASPECT = 2.0**22  # bound on a triangle's aspect ratio: beyond it the coordinates matter, and not its shape
 
 
 def check_demand(mesh: Mesh, max_area: float | None) -> None:
-    """Refuses bounds on areas that no mesh can keep.
+    """Refuses area bounds that no mesh can meet.
 
     Args:
-        mesh: what is to be refined, with its own `area_bounds`.
+        mesh: the mesh to refine, with its own `area_bounds`.
         max_area: the bound that holds everywhere, if there is one.
 
     Raises:
-        OptionError: says how many triangles would be needed, and how many there can be.
+        OptionError: gives the number of triangles needed, and the largest number possible.
     """
     needed = least_triangles(mesh, max_area)
     if needed > MOST_TRIANGLES:
@@ -33,15 +33,16 @@ def check_demand(mesh: Mesh, max_area: float | None) -> None:
         if max_area is not None and mesh.area_bounds is not None:
             bound = f"max_area {max_area:g} and the mesh's own bounds on areas need"
         raise OptionError(
-            f"{bound} at least {needed:.3g} triangles, and a mesh has {MOST_TRIANGLES:,} at most: take larger ones"
+            f"{bound} at least {needed:.3g} triangles, and a mesh can have {MOST_TRIANGLES:,} at most: "
+            "use larger bounds"
         )
 
 
 def least_triangles(mesh: Mesh, max_area: float | None) -> float:
-    """A lower bound on the triangles of a refinement: where none may be larger than a, an area A needs A / a.
+    """Returns a lower bound on the triangles of a refinement: an area A needs A / a triangles of area at most a.
 
-    Bounds that change from one triangle to the next are kept roughly in place, and the sum is about right for them.
-    Returns 0 without looking further where the box around the mesh shows that there are few enough.
+    Bounds that change from one triangle to the next stay roughly in place, and the sum is about right for them.
+    Returns 0 early if the bounding box of the mesh shows that there are few enough.
     """
     if mesh.area_bounds is None and max_area is None:
         return 0.0
@@ -54,23 +55,23 @@ def least_triangles(mesh: Mesh, max_area: float | None) -> float:
 
 
 def _bounds(mesh: Mesh, max_area: float | None) -> Float:
-    """The largest area of each triangle, or of all of them in one entry; infinity where there is no bound."""
+    """Returns the area bound of each triangle, or one entry for all of them; infinity means no bound."""
     own, everywhere = mesh.area_bounds, np.inf if max_area is None else max_area
     return np.full(1, everywhere) if own is None else np.where(own > 0, np.minimum(own, everywhere), everywhere)
 
 
 def _area_over_bounds(mesh: Mesh, bounds: Float) -> float:
-    """How often the bounds go into the areas of their triangles, in all."""
+    """Returns the sum over the triangles of area over area bound."""
     with np.errstate(over="ignore"):
         return float((np.abs(triangle_areas(mesh)) / bounds).sum())
 
 
-# Triangles of a result where area bounds decide, over the fewest that there can be (measured, at 30 degrees).
+# Triangles of a result over the fewest possible, if area bounds determine them (measured, at 30 degrees).
 OVER_THE_FEWEST = 1.6
 
 
 def expected_triangles(mesh: Mesh, options: RefineOptions) -> int:
-    """About how many triangles the area bounds ask for; 0 for an input of many: its size says how much room to make."""
+    """Estimates the triangles that the area bounds need; 0 for a large input, whose size determines the allocation."""
     if len(mesh.triangles) > FEW_TRIANGLES or (mesh.area_bounds is None and options.max_area is None):
         return 0
     fewest = _area_over_bounds(mesh, _bounds(mesh, options.max_area))
@@ -79,11 +80,11 @@ def expected_triangles(mesh: Mesh, options: RefineOptions) -> int:
 
 
 def default_budget(mesh: Mesh, options: RefineOptions, *, sized: bool) -> int:
-    """The default limit on the points that a refinement inserts, far above what a sound run needs.
+    """Returns the default limit on the points that a refinement inserts, far above what a sound run needs.
 
-    64 for each triangle of the input, 1,000,000 more, 8 for each time that an area bound goes into its triangle, and 8
-    for each time that a long triangle's height goes into its longest edge; 2^26 more with a size function, whose demand
-    cannot be known ahead.
+    The limit is 64 per triangle of the input, plus 1,000,000, plus 8 times the sum of area over area bound, plus 8
+    times the sum over triangles of longest edge over height; plus 2^26 with a size function, whose demand cannot
+    be known ahead.
     """
     by_area = 0.0
     if mesh.area_bounds is not None:
@@ -98,7 +99,7 @@ def default_budget(mesh: Mesh, options: RefineOptions, *, sized: bool) -> int:
 
 
 def sum_of_aspects(mesh: Mesh) -> float:
-    """The sum over all triangles of the longest edge over the height on it; 0 for a mesh of many triangles."""
+    """Returns the sum over all triangles of longest edge over its height; 0 for a mesh of many triangles."""
     if len(mesh.triangles) > FEW_TRIANGLES:
         return 0.0
     a, b, c = (mesh.vertices[:, 0] + 1j * mesh.vertices[:, 1])[mesh.triangles.T]
@@ -110,5 +111,5 @@ def sum_of_aspects(mesh: Mesh) -> float:
 
 
 def _squared(edges: NDArray[np.complex128]) -> Float:
-    """Squared lengths of edges, which are given as complex numbers."""
+    """Returns the squared lengths of edges given as complex numbers."""
     return edges.real**2 + edges.imag**2

@@ -13,36 +13,37 @@ from dmr.memory import Device, DeviceArray, Packed, available_threads, copy, pac
 from dmr.meshes import Float, Int, Mesh
 
 MOST_TRIANGLES = 2**29 - 1  # half-edges are triangle << 2 | edge in 32 bits
-FEW_TRIANGLES = 2**21  # a mesh of so many gets room when it is admitted, as if every triangle were bad
+FEW_TRIANGLES = 2**21  # a mesh of up to this many triangles gets its arrays at admission, as if all were bad
 
 
 def usual_room(vertices: int, slots: int, subsegments: int, bad: int) -> tuple[int, int, int]:
-    """How many vertices, triangles and subsegments a bound of 30 degrees usually makes of so many, so many triangles
-    being bad."""
-    # Points on segments come in about as many as fit side by side.
+    """Estimates the vertices, triangles and subsegments after a refinement to 30 degrees, from those before it and the
+    number of bad triangles."""
+    # Segments receive about as many points as fit side by side.
     return vertices + 2 * bad + 1024, slots + 4 * bad + 2048, 3 * subsegments + 16 * math.isqrt(vertices) + 1024
 
 
 @dataclass
 class DeviceMesh:
-    """The state of a refinement. Arrays hold at least as many elements as the counts say, zeros behind.
+    """The state of a refinement. Arrays hold at least as many elements as the counts say; the rest are zeros.
 
-    Vertices are numbered along a space-filling curve; `order` leads back to the user's numbers.
+    Vertices are numbered along a space-filling curve; `order` maps them to the user's numbers.
 
     Attributes:
-        vertices, slots, subsegments_count: how many vertices, triangles and subsegments there are.
-        input_vertices: how many of the vertices the user gave; named: how many of the input segments the user named
+        vertices, slots, subsegments_count: number of vertices, triangles and subsegments.
+        input_vertices: number of the user's vertices; named: number of input segments that the user named
             (the rest are boundary edges); named_markers: the markers of these.
         triangles, points, subsegments: the records of `cuda_src/triangles.cuh`.
         order: (input_vertices,) the user's number of each input vertex.
-        quality: a word a triangle (`cuda_src/quality.cuh`); rivals: who beat it last (`cuda_src/candidates.cuh`).
-        vertex_origin, vertex_parameter: where a vertex comes from, and where on its input segment it lies.
-        subsegment_origin: the input segment of a subsegment; wishes: whether it is to be split.
+        quality: one word per triangle (`cuda_src/quality.cuh`); rivals: the last triangle that beat it
+            (`cuda_src/candidates.cuh`).
+        vertex_origin, vertex_parameter: the origin of a vertex, and its parameter on its input segment.
+        subsegment_origin: the input segment of a subsegment; wishes: its split state.
         input_segments: ends of the input segments; acute: 1 at input vertices with a corner below 60 degrees, and
-            any_acute: whether there are such; anchor: by input vertex, such a corner that an input segment joins it
-            to, -1 where there is none.
-        ancestor: the input triangle that a triangle descends from, where triangles carry something.
-        area_bounds: the bounds of the input triangles, where there are any.
+            any_acute: whether there are any; anchor: by input vertex, such a corner that an input segment joins it
+            to, -1 if there is none.
+        ancestor: the input triangle that a triangle descends from, if triangles carry something.
+        area_bounds: the bounds of the input triangles, if there are any.
         attributes: the vertex attributes, row by row; width: columns.
     """
 
@@ -75,7 +76,7 @@ class DeviceMesh:
 
     @property
     def view(self) -> Packed:
-        """As kernels take it."""
+        """The kernel argument."""
         if self._view is None:
             names = (
                 "triangles", "points", "subsegments", "quality", "rivals", "wishes", "vertex_origin",
@@ -93,7 +94,7 @@ class DeviceMesh:
 
     @property
     def addresses(self) -> tuple[int, ...]:
-        """Where the arrays that grow lie: who keeps addresses of them knows by this when one was replaced."""
+        """Addresses of the arrays that grow: they change when an array is replaced."""
         growing = (
             self.triangles, self.quality, self.rivals, self.ancestor, self.points, self.vertex_origin,
             self.vertex_parameter, self.attributes, self.subsegments, self.subsegment_origin, self.wishes,
@@ -102,7 +103,7 @@ class DeviceMesh:
 
     @property
     def room(self) -> tuple[int, int, int]:
-        """How many vertices, triangles and subsegments the arrays can hold."""
+        """Number of vertices, triangles and subsegments that the arrays can hold."""
         of_vertices = [self.points.size, self.vertex_origin.size, self.vertex_parameter.size]
         if self.attributes is not None:
             of_vertices.append(self.attributes.size // self.width)
@@ -113,10 +114,10 @@ class DeviceMesh:
         return min(of_vertices), min(of_slots), min(of_subsegments)
 
     def reserve(self, vertices: int, slots: int, subsegments: int) -> None:
-        """Makes room for so many vertices, triangles and subsegments.
+        """Grows the arrays to hold at least these numbers of vertices, triangles and subsegments.
 
         Raises:
-            OutOfMemoryError: the device has no room, or the numbers do not fit 32 bits; nothing is lost.
+            OutOfMemoryError: the device has too little memory, or the numbers do not fit 32 bits; nothing is lost.
         """
         if slots > MOST_TRIANGLES:
             raise OutOfMemoryError(f"{slots} triangles are more than a mesh can have ({MOST_TRIANGLES})")
@@ -138,15 +139,15 @@ class DeviceMesh:
         self.wishes = self.wishes.grown(subsegments)
 
     def reserve_for(self, bad: int, expected: int = 0) -> None:
-        """Makes the usual room where so many triangles are bad, and for the expected triangles, so that arrays are not
-        copied again and again. A small device may do with less: what is really needed is asked for later.
+        """Reserves the usual capacity for a number of bad triangles, and for the expected triangles, to avoid repeated
+        copies. A device with little memory may reserve less: what is really needed is requested later.
         """
         vertices, slots, subsegments = usual_room(self.vertices, self.slots, self.subsegments_count, bad)
         with suppress(OutOfMemoryError):
             self.reserve(max(vertices, expected // 2), max(slots, expected), max(subsegments, 8 * math.isqrt(expected)))
 
     def to_mesh(self, source: Mesh) -> Mesh:
-        """The mesh in the user's numbers, with what `source`, the input, carried."""
+        """Returns the mesh in the user's numbers, with the attributes and markers of `source`, the input."""
         device = self.device
         corners = device.empty(3 * self.slots, np.int32)
         device.launch("restore_corners", self.slots, self.triangles, self.order, self.input_vertices, corners)
@@ -170,7 +171,7 @@ class DeviceMesh:
         )
 
     def _segments(self) -> tuple[Int, Int]:
-        """The pieces of the segments that the user named, and the number of the segment each is a piece of."""
+        """Returns the pieces of the segments that the user named, and the number of each piece's segment."""
         if self.named == 0:
             return np.empty((0, 2), np.int32), np.empty(0, np.int32)
         count = self.subsegments_count
@@ -181,7 +182,8 @@ class DeviceMesh:
         return ends.detach().reshape(-1, 2)[named], origins[named]
 
     def _vertex_markers(self, source: Mesh) -> Int | None:
-        """A point on a named segment inherits its marker; on the boundary otherwise it has 1, as in Triangle."""
+        """Returns the vertex markers: a new point takes its named segment's, or 1 on the rest of the boundary, as in
+        Triangle."""
         if source.vertex_markers is None:
             return None
         origin = self.vertex_origin[self.input_vertices : self.vertices].download()

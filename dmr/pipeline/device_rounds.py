@@ -1,12 +1,12 @@
-"""Rounds that follow each other on the device, without the host: what `host_rounds` does step by step, in one sequence
-of kernels that starts itself again.
+"""Rounds driven by the device, without the host: the steps of `host_rounds` in one sequence of kernels that restarts
+itself.
 
 The sequence is recorded once: on a GPU as a CUDA graph that launches itself (a tail launch), on a CPU as a list of
-launches that the native library repeats without Python. What else kernels are good for that are launched from the
-device, the thesis discusses in section 6.4. Small rounds take no launch of their own: one team goes through as many of
-them as there are, as the first kernel of the sequence (`cuda_src/small_rounds.cu`), and on a GPU some teams that wait
-for each other go through larger ones, as the second (`cuda_src/middle_rounds.cu`). Where the host is needed - more
-room, cavities too large for an ordinary record, the end - the sequence stops and says why.
+launches that the native library repeats without Python. Section 6.4 of the thesis discusses other uses of kernels
+launched from the device. Small rounds need no launches per step: one team runs as many of them as there are, in the
+first kernel of the sequence (`cuda_src/small_rounds.cu`). On a GPU, several teams with barriers between them run larger
+ones in the second kernel (`cuda_src/middle_rounds.cu`). When the host is needed - more memory, cavities too large for
+an ordinary record, the end - the sequence stops and gives the reason.
 """
 
 from __future__ import annotations
@@ -39,30 +39,30 @@ from dmr.pipeline.work import Work
 from dmr.pipeline.worklist import appended_sums
 from dmr.results import Round
 
-HISTORY_ROUNDS = 1024  # rounds of one run of the loop at most
+HISTORY_ROUNDS = 1024  # most rounds in one run of the loop
 
-# What one team takes on: beyond that many teams are faster. A thread of a CPU does one cavity after the other; where
-# there are others, they are to take part.
+# Limits of the rounds that one team runs; beyond them many teams are faster. A CPU thread processes one cavity after
+# the other, so limits are lower if there are other threads to take part.
 SMALL_ON_GPU = {"candidates": 64, "listed": 1024, "subsegments": 2**14}
 SMALL_ON_ONE_THREAD = {"candidates": 1024, "listed": 2**13, "subsegments": 2**18}
 SMALL_ON_THREADS = {"candidates": 128, "listed": 1024, "subsegments": 2**14}
 
-# Of those that wait for large records there are few, in however long a list: to go through it takes less than to launch
-# a kernel a step.
+# Limits of a pass with large records. Few triangles wait for such records, however long the list is: one team reads it
+# in less time than it takes to launch a kernel per step.
 PASS_ON_GPU = {"candidates": 256, "listed": 2**13, "subsegments": 2**17}
 PASS_ON_CPU = {"listed": 2**16, "subsegments": 2**20}  # candidates as in small rounds
 
-# What teams take on that wait for each other: beyond that a kernel a step is faster. A CPU's threads would have to be
-# started for it.
+# Limits of the rounds that several teams run with barriers; beyond them a kernel per step is faster. A CPU would have
+# to start its threads for them.
 MIDDLE_ON_GPU = {"listed": 2**17, "candidates": 32, "few_listed": 1024}
 MIDDLE_ON_CPU: dict[str, int] | None = None
 
-MOST_STEPS = 16  # launches of them before what comes after them is recorded
+MOST_STEPS = 16  # most launches of small and middle rounds before the whole loop is recorded
 
 
 @dataclass(frozen=True)
 class Ended:
-    """What one run of the loop did.
+    """The result of one run of the loop.
 
     Attributes:
         stop: why it ended; numbers: the progress; counted: the outcomes; history: (rounds, len(Line)) int64.
@@ -75,17 +75,17 @@ class Ended:
 
     @classmethod
     def read(cls, numbers: dict[Entry, int], books: DeviceArray) -> Ended:
-        """After the last round: its progress, and the outcomes and the history as they stand on the device."""
+        """Reads the outcomes and the history of a run from the device; `numbers` is its progress at the end."""
         found = books[: TALLIED + numbers[Entry.ROUNDS] * len(Line)].download()
         history = found[TALLIED:].reshape(-1, len(Line))
         return cls(Stop(numbers[Entry.STOP]), numbers, Tally.of(found[:TALLIED]), history)
 
     def judged(self, cavities: Cavities) -> Cavities:
-        """Of these records, those of the last round."""
+        """Returns the records of the last round among these."""
         return cavities.counted(self.numbers[Entry.CANDIDATES], self.numbers[Entry.SEGMENTS])
 
     def enter(self, work: Work) -> None:
-        """Enters in the books what was done, but for the rounds."""
+        """Adds the run to the mesh's sizes and to the statistics, except for its rounds."""
         state, bad, ledger, numbers = work.state, work.bad, work.ledger, self.numbers
         work.stamps.resume(numbers[Entry.STAMP])
         ledger.enter(self.counted)
@@ -96,7 +96,7 @@ class Ended:
         bad.count, bad.side = numbers[Entry.BAD_LISTED], numbers[Entry.SIDE]
 
     def rounds(self, vertices: int, now: float) -> list[Round]:
-        """The rounds, where there were so many vertices before them, and the last one has ended `now` (seconds)."""
+        """Returns the rounds; `vertices` is the number before them, and the last one ended at `now` (seconds)."""
         found, (grown, inserted, lost) = [], (0, vertices, 0)
         lines = self.history.tolist()
         for line in lines:
@@ -115,10 +115,10 @@ class Ended:
 
 
 class DeviceRounds:
-    """The loop for one refinement; recorded again when an array that it uses was replaced.
+    """The loop of one refinement; it is recorded again when an array that it uses has been replaced.
 
     Attributes:
-        lacks_memory: why a run ended with `Stop.GO_ON`, after the small rounds that came first: no memory to record.
+        lacks_memory: no memory to record the loop: why a run ended with `Stop.GO_ON` after its initial small rounds.
     """
 
     def __init__(self, work: Work) -> None:
@@ -128,39 +128,41 @@ class DeviceRounds:
         self._quality, self._balance = work.quality, work.balance
         self._marking, self._competition = Deterministic(), work.competition
         device = state.device
-        # In one array, which the host gets with one transfer.
+        # One array, which the host reads in one transfer.
         self._books = device.empty(TALLIED + HISTORY_ROUNDS * len(Line), np.int64)
         self._counts, self._history = self._books[:TALLIED], self._books[TALLIED:]
         self.lacks_memory: OutOfMemoryError | None = None
         self._candidate_room = 0
         self._recorded: Loop | None = None
         self._recorded_for: tuple[object, ...] = ()
-        if state.slots <= FEW_TRIANGLES:  # most arrays are there before the rounds
+        if state.slots <= FEW_TRIANGLES:  # allocate most arrays before the rounds
             try:
                 self._make_room(state.slots // 2)
                 self._records(HISTORY_ROUNDS, UNBOUNDED)
             except OutOfMemoryError:
-                self._candidate_room = 0  # `run` asks for what it needs
+                self._candidate_room = 0  # `run` requests what it needs
 
     def run(self, stamp: int, most_rounds: int, most_vertices: int) -> Ended:
-        """Runs rounds until one says stop.
+        """Runs rounds until one stops the loop.
 
         Args:
-            stamp: that of the last step.
-            most_rounds: rounds after which to stop; most_vertices: of the mesh, beyond which the host decides.
+            stamp: the epoch (`stamp`) of the last step.
+            most_rounds: rounds after which to stop; most_vertices: vertices of the mesh beyond which to return to the
+                host.
         """
         self._make_room(self._bad.count)
         self._write_progress(stamp, self._competition.choice)
         return Ended.read(self._run_rounds(min(most_rounds, HISTORY_ROUNDS), most_vertices), self._books)
 
     def cavities(self, ended: Ended) -> Cavities:
-        """The cavities of a round that lacked room for its winners: grown and judged, not applied."""
+        """Returns the cavities of a round without capacity for its winners: grown, conflicts resolved, not applied."""
         return ended.judged(self._cavities())
 
     def pass_with(self, stamp: int, cavities: Cavities, most_vertices: int) -> Ended:
-        """One pass by one team for those that wait for large records, as many as there are of these.
+        """Runs one pass by one team for the triangles that wait for large records, limited to the capacity of
+        `cavities`.
 
-        Its `stop` is `Stop.GO_ON` where they are too many for one team.
+        Its `stop` is `Stop.GO_ON` if they are too many for one team.
 
         Args:
             stamp, most_vertices: as for `run`; cavities: the records.
@@ -173,11 +175,11 @@ class DeviceRounds:
         return Ended.read(self._progress.read(), self._books)
 
     def more_candidates(self) -> None:
-        """Makes room for more candidates in the next run."""
+        """Doubles the capacity for candidates in the next run."""
         self._candidate_room *= 2
 
     def _write_progress(self, stamp: int, choice: Choice) -> None:
-        """What rounds begin with."""
+        """Writes the initial progress of the rounds."""
         state, bad = self._state, self._bad
         self._progress.write(
             {
@@ -192,15 +194,15 @@ class DeviceRounds:
         )
         self._counts.fill(0)
 
-    # ---- Room, and recording -----------------------------------------------------------------------------------------
+    # ---- Capacity, and recording -------------------------------------------------------------------------------------
 
     def _make_room(self, bad: int) -> None:
-        """Room for rounds that begin with so many bad triangles."""
+        """Reserves capacity for rounds that begin with `bad` bad triangles."""
         self._candidate_room = max(self._candidate_room, 4096, bad // 3, self._expected // 24)
         self._bad.reserve(max(3 * bad + 2**14, self._expected // 2))
 
     def _run_rounds(self, most_rounds: int, most_vertices: int) -> dict[Entry, int]:
-        """Launches what there is to do; waits for the numbers that it leaves."""
+        """Runs the rounds; waits for their progress."""
         records = self._records(most_rounds, most_vertices)
         if self._recorded is None or self._recorded_for != self._what_is_recorded(most_rounds, most_vertices):
             ended = self._ended_without_many(records)
@@ -208,7 +210,7 @@ class DeviceRounds:
                 return ended
             try:
                 self._recorded = self._record(most_rounds, most_vertices)
-            except OutOfMemoryError as error:  # rounds have run by now: who called takes over what they did
+            except OutOfMemoryError as error:  # rounds have run by now: the caller takes over their results
                 self.lacks_memory = error
                 return self._progress.read()
             self._recorded_for = self._what_is_recorded(most_rounds, most_vertices)
@@ -216,16 +218,16 @@ class DeviceRounds:
         return self._progress.read()
 
     def _ended_without_many(self, records: tuple[Room, Cavities, DeviceArray]) -> dict[Entry, int] | None:
-        """Launches the rounds that need no launch a step. The numbers that they leave where there are no others, as far
-        as that is worth waiting for.
+        """Launches the rounds that need no launch per step. Returns their progress if no other rounds are left, as far
+        as it pays to wait for that.
 
-        A GPU goes through the first of them while the host records what comes after them.
+        A GPU runs the first of them while the host records the loop.
         """
         middle = self._middle
         self._small_rounds(*records)
         self._middle_rounds(*records)
         if middle is not None:
-            self._small_rounds(*records)  # the rounds that middle rounds leave, without the host between
+            self._small_rounds(*records)  # the rounds left by middle rounds, without a return to the host
         small = self._state.slots <= self._small_mesh or (middle is not None and self._bad.count <= middle["listed"])
         for turn in range(MOST_STEPS if small else 0):
             if turn > 0:
@@ -240,7 +242,7 @@ class DeviceRounds:
 
     def _record(self, most_rounds: int, most_vertices: int) -> Loop:
         device = self._state.device
-        # Every kernel is ready, and every array is there, when the round is recorded.
+        # Every kernel and array must be ready before the round is recorded.
         kernels = (type(self._balance), self._state.carries)
         if kernels not in device.rehearsed:
             with device.rehearsal():
@@ -252,14 +254,14 @@ class DeviceRounds:
         return device.loop(lambda: self._round(most_rounds, most_vertices), stop)
 
     def _what_is_recorded(self, most_rounds: int, most_vertices: int) -> tuple[object, ...]:
-        """Changes when an array was replaced, or a number that was recorded has another value."""
+        """Returns a value that changes when an array is replaced or a recorded number changes."""
         state = self._state
         sides = tuple((side.pointer, side.size) for side in self._bad.sides)
         numbers = (most_rounds, most_vertices, self._candidate_room, self._space.version)
         return *numbers, state.addresses, state.room, sides
 
     def _records(self, most_rounds: int, most_vertices: int) -> tuple[Room, Cavities, DeviceArray]:
-        """What a round works with: the room that there is, cavities, and new triangles."""
+        """Returns what a round works with: the capacities, the cavities, and an array for the new triangles."""
         room = self._room(most_rounds, most_vertices)
         return room, self._cavities(), self._space.array("fresh", room.bad, np.int32)
 
@@ -267,7 +269,7 @@ class DeviceRounds:
         return self._progress.number(entry, bound)
 
     def _cavities(self) -> Cavities:
-        """The records, which stay the same as long as none of their arrays is replaced."""
+        """Returns the records, which stay the same unless one of their arrays is replaced."""
         room, space = self._candidate_room, self._space
         kept: Cavities | None = space.made_of.get("cavities")
         if kept is not None and kept.capacity == room:
@@ -290,7 +292,7 @@ class DeviceRounds:
             rounds=most_rounds,
         )
 
-    # ---- One round, as the host would do it --------------------------------------------------------------------------
+    # ---- One round, with the steps of the host loop ------------------------------------------------------------------
 
     def _round(self, most_rounds: int, most_vertices: int) -> None:
         state, space, bad, number = self._state, self._space, self._bad, self._number
@@ -330,7 +332,7 @@ class DeviceRounds:
     def _small_rounds(
         self, room: Room, cavities: Cavities, fresh: DeviceArray, limits: dict[str, int] | None = None
     ) -> None:
-        """As many rounds as one team can go through by itself."""
+        """Launches the single-team kernel, which runs as many rounds as it can."""
         small = pack("Small", **(limits or self._small))
         state, inherited = self._state, inheritance(self._state, self._space, room.bad)
         state.device.launch(
@@ -340,7 +342,7 @@ class DeviceRounds:
         )  # fmt: skip
 
     def _middle_rounds(self, room: Room, cavities: Cavities, fresh: DeviceArray) -> None:
-        """As many as some teams that wait for each other go through, where that pays."""
+        """Launches the kernel of several teams with barriers, which runs as many rounds as pay, if it is in use."""
         if self._middle is None:
             return
         state, device, inherited = self._state, self._state.device, inheritance(self._state, self._space, room.bad)

@@ -1,10 +1,10 @@
-"""The first points of interiors that are all but empty.
+"""The first points of interiors that are nearly empty.
 
-In a domain that is outlined by many short segments the first triangles are needles that reach across all of it. The
-cavity of each holds hundreds of others, so that nearly all that compete in a round lose. Therefore such a mesh is
-first refined to angles of a small fraction of a degree, by circumcenters, and then to larger ones, rung by rung: the
+In a domain outlined by many short segments the first triangles are needles that reach across all of it. The cavity of
+each contains hundreds of others, so that nearly all that compete in a round lose. Such a mesh is therefore first
+refined to angles of a small fraction of a degree, by circumcenters, and then to larger ones, in steps ("rungs"): the
 centers of the largest empty circles come first, and each rung leaves cavities of a few dozen triangles to the next.
-These points lie as far from all others as the final ones will, or farther, so that results do not grow.
+These points lie at least as far from all others as the final ones will, so results do not grow.
 """
 
 from __future__ import annotations
@@ -19,16 +19,16 @@ from dmr.pipeline.thresholds import Thresholds, thresholds
 
 RUNGS = (2.0**-6, 2.0**-3, 1.0)  # degrees; as many as RUNGS of cuda_src/quality.cu
 
-# A rung is climbed where so many triangles have smaller angles, and one of so many does: of random points fewer do.
+# A rung is used if at least this many triangles, and one of SHARE, have smaller angles: random points have fewer.
 FEWEST = 256
 SHARE = 128
-FEWEST_TRIANGLES = 1024  # cavities of fewer are no great loss
+FEWEST_TRIANGLES = 1024  # smaller meshes lose little without rungs
 
 
 def rungs(state: DeviceMesh, options: RefineOptions) -> list[Thresholds]:
-    """What the mesh is to be refined to first, in turn; nothing for most meshes.
+    """Returns the thresholds to refine the mesh to first, in turn; none for most meshes.
 
-    The rule goes by counts alone, so that every device follows it alike.
+    The rule depends only on counts, so that every device makes the same choice.
     """
     if state.slots < FEWEST_TRIANGLES:
         return []
@@ -41,13 +41,13 @@ def rungs(state: DeviceMesh, options: RefineOptions) -> list[Thresholds]:
 
 
 def first_thresholds(options: RefineOptions, angle: float) -> Thresholds:
-    """Those of a rung: circumcenters, no bound but the angle (degrees), and segments cut as they will be later on."""
+    """Returns the thresholds of a rung: circumcenters, only the angle bound (degrees), and the final segment splits."""
     rung = thresholds(replace(options, min_angle=angle, max_area=None, steiner="circumcenter"))
     return replace(rung, first=1, stretch=thresholds(options).stretch)
 
 
 def _needles(state: DeviceMesh) -> list[int]:
-    """For each rung, how many triangles have a smaller angle."""
+    """Returns, for each rung, the number of triangles with a smaller angle."""
     device = state.device
     cosines = np.array([thresholds(RefineOptions(min_angle=angle)).cosine_squared for angle in RUNGS])
     pieces = device.pieces(state.slots)

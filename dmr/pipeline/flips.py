@@ -10,10 +10,10 @@ from dmr.pipeline.stamps import Stamps
 
 
 def make_delaunay(state: DeviceMesh, stamps: Stamps, *, apply: bool = True) -> int:
-    """Flips every edge that fails the in-circle test; with `apply` False only counts the first round's.
+    """Flips every edge that fails the in-circle test; with `apply` False only counts those of the first round.
 
     Returns:
-        How many edges were flipped (or, without `apply`, how many triangles have a failing edge).
+        The number of edges flipped (or, without `apply`, of triangles that have a failing edge).
     """
     device = state.device
     edges, flags = device.empty(state.slots, np.int32), device.empty(state.slots, np.int32)

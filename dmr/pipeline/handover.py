@@ -1,4 +1,4 @@
-"""What passes between the device's rounds and the host: the books, and what a round needs the host for."""
+"""Hands control and statistics between the device's rounds and the host."""
 
 from __future__ import annotations
 
@@ -11,10 +11,10 @@ from dmr.pipeline.work import NOTHING_LEFT, Work
 
 
 class Handover:
-    """The device as the driver of one refinement's rounds, and the host as its help.
+    """Lets the device drive one refinement's rounds; the host helps when it stops.
 
     Attributes:
-        lacks_memory: why the device cannot go on: no memory for what it needs ahead, or to record its rounds.
+        lacks_memory: why the device cannot continue: no memory to allocate ahead, or to record its rounds.
     """
 
     def __init__(self, work: Work, by_host: HostRounds) -> None:
@@ -24,33 +24,33 @@ class Handover:
         self.lacks_memory: OutOfMemoryError | None = None
 
     def go_on(self, most_rounds: int) -> str | None:
-        """Rounds until the device says stop, and what it needs the host for.
+        """Runs rounds until the device stops, then does what it needs the host for.
 
         Returns:
-            Why there is no further round, if there is none.
+            Why there is no further round, or None.
         """
         work = self._work
         with work.clock.phase("rounds"):
             try:
                 ended = self._rounds.run(work.stamps.last, most_rounds, work.state.vertices + work.points_left)
-            except OutOfMemoryError as error:  # it asks for room ahead, before the first round
+            except OutOfMemoryError as error:  # it allocates ahead, before the first round
                 self.lacks_memory = error
                 return None
             now = work.ledger.seconds
-        with work.clock.phase("download"):  # the books are a part of what is handed out
+        with work.clock.phase("download"):  # the statistics are part of the result
             self._take_over(ended, now)
         self.lacks_memory = self._rounds.lacks_memory
         return self._help(ended) if self.lacks_memory is None else None
 
     def _take_over(self, ended: Ended, now: float) -> None:
-        """Enters in the books what the device did until `now`."""
+        """Adds the device's work until `now` to the mesh and the statistics."""
         rounds = ended.rounds(self._work.state.vertices, now)
         ended.enter(self._work)
         self._work.ledger.enter_rounds(rounds)
         self._work.competition.choice = Choice(ended.numbers[Entry.CHOICE])
 
     def _help(self, ended: Ended) -> str | None:
-        """Does what the device stopped for."""
+        """Does what the device stopped for; returns why there is no further round, or None."""
         if ended.stop == Stop.NO_CANDIDATE:
             return NOTHING_LEFT
         if ended.stop == Stop.WINNER_ROOM:
@@ -61,4 +61,4 @@ class Handover:
             self._rounds.more_candidates()
         elif ended.stop == Stop.STAMPS_USED:
             self._work.stamps.start_again(self._work.state)
-        return None  # after the other reasons there is nothing to do before the next round, or the end
+        return None  # the other reasons need nothing before the next round, or the end

@@ -1,7 +1,7 @@
-"""Rounds that the host drives: it launches one step after the other, and waits for the few numbers that it goes by.
+"""Rounds driven by the host: it launches one step after the other, and waits for the few numbers that it needs.
 
-With any marking, balance and size function. Where the device drives the rounds (device_rounds), the host finishes those
-that lacked room or ordinary records.
+Supports any marking, balance and size function. When the device drives the rounds (device_rounds), the host finishes
+those that lacked capacity or ordinary records.
 """
 
 from __future__ import annotations
@@ -30,27 +30,27 @@ from dmr.pipeline.selecting import Choice, select
 from dmr.pipeline.stamps import LAST
 from dmr.pipeline.work import NOTHING_LEFT, Work
 
-LARGE_BUDGET = 2**16  # rim entries that a pass with large records may use; few of such cavities fit side by side
+LARGE_BUDGET = 2**16  # boundary (rim) entries per pass with large records; few such cavities fit side by side
 
-# Large cavities are dear to grow, and most overlap: so many compete for each point that the last pass with records of
-# that size inserted, but always the FEWEST_LARGE.
+# Large cavities are costly to grow, and most overlap. So a pass with large records takes this number of competitors for
+# each point inserted by the last pass with records of that size, and at least FEWEST_LARGE.
 COMPETITORS = 8
 FEWEST_LARGE = 16
 
 
 class HostRounds:
-    """The host as the driver of one refinement's rounds.
+    """Drives one refinement's rounds from the host.
 
     Attributes:
-        work: what it works on and goes by; large_waiting: whether cavities wait for larger records than ordinary ones.
-        one_team: `DeviceRounds.pass_with`, for passes with large records; None where the host drives every step.
+        work: the data and settings of the rounds; large_waiting: whether cavities wait for larger records.
+        one_team: `DeviceRounds.pass_with`, for passes with large records; None if the host drives every step.
     """
 
     def __init__(self, work: Work) -> None:
         self.work = work
         self.large_waiting = False
-        # By the size of large records: cavities of the last pass with them, points that it inserted, and how many were
-        # too many for one team.
+        # By size of large records: number of cavities in the last pass with them, points that it inserted, and the
+        # number that was too many for one team.
         self._last: dict[int, int] = {}
         self._won: dict[int, int] = {}
         self._too_many: dict[int, int] = {}
@@ -58,7 +58,7 @@ class HostRounds:
         self._overflowed = False  # whether cavities of the last pass did not fit their records
 
     def go_on(self) -> str | None:
-        """One round; returns why there is no further one, if there is none."""
+        """Runs one round; returns why there is no further one, or None."""
         ledger = self.work.ledger
         before = ledger.attempted
         stopped = self._pass(ROOM, large=False) or self._large_passes()
@@ -69,10 +69,10 @@ class HostRounds:
         return stopped
 
     def insert_judged(self, cavities: Cavities) -> str | None:
-        """The second half of a round whose cavities are grown and judged, but lacked room for the winners.
+        """Finishes a round whose cavities are grown and whose conflicts are resolved, but which lacked capacity.
 
         Returns:
-            Why the run must stop, if it must.
+            Why the run must stop, or None.
         """
         self.work.ledger.rounds += 1
         before = self.work.ledger.inserted
@@ -83,10 +83,10 @@ class HostRounds:
         return stopped
 
     def insert_large(self) -> str | None:
-        """Adds passes with large records to the last round, in which cavities overflowed theirs.
+        """Adds passes with large records to the last round, in which cavities overflowed their records.
 
         Returns:
-            Why the run must stop, if it must.
+            Why the run must stop, or None.
         """
         self.work.ledger.reopen_round()
         self.large_waiting = True
@@ -101,8 +101,8 @@ class HostRounds:
     # ---- Passes --------------------------------------------------------------------------------------------------
 
     def _pass(self, room: int, *, large: bool) -> str | None:
-        """Candidates, cavities, marking, retriangulation: with ordinary records, or with large ones for the few
-        cavities that need them."""
+        """Runs one pass: candidates, cavities, marking, retriangulation. With `large`, only the few cavities that need
+        large records take part."""
         work, marking = self.work, self.work.marking
         most = work.limits.most or (self._most_large(room) if large else UNBOUNDED)
         refused = False
@@ -139,10 +139,10 @@ class HostRounds:
         return stopped
 
     def _pass_by_one_team(self, room: int, most: int) -> tuple[Stop, str | None]:
-        """The same for those that wait for large records; does nothing, and says so, where they are too many.
+        """Runs a pass with large records by one team, or does nothing if the cavities are too many for it.
 
         Returns:
-            Why the team stopped, and why the run must.
+            Why the team stopped (`Stop.GO_ON` if they are too many), and why the run must stop, or None.
         """
         work, space = self.work, self.work.space
         assert self.one_team is not None
@@ -166,7 +166,7 @@ class HostRounds:
         return ended.stop, stopped
 
     def _insert_judged(self, cavities: Cavities) -> str | None:
-        """Makes room for the winners among cavities that are grown and judged, and puts them in."""
+        """Makes room for the winners among cavities whose conflicts are resolved, and inserts their points."""
         count_needs(cavities)
         stopped = self._insert_winners(cavities, self.work.stamps.last)
         self._close(cavities)
@@ -174,18 +174,18 @@ class HostRounds:
 
     @property
     def _choice(self) -> Choice:
-        """Which bad triangles compete for ordinary records."""
+        """The rule for which bad triangles compete for ordinary records."""
         choice = self.work.marking.choice
         return self.work.competition.choice if choice == Choice.UNBEATEN else choice
 
     def _most_large(self, room: int) -> int:
-        """How many cavities with large records of this size compete."""
+        """Returns how many cavities with large records of this size compete."""
         most = max(1, LARGE_BUDGET // room)
         won = self._won.get(room)
         return most if won is None else min(most, max(FEWEST_LARGE, COMPETITORS * won))
 
     def _large_passes(self) -> str | None:
-        """Those that wait for large records, with larger and larger ones."""
+        """Runs passes for the cavities that wait for large records, with larger and larger ones."""
         room, stopped = ROOM, None
         while stopped is None and self.large_waiting:
             room *= 4
@@ -197,9 +197,9 @@ class HostRounds:
     # ---- The steps of a pass -------------------------------------------------------------------------------------
 
     def _candidates(self, most: int, choice: Choice) -> tuple[DeviceArray, int, int]:
-        """The roots of this pass, their number, and how many of them are subsegments.
+        """Returns the roots of this pass, their number, and how many of them are subsegments.
 
-        Segments first: while one waits to be split, no triangle competes.
+        Segments come first: while one waits to be split, no triangle competes.
         """
         work, state, bad = self.work, self.work.state, self.work.bad
         bad.reserve(bad.count)
@@ -212,7 +212,7 @@ class HostRounds:
         return roots, found[Entry.CANDIDATES], found[Entry.SEGMENTS]
 
     def _insert_winners(self, cavities: Cavities, stamp: int) -> str | None:
-        """Retriangulates, checks the new triangles, lists the bad ones; returns why the run must stop, if it must."""
+        """Retriangulates, checks the new triangles and lists the bad ones; returns why the run must stop, or None."""
         stopped: str | None = None
         work, state, ledger = self.work, self.work.state, self.work.ledger
         with work.clock.phase("retriangulate"):
@@ -243,7 +243,7 @@ class HostRounds:
         return Standing(state.vertices, state.slots, state.subsegments_count, bad.count, bad.side)
 
     def _needs(self, cavities: Cavities) -> Needs:
-        """What the winners need; waits for it."""
+        """Returns what the winners need; waits for the device."""
         progress = self.work.progress
         progress.write({Entry.BEGINS: 1})
         launch = self.work.state.device.launch
@@ -253,7 +253,7 @@ class HostRounds:
         return Needs(*(found[entry] for entry in new))
 
     def _cut(self, cavities: Cavities, remaining: int) -> None:
-        """Lets only the `remaining` winners of highest priority go ahead."""
+        """Keeps only the `remaining` winners of highest priority."""
         count = bound_of(cavities.count)
         won = cavities.won[:count].download() == 1
         keys = np.sort(cavities.keys[:count].download()[won])
@@ -262,7 +262,7 @@ class HostRounds:
         count_needs(cavities)
 
     def _close(self, cavities: Cavities) -> None:
-        """Gives up what cannot be resolved, sets aside what needs a large record, and enters the outcomes."""
+        """Gives up what cannot be resolved, sets aside cavities that need a large record, and counts the outcomes."""
         with self.work.clock.phase("count"):
             counts = self.work.state.device.zeros(TALLIED, np.int64)
             close(self.work.state, cavities, counts)

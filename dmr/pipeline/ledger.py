@@ -1,4 +1,4 @@
-"""The books of a refinement: what is counted while it runs, and the result made of it."""
+"""Statistics of a refinement: its counters, and the result made from them."""
 
 from __future__ import annotations
 
@@ -26,10 +26,10 @@ TILE = 4096  # TILE of cuda_src/angles.cu
 
 
 class Ledger:
-    """Counts of one refinement.
+    """Statistics of one refinement.
 
     Attributes:
-        loop: "device" once the device has driven rounds; else "host".
+        loop: "device" once the device has driven rounds; otherwise "host".
     """
 
     def __init__(self, device: Device) -> None:
@@ -55,7 +55,7 @@ class Ledger:
 
     @property
     def given_up(self) -> int:
-        """Cavities so far after which their triangle, or a segment in their way, was given up."""
+        """Cavities so far whose triangle, or a segment in its way, was given up."""
         return self.outcomes[Outcome.PRECISION] + self.outcomes[Outcome.BLOCKED]
 
     @property
@@ -64,29 +64,29 @@ class Ledger:
         return self.outcomes[Outcome.LOST] + self.outcomes[Outcome.YIELDED]
 
     def start(self) -> None:
-        """The rounds' time counts from now on."""
+        """Starts the timing of the rounds."""
         self._started = time.perf_counter()
 
     @property
     def seconds(self) -> float:
-        """Since `start`."""
+        """Seconds since `start`."""
         return time.perf_counter() - self._started
 
     def enter_rounds(self, rounds: list[Round]) -> None:
-        """Enters rounds that the device drove, after `enter` was told of what they counted."""
+        """Adds rounds that the device drove; call it after `enter` has added their outcomes."""
         self.loop = "device"
         self.history.extend(rounds)
         self.rounds += len(rounds)
         self._at_last_round = (self.attempted, self.inserted, self.lost)
 
     def reopen_round(self) -> None:
-        """Takes the last round's entry back: more is done in it."""
+        """Removes the last round's entry, because the round continues."""
         last = self.history.pop()
         attempted, inserted, lost = self._at_last_round
         self._at_last_round = (attempted - last.attempted, inserted - last.inserted, lost - last.lost)
 
     def close_round(self, bad: int, triangles: int) -> None:
-        """Enters a round, with what it left: listed bad triangles, and triangles in all."""
+        """Adds a round, with the listed bad triangles and the number of triangles after it."""
         totals = (self.attempted, self.inserted, self.lost)
         attempted, inserted, lost = (now - before for now, before in zip(totals, self._at_last_round, strict=True))
         self._at_last_round = totals
@@ -108,7 +108,7 @@ class Ledger:
         clock: Clock,
         stopped: str | None,
     ) -> Refinement:
-        """The result that a user gets."""
+        """Makes the result for the user."""
         device = self._device
         launches = Counter(device.launches)
         launches.subtract(self._launched_before)
@@ -155,7 +155,7 @@ class Ledger:
 
 
 def _angle_range(state: DeviceMesh) -> tuple[float, float]:
-    """The least and the largest angle of the mesh, in degrees."""
+    """Returns the smallest and the largest angle of the mesh, in degrees."""
     device = state.device
     tiles = device.tiles(state.slots, TILE)
     low, high = device.empty(tiles, np.float64), device.empty(tiles, np.float64)
@@ -165,7 +165,7 @@ def _angle_range(state: DeviceMesh) -> tuple[float, float]:
 
 
 def _unrefined(state: DeviceMesh, stopped: str | None) -> dict[str, NDArray[Any]]:
-    """The triangles that miss a bound, by reason."""
+    """Returns the triangles that miss a bound, by reason."""
     device = state.device
     flags = device.empty(state.slots, np.int32)
     device.launch("flag_words", state.slots, state.quality, int(BAD | GIVEN_UP | FORCED | HELD), flags)

@@ -1,8 +1,8 @@
-"""How cavities settle their conflicts: one strategy a class, all used by one host loop.
+"""Conflict resolution between cavities: one strategy per class, all driven by the same host loop.
 
-A strategy is asked for winners, step by step. Before each step the loop has grown or kept the cavities; after it the
-loop retriangulates whoever won, and asks again until the strategy has no more steps for this round. Where the device
-drives the rounds, `Deterministic.settle` is one step of them.
+A strategy yields winners, step by step. Before each step the loop has grown or kept the cavities; after it the loop
+retriangulates the winners, until the strategy has no more steps for this round. When the device drives the rounds,
+`Deterministic.settle` is one of their steps.
 """
 
 from __future__ import annotations
@@ -25,8 +25,8 @@ class Marking(ABC):
     """A way to choose cavities that can be retriangulated at the same time.
 
     Attributes:
-        choice: which bad triangles compete; claims: whether each cavity claims its triangles when it is grown, under
-            the last stamp that was given out.
+        choice: which bad triangles compete; claims: whether each cavity claims its triangles when it is grown, in the
+            latest epoch (stamp).
     """
 
     choice = Choice.UNBEATEN
@@ -36,15 +36,15 @@ class Marking(ABC):
     def steps(
         self, state: DeviceMesh, space: Workspace, cavities: Cavities, stamps: Stamps, limits: Thresholds
     ) -> Iterator[int]:
-        """Sets `cavities.won` and `cavities.needs`, then yields the stamp under which the winners own their triangles.
+        """Sets `cavities.won` and `cavities.needs`, then yields the epoch (stamp) in which the winners own their
+        triangles, once per step.
 
-        Once a step.
-        The caller retriangulates the winners before it asks for the next step.
+        The caller retriangulates the winners before it requests the next step.
         """
 
 
 def _begin_step(state: DeviceMesh, cavities: Cavities, stamps: Stamps) -> int:
-    """The stamp of a new step, and the keys under it."""
+    """Starts a step: returns its epoch (stamp), and makes the keys for it."""
     stamp = stamps.next(state)
     launch, count = state.device.launch, cavities.count
     launch("make_keys", count, state.view, cavities.view, cavities.segments, stamp)
@@ -65,26 +65,27 @@ def _mark_by_maximum(state: DeviceMesh, cavities: Cavities) -> None:
 
 
 def _no_progress(space: Workspace) -> DeviceArray:
-    """The word that a cavity sets when it wins."""
+    """Returns the cleared word that a cavity sets when it wins."""
     progress = space.array("progress", 1, np.int32)
     progress.fill(0)
     return progress
 
 
 class Deterministic(Marking):
-    """Ownership of the cavity alone, by atomic maximum of a unique key; neighbours that commute both go ahead."""
+    """Each cavity owns its own triangles only, by atomic maximum of a unique key; neighbouring winners that commute are
+    both retriangulated."""
 
     claims = True
 
     def steps(
         self, state: DeviceMesh, space: Workspace, cavities: Cavities, stamps: Stamps, limits: Thresholds
     ) -> Iterator[int]:
-        """One step a round."""
+        """Yields one step per round."""
         self.settle(state, cavities, stamps.last)
         yield stamps.last
 
     def settle(self, state: DeviceMesh, cavities: Cavities, stamp: Number) -> None:
-        """Sets `cavities.won` and `cavities.needs`, after all have claimed their triangles."""
+        """Sets `cavities.won` and `cavities.needs`, once all cavities have claimed their triangles."""
         launch, count = state.device.launch, cavities.count
         launch("judge_cavities", count, state.view, cavities.view)
         for kernel in ("settle_neighbours", "settle_the_rest"):
@@ -93,10 +94,9 @@ class Deterministic(Marking):
 
 
 class ThreePhase(Marking):
-    """The baseline, after Nasre, Burtscher and Pingali (2013): one stage, whose three phases do without atomics. All
-    mark their cavities with plain stores; those that find no mark of higher priority on any of their triangles mark
-    them all again; and whoever owns all of its cavity goes ahead. Where the races leave nobody such a cavity, one is
-    forced.
+    """The baseline, after Nasre, Burtscher and Pingali (2013): one stage of three phases, without atomics. All cavities
+    mark their triangles with plain stores; those that find no mark of higher priority on any of their triangles mark
+    them again; those that own all their triangles win. If the races leave no such cavity, one is forced.
 
     Plain stores race: which cavities win differs from run to run, and so do the meshes.
     """
@@ -106,7 +106,7 @@ class ThreePhase(Marking):
     def steps(
         self, state: DeviceMesh, space: Workspace, cavities: Cavities, stamps: Stamps, limits: Thresholds
     ) -> Iterator[int]:
-        """One step a round."""
+        """Yields one step per round."""
         stamp = _begin_step(state, cavities, stamps)
         progress = _no_progress(space)
         self._mark(state, cavities, progress)
@@ -115,23 +115,23 @@ class ThreePhase(Marking):
         yield stamp
 
     def _mark(self, state: DeviceMesh, cavities: Cavities, progress: DeviceArray) -> None:
-        """Three launches: the end of each is the barrier that its phase needs."""
+        """Launches three kernels: the end of each is the barrier that its phase needs."""
         _mark_in_three_phases(state, cavities, progress)
 
 
 class ThreePhaseBarrier(ThreePhase):
-    """The same in one kernel, as it was published: a barrier of all threads stands between the phases, and no more
-    threads can take part than run at once.
+    """The same phases in one kernel, as published: a barrier of all threads separates the phases, so that only as many
+    threads can take part as run at once.
     """
 
     def _mark(self, state: DeviceMesh, cavities: Cavities, progress: DeviceArray) -> None:
-        """One cooperative launch."""
+        """Makes one cooperative launch."""
         state.device.launch("mark_in_three_phases", cavities.count, state.view, cavities.view, progress)
 
 
 class TwoStage(Marking):
-    """The thesis' Algorithm 2. Stage one: 3-phase marking with plain stores. Stage two: what lost is checked, rebuilt
-    where it was damaged, and marked by atomic maximum, until no cavity is left unprocessed.
+    """The thesis' Algorithm 2. Stage one: 3-phase marking with plain stores. Stage two: cavities that lost are checked,
+    rebuilt if they were damaged, and marked by atomic maximum, until no cavity is left unprocessed.
 
         markCavity_kernel        grow (by the host loop), then mark_cavity
         re-markCavity_kernel     remark_cavity
@@ -139,7 +139,7 @@ class TwoStage(Marking):
         checkCavity_kernel       check_cavity, then grow of what was damaged
         markCavityAtomic_kernel  mark_cavity_atomic
 
-    Where the thesis compares numbers of threads, the smallest first, keys are compared, the largest first.
+    The thesis gives the smallest thread number priority; here the largest key has it.
 
     Plain stores race: which cavities win the first stage differs from run to run, and so do the meshes.
     """
@@ -149,7 +149,7 @@ class TwoStage(Marking):
     def steps(
         self, state: DeviceMesh, space: Workspace, cavities: Cavities, stamps: Stamps, limits: Thresholds
     ) -> Iterator[int]:
-        """One step of stage one, then as many of stage two as there are cavities left for."""
+        """Yields one step of stage one, then steps of stage two while undecided cavities are left."""
         stamp = _begin_step(state, cavities, stamps)
         self._mark_first_stage(state, cavities)
         count_needs(cavities)
@@ -166,15 +166,15 @@ class TwoStage(Marking):
             yield stamp
 
     def _mark_first_stage(self, state: DeviceMesh, cavities: Cavities) -> None:
-        """Without atomics."""
+        """Marks without atomics."""
         _mark_in_three_phases(state, cavities, None)
 
 
 class Atomic(TwoStage):
-    """Algorithm 2 with atomic marking in both stages. Nothing races: equal runs give equal meshes."""
+    """Algorithm 2 with atomic marking in both stages. Without races, equal runs give equal meshes."""
 
     def _mark_first_stage(self, state: DeviceMesh, cavities: Cavities) -> None:
-        """By atomic maximum."""
+        """Marks by atomic maximum."""
         _mark_by_maximum(state, cavities)
 
 

@@ -1,4 +1,4 @@
-"""The GPU modules of a refinement, which are compiled and loaded before it begins."""
+"""The GPU modules of a refinement, compiled and loaded before it begins."""
 
 from __future__ import annotations
 
@@ -22,11 +22,11 @@ ROUNDS_ON_DEVICE = ("device_loop", "middle_rounds", "small_rounds")
 
 
 def refinement_modules(options: RefineOptions, *, rounds_on_device: bool) -> tuple[str, ...]:
-    """Names for `Device.prepare`.
+    """Returns the module names for `Device.prepare`.
 
     Args:
-        options: of the refinement.
-        rounds_on_device: whether the device goes through rounds without the host.
+        options: options of the refinement.
+        rounds_on_device: whether the device runs rounds without the host.
     """
     found: tuple[str, ...] = ALWAYS
     if rounds_on_device:

@@ -1,7 +1,7 @@
-"""What the rounds of a refinement go by: numbers in the device's memory, which kernels read and write.
+"""Progress of the rounds: counters in the device's memory, which kernels read and write.
 
-Whoever drives the rounds, the numbers of a round are worked out by kernels there (`cuda_src/progress.cuh`). The host,
-where it drives, reads them before it goes on; the device's kernels find them where they are.
+With either driver, kernels compute the numbers of a round (`cuda_src/progress.cuh`). The host, when it drives, reads
+them before it continues; the device's kernels read them in place.
 """
 
 from __future__ import annotations
@@ -18,7 +18,7 @@ UNBOUNDED = 2**31 - 1
 
 
 class Entry(IntEnum):
-    """What stands where (`ProgressEntry` of cuda_src/progress.cuh)."""
+    """Indices into the progress array (`ProgressEntry` of cuda_src/progress.cuh)."""
 
     VERTICES = 0
     SLOTS = 1
@@ -48,7 +48,7 @@ _ENTRIES = tuple(Entry)
 
 
 class Stop(IntEnum):
-    """Why rounds ended (`StopReason`)."""
+    """The reason why rounds ended (`StopReason`)."""
 
     GO_ON = 0
     NO_CANDIDATE = 1
@@ -60,7 +60,7 @@ class Stop(IntEnum):
 
 
 class Line(IntEnum):
-    """A line of the history (`HistoryEntry`): totals after a round."""
+    """Columns of the history (`HistoryEntry`): totals after a round."""
 
     GROWN = 0
     VERTICES_AFTER = 1
@@ -71,37 +71,37 @@ class Line(IntEnum):
 
 
 class RoundProgress:
-    """The numbers of one refinement.
+    """The progress array of one refinement.
 
     Attributes:
-        array: where they are: (len(Entry),) int32.
+        array: (len(Entry),) int32 on the device.
     """
 
     def __init__(self, device: Device) -> None:
         self.array = device.zeros(len(Entry), np.int32)
 
     def number(self, entry: Entry, bound: int) -> DeviceCount:
-        """One of them, as kernels find it when they get to it; it never exceeds `bound`."""
+        """Returns one entry, as kernels read it when they run; it never exceeds `bound`."""
         return DeviceCount(self.array[entry : entry + 1], bound)
 
     def write(self, numbers: dict[Entry, int]) -> None:
-        """Sets all of them; those that are not named become 0."""
+        """Sets all entries; those that are not named become 0."""
         values = np.zeros(len(Entry), np.int32)
         for entry, number in numbers.items():
             values[entry] = number
         self.array.upload(values)
 
     def read(self) -> dict[Entry, int]:
-        """All of them; waits for the work that was launched before."""
+        """Returns all entries; waits for the work launched before."""
         return dict(zip(_ENTRIES, self.array.download().tolist(), strict=True))
 
 
 @dataclass(frozen=True)
 class Standing:
-    """Where a round begins: the sizes of the mesh, and the list of bad triangles.
+    """The input of a round: the sizes of the mesh, and the list of bad triangles.
 
     Attributes:
-        vertices, slots, subsegments: of the mesh; listed: entries of the list; side: which of its sides has them.
+        vertices, slots, subsegments: sizes of the mesh; listed: entries of the list; side: which buffer holds it.
     """
 
     vertices: Number
@@ -113,12 +113,12 @@ class Standing:
 
 @dataclass(frozen=True)
 class Room:
-    """What a round may take (`Room` of cuda_src/progress.cuh).
+    """Capacities of a round (`Room` of cuda_src/progress.cuh).
 
     Attributes:
-        candidates: records that there are; most: how many candidates a round takes at most, the first ones; vertices,
-            slots, subsegments, bad: what the arrays of the mesh and the list of bad triangles hold; rounds: after how
-            many to stop.
+        candidates: number of records; most: the most candidates that a round takes, the first ones; vertices, slots,
+            subsegments, bad: capacities of the mesh's arrays and of the list of bad triangles; rounds: the number of
+            rounds after which to stop.
     """
 
     candidates: int = UNBOUNDED
@@ -131,5 +131,5 @@ class Room:
 
     @cached_property
     def view(self) -> Packed:
-        """As kernels take it."""
+        """The kernel argument."""
         return pack("Room", **{field.name: getattr(self, field.name) for field in fields(self)})

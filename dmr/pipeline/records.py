@@ -1,4 +1,4 @@
-"""The structs of `cuda_src`, as numpy sees them."""
+"""numpy dtypes of the structs in `cuda_src`."""
 
 from __future__ import annotations
 

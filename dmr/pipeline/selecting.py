@@ -1,6 +1,6 @@
-"""Which subsegments and bad triangles compete in a round (`cuda_src/candidates.cuh`), for either driver.
+"""Selection of the subsegments and bad triangles that compete in a round (`cuda_src/candidates.cuh`), for both drivers.
 
-Numbers are those that the host knows, or such as only the device does (`Number`).
+A `Number` is known to the host, or only to the device.
 """
 
 from __future__ import annotations
@@ -16,16 +16,16 @@ from dmr.pipeline.progress import Room, RoundProgress, Standing
 from dmr.pipeline.worklist import BadTriangles
 from dmr.pipeline.workspace import Workspace
 
-SURVEYED = 3  # numbers a piece, of cuda_src/candidates.cuh
+SURVEYED = 3  # numbers per piece, of cuda_src/candidates.cuh
 
 
 class Choice(IntEnum):
     """Which bad triangles compete (`Choice` of cuda_src/candidates.cuh)."""
 
-    UNBEATEN = 0  # those that no bad neighbour, nor a neighbour's, beats in urgency
+    UNBEATEN = 0  # triangles that are beaten in urgency by no bad neighbour or neighbour's neighbour
     EVERYONE = 1
-    LARGE_ONES = 2  # those that wait for large records
-    UNBEATEN_FAR = 3  # those that none is more urgent than within three steps from neighbour to neighbour
+    LARGE_ONES = 2  # triangles that wait for large records
+    UNBEATEN_FAR = 3  # triangles with no more urgent one within three steps from neighbour to neighbour
 
 
 MANY_COMPETE, FEW_COMPETE = 1024, 256  # of cuda_src/candidates.cuh
@@ -33,9 +33,9 @@ MANY_COMPETE, FEW_COMPETE = 1024, 256  # of cuda_src/candidates.cuh
 
 @dataclass
 class Competition:
-    """Which bad triangles compete in the next round, where cavities compete by urgency.
+    """The rule for which bad triangles compete in the next round, if cavities compete by urgency.
 
-    Where many compete and most lose, only those that are unbeaten farther around do.
+    If many compete and most lose, only those that are unbeaten in a larger neighbourhood compete.
 
     Attributes:
         choice: UNBEATEN or UNBEATEN_FAR.
@@ -44,7 +44,7 @@ class Competition:
     choice: Choice = Choice.UNBEATEN
 
     def judge(self, competed: int, won: int) -> None:
-        """After a round that the host drives (`next_choice` of cuda_src/candidates.cuh)."""
+        """Updates the rule after a round that the host drives (`next_choice` of cuda_src/candidates.cuh)."""
         if self.choice == Choice.UNBEATEN_FAR:
             far = competed >= FEW_COMPETE
         else:
@@ -53,7 +53,7 @@ class Competition:
 
 
 def survey_sums(space: Workspace) -> tuple[DeviceArray, DeviceArray]:
-    """Where surveys enter, by piece, how many subsegments wait, and what they found of the list of bad triangles."""
+    """Returns arrays for the survey results by piece: of waiting subsegments, and of the list of bad triangles."""
     most = space.device.most_pieces
     return space.array("wished", most, np.int32), space.array("surveyed", most * SURVEYED, np.int32)
 
@@ -69,10 +69,10 @@ def select(
     progress: RoundProgress,
     roots: DeviceArray,
 ) -> None:
-    """Puts the candidates of a round into `roots`: subsegments that are to be split, or if there are none, triangles.
+    """Puts the candidates of a round into `roots`: subsegments to be split, or if there are none, triangles.
 
-    `progress` says then how many there are. Where triangles compete, what is bad no more has left the list, which is on
-    its other side. In a mesh of up to `small_mesh` triangles, only the most urgent ones compete.
+    `progress` then holds their number. If triangles compete, those that are no longer bad have been removed from the
+    list, which has moved to its other buffer. In a mesh of up to `small_mesh` triangles, only the most urgent compete.
     """
     device = state.device
     wished, surveyed = survey_sums(space)

@@ -1,4 +1,4 @@
-"""Checks that rounds change something, which is why every run ends without a limit on their number."""
+"""Checks that rounds make progress: therefore every run ends without a limit on the number of rounds."""
 
 from __future__ import annotations
 
@@ -9,29 +9,29 @@ from dmr.results import Round
 
 
 class StallCheck:
-    """Checks the rounds of one refinement, a few at a time.
+    """Checks the rounds of one refinement, several at a time.
 
-    The cavity of highest priority is always decided. A round that inserts no point gives up a bad triangle, asks for a
-    split of a subsegment, or gives up one that was asked for: between two insertions that happens at most once for each
-    triangle and twice for each subsegment.
+    The cavity of highest priority is always decided. A round that inserts no point gives up a bad triangle, requests a
+    split of a subsegment, or gives up a requested split: between two insertions that happens at most once per triangle
+    and twice per subsegment.
     """
 
     def __init__(self) -> None:
-        self._checked = 0  # rounds of the history
-        self._idle = 0  # rounds without a point, up to the last one
+        self._checked = 0  # rounds of the history checked so far
+        self._idle = 0  # consecutive rounds without an insertion, up to the last one
 
     def start_again(self) -> None:
-        """Forgets the rounds without a point, since triangles that were given up are tried again."""
+        """Resets the count of rounds without an insertion, since triangles that were given up are tried again."""
         self._idle = 0
 
     def check(self, history: Sequence[Round], triangles: int, subsegments: int) -> None:
         """Checks the rounds since the last call.
 
         Args:
-            history: all rounds; triangles, subsegments: how many the mesh has.
+            history: all rounds; triangles, subsegments: sizes of the mesh.
 
         Raises:
-            InternalError: a round changed nothing, or more rounds than there can be inserted nothing.
+            InternalError: a round changed nothing, or too many consecutive rounds inserted nothing.
         """
         new, self._checked = history[self._checked :], len(history)
         if any(each.attempted == each.lost for each in new):

@@ -1,7 +1,7 @@
-"""The numbers that the kernels compare with, computed the same on every machine.
+"""The thresholds that the kernels compare with, computed identically on every machine.
 
-No libm takes part: its last bits differ between systems, and one bit of a threshold could change a mesh. Sines and
-cosines are summed in integer arithmetic, far beyond a double's precision, and rounded once.
+The computation does not use libm: its last bits differ between systems, and one bit of a threshold could change a mesh.
+Sines and cosines are summed in integer arithmetic, far beyond a double's precision, and rounded once.
 """
 
 from __future__ import annotations
@@ -19,25 +19,25 @@ _ONE = 1 << _BITS
 # pi to 70 digits, in units of 2^-200
 _PI = (31415926535897932384626433832795028841971693993751058209749445923078164 << _BITS) // 10**70
 
-# How much stricter than the bound the kernels test, relative to cos^2 and to areas: more than their rounding errors.
+# How much stricter than the bound the kernels' tests are, relative to cos^2 and to areas: more than rounding errors.
 MARGIN = 2.0**-40
 
 
-# Pieces are a little shorter than they might be: what faces a segment is not everywhere as far away.
+# Pieces are slightly shorter than the bound allows: the distance to what faces a segment varies along it.
 STRAIGHTNESS = Fraction(98, 100)
 
 
 @dataclass(frozen=True)
 class Recipe:
-    """What the bounds leave open: choices that the size of a result depends on, and no guarantee.
+    """Choices that the bounds leave open: they affect the size of a result, but no guarantee.
 
     Attributes:
         off_center: off-centers are placed at this fraction of the height at which the triangle on the shortest edge
-            would just pass (Ungor's off-center, a little inside the bound).
-        lens: a segment is split for a point in its diametral lens, not in its whole diametral circle.
-        worst_first: skinny triangles are refined by their angles, the smallest first; not by their shortest edges.
-        one_by_one: a round inserts one point only. Points that go in side by side, as the two sides of a symmetric
-            domain ask for, may be more than are needed one after another.
+            would just meet the bound (Ungor's off-center, slightly inside the bound).
+        lens: segments are split for a point in their diametral lens, not in their whole diametral circle.
+        worst_first: skinny triangles are refined in order of their angles, smallest first; not of their shortest edges.
+        one_by_one: a round inserts only one point. Points inserted side by side, as the two sides of a symmetric
+            domain require, may be more than are needed one after another.
     """
 
     off_center: Fraction
@@ -48,8 +48,8 @@ class Recipe:
 
 USUAL = Recipe(Fraction(95, 100), lens=True)
 
-# In a mesh of a few dozen triangles chance rules: these give results of the same size on the average, but seldom all of
-# them a large one.
+# Meshes of a few dozen triangles are subject to chance: these recipes give results of the same size on average, but
+# seldom do all of them give a large one.
 FOR_TINY_MESHES = (
     USUAL,
     Recipe(Fraction(95, 100), lens=False),
@@ -64,7 +64,7 @@ FOR_TINY_MESHES = (
 
 
 def cosine_and_sine(degrees: float) -> tuple[Fraction, Fraction]:
-    """cos and sin of an angle between 0 and 180 degrees, to about 190 bits."""
+    """Computes cos and sin of an angle between 0 and 180 degrees, to about 190 bits."""
     x = int(Fraction(degrees) / 180 * _PI)
     cosine, sine, term, k = 0, 0, _ONE, 0
     while term:
@@ -79,22 +79,23 @@ def cosine_and_sine(degrees: float) -> tuple[Fraction, Fraction]:
 
 @dataclass(frozen=True)
 class Thresholds:
-    """What the kernels take.
+    """The thresholds that the kernels use.
 
     Attributes:
-        cosine_squared: a triangle is skinny where the squared cosine of its smallest angle exceeds it; 2 for no bound.
-        doubled_area: a triangle is large where twice its area exceeds it; infinity for no bound.
+        cosine_squared: a triangle is skinny if the squared cosine of its smallest angle exceeds it; 2 for no bound.
+        doubled_area: a triangle is large if twice its area exceeds it; infinity for no bound.
         off_center_limit: height of an off-center over the shortest edge, in lengths of that edge; infinity for
             circumcenters.
         clearance: squared distance that other points of a triangle's petal must keep from all vertices, in squared
-            lengths of its shortest edge; infinity where no other points are tried.
+            lengths of its shortest edge; infinity if no other points are tried.
         lens: squared cosine of the angle under which a point must see a subsegment to encroach on it; 0 for the
             diametral circle.
-        stretch: how long the pieces of a segment are to be, in distances to what faces it (cuda_src/growth.cuh).
-        worst_first: 1 where the triangles of smallest angle are the most urgent, 0 where those of shortest edge are.
-        most: how many points a round may insert; 0 for as many as there is room for.
-        first: 1 while the first points are inserted, and the input's bounds on areas wait (first_points.py).
-        grouped: 1 where edges of nearly the same length are told apart by the cells of a grid (cuda_src/urgency.cuh).
+        stretch: length bound on the pieces of a segment, relative to the distance to what faces it
+            (cuda_src/growth.cuh).
+        worst_first: 1 if the triangles of smallest angle are the most urgent, 0 if those of shortest edge are.
+        most: the most points that a round may insert; 0 for no such limit.
+        first: 1 while the first points are inserted, and the input's area bounds are not yet applied (first_points.py).
+        grouped: 1 if edges of nearly the same length are ordered by the cells of a grid (cuda_src/urgency.cuh).
     """
 
     cosine_squared: float
@@ -110,7 +111,7 @@ class Thresholds:
 
     @cached_property
     def view(self) -> Packed:
-        """As kernels take them (`Limits` of cuda_src/mesh.cuh)."""
+        """The kernel argument (`Limits` of cuda_src/mesh.cuh)."""
         names = (
             "cosine_squared", "doubled_area", "lens", "off_center_limit", "clearance", "stretch", "worst_first",
             "grouped", "first",
@@ -119,19 +120,19 @@ class Thresholds:
 
 
 def thresholds(options: RefineOptions, recipe: Recipe = USUAL) -> Thresholds:
-    """The thresholds that follow from the options of a refinement, and a recipe for what they leave open."""
+    """Computes the thresholds from the options of a refinement, and from a recipe for what they leave open."""
     area = math.inf if options.max_area is None else 2.0 * options.max_area * (1.0 - MARGIN)
     if options.min_angle == 0:
         return Thresholds(2.0, area, math.inf, math.inf, 0.0 if options.conforming else 1.0)
     cosine, sine = cosine_and_sine(options.min_angle)
-    # cot(a / 2) = (1 + cos a) / sin a; an angle of no size at all asks for circumcenters
+    # cot(a / 2) = (1 + cos a) / sin a; an angle that underflows to zero gets circumcenters
     half_cotangent = (1 + cosine) / sine / 2 if sine else Fraction(2**1000)
     limit = (
         math.inf
         if options.steiner == "circumcenter" or half_cotangent > 2**900
         else float(recipe.off_center * half_cotangent)
     )
-    # Circumcenters are 1 / (2 sin a) away, or more.
+    # Circumcenters are at a distance of at least 1 / (2 sin a).
     chosen = options.steiner == "petal" and limit < 2**400
     clearance = float(1 / (4 * sine * sine)) if chosen else math.inf
     # The lens is seen under 180 - 2 a; from a = 45 on it would be larger than the circle.
@@ -150,9 +151,9 @@ def thresholds(options: RefineOptions, recipe: Recipe = USUAL) -> Thresholds:
 
 
 def _stretch(sine: Fraction, cosine: Fraction, conforming: bool) -> float:
-    """How long pieces of a segment are: the longest leg over the other one of a right triangle that is not skinny.
+    """Returns the length bound on pieces: the ratio of the legs, longest over other, of a right triangle at the bound.
 
-    In a conforming mesh no more than 2, for nothing may lie in the circle around a piece.
+    In a conforming mesh it is at most 2, since nothing may lie in the circle around a piece.
     """
     if not sine:
         return math.inf

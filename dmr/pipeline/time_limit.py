@@ -1,4 +1,4 @@
-"""An explicit limit on the time of a refinement, which ends it between two rounds."""
+"""A limit on the wall-clock time of a refinement, which ends it between two rounds."""
 
 from __future__ import annotations
 
@@ -6,13 +6,13 @@ import time
 from collections.abc import Iterator
 from contextlib import contextmanager
 
-# The device returns to the host about this often, in seconds, when there is a limit.
+# With a limit, the device returns to the host about this often, in seconds.
 SHORTEST, LONGEST = 0.025, 0.1
 STEP = 4  # by which the number of rounds between two returns grows and shrinks
 
 
 class TimeLimit:
-    """When a run has to end, and how many rounds the device goes through before the host looks at the clock again.
+    """Decides when a run has to end, and how many rounds the device runs before the host reads the clock again.
 
     Args:
         seconds: the limit, counted from now; None for no limit.

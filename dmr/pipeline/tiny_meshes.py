@@ -1,4 +1,4 @@
-"""Tiny meshes: refined by several recipes, of whose results the smallest is kept."""
+"""Refines tiny meshes by several recipes and keeps the smallest result."""
 
 from __future__ import annotations
 
@@ -9,10 +9,10 @@ from dmr.options import RefineOptions
 from dmr.pipeline.thresholds import FOR_TINY_MESHES, Thresholds, thresholds
 from dmr.results import Refinement
 
-# Up to so many triangles several recipes are tried.
+# Several recipes are tried for meshes of up to this many triangles.
 TINY_MESH = 128
 
-# Where more points are needed than this, sizes and grading decide how many, and not chance; and where more than a few
+# If more points than this are needed, sizes and grading determine their number, and not chance; and if more than a few
 # are, recipes that take many rounds are not worth their time.
 MANY_POINTS = 2000
 FEW_POINTS = 300
@@ -21,14 +21,14 @@ FEW_POINTS = 300
 def smallest(
     options: RefineOptions, usual: Refinement, refine_by: Callable[[RefineOptions, Thresholds], Refinement]
 ) -> Refinement:
-    """Refines a tiny mesh by the other recipes as well.
+    """Refines a tiny mesh by the other recipes, too.
 
     Args:
-        options: what is asked; usual: what the usual recipe gave.
+        options: the options of the run; usual: the result of the usual recipe.
         refine_by: refines the mesh by other options and thresholds.
 
     Returns:
-        The smallest of the results that leave least unrefined.
+        The smallest of the results that leave the fewest triangles unrefined.
     """
     points = sum(usual.steiner.values())
     if not usual.complete or points == 0 or points > MANY_POINTS:
@@ -39,7 +39,7 @@ def smallest(
     for limits in others:
         if points > FEW_POINTS and (limits.most or limits.worst_first):
             continue
-        # A run that needs more points than the best one so far is hardly smaller, and need not end.
+        # A run that needs more points than the best one so far is hardly smaller, and may stop early.
         capped = replace(options, max_steiner=sum(best.steiner.values()))
         result = refine_by(capped, limits)
         tries += 1

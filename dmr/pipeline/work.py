@@ -1,4 +1,4 @@
-"""What the rounds of a refinement work on and go by, whoever drives them."""
+"""The data and settings of a refinement's rounds, shared by both drivers."""
 
 from __future__ import annotations
 
@@ -17,23 +17,24 @@ from dmr.pipeline.thresholds import Thresholds
 from dmr.pipeline.worklist import BadTriangles
 from dmr.pipeline.workspace import Workspace
 
-# Why a driver has no further round, beside what stops a run ("budget", ...): it found no candidate.
+# Returned by a driver that found no candidate; other reasons are those that stop a run ("budget", ...).
 NOTHING_LEFT = "nothing left"
 
 
 @dataclass(frozen=True)
 class Work:
-    """What both drivers are given.
+    """Data and settings for either driver of the rounds.
 
     Attributes:
-        state: the mesh on its device; space: scratch arrays there; bad: the triangles that are to be refined.
-        expected: about how many triangles the area bounds ask for.
-        limits: the bounds; small_mesh: up to so many triangles a round takes its candidates from the shortest edges
+        state: the mesh on its device; space: scratch arrays there; bad: the triangles to refine.
+        expected: estimated number of triangles that the area bounds need.
+        limits: the bounds; small_mesh: up to this many triangles, a round takes its candidates from the shortest edges
             only; budget: how many points the run may insert.
         competition: which bad triangles compete.
-        marking: how cavities settle their conflicts; quality: the check of new triangles; balance: who does it.
-        stamps: the numbers of steps; progress: the numbers of a round, on the device.
-        ledger: what is counted; clock: what takes how long.
+        marking: how conflicts between cavities are resolved; quality: the check of new triangles; balance: its
+            distribution.
+        stamps: the epochs of the steps; progress: the numbers of a round, on the device.
+        ledger: the statistics; clock: the time of each phase.
     """
 
     state: DeviceMesh
@@ -54,9 +55,9 @@ class Work:
 
     @property
     def points_left(self) -> int:
-        """How many more points may be inserted."""
+        """The number of points that may still be inserted."""
         return self.budget - self.ledger.inserted
 
     def close_round(self) -> None:
-        """Enters the round in the books, with what it left."""
+        """Adds the round to the statistics."""
         self.ledger.close_round(self.bad.count, self.state.slots)

@@ -1,4 +1,4 @@
-"""Scratch arrays that live as long as a refinement, so that a round allocates nothing it had before."""
+"""Scratch arrays that live as long as a refinement, so that rounds reuse their allocations."""
 
 from __future__ import annotations
 
@@ -10,11 +10,11 @@ from dmr.memory import Device, DeviceArray
 
 
 class Workspace:
-    """Arrays by name. An array is replaced by a larger one when it must be; its content is then lost.
+    """Arrays by name. An array is replaced by a larger one when needed; its content is then lost.
 
     Attributes:
-        version: how often an array was made or replaced.
-        made_of: what was made of some arrays, by name, to be found again; forgotten when an array is replaced.
+        version: number of arrays made or replaced.
+        made_of: cached objects made from arrays, by name; cleared when an array is replaced.
     """
 
     def __init__(self, device: Device) -> None:
@@ -24,11 +24,11 @@ class Workspace:
         self._arrays: dict[str, DeviceArray] = {}
 
     def array(self, name: str, size: int, dtype: DTypeLike) -> DeviceArray:
-        """At least `size` elements of undefined content (as many as were ever asked for under this name)."""
+        """Returns at least `size` elements of undefined content (as many as were ever requested under this name)."""
         held = self._arrays.get(name)
         if held is None or held.size < size:
             room = max(size, 1) if held is None else max(size, held.size + held.size // 2)
-            if held is not None:  # let go of it before asking for more
+            if held is not None:  # release it before asking for more
                 del self._arrays[name]
                 self.made_of.clear()
                 held = None

@@ -1,11 +1,11 @@
-"""From the outline of a domain to a constrained Delaunay triangulation of it.
+"""Constrained Delaunay triangulation of a domain given by its outline.
 
     insert the vertices                  along a space-filling curve, by cavities        (delaunay.cpp)
-    insert the segments                  conflicts among them found and resolved         (segments.cpp, conflicts)
-    carve                                what is outside, what are holes and regions     (carving)
+    insert the segments                  find and resolve conflicts among them           (segments.cpp, conflicts)
+    carve                                remove the outside and holes, label regions     (carving)
 
-The names at the right are the files of this folder. It runs on one CPU thread: vertices and segments of a million take
-a second, and everything after it is the refinement's.
+The names at the right are the files of this folder. It runs on one CPU thread: a million vertices and segments take a
+second, and everything after it is part of the refinement.
 """
 
 from __future__ import annotations
@@ -31,33 +31,34 @@ __all__ = ["triangulate", "triangulate_noting"]
 
 log = logging.getLogger("dmr")
 
-BYTES_PER_VERTEX = 130  # of memory that a triangulation takes at its peak, measured
+BYTES_PER_VERTEX = 130  # peak memory of a triangulation, measured
 
 
 def triangulate(pslg: Pslg, *, on_conflict: str = "resolve", convex_hull: bool = False, mesher: str = "dmr") -> Mesh:
-    """Triangulates the domain that a planar straight-line graph bounds: constrained Delaunay, nothing refined.
+    """Triangulates the domain bounded by a planar straight-line graph: constrained Delaunay, without refinement.
 
-    The first vertices are the graph's, in their order, bit for bit, also those that lie outside of the domain and
-    those with the coordinates of an earlier one, which no triangle uses. Places where segments cross come after them.
+    The first vertices are the graph's, in their order, bit for bit, including those that no triangle uses: vertices
+    outside of the domain and duplicates of an earlier one. Vertices where segments cross come after them.
 
     Args:
         pslg: vertices, segments, hole and region points. Without segments the convex hull is the domain.
-        on_conflict: what becomes of vertices in one place, vertices on segments, and segments that overlap or cross:
-            "resolve" (merge, split; the log says how many there were and names the first) or "error".
-        convex_hull: mesh all of the convex hull, whether segments enclose it or not; holes stay holes.
-        mesher: "dmr", or "triangle": Shewchuk's Triangle in a process of its own, where the `triangle` package is
+        on_conflict: what happens to duplicate vertices, vertices on segments, and segments that overlap or cross:
+            "resolve" (merge, split; the log gives their number and names the first) or "error".
+        convex_hull: mesh the whole convex hull, whether segments enclose it or not; holes stay holes.
+        mesher: "dmr", or "triangle": Shewchuk's Triangle in a separate process, if the `triangle` package is
             installed, for comparisons. Its licence forbids commercial use.
 
     Returns:
-        The mesh. `segments` are the pieces of the graph's segments that belong to the domain, in the order of those and
-        along each of them; their markers are those of the segments, or 1 on the boundary where these have none.
-        `vertex_markers`: those given; where they are 0 that of the first segment through the vertex that has one, else
-        1 on the boundary. With regions, `triangle_attributes` has their attributes and `area_bounds` their areas.
+        The mesh. `segments` are the pieces of the graph's segments that belong to the domain, sorted by segment and
+        along each of them; their markers are those of the segments, or 1 on the boundary if these have none.
+        `vertex_markers`: those of the graph; where they are 0, that of the first marked segment through the vertex,
+        otherwise 1 on the boundary. With regions, `triangle_attributes` has their attributes and `area_bounds` their
+        areas.
 
     Raises:
         InvalidMeshError: the graph bounds no domain (an outline with a gap, all vertices on one line, a hole or region
             point outside of it, two regions in one part of it), or has conflicts that `on_conflict` refuses; names
-            what is to blame.
+            the offending element.
         OptionError: an option that cannot be used.
         NativeLibraryError: the native library is missing.
     """
@@ -68,7 +69,7 @@ def triangulate(pslg: Pslg, *, on_conflict: str = "resolve", convex_hull: bool =
 
 
 def triangulate_noting(pslg: Pslg, *, on_conflict: str, convex_hull: bool, mesher: str) -> tuple[Mesh, list[str]]:
-    """As `triangulate`, with what a user should know returned in place of logged."""
+    """Implements `triangulate`; returns the warnings instead of logging them."""
     check_kind(pslg, Pslg, name="pslg")
     on_conflict = chosen("on_conflict", on_conflict, CONFLICT_POLICIES)
     mesher, convex_hull = chosen("mesher", mesher, MESHERS), switch("convex_hull", convex_hull)
@@ -133,7 +134,7 @@ def _mesh(pslg: Pslg, plane: Plane, domain: Domain, convex_hull: bool) -> Mesh:
 
 
 def _vertex_markers(pslg: Pslg, plane: Plane, boundary: Int, ends: Int, markers: Int) -> Int:
-    """The marker given; where it is 0, that of a vertex in the same place, of a segment, or 1 on the boundary."""
+    """Returns the given markers; where 0, that of a vertex in the same place, of a segment, or 1 on the boundary."""
     count = len(pslg.vertices) + len(plane.new_vertices)
     result = np.zeros(count, np.int32)
     result[boundary] = 1
@@ -147,7 +148,7 @@ def _vertex_markers(pslg: Pslg, plane: Plane, boundary: Int, ends: Int, markers:
 
 
 def _vertex_attributes(pslg: Pslg, plane: Plane, vertices: Float) -> Float | None:
-    """Those given; where segments cross, interpolated along the first of the two."""
+    """Returns the given attributes; where segments cross, interpolated along the first of the two."""
     given = pslg.vertex_attributes
     assert given is not None
     if not given.shape[1] or not len(plane.new_vertices):

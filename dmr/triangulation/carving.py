@@ -1,7 +1,7 @@
-"""Which parts of the plane belong to the domain, and what they carry: outline, holes, regions.
+"""Determines which parts of the plane belong to the domain, and their attributes, from outline, holes and regions.
 
-Segments cut the plane into parts. The part that reaches to infinity is outside, those with a hole point are holes, and
-what is left is the domain.
+Segments divide the plane into parts. The unbounded part is outside, parts with a hole point are holes, and the rest is
+the domain.
 """
 
 from __future__ import annotations
@@ -21,14 +21,14 @@ Flags = NDArray[np.bool_]
 
 @dataclass(frozen=True, eq=False)
 class Domain:
-    """What is meshed.
+    """The domain to be meshed.
 
     Attributes:
-        kept: (t,) which triangles of the plane belong to it; left, right: (e,) on which sides of the edges on segments
-            one of them lies.
-        attributes: (t,) the attribute of the region that each lies in, 0 elsewhere; None where there are no regions.
-        area_bounds: (t,) the largest area wanted there, 0 for none; None where no region has one.
-        notes: what was left out, a sentence each.
+        kept: (t,) whether each triangle of the plane belongs to it; left, right: (e,) whether a kept triangle lies on
+            that side of each edge on a segment.
+        attributes: (t,) the attribute of each triangle's region, 0 outside of regions; None if there are no regions.
+        area_bounds: (t,) the area bound there, 0 for none; None if no region has one.
+        notes: what was left out, one sentence each.
     """
 
     kept: Flags
@@ -65,7 +65,8 @@ def carve(pslg: Pslg, plane: Plane) -> Domain:
 
 
 def _check_outline(pslg: Pslg, plane: Plane) -> list[str]:
-    """Segments with the outside on both sides bound nothing. A figure made of such segments only has a gap."""
+    """Finds segments with the outside on both sides, which bound nothing. If a figure has only such segments, it has a
+    gap."""
     stray = (plane.left <= OUTSIDE) & (plane.right <= OUTSIDE)
     if not stray.any():
         return []
@@ -83,7 +84,7 @@ def _check_outline(pslg: Pslg, plane: Plane) -> list[str]:
 
 
 def _figures(edges: Int) -> Int:
-    """By vertex: the number of the connected figure that it belongs to; by pointer jumping."""
+    """Labels the connected component (figure) of each vertex, by pointer jumping."""
     root = np.arange(int(edges.max()) + 1)
     while True:
         low = np.minimum(root[edges[:, 0]], root[edges[:, 1]])
@@ -96,7 +97,7 @@ def _figures(edges: Int) -> Int:
 
 
 def _gap(pslg: Pslg, plane: Plane, edges: Int) -> InvalidMeshError:
-    """The error that says where a figure of segments fails to close: at its two nearest loose ends."""
+    """Makes the error that says where a figure of segments fails to close: at its two nearest loose ends."""
     vertices = np.concatenate([pslg.vertices, plane.new_vertices])
     ends, uses = np.unique(edges, return_counts=True)
     loose = ends[uses == 1]

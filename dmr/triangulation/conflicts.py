@@ -1,6 +1,6 @@
-"""What is wrong with the vertices and segments of a PSLG among themselves, in sentences.
+"""Describes the conflicts among the vertices and segments of a PSLG.
 
-The native code finds the conflicts and resolves them (`segments.hpp`); here they are counted and told, or refused.
+The native code finds the conflicts and resolves them (`segments.hpp`); here they are counted and described, or refused.
 """
 
 from __future__ import annotations
@@ -16,10 +16,10 @@ VERTEX_ON_SEGMENT, OVERLAP, CROSSING, DEGENERATE = range(4)  # enum Conflict of 
 
 
 def describe_conflicts(pslg: Pslg, plane: Plane) -> list[tuple[str, InvalidMeshError]]:
-    """The conflicts of a PSLG, a kind at a time.
+    """Describes the conflicts of a PSLG by kind.
 
     Returns:
-        For each kind that there is: how it was resolved, with a count and the first one; and the error that refuses it.
+        For each kind found: how it was resolved, with a count and the first one; and the error that refuses it.
     """
     told = []
     duplicates = np.flatnonzero(plane.same_as != np.arange(len(plane.same_as)))
@@ -38,7 +38,7 @@ def describe_conflicts(pslg: Pslg, plane: Plane) -> list[tuple[str, InvalidMeshE
         found = plane.conflicts[kinds == kind]
         if not len(found):
             continue
-        # Of many segments that meet in one place not all pairs are found, but the place, and of overlaps all parties.
+        # Where many segments meet in one place, not all pairs are found, but the place is; all overlapping ones are.
         columns = {OVERLAP: [1, 2], CROSSING: [3]}.get(kind, [1])
         count = len(np.unique(found[:, columns]))
         segment, other, vertex = _first(found)
@@ -53,7 +53,7 @@ def describe_conflicts(pslg: Pslg, plane: Plane) -> list[tuple[str, InvalidMeshE
 
 
 def _first(found: Int) -> tuple[int, int, int]:
-    """The conflict with the lowest segments, and of several the one with the lowest vertex."""
+    """Returns the conflict with the lowest segments, and among several the one with the lowest vertex."""
     for column in (1, 2, 3):
         found = found[found[:, column] == found[:, column].min()]
     _, segment, other, vertex = found[0].tolist()

@@ -9,9 +9,9 @@ namespace {
 
 // An end of a subsegment, as seen from its vertex.
 struct End {
-    float64 x, y;        // the way to the other end
-    bool domain_follows; // turning counter-clockwise from here, one comes into the domain
-    float64 angle;       // a pseudo-angle, rising with the angle from -2 to 2, without a call of the math library
+    float64 x, y;        // vector to the other end
+    bool domain_follows; // whether the domain lies counter-clockwise of here
+    float64 angle;       // a pseudo-angle, increasing with the angle from -2 to 2, without a call of the math library
 };
 
 float64 pseudo_angle(float64 x, float64 y) {
@@ -20,7 +20,7 @@ float64 pseudo_angle(float64 x, float64 y) {
 }
 
 // Whether the domain lies between an end and the one that follows it counter-clockwise, at an angle whose cosine is
-// positive and has a square above this one.
+// positive and whose squared cosine exceeds the argument.
 bool is_acute(const End &end, const End &following, float64 cosine_squared) {
     const float64 dot = end.x * following.x + end.y * following.y;
     const float64 cross = end.x * following.y - end.y * following.x;
@@ -30,7 +30,7 @@ bool is_acute(const End &end, const End &following, float64 cosine_squared) {
 
 void flag_acute(const Point *points, int32 n, const Subsegment *subsegments, int32 count, float64 cosine_squared,
                 uint8 *flags) {
-    std::vector<uint32> first(size_t(n) + 1); // by vertex: where its ends are listed
+    std::vector<uint32> first(size_t(n) + 1); // by vertex: the start of its list of ends
     for (int32 s = 0; s < count; ++s) {
         ++first[subsegments[s].from + 1];
         ++first[subsegments[s].to + 1];
@@ -50,7 +50,7 @@ void flag_acute(const Point *points, int32 n, const Subsegment *subsegments, int
     };
     std::vector<End> ends;
     for (int32 v = 0; v < n; ++v) {
-        if (first[v + 1] - first[v] == 2) { // most vertices: two ends follow each other in any order
+        if (first[v + 1] - first[v] == 2) { // most vertices: two ends need no sorting
             const End one = end_at(v, first[v]), other = end_at(v, first[v] + 1);
             flags[v] = is_acute(one, other, cosine_squared) || is_acute(other, one, cosine_squared);
             continue;
@@ -69,7 +69,7 @@ void flag_acute(const Point *points, int32 n, const Subsegment *subsegments, int
 
 } // namespace
 
-// flags: n zeros, of which those of acute corners become 1. Returns 0, or 1 where there is too little memory.
+// flags: n zeros; those of acute corners are set to 1. Returns 0, or 1 if there is too little memory.
 extern "C" int32 dmr_acute_corners(const float64 *points, int32 n, const int32 *subsegments, int32 count,
                                    float64 cosine_squared, uint8 *flags) {
     try {

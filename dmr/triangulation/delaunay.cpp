@@ -8,23 +8,23 @@ namespace triangulation {
 
 namespace {
 
-// ---- The order ----------------------------------------------------------------------------------------------------
+// ---- Insertion order ----------------------------------------------------------------------------------------------
 //
 // A biased randomised insertion order (Amenta, Choi and Rote 2003): rounds that grow geometrically, each a random sample
-// of what is left, and along a Hilbert curve within a round. The curve makes walks short and keeps memory near; the
-// rounds make the expected work O(n log n) however the points lie.
+// of the remaining points, sorted along a Hilbert curve within a round. The curve makes walks short and memory accesses
+// local; the rounds make the expected work O(n log n) for any distribution of the points.
 
-constexpr int ROUND_BITS = 3; // each round has 2^ROUND_BITS times as many points as all before it
+constexpr int ROUND_BITS = 3; // each round has 2^ROUND_BITS times as many points as all rounds before it
 constexpr uint32 LAST_ROUND = 8;
 constexpr int COARSE = 14, FINE = 30; // levels of the curve
-constexpr int32 POINTS_AT_ONCE = 1 << 14; // between two stop points
+constexpr int32 POINTS_AT_ONCE = 1 << 14; // points between two stop points
 
 struct Place {
     uint32 key; // round, then the position along the coarse curve
     int32 point;
 };
 
-// A bijective mixer: random bits from the point's number.
+// A bijective mixer: pseudo-random bits from the point's number.
 uint64 mixed(uint64 x) {
     x ^= x >> 33;
     x *= 0xff51afd7ed558ccdull;
@@ -79,7 +79,8 @@ std::vector<int32> insertion_order(const Point *points, int32 count) {
         places[i] = {round_of(uint64(i)) << 2 * COARSE | uint32(position(i, COARSE)), i};
     }
     sort_places(places);
-    // Where points crowd in one cell of the coarse curve, a finer one goes on: clusters within clusters are in order too.
+    // Where several points share a cell of the coarse curve, they are sorted along a finer one, so that nested clusters
+    // are in order, too.
     std::vector<std::pair<uint64, int32>> crowd;
     for (size_t first = 0, end = 0; first < places.size(); first = end) {
         for (end = first + 1; end < places.size() && places[end].key == places[first].key;)
@@ -106,7 +107,7 @@ class Builder {
   public:
     explicit Builder(Plane &plane) : plane_(plane) {}
 
-    // The first triangle and the three ghosts around it.
+    // Makes the first triangle and the three ghosts around it.
     void start(int32 a, int32 b, int32 c) {
         if (plane_.side(a, b, plane_.points[c]) < 0)
             std::swap(b, c);
@@ -116,7 +117,7 @@ class Builder {
                         {{b, a, GHOST}, {half_edge(2, 1), half_edge(1, 0), half_edge(0, 2)}}};
     }
 
-    // Inserts vertex v, or returns the vertex that has its place already.
+    // Inserts vertex v, or returns the vertex with the same coordinates.
     int32 insert(int32 v) {
         const Point p = plane_.points[v];
         const int32 root = plane_.locate(last_, p);
@@ -135,8 +136,8 @@ class Builder {
         HalfEdge outside;
     };
 
-    // The cavity of p: faces in conflict, found by a walk over a tree that meets the rim counter-clockwise (see
-    // cuda_src/cavity.cuh).
+    // Grows the cavity of p: the faces in conflict, found by a walk over a tree that visits the cavity boundary (rim)
+    // counter-clockwise (see cuda_src/cavity.cuh).
     void grow(int32 root, Point p) {
         members_.assign(1, root);
         rim_.clear();
@@ -154,7 +155,7 @@ class Builder {
         }
     }
 
-    // The cavity becomes a fan around v; it has two faces more.
+    // Fills the cavity with a fan around v, which has two more faces.
     void fill(int32 v) {
         const int32 count = int32(rim_.size()), fresh = int32(plane_.faces.size());
         members_.push_back(fresh);
@@ -172,7 +173,7 @@ class Builder {
     }
 
     Plane &plane_;
-    int32 last_ = 0; // a triangle where the next point is probably near
+    int32 last_ = 0; // a triangle that is probably near the next point
     std::vector<int32> members_;
     std::vector<RimEdge> rim_;
     std::vector<HalfEdge> pending_;
@@ -187,7 +188,7 @@ Delaunay delaunay(const Point *points, int32 count) {
         return result;
     const std::vector<int32> order = insertion_order(points, count);
     Plane &plane = result.plane;
-    // Three points that span a triangle come first.
+    // The first three points must span a triangle.
     const Point a = points[order[0]];
     int32 second = 1, third = 1;
     while (second < count && same_place(points[order[second]], a))
@@ -209,7 +210,7 @@ Delaunay delaunay(const Point *points, int32 count) {
     for (int32 place : {int32(0), second, third})
         add(order[place]);
     builder.start(0, 1, 2);
-    constexpr int32 AHEAD = 16; // points lie in the user's order in memory
+    constexpr int32 AHEAD = 16; // prefetch distance: in memory, points are in the user's order
     for (int32 place = 1; place < count; ++place) {
         if (place == second || place == third)
             continue;
@@ -220,7 +221,7 @@ Delaunay delaunay(const Point *points, int32 count) {
         const int32 point = order[place];
         add(point);
         const int32 fresh = int32(plane.points.size()) - 1, vertex = builder.insert(fresh);
-        if (vertex != fresh) { // another point lies there; the first one of the input stands for both
+        if (vertex != fresh) { // a duplicate: the first of the equal points in the input represents both
             plane.points.pop_back();
             result.point_of.pop_back();
             result.vertex_of[point] = vertex;

@@ -6,12 +6,12 @@
 namespace triangulation {
 
 struct Delaunay {
-    Plane plane;                   // its vertices are the distinct points, in the order of their insertion
+    Plane plane;                   // its vertices are the distinct points, in order of insertion
     std::vector<int32> vertex_of;  // by point: its vertex
-    std::vector<int32> point_of;   // by vertex: the first point that has these coordinates
+    std::vector<int32> point_of;   // by vertex: the first point with these coordinates
 };
 
-// Where all points lie on one line, the plane has no faces.
+// If all points lie on one line, the plane has no faces.
 Delaunay delaunay(const Point *points, int32 count);
 
 } // namespace triangulation

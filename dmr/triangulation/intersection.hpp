@@ -1,4 +1,4 @@
-// Where two segments cross, rounded to the nearest coordinates.
+// The intersection point of two segments, rounded to the nearest coordinates.
 #pragma once
 
 #include <cmath>
@@ -7,7 +7,7 @@
 
 namespace triangulation {
 
-// Twice-double arithmetic: a Pair stands for high + low, with a relative error of about 2^-100 an operation (Dekker 1971).
+// Double-double arithmetic: a Pair represents high + low, with a relative error of about 2^-100 per operation (Dekker 1971).
 INLINE Pair normal(float64 a, float64 b) { // |a| >= |b|, or a = 0
     const float64 sum = a + b;
     return {sum, b - (sum - a)};
@@ -29,7 +29,7 @@ INLINE Pair over(Pair a, Pair b) {
     return plus(normal(first, second), {rest2.high / b.high, 0.0});
 }
 
-// The value of an exact sum to the same precision: its leading limbs.
+// Evaluates an exact sum to the same precision, from its leading limbs.
 INLINE Pair value_of(ExactSum &sum) {
     const int sign = sum.sign();
     int64 carry = 0;
@@ -49,7 +49,7 @@ INLINE Pair value_of(ExactSum &sum) {
     return {sign * value.high, sign * value.low};
 }
 
-// (a - b) x (c - d), exactly up to the last rounding.
+// (a - b) x (c - d), exact up to the final rounding.
 INLINE Pair cross_product(Point a, Point b, Point c, Point d) {
     ExactSum sum;
     add_product_of_pairs(sum, exact_difference(a.x, b.x), exact_difference(c.y, d.y), +1);
@@ -57,7 +57,7 @@ INLINE Pair cross_product(Point a, Point b, Point c, Point d) {
     return value_of(sum);
 }
 
-// The sign of (a - b) . (c - d), exactly.
+// The exact sign of (a - b) . (c - d).
 INLINE int dot_sign(Point a, Point b, Point c, Point d) {
     ExactSum sum;
     add_product_of_pairs(sum, exact_difference(a.x, b.x), exact_difference(c.x, d.x), +1);
@@ -74,11 +74,11 @@ INLINE void add_scaled_minor(ExactSum &sum, Pair p, Pair q, Pair r, Pair s, Pair
         }
 }
 
-// The point in which the lines through a, b and c, d cross (they are not parallel). It is a quotient of exact sums,
+// The point where the lines through a, b and c, d cross (they are not parallel). It is a quotient of exact sums,
 //
 //     p = (a (b - a) x (d - c) + (b - a) (c - a) x (d - c)) / (b - a) x (d - c),
 //
-// with a relative error of some 2^-98 before the last rounding: each coordinate is the nearest one, also near 0.
+// with a relative error of about 2^-98 before the final rounding: each coordinate is the nearest one, even near 0.
 INLINE Point crossing(Point a, Point b, Point c, Point d) {
     const Pair abx = exact_difference(b.x, a.x), aby = exact_difference(b.y, a.y);
     const Pair cdx = exact_difference(d.x, c.x), cdy = exact_difference(d.y, c.y);

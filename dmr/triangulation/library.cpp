@@ -11,31 +11,31 @@ using namespace triangulation;
 
 namespace {
 
-// INTERRUPTED: a signal handler has raised an exception, which Python raises when the call returns.
+// INTERRUPTED: a signal handler has raised an exception, which Python raises after the call returns.
 enum Status : int32 { DONE = 0, COLLINEAR = 1, TANGLED = 2, NO_MEMORY = 3, BROKEN = 4, INTERRUPTED = 5 };
 
 constexpr int32 ON_SEGMENT = -1, BEYOND_HULL = -2; // labels of places that are in no part
 
-constexpr uint32 FACES_AT_ONCE = 1 << 14; // between two stop points
+constexpr uint32 FACES_AT_ONCE = 1 << 14; // faces between two stop points
 
-// A piece of a segment, directed as the segment is.
+// A piece of a segment, with the segment's direction.
 struct SegmentPiece {
     int32 from, to;
     int32 segment;
     int32 left, right; // the labels of the parts on its two sides
-    float64 along;     // how far along the segment its middle lies, where the segment has several pieces
+    float64 along;     // position along the segment, if the segment has several pieces
 };
 
 struct Result {
     Delaunay delaunay;
     std::unique_ptr<Segments> segments;
-    std::vector<int32> label; // by face: the part of the plane, cut up by the segments, in which it lies, or BEYOND_HULL
-    int32 triangles = 0;      // faces that are no ghosts
-    std::vector<SegmentPiece> pieces; // segment after segment, and along each of them
+    std::vector<int32> label; // by face: the part of the plane, divided by the segments, that contains it, or BEYOND_HULL
+    int32 triangles = 0;      // faces that are not ghosts
+    std::vector<SegmentPiece> pieces; // sorted by segment, and along each segment
     int32 given = 0;          // vertices before segments were inserted
     int32 tangled[2] = {NOTHING, NOTHING};
 
-    // Labels count up from 0, the outside, in the order in which the parts are met. Where the hull is closed, the outside
+    // Labels count up from 0, the outside, in the order in which the parts are found. If the hull is closed, the outside
     // ends there, as if its edges were segments.
     void flood(bool hull_is_closed) {
         const Plane &plane = delaunay.plane;
@@ -58,7 +58,7 @@ struct Result {
 
     void flood_from(int32 start, int32 number, bool hull_is_closed) {
         const Plane &plane = delaunay.plane;
-        std::vector<int32> met = {start}; // a queue: what is asked for ahead has come when it is looked at
+        std::vector<int32> met = {start}; // a queue, so that prefetched data has arrived when it is used
         label[start] = number;
         for (size_t turn = 0; turn < met.size(); ++turn) {
             if (turn % FACES_AT_ONCE == FACES_AT_ONCE - 1)
@@ -101,7 +101,7 @@ struct Result {
         const Plane &plane = delaunay.plane;
         std::vector<SegmentPiece> met; // in the order of the faces
         met.reserve(segments->given().size() + segments->given().size() / 8);
-        std::vector<int32> first(segments->given().size() + 1, 0); // by segment: where its pieces begin
+        std::vector<int32> first(segments->given().size() + 1, 0); // by segment: the index of its first piece
         for (int32 face = 0; face < int32(plane.faces.size()); ++face)
             for (int k = 0; k < 3; ++k) {
                 const HalfEdge h = half_edge(face, k), twin = plane.twin(h);
@@ -121,7 +121,7 @@ struct Result {
             direct(segments->given()[segment], pieces.begin() + first[segment], pieces.begin() + first[segment + 1]);
     }
 
-    // Directs the pieces of one segment as it is, and sorts them along it.
+    // Gives the pieces of one segment its direction, and sorts them along it.
     void direct(const Segment &segment, std::vector<SegmentPiece>::iterator begin, std::vector<SegmentPiece>::iterator end) const {
         const std::vector<Point> &points = delaunay.plane.points;
         const Point start = points[segment.from], stop = points[segment.to];
@@ -183,8 +183,8 @@ Status triangulate(Result *result, const float64 *points, int32 n, const int32 *
 
 } // namespace
 
-// Triangulates the whole plane around points (2 n doubles) and segments (2 s indices of points, s markers). The result is
-// to be given back by dmr_triangulation_free, whatever its status; it is null where there is no memory at all.
+// Triangulates the whole plane around points (2 n doubles) and segments (2 s indices of points, s markers). The caller
+// frees the result by dmr_triangulation_free, whatever its status; it is null if there is too little memory for it.
 extern "C" void dmr_triangulation(const float64 *points, int32 n, const int32 *ends, const int32 *markers, int32 s,
                                   int32 hull_is_closed, int32 *status, void **handle) {
     host::interruptible([&](host::Call &) {
@@ -207,15 +207,15 @@ extern "C" void dmr_triangulation_counts(const void *handle, int32 *counts) {
     counts[4] = int32(plane.faces.size()) - result.triangles;
 }
 
-// The two segments that cross again and again, where the status is TANGLED.
+// The two segments that cross repeatedly, if the status is TANGLED.
 extern "C" void dmr_triangulation_tangled(const void *handle, int32 *segments) {
     const Result &result = *static_cast<const Result *>(handle);
     segments[0] = result.tangled[0];
     segments[1] = result.tangled[1];
 }
 
-// Corners (3 a triangle) and labels (1); pieces: ends (2), segment, labels on the left and on the right (5 in all);
-// coordinates of new vertices; conflicts (kind, first, second, vertex); by point, the one that stands for it; the vertices
+// Corners (3 per triangle) and labels (1); pieces: ends (2), segment, labels on the left and on the right (5 in all);
+// coordinates of new vertices; conflicts (kind, first, second, vertex); by point, the one that represents it; the vertices
 // of the convex hull.
 extern "C" void dmr_triangulation_arrays(const void *handle, int32 *corners, int32 *labels, int32 *pieces, float64 *places,
                                          int32 *conflicts, int32 *same_as, int32 *hull) {
@@ -249,7 +249,7 @@ extern "C" void dmr_triangulation_arrays(const void *handle, int32 *corners, int
         *same_as++ = result.number(vertex);
 }
 
-// The labels of the parts in which points lie; ON_SEGMENT for those on a segment.
+// The labels of the parts that contain the points; ON_SEGMENT for points on a segment.
 extern "C" void dmr_triangulation_locate(const void *handle, const float64 *points, int32 count, int32 *labels) {
     const Result &result = *static_cast<const Result *>(handle);
     for (int32 i = 0; i < count; ++i)

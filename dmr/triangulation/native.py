@@ -1,4 +1,4 @@
-"""The native library that triangulates (`library.cpp`), through ctypes."""
+"""ctypes interface of the native triangulation library (`library.cpp`)."""
 
 from __future__ import annotations
 
@@ -18,29 +18,29 @@ from dmr.naming import named
 
 LIBRARY = Path(__file__).with_name("_triangulation.so")
 
-MOST_VERTICES = 2**28 - 2  # half-edges are face << 2 | edge in 32 bits, and the plane has two faces a vertex
+MOST_VERTICES = 2**28 - 2  # half-edges are face << 2 | edge in 32 bits, and the plane has two faces per vertex
 
 DONE, COLLINEAR, TANGLED, NO_MEMORY, BROKEN = range(5)  # enum Status of library.cpp
 
-OUTSIDE = 0  # the label of the part of the plane that reaches to infinity, as far as the convex hull
+OUTSIDE = 0  # the label of the unbounded part of the plane, up to the convex hull
 ON_SEGMENT, BEYOND_HULL = -1, -2  # labels of places that are in no part
 
 
 @dataclass(frozen=True, eq=False)
 class Plane:
-    """The plane around a PSLG, triangulated within the convex hull and cut into parts by the segments.
+    """The plane around a PSLG, triangulated within the convex hull and divided into parts by the segments.
 
     Attributes:
-        triangles: (t, 3) int32 corners, counter-clockwise; the first point of equal ones stands for all.
-        labels: (t,) int32 the part that each lies in; `OUTSIDE` where no segment parts it from infinity.
-        edges: (e, 2) int32 the edges that are pieces of segments, in the order of these and along each of them, and
-            directed as they are; `edge_segments`: (e,) of which one.
+        triangles: (t, 3) int32 corners, counter-clockwise; duplicate points are represented by the first.
+        labels: (t,) int32 the part that contains each; `OUTSIDE` if no segment separates it from infinity.
+        edges: (e, 2) int32 the edges that are pieces of segments, sorted by segment and along each of them, and
+            directed like them; `edge_segments`: (e,) the segment of each.
         left, right: (e,) int32 the parts on their two sides; `BEYOND_HULL` on the outer side of the hull.
         new_vertices: (c, 2) float64, where segments cross; numbered after the PSLG's.
         conflicts: (f, 4) int32: kind, two segments, a vertex (enum Conflict of segments.hpp).
         same_as: (n,) int32 the first vertex with the same coordinates.
-        hull: (h,) int32 the vertices of the convex hull, in no order.
-        hole_labels, region_labels: the parts in which these points lie, `ON_SEGMENT` or `BEYOND_HULL`.
+        hull: (h,) int32 the vertices of the convex hull, unordered.
+        hole_labels, region_labels: the parts that contain these points, `ON_SEGMENT` or `BEYOND_HULL`.
     """
 
     triangles: Int
@@ -58,7 +58,7 @@ class Plane:
 
 
 def triangulate_plane(pslg: Pslg, *, convex_hull: bool = False) -> Plane:
-    """Triangulates the convex hull of a PSLG whose coordinates are within range, segments and all.
+    """Triangulates the convex hull of a PSLG whose coordinates are within range, and inserts its segments.
 
     Args:
         pslg: vertices, segments, and points to be located.
@@ -68,7 +68,7 @@ def triangulate_plane(pslg: Pslg, *, convex_hull: bool = False) -> Plane:
         InvalidMeshError: more than `MOST_VERTICES` vertices, all of them on one line, or rounded crossings that cannot
             be resolved.
         NativeLibraryError: the native library is missing.
-        MemoryError: there is too little of it.
+        MemoryError: there is too little memory.
     """
     if len(pslg.vertices) > MOST_VERTICES:
         raise InvalidMeshError(f"{len(pslg.vertices)} vertices are more than can be triangulated ({MOST_VERTICES})")
@@ -108,7 +108,7 @@ def _check(native: ctypes.CDLL, handle: c_void_p, status: int) -> None:
     if status == NO_MEMORY:
         raise MemoryError
     if status != DONE or not handle:
-        raise InternalError("the triangulation lost its way: please report this input")
+        raise InternalError("the triangulation failed: please report this input")
 
 
 def _copy(native: ctypes.CDLL, handle: c_void_p, pslg: Pslg) -> Plane:
@@ -146,10 +146,10 @@ def _locate(native: ctypes.CDLL, handle: c_void_p, points: Float) -> Int:
 
 @cache
 def library() -> ctypes.CDLL:
-    """The library, loaded once.
+    """Loads the library once.
 
     Raises:
-        NativeLibraryError: it is not there, or does not load.
+        NativeLibraryError: it is missing or cannot be loaded.
     """
     if not LIBRARY.exists():
         raise NativeLibraryError(LIBRARY, "is missing")

@@ -1,9 +1,9 @@
-"""Triangulation by Shewchuk's Triangle, kept at arm's length: the same question put to another program.
+"""Triangulation by Shewchuk's Triangle in a separate process, for comparisons.
 
-Triangle (the `triangle` package, free for non-commercial use) is a peer to compare with. Its C code ends the process
-on some domains, never ends on others, and returns nothing at all for a few. So it runs in a Python process of its own,
-on input that was looked at first, with a time limit, and what comes back is checked: no crash, hang or silent loss of
-its reaches the caller but as one `DmrError`.
+Triangle (the `triangle` package, free for non-commercial use) is an independent program to compare with. Its C code
+crashes the process on some domains, never ends on others, and returns nothing at all for a few. Therefore it runs in a
+separate Python process, on checked input, with a time limit, and its result is checked: its crashes, hangs and silent
+losses reach the caller only as a `DmrError`.
 """
 
 from __future__ import annotations
@@ -31,7 +31,7 @@ log = logging.getLogger("dmr")
 
 TIMEOUT = 60.0  # seconds
 
-_MISSING = 86  # the child's exit code where it cannot import the package
+_MISSING = 86  # the child's exit code if it cannot import the package
 _PROGRAM = f"""
 import sys
 import numpy
@@ -48,21 +48,23 @@ numpy.savez(made, **result)
 
 
 def triangulate_by_triangle(pslg: Pslg, *, convex_hull: bool = False, timeout: float = TIMEOUT) -> Mesh:
-    """The constrained Delaunay triangulation of a planar straight-line graph, by Triangle in a process of its own.
+    """Computes the constrained Delaunay triangulation of a planar straight-line graph by Triangle.
+
+    Triangle runs in a separate process.
 
     Args:
-        pslg: distinct vertices, not all on one line; segments with some length; finite holes.
-        convex_hull: whether all of the convex hull is kept; else what no segments enclose is carved away. Holes are
+        pslg: distinct vertices, not all on one line; segments of positive length; finite holes.
+        convex_hull: whether to keep the whole convex hull; otherwise what no segments enclose is carved away. Holes are
             carved in both cases.
-        timeout: seconds until the process is ended.
+        timeout: seconds until the process is killed.
 
     Returns:
         The mesh, as `dmr.triangulate` returns it: the vertices of the graph first, then points where segments cross.
 
     Raises:
-        InvalidMeshError: the graph is none that may be given to Triangle; names the vertex, segment, hole or region.
+        InvalidMeshError: Triangle cannot take the graph; names the vertex, segment, hole or region.
         DmrError: the `triangle` package is missing; or Triangle crashed, took too long, gave up, returned no
-            triangles, or returned what is no triangulation of the graph. The sentence says which.
+            triangles, or returned an invalid triangulation of the graph. The message says which.
     """
     _check_input(pslg)
     log.warning("mesher 'triangle' runs Shewchuk's Triangle, whose licence allows non-commercial use only")
@@ -73,7 +75,7 @@ def triangulate_by_triangle(pslg: Pslg, *, convex_hull: bool = False, timeout: f
 
 
 def _check_input(pslg: Pslg) -> None:
-    """Raises InvalidMeshError for what Triangle is known to die of, or to answer with nonsense."""
+    """Raises InvalidMeshError for input that is known to crash Triangle, or to give a meaningless result."""
     vertices, segments = pslg.vertices, pslg.segments
     if len(vertices) < 3:
         raise InvalidMeshError(
@@ -90,24 +92,24 @@ def _check_input(pslg: Pslg) -> None:
         k = int(lengthless[0])
         raise InvalidMeshError(f"joins {named('vertex', segments[k, 0])} to itself", "segment", k)
     rest = np.arange(len(vertices))
-    ends = np.broadcast_to(order[[0, -1]], (len(vertices), 2))  # the first and the last along the line, if it is one
+    ends = np.broadcast_to(order[[0, -1]], (len(vertices), 2))  # the extremes of the line, if all lie on one
     if not Points(vertices).orientation(ends[:, 0], ends[:, 1], rest).any():
         raise InvalidMeshError(f"all {len(vertices)} vertices lie on one line: there is nothing to triangulate")
     for name, places in (("hole", pslg.holes), ("region", pslg.regions)):
         wrong = np.flatnonzero(~np.isfinite(places).all(axis=1))
         if wrong.size:
             k = int(wrong[0])
-            raise InvalidMeshError(f"{name} {k} is ({', '.join(map(str, places[k]))}): not all of that is finite")
+            raise InvalidMeshError(f"{name} {k} is ({', '.join(map(str, places[k]))}): its values must be finite")
 
 
 def _given(pslg: Pslg) -> dict[str, NDArray[Any]]:
-    """The arrays that the package takes.
+    """Returns the arrays that the package takes.
 
-    Markers and attributes tell what the answer is made of: a segment's marker is its number from 2, since the package
-    gives 1 to edges of the hull; a region's attribute is its number from 1, since 0 is where no region is.
+    Markers and attributes identify the sources of the result: a segment's marker is its number plus 2, since the
+    package gives 1 to edges of the hull; a region's attribute is its number plus 1, since 0 means no region.
 
-    Segments that have a marker come first: where several share an edge, the package gives it to the first that it is
-    given, and we to the first that has a marker.
+    Marked segments come first: if several share an edge, the package marks it for the first in its input, and dmr for
+    the first that has a marker.
     """
     order = _marked_first(pslg)
     given: dict[str, NDArray[Any] | None] = {
@@ -125,13 +127,13 @@ def _given(pslg: Pslg) -> dict[str, NDArray[Any]]:
 
 
 def _marked_first(pslg: Pslg) -> NDArray[np.int64]:
-    """The numbers of the segments: first those that have a marker, then the others; ascending in both groups."""
+    """Returns the numbers of the segments: first those that have a marker, then the others; each group ascending."""
     assert pslg.segment_markers is not None
     return np.argsort(pslg.segment_markers == 0, kind="stable")
 
 
 def _run(given: dict[str, NDArray[Any]], switches: str, timeout: float) -> dict[str, NDArray[Any]]:
-    """What the package makes of its input, in another process."""
+    """Runs the package in another process and returns its result."""
     with tempfile.TemporaryDirectory(prefix="dmr-") as folder:
         source, target = Path(folder, "given.npz"), Path(folder, "made.npz")
         np.savez(source, allow_pickle=False, **given)
@@ -165,7 +167,7 @@ _ADVICE = "the mesher 'dmr' has no such limits"
 
 
 def _reason(code: int, output: str) -> str:
-    """One sentence on a process that failed."""
+    """Describes the failure of a process in one sentence."""
     lines = [line.strip() for line in output.splitlines() if line.strip()]
     said = f" ({lines[-1]})" if lines else ""
     if code == _MISSING:
@@ -178,17 +180,17 @@ def _reason(code: int, output: str) -> str:
             name = signal.Signals(-code).name
         except ValueError:
             name = f"signal {-code}"
-        return f"Triangle crashed on this domain ({name}), in a process of its own; {_ADVICE}"
+        return f"Triangle crashed on this domain ({name}), in a separate process; {_ADVICE}"
     return f"Triangle gave up with exit code {code}{said}; {_ADVICE}"
 
 
 def _mesh(pslg: Pslg, made: dict[str, NDArray[Any]]) -> Mesh:
-    """The package's arrays as a mesh, with the markers of the segments, the attributes and areas of the regions."""
+    """Converts the package's arrays to a mesh, with the segments' markers and the regions' attributes and areas."""
     n = len(pslg.vertices)
     triangles = made.get("triangles", np.empty((0, 3), np.int32))
     if not len(triangles):
         raise DmrError(
-            "Triangle returned no triangles, without a word: the segments enclose nothing (ask for the convex hull), "
+            "Triangle returned no triangles and no error: the segments enclose nothing (ask for the convex hull), "
             "or a hole's point lies in what they enclose"
         )
     vertices = made["vertices"]
@@ -201,7 +203,7 @@ def _mesh(pslg: Pslg, made: dict[str, NDArray[Any]]) -> Mesh:
         if (pslg.regions[:, 3] > 0).any():
             bounds = np.append(0.0, np.maximum(pslg.regions[:, 3], 0))[region]
     segment = made["segment_markers"].reshape(-1) - 2
-    # In the order of the segments, as ours: a vertex gets the marker of the first one through it (`with_markers`).
+    # In the order of the segments, as in dmr: a vertex gets the marker of the first one through it (`with_markers`).
     pieces = np.argsort(segment, kind="stable")[np.count_nonzero(segment < 0) :]
     added = np.zeros(len(vertices) - n, np.int32)
     assert pslg.segment_markers is not None
@@ -221,7 +223,7 @@ def _mesh(pslg: Pslg, made: dict[str, NDArray[Any]]) -> Mesh:
 
 
 def _check_result(pslg: Pslg, mesh: Mesh, *, all_used: bool) -> None:
-    """Raises DmrError where the mesh is no triangulation of the graph."""
+    """Raises DmrError if the mesh is not a triangulation of the graph."""
     points = Points(mesh.vertices)
     a, b, c = mesh.triangles.T
     wrong = np.flatnonzero(points.orientation(a, b, c) <= 0)
@@ -234,8 +236,8 @@ def _check_result(pslg: Pslg, mesh: Mesh, *, all_used: bool) -> None:
             raise DmrError(f"Triangle left out {named('vertex', unused[0])} at ({x}, {y}); {_ADVICE}")
     edges, _ = unique_edges(mesh)
     for k in np.flatnonzero(edge_places(edges, pslg.segments, len(mesh.vertices)) < 0):
-        # It may be a chain of edges, or lie outside. It must not run through triangles, which crosses their edges;
-        # where it crosses other segments the chain bends by the rounding of their common point.
+        # The segment may be a chain of edges, or lie outside. It must not pass through triangles, whose edges it would
+        # cross; where it crosses other segments, the chain bends by the rounding of their common point.
         u, v = pslg.segments[k]
         if _crosses(points, u, v, edges) and not _crosses(points, u, v, pslg.segments):
             ends = " to ".join(named("vertex", int(end)) for end in (u, v))
@@ -243,7 +245,7 @@ def _check_result(pslg: Pslg, mesh: Mesh, *, all_used: bool) -> None:
 
 
 def _crosses(points: Points, u: int, v: int, edges: Int) -> bool:
-    """Whether the segment from u to v crosses one of the edges, in a point that is inner to both."""
+    """Whether the segment from u to v crosses one of the edges at an interior point of both."""
     near = np.ones(len(edges), bool)
     for axis in (points.x, points.y):
         ends = axis[edges]

@@ -1,9 +1,9 @@
 // A triangulation of the whole plane: triangles inside the convex hull of the vertices, and ghosts outside of it.
 //
-//               v                    A ghost face (u, v, GHOST) lies beyond each edge of the hull: with it every edge has
-//              /|                    two faces, and what holds for a triangle's circumcircle holds for a ghost's half
-//      hull   / |  ghost face        plane (Shewchuk, "Lecture Notes on Delaunay Mesh Generation", section 3.4): p is in
-//            /  |  (u, v, GHOST)     conflict with the face where the face has to go when p comes in.
+//               v                    A ghost face (u, v, GHOST) lies beyond each edge of the hull: thus every edge has
+//              /|                    two faces, and a half-plane is a ghost's counterpart of a circumcircle
+//      hull   / |  ghost face        (Shewchuk, "Lecture Notes on Delaunay Mesh Generation", section 3.4): p is in
+//            /  |  (u, v, GHOST)     conflict with a face if the face must be removed when p is inserted.
 //           w---u
 //
 // Corners of a face run counter-clockwise; edge k is the one opposite corner k and runs from corner k + 1 to corner k + 2
@@ -18,7 +18,7 @@ namespace triangulation {
 
 using HalfEdge = int32;
 
-constexpr int32 GHOST = -1; // the vertex at infinity; NOTHING is no face, no half-edge, no segment
+constexpr int32 GHOST = -1; // the vertex at infinity; NOTHING stands for no face, no half-edge, no segment
 
 struct Face {
     int32 vertex[3];
@@ -43,14 +43,14 @@ class Plane {
   public:
     std::vector<Point> points;
     std::vector<Face> faces;
-    std::vector<int32> segment_at; // by half-edge, once there are segments: which one the edge is part of, or NOTHING
+    std::vector<int32> segment_at; // by half-edge, once there are segments: the segment that contains it, or NOTHING
 
     int32 from(HalfEdge h) const { return faces[face_of(h)].vertex[next_corner(edge_of(h))]; }
     int32 to(HalfEdge h) const { return faces[face_of(h)].vertex[previous_corner(edge_of(h))]; }
     int32 apex(HalfEdge h) const { return faces[face_of(h)].vertex[edge_of(h)]; }
     HalfEdge twin(HalfEdge h) const { return faces[face_of(h)].twin[edge_of(h)]; }
 
-    // The next half-edge that leaves the vertex which h leaves, counter-clockwise.
+    // The next half-edge with the same origin as h, counter-clockwise.
     HalfEdge around(HalfEdge h) const { return twin(previous(h)); }
 
     bool is_ghost(int32 face) const {
@@ -65,7 +65,7 @@ class Plane {
 
     int side(int32 u, int32 v, Point p) const { return orient2d(points[u], points[v], p); }
 
-    // Whether a face cannot stay when p comes in.
+    // Whether a face must be removed when p is inserted.
     bool in_conflict(int32 face, Point p) const {
         const Face &f = faces[face];
         for (int k = 0; k < 3; ++k)
@@ -77,8 +77,8 @@ class Plane {
         return incircle(points[f.vertex[0]], points[f.vertex[1]], points[f.vertex[2]], p) > 0;
     }
 
-    // The face that holds p, its edges included; the ghost where p lies beyond the hull. Starts at a triangle. Which edge
-    // is tried first changes from step to step, so that the walk ends in triangulations that are not Delaunay too.
+    // Returns the face that contains p, its edges included; a ghost if p lies beyond the hull. Starts at a triangle. The
+    // edge tested first varies from step to step, so that the walk ends even in triangulations that are not Delaunay.
     int32 locate(int32 face, Point p) const {
         int first = 0;
         HalfEdge entered = NOTHING;

@@ -7,23 +7,23 @@
 
 namespace triangulation {
 
-// How far from a segment the vertices that it goes through may be, in units in the last place of its coordinates: a
-// rounded crossing is off by half of one in each coordinate.
+// How far a vertex may be from a segment that passes through it, in units in the last place of the segment's coordinates:
+// a rounded crossing is off by half a unit in each coordinate.
 constexpr float64 REACH = 1.5;
 
-// A vertex as near as so many units to a crossing, and within reach of both segments, takes its place: where several
-// segments meet nearly in one point there is to be one vertex, and not a cloud of them.
+// A vertex within this many units of a crossing, and within reach of both segments, replaces it: where several segments
+// meet nearly in one point there should be one vertex, not a cluster of them.
 constexpr float64 NEAR = 4.0;
 
-// How often two segments may be tied together where neither they cross nor a vertex is within reach of both: that takes
-// coordinates of different magnitudes, and rounding that bends the two across each other again and again.
+// How often two segments may be joined where they do not cross and no vertex is within reach of both: this requires
+// coordinates of different magnitudes, and rounding that bends the two across each other repeatedly.
 constexpr int32 MOST_TIES = 64;
 
 namespace {
 
-// Segments are inserted in rounds, each of twice as many as the one before and spread over all of them, as points are
-// (delaunay.cpp). One after the other, parallel segments would each make way through a fan of triangles that the one
-// before has left, as wide as there are segments.
+// Segments are inserted in rounds, each of twice as many as the one before and spread over all of them, like points
+// (delaunay.cpp). If parallel segments were inserted one after the other, each would cut through the fan of triangles left
+// by the one before, which is as wide as there are segments.
 int round_of(int32 segment) { return -__builtin_clz(uint32(segment) * 2654435769u | 1u); }
 
 } // namespace
@@ -38,7 +38,7 @@ Segments::Segments(Plane &plane, std::vector<Segment> segments)
 }
 
 void Segments::insert_all() {
-    // Vertices on segments first, while all segments are straight: split at rounded crossings they might miss them.
+    // Find vertices on segments first, while all segments are straight: pieces split at rounded crossings might miss them.
     for (size_t s = 0; s < segments_.size(); ++s) {
         if (s % 64 == 0)
             host::stop_point();
@@ -76,8 +76,8 @@ HalfEdge Segments::leaving(int32 vertex) const {
     return half_edge(face_at_[vertex], previous_corner(k));
 }
 
-// The half-edge a -> b, or NOTHING. Goes around both ends in step, so that a hub of many edges costs nothing; where
-// there is no such edge, `smaller_star` is the end that has fewer of them.
+// Returns the half-edge a -> b, or NOTHING. Rotates around both ends in step, so that the cost is that of the end with
+// fewer edges; if there is no such edge, `smaller_star` is that end.
 HalfEdge Segments::find_edge(int32 a, int32 b, int32 *smaller_star) const {
     const HalfEdge start_a = leaving(a), start_b = leaving(b);
     HalfEdge at_a = start_a, at_b = start_b;
@@ -95,8 +95,8 @@ HalfEdge Segments::find_edge(int32 a, int32 b, int32 *smaller_star) const {
     }
 }
 
-// How the way from a to b, which no edge joins, begins: along the half-edge a -> v, where vertex v lies on the way, or
-// across the half-edge that is returned, from the right of the way to its left.
+// Finds how the way from a to b, which no edge joins, begins. Returns the half-edge a -> v if vertex v lies on the way,
+// otherwise the half-edge that the way crosses, directed from the right of the way to its left.
 HalfEdge Segments::depart(int32 a, int32 b) const {
     const std::vector<Point> &points = plane_.points;
     const HalfEdge start = leaving(a);
@@ -130,7 +130,7 @@ void Segments::split_at_vertices(int32 s) {
             h = depart(start, segment.to);
         int32 met = plane_.to(h);
         if (plane_.from(h) == start)
-            constrain(h, s); // already an edge, as most are
+            constrain(h, s); // already an edge, as most segments are
         else {
             while (true) {
                 met = plane_.apex(plane_.twin(h));
@@ -156,20 +156,20 @@ void Segments::insert(const Piece &piece) {
         settle(piece, edge);
         return;
     }
-    // Begins where there is less to look at.
+    // Start at the end with fewer edges.
     Piece way = start == piece.from ? piece : Piece{piece.to, piece.from, piece.segment};
     edge = depart(way.from, way.to);
     if (plane_.from(edge) != way.from)
         edge = cross(way, edge);
     if (edge == NOTHING)
-        return; // what is left waits
+        return; // the remaining pieces are on the stack
     const int32 met = plane_.to(edge);
     if (met != way.to)
         waiting_.push_back({met, way.to, way.segment});
     settle({way.from, met, way.segment}, edge);
 }
 
-// Makes an edge part of a piece's segment, or sends the piece through a vertex beside the edge that is within reach.
+// Makes an edge part of a piece's segment, or routes the piece through a vertex beside the edge that is within reach.
 void Segments::settle(const Piece &piece, HalfEdge edge) {
     for (int32 vertex : {plane_.apex(edge), plane_.apex(plane_.twin(edge))})
         if (leads_through(piece, vertex)) {
@@ -184,8 +184,8 @@ void Segments::route(const Piece &piece, int32 vertex) {
     waiting_.push_back({piece.from, vertex, piece.segment});
 }
 
-// Marks an edge as part of a segment. Of several that share it, it belongs to the first (by number) that has a marker, or
-// to the first where none has one: whatever the order in which they come.
+// Marks an edge as part of a segment. If several segments share it, it belongs to the first (by number) that has a marker,
+// or to the first if none has one, independent of the order of insertion.
 void Segments::constrain(HalfEdge h, int32 segment) {
     const int32 other = plane_.segment_at[h];
     int32 owner = segment;
@@ -202,8 +202,8 @@ void Segments::constrain(HalfEdge h, int32 segment) {
     plane_.segment_at[h] = plane_.segment_at[plane_.twin(h)] = owner;
 }
 
-// Makes way for a piece from its start to the first vertex on it, and returns that edge. Where another segment bars the
-// way, or the piece has to go through a vertex beside it, what has to be split waits, and NOTHING is returned.
+// Clears the way for a piece from its start to the first vertex on it, and returns that edge. If another segment blocks
+// the way, or the piece has to pass through a vertex beside it, pushes the pieces to be inserted and returns NOTHING.
 //
 //               w ---- . ---- .             left chain:  a, w, ..., v
 //             / | \   / \   / |
@@ -291,9 +291,9 @@ HalfEdge Segments::fill(Chain &chain) {
     return first_base;
 }
 
-// The third corner of the triangle on the base from vertex `begin` to vertex `end` of a chain: the one whose circumcircle
-// with them holds no other. A vertex is on a chain twice where an edge dangles into the polygon; the place is taken from
-// which the base can be seen.
+// Returns the third corner of the triangle on the base from vertex `begin` to vertex `end` of a chain: the one whose
+// circumcircle with them contains no other. A vertex is on a chain twice where an edge dangles into the polygon; the
+// occurrence visible from the base is returned.
 size_t Segments::best_corner(const Chain &chain, size_t begin, size_t end) const {
     const std::vector<Point> &points = plane_.points;
     const int32 from = chain.vertices[begin], to = chain.vertices[end];
@@ -310,8 +310,8 @@ size_t Segments::best_corner(const Chain &chain, size_t begin, size_t end) const
     throw std::logic_error("no corner of a pseudo-polygon can be seen from its base");
 }
 
-// Whether the direction from a chain's vertex to p points into the polygon, or along its rim: counter-clockwise from the
-// edge before to the edge after.
+// Whether the direction from a chain's vertex to p points into the polygon or along its boundary: counter-clockwise from
+// the edge before to the edge after.
 bool Segments::opens_to(const Chain &chain, size_t corner, Point p) const {
     const std::vector<Point> &points = plane_.points;
     const Point c = points[chain.vertices[corner]];
@@ -321,10 +321,10 @@ bool Segments::opens_to(const Chain &chain, size_t corner, Point p) const {
         return orient2d(c, before, p) >= 0 && orient2d(c, p, after) >= 0;
     if (turn < 0)
         return !(orient2d(c, after, p) > 0 && orient2d(c, p, before) > 0);
-    return !strictly_between(before, after, c) || orient2d(c, before, p) >= 0; // a straight line, or all around
+    return !strictly_between(before, after, c) || orient2d(c, before, p) >= 0; // a straight line, or a full turn
 }
 
-// Links the new faces along a chain with what lies beyond it, which has moved itself where an edge dangles.
+// Links the new faces along a chain with the faces beyond it, which are new themselves where an edge dangles.
 void Segments::link_chain(const Chain &chain) {
     for (const ChainEdge &edge : chain.edges) {
         const auto moved = moved_.find(edge.beyond);
@@ -375,18 +375,18 @@ bool Segments::within_reach(int32 segment, Point p) const {
     return std::abs(cross_product(b, a, p, a).high) <= reach;
 }
 
-// Which way leads from p to q, as seen along a segment: 1 forward, -1 back.
+// The direction from p to q along a segment: 1 forward, -1 back.
 int Segments::along(int32 segment, Point p, Point q) const {
     return dot_sign(plane_.points[segments_[segment].to], plane_.points[segments_[segment].from], q, p);
 }
 
-// Whether p lies between the ends of a piece, as seen along its segment.
+// Whether p lies between the ends of a piece, projected on its segment.
 bool Segments::between(const Piece &piece, Point p) const {
     const int after = along(piece.segment, plane_.points[piece.from], p);
     return after != 0 && after == along(piece.segment, p, plane_.points[piece.to]);
 }
 
-// Whether a piece has to go through a vertex: it is within reach of the segment, which has bent to its other side.
+// Whether a piece must pass through a vertex: one within reach of the segment that the piece would have on the wrong side.
 bool Segments::leads_through(const Piece &piece, int32 vertex) const {
     if (!bent_[piece.segment] || vertex == GHOST || vertex == piece.from || vertex == piece.to)
         return false;
@@ -399,7 +399,7 @@ bool Segments::leads_through(const Piece &piece, int32 vertex) const {
     return side * (forward ? now : -now) <= 0;
 }
 
-// Whether two segments of the input cross in a point that is inner to both.
+// Whether two segments of the input cross at an interior point of both.
 bool Segments::segments_cross(int32 first, int32 second) const {
     const Segment &s = segments_[first], &t = segments_[second];
     const std::vector<Point> &points = plane_.points;
@@ -407,8 +407,8 @@ bool Segments::segments_cross(int32 first, int32 second) const {
            plane_.side(t.from, t.to, points[s.from]) * plane_.side(t.from, t.to, points[s.to]) < 0;
 }
 
-// The vertex around an edge in which a piece and the edge's segment can meet: within reach of both, and as near to p as
-// the radius allows. The nearest of several; NOTHING where there is none.
+// Returns the vertex around an edge where a piece and the edge's segment can meet: within reach of both, and within the
+// radius of p. The nearest of several; NOTHING if there is none.
 int32 Segments::meeting_vertex(const Piece &piece, const Piece &other, HalfEdge edge, Point p, float64 radius) const {
     const auto lies_on = [this](const Piece &way, int32 vertex) {
         const Point q = plane_.points[vertex];
@@ -429,11 +429,11 @@ int32 Segments::meeting_vertex(const Piece &piece, const Piece &other, HalfEdge 
     return nearest;
 }
 
-// Splits a piece, and the segment whose edge bars its way, where they cross.
+// Splits a piece, and the segment whose edge blocks its way, where they cross.
 //
-// The place is where the two segments of the input cross, rounded: so it is within half an ulp of both, however often
-// they are split. Where they do not cross there, rounding has bent one of them over a vertex of the other, which is then
-// within reach of both: they meet in it. Only where it is not, the pieces themselves say where.
+// The place is where the two segments of the input cross, rounded: thus it is within half an ulp of both, however often
+// they are split. If they do not cross there, rounding has bent one of them over a vertex of the other, which is then
+// within reach of both: they meet in it. Only if it is not, the place is where the pieces themselves cross.
 void Segments::resolve(const Piece &piece, HalfEdge barrier) {
     const Piece other = {plane_.from(barrier), plane_.to(barrier), plane_.segment_at[barrier]};
     const int32 low = std::min(piece.segment, other.segment), high = std::max(piece.segment, other.segment);
@@ -462,11 +462,11 @@ void Segments::resolve(const Piece &piece, HalfEdge barrier) {
         route(piece, met);
     else
         waiting_.push_back(piece);
-    if (splits_barrier) // first of all, lest others take its place
+    if (splits_barrier) // pushed last, so inserted first, before others can take its place
         route(other, met);
 }
 
-// Inserts a point, and makes all edges around it Delaunay again; where a vertex has its place, that one is returned.
+// Inserts a point, and makes all edges around it Delaunay again; returns the vertex, or an existing one at the point.
 int32 Segments::insert_vertex(Point p, int32 near) {
     const int32 face = plane_.locate(near, p);
     HalfEdge on = NOTHING;
@@ -506,7 +506,7 @@ void Segments::split_face(int32 face, int32 v) {
     legalise(rim);
 }
 
-// The edge u -> w between (a, u, w) and (b, w, u) gets v in its middle: (v, w, a), (v, a, u), (v, u, b), (v, b, w).
+// The edge u -> w between (a, u, w) and (b, w, u) is split at v: (v, w, a), (v, a, u), (v, u, b), (v, b, w).
 void Segments::split_edge(HalfEdge h, int32 v) {
     const HalfEdge t = plane_.twin(h);
     const int32 segment = plane_.segment_at[h];
@@ -533,7 +533,7 @@ void Segments::split_edge(HalfEdge h, int32 v) {
 
 // ---- Lawson's flips ---------------------------------------------------------------------------------------------------
 
-// After crossings were resolved, edges may be left that no insertion has looked at.
+// Makes all edges Delaunay: after crossings were resolved, there may be edges that no insertion has checked.
 void Segments::restore_delaunay() {
     std::vector<HalfEdge> all;
     for (int32 face = 0; face < int32(plane_.faces.size()); ++face)
@@ -542,7 +542,7 @@ void Segments::restore_delaunay() {
     legalise(std::move(all));
 }
 
-// Flips the edges of a list that are not Delaunay, and what is not so after that.
+// Flips the edges of a list that are not Delaunay, and the edges that become so by these flips.
 void Segments::legalise(std::vector<HalfEdge> suspects) {
     for (uint32 turn = 1; !suspects.empty(); ++turn) {
         if (turn % 256 == 0)

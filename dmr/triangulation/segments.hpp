@@ -1,15 +1,15 @@
-// Segments in a triangulation: what makes a Delaunay triangulation a constrained one.
+// Inserts segments into a Delaunay triangulation, which makes it a constrained one.
 //
-// A segment is walked from one end to the other. The faces that it crosses are taken out, and the pseudo-polygons on its
-// two sides are triangulated anew (Anglada, "An improved incremental algorithm for constructing restricted Delaunay
-// triangulations", 1997). What lies in its way is a conflict of the input, and is resolved: at a vertex on it the segment
+// A segment is walked from one end to the other. The faces that it crosses are removed, and the pseudo-polygons on its
+// two sides are retriangulated (Anglada, "An improved incremental algorithm for constructing restricted Delaunay
+// triangulations", 1997). Obstacles on the way are conflicts of the input, and are resolved: at a vertex on it the segment
 // is split; where it crosses another one both are split, at a new vertex; where it runs along another one the two share
 // the edge.
 //
-// A crossing's vertex has rounded coordinates, so that segments which cross are bent a little. What they bend over would
-// come to lie on their wrong sides: so they go through it instead, as in snap rounding (Hobby, "Practical segment
-// intersection with finite precision output", 1999), but only where they have to. All of this happens within 1.5 units
-// in the last place of a segment's coordinates. Segments that cross no others stay as they are.
+// A crossing's vertex has rounded coordinates, so segments that cross are bent slightly. Vertices that they would be bent
+// across would end up on the wrong side: so the segments pass through them instead, as in snap rounding (Hobby, "Practical
+// segment intersection with finite precision output", 1999), but only where necessary. All of this happens within 1.5
+// units in the last place of a segment's coordinates. Segments that cross no others stay as they are.
 #pragma once
 
 #include <unordered_map>
@@ -25,16 +25,16 @@ struct Segment {
 
 enum Conflict : int32 {
     VERTEX_ON_SEGMENT = 0, // first: the segment; vertex: the first one on it
-    OVERLAP = 1,           // first, second: segments; vertex: one of the places
-    CROSSING = 2,          // first, second: segments; vertex: where
-    DEGENERATE = 3,        // first: a segment whose two ends are one vertex
+    OVERLAP = 1,           // first, second: segments; vertex: one on both
+    CROSSING = 2,          // first, second: segments; vertex: the crossing
+    DEGENERATE = 3,        // first: a segment whose two ends are the same vertex
 };
 
 struct Found {
     int32 kind, first, second, vertex;
 };
 
-// Segments that rounded crossings entangle: they cross again wherever they are split.
+// Segments entangled by rounded crossings: they cross again wherever they are split.
 struct Tangled {
     int32 first, second;
 };
@@ -43,10 +43,10 @@ class Segments {
   public:
     Segments(Plane &plane, std::vector<Segment> segments);
 
-    // Inserts all segments. Throws `Tangled`, and std::logic_error where the triangulation is broken.
+    // Inserts all segments. Throws `Tangled`, and std::logic_error if the triangulation is broken.
     void insert_all();
 
-    // Whether an edge that leaves the vertex is part of a segment.
+    // Whether an edge at the vertex is part of a segment.
     bool is_on_segment(int32 vertex) const;
 
     const std::vector<Segment> &given() const { return segments_; }
@@ -59,9 +59,9 @@ class Segments {
     };
     // One side of the faces that a segment crosses: edge i joins vertices i and i + 1.
     struct ChainEdge {
-        HalfEdge old, beyond; // runs from vertex i + 1 to vertex i in a face that is taken out; its twin
+        HalfEdge old, beyond; // runs from vertex i + 1 to vertex i in a face that is removed; its twin
         int32 segment;
-        HalfEdge now; // in the face that comes in
+        HalfEdge now; // in the new face
     };
     struct Chain {
         std::vector<int32> vertices;
@@ -109,15 +109,15 @@ class Segments {
 
     Plane &plane_;
     std::vector<Segment> segments_;
-    std::vector<int32> face_at_; // by vertex: a face that has it
-    std::vector<Piece> waiting_; // the next one is the last
+    std::vector<int32> face_at_; // by vertex: one of its faces
+    std::vector<Piece> waiting_; // a stack of pieces to insert
     std::vector<bool> bent_;     // by segment: whether its vertices may lie beside it
     std::unordered_map<uint64, int32> times_tied_; // by pair of segments
 
-    // Of the segment that is being inserted.
+    // State of the segment that is being inserted.
     Chain left_, right_;
     std::vector<int32> taken_out_;
-    std::unordered_map<HalfEdge, HalfEdge> moved_; // edges of the chains: where they are now
+    std::unordered_map<HalfEdge, HalfEdge> moved_; // edges of the chains: their new half-edges
 };
 
 } // namespace triangulation

@@ -1,14 +1,14 @@
-// One sweep along a boundary: does it cross itself, and does it enclose every place at most once? (dmr/triangulation/sweep.py)
+// A sweep over a boundary: does it cross itself, and does it enclose every place at most once? (dmr/triangulation/sweep.py)
 //
 // The domain lies on the left of each edge. It is covered once if and only if the boundary does not cross itself and every
-// line upward meets edges alternately directed rightward (into the domain) and leftward (out of it).
+// upward line meets edges alternately directed rightward (into the domain) and leftward (out of it).
 //
-// The sweep (Bentley and Ottmann 1979, without the search for crossings, since only their absence is to be proved) keeps the
-// edges under the sweep line in a list from bottom to top. At each vertex, the edges that end there must stand side by side
-// in the list, the next one below must be strictly below the vertex and the next one above strictly above. That suffices:
-// two neighbours in the list that cross have the wrong order from then on, and the first later vertex that touches either of
-// them, or comes between them, fails. Vertices are ordered by x, then y, as if the plane were sheared a little, so that
-// vertical edges need no case of their own. All comparisons are exact (orient2d).
+// The sweep (Bentley and Ottmann 1979, without the search for crossings, since only their absence has to be shown) keeps
+// the edges under the sweep line in a list from bottom to top. At each vertex, the edges that end there must be adjacent in
+// the list, the next one below must be strictly below the vertex and the next one above strictly above. That suffices: two
+// neighbours in the list that cross have the wrong order from then on, and the first later vertex that touches either of
+// them, or comes between them, fails. Vertices are ordered by x, then y, as if the plane were sheared slightly, so that
+// vertical edges need no special case. All comparisons are exact (orient2d).
 //
 // dmr/exact/sweep.py is the same algorithm in rational arithmetic. It belongs to the checker, which shares no code with the
 // pipeline; tests/test_boundary_sweep.py compares the two.
@@ -21,22 +21,22 @@
 
 namespace {
 
-// INTERRUPTED is seen by nobody: the handler of a signal has raised an exception.
+// INTERRUPTED never reaches a caller: a signal handler has raised an exception.
 enum Verdict : int32 {
     COVERED_ONCE = 0,
     SAME_PLACE = 1,    // two vertices have the same coordinates
     TOUCHES = 2,       // an edge crosses or touches the boundary near a vertex
     CROSSES = 3,       // an edge crosses the boundary near a vertex
     ON_ANOTHER = 4,    // an edge lies on another one near a vertex
-    INSIDE = 5,        // an edge enters the domain where the domain is already
-    OUTSIDE = 6,       // an edge leaves the domain where there is none
+    INSIDE = 5,        // an edge enters the domain inside the domain
+    OUTSIDE = 6,       // an edge leaves the domain outside of the domain
     NO_MEMORY = 7,
     INTERRUPTED = 8,
 };
 
-constexpr int32 VERTICES_AT_ONCE = 1 << 10; // between two looks whether to stop
+constexpr int32 VERTICES_AT_ONCE = 1 << 10; // vertices between two stop points
 
-// The verdict, the edge to blame, and the vertex near which; of two vertices in one place, both.
+// The verdict, the offending edge, and the vertex near it; for two vertices in one place, both.
 struct Finding {
     Verdict verdict;
     int32 edge, vertex, other;
@@ -54,7 +54,7 @@ bool before(const Place &a, const Place &b) {
 }
 
 struct Edge {
-    int32 left, right; // its ends, by their places in the order of the sweep
+    int32 left, right; // its ends, by their positions in the sweep order
     bool rightward;
 };
 
@@ -103,7 +103,7 @@ class Sweep {
     }
 
   private:
-    // 1 where a place lies above an edge, -1 below, 0 on its line.
+    // 1 if a place lies above an edge, -1 below, 0 on its line.
     int side(const Edge &edge, int32 place) const {
         return orient2d(places_[edge.left].point, places_[edge.right].point, places_[place].point);
     }
@@ -112,7 +112,7 @@ class Sweep {
         return {verdict, edge, places_[place].vertex, NOTHING};
     }
 
-    // One vertex: the edges that end there go out of the list, and those that start there come in their place.
+    // Processes one vertex: removes the edges that end there from the list, and inserts those that start there.
     Finding meet(int32 place) {
         const size_t low = first_not_below(place), high = low + ending_[place];
         for (size_t i = low; i < std::min(high, status_.size()); ++i)
@@ -131,7 +131,7 @@ class Sweep {
                 return blamed(ON_ANOTHER, *edge, place);
         replace(low, high, start, end);
         for (size_t i = low; i < low + size_t(end - start); ++i) {
-            // From outside, where every line upward begins, the first edge must lead in, the next one out, and so on.
+            // From outside, where every upward line begins, the first edge must lead in, the next one out, and so on.
             const bool rightward = edges_[status_[i]].rightward;
             if (rightward != (i % 2 == 0))
                 return blamed(rightward ? INSIDE : OUTSIDE, status_[i], place);
@@ -139,7 +139,7 @@ class Sweep {
         return {COVERED_ONCE, NOTHING, NOTHING, NOTHING};
     }
 
-    // How many edges, from the bottom, lie strictly below a place, if the list is in order.
+    // Number of edges, from the bottom, that lie strictly below a place, if the list is in order.
     size_t first_not_below(int32 place) const {
         size_t low = 0, high = status_.size();
         while (low < high) {
@@ -153,7 +153,7 @@ class Sweep {
         return low;
     }
 
-    // Whether an edge does not end at a place, which lies strictly on this side of it.
+    // Whether an edge does not end at a place, and the place lies strictly on the given side of it.
     bool is_clear(int32 edge, int32 place, int sign) const {
         return edges_[edge].right != place && side(edges_[edge], place) == sign;
     }
@@ -168,9 +168,9 @@ class Sweep {
     }
 
     std::vector<Place> places_;   // the vertices of the boundary, from left to right
-    std::vector<Edge> edges_;     // as they were given
-    std::vector<int32> ending_;   // by place: how many edges end there
-    std::vector<int32> first_;    // by place: where the edges that start there are listed
+    std::vector<Edge> edges_;     // in input order
+    std::vector<int32> ending_;   // by place: number of edges that end there
+    std::vector<int32> first_;    // by place: the start of the list of edges that start there
     std::vector<int32> starting_; // edges by the place where they start
     std::vector<int32> status_;   // the edges under the sweep line, from bottom to top
 };

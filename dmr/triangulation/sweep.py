@@ -1,4 +1,4 @@
-"""The native sweep along the boundary of a mesh (`sweep.cpp`): does the boundary enclose each place at most once?"""
+"""The native sweep over a mesh's boundary (`sweep.cpp`): checks that the boundary encloses each place at most once."""
 
 from __future__ import annotations
 
@@ -15,13 +15,13 @@ COVERED_ONCE, SAME_PLACE, TOUCHES, CROSSES, ON_ANOTHER, INSIDE, OUTSIDE, NO_MEMO
 
 @dataclass(frozen=True)
 class Contradiction:
-    """Where a sweep found that a boundary crosses itself or encloses a place twice.
+    """The place where a boundary crosses itself or encloses a place twice.
 
     Attributes:
         verdict: one of the constants of this module.
-        edge: the edge to blame, -1 for `SAME_PLACE`.
-        vertex: near which vertex; of two in one place the one with the smaller number.
-        other: the other vertex in that place, else -1.
+        edge: the offending edge, -1 for `SAME_PLACE`.
+        vertex: a vertex near that place; of two with the same coordinates, the one with the smaller number.
+        other: the other vertex with the same coordinates, or -1.
     """
 
     verdict: int
@@ -31,16 +31,16 @@ class Contradiction:
 
 
 def sweep_edges(points: Float, tails: Int, heads: Int) -> Contradiction | None:
-    """Proves that boundary edges enclose a domain that is covered once, or returns the first contradiction.
+    """Checks that boundary edges enclose a domain that is covered once; returns the first contradiction, or None.
 
     Args:
         points: (n, 2), within the range in which geometry is exact.
-        tails, heads: (b,) the points at which each edge starts and stops, two different ones; the domain lies on the
+        tails, heads: (b,) the start and end points of each edge, two different ones; the domain lies on the
             left of the edge.
 
     Raises:
         NativeLibraryError: the native library is missing.
-        MemoryError: there is too little of it.
+        MemoryError: there is too little memory.
     """
     points = np.ascontiguousarray(points, np.float64)
     tails, heads = np.ascontiguousarray(tails, np.int32), np.ascontiguousarray(heads, np.int32)

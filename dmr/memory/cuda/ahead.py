@@ -1,8 +1,8 @@
 """Compiles GPU modules when the package is built, so that the first call on a GPU does not have to.
 
-It does so where a GPU is visible, or for the architectures that DMR_CUDA_ARCHITECTURES names ("sm_90;sm_80"; "none"
-switches it off). `setup.py` uses this file before the package is installed: it imports the standard library and
-`nvcc.py`, nothing else.
+It does so if a GPU is visible, or for the architectures listed in DMR_CUDA_ARCHITECTURES ("sm_90;sm_80"; "none"
+turns it off). `setup.py` uses this file before the package is installed: it imports only the standard library and
+`nvcc.py`.
 """
 
 from __future__ import annotations
@@ -18,7 +18,7 @@ from pathlib import Path
 from .nvcc import CompilationError, Module, compile_modules, cubin_name
 
 VARIABLE = "DMR_CUDA_ARCHITECTURES"
-OLDEST = (7, 0)  # the compute capability that dmr needs
+OLDEST = (7, 0)  # the oldest compute capability supported
 
 # Runs in a separate process: a driver that hangs or crashes does not take the build with it.
 _ASK = """
@@ -36,14 +36,14 @@ _ASK_SECONDS = 30.0
 
 
 class AheadError(Exception):
-    """Modules cannot be compiled for the architectures that were named; the message says why."""
+    """Modules cannot be compiled for the requested architectures; the message gives the reason."""
 
 
 def named_architectures(environment: Mapping[str, str]) -> list[str] | None:
-    """The architectures that DMR_CUDA_ARCHITECTURES names; None if it is not set.
+    """Returns the architectures listed in DMR_CUDA_ARCHITECTURES; None if it is not set.
 
     Raises:
-        AheadError: the variable holds something else.
+        AheadError: the variable is malformed.
     """
     text = environment.get(VARIABLE, "").strip()
     if not text:
@@ -58,7 +58,7 @@ def named_architectures(environment: Mapping[str, str]) -> list[str] | None:
 
 
 def visible_architectures() -> list[str]:
-    """The architectures of this machine's GPUs that dmr can use; an empty list if the driver shows none."""
+    """Returns the architectures of this machine's GPUs that dmr can use; an empty list if the driver shows none."""
     try:
         asked = subprocess.run([sys.executable, "-c", _ASK], capture_output=True, text=True, timeout=_ASK_SECONDS)
     except (OSError, subprocess.TimeoutExpired):
@@ -68,7 +68,7 @@ def visible_architectures() -> list[str]:
 
 
 def build_ahead(sources: Path, target: Path) -> list[str]:
-    """Compiles all modules for the architectures that were named, or are visible; removes what is out of date.
+    """Compiles all modules for the listed or visible architectures; removes outdated files.
 
     Args:
         sources: the folder `cuda_src`; target: the folder of the package for machine code.
@@ -77,8 +77,8 @@ def build_ahead(sources: Path, target: Path) -> list[str]:
         The architectures.
 
     Raises:
-        AheadError: compilation for a named architecture fails. For visible GPUs a line on stderr says so instead, and
-            modules are compiled on first use.
+        AheadError: compilation for a listed architecture fails. For visible GPUs a line on stderr reports it instead,
+            and modules are compiled on first use.
     """
     named = named_architectures(os.environ)
     architectures = visible_architectures() if named is None else named
@@ -98,7 +98,7 @@ def build_ahead(sources: Path, target: Path) -> list[str]:
 
 
 def _build_for(sources: Path, target: Path, architecture: str) -> set[Path]:
-    """Compiles what is missing for one architecture; returns the files of all modules."""
+    """Compiles the missing modules for one architecture; returns the files of all modules."""
     target.mkdir(parents=True, exist_ok=True)
     files = {target / cubin_name(source, sources, architecture): source for source in sorted(sources.rglob("*.cu"))}
     missing = [Module(source, file) for file, source in files.items() if not file.is_file()]

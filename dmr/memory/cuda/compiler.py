@@ -25,7 +25,7 @@ PREBUILT = Path(__file__).resolve().parent / "prebuilt"  # written by setup.py
 # Jetson boards, whose machine code is not compatible with that of other GPUs of the same major version.
 EMBEDDED = ((7, 2), (8, 7))
 
-_compiling = threading.Lock()  # of threads that need the same modules one compiles, and the others then find them
+_compiling = threading.Lock()  # if threads need the same modules, one compiles them, and the others find them
 
 
 def _reset_lock() -> None:
@@ -37,15 +37,15 @@ os.register_at_fork(after_in_child=_reset_lock)  # the thread that held the lock
 
 
 def modules() -> list[Path]:
-    """Every `.cu` file, sorted."""
+    """Returns every `.cu` file, sorted."""
     return sorted(source_folder().rglob("*.cu"))
 
 
 def module(name: str) -> Path:
-    """The `.cu` file of a module: "scan", "graph/near_far", ...
+    """Returns the `.cu` file of a module: "scan", "graph/near_far", ...
 
     Raises:
-        InternalError: there is no such module.
+        InternalError: unknown module.
     """
     source = source_folder() / f"{name}.cu"
     if not source.is_file():
@@ -54,15 +54,15 @@ def module(name: str) -> Path:
 
 
 def cubin(source: Path, capability: tuple[int, int]) -> Path:
-    """The machine code of one module; see `cubins`."""
+    """Returns the machine code of one module; see `cubins`."""
     return cubins([source], capability)[0]
 
 
 def cubins(sources: Iterable[Path], capability: tuple[int, int]) -> list[Path]:
-    """The machine code of modules, ready to be loaded.
+    """Returns the machine code of modules, ready to be loaded.
 
-    Modules that neither came with the package nor are in the cache folder are compiled, several at a time; one line in
-    the log says so. Ctrl-C in the main thread ends the compilation.
+    Modules that neither came with the package nor are in the cache folder are compiled, several at a time, with one
+    line in the log. Ctrl-C in the main thread ends the compilation.
 
     Args:
         sources: the `.cu` files; capability: the compute capability of the GPU.
@@ -72,7 +72,7 @@ def cubins(sources: Iterable[Path], capability: tuple[int, int]) -> list[Path]:
 
     Raises:
         DeviceUnavailableError: nvcc is missing, or the cache folder cannot be written.
-        InternalError: a source does not compile; the message holds the compiler's output.
+        InternalError: a source does not compile; the message includes the compiler's output.
     """
     wanted = list(sources)
     found = {source: prebuilt(source, capability) for source in wanted}
@@ -83,12 +83,12 @@ def cubins(sources: Iterable[Path], capability: tuple[int, int]) -> list[Path]:
 
 
 def is_prebuilt(capability: tuple[int, int]) -> bool:
-    """Whether every module came compiled with the package, so that nvcc is not needed."""
+    """Whether all modules came compiled with the package, so that nvcc is not needed."""
     return PREBUILT.is_dir() and all(prebuilt(source, capability) is not None for source in modules())
 
 
 def prebuilt(source: Path, capability: tuple[int, int]) -> Path | None:
-    """The machine code of a module that came with the package; None if there is none for this GPU.
+    """Returns the machine code of a module that came with the package; None if there is none for this GPU.
 
     Code for an earlier minor version of the same major version runs as well.
     """
@@ -105,7 +105,7 @@ def prebuilt(source: Path, capability: tuple[int, int]) -> Path | None:
 
 
 def _from_cache(sources: list[Path], architecture: str) -> dict[Path, Path]:
-    """Machine code in the user's cache folder, by source; missing modules are compiled."""
+    """Returns machine code in the user's cache folder, by source; compiles missing modules."""
     folder = user_cache_path("dmr") / "cubin"
     version = _nvcc_version()
     targets = {source: folder / cubin_name(source, source_folder(), architecture, version) for source in sources}
@@ -126,8 +126,8 @@ def _from_cache(sources: list[Path], architecture: str) -> dict[Path, Path]:
             raise InternalError(str(error)) from None
         except OSError as error:
             raise DeviceUnavailableError(
-                f"GPU modules cannot be compiled in {folder} ({error}): make room there, or name another cache folder "
-                "by XDG_CACHE_HOME"
+                f"GPU modules cannot be compiled in {folder} ({error}): free space there, or set XDG_CACHE_HOME to "
+                "another cache folder"
             ) from None
     return targets
 

@@ -1,4 +1,4 @@
-"""The primary context of a GPU: current on a thread only while a call uses it, and guarded by one lock.
+"""The primary context of a GPU: current on a thread only while a call uses it, and protected by one lock.
 
 The primary context is the one that CuPy, PyTorch and Numba use as well. PyCUDA keeps a stack of contexts for each
 thread, and aborts the process when a thread ends with a context on it. Therefore a context is pushed when a call begins
@@ -44,7 +44,7 @@ class PrimaryContext:
     """The primary context of one GPU.
 
     Attributes:
-        name: of the device ("cuda:0"); lock: held by the thread that uses the device, as often as its blocks nest.
+        name: of the device ("cuda:0"); lock: reentrant, held by the thread that uses the device.
         use: how the calling thread uses the context.
     """
 
@@ -60,7 +60,7 @@ class PrimaryContext:
 
     @property
     def current(self) -> Current:
-        """A block in which the context is current on the calling thread, which holds the lock; blocks nest."""
+        """A block in which the context is current on the calling thread, which holds the lock; blocks may nest."""
         return Current(self)
 
     def in_use(self) -> bool:
@@ -70,7 +70,7 @@ class PrimaryContext:
 
     @contextmanager
     def set_aside(self) -> Iterator[None]:
-        """Leaves all blocks of the calling thread and releases the lock; takes both back at the end."""
+        """Leaves all blocks of the calling thread and releases the lock; restores both at the end."""
         use, lock = self.use, self.lock
         scope, use.scope = use.scope, None
         self._pop()
@@ -83,7 +83,7 @@ class PrimaryContext:
             use.scope = scope
 
     def _take_back(self, held: Any) -> None:
-        """Takes the lock again, despite interrupts, because the enclosing blocks release it when they end."""
+        """Reacquires the lock, despite interrupts, because the enclosing blocks release it when they end."""
         interrupt: BaseException | None = None
         while not self.lock._is_owned():  # type: ignore[attr-defined]
             try:
@@ -119,7 +119,7 @@ class PrimaryContext:
     def _push(self) -> None:
         if self._forked:
             raise DeviceUnavailableError(
-                f"{self.name} was used before this process was forked, and CUDA does not go on in a forked process: "
+                f"{self.name} was used before this process was forked, and CUDA does not work in a forked process: "
                 "start processes with the method 'spawn', or take device='cpu' here"
             )
         use = self.use
@@ -144,7 +144,7 @@ class PrimaryContext:
                 call("cuCtxSetCurrent", ctypes.c_void_p(use.before or None))
 
     def forked(self) -> None:
-        """In a child of fork(): the context cannot be used, nobody holds the lock, nothing is pushed."""
+        """Resets the state in a child of fork(): the context is unusable, the lock is free, nothing is pushed."""
         self._forked = True
         self.lock = threading.RLock()
         self.use = _ThreadUse()
@@ -177,12 +177,12 @@ O = TypeVar("O", bound=Owner)  # noqa: E741
 
 
 def in_context(operation: Callable[Concatenate[O, P], T]) -> Callable[Concatenate[O, P], T]:
-    """Makes an operation take the device, unless the calling thread has it already."""
+    """Decorates an operation to take the device, unless the calling thread already has it."""
 
     @wraps(operation)
     def guarded(owner: O, /, *args: P.args, **kwargs: P.kwargs) -> T:
         context = owner.context
-        scope = context.use.scope  # as `in_use`, which would take longer than some launches
+        scope = context.use.scope  # inlines `in_use`, whose call would take longer than some launches
         if scope is not None and scope() is not None:
             return operation(owner, *args, **kwargs)
         with context.lock, context.current:
@@ -192,7 +192,7 @@ def in_context(operation: Callable[Concatenate[O, P], T]) -> Callable[Concatenat
 
 
 def _current() -> int:
-    """The handle of the context that is current on this thread, of any library; 0 if there is none."""
+    """Returns the handle of the context that is current on this thread, of any library; 0 if there is none."""
     handle = ctypes.c_void_p()
     call("cuCtxGetCurrent", ctypes.byref(handle))
     return handle.value or 0

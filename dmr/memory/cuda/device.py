@@ -30,16 +30,16 @@ from dmr.memory.signatures import Signature, signatures
 
 log = logging.getLogger("dmr.memory")
 
-BLOCK = 128  # threads a block of an ordinary kernel
+BLOCK = 128  # threads per block of an ordinary kernel
 MOST_BLOCKS = 2**20  # beyond this the threads stride
-LANES = 32  # threads of a warp
-BLOCKS_TO_SPREAD_OVER = 8  # blocks a multiprocessor for an unknown number of indices
-BLOCKS_IN_FLIGHT = 16  # blocks of BLOCK threads that a multiprocessor holds at once
-NON_BLOCKING = 1  # CU_STREAM_NON_BLOCKING: our stream and the default stream do not wait for each other
+LANES = 32  # threads per warp
+BLOCKS_TO_SPREAD_OVER = 8  # blocks per multiprocessor for an unknown number of indices
+BLOCKS_IN_FLIGHT = 16  # blocks of BLOCK threads that are resident on a multiprocessor
+NON_BLOCKING = 1  # CU_STREAM_NON_BLOCKING: this stream and the default stream do not wait for each other
 
 
 class CudaArray(DeviceArray):
-    """A piece of a pooled block. It answers `__cuda_array_interface__`, so that others can read it in place."""
+    """A part of a pooled block. It provides `__cuda_array_interface__`, so that others can read it in place."""
 
     def __init__(self, device: CudaDevice, block: Block | None, offset: int, size: int, dtype: np.dtype[Any]) -> None:
         self.device = device
@@ -49,7 +49,7 @@ class CudaArray(DeviceArray):
         self.context = device.context
         self._block = block
         self._offset = offset
-        self._pointer = block.pointer + offset if block is not None else 0  # asked for at every launch
+        self._pointer = block.pointer + offset if block is not None else 0  # read at every launch
 
     @property
     def pointer(self) -> int:
@@ -57,7 +57,7 @@ class CudaArray(DeviceArray):
 
     @property
     def nbytes(self) -> int:
-        """Bytes of the elements."""
+        """Size in bytes."""
         return self.size * self.dtype.itemsize
 
     @property
@@ -100,11 +100,11 @@ class CudaArray(DeviceArray):
 class CudaDevice(Device):
     """One GPU. Its primary context is shared with every other library of the process.
 
-    There is one object for each GPU, which lasts as long as the process: PyCUDA would destroy its streams and modules
-    at the end, when their context may be gone.
+    There is one object per GPU, which lasts as long as the process: otherwise PyCUDA would destroy its streams and
+    modules at exit, when their context may no longer exist.
 
     Attributes:
-        context: the primary context; stream: where all work goes, in order; staging: transfers.
+        context: the primary context; stream: orders all work; staging: transfers.
         total_memory: bytes.
     """
 
@@ -134,7 +134,7 @@ class CudaDevice(Device):
             self.staging = Staging(self.stream, self.guarded)
 
     def _clear_up(self) -> None:
-        """Destroys the graphs that a call has dropped."""
+        """Destroys the graphs that calls have dropped."""
         self._graphs.destroy(self.stream)
 
     @property
@@ -178,12 +178,12 @@ class CudaDevice(Device):
 
     @in_context
     def free_memory(self) -> int:
-        """Bytes of the GPU's memory that no process has taken; those that the pool keeps count as taken."""
+        """Free bytes of the GPU's memory; blocks that the pool keeps count as used."""
         return int(driver.mem_get_info()[0])
 
     @in_context
     def loop(self, body: Callable[[], None], stop: DeviceArray) -> GraphLoop:
-        self._load(signatures()["launch_again"])  # before the recording, as all other kernels
+        self._load(signatures()["launch_again"])  # before the recording, like all other kernels
         slice_begun = self.zeros(1, np.int64)
         kept: list[Block] = []
 
@@ -195,11 +195,11 @@ class CudaDevice(Device):
         return GraphLoop(self.stream, recorded, stop, slice_begun, kept, self._graphs)
 
     def looked_up(self, number: Number) -> tuple[int, ...]:
-        """Where the number lies, or none, and the number."""
+        """Returns (address, 0) for a number on the device, otherwise (0, number)."""
         return (number.place.pointer, 0) if isinstance(number, DeviceCount) else (0, number)
 
     def foreseen(self, number: Number) -> int:
-        """Its bound: the device may not have come to it."""
+        """Returns its bound: the device may not have computed it yet."""
         return bound_of(number)
 
     @in_context
@@ -211,8 +211,8 @@ class CudaDevice(Device):
         block = TEAM_SIZE if signature.team else BLOCK
         bound = bound_of(count)
         blocks = bound if signature.team else -(-bound // block)
-        # Where the device knows the number it is often far from its bound: no more blocks than a full GPU needs, and
-        # some to spread few indices over (share_of in cuda_src/portable.cuh).
+        # A number on the device is often far from its bound: launch no more blocks than fill the GPU, but enough to
+        # spread few indices (share_of in cuda_src/portable.cuh).
         most = MOST_BLOCKS
         if isinstance(count, DeviceCount):
             most = self.multiprocessors * BLOCKS_IN_FLIGHT
@@ -222,7 +222,7 @@ class CudaDevice(Device):
         function.prepared_async_call(grid, (block, 1, 1), self.stream, 0, *range_end, *values)
 
     def _run_together(self, signature: Signature, count: Number, values: list[int | float]) -> None:
-        """A cooperative launch: no more blocks than run at once, which stride over the range."""
+        """Makes a cooperative launch: no more blocks than run at once, which stride over the range."""
         kernel = self._load_together(signature)
         kernel.launch(bound_of(count), self.looked_up(count), values, self.stream.handle)
 
@@ -270,7 +270,7 @@ class CudaDevice(Device):
                 self._module(signature.source)
 
     def warm(self) -> list[str]:
-        """Compiles every module, several at a time; returns their names."""
+        """Compiles all modules, several at a time; returns their names."""
         sources = modules()
         cubins(sources, self.capability)
         return [source.name for source in sources]
@@ -280,7 +280,7 @@ class CudaDevice(Device):
         limit = driver.limit.DEV_RUNTIME_PENDING_LAUNCH_COUNT
         if driver.Context.get_limit(limit) < wanted:
             self.synchronize()
-            with suppress(driver.Error):  # the device says by the limit how far it went
+            with suppress(driver.Error):  # read the limit below to see how far the device went
                 driver.Context.set_limit(limit, wanted)
         return int(driver.Context.get_limit(limit))
 
@@ -289,7 +289,7 @@ class CudaDevice(Device):
         self.guarded(lambda: wait_for_stream(self.stream.handle))
 
     def guarded(self, call: Callable[[], Any]) -> Any:
-        """Runs a driver call that may report an earlier kernel's fault."""
+        """Runs a driver call that may report an earlier kernel's failure."""
         try:
             return call()
         except (driver.Error, InternalError) as error:
@@ -309,6 +309,6 @@ def _device(number: int) -> CudaDevice:
 
 
 def cuda_device(number: int) -> CudaDevice:
-    """The device of a number, opened once a process."""
+    """Returns the device with a number, opened once per process."""
     with _opening:
         return _device(number)

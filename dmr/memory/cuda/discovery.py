@@ -1,4 +1,4 @@
-"""Which GPUs there are, without starting a context on any of them."""
+"""Lists the GPUs without creating a context on any of them."""
 
 from __future__ import annotations
 
@@ -13,7 +13,7 @@ from dmr.memory.cuda.compiler import is_prebuilt
 
 @dataclass(frozen=True)
 class Card:
-    """A GPU: its description, memory, and why it cannot be used (None where it can)."""
+    """A GPU: its description, its memory, and why it cannot be used (None if it can)."""
 
     description: str
     memory_bytes: int
@@ -29,13 +29,13 @@ _started_by: int | None = None  # the process that started the driver
 
 
 def _forked() -> bool:
-    """Whether this process is the child, by fork(), of one that had started the driver."""
+    """Whether this process was forked from one that had started the driver."""
     return _started_by not in (None, os.getpid())
 
 
 @cache
 def _driver() -> tuple[Any, str | None]:
-    """PyCUDA's driver module after cuInit, or None and the reason."""
+    """Returns PyCUDA's driver module after cuInit, or None and the reason."""
     global _started_by
     try:
         import pycuda.driver as driver
@@ -50,7 +50,7 @@ def _driver() -> tuple[Any, str | None]:
 
 
 def absence() -> str | None:
-    """Why there is no GPU at all, or None where there is one."""
+    """Returns why there is no GPU at all, or None if there is one."""
     driver, reason = _driver()
     if _forked():
         return FORKED
@@ -58,7 +58,7 @@ def absence() -> str | None:
 
 
 def cards() -> tuple[Card, ...]:
-    """Every GPU that the driver shows; none where PyCUDA or the driver is missing (`absence` says which)."""
+    """Returns every GPU that the driver shows; none if PyCUDA or the driver is missing (see `absence`)."""
     found = _cards()
     return tuple(replace(card, reason=FORKED) for card in found) if _forked() else found
 

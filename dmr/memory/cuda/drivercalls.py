@@ -1,4 +1,4 @@
-"""Calls of the CUDA driver that PyCUDA does not have, through ctypes, in the context that is current."""
+"""Calls of CUDA driver functions that PyCUDA lacks, through ctypes, in the current context."""
 
 from __future__ import annotations
 
@@ -18,22 +18,22 @@ def _driver() -> Any:
 
 @cache
 def address(name: str) -> int:
-    """The address of a driver function, for native code that calls it."""
+    """Returns the address of a driver function, for native code that calls it."""
     return ctypes.cast(getattr(_driver(), name), ctypes.c_void_p).value or 0
 
 
 def call(name: str, *arguments: Any) -> None:
-    """Calls the driver.
+    """Calls a driver function.
 
     Raises:
-        OutOfMemoryError: there is too little memory for it.
-        InternalError: it refuses for another reason; with its own words.
+        OutOfMemoryError: there is too little memory.
+        InternalError: it fails for another reason; includes the driver's message.
     """
     check(name, getattr(_driver(), name)(*arguments))
 
 
 def check(name: str, code: int) -> None:
-    """Raises, as `call` does, unless the code that a driver function returned is 0."""
+    """Raises as `call` does, unless the return code of a driver function is 0."""
     if code:
         text = ctypes.c_char_p()
         _driver().cuGetErrorString(code, ctypes.byref(text))

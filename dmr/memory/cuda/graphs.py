@@ -13,7 +13,7 @@ from dmr.memory.arrays import DeviceArray, Loop
 from dmr.memory.cuda.drivercalls import call
 from dmr.memory.cuda.waiting import wait_for_stream
 
-RELAXED = 2  # CU_STREAM_CAPTURE_MODE_RELAXED: memory may be allocated meanwhile
+RELAXED = 2  # CU_STREAM_CAPTURE_MODE_RELAXED: memory may be allocated during capture
 DEVICE_LAUNCH = 4  # CUDA_GRAPH_INSTANTIATE_FLAG_DEVICE_LAUNCH
 
 
@@ -21,25 +21,25 @@ class Graphs:
     """The executable graphs of one device that are no longer referenced, until they can be destroyed."""
 
     def __init__(self) -> None:
-        self.dropped: deque[int] = deque()  # handles; a deque takes one in one step, on any thread
+        self.dropped: deque[int] = deque()  # handles; append is atomic, on any thread
 
     def destroy(self, stream: Any) -> None:
         """Destroys them after all work on the stream; the device's context must be current."""
         if not self.dropped:
             return
-        with suppress(InternalError):  # a kernel has failed, and the call that waited for it has raised
+        with suppress(InternalError):  # a kernel has failed, and the call that waited for it has already raised
             wait_for_stream(stream.handle)
             while self.dropped:
                 call("cuGraphExecDestroy", ctypes.c_void_p(self.dropped.popleft()))
 
 
 class GraphLoop(Loop):
-    """A graph of the launches that `body` makes on a stream; the last of them launches the graph again (tail launch).
+    """A graph of the launches that `body` makes on a stream; the last of them relaunches the graph (tail launch).
 
     That kernel, `launch_again`, stops after a slice of time. The host then handles signals and launches it again.
 
     Attributes:
-        kept: what must live as long as the graph: arrays that were allocated while it was recorded.
+        kept: objects that must live as long as the graph: arrays allocated while it was recorded.
     """
 
     def __init__(
@@ -54,11 +54,11 @@ class GraphLoop(Loop):
         """Records the graph.
 
         Args:
-            stream: where it is recorded, and run.
+            stream: the stream to record and run it on.
             body: launches the kernels, `launch_again` last.
-            stop: (1,) int32 that ends the loop; slice_begun: (1,) int64, when a slice began, 0 before it.
+            stop: (1,) int32 that ends the loop; slice_begun: (1,) int64, the time when a slice began, 0 before it.
             kept: as above; `body` adds to it.
-            graphs: where the graph goes when it is dropped.
+            graphs: takes the graph when it is dropped.
         """
         self._stream, self._stop, self._slice_begun = ctypes.c_void_p(stream.handle), stop, slice_begun
         self.kept = kept
@@ -79,7 +79,7 @@ class GraphLoop(Loop):
         call("cuGraphUpload", self._executable, self._stream)
 
     def run(self) -> None:
-        """As `Loop.run`: launches the graph once per slice of time."""
+        """Implements `Loop.run`: launches the graph once per slice of time."""
         stopped = False
         while not stopped:
             self._slice_begun.fill(0)

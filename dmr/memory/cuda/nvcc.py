@@ -1,6 +1,6 @@
 """Runs nvcc: flags, file names and parallel compilation of GPU modules (`.cu` files), for the package and its build.
 
-`setup.py` loads this file by its path, before the package is installed: it imports nothing but the standard library.
+`setup.py` loads this file by its path, before the package is installed: it imports only the standard library.
 """
 
 from __future__ import annotations
@@ -20,7 +20,7 @@ from functools import cache
 from pathlib import Path
 from typing import IO
 
-# -fmad=false: a contracted multiply-add rounds once where the CPU rounds twice, and the meshes would differ.
+# -fmad=false: a fused multiply-add rounds once where the CPU rounds twice, and the meshes would differ.
 FLAGS = (
     "-O3",
     "-std=c++17",
@@ -35,7 +35,7 @@ FLAGS = (
 RELOCATABLE = "-rdc=true"
 LINK = ("-dlink", "-lcudadevrt")
 
-# The modules that take longest, the slowest first: they start first, so that the short ones fill the other processors.
+# The modules that take longest to compile, slowest first: they start first, and short ones fill the other processors.
 SLOWEST = (
     "middle_rounds",
     "near_far_few",
@@ -48,9 +48,9 @@ SLOWEST = (
     "collapse",
 )
 
-POLL_SECONDS = 0.005  # between two looks at the running processes
+POLL_SECONDS = 0.005  # between two polls of the running processes
 ENDING_SECONDS = 0.2  # the longest wait for killed processes
-SIGNAL_SECONDS = 0.1  # the longest wait without a look at signals: one that comes just before a wait does not end it
+SIGNAL_SECONDS = 0.1  # the longest wait without handling signals: one that comes just before a wait does not end it
 STARTING_SECONDS = 0.5  # the longest wait for a thread that an interrupt may have kept from being started
 
 
@@ -64,7 +64,7 @@ def launches_children(source: Path) -> bool:
 
 
 def flags(source: Path) -> tuple[str, ...]:
-    """The options of nvcc for a `.cu` file, without the architecture and the kind of output."""
+    """Returns nvcc's options for a `.cu` file, without the architecture and the kind of output."""
     return (*FLAGS, RELOCATABLE) if launches_children(source) else FLAGS
 
 
@@ -77,7 +77,7 @@ def _headers_hash(folder: Path) -> bytes:
 
 
 def cubin_name(source: Path, folder: Path, architecture: str, compiler: str = "") -> str:
-    """The file name of a module's machine code; it holds a hash of everything that the code depends on.
+    """Returns the file name of a module's machine code, with a hash of everything that the code depends on.
 
     Args:
         source: the `.cu` file; folder: the folder of all kernel sources.
@@ -95,7 +95,7 @@ class Module:
     """One module to compile.
 
     Attributes:
-        source: the `.cu` file; target: where its machine code goes.
+        source: the `.cu` file; target: the file for its machine code.
     """
 
     source: Path
@@ -120,7 +120,7 @@ class Module:
         self._start_next(mine)
 
     def _start_next(self, mine: Path) -> None:
-        # In a new session: a terminal's Ctrl-C reaches Python alone, which then ends nvcc and its children.
+        # In a new session: a terminal's Ctrl-C reaches only Python, which then ends nvcc and its children.
         # nvcc's temporary files go to our folder, which is removed even if nvcc is killed.
         self._process = subprocess.Popen(
             self._commands.pop(0),
@@ -132,7 +132,7 @@ class Module:
         )
 
     def finished(self) -> bool:
-        """Whether the machine code is in its place; starts the next step if a step has ended.
+        """Whether the machine code is complete; starts the next step if a step has ended.
 
         Raises:
             CompilationError: nvcc failed.
@@ -148,18 +148,18 @@ class Module:
         if self._commands:
             self._start_next(self._result.parent)
             return False
-        self._result.replace(self.target)  # atomic, also when two processes compile the module
+        self._result.replace(self.target)  # atomic, even if two processes compile the module
         return True
 
     def kill(self) -> None:
-        """Ends nvcc and the programs that it started, if they run."""
+        """Ends nvcc and its child processes, if they run."""
         if self._process is not None and self._process.poll() is None:
             with suppress(ProcessLookupError, PermissionError):
                 os.killpg(self._process.pid, signal.SIGKILL)
             self._process.wait()
 
     def is_gone(self) -> bool:
-        """Whether no program of nvcc is left; after `kill`, they need a moment to end."""
+        """Whether no process of nvcc is left; after `kill`, they need a moment to end."""
         if self._process is None:
             return True
         try:
@@ -169,13 +169,13 @@ class Module:
         return False
 
     def close(self) -> None:
-        """Closes the file of nvcc's output."""
+        """Closes the file that holds nvcc's output."""
         if self._output is not None:
             self._output.close()
 
 
 def _end(modules: Sequence[Module]) -> None:
-    """Ends compilations, and waits until none of their processes writes files any more."""
+    """Ends compilations, and waits until none of their processes writes files."""
     for module in modules:
         module.kill()
     last = time.monotonic() + ENDING_SECONDS
@@ -186,7 +186,7 @@ def _end(modules: Sequence[Module]) -> None:
 
 
 class _Work(threading.Thread):
-    """Runs compilations side by side, on a thread: no signal handler can interrupt it between two of its steps."""
+    """Runs compilations concurrently, on a thread: no signal handler can interrupt it between two of its steps."""
 
     def __init__(self, modules: Sequence[Module], folder: Path, architecture: str, workers: int) -> None:
         super().__init__(name="dmr nvcc")
@@ -198,7 +198,7 @@ class _Work(threading.Thread):
         self.begun = False
 
     def give_up(self) -> None:
-        """Ends what is running, and returns when nothing is left of it."""
+        """Ends the running compilations, and returns when none is left."""
         self.given_up.set()
         last = time.monotonic() + STARTING_SECONDS
         while not self.ended.wait(POLL_SECONDS) and (self.begun or time.monotonic() < last):
@@ -228,13 +228,13 @@ class _Work(threading.Thread):
 
 
 def _rank(source: Path) -> tuple[int, int]:
-    """Slow modules first, then large ones."""
+    """Sort key: slow modules first, then large ones."""
     place = SLOWEST.index(source.stem) if source.stem in SLOWEST else len(SLOWEST)
     return place, -source.stat().st_size
 
 
 def compile_modules(modules: Iterable[Module], folder: Path, architecture: str, workers: int) -> None:
-    """Compiles modules, several at a time; returns when all are in their places.
+    """Compiles modules, several at a time; returns when all are complete.
 
     An exception in the calling thread (Ctrl-C) ends every nvcc process and removes its files.
 
@@ -253,7 +253,7 @@ def compile_modules(modules: Iterable[Module], folder: Path, architecture: str, 
         return
     work = _Work(listed, folder, architecture, max(workers, 1))
     try:
-        work.start()  # waits until the thread runs, and may be interrupted when it does
+        work.start()  # waits until the thread runs, and may be interrupted at that moment
         while not work.ended.wait(SIGNAL_SECONDS):
             pass
     finally:

@@ -1,8 +1,8 @@
 """A pool of GPU memory.
 
-`cuMemAlloc` takes up to a millisecond, and `cuMemFree` waits for the whole GPU. Released blocks are kept by
-size, and reused. All work on them is ordered by one stream, so that a block may be handed out while a kernel
-launched before still reads it.
+`cuMemAlloc` takes up to a millisecond, and `cuMemFree` waits for the whole GPU. The pool keeps released blocks by size
+and reuses them. One stream orders all work on them, so a block may be reused while a kernel launched earlier still
+reads it.
 """
 
 from __future__ import annotations
@@ -15,12 +15,12 @@ from collections.abc import Callable
 from dmr.errors import OutOfMemoryError
 from dmr.memory.cuda.drivercalls import call
 
-LEAST_BITS = 8  # blocks are multiples of 256 bytes, on which the driver aligns them
-SIZE_BITS = 5  # significant bits of a block's size: at most a sixteenth of it is not used
+LEAST_BITS = 8  # block sizes are multiples of 256 bytes, the driver's alignment
+SIZE_BITS = 5  # significant bits of a block's size: at most a sixteenth of it is unused
 
 
 class Block:
-    """A block of memory, which returns to its pool when it is no longer referenced, on any thread."""
+    """A block of memory. It returns to its pool when it is no longer referenced, on any thread."""
 
     __slots__ = ("_dropped", "nbytes", "pointer")
 
@@ -30,22 +30,22 @@ class Block:
 
     def __del__(self) -> None:
         # No driver call and no lock here, because a thread may be inside of either. deque.append is atomic, and the
-        # entry refers to no objects.
+        # entry references no objects.
         self._dropped.append((self.nbytes, self.pointer))
 
 
 class MemoryPool:
-    """The memory of one device. Callers hold the device's lock, with its context current."""
+    """Memory pool of one device. Callers hold the device's lock, with its context current."""
 
     def __init__(self) -> None:
         self._dropped: deque[tuple[int, int]] = deque()
         self._kept: defaultdict[int, list[int]] = defaultdict(list)
 
     def allocate(self, nbytes: int, refused: Callable[[], OutOfMemoryError]) -> Block:
-        """A block of at least `nbytes` bytes, more than 0, of undefined content.
+        """Allocates a block of at least `nbytes` bytes (more than 0), of undefined content.
 
         Raises:
-            OutOfMemoryError: what `refused` returns, if there is too little memory even without the kept blocks.
+            OutOfMemoryError: made by `refused`, if there is too little memory even after the kept blocks are freed.
         """
         step = max(nbytes.bit_length() - SIZE_BITS, LEAST_BITS)
         size = -(-nbytes >> step) << step

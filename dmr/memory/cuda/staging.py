@@ -1,7 +1,7 @@
 """Transfers between a GPU and numpy arrays, through page-locked buffers.
 
-The GPU reads and writes page-locked memory only. The driver would copy a numpy array there and back on one core, at a
-tenth of what the bus can carry; here all cores copy one buffer while the other one travels.
+The GPU accesses only page-locked memory. The driver would copy a numpy array to and from it on one core, at a tenth of
+the bus bandwidth; here all cores copy one buffer while the other one is transferred.
 """
 
 from __future__ import annotations
@@ -21,13 +21,13 @@ from dmr.memory.threads import available_threads
 
 Bytes = NDArray[np.uint8]
 
-SMALL_BYTES = 4096  # counters and the like: one buffer, one copy
+SMALL_BYTES = 4096  # for counters and similar data: one buffer, one copy
 BUFFER_BYTES = 16 * 2**20  # a huge page for each of eight threads
 MOST_THREADS = 16  # more do not copy faster
 
 
 class Part(NamedTuple):
-    """A part of a transfer: its bytes within the whole, the buffer that it passes, what says that it has arrived."""
+    """A part of a transfer: its byte range, the buffer that it uses, and an event that it has arrived."""
 
     start: int
     stop: int
@@ -36,18 +36,18 @@ class Part(NamedTuple):
 
     @property
     def staged(self) -> Bytes:
-        """The bytes of the buffer that the part takes."""
+        """The bytes of the buffer that the part uses."""
         return self.buffer[: self.stop - self.start]
 
 
 class Staging:
-    """The page-locked buffers of one device, and what goes through them on its stream.
+    """The page-locked buffers of one device, and the transfers through them on its stream.
 
     Callers hold the device's lock, with its context current.
     """
 
     def __init__(self, stream: Any, guarded: Callable[[Callable[[], Any]], Any]) -> None:
-        """Takes the stream, and what runs a driver call that may report an earlier kernel's fault."""
+        """Takes the stream, and a function that runs a driver call that may report an earlier kernel's failure."""
         self._stream = stream
         self._guarded = guarded
         self._threads = min(available_threads(), MOST_THREADS)
@@ -57,24 +57,24 @@ class Staging:
 
     @cached_property
     def _buffers(self) -> list[tuple[Bytes, Event]]:
-        """Two of them, and an event for each; got when something first travels, since to lock pages takes a while."""
+        """Two buffers, with an event each; allocated at the first transfer, because locking pages is slow."""
         return [(driver.pagelocked_empty(BUFFER_BYTES, np.uint8), Event()) for _ in range(2)]
 
     def _parts(self, nbytes: int) -> Iterator[Part]:
-        """The parts of a transfer in turn, each when its buffer is free."""
+        """Yields the parts of a transfer in turn, each when its buffer is free."""
         for turn, start in enumerate(range(0, nbytes, BUFFER_BYTES)):
             buffer, arrived = self._buffers[turn % 2]
             self._guarded(arrived.wait)
             yield Part(start, min(start + BUFFER_BYTES, nbytes), buffer, arrived)
 
     def upload(self, source: Bytes, pointer: int) -> None:
-        """Copies bytes into the device's memory; returns when the source is needed no more.
+        """Copies bytes to the device's memory; returns when the source is no longer needed.
 
         Args:
-            source: the bytes; pointer: where they go there.
+            source: the bytes; pointer: the target address.
 
         Raises:
-            InternalError: a kernel that was launched before has failed.
+            InternalError: a kernel launched before has failed.
         """
         if 0 < source.nbytes <= SMALL_BYTES:
             self._guarded(self._sent.wait)
@@ -89,14 +89,14 @@ class Staging:
             part.arrived.record(self._stream.handle)
 
     def download(self, pointer: int, target: Bytes) -> None:
-        """Copies bytes out of the device's memory, when what was launched before is done.
+        """Copies bytes from the device's memory, after the work launched before.
 
         Args:
-            pointer: where they lie there.
-            target: where they go, all of it.
+            pointer: the source address.
+            target: receives the bytes; it is filled.
 
         Raises:
-            InternalError: a kernel that was launched before has failed.
+            InternalError: a kernel launched before has failed.
         """
         if 0 < target.nbytes <= SMALL_BYTES:
             small = self._small[: target.nbytes]

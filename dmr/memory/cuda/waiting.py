@@ -1,7 +1,7 @@
-"""Waits for a GPU that signals can end.
+"""Interruptible waits for a GPU.
 
-The driver's own waits return only when the GPU is done, so that Python handles signals, such as Ctrl-C's, too late.
-Here the native library polls without the interpreter's lock, and handles signals meanwhile.
+The driver's own waits return only when the GPU has finished, so that Python handles signals, such as Ctrl-C's, too
+late. Here the native library polls without the interpreter's lock, and handles signals meanwhile.
 """
 
 from __future__ import annotations
@@ -16,10 +16,10 @@ DISABLE_TIMING = 2  # CU_EVENT_DISABLE_TIMING
 
 
 def wait_for_stream(stream: int) -> None:
-    """Waits until everything that was launched on a stream, given by its handle, is done.
+    """Waits until all work launched on a stream, given by its handle, has finished.
 
     Raises:
-        InternalError: a kernel that was launched before has failed; holds the driver's message.
+        InternalError: a kernel launched before has failed; includes the driver's message.
     """
     _wait("cuStreamQuery", stream)
 

@@ -1,1 +1,1 @@
-"""The CPU backend: the kernels as a native library, its threads over the index range."""
+"""The CPU backend: kernels in a native library, whose threads share the index range."""

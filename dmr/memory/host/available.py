@@ -7,10 +7,10 @@ from pathlib import Path
 from dmr.errors import OutOfMemoryError
 from dmr.memory.control_groups import control_groups
 
-UNKNOWN = 2**63 - 1  # the allocation itself decides then
+UNKNOWN = 2**63 - 1  # then the allocation itself decides
 WORTH_ASKING = 2**26  # bytes; the available memory is read only for larger requests
 
-# By the version of control groups: the files of a group's limit and use, and the name of the reclaimable part of it.
+# By version of control groups: the files of a group's limit and usage, and the name of the reclaimable part.
 _FILES = {
     1: ("memory.limit_in_bytes", "memory.usage_in_bytes", "total_inactive_file"),
     2: ("memory.max", "memory.current", "inactive_file"),
@@ -23,11 +23,11 @@ def require_memory(needed: int, what: str) -> None:
     Linux overcommits memory: an allocation succeeds, and the process is killed later, when it writes to the pages.
 
     Args:
-        needed: bytes, over all arrays that live at the same time.
+        needed: bytes, over all arrays that exist at the same time.
         what: the work, as the subject of the message: "a triangulation of 1,000,000 vertices".
 
     Raises:
-        OutOfMemoryError: more than that is needed; names the bytes needed and the bytes free.
+        OutOfMemoryError: there is less memory; gives the bytes needed and the bytes free.
     """
     if needed <= WORTH_ASKING:
         return
@@ -37,7 +37,7 @@ def require_memory(needed: int, what: str) -> None:
 
 
 def amount(size: int) -> str:
-    """A number of bytes in a sentence."""
+    """Formats a number of bytes for a message."""
     if size < 2**20:
         return f"{size:,} bytes"
     if size < 2**30:
@@ -48,9 +48,9 @@ def amount(size: int) -> str:
 
 
 def available_memory() -> int:
-    """Bytes that are available without swapping: the system's estimate, or what the control groups leave if it is less.
+    """Returns the bytes available without swapping: the system's estimate, or what the control groups leave, if less.
 
-    The limits of the groups around the process's own count too.
+    The limits of ancestor groups count, too.
     """
     try:
         with Path("/proc/meminfo").open(encoding="ascii") as lines:
@@ -70,7 +70,7 @@ def available_memory() -> int:
 
 
 def _reclaimable(group: Path, name: str) -> int:
-    """Bytes of a group's use that are cached files, which the system can reclaim."""
+    """Returns the bytes of a group's usage that are cached files, which the system can reclaim."""
     for line in (group / "memory.stat").read_text(encoding="ascii").splitlines():
         key, _, value = line.partition(" ")
         if key == name:

@@ -1,4 +1,4 @@
-"""Finds and loads the native library, which is compiled from `cuda_src` when the package is built."""
+"""Finds and loads the native library, which the package build compiles from `cuda_src`."""
 
 from __future__ import annotations
 
@@ -18,7 +18,7 @@ LIBRARY = Path(__file__).resolve().parent / "_kernels.so"
 
 @cache
 def library() -> ctypes.CDLL:
-    """The native library.
+    """Loads the native library.
 
     Raises:
         NativeLibraryError: it is missing or cannot be loaded.
@@ -46,7 +46,7 @@ def library() -> ctypes.CDLL:
 
 
 def sources_digest() -> str:
-    """What the kernels are built from, in one number (`digest` of setup.py)."""
+    """Returns a digest of the sources that the kernels are built from (`digest` of setup.py)."""
     total = sha256()
     for source in sorted(source_folder().rglob("*.cu*")):
         total.update(source.read_bytes())
@@ -55,10 +55,10 @@ def sources_digest() -> str:
 
 @cache
 def kernel_address(name: str) -> int:
-    """The address of a kernel's entry point.
+    """Returns the address of a kernel's entry point.
 
     Raises:
-        NativeLibraryError: the library was built from other sources than these.
+        NativeLibraryError: the library was built from other sources.
     """
     try:
         entry: Any = getattr(library(), f"kernel_{name}")
@@ -71,7 +71,7 @@ def kernel_address(name: str) -> int:
 
 @cache
 def timed_kernel(name: str) -> int:
-    """The address of what a launch takes for a kernel: its entry point, and what is known about its time.
+    """Returns the address of a kernel's launch record: its entry point, and estimates of its run time.
 
     Raises:
         NativeLibraryError: as `kernel_address`.

@@ -1,4 +1,4 @@
-"""Copies of arrays in main memory; large ones on several threads, until Ctrl-C."""
+"""Copies of arrays in main memory, interruptible by Ctrl-C; large ones use several threads."""
 
 from __future__ import annotations
 
@@ -15,11 +15,11 @@ WORTH_SHARING = 2**21  # bytes: a huge page
 def copy(target: NDArray[Any], source: NDArray[Any], threads: int) -> None:
     """Copies one array into another.
 
-    A single core neither gets fresh pages nor moves bytes as fast as the memory can give them.
+    One core can neither fault in fresh pages nor move bytes at the full memory bandwidth.
 
     Args:
-        target, source: contiguous, of one shape and dtype, and apart from each other.
-        threads: how many may copy; other Python threads run meanwhile.
+        target, source: contiguous, of the same shape and dtype, not overlapping.
+        threads: the number of copying threads; other Python threads run meanwhile.
     """
     if source.nbytes < WORTH_SHARING:
         np.copyto(target, source)

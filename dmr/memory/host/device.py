@@ -18,15 +18,15 @@ from dmr.memory.host.looping import HostLoop, Recording, place_of
 from dmr.memory.signatures import Signature
 from dmr.memory.threads import thread_count
 
-ALIGNMENT = 64  # a cache line; records are never cut by one more often than they must
+ALIGNMENT = 64  # a cache line; records straddle no more cache lines than they must
 HUGE_PAGE = 2**21
-WORTH_HUGE_PAGES = 2**22  # bytes from which on numpy asks for huge pages: an array that begins on one has no others
+WORTH_HUGE_PAGES = 2**22  # bytes from which numpy asks for huge pages; aligned arrays consist of huge pages only
 FILLED_AT_ONCE = 2**28  # bytes
-SMALLEST_PIECE = 2000.0  # nanoseconds: work that takes less is not worth a thread's attention
+SMALLEST_PIECE = 2000.0  # nanoseconds: less work is not worth waking a thread
 
 
 class HostArray(DeviceArray):
-    """A numpy array with the face of a device array."""
+    """A numpy array with the interface of a device array."""
 
     def __init__(self, device: Device, values: NDArray[Any], pointer: int | None = None) -> None:
         self.device = device
@@ -38,7 +38,7 @@ class HostArray(DeviceArray):
 
     @cached_property
     def pointer(self) -> int:
-        return int(self.values.ctypes.data)  # numpy takes its time to tell
+        return int(self.values.ctypes.data)  # cached, because numpy is slow here
 
     def __getitem__(self, part: slice) -> HostArray:
         start, stop = self._bounds(part)
@@ -55,7 +55,7 @@ class HostArray(DeviceArray):
 
     def fill(self, value: int) -> None:
         whole = self.values.view(np.uint8)
-        for begin in range(0, whole.size, FILLED_AT_ONCE):  # signals are handled between two pieces
+        for begin in range(0, whole.size, FILLED_AT_ONCE):  # signals are handled between two parts
             whole[begin : begin + FILLED_AT_ONCE].fill(value)
 
     def copy_from(self, source: DeviceArray) -> None:
@@ -64,7 +64,7 @@ class HostArray(DeviceArray):
 
 
 class HostDevice(Device):
-    """The processor's cores; `threads` of them work on a launch."""
+    """The CPU; each launch uses `threads` of its cores."""
 
     most_pieces = 256
     least_piece = 256
@@ -81,7 +81,7 @@ class HostDevice(Device):
         return self._allocated(size, np.dtype(dtype), np.empty)
 
     def zeros(self, size: int, dtype: DTypeLike) -> HostArray:
-        """As `Device.zeros`; the pages of a large array are taken when they are first written."""
+        """Implements `Device.zeros`; the pages of a large array are allocated when they are first written."""
         return self._allocated(size, np.dtype(dtype), np.zeros)
 
     def _allocated(self, size: int, element: np.dtype[Any], make: Callable[..., NDArray[np.uint8]]) -> HostArray:
@@ -91,7 +91,7 @@ class HostDevice(Device):
         try:
             raw = make((needed // alignment + 2) * alignment, np.uint8)
         except MemoryError:
-            raise OutOfMemoryError(f"{amount(needed)} of memory could not be had") from None
+            raise OutOfMemoryError(f"{amount(needed)} of memory could not be allocated") from None
         if self.calling.recording is not None:
             self.calling.recording.kept.append(raw)
         begin = int(raw.ctypes.data)
@@ -99,7 +99,7 @@ class HostDevice(Device):
         return HostArray(self, raw[start : start + needed].view(element), begin + start)
 
     def loop(self, body: Callable[[], None], stop: DeviceArray) -> HostLoop:
-        """As `Device.loop`; what is launched meanwhile is recorded, and does not run."""
+        """Implements `Device.loop`; launches in `body` are recorded and do not run."""
         recording = Recording()
         with self._recorded(recording):
             body()
@@ -107,7 +107,7 @@ class HostDevice(Device):
         return HostLoop(recording, stop.pointer, self.threads, SMALLEST_PIECE)
 
     def looked_up(self, number: Number) -> tuple[int, ...]:
-        """The number itself, since what was launched before has ended; where it lies, for a launch to be recorded."""
+        """Returns the number itself, since earlier launches have ended; its address while a loop is recorded."""
         if not isinstance(number, DeviceCount):
             return (number,)
         if self.calling.recording is not None:
@@ -116,7 +116,7 @@ class HostDevice(Device):
         return (int(number.place.values[0]),)
 
     def foreseen(self, number: Number) -> int:
-        """The number itself; its bound while a loop is recorded."""
+        """Returns the number itself; its bound while a loop is recorded."""
         return bound_of(number) if self.calling.recording is not None else self.looked_up(number)[0]
 
     def _run(self, signature: Signature, count: Number, values: list[int | float]) -> None:
@@ -131,7 +131,7 @@ class HostDevice(Device):
         launch(timed_kernel(signature.name), count, signature.slots.pack(*values), self.threads, SMALLEST_PIECE)
 
     def _load(self, signature: Signature) -> None:
-        """All kernels are in the library."""
+        """Does nothing: all kernels are in the library."""
 
     def synchronize(self) -> None:
-        """Launches on the CPU have ended when they return."""
+        """Does nothing: launches on the CPU have ended when they return."""

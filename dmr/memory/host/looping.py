@@ -1,4 +1,4 @@
-"""A sequence of launches that is recorded once, and repeated by the native library without Python."""
+"""Sequences of launches, recorded once and repeated by the native library without Python."""
 
 from __future__ import annotations
 
@@ -12,7 +12,7 @@ from dmr.memory.signatures import Signature
 
 
 class Place(int):
-    """The address of a number, in the place of the number: it is looked up when a kernel needs it."""
+    """The address of a number, instead of the number: it is read when a kernel needs it."""
 
 
 class _Lookup(ctypes.Structure):
@@ -36,14 +36,14 @@ class _Step(ctypes.Structure):
 
 
 class Recording:
-    """Launches in their order, and what must live as long as they can be repeated."""
+    """Launches in order, and the objects that must live as long as they can be repeated."""
 
     def __init__(self) -> None:
         self.steps: list[_Step] = []
         self.kept: list[Any] = []
 
     def add(self, signature: Signature, count: Number, values: Sequence[float]) -> None:
-        """One more launch; values that are a `Place` are looked up each time."""
+        """Adds a launch; values that are a `Place` are read again each time."""
         arguments = (ctypes.c_uint64 * len(values)).from_buffer_copy(signature.slots.pack(*values))
         places = [_Lookup(slot, value) for slot, value in enumerate(values) if isinstance(value, Place)]
         lookups = (_Lookup * len(places))(*places)
@@ -62,12 +62,12 @@ class Recording:
 
 
 def place_of(number: DeviceCount) -> Place:
-    """Where a number lies that only memory has."""
+    """Returns the address of a number that is only in memory."""
     return Place(number.place.pointer)
 
 
 class HostLoop(Loop):
-    """The native library repeats what was recorded; kernels have ended when it returns."""
+    """Repeats a recording in the native library; all kernels have ended when it returns."""
 
     def __init__(self, recording: Recording, stop: int, threads: int, smallest_piece: float) -> None:
         self._steps = (_Step * len(recording.steps))(*recording.steps)
@@ -75,5 +75,5 @@ class HostLoop(Loop):
         self._how = (stop, threads, smallest_piece)
 
     def run(self) -> None:
-        """Runs it to its end."""
+        """Runs the loop to its end."""
         library().host_repeat(self._steps, len(self._steps), *self._how)
