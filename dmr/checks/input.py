@@ -80,7 +80,7 @@ def check_original(original: Original, findings: Findings) -> bool:
         "input",
         "input segment",
         missing,
-        lambda i: f"from {describe(mesh.vertices, *mesh.segments[missing[i]])}: is no edge of the input",
+        lambda i: f"from {describe(mesh.vertices, *mesh.segments[missing[i]])}: is not an edge of the input",
     )
     return findings.passed("input")
 
@@ -219,7 +219,7 @@ def _check_stray(mesh: Mesh, chains: Chains, matched: NDArray[np.int64], finding
 
     def message(i: int) -> str:
         ends = describe(mesh.vertices, chains.tails[stray[i]], chains.heads[stray[i]])
-        return f"has a constrained edge on a chain from {ends}, which is no segment of the input"
+        return f"has a constrained edge on a chain from {ends}, which is not a segment of the input"
 
     findings.add("stray segments", "triangle", half_edges // 3, message)
     closed = chains.cycles[chains.cycles % 2 == 0]
@@ -244,7 +244,7 @@ def check_total_area(
 ) -> None:
     """Check that the area of the mesh is that of the input, up to rounding on split boundary segments."""
     if not findings.passed("edges", "input"):
-        findings.skip("total area", "edges of the mesh or of the input are not single")
+        findings.skip("total area", "half-edges of the mesh or of the input are repeated")
         return
     findings.start("total area")
     boundary = np.flatnonzero((matched >= 0) & original.arcs.on_boundary)
@@ -285,7 +285,7 @@ def check_regions(
         return
     before = np.ascontiguousarray(original.mesh.triangle_attributes[:, 0]).view(np.uint64)
     if _steps(original.topology, original.arcs, before).size:
-        findings.skip("regions", "the attributes of the input differ across edges that are no segments")
+        findings.skip("regions", "the attributes of the input differ across edges that are not segments")
         return
     findings.start("regions")
     after = np.ascontiguousarray(mesh.triangle_attributes[:, 0]).view(np.uint64)
@@ -308,7 +308,7 @@ def check_steps(topology: Topology, arcs: Arcs, values: NDArray[np.uint64], find
         steps // 3,
         lambda i: (
             f"has another region than {named('triangle', topology.twins[steps[i]] // 3)}, "
-            "across an edge that is no segment"
+            "across an edge that is not a segment"
         ),
     )
 

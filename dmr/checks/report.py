@@ -17,7 +17,7 @@ Indices = Sequence[int | None] | NDArray[Any]
 KEPT_FAILURES = 20
 # Reasons that excuse an unrefined triangle, other than small input corners.
 REASONS = {
-    "precision": "the coordinates can resolve no more there",
+    "precision": "the coordinates cannot resolve finer triangles there",
     "kept_segment": "a segment that is never split stands in the way",
 }
 # Small angles that `Report.lines` prints; the report contains all.
@@ -101,7 +101,7 @@ class Report:
 
     @property
     def ok(self) -> bool:
-        """Whether no check failed."""
+        """True if no check failed."""
         return not self.counts
 
     def lines(self) -> list[str]:

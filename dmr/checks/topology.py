@@ -275,5 +275,5 @@ def check_segments(mesh: Mesh, topology: Topology, findings: Findings) -> None:
         "segments",
         "segment",
         missing,
-        lambda i: f"from {describe(mesh.vertices, *mesh.segments[missing[i]])}: is no edge of the triangulation",
+        lambda i: f"from {describe(mesh.vertices, *mesh.segments[missing[i]])}: is not an edge of the triangulation",
     )
