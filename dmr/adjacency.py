@@ -1,4 +1,4 @@
-"""Which triangles share an edge."""
+"""Triangle adjacency: the neighbour table of a triangle list."""
 
 from __future__ import annotations
 
@@ -18,19 +18,19 @@ register_record("Corners", CORNERS)
 
 
 def find_neighbours(triangles: Int, vertex_count: int) -> Int:
-    """The neighbour table of a triangle list.
+    """Compute the neighbour table of a triangle list.
 
     Args:
         triangles: (m, 3) int32, counter-clockwise; m below 2^29.
-        vertex_count: how many vertices there are.
+        vertex_count: the number of vertices.
 
     Returns:
-        (m, 3) int32, -1 where an edge has no triangle on its other side.
+        (m, 3) int32, -1 if an edge has no triangle on its other side.
 
     Raises:
-        InvalidMeshError: a directed edge that two triangles share (overlap, or an edge of three triangles).
+        InvalidMeshError: two triangles share a directed edge (overlap, or an edge of three triangles).
     """
-    # The edges of each vertex are listed, and each edge is looked up at one of its ends (cuda_src/topology.cu).
+    # List the edges of each vertex, then look up each edge at one of its ends (cuda_src/topology.cu).
     device = open_device("cpu")
     count = len(triangles)
     corners = device.array(triangles, CORNERS)
@@ -49,7 +49,7 @@ def find_neighbours(triangles: Int, vertex_count: int) -> Int:
 
 
 def _refuse_overlap(triangles: Int, vertex_count: int) -> None:
-    """Says which triangles lie on one side of an edge: those of the edge whose ends come first."""
+    """Raise an error that names two triangles on the same side of an edge, for the first such edge by vertices."""
     starts = triangles[:, [1, 2, 0]].ravel().astype(np.int64)
     ends = triangles[:, [2, 0, 1]].ravel().astype(np.int64)
     forward = starts * vertex_count + ends

@@ -1,4 +1,4 @@
-"""The Voronoi dual of a mesh: a vertex for each triangle, an edge across each edge."""
+"""The Voronoi dual of a mesh, with a vertex for each triangle and a dual edge for each edge."""
 
 from __future__ import annotations
 
@@ -14,29 +14,29 @@ from dmr.memory.host.available import require_memory
 from dmr.meshes import Float, Int, Mesh
 from dmr.naming import counted
 
-# Plain float64 is trusted where the rounding of a triangle's area cannot exceed 2^-44 of it: the largest angle is below
-# 179 degrees, say. The few others are computed in rational numbers.
+# Plain float64 is used if the rounding error of a triangle's area cannot exceed 2^-44 of the area; this holds, for
+# instance, if the largest angle is below 179 degrees. The few other triangles are computed in rational arithmetic.
 _LARGEST_CANCELLATION = 64.0
-BYTES_PER_TRIANGLE = 250  # of memory at the peak, measured
+BYTES_PER_TRIANGLE = 250  # peak memory, measured
 _SMALLEST_PRODUCT = 2.0**-500  # below this, products of three lengths would underflow
 
 
 @dataclass(frozen=True, eq=False)
 class Voronoi(HoldsFrozen):
-    """The dual of a mesh: of a Delaunay triangulation, the Voronoi diagram of its vertices.
+    """The dual of a mesh: for a Delaunay triangulation, the Voronoi diagram of its vertices.
 
-    It is the Voronoi diagram inside the domain where every triangle's circumcircle is empty: always for a Delaunay
-    triangulation of points, and for what `conforming=True` refines. In a constrained Delaunay mesh a segment may hide a
-    vertex from a circumcircle that holds it; there, edges of the dual can cross. Beyond the boundary, in holes
-    and bays, rays may cross, too.
+    Inside the domain, the dual is the Voronoi diagram if every triangle's circumcircle is empty. This always holds for
+    a Delaunay triangulation of points, and for meshes refined with `conforming=True`. In a constrained Delaunay mesh, a
+    triangle's circumcircle may contain a vertex that is hidden behind a segment; there, edges of the dual can cross.
+    Outside the boundary, in holes and bays, rays may also cross.
 
     Attributes:
         vertices: (m, 2) float64, the circumcenters of the triangles, in the order of the triangles. Cocircular
-            vertices give equal ones (or nearly so), and edges of no length between them.
-        edges: (e, 2) int32: the triangles on both sides of each edge of the mesh, the smaller one first; these come
+            vertices give (almost) equal circumcenters, and dual edges of (almost) zero length between them.
+        edges: (e, 2) int32: first, for each interior edge of the mesh, the triangles on both sides, the smaller one
             first. Then, for each edge on the boundary, its triangle and -1: a ray.
-        rays: (e, 2) float64: the direction of a ray: out of the mesh, perpendicular to its edge, and as long as the
-            edge; 0 where the edge is finite.
+        rays: (e, 2) float64: the direction of each ray: out of the mesh, perpendicular to its edge, and as long as the
+            edge; 0 for finite edges.
     """
 
     vertices: Float
@@ -48,7 +48,7 @@ class Voronoi(HoldsFrozen):
 
     @property
     def finite(self) -> int:
-        """How many edges are finite; the others, which follow them, are rays."""
+        """The number of finite edges; the edges after them are rays."""
         return int(np.count_nonzero(self.edges[:, 1] >= 0))
 
     def __repr__(self) -> str:
@@ -56,15 +56,15 @@ class Voronoi(HoldsFrozen):
 
 
 def voronoi(mesh: Mesh) -> Voronoi:
-    """The Voronoi dual of a mesh; see `Voronoi` for when it is the Voronoi diagram.
+    """Compute the Voronoi dual of a mesh; `Voronoi` states when it is the Voronoi diagram.
 
     Args:
         mesh: a mesh without flat or clockwise triangles.
 
     Raises:
-        InvalidMeshError: a triangle that is flat or clockwise, or whose circumcenter is out of range; an edge with two
+        InvalidMeshError: a triangle is flat or clockwise, or its circumcenter is out of range; or an edge has two
             triangles on one side.
-        KindError: `mesh` is no Mesh.
+        KindError: `mesh` is not a Mesh.
     """
     check_kind(mesh, Mesh)
     count = len(mesh.triangles)
@@ -75,7 +75,7 @@ def voronoi(mesh: Mesh) -> Voronoi:
     start = mesh.vertices[mesh.triangles[outer, (outer_side + 1) % 3]]
     end = mesh.vertices[mesh.triangles[outer, (outer_side + 2) % 3]]
     rays = np.zeros((len(triangle) + len(outer), 2))
-    # The triangle lies to the left of its edge: outside is to the right.
+    # The triangle lies to the left of its edge, so the outside is to the right.
     with np.errstate(over="ignore"):
         rays[len(triangle) :, 0] = end[:, 1] - start[:, 1]
         rays[len(triangle) :, 1] = start[:, 0] - end[:, 0]
@@ -86,16 +86,16 @@ def voronoi(mesh: Mesh) -> Voronoi:
 
 
 def circumcenters(mesh: Mesh) -> Float:
-    """The circumcenter of each triangle.
+    """Compute the circumcenter of each triangle.
 
-    It is computed relative to the corner opposite the longest edge, so that the distance from the origin costs nothing:
-    the error is within 2^-40 of the circumradius, and one rounding of the result.
+    It is computed relative to the corner opposite the longest edge, so that the distance from the origin does not
+    affect the accuracy: the error is at most 2^-40 of the circumradius, plus one rounding of the result.
 
     Returns:
         (m, 2) float64.
 
     Raises:
-        InvalidMeshError: a triangle that is flat or clockwise, or whose circumcenter is out of range.
+        InvalidMeshError: a triangle is flat or clockwise, or its circumcenter is out of range.
     """
     corners = mesh.vertices[mesh.triangles]  # (m, 3, 2)
     if not len(corners):
@@ -118,7 +118,7 @@ def circumcenters(mesh: Mesh) -> Float:
 
 
 def _exact_circumcenter(corners: Float, index: int) -> tuple[float, float]:
-    """The circumcenter of one triangle, in rational numbers, rounded once."""
+    """Compute the circumcenter of one triangle in rational arithmetic, rounded once."""
     (ax, ay), (bx, by), (cx, cy) = ((Fraction(x), Fraction(y)) for x, y in corners.tolist())
     ux, uy, vx, vy = bx - ax, by - ay, cx - ax, cy - ay
     area = ux * vy - uy * vx

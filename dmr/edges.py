@@ -1,4 +1,4 @@
-"""The edges of a mesh, each once: their markers, and where in the list an edge stands."""
+"""The list of edges of a mesh, each once, with their markers, and look-up in this list."""
 
 from __future__ import annotations
 
@@ -10,14 +10,14 @@ from dmr.quality import unique_edges
 
 
 def find_edges(mesh: Mesh) -> tuple[Int, Int]:
-    """All edges of a mesh, each once, by ascending vertices; and their markers.
+    """List all edges of a mesh, each once, sorted by vertices, and their markers.
 
     Args:
         mesh: any mesh.
 
     Returns:
-        (e, 2) int32 with the smaller vertex first; (e,) int32 markers: that of the segment that the edge is; else, and
-        where that is 0, 1 on the boundary and 0 inside, as in Triangle.
+        (e, 2) int32 edges with the smaller vertex first; (e,) int32 markers: that of the segment if the edge is a
+        segment with a marker other than 0; otherwise 1 on the boundary and 0 inside, as in Triangle.
     """
     edges, uses = unique_edges(mesh)
     markers = (uses == 1).astype(np.int32)
@@ -29,15 +29,15 @@ def find_edges(mesh: Mesh) -> tuple[Int, Int]:
 
 
 def edge_places(edges: Int, wanted: Int, vertex_count: int) -> NDArray[np.int64]:
-    """Where edges stand in a list such as that of `find_edges`.
+    """Find the positions of edges in a list such as that of `find_edges`.
 
     Args:
-        edges: (e, 2) int32, the smaller vertex first, by ascending vertices.
+        edges: (e, 2) int32, the smaller vertex first, sorted by vertices.
         wanted: (w, 2) int32, in either direction.
-        vertex_count: more than any index in either.
+        vertex_count: larger than any index in either array.
 
     Returns:
-        (w,) int64, -1 for what is not in the list.
+        (w,) int64, -1 for edges that are not in the list.
     """
     if not len(edges):
         return np.full(len(wanted), -1, np.int64)

@@ -1,7 +1,7 @@
-"""Pools of threads that also work while the interpreter ends.
+"""Thread pools that also work during interpreter shutdown.
 
-Handlers of `atexit` and daemon threads run when Python starts no more threads: `concurrent.futures` raises RuntimeError
-for work that is submitted then, and for its own first import. The calling thread does such work itself.
+`atexit` handlers and daemon threads may run when Python no longer starts threads. Then `concurrent.futures` raises
+RuntimeError for submitted work, and for its own first import. The calling thread does such work itself.
 """
 
 from __future__ import annotations
@@ -18,11 +18,11 @@ _Result = TypeVar("_Result")
 
 
 def new_pool(threads: int, name: str, begin: Callable[[], None] | None = None) -> ThreadPoolExecutor | None:
-    """A pool of threads, or None while the interpreter ends.
+    """Create a thread pool, or return None during interpreter shutdown.
 
     Args:
-        threads: the most threads of the pool; name: what their names begin with.
-        begin: what each of them calls first.
+        threads: the maximum number of threads; name: the prefix of their names.
+        begin: initialiser that each thread calls first.
     """
     try:
         from concurrent.futures import ThreadPoolExecutor
@@ -37,7 +37,7 @@ def submit(
     *arguments: _Arguments.args,
     **options: _Arguments.kwargs,
 ) -> Future[_Result]:
-    """Has a pool call `work`; while the interpreter ends, calls it here, and raises what it raises."""
+    """Submit `work` to a pool; during interpreter shutdown, call it here and propagate its exceptions."""
     if pool is not None:
         try:
             return pool.submit(work, *arguments, **options)

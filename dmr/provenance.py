@@ -1,10 +1,11 @@
-"""Records the meshes that `dmr.triangulate` made, whose boundary needs no proof.
+"""Registry of the meshes created by `dmr.triangulate`, whose boundary needs no check.
 
-The triangulation works with exact predicates: its triangles are positively oriented, they cover no place twice, and
-vertices in one place are merged. A part of it, such as what is left after carving, has these properties too.
+The triangulation uses exact predicates: its triangles are positively oriented and do not overlap, and coincident
+vertices are merged. A subset of it, such as the triangles that remain after holes are carved, also has these
+properties.
 
-The record holds the object and its two arrays, not their contents: a copy, an unpickled mesh, or one whose arrays were
-replaced is a mesh from outside, and is checked like any other.
+The registry identifies the object and its two arrays, not their contents. A copy, an unpickled mesh, or a mesh whose
+arrays were replaced counts as an external mesh and is checked like any other.
 """
 
 from __future__ import annotations
@@ -17,12 +18,12 @@ _MADE: WeakKeyDictionary[Mesh, tuple[Float, Int]] = WeakKeyDictionary()
 
 
 def record_triangulation(mesh: Mesh) -> Mesh:
-    """Records that the project's own triangulation made a mesh from arrays that nobody else holds; returns the mesh."""
+    """Register a mesh that the project's triangulation created from arrays with no other references; returns it."""
     _MADE[mesh] = mesh.vertices, mesh.triangles
     return mesh
 
 
 def is_triangulation(mesh: Mesh) -> bool:
-    """Whether the project's own triangulation made exactly this object, with the arrays that it has now."""
+    """Test whether the project's triangulation created exactly this object, with its current arrays."""
     vertices, triangles = _MADE.get(mesh, (None, None))
     return mesh.vertices is vertices and mesh.triangles is triangles

@@ -1,4 +1,4 @@
-"""Second-order meshes: a point on the middle of every edge, for quadratic finite elements."""
+"""Second-order meshes, with the midpoint of every edge as a node, for quadratic finite elements."""
 
 from __future__ import annotations
 
@@ -14,12 +14,12 @@ from dmr.memory.host.available import require_memory
 from dmr.meshes import Float, Int, Mesh, check_table, whole_table
 from dmr.naming import counted, named
 
-BYTES_PER_TRIANGLE = 95  # of memory at the peak, measured
+BYTES_PER_TRIANGLE = 95  # peak memory, measured
 
 
 @dataclass(frozen=True, eq=False)
 class SecondOrder(HoldsFrozen):
-    """A mesh whose triangles have six points each; its edges are straight.
+    """A mesh of straight-sided six-node triangles.
 
     ::
 
@@ -32,10 +32,10 @@ class SecondOrder(HoldsFrozen):
     Attributes:
         vertices: (n + e, 2) float64: the vertices of the mesh, then the midpoints of its e edges.
         triangles: (m, 6) int32.
-        edges: (e, 2) int32, the smaller vertex first, by ascending vertices; edge k has its midpoint at n + k.
-        vertex_markers: (n + e,) int32, or None where the mesh has none. A midpoint has the marker of the segment that
-            its edge is; else, and where that is 0, 1 on the boundary and 0 inside.
-        vertex_attributes: (n + e, a) float64: a midpoint has the mean of its edge's ends.
+        edges: (e, 2) int32, the smaller vertex first, sorted by vertices; the midpoint of edge k has index n + k.
+        vertex_markers: (n + e,) int32, or None if the mesh has none. If its edge is a segment with a marker other than
+            0, a midpoint has this marker; otherwise it has 1 on the boundary and 0 inside.
+        vertex_attributes: (n + e, a) float64: a midpoint has the mean of the attributes at its edge's ends.
     """
 
     vertices: Float
@@ -51,7 +51,7 @@ class SecondOrder(HoldsFrozen):
         return f"SecondOrder({len(self.vertices)} vertices, {len(self.triangles)} triangles, {len(self.edges)} edges)"
 
     def with_midpoints(self, segments: Int) -> Int:
-        """Segments as elements of three points: both ends, then the midpoint.
+        """Convert segments to elements of three points: both ends, then the midpoint.
 
         Args:
             segments: (s, 2) int32, edges of the mesh in either direction.
@@ -60,7 +60,7 @@ class SecondOrder(HoldsFrozen):
             (s, 3) int32.
 
         Raises:
-            InvalidMeshError: a segment that is no edge of the mesh has no midpoint.
+            InvalidMeshError: a segment is not an edge of the mesh, and so has no midpoint.
         """
         count = len(self.vertices) - len(self.edges)
         segments = whole_table(segments, (None, 2), "segments")
@@ -71,7 +71,7 @@ class SecondOrder(HoldsFrozen):
             index = int(missing[0])
             a, b = (named("vertex", end) for end in segments[index])
             raise InvalidMeshError(
-                f"goes from {a} to {b}, which is no edge of a triangle: it has no midpoint",
+                f"goes from {a} to {b}, which is not an edge of any triangle: it has no midpoint",
                 "segment",
                 index,
             )
@@ -79,14 +79,14 @@ class SecondOrder(HoldsFrozen):
 
 
 def second_order(mesh: Mesh) -> SecondOrder:
-    """The mesh with the midpoints of its edges, for quadratic elements.
+    """Add the midpoints of the edges to a mesh, for quadratic elements.
 
     Args:
         mesh: any mesh; its vertices keep their numbers.
 
     Raises:
-        InvalidMeshError: more points than 32-bit indices can name.
-        KindError: `mesh` is no Mesh.
+        InvalidMeshError: there are more points than 32-bit indices can represent.
+        KindError: `mesh` is not a Mesh.
     """
     check_kind(mesh, Mesh)
     triangles = len(mesh.triangles)
@@ -107,7 +107,7 @@ def second_order(mesh: Mesh) -> SecondOrder:
 
 
 def _with_means(values: Float, edges: Int) -> Float:
-    """Rows of values, and below them the mean of each edge's two rows."""
+    """Append the mean of each edge's two rows to the rows of values."""
     with np.errstate(invalid="ignore"):  # attributes may be infinite
         means = 0.5 * values[edges[:, 0]] + 0.5 * values[edges[:, 1]]  # halves first: sums may overflow
     return np.concatenate([values, means])

@@ -1,8 +1,8 @@
-"""How good a mesh is: angles, areas, edge lengths, radius-edge ratios and aspect ratios of all its triangles.
+"""Mesh quality statistics: angles, areas, edge lengths, radius-edge ratios and aspect ratios of all triangles.
 
 Everything is computed in float64 from the coordinates, in blocks that fit in the cache and on all cores (kernels and
-numpy let go of the interpreter while they work), so that 15 million triangles take a second. Nothing here decides
-whether a mesh is right: that is `dmr.validate`, in exact arithmetic.
+numpy release the interpreter lock while they work), so that 15 million triangles take one second. This module does not
+decide whether a mesh is valid: `dmr.validate` does that, in exact arithmetic.
 """
 
 from __future__ import annotations
@@ -24,16 +24,16 @@ from dmr.numeric import real_option
 from dmr.pooling import new_pool, submit
 
 PERCENTILES = (1, 5, 25, 50, 75, 95, 99)
-HISTOGRAM_BINS = 60  # one a degree: no smallest angle exceeds 60
-BYTES_PER_TRIANGLE = 50  # of memory that `measure` takes at its peak, measured
-_BLOCK = 1 << 15  # triangles a block: its dozen temporaries stay in a core's cache
+HISTOGRAM_BINS = 60  # one per degree: no smallest angle exceeds 60
+BYTES_PER_TRIANGLE = 50  # peak memory of `measure`, measured
+_BLOCK = 1 << 15  # triangles per block: its dozen temporaries stay in a core's cache
 
 
 @dataclass(frozen=True, kw_only=True)
 class Distribution:
-    """One quantity over all triangles (or edges): extremes, mean, and percentiles by their number.
+    """Distribution of one quantity over all triangles (or edges): extremes, mean, and percentiles by their number.
 
-    All are NaN where there is nothing to measure.
+    All values are NaN if there are no triangles (or edges).
     """
 
     minimum: float
@@ -49,15 +49,16 @@ class Quality:
     Attributes:
         vertices, triangles, edges, boundary_edges, segments: counts; an edge that two triangles share counts once.
         bounds: smallest x, smallest y, largest x, largest y over all vertices.
-        area: of the whole mesh.
-        min_angle, max_angle: each triangle's smallest and largest angle.
-        areas: signed: clockwise triangles have negative ones.
-        edge_lengths: every edge once.
+        area: the total area of the mesh.
+        min_angle, max_angle: the smallest and the largest angle of each triangle.
+        areas: signed areas; those of clockwise triangles are negative.
+        edge_lengths: the length of each edge, every edge once.
         radius_edge: circumradius over shortest edge: 1 / (2 sin of the smallest angle).
         aspect: longest edge over the altitude on it; 2 / sqrt(3) for an equilateral triangle.
-        histogram: how many triangles have a smallest angle in [k, k + 1) degrees, k from 0 to 59; 60 is in the last.
-        bound: the angle that `below` refers to, None if none was asked for.
-        below: how many triangles have an angle below `bound`.
+        histogram: the number of triangles with smallest angle in [k, k + 1) degrees, k = 0, ..., 59; 60 is in the last
+            bin.
+        bound: the angle to which `below` refers, None if no bound was given.
+        below: the number of triangles with an angle below `bound`.
     """
 
     vertices: int
@@ -78,13 +79,13 @@ class Quality:
     below: int | None
 
     def to_json(self) -> dict[str, Any]:
-        """Plain numbers, lists and dictionaries; what is not finite (a flat triangle's ratios) is None."""
+        """Convert to plain numbers, lists and dictionaries; non-finite values (of flat triangles) become None."""
         return _plain(asdict(self))  # type: ignore[no-any-return]
 
 
 @dataclass(frozen=True, kw_only=True)
 class Summary:
-    """The few figures that stand in a table before and after: no percentiles, so nothing has to be sorted."""
+    """Key figures for before-and-after tables: no percentiles, so that no sorting is necessary."""
 
     vertices: int
     triangles: int
@@ -97,14 +98,14 @@ class Summary:
 
 
 def measure(mesh: Mesh, *, bound: float | None = None) -> Quality:
-    """All statistics of `mesh`.
+    """Compute all statistics of `mesh`.
 
     Args:
         mesh: any mesh; flat and clockwise triangles are measured like the others.
-        bound: degrees; how many triangles have an angle below it is counted.
+        bound: degrees; triangles with an angle below it are counted.
 
     Raises:
-        KindError: `mesh` is no Mesh.
+        KindError: `mesh` is not a Mesh.
     """
     check_kind(mesh, Mesh)
     bound = None if bound is None else real_option("bound", bound)
@@ -145,12 +146,12 @@ def measure(mesh: Mesh, *, bound: float | None = None) -> Quality:
 
 
 def summarise(mesh: Mesh, *, bound: float, max_area: float | None = None) -> Summary:
-    """The short form of `measure`: one pass over the triangles that keeps nothing a triangle.
+    """Compute a short form of `measure`, in one pass over the triangles without storage per triangle.
 
     Args:
         mesh: any mesh.
         bound: degrees; triangles with an angle below it are counted.
-        max_area: triangles that are larger are counted; None counts none.
+        max_area: triangles with a larger area are counted; None for no count.
     """
     check_indices(mesh)
     m = len(mesh.triangles)
@@ -183,7 +184,7 @@ def summarise(mesh: Mesh, *, bound: float, max_area: float | None = None) -> Sum
 
 
 def min_angles(mesh: Mesh) -> Float:
-    """(m,) float64: each triangle's smallest angle in degrees."""
+    """Compute the smallest angle of each triangle in degrees: (m,) float64."""
     check_indices(mesh)
     angles = np.empty(len(mesh.triangles))
 
@@ -195,7 +196,7 @@ def min_angles(mesh: Mesh) -> Float:
 
 
 def triangle_areas(mesh: Mesh) -> Float:
-    """(m,) float64: each triangle's area, negative where its corners run clockwise."""
+    """Compute the area of each triangle, negative for clockwise triangles: (m,) float64."""
     check_indices(mesh)
     areas = np.empty(len(mesh.triangles))
 
@@ -212,7 +213,7 @@ def _sum(values: Float) -> float:
 
 
 def unique_edges(mesh: Mesh) -> tuple[Int, Int]:
-    """Every edge once, smaller vertex first and in rising order, and how many triangles have it (1: boundary)."""
+    """List every edge once, smaller vertex first, in ascending order, and its number of triangles (1: boundary)."""
     n = max(len(mesh.vertices), 1)
     ends = mesh.triangles[:, [1, 2, 2, 0, 0, 1]].reshape(-1, 2)
     keys = np.minimum(ends[:, 0], ends[:, 1]).astype(np.int64)
@@ -232,15 +233,15 @@ def unique_edges(mesh: Mesh) -> tuple[Int, Int]:
 
 
 def bounding_box(vertices: Float) -> tuple[float, float, float, float]:
-    """Smallest x, smallest y, largest x, largest y; NaN where there is no vertex."""
+    """Compute the smallest x, smallest y, largest x and largest y; NaN if there are no vertices."""
     if not len(vertices):
         return (math.nan,) * 4
-    x, y = vertices.T  # by columns: along rows numpy takes ten times as long
+    x, y = vertices.T  # by columns: numpy takes ten times as long along rows
     return float(x.min()), float(y.min()), float(x.max()), float(y.max())
 
 
 def distribution(values: Float) -> Distribution:
-    """Extremes, mean and percentiles (linear between the two nearest values); `values` is sorted in place."""
+    """Compute extremes, mean and percentiles (linearly interpolated); sorts `values` in place."""
     if not len(values):
         return Distribution(
             minimum=math.nan, mean=math.nan, maximum=math.nan, percentiles=dict.fromkeys(PERCENTILES, math.nan)
@@ -264,7 +265,7 @@ def distribution(values: Float) -> Distribution:
 
 @dataclass(frozen=True)
 class _Shapes:
-    """Of each triangle of a block: twice its area, and what its angles and longer edges follow from (`shapes.cu`)."""
+    """Twice the area of each triangle of a block, and the values that determine its angles and edges (`shapes.cu`)."""
 
     twice_area: Float
     at_smallest: Float
@@ -299,7 +300,7 @@ class _Shapes:
 
 
 def _shapes(vertices: Float, triangles: Int, *, edges: bool = False) -> _Shapes:
-    """The shapes of a block of triangles, by a kernel on this thread; lengths of edges only where they are wanted."""
+    """Compute the shapes of a block of triangles by a kernel on this thread; edge lengths only if `edges` is set."""
     device, count = HostDevice(threads=1), len(triangles)
     found = np.empty((5, count))
     corners = (HostArray(device, array.reshape(-1)) for array in (vertices, triangles))
@@ -328,9 +329,9 @@ def _histogram(angles: Float) -> tuple[int, ...]:
 
 
 def _in_blocks(work: Callable[[int, int], None], count: int) -> None:
-    """Calls `work(start, stop)` over 0..count, several blocks at a time; the blocks start at multiples of `_BLOCK`.
+    """Call `work(start, stop)` over 0..count, several blocks concurrently; blocks start at multiples of `_BLOCK`.
 
-    Overflows give infinities without a warning, because coordinates may be as large as floats are.
+    Overflow gives infinities without a warning, because coordinates may have any finite value.
     """
 
     @np.errstate(all="ignore")

@@ -1,10 +1,10 @@
-"""`dmr.validate`: is this a constrained Delaunay triangulation, and did refinement keep its promises? Decided exactly.
+"""`dmr.validate`: exact check of the constrained Delaunay property and of the guarantees of refinement.
 
-The checker shares nothing with what it checks: no native code, none of the kernels' predicates; numpy and Python
-integers only. Each check has a name, names its offenders by number and coordinates, and is a small function of one of
-the modules of `dmr.checks`; the arithmetic is that of `dmr.exact`.
+The checker is independent of the code that it checks: it uses no native code and none of the kernels' predicates, only
+numpy and Python integers. Each check has a name, reports offending elements by number and coordinates, and is a small
+function in one of the modules of `dmr.checks`. The arithmetic is that of `dmr.exact`.
 
-Long arrays are processed in pieces on several threads (`dmr.checks.pieces`); docs/validation.md has the cost.
+Long arrays are processed in pieces on several threads (`dmr.checks.pieces`); for the cost see docs/validation.md.
 """
 
 from __future__ import annotations
@@ -71,35 +71,35 @@ def validate(
     unrefined: Mapping[str, ArrayLike] | None = None,
     threads: int | None = None,
 ) -> Report:
-    """Check a mesh, exactly.
+    """Validate a mesh, exactly.
 
-    With `min_angle`, `max_area` or `size` (`min_angle=0` will do) the mesh is taken for a refined one, and the area
-    bounds that it carries and those of the input's regions are checked as well.
+    If `min_angle`, `max_area` or `size` is given (`min_angle=0` suffices), the mesh is assumed to be refined: then its
+    own area bounds and those of the input's regions are also checked.
 
     Args:
         mesh: any mesh.
-        input: the mesh that it was refined from, or the planar straight-line graph that it was made from, to check that
-            vertices, segments, domain, regions and markers are kept.
-        min_angle: degrees, 0 to 60; every angle must reach it. Triangles beside input corners of less than 60 degrees
+        input: the mesh from which it was refined, or the planar straight-line graph from which it was made, to check
+            that vertices, segments, domain, regions and markers are preserved.
+        min_angle: degrees, 0 to 60; a lower bound of every angle. Triangles beside input corners of phi < 60 degrees
             are excused down to arctan(sin phi / (2 - cos phi)) and listed in `Report.exceptions`.
         max_area: largest area of a triangle, in squared units of the coordinates.
-        size: the longest that an edge may be: a number; or a function of (n, 2) points that returns (n,) lengths, which
-            is asked at the triangle's centroid.
-        convex_hull: the domain is the convex hull of the graph's vertices, without its holes, and not only what its
-            segments enclose. (Without segments it always is.)
-        unrefined: triangles that the refinement left, by reason (`Refinement.unrefined_triangles`). Those left for
-            "precision" or for a "kept_segment" are excused where the geometry explains it, and listed in
-            `Report.unrefined`. Without it only small input corners are an excuse.
-        threads: how many threads to use; None for one per core that this process may use. The report is the same for
-            any number.
+        size: upper bound of the edge lengths: a number, or a function of (n, 2) points that returns (n,) lengths and is
+            evaluated at the triangles' centroids.
+        convex_hull: the domain is the convex hull of the graph's vertices minus its holes, and not only the region that
+            its segments enclose. (Without segments this is always so.)
+        unrefined: triangles that the refinement left unrefined, by reason (`Refinement.unrefined_triangles`). Those
+            listed under "precision" or "kept_segment" are excused if the geometry confirms the reason, and listed in
+            `Report.unrefined`. Without this argument, only triangles beside small input corners are excused.
+        threads: the number of threads; None for one per core available to this process. The report does not depend on
+            it.
 
     Returns:
-        What was checked and what failed; nothing is raised for a bad mesh.
+        The checks made and their failures; an invalid mesh raises no exception.
 
     Raises:
-        OptionError: a bound or a number of threads that cannot be used.
-        InvalidMeshError: a triangle names a vertex that does not exist (which `Mesh` itself refuses).
-        KindError: `mesh` is no Mesh, or `input` neither mesh nor graph.
+        OptionError: an invalid bound or number of threads.
+        InvalidMeshError: a triangle refers to a vertex that does not exist (`Mesh` itself rejects such triangles).
+        KindError: `mesh` is not a Mesh, or `input` is neither a mesh nor a graph.
     """
     check_kind(mesh, Mesh)
     if input is not None:
@@ -174,19 +174,19 @@ def _check_options(
     input: Mesh | Pslg | None, min_angle: float | None, max_area: float | None, convex_hull: bool
 ) -> None:
     if convex_hull and not isinstance(input, Pslg):
-        raise OptionError("convex_hull says what the domain of an input Pslg is: there is no such input")
+        raise OptionError("convex_hull needs an input Pslg, whose domain it describes")
     if min_angle is not None and not 0 <= min_angle <= 60:
         raise OptionError(f"min_angle must be 0 to 60 degrees, not {min_angle:g}")
     if max_area is not None and not (math.isfinite(max_area) and max_area > 0):
         raise OptionError(f"max_area must be positive, not {max_area:g}")
 
 
-BYTES_PER_TRIANGLE = 90  # of memory at the peak, measured
+BYTES_PER_TRIANGLE = 90  # peak memory, measured
 
 
 @dataclass(frozen=True)
 class _Origin:
-    """What is known of the mesh from its input: the chains of its segments; of a graph the outline and its paths."""
+    """Information derived from the input: the chains of its segments; for a graph, also the outline and its paths."""
 
     mesh: Mesh | None = None
     chains: Chains | None = None
@@ -195,7 +195,7 @@ class _Origin:
 
 
 def _compare(mesh: Mesh, input: Mesh, topology: Topology, points: Points, findings: Findings) -> _Origin:
-    """The checks against the mesh that was refined; the chains of the result by what is a vertex of the input."""
+    """Check against the mesh that was refined; returns it and the result's chains between vertices of the input."""
     original = Original.of(input, topology.workers)
     comparable = check_original(original, findings)
     if not check_vertices(mesh, input, topology.workers, findings):
@@ -206,7 +206,7 @@ def _compare(mesh: Mesh, input: Mesh, topology: Topology, points: Points, findin
     chains = Chains.trace(Arcs.of(topology, mesh.segments), chain_candidates(len(mesh.vertices), input))
     if not comparable:
         for name in ("input segments", "stray segments", "total area", "regions"):
-            findings.skip(name, "the input is itself no triangulation")
+            findings.skip(name, "the input is not a valid triangulation")
         return _Origin(input, chains)
     matched = check_chains(mesh, points, chains, original, findings)
     check_total_area(mesh, topology, chains, original, matched, findings)
@@ -217,12 +217,12 @@ def _compare(mesh: Mesh, input: Mesh, topology: Topology, points: Points, findin
 def _compare_outline(
     mesh: Mesh, input: Pslg, convex_hull: bool, topology: Topology, points: Points, findings: Findings
 ) -> _Origin:
-    """The checks against the planar straight-line graph that was triangulated; see `dmr.checks.domain`."""
+    """Check against the planar straight-line graph that was triangulated; see `dmr.checks.domain`."""
     if not check_vertices(mesh, input, topology.workers, findings):
         for name in ("input segments", "domain", "stray segments", "regions", "markers", "vertex markers"):
             findings.skip(name, "vertices of the input are missing")
         return _Origin()
-    # A graph without segments stands for its convex hull.
+    # The domain of a graph without segments is its convex hull.
     outline = Outline.of(input, hull=convex_hull or not len(input.segments))
     paths = Paths.of(mesh, points, outline, topology)
     check_outline(mesh, topology, points, outline, paths, findings)
@@ -242,12 +242,12 @@ def _check_area_bounds(
     *,
     refined: bool,
 ) -> None:
-    """The area bounds that the mesh carries, and those of the regions of its outline."""
+    """Check the mesh's own area bounds, and those of the regions of its outline."""
     if not refined:
         if mesh.area_bounds is not None or (
             origin.outline is not None and (origin.outline.pslg.regions[:, 3] > 0).any()
         ):
-            findings.skip("area bounds", "no bound was given, so the mesh is not taken for a refined one")
+            findings.skip("area bounds", "no bound was given, so the mesh is not assumed to be refined")
         return
     check_own_areas(mesh, origin.mesh, points, findings, excused)
     if origin.outline is not None and origin.paths is not None:

@@ -42,7 +42,7 @@ def test_numbering_markers_and_attributes() -> None:
     assert found.with_midpoints(MESH.segments).tolist() == [[2, 0, 5], [1, 0, 4], [3, 2, 8]]
     bare = dmr.second_order(dmr.Mesh(MESH.vertices, MESH.triangles))
     assert bare.vertex_markers is None and bare.vertex_attributes.shape == (9, 0)
-    with pytest.raises(InvalidMeshError, match="segment 1: goes from vertex 3 to vertex 1, which is no edge"):
+    with pytest.raises(InvalidMeshError, match="segment 1: goes from vertex 3 to vertex 1, which is not an edge"):
         found.with_midpoints(np.array([[0, 1], [3, 1]], np.int32))
     empty = dmr.second_order(dmr.Mesh([[0, 0]], np.empty((0, 3), np.int32)))
     assert empty.triangles.shape == (0, 6) and len(empty.vertices) == 1

@@ -1,4 +1,4 @@
-"""Where points lie in a mesh that carries values: the triangle around each, or the nearest edge of the boundary."""
+"""Point location in a background mesh: the triangle that contains each point, or the nearest boundary edge."""
 
 from dmr.background.location import Background, Places
 from dmr.background.ranges import ranges

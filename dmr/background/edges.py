@@ -1,4 +1,4 @@
-"""The nearest of many line segments: a binary tree of boxes, gone down for all points together."""
+"""Nearest line segment: a binary tree of bounding boxes, traversed for all points together."""
 
 from __future__ import annotations
 
@@ -7,13 +7,13 @@ from numpy.typing import NDArray
 
 from dmr.meshes import Float
 
-BATCH = 2**17  # pairs of a point and a box that are looked at together
-# Boxes may not be left aside because of rounding.
+BATCH = 2**17  # pairs of a point and a box that are processed together
+# Tolerance of the distance comparison, so that rounding never excludes a box.
 SLACK = 1 + 2.0**-40
 
 
 class EdgeTree:
-    """Line segments along a curve through the plane; node k of a level is the box of nodes 2 k and 2 k + 1 below it.
+    """Line segments sorted along a Morton curve; node k of a level bounds nodes 2 k and 2 k + 1 of the level below.
 
     Args:
         start, end: (e, 2), e >= 1.
@@ -35,16 +35,16 @@ class EdgeTree:
         self._levels = levels[::-1]
 
     def nearest(self, points: Float) -> tuple[NDArray[np.int64], Float]:
-        """The segment nearest to each point; of several at one distance the first.
+        """Find the segment nearest to each point; of several at equal distance, the first.
 
         Args:
             points: (n, 2), finite.
 
         Returns:
-            (n,) int64, and (n,) float64: where on the segment, 0 at its start and 1 at its end.
+            (n,) int64 segments, and (n,) float64 positions on the segment: 0 at its start and 1 at its end.
         """
         n, leaves = len(points), len(self._levels) - 1
-        bound, best = np.full(n, np.inf), np.full(n, np.inf)  # squared: nothing further away counts; of what was found
+        bound, best = np.full(n, np.inf), np.full(n, np.inf)  # squared distances: upper bound; of the nearest found
         found = np.full(n, len(self._order))
         place = np.zeros(n)
         waiting = [(0, np.arange(n), np.zeros(n, np.int64))]
@@ -58,7 +58,7 @@ class EdgeTree:
                 self._settle(points, who, box, best, found, place)
                 np.minimum(bound, best, out=bound)
                 continue
-            # No further away than the start of the first segment in the box.
+            # The nearest segment is at most as far away as the start of the first segment in the box.
             sample = self._start[box << (leaves - level)]
             np.minimum.at(bound, who, _squared(sample - points[who]))
             near = _squared(self._gap(level, box, points[who])) <= bound[who] * SLACK
@@ -69,7 +69,7 @@ class EdgeTree:
         return found, place
 
     def _gap(self, level: int, box: NDArray[np.int64], points: Float) -> Float:
-        """How far each point is from its box, in x and in y."""
+        """Compute the distance of each point from its box, in x and in y."""
         edges = self._levels[level][box]
         gap: Float = np.maximum(np.maximum(edges[:, :2] - points, points - edges[:, 2:]), 0)
         return gap
@@ -83,7 +83,7 @@ class EdgeTree:
         found: NDArray[np.int64],
         place: Float,
     ) -> None:
-        """Enters the segments that are nearer than what was found before."""
+        """Store the segments that are nearer than those found before."""
         start, along = self._start[segment], self._end[segment] - self._start[segment]
         rest = points[who] - start
         length = _squared(along)
@@ -92,7 +92,7 @@ class EdgeTree:
         t = np.clip(t, 0, 1)
         distance = _squared(np.where((t == 1)[:, None], points[who] - self._end[segment], rest - t[:, None] * along))
         number = self._order[segment]
-        # The nearest of each point comes first; where two are equal, the one with the smaller number.
+        # The nearest segment of each point comes first; at equal distance, the one with the smaller number.
         order = np.lexsort((number, distance, who))
         first = order[np.r_[True, who[order][1:] != who[order][:-1]]] if len(order) else order
         who, distance, number, t = who[first], distance[first], number[first], t[first]
@@ -107,7 +107,7 @@ def _squared(vectors: Float) -> Float:
 
 
 def _along_curve(points: Float) -> NDArray[np.int64]:
-    """The order of points along Morton's curve."""
+    """Sort points along a Morton curve; returns their order."""
     low = points.min(axis=0)
     extent = float((points.max(axis=0) - low).max())
     cells = ((points - low) * ((2**16 - 1) / extent if extent > 0 else 0)).astype(np.uint64)

@@ -1,16 +1,17 @@
-"""Which triangle a point lies in: a grid over the triangles, whose crowded cells hold grids of their own.
+"""Point location by a hierarchical grid: crowded cells are subdivided by grids.
 
-    +-----------+-----+-----+      A cell of the root's grid is a list of the triangles that reach into it, or, where
-    |           |     |     |      these are many, a grid again, and so on. The number of cells follows the mean
-    |           +-----+-----+      extent of the triangles, in x and in y apart, so that graded meshes and long thin
-    |           |     |     |      triangles cost neither much memory nor long lists.
+    +-----------+-----+-----+      A cell of the root grid contains a list of the triangles that overlap it or, if
+    |           |     |     |      there are many, another grid, and so on. The number of cells is chosen from the mean
+    |           +-----+-----+      extent of the triangles, separately in x and y, so that graded meshes and long thin
+    |           |     |     |      triangles require neither much memory nor long lists.
     +-----------+-----+-----+
     |           |           |
     |           |           |
     +-----------+-----------+
 
-All cells of a level are made together, and all points go down together. A point's cell is floor((x - x0) * scale),
-which never decreases with x: a triangle is in the list of every cell that holds one of its points, rounding or not.
+All cells of a level are built together, and all points descend together. A point's cell is floor((x - x0) * scale),
+which is monotone in x despite rounding. Therefore a triangle is in the list of every cell that contains one of its
+points.
 """
 
 from __future__ import annotations
@@ -23,31 +24,31 @@ from numpy.typing import NDArray
 from dmr.background.ranges import ranges
 from dmr.meshes import Float, Int
 
-CROWDED = 8  # triangles from which on a cell gets a grid of its own
+CROWDED = 8  # a cell with more triangles than this may be subdivided
 DEEPEST = 16
-BLOCK = 2**15  # points that are looked up at a time: their dozen temporaries stay in a core's cache
+BLOCK = 2**15  # points located at a time: their dozen temporaries stay in a core's cache
 
-# orient2d in float64 has the right sign unless it is below so many times the magnitudes of its two products together.
+# orient2d in float64 has the correct sign unless it is below this multiple of the sum of its two products' magnitudes.
 ROUNDING = 4 * 2.0**-53
-# A triangle whose area is smaller than that is a line to this module.
+# A triangle whose area is below this multiple of the same sum counts as flat.
 FLAT = 64 * ROUNDING
 
 
 class _Cells(NamedTuple):
-    """The cells of one level, while it is made."""
+    """The cells of one level during construction."""
 
     low: Float  # (k, 2) lower left corners
     size: Float  # (k, 2)
-    owner: NDArray[np.int64]  # (p,) cell of each entry, ascending
+    owner: NDArray[np.int64]  # (p,) the cell of each entry, ascending
     triangle: NDArray[np.int64]  # (p,) ascending within a cell
 
 
 class TriangleGrid:
-    """The triangles of a mesh, sorted into cells; triangles may overlap, and flat ones are left out.
+    """The triangles of a mesh, sorted into cells; triangles may overlap, and flat ones are ignored.
 
     Attributes:
-        triangles: (m, 3) int32, the corners counter-clockwise, whatever they were.
-        flat: (m,) bool, triangles without an area, up to rounding.
+        triangles: (m, 3) int32, the corners in counter-clockwise order, whatever their order was.
+        flat: (m,) bool, triangles of zero area, up to rounding.
     """
 
     def __init__(self, vertices: Float, triangles: Int) -> None:
@@ -56,7 +57,7 @@ class TriangleGrid:
         self.flat: NDArray[np.bool_] = np.abs(twice) <= FLAT / ROUNDING * rounding
         self.triangles = np.where((twice < 0)[:, None], triangles[:, [0, 2, 1]], triangles)
         self._corners = vertices[self.triangles].reshape(-1, 6)
-        # Of every cell: where its grid begins and what turns coordinates into its cells, or (child < 0) its list.
+        # For each cell: the origin, scale and shape of its grid and its first child, or (if child < 0) its list.
         self._low = np.zeros((1, 2))
         self._scale = np.zeros((1, 2))
         self._shape = np.ones((1, 2), np.int64)
@@ -66,17 +67,17 @@ class TriangleGrid:
         self._listed = np.empty(0, np.int64)
         self._build()
 
-    # ---- Looking up ------------------------------------------------------------------------------------------------
+    # ---- Queries ---------------------------------------------------------------------------------------------------
 
     def find(self, points: Float) -> tuple[Int, Float]:
-        """The triangle around each point; of several (on a common edge) the one with the smallest number.
+        """Find the triangle that contains each point; of several (on a common edge), the one with the smallest number.
 
         Args:
             points: (n, 2), finite.
 
         Returns:
-            (n,) int32, -1 where a point lies in none; (n, 3) float64, the barycentric coordinates in it: not negative,
-            1 together, and exactly 1 at the corners.
+            (n,) int32 triangles, -1 if no triangle contains the point; (n, 3) float64 barycentric coordinates in the
+            triangle: not negative, with sum 1, and exactly 1 at the corners.
         """
         found = np.full(len(points), -1, np.int32)
         weights = np.zeros((len(points), 3))
@@ -86,7 +87,7 @@ class TriangleGrid:
         return found, weights
 
     def _find(self, points: Float, found: Int, weights: Float) -> None:
-        """Goes through the lists of the points' cells, until every point has a triangle or its list is at its end."""
+        """Scan the lists of the points' cells, until every point has a triangle or its list is exhausted."""
         cell = self._cells_of(points)
         waiting = np.flatnonzero(self._count[cell])
         first, count = self._first[cell], self._count[cell]
@@ -102,7 +103,7 @@ class TriangleGrid:
             waiting = waiting[count[waiting] > step]
 
     def _cells_of(self, points: Float) -> NDArray[np.int64]:
-        """The cell without a grid of its own that each point lies in; points outside get one at the rim."""
+        """Find the leaf cell that contains each point; points outside the grid get a cell at its border."""
         cell = np.zeros(len(points), np.int64)
         inner = np.flatnonzero(self._child[cell] >= 0)
         while len(inner):
@@ -112,13 +113,13 @@ class TriangleGrid:
         return cell
 
     def _step(self, parents: NDArray[np.int64], points: Float) -> NDArray[np.int64]:
-        """The number of a point's cell in the grid of `parents`, row by row."""
+        """Compute the number of each point's cell in the grid of `parents`, in row-major order."""
         shape = self._shape[parents]
         place = _floor(points, self._low[parents], self._scale[parents], shape)
         return place[:, 1] * shape[:, 0] + place[:, 0]
 
     def _contain(self, triangles: NDArray[np.int64], points: Float) -> tuple[NDArray[np.bool_], Float]:
-        """Whether each triangle holds its point, up to rounding, and the point's barycentric coordinates in it."""
+        """Test whether each triangle contains its point, up to rounding; also returns barycentric coordinates."""
         corners = self._corners[triangles]
         a, b, c = (corners[:, 2 * k : 2 * k + 2] - points for k in range(3))
         products = [_cross(b, c), _cross(c, a), _cross(a, b)]
@@ -130,7 +131,7 @@ class TriangleGrid:
         with np.errstate(divide="ignore", invalid="ignore"):
             return inside, share / whole[:, None]
 
-    # ---- Making the cells ------------------------------------------------------------------------------------------
+    # ---- Construction ----------------------------------------------------------------------------------------------
 
     def _build(self) -> None:
         chosen = np.flatnonzero(~self.flat)
@@ -139,7 +140,7 @@ class TriangleGrid:
         corners = self._corners.reshape(-1, 3, 2)
         self._lower, self._upper = corners.min(axis=1), corners.max(axis=1)
         low, high = self._lower[chosen].min(axis=0), self._upper[chosen].max(axis=0)
-        # Cells much smaller than the coordinates' last digits would tell nothing apart.
+        # Cells much smaller than the resolution of the coordinates would not separate any triangles.
         self._finest = 2.0**-40 * np.maximum(np.abs(low), np.abs(high))
         self._room = 64 * len(chosen) + 2**22
         cells = _Cells(low[None], (high - low)[None], np.zeros(len(chosen), np.int64), chosen)
@@ -167,7 +168,7 @@ class TriangleGrid:
         del self._lower, self._upper
 
     def _shapes(self, cells: _Cells) -> NDArray[np.int64]:
-        """(k, 2): into how many cells each cell is cut in x and in y; 1 by 1 is a list."""
+        """(k, 2): the number of cells into which each cell is divided in x and in y; 1 by 1 denotes a list."""
         k = len(cells.low)
         low, high = cells.low[cells.owner], (cells.low + cells.size)[cells.owner]
         extent = np.minimum(self._upper[cells.triangle], high) - np.maximum(self._lower[cells.triangle], low)
@@ -177,7 +178,7 @@ class TriangleGrid:
         covered = np.bincount(cells.owner, share[:, 0] * share[:, 1], k)
         most = np.maximum(np.maximum(count, 1)[:, None], 1.0)
         wanted = np.clip(count[:, None] / np.maximum(sums, 1e-300), 1, most)
-        # So many cells that large triangles fill no more of them than there are triangles.
+        # Limit the number of cells so that large triangles do not fill more cells than there are triangles.
         limit = count / np.maximum(covered, 1e-300)
         over = wanted[:, 0] * wanted[:, 1] / np.maximum(np.minimum(limit, count), 1)
         wanted /= np.sqrt(np.maximum(over, 1))[:, None]
@@ -194,7 +195,7 @@ class TriangleGrid:
         return shape
 
     def _next(self, cells: _Cells, shape: NDArray[np.int64], split: NDArray[np.bool_]) -> _Cells:
-        """The cells of the next level, in the order of their parents, row by row."""
+        """Build the cells of the next level, in the order of their parents, row by row."""
         parents = np.flatnonzero(split)
         shape, low, scale = shape[parents], cells.low[parents], (shape / cells.size)[parents]
         size = cells.size[parents] / shape
@@ -222,9 +223,10 @@ class TriangleGrid:
         return _Cells(child_low, size[parent], child[order], triangle[order])
 
     def _reach(self, triangles: NDArray[np.int64], low: Float, size: Float) -> NDArray[np.bool_]:
-        """Whether the triangles reach into the cells, of which their boxes are known to have a part.
+        """Test whether triangles overlap cells that are known to overlap the triangles' bounding boxes.
 
-        A cell with a margin, much larger than any rounding, must not lie beyond one of the triangle's edges.
+        A cell, enlarged by a margin that is much larger than any rounding, must not lie beyond one of the triangle's
+        edges.
         """
         low, high = low - size / 64, low + size * (65 / 64)
         corners = self._corners[triangles].reshape(-1, 3, 2)
@@ -238,12 +240,12 @@ class TriangleGrid:
 
 
 def _cross(u: Float, v: Float) -> tuple[Float, Float]:
-    """u x v, and how far rounding can have moved it."""
+    """Compute u x v, and a bound of its rounding error."""
     left, right = u[:, 0] * v[:, 1], u[:, 1] * v[:, 0]
     return left - right, ROUNDING * (np.abs(left) + np.abs(right))
 
 
 def _floor(points: Float, low: Float, scale: Float, shape: NDArray[np.int64]) -> NDArray[np.int64]:
-    """Column and row of each point in a grid, clipped to it."""
+    """Compute the column and row of each point in a grid, clipped to the grid."""
     places: NDArray[np.int64] = np.clip((points - low) * scale, 0, shape - 1).astype(np.int64)
     return places

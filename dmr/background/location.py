@@ -1,4 +1,4 @@
-"""A mesh as the background of others: where points lie in it, as corners and weights."""
+"""Point location in a background mesh, as corners and barycentric weights."""
 
 from __future__ import annotations
 
@@ -13,12 +13,13 @@ from dmr.meshes import Float, Int, Mesh, check_indices
 
 
 class Places(NamedTuple):
-    """Where points lie.
+    """Locations of points.
 
     Attributes:
-        triangles: (n,) int32, the triangle around each point; outside of the mesh, that of the nearest boundary edge.
-        corners: (n, 3) int32 vertices, and weights: (n, 3) float64, not negative, 1 together: the point (or the point
-            of the mesh nearest to it) is their weighted sum.
+        triangles: (n,) int32, the triangle that contains each point; outside the mesh, that of the nearest boundary
+            edge.
+        corners: (n, 3) int32 vertices, and weights: (n, 3) float64, not negative, with sum 1: the point (or the nearest
+            point of the mesh) is the weighted sum of the vertices.
     """
 
     triangles: Int
@@ -27,16 +28,16 @@ class Places(NamedTuple):
 
 
 class Background:
-    """Finds points in a mesh. Holes, several parts, overlaps and flat or clockwise triangles are allowed.
+    """Locates points in a mesh. Holes, several components, overlaps and flat or clockwise triangles are allowed.
 
-    What is made for the search is made at the first one, and kept.
+    The search structures are built by the first query, and kept.
     """
 
     def __init__(self, mesh: Mesh) -> None:
         self.mesh = mesh
 
     def locate(self, points: Float) -> Places:
-        """Where each point lies; about a microsecond a point, and ten times that outside of the mesh.
+        """Locate points; takes about one microsecond per point, and ten times as long outside the mesh.
 
         Args:
             points: (n, 2), finite.
@@ -59,7 +60,7 @@ class Background:
 
     @cached_property
     def _rim(self) -> tuple[Int, Int, EdgeTree]:
-        """The edges of one triangle only, and those of flat triangles, which the grid does not hold."""
+        """The boundary edges, and the edges of flat triangles, which the grid does not contain."""
         triangles = self._grid.triangles
         edges = np.concatenate([triangles[:, [k, (k + 1) % 3]] for k in range(3)])
         owners = np.tile(np.arange(len(triangles), dtype=np.int32), 3)

@@ -1,4 +1,4 @@
-"""Many ranges of whole numbers, one after the other, without a loop."""
+"""Concatenated integer ranges, without a loop."""
 
 from __future__ import annotations
 
@@ -9,7 +9,7 @@ from numpy.typing import NDArray
 
 
 def ranges(counts: NDArray[Any]) -> NDArray[np.int64]:
-    """0, 1, ..., counts[0] - 1, then 0, 1, ..., counts[1] - 1, and so on: (counts.sum(),) int64."""
+    """Concatenate 0, 1, ..., counts[0] - 1, then 0, 1, ..., counts[1] - 1, and so on: (counts.sum(),) int64."""
     ends = np.cumsum(counts, dtype=np.int64)
     total = int(ends[-1]) if len(ends) else 0
     numbers: NDArray[np.int64] = np.arange(total) - np.repeat(ends - counts, counts)

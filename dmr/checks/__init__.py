@@ -1,1 +1,1 @@
-"""The checks of `dmr.validation`, a module each: exact, and independent of every kernel."""
+"""The checks of `dmr.validation`, one module per check: exact, and independent of the kernels."""

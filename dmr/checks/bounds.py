@@ -1,6 +1,6 @@
-"""Checks of how large triangles may be: areas, exactly, and sizes by place.
+"""Checks of the size bounds: triangle areas, exactly, and edge lengths against a sizing function.
 
-Every check takes the triangles that are excused (`dmr.checks.unrefined`) and passes over them.
+Every check takes the mask of excused triangles (`dmr.checks.unrefined`) and ignores them.
 """
 
 from __future__ import annotations
@@ -25,18 +25,18 @@ from dmr.tables import real_array
 Float = NDArray[np.float64]
 Size = Callable[[Float], ArrayLike] | float
 
-# `max_area` may be exceeded by this fraction: it is the caller's decimal number, no geometric property.
+# `max_area` may be exceeded by this fraction, because it is the caller's decimal number and not a geometric property.
 AREA_SLACK = Fraction(1, 1 << 40)
 # A longest edge may exceed the size by this fraction.
 SIZE_SLACK = 2.0**-40
-# A centroid is known up to so many units in the last place of its coordinates.
+# Error bound of a computed centroid, in units in the last place of its coordinates.
 _CENTROID_ULPS = 2.0
 
 
 def check_max_area(
     mesh: Mesh, points: Points, max_area: float, findings: Findings, excused: Mask | None = None
 ) -> None:
-    """No triangle is larger than `max_area`, by more than 2^-40 of it, but for those that are excused."""
+    """Check that no triangle exceeds `max_area` by more than 2^-40 of it, except for excused triangles."""
     findings.start("max area")
     limits = np.full(len(mesh.triangles), max_area)
     _add_areas("max area", mesh, too_large(mesh, points, limits, AREA_SLACK), limits, findings, excused)
@@ -50,11 +50,11 @@ def check_areas(
     findings: Findings,
     excused: Mask | None = None,
 ) -> None:
-    """No triangle is larger than its own limit, exactly, but for those that are excused.
+    """Check exactly that no triangle exceeds its area limit, except for excused triangles.
 
     Args:
-        check: the name that failures go by; it has been started.
-        limits: (m,) areas, infinity for none.
+        check: the name under which failures are reported; this check must have been started.
+        limits: (m,) areas, infinity for no limit.
         excused: (m,) triangles that may be larger.
     """
     _add_areas(check, mesh, too_large(mesh, points, limits), limits, findings, excused)
@@ -83,10 +83,10 @@ def _add_areas(
 
 
 def too_large(mesh: Mesh, points: Points, limits: Float, slack: Fraction = Fraction(0)) -> NDArray[np.int64]:
-    """Triangles whose area exceeds their limit by more than this fraction of it, decided exactly; ascending.
+    """Find the triangles whose area exceeds their limit by more than the fraction `slack`, exactly; ascending.
 
     Args:
-        limits: (m,) areas, infinity for none.
+        limits: (m,) areas, infinity for no limit.
     """
     bounded = np.flatnonzero(np.isfinite(limits))
     exceeds = np.zeros(len(bounded), bool)
@@ -99,7 +99,7 @@ def too_large(mesh: Mesh, points: Points, limits: Float, slack: Fraction = Fract
             sides = [axis[end] - axis[a] for end in (b, c) for axis in (points.x, points.y)]
             twice = cross(*map(Bounded.difference, sides))
             error = twice.error()
-            # (An overflow leaves the test undecided: then near is infinite, or the area or its error is no number.)
+            # (Overflow leaves the test undecided: either `near` is infinite, or the area or its error is NaN.)
             decided = np.isfinite(near) & np.isfinite(error)
             small = decided & (twice.value + error <= near * (1 - 2.0**-50))
             large = decided & (twice.value - error > near * (1 + 2.0**-50))
@@ -113,13 +113,13 @@ def too_large(mesh: Mesh, points: Points, limits: Float, slack: Fraction = Fract
 
 
 def twice_area(vertices: Float, corners: NDArray[np.int32]) -> Fraction:
-    """Twice the signed area of one triangle, exactly."""
+    """Compute twice the signed area of one triangle, exactly."""
     (ax, ay), (bx, by), (cx, cy) = ([Fraction(float(x)) for x in vertices[corner]] for corner in corners)
     return (bx - ax) * (cy - ay) - (by - ay) * (cx - ax)
 
 
 def check_own_areas(mesh: Mesh, original: Mesh | None, points: Points, findings: Findings, excused: Mask) -> None:
-    """No triangle is larger than the area bound that it carries; where the original has such bounds, the mesh has."""
+    """Check that no triangle exceeds its own area bound, and that the mesh has such bounds if the original has."""
     if mesh.area_bounds is None and original is not None and _has_bounds(original):
         findings.start("area bounds")
         findings.add("area bounds", "mesh", [None], lambda i: "carries no area bounds, but the input does")
@@ -137,10 +137,11 @@ def _has_bounds(mesh: Mesh) -> bool:
 
 
 def check_size(mesh: Mesh, points: Points, size: Size, findings: Findings, excused: Mask) -> None:
-    """No longest edge is longer than the size at the triangle's centroid.
+    """Check that each triangle's longest edge is at most the size at its centroid.
 
-    The centroid a + ((b - a) + (c - a)) / 3 is a rounded point, and a size may jump there: a triangle that seems too
-    large gets the largest of the sizes at its centroid and around it, `_CENTROID_ULPS` away in both coordinates.
+    The centroid a + ((b - a) + (c - a)) / 3 is a rounded point, and the sizing function may be discontinuous there.
+    A triangle that seems too large is therefore tested against the largest of five sizes: at its centroid, and at the
+    four points that differ from it by `_CENTROID_ULPS` in both coordinates.
     """
     findings.start("size")
     centroids, longest = np.empty((len(mesh.triangles), 2)), np.empty(len(mesh.triangles))
@@ -172,7 +173,7 @@ def check_size(mesh: Mesh, points: Points, size: Size, findings: Findings, excus
 
 
 def _sizes_at(size: Size, points: Float) -> Float:
-    """What a size function returns for (n, 2) points, or the one size everywhere: (n,) lengths."""
+    """Evaluate a sizing function, or a constant size, at (n, 2) points; returns (n,) lengths."""
     if not callable(size) and (isinstance(size, bool) or not isinstance(size, Real)):
         raise OptionError(f"size must be a number or a function of points, not {type(size).__name__}")
     if not len(points):

@@ -1,7 +1,7 @@
-"""Sorting in parts that fit into a core's cache, on several threads.
+"""Multithreaded bucket sort with buckets that fit into a core's cache.
 
-A long list is first distributed to buckets by a number of each entry, piece by piece (a stable counting sort). Each
-bucket, with its entries in the order of the list, is then processed independently.
+A long list is first distributed to buckets by the bucket number of each entry, piece by piece (a stable counting
+sort). Each bucket, with its entries in the order of the list, is then processed independently.
 """
 
 from __future__ import annotations
@@ -17,17 +17,17 @@ from dmr.checks.pieces import Workers
 Columns = tuple[NDArray[Any], ...]
 Result = TypeVar("Result")
 
-# Entries that are distributed at a time; approximate entries per bucket.
+# Entries distributed at a time; approximate number of entries per bucket.
 _DEALT = 1 << 18
 _BUCKET = 1 << 15
-# A bucket's number has 16 bits, which numpy sorts by counting.
+# Bucket numbers have 16 bits, because numpy sorts 16-bit integers by radix sort.
 MOST_BUCKETS = 1 << 16
-# Buckets that a thread takes at a time.
+# Buckets per unit of work.
 _TAKEN = 4
 
 
 def shift_for(count: int, bits: int) -> int:
-    """The right shift that turns numbers of `bits` bits into buckets of a useful size, for `count` entries."""
+    """Choose the right shift that maps `bits`-bit numbers to bucket numbers, for `count` entries."""
     wanted = min(max(count // _BUCKET, 1).bit_length(), MOST_BUCKETS.bit_length() - 1)
     return max(bits - wanted, 0)
 
@@ -44,14 +44,14 @@ def by_buckets(
 
     Args:
         workers: the threads.
-        count: how many items there are.
-        deal: for the items from start to stop, the bucket of each entry (from 0, below `MOST_BUCKETS`), and its
-            columns; any number of entries.
-        work: processes a bucket that has entries, given its columns, in the order of the list.
-        entries: how many entries an item has, approximately.
+        count: the number of items.
+        deal: returns, for the items from start to stop, the bucket of each entry (from 0, below `MOST_BUCKETS`) and
+            the columns of the entries; an item may have any number of entries.
+        work: processes a non-empty bucket, given its columns in the order of the list.
+        entries: the approximate number of entries per item.
 
     Returns:
-        What `work` returned, by ascending bucket.
+        The results of `work`, by ascending bucket.
     """
 
     def sort(start: int, stop: int) -> tuple[NDArray[np.int64], Columns]:

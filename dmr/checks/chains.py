@@ -1,7 +1,7 @@
 """Constrained edges of a mesh, and the chains that they form between corners.
 
-A chain is a run of constrained edges whose inner vertices have exactly two constrained edges: what refinement makes
-of one segment of its input.
+A chain is a path of constrained edges whose interior vertices have exactly two constrained edges each: refinement
+turns each input segment into one chain.
 """
 
 from __future__ import annotations
@@ -22,11 +22,11 @@ Index = NDArray[Any]
 class Arcs:
     """The constrained edges of a mesh (its boundary and its segments), each as two arcs of opposite direction.
 
-    Arc a and arc a ^ 1 are the two directions of one edge; of a boundary edge, the even one has the mesh on its left.
+    Arcs a and a ^ 1 are the two directions of one edge. The even arc of a boundary edge has the mesh on its left.
 
     Attributes:
         tails, heads: (2 k,) int64, the vertices of each arc.
-        half_edges: (2 k,) int64, the half-edge of each arc, -1 where there is no triangle on the arc's left.
+        half_edges: (2 k,) int64, the half-edge of each arc, -1 if there is no triangle on the arc's left.
     """
 
     tails: NDArray[np.int64]
@@ -35,7 +35,7 @@ class Arcs:
 
     @classmethod
     def of(cls, topology: Topology, segments: Index) -> Arcs:
-        """The arcs of a mesh; segments that are no edge of it are left out."""
+        """Collect the arcs of a mesh; segments that are not edges of the mesh are ignored."""
         twins = topology.twins
         chosen = topology.boundary
         if len(segments):
@@ -55,7 +55,7 @@ class Arcs:
 
     @cached_property
     def on_boundary(self) -> Mask:
-        """(2 k,) whether the arc's edge belongs to one triangle only."""
+        """(2 k,) mask of the arcs whose edge belongs to only one triangle."""
         missing = self.half_edges < 0
         result: Mask = missing | missing[np.arange(len(missing)) ^ 1]
         return result
@@ -63,14 +63,14 @@ class Arcs:
 
 @dataclass(frozen=True, eq=False)
 class Chains:
-    """The chains of a mesh, each once in either direction.
+    """The chains of a mesh, each once per direction.
 
     Attributes:
-        arcs: the arcs they consist of.
-        inner: (n,) whether a vertex lies inside a chain.
-        order: arcs, chain by chain, from tail to head; offsets: (c + 1,) where each chain begins in `order`.
+        arcs: the arcs of which the chains consist.
+        inner: (n,) mask of the interior vertices of chains.
+        order: the arcs, chain by chain, from tail to head; offsets: (c + 1,) the start of each chain in `order`.
         tails, heads: (c,) the end vertices of each chain.
-        cycles: arcs on closed runs of inner vertices, which belong to no chain.
+        cycles: arcs on closed paths of interior vertices, which belong to no chain.
     """
 
     arcs: Arcs
@@ -83,17 +83,17 @@ class Chains:
 
     @classmethod
     def trace(cls, arcs: Arcs, candidates: Mask) -> Chains:
-        """Follow all chains at once, by pointer jumping.
+        """Trace all chains at once, by pointer jumping.
 
         Args:
             arcs: the constrained edges.
-            candidates: (n,) vertices that may lie inside a chain; those with two constrained edges do.
+            candidates: (n,) mask of the vertices that may be interior to a chain; those of degree two are.
         """
         count = len(arcs.tails)
         numbers = np.arange(count)
         inner = candidates & (np.bincount(arcs.tails, minlength=len(candidates)) == 2)
-        # Behind an inner vertex the chain goes on by the other one of its two arcs: their sum less the known one.
-        # (Sums in float64 are exact below 2^53.)
+        # At an interior vertex the chain continues along the other of its two arcs: the sum of both arc numbers minus
+        # the known one. (Sums in float64 are exact below 2^53.)
         both = np.bincount(arcs.tails, weights=numbers, minlength=len(candidates)).astype(np.int64)
         following = np.where(inner[arcs.heads], both[arcs.heads] - (numbers ^ 1), numbers)
         last, steps = following, (following != numbers).astype(np.int64)
@@ -111,14 +111,14 @@ class Chains:
 
     @cached_property
     def chain_of_arc(self) -> NDArray[np.int64]:
-        """(2 k,) the chain of each arc, -1 on cycles."""
+        """(2 k,) the chain of each arc, -1 for arcs on cycles."""
         result = np.full(len(self.arcs.tails), -1, np.int64)
         result[self.order] = np.repeat(np.arange(len(self.tails)), np.diff(self.offsets))
         return result
 
     @cached_property
     def chain_of_vertex(self) -> NDArray[np.int64]:
-        """(n,) one of the two chains (it and its reverse) that a vertex lies inside of, -1 for all other vertices."""
+        """(n,) one of the two chains (a chain and its reverse) whose interior contains a vertex, -1 if none does."""
         result = np.full(len(self.inner), -1, np.int64)
         tails = self.arcs.tails
         found = self.inner[tails]
@@ -126,7 +126,7 @@ class Chains:
         return result
 
     def between(self, tails: NDArray[np.int64], heads: NDArray[np.int64]) -> NDArray[np.int64]:
-        """For each pair of vertices a chain from the one to the other, -1 where there is none."""
+        """Find a chain from tail to head for each pair of vertices, -1 if there is none."""
         if not len(self.tails):
             return np.full(len(tails), -1, np.int64)
         scale = len(self.inner)
@@ -137,7 +137,7 @@ class Chains:
         return np.where(keys[order[spot]] == wanted, order[spot], -1)
 
     def arcs_of(self, which: NDArray[np.int64]) -> tuple[NDArray[np.int64], NDArray[np.int64]]:
-        """The arcs of some chains in order, and for each of them the place of its chain in `which`."""
+        """Return the arcs of the given chains, in order, and the index into `which` of each arc's chain."""
         lengths = self.offsets[which + 1] - self.offsets[which]
         owner = np.repeat(np.arange(len(which)), lengths)
         within = np.arange(len(owner)) - np.repeat(np.cumsum(lengths) - lengths, lengths)

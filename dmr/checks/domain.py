@@ -1,44 +1,47 @@
-"""Checks of a mesh against the planar straight-line graph that it was made from.
+"""Checks of a mesh against the planar straight-line graph from which it was made.
 
-What the graph asks for is derived from it alone (`dmr.checks.outline`): the faces between its segments, which of them
-are the domain D, and the edges that D needs. The mesh covers C, the union of its triangles. That C is D, and that its
-constrained edges are the graph's segments, is proved by three checks.
+The requirements are derived from the graph alone (`dmr.checks.outline`): the faces between its segments, the faces that
+form the domain D, and the edges that D requires. The mesh covers C, the union of its triangles. Three checks prove that
+C is D and that the constrained edges of the mesh are the segments of the graph.
 
 * "input segments": every run of edges of the outline along one segment, with D on one side or both, is a path of
-  constrained edges of the mesh, which keeps close to its segment and goes forward along it (`dmr.checks.paths`). Nodes
-  of the outline have their vertices on it, and each edge has the way between its two.
-* "domain": take all edges with D on one side only, directed with D on their left: together they are the boundary of D.
-  The ways of the same edges, counted with their direction, must be the boundary of C: as often as they run along an
-  edge of the mesh with D on its left, more often than with D on its right, so often has it a triangle on its left, less
-  on its right. (Ways share an edge only where rounding joined them; ordinarily it is one way and one edge.)
+  constrained edges of the mesh, which stays close to its segment and advances along it (`dmr.checks.paths`). The
+  vertices that represent the outline's nodes lie on this path, and each edge corresponds to the subpath between its two
+  nodes.
+* "domain": consider all edges with D on one side only, directed with D on their left. Together they are the boundary of
+  D. Their subpaths, counted with their direction, must be the boundary of C. That is, for each edge of the mesh: the
+  number of subpaths along it with D on its left, minus the number with D on its right, equals the number of triangles
+  on its left minus the number on its right. (Subpaths share an edge only where rounding merged them; ordinarily, one
+  subpath runs along one edge.)
 * "stray segments": every other edge of the mesh is neither boundary nor constrained.
 
-*Proof that C is D.* Let T be all points as close to a segment as its paths may be, between its ends. Move every edge of
-the outline along straight lines to its way in the mesh, each point to one as far along; nodes that edges share stay
-shared. The boundary of D stays closed all the while and never leaves T (a segment's part of T is convex), and becomes
-the boundary of C. So around any point outside of T both wind equally often: once if it is in D, and not at all if it is
-not. The boundary of C winds around a point as often as triangles cover it ("orientation" and "edges"). So C and D agree
-outside of T, which reaches as far from the segments as rounding does, and no farther. Which segments may be absent
-follows: those with D on neither side.
+*Proof that C is D.* Let T be the set of all points that are as close to a segment as its paths may be, between its
+ends. Move every edge of the outline to its subpath in the mesh, by a straight-line homotopy that maps each point to one
+equally far along; nodes shared by edges stay shared. During this motion, the boundary of D stays closed and never
+leaves T (the part of T that belongs to one segment is convex), and it becomes the boundary of C. Therefore both
+boundaries have the same winding number around any point outside T: 1 if it is in D, and 0 if it is not. The winding
+number of the boundary of C around a point is the number of triangles that cover it ("orientation" and "edges"). So C
+and D agree outside T, which extends no farther from the segments than rounding does. It also follows which segments may
+be absent: those with D on neither side.
 
-*How close.* u is one ulp of the largest absolute coordinate of the segment's ends a and b; d = b - a. A vertex v keeps
-within k ulps if |cross(d, v - a)| <= k u (|dx| + |dy|), as in `dmr.checks.input`.
+*Tolerance.* Let u be one ulp of the largest absolute coordinate of the segment's ends a and b, and d = b - a. A vertex
+v is within k ulps if |cross(d, v - a)| <= k u (|dx| + |dy|), as in `dmr.checks.input`.
 
-* k = 1 for ordinary segments. Vertices of the graph that lie on a segment do so exactly, and points that refinement
+* k = 1 for ordinary segments. Vertices of the graph that lie on a segment lie on it exactly, and points that refinement
   adds are rounded once.
-* k = 2 for segments that are *tied*: another one crosses them, or a vertex that is not on them is as near as two ulps,
-  so that one that is crossed may be moved across them. A crossing's vertex is a rounded point, off by half an ulp in
-  each coordinate, or another vertex within an ulp of that: 3/2. The function cross(d, v - a) is linear in v, so the
-  same holds for all points of a piece between such vertices, and a point that refinement adds to it is rounded once
-  more: 3/2 + 1/2.
+* k = 2 for *tied* segments: another segment crosses them, or a vertex that is not on them is within two ulps, so that
+  another segment that is crossed may be moved across them. The vertex of a crossing is a rounded point, with an error
+  of half an ulp in each coordinate, or another vertex within one ulp of that point: 3/2. The function cross(d, v - a)
+  is linear in v, so the same bound holds for all points of a piece between such vertices. A point that refinement adds
+  to the piece is rounded once more: 3/2 + 1/2.
 
-*Segments along one another.* Where segments run along one another within rounding, and cross, it is not determined
-which faces there are between them, nor which of several chains is whose. There a path may be any that fits (it may
-even go back within two ulps), and two exceptions are made, for tied segments: an edge of the mesh that no path took is
-not stray if it lies in the tube of a segment (`dmr.checks.tubes`: its part of T); and edges may be counted wrong where
-they bound triangles that lie in tubes. The difference between the two boundaries winds around such triangles only, and
-these are in T: the proof holds. A limit remains: gaps thinner than rounding, between segments that bound the domain,
-may open or close; a mesh that is right but for one of these may be refused.
+*Nearly coincident segments.* Where segments coincide within rounding, and cross, neither the faces between them nor the
+assignment of chains to segments is determined. There any path that fits is accepted (it may even go back within two
+ulps), and two exceptions are made for tied segments. First, an edge of the mesh that is on no path is not stray if it
+lies in the tolerance band of a segment (`dmr.checks.tubes`: its part of T). Second, edges may have a wrong count where
+they bound triangles that lie in tolerance bands. The difference between the two boundaries winds only around such
+triangles, and these lie in T, so the proof still holds. One limitation remains: gaps thinner than rounding, between
+segments that bound the domain, may open or close. A mesh that is correct except for such a gap may be rejected.
 """
 
 from __future__ import annotations
@@ -62,7 +65,7 @@ Int64 = NDArray[np.int64]
 def check_outline(
     mesh: Mesh, topology: Topology, points: Points, outline: Outline, paths: Paths, findings: Findings
 ) -> None:
-    """The mesh covers the outline's domain, and its constrained edges are the outline's segments."""
+    """Check that the mesh covers the outline's domain, and that its constrained edges are the outline's segments."""
     check_kept(mesh, topology, outline, findings)
     tubes = Tubes(mesh, points, outline)
     findings.start("input segments")
@@ -73,7 +76,7 @@ def check_outline(
 
 
 def check_kept(mesh: Mesh, topology: Topology, outline: Outline, findings: Findings) -> None:
-    """Vertices of the graph inside the domain are vertices of triangles (of equal ones, one of them)."""
+    """Check that vertices of the graph inside the domain belong to triangles (of coincident vertices, one)."""
     nodes, faces = outline.arrangement.vertex_nodes, outline.arrangement.vertex_faces
     used = np.zeros(outline.arrangement.nodes, bool)
     used[nodes[topology.used[: len(nodes)]]] = True
@@ -87,7 +90,7 @@ def check_kept(mesh: Mesh, topology: Topology, outline: Outline, findings: Findi
 
 
 def _add(check: str, outline: Outline, edges: Int64, message: Callable[[int], str], findings: Findings) -> None:
-    """Failures of wanted edges, told of the segments that they are part of; `message` ends the i-th sentence."""
+    """Report failures of wanted edges under their segments; `message` returns the end of the i-th sentence."""
     lines = outline.line[edges]
     own = lines < len(outline.pslg.segments)
     for chosen in (np.flatnonzero(own), np.flatnonzero(~own)):
@@ -119,9 +122,9 @@ def _check_found(outline: Outline, paths: Paths, findings: Findings) -> None:
 
 
 def _check_straight(mesh: Mesh, points: Points, outline: Outline, paths: Paths, findings: Findings) -> None:
-    """Paths keep close to their segments, and go forward along them."""
+    """Check that paths stay close to their segments, and advance along them."""
     arcs = paths.chains.arcs
-    edge = np.searchsorted(outline.run, paths.run)  # the first of the run
+    edge = np.searchsorted(outline.run, paths.run)  # the first edge of the run
     off, back = deviations(mesh, points, outline, arcs, paths.run_arcs, paths.run)
     for wrong, text in ((off, "lies off it by more than {}"), (back, "is out of order along it")):
         at = np.flatnonzero(wrong)
@@ -137,7 +140,7 @@ def _check_straight(mesh: Mesh, points: Points, outline: Outline, paths: Paths, 
 def _check_domain(
     mesh: Mesh, topology: Topology, tubes: Tubes, outline: Outline, paths: Paths, findings: Findings
 ) -> None:
-    """The boundary of the mesh is that of the domain, with the triangles on the same side."""
+    """Check that the boundary of the mesh is that of the domain, with the triangles on the same side."""
     findings.start("domain")
     arcs, half_edges = paths.chains.arcs, paths.chains.arcs.half_edges
     pair, forward = paths.arcs // 2, paths.arcs % 2 == 0
@@ -148,7 +151,7 @@ def _check_domain(
     wrong = wanted != left.astype(np.int64) - right
     if wrong.any():
         wrong &= ~_around_slivers(mesh, topology, tubes, half_edges, wrong)
-    # One failure for each wanted edge, at the first wrong edge of its path.
+    # One failure per wanted edge, at the first wrong edge of its path.
     at = np.flatnonzero(wrong[pair])
     edges, first = np.unique(paths.edge[at], return_index=True)
     at = at[first]
@@ -167,19 +170,20 @@ def _check_domain(
 
 
 def _around_slivers(mesh: Mesh, topology: Topology, tubes: Tubes, half_edges: Int64, wrong: Mask) -> Mask:
-    """Constrained edges where the count is wrong only because they bound triangles that are thinner than rounding.
+    """Find the constrained edges whose count is wrong only because they bound triangles thinner than rounding.
 
-    Let wrong edges be walls: triangles hang together across all other edges, and with the outside across the boundary.
-    What hangs together with the outside is counted right. Any other part is if each of its triangles is in a tube.
+    Let the wrong edges be walls: triangles are connected across all other edges, and to the outside across the
+    boundary. A component connected to the outside is acceptable. Any other component is acceptable if each of its
+    triangles lies in a tolerance band.
     """
     walls = half_edges.reshape(-1, 2)[wrong]
     links = topology.twins.copy()
     links[walls[walls >= 0]] = -1
     part = components(links.reshape(-1, 3))
     outside = np.zeros(len(part) + 1, bool)
-    outside[-1] = True  # of edges without a triangle
+    outside[-1] = True  # for edges without a triangle
     outside[part[np.setdiff1d(topology.boundary, walls) // 3]] = True
-    # Parts that may be slivers, by their altitudes; these are looked at exactly.
+    # Components that may consist of slivers, judged by altitude; these are tested exactly.
     inner = np.flatnonzero(~outside[part])
     a, b, c = mesh.vertices[mesh.triangles[inner]].transpose(1, 0, 2)
     longest = np.max([np.abs(q - p).max(axis=1) for p, q in ((a, b), (b, c), (c, a))], axis=0, initial=0.0)
@@ -198,15 +202,15 @@ def _around_slivers(mesh: Mesh, topology: Topology, tubes: Tubes, half_edges: In
 
 
 def _check_stray(mesh: Mesh, tubes: Tubes, paths: Paths, findings: Findings) -> None:
-    """Nothing else of the mesh is boundary or constrained."""
+    """Check that no other edge of the mesh is boundary or constrained."""
     findings.start("stray segments")
     arcs, chains = paths.chains.arcs, paths.chains
     on_path = np.zeros(len(arcs.tails) // 2, bool)
     on_path[paths.run_arcs // 2] = True
     stray = 2 * np.flatnonzero(~on_path)
-    # Where rounding has tied segments together, a path may leave some of their edges to none.
+    # Where rounding has merged segments, some of their edges may lie on no path.
     stray = stray[~tubes.hold(np.stack([arcs.tails[stray], arcs.heads[stray]], axis=1))]
-    # Each chain is told of once, as itself or its reverse; arcs on closed lines one by one.
+    # Report each chain once, not also its reverse; arcs on cycles are reported one by one.
     chain = np.minimum(chains.chain_of_arc[stray], chains.chain_of_arc[stray ^ 1])
     _, first = np.unique(np.where(chain < 0, len(chains.tails) + stray, chain), return_index=True)
     stray = stray[np.sort(first)]

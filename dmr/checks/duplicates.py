@@ -1,4 +1,4 @@
-"""The check that no two vertices of triangles have the same coordinates."""
+"""Check for duplicate vertices: no two vertices of triangles have the same coordinates."""
 
 from __future__ import annotations
 
@@ -12,14 +12,14 @@ from dmr.checks.topology import Mask, Topology, place
 from dmr.meshes import Mesh
 from dmr.naming import named
 
-# Bits of a vertex's hash that decide its bucket.
+# Bits of a vertex's hash that determine its bucket.
 _HASH_BITS = 16
 
 
 def check_duplicates(mesh: Mesh, topology: Topology, findings: Findings) -> None:
-    """No two vertices of triangles have the same coordinates.
+    """Check that no two vertices of triangles have the same coordinates.
 
-    Hashes are compared first, and coordinates only of vertices with equal hashes.
+    Hashes are compared first, and coordinates only for vertices with equal hashes.
     """
     findings.start("duplicates")
     used = _like_others(mesh.vertices, topology.used, topology.workers)
@@ -36,11 +36,11 @@ def check_duplicates(mesh: Mesh, topology: Topology, findings: Findings) -> None
 
 
 def _like_others(vertices: NDArray[np.float64], used: Mask, workers: Workers) -> NDArray[np.int64]:
-    """The used vertices that share their hash with another used vertex, ascending."""
+    """Find the used vertices that share their hash with another used vertex, ascending."""
     shift = np.uint64(64 - _HASH_BITS + shift_for(len(vertices), _HASH_BITS))
 
     def hashes(start: int, stop: int) -> NDArray[np.uint64]:
-        # Adding zero makes 0.0 of -0.0. The multipliers are odd: arbitrary ones that spread bits upward.
+        # Adding zero turns -0.0 into 0.0. The multipliers are arbitrary odd numbers that spread bits upward.
         bits = (vertices[start:stop] + 0.0).view(np.uint64)
         mixed = (bits[:, 0] ^ (bits[:, 0] >> np.uint64(32))) * np.uint64(0x9E3779B97F4A7C15)
         mixed ^= bits[:, 1] ^ (bits[:, 1] >> np.uint64(29))

@@ -1,4 +1,4 @@
-"""Checks of single triangles and of edges between two: orientation and Delaunay."""
+"""Checks of triangle orientation and of the constrained Delaunay property."""
 
 from __future__ import annotations
 
@@ -16,7 +16,7 @@ Int64 = NDArray[np.int64]
 
 
 def check_orientation(mesh: Mesh, shapes: TriangleShapes, findings: Findings) -> None:
-    """Every triangle is counter-clockwise, with a positive area."""
+    """Check that every triangle is counter-clockwise, with a positive area."""
     findings.start("orientation")
     wrong = shapes.wrong
 
@@ -28,20 +28,21 @@ def check_orientation(mesh: Mesh, shapes: TriangleShapes, findings: Findings) ->
 
 
 def check_delaunay(mesh: Mesh, topology: Topology, points: Points, shapes: TriangleShapes, findings: Findings) -> None:
-    """No edge but boundary and segments has an opposite vertex strictly inside the circle of the triangle across.
+    """Check that every edge, except boundary edges and segments, is locally Delaunay.
 
-    Edges of triangles that are not positively oriented are left out.
+    An edge is locally Delaunay if the circumcircle of neither adjacent triangle strictly contains the vertex opposite
+    the edge in the other. Edges of triangles that are not positively oriented are not tested.
     """
     findings.start("delaunay")
     twins, workers = topology.twins, topology.workers
-    corners = mesh.triangles.reshape(-1)  # corner 3 t + k is the one opposite half-edge 3 t + k
+    corners = mesh.triangles.reshape(-1)  # corner 3 t + k is opposite half-edge 3 t + k
     scale = filters.unit(mesh.vertices)
     constrained = topology.edge_mask(mesh.segments) if len(mesh.segments) else None
     positive = shapes.positive if len(shapes.wrong) else None
 
     def test(start: int, stop: int) -> Int64:
         across = twins[start:stop]
-        # Each edge once: the test from the other side has the same sign, as both triangles are positively oriented.
+        # Each edge once: both triangles are positively oriented, so the test from the other side has the same sign.
         tested = across > np.arange(start, stop, dtype=across.dtype)
         if constrained is not None:
             tested &= ~constrained[start:stop]

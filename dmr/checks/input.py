@@ -1,16 +1,17 @@
 """Checks of a refined mesh against the mesh that was refined: vertices, segments, area, regions.
 
 A segment of the input (a boundary edge, or one of `input.segments`) from a to b must be a chain of constrained edges
-of the result. Its inner vertices are rounded points, so they may lie beside the segment. What is asked, exactly:
+of the result. The interior vertices of the chain are rounded points, so they may lie slightly off the segment. The
+exact requirements are:
 
 * with u one ulp (`numpy.spacing`) of the largest absolute coordinate of a and b, the line through a and b meets the
-  square of half-width u around each inner vertex: some point a + t (b - a) is within u of it in both coordinates;
-* along the chain, from a to b, projections on the line strictly increase, so that they also stay between a and b.
+  square of half-width u around each interior vertex: some point a + t (b - a) is within u of it in both coordinates;
+* along the chain, from a to b, the projections onto the line strictly increase, so that they also stay between a and b.
 
-The area. Let e be the offset of an inner vertex from its projection a + t (b - a), d = b - a. Then |cross(d, e)| <= u
-(|dx| + |dy|), offsets are parallel, and twice the area between chain and segment is the sum over inner vertices j of
-(t[j-1] - t[j+1]) cross(d, e[j]). As t increases from 0 to 1, those factors add up to less than 2 in magnitude: the
-area changes by at most u (|dx| + |dy|) for each boundary segment that was split, and not at all elsewhere.
+The area. Let e be the offset of an interior vertex from its projection a + t (b - a), and d = b - a. Then
+|cross(d, e)| <= u (|dx| + |dy|), all offsets are parallel, and twice the area between chain and segment is the sum over
+interior vertices j of (t[j-1] - t[j+1]) cross(d, e[j]). Since t increases from 0 to 1, the magnitudes of these factors
+sum to less than 2. So the area changes by at most u (|dx| + |dy|) per split boundary segment, and not at all elsewhere.
 """
 
 from __future__ import annotations
@@ -37,11 +38,11 @@ Float = NDArray[np.float64]
 
 @dataclass(frozen=True, eq=False)
 class Original:
-    """The mesh that was refined, with its clockwise triangles turned round (they bound the same domain).
+    """The mesh that was refined, with its clockwise triangles reversed (they bound the same domain).
 
     Attributes:
-        mesh: it; topology: of its turned triangles; arcs: its constrained edges.
-        segments: (2 k,) the segment that each arc is, -1 for a boundary edge that is not listed.
+        mesh: the mesh; topology: the topology of its reoriented triangles; arcs: its constrained edges.
+        segments: (2 k,) the index of each arc's segment, -1 for a boundary edge that is not listed as a segment.
     """
 
     mesh: Mesh
@@ -69,7 +70,7 @@ class Original:
 
 
 def check_original(original: Original, findings: Findings) -> bool:
-    """The input can be compared with at all: its half-edges are single, and its segments are edges."""
+    """Check that a comparison with the input is possible: its half-edges are unique, and its segments are edges."""
     findings.start("input")
     mesh, topology = original.mesh, original.topology
     repeated = topology.repeated[:, 1] // 3
@@ -79,13 +80,13 @@ def check_original(original: Original, findings: Findings) -> bool:
         "input",
         "input segment",
         missing,
-        lambda i: f"from {describe(mesh.vertices, *mesh.segments[missing[i]])}: is no edge of the input",
+        lambda i: f"from {describe(mesh.vertices, *mesh.segments[missing[i]])}: is not an edge of the input",
     )
     return findings.passed("input")
 
 
 def check_vertices(mesh: Mesh, original: Mesh | Pslg, workers: Workers, findings: Findings) -> bool:
-    """The vertices of the input come first, bit for bit; returns whether there are enough of them to go on."""
+    """Check that the vertices of the input come first, bit for bit; returns False if the mesh has fewer vertices."""
     findings.start("input vertices")
     before, after = len(original.vertices), len(mesh.vertices)
     if after < before:
@@ -111,7 +112,7 @@ def check_vertices(mesh: Mesh, original: Mesh | Pslg, workers: Workers, findings
 
 
 def check_used(mesh: Mesh, topology: Topology, original: Original, findings: Findings) -> None:
-    """A vertex of triangles of the input is one of triangles of the result (refinement removes none)."""
+    """Check that every vertex used by triangles of the input is used by the result (refinement removes no vertex)."""
     lost = np.flatnonzero(original.topology.used & ~topology.used[: len(original.mesh.vertices)])
     findings.add(
         "input vertices",
@@ -124,10 +125,10 @@ def check_used(mesh: Mesh, topology: Topology, original: Original, findings: Fin
 def check_chains(
     mesh: Mesh, points: Points, chains: Chains, original: Original, findings: Findings
 ) -> NDArray[np.int64]:
-    """Every segment of the input is a straight chain of the result, and nothing else of the result is constrained.
+    """Check that every input segment is a straight chain of the result, and that no other edge is constrained.
 
     Returns:
-        (2 k,) the chain of each arc of the input, -1 where there is none.
+        (2 k,) the chain of each arc of the input, -1 if there is none.
     """
     findings.start("input segments")
     findings.start("stray segments")
@@ -143,7 +144,7 @@ def check_chains(
 
 
 def _add(original: Original, arcs: NDArray[np.int64], message: Callable[[int], str], findings: Findings) -> None:
-    """Failures of segments of the input, given by arc; `message` ends the sentence about the i-th."""
+    """Report failures of input segments, given by arc; `message` returns the end of the i-th sentence."""
     for listed in (True, False):
         chosen = np.flatnonzero((original.segments[arcs] >= 0) == listed)
         half_edges = original.arcs.half_edges[arcs[chosen]]
@@ -162,7 +163,7 @@ def _add(original: Original, arcs: NDArray[np.int64], message: Callable[[int], s
 def _check_sides(
     chains: Chains, original: Original, found: NDArray[np.int64], matched: NDArray[np.int64], findings: Findings
 ) -> None:
-    """A boundary edge stays on the boundary, with the mesh on the same side; a segment inside stays inside."""
+    """Check that boundary edges stay on the boundary, with the mesh on the same side, and inner segments inside."""
     arcs, owner = chains.arcs_of(matched[found])
     before, after = original.arcs.half_edges, chains.arcs.half_edges
     here = found[owner]
@@ -210,15 +211,15 @@ def _check_stray(mesh: Mesh, chains: Chains, matched: NDArray[np.int64], finding
     expected = np.zeros(len(chains.tails), bool)
     expected[matched[matched >= 0]] = True
     first = chains.order[chains.offsets[:-1]]
-    # A chain and its reverse are one: told of once.
+    # Report a chain and its reverse only once.
     reverse = chains.chain_of_arc[chains.order[chains.offsets[1:] - 1] ^ 1]
-    # (Where two chains join the same two vertices, one direction of each may be the one that was matched.)
+    # (Where two chains join the same two vertices, one direction of each may have been matched.)
     stray = np.flatnonzero(~(expected & expected[reverse]) & (np.arange(len(expected)) <= reverse))
     half_edges = np.maximum(chains.arcs.half_edges[first[stray]], chains.arcs.half_edges[first[stray] ^ 1])
 
     def message(i: int) -> str:
         ends = describe(mesh.vertices, chains.tails[stray[i]], chains.heads[stray[i]])
-        return f"has a constrained edge on a chain from {ends}, which is no segment of the input"
+        return f"has a constrained edge on a chain from {ends}, which is not a segment of the input"
 
     findings.add("stray segments", "triangle", half_edges // 3, message)
     closed = chains.cycles[chains.cycles % 2 == 0]
@@ -241,9 +242,9 @@ def check_total_area(
     matched: NDArray[np.int64],
     findings: Findings,
 ) -> None:
-    """The area of the mesh is that of the input, up to what the rounding of split boundary segments explains."""
+    """Check that the area of the mesh is that of the input, up to rounding on split boundary segments."""
     if not findings.passed("edges", "input"):
-        findings.skip("total area", "edges of the mesh or of the input are not single")
+        findings.skip("total area", "half-edges of the mesh or of the input are repeated")
         return
     findings.start("total area")
     boundary = np.flatnonzero((matched >= 0) & original.arcs.on_boundary)
@@ -264,8 +265,8 @@ def check_total_area(
 
 
 def _explained_area(mesh: Mesh, a: NDArray[np.int64], b: NDArray[np.int64]) -> Fraction:
-    """An upper bound of what split boundary segments from a to b may change the area by."""
-    # Scaled, so that products neither overflow nor, but for amounts that the last term covers, underflow.
+    """Bound the change of the area that splitting the boundary segments from a to b may cause."""
+    # Scaled, so that products neither overflow nor underflow, except for amounts that the last term covers.
     exponent = int(np.frexp(np.abs(mesh.vertices).max(initial=0.0))[1])
     steps = np.ldexp(mesh.vertices[b], -exponent) - np.ldexp(mesh.vertices[a], -exponent)
     total = float((np.ldexp(_reach(mesh, a, b), -exponent) * np.abs(steps).sum(axis=1)).sum())
@@ -276,7 +277,7 @@ def _explained_area(mesh: Mesh, a: NDArray[np.int64], b: NDArray[np.int64]) -> F
 def check_regions(
     mesh: Mesh, topology: Topology, chains: Chains, original: Original, matched: NDArray[np.int64], findings: Findings
 ) -> None:
-    """Column 0 of the triangle attributes is constant up to constrained edges, and kept on both sides of each."""
+    """Check that column 0 of the attributes changes only across constrained edges and is kept on both sides of each."""
     if not (mesh.triangle_attributes is not None and mesh.triangle_attributes.shape[1]) or not (
         original.mesh.triangle_attributes is not None and original.mesh.triangle_attributes.shape[1]
     ):
@@ -284,7 +285,7 @@ def check_regions(
         return
     before = np.ascontiguousarray(original.mesh.triangle_attributes[:, 0]).view(np.uint64)
     if _steps(original.topology, original.arcs, before).size:
-        findings.skip("regions", "the attributes of the input differ across edges that are no segments")
+        findings.skip("regions", "the attributes of the input differ across edges that are not segments")
         return
     findings.start("regions")
     after = np.ascontiguousarray(mesh.triangle_attributes[:, 0]).view(np.uint64)
@@ -299,7 +300,7 @@ def check_regions(
 
 
 def check_steps(topology: Topology, arcs: Arcs, values: NDArray[np.uint64], findings: Findings) -> None:
-    """A region, given by triangle, ends at constrained edges only."""
+    """Check that regions, given per triangle, change only across constrained edges."""
     steps = _steps(topology, arcs, values)
     findings.add(
         "regions",
@@ -307,13 +308,13 @@ def check_steps(topology: Topology, arcs: Arcs, values: NDArray[np.uint64], find
         steps // 3,
         lambda i: (
             f"has another region than {named('triangle', topology.twins[steps[i]] // 3)}, "
-            "across an edge that is no segment"
+            "across an edge that is not a segment"
         ),
     )
 
 
 def _steps(topology: Topology, arcs: Arcs, values: NDArray[np.uint64]) -> NDArray[np.int64]:
-    """Half-edges, one of each edge, that are not constrained and have different values on their two sides."""
+    """Find the unconstrained edges with different values on their two sides; one half-edge per edge."""
     twins = topology.twins
     constrained = np.zeros(len(twins), bool)
     constrained[arcs.half_edges[arcs.half_edges >= 0]] = True
@@ -335,7 +336,7 @@ def _number(value: Fraction) -> str:
 
 
 def chain_candidates(count: int, original: Mesh) -> Mask:
-    """(count,) vertices that refinement added: those that may lie inside a segment of the input."""
+    """(count,) mask of the vertices that refinement added, which may be interior to an input segment."""
     candidates = np.ones(count, bool)
     candidates[: len(original.vertices)] = False
     return candidates

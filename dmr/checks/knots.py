@@ -1,8 +1,8 @@
-"""Paths along segments that rounding has tied together: they share vertices and edges, and meet where they can.
+"""Path search along segments that rounding has merged, so that their paths share vertices and edges.
 
-Ordinarily a run of an outline is a chain from node to node (`dmr.checks.paths`). The rest is looked at here, one by
-one: paths are searched for among all constrained edges near a segment, and a crossing's vertex is any that the paths of
-the segments through it have in common.
+Ordinarily a run of an outline is a chain from node to node (`dmr.checks.paths`). This module processes the remaining
+runs one by one: it searches for paths among all constrained edges near a segment, and accepts as a crossing's vertex
+any vertex that the paths of the segments through the crossing have in common.
 """
 
 from __future__ import annotations
@@ -22,7 +22,7 @@ Int64 = NDArray[np.int64]
 
 
 class Knots:
-    """Runs that are no chains from node to node: paths are searched for, and crossings moved to where they meet."""
+    """Searches for the paths of runs that are not chains from node to node, and moves crossings to where paths meet."""
 
     def __init__(
         self, mesh: Mesh, outline: Outline, arcs: Arcs, vertex_of_node: Int64, chains: tuple[Int64, Int64]
@@ -33,16 +33,16 @@ class Knots:
         self._tails, self._heads = outline.ends()
         first = outline.first_edges()
         self._first, self._stop = first[:-1], first[1:]
-        # What is looked at: the path of each run, and the part of it that each of its edges has.
+        # The path of each run processed here, and the subpath of each of its edges.
         self._paths: dict[int, list[int]] = {}
         self._parts: dict[int, list[int]] = {}
 
     def untie(self, found: Mask, fits: Mask) -> None:
-        """Finds paths and moves crossings (`vertex_of_node`).
+        """Find paths and move crossings (`vertex_of_node`).
 
         Args:
-            found: (w,) which wanted edges have a chain; becomes what it is in `Paths`.
-            fits: (w,) which of these chains keep to their segment.
+            found: (w,) mask of the wanted edges that have a chain; updated in place to the meaning it has in `Paths`.
+            fits: (w,) mask of the wanted edges whose chains stay close to their segment.
         """
         outline = self._outline
         search = _Search(self._mesh, outline, self._arcs, self._way)
@@ -53,7 +53,7 @@ class Knots:
         around = np.flatnonzero(np.isin(self._tails, crossings) | np.isin(self._heads, crossings))
         for run in np.setdiff1d(outline.run[around], tied).tolist():
             self._paths[run] = self._chains_of(run)
-        # Where runs end, they end: others go through the same vertex.
+        # The ends of runs are fixed: other runs must go through the same vertex.
         fixed = set(np.concatenate([self._tails[self._first], self._heads[self._stop - 1]]).tolist())
         for run in tied.tolist():
             path = self._search_run(search, run, fixed)
@@ -72,17 +72,17 @@ class Knots:
         return chains
 
     def by_run(self) -> tuple[Int64, Int64]:
-        """The arcs of the paths of all runs, and the run of each."""
+        """Return the arcs of the paths of all runs, and the run of each arc."""
         rest = ~np.isin(self._outline.run[self._edge], list(self._paths))
         return _joined(self._way[rest], self._outline.run[self._edge[rest]], self._paths)
 
     def by_edge(self) -> tuple[Int64, Int64]:
-        """The arcs of all wanted edges, and the edge of each."""
+        """Return the arcs of all wanted edges, and the edge of each arc."""
         rest = ~np.isin(self._outline.run[self._edge], list(self._paths))
         return _joined(self._way[rest], self._edge[rest], self._parts)
 
     def vertices(self) -> Int64:
-        """The vertices on the searched paths."""
+        """Return the vertices on the paths that were searched for."""
         arcs = np.array([arc for path in self._paths.values() for arc in path], np.int64)
         return np.unique(np.concatenate([self._arcs.tails[arcs], self._arcs.heads[arcs]]))
 
@@ -101,7 +101,7 @@ class Knots:
         return path
 
     def _move(self, crossings: set[int]) -> None:
-        """Puts crossings where the paths through them meet, as near as may be."""
+        """Move each crossing to the nearest vertex that all paths through it have in common."""
         places = self._mesh.vertices
         through: dict[int, list[set[int]]] = {node: [] for node in crossings}
         for run, path in self._paths.items():
@@ -117,7 +117,7 @@ class Knots:
                 self._vertex[node] = common[int(away.argmin())]
 
     def _share_out(self, run: int, found: Mask) -> None:
-        """Gives every edge of a run its part of the path."""
+        """Assign to every edge of a run its subpath."""
         path = self._paths[run]
         first = int(self._vertex[self._tails[self._first[run]]])
         position = {first: 0} | {int(head): i + 1 for i, head in enumerate(self._arcs.heads[path].tolist())}
@@ -128,12 +128,12 @@ class Knots:
                 forward = start <= stop
                 self._parts[i] = path[start:stop] if forward else [arc ^ 1 for arc in reversed(path[stop:start])]
             else:
-                # The crossing has no vertex in common. Where both sides are the domain's, nothing hangs on it.
+                # The paths have no common vertex at the crossing. This does not matter if both sides are in the domain.
                 found[i] = self._outline.sides[i] == 0
 
 
 def _joined(arcs: Int64, numbers: Int64, more: dict[int, list[int]]) -> tuple[Int64, Int64]:
-    """Arcs by number, with more of them, in the order of the numbers."""
+    """Merge labelled arcs with more labelled paths, in the order of the labels."""
     parts = [arcs, *(np.array(path, np.int64) for path in more.values())]
     labels = [numbers, *(np.full(len(path), number, np.int64) for number, path in more.items())]
     label = np.concatenate(labels)
@@ -142,7 +142,7 @@ def _joined(arcs: Int64, numbers: Int64, more: dict[int, list[int]]) -> tuple[In
 
 
 class _Search:
-    """Paths of constrained edges along a segment, one by one, exactly."""
+    """Searches for paths of constrained edges along a segment, one at a time, in exact arithmetic."""
 
     def __init__(self, mesh: Mesh, outline: Outline, arcs: Arcs, used: Int64) -> None:
         self._mesh = mesh
@@ -155,9 +155,10 @@ class _Search:
         self._used = set((used // 2).tolist())
 
     def path(self, run: int, start: int, stop: int) -> list[int] | None:
-        """The arcs of a path from one vertex to another along the segment of a run, None where there is none.
+        """Find the arcs of a path from one vertex to another along the segment of a run; None if there is none.
 
-        Of several ways, one is preferred that has triangles on the sides where the run has the domain, and is new.
+        Among several paths, prefer one that has triangles on the sides where the run has the domain, and that no other
+        path uses.
         """
         if start == stop:
             return []
@@ -169,7 +170,7 @@ class _Search:
             arcs: list[int] = self._order[self._starts[vertex] : self._starts[vertex + 1]].tolist()
             return iter(sorted(arcs, key=lambda arc: (int(self._sides[arc]) not in sides, arc // 2 in self._used)))
 
-        # Depth first; a vertex that led nowhere is not tried again.
+        # Depth-first search; a vertex that leads nowhere is not tried again.
         path: list[int] = []
         seen = {start}
         waiting = [leaving(start)]
@@ -196,7 +197,7 @@ class _Search:
 
 
 class _Along:
-    """Which steps go along a segment towards a vertex: they keep within its reach, and go forward."""
+    """Tests whether a step leads forward along a segment towards a vertex, within the segment's tolerance."""
 
     def __init__(self, mesh: Mesh, outline: Outline, line: int, stop: int) -> None:
         self._vertices = mesh.vertices

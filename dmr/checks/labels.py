@@ -1,7 +1,7 @@
-"""Checks of the regions, and their areas, that a mesh carries over from a planar straight-line graph.
+"""Checks of the regions and region areas that a mesh inherits from a planar straight-line graph.
 
-They rest on the paths of the graph's edges (`dmr.checks.paths`): the triangles along a path lie in the faces beside its
-edge, and every face of the mesh has a path along it.
+The checks use the paths of the graph's edges (`dmr.checks.paths`): the triangles along a path lie in the faces beside
+its edge, and every face of the mesh has a path along it.
 """
 
 from __future__ import annotations
@@ -23,7 +23,7 @@ Int64 = NDArray[np.int64]
 
 
 def check_region_attributes(mesh: Mesh, topology: Topology, outline: Outline, paths: Paths, findings: Findings) -> None:
-    """Column 0 of the triangle attributes is the region's in the face of a region point, and 0 in all others."""
+    """Check that column 0 of the triangle attributes is the region's in faces with a region point, and 0 elsewhere."""
     regions = outline.pslg.regions
     if not len(regions):
         findings.skip("regions", "the input has no regions")
@@ -34,14 +34,14 @@ def check_region_attributes(mesh: Mesh, topology: Topology, outline: Outline, pa
         return
     values = np.ascontiguousarray(mesh.triangle_attributes[:, 0])
     check_steps(topology, paths.chains.arcs, (values + 0.0).view(np.uint64), findings)
-    # Every face of the mesh has a path along it: what holds there, and changes nowhere else, holds in all of it.
+    # Every face of the mesh has a path along it. Values do not change inside a face, so it suffices to check there.
     half_edges, faces, tied = _faces_beside(outline, paths)
     entries, region = _regions_of(outline, faces)
     given = np.where(region >= 0, regions[region, 2], 0.0)
     right = np.zeros(len(faces), bool)
     right[entries[values[half_edges[entries] // 3] == given]] = True
     if not right[tied].all():
-        # Paths of tied segments may have been mixed up by rounding: any of those along a face will do.
+        # Rounding may have interchanged the paths of tied segments: any path along a face is accepted.
         face = _faces_of_mesh(topology, paths)[half_edges // 3]
         right |= tied & np.isin(face, face[right])
     triangles, first = np.unique(half_edges[~right] // 3, return_index=True)
@@ -62,7 +62,7 @@ def check_region_areas(
     findings: Findings,
     excused: Mask,
 ) -> None:
-    """No triangle in the face of a region is larger than the region allows, but for those that are excused."""
+    """Check that no triangle in the face of a region exceeds the region's area limit, except for excused triangles."""
     areas = outline.pslg.regions[:, 3]
     if not (areas > 0).any():
         findings.skip("region areas", "no region of the input has a largest area")
@@ -72,7 +72,7 @@ def check_region_areas(
     entries, region = _regions_of(outline, faces)
     limit = np.where((region >= 0) & (areas[region] > 0), areas[region], np.inf)
     face = _faces_of_mesh(topology, paths)
-    # Of several faces that rounding made one, the largest limit; of several regions in a face likewise.
+    # If rounding merged several faces, the largest limit applies; likewise for several regions in one face.
     limits = np.full(len(mesh.triangles), -np.inf)
     np.maximum.at(limits, face[half_edges[entries] // 3], limit)
     limits[limits == -np.inf] = np.inf
@@ -80,7 +80,7 @@ def check_region_areas(
 
 
 def _faces_of_mesh(topology: Topology, paths: Paths) -> Int64:
-    """(m,) the face of the mesh that each triangle lies in, by one of its triangles."""
+    """(m,) the face of the mesh that contains each triangle, identified by one of the face's triangles."""
     free = topology.twins.copy()
     constrained = paths.chains.arcs.half_edges
     free[constrained[constrained >= 0]] = -1
@@ -88,8 +88,7 @@ def _faces_of_mesh(topology: Topology, paths: Paths) -> Int64:
 
 
 def _faces_beside(outline: Outline, paths: Paths) -> tuple[Int64, Int64, Mask]:
-    """The half-edges along paths that lie in the domain, the face of the outline each lies in, and whether its segment
-    is tied."""
+    """Find the half-edges along paths that lie in the domain, the outline's face of each, and a mask of tied ones."""
     arcs = paths.chains.arcs
     edges = outline.wanted[paths.edge]
     half_edges = np.concatenate([arcs.half_edges[paths.arcs], arcs.half_edges[paths.arcs ^ 1]])
@@ -100,9 +99,9 @@ def _faces_beside(outline: Outline, paths: Paths) -> tuple[Int64, Int64, Mask]:
 
 
 def _regions_of(outline: Outline, faces: Int64) -> tuple[Int64, Int64]:
-    """Pairs of an index into `faces` and a region whose point lies in that face, -1 for the others.
+    """List pairs of an index into `faces` and a region whose point lies in that face, -1 if there is none.
 
-    A face may hold several region points: it occurs once with each.
+    A face that contains several region points occurs once for each.
     """
     at = outline.arrangement.point_faces[len(outline.pslg.holes) :]
     order = np.argsort(at, kind="stable")

@@ -1,13 +1,14 @@
-"""Checks of the markers that a mesh carries over from a planar straight-line graph.
+"""Checks of the markers that a mesh inherits from a planar straight-line graph.
 
-A segment goes through an edge or a vertex of the mesh if its path does (`dmr.checks.paths`); everything here is derived
-from the graph and these paths.
+A segment goes through an edge or a vertex of the mesh if its path does (`dmr.checks.paths`). All requirements are
+derived from the graph and these paths.
 
-* "markers": an edge has the marker of a segment through it. (The guarantees name the first one that has a marker. Other
-  programs choose another one of several; that is no failure.)
-* "vertex markers": a vertex of the graph keeps its marker (of vertices in one place, the one that the mesh uses has the
-  first that is not 0, if its own is 0). Any other vertex, and one whose marker is 0, has the marker of the first
-  segment, by number, through it that has one. Where there is none, a vertex on the boundary has 1 and any other one 0.
+* "markers": an edge has the marker of a segment through it. (The documented guarantee is the first such segment that
+  has a marker. Other programs choose differently among several; that is not a failure.)
+* "vertex markers": a vertex of the graph keeps its marker. (If coincident vertices are given and the marker of the one
+  that the mesh uses is 0, it has the first of their markers that is not 0.) Any other vertex, and one whose marker is
+  0, has the marker of the lowest-numbered segment through it that has one. If there is no such segment, the marker is 1
+  on the boundary and 0 elsewhere.
 """
 
 from __future__ import annotations
@@ -30,24 +31,24 @@ Int64 = NDArray[np.int64]
 def check_markers(
     mesh: Mesh, topology: Topology, points: Points, outline: Outline, paths: Paths, findings: Findings
 ) -> None:
-    """Pieces of a segment have its marker, or that of one that runs along it; on the boundary 1 may stand for 0.
+    """Check that pieces of a segment have its marker, or that of a coincident one; on the boundary 1 may replace 0.
 
-    An edge of the mesh that is not listed in its segments counts as marked with 0.
+    An edge of the mesh that is not listed in `mesh.segments` counts as having marker 0.
     """
     findings.start("markers")
     assert mesh.segment_markers is not None
     arcs = paths.chains.arcs
     edge, allowed = _allowed_markers(outline, paths)
-    # The edge of each listed segment (numbers of arcs, halved), -1 where it is none.
+    # The edge of each listed segment (arc number divided by 2), -1 if it is not an edge.
     edges = np.full(len(topology.starts) + 1, -1)
     edges[arcs.half_edges] = np.arange(len(arcs.half_edges)) // 2
-    edges[-1] = -1  # (that of arcs without a half-edge)
+    edges[-1] = -1  # (the entry for arcs without a half-edge)
     listed = edges[topology.find_either(mesh.segments)]
     unlisted = np.setdiff1d(edge, listed)
     known = np.flatnonzero(np.isin(listed, edge))
     actual = mesh.segment_markers.astype(np.int64)
     wrong = known[~_contains(edge, allowed, listed[known], actual[known])]
-    # Where rounding has tied segments together, paths may have been mixed up: any segment there will do.
+    # Where rounding has merged segments, their paths may have been interchanged: any segment there is accepted.
     tubes = Tubes(mesh, points, outline)
 
     def fits_there(i: int) -> bool:
@@ -84,7 +85,7 @@ def check_markers(
 
 
 def _first_marked(outline: Outline) -> Int64:
-    """(runs,) the first segment that each run is part of and that has a marker; the number of segments if none has.
+    """(runs,) the first segment with a marker that contains each run; the number of segments if there is none.
 
     All edges of a run are part of the same segments.
     """
@@ -96,7 +97,7 @@ def _first_marked(outline: Outline) -> Int64:
 
 
 def _allowed_markers(outline: Outline, paths: Paths) -> tuple[Int64, Int64]:
-    """Pairs of a constrained edge of the mesh and a marker that it may have."""
+    """List pairs of a constrained edge of the mesh and a marker that it may have."""
     owners, wanted = outline.owners_of_all()
     # All edges of a run are part of the same segments.
     sizes = np.bincount(wanted, minlength=len(outline.wanted))
@@ -110,12 +111,12 @@ def _allowed_markers(outline: Outline, paths: Paths) -> tuple[Int64, Int64]:
 
 
 def _markers_of(outline: Outline, segments: Int64) -> Int64:
-    """The markers of segments, 0 for the number behind the last."""
+    """Look up the markers of segments; 0 for the index one past the last segment."""
     return np.append(outline.markers, 0).astype(np.int64)[segments]
 
 
 def _contains(keys: Int64, values: Int64, key: Int64, value: Int64) -> Mask:
-    """Which pairs (key, value) are among (keys, values); values are 32-bit numbers."""
+    """Test which pairs (key, value) occur among (keys, values); values are 32-bit numbers."""
     result: Mask = np.isin((key << 32) + value, (keys << 32) + values)
     return result
 
@@ -123,7 +124,7 @@ def _contains(keys: Int64, values: Int64, key: Int64, value: Int64) -> Mask:
 def check_vertex_markers(
     mesh: Mesh, topology: Topology, points: Points, outline: Outline, paths: Paths, findings: Findings
 ) -> None:
-    """A vertex has its own marker, else that of the first segment through it that has one, else 1 on the boundary."""
+    """Check vertex markers: the given one, else that of the first marked segment through it, else 1 on the boundary."""
     if mesh.vertex_markers is None:
         findings.skip("vertex markers", "the mesh has none")
         return
@@ -139,7 +140,7 @@ def check_vertex_markers(
     implied = _markers_of(outline, first)
     expected = np.where(given != 0, given, np.where(implied != 0, implied, on_boundary))
     wrong = np.flatnonzero(topology.used & (actual != expected))
-    # Where rounding has tied segments together, their paths may have been mixed up: any segment there will do.
+    # Where rounding has merged segments, their paths may have been interchanged: any segment there is accepted.
     unsure = np.isin(wrong, paths.mixed) & (given[wrong] == 0)
     if unsure.any():
         tubes = Tubes(mesh, points, outline)
@@ -161,7 +162,7 @@ def check_vertex_markers(
 
 
 def _first_through(outline: Outline, paths: Paths, count: int) -> Int64:
-    """(count,) the first segment with a marker through each vertex of the mesh; the number of segments if none is."""
+    """(count,) the first marked segment through each vertex of the mesh; the number of segments if there is none."""
     result = np.full(count, len(outline.markers))
     first = _first_marked(outline)[paths.run]
     arcs = paths.chains.arcs
@@ -171,9 +172,9 @@ def _first_through(outline: Outline, paths: Paths, count: int) -> Int64:
 
 
 def _given_markers(outline: Outline, count: int) -> Int64:
-    """(count,) the markers that the graph gives to vertices, 0 where it says nothing.
+    """(count,) the markers that the graph gives to vertices, 0 where it gives none.
 
-    Of vertices with equal coordinates the mesh uses one, which stands for all of them.
+    The mesh uses one of several vertices with equal coordinates; it represents all of them.
     """
     result = np.zeros(count, np.int64)
     markers = outline.pslg.vertex_markers

@@ -1,8 +1,8 @@
-"""What a planar straight-line graph asks for: which faces are the domain, and which edges bound or divide it.
+"""The domain of a planar straight-line graph: the faces that belong to it, and the edges that bound or divide it.
 
-Derived from the graph alone, in exact arithmetic (`dmr.exact.arrangement`). The segments cut the plane into faces;
-carved away are the face outside and every face that holds a hole point; the domain is all the others. An edge is wanted
-where the domain lies on one of its sides at least; the others may be absent.
+It is derived from the graph alone, in exact arithmetic (`dmr.exact.arrangement`). The segments divide the plane into
+faces. The outer face and every face that contains a hole point are removed; all other faces form the domain. An edge is
+wanted if the domain lies on at least one of its sides; other edges may be absent.
 """
 
 from __future__ import annotations
@@ -24,22 +24,23 @@ Int64 = NDArray[np.int64]
 
 @dataclass(frozen=True, eq=False)
 class Outline:
-    """A graph, and the domain that it describes.
+    """A planar straight-line graph, and the domain that it describes.
 
     Attributes:
         pslg: the graph.
-        segments: (s, 2), its segments, and the edges of its convex hull where that is the domain.
+        segments: (s, 2), its segments, followed by the edges of its convex hull if the hull is the domain.
         markers: (s,), 0 on hull edges.
-        arrangement: of these segments; its points are the holes, then the regions.
-        covered: (faces,) which faces are the domain.
-        wanted: (w,) the edges of the arrangement with the domain on one side or both, in runs: a run goes along one
-            line from left to right, over crossings, up to a vertex or to where the domain ends.
-        run: (w,) the number of the run, from 0, ascending.
-        sides: (w,) 1 where it is on the left of such an edge only, -1 on the right only, 0 on both.
-        line: (w,) of the segments that the edge is part of, the one with the smallest reach.
-        tied: (s,) which segments cross another one, so that the crossing is a rounded point, or come as near as two
-            ulps to a vertex that is not on them, so that others that are crossed may be moved across them.
-        reaches: (s,) how far vertices of a segment may be from it; see `dmr.checks.domain`.
+        arrangement: the arrangement of these segments; its points are the holes, then the regions.
+        covered: (faces,) mask of the faces in the domain.
+        wanted: (w,) the edges of the arrangement with the domain on one side or both, grouped into runs: a run goes
+            along one line from left to right, across crossings, up to a vertex or to the end of the domain.
+        run: (w,) the run number of each edge, from 0, ascending.
+        sides: (w,) 1 if the domain is only on the left of the edge, -1 if only on the right, 0 if on both sides.
+        line: (w,) among the segments that contain the edge, the one with the smallest tolerance.
+        tied: (s,) mask of the segments that cross another one, so that the crossing is a rounded point, or that pass
+            within two ulps of a vertex not on them, so that other segments that are crossed may be moved across them.
+        reaches: (s,) the tolerance of each segment: the largest distance of its vertices from it; see
+            `dmr.checks.domain`.
     """
 
     pslg: Pslg
@@ -56,11 +57,11 @@ class Outline:
 
     @classmethod
     def of(cls, pslg: Pslg, *, hull: bool) -> Outline:
-        """Prepares a graph.
+        """Derive the domain of a graph.
 
         Args:
             pslg: the graph.
-            hull: whether the domain reaches to the convex hull of all vertices.
+            hull: whether the domain extends to the convex hull of all vertices.
         """
         assert pslg.segment_markers is not None
         segments, markers = pslg.segments, pslg.segment_markers
@@ -81,12 +82,12 @@ class Outline:
         tied[arrangement.owners[at_crossing[edge_of]]] = True
         tied |= _near_vertices(pslg.vertices, segments, arrangement)
         reaches = segment_ulps(pslg.vertices, segments) * (1 + tied)
-        # One edge, several owners: all lie on one line, so that the strictest of them stands for all.
+        # All segments that contain an edge lie on one line, so that the one with the smallest tolerance represents all.
         order = np.lexsort((arrangement.owners, reaches[arrangement.owners], edge_of))
         line = arrangement.owners[order[arrangement.offsets[:-1]]] if len(order) else np.zeros(0, np.int64)
         above, below = covered[arrangement.above], covered[arrangement.below]
         wanted = np.flatnonzero(above | below)
-        # The sweep made the edges of a line from left to right.
+        # The sweep has created the edges of a line from left to right.
         wanted = wanted[np.argsort(line[wanted], kind="stable")]
         tails, heads = arrangement.tails[wanted], arrangement.heads[wanted]
         goes_on = np.zeros(len(wanted), bool)
@@ -108,26 +109,26 @@ class Outline:
 
     @property
     def first_crossing(self) -> int:
-        """The first node that is no vertex."""
+        """The first node that is a crossing, not a vertex."""
         return self.arrangement.nodes - len(self.arrangement.crossings)
 
     def ends(self) -> tuple[Int64, Int64]:
-        """The nodes that each wanted edge joins, from left to right."""
+        """Return the two nodes of each wanted edge, left node first."""
         return self.arrangement.tails[self.wanted], self.arrangement.heads[self.wanted]
 
     def first_edges(self) -> Int64:
-        """The first wanted edge of each run, and behind them the number of all wanted edges."""
+        """Return the first wanted edge of each run, followed by the number of wanted edges."""
         return np.append(np.flatnonzero(np.diff(self.run, prepend=-1)), len(self.run))
 
     def oriented(self, lines: Int64) -> tuple[Int64, Int64]:
-        """The ends of segments, from left to right (from below where they are vertical)."""
+        """Return the ends of segments, left end first (lower end first if vertical)."""
         a, b = self.segments[lines].T.astype(np.int64)
         (ax, ay), (bx, by) = self.pslg.vertices[a].T, self.pslg.vertices[b].T
         swap = (ax > bx) | ((ax == bx) & (ay > by))
         return np.where(swap, b, a), np.where(swap, a, b)
 
     def owners_of_all(self) -> tuple[Int64, Int64]:
-        """The segments that wanted edges are part of, one edge after the other, and the edge (0 to w - 1) of each."""
+        """List the segments that contain each wanted edge, edge by edge, and the edge (0 to w - 1) of each entry."""
         offsets = self.arrangement.offsets
         sizes = np.diff(offsets)[self.wanted]
         edge = np.repeat(np.arange(len(self.wanted)), sizes)
@@ -135,14 +136,14 @@ class Outline:
         return self.arrangement.owners[offsets[self.wanted][edge] + within], edge
 
     def describe(self, segment: int) -> str:
-        """A segment in words."""
+        """Describe a segment in words."""
         a, b = self.segments[segment]
         kind = "segment" if segment < len(self.pslg.segments) else "edge of the convex hull"
         start, end = (place(self.pslg.vertices, vertex, "input vertex") for vertex in (a, b))
         return f"the {kind} from {start} to {end}"
 
     def describe_node(self, node: int) -> str:
-        """A node in words."""
+        """Describe a node in words."""
         if node >= self.first_crossing:
             x, y = self.arrangement.crossings[node - self.first_crossing]
             return f"the crossing at ({float(x)!r}, {float(y)!r})"
@@ -150,7 +151,7 @@ class Outline:
         return place(self.pslg.vertices, vertex, "input vertex")
 
     def describe_face(self, face: int) -> str:
-        """What is to be seen on one side of an edge, in words."""
+        """Describe a face in words, as the location of one side of an edge."""
         if self.covered[face]:
             return "inside the domain"
         if face == OUTSIDE:
@@ -161,7 +162,7 @@ class Outline:
 
 
 def _near_vertices(vertices: Float, segments: NDArray[np.int32], arrangement: Arrangement) -> Mask:
-    """(s,) whether a segment passes a node within two ulps, or ends in such a node."""
+    """(s,) mask of the segments that pass within two ulps of a node, or end in such a node."""
     first_crossing = arrangement.nodes - len(arrangement.crossings)
     place = np.zeros((arrangement.nodes, 2))
     place[arrangement.vertex_nodes] = vertices

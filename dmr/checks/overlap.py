@@ -1,11 +1,12 @@
-"""The check that a mesh covers no place twice: a sweep along its boundary (`dmr.exact.sweep`).
+"""Check that triangles do not overlap, by a sweep along the boundary of the mesh (`dmr.exact.sweep`).
 
-Let all triangles be positively oriented and no half-edge occur twice. How many triangles cover a point (not on an
-edge) is the sum of their winding numbers around it; half-edges that are twins cancel, so it is the winding number of
-the boundary half-edges alone. The mesh covers every place at most once if and only if that number is 0 or 1
-everywhere: if the boundary does not cross itself, and every line upward meets boundary half-edges alternately
-directed rightward (into the domain, which lies on the left) and leftward (out of it). This finds what no look at
-single vertices can: a strip that comes round and runs over itself, or a component that lies within another one.
+Assume that all triangles are positively oriented and that no half-edge occurs twice. The number of triangles that cover
+a point (not on an edge) is the sum of their winding numbers around it. Twin half-edges cancel, so this is the winding
+number of the boundary half-edges alone. The mesh covers every point at most once if and only if that number is 0 or 1
+everywhere. Equivalently, the boundary does not cross itself, and every upward line meets boundary half-edges
+alternately directed rightward (into the domain, which lies on the left) and leftward (out of it). This detects overlaps
+that no local test at single vertices can: a strip that bends round and overlaps itself, or a component that lies within
+another one.
 """
 
 from __future__ import annotations
@@ -22,7 +23,7 @@ from dmr.meshes import Mesh
 
 
 def check_overlap(mesh: Mesh, topology: Topology, findings: Findings) -> None:
-    """The triangles cover every place at most once (given positive orientation and single half-edges)."""
+    """Check that triangles cover every point at most once (given positive orientation and unique half-edges)."""
     if not findings.passed("orientation", "edges"):
         findings.skip("overlap", "orientation or edges failed")
         return
@@ -38,10 +39,10 @@ def check_overlap(mesh: Mesh, topology: Topology, findings: Findings) -> None:
 
 
 def twice_total_area(vertices: NDArray[np.float64], topology: Topology) -> Fraction:
-    """Twice the sum of the signed areas of all triangles, exactly.
+    """Compute twice the sum of the signed areas of all triangles, exactly.
 
-    The triangle sum is the sum of cross(u, v) over all half-edges, and twins cancel: only the boundary is left.
-    Half-edges must be single.
+    This sum equals the sum of cross(u, v) over all half-edges. Twins cancel, so only the boundary contributes.
+    Half-edges must be unique.
     """
     u, v = vertices[topology.starts[topology.boundary]], vertices[topology.ends[topology.boundary]]
     if not len(u):

@@ -1,7 +1,7 @@
-"""Pairs the half-edges of a triangle list, and finds repeated ones and those that join given vertices.
+"""Pairs the half-edges of a triangle list, and finds repeated half-edges and those that join given vertices.
 
-Half-edges are distributed by their smaller vertex, and sorted bucket by bucket by key: smaller vertex, larger vertex,
-direction. The two half-edges of an edge have keys 2 j and 2 j + 1, so they stand side by side.
+Half-edges are distributed to buckets by their smaller vertex. Each bucket is sorted by the key (smaller vertex, larger
+vertex, direction). The two half-edges of an edge have keys 2 j and 2 j + 1, so they become adjacent.
 """
 
 from __future__ import annotations
@@ -21,8 +21,8 @@ def pair_half_edges(triangles: NDArray[np.int32], vertex_count: int, workers: Wo
     """Find twins and repetitions among the half-edges (`dmr.checks.topology`) of (m, 3) triangles.
 
     Returns:
-        (3 m,) the half-edge that runs the other way, -1 where there is none; of several the last of the first kind and
-        the first of the other. (r, 2) pairs of half-edges that run the same way between the same vertices, the
+        (3 m,) the opposite half-edge, -1 if there is none; if half-edges are repeated, the last of the first direction
+        is paired with the first of the other. (r, 2) pairs of half-edges with the same vertices and direction, the
         smaller one first, ascending by the other one.
     """
     count = triangles.size
@@ -53,7 +53,7 @@ def pair_half_edges(triangles: NDArray[np.int32], vertex_count: int, workers: Wo
 def find_half_edges(
     triangles: NDArray[np.int32], vertex_count: int, pairs: Index, workers: Workers
 ) -> tuple[Index, Index]:
-    """For (s, 2) vertex pairs (u, v) the first half-edge from u to v, and from v to u; -1 where there is none."""
+    """Find, for (s, 2) vertex pairs (u, v), the first half-edge from u to v, and from v to u; -1 if there is none."""
     forward, backward = np.full(len(pairs), -1, np.int64), np.full(len(pairs), -1, np.int64)
     if not len(pairs):
         return forward, backward
@@ -63,7 +63,7 @@ def find_half_edges(
     keys = _Keys(vertex_count, triangles.size)
 
     def deal(start: int, stop: int) -> tuple[Index, Columns]:
-        """The half-edges between wanted vertices of triangles, then pairs, as numbers from -1 downward."""
+        """List the half-edges between vertices of `pairs`, then the pairs, numbered from -1 downward."""
         part, asked = triangles[start : min(stop, many)], pairs[max(start - many, 0) : max(stop - many, 0)]
         starts, ends = _ends(part)
         near = np.flatnonzero(wanted[starts] & wanted[ends])
@@ -86,16 +86,16 @@ def find_half_edges(
 
 
 def _ends(triangles: NDArray[np.int32]) -> tuple[Index, Index]:
-    """The start and the end of each half-edge of some triangles."""
+    """Return the start and the end vertex of each half-edge of some triangles."""
     return triangles[:, [1, 2, 0]].ravel(), triangles[:, [2, 0, 1]].ravel()
 
 
 class _Keys:
-    """Buckets of half-edges, and their keys there, which begin with the low bits of the smaller vertex.
+    """Assigns half-edges to buckets, with keys that begin with the low bits of the smaller vertex.
 
     Args:
-        vertex_count: how many vertices there are.
-        count: how many half-edges.
+        vertex_count: the number of vertices.
+        count: the number of half-edges.
     """
 
     def __init__(self, vertex_count: int, count: int) -> None:
@@ -104,7 +104,7 @@ class _Keys:
         self.bits = self._shift + self._vertex_bits + 1
 
     def of(self, starts: Index, ends: Index) -> tuple[Index, NDArray[np.uint64]]:
-        """The buckets and keys of half-edges."""
+        """Compute the buckets and keys of half-edges."""
         low, high = np.minimum(starts, ends), np.maximum(starts, ends)
         key = (low & np.int32((1 << self._shift) - 1)).astype(np.uint64)
         key <<= np.uint64(self._vertex_bits)
@@ -115,12 +115,12 @@ class _Keys:
 
 
 def _sorted(key: Index, half_edges: Index, bits: int) -> tuple[Index, Index]:
-    """The sorted keys of `bits` bits, and the half-edges in that order; equal keys keep their order."""
+    """Sort keys of `bits` bits, and the half-edges with them; the sort is stable."""
     room = len(key).bit_length()
     if bits + room > 64:
         order = np.argsort(key, kind="stable")
         return key[order], half_edges[order]
-    # One number for a key and its place sorts several times as fast.
+    # Packing a key and its position into one number makes sorting several times as fast.
     key <<= np.uint64(room)
     key |= np.arange(len(key), dtype=np.uint64)
     key.sort()

@@ -1,12 +1,12 @@
-"""Where an outline runs in a mesh: along which constrained edges, and through which vertices.
+"""Location of an outline in a mesh: the constrained edges and the vertices along which it runs.
 
-Every run of wanted edges of the outline (`dmr.checks.outline`) must be a path of constrained edges, which keeps close
-to its segment and goes forward along it. Its inner nodes are crossings: rational points, for each of which the mesh has
-a rounded vertex, that the paths of all segments through it share.
+Every run of wanted edges of the outline (`dmr.checks.outline`) must be a path of constrained edges that stays close to
+its segment and advances along it. The interior nodes of a run are crossings: rational points. For each of them the mesh
+has a rounded vertex, shared by the paths of all segments through the crossing.
 
-Ordinarily that vertex is the nearest one that has a constrained edge, and between two nodes the run is one chain, found
-by its two ends. Where segments cross almost in one point, or under almost no angle, rounding may bring them together
-otherwise: paths share vertices and edges, and meet elsewhere than nearest to the crossing (`dmr.checks.knots`).
+Ordinarily that vertex is the nearest one with a constrained edge, and between two nodes the run is one chain,
+identified by its two ends. Where segments cross almost in one point, or at a very small angle, rounding may merge them:
+their paths share vertices and edges, and meet at a vertex that is not the nearest to the crossing (`dmr.checks.knots`).
 """
 
 from __future__ import annotations
@@ -25,23 +25,23 @@ from dmr.meshes import Mesh
 
 Int64 = NDArray[np.int64]
 
-# The vertex of a crossing is looked for within so many times the reach of its segments, in each coordinate.
+# The vertex of a crossing is searched for within this multiple of its segments' tolerance, in each coordinate.
 _NEAR_CROSSING = 2.0
 
 
 @dataclass(frozen=True, eq=False)
 class Paths:
-    """The outline in the mesh.
+    """The paths of an outline in the mesh.
 
     Attributes:
-        vertex_of_node: (nodes,) the vertex that stands for a node of the arrangement, -1 where none was found.
+        vertex_of_node: (nodes,) the vertex that represents each node of the arrangement, -1 if none was found.
         chains: the chains of the mesh between those vertices.
-        found: (w,) which wanted edges belong to a run that has a path, and have their part of it.
-        run_arcs, run: the arcs of the paths, run by run from left to right; and the run of each.
-        arcs, edge: the same by wanted edge: the way from its left node's vertex to its right node's, along the path
-            of its run; and the edge (0 to w - 1) of each arc. Where rounding has changed the order of crossings, that
-            may be the way back.
-        mixed: vertices on paths that had to be searched for, as rounding has tied their segments together: another
+        found: (w,) mask of the wanted edges whose run has a path, and which have a subpath of it.
+        run_arcs, run: the arcs of the paths, run by run from left to right; and the run of each arc.
+        arcs, edge: the same per wanted edge: the subpath from the vertex of its left node to that of its right node,
+            along the path of its run; and the edge (0 to w - 1) of each arc. Where rounding has changed the order of
+            crossings, the subpath may run backward.
+        mixed: vertices on paths that had to be searched for, because rounding has merged their segments: another
             segment's path may be the true one there.
     """
 
@@ -56,7 +56,7 @@ class Paths:
 
     @classmethod
     def of(cls, mesh: Mesh, points: Points, outline: Outline, topology: Topology) -> Paths:
-        """Finds the paths; those that are missing are left to `found`."""
+        """Find the paths; `found` shows which ones are missing."""
         arcs = Arcs.of(topology, mesh.segments)
         vertex_of_node = _vertices_of_nodes(mesh, outline, topology, arcs)
         inner = np.ones(len(mesh.vertices), bool)
@@ -68,7 +68,7 @@ class Paths:
         matched = np.full(len(tails), -1, np.int64)
         matched[known] = chains.between(tails[known], heads[known])
         matched[known[_several(chains, matched[known])]] = -1
-        # Two nodes may have become one vertex: then nothing is left of the edge between.
+        # Two nodes may have become one vertex: then the edge between them has vanished.
         found = (matched >= 0) | ((tails >= 0) & (tails == heads))
         direct = np.flatnonzero(matched >= 0)
         way, owner = chains.arcs_of(matched[direct])
@@ -84,20 +84,20 @@ class Paths:
 
 
 def deviations(mesh: Mesh, points: Points, outline: Outline, arcs: Arcs, way: Int64, run: Int64) -> tuple[Mask, Mask]:
-    """Where paths leave their segments.
+    """Find the arcs at which paths deviate from their segments.
 
     Args:
-        arcs: all arcs; way: those of the paths, in order; run: the run of each of them.
+        arcs: all arcs; way: the arcs of the paths, in order; run: the run of each of these.
 
     Returns:
-        For each arc of the paths whether its head is too far off the line, and whether it does not go forward. (On a
-        tied segment it may go back within two ulps: crossings that near may have changed their order.)
+        Two masks over the arcs of the paths: the arc's head is too far off the line; the arc does not advance. (On a
+        tied segment an arc may go back within two ulps, because crossings that close may have changed their order.)
     """
     tails, heads = arcs.tails[way], arcs.heads[way]
     line = outline.line[np.searchsorted(outline.run, run)]
     a, b = outline.oriented(line)
     reach = outline.reaches[line]
-    # An end of the segment itself is where it must be.
+    # The ends of the segment itself are in place.
     within = np.flatnonzero((heads != a) & (heads != b))
     off = np.zeros(len(way), bool)
     off[within] = points.off_line(a[within], b[within], heads[within], reach[within])
@@ -107,7 +107,7 @@ def deviations(mesh: Mesh, points: Points, outline: Outline, arcs: Arcs, way: In
 
 
 def _vertices_of_nodes(mesh: Mesh, outline: Outline, topology: Topology, arcs: Arcs) -> Int64:
-    """The vertex of each node: of equal ones the one that triangles use, of a crossing the nearest."""
+    """Find the vertex of each node: of coincident vertices the one that triangles use, of a crossing the nearest."""
     arrangement = outline.arrangement
     result = np.full(arrangement.nodes, -1, np.int64)
     nodes = arrangement.vertex_nodes
@@ -127,7 +127,7 @@ def _vertices_of_nodes(mesh: Mesh, outline: Outline, topology: Topology, arcs: A
 
 
 def _crossings(outline: Outline) -> dict[int, float]:
-    """How far from each crossing on a wanted edge its vertex may be."""
+    """Compute the largest allowed distance of its vertex from each crossing on a wanted edge."""
     reach = outline.reaches
     owners, edge = outline.owners_of_all()
     result: dict[int, float] = {}
@@ -140,7 +140,7 @@ def _crossings(outline: Outline) -> dict[int, float]:
 
 
 def _several(chains: Chains, which: Int64) -> Mask:
-    """Whether another chain joins the same two vertices."""
+    """Test whether another chain joins the same two vertices."""
     if not len(chains.tails):
         return np.zeros(len(which), bool)
     scale = len(chains.inner)

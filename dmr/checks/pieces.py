@@ -1,8 +1,8 @@
-"""Work over long arrays in pieces, on several threads.
+"""Multithreaded processing of long arrays in pieces.
 
-numpy releases the interpreter lock inside its array operations, so pieces run side by side. They are short: an
-exception, Ctrl-C among them, ends all work within one piece's time. The result does not depend on which thread does
-which piece.
+numpy releases the interpreter lock inside its array operations, so pieces run in parallel. Pieces are short, so that an
+exception, including Ctrl-C, ends all work within the time of one piece. The result does not depend on the assignment of
+pieces to threads.
 """
 
 from __future__ import annotations
@@ -18,7 +18,7 @@ from dmr.pooling import new_pool, submit
 
 Result = TypeVar("Result")
 
-# Elements of a piece: numpy's fixed cost per call is small beside its work, and temporaries stay near the core.
+# Elements per piece: large enough to amortise numpy's overhead per call, small enough to keep temporaries in cache.
 PIECE = 1 << 15
 
 
@@ -26,7 +26,7 @@ class Workers:
     """Threads that share the pieces of a task.
 
     Args:
-        threads: how many; with one, everything runs on the calling thread.
+        threads: the number of threads; with one, everything runs on the calling thread.
     """
 
     def __init__(self, threads: int = 1) -> None:
@@ -34,16 +34,16 @@ class Workers:
         self._local = threading.local()
 
     def map(self, work: Callable[[int, int], Result], count: int, size: int = PIECE) -> list[Result]:
-        """Call `work(start, stop)` for pieces of range(count).
+        """Call `work(start, stop)` for each piece of range(count).
 
         Args:
-            work: called on any thread, several calls at a time.
-            count: where the last piece ends.
+            work: called on any thread, several calls concurrently.
+            count: the end of the last piece.
             size: the length of a piece; the last one may be shorter.
 
         Returns:
-            The results, in the order of the pieces. An exception of a piece (the first of several) ends the call;
-            pieces that have begun are waited for, and no other one begins.
+            The results, in the order of the pieces. If pieces raise exceptions, the first one ends the call: it waits
+            for pieces that have begun, and starts no others.
         """
         spans = [(start, min(start + size, count)) for start in range(0, count, size)]
         threads = min(self.threads, len(spans))
@@ -64,19 +64,19 @@ class Workers:
     def where(
         self, holds: Callable[[int, int], NDArray[np.bool_]], count: int, *, entries: int = 1
     ) -> NDArray[np.int64]:
-        """The places where something holds, ascending.
+        """Find the indices where a condition holds, ascending.
 
         Args:
-            holds: a mask over the items from start to stop, `entries` for each.
-            count: how many items there are; entries: entries of an item.
+            holds: returns a mask over the items from start to stop, with `entries` entries per item.
+            count: the number of items; entries: the number of entries per item.
         """
         found = self.map(lambda i, j: entries * i + np.flatnonzero(holds(i, j)), count)
         return np.concatenate([np.zeros(0, np.int64), *found])
 
     def buffer(self, name: str, count: int, dtype: DTypeLike = np.float64) -> NDArray[Any]:
-        """An array of `count` elements for a temporary of the calling thread, with undefined content.
+        """Return an uninitialised array of `count` elements, as a temporary of the calling thread.
 
-        A thread gets the same memory for the same name again, unless it asks for more.
+        A thread gets the same memory again for the same name, unless it asks for more.
         """
         kept: dict[str, NDArray[Any]] = vars(self._local).setdefault("buffers", {})
         array = kept.get(name)

@@ -1,4 +1,4 @@
-"""What the checker found: failures, small angles with their reason, and the report that holds them."""
+"""Results of the checker: failures, small angles with their reasons, and the report that contains them."""
 
 from __future__ import annotations
 
@@ -13,26 +13,26 @@ from dmr.naming import counted, named
 
 Indices = Sequence[int | None] | NDArray[Any]
 
-# Failures that are kept with their text for each check; all are counted.
+# Failures that are kept with their text per check; all failures are counted.
 KEPT_FAILURES = 20
-# What excuses a triangle that refinement left, but for small input corners.
+# Reasons that excuse an unrefined triangle, other than small input corners.
 REASONS = {
-    "precision": "the coordinates can resolve no more there",
+    "precision": "the coordinates cannot resolve finer triangles there",
     "kept_segment": "a segment that is never split stands in the way",
 }
-# Small angles that `Report.lines` prints; the report holds all.
+# Small angles that `Report.lines` prints; the report contains all.
 PRINTED_SMALL_ANGLES = 10
 
 
 @dataclass(frozen=True)
 class Failure:
-    """One broken property.
+    """One violated property.
 
     Attributes:
         check: the name of the check.
-        element: what `index` counts: "vertex", "triangle", "segment" (an entry of `mesh.segments`),
-            "input segment", "input triangle", or "mesh".
-        index: 0-based number of the offender; None for the mesh as a whole.
+        element: the kind of element that `index` refers to: "vertex", "triangle", "segment" (an entry of
+            `mesh.segments`), "input segment", "input triangle", or "mesh".
+        index: 0-based index of the offending element; None for the mesh as a whole.
         message: a sentence with indices and coordinates.
     """
 
@@ -48,14 +48,15 @@ class Failure:
 
 @dataclass(frozen=True)
 class SmallAngle:
-    """A triangle below the bound, next to an input corner of less than 60 degrees that explains it.
+    """A triangle below the angle bound, explained by an adjacent input corner of less than 60 degrees.
 
     Attributes:
-        triangle: its number; angle: its smallest angle, degrees.
+        triangle: its index; angle: its smallest angle, degrees.
         corner: the vertex at the input corner; corner_angle: the angle phi between its two segments, degrees.
-        bound: what is asked of the triangle: arctan(sin phi / (2 - cos phi)), degrees.
-        reason: "corner" (it has the input corner as its own), "shell" (its shortest edge joins the two segments at
-            one distance from the corner), or, weaker, "cluster" (it shares an edge with one of those two kinds).
+        bound: the smaller bound that applies to the triangle: arctan(sin phi / (2 - cos phi)), degrees.
+        reason: "corner" (one of its corners is the input corner), "shell" (its shortest edge joins the two segments at
+            the same distance from the corner), or the weaker "cluster" (it shares an edge with a triangle of one of
+            those two kinds).
     """
 
     triangle: int
@@ -78,15 +79,15 @@ class Report:
     """The outcome of `dmr.validate`.
 
     Attributes:
-        failures: what is broken, up to `KEPT_FAILURES` for each check.
-        counts: how often each check failed, all failures counted; only checks that did.
+        failures: the violated properties, at most `KEPT_FAILURES` per check.
+        counts: the number of failures of each check that failed, including those not kept.
         checked: names of the checks that were made, in order.
-        skipped: names of the checks that could not be made, with the reason. A check that rests on another one (whether
-            the domain overlaps itself, for instance, can only be told of positively oriented triangles) is left
-            out when that one failed, never when all others hold.
+        skipped: names of the checks that could not be made, with the reason. A check that depends on another one (for
+            instance, the overlap check requires positively oriented triangles) is skipped if that one failed, but never
+            if all others passed.
         statistics: plain numbers about the mesh, measured in float64: vertices, triangles, min_angle, ...
-        exceptions: triangles below the angle bound beside small input corners, which are no failures.
-        unrefined: triangles that may miss a bound, by the reason ("precision", "kept_segment") that the refinement
+        exceptions: triangles below the angle bound beside small input corners; these are not failures.
+        unrefined: triangles that may violate a bound, by the reason ("precision", "kept_segment") that the refinement
             gave and the geometry confirms.
     """
 
@@ -100,11 +101,11 @@ class Report:
 
     @property
     def ok(self) -> bool:
-        """Whether nothing failed."""
+        """True if no check failed."""
         return not self.counts
 
     def lines(self) -> list[str]:
-        """The report as text, one sentence a line, without colours."""
+        """Format the report as text, one sentence per line, without colours."""
         numbers = self.statistics
         kinds = (("vertex", "vertices"), ("triangle", "triangles"), ("segment", "segments"))
         lines = [", ".join(counted(int(numbers[many] or 0), one, many) for one, many in kinds)]
@@ -136,7 +137,7 @@ class Report:
         return lines
 
     def to_json(self) -> dict[str, Any]:
-        """The report as plain dictionaries, lists, strings and numbers, for `json.dumps`."""
+        """Convert the report to plain dictionaries, lists, strings and numbers, for `json.dumps`."""
         return {
             "ok": self.ok,
             "checked": list(self.checked),
@@ -153,7 +154,7 @@ class Report:
 
 
 class Findings:
-    """Collects what the checks find while they run."""
+    """Collects the results of the checks while they run."""
 
     def __init__(self) -> None:
         self.failures: list[Failure] = []
@@ -162,21 +163,21 @@ class Findings:
         self.skipped: dict[str, str] = {}
 
     def start(self, check: str) -> None:
-        """Note that a check is made."""
+        """Record that a check is made."""
         self.checked.append(check)
 
     def skip(self, check: str, reason: str) -> None:
-        """Note that a check cannot be made."""
+        """Record that a check cannot be made."""
         self.skipped[check] = reason
 
     def add(self, check: str, element: str, indices: Indices, message: Callable[[int], str]) -> None:
-        """Count failures of one check.
+        """Add failures of one check.
 
         Args:
             check: its name.
-            element: what the indices count.
-            indices: the offenders; None for the mesh as a whole.
-            message: the sentence for the i-th offender (i counts through `indices`); only asked for those kept.
+            element: the kind of element that the indices refer to.
+            indices: the offending elements; None for the mesh as a whole.
+            message: returns the sentence for `indices[i]`; only called for failures that are kept.
         """
         count = len(indices)
         if not count:
@@ -188,5 +189,5 @@ class Findings:
             self.failures.append(Failure(check, element, None if index is None else int(index), message(i)))
 
     def passed(self, *checks: str) -> bool:
-        """Whether none of these checks failed or was skipped."""
+        """Return True if none of these checks failed or was skipped."""
         return not any(check in self.counts or check in self.skipped for check in checks)

@@ -1,4 +1,4 @@
-"""Orientation, winding around vertices, and smallest angles of all triangles, in one pass."""
+"""Orientation, winding numbers around vertices, and smallest angles of all triangles, in one pass."""
 
 from __future__ import annotations
 
@@ -21,7 +21,7 @@ Mask = NDArray[np.bool_]
 
 
 class _Piece(NamedTuple):
-    """A piece's part of `TriangleShapes`: extremes of angles (degrees) and of doubled areas, then its other fields."""
+    """The part of `TriangleShapes` for one piece: extremes of angles (degrees) and of doubled areas, then the rest."""
 
     smallest: float
     largest: float
@@ -35,14 +35,15 @@ class _Piece(NamedTuple):
 
 @dataclass(frozen=True, eq=False)
 class TriangleShapes:
-    """Orientation, winding and smallest angles of triangles.
+    """Orientation, winding numbers and smallest angles of triangles.
 
     Attributes:
-        positive: (m,) which are positively oriented, exactly.
-        wrong, wrong_signs: the others, ascending, and their orientation (0 or -1).
-        used: (n,) whether a vertex belongs to a triangle.
-        wound: (n,) whether triangles wind around a vertex, once or more often; windings: how often, in sum.
-        unsure: triangles that may have an angle below the bound, ascending: all others have none.
+        positive: (m,) mask of the positively oriented triangles, exact.
+        wrong, wrong_signs: the other triangles, ascending, and their orientation (0 or -1).
+        used: (n,) mask of the vertices that belong to a triangle.
+        wound: (n,) mask of the vertices around which triangles wind at least once; windings: the sum of all winding
+            numbers.
+        unsure: triangles that may have an angle below the bound, ascending; all others have no such angle.
         statistics: extremes of angles (degrees) and areas in float64; None without triangles.
     """
 
@@ -57,11 +58,11 @@ class TriangleShapes:
 
     @classmethod
     def of(cls, mesh: Mesh, points: Points, min_angle: float | None, workers: Workers) -> TriangleShapes:
-        """Look at all triangles of a mesh.
+        """Compute the shapes of all triangles of a mesh.
 
         Args:
             mesh: the mesh; points: its vertices.
-            min_angle: the bound, degrees; None to leave it out.
+            min_angle: the angle bound, degrees; None to skip the angles.
             workers: the threads.
         """
         triangles, count = mesh.triangles, len(mesh.vertices)
@@ -88,8 +89,8 @@ class TriangleShapes:
             windings = 0
             for k in range(3):
                 here, p, q = (corners[(k + i) % 3].imag for i in range(3))
-                # A corner at v, from p counter-clockwise to q, spans less than 180 degrees, so it holds the +x
-                # direction (q's side not included) exactly where p is not above v and q is above v.
+                # A corner at v, from p counter-clockwise to q, spans less than 180 degrees. So it contains the +x
+                # direction (excluding the side of q) if and only if p is not above v and q is above v.
                 around = part[(p <= here) & (here < q), k]
                 wound[around] = True
                 windings += len(around)
@@ -134,7 +135,7 @@ class TriangleShapes:
 
 
 def _cotangent_below(degrees: float) -> float | None:
-    """A number just below the cotangent of a bound; None for a bound that every triangle keeps."""
+    """Compute a number just below the cotangent of an angle bound; None if every triangle satisfies the bound."""
     numerator, denominator = cosine_squared_above(degrees)
     if numerator == denominator:
         return None
@@ -142,10 +143,10 @@ def _cotangent_below(degrees: float) -> float | None:
 
 
 def _extremes(shapes: filters.Shapes) -> tuple[float, float, float, float]:
-    """The smallest and the largest angle in degrees, the least and the most doubled area."""
+    """Compute the smallest and the largest angle in degrees, and the smallest and the largest doubled area."""
     least, most = float(shapes.twice.min()), float(shapes.twice.max())
     area = np.abs(shapes.twice)
-    # By cotangents, which fall from 0 to 180 degrees. (NaN, where all corners are one point, counts as 0 degrees.)
+    # Compare cotangents, which decrease from 0 to 180 degrees. (NaN, where all corners coincide, counts as 0 degrees.)
     at = int((shapes.narrowest / area).argmax())
     smallest = math.degrees(math.atan2(area[at], shapes.narrowest[at]))
     cotangents = shapes.widest / area
@@ -156,10 +157,10 @@ def _extremes(shapes: filters.Shapes) -> tuple[float, float, float, float]:
 
 
 def triangles_below(mesh: Mesh, points: Points, candidates: Int64, min_angle: float, workers: Workers) -> Int64:
-    """Those of some triangles that have an angle below `min_angle` degrees (at most 90), decided exactly.
+    """Find the candidate triangles with an angle below `min_angle` degrees (at most 90), decided exactly.
 
     Args:
-        candidates: their numbers, ascending.
+        candidates: indices of triangles, ascending.
     """
     fraction = cosine_squared_above(min_angle)
 
@@ -175,7 +176,7 @@ def triangles_below(mesh: Mesh, points: Points, candidates: Int64, min_angle: fl
 
 
 def smallest_angle(mesh: Mesh, triangle: int) -> float:
-    """The smallest angle of a triangle, in degrees, in float64."""
+    """Compute the smallest angle of a triangle in degrees, in float64."""
     corners = mesh.vertices[mesh.triangles[triangle]] * filters.unit(mesh.vertices[mesh.triangles[triangle]])
     with np.errstate(all="ignore"):
         shape = filters.Shapes(*corners.view(np.complex128))

@@ -1,19 +1,19 @@
-"""The check of the angle bound, and what excuses a smaller angle: an input corner of less than 60 degrees beside it.
+"""Check of the angle bound; a smaller angle is excused beside an input corner of less than 60 degrees.
 
 Two segments that meet at phi < 60 degrees are split at equal distances from their common vertex p (concentric
-shells), and the edge between two such points, shorter than both distances, cannot be split without end. A triangle on
-it keeps an angle of at least arctan(sin phi / (2 - cos phi)): that under which a shell edge is seen from the next
-shell, twice as far from p. So a triangle below the bound is excused where
+shells). The edge between two such points is shorter than both distances, and splitting it would never terminate. A
+triangle on this edge has an angle of at least arctan(sin phi / (2 - cos phi)): the angle that a shell edge subtends
+from the next shell, twice as far from p. So a triangle below the bound is excused in these cases:
 
 * "corner": one of its corners is such a p, and it lies between the two segments;
-* "shell": its shortest edge joins the two segments, at distances from p that differ by a thousandth at most;
-* "cluster", a weaker reason: a triangle across one of its edges is of the first two kinds.
+* "shell": its shortest edge joins the two segments, at distances from p that differ by at most one thousandth;
+* "cluster", a weaker reason: a triangle across one of its edges is of one of the first two kinds.
 
-Its angle must reach the arctan bound, unless it is the corner's own angle phi. Which triangles are below the bound is
-decided exactly; the reasons are measured in float64, from the geometry alone.
+Its angle must reach the arctan bound, unless it is the corner's own angle phi. The triangles below the bound are
+determined exactly; the reasons are measured in float64, from the geometry alone.
 
-Segments are those of the input where it is given. Without it they are chains of constrained edges that are straight
-up to a few ulps.
+Segments are those of the input if it is given. Otherwise they are chains of constrained edges that are straight up to
+a few ulps.
 """
 
 from __future__ import annotations
@@ -35,15 +35,15 @@ from dmr.naming import named
 Float = NDArray[np.float64]
 
 SMALL_CORNER = 60.0
-# Relative difference of two distances that count as one shell.
+# Largest relative difference of two distances on the same shell.
 _SHELL = 1e-3
-# What float64 may take off an angle that meets its bound: this fraction, and ulps of the coordinates over the length.
+# Tolerance for float64 errors of an angle: this relative error, plus this number of coordinate ulps over edge length.
 _ANGLE_SLACK = 1e-9
 _ULPS = 8.0
 
 
 def straight_candidates(mesh: Mesh, arcs: Arcs) -> Mask:
-    """(n,) vertices at which two constrained edges go straight on, to within a few ulps of their coordinates."""
+    """(n,) mask of the vertices at which two constrained edges are collinear within a few ulps of the coordinates."""
     count = len(mesh.vertices)
     straight = np.zeros(count, bool)
     two = np.bincount(arcs.tails, minlength=count) == 2
@@ -63,7 +63,7 @@ def straight_candidates(mesh: Mesh, arcs: Arcs) -> Mask:
 
 @dataclass(frozen=True)
 class Explanation:
-    """Why an angle may be small: the corner, its angle phi in degrees, the kind of reason, whether it is phi itself."""
+    """Reason for a small angle: the corner, its angle phi in degrees, the kind of reason, whether the angle is phi."""
 
     corner: int
     phi: float
@@ -72,13 +72,13 @@ class Explanation:
 
     @property
     def bound(self) -> float:
-        """What is asked of the angle all the same, in degrees."""
+        """The smaller bound that the angle must still satisfy, in degrees."""
         phi = math.radians(self.phi)
         return 0.0 if self.own else math.degrees(math.atan(math.sin(phi) / (2 - math.cos(phi))))
 
 
 class Corners:
-    """The input corners of a mesh: where two segments meet at less than 60 degrees with nothing between them."""
+    """The small input corners of a mesh, where two consecutive segments meet at less than 60 degrees."""
 
     def __init__(self, mesh: Mesh, chains: Chains) -> None:
         self.mesh = mesh
@@ -88,7 +88,7 @@ class Corners:
             reach = mesh.vertices[chains.heads] - mesh.vertices[chains.tails]
             angles = np.degrees(np.arctan2(reach[:, 1], reach[:, 0]))
         order = np.lexsort((angles, chains.tails))
-        # Chains by the vertex that they start from, then by direction.
+        # Chains sorted by start vertex, then by direction.
         self._order = order
         self._angles = angles[order]
         counts = np.bincount(chains.tails, minlength=len(mesh.vertices))
@@ -105,7 +105,7 @@ class Corners:
         self.small[tails[several & (gaps < SMALL_CORNER)]] = True
 
     def explain(self, corners: list[int]) -> Explanation | None:
-        """Why a triangle may have a small angle ("corner" or "shell"), if it may; of several reasons the widest."""
+        """Find the reason ("corner" or "shell") that permits a small angle, if any; of several, the weakest bound."""
         found = []
         for k in range(3):
             if self.small[corners[k]]:
@@ -116,7 +116,7 @@ class Corners:
         return min((reason for reason in found if reason is not None), key=lambda reason: reason.bound, default=None)
 
     def _at(self, vertex: int) -> tuple[float, float]:
-        """The position of a vertex, as Python floats."""
+        """Return the position of a vertex, as Python floats."""
         if vertex not in self._positions:
             x, y = self.mesh.vertices[vertex].tolist()
             self._positions[vertex] = (x, y)
@@ -126,15 +126,15 @@ class Corners:
         return math.dist(self._at(u), self._at(v))
 
     def _by_length(self, corners: list[int]) -> tuple[int, int, int]:
-        """The corners, that opposite the shortest edge first."""
+        """Rotate the corners so that the one opposite the shortest edge comes first."""
         rotations = [(corners[k], corners[(k + 1) % 3], corners[(k + 2) % 3]) for k in range(3)]
         return min(rotations, key=lambda r: self._distance(r[1], r[2]))
 
     def _at_corner(self, p: int, u: int, v: int, corners: list[int]) -> Explanation | None:
-        """The triangle p, u, v lies between two segments that meet at p at a small angle."""
+        """Test whether the triangle p, u, v lies between two segments that meet at p at a small angle."""
         low, high = int(self._offsets[p]), int(self._offsets[p + 1])
         angles = self._angles[low:high]
-        # Halfway between the directions of the two sides, so that no rounding turns it out of its wedge.
+        # Use the direction halfway between the two sides, so that rounding cannot move it out of its wedge.
         first, second = self._direction(p, u), self._direction(p, v)
         turn = (second - first) % 360
         direction = (first + turn / 2 + 180) % 360 - 180
@@ -149,7 +149,7 @@ class Corners:
         return Explanation(p, phi, "corner", own)
 
     def _on_shell(self, u: int, v: int) -> Explanation | None:
-        """u and v lie on two segments that meet at a small angle, equally far from the common vertex."""
+        """Test whether u and v lie on two segments that meet at a small angle, equally far from the common vertex."""
         lines_u, lines_v = self._lines(u), self._lines(v)
         for p in sorted(lines_u.keys() & lines_v.keys()):
             for first in lines_u[p]:
@@ -161,13 +161,13 @@ class Corners:
         return None
 
     def _segment(self, chain: int) -> int:
-        """One number for a chain and its reverse: the smaller of their numbers."""
+        """Return one number for a chain and its reverse: the smaller of their numbers."""
         chains = self.chains
         last = chains.order[chains.offsets[chain + 1] - 1]
         return min(chain, int(chains.chain_of_arc[last ^ 1]))
 
     def _lines(self, vertex: int) -> dict[int, set[int]]:
-        """The segments through a vertex, by each of their end vertices other than it."""
+        """Return the segments through a vertex, grouped by their end vertices other than this vertex."""
         chains = self.chains
         lines: dict[int, set[int]] = {}
         if chains.inner[vertex]:
@@ -181,7 +181,7 @@ class Corners:
         return lines
 
     def _angle_between(self, p: int, first: int, second: int) -> float:
-        """The angle at p between two segments that end there, degrees."""
+        """Compute the angle at p between two segments that end there, degrees."""
         directions = []
         for segment in (first, second):
             tail, head = int(self.chains.tails[segment]), int(self.chains.heads[segment])
@@ -190,7 +190,7 @@ class Corners:
         return min(turn, 360 - turn)
 
     def _direction(self, p: int, q: int) -> float:
-        """The direction from p to q, degrees from the x axis, -180 to 180."""
+        """Compute the direction from p to q, degrees from the x axis, -180 to 180."""
         (px, py), (qx, qy) = self._at(p), self._at(q)
         return math.degrees(math.atan2(qy - py, qx - px))
 
@@ -203,10 +203,13 @@ def check_angles(
     min_angle: float,
     findings: Findings,
 ) -> tuple[SmallAngle, ...]:
-    """No triangle is below the bound but for those that small input corners excuse; returns these.
+    """Check that only triangles excused by small input corners are below the angle bound.
 
     Args:
         below: the triangles below the bound, ascending.
+
+    Returns:
+        The excused triangles.
     """
     findings.start("angle")
     corners = Corners(mesh, chains)
@@ -232,7 +235,7 @@ def check_angles(
 
 
 def _lowered(mesh: Mesh, triangle: int, bound: float) -> float:
-    """A bound, less what rounding of coordinates may take off an angle of this triangle."""
+    """Lower a bound by the amount that rounding of coordinates may reduce an angle of this triangle."""
     corners = mesh.vertices[mesh.triangles[triangle]]
     length = min(math.dist(p, q) for p, q in pairwise([*corners, corners[0]]))
     ulp = float(np.spacing(np.abs(corners).max()))
@@ -240,10 +243,10 @@ def _lowered(mesh: Mesh, triangle: int, bound: float) -> float:
 
 
 def _explanations(mesh: Mesh, topology: Topology, corners: Corners, below: NDArray[np.int64]) -> dict[int, Explanation]:
-    """Reasons for those triangles below the bound that have one."""
+    """Find the reasons of those triangles below the bound that have one."""
     triangles = mesh.triangles
-    # Only triangles at a small corner, or with an edge between two constrained vertices, can have a reason of their
-    # own.
+    # Only triangles at a small corner, or with an edge between two constrained vertices, can have a reason other than
+    # "cluster".
     near = corners.small[triangles].any(axis=1) | (corners.constrained[triangles].sum(axis=1) >= 2)
     known: dict[int, Explanation | None] = {}
 

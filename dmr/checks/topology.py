@@ -1,4 +1,4 @@
-"""Checks of the topology: edges, neighbour links, vertex stars, segments."""
+"""Checks of the mesh topology: edges, neighbour links, vertex stars, segments."""
 
 from __future__ import annotations
 
@@ -21,11 +21,11 @@ Mask = NDArray[np.bool_]
 
 
 class Ends:
-    """The start or the end vertex of half-edges, by their numbers (arrays of any kind of index, or one number).
+    """The start or end vertices of half-edges, indexed by half-edge number (one number, or an integer array).
 
     Args:
         triangles: (m, 3) int32.
-        step: 1 for starts, 2 for ends: how many corners on from the opposite one.
+        step: 1 for starts, 2 for ends: the number of corners after the opposite one.
     """
 
     def __init__(self, triangles: NDArray[np.int32], step: int) -> None:
@@ -44,15 +44,15 @@ class Ends:
 class Topology:
     """The half-edges of a triangle list.
 
-    Half-edge 3 t + k is edge k of triangle t, the one opposite its corner k; it runs from corner k + 1 to corner k +
-    2, with the triangle on its left if that is counter-clockwise.
+    Half-edge 3 t + k is edge k of triangle t, opposite its corner k. It runs from corner k + 1 to corner k + 2, with
+    the triangle on its left if the triangle is counter-clockwise.
 
     Attributes:
-        triangles: (m, 3) int32; vertex_count: how many vertices there are.
-        starts, ends: (3 m,) the vertices of each half-edge, by its number.
-        twins: (3 m,) the half-edge that runs the other way, -1 where there is none.
-        repeated: (r, 2) int64, pairs of half-edges that run the same way between the same vertices.
-        used: (n,) whether a vertex belongs to a triangle.
+        triangles: (m, 3) int32; vertex_count: the number of vertices.
+        starts, ends: (3 m,) the vertices of each half-edge, indexed by its number.
+        twins: (3 m,) the opposite half-edge, -1 if there is none.
+        repeated: (r, 2) int64, pairs of half-edges with the same vertices and direction.
+        used: (n,) mask of the vertices that belong to a triangle.
         workers: the threads.
     """
 
@@ -74,12 +74,12 @@ class Topology:
         workers: Workers | None = None,
         used: Mask | None = None,
     ) -> Topology:
-        """The topology of (m, 3) triangles.
+        """Build the topology of (m, 3) triangles.
 
         Args:
-            triangles: their corners; vertex_count: how many vertices there are.
-            workers: the threads; one if there are none.
-            used: as in the attributes, where it is known.
+            triangles: their corners; vertex_count: the number of vertices.
+            workers: the threads; None for one thread.
+            used: the attribute `used`, if it is known.
         """
         workers = workers or Workers()
         twins, repeated = pair_half_edges(triangles, vertex_count, workers)
@@ -95,18 +95,18 @@ class Topology:
 
     @cached_property
     def boundary_vertices(self) -> Index:
-        """The ends of boundary half-edges, each twice if the boundary is whole."""
+        """The ends of boundary half-edges; on a closed boundary, each vertex occurs at least twice."""
         return np.concatenate([self.starts[self.boundary], self.ends[self.boundary]])
 
     def neighbours_of(self, triangles: Index) -> Index:
-        """(k, 3): the triangles across the edges of some triangles, -1 where there is none."""
+        """(k, 3): the triangles across the edges of the given triangles, -1 if there is none."""
         twins = self.twins.reshape(-1, 3)[triangles]
         return np.where(twins < 0, -1, twins // 3)
 
     def find(self, pairs: Index) -> tuple[Index, Index]:
-        """For (s, 2) vertex pairs (u, v) the half-edges from u to v, and those from v to u; -1 where there is none.
+        """Find, for (s, 2) vertex pairs (u, v), the half-edges from u to v, and from v to u; -1 if there is none.
 
-        The answer for the pairs that were asked for last is kept.
+        The result for the most recent pairs is cached.
         """
         if not any(known is pairs for known, _, _ in self._found):
             found = find_half_edges(self.triangles, self.vertex_count, pairs, self.workers)
@@ -114,12 +114,12 @@ class Topology:
         return self._found[0][1:]
 
     def find_either(self, pairs: Index) -> Index:
-        """A half-edge between u and v in either direction, from u to v where both exist; -1 where there is none."""
+        """Find a half-edge between u and v in either direction, preferably from u to v; -1 if there is none."""
         forward, backward = self.find(pairs)
         return np.where(forward < 0, backward, forward)
 
     def edge_mask(self, pairs: Index) -> Mask:
-        """(3 m,) whether a half-edge joins one of the (s, 2) vertex pairs, whatever its direction."""
+        """(3 m,) mask of the half-edges that join one of the (s, 2) vertex pairs, in either direction."""
         mask = np.zeros(len(self.twins), bool)
         for found in self.find(pairs):
             mask[found[found >= 0]] = True
@@ -127,7 +127,7 @@ class Topology:
 
 
 def used_vertices(triangles: NDArray[np.int32], vertex_count: int, workers: Workers) -> Mask:
-    """(n,) whether a vertex belongs to a triangle."""
+    """(n,) mask of the vertices that belong to a triangle."""
     used = np.zeros(vertex_count, bool)
 
     def mark(start: int, stop: int) -> None:
@@ -138,30 +138,30 @@ def used_vertices(triangles: NDArray[np.int32], vertex_count: int, workers: Work
 
 
 def place(vertices: NDArray[np.float64], vertex: int, element: str = "vertex") -> str:
-    """A vertex as text, with all digits of its coordinates; an `element` of its own where it is the input's."""
+    """Format a vertex as text, with all digits of its coordinates; `element` names the kind, such as "input vertex"."""
     x, y = vertices[vertex]
     return f"{number(element, vertex)} at ({float(x)!r}, {float(y)!r})"
 
 
 def describe(vertices: NDArray[np.float64], *corners: int, element: str = "vertex") -> str:
-    """Several vertices as text."""
+    """Format several vertices as text."""
     return ", ".join(place(vertices, corner, element) for corner in corners)
 
 
 def components(links: NDArray[np.int64]) -> NDArray[np.int64]:
-    """Which triangles hang together.
+    """Compute the connected components of triangles.
 
     Args:
-        links: (m, 3) for each edge the half-edge across it, -1 where there is none or it is not to be crossed.
+        links: (m, 3) for each edge the half-edge across it, -1 if there is none or the edge must not be crossed.
 
     Returns:
-        (m,) the smallest triangle of each one's component.
+        (m,) the smallest triangle index in the component of each triangle.
     """
     label = np.arange(len(links))
     across = links.ravel()
     edges = np.flatnonzero(across > np.arange(len(across)))
     t, u = edges // 3, across[edges] // 3
-    # Each round joins every component that has a neighbour to one: at most half of them remain.
+    # Each round merges every component that has a neighbour with one of its neighbours: at most half of them remain.
     while True:
         first, second = label[t], label[u]
         apart = first != second
@@ -177,7 +177,7 @@ def components(links: NDArray[np.int64]) -> NDArray[np.int64]:
 
 
 def check_edges(mesh: Mesh, topology: Topology, findings: Findings) -> None:
-    """No two triangles lie on the same side of an edge."""
+    """Check that no two triangles lie on the same side of an edge."""
     findings.start("edges")
     pairs = topology.repeated
 
@@ -192,7 +192,7 @@ def check_edges(mesh: Mesh, topology: Topology, findings: Findings) -> None:
 
 
 def check_neighbours(mesh: Mesh, topology: Topology, findings: Findings) -> None:
-    """The neighbour table that the mesh carries is the one that its triangles imply (and so symmetric)."""
+    """Check that the mesh's neighbour table is the one implied by its triangles (and therefore symmetric)."""
     given = vars(mesh).get("neighbours")
     if given is None:
         findings.skip("neighbours", "the mesh carries no neighbour table")
@@ -227,10 +227,10 @@ def check_neighbours(mesh: Mesh, topology: Topology, findings: Findings) -> None
 
 
 def check_stars(mesh: Mesh, topology: Topology, shapes: TriangleShapes, findings: Findings) -> None:
-    """Around a vertex inside the mesh triangles wind exactly once, around one on its boundary at most once.
+    """Check that triangles wind exactly once around each interior vertex, and at most once around a boundary vertex.
 
-    The winding number of a closed fan is how often a corner holds the +x direction (`dmr.checks.shapes`). Vertices of
-    triangles that are not positively oriented are left out.
+    The winding number of a closed fan is the number of corners that contain the +x direction (`dmr.checks.shapes`).
+    Vertices of triangles that are not positively oriented are not checked.
     """
     findings.start("stars")
     sound = topology.used.copy()
@@ -241,7 +241,7 @@ def check_stars(mesh: Mesh, topology: Topology, shapes: TriangleShapes, findings
     inside[topology.boundary_vertices] = False
     wrong = sound & inside & ~shapes.wound
     counts = None
-    if shapes.windings != np.count_nonzero(shapes.wound):  # around some they wind more than once
+    if shapes.windings != np.count_nonzero(shapes.wound):  # around some vertices triangles wind more than once
         counts = _windings(mesh)
         wrong |= sound & (counts > 1)
     vertices = np.flatnonzero(wrong)
@@ -257,7 +257,7 @@ def check_stars(mesh: Mesh, topology: Topology, shapes: TriangleShapes, findings
 
 
 def _windings(mesh: Mesh) -> NDArray[np.int64]:
-    """(n,) how often triangles wind around each vertex."""
+    """(n,) the winding number of the triangles around each vertex."""
     count = np.zeros(len(mesh.vertices), np.int64)
     heights = mesh.vertices[:, 1][mesh.triangles]
     for k in range(3):
@@ -267,7 +267,7 @@ def _windings(mesh: Mesh) -> NDArray[np.int64]:
 
 
 def check_segments(mesh: Mesh, topology: Topology, findings: Findings) -> None:
-    """Every segment of the mesh is an edge of a triangle."""
+    """Check that every segment of the mesh is an edge of a triangle."""
     findings.start("segments")
     u, v = mesh.segments[:, 0], mesh.segments[:, 1]
     missing = np.flatnonzero((topology.find_either(mesh.segments) < 0) | (u == v))
@@ -275,5 +275,5 @@ def check_segments(mesh: Mesh, topology: Topology, findings: Findings) -> None:
         "segments",
         "segment",
         missing,
-        lambda i: f"from {describe(mesh.vertices, *mesh.segments[missing[i]])}: is no edge of the triangulation",
+        lambda i: f"from {describe(mesh.vertices, *mesh.segments[missing[i]])}: is not an edge of the triangulation",
     )

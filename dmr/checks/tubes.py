@@ -1,7 +1,8 @@
-"""Where tied segments may run, up to rounding: what lies along which of them.
+"""Tolerance bands (`Tubes`) around tied segments.
 
-A segment's tube holds all points that keep within its reach (`Outline.reaches`, two ulps; `dmr.checks.domain` says why)
-of its line, and of the box around it. It is convex: what has all its corners in a tube lies in it.
+A segment's tolerance band contains all points within the segment's tolerance (`Outline.reaches`, two ulps; derived in
+`dmr.checks.domain`) of its line and of its bounding box. The band is convex: a polygon with all corners in it lies in
+it.
 """
 
 from __future__ import annotations
@@ -20,7 +21,7 @@ Int64 = NDArray[np.int64]
 
 
 class Tubes:
-    """The tubes of tied segments. (Others have no vertices of the mesh in them but their own.)"""
+    """The tolerance bands of tied segments. (The bands of other segments contain no vertices but their own.)"""
 
     def __init__(self, mesh: Mesh, points: Points, outline: Outline) -> None:
         self._vertices, self._points = mesh.vertices, points
@@ -32,7 +33,7 @@ class Tubes:
         self._high = ends.max(axis=1) + self._reach[:, None]
 
     def around(self, corners: NDArray[Any]) -> Int64:
-        """The segments whose tubes hold all of some vertices."""
+        """Find the segments whose tolerance bands contain all given vertices."""
         places = self._vertices[corners]
         near = (self._low <= places.min(axis=0)).all(axis=1) & (places.max(axis=0) <= self._high).all(axis=1)
         chosen = np.flatnonzero(near)
@@ -43,12 +44,12 @@ class Tubes:
         return self._segments[chosen]
 
     def hold(self, groups: NDArray[Any]) -> Mask:
-        """(g,) whether some tube holds all vertices of each of (g, k) groups."""
+        """(g,) mask of the (g, k) vertex groups that lie entirely in one tolerance band."""
         if not len(self._segments):
             return np.zeros(len(groups), bool)
         return np.array([len(self.around(corners)) > 0 for corners in groups], bool)
 
     @property
     def widest(self) -> float:
-        """The largest reach; 0 without segments."""
+        """The largest tolerance; 0 without segments."""
         return float(self._reach.max(initial=0.0))

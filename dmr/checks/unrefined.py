@@ -1,24 +1,25 @@
-"""Why a triangle may miss a bound although refinement ended: reasons that the result lists, derived again.
+"""Verification of the reasons for unrefined triangles: triangles that violate a bound although refinement has ended.
 
-A refinement counts the triangles that it left by reason. What it says is not taken on trust: a triangle counts as
-excused where it is listed *and* the geometry of the mesh explains it. (Small input corners are a reason of their own:
-see `dmr.checks.small_angles`.)
+A refinement lists the triangles that it leaves unrefined, by reason. These reasons are verified independently: a
+triangle is excused only if it is listed *and* the geometry of the mesh explains it. (Small input corners are a separate
+reason: see `dmr.checks.small_angles`.)
 
-To mend triangle t, a point goes to its circumcenter, or to another place on the straight way from the middle of its
-shortest edge to there (off-centers). It has to give way to a constrained edge that it encroaches upon, and each such
-edge is then within reach of t: its diametral circle holds a point of that way, and no other constrained edge stands
-between (it bounds triangles whose circumcircles meet the way, and which hang together with t).
+To eliminate triangle t, refinement inserts a point at its circumcenter, or elsewhere on the straight path from the
+midpoint of its shortest edge to the circumcenter (off-centers). The point is rejected if it encroaches upon a
+constrained edge. Each such edge is within reach of t: its diametral circle contains a point of that path, and no other
+constrained edge lies between (the edge bounds triangles whose circumcircles meet the path, and which are connected to
+t).
 
-* "precision": the coordinates cannot resolve what would have to be done. An edge of t is at most 2^-48 of its largest
-  coordinate long (16 to 32 units in the last place), or t is a needle, an altitude of which is at most 2^-49 of that (8
-  to 16 units); or a constrained edge within reach is that short, by the coordinates of the segment that it is a piece
-  of, or lies beside such a needle, so that it cannot be split. The kernels measure by the same fractions
-  (`resolvable` and `on_line` in cuda_src/steiner.cuh). In units in the last place they would not do: up to the next
-  power of two, the same fraction of a coordinate comes to twice as many.
-* "kept_segment": a constrained edge within reach has never been split: it is the whole of what was to be kept.
+* "precision": the coordinates cannot resolve the required point. Either an edge of t has a length of at most 2^-48 of
+  its largest coordinate (16 to 32 units in the last place), or t is a needle, with an altitude of at most 2^-49 of its
+  largest coordinate (8 to 16 units), or a constrained edge within reach cannot be split: because it is that short,
+  relative to the coordinates of the segment of which it is a piece, or because it lies beside such a needle. The
+  kernels use the same fractions (`resolvable` and `on_line` in cuda_src/steiner.cuh). Units in the last place would not
+  be suitable: up to the next power of two, the same fraction of a coordinate corresponds to twice as many units.
+* "kept_segment": a constrained edge within reach has never been split: it is an entire segment that was to be kept.
 
-Distances are measured in float64, with a relative allowance of 1e-6; circles of triangles for which that is not enough
-in exact arithmetic.
+Distances are measured in float64, with a relative tolerance of 1e-6. Circumcircles for which float64 is not accurate
+enough are computed in exact arithmetic.
 """
 
 from __future__ import annotations
@@ -47,20 +48,20 @@ Number = TypeVar("Number", float, Fraction)
 _ALLOWANCE = 1e-6
 _SHORTEST = 2.0**-48
 _FLATTEST = 2.0**-49
-# Refinement takes no coordinates beyond these, where products of them would overflow, or vanish.
+# Refinement rejects coordinates outside this range, because products of them would overflow or underflow.
 _SMALLEST, _LARGEST = 2.0**-142, 2.0**201
-# A float64 difference that is so small a fraction of its terms may be off by more than the allowance.
+# A float64 difference that is a smaller fraction of its terms may have a larger error than the tolerance.
 _CANCELLED = 2.0**-32
 
 
 @dataclass(frozen=True, eq=False)
 class Unrefined:
-    """Triangles that a refinement says it left.
+    """Triangles that a refinement lists as unrefined.
 
     Attributes:
-        listed: (m,) under any reason.
-        excused: (m,) under "precision" or "kept_segment", and the geometry agrees.
-        by_reason: the triangles excused, by reason.
+        listed: (m,) mask of the triangles listed under any reason.
+        excused: (m,) mask of the triangles listed under "precision" or "kept_segment" and confirmed by the geometry.
+        by_reason: the excused triangles, by reason.
     """
 
     listed: Mask
@@ -69,20 +70,20 @@ class Unrefined:
 
     @classmethod
     def none(cls, count: int) -> Unrefined:
-        """Nothing was listed."""
+        """Return an instance with no listed triangles."""
         return cls(np.zeros(count, bool), np.zeros(count, bool), {})
 
     @classmethod
     def of(cls, mesh: Mesh, topology: Topology, chains: Chains, given: Mapping[str, ArrayLike]) -> Unrefined:
-        """Derives the reasons of listed triangles.
+        """Verify the reasons of listed triangles.
 
         Args:
             mesh, topology: the result.
-            chains: its constrained edges, by what they are pieces of.
-            given: numbers of triangles, by reason (`Refinement.unrefined_triangles`).
+            chains: its constrained edges, grouped by the segment of which they are pieces.
+            given: triangle indices, by reason (`Refinement.unrefined_triangles`).
 
         Raises:
-            OptionError: a number that is no triangle's.
+            OptionError: an index is not that of a triangle.
         """
         count = len(mesh.triangles)
         result = cls.none(count)
@@ -107,10 +108,10 @@ class Unrefined:
 
 
 def check_listed(mesh: Mesh, below: NDArray[np.int64], unrefined: Unrefined, findings: Findings) -> None:
-    """Every triangle below the angle bound is listed under some reason.
+    """Check that every triangle below the angle bound is listed under some reason.
 
     Args:
-        below: those triangles.
+        below: the triangles below the bound.
     """
     findings.start("unrefined")
     forgotten = below[~unrefined.listed[below]]
@@ -126,7 +127,7 @@ def check_listed(mesh: Mesh, below: NDArray[np.int64], unrefined: Unrefined, fin
 
 
 class _Surroundings:
-    """What stands around a triangle."""
+    """Queries about the surroundings of a triangle."""
 
     def __init__(self, mesh: Mesh, topology: Topology, chains: Chains) -> None:
         self._x, self._y = mesh.vertices[:, 0], mesh.vertices[:, 1]
@@ -136,14 +137,14 @@ class _Surroundings:
         self._constrained = np.zeros(len(topology.starts), bool)
         self._constrained[half_edges[half_edges >= 0]] = True
         self._largest = _largest_coordinates(mesh, topology, chains)
-        # Chains of one edge.
+        # Chains that consist of one edge.
         whole = chains.order[chains.offsets[:-1][np.diff(chains.offsets) == 1]]
         whole = half_edges[whole]
         self._whole = np.zeros(len(topology.starts), bool)
         self._whole[whole[whole >= 0]] = True
 
     def explain(self, triangle: int, reason: str) -> bool:
-        """Whether the geometry explains that a triangle was left for this reason."""
+        """Test whether the geometry explains that a triangle was left unrefined for this reason."""
         if reason == "precision" and (self._has_short_edge(triangle) or self._is_needle(triangle)):
             return True
         test = self._is_unsplittable if reason == "precision" else self._is_whole
@@ -176,7 +177,7 @@ class _Surroundings:
         return bool(self._whole[half_edge])
 
     def _within_reach(self, triangle: int) -> list[int]:
-        """The constrained half-edges that a point on the way to a triangle's circumcenter may encroach upon."""
+        """Find the constrained half-edges upon which a point on the path to a triangle's circumcenter may encroach."""
         corners = self._corners(triangle)
         p, q = min(((corners[k], corners[k - 1]) for k in range(3)), key=lambda edge: math.dist(*edge))
         start = ((p[0] + q[0]) / 2, (p[1] + q[1]) / 2)
@@ -199,7 +200,7 @@ class _Surroundings:
 
 
 def _largest_coordinates(mesh: Mesh, topology: Topology, chains: Chains) -> Float:
-    """(3 m,) the largest coordinate of the segment that a half-edge is a piece of; 0 where there is none."""
+    """(3 m,) the largest coordinate of the segment of which a half-edge is a piece; 0 if there is none."""
     of_vertex = np.abs(mesh.vertices).max(axis=1)
     of_chain = np.maximum(of_vertex[chains.tails], of_vertex[chains.heads])
     arcs, chain = chains.arcs, chains.chain_of_arc
@@ -210,22 +211,25 @@ def _largest_coordinates(mesh: Mesh, topology: Topology, chains: Chains) -> Floa
 
 
 def _is_short(a: Point, b: Point, largest: float = 0.0) -> bool:
-    """Whether no point fits between two others, by their coordinates, or by a larger one that these come from."""
+    """Test whether two points are too close to place another between them, relative to the largest coordinate.
+
+    `largest` may give a larger coordinate, from which these points are derived.
+    """
     return math.dist(a, b) <= _SHORTEST * (1 + _ALLOWANCE) * max(largest, *map(abs, (*a, *b)))
 
 
 def _flattest(*points: Point) -> float:
-    """How far from a line a point may be that the coordinates cannot tell from it well enough."""
+    """Compute the distance from a line below which the coordinates cannot distinguish a point from the line."""
     return _FLATTEST * (1 + _ALLOWANCE) * max(abs(x) for point in points for x in point)
 
 
 def _cross(a: Point, b: Point, c: Point) -> float:
-    """Twice the signed area of a triangle."""
+    """Compute twice the signed area of a triangle."""
     return (b[0] - a[0]) * (c[1] - a[1]) - (b[1] - a[1]) * (c[0] - a[0])
 
 
 def _circle(corners: list[Point]) -> tuple[Point, float]:
-    """The circumcircle of a triangle; of one without area a point infinitely far away."""
+    """Compute the circumcircle of a triangle; for a degenerate triangle, its center is at infinity."""
     a, b, c = corners
     ux, uy, vx, vy = b[0] - a[0], b[1] - a[1], c[0] - a[0], c[1] - a[1]
     if abs(ux * vy - uy * vx) > _CANCELLED * (abs(ux * vy) + abs(uy * vx)):
@@ -236,7 +240,7 @@ def _circle(corners: list[Point]) -> tuple[Point, float]:
 
 
 def _center(ux: Number, uy: Number, vx: Number, vy: Number) -> Point:
-    """The center of the circle through (0, 0), u and v."""
+    """Compute the center of the circle through (0, 0), u and v."""
     twice = 2 * (ux * vy - uy * vx)
     if not twice:
         return math.inf, math.inf
@@ -245,7 +249,7 @@ def _center(ux: Number, uy: Number, vx: Number, vy: Number) -> Point:
 
 
 def _meets(center: Point, radius: float, start: Point, stop: Point) -> bool:
-    """Whether a disk meets the straight way between two points; also where that cannot be told."""
+    """Test whether a disk meets the line segment between two points; returns True if this is undecidable."""
     dx, dy = stop[0] - start[0], stop[1] - start[1]
     length = dx * dx + dy * dy
     along = ((center[0] - start[0]) * dx + (center[1] - start[1]) * dy) / length if length else 0.0

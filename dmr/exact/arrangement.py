@@ -1,15 +1,15 @@
-"""The arrangement of line segments in the plane, exactly: where they meet, the edges between, the faces around.
+"""The exact arrangement of line segments in the plane: crossings, edges and faces.
 
-A sweep after Bentley and Ottmann (1979), from left to right; points are ordered by x, then y, as if the plane were
-sheared a little, so that vertical segments need no case of their own. A list holds the lines that the sweep line cuts,
-from bottom to top; segments that run along one another are one line. Every vertex is an event, and every crossing of
-two lines that have become neighbours. At an event all lines through its point are found side by side; each ends an edge
-there, and those that go on start the next one, sorted by direction. Nothing is rounded: crossings are rational points,
-and every comparison is decided by a float filter or by rational numbers.
+The algorithm is a plane sweep after Bentley and Ottmann (1979), from left to right. Points are ordered by x, then y, as
+if the plane were slightly sheared, so that vertical segments are not a special case. A list contains the lines that the
+sweep line intersects, from bottom to top; overlapping collinear segments form one line. Events are the vertices, and
+the crossings of two lines that have become neighbours. At an event, all lines through its point are adjacent in the
+list. Each ends an edge there, and those that continue start the next edge, sorted by direction. Nothing is rounded:
+crossings are rational points, and every comparison is decided by a float filter or by rational numbers.
 
-Faces come with it. Between two neighbouring lines lies a piece of a face. Where lines part, pieces of new faces open;
-where lines end and none goes on, the pieces below and above them are one face (union-find). So a face may be of any
-shape, have holes, and holds what lies in it wherever the sweep meets it.
+The sweep also finds the faces. Between two neighbouring lines lies a piece of a face. Where lines diverge, pieces of
+new faces begin; where lines end and none continues, the pieces below and above them are merged (union-find). So a face
+may have any shape, including holes, and points are assigned to their faces wherever the sweep meets them.
 """
 
 from __future__ import annotations
@@ -26,30 +26,30 @@ from numpy.typing import NDArray
 Float = NDArray[np.float64]
 Int64 = NDArray[np.int64]
 
-# The face beyond all segments.
+# The unbounded face.
 OUTSIDE = 0
-# So many ulps of a segment's coordinates are near.
+# Points within this many ulps of a segment's coordinates are near the segment.
 NEAR = 2
-# As in `sweep.side`: two differences and a product on each side, and the last difference.
+# As in `sweep.side`: two differences and a product on each side, and the final difference.
 _ROUNDING, _FLOOR = 2.0**-50, 2.0**-1000
 
 
 @dataclass(frozen=True, eq=False)
 class Arrangement:
-    """Nodes (the vertices, and the crossings of segments), the edges between them, and the faces around those.
+    """Nodes (the vertices, and the crossings of segments), the edges between them, and the faces.
 
     Attributes:
         nodes: number of nodes. Vertices with equal coordinates are one node; crossings come last.
-        crossings: the exact coordinates of the nodes that are no vertices.
+        crossings: the exact coordinates of the nodes that are not vertices.
         vertex_nodes: (n,) the node of each vertex.
-        vertex_faces: (n,) the face that a vertex lies in, -1 where it lies on a segment.
-        tails, heads: (e,) the nodes that each edge joins, from left to right (from below if it is vertical).
-        above, below: (e,) the faces on its left and on its right, seen in that direction.
-        owners, offsets: edge i is part of the segments owners[offsets[i] : offsets[i + 1]], one or several.
-        faces: number of faces; 0 is the one outside.
-        point_faces: (q,) the face of each point that was to be located, -1 where it lies on a segment.
-        near_nodes, near_segments: (p,) pairs of a node and a segment that passes it, not through it, and about as near
-            as `NEAR` ulps: those met going up and down from the node before the first one that is farther away.
+        vertex_faces: (n,) the face that contains each vertex, -1 if the vertex lies on a segment.
+        tails, heads: (e,) the nodes of each edge, left node first (lower node first if the edge is vertical).
+        above, below: (e,) the faces on the left and on the right of each edge, directed from tail to head.
+        owners, offsets: edge i is part of the segments owners[offsets[i] : offsets[i + 1]], at least one.
+        faces: number of faces; face 0 is the unbounded one.
+        point_faces: (q,) the face of each point to be located, -1 if the point lies on a segment.
+        near_nodes, near_segments: (p,) pairs of a node and a segment that passes within about `NEAR` ulps of the node,
+            but not through it: the lines above and below the node, up to the first one that is farther away.
     """
 
     nodes: int
@@ -69,15 +69,15 @@ class Arrangement:
 
     @classmethod
     def of(cls, vertices: Float, segments: NDArray[np.int32], points: Float) -> Arrangement:
-        """Sweeps over segments.
+        """Compute the arrangement by a plane sweep.
 
         Args:
             vertices: (n, 2), finite.
-            segments: (s, 2), indices of vertices. A segment without length is part of no edge.
-            points: (q, 2), to be located.
+            segments: (s, 2), indices of vertices. A segment of length zero is part of no edge.
+            points: (q, 2), points to be located.
         """
         n, s = len(vertices), len(segments)
-        # Adding zero makes 0.0 of -0.0.
+        # Adding zero turns -0.0 into 0.0.
         places, ranks = np.unique(np.concatenate([vertices, points]) + 0.0, axis=0, return_inverse=True)
         ranks = ranks.reshape(-1)
         ends = np.sort(ranks[segments], axis=1).reshape(s, 2)
@@ -92,13 +92,13 @@ class Arrangement:
         node_of = np.concatenate([nodes, nodes[-1:] + 1 + np.arange(len(sweep.crossings))])
         located = np.array(sweep.located, np.int64).reshape(-1)
         faces_at = np.where(located < 0, -1, face_of[located]) if len(located) else located
-        # Whose each piece is: of all segments with the same ends.
+        # The owners of each piece are all segments with the same ends.
         by_piece = long[np.argsort(which.reshape(-1), kind="stable")]
         counts = np.bincount(which.reshape(-1), minlength=len(pieces))
         starts = np.concatenate([[0], np.cumsum(counts)]).astype(np.int64)
 
         def owned(members: list[list[int]]) -> tuple[Int64, Int64]:
-            """The owners of lists of pieces, and how many each list has."""
+            """Return the owners of lists of pieces, and the number of owners per list."""
             flat = np.array([member for each in members for member in each], np.int64)
             sizes = starts[flat + 1] - starts[flat]
             owners = by_piece[np.repeat(starts[flat] - (np.cumsum(sizes) - sizes), sizes) + np.arange(sizes.sum())]
@@ -127,43 +127,43 @@ class Arrangement:
 
 
 class _Faces:
-    """Pieces of faces, and which of them are one: union-find."""
+    """Union-find structure over pieces of faces."""
 
     def __init__(self) -> None:
         self._parents = [OUTSIDE]
 
     def fresh(self) -> int:
-        """One more piece."""
+        """Create a new piece."""
         self._parents.append(len(self._parents))
         return len(self._parents) - 1
 
     def find(self, piece: int) -> int:
-        """The piece that stands for the face, halving the way to it."""
+        """Find the representative piece of the face, with path halving."""
         parents = self._parents
         while parents[piece] != piece:
             parents[piece] = piece = parents[parents[piece]]
         return piece
 
     def join(self, first: int, second: int) -> None:
-        """Two pieces are of one face. The smaller number stands for it, so that the face outside keeps its own."""
+        """Merge the faces of two pieces. The smaller number is the representative, so the outer face keeps number 0."""
         a, b = self.find(first), self.find(second)
         self._parents[max(a, b)] = min(a, b)
 
     def numbers(self) -> Int64:
-        """The number of each piece's face, without gaps."""
+        """Number the faces without gaps, and return the face number of each piece."""
         roots = np.array([self.find(piece) for piece in range(len(self._parents))], np.int64)
         return np.unique(roots, return_inverse=True)[1].reshape(-1).astype(np.int64)
 
 
 class _Line:
-    """What the sweep line cuts: one or several segments of one line, since the node that it last met.
+    """A line that the sweep line intersects: one or several collinear segments, since the last node on the line.
 
     Attributes:
-        x, y: the left end of the segment that reaches furthest right; dx, dy: the rounded way to its right end.
-        right: that end; far: its rank.
-        members: the pieces that run along it; node: rank or crossing where it last started.
+        x, y: the left end of the segment that reaches furthest right; dx, dy: the rounded vector to its right end.
+        right: its right end; far: the rank of that end.
+        members: the pieces that run along the line; node: the rank or crossing at which its current edge starts.
         above: the piece of a face above it.
-        width: how large its cross product with the way to a point is at most, where that is near.
+        width: upper bound of the cross product of (dx, dy) and the vector to a point, for points near the line.
     """
 
     __slots__ = ("above", "dx", "dy", "far", "members", "node", "right", "width", "x", "y")
@@ -180,11 +180,11 @@ class _Line:
         self.width = NEAR * 2.0**-52 * largest * (abs(self.dx) + abs(self.dy))
 
     def continued(self, members: list[int]) -> _Line:
-        """The same line beyond a node."""
+        """Return the same line beyond a node."""
         return _Line((self.x, self.y), self.right, self.far, members)
 
     def exactly(self) -> tuple[Fraction, Fraction, Fraction, Fraction]:
-        """The left end and the way to the right one."""
+        """Return the left end and the vector to the right end, as fractions."""
         x, y = Fraction(self.x), Fraction(self.y)
         return x, y, Fraction(self.right[0]) - x, Fraction(self.right[1]) - y
 
@@ -200,7 +200,7 @@ class _Event:
         # A crossing counts as just before the next rank.
         self.rank = rank
         self.exact = exact
-        # Rounded coordinates are off by that much at most.
+        # Error bounds of the rounded coordinates.
         self.slack_x, self.slack_y = (0.0, 0.0) if exact is None else (abs(x) * 2.0**-52, abs(y) * 2.0**-52)
 
     def exactly(self) -> tuple[Fraction, Fraction]:
@@ -208,7 +208,7 @@ class _Event:
 
 
 def _side(line: _Line, event: _Event) -> int:
-    """1 where the event's point lies above the line, -1 below, 0 on it."""
+    """Return 1 if the event's point lies above the line, -1 if below, 0 if on it."""
     first = line.dx * (event.y - line.y)
     second = line.dy * (event.x - line.x)
     difference = first - second
@@ -226,14 +226,14 @@ def _side(line: _Line, event: _Event) -> int:
 
 
 def _is_near(line: _Line, event: _Event) -> bool:
-    """Whether a point may be as near to a line as `NEAR` ulps."""
+    """Test whether a point may be within `NEAR` ulps of a line."""
     first = line.dx * (event.y - line.y)
     second = line.dy * (event.x - line.x)
     return not abs(first - second) > 2.0 * line.width + _ROUNDING * (abs(first) + abs(second)) + _FLOOR
 
 
 def _turn(first: _Line, second: _Line) -> int:
-    """1 where the second line's direction is left of the first one's, -1 right, 0 where they are the same."""
+    """Return 1 if the second line's direction is left of the first one's, -1 if right, 0 if they are equal."""
     plus, minus = first.dx * second.dy, first.dy * second.dx
     difference = plus - minus
     error = _ROUNDING * (abs(plus) + abs(minus)) + _FLOOR
@@ -253,7 +253,7 @@ def _bottom_to_top(first: _Line, second: _Line) -> int:
 
 
 class _Sweep:
-    """The sweep and what it leaves: edges by rank of their ends (crossings count on from the last rank)."""
+    """The sweep and its results: edges, by the ranks of their ends (crossings are numbered after the last rank)."""
 
     def __init__(self, places: Float, pieces: Int64, is_vertex: NDArray[np.bool_]) -> None:
         self._places: list[tuple[float, float]] = [(x, y) for x, y in places.tolist()]
@@ -267,7 +267,7 @@ class _Sweep:
         self._queue: list[tuple[float, Fraction, Fraction]] = []
         self.faces = _Faces()
         self.crossings: list[tuple[Fraction, Fraction]] = []
-        self.located: list[int] = []  # for each rank, the piece of a face that it lies in, -1 on a segment
+        self.located: list[int] = []  # for each rank, the piece of a face that contains it, -1 on a segment
         self.tails: list[int] = []
         self.heads: list[int] = []
         self.above: list[int] = []
@@ -277,14 +277,14 @@ class _Sweep:
         self.near_members: list[list[int]] = []
 
     def run(self) -> None:
-        """All events, from left to right."""
+        """Process all events, from left to right."""
         for rank, (x, y) in enumerate(self._places):
             self._cross_before(rank, x, y)
             self.located.append(self._meet(_Event(x, y, rank, rank, None)))
         assert not self._status, "every segment has ended"
 
     def _cross_before(self, rank: int, x: float, y: float) -> None:
-        """Meets the crossings that come before a point; one that is a vertex is met as that."""
+        """Process the crossings before a point; a crossing at a vertex is processed with the vertex."""
         while self._queue and self._queue[0][0] <= x:
             here = Fraction(x), Fraction(y)
             rounded, *exact = self._queue[0]
@@ -299,10 +299,10 @@ class _Sweep:
             self._meet(_Event(rounded, float(crossing[1]), number, rank - 1, crossing))
 
     def _meet(self, event: _Event) -> int:
-        """One event: ends the edges that reach its point, and starts those that leave it.
+        """Process one event: end the edges that reach its point, and start those that leave it.
 
         Returns:
-            The piece of a face that the point lies in, -1 where it lies on a segment.
+            The piece of a face that contains the point, -1 if the point lies on a segment.
         """
         status = self._status
         place, stop = self._lines_through(event)
@@ -330,7 +330,7 @@ class _Sweep:
         return -1
 
     def _lines_through(self, event: _Event) -> tuple[int, int]:
-        """The range of the lines that hold the event's point."""
+        """Find the range of the lines that contain the event's point."""
         status, rank = self._status, event.rank
         exact = event.exact is not None
         low, high = 0, len(status)
@@ -347,7 +347,7 @@ class _Sweep:
         return low, stop
 
     def _look_around(self, event: _Event, place: int, stop: int) -> None:
-        """Notes the lines that pass near a node."""
+        """Record the lines that pass near a node."""
         status = self._status
         for others in (range(place - 1, -1, -1), range(stop, len(status))):
             for i in others:
@@ -366,7 +366,7 @@ class _Sweep:
             beneath = line.above
 
     def _leaving(self, ended: Sequence[_Line], starting: Sequence[int], rank: int) -> list[_Line]:
-        """The lines that leave a point, bottom to top: those that go on, and those of the segments that start there."""
+        """Collect the lines that leave a point, bottom to top: continuing lines and segments that start there."""
         far = self._far
         leaving = [line.continued([m for m in line.members if far[m] > rank]) for line in ended if line.far > rank]
         leaving += [_Line(self._places[rank], self._places[far[m]], far[m], [m]) for m in starting]
@@ -383,14 +383,15 @@ class _Sweep:
         return merged
 
     def _watch(self, place: int) -> None:
-        """Queues the crossing of a line with the next one above it, if they cross further on."""
+        """Queue the crossing of a line with the next one above it, if they cross to the right of the sweep line."""
         status = self._status
         if place < 0 or place + 1 >= len(status):
             return
         lower, upper = status[place], status[place + 1]
         if lower.far == upper.far:
             return
-        # They cross where the end that comes first is on the wrong side; if it lies on the other line, it is met there.
+        # They cross if the first of their right ends lies on the wrong side. If it lies on the other line, the event at
+        # this end processes both lines.
         if lower.far < upper.far:
             if _side(upper, _Event(*lower.right, -1, -1, None)) <= 0:
                 return
@@ -404,9 +405,9 @@ class _Sweep:
 
 
 def convex_hull(vertices: Float) -> NDArray[np.int32]:
-    """The edges of the convex hull of points, exactly (Andrew's monotone chain); no edge where all lie on one line.
+    """Compute the edges of the convex hull of points, exactly (Andrew's monotone chain).
 
-    Points on a hull edge between its ends are no ends of their own.
+    Points in the interior of a hull edge do not split it. If all points are collinear, there are no edges.
 
     Args:
         vertices: (n, 2), finite.
@@ -433,7 +434,7 @@ def convex_hull(vertices: Float) -> NDArray[np.int32]:
 
 
 def _left_turn(a: tuple[float, float], b: tuple[float, float], c: tuple[float, float]) -> bool:
-    """Whether a, b, c turn left, strictly."""
+    """Test whether a, b, c form a strict left turn."""
     if (b[0] - a[0], b[1] - a[1]) == (0.0, 0.0):
         return False
     line = _Line(a, b, 0, [])

@@ -1,27 +1,28 @@
-"""Float64 filters for many triangles or edges at a time; one proven error bound per test decides nearly all of them.
+"""Vectorised float64 filters for triangles and edges, with one proven error bound per test.
 
-Undecided tests go to `Points`, whose filter is finer, and which then decides exactly. With e = 2^-53, a difference of
-two coordinates is rounded once, so it is off by a factor within 1 +- e. Products of two such differences are off by
-less than (3 e + O(e^2)) of their magnitude, each sum adds e, and |ux vy| + |uy vx| <= |u| |v| <= (|u|^2 + |v|^2) / 2
-(Cauchy-Schwarz), as well as |ux vx| + |uy vy|.
+Undecided tests go to `Points`, which applies a finer filter and then decides exactly. With e = 2^-53, a difference of
+two coordinates is rounded once, so its relative error is at most e. Products of two such differences have a relative
+error below 3 e + O(e^2), each sum adds e, and |ux vy| + |uy vx| <= |u| |v| <= (|u|^2 + |v|^2) / 2 (Cauchy-Schwarz); the
+same holds for |ux vx| + |uy vy|.
 
 *Triangles.* Let S be the sum of the three squared lengths.
 
-* The doubled area T = cross(u, v) is off by at most 4 e |u| |v| <= 2 e S.
-* The scalar product of the two sides at a corner is (S - 2 l) / 2, l the squared length opposite. The largest one, at
-  the smallest angle, is that of the smallest l. S is off by at most 6 e S, l by 4 e l, and l <= S / 2: together,
-  halved, with the last rounding, by less than 8 e S.
+* The error of the doubled area T = cross(u, v) is at most 4 e |u| |v| <= 2 e S.
+* The scalar product of the two sides at a corner is (S - 2 l) / 2, where l is the squared length of the opposite side.
+  The largest scalar product, at the smallest angle, belongs to the smallest l. The error of S is at most 6 e S, that of
+  l at most 4 e l, and l <= S / 2. Together, halved, and with the last rounding, the error is less than 8 e S.
 
 Both are below 16 e S (`_TRIANGLE` S), computed with any rounding of S.
 
-*Circles.* With a, b, c seen from d, L = |a|^2 + |b|^2 + |c|^2, the determinant is the sum of |a|^2 cross(b, c) and two
-like it. |a|^2 is off by 4 e of it, the cross product by 4 e |b| |c|, and with the product and two sums a term is off
-by 11 e |a|^2 |b| |c| <= 11 e |a|^2 (|b|^2 + |c|^2) / 2, all three by 11 e L^2 / 3, below 8 e L^2 (`_CIRCLE` L^2).
+*Circles.* Let a, b, c be relative to d, and L = |a|^2 + |b|^2 + |c|^2. The determinant is the sum of |a|^2 cross(b, c)
+and two similar terms. The error of |a|^2 is at most 4 e |a|^2, that of the cross product 4 e |b| |c|. With the product
+and two sums, the error of a term is 11 e |a|^2 |b| |c| <= 11 e |a|^2 (|b|^2 + |c|^2) / 2, and that of all three is
+11 e L^2 / 3, below 8 e L^2 (`_CIRCLE` L^2).
 
 Overflow leads to an infinity or a NaN in a bound, and the test stays undecided. Coordinates below 2^200 in magnitude
-are taken as they are, unless all are tiny; others are scaled by a power of two (`unit`) to below 2. What underflows,
-in the scaling too, adds less than 2^-1000 to squares, cross products and scalar products. The determinant multiplies
-that by less than 2^405. The floors are above both.
+are not scaled, unless all are tiny; others are scaled by a power of two (`unit`) to below 2. Underflow, including that
+in the scaling, adds less than 2^-1000 to squares, cross products and scalar products. The determinant multiplies these
+errors by less than 2^405. The floors are above both.
 """
 
 from __future__ import annotations
@@ -35,12 +36,12 @@ Mask = NDArray[np.bool_]
 
 _TRIANGLE, _TRIANGLE_FLOOR = 2.0**-49, 2.0**-900
 _CIRCLE, _CIRCLE_FLOOR = 2.0**-50, 2.0**-590
-# Exponents of the largest coordinate for which nothing is scaled.
+# Exponents of the largest coordinate that require no scaling.
 _ORDINARY = range(-50, 201)
 
 
 def unit(vertices: Float) -> float:
-    """A power of two to multiply coordinates by, so that no square of a square overflows; 1 for ordinary ones."""
+    """Choose a power of two by which to scale coordinates, so that no fourth power overflows; 1 for ordinary ones."""
     largest = max(float(vertices.max()), -float(vertices.min())) if vertices.size else 0.0
     exponent = int(np.frexp(largest)[1])
     return 1.0 if exponent in _ORDINARY or not largest else 2.0 ** -min(max(exponent, -1000), 1023)
@@ -50,13 +51,13 @@ class Shapes:
     """Shapes of triangles, up to rounding.
 
     Args:
-        a, b, c: (k,) their corners as complex numbers, scaled (`unit`).
+        a, b, c: (k,) the corners as complex numbers, scaled (`unit`).
 
     Attributes:
         twice: (k,) twice the signed areas.
-        widest, narrowest: (k,) the smallest and the largest scalar product of the two sides at a corner: that at the
-            largest and that at the smallest angle.
-        error: (k,) bounds of the rounding error of each of them; infinity or NaN where nothing is known.
+        widest, narrowest: (k,) the smallest and the largest scalar product of the two sides at a corner, which occur at
+            the largest and the smallest angle.
+        error: (k,) bounds of the rounding errors of these three values; infinity or NaN where there is no bound.
     """
 
     def __init__(self, a: Complex, b: Complex, c: Complex) -> None:
@@ -78,11 +79,11 @@ class Shapes:
         self.error = total
 
     def orientation(self) -> tuple[Mask, Mask]:
-        """Which triangles are counter-clockwise for certain, and which are clockwise."""
+        """Return masks of the triangles that are certainly counter-clockwise, and certainly clockwise."""
         return self.twice > self.error, self.twice < -self.error
 
     def surely_at_least(self, cotangent: float) -> Mask:
-        """Which triangles have no angle below that of this cotangent, for certain."""
+        """Return a mask of the triangles that certainly have no angle below the one with this cotangent."""
         room = np.abs(self.twice)
         room -= self.error
         room *= cotangent
@@ -91,9 +92,12 @@ class Shapes:
 
 
 def in_circle(a: Complex, b: Complex, c: Complex, d: Complex) -> tuple[Mask, Mask]:
-    """Whether d lies strictly inside the circle through a, b, c (counter-clockwise): yes, and no, for certain.
+    """Filtered in-circle test: whether d lies strictly inside the circle through a, b, c (counter-clockwise).
 
-    All are scaled (`unit`); the arrays are overwritten.
+    All points are scaled (`unit`); the arrays are overwritten.
+
+    Returns:
+        Masks of the tests that are certainly true, and certainly false.
     """
     a -= d
     b -= d

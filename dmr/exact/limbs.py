@@ -1,8 +1,8 @@
 """Vectorised integers of any fixed length: arrays of signed 28-bit limbs.
 
-An integer is the sum of limb i times 2^(28 i), least first. Limbs are int64 and may be loose, that is larger than 28
-bits, until `normalised` carries: a sum of products needs only one pass of carries. Two things are tracked for
-a whole array, so that nothing can overflow:
+An integer is the sum of limb i times 2^(28 i), least significant limb first. Limbs are int64 and may exceed 28 bits
+until `normalised` propagates carries, so a sum of products needs only one pass of carries. Two bounds per array ensure
+that nothing overflows:
 
 * `bits`: every integer is smaller in magnitude than 2^bits;
 * `slack`: every limb is at most slack * 2^28 in magnitude.
@@ -22,7 +22,7 @@ Int64 = NDArray[np.int64]
 
 
 class Limbs:
-    """An array of integers, stored by limbs (each an int64 array of the same shape)."""
+    """An array of integers, stored as limbs (each an int64 array of the same shape)."""
 
     __slots__ = ("bits", "limbs", "slack")
 
@@ -33,13 +33,13 @@ class Limbs:
 
     @classmethod
     def shifted(cls, values: Int64, shifts: Int64, bits: int) -> Limbs:
-        """The integers values * 2^shifts, all smaller in magnitude than 2^bits; shifts >= 0."""
+        """Create the integers values * 2^shifts, all smaller in magnitude than 2^bits; shifts >= 0."""
         if bits <= 62:
             return cls([values << np.where(values != 0, shifts, 0)], bits, 1 << 35).normalised()
         count = _count(bits)
         whole, rest = np.divmod(shifts, LIMB)
-        # Limbs of the unshifted magnitude, so that none lies above its highest bit, with the sign on each; moved by the
-        # shift's remainder they stay below 2^56, so the slack of three of them in one place is 3 * 2^28.
+        # Split the unshifted magnitude into limbs, so that none lies above its highest bit, and apply the sign to each.
+        # Shifted by the remainder, they stay below 2^56, so the slack of three of them in one position is 3 * 2^28.
         magnitude, sign = np.abs(values), np.sign(values)
         parts = [(((magnitude >> (LIMB * i)) & _MASK) * sign) << rest for i in range(3)]
         limbs: list[Int64] = []
@@ -52,14 +52,14 @@ class Limbs:
 
     @classmethod
     def constant(cls, value: int) -> Limbs:
-        """One whole number, to multiply arrays by."""
+        """Create a constant integer, as a factor for arrays."""
         bits = abs(value).bit_length()
         sign = -1 if value < 0 else 1
         digits = [sign * ((abs(value) >> (LIMB * i)) & int(_MASK)) for i in range(_count(bits))]
         return cls([np.array(digit, dtype=np.int64) for digit in digits], bits)
 
     def normalised(self) -> Limbs:
-        """The same integers, every limb but the last in [0, 2^28); the last one holds the sign."""
+        """Return the same integers with every limb except the last in [0, 2^28); the last limb carries the sign."""
         count = max(_count(self.bits), len(self.limbs))
         limbs: list[Int64] = []
         carry: Int64 | None = None
@@ -75,8 +75,8 @@ class Limbs:
             last = len(limbs) == count - 1
             limbs.append(carry if last else carry & _MASK)
             carry = carry >> LIMB
-        # |integer| < 2^bits, and the lower limbs are not negative: the last one is floor(integer / 2^(28 (count - 1))),
-        # at most 2^28 in magnitude.
+        # |integer| < 2^bits, and the lower limbs are not negative, so the last one is
+        # floor(integer / 2^(28 (count - 1))), at most 2^28 in magnitude.
         return Limbs(limbs, self.bits)
 
     def __add__(self, other: Limbs) -> Limbs:
@@ -95,7 +95,7 @@ class Limbs:
 
     def __mul__(self, other: Limbs) -> Limbs:
         a, b = self, other
-        # A limb of the product is a sum of at most `terms` products, each at most slack slack 2^56: below 2^63.
+        # A limb of the product is a sum of at most `terms` products, each at most a.slack * b.slack * 2^56: below 2^63.
         terms = min(len(a.limbs), len(b.limbs))
         if a.slack * b.slack * terms > 64:
             a, b = a.normalised(), b.normalised()
@@ -114,7 +114,7 @@ class Limbs:
         return self * Limbs.constant(factor)
 
     def sign(self) -> NDArray[np.int8]:
-        """The signs of the integers: -1, 0, 1."""
+        """Return the signs of the integers: -1, 0, 1."""
         limbs = self.normalised().limbs
         some = limbs[0] != 0
         for limb in limbs[1:]:
@@ -124,5 +124,5 @@ class Limbs:
 
 
 def _count(bits: int) -> int:
-    """How many limbs hold any integer below 2^bits in magnitude, with its sign."""
+    """Return the number of limbs for signed integers below 2^bits in magnitude."""
     return bits // LIMB + 1

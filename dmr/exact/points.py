@@ -15,16 +15,16 @@ from dmr.exact.signs import Signs, signs
 Float = NDArray[np.float64]
 Index = NDArray[Any]
 
-# Tests in one block: its temporaries stay in the cache, and numpy's cost a call stays small beside its work.
+# Tests per block: small enough to keep temporaries in cache, large enough to amortise numpy's overhead per call.
 BLOCK = 1 << 14
 
 
-# Calls a function for (start, stop) of pieces of range(count), of a size: (function, count, size).
+# (function, count, size): calls function(start, stop) for pieces of range(count) with `size` elements each.
 PieceMap = Callable[[Callable[[int, int], None], int, int], object]
 
 
 def one_by_one(work: Callable[[int, int], None], count: int, size: int) -> None:
-    """Calls `work(start, stop)` for the pieces in turn, on this thread."""
+    """Call `work(start, stop)` for the pieces in turn, on this thread."""
     for start in range(0, count, size):
         work(start, min(start + size, count))
 
@@ -34,13 +34,13 @@ class Points:
 
     Args:
         vertices: (n, 2) float64, finite.
-        in_pieces: calls a function for the blocks of a long index array, perhaps in parallel.
+        in_pieces: calls a function for the blocks of a long index array, possibly in parallel.
 
     Attributes:
         places: (n,) the points as complex numbers; x, y: their coordinates.
-        in_pieces: as given.
+        in_pieces: the argument.
 
-    All methods take index arrays of one length and return int8 signs of that length.
+    All methods take index arrays of equal length and return int8 signs, or masks, of that length.
     """
 
     def __init__(self, vertices: Float, in_pieces: PieceMap = one_by_one) -> None:
@@ -49,34 +49,34 @@ class Points:
         self.in_pieces = in_pieces
 
     def orientation(self, a: Index, b: Index, c: Index) -> Signs:
-        """1 where a, b, c turn left (counter-clockwise), -1 where they turn right, 0 where they are collinear."""
+        """Orientation test: 1 if a, b, c form a left turn (counter-clockwise), -1 if a right turn, 0 if collinear."""
         return self._signs(polynomials.cross, (a, b, c), ((1, 0), (2, 0)))
 
     def in_circle(self, a: Index, b: Index, c: Index, d: Index) -> Signs:
-        """1 where d lies strictly inside the circle through a, b, c (counter-clockwise), 0 where it lies on it."""
+        """In-circle test: 1 if d lies strictly inside the circle through a, b, c (counter-clockwise), 0 if on it."""
         return self._signs(polynomials.in_circle, (a, b, c, d), ((0, 3), (1, 3), (2, 3)))
 
     def dot(self, a: Index, b: Index, c: Index, d: Index) -> Signs:
-        """The sign of the scalar product of b - a and d - c."""
+        """Return the sign of the scalar product of b - a and d - c."""
         return self._signs(polynomials.dot, (a, b, c, d), ((1, 0), (3, 2)))
 
     def corner_below(self, corner: Index, b: Index, c: Index, cosine_squared: tuple[int, int]) -> NDArray[np.bool_]:
-        """Whether the angle at `corner` is smaller than the one with this squared cosine (numerator, denominator).
+        """Test whether the angle at `corner` is smaller than the one with this squared cosine (numerator, denominator).
 
-        The bound is an angle of at most 90 degrees.
+        The bound must be an angle of at most 90 degrees.
         """
         narrow = self._signs(polynomials.wider_than(*cosine_squared), (corner, b, c), ((1, 0), (2, 0))) < 0
-        # Beyond 90 degrees the squared cosine grows again.
+        # Beyond 90 degrees the squared cosine increases again.
         found = np.flatnonzero(narrow)
         narrow[found] = self.dot(corner[found], b[found], corner[found], c[found]) > 0
         return narrow
 
     def off_line(self, a: Index, b: Index, v: Index, reach: Float) -> NDArray[np.bool_]:
-        """Whether the line through a and b misses the square of half-width `reach` (one for each test) around v.
+        """Test whether the line through a and b misses the square of half-width `reach` (one per test) around v.
 
-        With d = b - a, a point q of the line has cross(d, v - a) = cross(d, v - q). A q with both |v - q| coordinates
-        at most `reach` exists exactly where |cross(d, v - a)| <= reach (|dx| + |dy|): the right side is the largest
-        value that the cross product takes on that square.
+        With d = b - a, every point q of the line satisfies cross(d, v - a) = cross(d, v - q). A point q with both
+        coordinates of |v - q| at most `reach` exists if and only if |cross(d, v - a)| <= reach (|dx| + |dy|): the right
+        side is the maximum of the cross product on that square.
         """
         result = np.zeros(len(a), bool)
         zero = np.zeros(BLOCK)
@@ -94,7 +94,7 @@ class Points:
         return result
 
     def _signs(self, polynomial: Polynomial, points: Sequence[Index], differences: Sequence[tuple[int, int]]) -> Signs:
-        """Signs of a polynomial in the coordinates (x, then y) of the differences points[i] - points[j]."""
+        """Return the signs of a polynomial in the coordinates (x, then y) of the differences points[i] - points[j]."""
         count = len(points[0])
         result = np.empty(count, np.int8)
 

@@ -1,7 +1,7 @@
-"""The predicates, each written once, for any kind of number (float64 with a bound, limbs, Python integers).
+"""The predicates, each written once for any number type (float64 with a bound, limbs, Python integers).
 
-Arguments are coordinate differences, so that a translation far from the origin costs no digits. Every polynomial is
-homogeneous in its arguments: multiplying all of them by 2^k keeps its sign.
+Arguments are coordinate differences, so that no precision is lost far from the origin. Every polynomial is homogeneous
+in its arguments: multiplying all of them by 2^k preserves its sign.
 """
 
 from __future__ import annotations
@@ -13,17 +13,20 @@ Polynomial = Callable[..., Any]
 
 
 def cross(ux: Any, uy: Any, vx: Any, vy: Any) -> Any:
-    """Twice the signed area of the triangle (0, u, v): positive where v lies to the left of u."""
+    """Compute twice the signed area of the triangle (0, u, v): positive if v lies to the left of u."""
     return ux * vy - uy * vx
 
 
 def dot(ux: Any, uy: Any, vx: Any, vy: Any) -> Any:
-    """The scalar product of u and v."""
+    """Compute the scalar product of u and v."""
     return ux * vx + uy * vy
 
 
 def in_circle(ax: Any, ay: Any, bx: Any, by: Any, cx: Any, cy: Any) -> Any:
-    """Positive where the origin lies strictly inside the circle through a, b, c (counter-clockwise)."""
+    """In-circle determinant: positive if the origin lies strictly inside the circle through a, b, c.
+
+    The points a, b, c must be in counter-clockwise order.
+    """
     return (
         (ax * ax + ay * ay) * (bx * cy - by * cx)
         + (bx * bx + by * by) * (cx * ay - cy * ax)
@@ -32,7 +35,7 @@ def in_circle(ax: Any, ay: Any, bx: Any, by: Any, cx: Any, cy: Any) -> Any:
 
 
 def wider_than(numerator: int, denominator: int) -> Polynomial:
-    """A polynomial that is >= 0 where cos^2 of the angle between u and v is at most numerator / denominator."""
+    """Create a polynomial that is >= 0 if cos^2 of the angle between u and v is at most numerator / denominator."""
 
     def polynomial(ux: Any, uy: Any, vx: Any, vy: Any) -> Any:
         along = ux * vx + uy * vy
@@ -43,10 +46,10 @@ def wider_than(numerator: int, denominator: int) -> Polynomial:
 
 
 def strip_left(dx: Any, dy: Any, vx: Any, vy: Any, width: Any, height: Any, reach: Any) -> Any:
-    """>= 0 where cross(d, v) <= reach * (width + height); see `Points.off_line`."""
+    """Polynomial that is >= 0 if cross(d, v) <= reach * (width + height); see `Points.off_line`."""
     return reach * (width + height) - (dx * vy - dy * vx)
 
 
 def strip_right(dx: Any, dy: Any, vx: Any, vy: Any, width: Any, height: Any, reach: Any) -> Any:
-    """>= 0 where -cross(d, v) <= reach * (width + height)."""
+    """Polynomial that is >= 0 if -cross(d, v) <= reach * (width + height); see `Points.off_line`."""
     return reach * (width + height) + (dx * vy - dy * vx)

@@ -1,4 +1,4 @@
-"""The sign of a polynomial in differences of floats: a filter, vectorised integers, Python integers; always exact."""
+"""Exact sign of a polynomial in differences of floats: a filter, then vectorised integers, then Python integers."""
 
 from __future__ import annotations
 
@@ -17,18 +17,18 @@ Int64 = NDArray[np.int64]
 Signs = NDArray[np.int8]
 Pair = tuple[Float, Float]
 
-# Longer integers go to Python: products of limbs grow with the square of their number.
+# Longer integers are computed by Python, because the cost of a product is quadratic in the number of limbs.
 _MAX_LIMBS = 12
-# Every float is a whole multiple of 2^-1074; the marker stands above all exponents, for a zero.
+# The exponent that marks a zero. It is above all others: every float is an integer multiple of 2^-1074.
 _NO_EXPONENT = 5000
 
 
 def signs(polynomial: Polynomial, pairs: Sequence[Pair]) -> Signs:
-    """The signs of polynomial(p0 - q0, p1 - q1, ...), the differences taken without rounding.
+    """Compute the signs of polynomial(p0 - q0, p1 - q1, ...), with exact differences.
 
     Args:
-        polynomial: homogeneous, of degree 4 at most (the filter's floor for underflow rests on it).
-        pairs: (p, q), arrays of finite floats, all of one length.
+        polynomial: homogeneous, of degree at most 4 (the filter's floor for underflow depends on this).
+        pairs: (p, q), arrays of finite floats, all of equal length.
 
     Returns:
         -1, 0 or 1 for each element.
@@ -44,10 +44,10 @@ def signs(polynomial: Polynomial, pairs: Sequence[Pair]) -> Signs:
 
 
 def _scaled_differences(pairs: Sequence[Pair]) -> tuple[list[Float], float]:
-    """Rounded differences, and a power of two that brings all of them below 2^25 and the largest near 1.
+    """Compute the rounded differences, and a power of two that scales all of them below 2^25 and the largest near 1.
 
-    Multiplying by it is exact, but for numbers that become subnormal: their error of 2^-1075 falls under the floor
-    of `Bounded` like that of any product that underflows. (A difference that overflowed stays infinite.)
+    Multiplying by it is exact, except for numbers that become subnormal: their error of 2^-1075 is covered by the floor
+    of `Bounded`, like that of any product that underflows. (A difference that overflows stays infinite.)
     """
     with np.errstate(all="ignore"):
         differences = [p - q for p, q in pairs]
@@ -57,11 +57,11 @@ def _scaled_differences(pairs: Sequence[Pair]) -> tuple[list[Float], float]:
 
 
 def integer_signs(polynomial: Polynomial, pairs: Sequence[Pair]) -> Signs:
-    """As `signs`, without the filter: everything in integers."""
+    """Compute the same as `signs`, but without the filter, in integers only."""
     count = len(pairs[0][0])
     result = np.zeros(count, np.int8)
     whole = [_difference(p, q) for p, q in pairs]
-    # All differences of one test are brought to the smallest of their exponents.
+    # All differences of one test are scaled to the smallest of their exponents.
     low = np.minimum.reduce([exponent for _, exponent, _ in whole])
     shifts = [exponent - low for _, exponent, _ in whole]
     fits = np.logical_and.reduce([fit for _, _, fit in whole])
@@ -87,7 +87,7 @@ def integer_signs(polynomial: Polynomial, pairs: Sequence[Pair]) -> Signs:
 
 
 def _mantissas(values: Float) -> tuple[Int64, Int64]:
-    """Whole m and exponents e with values = m * 2^e; m below 2^53 and odd, or 0 with e above all exponents."""
+    """Compute integers m and exponents e with values = m * 2^e; m is odd and below 2^53, or 0 with e = _NO_EXPONENT."""
     fractions, exponents = np.frexp(values)
     whole = (fractions * 2.0**53).astype(np.int64)
     lowest = np.frexp((whole & -whole).astype(np.float64))[1] - 1
@@ -97,16 +97,16 @@ def _mantissas(values: Float) -> tuple[Int64, Int64]:
 
 
 def _difference(p: Float, q: Float) -> tuple[Int64, Int64, NDArray[np.bool_]]:
-    """The exact p - q as value * 2^exponent, and whether it fits in 62 bits (else the value means nothing).
+    """Compute p - q exactly as value * 2^exponent, with a mask of those that fit in 62 bits (others are undefined).
 
-    A difference of zero has an exponent above all others, so that it asks for no common exponent.
+    A difference of zero has an exponent above all others, so that it does not affect the common exponent.
     """
     p_whole, p_low = _mantissas(p)
     q_whole, q_low = _mantissas(q)
     low = np.minimum(p_low, q_low)
     p_shift = np.where(p_whole != 0, p_low - low, 0)
     q_shift = np.where(q_whole != 0, q_low - low, 0)
-    # Both parts below 2^62 in magnitude: mantissas have at most 53 bits, shifts by up to 9 surely fit.
+    # Both parts must be below 2^62 in magnitude: mantissas have at most 53 bits, so shifts by up to 9 always fit.
     p_bits = np.frexp(np.abs(p_whole).astype(np.float64))[1] + p_shift
     q_bits = np.frexp(np.abs(q_whole).astype(np.float64))[1] + q_shift
     fits = np.maximum(p_bits, q_bits) <= 62
@@ -115,13 +115,13 @@ def _difference(p: Float, q: Float) -> tuple[Int64, Int64, NDArray[np.bool_]]:
 
 
 def _python_differences(pairs: Sequence[Pair]) -> list[NDArray[Any]]:
-    """The exact differences as arrays of Python integers, scaled to one exponent for the whole group."""
+    """Compute the exact differences as arrays of Python integers, scaled to one exponent for the whole group."""
     parts = [(_mantissas(p), _mantissas(q)) for p, q in pairs]
     low = min(int(exponent.min()) for pair in parts for _, exponent in pair)
 
     def integers(whole: Int64, exponent: Int64) -> NDArray[Any]:
         shift = np.where(whole != 0, exponent - low, 0)
-        # Shifting arrays of Python objects, so that nothing can overflow.
+        # Shift arrays of Python objects, which cannot overflow.
         shifted: NDArray[Any] = np.left_shift(whole.astype(object), shift.astype(object))
         return shifted
 

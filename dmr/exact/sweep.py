@@ -1,16 +1,16 @@
-"""One sweep along a boundary: does it cross itself, and does it enclose every place at most once?
+"""Plane sweep that tests whether a boundary is free of self-crossings and encloses every point at most once.
 
 The domain lies on the left of each edge. It is covered once if and only if the winding number of the boundary is 0 or
-1 everywhere: if the boundary does not cross itself, and every line upward meets edges alternately directed rightward
-(into the domain) and leftward (out of it). This finds what no look at single vertices can: a strip that comes round
-and runs over itself, or a component that lies within another one.
+1 everywhere. Equivalently, the boundary does not cross itself, and every upward line meets edges alternately directed
+rightward (into the domain) and leftward (out of it). This detects overlaps that no local test at single vertices can: a
+strip that bends round and overlaps itself, or a component that lies within another one.
 
-The sweep (Bentley and Ottmann's, which need not find crossings, only prove that there are none) keeps the edges under
-the sweep line in a list from bottom to top. At each point, the edges that end there must stand side by side in the
-list, the next one below must be strictly below the point and the next one above strictly above. That suffices: two
-neighbours in the list that cross have the wrong order from then on, and the first later event that touches either of
-them, or comes between them, compares them with its point and fails. All comparisons are exact; points are ordered by
-x, then y, as if the plane were sheared a little, so that vertical edges need no case of their own.
+The sweep is that of Bentley and Ottmann, except that it need not find crossings, only prove that there are none. It
+keeps the edges that intersect the sweep line in a list from bottom to top. At each point, the edges that end there must
+be adjacent in the list, the next one below must be strictly below the point and the next one above strictly above. This
+suffices: two neighbours in the list that cross have the wrong order from then on, and the first later event that
+touches either of them, or lies between them, compares them with its point and fails. All comparisons are exact. Points
+are ordered by x, then y, as if the plane were slightly sheared, so that vertical edges are not a special case.
 """
 
 from __future__ import annotations
@@ -23,12 +23,12 @@ import numpy as np
 from numpy.typing import NDArray
 
 Point = tuple[float, float]
-# An edge under the sweep: left end, right end, whether it is directed from left to right, its number.
+# An edge in the sweep: left end, right end, whether it is directed from left to right, its number.
 Edge = tuple[Point, Point, bool, int]
 
 
 class OverlapError(Exception):
-    """The sweep met a contradiction: the number of the edge and the sentence that tell of it."""
+    """Raised if the sweep finds an overlap; has the number of an edge and a sentence that describes the overlap."""
 
     def __init__(self, edge: int, reason: str) -> None:
         super().__init__(reason)
@@ -36,12 +36,12 @@ class OverlapError(Exception):
 
 
 def side(left: Point, right: Point, point: Point) -> int:
-    """1 where the point lies above the edge (to the left of left -> right), -1 below, 0 on its line; exact."""
+    """Return 1 if the point lies above the edge (to the left of left -> right), -1 if below, 0 if collinear; exact."""
     first = (right[0] - left[0]) * (point[1] - left[1])
     second = (right[1] - left[1]) * (point[0] - left[0])
     difference = first - second
-    # Each product has a relative error of at most 3 e + O(e^2) (two differences, one product; e = 2^-53), the last
-    # difference one of e: 2^-50 = 8 e covers it. The other term covers underflow; an overflow fails both comparisons.
+    # Each product has a relative error of at most 3 e + O(e^2) (two differences, one product; e = 2^-53), the final
+    # difference one of e: 2^-50 = 8 e covers it. The other term covers underflow; on overflow, both comparisons fail.
     error = 2.0**-50 * (abs(first) + abs(second)) + 2.0**-1000
     if difference > error:
         return 1
@@ -53,13 +53,13 @@ def side(left: Point, right: Point, point: Point) -> int:
 
 
 def sweep_boundary(tails: NDArray[np.float64], heads: NDArray[np.float64]) -> None:
-    """Proves that boundary edges enclose a domain that is covered once.
+    """Prove that boundary edges enclose a domain that is covered once.
 
     Args:
-        tails, heads: (b, 2) where each edge starts and stops, the domain on its left.
+        tails, heads: (b, 2) the start and the end of each edge, with the domain on its left.
 
     Raises:
-        OverlapError: they do not; names one edge and says what is wrong with it.
+        OverlapError: the boundary overlaps itself; names one edge and describes the overlap.
     """
     starting: dict[Point, list[Edge]] = {}
     ending: dict[Point, int] = {}
@@ -78,14 +78,14 @@ def sweep_boundary(tails: NDArray[np.float64], heads: NDArray[np.float64]) -> No
             fresh = _bottom_to_top(point, fresh)
         status[place:stop] = fresh
         for i, edge in enumerate(fresh, place):
-            # From outside, where every line upward begins, the first edge must lead in, the next one out, and so on.
+            # Every upward line begins outside: the first edge must lead into the domain, the next one out, and so on.
             if edge[2] != (i % 2 == 0):
                 where = "inside another part of the mesh" if edge[2] else "outside of the part of the mesh it bounds"
                 raise OverlapError(edge[3], f"lies {where}: the mesh overlaps itself")
 
 
 def _first_not_below(status: list[Edge], point: Point) -> int:
-    """How many edges, from the bottom, lie strictly below the point, if the list is in order."""
+    """Count the edges, from the bottom, that lie strictly below the point, if the list is in order."""
     low, high = 0, len(status)
     while low < high:
         middle = (low + high) // 2
@@ -98,7 +98,7 @@ def _first_not_below(status: list[Edge], point: Point) -> int:
 
 
 def _check_neighbours(status: list[Edge], place: int, stop: int, point: Point) -> None:
-    """The edges place .. stop - 1 are those that end at the point; the ones around them lie clear of it."""
+    """Check that the edges place .. stop - 1 end at the point, and that their neighbours do not touch it."""
     for edge in status[place:stop]:
         if edge[1] != point:
             raise OverlapError(edge[3], f"crosses or touches the boundary near ({point[0]!r}, {point[1]!r})")
@@ -112,7 +112,7 @@ def _check_neighbours(status: list[Edge], place: int, stop: int, point: Point) -
 
 
 def _bottom_to_top(point: Point, edges: list[Edge]) -> list[Edge]:
-    """Edges that start at one point, by their direction."""
+    """Sort edges that start at one point by direction."""
 
     def compare(first: Edge, second: Edge) -> int:
         return -side(point, first[1], second[1])

@@ -1,26 +1,26 @@
-"""The squared cosine of an angle in degrees as a fraction, rounded outward: fixed-point integers, no libm."""
+"""The squared cosine of an angle in degrees as a fraction, rounded up: fixed-point integers, no libm."""
 
 from __future__ import annotations
 
 from fractions import Fraction
 
-# Fixed point with this many binary digits; the result keeps half of them.
+# Binary digits of the fixed-point numbers; the result has _RESULT_DIGITS of them.
 _DIGITS = 200
 _ONE = 1 << _DIGITS
 _RESULT_DIGITS = 80
-# Every series below has under 100 terms, each off by less than 4 units of the last digit, and pi's error is
-# multiplied by at most 4: 2^20 units bound all of it generously.
+# Every series below has fewer than 100 terms, each with an error of less than 4 units in the last digit, and the error
+# of pi is multiplied by at most 4. 2^20 units are a generous bound of the total.
 _ERROR = 1 << 20
 
 
 def cosine_squared_above(degrees: float) -> tuple[int, int]:
-    """A fraction (numerator, denominator) just above cos^2 of the angle: by less than 2^-79, never below.
+    """Compute a fraction (numerator, denominator) above cos^2 of the angle by less than 2^-79, and never below it.
 
-    A triangle whose angles truly satisfy the bound is therefore never refused; one that misses it by less than about
+    A triangle whose angles satisfy the bound is therefore never rejected; one that violates it by less than about
     1e-23 degrees is accepted.
 
     Args:
-        degrees: 0 to 90; taken as the exact value of the float.
+        degrees: 0 to 90; the exact value of the float is used.
     """
     if not 0 <= degrees <= 90:
         raise ValueError(f"an angle of 0 to 90 degrees is needed, not {degrees}")
@@ -33,7 +33,7 @@ def cosine_squared_above(degrees: float) -> tuple[int, int]:
 
 
 def _pi() -> int:
-    """Machin's formula: pi = 16 arctan(1/5) - 4 arctan(1/239)."""
+    """Compute pi by Machin's formula: pi = 16 arctan(1/5) - 4 arctan(1/239)."""
     return 16 * _arctan_of_inverse(5) - 4 * _arctan_of_inverse(239)
 
 
@@ -48,7 +48,7 @@ def _arctan_of_inverse(n: int) -> int:
 
 
 def _cosine(radians: int) -> int:
-    """The Taylor series at a point of [0, pi]: its terms grow to less than 6 before they fall."""
+    """Evaluate the Taylor series at a point of [0, pi]: its terms increase to less than 6 before they decrease."""
     square = radians * radians >> _DIGITS
     term, total, k = _ONE, _ONE, 0
     while term > 0:
