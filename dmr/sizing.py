@@ -309,7 +309,7 @@ def _chosen(mesh: Mesh, sizes: Float, on: str | None) -> str:
         if len(fitting) == 1:
             return fitting[0]
         if fitting:
-            raise OptionError(f"the mesh has {len(sizes)} vertices and as many triangles: say on=... which of them")
+            raise OptionError(f"the mesh has {len(sizes)} vertices and as many triangles: choose one of them by on=...")
         fit = f"({counts['vertices']},), one for each vertex, or ({counts['triangles']},), one for each triangle"
         raise OptionError(f"sizes must have shape {fit}, not {sizes.shape}")
     if not (isinstance(on, str) and on in counts):

@@ -164,7 +164,7 @@ def _collect(content: _Content, feature: Geometry, where: str) -> None:
     properties = feature.get("properties")
     properties = {} if properties is None else properties
     if not isinstance(properties, Mapping):
-        raise InvalidMeshError(f"{where}its properties are no object")
+        raise InvalidMeshError(f"{where}its properties are not an object")
     content.properties.update(str(name) for name in properties)
     options = content.options
     attribute = _number(properties, options.attribute, where)
@@ -274,7 +274,7 @@ def _ring_name(k: int) -> str:
 def kind_of(form: Any, where: str) -> str:
     """The type of a GeoJSON object; raises InvalidMeshError if it has none."""
     if not isinstance(form, Mapping) or not isinstance(form.get("type"), str):
-        raise InvalidMeshError(f"{where}this is no GeoJSON object: it has no type")
+        raise InvalidMeshError(f"{where}this is not a GeoJSON object: it has no type")
     return str(form["type"])
 
 

@@ -105,7 +105,7 @@ def _parsed_text(text: str) -> Any:
     try:
         return shapely.from_wkt(text)
     except shapely.errors.ShapelyError as error:
-        raise InvalidMeshError(f"this is no well-known text: {error}") from error
+        raise InvalidMeshError(f"this is not well-known text: {error}") from error
 
 
 def _parsed(path: Path) -> Any:
@@ -115,9 +115,9 @@ def _parsed(path: Path) -> Any:
     except MemoryError as error:
         raise file_error(error, path, "cannot be read") from error
     except json.JSONDecodeError as error:
-        raise FileContentError(f"is no JSON: {error.msg} at column {error.colno}", path, error.lineno) from error
+        raise FileContentError(f"is not JSON: {error.msg} at column {error.colno}", path, error.lineno) from error
     except UnicodeDecodeError as error:
-        raise FileContentError(f"is no JSON: it is not written in UTF-8 (byte {error.start})", path) from error
+        raise FileContentError(f"is not JSON: it is not encoded in UTF-8 (byte {error.start})", path) from error
     except (RecursionError, ValueError) as error:
         raise FileContentError(f"cannot be read as JSON: {error}", path) from error
 

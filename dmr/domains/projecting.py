@@ -61,14 +61,14 @@ class Projection:
         if self._degrees and not (np.abs(points) <= (360, 90)).all():
             k = int(np.flatnonzero(~(np.abs(points) <= (360, 90)).all(axis=1))[0])
             raise InvalidMeshError(
-                f"{name}: vertex {k} at {_place(points[k])} is no longitude and latitude in degrees: coordinates that "
-                "are projected already must not be projected again"
+                f"{name}: vertex {k} at {_place(points[k])} is not a longitude and latitude in degrees: coordinates "
+                "that are projected already must not be projected again"
             )
         projected = np.column_stack(self._transform(points[:, 0], points[:, 1]))
         lost = np.flatnonzero(~np.isfinite(projected).all(axis=1))
         if lost.size:
             k = int(lost[0])
-            raise InvalidMeshError(f"{name}: vertex {k} at {_place(points[k])} has no place in {self._target}")
+            raise InvalidMeshError(f"{name}: vertex {k} at {_place(points[k])} cannot be projected to {self._target}")
         return projected
 
 

@@ -152,7 +152,7 @@ def _check_holes(rings: Sequence[Float], points: Sequence[Float]) -> None:
     for k, point in enumerate(points):
         if side_of_rings(rings[:1], point) != INSIDE:
             x, y = point.tolist()
-            raise InvalidMeshError(f"hole {k} does not lie in the outline, as its inner point ({x!r}, {y!r}) tells")
+            raise InvalidMeshError(f"hole {k} does not lie in the outline: its interior point ({x!r}, {y!r}) does not")
         around = ((low <= point) & (point <= high)).all(axis=1)
         others = set(np.flatnonzero(around).tolist()) - {0, k + 1}
         for other in sorted(others):

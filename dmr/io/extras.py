@@ -40,8 +40,8 @@ class Extras:
             (self.neighbours, "neighbours are"),
             (self.edges, "edges are"),
             (self.voronoi, "the Voronoi dual is"),
-            (not self.markers, "markers are left out of what is"),
-            (bool(self.leave_out), "files are left out of what is"),
+            (not self.markers, "markers are left out of files"),
+            (bool(self.leave_out), "files are left out of those"),
         ):
             if wanted:
                 raise OptionError(f"{path}: {what} written beside an .ele file, not with {suffix or 'no suffix'}")

@@ -41,7 +41,7 @@ def next_name(path: str | os.PathLike[str], suffix: str = ".ele") -> Path:
     """
     path = file_path(path)
     if not isinstance(suffix, str) or "/" in suffix or "\0" in suffix:
-        raise OptionError(f"a suffix is what a file's name ends with, such as .ele, not {shortened(suffix)}")
+        raise OptionError(f"suffix must be the end of a file name, such as .ele, not {shortened(suffix)}")
     if not path.name:
         raise FolderError("is a folder, not a file", path)
     path = without_packing(path)

@@ -176,7 +176,7 @@ class TextFile:
         fault, surplus = native.Fault(), native.Surplus()
         outcome = self._library.dmr_text_parse(self._text, native_table, fault, surplus)
         if outcome == 2:
-            raise FileContentError("is too large for the memory there is", self.path)
+            raise FileContentError("does not fit in the available memory", self.path)
         if outcome == 1:
             token = self._between(fault.begin + self._skip, fault.end + self._skip)
             raise FileContentError(fault_sentence(fault, token, columns, numbering), self.path, fault.line)

@@ -66,7 +66,7 @@ def check_reader(form: Format, path: Path) -> None:
 def check_writer(form: Format, path: Path) -> None:
     """Raises FileError if the format can only be read, or meshio needs a missing package to write it."""
     if form.reader in READ_ONLY:
-        raise FileError(f"cannot be written as {form.reader}: of triangles this format is only read", path)
+        raise FileError(f"cannot be written as {form.reader}: triangles in this format can only be read", path)
     for package in ("meshio", WRITERS_NEED.get(form.reader, "meshio")):
         if not _is_installed(package):
             raise FileError(f"cannot be written as {form.reader}: {_missing(package)}", path)

@@ -170,7 +170,7 @@ def parse_neighbours(text: TextFile) -> Section:
     if wrong.size:
         k = int(wrong[0]) + 1
         before, number = table.numbers[k - 1], table.numbers[k]
-        raise text.fail(1 + k, f"triangle {number} follows triangle {before}: the numbers must run on")
+        raise text.fail(1 + k, f"triangle {number} follows triangle {before}: the numbers must be consecutive")
     return Section(text, 1, table)
 
 
