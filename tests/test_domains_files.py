@@ -244,7 +244,7 @@ def test_projection():
     back = {"type": "Polygon", "coordinates": [made.vertices.tolist()]}
     mercator = {"crs": {"type": "name", "properties": {"name": "EPSG:3857"}}}
     assert np.allclose(domains.from_geojson({**back, **mercator}, project="OGC:CRS84").vertices, ring)
-    with pytest.raises(InvalidMeshError, match=r"the outline: vertex 1 at .* is not a longitude and latitude in degrees"):
+    with pytest.raises(InvalidMeshError, match=r"the outline: vertex 1 at .* is not a longitude and latitude"):
         domains.from_geojson(back, project="EPSG:3857")
     with pytest.raises(OptionError, match="project must be a coordinate reference system"):
         domains.from_geojson(FORM, project="EPSG:0")
