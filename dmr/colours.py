@@ -1,4 +1,4 @@
-"""How triangles are coloured by a quantity, and the legend that says so."""
+"""Colours triangles by a quantity, and draws the legend."""
 
 from __future__ import annotations
 
@@ -18,7 +18,7 @@ from dmr.quality import min_angles, triangle_areas
 COLORS = ("min_angle", "area", "region")
 INK = "#1b2430"
 
-# Nine pale colours that stay apart for colour-blind eyes, too, and under dark edges (Paul Tol's "light" set).
+# Nine pale colours, distinguishable also for colour-blind readers and under dark edges (Paul Tol's "light" set).
 _REGION_COLOURS = np.array(
     [
         (119, 170, 221), (238, 136, 102), (238, 221, 136), (68, 187, 153), (255, 170, 187),
@@ -31,13 +31,13 @@ _MOST_REGIONS = 16  # named in a legend
 
 @dataclass(frozen=True)
 class ColourScale:
-    """One scale for all meshes of a picture, so that their colours can be compared.
+    """A common colour scale for all meshes of a picture, so that their colours can be compared.
 
     Attributes:
         color: one of `COLORS`.
-        limits: the values at the ends of the scale; what lies outside takes the colour of the nearer end.
-        logarithmic: equal ratios, not equal steps, get equal lengths of the scale.
-        regions: for "region", the attributes that occur, in rising order.
+        limits: the values at the ends of the scale; values outside take the colour of the nearer end.
+        logarithmic: whether the scale is logarithmic.
+        regions: for "region", the attributes that occur, in ascending order.
     """
 
     color: str
@@ -47,10 +47,10 @@ class ColourScale:
 
     @classmethod
     def over(cls, meshes: Sequence[Mesh], color: str) -> ColourScale:
-        """The scale that suits all `meshes`.
+        """Creates a scale for all `meshes`.
 
         Raises:
-            OptionError: "region" for a mesh without triangle attributes.
+            OptionError: `color` is "region", and a mesh has no triangle attributes.
         """
         if color == "min_angle":
             return cls(color, (0.0, 60.0))
@@ -59,9 +59,9 @@ class ColourScale:
             found = np.unique(values)
             return cls(color, (0.0, float(len(found))), regions=tuple(found.tolist()))
         values = values[values > 0]
-        # A few slivers must not squeeze everything else into one shade.
+        # A few slivers must not compress all other areas into one shade.
         low, high = (float(np.percentile(values, 1)), float(values.max())) if len(values) else (0.5, 1.5)
-        if high <= low * (1 + 1e-6):  # a grid: one area; rounding must not be drawn as a rainbow
+        if high <= low * (1 + 1e-6):  # all areas equal, as in a grid: rounding errors must not get different colours
             low, high = low * 0.5, high * 1.5
         return cls(color, (low, high), logarithmic=high > 20 * low)
 
@@ -75,7 +75,7 @@ class ColourScale:
         return _viridis()[np.clip(place * 256, 0, 255).astype(np.uint8)]
 
     def place(self, values: Float) -> Float:
-        """Where values stand on the scale: 0 at its lower end, 1 at its upper."""
+        """The positions of values on the scale: 0 at its lower end, 1 at its upper end."""
         low, high = self.limits
         if self.logarithmic:
             return np.log(values / low) / math.log(high / low)
@@ -83,7 +83,7 @@ class ColourScale:
 
 
 def measured(mesh: Mesh, color: str) -> Float:
-    """(m,) float64: the quantity that `color` stands for, of each triangle."""
+    """(m,) float64: the quantity denoted by `color`, for each triangle."""
     if color == "min_angle":
         return min_angles(mesh)
     if color == "area":
@@ -95,7 +95,10 @@ def measured(mesh: Mesh, color: str) -> Float:
 
 
 def round_numbers(low: float, high: float, logarithmic: bool = False) -> list[float]:
-    """Two to eight round numbers in [low, high]: multiples of 1, 2 or 5 times a power of ten, or such numbers."""
+    """Two to eight round numbers in [low, high]: multiples of 1, 2 or 5 times a power of ten.
+
+    On a logarithmic scale: the numbers 1, 2 or 5 times a power of ten themselves.
+    """
     if logarithmic:
         powers = range(math.floor(math.log10(low)), math.ceil(math.log10(high)) + 1)
         for mantissas, stride in (((1, 2, 5), 1), *(((1,), stride) for stride in (1, 2, 3, 5, 10, 20, 50, 100))):
@@ -114,7 +117,7 @@ def round_numbers(low: float, high: float, logarithmic: bool = False) -> list[fl
 
 
 def draw_legend(pv: Any, plotter: Any, scale: ColourScale, width: float, height: float, ratio: float) -> None:
-    """The colours and what they mean, in the current renderer: a strip of `width` x `height`, times `ratio` pixels."""
+    """Draws the legend in the current renderer: a strip of `width` x `height`, times `ratio` pixels."""
     camera = plotter.camera
     camera.parallel_projection = True
     camera.focal_point, camera.position = (width / 2, height / 2, 0.0), (width / 2, height / 2, 1.0)
@@ -161,6 +164,6 @@ def draw_legend(pv: Any, plotter: Any, scale: ColourScale, width: float, height:
 
 
 def _viridis() -> NDArray[np.uint8]:
-    """(256, 3): equal steps of the value look like equal steps of the colour, in grey and to every eye."""
+    """(256, 3): a perceptually uniform colour map, also in greyscale and for colour-blind readers."""
     table = importlib.import_module("matplotlib").colormaps["viridis"](np.arange(256), bytes=True)
     return np.ascontiguousarray(table[:, :3])

@@ -1,4 +1,4 @@
-"""The coordinates for which geometry is exact: the range of the predicates (cuda_src/predicates.cuh)."""
+"""The coordinate range in which the predicates are exact (cuda_src/predicates.cuh)."""
 
 from __future__ import annotations
 
@@ -9,7 +9,7 @@ from dmr.errors import InvalidMeshError
 from dmr.meshes import Float
 
 SMALLEST, LARGEST = 2.0**-142, 2.0**201
-# Split points below SMALLEST are set to zero: less than an ulp of a segment, in meshes that reach as far as this.
+# Split points below SMALLEST are set to zero. In meshes of at least this extent, that is less than an ulp of a segment.
 SMALLEST_EXTENT = 2.0**-88
 
 
@@ -21,13 +21,13 @@ def outside_range(points: Float) -> NDArray[np.intp]:
 
 
 def check_coordinates(vertices: Float) -> None:
-    """Refuses what the predicates are not exact for.
+    """Rejects coordinates for which the predicates are not exact.
 
     Args:
         vertices: (n, 2) finite coordinates.
 
     Raises:
-        InvalidMeshError: a magnitude out of range; names the vertex.
+        InvalidMeshError: a magnitude is out of range; the message names the vertex.
     """
     wrong = outside_range(vertices)
     if wrong.size:

@@ -1,4 +1,4 @@
-"""Names and bytes of files with features (GeoJSON, GeoPackages, shapefiles), also of compressed ones."""
+"""File names and content of feature files (GeoJSON, GeoPackage, shapefile), including compressed ones."""
 
 from __future__ import annotations
 
@@ -18,21 +18,21 @@ _READ_BYTES = 1 << 24
 
 
 def without_packing(path: Path) -> Path:
-    """The name without the suffix of a compressed file: `a.geojson.gz` gives `a.geojson`."""
+    """The path without a compression suffix: `a.geojson.gz` gives `a.geojson`."""
     return path.with_suffix("") if path.suffix.lower() in PACKED else path
 
 
 def holds_features(path: Path) -> bool:
-    """Whether a file of this name is read as features; only GeoJSON may be compressed."""
+    """Whether a file with this name is read as features; only GeoJSON may be compressed."""
     return path.suffix.lower() in THROUGH_PYOGRIO or without_packing(path).suffix.lower() in GEOJSON
 
 
 def read_bytes(path: Path, memory_per_byte: int = 1) -> bytes:
-    """The content of a file; decompressed where its suffix is one of `PACKED`.
+    """Reads a file; decompresses it if its suffix is in `PACKED`.
 
     Args:
         path: the file.
-        memory_per_byte: how many bytes of memory the caller needs for each byte of the content.
+        memory_per_byte: the number of bytes of memory that the caller needs per byte of content.
 
     Raises:
         FileError: the file cannot be read or decompressed.
@@ -49,7 +49,7 @@ def read_bytes(path: Path, memory_per_byte: int = 1) -> bytes:
         pieces: list[bytes] = []
         total = 0
         with unpacked(path, "rb") as file:
-            # A few bytes may hold gigabytes: memory is asked for as the content grows.
+            # A few bytes may decompress to gigabytes: check the available memory as the content grows.
             while piece := file.read(_READ_BYTES):
                 pieces.append(piece)
                 total += len(piece)
@@ -60,7 +60,7 @@ def read_bytes(path: Path, memory_per_byte: int = 1) -> bytes:
     except (EOFError, LZMAError, zlib.error) as error:
         raise FileContentError(f"cannot be decompressed: {error}", path) from error
     except (OSError, MemoryError) as error:
-        if unpacked is not None and isinstance(error, OSError) and error.errno is None:  # as gzip and bz2 have it
+        if unpacked is not None and isinstance(error, OSError) and error.errno is None:  # raised by gzip and bz2
             raise FileContentError(f"cannot be decompressed: {error}", path) from error
         raise file_error(error, path, "cannot be read") from error
 

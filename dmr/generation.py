@@ -1,10 +1,10 @@
-"""Seeded point sets and their Delaunay meshes: samples, tests and benchmarks, the thesis' inputs among them.
+"""Seeded point sets and their Delaunay meshes, for samples, tests and benchmarks, including the inputs of the thesis.
 
-The coordinates are the same bits on every machine: numpy's PCG64 stream, then +, -, *, / and sqrt only, which IEEE 754
-rounds in one way; no sine, cosine or logarithm, whose last digits differ between libraries. Circles come from the
-rational parametrisation ((1 - t^2) / (1 + t^2), 2 t / (1 + t^2)).
+The coordinates are bitwise identical on every machine: they come from numpy's PCG64 stream and use only +, -, *, / and
+sqrt, whose rounding IEEE 754 defines. Sine, cosine and logarithm are not used, because their last digits differ between
+libraries. Circles use the rational parametrisation ((1 - t^2) / (1 + t^2), 2 t / (1 + t^2)).
 
-The triangles are those of `dmr.triangulate`.
+`dmr.triangulate` computes the triangles.
 """
 
 from __future__ import annotations
@@ -25,12 +25,12 @@ from dmr.triangulation import BYTES_PER_VERTEX, triangulate
 THESIS_SEED = 12345
 # Uniform points in the unit square; their meshes have 549,960, 1,099,959 and 5,599,961 triangles.
 THESIS_INPUTS = {"thesis-0.5m": 275_000, "thesis-1.1m": 550_000, "thesis-5.6m": 2_800_000}
-BYTES_PER_POINT = 48  # of memory that points take while they are made
+BYTES_PER_POINT = 48  # peak memory per point during generation
 MOST_POINTS = 200_000_000  # half-edges are counted in 32 bits
 
 
 class Outline(NamedTuple):
-    """A domain's boundary: vertices, segments between them, and a point in each hole."""
+    """The boundary of a domain: vertices, segments between them, and a point in each hole."""
 
     vertices: Float
     segments: NDArray[np.int32]
@@ -42,12 +42,12 @@ def generate(kind: str, n: int | None = None, seed: int = 0, *, mesher: str = "d
 
     Args:
         kind: one of `KINDS` or `THESIS_INPUTS`.
-        n: how many points (about as many for grids and for domains with an outline); the thesis' inputs fix it.
-        seed: any whole number from 0; the thesis' inputs fix it too, and grids have nothing to seed.
-        mesher: what triangulates, as for `triangulate`.
+        n: the number of points (approximate for grids and domains with an outline); fixed for the inputs of the thesis.
+        seed: an integer >= 0; fixed for the inputs of the thesis, and unused for grids.
+        mesher: the triangulator, as for `triangulate`.
 
     Raises:
-        OptionError: an unknown kind, or a number of points that it cannot have.
+        OptionError: the kind is unknown, or the number of points is invalid for it.
         DmrError: the mesher is "triangle", and the `triangle` package is not installed.
     """
     kind = chosen("the kind", kind, (*KINDS, *THESIS_INPUTS))
@@ -71,14 +71,14 @@ def generate(kind: str, n: int | None = None, seed: int = 0, *, mesher: str = "d
 
 
 def _random(n: int, seed: int) -> Float:
-    """Uniform in the unit square."""
+    """Uniform points in the unit square."""
     return np.random.default_rng(seed).random((n, 2))
 
 
 def _graded(n: int, seed: int) -> Float:
-    """Ever denser towards the origin: uniform points of the unit square, squared as complex numbers.
+    """Points denser towards the origin: uniform points of the unit square, squared as complex numbers.
 
-    The map keeps angles, so the mesh is graded but not stretched: the spacing shrinks with the square root of the
+    The map is conformal, so the mesh is graded but not stretched: the spacing is proportional to the square root of the
     distance from the origin. The domain is convex, between the x axis and two parabolas.
     """
     u, v = np.random.default_rng(seed).random((n, 2)).T
@@ -86,32 +86,32 @@ def _graded(n: int, seed: int) -> Float:
 
 
 def _clustered(n: int, seed: int) -> Float:
-    """Nine tenths of the points in twelve bell-shaped clusters of falling width; the rest anywhere."""
+    """Nine tenths of the points in twelve bell-shaped clusters of decreasing width; the rest uniform."""
     rng = np.random.default_rng(seed)
     clusters = 12
     centres = 0.15 + 0.7 * rng.random((clusters, 2))
     widths = 0.12 / (1 + np.arange(clusters))
     which = np.minimum((rng.random(n) * clusters).astype(np.int64), clusters - 1)
     a, b, c, d = rng.random((4, n, 2))
-    bell = (a + b) + (c + d) - 2  # close to a normal distribution, without a logarithm
+    bell = (a + b) + (c + d) - 2  # approximately normal, without a logarithm
     loose = rng.random((n, 2))
     inside = (np.arange(n) % 10 != 0)[:, None]
     return np.where(inside, centres[which] + widths[which, None] * bell, loose)
 
 
 def _circle(n: int, seed: int) -> Float:
-    """On the unit circle up to rounding, one in each of n equal pieces: every in-circle test is all but a tie."""
+    """Points on the unit circle up to rounding, one in each of n equal arcs: every in-circle test is nearly a tie."""
     shift = np.random.default_rng(seed).random(n)
     return _on_circle(4 * (np.arange(n) + 0.25 + 0.5 * shift) / n)
 
 
 def _wheel(n: int, seed: int) -> Float:
-    """A circle of n - 1 points and its centre: a fan of needles."""
+    """A circle of n - 1 points and its centre: a fan of needle-shaped triangles."""
     return np.vstack((_circle(n - 1, seed), np.zeros((1, 2))))
 
 
 def _grid(n: int, seed: int) -> Float:
-    """Whole numbers, as many rows as columns or hardly fewer: every in-circle test is a tie."""
+    """Integer coordinates in a nearly square grid: every in-circle test is a tie."""
     rows = math.isqrt(n)
     columns = n // rows
     x, y = np.meshgrid(np.arange(columns, dtype=np.float64), np.arange(rows, dtype=np.float64))
@@ -119,7 +119,7 @@ def _grid(n: int, seed: int) -> Float:
 
 
 def _annulus(n: int, seed: int) -> tuple[Float, Outline]:
-    """The unit disk without a round hole of radius 0.4, off its centre."""
+    """The unit disk with an off-centre circular hole of radius 0.4."""
     hole = (0.15, 0.1, 0.4)
     spacing = math.sqrt((3.14 - 3.14 * 0.4 * 0.4) / n)
     outline = _outline([_ring(0, 0, 1, spacing), _ring(*hole, spacing)], [hole[:2]])
@@ -128,7 +128,7 @@ def _annulus(n: int, seed: int) -> tuple[Float, Outline]:
 
 
 def _plate(n: int, seed: int) -> tuple[Float, Outline]:
-    """A 2 by 1 plate with a square notch in its upper edge, four round holes and a square one."""
+    """A 2 by 1 plate with a rectangular notch in its upper edge, four circular holes and a rectangular one."""
     bores = [(0.25, 0.25, 0.12), (0.25, 0.75, 0.06), (1.7, 0.7, 0.15), (1.62, 0.22, 0.04)]
     window = (0.75, 0.3, 1.25, 0.55)
     notch = (0.8, 0.8, 1.2)  # left, bottom, right; open at the top
@@ -159,7 +159,7 @@ KINDS = (*POINT_SETS, *OUTLINES)
 
 
 def describe(kind: str) -> str:
-    """One sentence on what `generate` makes for `kind`."""
+    """A one-sentence description of the output of `generate` for `kind`."""
     if kind in THESIS_INPUTS:
         return f"The thesis' input: {THESIS_INPUTS[kind]:,} uniform points in the unit square, seed {THESIS_SEED}."
     text = (POINT_SETS.get(kind) or OUTLINES[kind]).__doc__ or ""
@@ -167,9 +167,9 @@ def describe(kind: str) -> str:
 
 
 def _on_circle(turn: Float) -> Float:
-    """Points of the unit circle; `turn` in [0, 4) counts quarters. Quarters are exact rotations of the first."""
+    """Points of the unit circle for `turn` in [0, 4), in quarter turns. Quarters are exact rotations of the first."""
     quarter = turn.astype(np.int64) % 4
-    # Two half-way parametrisations meet at 45 degrees, so that equal steps of `turn` are nearly equal arcs.
+    # Two mirrored parametrisations meet at 45 degrees, so that equal steps of `turn` are nearly equal arcs.
     part = turn - np.floor(turn)
     mirrored = part > 0.5
     t = np.where(mirrored, 1 - part, part) * (2 * (math.sqrt(2) - 1))
@@ -184,7 +184,7 @@ def _ring(x: float, y: float, radius: float, spacing: float) -> Float:
 
 
 def _polygon(corners: list[Any], spacing: float) -> Float:
-    """The closed polygon through `corners`, its sides (parallel to an axis) cut into pieces of about `spacing`."""
+    """The closed polygon through `corners`, with its axis-parallel sides divided into pieces of about `spacing`."""
     pieces = []
     for start, end in zip(corners, corners[1:] + corners[:1], strict=True):
         a, b = np.array(start, float), np.array(end, float)
@@ -203,7 +203,7 @@ def _outline(rings: list[Float], holes: list[Any]) -> Outline:
 
 
 def _inner(n: int, outline: Outline, fraction: float) -> int:
-    """How many points to draw in the bounding box so that, with those of the outline, about n are left."""
+    """The number of points to draw in the bounding box so that, together with the outline, about n remain."""
     return max(4, round((n - len(outline.vertices)) / fraction))
 
 
@@ -226,11 +226,11 @@ def _triangulated(points: Float, outline: Outline | None, mesher: str) -> Mesh:
 
 
 def _distinct(points: Float) -> Float:
-    """The points without repetitions, in their order: the first of equal ones stays; no zero has a sign."""
+    """The distinct points in their order (the first of equal points is kept); negative zeros become positive."""
     points = points + 0.0
     x = np.sort(points[:, 0])
     shared = x[1:][x[1:] == x[:-1]]
-    if not shared.size:  # so it is with most random points, and one plain sort is all that they cost
+    if not shared.size:  # the usual case for random points, which then cost only one sort
         return points
     suspects = np.flatnonzero(np.isin(points[:, 0], shared))
     order = suspects[np.lexsort((points[suspects, 1], points[suspects, 0]))]
@@ -238,5 +238,5 @@ def _distinct(points: Float) -> Float:
     if not again.any():
         return points
     keep = np.ones(len(points), bool)
-    keep[order[1:][again]] = False  # the sort is stable: the first of equal ones comes first
+    keep[order[1:][again]] = False  # the sort is stable: the first of equal points comes first
     return points[keep]

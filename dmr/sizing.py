@@ -1,12 +1,12 @@
-"""How large triangles may be in each place: sizes on a background mesh or grid, and what a user's function returns.
+"""Sizing functions: local bounds on edge lengths from a background mesh or grid, or from a user's function.
 
-    field = dmr.SizeField(mesh, sizes)              # one size for each vertex, or for each triangle, of any mesh
+    field = dmr.SizeField(mesh, sizes)              # one size per vertex, or per triangle, of any mesh
     fine = dmr.refine(domain, size=field)           # no edge of a triangle longer than the size at its centroid
     fine = dmr.refine(domain, size=lambda points: 0.01 + 0.1 * abs(points[:, 0]))
     fine = dmr.refine(domain, size=0.1)             # the same everywhere
 
-Only +, -, *, / and square roots are used, for each point by itself and in a fixed order: a field gives the same bits
-everywhere.
+Only +, -, *, / and square roots are used, for each point separately and in a fixed order: a field gives bitwise
+identical results on every machine.
 """
 
 from __future__ import annotations
@@ -33,20 +33,20 @@ Size = Callable[[Float], ArrayLike]
 
 
 class SizeField(HoldsFrozen):
-    """Sizes in the plane: a function of (n, 2) points that returns (n,) sizes, for `dmr.refine(..., size=field)`.
+    """Sizes in the plane: a function from (n, 2) points to (n,) sizes, for `dmr.refine(..., size=field)`.
 
-    Sizes on vertices are interpolated linearly. With sizes on triangles, a point on a common edge takes that of the
-    triangle with the smaller number. Outside of the background a point takes the size at the nearest point of it; of
-    several at one distance, that on the first edge.
+    Sizes on vertices are interpolated linearly. With sizes on triangles, a point on a common edge takes the size of the
+    triangle with the smaller index. A point outside the background takes the size at the nearest point of the
+    background; if several are equally near, the one on the first edge.
 
     Args:
-        mesh: the background: any triangulation, Delaunay or not; it may have holes and several parts.
-        values: (n,) sizes of the vertices or (m,) sizes of the triangles, above 0, in the units of the coordinates;
-            inf is no bound (where a vertex has it, the triangles around it have none inside).
-        on: "vertices" or "triangles", for a mesh that has as many of one as of the other.
+        mesh: the background: any triangulation, Delaunay or not; it may have holes and several components.
+        values: (n,) sizes of the vertices or (m,) sizes of the triangles, > 0, in the units of the coordinates; inf
+            means no bound (a vertex with inf removes the bound inside all triangles around it).
+        on: "vertices" or "triangles", for a mesh with equally many of both.
 
     Raises:
-        OptionError: a wrong number of sizes, a size that is not above 0, a mesh without triangles.
+        OptionError: the number of sizes is wrong, a size is not > 0, or the mesh has no triangles.
     """
 
     def __init__(self, mesh: Mesh, values: ArrayLike, *, on: str | None = None) -> None:
@@ -59,14 +59,15 @@ class SizeField(HoldsFrozen):
 
     @classmethod
     def from_grid(cls, x: ArrayLike, y: ArrayLike, values: ArrayLike) -> SizeField:
-        """Sizes on a grid of points, bilinear between them.
+        """Creates a field from sizes on a grid of points, with bilinear interpolation.
 
         Args:
-            x: (nx,) rising coordinates, nx >= 2, not necessarily equally spaced; y: (ny,) likewise.
-            values: (ny, nx): values[j, i] is the size at (x[i], y[j]), as `numpy.meshgrid(x, y)` lays points out.
+            x: (nx,) strictly increasing coordinates, nx >= 2, not necessarily equally spaced.
+            y: (ny,) likewise.
+            values: (ny, nx): values[j, i] is the size at (x[i], y[j]), as in `numpy.meshgrid(x, y)`.
 
         Raises:
-            OptionError: coordinates that do not rise, another shape of values, a size that is not above 0.
+            OptionError: coordinates do not increase, `values` has the wrong shape, or a size is not > 0.
         """
         columns, rows = _rising(x, "x"), _rising(y, "y")
         sizes = _numbers(values, "values")
@@ -87,13 +88,13 @@ class SizeField(HoldsFrozen):
         self.values = frozen(sizes.copy())
 
     def __call__(self, points: ArrayLike) -> Float:
-        """The size at each point, (n,) float64; about a microsecond a point, ten times that outside.
+        """The size at each point, (n,) float64. Takes about 1 us per point, and ten times that outside the background.
 
         Args:
             points: (n, 2).
 
         Raises:
-            OptionError: another shape, or a coordinate that is not finite.
+            OptionError: the shape is wrong, or a coordinate is not finite.
         """
         places = _numbers(points, "points")
         if places.ndim != 2 or places.shape[1] != 2:
@@ -112,16 +113,16 @@ class SizeField(HoldsFrozen):
         return size
 
     def limited(self, gradient: float) -> SizeField:
-        """The largest field below this one that grows by no more than `gradient` a unit of length along every edge.
+        """The largest field below this one that grows by at most `gradient` per unit length along every edge.
 
-        h(v) <= h(u) + gradient * |uv| for all edges uv of the background (the lines of a grid): small sizes reach into
-        their neighbourhood. What gmsh and others call smoothing or grading; 0.1 to 0.5 is usual.
+        h(v) <= h(u) + gradient * |uv| for all edges uv of the background (the lines of a grid): small sizes extend into
+        their neighbourhood. Gmsh and other meshers call this smoothing or grading; 0.1 to 0.5 is usual.
 
         Args:
-            gradient: from 0 (one size for each part of the mesh), finite.
+            gradient: finite and >= 0; 0 gives one size per component of the mesh.
 
         Raises:
-            OptionError: another gradient, or sizes on triangles, which jump from one to the next.
+            OptionError: the gradient is invalid, or the sizes are on triangles and thus discontinuous.
         """
         gradient = real_option("gradient", gradient)
         if not (math.isfinite(gradient) and gradient >= 0):
@@ -138,10 +139,10 @@ class SizeField(HoldsFrozen):
 
 
 def as_function(size: Size | float | None) -> Size | None:
-    """What `evaluate` takes: a number is the size everywhere.
+    """Converts a size argument to a function for `evaluate`; a number is the size everywhere.
 
     Raises:
-        OptionError: neither a function nor a finite number above 0.
+        OptionError: `size` is neither a function nor a finite number > 0.
     """
     if size is None or callable(size):
         return size
@@ -154,18 +155,19 @@ def as_function(size: Size | float | None) -> Size | None:
 
 
 def evaluate(size: Size, points: Float) -> Float:
-    """What `size` returns for `points`, checked: what refinement calls once a round.
+    """Evaluates `size` at `points` and checks the result; refinement calls it once per round.
 
     Args:
-        size: a function of (n, 2) float64, read-only, that returns (n,) numbers above 0 (inf: no bound), or one number
-            for all points. Its own exceptions pass through.
-        points: (n, 2) float64. Without points the function is not called.
+        size: a function of (n, 2) float64, read-only, that returns (n,) numbers > 0 (inf for no bound), or one number
+            for all points. Exceptions that it raises are not caught.
+        points: (n, 2) float64. If it is empty, the function is not called.
 
     Returns:
         (n,) float64.
 
     Raises:
-        OptionError: no function, or a result of another kind; it names the first point and its value.
+        OptionError: `size` is not a function, or its result is invalid; the message names the first such point and its
+            value.
     """
     if not callable(size):
         raise OptionError(f"size must be a function of points or a SizeField, not {type(size).__name__}")
@@ -183,23 +185,23 @@ def evaluate(size: Size, points: Float) -> Float:
     return sizes
 
 
-# ---- What sizes are given on ---------------------------------------------------------------------------------------
+# ---- Supports of size fields ---------------------------------------------------------------------------------------
 
 
 class _Support(ABC):
-    """The places that sizes are given for, by number."""
+    """The nodes (vertices, triangles or grid points) on which sizes are given, by index."""
 
     @abstractmethod
     def stencil(self, points: Float) -> tuple[NDArray[Any], Float]:
-        """For each point the (n, k) places that its size is made of, and their (n, k) weights."""
+        """The (n, k) nodes that determine the size at each point, and their (n, k) interpolation weights."""
 
     @abstractmethod
     def network(self) -> tuple[Float, NDArray[Any]]:
-        """The coordinates of the places, and the (e, 2) pairs of those that lie side by side."""
+        """The coordinates of the nodes, and the (e, 2) pairs of adjacent nodes."""
 
     @abstractmethod
     def name(self, place: int) -> str:
-        """A place, for messages."""
+        """The name of a node, for messages."""
 
 
 class _OnVertices(_Support):
@@ -267,15 +269,15 @@ class _OnGrid(_Support):
 
 
 def _between(lines: Float, coordinates: Float) -> tuple[NDArray[np.int64], Float]:
-    """The interval between two lines that each coordinate lies in, or the nearest, and how far along it, 0 to 1."""
+    """The grid interval that contains or is nearest to each coordinate, and the relative position in it, 0 to 1."""
     k = np.clip(np.searchsorted(lines, coordinates, side="right") - 1, 0, len(lines) - 2)
     return k, np.clip((coordinates - lines[k]) / (lines[k + 1] - lines[k]), 0, 1)
 
 
 def _lowered(sizes: Float, edges: NDArray[Any], growth: Float) -> Float:
-    """Lowers sizes until sizes[v] <= sizes[u] + growth along all edges, from those that changed to their neighbours.
+    """Lowers sizes until sizes[v] <= sizes[u] + growth along all edges, from changed nodes to their neighbours.
 
-    Sums grow with what goes into them, rounded or not: the result does not depend on the order.
+    Rounded sums are monotonic in their terms, so the result does not depend on the order.
     """
     start = np.concatenate([edges[:, 0], edges[:, 1]])
     order = np.argsort(start, kind="stable")
@@ -296,18 +298,18 @@ def _lowered(sizes: Float, edges: NDArray[Any], growth: Float) -> Float:
     return sizes
 
 
-# ---- What users give -----------------------------------------------------------------------------------------------
+# ---- Checks of arguments -------------------------------------------------------------------------------------------
 
 
 def _chosen(mesh: Mesh, sizes: Float, on: str | None) -> str:
-    """Whether sizes are those of the vertices or of the triangles, by their number."""
+    """Determines from their number whether the sizes are those of the vertices or of the triangles."""
     counts = {"vertices": len(mesh.vertices), "triangles": len(mesh.triangles)}
     fitting = [name for name, count in counts.items() if sizes.shape == (count,)]
     if on is None:
         if len(fitting) == 1:
             return fitting[0]
         if fitting:
-            raise OptionError(f"the mesh has {len(sizes)} vertices and as many triangles: say on=... which of them")
+            raise OptionError(f"the mesh has {len(sizes)} vertices and as many triangles: choose one of them by on=...")
         fit = f"({counts['vertices']},), one for each vertex, or ({counts['triangles']},), one for each triangle"
         raise OptionError(f"sizes must have shape {fit}, not {sizes.shape}")
     if not (isinstance(on, str) and on in counts):
@@ -318,7 +320,7 @@ def _chosen(mesh: Mesh, sizes: Float, on: str | None) -> str:
 
 
 def _numbers(values: ArrayLike, name: str) -> Float:
-    """Real numbers of any type as float64."""
+    """Converts real numbers of any type to float64."""
     try:
         array = real_array(values, "iuf", none=None)
         return np.ascontiguousarray(array).reshape(array.shape)

@@ -1,4 +1,4 @@
-"""Conversion of arguments to arrays of numbers."""
+"""Converts arguments to arrays of numbers."""
 
 from __future__ import annotations
 
@@ -12,10 +12,10 @@ from dmr.numeric import real, shortened
 
 
 def given_array(values: ArrayLike) -> NDArray[Any]:
-    """Values as a plain array.
+    """Converts values to a plain array.
 
     Raises:
-        ValueError: rows of different lengths, or an array whose masked elements would count.
+        ValueError: rows have different lengths, or elements are masked.
     """
     if isinstance(values, np.ma.MaskedArray) and np.ma.is_masked(values):
         raise ValueError("some are masked")
@@ -26,15 +26,15 @@ def given_array(values: ArrayLike) -> NDArray[Any]:
 
 
 def real_array(values: ArrayLike, kinds: str = "biuf", *, none: float | None = np.nan) -> NDArray[np.float64]:
-    """Real numbers of any type as float64; the array that is given, if it is one already.
+    """Converts real numbers of any type to float64; returns the argument itself if it is a float64 array already.
 
     Args:
-        values: an array, or a sequence; also of Python objects.
-        kinds: numpy's letters for the kinds of numbers that are taken.
-        none: what stands for None in an array of objects, as in tables with gaps; None refuses it.
+        values: an array or a sequence, possibly of Python objects.
+        kinds: numpy's letters for the accepted kinds of numbers.
+        none: the replacement for None in an array of objects, as in tables with missing values; None rejects it.
 
     Raises:
-        ValueError: something that is no real number, or beyond the range of float64.
+        ValueError: a value is not a real number, or is beyond the range of float64.
     """
     array = given_array(values)
     if array.dtype.kind == "O" and array.ndim:
@@ -47,12 +47,12 @@ def real_array(values: ArrayLike, kinds: str = "biuf", *, none: float | None = n
         raise ValueError(f"not {_kind_of(array)}")
     if array.dtype != np.float64:
         require_memory(8 * array.size, f"a copy of {array.size:,} numbers")
-    with np.errstate(over="ignore"):  # long doubles may be beyond the range: infinite
+    with np.errstate(over="ignore"):  # long doubles beyond the range become infinite
         return array.astype(np.float64, copy=False)
 
 
 def _kind_of(array: NDArray[Any]) -> str:
-    """What an array holds, in a sentence."""
+    """Describes the content of an array, for messages."""
     if array.ndim == 0:
         return shortened(array[()])
     return {"c": "complex numbers", "U": "text", "S": "text"}.get(array.dtype.kind, str(array.dtype))

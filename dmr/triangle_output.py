@@ -1,4 +1,4 @@
-"""What a mesh holds when Triangle writes it: the whole boundary as segments, markers everywhere, no idle vertices."""
+"""Converts meshes to the form that Triangle writes: the whole boundary as segments, all markers, no unused vertices."""
 
 from __future__ import annotations
 
@@ -12,13 +12,13 @@ from dmr.quality import unique_edges
 
 
 def with_markers(mesh: Mesh) -> Mesh:
-    """The mesh with markers by Triangle's rule, where none or 0 was given.
+    """Sets markers that are missing or 0 by Triangle's rule.
 
     Args:
         mesh: any mesh.
 
     Returns:
-        The mesh with 1 for segments on the boundary; and for vertices the marker that a segment through them was given,
+        The mesh with marker 1 for segments on the boundary. Vertices take the given marker of a segment through them,
         else 1 on the boundary and 0 inside.
     """
     edges, uses = unique_edges(mesh)
@@ -35,13 +35,13 @@ def with_markers(mesh: Mesh) -> Mesh:
 
 
 def with_boundary_segments(mesh: Mesh) -> Mesh:
-    """The mesh with every edge of its boundary among its segments, as in each .poly file that Triangle writes.
+    """Adds all boundary edges to the segments, as in each .poly file that Triangle writes.
 
     Args:
         mesh: any mesh.
 
     Returns:
-        The same segments, in their order, then the missing edges of the boundary, with the marker 1.
+        The mesh with the same segments, in their order, followed by the missing boundary edges, with marker 1.
     """
     edges, uses = unique_edges(mesh)
     places = edge_places(edges, mesh.segments, len(mesh.vertices))
@@ -56,7 +56,7 @@ def with_boundary_segments(mesh: Mesh) -> Mesh:
 
 
 def without_idle_vertices(mesh: Mesh) -> Mesh:
-    """The mesh without the vertices that neither a triangle nor a segment uses; the others move up, in their order."""
+    """Removes the vertices that neither a triangle nor a segment uses; the others are renumbered in their order."""
     used = np.zeros(len(mesh.vertices), bool)
     used[mesh.triangles] = True
     used[mesh.segments] = True

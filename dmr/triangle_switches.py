@@ -1,9 +1,9 @@
-"""The switches of Shewchuk's Triangle 1.6 (`triangle -pq30a0.01 A.poly`): text in, one frozen object out.
+"""Parses the switches of Shewchuk's Triangle 1.6 (`triangle -pq30a0.01 A.poly`) into one frozen object.
 
-Nothing is read or written here; `dmr.cli.switching` does what the switches ask for. Two things differ from Triangle's
-own reading, on purpose. It skips every character that it does not know; here each of them is an error. And it takes
-the digits of a number up to the `e` of an exponent, so that `a1e-05` is an area of 1 to it; here an `e` (or `E`) that
-follows a number, and that digits or a sign and digits follow, is an exponent. Any other `e` is the switch.
+No files are read or written here; `dmr.cli.switching` executes the switches. Two things deliberately differ from
+Triangle's own parser. Triangle skips every unknown character; here it is an error. Triangle reads a number only up to
+the `e` of an exponent, so that `a1e-05` means an area of 1; here an `e` (or `E`) after a number, followed by digits or
+by a sign and digits, is an exponent. Any other `e` is the switch.
 """
 
 from __future__ import annotations
@@ -16,7 +16,7 @@ from typing import Any, NamedTuple
 
 from dmr.errors import OptionError
 
-DEFAULT_ANGLE = 20.0  # of a q without a number
+DEFAULT_ANGLE = 20.0  # for a q without a number
 
 HONOURED = {
     "p": "reads a .poly file and triangulates the domain in it",
@@ -41,10 +41,10 @@ HONOURED = {
     "z": "numbers from 0 where the input begins with neither 0 nor 1",
     "o": "o2 writes elements of second order, with the midpoints of their edges",
     "Y": "adds no points on the boundary; YY, on no segment",
-    "S": "inserts at most so many points; none without a number",
+    "S": "inserts at most the number of points that follows; none without a number",
     "C": "checks the result, in exact arithmetic",
-    "Q": "says nothing but errors",
-    "V": "says more",
+    "Q": "prints errors only",
+    "V": "prints more",
     "h": "shows this help",
     "H": "as h",
     "?": "as h",
@@ -55,16 +55,16 @@ WITHOUT_EFFECT = {
     "i": "there is one algorithm for the Delaunay triangulation",
     "F": "there is one algorithm for the Delaunay triangulation",
     "l": "there is one algorithm for the Delaunay triangulation",
-    "s": "segments are put in whole, not by splitting them at their midpoints (D splits them until they are Delaunay)",
+    "s": "segments are inserted whole, not by splitting them at midpoints (D splits them until they are Delaunay)",
 }
 
 REFUSED = {
-    "u": "a test of your own is compiled into Triangle; here sizes come from dmr.refine(size=...) or refine --size",
-    "w": "weighted Delaunay triangulations cannot be made here",
-    "W": "weighted Delaunay triangulations cannot be made here",
+    "u": "it needs a user-defined test compiled into Triangle; use dmr.refine(size=...) or refine --size instead",
+    "w": "weighted Delaunay triangulations are not available",
+    "W": "weighted Delaunay triangulations are not available",
 }
 
-# The letters that do nothing but switch on what they name.
+# The letters that only set a flag, and the name of the flag.
 _FLAGS = {
     "p": "poly",
     "r": "refine",
@@ -91,24 +91,24 @@ _NUMBER = re.compile(r"([0-9]+\.?[0-9]*|\.[0-9]+)([eE][+-]?[0-9]+)?")
 
 @dataclass(frozen=True, kw_only=True)
 class Switches:
-    """What a call of Triangle asks for.
+    """The switches of one call of Triangle.
 
     Attributes:
-        stem: the input's name without `.node`, `.poly`, `.ele` or `.area`; "" where only help is asked for.
-        poly, refine: -p and -r, also where the suffix of the input says so.
-        quality: whether points may be inserted at all: -q, -a or -D is there.
+        stem: the input's name without `.node`, `.poly`, `.ele` or `.area`; "" if only help is requested.
+        poly, refine: -p and -r, also if implied by the suffix of the input.
+        quality: whether points may be inserted at all: -q, -a or -D is given.
         min_angle: degrees; 0 without -q.
         max_area: the number of the last -a that has one.
-        area_constraints: an -a without number that has something to read: with -p or -r.
-        region_attributes: -A, where it has an effect: with -p and without -r.
-        keep_segments: "none", "boundary" (-Y) or "all" (-YY), as `dmr.refine` has it.
+        area_constraints: whether a bare -a has an effect: only with -p or -r.
+        region_attributes: whether -A has an effect: only with -p and without -r.
+        keep_segments: "none", "boundary" (-Y) or "all" (-YY), as for `dmr.refine`.
         max_steiner: -S; None for no limit.
         order: 2 with -o2, else 1.
-        verbose: how many times -V is there.
-        without_effect: letters that were given and change nothing, as `WITHOUT_EFFECT` explains.
+        verbose: the number of occurrences of -V.
+        without_effect: the given letters that have no effect; `WITHOUT_EFFECT` explains why.
         convex_hull (-c), conforming (-D), jettison (-j), edges (-e), voronoi (-v), neighbours (-n), off (-g),
         no_markers (-B), no_poly (-P), no_node (-N), no_ele (-E), no_iteration (-I), no_holes (-O), from_zero (-z),
-        check (-C), quiet (-Q), help (-h): whether that switch is there.
+        check (-C), quiet (-Q), help (-h): whether that switch is given.
     """
 
     stem: str = ""
@@ -144,20 +144,20 @@ class Switches:
 
     @property
     def writes_poly(self) -> bool:
-        """Whether a .poly file is written: segments were read, or the boundary is asked for, and nothing forbids it."""
+        """Whether a .poly file is written: segments are read or -c is given, and neither -P nor -I is given."""
         return (self.poly or self.convex_hull) and not self.no_poly and not self.no_iteration
 
 
 def parse_switches(words: Sequence[str]) -> Switches:
-    """Reads a command line of Triangle.
+    """Parses a command line of Triangle.
 
     Args:
-        words: all words after `triangle`, in any order: those that begin with a hyphen hold switches, and the one
-            other word is the input file. Of a number that is given twice, the last holds.
+        words: all words after `triangle`, in any order: those that begin with a hyphen contain switches, and the only
+            other word is the input file. If a number is given twice, the last one applies.
 
     Raises:
-        OptionError: an unknown letter or a number that cannot be, with its place; a switch that is refused; none or
-            several input files; switches that contradict each other.
+        OptionError: a letter is unknown or a number invalid (the message gives its position), a switch is not
+            supported, there is not exactly one input file, or switches contradict each other.
     """
     said = [letter for word in words if word.startswith("-") for letter in _letters(word)]
     letters = [each.letter for each in said]
@@ -189,8 +189,8 @@ def parse_switches(words: Sequence[str]) -> Switches:
 
 
 def describe() -> str:
-    """All switches, one a line, for the help of the command."""
-    lines = ["switches of Triangle's, in one word or several (docs/triangle-switches.md has them in full):"]
+    """All switches, one per line, for the help of the command."""
+    lines = ["Triangle's switches, in one word or several (described in full in docs/triangle-switches.md):"]
     lines += [f"  {letter}  {meaning}" for letter, meaning in HONOURED.items()]
     lines += ["accepted, without effect:", *(f"  {letter}  {why}" for letter, why in WITHOUT_EFFECT.items())]
     lines += ["refused:", *(f"  {letter}  {why}" for letter, why in REFUSED.items())]
@@ -203,7 +203,7 @@ class _Said(NamedTuple):
 
 
 def _letters(word: str) -> Iterator[_Said]:
-    """The switches in a word, each with its number."""
+    """Yields the switches in a word, each with its number."""
     at = 1
     while at < len(word):
         letter, where = word[at], f"character {at + 1} of {word}"
@@ -247,7 +247,7 @@ def _unknown(letter: str, where: str) -> str:
 
 
 def _input_name(names: Sequence[str]) -> tuple[str, str]:
-    """The stem of the input's name, and the suffix that it had, if it is one of Triangle's."""
+    """Splits the input's name into its stem and its suffix, if that is one of Triangle's."""
     if not names:
         raise OptionError("no input file: dmr triangle -SWITCHES FILE, and dmr triangle -h lists the switches")
     if len(names) > 1:

@@ -1,8 +1,8 @@
-"""Pictures of meshes: a window where there is a display, an image file anywhere.
+"""Draws meshes, in a window on a machine with a display, or to an image file on any machine.
 
-pyvista and VTK are optional (the extra [view]) and imported when they are first needed. VTK draws in 32-bit
-floats, so the coordinates are shifted and scaled to a unit box first: a mesh far from the origin looks as crisp as one
-beside it. An image is drawn at twice its size and averaged down, which smooths every edge and letter alike.
+pyvista and VTK are optional (the extra [view]) and imported when first needed. VTK draws in 32-bit floats, so the
+coordinates are first shifted and scaled to a unit box: a mesh far from the origin looks as crisp as one near it. Images
+are drawn at twice their size and averaged down, which antialiases edges and text alike.
 """
 
 from __future__ import annotations
@@ -31,19 +31,19 @@ from dmr.quality import bounding_box, unique_edges
 IMAGE_FORMATS = {".png": "PNG", ".jpg": "JPEG", ".jpeg": "JPEG"}
 
 _PLAIN_FACE = "#dbe6f0"
-_MARGIN = 0.03  # of the panel's smaller side
+_MARGIN = 0.03  # as a fraction of the panel's smaller side
 _TITLE, _LEGEND = 44, 84  # height of the strips above and below the mesh, in pixels
-_ROOM = (240, 200)  # a picture of this size has room for them; smaller ones have smaller strips,
-_SMALLEST_STRIPS = 0.5  # and those of less than half the size have none: nobody could read them
+_ROOM = (240, 200)  # the smallest picture with strips of full size; smaller pictures have smaller strips,
+_SMALLEST_STRIPS = 0.5  # and pictures of less than half the size have none, because they would be illegible
 _TITLE_SIZE, _SMALLEST_TITLE = 18, 9  # of letters, in pixels
-_LETTER = 0.56  # mean width of a letter over its size
+_LETTER = 0.56  # mean width of a letter as a fraction of its size
 _BOLD = 1.8  # width of segments, in pixels
-_EDGE_FADES = (2.0, 12.0)  # an edge with less room than the first (pixels) is left out; above the second it is solid
+_EDGE_FADES = (2.0, 12.0)  # an edge with less space than the first (pixels) is not drawn; above the second it is solid
 
 
 @dataclass(frozen=True)
 class _Frame:
-    """The common box of all panels: drawn coordinates are (vertices - centre) / size."""
+    """The common bounding box of all panels: drawn coordinates are (vertices - centre) / size."""
 
     centre: Float
     size: float
@@ -64,22 +64,23 @@ def view(
     window_size: tuple[int, int] | None = None,
     titles: tuple[str, ...] = (),
 ) -> None:
-    """Shows a mesh in a window, or draws it into an image file.
+    """Shows a mesh in a window, or draws it to an image file.
 
     Args:
-        mesh: what to show. A `Pslg` is drawn as its segments.
-        color: what colours the triangles: "min_angle", "area", "region" (column 0 of `triangle_attributes`), or None.
+        mesh: the mesh to show. A `Pslg` is drawn as its segments.
+        color: the quantity that colours the triangles: "min_angle", "area", "region" (column 0 of
+            `triangle_attributes`), or None.
         screenshot: an image file (.png or .jpg) to write instead of opening a window; needs no display.
         compare: a second mesh, drawn beside the first at the same scale; the two views move together.
-        edges: draw the edges of triangles. Edges in places too fine for the picture fade out by themselves.
-        window_size: width and height in pixels; by default as the mesh needs.
-        titles: a name for each mesh, to stand above it.
+        edges: whether to draw the edges of triangles. Edges fade out where the mesh is too fine for the picture.
+        window_size: width and height in pixels; by default chosen to fit the mesh.
+        titles: a title above each mesh.
 
     Raises:
-        OptionError: an unknown colour or image format, or a window where there is no display.
+        OptionError: the colour or image format is unknown, or a window is requested without a display.
         DmrError: pyvista is not installed, or there is nothing to draw.
         FileError: the image cannot be written.
-        KindError: what is to be shown is neither a Mesh nor a Pslg.
+        KindError: `mesh` or `compare` is neither a Mesh nor a Pslg.
     """
     check_kind(mesh, Mesh, Pslg)
     if compare is not None:
@@ -108,7 +109,7 @@ def view(
     fit = _strip_scale(width, height)
     title, bar = round(title * fit), round(bar * fit)
     ratio = 1 if target is None else 2
-    # The meshes stand side by side above one strip for the colours, which all of them share.
+    # The meshes are drawn side by side above one strip with the colour legend, which they share.
     plotter = pv.Plotter(
         shape=(2, len(meshes)) if bar else (1, len(meshes)),
         groups=[(1, slice(None))] if bar else None,
@@ -118,7 +119,7 @@ def view(
         border=False,
     )
     try:
-        with keep_interrupt():  # VTK drops what its methods in Python raise
+        with keep_interrupt():  # VTK discards exceptions raised in its Python methods
             plotter.set_background("white", all_renderers=True)
             for panel, each in enumerate(meshes):
                 plotter.subplot(0, panel)
@@ -143,7 +144,7 @@ def view(
 
 
 def _checked_size(window_size: Any) -> tuple[int, int]:
-    """The width and height of a window."""
+    """Checks the width and height of a window."""
     size = [whole_option("window_size", length) for length in listed("window_size", window_size)]
     if len(size) != 2 or not all(1 <= length <= LARGEST_WINDOW for length in size):
         raise OptionError(f"window_size must be two numbers from 1 to {LARGEST_WINDOW:,}, not {shortened(window_size)}")
@@ -165,15 +166,15 @@ def _import_pyvista() -> Any:
         raise DmrError(
             f"pictures need pyvista, the extra [view] of this package: pip install pyvista ({error})"
         ) from error
-    # VTK tries an X server before it draws without one, and says so on stderr each time.
+    # VTK tries an X server before it draws without one, and reports the failure on stderr each time.
     core.vtkLogger.SetStderrVerbosity(core.vtkLogger.VERBOSITY_OFF)
     _choose_opengl()
     return pv
 
 
 def _choose_opengl() -> None:
-    """Names the library that VTK draws with. Left to itself VTK looks for an X server, then for EGL and OSMesa, and
-    where one of their libraries is missing it takes the process down.
+    """Selects the library that VTK draws with. By default VTK looks for an X server, then for EGL and OSMesa, and it
+    terminates the process if one of their libraries is missing.
     """
     if not sys.platform.startswith("linux") or "VTK_DEFAULT_OPENGL_WINDOW" in os.environ:
         return
@@ -197,27 +198,27 @@ def _loads(library: str) -> bool:
 def _common_frame(meshes: list[Mesh | Pslg]) -> _Frame:
     boxes = np.array([bounding_box(each.vertices) for each in meshes])
     low, high = boxes[:, :2].min(axis=0), boxes[:, 2:].max(axis=0)
-    # Half of each first: the sum of two huge coordinates could overflow.
+    # Halve before adding: the sum of two huge coordinates could overflow.
     size = float((high / 2 - low / 2).max() * 2) or 1.0
     width, height = ((high / 2 - low / 2) / size * 2).tolist()
     return _Frame(low / 2 + high / 2, size, max(width, 0.02), max(height, 0.02))
 
 
 def _fitting_size(frame: _Frame, panels: int, strips: int) -> tuple[int, int]:
-    """A window that the mesh fills: 1,500 pixels for its longer side, fewer where two stand side by side."""
+    """The size of a window that the mesh fills: 1,500 pixels for its longer side, or 1,000 for two meshes."""
     longer = 1500 if panels == 1 else 1000
     width, height = max(longer * frame.width, 480.0), max(longer * frame.height, 120.0)
     return int(width * (1 + 2 * _MARGIN)) * panels, int(height + 2 * _MARGIN * width) + strips
 
 
 def _strip_scale(width: int, height: int) -> float:
-    """The size of the strips for title and colours over their usual one; 0 where a picture is too small for any."""
+    """The scale of the strips for title and legend, at most 1; 0 if a picture is too small for them."""
     fit = min(1.0, width / _ROOM[0], height / _ROOM[1])
     return fit if fit >= _SMALLEST_STRIPS else 0.0
 
 
 def _aim(plotter: Any, frame: _Frame, width: int, height: int, title: int) -> float:
-    """Points the camera so that the mesh fills its panel below the title; returns pixels per drawn unit."""
+    """Positions the camera so that the mesh fills its panel below the title; returns pixels per drawn unit."""
     free = max(height - title, height // 4)
     margin = 2 * _MARGIN * min(width, free)
     pixels = min((width - margin) / frame.width, (free - margin) / frame.height)
@@ -242,7 +243,7 @@ def _draw(
     unit: float,
     edges: bool,
 ) -> None:
-    """One panel: faces, then thin edges, then bold segments, each a little nearer to the camera."""
+    """Draws one panel: faces, then thin edges, then bold segments, each a little nearer to the camera."""
     flat = ((mesh.vertices - frame.centre) / frame.size).astype(np.float32)
     bold = mesh.segments
     if isinstance(mesh, Mesh):
@@ -259,7 +260,7 @@ def _draw(
     if len(bold):
         lines = pv.PolyData(_lifted(flat, 0.02), lines=_cells(bold))
         plotter.add_mesh(lines, color=INK, line_width=_BOLD * ratio, lighting=False)
-        # A line shorter than a pixel is not drawn at its full width: a dot stands for it.
+        # A line shorter than a pixel is not drawn at its full width, so it is replaced by a dot.
         short = np.abs(flat[bold[:, 0]] - flat[bold[:, 1]]).max(axis=1) * unit < _BOLD
         if short.any():
             dots = pv.PolyData(_lifted(flat[bold[short, 0]], 0.02))
@@ -272,8 +273,8 @@ def _draw(
 def _add_title(
     plotter: Any, titles: tuple[str, ...], panel: int, width: int, height: int, fit: float, ratio: int
 ) -> None:
-    """The title of a panel of `width` x `height` pixels: in smaller letters where one of them is long, its middle left
-    out where it does not fit in the smallest either.
+    """Adds the title of a panel of `width` x `height` pixels. The letters are smaller if any title is long; if a title
+    does not fit even in the smallest letters, its middle is omitted.
     """
     title = titles[panel]
     size = min(_TITLE_SIZE * fit, width / (_LETTER * max(map(len, titles))))
@@ -291,9 +292,9 @@ def _add_title(
 
 
 def _draw_edges(pv: Any, plotter: Any, flat: NDArray[np.float32], triangles: Int, unit: float, ratio: int) -> None:
-    """Thin edges, each as opaque as the triangles beside it leave room for: a fine mesh does not turn black.
+    """Draws thin edges, whose opacity depends on the size of the adjacent triangles, so that a fine mesh is not black.
 
-    Each triangle draws its own three, so an edge between two of them takes its strength from both.
+    Each triangle draws its own three edges, so an edge between two triangles gets its opacity from both.
     """
     corners = flat[triangles]
     along = corners[:, [2, 0, 1]] - corners[:, [1, 2, 0]]
@@ -310,7 +311,7 @@ def _draw_edges(pv: Any, plotter: Any, flat: NDArray[np.float32], triangles: Int
     lines = pv.PolyData(_lifted(flat, 0.01), lines=_cells(ends))
     rgba = np.empty((len(shown), 4), np.uint8)
     rgba[:, :3] = pv.Color(INK).int_rgb
-    # Two coats make 1 - (1 - a)^2; 0.62 twice is 0.86.
+    # Two layers of opacity a give 1 - (1 - a)^2; 0.62 twice gives 0.86.
     rgba[:, 3] = np.rint(255 * 0.62 * opacity[shown])
     lines.cell_data["ink"] = rgba
     plotter.add_mesh(lines, scalars="ink", rgba=True, line_width=0.8 * ratio, lighting=False)
@@ -324,7 +325,7 @@ def _lifted(flat: NDArray[np.float32], z: float) -> NDArray[np.float32]:
 
 
 def _cells(ends: Int) -> NDArray[np.int64]:
-    """VTK's form of a list of lines: 2, start, end, 2, start, end, ..."""
+    """Converts lines to VTK's format: 2, start, end, 2, start, end, ..."""
     cells = np.full((len(ends), 3), 2, np.int64)
     cells[:, 1:] = ends
     return cells.ravel()

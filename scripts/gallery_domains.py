@@ -50,7 +50,7 @@ def letters() -> Exhibit:
     pslg = domains.polygons([(d, [d_hole]), ([*m, (11, 14)], []), (r, [r_hole])], attributes=[1, 2, 3])
     return Exhibit(
         title="Letters",
-        text="Three parts in one domain; each is a region of its own. The counters of D and R are holes.",
+        text="Three parts in one domain, each a separate region. The counters of D and R are holes.",
         pslg=pslg,
         options={"max_area": 0.25},
         color="region",
@@ -65,7 +65,7 @@ def letter_a() -> Exhibit:
     ]  # fmt: skip
     return Exhibit(
         title="A letter",
-        text="An outline with a hole and nothing else: triangles are as large as the 32 degrees asked for allow.",
+        text="An outline with a hole, no area bound: triangles are as large as the angle bound of 32 degrees allows.",
         pslg=domains.polygon(outline, [[(3, 3.7), (4.5, 7.9), (6, 3.7)]]),
         options={"min_angle": 32},
     )
@@ -94,7 +94,7 @@ def country() -> Exhibit:
     return Exhibit(
         title="A country",
         text="A coastline grown from a seed, a border, a lake with an island in it, and islands off the coast. Each "
-        "part has its own attribute and its own largest area.",
+        "part has its own attribute and maximum area.",
         pslg=domains.with_regions(pslg, regions),
         color="region",
     )
@@ -148,7 +148,7 @@ def gear() -> Exhibit:
     ]
     return Exhibit(
         title="A gear",
-        text="Twenty teeth, a bore with a keyway, six holes: sharp detail on the rim makes its own small triangles.",
+        text="Twenty teeth, a bore with a keyway, six holes: small triangles resolve the sharp details.",
         pslg=domains.polygon(outline, holes),
         options={"max_area": 0.002},
     )
@@ -167,7 +167,7 @@ def comb() -> Exhibit:
     return Exhibit(
         title="A comb",
         text="Each tooth has 0.72 times the thickness of the one before; the thinnest is a fortieth of the back. "
-        "Where two sides are close the triangles are small, and only there.",
+        "Triangles are small only where two sides are close.",
         pslg=domains.polygon(outline),
         color="area",
     )
@@ -209,8 +209,8 @@ def city() -> Exhibit:
             yards += holes  # the town lies under its blocks
     return Exhibit(
         title="A city",
-        text="Streets (1), blocks (2) with courtyards, and parks (3): later polygons lie upon earlier ones, and each "
-        "kind has its own largest area.",
+        text="Streets (1), blocks (2) with courtyards, and parks (3): later polygons override earlier ones, and each "
+        "kind has its own maximum area.",
         pslg=domains.polygons(parts, attributes=kinds, areas=areas),
         color="region",
     )
@@ -225,7 +225,7 @@ def target() -> Exhibit:
     regions = [(middle, 0.0, k + 1, area) for k, (middle, area) in enumerate(zip(middles, areas, strict=True))]
     return Exhibit(
         title="Concentric regions",
-        text="Four regions, each with a largest area about a quarter of its outer neighbour's.",
+        text="Four regions, each with a maximum area about a quarter of that of its outer neighbour.",
         pslg=domains.with_regions(pslg, regions),
         color="region",
     )
@@ -278,8 +278,8 @@ def ocean() -> Exhibit:
 
     return Exhibit(
         title="An ocean basin",
-        text="The edge length follows the square root of the depth, as the length of waves does: fine along the coasts "
-        "and over a ridge in the middle.",
+        text="The edge length grows with the square root of the depth, as wavelengths do: the mesh is fine along the "
+        "coasts and over a ridge in the middle.",
         pslg=domains.polygon(shore, islands),
         options={"size": size},
         color="area",
@@ -295,8 +295,8 @@ def web() -> Exhibit:
     parts += [domains.polyline([(0, 0), *(circle[k] for circle in circles)], markers=2) for k in range(spokes)]
     return Exhibit(
         title="A web",
-        text="32 spokes meet in one vertex, 11.25 degrees apart. No mesh can mend the angles in the middle; shells "
-        "around it keep them from spreading, and the report lists what is left.",
+        text="32 spokes meet in one vertex, 11.25 degrees apart. No mesh can improve the angles at the centre; shells "
+        "around it confine them, and the report lists the triangles below the bound.",
         pslg=domains.merge(*parts),
     )
 
@@ -321,7 +321,7 @@ def spiral() -> Exhibit:
     outer, inner = ray * (0.15 + 0.1 * turn)[:, None], ray * (0.15 + 0.1 * turn - 0.035 - 0.011 * turn)[:, None]
     return Exhibit(
         title="A spiral",
-        text="A strip of 800 segments, wider from turn to turn.",
+        text="A strip of 800 segments that widens from turn to turn.",
         pslg=domains.polygon(np.concatenate((outer, inner[::-1]))),
     )
 
@@ -363,8 +363,8 @@ def maze() -> Exhibit:
         on_way[-1] = on_way[-1] and one in way and other in way
     return Exhibit(
         title="A maze",
-        text="A polygon for each cell and each door, with the way through in another region. The walls are the gaps "
-        "between them; those that the corridors enclose become holes.",
+        text="One polygon per cell and per door; the way through is a separate region. The walls are the gaps "
+        "between the polygons; gaps enclosed by corridors become holes.",
         pslg=domains.polygons(parts, attributes=[2.0 if each else 1.0 for each in on_way]),
         options={"max_area": 0.05},
         color="region",
@@ -397,7 +397,7 @@ def snowflake() -> Exhibit:
         ring = np.stack((ring, ring + step, ring + step + out, ring + 2 * step), axis=1).reshape(-1, 2)
     return Exhibit(
         title="A snowflake",
-        text="Four steps of Koch's curve: 768 segments, every corner of 60 or 240 degrees.",
+        text="Four steps of Koch's curve: 768 segments, with corners of 60 or 240 degrees.",
         pslg=domains.polygon(ring),
         color="area",
     )

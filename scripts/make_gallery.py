@@ -28,11 +28,11 @@ LARGEST_FILE = 120_000
 
 HEAD = """# Gallery
 
-Domains made by code with `dmr.domains` (the [tutorial](tutorial.md) shows how), each refined by one call of
-`dmr.refine(pslg, ...)`; the seconds are those of that call, with two CPU threads. Every mesh was proved right by
-`dmr.validate` against its domain: no vertex, segment or region is lost, and no angle is below the bound, except where
-small angles of the domain itself forbid it. The domains are in
-[scripts/gallery_domains.py](../scripts/gallery_domains.py); `python scripts/make_gallery.py` makes this page.
+Domains built in code with `dmr.domains` (see the [tutorial](tutorial.md)), each refined by one call of
+`dmr.refine(pslg, ...)`; the seconds are those of that call, with two CPU threads. `dmr.validate` verified every mesh
+exactly against its domain: no vertex, segment or region is lost, and no angle is below the bound, except where small
+angles of the domain itself make this impossible. The domains are in
+[scripts/gallery_domains.py](../scripts/gallery_domains.py); `python scripts/make_gallery.py` generates this page.
 """
 
 

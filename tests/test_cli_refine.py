@@ -132,7 +132,7 @@ def test_a_bad_output_fails_before_the_work(folder, capsys, monkeypatch):
     assert "no folder nowhere" in fails(capsys, 1, "refine", "input.ele", "-o", "nowhere/out.ele")
     assert "unknown suffix .xyzzy" in fails(capsys, 2, "refine", "input.ele", "-o", "out.xyzzy")
     assert "cannot hold a mesh" in fails(capsys, 2, "refine", "input.ele", "-o", "out.poly")
-    assert "this format is only read" in fails(capsys, 1, "refine", "input.ele", "-o", "out.ugrid")
+    assert "this format can only be read" in fails(capsys, 1, "refine", "input.ele", "-o", "out.ugrid")
     monkeypatch.setitem(sys.modules, "h5py", None)
     assert "needs the package h5py" in fails(capsys, 1, "refine", "input.ele", "-o", "out.xdmf")
     (folder / "place.ele").mkdir()

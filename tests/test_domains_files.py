@@ -96,7 +96,7 @@ def test_content_that_grows_beyond_the_memory_is_refused(tmp_path, monkeypatch):
 def test_json_that_is_no_geojson(tmp_path):
     path = tmp_path / "a.json"
     path.write_text('{"name": 5}')
-    with pytest.raises(FileError, match="no GeoJSON object"):
+    with pytest.raises(FileError, match="not a GeoJSON object"):
         dmr.read(path)
     with pytest.raises(OptionError, match="features are read from"):
         domains.from_file(tmp_path / "a.poly")
@@ -244,7 +244,7 @@ def test_projection():
     back = {"type": "Polygon", "coordinates": [made.vertices.tolist()]}
     mercator = {"crs": {"type": "name", "properties": {"name": "EPSG:3857"}}}
     assert np.allclose(domains.from_geojson({**back, **mercator}, project="OGC:CRS84").vertices, ring)
-    with pytest.raises(InvalidMeshError, match=r"the outline: vertex 1 at .* is no longitude and latitude in degrees"):
+    with pytest.raises(InvalidMeshError, match=r"the outline: vertex 1 at .* is not a longitude and latitude"):
         domains.from_geojson(back, project="EPSG:3857")
     with pytest.raises(OptionError, match="project must be a coordinate reference system"):
         domains.from_geojson(FORM, project="EPSG:0")

@@ -259,7 +259,7 @@ def test_what_is_left_out_is_said(caplog):
         (feature("Point", [1]), "one has 1 numbers"),
         (feature("Polygon", 5), "no list of coordinates"),
         ({"type": "Feature", "geometry": ISLAND}, "it has no type"),
-        ({"type": "Feature", "geometry": {"type": "Point", "coordinates": [0, 0]}, "properties": [1]}, "no object"),
+        ({"type": "Feature", "geometry": {"type": "Point", "coordinates": [0, 0]}, "properties": [1]}, "not an object"),
     ],
 )
 def test_geojson_that_is_refused(form, said, tmp_path):
@@ -275,9 +275,9 @@ def test_geojson_that_is_refused(form, said, tmp_path):
 def test_files_that_are_refused(tmp_path):
     path = tmp_path / "a.geojson"
     for content, said, line in (
-        (b'{"type":\n\n "Polygon",}', "is no JSON: ", 3),
-        (b"", "is no JSON", 1),
-        (b'\xff\xfe{"type"', "not written in UTF-8", None),
+        (b'{"type":\n\n "Polygon",}', "is not JSON: ", 3),
+        (b"", "is not JSON", 1),
+        (b'\xff\xfe{"type"', "not encoded in UTF-8", None),
         (b"[" * 200_000, "cannot be read as JSON", None),
         (b"[1, 2]", "it has no type", None),
     ):

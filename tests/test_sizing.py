@@ -286,7 +286,7 @@ def test_numbers_of_sizes():
     one = dmr.Mesh(mesh.vertices[:3], mesh.triangles[:1])
     assert SizeField(one, [1, 2, 3])([[0, 0]])[0] == 1
     fan = dmr.Mesh([[0, 0], [1, 0], [0, 1], [-1, 0], [0, -1]], [[0, 1, 2], [0, 2, 3], [0, 3, 4], [0, 4, 1], [0, 1, 2]])
-    with pytest.raises(OptionError, match="has 5 vertices and as many triangles: say on="):
+    with pytest.raises(OptionError, match="has 5 vertices and as many triangles: choose one of them by on="):
         SizeField(fan, np.ones(5))
     assert SizeField(fan, [9, 1, 1, 1, 1], on="vertices")([[0, 0]])[0] == 9
     assert SizeField(fan, [7, 1, 1, 1, 1], on="triangles")([[0.1, 0.1]])[0] == 7

@@ -1,21 +1,21 @@
-"""Domains from code and from geometries: builders of `dmr.Pslg` for the common shapes.
+"""Builds domains (`dmr.Pslg`) from common shapes, and from geometries of other programs and files.
 
 plate = dmr.domains.polygon([(0, 0), (4, 0), (4, 2), (0, 2)], holes=[dmr.domains.circle_points(0.5, 32, (1, 1))])
 fine = dmr.refine(plate, min_angle=30, max_area=0.01)
 
-    rings       what a closed outline is, and what is refused
-    interior    which points lie inside one, exactly; a point strictly inside, far from its boundary
+    rings       checks of closed outlines and open chains
+    interior    exact point-in-polygon test; a point strictly inside, far from the boundary
     shapes      polygon, rectangle, circle, regular_polygon, polyline
     composing   merge, with_regions, with_holes
-    faces       the places that segments enclose, by a triangulation
+    faces       the faces that segments enclose, by a triangulation
     coverage    several polygons at once: neighbours that share borders, islands in lakes, gaps
-    features    GeoJSON's features: geometries, and properties that give regions, sizes and markers
-    geojson     GeoJSON, and geometries of shapely and whatever else speaks its interface
-    gis_files   files with features, by their suffixes: GeoJSON, GeoPackages, shapefiles
-    projecting  longitudes and latitudes into a plane, by pyproj
+    features    GeoJSON features: geometries, and properties that give regions, sizes and markers
+    geojson     GeoJSON, and geometries of shapely and of other packages with `__geo_interface__`
+    gis_files   files with features, by suffix: GeoJSON, GeoPackage, shapefile
+    projecting  projection of longitudes and latitudes to a plane, by pyproj
 
-Coordinates are never touched, unless a projection is asked for: each vertex of a result has the very doubles that were
-given. Only numpy is needed, and our own triangulation for `polygons` and the readers of features.
+Coordinates are never changed unless a projection is requested: each vertex of a result has exactly the doubles that
+were given. The builders need only numpy; `polygons` and the readers of features also use our own triangulation.
 """
 
 from dmr.domains.composing import merge, with_holes, with_regions

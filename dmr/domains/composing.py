@@ -1,4 +1,4 @@
-"""Several graphs into one, and the points that say what they enclose."""
+"""Merges graphs, and adds the points that define holes and regions."""
 
 from __future__ import annotations
 
@@ -18,17 +18,17 @@ from dmr.tables import real_array
 
 
 def merge(*parts: Pslg) -> Pslg:
-    """Several graphs as one: an outline with its cracks, or with the borders of its regions.
+    """Merges several graphs into one, such as an outline with its cracks or with the borders of its regions.
 
-    Vertices keep their order, those of the first graph first. Of vertices with equal coordinates the first one stands
-    for all, and of segments between the same two vertices the first one; either takes the first marker that is not 0.
-    Holes and regions are simply collected: a hole's point must not lie in another part of the domain.
+    Vertices keep their order, those of the first graph first. Vertices with equal coordinates are merged into the
+    first of them, and so are segments between the same two vertices; the result has the first nonzero marker of the
+    group. Holes and regions are concatenated: the point of a hole must not lie in another part of the domain.
 
     Args:
-        parts: graphs of one domain. Where some have vertex attributes, those without have zeros.
+        parts: graphs of one domain. If some have vertex attributes, those of the others are 0.
 
     Raises:
-        InvalidMeshError: no graph at all, or different numbers of vertex attributes.
+        InvalidMeshError: there are no graphs, or they have different numbers of vertex attributes.
     """
     if not parts:
         raise InvalidMeshError("there is nothing to merge")
@@ -58,14 +58,14 @@ def merge(*parts: Pslg) -> Pslg:
 
 
 def with_holes(pslg: Pslg, points: ArrayLike) -> Pslg:
-    """The graph with more holes.
+    """The graph with additional holes.
 
     Args:
         pslg: the graph.
-        points: (h, 2), one in each place that is to be no part of the domain.
+        points: (h, 2), one inside each hole.
 
     Raises:
-        InvalidMeshError: no table of points, or one that is not finite.
+        InvalidMeshError: `points` is not a table of points, or a point is not finite.
     """
     check_kind(pslg, Pslg, name="pslg")
     more = checked_points(np.empty((0, 2)) if _is_empty(points) else points, "holes")
@@ -73,15 +73,15 @@ def with_holes(pslg: Pslg, points: ArrayLike) -> Pslg:
 
 
 def with_regions(pslg: Pslg, regions: Iterable[ArrayLike]) -> Pslg:
-    """The graph with more regions.
+    """The graph with additional regions.
 
     Args:
         pslg: the graph.
-        regions: (x, y, attribute) or (x, y, attribute, largest area) each: the attribute, and the bound where it is
-            given and positive, are those of all triangles that lie with (x, y) within the same segments.
+        regions: each (x, y, attribute) or (x, y, attribute, largest area). The attribute, and the area bound if it is
+            given and positive, apply to all triangles that the segments do not separate from (x, y).
 
     Raises:
-        InvalidMeshError: an entry of another length, or one that is not finite; names it.
+        InvalidMeshError: an entry has the wrong length, or is not finite; the message names it.
     """
     check_kind(pslg, Pslg, name="pslg")
     rows = [_region(entry, k) for k, entry in enumerate(listed("regions", regions))]
@@ -108,7 +108,7 @@ def _region(entry: ArrayLike, k: int) -> list[float]:
 
 
 def _distinct_rows(table: NDArray[Any]) -> tuple[NDArray[np.intp], NDArray[np.intp]]:
-    """Where each row stands for the first time, in order; and for each row, which of those it equals."""
+    """The indices of the first occurrences of distinct rows, in order; and for each row, the one that it equals."""
     order = np.lexsort(table.T[::-1])
     ordered = table[order]
     fresh = np.ones(len(table), bool)
@@ -129,7 +129,7 @@ def _said(part: Pslg) -> Int:
 
 
 def _first_said(markers: Int, group: NDArray[np.intp], count: int) -> Int:
-    """The first marker of each group that is not 0."""
+    """The first nonzero marker of each group."""
     found = np.zeros(count, np.int32)
     said = np.flatnonzero(markers)[::-1]  # later writes win: the first marker is written last
     found[group[said]] = markers[said]

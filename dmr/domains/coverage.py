@@ -1,8 +1,8 @@
 """Domains of several polygons: districts that share borders, islands in lakes in islands, gaps between neighbours.
 
-The domain is what any of the polygons covers. All rings and lines are drawn into one graph; then each face that they
-enclose is asked, exactly, which polygon it lies in. One that lies in none gets a hole point, whatever it is that
-closes it off: a lake, a gap between districts, the water between an island and a pier.
+The domain is the union of the polygons. All rings and lines are merged into one graph; then an exact test determines
+which polygon contains each face that they enclose. A face in no polygon gets a hole point, whatever encloses it: a
+lake, a gap between districts, the water between an island and a pier.
 """
 
 from __future__ import annotations
@@ -31,9 +31,9 @@ class Patch:
 
     Attributes:
         rings: (n, 2) each, checked: the outline, then the holes.
-        attribute: of its region; None where it has none.
-        area: of its largest triangle; 0 for no bound.
-        marker: of its segments.
+        attribute: the attribute of its region, or None.
+        area: the maximum triangle area; 0 for no bound.
+        marker: the marker of its segments.
     """
 
     rings: tuple[Float, ...]
@@ -48,7 +48,7 @@ class Patch:
         return not any(side_of_rings([hole], point) == INSIDE for hole in self.rings[1:])
 
     def graph(self) -> Pslg:
-        """Its rings as segments."""
+        """The graph of its rings."""
         ends = closed_segments(self.rings)
         return Pslg(np.concatenate(self.rings), ends, segment_markers=np.full(len(ends), self.marker, np.int32))
 
@@ -60,22 +60,23 @@ def polygons(
     areas: Sequence[float] | None = None,
     markers: Sequence[int] | None = None,
 ) -> Pslg:
-    """Several polygons as one domain: what any of them covers.
+    """The union of several polygons as one domain.
 
-    They may share borders and vertices, touch, nest (an island in a lake) and overlap; where they overlap, the last
-    one says attribute and area. Vertices are joined as by `merge`.
+    The polygons may share borders and vertices, touch, nest (an island in a lake) and overlap. Where they overlap, the
+    last one determines attribute and area. Vertices are merged as by `merge`.
 
     Args:
-        parts: (outline, holes) each, as for `polygon`; also holes that touch themselves or each other are right.
-        attributes: of the region of each part; None for no regions.
-        areas: largest triangle area of each part, <= 0 for none.
-        markers: of the segments of each part; a shared border takes the first one that is not 0.
+        parts: each (outline, holes), as for `polygon`; holes that touch themselves or each other are also valid.
+        attributes: one region attribute per part; None for no regions.
+        areas: maximum triangle area of each part, <= 0 for none.
+        markers: of the segments of each part; a shared border takes the first nonzero one.
 
     Returns:
-        The graph, with a hole point in each face that no part covers and a region in each one that a part does.
+        The graph, with a hole point in each face that no part covers, and a region in each face that a part covers.
 
     Raises:
-        InvalidMeshError: a ring that cannot be used, with its part, number and vertex; a wrong number of attributes.
+        InvalidMeshError: a ring is invalid (the message names its part, number and vertex), or the number of
+            attributes is wrong.
     """
     rings = [checked_part(*_pair(part, k), f"part {k}: ") for k, part in enumerate(listed("parts", parts))]
     given = {"attributes": attributes, "areas": areas, "markers": markers}
@@ -119,7 +120,7 @@ def _marker(values: list[Any] | None, k: int) -> int:
 
 
 def checked_part(outline: ArrayLike, holes: Sequence[ArrayLike], where: str) -> tuple[Float, ...]:
-    """The rings of one polygon; `where` begins the name of each in a message ("part 3: ")."""
+    """The checked rings of one polygon; `where` is the prefix of their names in messages ("part 3: ")."""
     return (
         checked_ring(outline, f"{where}the outline"),
         *(checked_ring(hole, f"{where}hole {k}") for k, hole in enumerate(listed(f"{where}holes", holes))),
@@ -127,12 +128,12 @@ def checked_part(outline: ArrayLike, holes: Sequence[ArrayLike], where: str) -> 
 
 
 def cover(patches: Sequence[Patch], others: Sequence[Pslg] = ()) -> Pslg:
-    """What patches cover, with other graphs (lines, free points) drawn into it.
+    """The union of the patches, merged with other graphs (lines, free points).
 
-    Without any patch the other graphs are merged, and that is all: nothing says what they enclose.
+    Without patches, the other graphs are only merged: no information about enclosed faces exists.
 
     Raises:
-        InvalidMeshError: neither patches nor graphs.
+        InvalidMeshError: there are neither patches nor graphs.
     """
     graph = merge(*(patch.graph() for patch in patches), *others)
     if not patches:
@@ -148,7 +149,7 @@ def cover(patches: Sequence[Patch], others: Sequence[Pslg] = ()) -> Pslg:
 
 
 def _owners(patches: Sequence[Patch], points: Float) -> NDArray[np.intp]:
-    """(k,): the last patch that covers each point, -1 where none does."""
+    """(k,): the last patch that covers each point, or -1."""
     owners = np.full(len(points), -1)
     for k, patch in enumerate(patches):
         low, high = patch.rings[0].min(axis=0), patch.rings[0].max(axis=0)

@@ -1,6 +1,6 @@
-"""The places that the segments of a graph enclose, each with a point strictly inside.
+"""The faces that the segments of a graph enclose, each with a point strictly inside.
 
-They come from a triangulation of the graph, and so are right however segments cross, touch or repeat.
+A triangulation of the graph provides them, so they are correct even if segments cross, touch or repeat.
 """
 
 from __future__ import annotations
@@ -18,18 +18,18 @@ log = logging.getLogger("dmr")
 
 
 def enclosed_faces(graph: Pslg) -> Float:
-    """A point in each face that the segments of a graph close off from the outside; holes and regions do not count.
+    """A point in each face that the segments of a graph enclose; holes and regions are ignored.
 
-    A face so thin that no double lies inside is left out, which the log says.
+    A face that is too thin to contain a point with double coordinates is omitted, with a warning in the log.
 
     Args:
-        graph: any graph whose vertices are not all on one line.
+        graph: any graph whose vertices are not all collinear.
 
     Returns:
         (f, 2) float64, each point proved to lie strictly inside a triangle of its face.
 
     Raises:
-        InvalidMeshError: coordinates out of range, or segments that cannot be triangulated.
+        InvalidMeshError: coordinates are out of range, or the segments cannot be triangulated.
     """
     from dmr.triangulation.native import OUTSIDE, triangulate_plane
 
@@ -41,7 +41,7 @@ def enclosed_faces(graph: Pslg) -> Float:
 
 
 def _inner_points(vertices: Float, triangles: Int, faces: Int) -> Float:
-    """The middle of the widest triangle of each face, where it is strictly inside; else that of the next one."""
+    """For each face, the rounded centroid of its widest triangle that strictly contains it."""
     corners = vertices[triangles]
     middles = corners[:, 0] / 3 + corners[:, 1] / 3 + corners[:, 2] / 3
     order = np.lexsort((-_widths(corners), faces))
@@ -55,7 +55,7 @@ def _inner_points(vertices: Float, triangles: Int, faces: Int) -> Float:
 
 
 def _widths(corners: Float) -> Float:
-    """(m,): the smallest height of each triangle, roughly."""
+    """(m,): the smallest height of each triangle, up to rounding."""
     along = corners[:, [2, 0, 1]] - corners[:, [1, 2, 0]]
     with np.errstate(all="ignore"):
         area = np.abs(along[:, 0, 0] * along[:, 1, 1] - along[:, 0, 1] * along[:, 1, 0])

@@ -1,4 +1,4 @@
-"""Features with geometries and properties, as GeoJSON has them, into one domain."""
+"""Converts features with geometries and properties, as in GeoJSON, to one domain."""
 
 from __future__ import annotations
 
@@ -23,22 +23,22 @@ from dmr.options import CONFLICT_POLICIES
 log = logging.getLogger("dmr")
 
 Geometry = Mapping[str, Any]
-# Which geometry is one of a kind, and which holds many of it. shapely has rings of their own.
+# Single geometries, and multi-part geometries with the type of their parts. shapely also has single rings (LinearRing).
 _SINGLE = {"Polygon": "Polygon", "LineString": "LineString", "LinearRing": "LineString", "Point": "Point"}
 _MULTIPLE = {"MultiPolygon": "Polygon", "MultiLineString": "LineString", "MultiPoint": "Point"}
 
 
 @dataclass(frozen=True, kw_only=True)
 class FeatureOptions:
-    """The options that turn features into a domain.
+    """Options for converting features to a domain.
 
     Attributes:
-        attribute, area, marker: the properties that hold region attribute, largest area and marker.
+        attribute, area, marker: names of the properties with the region attribute, the maximum area and the marker.
         project: the coordinate reference system to project to.
-        on_conflict: "resolve" leaves out rings that enclose nothing, "error" refuses them.
+        on_conflict: "resolve" omits rings that enclose nothing, "error" rejects them.
 
     Raises:
-        OptionError: a value that cannot be used; names it.
+        OptionError: a value is invalid; the message names it.
     """
 
     attribute: str | None = None
@@ -60,7 +60,7 @@ class FeatureOptions:
         chosen("on_conflict", self.on_conflict, CONFLICT_POLICIES)
 
     def properties(self) -> dict[str, str]:
-        """The properties asked for, by what they give."""
+        """Maps each option that is set to the name of its property."""
         named = {"attribute": self.attribute, "area": self.area, "marker": self.marker}
         return {what: name for what, name in named.items() if name is not None}
 
@@ -70,9 +70,10 @@ class _Content:
     """The features collected so far.
 
     Attributes:
-        first_empty: name of the first ring that encloses nothing, and why; empty_rings: how many there are.
-        missing: by property, how many features lack it, and the first of them.
-        low, high: corners of the bounding box, before the projection.
+        first_empty: the name of the first ring that encloses nothing, and the reason.
+        empty_rings: the number of such rings.
+        missing: by property, the number of features without it, and the first of them.
+        low, high: corners of the bounding box, before projection.
     """
 
     options: FeatureOptions
@@ -93,17 +94,17 @@ class _Content:
 def domain_of_features(
     features: Iterable[tuple[Geometry, str]], options: FeatureOptions, *, system: str | None, what: str
 ) -> Pslg:
-    """The domain that features describe.
+    """Converts features to a domain.
 
     Args:
-        features: GeoJSON's, each with the beginning of its name in a message ("feature 3: ").
-        options: how.
-        system: coordinate reference system of the coordinates; None where it is not known.
-        what: they are read from, for the log.
+        features: GeoJSON features, each with the prefix of its name in messages ("feature 3: ").
+        options: options for the conversion.
+        system: the coordinate reference system of the coordinates; None if it is unknown.
+        what: the source of the features, for the log.
 
     Raises:
-        InvalidMeshError: a geometry or property that cannot be used; names feature, part, ring and vertex.
-        OptionError, DmrError: the coordinates cannot be projected as asked.
+        InvalidMeshError: a geometry or property is invalid; the message names feature, part, ring and vertex.
+        OptionError, DmrError: the coordinates cannot be projected as requested.
     """
     projection = None
     if options.project is not None:
@@ -129,7 +130,7 @@ def domain_of_features(
 
 
 def _warn(content: _Content, what: str) -> None:
-    """Says what was left out."""
+    """Logs what was left out."""
     for count, left_out in (
         (content.repeated, "points that repeat the one before were left out"),
         (content.heights, "third coordinates were left out: the domain lies in the plane"),
@@ -163,7 +164,7 @@ def _collect(content: _Content, feature: Geometry, where: str) -> None:
     properties = feature.get("properties")
     properties = {} if properties is None else properties
     if not isinstance(properties, Mapping):
-        raise InvalidMeshError(f"{where}its properties are no object")
+        raise InvalidMeshError(f"{where}its properties are not an object")
     content.properties.update(str(name) for name in properties)
     options = content.options
     attribute = _number(properties, options.attribute, where)
@@ -197,7 +198,7 @@ def _collect(content: _Content, feature: Geometry, where: str) -> None:
 
 
 def _count_missing(content: _Content, properties: Mapping[str, Any], where: str, names: Iterable[str | None]) -> None:
-    """Counts a feature that lacks a property of these names."""
+    """Counts the feature under each of these properties that it lacks."""
     for name in dict.fromkeys(names):
         if name is not None and properties.get(name) is None:
             count, first = content.missing.get(name, (0, where.removesuffix(": ") or "the only one"))
@@ -205,7 +206,7 @@ def _count_missing(content: _Content, properties: Mapping[str, Any], where: str,
 
 
 def _rings(content: _Content, coordinates: Any, part: str) -> tuple[Float, ...]:
-    """The rings of a polygon that enclose something, the outline first; none at all where the outline does not."""
+    """The rings of a polygon that enclose something, the outline first; empty if the outline encloses nothing."""
     rings: list[Float] = []
     for k, each in enumerate(coordinates):
         name = f"{part}{_ring_name(k)}"
@@ -228,7 +229,7 @@ def _rings(content: _Content, coordinates: Any, part: str) -> tuple[Float, ...]:
 
 
 def _parts(geometry: Any, where: str) -> Iterator[tuple[str, Any, str]]:
-    """The single polygons, lines and points of a geometry: kind, coordinates, name."""
+    """Yields the single polygons, lines and points of a geometry: kind, coordinates, name."""
     kind = kind_of(geometry, where)
     if kind in _SINGLE:
         yield _SINGLE[kind], list_in(geometry, "coordinates", where), where
@@ -244,7 +245,7 @@ def _parts(geometry: Any, where: str) -> Iterator[tuple[str, Any, str]]:
 
 
 def _positions(content: _Content, coordinates: Any, name: str) -> Float:
-    """A list of positions as (n, 2), without the third coordinates and without repetitions."""
+    """Converts a list of positions to (n, 2), without third coordinates and consecutive duplicates."""
     try:
         lengths = {len(position) for position in coordinates}
         len(coordinates)
@@ -271,14 +272,14 @@ def _ring_name(k: int) -> str:
 
 
 def kind_of(form: Any, where: str) -> str:
-    """The type of a GeoJSON object; InvalidMeshError where it has none."""
+    """The type of a GeoJSON object; raises InvalidMeshError if it has none."""
     if not isinstance(form, Mapping) or not isinstance(form.get("type"), str):
-        raise InvalidMeshError(f"{where}this is no GeoJSON object: it has no type")
+        raise InvalidMeshError(f"{where}this is not a GeoJSON object: it has no type")
     return str(form["type"])
 
 
 def list_in(form: Geometry, name: str, where: str) -> Any:
-    """A list that a GeoJSON object holds; InvalidMeshError where it does not."""
+    """The named list of a GeoJSON object; raises InvalidMeshError if there is none."""
     found = form.get(name)
     if not isinstance(found, list | tuple):
         raise InvalidMeshError(f"{where}the {form['type']} has no list of {name}")

@@ -1,7 +1,7 @@
-"""Domains from GeoJSON (RFC 7946), and from geometries of shapely and all that speak `__geo_interface__`.
+"""Domains from GeoJSON (RFC 7946), and from geometries of shapely and of other packages with `__geo_interface__`.
 
-Polygons cover the domain, lines are cracks or borders in it, points are vertices of the mesh. Coordinates are taken
-as they are, in the plane, unless a projection is asked for.
+Polygons cover the domain, lines are cracks or borders in it, points are vertices of the mesh. Coordinates are used
+unchanged, as coordinates of the plane, unless a projection is requested.
 """
 
 from __future__ import annotations
@@ -19,7 +19,7 @@ from dmr.feature_files import read_bytes
 from dmr.kinds import file_path
 from dmr.meshes import Pslg
 
-BYTES_PER_BYTE = 5  # of memory that a byte of JSON takes, as Python's lists and numbers
+BYTES_PER_BYTE = 5  # memory per byte of JSON, parsed to Python's lists and numbers
 
 
 def from_geojson(
@@ -31,30 +31,31 @@ def from_geojson(
     project: str | None = None,
     on_conflict: str = "resolve",
 ) -> Pslg:
-    """The domain that a GeoJSON file or object describes.
+    """Converts a GeoJSON file or object to a domain.
 
-    The domain is what the polygons cover, as for `polygons`: neighbours may share borders, islands may lie in lakes,
-    and where polygons overlap, the last one says attribute and area. Lines become segments, points become vertices.
-    A third coordinate is left out, and so are points that repeat the one before, and rings that enclose nothing; the
-    log says so.
+    The domain is the union of the polygons, as for `polygons`: neighbours may share borders, islands may lie in lakes,
+    and where polygons overlap, the last one determines attribute and area. Lines become segments, points become
+    vertices. Third coordinates, points that repeat the previous one, and rings that enclose nothing are omitted, which
+    the log reports.
 
     Args:
-        source: a file, or what `json.load` makes of one: a geometry, a Feature or a FeatureCollection. A file whose
-            name ends with .gz, .bz2 or .xz is decompressed.
-        attribute: the property that holds a polygon's region attribute, a number; a feature without it has 0, which
-            the log says.
-        area: the property that holds the largest area of its triangles, in the units of the result; <= 0 for none.
-        marker: the property that holds the marker of the segments of its polygons and lines, and of its points. A
-            border that features share takes the first marker that is not 0.
+        source: a file, or the result of `json.load`: a geometry, a Feature or a FeatureCollection. A file whose name
+            ends with .gz, .bz2 or .xz is decompressed.
+        attribute: the property with a polygon's region attribute, a number; a feature without it gets 0, which the log
+            reports.
+        area: the property with the maximum area of its triangles, in the units of the result; <= 0 for none.
+        marker: the property with the marker of the segments of its polygons and lines, and of its points. A border
+            that features share takes the first nonzero marker.
         project: the coordinate reference system to project the coordinates to, such as "EPSG:3857", by pyproj. They
             are longitude and latitude, unless a member "crs" of the object names another system.
-        on_conflict: "resolve" leaves out rings that enclose nothing (fewer than three distinct corners, all on one
-            line, or edges that run back along each other) with a warning; "error" refuses them.
+        on_conflict: "resolve" omits rings that enclose nothing (fewer than three distinct corners, all corners
+            collinear, or edges that run back along each other) with a warning; "error" rejects them.
 
     Raises:
-        FileError: the file cannot be read, is no JSON (with the line), or its geometry cannot be used.
-        InvalidMeshError: an object whose geometry cannot be used; names feature, part, ring and vertex.
-        OptionError: a system of coordinates that is not known. DmrError: pyproj is missing.
+        FileError: the file cannot be read, is not JSON (the message names the line), or its geometry is invalid.
+        InvalidMeshError: the geometry of an object is invalid; the message names feature, part, ring and vertex.
+        OptionError: the coordinate reference system is unknown.
+        DmrError: pyproj is missing.
     """
     options = FeatureOptions(attribute=attribute, area=area, marker=marker, project=project, on_conflict=on_conflict)
     if isinstance(source, Mapping):
@@ -70,18 +71,18 @@ def from_geojson(
 
 
 def from_shapely(geometry: Any, *, on_conflict: str = "resolve") -> Pslg:
-    """The domain that a geometry of shapely describes, as `from_geojson` would read it.
+    """Converts a geometry of shapely to a domain, in the same way as `from_geojson`.
 
     Args:
         geometry: a Polygon, MultiPolygon, LineString, Point, GeometryCollection, ... of shapely; any other object
-            with a `__geo_interface__` (geopandas' tables, fiona's features); or well-known text, for which shapely
-            must be installed.
+            with a `__geo_interface__` (tables of geopandas, features of fiona); or well-known text, which requires
+            shapely.
         on_conflict: as for `from_geojson`.
 
     Raises:
-        DmrError: well-known text, and shapely is missing.
-        OptionError: something that is no geometry.
-        InvalidMeshError: a geometry that cannot be used; names part, ring and vertex.
+        DmrError: the geometry is well-known text, and shapely is missing.
+        OptionError: the argument is not a geometry.
+        InvalidMeshError: the geometry is invalid; the message names part, ring and vertex.
     """
     options = FeatureOptions(on_conflict=on_conflict)
     if isinstance(geometry, str):
@@ -104,7 +105,7 @@ def _parsed_text(text: str) -> Any:
     try:
         return shapely.from_wkt(text)
     except shapely.errors.ShapelyError as error:
-        raise InvalidMeshError(f"this is no well-known text: {error}") from error
+        raise InvalidMeshError(f"this is not well-known text: {error}") from error
 
 
 def _parsed(path: Path) -> Any:
@@ -114,9 +115,9 @@ def _parsed(path: Path) -> Any:
     except MemoryError as error:
         raise file_error(error, path, "cannot be read") from error
     except json.JSONDecodeError as error:
-        raise FileContentError(f"is no JSON: {error.msg} at column {error.colno}", path, error.lineno) from error
+        raise FileContentError(f"is not JSON: {error.msg} at column {error.colno}", path, error.lineno) from error
     except UnicodeDecodeError as error:
-        raise FileContentError(f"is no JSON: it is not written in UTF-8 (byte {error.start})", path) from error
+        raise FileContentError(f"is not JSON: it is not encoded in UTF-8 (byte {error.start})", path) from error
     except (RecursionError, ValueError) as error:
         raise FileContentError(f"cannot be read as JSON: {error}", path) from error
 
@@ -129,7 +130,7 @@ def _domain(form: Any, options: FeatureOptions, system: str | None) -> Pslg:
 
 
 def _system(form: Any) -> str:
-    """The coordinate reference system: degrees by the standard, unless a member of its predecessor names another."""
+    """The coordinate reference system: degrees by the standard, unless the older standard's "crs" names another."""
     crs = form.get("crs") if isinstance(form, Mapping) else None
     properties = crs.get("properties") if isinstance(crs, Mapping) else None
     name = properties.get("name") if isinstance(properties, Mapping) else None
@@ -137,7 +138,7 @@ def _system(form: Any) -> str:
 
 
 def _features(form: Any) -> Iterator[tuple[Geometry, str]]:
-    """Every feature, a bare geometry as one without properties, and how a message names what is in it."""
+    """Yields each feature and its name prefix for messages; a bare geometry becomes a feature without properties."""
     kind = kind_of(form, "")
     if kind == "FeatureCollection":
         for k, feature in enumerate(list_in(form, "features", "")):

@@ -1,4 +1,4 @@
-"""Domains from files of geographic information systems: GeoJSON, and by pyogrio GeoPackages and shapefiles."""
+"""Domains from files of geographic information systems: GeoJSON, and, by pyogrio, GeoPackage and shapefile."""
 
 from __future__ import annotations
 
@@ -28,18 +28,18 @@ def from_file(
     project: str | None = None,
     on_conflict: str = "resolve",
 ) -> Pslg:
-    """The domain that a file with features describes, as `from_geojson` has it.
+    """Reads a file with features as a domain, in the same way as `from_geojson`.
 
     Args:
-        path: `.geojson` or `.json`, also compressed (`.geojson.gz`, `.bz2`, `.xz`); `.gpkg` or `.shp`, by pyogrio and
-            shapely, the extra [gis] of this package.
-        layer: which layer of a `.gpkg`; None where it has only one with geometries.
-        attribute, area, marker, project, on_conflict: as for `from_geojson`. `project` starts from the system that
+        path: `.geojson` or `.json`, optionally compressed (`.geojson.gz`, `.bz2`, `.xz`); `.gpkg` or `.shp`, which
+            require pyogrio and shapely, the extra [gis] of this package.
+        layer: the layer of a `.gpkg`; may be None if only one layer has geometries.
+        attribute, area, marker, project, on_conflict: as for `from_geojson`. `project` projects from the system that
             the file names.
 
     Raises:
-        FileError: the file cannot be read, or holds no domain; names feature, part, ring and vertex.
-        OptionError: an unknown suffix, layer or system of coordinates.
+        FileError: the file cannot be read, or contains no domain; the message names feature, part, ring and vertex.
+        OptionError: the suffix, layer or coordinate reference system is unknown.
         DmrError: a package is missing.
     """
     options = FeatureOptions(attribute=attribute, area=area, marker=marker, project=project, on_conflict=on_conflict)
@@ -88,7 +88,7 @@ def _through_pyogrio(path: Path, layer: str | None, options: FeatureOptions) -> 
 
 
 def _layer(path: Path, layer: str | None, layers: Any) -> str:
-    """The layer to read: the one that is asked for, or the only one with geometries."""
+    """The layer to read: the requested one, or the only one with geometries."""
     names = [str(name) for name, kind in layers if kind is not None]
     if layer is not None:
         if layer not in names:
@@ -101,7 +101,7 @@ def _layer(path: Path, layer: str | None, layers: Any) -> str:
 
 
 def _features(shapes: Any, columns: dict[str, Any]) -> Iterator[tuple[Geometry, str]]:
-    """GeoJSON's features of geometries and of columns of properties; a value that is not there is None."""
+    """Yields GeoJSON features from geometries and from columns of properties; a missing value is None."""
     values = {name: _plain(column) for name, column in columns.items()}
     for k, shape in enumerate(shapes):
         geometry = None if shape is None or shape.is_empty else shape.__geo_interface__
@@ -110,7 +110,7 @@ def _features(shapes: Any, columns: dict[str, Any]) -> Iterator[tuple[Geometry, 
 
 
 def _plain(column: Any) -> list[Any]:
-    """Python's values of a column; whole numbers with gaps come as floats, the gaps as NaN."""
+    """The Python values of a column; integers with missing values arrive as floats, the missing values as NaN."""
     if column.dtype.kind == "f":
         return [None if np.isnan(value) else value for value in column.tolist()]
     return list(column.tolist())

@@ -1,8 +1,8 @@
-"""Points and closed rings: on which side a point lies, exactly, and a point strictly inside, far from the boundary.
+"""Points and closed rings: an exact point-in-polygon test, and a point strictly inside, far from the boundary.
 
-A ring's inside is what a ray from it leaves through an odd number of edges, so rings in a list cut holes into each
-other. Sides are decided by exact signs; candidates come from rounded arithmetic, and are believed only when the exact
-test agrees.
+A point is inside if a ray from it crosses an odd number of edges (even-odd rule), so rings in a list cut holes into
+each other. Exact signs decide the side of a point. Candidates for interior points come from rounded arithmetic, and
+are accepted only if the exact test confirms them.
 """
 
 from __future__ import annotations
@@ -21,25 +21,25 @@ from dmr.numeric import listed
 
 INSIDE, BOUNDARY, OUTSIDE = 1, 0, -1
 
-_LINES = 24  # scan lines in each direction at first: enough to find a wide place in ordinary outlines
-# A centroid is taken at once where it lies this far from the boundary, as a part of the bounding box' diagonal.
+_LINES = 24  # initial scan lines per direction: enough to find a wide place in ordinary outlines
+# A centroid is accepted at once if its distance to the boundary exceeds this fraction of the bounding box's diagonal.
 _GOOD_CLEARANCE = 0.12
 
 
 def interior_point(outline: ArrayLike, holes: Sequence[ArrayLike] = ()) -> Float:
-    """A point strictly inside a closed outline and strictly outside of its holes, well away from both.
+    """A point strictly inside a closed outline and strictly outside its holes, well away from both.
 
-    It is what `Pslg.holes` wants for a hole, and `Pslg.regions` for a region.
+    `Pslg.holes` requires such a point for a hole, and `Pslg.regions` for a region.
 
     Args:
         outline: (n, 2), in either direction, closed or not.
-        holes: likewise; what lies in them does not count as inside.
+        holes: likewise; their interior does not count as inside.
 
     Returns:
         (2,) float64, proved to be inside.
 
     Raises:
-        InvalidMeshError: a ring that cannot be used, or an inside that is too thin for any double to lie in it.
+        InvalidMeshError: a ring is invalid, or the interior is too thin to contain a point with double coordinates.
     """
     rings = [checked_ring(outline, "the outline")]
     rings += [checked_ring(hole, f"hole {k}") for k, hole in enumerate(listed("holes", holes))]
@@ -47,7 +47,7 @@ def interior_point(outline: ArrayLike, holes: Sequence[ArrayLike] = ()) -> Float
 
 
 def side_of_rings(rings: Sequence[Float], point: Float) -> int:
-    """`INSIDE`, `BOUNDARY` or `OUTSIDE`: where a point lies, by the number of edges that a ray from it crosses; exact.
+    """Locates a point by the number of edges that a ray from it crosses: `INSIDE`, `BOUNDARY` or `OUTSIDE`; exact.
 
     Args:
         rings: (n, 2) each, closed by an edge from the last corner to the first.
@@ -58,19 +58,19 @@ def side_of_rings(rings: Sequence[Float], point: Float) -> int:
 
 @np.errstate(over="ignore", invalid="ignore")  # coordinates may be as large as floats are; the side is exact
 def point_inside(rings: Sequence[Float], name: str) -> Float:
-    """As `interior_point`, for rings that were checked; `name` is what has no point inside, for the message."""
+    """As `interior_point`, for rings that are already checked; `name` is the name of the outline in messages."""
     starts, ends = _edges(rings)
     if len(rings) == 1:
         centroid = _centroid(rings[0])
         good = _GOOD_CLEARANCE * float(np.hypot(*_extent(rings[0])))
         if _clearances(starts, ends, centroid[None])[0] > good and _side(starts, ends, centroid) == INSIDE:
             return centroid
-    # The widest places on a few lines across, the roomiest first.
+    # The widest places on a few scan lines, in order of decreasing clearance.
     some = np.array([point for axis in (1, 0) for point in _widest_places(starts, ends, axis, _LINES)]).reshape(-1, 2)
     for k in np.argsort(-_clearances(starts, ends, some), kind="stable"):
         if _side(starts, ends, some[k]) == INSIDE:
             return np.array(some[k])
-    # Thin all over: every line between two neighbouring heights of corners.
+    # The domain is thin everywhere: try a scan line between every two consecutive corner heights.
     for axis in (1, 0):
         for point in _widest_places(starts, ends, axis, None):
             if _side(starts, ends, point) == INSIDE:
@@ -82,7 +82,7 @@ def point_inside(rings: Sequence[Float], name: str) -> Float:
 
 
 def _edges(rings: Sequence[Float]) -> tuple[Float, Float]:
-    """Where each edge of closed rings starts and ends: (e, 2) and (e, 2)."""
+    """The start and end points of the edges of closed rings: (e, 2) and (e, 2)."""
     return np.concatenate(rings), np.concatenate([np.roll(ring, -1, axis=0) for ring in rings])
 
 
@@ -93,7 +93,7 @@ def _side(starts: Float, ends: Float, point: Float) -> int:
     level = (starts[:, 1] == y) & (ends[:, 1] == y)
     if (level & ((starts[:, 0] < x) != (ends[:, 0] < x))).any():
         return BOUNDARY
-    # An edge holds its lower end and not its upper one, so that a ray through a corner counts it once or twice.
+    # An edge includes its lower end and excludes its upper one, so a ray through a corner gives the correct parity.
     rising = (starts[:, 1] <= y) & (ends[:, 1] > y)
     spans = np.flatnonzero(rising | ((starts[:, 1] > y) & (ends[:, 1] <= y)))
     a, b = starts[spans], ends[spans]
@@ -106,12 +106,12 @@ def _side(starts: Float, ends: Float, point: Float) -> int:
 
 
 def _widest_places(starts: Float, ends: Float, axis: int, count: int | None) -> Iterator[Float]:
-    """The middle of the widest inner stretch of each of some lines across the rings.
+    """Yields the midpoint of the widest interior interval on each of several scan lines across the rings.
 
     Args:
         starts, ends: the edges.
         axis: 1 for horizontal lines, 0 for vertical ones.
-        count: how many lines, evenly spread; None for one between every two neighbouring heights of corners.
+        count: the number of evenly spaced lines; None for one between every two consecutive corner heights.
     """
     across = 1 - axis
     heights = np.unique(starts[:, axis])
@@ -120,7 +120,7 @@ def _widest_places(starts: Float, ends: Float, axis: int, count: int | None) -> 
         spread = np.linspace(heights[0], heights[-1], count + 2)[1:-1]
         chosen = np.unique(np.clip(np.searchsorted(heights, spread) - 1, 0, len(lower) - 1))
         lower, upper = lower[chosen], upper[chosen]
-    # No corner is on a line between two heights. Halves first: the sum of two huge coordinates could overflow.
+    # No corner lies on a line between two heights. Halve before adding: the sum of two huge coordinates could overflow.
     for height in lower / 2 + upper / 2:
         cut = np.flatnonzero((starts[:, axis] < height) != (ends[:, axis] < height))
         a, b = starts[cut], ends[cut]
@@ -136,7 +136,7 @@ def _widest_places(starts: Float, ends: Float, axis: int, count: int | None) -> 
 
 
 def _clearances(starts: Float, ends: Float, points: Float) -> Float:
-    """(k,): how far each of the points is from the nearest edge, roughly."""
+    """(k,): the distance from each point to the nearest edge, up to rounding."""
     found = np.empty(len(points))
     along = ends - starts
     with np.errstate(all="ignore"):
@@ -151,7 +151,7 @@ def _clearances(starts: Float, ends: Float, points: Float) -> Float:
 
 
 def _centroid(ring: Float) -> Float:
-    """The centre of gravity, up to rounding; the middle of the corners where there is hardly any area."""
+    """The centroid, up to rounding; the mean of the corners if the area is too small to compute it."""
     middle: Float = ring.mean(axis=0)
     x, y = (ring - middle).T
     next_x, next_y = np.roll(x, -1), np.roll(y, -1)

@@ -1,4 +1,4 @@
-"""Longitudes and latitudes: whether coordinates are such, and their projection to a plane by pyproj."""
+"""Detects longitudes and latitudes, and projects them to a plane by pyproj."""
 
 from __future__ import annotations
 
@@ -17,7 +17,7 @@ log = logging.getLogger("dmr.io")
 # The coordinate reference system of GeoJSON (RFC 7946): longitude and latitude in degrees, in this order.
 LONGITUDE_LATITUDE = "OGC:CRS84"
 
-# Names of the common systems in degrees, and the beginning of the well-known text of all others.
+# Names of the common systems in degrees, and the prefix of the well-known text of all others.
 _GEOGRAPHIC = re.compile(r"GEOG|(urn:ogc:def:crs:)?(OGC:.*CRS8[43]|EPSG:.*:?(4326|4269|4258|4267))$", re.IGNORECASE)
 _REMEDY = "the extra [gis] of this package: pip install pyproj"
 
@@ -26,12 +26,13 @@ class Projection:
     """A map from one coordinate reference system to another, by pyproj.
 
     Args:
-        source: the system of the coordinates; target: the one that is wanted. Anything that pyproj knows:
-            "EPSG:3857", well-known text, a PROJ string.
+        source: the system of the coordinates, in any form that pyproj accepts: "EPSG:3857", well-known text, a PROJ
+            string.
+        target: the system to project to, likewise.
 
     Raises:
         DmrError: pyproj is missing.
-        OptionError: a system that it does not know.
+        OptionError: pyproj does not know a system.
     """
 
     def __init__(self, source: str, target: str) -> None:
@@ -55,36 +56,36 @@ class Projection:
         """The projected points, (n, 2).
 
         Raises:
-            InvalidMeshError: a point that has no place there; names the vertex.
+            InvalidMeshError: a point cannot be projected; the message names the vertex.
         """
         if self._degrees and not (np.abs(points) <= (360, 90)).all():
             k = int(np.flatnonzero(~(np.abs(points) <= (360, 90)).all(axis=1))[0])
             raise InvalidMeshError(
-                f"{name}: vertex {k} at {_place(points[k])} is no longitude and latitude in degrees: coordinates that "
-                "are projected already must not be projected again"
+                f"{name}: vertex {k} at {_place(points[k])} is not a longitude and latitude in degrees: coordinates "
+                "that are projected already must not be projected again"
             )
         projected = np.column_stack(self._transform(points[:, 0], points[:, 1]))
         lost = np.flatnonzero(~np.isfinite(projected).all(axis=1))
         if lost.size:
             k = int(lost[0])
-            raise InvalidMeshError(f"{name}: vertex {k} at {_place(points[k])} has no place in {self._target}")
+            raise InvalidMeshError(f"{name}: vertex {k} at {_place(points[k])} cannot be projected to {self._target}")
         return projected
 
 
 def is_geographic(system: str) -> bool:
-    """Whether a coordinate reference system has longitudes and latitudes; False where that is not known."""
+    """Whether a coordinate reference system has longitudes and latitudes; False if that is unknown."""
     if _GEOGRAPHIC.match(system):
         return True
     try:
         import pyproj
 
         return bool(pyproj.CRS.from_user_input(system).is_geographic)
-    except Exception:  # pyproj is missing, or does not know it: nothing is said, and nothing depends on it
+    except Exception:  # pyproj is missing, or does not know the system; only the log note depends on the result
         return False
 
 
 def note_degrees(low: Float, high: Float, what: str) -> None:
-    """Says once that coordinates are degrees, where they can be."""
+    """Logs that the coordinates are taken as degrees, if they are in range."""
     if (np.maximum(np.abs(low), np.abs(high)) <= (360, 90)).all():
         log.info(
             "%s: the coordinates are taken as longitude and latitude in degrees, and lengths, areas and angles as "

@@ -1,4 +1,4 @@
-"""Lists of points as users give them: checked, and named in every complaint."""
+"""Checks lists of points given by the user; every message names the list."""
 
 from __future__ import annotations
 
@@ -13,14 +13,14 @@ from dmr.tables import real_array
 
 
 def checked_points(points: ArrayLike, name: str) -> Float:
-    """A table of points as float64.
+    """Checks a table of points and converts it to float64.
 
     Args:
         points: (n, 2) real numbers.
-        name: what they are ("the outline", "hole 2"), for messages.
+        name: the name of the table in messages ("the outline", "hole 2").
 
     Raises:
-        InvalidMeshError: another shape, or a coordinate that is not finite; names the vertex.
+        InvalidMeshError: the shape is wrong, or a coordinate is not finite; the message names the vertex.
     """
     try:
         table = real_array(points).copy()
@@ -40,14 +40,14 @@ def checked_points(points: ArrayLike, name: str) -> Float:
 
 
 def checked_chain(points: ArrayLike, name: str) -> Float:
-    """An open chain of at least two points, each other than the one before.
+    """Checks an open chain of at least two points, each different from the previous one.
 
     Args:
         points: (n, 2).
         name: for messages.
 
     Raises:
-        InvalidMeshError: as `checked_points`; too few points, or one twice in a row.
+        InvalidMeshError: as for `checked_points`; or there are too few points, or two consecutive points are equal.
     """
     table = checked_points(points, name)
     if len(table) < 2:
@@ -62,7 +62,7 @@ def checked_chain(points: ArrayLike, name: str) -> Float:
 
 
 def checked_ring(points: ArrayLike, name: str) -> Float:
-    """A closed outline: its corners in the order given, without the last where that repeats the first.
+    """Checks a closed outline; returns its corners in the given order, without the last if it repeats the first.
 
     Args:
         points: (n, 2), in either direction.
@@ -72,7 +72,7 @@ def checked_ring(points: ArrayLike, name: str) -> Float:
         (m, 2) float64: m corners and as many edges; edge k runs from corner k to corner k + 1, the last to corner 0.
 
     Raises:
-        InvalidMeshError: as `checked_chain`; fewer than three corners, or all of them on one line.
+        InvalidMeshError: as for `checked_chain`; or there are fewer than three corners, or all are collinear.
     """
     table = checked_points(points, name)
     if len(table) > 1 and (table[0] == table[-1]).all():
@@ -90,10 +90,10 @@ def checked_ring(points: ArrayLike, name: str) -> Float:
 
 
 def emptiness(ring: Float) -> str | None:
-    """Why a ring encloses nothing; None where it encloses something, as almost all do.
+    """The reason why a ring encloses nothing; None for ordinary rings, which enclose something.
 
     Args:
-        ring: (n, 2) finite, without the closing corner, none equal to the one before.
+        ring: (n, 2) finite, without the closing corner, each corner different from the previous one.
     """
     if len(ring) < 3:
         return f"it has only {len(ring)} distinct corners" if len(ring) != 1 else "it has only one distinct corner"
@@ -107,7 +107,7 @@ def emptiness(ring: Float) -> str | None:
 
 
 def _has_area(ring: Float) -> bool:
-    """Whether the signed area is certainly not zero: far more than rounding can make of it."""
+    """Whether the signed area is certainly nonzero, that is, far larger than the rounding error."""
     x, y = (ring - ring[0]).T
     with np.errstate(all="ignore"):
         terms = x * np.roll(y, -1) - np.roll(x, -1) * y
@@ -116,7 +116,7 @@ def _has_area(ring: Float) -> bool:
 
 
 def _runs_back(ring: Float) -> bool:
-    """Whether each edge is there an even number of times, so that a ray from anywhere crosses an even number."""
+    """Whether each edge occurs an even number of times, so that every ray crosses an even number of edges."""
     corners = np.unique(ring, axis=0, return_inverse=True)[1].reshape(-1)
     ends = np.sort(np.column_stack((corners, np.roll(corners, -1))), axis=1)
     counts = np.unique(ends, axis=0, return_counts=True)[1]
@@ -124,14 +124,14 @@ def _runs_back(ring: Float) -> bool:
 
 
 def without_repetitions(points: Float) -> Float:
-    """The points without those that equal the one before."""
+    """The points without those that equal their predecessor."""
     keep = np.ones(len(points), bool)
     keep[1:] = (points[1:] != points[:-1]).any(axis=1)
     return points[keep]
 
 
 def _turns(ring: Float) -> NDArray[np.int8]:
-    """On which side of the line through corners 0 and 1 each corner lies: 1 left, -1 right, 0 on it; exact."""
+    """The side of the line through corners 0 and 1 on which each corner lies: 1 left, -1 right, 0 on it; exact."""
     (ax, ay), (bx, by) = ring[0], ring[1]
     x, y = np.ascontiguousarray(ring.T)
 

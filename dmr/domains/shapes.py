@@ -17,28 +17,28 @@ from dmr.meshes import Float, Int, Pslg
 from dmr.numeric import listed, real_option, shortened, whole_option
 from dmr.tables import given_array, real_array
 
-BYTES_PER_POINT = 120  # of a circle, while it is made
+BYTES_PER_POINT = 120  # peak memory per point of a circle
 
 
 def polygon(outline: ArrayLike, holes: Sequence[ArrayLike] = (), *, markers: Any = None) -> Pslg:
-    """A polygon, with holes.
+    """A polygon with optional holes.
 
-    Vertices are the outline's corners in their order, then each hole's; a last corner that repeats the first is left
-    out. Segment k of a ring runs from its corner k to the next one.
+    The vertices are the corners of the outline in their order, then those of each hole; a last corner that repeats the
+    first is omitted. Segment k of a ring runs from its corner k to the next one.
 
     Args:
         outline: (n, 2) corners, in either direction, closed or not.
-        holes: outlines of holes, likewise. They lie in the outline and apart from each other, but may touch; islands
-            within a hole are what `polygons` is for.
-        markers: of the segments: None (0), one number for all, or a sequence of one entry a ring (the outline first):
-            a number, or a number for each of its segments. Without holes a number for each segment will do.
+        holes: outlines of holes, likewise. They must lie in the outline and must not overlap, but may touch; use
+            `polygons` for islands within a hole.
+        markers: of the segments: None (0), one number for all, or a sequence with one entry per ring (the outline
+            first), which is a number, or one number per segment. Without holes, also one number per segment.
 
     Returns:
         The graph, with a point in each hole that is proved to lie strictly inside it.
 
     Raises:
-        InvalidMeshError: a ring that cannot be used, with its number and its vertex; a hole within another hole or
-            outside of the outline; markers that do not fit.
+        InvalidMeshError: a ring is invalid (the message names its number and vertex), a hole lies within another hole
+            or outside the outline, or the markers have the wrong shape or type.
     """
     rings = [checked_ring(outline, "the outline")]
     rings += [checked_ring(hole, f"hole {k}") for k, hole in enumerate(listed("holes", holes))]
@@ -49,16 +49,16 @@ def polygon(outline: ArrayLike, holes: Sequence[ArrayLike] = (), *, markers: Any
 
 
 def rectangle(width: float, height: float, corner: ArrayLike = (0.0, 0.0), *, markers: Any = None) -> Pslg:
-    """A rectangle with sides along the axes.
+    """A rectangle with sides parallel to the axes.
 
     Args:
         width, height: its extent, positive.
         corner: its lower left corner.
-        markers: as for `polygon`; of four numbers the first is the lower side's, then right, upper, left.
+        markers: as for `polygon`; four numbers belong to the lower, right, upper and left side, in this order.
 
     Raises:
-        OptionError: an extent that is not positive.
-        InvalidMeshError: markers that do not fit.
+        OptionError: an extent is not positive.
+        InvalidMeshError: the markers have the wrong shape or type.
     """
     width, height = _positive("width", width), _positive("height", height)
     x, y = _pair("corner", corner)
@@ -66,14 +66,14 @@ def rectangle(width: float, height: float, corner: ArrayLike = (0.0, 0.0), *, ma
 
 
 def circle(radius: float, n: int, center: ArrayLike = (0.0, 0.0), *, markers: Any = None) -> Pslg:
-    """A circle as a regular polygon of n corners; arguments as for `circle_points`, markers as for `polygon`."""
+    """A circle as a regular polygon with n corners; arguments as for `circle_points`, markers as for `polygon`."""
     return polygon(circle_points(radius, n, center), markers=markers)
 
 
 def regular_polygon(
     n: int, radius: float = 1.0, center: ArrayLike = (0.0, 0.0), *, angle: float = 0.0, markers: Any = None
 ) -> Pslg:
-    """A polygon of n equal sides; its first corner lies `angle` degrees from the x axis.
+    """A regular polygon with n sides; its first corner lies at `angle` degrees from the x axis.
 
     Arguments as for `circle_points`, markers as for `polygon`.
     """
@@ -85,15 +85,15 @@ def circle_points(radius: float, n: int, center: ArrayLike = (0.0, 0.0), *, angl
 
     Args:
         radius: positive.
-        n: how many, 3 or more.
+        n: the number of points, at least 3.
         center: (x, y).
-        angle: of the first, in degrees from the x axis.
+        angle: of the first point, in degrees from the x axis.
 
     Returns:
-        (n, 2) float64. Without an angle they have the circle's symmetry to the last bit: quarters are turned exactly.
+        (n, 2) float64. Without an angle they have the exact symmetry of the circle: quarters are rotated exactly.
 
     Raises:
-        OptionError: a radius that is not positive, or fewer than three points.
+        OptionError: the radius is not positive, or there are fewer than three points.
     """
     radius = _positive("radius", radius)
     n, angle = whole_option("n", n), real_option("angle", angle)
@@ -117,14 +117,14 @@ def circle_points(radius: float, n: int, center: ArrayLike = (0.0, 0.0), *, angl
 
 
 def polyline(points: ArrayLike, *, markers: Any = None) -> Pslg:
-    """An open chain of segments: a crack, a road, a border between regions. Closed where the last point is the first.
+    """A chain of segments: a crack, a road, a border between regions. It is closed if the last point equals the first.
 
     Args:
         points: (n, 2), two or more.
-        markers: None (0), one number for all, or a number for each segment.
+        markers: None (0), one number for all, or one number per segment.
 
     Raises:
-        InvalidMeshError: points or markers that cannot be used; names the vertex.
+        InvalidMeshError: the points or markers are invalid; the message names the vertex.
     """
     chain = checked_chain(points, "the chain")
     count = len(chain) - 1
@@ -136,7 +136,7 @@ def polyline(points: ArrayLike, *, markers: Any = None) -> Pslg:
 
 
 def closed_segments(rings: Sequence[Float]) -> Int:
-    """(s, 2): the edges of rings whose corners stand one after the other in one table."""
+    """(s, 2): the edges of rings whose corners are stored consecutively in one table."""
     tables, start = [], 0
     for ring in rings:
         index = np.arange(len(ring))
@@ -146,13 +146,13 @@ def closed_segments(rings: Sequence[Float]) -> Int:
 
 
 def _check_holes(rings: Sequence[Float], points: Sequence[Float]) -> None:
-    """Each hole, by the point inside it, lies in the outline and in no other hole."""
+    """Checks that each hole, represented by its interior point, lies in the outline and in no other hole."""
     low = np.array([ring.min(axis=0) for ring in rings])
     high = np.array([ring.max(axis=0) for ring in rings])
     for k, point in enumerate(points):
         if side_of_rings(rings[:1], point) != INSIDE:
             x, y = point.tolist()
-            raise InvalidMeshError(f"hole {k} does not lie in the outline, as its inner point ({x!r}, {y!r}) tells")
+            raise InvalidMeshError(f"hole {k} does not lie in the outline: its interior point ({x!r}, {y!r}) does not")
         around = ((low <= point) & (point <= high)).all(axis=1)
         others = set(np.flatnonzero(around).tolist()) - {0, k + 1}
         for other in sorted(others):

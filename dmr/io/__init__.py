@@ -1,4 +1,4 @@
-"""Readers and writers of meshes, chosen by suffix; docs/formats.md says what each format keeps."""
+"""Mesh readers and writers, selected by file suffix; docs/formats.md lists what each format stores."""
 
 from dmr.io.formats import read, read_edges, read_neighbours, read_values, write
 from dmr.io.locating import locate, numbering_base, numbers_in, vertex_file

@@ -1,4 +1,4 @@
-"""What `write` adds to the bare mesh or leaves out on request, and which formats take it."""
+"""Optional output of `write`, and checks that the chosen format supports it."""
 
 from __future__ import annotations
 
@@ -11,13 +11,15 @@ from dmr.io.meshio_formats import FORMATS
 
 @dataclass(frozen=True, kw_only=True)
 class Extras:
-    """What is written besides corners, segments and attributes.
+    """Options for output beyond corners, segments and attributes.
 
     Attributes:
-        order: 2 for elements with midpoints.
-        neighbours: a .neigh file; edges: a .edge file; voronoi: the dual in a .v.node and a .v.edge file.
-        markers: whether Triangle's files hold markers.
-        leave_out: suffixes of Triangle's files that are neither written nor, where they are there, removed.
+        order: 2 for second-order elements (with edge midpoints).
+        neighbours: whether to write a .neigh file.
+        edges: whether to write a .edge file.
+        voronoi: whether to write the dual to a .v.node and a .v.edge file.
+        markers: whether Triangle's files contain markers.
+        leave_out: suffixes of Triangle's files that are not written; existing files of these names are kept.
     """
 
     order: int = 1
@@ -28,7 +30,7 @@ class Extras:
     leave_out: frozenset[str] = frozenset()
 
     def check(self, path: Path) -> None:
-        """Raises OptionError where the format of `path` cannot hold what is asked for."""
+        """Raises OptionError if the format of `path` cannot store what is requested."""
         suffix = path.suffix.lower()
         if not self.leave_out <= {".node", ".ele", ".poly", ".area"}:
             raise OptionError(f"only .node, .ele, .poly and .area can be left out, not {' '.join(self.leave_out)}")
@@ -38,8 +40,8 @@ class Extras:
             (self.neighbours, "neighbours are"),
             (self.edges, "edges are"),
             (self.voronoi, "the Voronoi dual is"),
-            (not self.markers, "markers are left out of what is"),
-            (bool(self.leave_out), "files are left out of what is"),
+            (not self.markers, "markers are left out of files"),
+            (bool(self.leave_out), "files are left out of those"),
         ):
             if wanted:
                 raise OptionError(f"{path}: {what} written beside an .ele file, not with {suffix or 'no suffix'}")

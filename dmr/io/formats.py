@@ -1,4 +1,4 @@
-"""`read` and `write`: the format is chosen by the suffix."""
+"""`read` and `write`; the file suffix selects the format."""
 
 from __future__ import annotations
 
@@ -33,7 +33,7 @@ from dmr.memory.threads import thread_count
 from dmr.meshes import Mesh, Pslg
 from dmr.numeric import one_of, shortened, switch, whole_option, words
 
-# The best known of the formats that are read and written through meshio.
+# The most common formats that are read and written through meshio.
 COMMON = (".vtu", ".vtk", ".msh", ".xdmf", ".stl", ".obj", ".off", ".ply")
 
 PathLike = str | os.PathLike[str]
@@ -43,22 +43,22 @@ def read(path: PathLike, *, companions: Collection[str] | None = None, threads: 
     """Reads a mesh or a planar straight-line graph.
 
     Args:
-        path: `.ele` or `.node` (both are read, and `.poly` and `.area` of the same name where they lie beside them, as
-            the log says), `.poly` (a Pslg), `.npz`; `.geojson` or `.json`, also with `.gz`, `.bz2` or
-            `.xz` behind, `.gpkg` or `.shp` (a Pslg; `dmr.domains.from_file` can also take regions and markers from it,
-            and project it); or a format of meshio's: `.vtu .vtk .msh .stl .obj .off .ply ...`.
-        companions: which of `.poly` and `.area` are read with an `.ele`, and have to be there; None takes those that
-            are. For a `.node` also whether its `.ele` is; without it there is a Pslg of the vertices alone.
-        threads: for parsing text, 1 to 1,024; None takes all cores. The result does not depend on it.
+        path: `.ele` or `.node` (both are read, and also `.poly` and `.area` files of the same name if they exist, which
+            the log reports), `.poly` (a Pslg), `.npz`; `.geojson` or `.json`, optionally compressed (`.gz`, `.bz2` or
+            `.xz` appended), `.gpkg` or `.shp` (a Pslg; `dmr.domains.from_file` can also read regions and markers, and
+            project the coordinates); or a format of meshio: `.vtu .vtk .msh .stl .obj .off .ply ...`.
+        companions: which of `.poly` and `.area` to read with an `.ele`; these must exist. None reads those that exist.
+            For a `.node`, also whether to read its `.ele`; without it, the result is a Pslg of the vertices alone.
+        threads: for parsing text, 1 to 1,024; None uses all cores. The result does not depend on it.
 
     Raises:
-        FileError: the file, the line where there is one, and what is wrong.
-        OptionError: a number of threads out of range.
+        FileError: names the file, the line if there is one, and the fault.
+        OptionError: the number of threads is out of range.
         NativeLibraryError: the native library is missing.
     """
     path = _existing(path)
     companions = None if companions is None else words("companions", companions)
-    thread_count(threads)  # also where nothing is parsed in parallel
+    thread_count(threads)  # checked even if nothing is parsed in parallel
     suffix = path.suffix.lower()
     if suffix == ".node" and companions is not None and ".ele" not in companions:
         return read_points(path, threads)
@@ -81,19 +81,19 @@ def read(path: PathLike, *, companions: Collection[str] | None = None, threads: 
 
 
 def read_values(path: PathLike, column: int = 0, *, threads: int | None = None) -> tuple[Mesh, NDArray[np.float64]]:
-    """Reads a mesh and one number for each of its vertices.
+    """Reads a mesh and one value per vertex.
 
     Args:
-        path: as for `read`; it must hold triangles.
-        column: which vertex attribute; in a format of meshio's that has none under our names, which point data array
-            among those of one number a point, in the order of the file.
+        path: as for `read`; it must contain triangles.
+        column: the index of the vertex attribute. In a meshio format without attributes under our names: the index
+            among the scalar point data arrays, in file order.
         threads: as for `read`.
 
     Returns:
-        The mesh, and (n,) float64.
+        The mesh, and the values, (n,) float64.
 
     Raises:
-        FileError: as for `read`; no triangles, or no such column.
+        FileError: as for `read`; or there are no triangles, or no such column.
     """
     column = whole_option("column", column)
     found = read(path, threads=threads)
@@ -128,30 +128,33 @@ def write(
     leave_out: Collection[str] = (),
     threads: int | None = None,
 ) -> list[Path]:
-    """Writes a mesh or a planar straight-line graph; no reader can take a half-written result for a whole one.
+    """Writes a mesh or a planar straight-line graph; readers cannot mistake a partial result for a complete one.
 
     Args:
-        path: as for `read`. `.ele` and `.node` write both, `.poly` where there are segments, holes or regions, and
-            `.area` where there are area bounds; `.poly`, `.neigh`, `.edge` and `.area` write that file alone.
-        item: what to write. A Pslg goes to `.poly` or `.npz`.
+        path: as for `read`. `.ele` and `.node` both write the pair of files, also `.poly` if there are segments, holes
+            or regions, and `.area` if there are area bounds. `.poly`, `.neigh`, `.edge` and `.area` write only that
+            file.
+        item: the mesh or graph to write. A Pslg can be written as `.poly` or `.npz`.
         overwrite: whether existing files may be replaced.
         base: the first number of vertices and triangles in Triangle's files, 0 or 1.
-        order: 2 writes elements with the midpoints of their edges; docs/formats.md says which formats hold them.
-        neighbours: a `.neigh` file beside the `.ele`; edges: a `.edge` file; voronoi: the dual, in a `.v.node` and a
-            `.v.edge` file.
-        markers: False leaves the markers out of Triangle's files.
-        leave_out: suffixes among `.node .ele .poly .area`: those files are not written, and stay as they are.
-        threads: for making text, 1 to 1,024; None takes all cores. The bytes do not depend on it.
+        order: 2 writes second-order elements (with edge midpoints); docs/formats.md lists the formats that store them.
+        neighbours: whether to write a `.neigh` file beside the `.ele`.
+        edges: whether to write a `.edge` file.
+        voronoi: whether to write the dual, to a `.v.node` and a `.v.edge` file.
+        markers: False omits the markers from Triangle's files.
+        leave_out: suffixes among `.node .ele .poly .area`: these files are not written, and existing ones are kept.
+        threads: for formatting text, 1 to 1,024; None uses all cores. The bytes do not depend on it.
 
     Returns:
-        The files written.
+        The paths of the files written.
 
     Raises:
-        FileError: the file that cannot be written, and why.
-        KindError: `item` is neither a Mesh nor a Pslg, or `path` no name.
-        InvalidMeshError: neighbours or the dual are asked for, and an edge has two triangles on one side; the dual is,
-            and a triangle is flat or clockwise; order 2 is, and a segment is no edge of a triangle (not for `.ele`).
-        OptionError: another base or order; something is asked for that the format does not hold.
+        FileError: a file cannot be written; the message gives the reason.
+        KindError: `item` is neither a Mesh nor a Pslg, or `path` is not a file name.
+        InvalidMeshError: neighbours or the dual are requested, and an edge has two triangles on one side; the dual is
+            requested, and a triangle is flat or clockwise; or order is 2, and a segment is not an edge of a triangle
+            (except for `.ele`).
+        OptionError: `base` or `order` is invalid, or the format cannot store something that is requested.
     """
     base = one_of("base", base, (0, 1))
     thread_count(threads)
@@ -194,12 +197,12 @@ def _write(
 
 
 def read_neighbours(path: PathLike, *, threads: int | None = None) -> NDArray[np.int32]:
-    """The (m, 3) neighbours in a `.neigh` file, as `Mesh.neighbours` has them; FileError where it is wrong."""
+    """Reads the (m, 3) neighbours from a `.neigh` file, as in `Mesh.neighbours`; raises FileError if it is invalid."""
     return read_neighbour_file(_existing(path), threads)
 
 
 def read_edges(path: PathLike, *, threads: int | None = None) -> tuple[NDArray[np.int32], NDArray[np.int32] | None]:
-    """The (e, 2) edges in a `.edge` file and their (e,) markers, None without; FileError where it is wrong."""
+    """Reads the (e, 2) edges of a `.edge` file and their (e,) markers or None; raises FileError if it is invalid."""
     return read_edge_file(_existing(path), threads)
 
 
@@ -214,18 +217,18 @@ def _existing(path: PathLike) -> Path:
     if not there:
         stream = "; standard input is not read: name a file" if str(path) == "-" else ""
         raise MissingFileError(f"does not exist{_suggestion(path)}{stream}", path)
-    if path.is_fifo() or path.is_char_device():  # cannot be opened twice, or has no end
+    if path.is_fifo() or path.is_char_device():  # cannot be opened twice, or is endless
         raise FileContentError("is a pipe or a device, not a file on a disk: copy it into one", path)
     return path
 
 
 def _suggestion(path: Path) -> str:
-    """The file that a name without its suffix may mean."""
+    """Suggests the existing file that a name without a suffix may refer to."""
     near = [f"{path.name}{suffix}" for suffix in (".ele", ".poly") if Path(f"{path}{suffix}").is_file()]
     return f"; did you mean {near[0]}?" if near else ""
 
 
 def unknown_suffix(path: Path, *ours: str) -> str:
-    """Why nothing is known of a name's suffix; `ours` are those that would do, and that meshio has no part in."""
+    """The message for an unknown suffix; `ours` are the valid suffixes that do not go through meshio."""
     what = f"unknown suffix {path.suffix}" if path.suffix else "the name has no suffix that says what it is"
     return f"{what}{_suggestion(path)}; known are {' '.join((*ours, *COMMON))} and others, see docs/formats.md"

@@ -1,4 +1,4 @@
-"""From an element of a mesh back to the line of the file that it came from."""
+"""Finds the file and line that an element of a mesh was read from."""
 
 from __future__ import annotations
 
@@ -25,17 +25,17 @@ def locate(
 ) -> tuple[Path, int | None]:
     """The file and the 1-based line that an element of a mesh or PSLG was read from.
 
-    Reads the files again, so it belongs where an error is reported.
+    Reads the files again; intended for error reports.
 
     Args:
-        path: what was given to `read`.
-        element: "vertex", "triangle" or "segment", as in `InvalidMeshError`; anything else gives the file alone.
+        path: the path that was passed to `read`.
+        element: "vertex", "triangle" or "segment", as in `InvalidMeshError`; any other value gives the file alone.
         index: its 0-based index in the arrays.
-        companions: as `read` was given them.
+        companions: as passed to `read`.
 
     Returns:
-        The file (a companion of `path` where the element lies there) and the line; None where there is none: another
-        format, another element, an index out of range, files that are no longer readable.
+        The file (a companion of `path` if it contains the element) and the line. The line is None for other formats or
+        elements, for an index out of range, and if the files are no longer readable.
     """
     path = file_path(path)
     companions = None if companions is None else words("companions", companions)
@@ -60,12 +60,13 @@ def locate(
 
 
 def numbers_in(path: str | os.PathLike[str], companions: Collection[str] | None = None) -> Numbers:
-    """The numbers that Triangle's files give to what was read from them, for `dmr.naming`; others count from 0.
+    """A function from an element to its number in Triangle's files, for `dmr.naming`; other formats count from 0.
 
-    Reads the files again, but not before it is asked for a number: sentences that name an element are rare.
+    Reads the files again, but only when a number is first requested, because messages that name an element are rare.
 
     Args:
-        path: what was given to `read`; companions: so were they.
+        path: the path that was passed to `read`.
+        companions: as passed to `read`.
     """
 
     path = file_path(path)
@@ -83,21 +84,21 @@ def numbers_in(path: str | os.PathLike[str], companions: Collection[str] | None 
         index = whole_option("index", index)
         if column is None or not len(column) or index < 0:
             return index
-        # What was added to the file's own, such as a vertex where segments cross, goes on after them.
+        # Elements that are not in the file, such as a vertex where segments cross, continue its numbering.
         return int(column[index] if index < len(column) else int(column.max()) + 1 + index - len(column))
 
     return number
 
 
 def numbering_base(path: str | os.PathLike[str], otherwise: int = 0) -> int:
-    """Whether a file counts its vertices from 0 or from 1, for writing what is made of it in the same way.
+    """The number of a file's first vertex, 0 or 1, so that output can be numbered in the same way.
 
     Args:
-        path: a .node, .ele or .poly file that can be read; for others the answer is 0.
-        otherwise: the answer where the file's first vertex has neither number.
+        path: a readable .node, .ele or .poly file; for other suffixes the result is 0.
+        otherwise: the result if the first vertex has any other number.
 
     Raises:
-        FileError: the file that holds the vertices cannot be read.
+        FileError: the file that contains the vertices cannot be read.
     """
     path = file_path(path)
     if path.suffix.lower() not in (".node", ".ele", ".poly"):
@@ -108,10 +109,10 @@ def numbering_base(path: str | os.PathLike[str], otherwise: int = 0) -> int:
 
 
 def vertex_file(path: str | os.PathLike[str]) -> Path:
-    """The file that the vertices of a .node, .ele or .poly file come from: a .poly with vertices of its own, or .node.
+    """The file that holds the vertices of a .node, .ele or .poly file: the .poly if it lists vertices, else the .node.
 
     Raises:
-        FileError: a .poly file that cannot be read.
+        FileError: a .poly file cannot be read.
     """
     path = file_path(path)
     if not path.name:
@@ -121,13 +122,13 @@ def vertex_file(path: str | os.PathLike[str]) -> Path:
 
 
 def _is_alone(path: Path, companions: Collection[str] | None) -> bool:
-    """Whether points are read from a .node file, and no mesh from it and its .ele."""
+    """Whether a .node file is read as points alone, not as a mesh together with its .ele."""
     unwanted = companions is not None and ".ele" not in companions
     return path.suffix.lower() == ".node" and (unwanted or not companion(path, ".ele").exists())
 
 
 def _number_columns(path: Path, companions: Collection[str] | None) -> dict[str, NDArray[np.int64]]:
-    """By element: the numbers in the first column of its table."""
+    """Maps each kind of element to the numbers in the first column of its table."""
     suffix = path.suffix.lower()
     if suffix == ".poly":
         text = TextFile(path)

@@ -1,4 +1,4 @@
-"""Checks and converts mesh objects of meshio, which a program or a damaged file may have filled with anything."""
+"""Checks and converts mesh objects of meshio, whose content may come from any program or from a damaged file."""
 
 from __future__ import annotations
 
@@ -25,14 +25,15 @@ Block = tuple[str, NDArray[np.int64]]
 
 @dataclass(frozen=True)
 class Content:
-    """The parts of a mesh object that are looked at, as arrays of the right kind and length.
+    """The relevant parts of a mesh object, as arrays of the right type and length.
 
     Attributes:
         points: (n, 2) or (n, 3).
-        blocks: the kind of the cells of each block, and their (k, c) points.
-        point_data: (n, ...) by name; cell_data: one array a block by name; only names that are read.
-        names: of Gmsh's physical tags, tag and dimension.
-        cell_sets: by name, for each block the places in it, or None.
+        blocks: for each block, the cell type and the (k, c) point indices.
+        point_data: (n, ...) by name; only names that are read.
+        cell_data: one array per block, by name; only names that are read.
+        names: tag and dimension of Gmsh's physical groups, by name.
+        cell_sets: by name, the cell indices in each block, or None.
     """
 
     points: NDArray[np.float64]
@@ -44,10 +45,10 @@ class Content:
 
 
 def content_of(found: Any) -> Content:
-    """The content of a mesh object.
+    """Extracts and checks the content of a mesh object.
 
     Raises:
-        InvalidMeshError: a part of it is missing, or of another kind, type or length; names the part.
+        InvalidMeshError: a part is missing, or has the wrong type or length; the message names the part.
     """
     if not all(hasattr(found, name) for name in ("points", "cells", "point_data", "cell_data")):
         raise InvalidMeshError(f"a mesh of meshio's has points and cells; this is {kind_of(found)}")
@@ -123,7 +124,7 @@ def _named(values: Any, name: str, wanted: re.Pattern[str]) -> Iterable[tuple[st
 
 
 def _by_block(values: Any, lengths: list[int], name: str) -> Iterable[tuple[Any, int]]:
-    """The entries of a list that has one for each block; sets may leave out the last ones."""
+    """Pairs the entries of a list with the lengths of their blocks; sets may omit trailing entries."""
     parts = _list(values, name)
     if len(parts) > len(lengths):
         raise InvalidMeshError(f"{name} has {len(parts)} entries, and there are {len(lengths)} blocks of cells")

@@ -1,30 +1,33 @@
-"""What is known of the formats that are read and written through meshio: how to call it, and what each keeps."""
+"""The formats that are read and written through meshio: how to call meshio, and what each format stores."""
 
 from __future__ import annotations
 
 from dataclasses import dataclass, field
 from typing import Any, Literal
 
-# How a format keeps arrays: all under names of our own; only those of vertices; Gmsh's tags with their names, and
-# those of vertices; one whole number an element; named sets of elements; not at all.
+# How a format stores arrays: all, under names of our own; only vertex arrays; Gmsh's tags with their names, and vertex
+# arrays; one integer per element; named sets of elements; not at all.
 Data = Literal["arrays", "vertex arrays", "gmsh tags", "labels", "sets", "nothing"]
 
 
 @dataclass(frozen=True, kw_only=True)
 class Format:
-    """One format.
+    """Properties of one format.
 
     Attributes:
-        reader: meshio's name of it; writer: where the name for writing differs.
+        reader: meshio's name for the format.
+        writer: meshio's name for writing, if it differs.
         dimension: of the points written.
-        segments: whether lines are written; boundary: those edges of the boundary, too, that are no segments, as the
-            programs that read the format look for boundary conditions there.
-        second_order: whether elements with midpoints can be written and read back.
+        segments: whether lines are written.
+        boundary: whether boundary edges that are not segments are also written as lines, because programs that read
+            the format apply boundary conditions there.
+        second_order: whether second-order elements (with midpoints) can be written and read back.
         data: which arrays are written, and how.
-        label: meshio's name of the array of labels; vertex_labels: whether vertices have one, too.
-        exact: whether coordinates are written to the last bit.
-        mode: how to open a file for meshio; None where it opens the file itself.
-        options: for meshio's writer.
+        label: meshio's name for the label array.
+        vertex_labels: whether vertices also have labels.
+        exact: whether coordinates are written without rounding.
+        mode: the mode in which to open a file for meshio; None if meshio opens the file itself.
+        options: keyword arguments for meshio's writer.
     """
 
     reader: str
@@ -46,7 +49,7 @@ _VTU = Format(
     segments=True,
     second_order=True,
     data="arrays",
-    # Deflated bytes differ between builds of zlib; without, files are the same everywhere, and quicker to write.
+    # Compressed bytes differ between builds of zlib; uncompressed files are identical everywhere, and faster to write.
     options={"compression": None},
 )
 _XDMF = Format(reader="xdmf", segments=True, data="arrays", options={"data_format": "XML"})
@@ -63,11 +66,11 @@ _NASTRAN = Format(reader="nastran", segments=True, exact=False, mode="r")
 _TECPLOT = Format(reader="tecplot", data="vertex arrays", dimension=2, mode="r")
 _PERMAS = Format(reader="permas", segments=True, mode="r")
 
-# Those that are tested; others that meshio knows are tried with `OTHER`.
+# The tested formats; any other format that meshio knows is tried with default properties.
 FORMATS: dict[str, Format] = {
     ".vtu": _VTU,
     ".vtk": Format(reader="vtk", segments=True, second_order=True, data="arrays"),
-    # MSH 2.2: meshio's MSH 4.1 takes no lines beside triangles, and drops their tags.
+    # MSH 2.2: meshio's MSH 4.1 writer does not support lines beside triangles, and drops their tags.
     ".msh": Format(reader="gmsh", writer="gmsh22", segments=True, boundary=True, second_order=True, data="gmsh tags"),
     ".xdmf": _XDMF,
     ".xmf": _XDMF,
@@ -94,15 +97,15 @@ FORMATS: dict[str, Format] = {
 
 ANSYS = Format(reader="ansys", mode="rb")
 
-# Formats of meshio's that are left alone. tetgen: it takes Triangle's files for TetGen's, and waits for ever at their
-# end. wkt: its regular expression takes for ever on a file that is cut short.
+# Formats of meshio that are not used. tetgen: it mistakes Triangle's files for TetGen's, and loops forever at their
+# end. wkt: its regular expression takes forever on a truncated file.
 LEFT_ALONE = frozenset({"tetgen", "wkt"})
 
-# svg: a picture. flac3d: its writer takes solid elements only; ugrid: what it writes of triangles it cannot read back.
+# svg: a picture. flac3d: its writer supports solid elements only. ugrid: it cannot read back the triangles it writes.
 WRITTEN_ONLY = frozenset({"svg"})
 READ_ONLY = frozenset({"flac3d", "ugrid"})
 
-# Packages that meshio imports to write a format, and does not install.
+# Packages that meshio imports to write a format, but does not install.
 WRITERS_NEED = {
     "cgns": "h5py",
     "exodus": "netCDF4",

@@ -1,4 +1,4 @@
-"""Meshes from and to meshio's own mesh objects, without a file between."""
+"""Conversion between `Mesh` and meshio's mesh objects, without a file."""
 
 from __future__ import annotations
 
@@ -17,15 +17,15 @@ from dmr.numeric import one_of, switch
 if TYPE_CHECKING:
     import meshio
 
-_NAME = Path("meshio.Mesh")  # what messages call the object, in place of a file
+_NAME = Path("meshio.Mesh")  # stands for the file name in messages
 
 
 def from_meshio(found: meshio.Mesh) -> Mesh:
-    """A mesh from a `meshio.Mesh`, with the markers and attributes that it carries under the names of docs/formats.md.
+    """Converts a `meshio.Mesh`, with its markers and attributes under the names given in docs/formats.md.
 
     Raises:
-        FileError: no triangles, other elements than triangles and lines, or points that are not in a plane.
-        InvalidMeshError: indices or coordinates that make no mesh.
+        FileError: there are no triangles, elements other than triangles and lines, or points that are not in a plane.
+        InvalidMeshError: the indices or coordinates are not those of a valid mesh.
     """
     from dmr.io import meshio_reading
 
@@ -33,21 +33,21 @@ def from_meshio(found: meshio.Mesh) -> Mesh:
 
 
 def to_meshio(mesh: Mesh, *, order: int = 1, boundary: bool = False) -> meshio.Mesh:
-    """The mesh as a `meshio.Mesh`: triangles, segments as lines, z = 0, and all markers and attributes by name.
+    """Converts the mesh to a `meshio.Mesh`: triangles, segments as lines, z = 0, named markers and attributes.
 
-    Its `cell_sets` are `region_<n>` (triangles whose attribute 0 is n; where all are whole numbers) and `boundary_<n>`
-    (lines with marker n, which is not 0).
+    Its `cell_sets` are `region_<n>` (triangles whose attribute 0 is n, if all these attributes are integers) and
+    `boundary_<n>` (lines with marker n, n != 0).
 
     Args:
-        mesh: what to convert.
-        order: 2 makes `triangle6` and `line3` of it.
-        boundary: whether edges of the boundary that are no segments are lines, too; they, and segments there without a
-            marker, have marker 1.
+        mesh: the mesh to convert.
+        order: 2 produces `triangle6` and `line3` cells.
+        boundary: whether boundary edges that are not segments also become lines. These, and boundary segments without
+            a marker, get marker 1.
 
     Raises:
-        InvalidMeshError: order 2, and a segment that is no edge of a triangle.
-        OptionError: another order.
-        KindError: `mesh` is no Mesh.
+        InvalidMeshError: order is 2, and a segment is not an edge of a triangle.
+        OptionError: order is neither 1 nor 2.
+        KindError: `mesh` is not a Mesh.
     """
     check_kind(mesh, Mesh)
     import meshio

@@ -1,7 +1,7 @@
-"""From meshio's mesh object to `Mesh`; the names of arrays are those of `meshio_writing`.
+"""Converts meshio's mesh object to `Mesh`; the array names are those of `meshio_writing`.
 
-Tags and labels of other programs, and sets that are named as in `meshio_tags`, are the region (triangle attribute 0)
-and the markers, where there are no arrays under names of our own.
+If there are no arrays under our own names, the region (triangle attribute 0) and the markers are taken from the tags
+and labels of other programs, and from sets named as in `meshio_tags`.
 """
 
 from __future__ import annotations
@@ -24,11 +24,11 @@ _CORNERS = {"triangle": 3, "triangle6": 3, "triangle7": 3, "triangle10": 3, "lin
 
 
 def from_meshio(found: Any, path: Path) -> Mesh:
-    """What meshio read, as a mesh in the plane.
+    """Converts meshio's mesh object to a planar mesh.
 
     Raises:
-        FileError: no triangles, other elements than triangles and lines, or points that are not in a plane.
-        InvalidMeshError: indices or coordinates that make no mesh.
+        FileError: there are no triangles, elements other than triangles and lines, or points that are not in a plane.
+        InvalidMeshError: the indices or coordinates are not those of a valid mesh.
     """
     content = content_of(found)
     blocks = content.blocks
@@ -70,7 +70,7 @@ def from_meshio(found: Any, path: Path) -> Mesh:
 
 
 def _count_others(blocks: list[tuple[str, NDArray[Any]]]) -> str:
-    """The elements that cannot be read, counted by kind: "12 quad and 3 tetra cells"."""
+    """Counts the unsupported elements by type: "12 quad and 3 tetra cells"."""
     counts: dict[str, int] = {}
     for kind, data in blocks:
         if kind not in _CORNERS and kind != "vertex":
@@ -80,13 +80,13 @@ def _count_others(blocks: list[tuple[str, NDArray[Any]]]) -> str:
 
 
 def _joined(blocks: list[tuple[str, NDArray[Any]]], kind: str, corners: int) -> NDArray[Any]:
-    """The corners of all cells of a kind, of whatever order."""
+    """The corners of all cells of a kind, of any order."""
     parts = [data[:, :corners].astype(np.int64) for name, data in blocks if name.startswith(kind) and len(data)]
     return np.concatenate(parts) if parts else np.empty((0, corners), np.int64)
 
 
 def _flat(points: NDArray[np.float64], path: Path) -> NDArray[np.float64]:
-    """The points without a z that all of them share."""
+    """The points in the plane: drops the z coordinate, which all points must share."""
     if points.ndim != 2 or points.shape[1] not in (2, 3):
         raise FileContentError(f"has points of shape {points.shape}: only two or three coordinates can be read", path)
     if points.shape[1] == 2:
@@ -108,7 +108,7 @@ def _drop_points_on_edges(
     segments: NDArray[Any],
     path: Path,
 ) -> tuple[NDArray[np.int64], NDArray[np.float64], NDArray[Any], NDArray[Any]]:
-    """Keeps the corners of elements of higher order; the points on their edges go."""
+    """Keeps the corners of higher-order elements and drops the points on their edges."""
     dropped = np.zeros(len(points), bool)
     for kind, data in blocks:
         if kind in _CORNERS:
@@ -122,7 +122,7 @@ def _drop_points_on_edges(
 
 
 def _cell_arrays(content: Content, kind: str) -> dict[str, NDArray[Any]]:
-    """The data of all cells of a kind, one array a name."""
+    """The data of all cells of a kind, one array per name."""
     chosen = [k for k, (name, data) in enumerate(content.blocks) if name.startswith(kind) and len(data)]
     arrays = {}
     for name, values in content.cell_data.items():
@@ -142,7 +142,7 @@ def _columns(arrays: dict[str, NDArray[Any]], prefix: str) -> list[NDArray[np.fl
 
 
 def _values(content: Content, arrays: dict[str, NDArray[Any]], kind: str, path: Path) -> Tags | None:
-    """Regions or markers from tags, labels or sets; None where there are none or all are 0."""
+    """Regions or markers from tags, labels or sets; None if there are none or all are 0."""
     values = _tag(arrays)
     if values is not None and PHYSICAL in arrays:
         values = from_physical_tags(values, content.names, kind)
@@ -156,7 +156,7 @@ def _values(content: Content, arrays: dict[str, NDArray[Any]], kind: str, path: 
 
 
 def _tag(arrays: dict[str, NDArray[Any]]) -> Tags | None:
-    """The tag or label of each element, None where there is none or all are 0."""
+    """The tag or label of each element; None if there are none or all are 0."""
     for name in TAGS:
         if name in arrays and arrays[name].size and arrays[name].any():
             return _whole(arrays[name])
@@ -164,7 +164,7 @@ def _tag(arrays: dict[str, NDArray[Any]]) -> Tags | None:
 
 
 def _whole(values: NDArray[Any]) -> NDArray[np.int32]:
-    """Markers that came back as other numbers."""
+    """Converts markers that were stored as another numeric type to 32-bit integers."""
     rounded: NDArray[np.float64] = np.rint(np.nan_to_num(values.reshape(-1).astype(np.float64)))
     if rounded.size and np.abs(rounded).max() > 2**31 - 1:
         raise InvalidMeshError("a marker does not fit in 32 bits")

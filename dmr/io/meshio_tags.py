@@ -1,4 +1,4 @@
-"""Regions and boundary markers as other programs know them: positive tags with names, and named sets of elements.
+"""Regions and boundary markers in the form other programs use: named positive tags, and named sets of elements.
 
 region_3      the triangles whose attribute 0 is 3        (dimension 2)
 boundary_3    the lines with marker 3                     (dimension 1)
@@ -24,7 +24,7 @@ Tags = NDArray[np.int32]
 
 
 def as_whole(values: NDArray[Any]) -> Tags | None:
-    """Values as whole numbers of 32 bits, None where one is not."""
+    """The values as 32-bit integers; None if any value is not one."""
     limit = 2**31 - 1
     if not (np.isfinite(values).all() and (np.abs(values) <= limit).all() and (values == np.rint(values)).all()):
         return None
@@ -32,10 +32,11 @@ def as_whole(values: NDArray[Any]) -> Tags | None:
 
 
 def physical_tags(values: Tags, kind: str) -> tuple[Tags, dict[str, NDArray[np.int64]]]:
-    """Gmsh's physical tags, and their names as meshio has them: name to (tag, dimension).
+    """Gmsh's physical tags, and their names in meshio's form: name to (tag, dimension).
 
-    Gmsh knows only positive tags: a 0 means that an element belongs to nothing, and is left out by many readers. Other
-    values get the smallest numbers that are free, and are read back by their names. Lines without a marker stay at 0.
+    Gmsh supports only positive tags: tag 0 means that an element belongs to no group, and many readers skip it. Values
+    that are not positive get the smallest free tags, and are restored from their names when read. Lines without a
+    marker keep tag 0.
     """
     present, place = _distinct(values)
     taken = set(present.tolist())
@@ -50,7 +51,7 @@ def physical_tags(values: Tags, kind: str) -> tuple[Tags, dict[str, NDArray[np.i
 
 
 def from_physical_tags(tags: Tags, names: Mapping[str, Any], kind: str) -> Tags:
-    """The values that `physical_tags` made the tags of."""
+    """Recovers the values from the tags; the inverse of `physical_tags`."""
     present, place = _distinct(tags)
     values = present.copy()
     for name, tag_and_dimension in names.items():
@@ -65,16 +66,16 @@ def from_physical_tags(tags: Tags, names: Mapping[str, Any], kind: str) -> Tags:
 
 
 def entities(tags: Tags) -> Tags:
-    """Gmsh's geometrical tags: one for each physical tag, as Gmsh has whole entities in a physical group."""
+    """Gmsh's geometrical tags: one per physical tag, because a physical group in Gmsh consists of whole entities."""
     return (_distinct(tags)[1] + 1).astype(np.int32)
 
 
 def to_sets(regions: Tags | None, markers: Tags) -> dict[str, list[NDArray[np.int64]]]:
-    """Named sets of elements, as meshio has them: the indices in the block of triangles, and in that of the lines.
+    """Named element sets in meshio's form: for each set, indices into the triangle block and into the line block.
 
     Args:
-        regions: of the triangles, None where there are none.
-        markers: of the lines; those with marker 0 are in no set. Without lines there is one block only.
+        regions: of the triangles, or None.
+        markers: of the lines; lines with marker 0 are in no set. Without lines there is only one block.
     """
     none = np.empty(0, np.int64)
     sets: dict[str, list[NDArray[np.int64]]] = {}
@@ -87,13 +88,13 @@ def to_sets(regions: Tags | None, markers: Tags) -> dict[str, list[NDArray[np.in
 
 
 def from_sets(sets: Mapping[str, Any], kind: str, blocks: Iterable[tuple[int, int]], where: object) -> Tags | None:
-    """The values of elements that are in sets such as those of `to_sets`; 0 for the others, None without such sets.
+    """The values of the elements in sets named as by `to_sets`; 0 for other elements, None if there are no such sets.
 
     Args:
-        sets: as meshio has them; other names are left alone.
+        sets: in meshio's form; sets with other names are ignored.
         kind: of the elements.
-        blocks: the number and the length of each block that holds elements of this kind.
-        where: what the message about elements in two sets begins with.
+        blocks: the index and the length of each block that contains elements of this kind.
+        where: the prefix of the warning about elements in two sets.
     """
     found = {name: value for name in sets if (value := _value_of(name, kind)) is not None}
     parts = []
@@ -104,26 +105,26 @@ def from_sets(sets: Mapping[str, Any], kind: str, blocks: Iterable[tuple[int, in
                 continue
             members = np.asarray(sets[name][block], np.int64)
             if said[members].any():
-                log.warning("%s: set %s shares elements with another one of the kind, and wins", where, name)
+                log.warning("%s: set %s shares elements with another one of its kind, and overrides it", where, name)
             values[members], said[members] = value, True
         parts.append(values)
     return np.concatenate(parts) if parts and found else None
 
 
 def _value_of(name: str, kind: str) -> int | None:
-    """The number in a name such as `region_3`, None in others."""
+    """The number in a name such as `region_3`; None for other names."""
     match = re.fullmatch(rf"{kind}_(-?\d{{1,10}})", name)
     return int(match[1]) if match and -(2**31) <= int(match[1]) < 2**31 else None
 
 
 def _distinct(values: Tags) -> tuple[Tags, NDArray[np.int64]]:
-    """The values without repetitions, rising, and where each one of the array stands there."""
+    """The distinct values in ascending order, and the index of each array element among them."""
     present, place = np.unique(values, return_inverse=True)
     return present, place.reshape(-1)
 
 
 def _groups(values: Tags) -> list[tuple[int, NDArray[np.int64]]]:
-    """Each value, rising, with the indices that have it."""
+    """The distinct values in ascending order, each with the indices of the elements that have it."""
     present, counts = np.unique(values, return_counts=True)
     members = np.split(np.argsort(values, kind="stable"), np.cumsum(counts)[:-1])
-    return list(zip(present.tolist(), members, strict=False))  # of no values, split makes one empty part
+    return list(zip(present.tolist(), members, strict=False))  # split returns one empty part for an empty array

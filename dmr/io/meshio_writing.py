@@ -1,10 +1,10 @@
-"""From `Mesh` to meshio's mesh object: points, cells, and the arrays under names of our own.
+"""Converts `Mesh` to meshio's mesh object: points, cells, and data arrays under our own names.
 
     vertices    point data      vertex_marker, vertex_attribute_0, vertex_attribute_1, ...
     triangles   cell data       triangle_attribute_0, ..., area_bound   (0 for lines)
     segments    cell data       segment_marker                          (0 for triangles)
 
-Formats without arrays for triangles get the region (triangle attribute 0) and the markers as tags, labels or sets.
+In formats without triangle arrays, the region (triangle attribute 0) and the markers become tags, labels or sets.
 """
 
 from __future__ import annotations
@@ -27,14 +27,14 @@ from dmr.triangle_output import with_boundary_segments, with_markers
 
 log = logging.getLogger("dmr.io")
 
-# Where VTK, Gmsh and meshio have the six points of a `SecondOrder` triangle.
+# The order of the six points of a `SecondOrder` triangle in VTK, Gmsh and meshio.
 _QUADRATIC_ORDER = [0, 1, 2, 5, 3, 4]
 
 _REGION = "triangle_attribute_0"
 
 
 class Content(NamedTuple):
-    """What meshio's own mesh object is made of, by the names of its arguments."""
+    """The arguments of meshio's mesh object, under their names."""
 
     points: NDArray[np.float64]
     cells: list[tuple[str, NDArray[Any]]]
@@ -44,13 +44,13 @@ class Content(NamedTuple):
     cell_sets: dict[str, list[NDArray[Any]]]
 
     def add_cell_data(self, name: str, of_triangles: NDArray[Any], of_lines: NDArray[Any]) -> None:
-        """An array over all cells; without lines, that of the triangles alone."""
+        """Adds an array over all cells; without lines, only the part for the triangles."""
         self.cell_data[name] = [of_triangles, of_lines][: len(self.cells)]
 
 
 @dataclass
 class _Rest:
-    """What has found no place in a `Content` yet: the arrays by name, the lines' markers, and what is lost."""
+    """Data not yet stored in a `Content`: named arrays, the markers of the lines, and a list of what is lost."""
 
     points: dict[str, NDArray[Any]]
     triangles: dict[str, NDArray[Any]]
@@ -58,7 +58,7 @@ class _Rest:
     lost: list[str] = field(default_factory=list)
 
     def take_region(self) -> Tags | None:
-        """The region of each triangle, None where there is none that is a whole number."""
+        """Removes and returns the region of each triangle; None if there is none, or it is not an integer."""
         if _REGION not in self.triangles:
             return None
         region = as_whole(self.triangles.pop(_REGION))
@@ -68,10 +68,10 @@ class _Rest:
 
 
 def to_meshio(mesh: Mesh, form: Format, path: Path, *, order: int = 1) -> Content:
-    """The mesh as meshio takes it, with what the format keeps; the rest is named in the log.
+    """Converts the mesh to meshio's form, with the data that the format stores; the log lists the rest.
 
     Raises:
-        InvalidMeshError: order 2, and a segment that is no edge of a triangle.
+        InvalidMeshError: order is 2, and a segment is not an edge of a triangle.
     """
     lines, markers = _lines(mesh, form)
     quadratic = second_order(mesh) if order == 2 else None
@@ -136,7 +136,7 @@ def _or_zero(region: Tags | None, content: Content) -> Tags:
 
 
 def _lines(mesh: Mesh, form: Format) -> tuple[Int, Tags]:
-    """The lines that the format takes, and their markers: the segments, and the rest of the boundary if it wants it."""
+    """The lines to write and their markers: the segments and, if the format requires it, the rest of the boundary."""
     if not form.segments:
         return np.empty((0, 2), np.int32), np.empty(0, np.int32)
     if form.boundary:
@@ -146,7 +146,7 @@ def _lines(mesh: Mesh, form: Format) -> tuple[Int, Tags]:
 
 
 def _bare(mesh: Mesh, lines: Int, quadratic: SecondOrder | None, dimension: int) -> Content:
-    """Points and cells alone."""
+    """The points and cells, without data."""
     points = mesh.vertices.copy() if quadratic is None else quadratic.vertices
     if dimension == 3:
         points = np.column_stack([points, np.zeros(len(points))])

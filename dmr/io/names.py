@@ -1,4 +1,4 @@
-"""The names of Triangle's files: those that belong together, and the next one of a series."""
+"""The names of Triangle's files: files that belong together, and the next name in a series."""
 
 from __future__ import annotations
 
@@ -15,33 +15,33 @@ VORONOI_SUFFIXES = (".v.node", ".v.edge")
 
 
 def companion(path: Path, suffix: str) -> Path:
-    """The file of the same name with another suffix: `input.1.ele` and `.node` give `input.1.node`."""
+    """The path with its suffix replaced: `input.1.ele` and `.node` give `input.1.node`."""
     return path.with_suffix(suffix.upper() if path.suffix.isupper() else suffix)
 
 
 def family(path: Path) -> list[Path]:
-    """All files that a mesh of this name may have. Beside a `x.v.ele`, `x.v.node` belongs to another mesh: `x.v`."""
+    """All files that a mesh of this name may have. If `x.v.ele` exists, `x.v.node` belongs to another mesh: `x.v`."""
     other = companion(path, ".v.ele").exists()
     return [companion(path, suffix) for suffix in (SUFFIXES if other else (*SUFFIXES, *VORONOI_SUFFIXES))]
 
 
 def next_name(path: str | os.PathLike[str], suffix: str = ".ele") -> Path:
-    """The name that Triangle gives to what it makes of a file.
+    """The name that Triangle gives to the output for an input file.
 
     Args:
         path: the input: `input.ele`, `input.1.ele`, `domain.poly`, `mesh.vtu`.
-        suffix: what the new name ends with; "" leaves the bare stem.
+        suffix: the suffix of the new name; "" returns the stem alone.
 
     Returns:
         The path in the same folder: `input.1.ele`, `input.2.ele`, `domain.1.ele`, `mesh.1.ele`; `land.geojson.gz` gives
         `land.1.ele`.
 
     Raises:
-        FileError: the path names no file (`.`, `/`).
+        FileError: the path does not name a file (`.`, `/`).
     """
     path = file_path(path)
     if not isinstance(suffix, str) or "/" in suffix or "\0" in suffix:
-        raise OptionError(f"a suffix is what a file's name ends with, such as .ele, not {shortened(suffix)}")
+        raise OptionError(f"suffix must be the end of a file name, such as .ele, not {shortened(suffix)}")
     if not path.name:
         raise FolderError("is a folder, not a file", path)
     path = without_packing(path)

@@ -1,6 +1,6 @@
-"""The native library that reads and writes tables of numbers: `triangle_text.cpp`, through ctypes.
+"""ctypes bindings of the native library that reads and writes tables of numbers (`triangle_text.cpp`).
 
-The structs here mirror those in the C++ file; `INTERFACE` is raised in both places when they change.
+The structs here mirror those in the C++ file; increment `INTERFACE` in both places when they change.
 """
 
 from __future__ import annotations
@@ -17,12 +17,12 @@ INTERFACE = 3
 
 LIBRARY = Path(__file__).with_name("_triangle_text.so")
 
-# What `Fault.code` says; the order is that of the enum in triangle_numbers.hpp.
+# The values of `Fault.code`, in the order of the enum in triangle_numbers.hpp.
 TOO_FEW, NOT_WHOLE, NOT_REAL, TOO_LARGE, NOT_FINITE, NO_SUCH_ENTITY, REPEATED = range(1, 8)
 
 
 class Text(Structure):
-    """Where the data lines of a text lie (`DmrText`)."""
+    """The index of the data lines of a text (`DmrText`)."""
 
     _fields_ = (
         ("text", c_void_p),
@@ -37,7 +37,7 @@ class Text(Structure):
 
 
 class Table(Structure):
-    """One table of a text, and where its columns go (`DmrTable`)."""
+    """One table of a text, and the output arrays for its columns (`DmrTable`)."""
 
     _fields_ = (
         ("first_row", c_int64),
@@ -61,7 +61,7 @@ class Table(Structure):
 
 
 class Fault(Structure):
-    """What is wrong with a line, and where (`DmrFault`)."""
+    """The fault found in a line, and its position (`DmrFault`)."""
 
     _fields_ = (
         ("code", c_int32),
@@ -75,13 +75,13 @@ class Fault(Structure):
 
 
 class Surplus(Structure):
-    """Rows with more fields than columns: how many, and line and fields of the first (`DmrSurplus`)."""
+    """Rows with more fields than columns: their count, and the line and field count of the first (`DmrSurplus`)."""
 
     _fields_ = (("rows", c_int64), ("line", c_int64), ("fields", c_int64))
 
 
 class Rows(Structure):
-    """Rows to be written (`DmrRows`)."""
+    """Rows to write (`DmrRows`)."""
 
     _fields_ = (
         ("count", c_int64),
@@ -98,10 +98,10 @@ class Rows(Structure):
 
 @cache
 def library() -> ctypes.CDLL:
-    """The loaded library, its functions typed.
+    """Loads the library and declares the types of its functions.
 
     Raises:
-        NativeLibraryError: it was not built, cannot be loaded, or belongs to another version.
+        NativeLibraryError: the library was not built, cannot be loaded, or belongs to another version.
     """
     if not LIBRARY.exists():
         raise NativeLibraryError(LIBRARY, "is missing")

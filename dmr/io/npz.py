@@ -1,4 +1,4 @@
-"""The package's own binary file: an uncompressed .npz with the fields of a Mesh or a Pslg by their names."""
+"""The package's own binary format: an uncompressed .npz with the fields of a Mesh or a Pslg under their names."""
 
 from __future__ import annotations
 
@@ -20,7 +20,7 @@ from dmr.meshes import Mesh, Pslg
 VERSION = 1
 _VERSION_KEY = "dmr_format"
 
-# Exceptions of numpy and zipfile for a damaged archive; RuntimeError for an encrypted one.
+# Exceptions that numpy and zipfile raise for a damaged archive; RuntimeError for an encrypted one.
 DAMAGE = (
     ValueError,
     TypeError,
@@ -36,12 +36,12 @@ DAMAGE = (
 
 
 def read_npz(path: Path) -> Mesh | Pslg:
-    """A Mesh where the file holds triangles, else a Pslg.
+    """Reads a Mesh if the file contains triangles, else a Pslg.
 
-    Files with the same names that something else wrote are read too; arrays of other names are left alone.
+    Files from other programs are also read if their arrays have the same names; arrays with other names are ignored.
 
     Raises:
-        FileError: no .npz, a damaged one, one of a later version, or arrays that make no mesh.
+        FileError: the file is not an .npz, is damaged or of a later version, or its arrays do not form a valid mesh.
     """
     try:
         with path.open("rb") as file, contextlib.ExitStack() as stack:
@@ -57,7 +57,7 @@ def read_npz(path: Path) -> Mesh | Pslg:
             for name in ("vertices", "triangles" if kind is Mesh else "segments"):
                 if name not in archive:
                     raise FileContentError(f"holds no array named {name}", path)
-            # A small archive can unpack to a large one.
+            # A small archive can unpack to large arrays.
             members = [] if archive.zip is None else archive.zip.infolist()
             unpacked: int = sum(int(each.file_size) for each in members if each.filename[:-4] in names)
             require_memory(unpacked, f"{path.name}, unpacked,")
@@ -74,7 +74,7 @@ def read_npz(path: Path) -> Mesh | Pslg:
 
 
 def write_npz(path: Path, item: Mesh | Pslg, *, overwrite: bool) -> list[Path]:
-    """Writes every field that is not None; the bytes depend on nothing else. FileError where that fails."""
+    """Writes every field that is not None; the bytes depend on nothing else. Raises FileError if writing fails."""
     arrays: dict[str, Any] = {_VERSION_KEY: np.array(VERSION)}
     arrays |= {f.name: getattr(item, f.name) for f in fields(item) if getattr(item, f.name) is not None}
 

@@ -1,4 +1,4 @@
-"""How the numbers that a file gives its vertices become 0-based indices."""
+"""Maps the vertex numbers of a file to 0-based indices."""
 
 from __future__ import annotations
 
@@ -11,13 +11,14 @@ from numpy.typing import NDArray
 
 @dataclass(frozen=True)
 class Numbering:
-    """Numbers base, base + 1, ...; or any distinct numbers, in any order.
+    """Consecutive numbers base, base + 1, ...; or any distinct numbers in any order.
 
     Attributes:
-        base: the first number, where they run on without a gap.
-        count: how many there are.
-        ordered: else the numbers, sorted; places: the index that each of them stands for.
-        path: the file that gives the numbers, for messages.
+        base: the first number, if they are consecutive.
+        count: how many numbers there are.
+        ordered: the sorted numbers, if they are not consecutive, else None.
+        places: for each number in `ordered`, its 0-based index.
+        path: the file that defines the numbers, for messages.
     """
 
     base: int
@@ -32,7 +33,7 @@ class Numbering:
         return self.ordered is None
 
     def describe(self, entity: str) -> str:
-        """What the numbers are, as the end of a sentence that says that one is not among them."""
+        """The end of a message about a number that is not among these: states which numbers are valid."""
         where = f" in {self.path.name}" if self.path is not None else ""
         if self.count == 0:
             return f"but there is no {entity}{where}"
@@ -42,12 +43,12 @@ class Numbering:
 
 
 def is_consecutive(numbers: NDArray[np.int64]) -> bool:
-    """Whether each number is one more than the number before it."""
+    """Whether each number is one more than its predecessor."""
     return bool((np.diff(numbers) == 1).all())
 
 
 def find_numbering(numbers: NDArray[np.int64], path: Path) -> tuple[Numbering, int | None]:
-    """The numbering that a file's first column gives; and the row of the first number that was given before."""
+    """The numbering defined by a file's first column, and the row of the first repeated number, or None."""
     count = len(numbers)
     if is_consecutive(numbers):
         return Numbering(int(numbers[0]) if count else 0, count, path=path), None

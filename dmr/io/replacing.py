@@ -1,10 +1,10 @@
-"""Writing files so that no reader can take a half-written result for a whole one.
+"""Writes files so that no reader can mistake a partial result for a complete one.
 
-Every file is filled under a temporary name in the folder where it belongs, flushed to the disk, and moved into place.
-Files that belong together are moved one after the other; the last one makes the result whole, and its old version is
-removed before the first is moved.
+Every file is written under a temporary name in its target folder, flushed to disk, and renamed. Files that belong
+together are renamed one after the other. The last one completes the result, and its old version is removed before the
+first file is renamed.
 
-One file goes to the disk while the next is filled: all are there before any is moved.
+One file is flushed while the next is being written; all files are on disk before any is renamed.
 """
 
 from __future__ import annotations
@@ -22,7 +22,7 @@ from dmr.pooling import new_pool, submit
 if TYPE_CHECKING:
     from concurrent.futures import Future, ThreadPoolExecutor
 
-# Fills an open, empty file, given by its descriptor; raises OSError where it cannot.
+# Writes the content of an open, empty file, given by its descriptor; raises OSError on failure.
 Fill = Callable[[int], None]
 
 TEMPORARY_PREFIX, TEMPORARY_SUFFIX = ".dmr-", ".tmp"
@@ -32,19 +32,19 @@ def replace_files(parts: Sequence[tuple[Path, Fill]], *, overwrite: bool, stale:
     """Writes files that belong together, all or none.
 
     Args:
-        parts: each file and what fills it; the last one makes the result whole.
-        overwrite: whether files that exist may be replaced.
-        stale: files of an older result, removed when the new one is complete on the disk.
+        parts: each file and the function that writes it; the last one completes the result.
+        overwrite: whether existing files may be replaced.
+        stale: files of an older result, removed when the new one is complete on disk.
 
     Returns:
         The files written, in the order of `parts`.
 
     Raises:
-        FileError: nothing was changed, unless the sentence says so; no temporary file is left.
+        FileError: writing failed. Nothing was changed, unless the message says so; no temporary file is left.
     """
     for path, _ in parts:
         check_target(path, overwrite)
-    _flusher()  # before the first file is there: a signal that comes while a thread starts can leave a process waiting
+    _flusher()  # before any file exists: a signal that arrives while a thread starts can leave the process hanging
     temporaries: list[Path] = []
     changing, path = False, parts[-1][0]
     try:
@@ -75,8 +75,8 @@ def replace_files(parts: Sequence[tuple[Path, Fill]], *, overwrite: bool, stale:
     return [path for path, _ in parts]
 
 
-# The thread that waits for the disk. It is kept, since a Ctrl-C that comes while a pool is taken down can be lost, or
-# leave the process waiting. A child of fork() does not have it, and gets one of its own.
+# The thread that waits for the disk. It is kept alive, because a Ctrl-C that arrives while a pool shuts down can be
+# lost, or leave the process hanging. A child of fork() does not inherit it, and starts another.
 _kept_flusher: list[ThreadPoolExecutor] = []
 os.register_at_fork(after_in_child=_kept_flusher.clear)
 
@@ -84,7 +84,7 @@ os.register_at_fork(after_in_child=_kept_flusher.clear)
 def _flusher() -> ThreadPoolExecutor | None:
     if not _kept_flusher:
         pool = new_pool(1, "dmr-flush")
-        submit(pool, int).result()  # its thread starts with the first work
+        submit(pool, int).result()  # the pool starts its thread with the first task
         if pool is None:
             return None
         _kept_flusher.append(pool)
@@ -92,7 +92,7 @@ def _flusher() -> ThreadPoolExecutor | None:
 
 
 def check_target(path: Path, overwrite: bool) -> None:
-    """Raises FileError where a file cannot be put: no folder, a folder of that name, or a file that must stay."""
+    """Raises FileError if the parent folder is missing, or `path` is a folder or a file that may not be replaced."""
     try:
         known, folder, there = path.parent.is_dir(), path.is_dir(), os.path.lexists(path)
     except OSError as error:  # a name that is too long
@@ -106,17 +106,17 @@ def check_target(path: Path, overwrite: bool) -> None:
 
 
 def write_bytes(descriptor: int, data: bytes | memoryview) -> None:
-    """Writes all of `data`, however many calls it takes."""
+    """Writes all of `data`, in as many calls as needed."""
     rest = memoryview(data)
     while rest:
         rest = rest[os.write(descriptor, rest) :]
 
 
 def _fill_new(temporary: Path, path: Path, fill: Fill) -> int:
-    """The descriptor of a new file, filled but perhaps not on the disk yet."""
+    """Creates and writes a new file; returns its descriptor. The data may not be on disk yet."""
     descriptor = os.open(temporary, os.O_WRONLY | os.O_CREAT | os.O_EXCL | os.O_CLOEXEC, 0o666)
     try:
-        with contextlib.suppress(OSError):  # what is replaced keeps its permissions, where the file system has any
+        with contextlib.suppress(OSError):  # keep the permissions of a replaced file, if the file system has any
             os.fchmod(descriptor, stat.S_IMODE(path.stat().st_mode))
         fill(descriptor)
     except BaseException:
@@ -126,7 +126,7 @@ def _fill_new(temporary: Path, path: Path, fill: Fill) -> int:
 
 
 def _flush(descriptor: int) -> None:
-    """Waits until a file is on the disk, and closes it."""
+    """Waits until a file is on disk, and closes it."""
     try:
         os.fsync(descriptor)
     finally:
@@ -134,7 +134,7 @@ def _flush(descriptor: int) -> None:
 
 
 def _flush_folder(folder: Path) -> None:
-    """Makes moves and removals lasting, in their order; on file systems that know no such thing, does nothing."""
+    """Makes renames and removals durable, in order; does nothing on file systems that do not support this."""
     with contextlib.suppress(OSError):
         descriptor = os.open(folder, os.O_RDONLY)
         try:

@@ -1,4 +1,4 @@
-"""What a table's lines hold, and the sentences that say what is wrong with one."""
+"""The columns of a table, and the error messages for its lines."""
 
 from __future__ import annotations
 
@@ -17,12 +17,15 @@ class Columns:
     """The columns of a table after its row numbers: indices, reals, integers.
 
     Attributes:
-        entity: what a row describes ("vertex"); plural: many of them.
-        target: what an index names; index_names, real_names, integer_names: the columns' names for messages.
-        indices, reals, integers: how many columns of each kind.
-        finite: how many leading reals must be finite; optional_reals: how many trailing ones may be missing (they
-            repeat the one before).
-        distinct: how many leading indices must differ; allow_none: whether an index may be -1.
+        entity: what a row describes ("vertex").
+        plural: the plural of `entity`.
+        target: what an index refers to.
+        index_names, real_names: the names of the columns, for messages.
+        indices, reals, integers: the number of columns of each type.
+        finite: how many leading reals must be finite.
+        optional_reals: how many trailing reals may be missing (a missing one repeats the previous value).
+        distinct: how many leading indices must differ.
+        allow_none: whether an index may be -1.
     """
 
     entity: str
@@ -40,12 +43,12 @@ class Columns:
 
     @property
     def most_fields(self) -> int:
-        """How many fields a row has."""
+        """The maximum number of fields in a row."""
         return 1 + self.indices + self.reals + self.integers
 
     @property
     def least_fields(self) -> int:
-        """How many of them it must have."""
+        """The minimum number of fields in a row."""
         return self.most_fields - self.optional_reals
 
     def name(self, field: int) -> str:
@@ -62,7 +65,7 @@ class Columns:
         return "marker"
 
     def form(self) -> str:
-        """All columns, in words: "3 fields (number, x, y)"."""
+        """Describes all columns: "3 fields (number, x, y)"."""
         least, most = self.least_fields, self.most_fields
         names = [self.name(k) for k in range(min(most, _NAMED_FIELDS))]
         names += ["..."] if most > _NAMED_FIELDS else []
@@ -71,13 +74,13 @@ class Columns:
 
 
 def shown(token: bytes) -> str:
-    """A piece of a file in quotes, safe to print, cut where it is long."""
+    """A token of a file in quotes, safe to print, truncated if it is long."""
     text = token.decode("utf-8", "backslashreplace")
     return repr(text if len(text) <= 40 else text[:37] + "...")
 
 
 def fault_sentence(fault: native.Fault, token: bytes, columns: Columns, numbering: Numbering) -> str:
-    """Why the native library refused a line."""
+    """The message for a line that the native library rejected."""
     name, code, value = columns.name(fault.field), fault.code, fault.value
     if code == native.TOO_FEW:
         return f"a {columns.entity} has {columns.form()}, but this line has {value}"

@@ -1,6 +1,6 @@
-"""One text file of tables: read once, indexed by lines, its tables parsed into numpy arrays by the native library.
+"""A text file of tables: read once, indexed by lines, and parsed into numpy arrays by the native library.
 
-A "row" is a line that holds data: not blank, not only a comment. Every error names the file and the 1-based line.
+A "row" is a line with data: neither blank nor only a comment. Every error names the file and the 1-based line.
 """
 
 from __future__ import annotations
@@ -28,9 +28,9 @@ from dmr.naming import counted
 
 log = logging.getLogger("dmr.io")
 
-# Large enough that a chunk's bookkeeping is nothing, small enough that a few megabytes keep every core busy.
+# Large enough that the overhead per chunk is negligible, small enough that a few megabytes occupy every core.
 CHUNK_BYTES = 1 << 18
-READ_BYTES = 1 << 26  # at a time: signals are handled between
+READ_BYTES = 1 << 26  # per call; signals are handled between calls
 
 MOST_ROWS = 2**31 - 1
 _WHOLE = re.compile(rb"[+-]?[0-9]{1,18}")
@@ -52,10 +52,11 @@ class TextFile:
 
     Attributes:
         path: the file.
-        rows: how many lines hold data; lines: how many there are.
+        rows: the number of lines with data.
+        lines: the number of all lines.
 
     Raises:
-        FileError: the file cannot be read, is UTF-16, or holds no data.
+        FileError: the file cannot be read, is UTF-16, or contains no data.
         NativeLibraryError: the native library is missing.
     """
 
@@ -95,7 +96,7 @@ class TextFile:
             raise FileContentError("is empty" if size == 0 else "holds no data, only blank lines and comments", path, 1)
 
     def fail(self, row: int, reason: str) -> FileError:
-        """The error that blames one row."""
+        """An error for one row, with its line number."""
         return FileContentError(reason, self.path, self.line_of(row))
 
     def line_of(self, row: int) -> int:
@@ -108,15 +109,15 @@ class TextFile:
         return self._between(begin + self._skip, end + self._skip).split(b"#", 1)[0].split()
 
     def first_number(self, row: int) -> int:
-        """The number that a row begins with, as the numbering of its table starts there."""
+        """The number at the start of a row, from which the numbering of its table starts."""
         (number,) = self._whole(row, self.tokens(row)[:1], ["a number that counts the lines"])
         return number
 
     def header(self, row: int, names: Sequence[str], defaults: Sequence[int]) -> list[int]:
-        """The counts of a header line; trailing ones may be missing, down to len(names) - len(defaults).
+        """Reads the counts of a header line; up to len(defaults) trailing fields may be missing.
 
         Raises:
-            FileError: no such line, a field too many or too few, one that is no count.
+            FileError: the line is missing, has too many or too few fields, or a field is not a count.
         """
         form = " ".join(f"<{name}>" for name in names)
         if row >= self.rows:
@@ -132,12 +133,12 @@ class TextFile:
         return [*values, *defaults[len(values) - needed :]]
 
     def table(self, first_row: int, count: int, columns: Columns, numbering: Numbering | None = None) -> Table:
-        """Parses `count` rows; the line before them is the header that promised them.
+        """Parses `count` rows; the line before them is the header that states the count.
 
-        Fields behind the last column are ignored, as Triangle does it, with one warning for the table.
+        Fields after the last column are ignored, as in Triangle, with one warning for the table.
 
         Raises:
-            FileError: too few rows, or the first row that is wrong.
+            FileError: there are too few rows, or a row is invalid; the message names the first such row.
         """
         if count > self.rows - first_row:
             raise self.fail(first_row - 1, f"promises {count} {columns.plural}, but {_lines(self.rows - first_row)}")
@@ -159,8 +160,8 @@ class TextFile:
             sorted=_address(numbering.ordered),
             places=_address(numbering.places),
         )
-        # A field and its blank take two bytes. Where the file is too small for what its header promises nothing is
-        # allocated: the parse then only looks for the line that is too short.
+        # A field and its separator take two bytes. If the file is too small for the count in its header, nothing is
+        # allocated, and parsing only locates the line that is too short.
         plausible = 2 * count * (columns.least_fields) <= len(self._data) + 1
         rows = count if plausible else 0
         out = Table(
@@ -175,7 +176,7 @@ class TextFile:
         fault, surplus = native.Fault(), native.Surplus()
         outcome = self._library.dmr_text_parse(self._text, native_table, fault, surplus)
         if outcome == 2:
-            raise FileContentError("is too large for the memory there is", self.path)
+            raise FileContentError("does not fit in the available memory", self.path)
         if outcome == 1:
             token = self._between(fault.begin + self._skip, fault.end + self._skip)
             raise FileContentError(fault_sentence(fault, token, columns, numbering), self.path, fault.line)
@@ -194,12 +195,12 @@ class TextFile:
         return out
 
     def expect_end(self, row: int, promise: str) -> None:
-        """Raises FileError where rows are left; `promise` says what the file should have ended with."""
+        """Raises FileError if rows are left; `promise` describes the expected end of the file."""
         if row < self.rows:
             raise self.fail(row, f"holds more than {promise}: the counts in the file are wrong")
 
     def check_unchanged(self) -> None:
-        """Raises FileError where the file was replaced or removed after it was opened."""
+        """Raises FileError if the file was replaced or removed after it was opened."""
         try:
             same = _signature(self.path.stat()) == self._signature
         except OSError:
@@ -224,12 +225,12 @@ class TextFile:
 
 
 def _read_all(file: FileIO, expected: int) -> NDArray[np.uint8]:
-    """The bytes of a file, in an array of the size expected: filled without a copy, its memory taken in large pages."""
+    """Reads a file into an array of the expected size, without a copy, so that its memory can use large pages."""
     data = np.empty(expected, np.uint8)
     filled = 0
     while filled < expected and (count := file.readinto(data.data[filled : filled + READ_BYTES])):
         filled += count
-    rest = file.read()  # of what has no size of its own, or has grown
+    rest = file.read()  # for files that report no size, or have grown
     return np.concatenate([data, np.frombuffer(rest, np.uint8)]) if rest else data[:filled]
 
 

@@ -1,4 +1,4 @@
-"""Every format that is not our own, through meshio; its messages, exits and exceptions stay inside."""
+"""Reads and writes all other formats through meshio, and contains its messages, exits and exceptions."""
 
 from __future__ import annotations
 
@@ -30,12 +30,12 @@ if TYPE_CHECKING:
 
 log = logging.getLogger("dmr.io")
 
-# meshio signs its files with its version and, in some formats, with the time: no part of a result.
+# meshio signs its files with its version and, in some formats, the time; the signature must not be part of a result.
 _SIGNATURE = re.compile(rb"meshio v[0-9][\w.]*(, [0-9]{4}-[0-9:T.+-]+)?")
 _SIGNATURE_WITHIN = 512
 _OUR_SIGNATURE = b"dmr through meshio"
 
-# The standard streams are caught for the whole process while meshio runs: one call at a time.
+# The standard streams are redirected for the whole process while meshio runs, so calls are serialised.
 _one_at_a_time = threading.Lock()
 
 
@@ -50,7 +50,7 @@ _EMPTY_READS = 1000
 
 
 def find_format(suffix: str) -> Format | None:
-    """The format of a suffix, None where meshio has none for it."""
+    """The format of a suffix; None if meshio has none for it."""
     if suffix in FORMATS:
         return FORMATS[suffix]
     name = _meshio_suffixes().get(suffix)
@@ -58,15 +58,15 @@ def find_format(suffix: str) -> Format | None:
 
 
 def check_reader(form: Format, path: Path) -> None:
-    """Raises FileError where the format is only written."""
+    """Raises FileError if the format can only be written."""
     if form.reader in WRITTEN_ONLY:
         raise FileError(f"cannot be read: {form.reader} is a format for pictures, which is only written", path)
 
 
 def check_writer(form: Format, path: Path) -> None:
-    """Raises FileError where the format is only read, or a package is missing that meshio writes it with."""
+    """Raises FileError if the format can only be read, or meshio needs a missing package to write it."""
     if form.reader in READ_ONLY:
-        raise FileError(f"cannot be written as {form.reader}: of triangles this format is only read", path)
+        raise FileError(f"cannot be written as {form.reader}: triangles in this format can only be read", path)
     for package in ("meshio", WRITERS_NEED.get(form.reader, "meshio")):
         if not _is_installed(package):
             raise FileError(f"cannot be written as {form.reader}: {_missing(package)}", path)
@@ -83,22 +83,24 @@ def _missing(package: str) -> str:
 
 
 def read_through_meshio(path: Path, form: Format) -> Mesh:
-    """The triangles of a file as a mesh in the plane; its lines are the segments.
+    """Reads the triangles of a file as a planar mesh; its lines become the segments.
 
     Raises:
-        FileError: meshio cannot read it, it is not flat, or holds other elements than triangles.
+        FileError: meshio cannot read the file, it is not flat, or it contains elements other than triangles and lines.
     """
     return _as_mesh(_load(path, form), path)
 
 
 def read_array_through_meshio(path: Path, form: Format, column: int) -> Mesh:
-    """The same with an array of the file's own as vertex attribute 0, and no other attribute.
+    """As `read_through_meshio`, with one array of the file as vertex attribute 0, and no other attribute.
 
     Args:
-        column: which, among those of one number a point, in the order of the file.
+        path: the file.
+        form: its format.
+        column: the index of the array among the scalar point data arrays, in file order.
 
     Raises:
-        FileError: as above, or there is no such array.
+        FileError: as for `read_through_meshio`, or there is no such array.
     """
     found = _load(path, form)
     arrays = {}
@@ -114,7 +116,7 @@ def read_array_through_meshio(path: Path, form: Format, column: int) -> Mesh:
 
 
 def _load(path: Path, form: Format) -> Any:
-    """What meshio reads."""
+    """Reads a file into meshio's mesh object."""
     check_reader(form, path)
     try:
         with path.open("rb") as file:
@@ -148,18 +150,18 @@ def _as_mesh(found: Any, path: Path) -> Mesh:
 
 
 def _put_corners_first(found: Any) -> None:
-    """PERMAS lists the six points of a triangle as one meets them on its way round, and meshio leaves them so."""
+    """Reorders PERMAS triangles: the format lists their six points in order along the boundary; meshio keeps that."""
     for block in found.cells:
         if block.type == "triangle6":
             block.data = block.data[:, [0, 2, 4, 1, 3, 5]]
 
 
 def write_through_meshio(path: Path, mesh: Mesh, form: Format, *, overwrite: bool, order: int = 1) -> list[Path]:
-    """Writes a mesh; what the format does not keep is said in the log.
+    """Writes a mesh; the log lists what the format does not store.
 
     Raises:
-        FileError: meshio cannot write it, or the file cannot be put there.
-        InvalidMeshError: order 2, and a segment that is no edge of a triangle.
+        FileError: meshio cannot write the mesh, or the file cannot be created.
+        InvalidMeshError: order is 2, and a segment is not an edge of a triangle.
     """
     check_target(path, overwrite)
     check_writer(form, path)
@@ -180,7 +182,9 @@ def write_through_meshio(path: Path, mesh: Mesh, form: Format, *, overwrite: boo
 
 
 def _bytes_of(content: Content, form: Format, path: Path) -> bytes:
-    """What meshio makes of a mesh. It writes to a folder beside the target, as some of its writers name files in it."""
+    """The bytes that meshio writes for a mesh. It writes to a temporary folder beside the target, because some of its
+    writers store file names in the output.
+    """
     name = form.writer or form.reader
     with (
         _contained(path, f"cannot be written as {name}", FileError),
@@ -195,14 +199,14 @@ def _bytes_of(content: Content, form: Format, path: Path) -> bytes:
 
 
 class _OfThread(io.TextIOBase):
-    """A standard stream that catches what the calling thread writes; what other threads write goes on."""
+    """A standard stream that captures the output of the calling thread and passes on that of other threads."""
 
     def __init__(self, stream: TextIO | None, caught: TextIO) -> None:
         self._stream, self._caught = stream, caught
         self._thread = threading.get_ident()
 
     def write(self, text: str) -> int:
-        """Writes where the text of this thread belongs."""
+        """Writes to the capture buffer or to the original stream, depending on the thread."""
         target = self._caught if threading.get_ident() == self._thread else self._stream
         return len(text) if target is None else target.write(text)
 
@@ -217,7 +221,7 @@ class _OfThread(io.TextIOBase):
 
 @contextlib.contextmanager
 def _contained(path: Path, failure: str, kind: type[FileError]) -> Iterator[None]:
-    """Turns whatever meshio does when it fails into a FileError of a kind, and what it prints into log lines."""
+    """Converts any failure of meshio into a FileError of the given kind, and its printed output into log lines."""
     said = io.StringIO()
     try:
         with (
@@ -237,7 +241,7 @@ def _contained(path: Path, failure: str, kind: type[FileError]) -> Iterator[None
         raise file_error(error, path, failure) from error
     except SystemExit as error:
         raise kind(f"{failure}: {_sentence(said.getvalue()) or 'meshio gives no reason'}", path) from error
-    except Exception as error:  # meshio's parsers fail with whatever their code runs into
+    except Exception as error:  # meshio's parsers can fail with any exception
         reason = _sentence(str(error)) or _sentence(said.getvalue())
         known = type(error).__name__ in ("ReadError", "WriteError") or isinstance(error, EOFError)
         what = "" if known else f" ({type(error).__name__})"
@@ -248,7 +252,7 @@ def _contained(path: Path, failure: str, kind: type[FileError]) -> Iterator[None
 
 
 def _sentence(text: str) -> str:
-    """What meshio said, on one line."""
+    """The output of meshio, on one line."""
     return " ".join(text.split())[:300]
 
 
@@ -256,26 +260,26 @@ _Data = TypeVar("_Data", str, bytes)
 
 
 class _EndingText(io.TextIOWrapper):
-    """A text file whose reader cannot wait for ever at its end."""
+    """A text file whose reader cannot loop forever at its end."""
 
     empty = 0
 
     def readline(self, *size: Any) -> str:  # type: ignore[override]
-        """A line; EOFError where the reader still asks long after the end."""
+        """Reads a line; raises EOFError if the reader keeps reading long after the end."""
         return _counted(self, super().readline(*size))
 
 
 class _EndingBytes(io.BufferedReader):
-    """A binary file whose reader cannot wait for ever at its end."""
+    """A binary file whose reader cannot loop forever at its end."""
 
     empty = 0
 
     def readline(self, *size: Any) -> bytes:
-        """A line; EOFError where the reader still asks long after the end."""
+        """Reads a line; raises EOFError if the reader keeps reading long after the end."""
         return _counted(self, super().readline(*size))
 
     def read(self, *size: Any) -> bytes:
-        """Bytes; EOFError where the reader still asks long after the end."""
+        """Reads bytes; raises EOFError if the reader keeps reading long after the end."""
         return _counted(self, super().read(*size))
 
 
@@ -293,7 +297,7 @@ def _open_ending(path: Path, mode: str) -> io.TextIOWrapper | io.BufferedReader:
 
 
 def _meshio_suffixes() -> dict[str, str]:
-    """meshio's own list, without what is left alone; empty where meshio is missing."""
+    """meshio's suffixes and formats, without those in `LEFT_ALONE`; empty if meshio is not installed."""
     try:
         from meshio import extension_to_filetypes
     except ImportError:

@@ -1,5 +1,5 @@
-// One number of a text file: parsed exactly (the double nearest to the decimal number), written shortest (the fewest
-// digits that read back as the same double). No locale, no allocation, no exception.
+// Parses and writes one number of a text file. Parsing is exact (the double nearest to the decimal number); writing
+// uses the fewest digits that read back as the same double. No locale, no allocation, no exception.
 #pragma once
 
 #include <algorithm>
@@ -11,7 +11,7 @@
 
 namespace {
 
-// What can be wrong with a line; dmr/io/text.py has the sentences.
+// The possible faults of a line; dmr/io/sentences.py holds the messages.
 enum Code : int32_t {
     kNone = 0,
     kTooFew,
@@ -23,7 +23,7 @@ enum Code : int32_t {
     kRepeated,
 };
 
-// std::from_chars knows no leading plus sign.
+// std::from_chars does not accept a leading plus sign.
 const char* skip_plus(const char* begin, const char* end) {
     return end - begin > 1 && *begin == '+' && begin[1] != '-' && begin[1] != '+' ? begin + 1 : begin;
 }
@@ -34,8 +34,8 @@ Code parse_whole(const char* begin, const char* end, int64_t& value) {
     return result.ec == std::errc() ? kNone : kTooLarge;
 }
 
-// Whether a decimal number that no double can hold is too small (it then reads as zero) rather than too large: by the
-// sign of the decimal exponent of its first digit that is not zero.
+// Whether a decimal number outside the range of doubles is too small (it then reads as zero) rather than too large. The
+// sign of the decimal exponent of its first nonzero digit decides.
 bool is_tiny(const char* begin, const char* end) {
     const char* exponent = std::find_if(begin, end, [](char c) { return c == 'e' || c == 'E'; });
     const char* point = std::find(begin, exponent, '.');
@@ -60,7 +60,7 @@ Code parse_plain_real(const char* begin, const char* end, double& value) {
     return kNone;
 }
 
-// Fortran writes double exponents with a D: 1.0D-3.
+// Also accepts Fortran's double-precision exponents, which are written with a D: 1.0D-3.
 Code parse_real(const char* begin, const char* end, double& value) {
     const Code code = parse_plain_real(begin, end, value);
     constexpr std::ptrdiff_t kLongest = 64;
@@ -83,13 +83,13 @@ char* put(char* p, Number number) {
     return std::to_chars(p, p + kNumberSpace, number).ptr;
 }
 
-// The numbers of a mesh's elements have up to eight digits, nearly all of them. Those are made at once: each step splits
-// every part of a word in halves of as many decimal digits (four, two, one).
+// Nearly all element numbers of a mesh have at most eight digits. These are formatted together in one 64-bit word: each
+// step splits every part of the word into halves with equally many decimal digits (four, two, one).
 char* put_number(char* p, int64_t number) {
     if (number < 0 || number > 99'999'999) return put(p, number);
     const uint64_t all = static_cast<uint64_t>(number);
     const uint64_t fours = all / 10'000 | (all % 10'000) << 32;
-    // In each half, x / 100 is x * 5243 >> 19 up to 9999; in each quarter, x / 10 is x * 103 >> 10 up to 99.
+    // In each half, x / 100 = x * 5243 >> 19 for x <= 9999; in each quarter, x / 10 = x * 103 >> 10 for x <= 99.
     const uint64_t hundreds = (fours * 5'243 >> 19) & 0x0000007f'0000007f;
     const uint64_t twos = hundreds | (fours - hundreds * 100) << 16;
     const uint64_t tens = (twos * 103 >> 10) & 0x000f000f'000f000f;

@@ -1,7 +1,7 @@
-"""Reading Triangle's files: which ones belong together, and what becomes of them.
+"""Reads Triangle's files: finds the files that belong together, and converts them to a `Mesh` or `Pslg`.
 
-The .ele file is opened first and checked last. `write` removes an old .ele before it touches anything else, and puts
-the new one in place when all else is there: an unchanged .ele means that the files read are of one and the same mesh.
+The .ele file is opened first and checked last. `write` removes an old .ele before it changes any other file, and puts
+the new one in place after all others. An unchanged .ele therefore means that all files read belong to the same mesh.
 """
 
 from __future__ import annotations
@@ -38,7 +38,7 @@ log = logging.getLogger("dmr.io")
 
 @dataclass(frozen=True)
 class Poly:
-    """What follows the vertices in a .poly file."""
+    """The sections after the vertices in a .poly file."""
 
     segments: Section
     hole_lines: Section | None
@@ -57,10 +57,14 @@ class Poly:
 
 @dataclass(frozen=True)
 class MeshFiles:
-    """What a .ele and its companions hold, with the places of everything.
+    """The content of a .ele file and its companions, with the position of each table in its file.
 
-    `poly` is what the .poly beside it holds, None without one. `kept` are the vertices that stay: None for all; without
-    the points on edges where the mesh is of second order.
+    Attributes:
+        vertices: the vertices of the .node file.
+        triangles: the triangles of the .ele file.
+        poly: the content of the .poly beside it, or None.
+        area_bounds: those of the .area beside it, or None.
+        kept: the vertices to keep, without the points on edges of a second-order mesh; None keeps all.
     """
 
     vertices: VertexSection
@@ -71,10 +75,10 @@ class MeshFiles:
 
 
 def read_mesh(path: Path, threads: int | None = None, companions: Collection[str] | None = None) -> Mesh:
-    """The mesh of a .ele or .node file and those beside it: both, and .poly and .area as `companions` says.
+    """Reads the mesh of a .ele and .node pair, given either; `companions` selects the .poly and .area beside them.
 
     Raises:
-        FileError: a file is missing, or a line is wrong.
+        FileError: a file is missing, or a line is invalid.
     """
     files = load_mesh_files(path, threads, companions)
     vertices, kept, poly = files.vertices, files.kept, files.poly
@@ -107,7 +111,7 @@ def read_mesh(path: Path, threads: int | None = None, companions: Collection[str
 
 
 def load_mesh_files(path: Path, threads: int | None = None, companions: Collection[str] | None = None) -> MeshFiles:
-    """Reads a .ele or .node and the files beside it: of .poly and .area those in `companions`, or all (None)."""
+    """Reads a .ele or .node and the files beside it; of .poly and .area only those in `companions`, or all if None."""
     ele, node = companion(path, ".ele"), companion(path, ".node")
     from_ele = path.suffix.lower() == ".ele"
     ele_text = TextFile(ele, threads) if from_ele or ele.exists() else None
@@ -126,14 +130,14 @@ def load_mesh_files(path: Path, threads: int | None = None, companions: Collecti
         poly = None if poly_path is None else _companion_poly(poly_path, vertices, threads)
         area_bounds = None if area_path is None else _companion_areas(area_path, triangles, threads)
     finally:
-        ele_text.check_unchanged()  # also where something is wrong: of a mixture, anything may be
+        ele_text.check_unchanged()  # also after an error, which a mixture of two meshes can cause
     if not vertices.numbering.consecutive:
         log.info("%s: vertex numbers have gaps or are out of order; vertices are taken in the file's order", node)
     return MeshFiles(vertices, triangles, poly, area_bounds, _kept_vertices(vertices, triangles, poly))
 
 
 def read_points(path: Path, threads: int | None = None) -> Pslg:
-    """The vertices of a .node file, without segments; FileError where a line is wrong."""
+    """Reads the vertices of a .node file, without segments; raises FileError if a line is invalid."""
     text = TextFile(path, threads)
     vertices = _parse_node(text)
     text.check_unchanged()
@@ -146,10 +150,10 @@ def read_points(path: Path, threads: int | None = None) -> Pslg:
 
 
 def read_pslg(path: Path, threads: int | None = None) -> Pslg:
-    """The planar straight-line graph of a .poly file; its vertices come from the .node beside it where it has none.
+    """Reads the planar straight-line graph of a .poly file; if it lists no vertices, reads them from the .node.
 
     Raises:
-        FileError: a file is missing, or a line is wrong.
+        FileError: a file is missing, or a line is invalid.
     """
     text = TextFile(path, threads)
     vertices = parse_poly_vertices(text, threads)
@@ -168,7 +172,7 @@ def read_pslg(path: Path, threads: int | None = None) -> Pslg:
 
 
 def parse_poly_vertices(text: TextFile, threads: int | None = None) -> VertexSection:
-    """The vertices of a .poly file: its own, or those of the .node beside it."""
+    """Reads the vertices of a .poly file: its own, or those of the .node beside it."""
     vertices = parse_vertices(text, 0)
     if vertices.count:
         return vertices
@@ -178,21 +182,21 @@ def parse_poly_vertices(text: TextFile, threads: int | None = None) -> VertexSec
 
 
 def _parse_node(text: TextFile) -> VertexSection:
-    """The vertices of a .node file, which holds nothing else."""
+    """Reads the vertices of a .node file, which contains nothing else."""
     vertices = parse_vertices(text, 0)
     text.expect_end(vertices.end, f"the {vertices.count} vertices that line {text.line_of(0)} promises")
     return vertices
 
 
 def read_neighbour_file(path: Path, threads: int | None = None) -> NDArray[np.int32]:
-    """(m, 3) neighbours of a .neigh file, -1 where there is none; FileError where a line is wrong."""
+    """Reads the (m, 3) neighbours of a .neigh file, -1 for none; raises FileError if a line is invalid."""
     return parse_neighbours(TextFile(path, threads)).table.indices
 
 
 def read_edge_file(path: Path, threads: int | None = None) -> tuple[NDArray[np.int32], NDArray[np.int32] | None]:
-    """(e, 2) edges of a .edge file and their (e,) markers (None without); FileError where a line is wrong.
+    """Reads the (e, 2) edges of a .edge file and their (e,) markers or None; raises FileError if a line is invalid.
 
-    Vertex numbers are checked against the .node beside it where there is one.
+    Vertex numbers are checked against the .node beside it, if there is one.
     """
     text = TextFile(path, threads)
     node = companion(path, ".node")
@@ -206,15 +210,15 @@ def read_edge_file(path: Path, threads: int | None = None) -> tuple[NDArray[np.i
 
 
 def parse_poly(text: TextFile, row: int, numbering: Numbering) -> Poly:
-    """The segments, holes and regions of a .poly file, from the header of its segments on."""
+    """Parses the segments, holes and regions of a .poly file, starting at the header of its segments."""
     segments = parse_segments(text, row, numbering)
     holes = regions = None
     row = segments.end
-    if row < text.rows:  # programs are seen to leave out the line that says "0 holes"
+    if row < text.rows:  # some programs omit the line with "0 holes"
         holes = parse_points(text, row, "holes", ("x", "y"))
         row = holes.end
     if row < text.rows:
-        # As in Triangle, a region's single number is both its attribute and its largest area.
+        # As in Triangle, a region with a single number uses it both as its attribute and as its maximum area.
         regions = parse_points(text, row, "regions", ("x", "y", "attribute", "largest area"), optional=1)
         row = regions.end
     text.expect_end(row, "vertices, segments, holes and regions")
@@ -222,10 +226,10 @@ def parse_poly(text: TextFile, row: int, numbering: Numbering) -> Poly:
 
 
 def _wanted(path: Path, ele: Path, companions: Collection[str] | None, role: str) -> Path | None:
-    """`path`, if it is to be read with a mesh.
+    """Returns `path` if it is to be read with a mesh, else None.
 
     Raises:
-        FileError: it is asked for, but not there.
+        FileError: the file is requested, but does not exist.
     """
     if companions is None:
         return path if path.exists() else None
@@ -237,9 +241,9 @@ def _wanted(path: Path, ele: Path, companions: Collection[str] | None, role: str
 
 
 def _companion_poly(path: Path, vertices: VertexSection, threads: int | None) -> Poly:
-    """The constraints of a mesh, and the holes and regions of its domain, from the .poly beside it.
+    """Reads the constraints of a mesh, and the holes and regions of its domain, from the .poly beside it.
 
-    It may repeat vertices: the first ones of the mesh, or all of them.
+    The file may repeat the first vertices of the mesh, or all of them.
     """
     text = TextFile(path, threads)
     own = parse_vertices(text, 0)
@@ -262,7 +266,7 @@ def _companion_areas(path: Path, triangles: Section, threads: int | None) -> NDA
 
 
 def _kept_vertices(vertices: VertexSection, triangles: Section, poly: Poly | None) -> NDArray[np.int64] | None:
-    """Of a second-order mesh, all vertices but those that are only ever points on an edge."""
+    """The vertices of a second-order mesh, except those that occur only as points on edges."""
     if triangles.table.indices.shape[1] == 3:
         return None
     on_edge = np.zeros(vertices.count, bool)

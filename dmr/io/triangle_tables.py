@@ -1,4 +1,4 @@
-"""The sections of Triangle's files: each a header line with counts, and a table."""
+"""Parses the sections of Triangle's files, each of which is a header line with counts, and a table."""
 
 from __future__ import annotations
 
@@ -15,13 +15,13 @@ from dmr.io.text import MOST_ROWS, Table, TextFile
 
 CORNERS = ("corner 1", "corner 2", "corner 3", "edge point 1", "edge point 2", "edge point 3")
 
-# The most columns that a table may have: enough for any use, and far from the limits of 32 bits.
+# The maximum number of columns of a table: enough for any use, and far below the limits of 32 bits.
 MOST_COLUMNS = 2**24
 
 
 @dataclass(frozen=True)
 class Section:
-    """A parsed table, and where it lies: row k of the table is row `first_row + k` of `text`."""
+    """A parsed table and its position: row k of the table is row `first_row + k` of `text`."""
 
     text: TextFile
     first_row: int
@@ -29,7 +29,7 @@ class Section:
 
     @property
     def count(self) -> int:
-        """How many rows the table has."""
+        """The number of rows of the table."""
         return len(self.table.numbers)
 
     @property
@@ -57,15 +57,15 @@ class VertexSection(Section):
 
     @property
     def markers(self) -> NDArray[np.int32] | None:
-        """(n,) markers, or None where the file has none."""
+        """(n,) markers, or None if the file has none."""
         return self.table.integers[:, 0] if self.marked else None
 
 
 def parse_vertices(text: TextFile, row: int) -> VertexSection:
-    """The vertices that begin with the header in `row`.
+    """Parses the vertices whose header is in `row`.
 
     Raises:
-        FileError: a wrong line; three dimensions; a number that two vertices have.
+        FileError: a line is invalid, the dimension is not 2, or two vertices have the same number.
     """
     names = ("vertices", "dimension", "attributes", "marker columns")
     count, dimension, attributes, marked = text.header(row, names, (2, 0, 0))
@@ -88,10 +88,10 @@ def parse_vertices(text: TextFile, row: int) -> VertexSection:
 
 
 def parse_triangles(text: TextFile, numbering: Numbering) -> Section:
-    """The triangles of a .ele file; six indices each where it is of second order.
+    """Parses the triangles of a .ele file; six indices each if it is of second order.
 
     Raises:
-        FileError: a wrong line; a corner that is no vertex; a vertex that a triangle names twice.
+        FileError: a line is invalid, a corner is not a vertex, or a triangle names a vertex twice.
     """
     count, nodes, attributes = text.header(0, ("triangles", "nodes each", "attributes"), (3, 0))
     if nodes not in (3, 6):
@@ -112,7 +112,7 @@ def parse_triangles(text: TextFile, numbering: Numbering) -> Section:
 
 
 def parse_segments(text: TextFile, row: int, numbering: Numbering, entity: str = "segment") -> Section:
-    """The segments of a .poly file, or the edges of a .edge file, that begin with the header in `row`."""
+    """Parses the segments of a .poly file, or the edges of a .edge file, whose header is in `row`."""
     count, marked = text.header(row, (f"{entity}s", "marker columns"), (0,))
     _check_columns(text, row, 0, marked)
     columns = Columns(
@@ -122,7 +122,7 @@ def parse_segments(text: TextFile, row: int, numbering: Numbering, entity: str =
 
 
 def parse_points(text: TextFile, row: int, plural: str, names: tuple[str, ...], optional: int = 0) -> Section:
-    """The holes or regions of a .poly file that begin with the header in `row`."""
+    """Parses the holes or regions of a .poly file whose header is in `row`."""
     (count,) = text.header(row, (plural,), ())
     columns = Columns(
         entity=plural[:-1], plural=plural, real_names=names, reals=len(names), finite=2, optional_reals=optional
@@ -131,10 +131,10 @@ def parse_points(text: TextFile, row: int, plural: str, names: tuple[str, ...], 
 
 
 def parse_areas(text: TextFile, triangles: Section) -> NDArray[np.float64]:
-    """The area bounds of a .area file, one for each triangle, in the same order.
+    """Parses the area bounds of a .area file, one per triangle, in the same order.
 
     Raises:
-        FileError: a wrong line; another number of triangles, or in another order.
+        FileError: a line is invalid, or the number or order of the triangles differs from that of the .ele.
     """
     (count,) = text.header(0, ("triangles",), ())
     if count != triangles.count:
@@ -151,7 +151,7 @@ def parse_areas(text: TextFile, triangles: Section) -> NDArray[np.float64]:
 
 
 def parse_neighbours(text: TextFile) -> Section:
-    """The neighbours of a .neigh file; -1 where there is none."""
+    """Parses the neighbours of a .neigh file; -1 for none."""
     count, sides = text.header(0, ("triangles", "neighbours each"), (3,))
     if sides != 3:
         raise text.fail(0, f"promises {sides} neighbours for each triangle, not 3")
@@ -170,15 +170,15 @@ def parse_neighbours(text: TextFile) -> Section:
     if wrong.size:
         k = int(wrong[0]) + 1
         before, number = table.numbers[k - 1], table.numbers[k]
-        raise text.fail(1 + k, f"triangle {number} follows triangle {before}: the numbers must run on")
+        raise text.fail(1 + k, f"triangle {number} follows triangle {before}: the numbers must be consecutive")
     return Section(text, 1, table)
 
 
 def open_companion(path: Path, of: Path, role: str, threads: int | None) -> TextFile:
-    """A file that must lie beside another one.
+    """Opens a file that must exist beside another one.
 
     Raises:
-        FileError: it does not; the sentence says what it would hold.
+        FileError: the file is missing; the message says what it should contain.
     """
     if not path.exists():
         raise MissingFileError(f"there is no {path.name} beside it, which would hold its {role}", of)
@@ -186,7 +186,7 @@ def open_companion(path: Path, of: Path, role: str, threads: int | None) -> Text
 
 
 def any_vertex(base: int) -> Numbering:
-    """The numbering where no file says how many vertices there are."""
+    """The numbering to use if no file gives the number of vertices."""
     return Numbering(base, MOST_ROWS)
 
 

@@ -1,12 +1,13 @@
-// The tables of numbers in Triangle's text files (.node, .ele, .poly, .neigh, .edge, .area), read and written in
+// Reads and writes the tables of numbers in Triangle's text files (.node, .ele, .poly, .neigh, .edge, .area) in
 // parallel.
 //
-// A text is cut into chunks of a fixed size. One pass counts the lines of each chunk, so that a second pass knows the
-// row at which every chunk begins and can parse all chunks at once, each into its own part of the output. Chunks do not
-// depend on the number of threads, and neither do the arrays nor the fault that is reported: the first in the file.
+// A text is divided into chunks of a fixed size. A first pass counts the lines of each chunk. A second pass then knows
+// the row at which each chunk begins, and parses all chunks concurrently, each into its own part of the output. The
+// chunks do not depend on the number of threads; neither do the arrays, nor the fault that is reported, which is the
+// first in the file.
 //
 // Plain C interface, called through ctypes (dmr/io/native.py mirrors the structs). No function throws or keeps state.
-// Long ones end early where a handler of signals raises an exception.
+// Long-running functions return early if a signal handler raises an exception.
 
 #include <algorithm>
 #include <atomic>
@@ -29,7 +30,7 @@
 
 extern "C" {
 
-// Where the data lines ("rows": lines that hold more than blanks and a comment) of a text lie.
+// Index of the data lines of a text ("rows": lines that contain more than blanks and a comment).
 struct DmrText {
     const char* text;
     int64_t size;
@@ -41,42 +42,43 @@ struct DmrText {
     int32_t threads;
 };
 
-// One table: `count` rows from `first_row` on, each "number, indices..., reals..., integers...".
+// One table: `count` rows starting at `first_row`, each "number, indices..., reals..., integers...".
 struct DmrTable {
     int64_t first_row, count;
-    int32_t indices;         // columns that name an entity of another table
+    int32_t indices;         // columns that refer to an entity of another table
     int32_t reals;           // columns of doubles
-    int32_t integers;        // columns of 32-bit whole numbers
-    int32_t finite;          // so many leading reals must be finite
-    int32_t optional_reals;  // so many trailing reals may be missing; they repeat the one before
-    int32_t distinct;        // so many leading indices must differ from each other
-    int32_t allow_none;      // an index may be -1: nothing there
-    // How a number becomes an index: number - base, or its place in `sorted` looked up in `places` where that is given.
+    int32_t integers;        // columns of 32-bit integers
+    int32_t finite;          // number of leading reals that must be finite
+    int32_t optional_reals;  // number of trailing reals that may be missing; a missing one repeats the previous value
+    int32_t distinct;        // number of leading indices that must be distinct
+    int32_t allow_none;      // whether an index may be -1 (none)
+    // Maps a number to an index: number - base, or, if `sorted` is given, places[k] for the number's position k in it.
     int64_t base, entities;
     const int64_t* sorted;
     const int32_t* places;
-    // Outputs, row-major; null ones are checked and dropped.
+    // Outputs, row-major; columns with a null output are checked and discarded.
     int64_t* numbers;
     int32_t* index_out;
     double* real_out;
     int32_t* integer_out;
 };
 
-// What is wrong, and where. `field` is the 0-based column.
+// A fault and its position. `field` is the 0-based column.
 struct DmrFault {
     int32_t code;
     int32_t field;
     int64_t line, row;
     int64_t begin, end;  // the token, as offsets into the text
-    int64_t value;       // the number that is out of range or repeated; the fields found
+    int64_t value;       // the number that is out of range or repeated, or the number of fields found
 };
 
-// Rows with more fields than the table has columns, which are ignored: how many rows, and line and fields of the first.
+// Rows with more fields than the table has columns (the extra fields are ignored): the number of such rows, and the
+// line and the number of fields of the first.
 struct DmrSurplus {
     int64_t rows, line, fields;
 };
 
-// Rows to be written: number, indices + base (-1 stays -1), reals, integers.
+// Rows to write: number, indices + base (-1 stays -1), reals, integers.
 struct DmrRows {
     int64_t count, first_number, base;
     int32_t indices, reals, integers;
@@ -106,8 +108,8 @@ bool holds_data(const char* p, const char* end) {
     return p < end && *p != '#';
 }
 
-// Calls work(0) ... work(pieces - 1), each once, on up to `threads` threads; with fewer where the system gives fewer.
-// Leaves some out where the call is to end; returns whether it is not.
+// Calls work(0) ... work(pieces - 1), each once, on up to `threads` threads, or fewer if the system provides fewer.
+// Skips the remaining calls if `call` is stopped; returns whether all were made.
 template <class Work>
 bool share_out(host::Call& call, int64_t pieces, int threads, const Work& work) {
     std::atomic<int64_t> next{0};
@@ -120,7 +122,7 @@ bool share_out(host::Call& call, int64_t pieces, int threads, const Work& work) 
         pool.reserve(static_cast<size_t>(others));
         for (int64_t i = 0; i < others; ++i) pool.emplace_back(run);
     } catch (const std::exception&) {
-        // The system gives no more threads: those that run, and this one, do all the work.
+        // The system provides no more threads: the running ones and this one do all the work.
     }
     for (int64_t k; !call.poll() && (k = next.fetch_add(1)) < pieces;) work(k);
     for (std::thread& thread : pool) thread.join();
@@ -134,7 +136,7 @@ struct Token {
     const char* end;
 };
 
-// Walks over the fields of one line, up to its comment or its end.
+// Iterates over the fields of one line, up to its comment or its end.
 struct Fields {
     const char* p;
     const char* end;
@@ -167,8 +169,8 @@ bool find_entity(const DmrTable& table, int64_t number, int32_t& index) {
     return true;
 }
 
-// Parses one row into place `row` of the outputs. Where it is wrong, fills `fault` (all but its line and row) and
-// returns false. `found` is the number of its fields where there are more than columns, else 0.
+// Parses one row into row `row` of the outputs. If it is invalid, fills `fault` (except for its line and row) and
+// returns false. `found` is the number of fields if there are more than columns, else 0.
 bool parse_row(const DmrTable& table, const char* text, const char* begin, const char* end, int64_t row,
                DmrFault& fault, int64_t& found) {
     Fields fields{begin, end};
@@ -188,7 +190,7 @@ bool parse_row(const DmrTable& table, const char* text, const char* begin, const
     if (const Code code = parse_whole(token.begin, token.end, value)) return fail(code, 0);
     if (table.numbers) table.numbers[row] = value;
 
-    int32_t seen[3] = {-1, -1, -1};  // of the leading indices, those that must be distinct
+    int32_t seen[3] = {-1, -1, -1};  // the leading indices that must be distinct
     for (int32_t k = 0; k < table.indices; ++k) {
         ++field;
         if (!fields.next(token)) return fail(kTooFew, field);
@@ -224,12 +226,12 @@ bool parse_row(const DmrTable& table, const char* text, const char* begin, const
 
     found = 0;
     if (!fields.next(token)) return true;
-    found = field + 2;  // the fields up to this one
+    found = field + 2;  // the number of fields up to this one
     while (fields.next(token)) ++found;
     return true;
 }
 
-// Parses the rows of the table that lie in chunk k, up to the first fault.
+// Parses the rows of the table in chunk k, up to the first fault.
 void parse_chunk(const DmrText& text, const DmrTable& table, int64_t k, DmrFault& fault, DmrSurplus& surplus) {
     int64_t found = 0;
     const char* p = text.text + text.offsets[k];
@@ -263,7 +265,7 @@ int64_t chunk_of_row(const DmrText& text, int64_t row) {
 // ---- writing ------------------------------------------------------------------------------------------------------
 
 int64_t longest_row(const DmrRows& rows) {
-    constexpr int64_t kWhole = 21, kReal = 25, kInteger = 12;  // the widest of each, with a blank
+    constexpr int64_t kWhole = 21, kReal = 25, kInteger = 12;  // the maximum width of each, with a blank
     return kWhole * (1 + rows.indices) + kReal * rows.reals + kInteger * rows.integers + 1;
 }
 
@@ -300,30 +302,30 @@ int write_all(int fd, const char* p, const char* end) {
     return 0;
 }
 
-// Blocks that are made by several threads and written in their order, up to the first error.
+// Blocks that several threads format, and that are written in order, up to the first error.
 class Turns {
   public:
     explicit Turns(int64_t blocks) : blocks_(blocks) {}
 
-    // A block that nobody has made yet; -1 where there is none, or a write has failed.
+    // Returns a block that no thread has taken yet; -1 if there is none, or a write has failed.
     int64_t next_block() {
         const std::lock_guard<std::mutex> lock(mutex_);
         return error_ || given_ == blocks_ ? -1 : given_++;
     }
 
-    // Gives out no more blocks.
+    // Stops handing out blocks.
     void end() {
         const std::lock_guard<std::mutex> lock(mutex_);
         given_ = blocks_;
     }
 
-    // Waits until the blocks before this one are written, and calls write(), which returns 0 or an errno.
+    // Waits until the preceding blocks are written, then calls write(), which returns 0 or an errno.
     template <class Write>
     void take(int64_t block, const Write& write) {
         std::unique_lock<std::mutex> lock(mutex_);
         turn_.wait(lock, [&] { return written_ == block; });
         if (!error_) {
-            lock.unlock();  // the others may ask for blocks meanwhile; it stays this block's turn
+            lock.unlock();  // other threads may take blocks meanwhile; it remains this block's turn
             const int error = write();
             lock.lock();
             error_ = error;
@@ -347,7 +349,7 @@ class Turns {
 void index_text(host::Call& call, const DmrText* text) {
     const char* begin = text->text;
     constexpr int64_t kNoLine = -1;
-    // A line belongs to the chunk in which it begins. A chunk in which none begins is empty.
+    // A line belongs to the chunk in which it begins. A chunk in which no line begins is empty.
     const bool begun = share_out(call, text->chunks, text->threads, [&](int64_t k) {
         const int64_t from = k * text->chunk, to = std::min(text->size, from + text->chunk);
         if (k == 0) {
@@ -418,7 +420,7 @@ int32_t write_rows(host::Call& call, int32_t fd, const DmrRows* rows, int32_t th
     std::unique_ptr<char[]> buffers(new (std::nothrow) char[static_cast<size_t>(slot * writers)]);
     if (!buffers) return ENOMEM;
     Turns turns(blocks);
-    // Some blocks are made while another is written: each writer has a buffer of its own, and waits for its turn.
+    // Blocks are formatted while another is written: each writer has its own buffer, and waits for its turn.
     share_out(call, writers, threads, [&](int64_t writer) {
         char* const begin = buffers.get() + writer * slot;
         for (int64_t k; (k = turns.next_block()) >= 0;) {
@@ -441,7 +443,7 @@ void dmr_text_index(const DmrText* text) {
     host::interruptible([&](host::Call& call) { index_text(call, text); });
 }
 
-// Where a row lies: its bytes, and its 1-based line. The row must exist.
+// Finds the byte range of a row, and its 1-based line. The row must exist.
 void dmr_text_row(const DmrText* text, int64_t row, int64_t* begin, int64_t* end, int64_t* line) {
     const int64_t k = chunk_of_row(*text, row);
     const char* p = text->text + text->offsets[k];
@@ -458,7 +460,7 @@ void dmr_text_row(const DmrText* text, int64_t row, int64_t* begin, int64_t* end
     }
 }
 
-// Parses a table whose rows all exist. Returns 0; 1 where `fault` says what is wrong; 2 without memory.
+// Parses a table whose rows all exist. Returns 0 on success, 1 if a row is invalid (see `fault`), 2 if out of memory.
 // `surplus` counts the rows with more fields than columns, up to the fault.
 int32_t dmr_text_parse(const DmrText* text, const DmrTable* table, DmrFault* fault, DmrSurplus* surplus) {
     int32_t outcome = 0;
@@ -466,14 +468,14 @@ int32_t dmr_text_parse(const DmrText* text, const DmrTable* table, DmrFault* fau
     return outcome;
 }
 
-// Appends the rows to an open file. Returns 0 or an errno.
+// Appends the rows to an open file. Returns 0, or an errno.
 int32_t dmr_text_write(int32_t fd, const DmrRows* rows, int32_t threads) {
     int32_t error = 0;
     host::interruptible([&](host::Call& call) { error = write_rows(call, fd, rows, threads); });
     return error;
 }
 
-// Changes whenever a struct or a signature above does; the loader compares it with its own.
+// Incremented whenever a struct or a signature above changes; the loader compares it with its own value.
 int32_t dmr_text_interface() { return 3; }
 
 }  // extern "C"

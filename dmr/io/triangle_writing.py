@@ -1,4 +1,4 @@
-"""Writing Triangle's files."""
+"""Writes Triangle's files."""
 
 from __future__ import annotations
 
@@ -24,12 +24,12 @@ if TYPE_CHECKING:
     from dmr.dual import Voronoi
     from dmr.quadratic import SecondOrder
 
-# Rows that one native call writes: a Ctrl-C is honoured between calls.
+# Rows per native call: a Ctrl-C is handled between calls.
 _ROWS_A_CALL = 1 << 20
 
 
 class Writer:
-    """Makes the parts of Triangle's files: what fills each. Numbers start at `base`; markers may be left out."""
+    """Creates the functions (`Fill`) that write Triangle's files. Numbers start at `base`; markers can be omitted."""
 
     def __init__(self, base: int, threads: int | None, *, markers: bool = True) -> None:
         self.base = base
@@ -38,7 +38,7 @@ class Writer:
         self._library = native.library()
 
     def vertices(self, item: Mesh | Pslg | SecondOrder) -> Fill:
-        """A .node file, or the first section of a .poly file."""
+        """The function that writes a .node file, or the first section of a .poly file."""
         markers, attributes = item.vertex_markers if self.markers else None, item.vertex_attributes
         assert attributes is not None
         columns = attributes.shape[1]
@@ -51,7 +51,7 @@ class Writer:
         return fill
 
     def triangles(self, mesh: Mesh, elements: NDArray[np.int32]) -> Fill:
-        """A .ele file; `elements` are the triangles, with their midpoints if they have any."""
+        """The function that writes a .ele file; `elements` are the triangles, with their midpoints if they have any."""
         attributes = mesh.triangle_attributes
         assert attributes is not None
 
@@ -62,7 +62,7 @@ class Writer:
         return fill
 
     def poly(self, item: Mesh | Pslg, *, inline: bool) -> Fill:
-        """A .poly file, with the vertices in it or in the .node beside it."""
+        """The function that writes a .poly file, with the vertices inline or in the .node beside it."""
         holes, regions = item.holes, item.regions
 
         def fill(file: int) -> None:
@@ -82,7 +82,7 @@ class Writer:
         return fill
 
     def areas(self, bounds: NDArray[np.float64]) -> Fill:
-        """A .area file."""
+        """The function that writes a .area file."""
 
         def fill(file: int) -> None:
             self._header(file, len(bounds))
@@ -91,7 +91,7 @@ class Writer:
         return fill
 
     def neighbours(self, table: NDArray[np.int32]) -> Fill:
-        """A .neigh file."""
+        """The function that writes a .neigh file."""
 
         def fill(file: int) -> None:
             self._header(file, len(table), 3)
@@ -100,7 +100,7 @@ class Writer:
         return fill
 
     def voronoi_vertices(self, dual: Voronoi) -> Fill:
-        """A .v.node file."""
+        """The function that writes a .v.node file."""
 
         def fill(file: int) -> None:
             self._header(file, len(dual.vertices), 2, 0, 0)
@@ -109,7 +109,7 @@ class Writer:
         return fill
 
     def voronoi_edges(self, dual: Voronoi) -> Fill:
-        """A .v.edge file: of a ray the second end is -1, and its direction follows."""
+        """The function that writes a .v.edge file; the second end of a ray is -1, followed by its direction."""
         ends, finite = dual.edges, dual.finite
 
         def fill(file: int) -> None:
@@ -121,7 +121,7 @@ class Writer:
         return fill
 
     def edges(self, mesh: Mesh) -> Fill:
-        """A .edge file; markers as `find_edges` has them."""
+        """The function that writes a .edge file, with the markers of `find_edges`."""
 
         def fill(file: int) -> None:
             from dmr.edges import find_edges
@@ -174,16 +174,16 @@ def write_mesh(
     extras: Extras,
     threads: int | None = None,
 ) -> list[Path]:
-    """Writes a mesh under the name of a .ele or .node file: both, and what else belongs to it.
+    """Writes a mesh under the name of a .ele or .node file: both files, and all others that belong to the mesh.
 
-    .poly where the mesh has segments, holes or regions, .area where it has area bounds, and what `extras` asks for.
-    Files of an older mesh of that name that are not written again are removed with its .ele: they would be taken for
-    the new mesh's. Those that `extras` leaves out stay.
+    These are a .poly if the mesh has segments, holes or regions, a .area if it has area bounds, and the files that
+    `extras` requests. Files of an older mesh of that name that are not written again are removed together with its
+    .ele, because they would be read as part of the new mesh. Files in `extras.leave_out` are kept.
 
     Raises:
-        FileError: a file cannot be written; or a PSLG with vertices of its own stands where the segments would go, or
-            another mesh where the Voronoi dual would.
-        InvalidMeshError: neighbours or the dual are asked for, and an edge has two triangles on one side; or a triangle
+        FileError: a file cannot be written; a PSLG with its own vertices exists under the name of the .poly; or another
+            mesh exists under the name of the Voronoi dual.
+        InvalidMeshError: neighbours or the dual are requested, and an edge has two triangles on one side; or a triangle
             has no circumcenter.
     """
     writer = Writer(base, threads, markers=extras.markers)
@@ -207,7 +207,7 @@ def write_mesh(
     written = {part for part, _ in parts}
     stale = [other for other in family(path) if other not in written | left_out] if ele in written else []
     dual = [companion(path, suffix) for suffix in VORONOI_SUFFIXES]
-    if not all(part.exists() for part in dual):  # one of them alone was never written as a dual
+    if not all(part.exists() for part in dual):  # a single one of them is not part of a dual
         stale = [other for other in stale if other not in dual]
     if not overwrite:
         _refuse_existing(stale)
@@ -217,10 +217,10 @@ def write_mesh(
 def write_part(
     path: Path, item: Mesh | Pslg, *, overwrite: bool, base: int = 0, threads: int | None = None
 ) -> list[Path]:
-    """Writes one file alone: .poly with its vertices in it, .area, .neigh or .edge.
+    """Writes a single file: .poly with its vertices inline, .area, .neigh or .edge.
 
     Raises:
-        FileError: it cannot be written, or `item` has nothing to be written there.
+        FileError: the file cannot be written, or `item` lacks the data for it.
         InvalidMeshError: an edge has two triangles on one side (.neigh).
     """
     suffix = path.suffix.lower()
@@ -263,7 +263,7 @@ def _side_part(writer: Writer, mesh: Mesh, suffix: str, path: Path | None = None
 
 
 def _spare_pslg(poly: Path) -> None:
-    """A .poly with vertices of its own is somebody's domain, not part of an older mesh: it is never replaced by one."""
+    """Raises FileError if the .poly lists its own vertices: it is a user's domain, which a mesh must not replace."""
     if not poly.is_file():
         return
     try:
@@ -285,7 +285,7 @@ def _refuse_existing(paths: Sequence[Path]) -> None:
 
 
 def _matrix(array: NDArray[Any] | None, count: int) -> NDArray[Any]:
-    """An array as rows of columns: (n,) becomes (n, 1), and None (n, 0)."""
+    """An array as a matrix: (n,) becomes (n, 1), and None becomes (n, 0)."""
     if array is None:
         return np.empty((count, 0), np.int32)
     return np.ascontiguousarray(array[:, None] if array.ndim == 1 else array)
