@@ -115,4 +115,4 @@ def add_common(found: argparse.ArgumentParser, name: str) -> None:
     add("--threads", type=positive, metavar="N", help="CPU threads (default: all cores)")
     add("-o", "--output", type=Path, default=Path("study"), metavar="FOLDER", help="default: study")
     add("--name", metavar="NAME", help=f"of the files (default: {name})")
-    add("--commit", metavar="HASH", help="the commit to record, where git does not know it")
+    add("--commit", metavar="HASH", help="commit to record where there is no checkout")

@@ -193,7 +193,7 @@ def _toured(content: NDArray[np.int32], nodes: int, device: Device, repeats: int
 
 
 def parser() -> argparse.ArgumentParser:
-    """The options."""
+    """Defines the command-line options."""
     found = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
     add_common(found, "lists, the date and the device")
     add = found.add_argument

@@ -1,4 +1,4 @@
-"""Proves many results of one input side by side, each in a process of its own.
+"""Proves many results of one input side by side, each in a separate process.
 
 The processes are forked, so that meshes of gigabytes are there without being copied. They use numpy on the CPU only: a
 CUDA context does not survive a fork.

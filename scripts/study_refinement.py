@@ -107,7 +107,7 @@ def redraw(options: argparse.Namespace) -> dict[str, Any]:
 
 
 def parser() -> argparse.ArgumentParser:
-    """The options."""
+    """Defines the command-line options."""
     found = argparse.ArgumentParser(
         description=__doc__,
         epilog=f"rows, in the order of table 6.3:\n{explained()}",

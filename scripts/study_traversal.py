@@ -68,7 +68,7 @@ def run(options: argparse.Namespace, arguments: Sequence[str]) -> Record:
 
 
 def parser() -> argparse.ArgumentParser:
-    """The options."""
+    """Defines the command-line options."""
     found = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
     add_common(found, "traversal, the date and the device")
     add = found.add_argument
