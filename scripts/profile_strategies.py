@@ -249,7 +249,7 @@ def parser() -> argparse.ArgumentParser:
     add("-o", "--output", type=Path, default=Path("study"), metavar="FOLDER", help="default: study")
     add("--name", metavar="NAME", help="name of the files (default: the date and the card)")
     add("--commit", metavar="HASH", help="commit to record where there is no checkout")
-    add("--redraw", type=Path, metavar="FILE", help="regenerate the tables of this record without a run")
+    add("--redraw", type=Path, metavar="FILE", help="regenerate the tables of this record; no run")
     return found
 
 

@@ -23,7 +23,7 @@ REASONS = {
     "precision": "at the limit of the coordinates' precision",
     "kept_segment": "because a segment may not be split",
     "budget": "left by the limit on points",
-    "time": "left by the limit of time",
+    "time": "left by the time limit",
     "stopped": "left when the run was stopped",
 }
 
