@@ -1,6 +1,6 @@
 // Launch overhead of a repeated sequence of kernels, driven by the host or by the device (scripts/bench_launches.py).
 //
-// Prints lines of "driver blocks kernels microseconds": the time of the sequence per kernel, as the median of RUNS runs.
+// Prints lines of "driver blocks kernels microseconds": the time of the sequence per kernel, the median of RUNS runs.
 #include <algorithm>
 #include <chrono>
 #include <cstdio>
