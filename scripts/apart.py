@@ -1,10 +1,10 @@
-"""One refinement, again and again, in a process of its own: its times, its digest, and the memory that it took.
+"""Repeats one refinement in a separate process and measures its times, its digest and its memory.
 
     python scripts/apart.py mesh.npz '{"device": "cpu", "threads": 1}' --repeats 3 --validate
 
-prints one JSON object. Memory is only measured well in a process that has done nothing else: what earlier runs gave
-back stays with the process (numpy's arrays, the GPU's memory pool), and a second run finds it there. So the first run
-counts for memory, the others for time. The other scripts call `refine_apart`.
+prints one JSON object. Memory can only be measured reliably in a process that has done nothing else: the process keeps
+memory freed by earlier runs (numpy's arrays, the GPU's memory pool), and a second run reuses it. Therefore the first
+run counts for memory, the others for time. The other scripts call `refine_apart`.
 """
 
 from __future__ import annotations
@@ -29,13 +29,13 @@ from dmr.memory import open_device
 
 @dataclass(frozen=True, kw_only=True)
 class Memory:
-    """What a run took, in bytes.
+    """Memory of a run, in bytes.
 
     Attributes:
-        taken: beyond what was there before it (Python, its modules, the input's arrays). On the CPU the largest
-            resident set of the process during the run less that before it; on a GPU what the run took of the device's
-            memory, all of it, since the pool keeps what it took.
-        peak: with what was there before it; on a GPU what all of its processes hold, the context's own memory too.
+        taken: memory of the run beyond the baseline (Python, its modules, the input's arrays). On the CPU, the largest
+            resident set of the process during the run less that before it; on a GPU, all device memory that the run
+            allocated, since the pool keeps its memory.
+        peak: memory including the baseline; on a GPU, that of all its processes, including the context's.
         points: vertices of the result.
     """
 
@@ -45,20 +45,20 @@ class Memory:
 
     @property
     def a_point(self) -> float:
-        """Bytes for each vertex of the result."""
+        """Bytes per vertex of the result."""
         return self.taken / self.points
 
 
 @dataclass(frozen=True, kw_only=True)
 class Apart:
-    """What the process did.
+    """Measurements of a separate process.
 
     Attributes:
         device, threads, rounds, acceptance: of the last run; vertices, triangles: of its result.
-        sha256: of that mesh; complete: whether no limit ended the run.
-        memory: of the first run; None where the system does not say.
-        wall: seconds of the timed runs, arrays to arrays; refine: of their refinement alone.
-        valid: whether the exact checker proved the result; None where it was not asked.
+        sha256: digest of that mesh; complete: whether no limit ended the run.
+        memory: memory of the first run; None if the system does not report it.
+        wall: seconds of the timed runs, arrays to arrays; refine: seconds of their refinement alone.
+        valid: whether the exact checker proved the result; None if it did not run.
     """
 
     device: str
@@ -76,33 +76,33 @@ class Apart:
 
 
 class ApartError(dmr.DmrError):
-    """The process did not do what it was asked for.
+    """Failure of the separate process.
 
     Args:
-        code: what it ended with: an exit code of dmr's, or less the number of a signal.
-        said: its standard error; the last line counts.
+        code: its return code: an exit code of dmr, or minus the number of a signal.
+        said: its standard error, whose last line is reported.
     """
 
     def __init__(self, code: int, said: str) -> None:
         self.exit_code = code if code > 0 else InternalError.exit_code
         words = (said.strip().splitlines() or ["it said nothing"])[-1]
-        super().__init__(f"the refinement in a process of its own ended with {code}: {words}")
+        super().__init__(f"the refinement in a separate process ended with {code}: {words}")
 
 
 def refine_apart(
     path: Path, how: Mapping[str, Any], *, repeats: int = 0, validate: bool = False, hashed: bool = True
 ) -> Apart:
-    """Refines the mesh in a file in a process of its own, once, and then `repeats` times for the clock.
+    """Refines the mesh in a file in a separate process, once without timing and then `repeats` times with.
 
     Args:
         path: the mesh, in a format that `dmr.read` takes.
         how: arguments of `dmr.refine`, plain values.
-        repeats: timed runs.
-        validate: prove the last result by the exact checker.
-        hashed: take the result's digest; empty without.
+        repeats: number of timed runs.
+        validate: prove the last result with the exact checker.
+        hashed: compute the result's digest; it is empty otherwise.
 
     Raises:
-        ApartError: the process failed; with its own words.
+        ApartError: the process failed; with its last line of standard error.
     """
     command = [sys.executable, str(Path(__file__).resolve()), str(path), json.dumps(dict(how))]
     command += ["--repeats", str(repeats), *["--validate"] * validate, *["--no-digest"] * (not hashed)]
@@ -115,7 +115,7 @@ def refine_apart(
 
 
 def main(arguments: Sequence[str] | None = None) -> int:
-    """Runs, and prints what came of it as JSON; returns the exit code of the error that ended it, if one did."""
+    """Runs the measurement and prints it as JSON; returns 0, or the exit code of the error that ended it."""
     options = parser().parse_args(arguments)
     try:
         found = measure(options.mesh, json.loads(options.how), options.repeats, options.validate, not options.no_digest)
@@ -127,10 +127,10 @@ def main(arguments: Sequence[str] | None = None) -> int:
 
 
 def measure(path: Path, how: dict[str, Any], repeats: int, validate: bool, hashed: bool) -> Apart:
-    """What `refine_apart` returns, measured in this process."""
+    """Measures in this process what `refine_apart` returns."""
     mesh = dmr.read(path)
     assert isinstance(mesh, dmr.Mesh)
-    dmr.refine(small_mesh(), **how)  # libraries are loaded, the GPU's context is there
+    dmr.refine(small_mesh(), **how)  # loads the libraries and creates the GPU's context
     gauge = Gauge(how.get("device", "auto"))
     result = dmr.refine(mesh, **how)
     read = gauge.read()
@@ -158,15 +158,15 @@ def measure(path: Path, how: dict[str, Any], repeats: int, validate: bool, hashe
 
 
 def small_mesh() -> dmr.Mesh:
-    """Large enough not to be refined by several recipes, small enough to leave no traces."""
+    """A mesh too large to be refined by several recipes, but too small to affect the measurement."""
     return dmr.generate("random", 200, 1)
 
 
 class Gauge:
-    """Memory that is taken between its making and a call of `read`.
+    """Measures the memory allocated between its creation and a call of `read`.
 
     Args:
-        device: where the refinement runs, as `dmr.refine` takes it.
+        device: device of the refinement, as for `dmr.refine`.
     """
 
     def __init__(self, device: str) -> None:
@@ -176,12 +176,12 @@ class Gauge:
         self._before = self._taken("VmRSS")
 
     def read(self) -> tuple[int, int] | None:
-        """Bytes taken since, and the peak; None where the system does not tell."""
+        """Bytes allocated since creation, and the peak; None if the system does not report them."""
         peak = self._taken("VmHWM")
         return None if peak is None or self._before is None else (peak - self._before, peak)
 
     def _taken(self, entry: str) -> int | None:
-        """Bytes that are taken: of a GPU by all processes together; else what an entry about this process says."""
+        """Bytes in use: on a GPU by all processes together, else an entry of this process' status."""
         if self._device.threads:
             return _resident(entry)
         from dmr.memory.cuda.device import CudaDevice
@@ -191,13 +191,13 @@ class Gauge:
 
 
 def _forget_peak() -> None:
-    """The peak of this process' resident set starts again, at what it has now (Linux; proc(5), clear_refs)."""
-    with suppress(OSError):  # else the peak so far stays: it is that of reading the input, seldom the larger one
+    """Resets the peak of this process' resident set to its current size (Linux; proc(5), clear_refs)."""
+    with suppress(OSError):  # on failure the peak of reading the input remains, which is seldom the larger one
         Path("/proc/self/clear_refs").write_text("5", encoding="ascii")
 
 
 def _resident(entry: str) -> int | None:
-    """Bytes that this process has in memory (VmRSS) or had at most (VmHWM); None where the system does not say."""
+    """Current (VmRSS) or peak (VmHWM) resident set of this process in bytes; None if the system does not report it."""
     try:
         status = Path("/proc/self/status").read_text(encoding="ascii", errors="replace")
     except OSError:
@@ -207,14 +207,14 @@ def _resident(entry: str) -> int | None:
 
 
 def parser() -> argparse.ArgumentParser:
-    """The options."""
+    """Defines the command-line options."""
     found = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
     add = found.add_argument
     add("mesh", type=Path, help="a mesh, in a format that dmr.read takes")
     add("how", help="arguments of dmr.refine as a JSON object")
     add("--repeats", type=int, default=0, metavar="N", help="timed runs after the first one (default: 0)")
     add("--validate", action="store_true", help="prove the last result")
-    add("--no-digest", action="store_true", help="do not take the result's digest")
+    add("--no-digest", action="store_true", help="do not compute the result's digest")
     return found
 
 

@@ -1,24 +1,24 @@
 """Times whole commands, `dmr refine` and Triangle's own program: process start, files in, refinement, files out.
 
-    python scripts/bench_command.py                                       # ours alone, 550,000 points
+    python scripts/bench_command.py                                       # dmr alone, 550,000 points
     python scripts/bench_command.py --triangle ../triangle/triangle --repeats 7 --json results.jsonl
     python scripts/bench_command.py --inputs thesis-5.6m --formats .npz --threads 2 --repeats 1
 
 Inputs are Delaunay meshes of uniform random points in the unit square, seed 12345, written to a temporary folder (--in
-chooses where) by `dmr generate`. The programs run in turn, so that what else the machine does hits all of them alike;
-the first round does not count. Before each run the old result is removed, and what other runs left to be written goes
-to the disk, so that none waits for another's bytes. Of each program the table has:
+chooses where) by `dmr generate`. The programs run in turn, so that other load on the machine affects all of them
+alike; the first round is a warm-up that does not count. Before each run the old result is removed and pending writes
+are flushed to disk, so that no run waits for another's output. The table has for each program:
 
-    wall      seconds, from before the process is made to after its end: the median of the runs, and their range
-    user, system    medians of the seconds of processor time, over all threads
-    peak      the most main memory that a run took, as the system counts it (resident pages, those of mapped files too)
+    wall      seconds from before the process starts to after its end: the median of the runs, and their range
+    user, system    medians of the processor time in seconds, over all threads
+    peak      peak main memory over all runs, as the system counts it (resident pages, including mapped files)
     ratio     wall over Triangle's, medians; size: triangles of the result over Triangle's
 
-Every program writes the same bytes in each run, or that is an error; ours are proved once, by `dmr validate` against
-the input. Triangle runs as `triangle -rq30 INPUT`, reads and writes the same .node and .ele files as ours, and
-keeps none of our promises about half-written ones: ours wait until their bytes are on the disk. Its program is made
+Every program must write the same bytes in each run. The results of dmr are proved once, by `dmr validate` against the
+input. Triangle runs as `triangle -rq30 INPUT`. It reads and writes the same .node and .ele files as dmr, but does not
+protect against half-written files, whereas dmr waits until its output is on the disk. Triangle's program is compiled
 from triangle.c (the sdist of the package `triangle` 20200424 holds one: cc -O3 -DREAL=double -DVOID=void triangle.c
--lm), and may be used non-commercially only.
+-lm), and is free for non-commercial use only.
 """
 
 from __future__ import annotations
@@ -51,15 +51,15 @@ OURS = [sys.executable, "-m", "dmr"]
 
 @dataclass(kw_only=True)
 class Program:
-    """One command on one input, and what its runs took; the fields of a record of --json.
+    """One command on one input and the costs of its runs; the fields of a record of --json.
 
     Attributes:
-        command: its words; results: the files that it writes.
-        triangles: of the result.
-        costs: of the runs that count.
-        sha256: of the files of the result.
-        valid: whether the result was proved right; None where it was not tried.
-        ratio, size: over Triangle's; None without it.
+        command: its arguments; results: the files that it writes.
+        triangles: number of triangles of the result.
+        costs: costs of the runs that count.
+        sha256: digest of the result's files.
+        valid: whether the result was proved valid; None if not checked.
+        ratio, size: time and triangles over Triangle's; None without Triangle.
     """
 
     input: str
@@ -76,12 +76,12 @@ class Program:
 
     @property
     def wall(self) -> float:
-        """The median of the seconds."""
+        """Median wall time in seconds."""
         return statistics.median(cost.wall for cost in self.costs)
 
 
 def main(arguments: Sequence[str] | None = None) -> int:
-    """Runs what was asked for; returns the exit code: 5 where a result is invalid."""
+    """Runs the benchmark; returns the exit code, 5 if a result is invalid."""
     options = parser().parse_args(arguments)
     all_valid = True
     try:
@@ -106,7 +106,7 @@ def main(arguments: Sequence[str] | None = None) -> int:
 
 
 def check(options: argparse.Namespace) -> None:
-    """Raises OptionError for what would fail after minutes only."""
+    """Raises OptionError early for options that would otherwise fail only after minutes."""
     for name in options.inputs:
         points_of(name)
     if options.repeats < 1:
@@ -119,7 +119,7 @@ def check(options: argparse.Namespace) -> None:
 
 
 def set_up_children(folder: Path) -> None:
-    """Children find the dmr that this script has found; modules are compiled once, as those of an installed package."""
+    """Makes child processes import the same dmr as this script, with bytecode compiled once as when installed."""
     here = Path(dmr.__file__).resolve().parents[1]
     os.environ["PYTHONPATH"] = os.pathsep.join(filter(None, [str(here), os.environ.get("PYTHONPATH")]))
     os.environ["PYTHONPYCACHEPREFIX"] = str(folder / "compiled")
@@ -127,7 +127,7 @@ def set_up_children(folder: Path) -> None:
 
 
 def measure(name: str, folder: Path, options: argparse.Namespace) -> list[Program]:
-    """All programs on one input, in turn."""
+    """Runs all programs on one input in turn."""
     programs = [ours(name, suffix, threads, options) for suffix in options.formats for threads in options.threads]
     peer = None if options.triangle is None else triangle(name, options)
     if peer is not None:
@@ -136,7 +136,7 @@ def measure(name: str, folder: Path, options: argparse.Namespace) -> list[Progra
     for round in range(options.repeats + 1):
         for program in programs:
             run(program, folder, counts=round > 0)
-    valid: dict[str, bool] = {}  # by digest: threads and repeats make the same bytes
+    valid: dict[str, bool] = {}  # by digest, since thread counts and repeats give the same bytes
     for program in programs:
         if program is not peer and not options.no_validate:
             if program.sha256 not in valid:
@@ -149,7 +149,7 @@ def measure(name: str, folder: Path, options: argparse.Namespace) -> list[Progra
 
 
 def ours(name: str, suffix: str, threads: int | None, options: argparse.Namespace) -> Program:
-    """`dmr refine`, from a file of this suffix to one of the same; every program has a result of its own."""
+    """`dmr refine` from a file to one with the same suffix; each program has a separate output file."""
     stem = f"ours-{threads or 'all'}"
     of_threads = [] if threads is None else ["--threads", str(threads)]
     command = [*OURS, "refine", f"{INPUT}{suffix}", "-o", f"{stem}{suffix}", "-q", f"{options.min_angle:.17g}"]
@@ -163,7 +163,7 @@ def ours(name: str, suffix: str, threads: int | None, options: argparse.Namespac
 
 
 def triangle(name: str, options: argparse.Namespace) -> Program:
-    """Triangle's own program, which names its result after its input."""
+    """The original Triangle program, which names its result after its input."""
     return Program(
         input=name,
         name="triangle .ele",
@@ -174,17 +174,17 @@ def triangle(name: str, options: argparse.Namespace) -> Program:
 
 
 def make_input(name: str, folder: Path, suffixes: set[str]) -> None:
-    """Writes the mesh of an input in each format, by processes of their own: see `Cost.peak`."""
+    """Writes the mesh of an input in each format, in separate processes because of `Cost.peak`."""
     for suffix in sorted(suffixes):
         settings = ["random", str(points_of(name)), "--seed", str(THESIS_SEED), "-o", f"{INPUT}{suffix}"]
         run_measured([*OURS, "generate", *settings], folder)
 
 
 def run(program: Program, folder: Path, *, counts: bool) -> None:
-    """One run, its result compared with that of the first.
+    """Runs a program once and compares its result with that of its first run.
 
     Raises:
-        ProgramError: it failed, or its result differs.
+        ProgramError: the run failed, or its result differs.
     """
     for result in program.results:
         (folder / result).unlink(missing_ok=True)
@@ -201,7 +201,7 @@ def run(program: Program, folder: Path, *, counts: bool) -> None:
 
 
 def digest(paths: Sequence[Path]) -> str:
-    """The sha256 of files, one after the other."""
+    """SHA-256 of the concatenated files."""
     found = hashlib.sha256()
     for path in paths:
         with path.open("rb") as file:
@@ -211,7 +211,7 @@ def digest(paths: Sequence[Path]) -> str:
 
 
 def count_triangles(path: Path) -> int:
-    """How many triangles a result has: what the head of the array, or of the table, says."""
+    """Reads a result's number of triangles from the header of its array or table."""
     if path.suffix == ".npz":
         import zipfile
 
@@ -226,7 +226,7 @@ def count_triangles(path: Path) -> int:
 
 
 def proved(program: Program, folder: Path, min_angle: float) -> bool:
-    """Whether `dmr validate` finds the result right, a mesh of its input, and without an angle below the bound."""
+    """Whether `dmr validate` proves the result a valid mesh of its input without an angle below the bound."""
     suffix = Path(program.results[-1]).suffix
     settings = ["--input", f"{INPUT}{suffix}", "--min-angle", f"{min_angle:.17g}"]
     try:
@@ -237,7 +237,7 @@ def proved(program: Program, folder: Path, min_angle: float) -> bool:
     return True
 
 
-# ---- What is printed, and what is kept ---------------------------------------------------------------------------
+# ---- Output ------------------------------------------------------------------------------------------------------
 
 FORMAT = "{:12} {:13} {:>7} {:>7} {:>15} {:>7} {:>7} {:>9} {:>10} {:>6} {:>6} {:>7}"
 HEAD = FORMAT.format(
@@ -246,7 +246,7 @@ HEAD = FORMAT.format(
 
 
 def line(program: Program) -> str:
-    """The row of a program."""
+    """Table row of a program."""
     walls = [cost.wall for cost in program.costs]
     return FORMAT.format(
         program.input,
@@ -265,7 +265,7 @@ def line(program: Program) -> str:
 
 
 def append(path: Path, program: Program, options: argparse.Namespace) -> None:
-    """Adds a record to a file of one JSON object a line. Commands stand there without the folders of this machine."""
+    """Appends a record to a file of one JSON object per line. Commands are recorded without this machine's folders."""
     record = {
         "date": datetime.now(timezone.utc).isoformat(timespec="seconds"),
         "version": dmr.__version__,
@@ -280,20 +280,20 @@ def append(path: Path, program: Program, options: argparse.Namespace) -> None:
 
 
 def parser() -> argparse.ArgumentParser:
-    """The options."""
+    """Defines the command-line options."""
     found = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
     add = found.add_argument
     add("--inputs", nargs="+", default=["thesis-1.1m"], metavar="NAME",
         help=f"of {', '.join(INPUTS)} and random-N (default: thesis-1.1m)")  # fmt: skip
-    add("--formats", nargs="+", choices=FORMATS, default=list(FORMATS), metavar="SUFFIX", help="of .ele and .npz")
+    add("--formats", nargs="+", choices=FORMATS, default=list(FORMATS), metavar="SUFFIX", help="default: .ele .npz")
     add("-q", "--min-angle", type=float, default=30.0, metavar="DEG", help="default: 30")
     add("--device", default="cpu", metavar="NAME", help="cpu, cuda, cuda:1, ... (default: cpu)")
     add("--threads", nargs="+", type=int, default=[None], metavar="N", help="CPU threads (default: all cores)")
     add("--repeats", type=int, default=5, metavar="N", help="timed runs of each program (default: 5)")
-    add("--triangle", metavar="PROGRAM", help="Triangle's own program, to be timed beside ours")
+    add("--triangle", metavar="PROGRAM", help="the original Triangle program, timed for comparison")
     add("--no-validate", action="store_true", help="do not prove the results")
     add("--in", dest="folder", type=Path, metavar="FOLDER", help="where the temporary folder is made")
-    add("--json", type=Path, metavar="FILE", help="append a record of each program, one JSON object a line")
+    add("--json", type=Path, metavar="FILE", help="append a record of each program, one JSON object per line")
     return found
 
 

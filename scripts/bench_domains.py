@@ -1,22 +1,22 @@
-"""Times `dmr.refine` on domains that people draw, beside Triangle on the same outlines in the same run.
+"""Times `dmr.refine` on realistic domains, and Triangle on the same outlines in the same run.
 
     python scripts/bench_domains.py --folder DOMAINS --threads 1 2 --json results.jsonl
     python scripts/bench_domains.py --folder DOMAINS --device cuda --json results.jsonl
     python scripts/bench_domains.py --domains coast-10000 channel-1e4@20 plate-1e-4 --repeats 5
 
-Names of domains, and what they are, stand in scripts/outlines.py. Each outline is cleaned once by our own conflict
-resolution; the same arrays go to both programs. All configurations run in turn with Triangle's `-pq`, so that a machine
-that others use as well slows all of them down. Before the first domain a small mesh warms each configuration up. The
+scripts/outlines.py defines the domains and their names. Each outline is cleaned once by dmr's conflict resolution, and
+both programs get the same arrays. All configurations run in turn with Triangle's `-pq`, so that other load on the
+machine affects all of them alike. Before the first domain, each configuration refines a small mesh as a warm-up. The
 table has medians of the whole call, from numpy arrays to numpy arrays, in seconds:
 
-    ratio     over Triangle's time; size: triangles over Triangle's
-    checks    of the results of all timed runs: "proved" by the exact checker, with the bounds; "valid" where the run
+    ratio     time over Triangle's; size: triangles over Triangle's
+    checks    on the results of all timed runs: "proved" by the exact checker, with the bounds; "valid" if the run
               ended unfinished, so that bounds are missed; the "same" bits in all configurations and runs
 
-Triangle runs on one thread in a process of its own, which ends after --triangle-limit seconds. Our runs end unfinished
-after --limit seconds. Where the first turn of a domain takes longer than --long, it is the only one. A result that the
-checker refuses, or that has other bits in another configuration, is named on stderr, and the exit code is 5. An
-unfinished run is a row of the table, with the reason, and no fault.
+Triangle runs on one thread in a separate process, which ends after --triangle-limit seconds. Runs of dmr end unfinished
+after --limit seconds. If the first turn of a domain takes longer than --long, it is the only one. If the checker
+refuses a result, or its bits differ between configurations, stderr names it and the exit code is 5. An unfinished run
+is not an error: its row of the table states the reason.
 """
 
 from __future__ import annotations
@@ -41,12 +41,12 @@ from sides import geometric_mean
 import dmr
 from dmr.options import MARKINGS
 
-ENDED_BY = ("budget", "time")  # reasons of triangles that a limit left
+ENDED_BY = ("budget", "time")  # reasons of triangles left unrefined by a limit
 
 
 @dataclass(kw_only=True)
 class Peer:
-    """Triangle on one outline: seconds of each run, triangles of the result; or why there is none."""
+    """Triangle on one outline: seconds of each run and triangles of the result, or the failure."""
 
     seconds: list[float] = field(default_factory=list)
     triangles: int = 0
@@ -58,9 +58,9 @@ class Row:
     """One configuration on one domain; the fields of a record of --json, times in seconds, a list entry per run.
 
     Attributes:
-        ended: the limit that ended the run, empty where it is complete.
-        sha256: the different digests of the results; same: whether those of all configurations are one.
-        valid: whether all results were proved (of an unfinished run: but for its bounds); None where not asked.
+        ended: the limit that ended the run; empty if it is complete.
+        sha256: the distinct digests of the results; same: whether all configurations have the same digest.
+        valid: whether all results were proved (without the bounds if unfinished); None if not checked.
         size, ratio: triangles and whole call over those of `peer`, Triangle.
     """
 
@@ -89,7 +89,7 @@ class Row:
     peer: dict[str, Any] = field(default_factory=dict)
 
     def faults(self) -> list[str]:
-        """What is wrong with the results."""
+        """Lists the faults of the results."""
         wrong = {
             "the checker refuses a result": self.valid is False,
             "results have different bits": self.same is False,
@@ -101,7 +101,7 @@ class Trial:
     """One configuration on one domain, run by run.
 
     Attributes:
-        distinct: the different results, by digest.
+        distinct: the distinct results, by digest.
     """
 
     def __init__(self, case: Case, drawn: dmr.Pslg, how: dict[str, Any]) -> None:
@@ -113,7 +113,7 @@ class Trial:
         self._last: dmr.Refinement | None = None
 
     def run(self) -> float:
-        """One run; returns its seconds."""
+        """Runs once and returns the seconds."""
         seconds, result = timed(lambda: dmr.refine(self._drawn, **self._how))
         self._wall.append(seconds)
         self._phases.append(dict(result.seconds))
@@ -122,7 +122,7 @@ class Trial:
         return seconds
 
     def proved(self, result: dmr.Refinement) -> bool:
-        """Whether the exact checker accepts a result; the bounds count where the run is complete."""
+        """Whether the exact checker accepts a result; the bounds are checked only if the run is complete."""
         bounds: dict[str, Any] = {"min_angle": 0.0}
         if result.complete:
             bounds = {"min_angle": self._case.min_angle, "max_area": self._case.max_area}
@@ -130,7 +130,7 @@ class Trial:
         return bool(dmr.validate(result.mesh, input=self._drawn, **bounds).ok)
 
     def row(self) -> Row:
-        """What the runs gave."""
+        """Summarises the runs."""
         last = self._last
         assert last is not None
         left = {reason: count for reason, count in last.unrefined.items() if count}
@@ -158,7 +158,7 @@ class Trial:
 
 
 def main(arguments: Sequence[str] | None = None) -> int:
-    """Runs what was asked for; returns the exit code: 5 where a result is not what it has to be."""
+    """Runs the benchmark; returns the exit code, 5 if a result is wrong."""
     options = parser().parse_args(arguments)
     logging.getLogger("dmr").setLevel(logging.ERROR)
     faults: list[str] = []
@@ -187,7 +187,7 @@ def main(arguments: Sequence[str] | None = None) -> int:
 
 
 def configurations(options: argparse.Namespace) -> list[dict[str, Any]]:
-    """What `dmr.refine` is asked for, besides the bounds."""
+    """Arguments of `dmr.refine` for each configuration, without the bounds."""
     shared = {"marking": options.marking, "max_seconds": options.limit}
     return [
         {**shared, "device": device, "threads": threads}
@@ -197,7 +197,7 @@ def configurations(options: argparse.Namespace) -> list[dict[str, Any]]:
 
 
 def compete(case: Case, hows: list[dict[str, Any]], triangle: Guarded | None, options: argparse.Namespace) -> list[Row]:
-    """Runs Triangle and all configurations in turn on one domain; judges, prints and keeps the results."""
+    """Runs Triangle and all configurations in turn on one domain; checks, prints and records the results."""
     drawn = clean(outline(case, options.folder))
     trials = [Trial(case, drawn, how) for how in hows]
     peer = None if triangle is None else Peer()
@@ -214,7 +214,7 @@ def compete(case: Case, hows: list[dict[str, Any]], triangle: Guarded | None, op
     if peer is not None:
         print(peer_line(case, drawn, peer))
     for trial, row in zip(trials, rows, strict=True):
-        # A run that the clock ended is another one each time.
+        # The result of a run that a time limit ended is not reproducible.
         row.same = None if row.ended == "time" else len(digests) == 1
         if not options.no_validate:
             for key, result in trial.distinct.items():
@@ -233,7 +233,7 @@ def compete(case: Case, hows: list[dict[str, Any]], triangle: Guarded | None, op
 
 
 def run_triangle(triangle: Guarded, case: Case, drawn: dmr.Pslg, peer: Peer) -> float:
-    """Runs Triangle once; returns the seconds that it took."""
+    """Runs Triangle once and returns its seconds."""
     answer = triangle(drawn.vertices, drawn.segments, drawn.holes, case.switches)
     if answer.failure or not answer.value[1]:
         peer.failure = answer.failure or "no triangles"
@@ -247,7 +247,7 @@ def run_triangle(triangle: Guarded, case: Case, drawn: dmr.Pslg, peer: Peer) -> 
 def refined_by_triangle(
     vertices: NDArray[np.float64], segments: NDArray[np.int32], holes: NDArray[np.float64], switches: str
 ) -> tuple[float, int]:
-    """Seconds that Triangle takes for an outline, and its triangles; in a guarded process only."""
+    """Seconds that Triangle takes for an outline, and its triangles. Call only in a guarded process."""
     import triangle
 
     given = {"vertices": vertices.copy(), "segments": segments.copy()}
@@ -257,7 +257,7 @@ def refined_by_triangle(
     return seconds, len(made.get("triangles", ()))
 
 
-# ---- What is printed, and what is kept ---------------------------------------------------------------------------
+# ---- Output ------------------------------------------------------------------------------------------------------
 
 FORMAT = "{:18} {:>8} {:20} {:>9} {:>19} {:>10} {:>6} {:>6} {:>7} {:>13} {}"
 HEAD = FORMAT.format(
@@ -266,7 +266,7 @@ HEAD = FORMAT.format(
 
 
 def line(row: Row) -> str:
-    """The row of a configuration."""
+    """Table row of a configuration."""
     proof = {None: "", True: "proved" if row.complete else "valid", False: "INVALID"}[row.valid]
     same = {None: "", True: "same", False: "OTHER"}[row.same]
     left = ", ".join(f"{count} {reason}" for reason, count in row.unrefined.items() if reason == row.ended)
@@ -286,7 +286,7 @@ def line(row: Row) -> str:
 
 
 def peer_line(case: Case, drawn: dmr.Pslg, peer: Peer) -> str:
-    """The row of Triangle."""
+    """Table row of Triangle."""
     seconds = statistics.median(peer.seconds)
     return FORMAT.format(
         case.name,
@@ -301,7 +301,7 @@ def peer_line(case: Case, drawn: dmr.Pslg, peer: Peer) -> str:
 
 
 def summary(rows: list[Row]) -> list[str]:
-    """For each configuration: how many domains are finished, and geometric means over Triangle's figures."""
+    """For each configuration, the number of finished domains and geometric means over Triangle's figures."""
     lines = [""]
     for device, threads in dict.fromkeys((row.device, row.threads) for row in rows):
         own = [row for row in rows if (row.device, row.threads) == (device, threads)]
@@ -324,7 +324,7 @@ def record(row: Row, options: argparse.Namespace) -> dict[str, Any]:
 
 
 def seconds(text: str) -> float:
-    """A number above 0, for argparse."""
+    """Parses a number above 0 for argparse."""
     number = float(text)
     if not number > 0:
         raise argparse.ArgumentTypeError(f"must be above 0, not {text}")
@@ -332,25 +332,25 @@ def seconds(text: str) -> float:
 
 
 def parser() -> argparse.ArgumentParser:
-    """The options."""
+    """Defines the command-line options."""
     found = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
     add = found.add_argument
     add("--domains", nargs="+", default=list(STANDARD), metavar="NAME", help=f"default: {' '.join(STANDARD)}")
-    add("--folder", type=Path, metavar="FOLDER", help="where land-50m.geojson.gz and us-counties.geojson.gz are")
+    add("--folder", type=Path, metavar="FOLDER", help="folder of land-50m.geojson.gz and us-counties.geojson.gz")
     add("--device", nargs="+", default=["cpu"], metavar="NAME", help="cpu, cuda, cuda:1, ... (default: cpu)")
     add(
         "--threads", nargs="+", type=int, default=[1, None], metavar="N", help="CPU threads (default: 1, and all cores)"
     )
     add("--repeats", type=positive, default=3, metavar="N", help="timed runs of each configuration (default: 3)")
     add("--marking", choices=MARKINGS, default=MARKINGS[0])
-    add("--limit", type=seconds, default=120.0, metavar="S", help="seconds for a run of ours (default: 120)")
-    add("--triangle-limit", type=seconds, default=60.0, metavar="S", help="for one of Triangle's (default: 60)")
+    add("--limit", type=seconds, default=120.0, metavar="S", help="seconds per run of dmr (default: 120)")
+    add("--triangle-limit", type=seconds, default=60.0, metavar="S", help="seconds per run of Triangle (default: 60)")
     add("--long", type=seconds, default=20.0, metavar="S", help="a turn that takes longer is the last (default: 20)")
     add("--no-triangle", action="store_true", help="do not run Triangle")
     add("--no-validate", action="store_true", help="do not prove the results")
-    add("--json", type=Path, metavar="FILE", help="append a record of each configuration, one JSON object a line")
-    add("--note", metavar="TEXT", help="recorded: what else the machine was doing, ...")
-    add("--commit", metavar="HASH", help="recorded, where there is no checkout to ask")
+    add("--json", type=Path, metavar="FILE", help="append a record of each configuration, one JSON object per line")
+    add("--note", metavar="TEXT", help="note to record, such as other load on the machine")
+    add("--commit", metavar="HASH", help="commit to record where there is no checkout")
     return found
 
 

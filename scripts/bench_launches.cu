@@ -1,6 +1,6 @@
-// What a launch costs: a sequence of kernels, repeated, driven by the host or by the device (scripts/bench_launches.py).
+// Launch overhead of a repeated sequence of kernels, driven by the host or by the device (scripts/bench_launches.py).
 //
-// Prints lines of "driver blocks kernels microseconds": the time of the sequence over its kernels, medians of some runs.
+// Prints lines of "driver blocks kernels microseconds": the time of the sequence per kernel, the median of RUNS runs.
 #include <algorithm>
 #include <chrono>
 #include <cstdio>
@@ -21,7 +21,7 @@ static void check(cudaError_t code, const char *what) {
 
 __global__ void work(int *values) { values[blockIdx.x * blockDim.x + threadIdx.x] += 1; }
 
-// One thread launches the kernels of a turn, one after the other, and itself.
+// One thread launches the kernels of a turn one after the other, then itself.
 __global__ void tail_launches(int *values, int blocks, int kernels, int turns) {
     if (turns == 0)
         return;
@@ -30,13 +30,13 @@ __global__ void tail_launches(int *values, int blocks, int kernels, int turns) {
     tail_launches<<<1, 1, 0, cudaStreamTailLaunch>>>(values, blocks, kernels, turns - 1);
 }
 
-// The last kernel of a graph that launches itself.
+// Last kernel of a graph that launches itself.
 __global__ void launch_again(int *turns) {
     if (--*turns > 0)
         cudaGraphLaunch(cudaGetCurrentGraphExec(), cudaStreamGraphTailLaunch);
 }
 
-// The last kernel in the body of a graph's loop.
+// Last kernel in the body of a graph's loop.
 __global__ void go_on(int *turns, cudaGraphConditionalHandle loop) { cudaGraphSetConditional(loop, --*turns > 0); }
 
 static cudaStream_t stream;
@@ -49,7 +49,7 @@ static void report(const char *driver, int blocks, int kernels, int launched, co
         const auto start = std::chrono::steady_clock::now();
         run();
         CHECK(cudaStreamSynchronize(stream));
-        if (k > 0) // the first is a warm-up
+        if (k > 0) // the first run is a warm-up
             seconds.push_back(std::chrono::duration<double>(std::chrono::steady_clock::now() - start).count());
     }
     std::nth_element(seconds.begin(), seconds.begin() + RUNS / 2, seconds.end());

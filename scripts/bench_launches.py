@@ -1,10 +1,10 @@
-"""What a launch costs on this GPU, by who launches: why rounds that the device drives are a graph that launches itself.
+"""Measures launch overhead on a GPU by launch method; the reason why device-driven rounds are a graph launching itself.
 
     python scripts/bench_launches.py [--json FILE]
 
-A sequence of 10 or 50 short kernels is run 200 times: launched by the host into a stream; by a kernel as tail launches,
+A sequence of 10 or 50 short kernels runs 200 times: launched by the host into a stream; by tail launches of a kernel,
 which then launches itself; as a graph by the host; as a graph that launches itself; as the body of a graph's loop. The
-table has microseconds a kernel, medians of five runs. Needs nvcc of CUDA 12.4 or later, and a GPU.
+table has microseconds per kernel, medians of five runs. Needs nvcc of CUDA 12.4 or later, and a GPU.
 """
 
 from __future__ import annotations
@@ -31,7 +31,7 @@ DRIVERS = {
 
 
 def main(arguments: Sequence[str] | None = None) -> int:
-    """Measures and prints; returns the exit code: 4 where there is no nvcc or no GPU."""
+    """Measures and prints; returns the exit code, 4 without nvcc or a GPU."""
     options = parser().parse_args(arguments)
     try:
         found = measured()
@@ -40,7 +40,7 @@ def main(arguments: Sequence[str] | None = None) -> int:
         print(f"bench_launches: nothing could be measured: {said}", file=sys.stderr)
         return 4
     shapes = sorted({(blocks, kernels) for _, blocks, kernels in found})
-    print(f"{'microseconds a kernel':40}" + "".join(f"{f'{b:,} blocks x {k}':>18}" for b, k in shapes))
+    print(f"{'microseconds per kernel':40}" + "".join(f"{f'{b:,} blocks x {k}':>18}" for b, k in shapes))
     for driver, name in DRIVERS.items():
         print(f"{name:40}" + "".join(f"{found[driver, b, k]:18.2f}" for b, k in shapes))
     if options.json is not None:
@@ -50,7 +50,7 @@ def main(arguments: Sequence[str] | None = None) -> int:
 
 
 def measured() -> dict[tuple[str, int, int], float]:
-    """Microseconds a kernel by driver, blocks and kernels of the sequence."""
+    """Microseconds per kernel, by driver, blocks and kernels of the sequence."""
     source = Path(__file__).with_suffix(".cu")
     with tempfile.TemporaryDirectory() as folder:
         program = Path(folder) / "bench_launches"
@@ -85,10 +85,10 @@ def record(found: dict[tuple[str, int, int], float], measured_commit: str | None
 
 
 def parser() -> argparse.ArgumentParser:
-    """The options."""
+    """Defines the command-line options."""
     found = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
-    found.add_argument("--json", type=Path, metavar="FILE", help="append a record, one JSON object a line")
-    found.add_argument("--commit", metavar="HASH", help="recorded, where there is no checkout to ask")
+    found.add_argument("--json", type=Path, metavar="FILE", help="append a record, one JSON object per line")
+    found.add_argument("--commit", metavar="HASH", help="commit to record where there is no checkout")
     return found
 
 

@@ -1,19 +1,19 @@
-"""Times list ranking on random lists beside a random gather and the sequential pass, in the same run.
+"""Times list ranking on random lists, and a random gather and the sequential pass in the same run.
 
     python scripts/bench_lists.py --sizes 16777216 --threads 2
     python scripts/bench_lists.py --sizes 1e6 67108864 --device cuda --methods helman-jaja wyllie
     python scripts/bench_lists.py --sizes 67108864 --device cuda --splitters 1e6 2e6 4e6 --json results.jsonl
 
-The list, and where it begins, is on the device before. The table has the best times in milliseconds:
+The list and its heads are on the device beforehand. The table has the best times in milliseconds:
 
     gather      gathered[i] = values[places[i]], 32-bit words, places in random order
-    check       whether the array is a set of lists, and where they begin
+    check       checks that the array is a set of lists, and finds their heads
     rank        the ranking itself, without check and transfers
     /gather     rank over gather
-    x seq.      the sequential pass on one thread of the host over rank
+    x seq.      the sequential pass on one host thread over rank
 
-Ranks that differ from the sequential pass are named on stderr, and the exit code is 5; --no-sequential leaves it out,
-and compares with the first method.
+If ranks differ from those of the sequential pass, stderr names the method and the exit code is 5. With --no-sequential
+the reference is the first method.
 """
 
 from __future__ import annotations
@@ -84,30 +84,30 @@ def main(arguments: Sequence[str] | None = None) -> int:
 
 
 def cases(options: argparse.Namespace) -> list[tuple[str, dict[str, Any]]]:
-    """Methods with their options."""
+    """Lists the methods with their options."""
     found: list[tuple[str, dict[str, Any]]] = [(method, {}) for method in options.methods]
     return found + [("helman-jaja", {"splitters": splitters}) for splitters in options.splitters]
 
 
 def whole(text: str) -> int:
-    """A whole number, 1e6 for instance."""
+    """Parses an integer, which may be written as 1e6."""
     return positive(str(int(float(text))))
 
 
 def parser() -> argparse.ArgumentParser:
-    """The options."""
+    """Defines the command-line options."""
     found = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
     add = found.add_argument
     add("--sizes", nargs="+", type=whole, default=[2**20, 2**24], metavar="N", help="elements (default: 2^20 and 2^24)")
     add("--kind", choices=KINDS, default="random", metavar="KIND", help=f"{', '.join(KINDS)} (default: random)")
     add("--methods", nargs="+", choices=METHODS, default=["helman-jaja"], metavar="M", help=", ".join(METHODS))
-    add("--splitters", nargs="+", type=whole, default=[], metavar="N", help="of helman-jaja, a case each")
+    add("--splitters", nargs="+", type=whole, default=[], metavar="N", help="splitters of helman-jaja, one case each")
     add("--device", default="auto", metavar="NAME", help="auto (a GPU where one works), cpu, cuda, cuda:1, ...")
     add("--threads", type=positive, metavar="N", help="CPU threads (default: all cores)")
     add("--repeats", type=positive, default=5, metavar="N", help="timed turns of each case (default: 5)")
     add("--no-sequential", dest="sequential", action="store_false", help="leave out the sequential pass")
     add("--json", type=Path, metavar="FILE", help="append a record of each case to this file")
-    add("--commit", metavar="HASH", help="the commit to record, where git does not know it")
+    add("--commit", metavar="HASH", help="commit to record where there is no checkout")
     return found
 
 

@@ -1,25 +1,25 @@
-"""Times `dmr.refine` on the standard inputs, beside Triangle in the same run, and judges the results.
+"""Times `dmr.refine` on the standard inputs, with Triangle in the same run, and checks the results.
 
     python scripts/bench_refine.py                                    # the two small inputs: two minutes on two cores
     python scripts/bench_refine.py --inputs thesis-1.1m thesis-5.6m --device cuda --json results.jsonl
     python scripts/bench_refine.py --inputs thesis-1.1m --device cpu --threads 1 2 --repeats 5
 
 Inputs are Delaunay meshes of uniform random points in the unit square, seed 12345. All configurations and Triangle run
-in turn, so that a machine that others use as well slows all of them down; the first turn is a warm-up that does not
-count. The table has medians in seconds, and their range:
+in turn, so that other load on the machine affects all of them alike; the first turn is a warm-up that does not count.
+The table has medians in seconds, and their range:
 
-    refine    what Triangle's figure covers, too: the phases of a run but the mesh's way in (ordering, linking,
-              checking that it is Delaunay) and its way out
+    refine    the phases that Triangle's figure also covers: all except the mesh's way in (ordering, linking, checking
+              that it is Delaunay) and its way out
     wall      the whole call, from numpy arrays to numpy arrays
-    B/point   bytes that a run takes beyond what was there before it, over the vertices of the result: of main memory,
-              or on a GPU of the device's; measured in a process of its own (scripts/apart.py)
+    B/point   bytes that a run allocates, without the memory in use before it, per vertex of the result: main memory,
+              or device memory on a GPU; measured in a separate process (scripts/apart.py)
     size      triangles of the result over Triangle's; ratio: `refine` over Triangle's time
-    checks    of the results of all timed runs: "proved" by the exact checker; the "same" bits as those of one CPU
-              thread in a process of its own
+    checks    on the results of all timed runs: "proved" by the exact checker; the "same" bits as those of one CPU
+              thread in a separate process
 
-Triangle's time is that of `rq30` less that of `r`, which only rebuilds the mesh. It comes with the extra [triangle],
-whose licence allows non-commercial use only; --no-triangle does without. A result that is invalid, has other bits, was
-ended by a limit or is larger than 1.05 times Triangle's is named on stderr, and the exit code is 5.
+Triangle's time is that of `rq30` less that of `r`, which only rebuilds the mesh. Triangle comes with the extra
+[triangle], whose licence allows non-commercial use only; --no-triangle omits it. If a result is invalid, has different
+bits, was ended by a limit or is larger than 1.05 times Triangle's, stderr names it and the exit code is 5.
 """
 
 from __future__ import annotations
@@ -51,7 +51,7 @@ from measuring import (
 import dmr
 from dmr.options import BALANCES, MARKINGS, STEINER_RULES
 
-LARGEST_SIZE = 1.05  # of a result, over Triangle's
+LARGEST_SIZE = 1.05  # largest accepted size of a result over Triangle's
 REPRODUCIBLE = ("deterministic", "atomic")  # markings that give the same bits everywhere
 
 
@@ -65,18 +65,18 @@ class Peer:
 
     @property
     def seconds(self) -> float:
-        """What refinement alone takes."""
+        """Seconds of the refinement alone."""
         return statistics.median(self.refining) - statistics.median(self.rebuilding)
 
 
 @dataclass(kw_only=True)
 class Row:
-    """One configuration on one input; the fields of a record of --json, times in seconds, a list entry a run.
+    """One configuration on one input; the fields of a record of --json, times in seconds, a list entry per run.
 
     Attributes:
-        sha256: the different digests of the results.
-        memory: of one run in a process of its own (`apart.Memory`).
-        valid: whether all results were proved; same: whether all have the bits of one CPU thread; None where not asked.
+        sha256: the distinct digests of the results.
+        memory: memory of one run in a separate process (`apart.Memory`).
+        valid: whether all results were proved; same: whether all equal that of one CPU thread; None if not checked.
         size, ratio: triangles and time over those of `peer`, Triangle.
     """
 
@@ -102,7 +102,7 @@ class Row:
     peer: dict[str, Any] = field(default_factory=dict)
 
     def faults(self) -> list[str]:
-        """What is wrong with the results."""
+        """Lists the faults of the results."""
         return [
             sentence
             for wrong, sentence in (
@@ -119,7 +119,7 @@ class Trial:
     """One configuration on one input, run by run.
 
     Attributes:
-        how: what `dmr.refine` is asked for; distinct: the different results, by digest.
+        how: arguments of `dmr.refine`; distinct: the distinct results, by digest.
     """
 
     def __init__(self, mesh: dmr.Mesh, how: dict[str, Any]) -> None:
@@ -131,7 +131,7 @@ class Trial:
         self._last: dmr.Refinement | None = None
 
     def run(self, counts: bool) -> None:
-        """One run; a warm-up does not count."""
+        """Runs once; a warm-up does not count."""
         seconds, result = timed(lambda: dmr.refine(self._mesh, **self.how))
         if counts:
             self._wall.append(seconds)
@@ -140,7 +140,7 @@ class Trial:
             self._last = result
 
     def row(self, name: str) -> Row:
-        """What the runs gave."""
+        """Summarises the runs."""
         last = self._last
         assert last is not None
         return Row(
@@ -162,7 +162,7 @@ class Trial:
 
 
 def main(arguments: Sequence[str] | None = None) -> int:
-    """Runs what was asked for; returns the exit code: 5 where a result is not what it has to be."""
+    """Runs the benchmark; returns the exit code, 5 if a result is wrong."""
     options = parser().parse_args(arguments)
     faults: list[str] = []
     try:
@@ -189,7 +189,7 @@ def main(arguments: Sequence[str] | None = None) -> int:
 
 
 def load(name: str, folder: Path | None) -> dmr.Mesh:
-    """One of the standard inputs, kept in `folder` where there is one."""
+    """Loads one of the standard inputs, cached in `folder` if given."""
     kept = None if folder is None else folder / f"{name}.npz"
     if kept is not None and kept.is_file():
         found = dmr.read(kept)
@@ -203,7 +203,7 @@ def load(name: str, folder: Path | None) -> dmr.Mesh:
 
 
 def compete(name: str, mesh: dmr.Mesh, options: argparse.Namespace) -> tuple[Peer | None, list[Row]]:
-    """Runs Triangle and all configurations in turn on one input, and judges the results."""
+    """Runs Triangle and all configurations in turn on one input, and checks the results."""
     shared = {key: getattr(options, key) for key in ("min_angle", "steiner", "marking", "balance")}
     trials = [
         Trial(mesh, {**shared, "device": device, "threads": threads})
@@ -246,7 +246,7 @@ def run_triangle(mesh: dmr.Mesh, min_angle: float, peer: Peer, *, counts: bool) 
 
 
 def judge_apart(mesh: dmr.Mesh, trials: list[Trial], rows: list[Row], options: argparse.Namespace) -> None:
-    """Enters what a process of its own tells: the memory of a run, and what one CPU thread makes of the mesh."""
+    """Adds measurements from separate processes: the memory of a run, and the comparison with one CPU thread."""
     compares = not options.no_reference and options.marking in REPRODUCIBLE
     if options.no_memory and not compares:
         return
@@ -265,7 +265,7 @@ def judge_apart(mesh: dmr.Mesh, trials: list[Trial], rows: list[Row], options: a
                 row.memory = None if found.memory is None else asdict(found.memory)
 
 
-# ---- What is printed, and what is kept ---------------------------------------------------------------------------
+# ---- Output ------------------------------------------------------------------------------------------------------
 
 FORMAT = "{:12} {:>9} {:20} {:>7} {:>15} {:>7} {:>10} {:>7} {:>6} {:>6} {:>6} {:>7} {:>13}"
 HEAD = FORMAT.format(
@@ -275,7 +275,7 @@ HEAD = FORMAT.format(
 
 
 def line(row: Row) -> str:
-    """The row of a configuration."""
+    """Table row of a configuration."""
     checks = {"valid": {None: "", True: "proved", False: "INVALID"}, "same": {None: "", True: "same", False: "OTHER"}}
     said = [words[getattr(row, name)] for name, words in checks.items()]
     return FORMAT.format(
@@ -296,7 +296,7 @@ def line(row: Row) -> str:
 
 
 def peer_line(name: str, triangles: int, peer: Peer) -> str:
-    """The row of Triangle."""
+    """Table row of Triangle."""
     base = statistics.median(peer.rebuilding)
     spread = f"{min(peer.refining) - base:.4f}..{max(peer.refining) - base:.4f}"
     wall = f"{statistics.median(peer.refining):.4f}"
@@ -313,7 +313,7 @@ def record(row: Row, options: argparse.Namespace) -> dict[str, Any]:
 
 
 def parser() -> argparse.ArgumentParser:
-    """The options."""
+    """Defines the command-line options."""
     found = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
     add = found.add_argument
     add("--inputs", nargs="+", default=["random-0.1m", "thesis-0.5m"], metavar="NAME",
@@ -330,10 +330,10 @@ def parser() -> argparse.ArgumentParser:
     add("--no-triangle", action="store_true", help="do not run Triangle")
     add("--no-validate", action="store_true", help="do not prove the results")
     add("--no-reference", action="store_true", help="do not compare the results with that of one CPU thread")
-    add("--no-memory", action="store_true", help="do not measure memory, which takes a run more")
-    add("--folder", type=Path, metavar="FOLDER", help="keep the inputs there, and take them from there")
-    add("--json", type=Path, metavar="FILE", help="append a record of each configuration, one JSON object a line")
-    add("--commit", metavar="HASH", help="recorded, where there is no checkout to ask")
+    add("--no-memory", action="store_true", help="do not measure memory, which takes an additional run")
+    add("--folder", type=Path, metavar="FOLDER", help="folder in which inputs are cached")
+    add("--json", type=Path, metavar="FILE", help="append a record of each configuration, one JSON object per line")
+    add("--commit", metavar="HASH", help="commit to record where there is no checkout")
     return found
 
 

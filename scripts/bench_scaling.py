@@ -1,22 +1,22 @@
-"""How the time of a refinement grows with the mesh: nanoseconds for each triangle of the result, and peak memory.
+"""Measures how a refinement scales with the mesh: nanoseconds per triangle of the result, and peak memory.
 
     python scripts/bench_scaling.py                                          # the CPU: half a million points, a million
     python scripts/bench_scaling.py --points 500000 1000000 2500000 5000000 10000000 --device cuda --json results.jsonl
     python scripts/bench_scaling.py --points 50000000 --device cuda --repeats 1 --validate-up-to 0
 
-Inputs are Delaunay meshes of uniform random points in the unit square, seed 12345: about twice as many triangles. They
-are made here, which takes a second or two and 220 bytes a million points and a point on one core. Each size runs in a
-process of its own (scripts/apart.py), whose first run counts for memory and not for time; of the others the table has
-medians:
+Inputs are Delaunay meshes of uniform random points in the unit square, seed 12345, with about twice as many triangles
+as points. They are generated here, which takes one to two seconds per million points and 220 bytes per point on one
+core. Each size runs in a separate process (scripts/apart.py). Its first run counts for memory and not for time; the
+table has medians of the others:
 
     refine     seconds of the refinement alone, without the mesh's way in and out; wall: the whole call
-    ns/out     `refine` over the triangles of the result, in nanoseconds; wall/out: the same of `wall`
-    memory     MiB that a run takes beyond what was there before, of main memory or of the GPU's; B/point: its bytes
-               over the vertices of the result; process: the peak, with what was there before
-    checked    "proved" by the exact checker where the result has no more triangles than --validate-up-to, about; that
-               takes 1.4 us and 130 bytes a triangle
+    ns/out     `refine` in nanoseconds per triangle of the result; wall/out: the same for `wall`
+    memory     MiB of main or GPU memory that a run allocates, without that in use before; B/point: the same in bytes
+               per vertex of the result; process: the peak, including memory in use before
+    checked    "proved" by the exact checker, if the result has at most about --validate-up-to triangles; the proof
+               takes 1.4 us and 130 bytes per triangle
 
-The last line has the largest ns/out over the smallest: 1 is what a refinement that scales would have.
+The last line has the largest ns/out over the smallest, which is 1 for linear scaling.
 """
 
 from __future__ import annotations
@@ -37,12 +37,12 @@ from measuring import append_record, circumstances, positive, standard_input, ti
 import dmr
 
 POINTS = (500_000, 1_000_000)
-OUT_OVER_IN = 2.8  # triangles of the result over those of the input at 30 degrees, about
+OUT_OVER_IN = 2.8  # triangles of the result over those of the input at 30 degrees, approximately
 
 
 @dataclass(frozen=True, kw_only=True)
 class Row:
-    """One size; the fields of a record of --json, but for the options and the circumstances."""
+    """One size; the fields of a record of --json, except the options and the circumstances."""
 
     points: int
     triangles_in: int
@@ -51,17 +51,17 @@ class Row:
 
     @property
     def refine_ns(self) -> float:
-        """Nanoseconds of refinement for each triangle of the result."""
+        """Nanoseconds of refinement per triangle of the result."""
         return 1e9 * statistics.median(self.found.refine) / self.found.triangles
 
     @property
     def wall_ns(self) -> float:
-        """Nanoseconds of the whole call for each triangle of the result."""
+        """Nanoseconds of the whole call per triangle of the result."""
         return 1e9 * statistics.median(self.found.wall) / self.found.triangles
 
 
 def main(arguments: Sequence[str] | None = None) -> int:
-    """Runs what was asked for; returns the exit code: 5 where a result is not what it has to be."""
+    """Runs the benchmark; returns the exit code, 5 if a result is wrong."""
     options = parser().parse_args(arguments)
     how: dict[str, Any] = {"min_angle": options.min_angle, "device": options.device, "threads": options.threads}
     rows: list[Row] = []
@@ -82,13 +82,13 @@ def main(arguments: Sequence[str] | None = None) -> int:
 
 
 def measure(points: int, how: dict[str, Any], options: argparse.Namespace) -> Row:
-    """Makes an input and refines it in a process of its own."""
+    """Makes an input and refines it in a separate process."""
     generating, mesh = timed(lambda: standard_input(f"random-{points}"))
     triangles = len(mesh.triangles)
     with tempfile.TemporaryDirectory(dir=options.folder) as folder:
         path = Path(folder) / "input.npz"
         dmr.write(path, mesh)
-        del mesh  # the machine's memory is the other process' now
+        del mesh  # frees memory for the other process
         found = refine_apart(
             path,
             how,
@@ -99,7 +99,7 @@ def measure(points: int, how: dict[str, Any], options: argparse.Namespace) -> Ro
     return Row(points=points, triangles_in=triangles, generating=generating, found=found)
 
 
-# ---- What is printed, and what is kept -----------------------------------------------------------------------------
+# ---- Output --------------------------------------------------------------------------------------------------------
 
 FORMAT = "{:>12} {:>12} {:>9} {:>9} {:>7} {:>8} {:>7} {:>9} {:>8} {:>9} {:>6} {:>7} {}"
 HEAD = FORMAT.format(
@@ -109,7 +109,7 @@ HEAD = FORMAT.format(
 
 
 def line(row: Row) -> str:
-    """The row of a size."""
+    """Table row of a size."""
     found = row.found
     memory = ["-"] * 3
     if found.memory is not None:
@@ -137,7 +137,7 @@ def record(row: Row, options: argparse.Namespace) -> dict[str, Any]:
 
 
 def parser() -> argparse.ArgumentParser:
-    """The options."""
+    """Defines the command-line options."""
     found = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
     add = found.add_argument
     add("--points", nargs="+", type=positive, default=list(POINTS), metavar="N",
@@ -147,11 +147,11 @@ def parser() -> argparse.ArgumentParser:
     add("--threads", type=int, metavar="N", help="CPU threads (default: all cores)")
     add("--repeats", type=positive, default=3, metavar="N", help="timed runs of each size (default: 3)")
     add("--validate-up-to", type=float, default=2e7, metavar="TRIANGLES",
-        help="prove results of about so many triangles and less (default: 2e7)")  # fmt: skip
-    add("--no-digest", action="store_true", help="do not take the results' digests")
-    add("--folder", type=Path, metavar="FOLDER", help="where inputs lie for a while, 40 bytes a point")
-    add("--json", type=Path, metavar="FILE", help="append a record of each size, one JSON object a line")
-    add("--commit", metavar="HASH", help="recorded, where there is no checkout to ask")
+        help="prove results of up to about this many triangles (default: 2e7)")  # fmt: skip
+    add("--no-digest", action="store_true", help="do not compute the results' digests")
+    add("--folder", type=Path, metavar="FOLDER", help="folder for temporary inputs, 40 bytes per point")
+    add("--json", type=Path, metavar="FILE", help="append a record of each size, one JSON object per line")
+    add("--commit", metavar="HASH", help="commit to record where there is no checkout")
     return found
 
 

@@ -1,23 +1,23 @@
-"""Times what small meshes cost: importing dmr, a first refinement, and refinements of 100 to 10,000 triangles.
+"""Times small meshes: the import of dmr, a first refinement, and refinements of 100 to 10,000 triangles.
 
     python scripts/bench_small.py                                  # the CPU, one thread and all cores: half a minute
     python scripts/bench_small.py --device cuda --repeats 21 --json results.jsonl
 
-Meshes of so few triangles take as long as their launches do: rounds, launches and, on the CPU, the Python between them
-count, and not triangles. The inputs are Delaunay meshes of uniform random points, seed 12345, and the samples in
-`meshes`, outlines among them, all refined to 30 degrees. First times from fresh processes, in milliseconds:
+Launch overhead dominates the time of such small meshes: it depends on rounds, launches and, on the CPU, the Python code
+between them, not on triangles. The inputs are Delaunay meshes of uniform random points, seed 12345, and the samples in
+`meshes`, including outlines, all refined to 30 degrees. First, times of fresh processes in milliseconds:
 
-    import numpy, import dmr    as a program does; modules are compiled beforehand, as those of an installed package are
-    dmr.refine                  and what it imports, when it is first used
-    first call                  the first refinement of a process, of 1,000 triangles: libraries are loaded in it
+    import numpy, import dmr    the imports; bytecode is compiled beforehand, as for an installed package
+    dmr.refine                  the first access to it, with its imports
+    first call                  the first refinement of a process, of 1,000 triangles, which loads the libraries
 
-Then, by mesh, medians in milliseconds:
+Then, for each mesh, medians in milliseconds:
 
-    call     `dmr.refine`, from arrays to arrays; cpu: what all threads of the process work in that time
-    refine   the phases that are refinement, of the recipe that was kept
-    tries    recipes that were tried: up to 128 triangles it is several, and the smallest result is kept
+    call     `dmr.refine`, from arrays to arrays; cpu: processor time of all threads of the process in that time
+    refine   the refinement phases of the recipe that was kept
+    tries    recipes tried: several up to 128 triangles, of which the smallest result is kept
 
-A call of at most 50 ms, and on a GPU phases of at most 3 ms, are the targets; `over` marks what takes longer.
+The targets are at most 50 ms per call and, on a GPU, at most 3 ms for the phases; `over` marks a mesh that misses one.
 """
 
 from __future__ import annotations
@@ -47,7 +47,7 @@ MOST_MILLISECONDS = {"call": 50.0, "refine on a GPU": 3.0}
 
 @dataclass(frozen=True, kw_only=True)
 class Row:
-    """One mesh on one device, milliseconds by run; a part of a record of --json."""
+    """One mesh on one device, in milliseconds per run; part of a record of --json."""
 
     mesh: str
     triangles_in: int
@@ -68,7 +68,7 @@ class Row:
 
 
 def main(arguments: Sequence[str] | None = None) -> int:
-    """Measures, prints and records; returns the exit code of an error, if there is one."""
+    """Measures, prints and records; returns 0, or the exit code of an error."""
     options = parser().parse_args(arguments)
     print(" | ".join(f"{k}: {v}" for k, v in machine().items()))
     try:
@@ -93,11 +93,11 @@ def main(arguments: Sequence[str] | None = None) -> int:
     return 0
 
 
-# ---- What is measured ----------------------------------------------------------------------------------------------
+# ---- Measuring -----------------------------------------------------------------------------------------------------
 
 
 def statements(device: str) -> Iterator[tuple[str, tuple[str, str]]]:
-    """What is timed in fresh processes: its name, and (code that comes before it, the code that is timed)."""
+    """Code timed in fresh processes: its name, and (code that runs before, code that is timed)."""
     yield "import numpy", ("", "import numpy")
     yield "import dmr", ("", "import dmr")
     yield "dmr.refine", ("import dmr", "dmr.refine")
@@ -106,17 +106,17 @@ def statements(device: str) -> Iterator[tuple[str, tuple[str, str]]]:
 
 
 def in_fresh_processes(code: tuple[str, str], repeats: int) -> list[float]:
-    """Milliseconds of the second piece of code, after the first one; a new process each time.
+    """Milliseconds of the second piece of code, run after the first; a new process per run.
 
     Raises:
-        InternalError: the code fails; with its own words.
+        InternalError: the code fails; with its last line of standard error.
     """
     before, clocked = code
     text = f"import time\n{before}\nstart = time.perf_counter()\n{clocked}\nprint(time.perf_counter() - start)"
     found = []
     with tempfile.TemporaryDirectory() as bytecode:
         environment = {**os.environ, "PYTHONPYCACHEPREFIX": bytecode, "PYTHONDONTWRITEBYTECODE": ""}
-        for _ in range(repeats + 1):  # the first one writes the bytecode
+        for _ in range(repeats + 1):  # the first run writes the bytecode
             ended = subprocess.run([sys.executable, "-c", text], capture_output=True, text=True, env=environment)
             if ended.returncode:
                 raise InternalError(f"{clocked!r} failed: {(ended.stderr.strip().splitlines() or ['no word'])[-1]}")
@@ -125,7 +125,7 @@ def in_fresh_processes(code: tuple[str, str], repeats: int) -> list[float]:
 
 
 def inputs(wanted: Sequence[int]) -> Iterator[tuple[str, dmr.Mesh | dmr.Pslg]]:
-    """Random meshes of about so many triangles, and the samples of `meshes` with no more than the largest of them."""
+    """Random meshes of about `wanted` triangles, and the samples in `meshes` no larger than the largest of them."""
     for triangles in wanted:
         yield f"random {triangles:,}", random_mesh(triangles)
     for path in sorted((*SAMPLES.glob("*.ele"), *SAMPLES.glob("*.poly"))):
@@ -135,7 +135,7 @@ def inputs(wanted: Sequence[int]) -> Iterator[tuple[str, dmr.Mesh | dmr.Pslg]]:
 
 
 def random_mesh(triangles: int) -> dmr.Mesh:
-    """The least random mesh that has so many triangles."""
+    """The smallest random mesh with at least this many triangles."""
     points = max(4, triangles // 2)
     while len((mesh := dmr.generate("random", points, THESIS_SEED)).triangles) < triangles:
         points += 1
@@ -143,12 +143,12 @@ def random_mesh(triangles: int) -> dmr.Mesh:
 
 
 def triangles_of(mesh: dmr.Mesh | dmr.Pslg) -> int:
-    """Of a mesh, or of the triangulation of an outline."""
+    """Number of triangles of a mesh, or of the triangulation of an outline."""
     return len((mesh if isinstance(mesh, dmr.Mesh) else dmr.triangulate(mesh)).triangles)
 
 
 def measure(name: str, mesh: dmr.Mesh | dmr.Pslg, device: str, threads: int | None, repeats: int) -> Row:
-    """Refines a mesh again and again; the first run does not count."""
+    """Refines a mesh repeatedly; the first run does not count."""
     call, cpu, refine = [], [], []
     result = dmr.refine(mesh, device=device, threads=threads)
     for _ in range(repeats):
@@ -172,7 +172,7 @@ def measure(name: str, mesh: dmr.Mesh | dmr.Pslg, device: str, threads: int | No
     )
 
 
-# ---- What is printed -----------------------------------------------------------------------------------------------
+# ---- Output --------------------------------------------------------------------------------------------------------
 
 FORMAT = "{:14} {:>9} {:>8} {:20} {:>8} {:>15} {:>8} {:>8} {:>6} {:>8} {:>5} {}"
 HEAD = FORMAT.format(
@@ -181,7 +181,7 @@ HEAD = FORMAT.format(
 
 
 def line(row: Row) -> str:
-    """The row of a mesh."""
+    """Table row of a mesh."""
     call, cpu, refine = (f"{statistics.median(times):.1f}" for times in (row.call, row.cpu, row.refine))
     spread = f"{min(row.call):.1f}..{max(row.call):.1f}"
     return FORMAT.format(
@@ -191,7 +191,7 @@ def line(row: Row) -> str:
 
 
 def parser() -> argparse.ArgumentParser:
-    """The options."""
+    """Defines the command-line options."""
     found = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
     add = found.add_argument
     add("--triangles", nargs="+", type=positive, default=list(TRIANGLES), metavar="N",
@@ -201,8 +201,8 @@ def parser() -> argparse.ArgumentParser:
         "--threads", nargs="+", type=int, default=[1, None], metavar="N", help="CPU threads (default: 1, and all cores)"
     )
     add("--repeats", type=positive, default=5, metavar="N", help="timed runs of each (default: 5)")
-    add("--json", type=Path, metavar="FILE", help="append a record, one JSON object a line")
-    add("--commit", metavar="HASH", help="recorded, where there is no checkout to ask")
+    add("--json", type=Path, metavar="FILE", help="append a record, one JSON object per line")
+    add("--commit", metavar="HASH", help="commit to record where there is no checkout")
     return found
 
 

@@ -1,20 +1,20 @@
-"""Measures how long a first call on a GPU takes: process start, compilation and loading of GPU modules, apart.
+"""Measures the parts of a first call on a GPU: process start, compilation and loading of GPU modules.
 
     python scripts/bench_start.py --json start.jsonl       # about 100 s on a host of 16 cores and one GPU
 
-Each figure of a process is the wall time from its start to its end, the median of `--repeats` runs, in turn:
+Each figure of a process is its wall time from start to end, the median of `--repeats` runs in turn:
 
-    bare          a process that creates a context by PyCUDA
+    bare          a process that creates a context through PyCUDA
     bare numpy    the same, after `import numpy`
-    imports       `import numpy`, and what `dmr refine` imports; on no device
-    empty cache   `dmr refine meshes/sample.ele --device cuda` with an empty cache folder: all of its modules compiled
+    imports       `import numpy` and the imports of `dmr refine`, without a device
+    empty cache   `dmr refine meshes/sample.ele --device cuda` with an empty cache folder: compiles all of its modules
     cached        the same again
     built ahead   the same with an empty cache folder and modules that were compiled with the package
-    compile all   what compiling all modules adds to the build of the package; no process
+    compile all   time that compiling all modules adds to the build of the package; not a process
 
-Then, for each GPU module: `compile`, wall and CPU seconds of nvcc with nothing beside it, and `load`, milliseconds to
-load it and look its kernels up in a process that has a context. "over bare" are the seconds beyond "bare"; the targets
-are 10 s with an empty cache, 0.5 s cached and 1 s built ahead. Modules are built ahead in a copy of the working tree.
+Then, for each GPU module: `compile`, wall and CPU seconds of nvcc running alone, and `load`, milliseconds to load the
+module and look up its kernels in a process that has a context. "over bare" is the time beyond "bare". The targets are
+10 s with an empty cache, 0.5 s cached and 1 s built ahead. Modules are built ahead in a copy of the working tree.
 """
 
 from __future__ import annotations
@@ -44,7 +44,7 @@ CONTEXT = "import pycuda.driver as d; d.init(); c = d.Device(0).make_context(); 
 TARGETS = {"empty cache": 10.0, "cached": 0.5, "built ahead": 1.0}  # seconds beyond "bare"
 LEFT_OUT = (".git", ".venv", "build", "dist", "tests", "docs", "prebuilt", "study")
 
-# Loads files in turn, given with the names of their kernels, in one process; prints the seconds of each as JSON.
+# Loads the given files and looks up the given kernels, in turn in one process; prints the seconds per file as JSON.
 LOAD = """
 import json, sys, time
 import pycuda.driver as driver
@@ -62,7 +62,7 @@ print(json.dumps(seconds))
 
 
 def run_process(command: Sequence[str], environment: Mapping[str, str], folder: Path) -> float:
-    """The wall seconds of a process; ends the benchmark if it fails."""
+    """Runs a process and returns its wall time in seconds; ends the benchmark if it fails."""
     begun = time.perf_counter()
     done = subprocess.run(command, env=dict(environment), cwd=folder, capture_output=True, text=True, check=False)
     seconds = time.perf_counter() - begun
@@ -72,7 +72,7 @@ def run_process(command: Sequence[str], environment: Mapping[str, str], folder: 
 
 
 def processes(work: Path, architecture: str, repeats: int) -> dict[str, list[float]]:
-    """Seconds of every kind of process, by run."""
+    """Seconds of each kind of process, a list entry per run."""
     plain, ahead = work / "plain", work / "ahead"
     for copy in (plain, ahead):
         shutil.copytree(ROOT, copy, ignore=shutil.ignore_patterns(*LEFT_OUT))
@@ -82,7 +82,7 @@ def processes(work: Path, architecture: str, repeats: int) -> dict[str, list[flo
     found = {"compile all": [time.perf_counter() - begun]}
 
     def environment(copy: Path, cache: str) -> dict[str, str]:
-        paths = [str(copy), *filter(None, [os.environ.get("PYTHONPATH")])]  # PyCUDA may be on the one that was there
+        paths = [str(copy), *filter(None, [os.environ.get("PYTHONPATH")])]  # the existing path may hold PyCUDA
         return {**os.environ, "PYTHONPATH": os.pathsep.join(paths), "XDG_CACHE_HOME": str(work / cache)}
 
     python, sample = sys.executable, str(ROOT / "meshes" / "sample.ele")
@@ -103,7 +103,7 @@ def processes(work: Path, architecture: str, repeats: int) -> dict[str, list[flo
 
 
 def modules(work: Path, architecture: str) -> dict[str, dict[str, float]]:
-    """Seconds to compile each module alone, and to load it."""
+    """Seconds to compile each module alone and to load it."""
     folder = work / "modules"
     found: dict[str, dict[str, float]] = {}
     files: dict[str, Path] = {}
@@ -129,7 +129,7 @@ def modules(work: Path, architecture: str) -> dict[str, dict[str, float]]:
 
 
 def print_results(seconds: Mapping[str, Sequence[float]], compiled: Mapping[str, Mapping[str, float]]) -> None:
-    """Two tables."""
+    """Prints two tables: processes and modules."""
     bare = statistics.median(seconds["bare"])
     print(f"{'process':<14}{'median s':>10}{'over bare':>11}{'target':>8}")
     for name, runs in seconds.items():
@@ -146,10 +146,10 @@ def print_results(seconds: Mapping[str, Sequence[float]], compiled: Mapping[str,
 
 
 def main(arguments: Sequence[str] | None = None) -> None:
-    """Measures, prints, and appends a record."""
+    """Measures, prints and appends a record."""
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
     parser.add_argument("--repeats", type=positive, default=3, help="runs of each process (default: %(default)s)")
-    parser.add_argument("--json", type=Path, metavar="FILE", help="append the figures to FILE, one JSON object a line")
+    parser.add_argument("--json", type=Path, metavar="FILE", help="append a record to FILE, one JSON object per line")
     parser.add_argument("--no-modules", action="store_true", help="measure processes only, not single modules")
     options = parser.parse_args(arguments)
     architectures = visible_architectures()

@@ -1,25 +1,25 @@
-"""Times `static_graph.bfs` and `sssp` on the standard graphs, beside scipy in the same run, and judges the results.
+"""Times `static_graph.bfs` and `sssp` on the standard graphs, with scipy in the same run, and checks the results.
 
     python scripts/bench_traversal.py --graphs FOLDER --threads 1 2               # FOLDER has web-Stanford.txt.gz
     python scripts/bench_traversal.py --inputs gtgraph graph500 --device cuda --no-scipy --json results.jsonl
     python scripts/bench_traversal.py --inputs gtgraph-16000000-256000000 --device cuda --sources 16 --no-scipy
 
 Inputs are web-Stanford (from node 21213), R-MAT graphs by the name of their parameters ("gtgraph", "graph500",
-"thesis": 1,048,576 nodes and 8,000,000 edges, or as many as NAME-NODES-EDGES says), "random-NODES-EDGES", and files.
-Weights are whole numbers from 1 to 100, of seed 1, whatever the graph has. Other searches begin at the node of the
-largest out-degree; with --sources N, at N random nodes of the largest strongly connected component, which all reach
-the same nodes, and times are means.
+"thesis": 1,048,576 nodes and 8,000,000 edges, or as NAME-NODES-EDGES specifies), "random-NODES-EDGES", and files.
+Weights are random integers from 1 to 100, of seed 1, and replace those of the graph. Other searches begin at the node
+of the largest out-degree. With --sources N they begin at N random nodes of the largest strongly connected component,
+which all reach the same nodes, and times are means.
 
-The graph is on its device before, as is what a first search leaves there. All configurations and scipy run in turn, so
-that a machine that others use as well slows all of them down; the first turn is a warm-up that does not count. The
-table has the best times in milliseconds:
+The graph is on its device beforehand, as are the arrays that a first search leaves there. All configurations and scipy
+run in turn, so that other load on the machine affects all of them alike; the first turn is a warm-up that does not
+count. The table has the best times in milliseconds:
 
-    search    the call without transfers: kernels, and what the host does for them
-    call      all of it, with the distances in a numpy array
+    search    the call without transfers: kernels, and the host's work for them
+    call      the whole call, with the distances in a numpy array
     ratio     `call` over scipy's breadth_first_order or dijkstra
     GTEPS     edges of the nodes reached over `search`
 
-Distances are compared with scipy's. One that differs is named on stderr, and the exit code is 5.
+Distances are compared with scipy's. If one differs, stderr names the search and the exit code is 5.
 """
 
 from __future__ import annotations
@@ -52,10 +52,10 @@ class Row:
     """One search of one graph on one device; the fields of a record of --json, times in seconds.
 
     Attributes:
-        sources: where searches began, one each; search, call: of every turn, the mean over the sources.
-        reached_edges: of the nodes reached, the mean over the sources; followed: edges that were looked at, likewise.
-        scipy: of every turn, the mean over the sources; empty where it did not run.
-        same: whether all distances are scipy's; None where it did not run.
+        sources: source node of each search; search, call: mean times over the sources, per turn.
+        reached_edges: edges of the nodes reached, mean over the sources; followed: edges examined, likewise.
+        scipy: mean times over the sources, per turn; empty if scipy did not run.
+        same: whether all distances equal scipy's; None if scipy did not run.
     """
 
     input: str
@@ -81,12 +81,12 @@ class Row:
 
     @property
     def gteps(self) -> float:
-        """Edges of the nodes reached, in thousands of millions a second."""
+        """Edges of the nodes reached, in billions per second."""
         return self.reached_edges / min(self.search) / 1e9
 
 
 class Peer:
-    """scipy on one graph: its times, and the distances that ours are compared with."""
+    """scipy on one graph: its times and its distances, the reference for the comparison."""
 
     def __init__(self, graph: CsrGraph, sources: Sequence[int]) -> None:
         from scipy.sparse.csgraph import dijkstra
@@ -100,7 +100,7 @@ class Peer:
         }
 
     def run(self, name: str, counts: bool) -> None:
-        """One turn of one search."""
+        """Runs one turn of one search."""
         from scipy.sparse.csgraph import breadth_first_order, dijkstra
 
         seconds = 0.0
@@ -122,7 +122,7 @@ class Trial:
         self._graph, self._options = graph, options
 
     def run(self, counts: bool, expected: Sequence[NDArray[Any]] | None) -> None:
-        """One turn; a warm-up does not count, but its distances do."""
+        """Runs one turn; a warm-up's time does not count, but its distances are compared."""
         row, mean = self.row, 1 / len(self.row.sources)
         search = call = followed = rounds = reached = 0.0
         degrees = None if counts else self._degrees()
@@ -150,7 +150,7 @@ class Trial:
 
 
 def main(arguments: Sequence[str] | None = None) -> int:
-    """Runs what was asked for; returns the exit code: 5 where distances differ from scipy's."""
+    """Runs the benchmark; returns the exit code, 5 if distances differ from scipy's."""
     options = parser().parse_args(arguments)
     faults: list[str] = []
     try:
@@ -211,7 +211,7 @@ def compete(name: str, options: argparse.Namespace) -> list[Row]:
 
 
 def load(name: str, folder: Path) -> CsrGraph:
-    """One of the inputs."""
+    """Loads or generates one of the inputs."""
     kind, *counts = name.split("-")
     if name != WEB and kind in (*PRESETS, "random") and all(count.isdigit() for count in counts):
         nodes, edges = (int(count) for count in counts) if counts else (NODES, EDGES)
@@ -222,7 +222,7 @@ def load(name: str, folder: Path) -> CsrGraph:
 
 
 def sources_of(name: str, graph: DeviceGraph, count: int | None) -> list[int]:
-    """Where searches begin."""
+    """Source nodes of the searches."""
     if count is not None:
         return largest_component(graph).draw(count, seed=1)
     host = graph.host
@@ -231,7 +231,7 @@ def sources_of(name: str, graph: DeviceGraph, count: int | None) -> list[int]:
 
 
 def _shortest_edges(graph: CsrGraph) -> Any:
-    """The matrix of a graph, with the shortest one of several edges between the same nodes: scipy adds them up."""
+    """Matrix of a graph with only the shortest of parallel edges, because scipy would sum their weights."""
     from scipy.sparse import csr_array
 
     assert graph.weights is not None
@@ -248,7 +248,7 @@ def _whole(distances: NDArray[np.float64]) -> NDArray[np.int64]:
     return np.where(np.isfinite(distances), distances, -1).astype(np.int64)
 
 
-# ---- What is printed ---------------------------------------------------------------------------------------------
+# ---- Output ------------------------------------------------------------------------------------------------------
 
 FORMAT = "{:26} {:5} {:20} {:>9} {:>9} {:>9} {:>6} {:>7} {:>7} {:>12} {:>6}"
 HEAD = FORMAT.format(
@@ -257,7 +257,7 @@ HEAD = FORMAT.format(
 
 
 def line(row: Row) -> str:
-    """The row of a configuration."""
+    """Table row of a configuration."""
     return FORMAT.format(
         row.input,
         row.searched,
@@ -274,22 +274,22 @@ def line(row: Row) -> str:
 
 
 def parser() -> argparse.ArgumentParser:
-    """The options."""
+    """Defines the command-line options."""
     found = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
     add = found.add_argument
     add("--inputs", nargs="+", default=[WEB, "gtgraph", "graph500"], metavar="NAME", help="default: all three")
-    add("--graphs", type=Path, default=Path(), metavar="FOLDER", help=f"where {WEB}.txt.gz is (default: here)")
+    add("--graphs", type=Path, default=Path(), metavar="FOLDER", help=f"folder of {WEB}.txt.gz (default: .)")
     add("--searches", nargs="+", choices=SEARCHES, default=list(SEARCHES), help="default: both")
     add("--balance", choices=static_graph.traversal.BALANCES, default="auto")
-    add("--delta", type=float, metavar="X", help="of auto: by how much the bound of what is near is raised")
-    add("--sources", type=positive, metavar="N", help="random ones in the largest component (default: one, see above)")
+    add("--delta", type=float, metavar="X", help="for auto: increment of the near-far threshold")
+    add("--sources", type=positive, metavar="N", help="random nodes in the largest component (default: one, see above)")
     add("--device", nargs="+", default=["cpu"], metavar="NAME", help="cpu, cuda, cuda:1, ... (default: cpu)")
     add("--threads", nargs="+", type=int, default=[1, None], metavar="N",
         help="CPU threads (default: 1, and all cores)")  # fmt: skip
     add("--repeats", type=positive, default=5, metavar="N", help="timed turns (default: 5)")
-    add("--no-scipy", action="store_true", help="neither compare times nor distances")
-    add("--json", type=Path, metavar="FILE", help="append a record of each configuration, one JSON object a line")
-    add("--commit", metavar="HASH", help="recorded, where there is no checkout to ask")
+    add("--no-scipy", action="store_true", help="compare neither times nor distances")
+    add("--json", type=Path, metavar="FILE", help="append a record of each configuration, one JSON object per line")
+    add("--commit", metavar="HASH", help="commit to record where there is no checkout")
     return found
 
 

@@ -1,19 +1,19 @@
-"""Times `dmr.triangulate` beside Triangle's `-p` in the same run: one thread each, no refinement.
+"""Times `dmr.triangulate` and Triangle's `-p` in the same run: one thread each, no refinement.
 
     python scripts/bench_triangulate.py                                   # a million points: a few minutes
     python scripts/bench_triangulate.py --points 100000 --repeats 7 --json results.jsonl
 
-Inputs, from a seed: uniform random points in the unit square; the same with n / 10 segments among them, of random
-direction, that do not cross (one in each cell of a grid); a polygon of n / 5 vertices with a fractal outline.
+Inputs, generated from a seed: uniform random points in the unit square; the same with n / 10 segments among them, of
+random direction, that do not cross (one in each cell of a grid); a polygon of n / 5 vertices with a fractal outline.
 
-    native      ours: the library's work and the copies of its arrays. Carving, markers and the Mesh are not in it.
-    whole       ours: `dmr.triangulate`, from a `dmr.Pslg` of numpy arrays to a `dmr.Mesh`, conflicts named and all
+    native      dmr: the native library and the copies of its arrays, without carving, markers and the Mesh
+    whole       dmr: `dmr.triangulate`, from a `dmr.Pslg` of numpy arrays to a `dmr.Mesh`, including conflict detection
     Triangle    `triangle.triangulate` with `p` (which its wrapper turns into `Qzp`) and with `pNEP`, which writes no
-                arrays for nodes, elements and segments: the smallest that can be measured through Python. The wrapper
-                still copies the given arrays; what that takes is measured by itself (`copy in`), and is a few percent.
+                arrays for nodes, elements and segments: the least that can be measured through Python. The wrapper
+                still copies the given arrays, which takes a few percent and is measured separately (`copy in`).
 
-The ratios are ours over Triangle's: `native` over `pNEP`, `whole` over `p`. Medians of the repeats after a run that
-does not count, the programs in turn. Triangle comes with the extra [triangle]: for non-commercial use only.
+The ratios are times of dmr over Triangle's: `native` over `pNEP`, `whole` over `p`. The programs run in turn; the table
+has medians of the repeats after a warm-up run. Triangle comes with the extra [triangle], for non-commercial use only.
 """
 
 from __future__ import annotations
@@ -44,7 +44,7 @@ SEED = 12345
 
 @dataclass(kw_only=True)
 class Row:
-    """One input; the fields of a record of --json. Seconds are lists of repeats."""
+    """One input; the fields of a record of --json. `seconds` has one entry per repeat."""
 
     input: str
     vertices: int
@@ -54,12 +54,12 @@ class Row:
     seconds: dict[str, list[float]]
 
     def median(self, name: str) -> float:
-        """Of one of the measured calls."""
+        """Median seconds of one of the measured calls."""
         return statistics.median(self.seconds[name])
 
 
 def main(arguments: Sequence[str] | None = None) -> int:
-    """Runs what was asked for; 1 where the two programs disagree."""
+    """Runs the benchmark; returns 1 if the two programs disagree, else 0."""
     options = parser().parse_args(arguments)
     logging.getLogger("dmr").setLevel(logging.ERROR)
     print(" | ".join(f"{k}: {v}" for k, v in machine().items()))
@@ -84,12 +84,12 @@ def main(arguments: Sequence[str] | None = None) -> int:
 
 
 def points(n: int, seed: int) -> dmr.Pslg:
-    """Uniform in the unit square."""
+    """Uniform random points in the unit square."""
     return dmr.Pslg(np.random.default_rng(seed).random((n, 2)), np.empty((0, 2), np.int32))
 
 
 def crossed(n: int, seed: int) -> dmr.Pslg:
-    """The same points, and n / 10 segments, each within a cell of its own."""
+    """The same points and n / 10 segments, each within a separate grid cell."""
     rng = np.random.default_rng(seed)
     loose = rng.random((n, 2))
     columns = math.isqrt(n // 10)
@@ -104,7 +104,7 @@ def crossed(n: int, seed: int) -> dmr.Pslg:
 
 
 def polygon(n: int, seed: int) -> dmr.Pslg:
-    """A star-shaped outline of n / 5 vertices, ragged at every scale."""
+    """A star-shaped outline of n / 5 vertices, rough at every scale."""
     rng = np.random.default_rng(seed)
     count = max(n // 5, 8)
     away = np.ones(4)
@@ -125,7 +125,7 @@ INPUTS: dict[str, Callable[[int, int], dmr.Pslg]] = {"points": points, "segments
 
 
 def measure(name: str, pslg: dmr.Pslg, repeats: int) -> Row:
-    """Both programs on one input, in turn; the first round does not count."""
+    """Times both programs on one input in turn; the first round does not count."""
     import triangle
 
     given: dict[str, NDArray[Any]] = {"vertices": pslg.vertices.copy()}
@@ -168,7 +168,7 @@ HEAD = FORMAT.format(
 
 
 def line(row: Row) -> str:
-    """The row of an input."""
+    """Table row of an input."""
     native, whole, bare, full = (row.median(name) for name in ("native", "whole", "triangle bare", "triangle"))
     return FORMAT.format(
         row.input, f"{row.vertices:,}", f"{row.segments:,}", f"{row.triangles:,}", f"{native:.3f}", f"{whole:.3f}",
@@ -178,14 +178,14 @@ def line(row: Row) -> str:
 
 
 def parser() -> argparse.ArgumentParser:
-    """The options."""
+    """Defines the command-line options."""
     found = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
     add = found.add_argument
     add("--inputs", nargs="+", choices=INPUTS, default=list(INPUTS), metavar="NAME", help=f"of {', '.join(INPUTS)}")
     add("--points", type=int, default=1_000_000, metavar="N", help="default: 1000000")
     add("--seed", type=int, default=SEED, metavar="S", help=f"default: {SEED}")
     add("--repeats", type=int, default=5, metavar="N", help="timed runs of each (default: 5)")
-    add("--json", type=Path, metavar="FILE", help="append a record of each input, one JSON object a line")
+    add("--json", type=Path, metavar="FILE", help="append a record of each input, one JSON object per line")
     return found
 
 

@@ -1,13 +1,13 @@
-"""Times `dmr.validate` on a large refined mesh, phase by phase, with one thread and with more.
+"""Times the phases of `dmr.validate` on a large refined mesh, with one thread and with more.
 
     python scripts/bench_validate.py                              # 12 million triangles, 1 thread and all cores
     python scripts/bench_validate.py --points 275000 --threads 1 2
     python scripts/bench_validate.py --device cuda --repeats 3 --json results.jsonl
 
-The mesh is the refinement to 30 degrees of a Delaunay mesh of uniform random points in the unit square; it is validated
-without input, and with the mesh that was refined as input. The table has the fastest of several runs, in turn, in
-seconds by phase. "outside pieces" is the part of the whole in which no piece of an array is worked off: what more
-threads cannot shorten. Peak memory is that of the process, the meshes included, after the runs of each row.
+The mesh is the refinement to 30 degrees of a Delaunay mesh of uniform random points in the unit square. It is validated
+without input, and with the unrefined mesh as input. The runs take turns; the table has the fastest of each, in seconds
+by phase. "outside pieces" is the time outside of the parallel parts, which more threads cannot shorten. Peak memory is
+that of the process, including the meshes, after the runs of each row.
 
 Exit code: 0, or 5 if a mesh is invalid or a report differs between numbers of threads.
 """
@@ -31,7 +31,7 @@ from dmr import validation
 from dmr.checks.pieces import Workers
 from dmr.memory import available_threads
 
-# The functions of `dmr.validation` that are timed, by the name of their phase.
+# Timed functions of `dmr.validation`, by the name of their phase.
 PHASES = {
     "triangles": ("TriangleShapes", "of"),
     "half-edges": ("Topology", "of"),
@@ -47,13 +47,13 @@ MINIMUM_ANGLE = 30.0
 
 
 class Stopwatch:
-    """Seconds by phase, and those inside of `Workers.map`, of the thread that validates."""
+    """Seconds of the validating thread by phase, and within `Workers.map`."""
 
     def __init__(self) -> None:
         self.seconds: dict[str, float] = {}
 
     def timed(self, phase: str, function: Callable[..., Any]) -> Callable[..., Any]:
-        """The function, timed."""
+        """Wraps a function so that its time is added to a phase."""
 
         def call(*arguments: Any, **options: Any) -> Any:
             start = perf_counter()
@@ -67,7 +67,7 @@ class Stopwatch:
 
 @contextmanager
 def watching() -> Iterator[Stopwatch]:
-    """Times the phases of all validations within."""
+    """Times the phases of all validations within the context."""
     watch = Stopwatch()
     replaced: list[tuple[Any, str, Any]] = []
 
@@ -90,7 +90,7 @@ def watching() -> Iterator[Stopwatch]:
 
 
 def run_once(mesh: dmr.Mesh, original: dmr.Mesh | None, threads: int) -> tuple[dict[str, float], validation.Report]:
-    """One validation: seconds by phase, and the report."""
+    """Validates once; returns the seconds by phase, and the report."""
     with watching() as watch:
         cpu, start = process_time(), perf_counter()
         report = dmr.validate(mesh, input=original, min_angle=MINIMUM_ANGLE, threads=threads)
@@ -101,21 +101,21 @@ def run_once(mesh: dmr.Mesh, original: dmr.Mesh | None, threads: int) -> tuple[d
 
 
 def make_meshes(points: int, device: str, threads: int) -> tuple[dmr.Mesh, dmr.Mesh]:
-    """A Delaunay mesh of random points, and its refinement."""
+    """Makes a Delaunay mesh of random points and its refinement."""
     original = standard_input(f"random-{points}")
     limit = threads if device == "cpu" else None
     return original, dmr.refine(original, min_angle=MINIMUM_ANGLE, device=device, threads=limit).mesh
 
 
 def main(arguments: Sequence[str] | None = None) -> int:
-    """Run the command; returns the exit code."""
+    """Runs the benchmark; returns the exit code."""
     parser = argparse.ArgumentParser(
         description=__doc__, usage="%(prog)s [options]", formatter_class=argparse.RawDescriptionHelpFormatter
     )
     add = parser.add_argument
     add("--points", type=positive, default=2_740_000, help="random points (default: %(default)s, 12 million triangles)")
-    add("--device", default="cpu", help="what refines them (default: %(default)s)")
-    add("--threads", type=positive, nargs="+", default=sorted({1, available_threads()}), help="threads that validate")
+    add("--device", default="cpu", help="device of the refinement (default: %(default)s)")
+    add("--threads", type=positive, nargs="+", default=sorted({1, available_threads()}), help="threads of the checker")
     add("--repeats", type=positive, default=2, help="runs of each (default: %(default)s)")
     add("--json", metavar="FILE", type=Path, help="append one record per row")
     options = parser.parse_args(arguments)
@@ -151,7 +151,7 @@ def main(arguments: Sequence[str] | None = None) -> int:
 
 
 def print_table(best: dict[tuple[str, int], dict[str, float]]) -> None:
-    """Prints a column for each row of the runs."""
+    """Prints a table with one column per input and number of threads."""
     names = ["all", "cpu", "outside pieces", *PHASES, "peak MB"]
     print(" " * 16 + "".join(f"{kind + ', ' + str(threads):>16}" for kind, threads in best))
     for name in names:

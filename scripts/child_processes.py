@@ -1,4 +1,4 @@
-"""Runs a program to its end, and reads from the system what it cost: wall clock, processor time, peak memory."""
+"""Runs a program to its end and measures wall time, processor time and peak memory."""
 
 from __future__ import annotations
 
@@ -13,22 +13,22 @@ from pathlib import Path
 
 from dmr.errors import DmrError
 
-KIBIBYTE = 1024  # Linux counts ru_maxrss in these
-LAST_LINES = 5  # of what a program said, kept for the error message
+KIBIBYTE = 1024  # unit of ru_maxrss on Linux
+LAST_LINES = 5  # lines of a program's output that the error message quotes
 
 
 class ProgramError(DmrError):
-    """A program that could not be started, or ended with another exit code than 0."""
+    """A program could not be started, or ended with an exit code other than 0."""
 
 
 @dataclass(frozen=True, kw_only=True)
 class Cost:
-    """What one run of a program took.
+    """Cost of one run of a program.
 
     Attributes:
-        wall: seconds from before the process was made to after its end.
-        user, system: seconds of processor time, over all threads.
-        peak: bytes of main memory at most. A process never has less than the one that started it had: keep that small.
+        wall: seconds from before the process starts to after its end.
+        user, system: processor time in seconds, over all threads.
+        peak: peak main memory in bytes. It is never less than that of the parent process, which should be small.
     """
 
     wall: float
@@ -41,7 +41,7 @@ def run_measured(command: Sequence[str | Path], folder: Path) -> Cost:
     """Runs a program in `folder`.
 
     Raises:
-        ProgramError: it is not there, or did not end with exit code 0; says what it printed last.
+        ProgramError: it cannot be started, or its exit code is not 0; quotes the end of its output.
     """
     name = Path(command[0]).name
     with tempfile.TemporaryFile() as said:

@@ -1,10 +1,10 @@
-"""Refines meshes on several devices and compares the SHA-256 of the files that come out.
+"""Refines meshes on several devices and compares the SHA-256 of the resulting files.
 
     python scripts/compare_devices.py                          # small meshes, the CPU with 1, 2 and 16 threads
     python scripts/compare_devices.py --cuda --large           # and a GPU, and meshes of up to 5.6 M triangles
     python scripts/compare_devices.py --cuda --outlines FOLDER # the .poly files in a folder, at 20 and 30 degrees
 
-Exits with 1 where any two differ.
+Exits with 1 if any two differ.
 """
 
 from __future__ import annotations
@@ -25,7 +25,7 @@ import dmr
 
 
 def finer_to_the_left(points: np.ndarray[Any, np.dtype[np.float64]]) -> np.ndarray[Any, np.dtype[np.float64]]:
-    """A size function: a hundredth at the left edge of the unit square, a tenth at the right."""
+    """Size function: 0.01 at the left edge of the unit square, 0.1 at the right."""
     return 0.01 + 0.09 * points[:, 0]
 
 
@@ -56,7 +56,7 @@ LARGE: list[tuple[str, int | None, dict[str, Any]]] = [
 
 
 def digest(mesh: dmr.Mesh, folder: Path) -> str:
-    """The SHA-256 of the .node and .ele files of a mesh, one after the other."""
+    """SHA-256 of a mesh's concatenated .node and .ele files."""
     total = hashlib.sha256()
     for path in sorted(dmr.write(folder / "out.ele", mesh)):
         total.update(path.read_bytes())
@@ -67,14 +67,14 @@ Case = tuple[str, dmr.Mesh | dmr.Pslg, dict[str, Any]]
 
 
 def generated(kinds: list[tuple[str, int | None, dict[str, Any]]]) -> Iterator[Case]:
-    """Generated meshes: a name, the mesh, how to refine it."""
+    """Yields generated meshes: a name, the mesh, and the refinement options."""
     for kind, n, how in kinds:
         mesh = dmr.generate(kind, n, seed=1) if n else dmr.generate(kind)
         yield f"{kind} {len(mesh.triangles)}", mesh, how
 
 
 def outlines(folder: Path) -> Iterator[Case]:
-    """The outlines in a folder that bound a domain."""
+    """Yields the outlines in a folder that bound a domain."""
     for path in sorted(folder.rglob("*.poly")):
         try:
             outline = dmr.read(path)
@@ -87,13 +87,11 @@ def outlines(folder: Path) -> Iterator[Case]:
 
 
 def main() -> int:
-    """Runs the comparison; 0 where all files are equal."""
+    """Runs the comparison; returns 0 if all files are equal, else 1."""
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
     parser.add_argument("--cuda", action="store_true", help="also on the first GPU")
     parser.add_argument("--large", action="store_true", help="also the thesis' inputs")
-    parser.add_argument(
-        "--outlines", type=Path, metavar="FOLDER", help="the .poly files in a folder, in place of all else"
-    )
+    parser.add_argument("--outlines", type=Path, metavar="FOLDER", help="use only the .poly files in this folder")
     parser.add_argument("--threads", type=int, nargs="+", default=[1, 2, 16], help="CPU threads to run with")
     options = parser.parse_args()
     logging.getLogger("dmr").setLevel(logging.ERROR)

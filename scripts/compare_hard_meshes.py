@@ -1,15 +1,16 @@
-"""Refines every .poly file under a folder with `dmr refine`, beside Triangle, and says what became of each.
+"""Refines every .poly file under a folder with `dmr refine` and with Triangle, and reports the outcomes.
 
     python scripts/compare_hard_meshes.py                                # ../shared/hard_meshes, at 20 and 30 degrees
     python scripts/compare_hard_meshes.py cdt --json out.jsonl --jobs 2  # the files whose path holds "cdt"
 
-Ours is `python -m dmr refine FILE -q ANGLE` in a process of its own, and `python -m dmr validate` of what came out. An
-error is clear where the exit code is 1 or 2 and stderr holds one sentence that says "error". Triangle's is the python
-package `triangle` with `pq20`, `pq30`, also guarded: the folder's triangle_baseline.txt with --baseline.
+dmr runs as `python -m dmr refine FILE -q ANGLE` in a separate process, and then `python -m dmr validate` checks the
+result. An error is clear if the exit code is 1 or 2 and stderr holds one sentence with "error". Triangle runs as the
+Python package `triangle` with `pq20`, `pq30`, also in a guarded process; with --baseline its results are those in the
+folder's triangle_baseline.txt.
 
-    size      our triangles over Triangle's, of ordinary inputs: both made a mesh, of the same area, and ours has no
-              more triangles below the bound than Triangle's
-    expected  the manifest's word, marked ! where we did something else
+    size      triangles of dmr over Triangle's, on ordinary inputs: both made a mesh of the same area, and that of dmr
+              has no more triangles below the bound than Triangle's
+    expected  the outcome in the manifest, marked ! if that of dmr differs
 """
 
 from __future__ import annotations
@@ -52,7 +53,7 @@ class Row:
 
     @property
     def surprising(self) -> bool:
-        """Whether the manifest expects something else."""
+        """Whether the outcome differs from that in the manifest."""
         made = self.ours.outcome in ("mesh", "limit")
         refused = self.ours.outcome == "error"
         wanted = self.expected.lower()
@@ -64,7 +65,7 @@ class Row:
 
 
 def main(arguments: Sequence[str] | None = None) -> int:
-    """Compares; 1 where a run of ours crashed, hung, was unclear or made an invalid mesh."""
+    """Compares; returns 1 if a run of dmr crashed, hung, was unclear or made an invalid mesh."""
     options = parser().parse_args(arguments)
     if not options.folder.is_dir():
         print(f"compare_hard_meshes: there is no folder {options.folder}", file=sys.stderr)
@@ -101,11 +102,11 @@ def main(arguments: Sequence[str] | None = None) -> int:
     return int(any(row.ours.outcome in wrong or row.ours.valid is False for row in rows))
 
 
-# ---- Ours ----------------------------------------------------------------------------------------------------------
+# ---- dmr -----------------------------------------------------------------------------------------------------------
 
 
 def run_ours(path: Path, angle: float, limit: float) -> Side:
-    """`dmr refine` and `dmr validate`, each in a process of its own."""
+    """Runs `dmr refine` and `dmr validate`, each in a separate process."""
     with tempfile.TemporaryDirectory(prefix="dmr-") as folder:
         out = Path(folder) / "out.ele"
         started = time.perf_counter()
@@ -133,14 +134,14 @@ def run_ours(path: Path, angle: float, limit: float) -> Side:
 
 
 def read_mesh(path: Path) -> dmr.Mesh:
-    """The mesh that we wrote."""
+    """Reads the mesh that dmr wrote."""
     mesh = dmr.read(path)
     assert isinstance(mesh, dmr.Mesh)
     return mesh
 
 
 def run(command: str, *arguments: Any, limit: float) -> subprocess.CompletedProcess[str]:
-    """A command of ours."""
+    """Runs a command of dmr."""
     return subprocess.run(
         [sys.executable, "-m", "dmr", command, *map(str, arguments)],
         capture_output=True, text=True, timeout=limit, cwd=ROOT, check=False, stdin=subprocess.DEVNULL,
@@ -148,7 +149,7 @@ def run(command: str, *arguments: Any, limit: float) -> subprocess.CompletedProc
 
 
 def failed(done: subprocess.CompletedProcess[str], seconds: float) -> Side:
-    """A run without a mesh: a clear error is one line that says so, behind any number of warnings."""
+    """Outcome of a run without a mesh. A clear error is one error line after any number of warnings."""
     lines = [each for each in done.stderr.splitlines() if each.strip()]
     errors = [each for each in lines if each.startswith("dmr: error: ")]
     text = errors[-1].removeprefix("dmr: error: ") if errors else (lines or ["nothing was said"])[-1]
@@ -159,7 +160,7 @@ def failed(done: subprocess.CompletedProcess[str], seconds: float) -> Side:
 
 
 def why(checked: subprocess.CompletedProcess[str]) -> str:
-    """What `dmr validate` found."""
+    """Findings of `dmr validate`."""
     if checked.returncode not in (0, 5):
         return checked.stderr.strip()
     report = json.loads(checked.stdout)
@@ -169,11 +170,11 @@ def why(checked: subprocess.CompletedProcess[str]) -> str:
     return f"{len(excused)} excused" if excused else ""
 
 
-# ---- Triangle's ----------------------------------------------------------------------------------------------------
+# ---- Triangle ------------------------------------------------------------------------------------------------------
 
 
 def run_triangle(path: Path, angle: float, limit: float) -> Side:
-    """Triangle on what our reader reads; with `a` where regions bound areas, since `dmr refine` keeps to these."""
+    """Runs Triangle on the file as dmr reads it; with `a` if regions bound areas, since `dmr refine` respects these."""
     try:
         pslg = dmr.read(path)
     except DmrError as error:
@@ -197,7 +198,7 @@ _MESH = re.compile(r"(?P<vertices>\d+) (?P<triangles>\d+) minang=(?P<angle>\S+)$
 
 
 def read_baseline(folder: Path) -> dict[tuple[str, float], Side]:
-    """What triangle_baseline.txt says of each file and angle; it has no areas, so there are no size ratios of it."""
+    """Results in triangle_baseline.txt by file and angle. They have no areas, so no size ratios are computed."""
     found = {}
     for text in (folder / "triangle_baseline.txt").read_text(encoding="utf-8").splitlines():
         entry = _BASELINE.match(text)
@@ -220,14 +221,14 @@ def read_baseline(folder: Path) -> dict[tuple[str, float], Side]:
 
 
 def manifest(folder: Path) -> dict[str, str]:
-    """What is expected of each file."""
+    """Expected outcome of each file."""
     path = folder / "manifest.json"
     if not path.is_file():
         return {}
     return {entry["file"]: entry["expect"] for entry in json.loads(path.read_text(encoding="utf-8"))}
 
 
-# ---- What is printed -----------------------------------------------------------------------------------------------
+# ---- Output --------------------------------------------------------------------------------------------------------
 
 FORMAT = "{:44} {:>3} | {:8} {:>7} {:>7} {:>6} {:>5} {:>6} {:7} | {:10} {:>7} {:>7} {:>6} {:>5} {:>6} | {:>5} {}"
 HEAD = FORMAT.format(
@@ -237,7 +238,7 @@ HEAD = FORMAT.format(
 
 
 def line(row: Row) -> str:
-    """A row; sentences stand below it."""
+    """Table row, followed by notes."""
 
     def figures(side: Side) -> list[str]:
         if side.min_angle is None:
@@ -257,7 +258,7 @@ def line(row: Row) -> str:
 
 
 def summary(rows: list[Row]) -> list[str]:
-    """The counts of both, and the sizes."""
+    """Counts of both programs, and the size ratios."""
     ours, peer = (Counter(getattr(row, side).outcome for row in rows) for side in ("ours", "triangle"))
     invalid = sum(row.ours.valid is False for row in rows)
     lines = [
@@ -282,23 +283,23 @@ def summary(rows: list[Row]) -> list[str]:
 
 
 def together(rows: list[Row], angle: float) -> float:
-    """All our triangles over all of Triangle's."""
+    """Total triangles of dmr over Triangle's total."""
     chosen = [row for row in rows if row.size is not None and row.angle == angle]
     return sum(row.ours.triangles for row in chosen) / sum(row.triangle.triangles for row in chosen)
 
 
 def parser() -> argparse.ArgumentParser:
-    """The options."""
+    """Defines the command-line options."""
     found = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
     add = found.add_argument
     add("words", nargs="*", metavar="WORD", help="only the files whose path holds all of these")
     add("--folder", type=Path, default=FOLDER, metavar="FOLDER", help="default: ../shared/hard_meshes")
     add("--angles", type=float, nargs="+", default=[20.0, 30.0], metavar="DEG", help="default: 20 30")
-    add("--limit", type=float, default=60.0, metavar="S", help="seconds for a run of ours (default: 60)")
-    add("--triangle-limit", type=float, default=6.0, metavar="S", help="seconds for one of Triangle's (default: 6)")
-    add("--baseline", action="store_true", help="take Triangle's side from triangle_baseline.txt, without size ratios")
-    add("--jobs", type=int, default=1, metavar="N", help="files at a time (default: 1)")
-    add("--json", type=Path, metavar="FILE", help="append a record of each run, one JSON object a line")
+    add("--limit", type=float, default=60.0, metavar="S", help="seconds per run of dmr (default: 60)")
+    add("--triangle-limit", type=float, default=6.0, metavar="S", help="seconds per run of Triangle (default: 6)")
+    add("--baseline", action="store_true", help="read Triangle's results from triangle_baseline.txt; no size ratios")
+    add("--jobs", type=int, default=1, metavar="N", help="number of files processed at a time (default: 1)")
+    add("--json", type=Path, metavar="FILE", help="append a record of each run, one JSON object per line")
     return found
 
 

@@ -1,13 +1,13 @@
-"""The sizes of our meshes over Triangle's, on seeded domains of many kinds.
+"""Compares the sizes of dmr's meshes with Triangle's, on seeded domains of many kinds.
 
     python scripts/compare_sizes.py                                          # all families, a quarter of an hour
     python scripts/compare_sizes.py --families coasts --sizes 100 --angles 30 33 --seeds 5
     python scripts/compare_sizes.py --save worst --json sizes.jsonl
 
-Each domain (scripts/random_domains.py) is refined by `dmr.refine` and by Triangle with the same bounds: its angle
-alone, and with a largest area. Both run in processes of their own, so that a crash or a hang costs one input. A size
-counts where both made a mesh of the same area. Beside small corners both leave triangles below the bound; where ours
-leaves more of them than Triangle, that is counted.
+Each domain (scripts/random_domains.py) is refined by `dmr.refine` and by Triangle with the same bounds: an angle alone,
+and an angle with a largest area. Both run in separate processes, so that a crash or a hang loses one input only. Sizes
+are compared if both programs made a mesh of the same area. Beside small corners both leave triangles below the bound;
+the summary counts the cases in which dmr leaves more of them than Triangle.
 """
 
 from __future__ import annotations
@@ -49,7 +49,7 @@ class Case:
 
 @dataclass(kw_only=True)
 class Row:
-    """What became of a case; the fields of a record of --json."""
+    """Results for a case; the fields of a record of --json."""
 
     case: Case
     ours: Side
@@ -58,7 +58,7 @@ class Row:
 
 
 def main(arguments: Sequence[str] | None = None) -> int:
-    """Compares; 1 where we failed on a domain or made an invalid mesh."""
+    """Compares; returns 1 if dmr failed on a domain or made an invalid mesh, else 0."""
     options = parser().parse_args(arguments)
     logging.getLogger("dmr").setLevel(logging.ERROR)
     rows: list[Row] = []
@@ -83,7 +83,7 @@ def main(arguments: Sequence[str] | None = None) -> int:
 def cases(
     family: str, n: int, seed: int, pslg: dmr.Pslg, angles: Sequence[float], areas: Sequence[str]
 ) -> Iterator[Case]:
-    """A domain with all bounds: a largest area has few digits, so that both programs see the same number."""
+    """Yields a domain with all bounds. A largest area has few digits, so that both programs get the same number."""
     total = float(triangle_areas(dmr.triangulate(pslg)).sum())
     bounds = {"without": None, "with": float(f"{total / (3 * n + 300):.9f}")}
     for area in areas:
@@ -92,7 +92,7 @@ def cases(
 
 
 def refined(pslg: dmr.Pslg, angle: float, max_area: float | None, validate: bool) -> Side:
-    """Our mesh, measured; run in a guarded process."""
+    """Refines with dmr and measures the mesh; runs in a guarded process."""
     result = dmr.refine(pslg, min_angle=angle, max_area=max_area, device="cpu", threads=1)
     side = measured(result.mesh, angle)
     side.outcome = "mesh" if result.complete else "limit"
@@ -106,7 +106,7 @@ def refined(pslg: dmr.Pslg, angle: float, max_area: float | None, validate: bool
 
 
 def compare(case: Case, pslg: dmr.Pslg, ours: Guarded, peer: Guarded, *, validate: bool) -> Row:
-    """Both programs on one case."""
+    """Runs both programs on one case."""
     answer = ours(pslg, case.angle, case.max_area, validate)
     our_side = answer.value if not answer.failure else Side(outcome="failed", text=answer.failure)
     switches = f"pq{case.angle:g}" + ("" if case.max_area is None else f"a{case.max_area:.9f}")
@@ -120,11 +120,11 @@ def compare(case: Case, pslg: dmr.Pslg, ours: Guarded, peer: Guarded, *, validat
     return Row(case=case, ours=our_side, triangle=peer_side, size=size)
 
 
-# ---- What is printed -----------------------------------------------------------------------------------------------
+# ---- Output --------------------------------------------------------------------------------------------------------
 
 
 def report(row: Row, *, verbose: bool) -> None:
-    """What went wrong; with --verbose every case."""
+    """Prints a case that went wrong; with --verbose, every case."""
     ours, peer = row.ours, row.triangle
     strange = ours.outcome != "mesh" or ours.valid is False or (row.size is None and peer.outcome == "mesh")
     if strange or verbose:
@@ -133,7 +133,7 @@ def report(row: Row, *, verbose: bool) -> None:
 
 
 def told(side: Side) -> str:
-    """A side in a few words."""
+    """Short description of a side's result."""
     if side.area is None:
         return f"{side.outcome} {side.text}".strip()
     text = f"{side.outcome}, {side.triangles} triangles, {side.below} below, area {side.area:.12g}"
@@ -143,7 +143,7 @@ def told(side: Side) -> str:
 
 
 def summary(rows: list[Row]) -> list[str]:
-    """Medians, geometric means and maxima by angle, by family, by number of vertices."""
+    """Medians, geometric means and maxima by bounds, by family and by number of vertices."""
     lines = []
     form = "{:22} {:>6} {:>8} {:>10} {:>8} {:>9}"
     for title, groups in (
@@ -171,7 +171,7 @@ def summary(rows: list[Row]) -> list[str]:
 
 
 def worst(rows: list[Row]) -> list[Row]:
-    """Those with the largest sizes, one for each domain."""
+    """Rows with the largest sizes, one per domain."""
     ranked = sorted((row for row in rows if row.size is not None), key=lambda row: row.size or 0, reverse=True)
     found: dict[tuple[str, int, int], Row] = {}
     for row in ranked:
@@ -180,7 +180,7 @@ def worst(rows: list[Row]) -> list[Row]:
 
 
 def save(rows: list[Row], folder: Path) -> None:
-    """The domains as .poly files."""
+    """Writes the domains as .poly files."""
     folder.mkdir(parents=True, exist_ok=True)
     for row in rows:
         case = row.case
@@ -188,22 +188,22 @@ def save(rows: list[Row], folder: Path) -> None:
 
 
 def parser() -> argparse.ArgumentParser:
-    """The options."""
+    """Defines the command-line options."""
     found = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
     add = found.add_argument
     add("--families", nargs="+", choices=FAMILIES, default=list(FAMILIES), metavar="NAME",
         help=f"of {', '.join(FAMILIES)}")  # fmt: skip
     sizes = [5, 20, 100, 500, 2000, 5000]
-    add("--sizes", nargs="+", type=int, default=sizes, metavar="N", help=f"vertices, about (default: {sizes})")
-    add("--seeds", type=int, default=2, metavar="N", help="domains of each family and size (default: 2)")
+    add("--sizes", nargs="+", type=int, default=sizes, metavar="N", help=f"vertices, approximate (default: {sizes})")
+    add("--seeds", type=int, default=2, metavar="N", help="domains per family and size (default: 2)")
     add("--angles", nargs="+", type=float, default=[20.0, 25.0, 28.0, 30.0, 33.0], metavar="DEG")
     add("--areas", nargs="+", choices=("without", "with"), default=["without", "with"], help="a largest area")
-    add("--limit", type=float, default=60.0, metavar="S", help="seconds for a run of ours (default: 60)")
-    add("--triangle-limit", type=float, default=20.0, metavar="S", help="for one of Triangle's (default: 20)")
-    add("--validate", action="store_true", help="prove our meshes")
+    add("--limit", type=float, default=60.0, metavar="S", help="seconds per run of dmr (default: 60)")
+    add("--triangle-limit", type=float, default=20.0, metavar="S", help="seconds per run of Triangle (default: 20)")
+    add("--validate", action="store_true", help="prove the meshes of dmr")
     add("--save", type=Path, metavar="FOLDER", help="write the worst domains there, as .poly files")
-    add("--json", type=Path, metavar="FILE", help="append a record of each case, one JSON object a line")
-    add("-v", "--verbose", action="store_true", help="say every case")
+    add("--json", type=Path, metavar="FILE", help="append a record of each case, one JSON object per line")
+    add("-v", "--verbose", action="store_true", help="print every case")
     return found
 
 

@@ -1,7 +1,7 @@
-"""The domains of the gallery: each made by formula, or typed, or grown from a seed; none is anybody's data.
+"""Domains of the gallery, made by formula, typed or grown from a seed; none uses third-party data.
 
 `EXHIBITS` lists functions that make an `Exhibit`: a graph, the options to refine it with, and how to draw the mesh.
-scripts/make_gallery.py does the rest.
+scripts/make_gallery.py makes the page from them.
 """
 
 from __future__ import annotations
@@ -23,11 +23,11 @@ GOLDEN_ANGLE = math.pi * (3 - math.sqrt(5))
 
 @dataclass(frozen=True, kw_only=True)
 class Exhibit:
-    """A domain, and what is done with it.
+    """A domain with its description and options.
 
     Attributes:
         title: its heading in the gallery.
-        text: what it shows, a sentence or two.
+        text: its description, a sentence or two.
         pslg: the domain.
         options: keywords for `dmr.refine`.
         color: as for `dmr.view`.
@@ -58,7 +58,7 @@ def letters() -> Exhibit:
 
 
 def letter_a() -> Exhibit:
-    """A letter with a thin bar and a hole, as in every book on the subject."""
+    """A letter with a thin bar and a hole, a common textbook example."""
     outline = [
         (0, 0), (2.6, 0), (2.6, 0.5), (1.9, 0.7), (2.7, 3), (6.3, 3), (7.1, 0.7), (6.3, 0.5), (6.3, 0), (9.4, 0),
         (9.4, 0.5), (8.7, 0.7), (5.2, 10), (4.2, 10), (0.7, 0.7), (0, 0.5),
@@ -72,7 +72,7 @@ def letter_a() -> Exhibit:
 
 
 def country() -> Exhibit:
-    """A coastline, a lake with an island, islands, and a border along a ridge, all of a country that is nowhere."""
+    """A fictitious country: a coastline, a lake with an island, islands, and a border along a ridge."""
     rng = np.random.default_rng(20)
     corners = [(0, 0), (2.0, -0.3), (3.1, -1.4), (5.0, 0.3), (6.6, -0.1), (7.8, 3.2), (6.3, 3.9), (5.4, 5.6)]
     corners += [(3.6, 4.6), (2.2, 5.2), (1.2, 3.2), (-0.4, 2.4)]
@@ -103,7 +103,7 @@ def country() -> Exhibit:
 def airfoil() -> Exhibit:
     """A NACA 0012 profile at an angle of attack, in a channel."""
     x = (1 - np.cos(np.linspace(0, np.pi, 60))) / 2
-    # The last coefficient is the one that closes the trailing edge.
+    # The last coefficient is the one for a closed trailing edge.
     half = 0.6 * (0.2969 * np.sqrt(x) - x * (0.1260 + x * (0.3516 - x * (0.2843 - 0.1036 * x))))
     profile = np.column_stack((np.r_[x[::-1], x[1:-1]], np.r_[half[::-1], -half[1:-1]]))
     attack = math.radians(-10)
@@ -113,7 +113,7 @@ def airfoil() -> Exhibit:
     wake = np.array([tail + np.array((k, 0.02 * k * k)) * 0.25 for k in range(9)])
 
     def size(points: Points) -> Points:
-        """Fine on the profile and in its wake, coarse elsewhere."""
+        """Size function: fine on the profile and in its wake, coarse elsewhere."""
         behind = 0.035 + 0.02 * np.maximum(points[:, 0] - tail[0], 0) + 0.35 * distance(points, wake)
         fine: Points = np.minimum(0.012 + 0.25 * distance(points, closed(profile)), behind)
         return fine
@@ -155,7 +155,7 @@ def gear() -> Exhibit:
 
 
 def comb() -> Exhibit:
-    """A comb whose teeth get ever thinner."""
+    """A comb with progressively thinner teeth."""
     thickness = 0.5 * 0.72 ** np.arange(10)
     left, outline = 0.0, [(0.0, 4.0)]
     for width in thickness:
@@ -241,7 +241,7 @@ def crack() -> Exhibit:
     tips = np.array([forks[0][-1], forks[1][-1], alone[0], alone[-1]])
 
     def size(points: Points) -> Points:
-        """Finest at the tips, where stresses are singular."""
+        """Size function: finest at the tips, where stresses are singular."""
         to_tips = np.sqrt(((points[:, None] - tips) ** 2).sum(axis=2)).min(axis=1)
         found: Points = 0.004 + 0.22 * to_tips
         return found
@@ -269,7 +269,7 @@ def ocean() -> Exhibit:
     coasts = [closed(shore), *map(closed, islands)]
 
     def size(points: Points) -> Points:
-        """Waves are as long as the water is deep: the square root of the depth."""
+        """Size function: the wavelength, proportional to the square root of the depth."""
         off_shore = np.minimum.reduce([distance(points, coast) for coast in coasts])
         ridge = 0.75 * np.exp(-(((points[:, 0] - 5.2 - 0.5 * np.sin(points[:, 1])) / 0.45) ** 2))
         depth = off_shore * (1 - ridge)
@@ -291,7 +291,7 @@ def web() -> Exhibit:
     spokes, rings = 32, 6
     circles = [domains.circle_points(k / rings, spokes) for k in range(1, rings + 1)]
     parts = [domains.polygon(circle, markers=3) for circle in circles]
-    # A spoke takes the vertices of the rings on its way: near them is not on them.
+    # Each spoke passes through the exact ring vertices: a straight line would only come near them.
     parts += [domains.polyline([(0, 0), *(circle[k] for circle in circles)], markers=2) for k in range(spokes)]
     return Exhibit(
         title="A web",

@@ -1,7 +1,7 @@
-"""Runs functions in a process of their own, with a time limit: no crash and no hang of theirs reaches the caller.
+"""Runs functions in a separate process with a time limit, so that their crashes and hangs do not reach the caller.
 
-A batch of calls shares a process as long as it lives. Triangle (the `triangle` package) is what this is for: it ends
-its process on some inputs and never ends on others.
+A batch of calls shares a process as long as it lives. This is needed for Triangle (the `triangle` package), which
+crashes its process on some inputs and never ends on others.
 """
 
 from __future__ import annotations
@@ -20,17 +20,17 @@ from numpy.typing import NDArray
 
 import dmr
 
-STARTING = 120.0  # seconds that a process may take until it is there
+STARTING = 120.0  # seconds that a process may take to start
 
 
 @dataclass(frozen=True, kw_only=True)
 class Answer:
-    """What became of a call.
+    """Result of a call.
 
     Attributes:
-        value: what the function returned, None where it did not.
+        value: return value of the function; None if it failed.
         failure: empty, or "TIMEOUT", the name of a signal, or "error: " and the exception.
-        seconds: that the function took.
+        seconds: time that the function took.
     """
 
     value: Any = None
@@ -39,12 +39,12 @@ class Answer:
 
 
 class Guarded:
-    """A function of picklable arguments at the top of a module, called in another process.
+    """Calls a module-level function with picklable arguments in another process.
 
     Args:
-        function: what to call.
-        limit: seconds for a call; then its process is ended.
-        fresh: a process of its own for each call.
+        function: the function to call.
+        limit: time limit of a call in seconds, after which its process is killed.
+        fresh: starts a new process for each call.
     """
 
     def __init__(self, function: Callable[..., Any], limit: float, *, fresh: bool = False) -> None:
@@ -54,7 +54,7 @@ class Guarded:
         self._pipe: Connection | None = None
 
     def __call__(self, *arguments: Any) -> Answer:
-        """Calls the function; never raises what it raised."""
+        """Calls the function; does not raise its exceptions."""
         pipe = self._pipe or self._start()
         started = time.perf_counter()
         try:
@@ -99,7 +99,7 @@ class Guarded:
 
 
 def _serve(function: Callable[..., Any], pipe: Connection) -> None:
-    """Answers calls until the pipe is closed. What C code prints goes nowhere."""
+    """Answers calls until the pipe is closed. Output of C code is discarded."""
     sink = os.open(os.devnull, os.O_WRONLY)
     for stream in (1, 2):
         os.dup2(sink, stream)
@@ -112,14 +112,14 @@ def _serve(function: Callable[..., Any], pipe: Connection) -> None:
         started = time.perf_counter()
         try:
             answer = Answer(value=function(*arguments), seconds=time.perf_counter() - started)
-        except Exception as error:  # whatever it is, it is the answer
+        except Exception as error:  # any exception is returned as the answer
             text = " ".join(f"{type(error).__name__}: {error}".split())
             answer = Answer(failure=f"error: {text}", seconds=time.perf_counter() - started)
         pipe.send(answer)
 
 
 def triangle_mesh(pslg: dmr.Pslg, switches: str) -> dmr.Mesh | None:
-    """What Triangle makes of a PSLG, None where that is no triangles. To be called in a guarded process only."""
+    """Triangulates a PSLG with Triangle; None if the result has no triangles. Call only in a guarded process."""
     import triangle
 
     given: dict[str, NDArray[Any]] = {"vertices": pslg.vertices.copy()}

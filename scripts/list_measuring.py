@@ -1,4 +1,4 @@
-"""What the benchmark and the study of lists share: times of rankings, checks, gathers and scans, all on the device."""
+"""Times rankings, checks, gathers and scans on the device, for the benchmark and the study of lists."""
 
 from __future__ import annotations
 
@@ -18,12 +18,12 @@ from static_graph.list_checking import find_heads
 from static_graph.lists import random_order
 from static_graph.ranking import rank_on_device
 
-LONG = 2**22  # elements: from here on the sequential pass takes so long that it is timed once
+LONG = 2**22  # number of elements from which on the slow sequential pass is timed only once
 
 
 @dataclass(frozen=True)
 class Timed:
-    """Seconds of every turn, the first one (a warm-up) left out; the ranks; what the method says of itself."""
+    """Seconds per turn, without the first (a warm-up); the ranks; the figures that the method reports."""
 
     seconds: list[float]
     ranks: NDArray[np.int32]
@@ -31,12 +31,12 @@ class Timed:
 
     @property
     def best(self) -> float:
-        """The best turn."""
+        """Seconds of the best turn."""
         return min(self.seconds)
 
 
 def seconds_of(device: Device, call: Callable[[], Any]) -> tuple[float, Any]:
-    """How long a call takes with all that it launches, and what it returns."""
+    """Seconds that a call takes, including its launches, and its return value."""
     device.synchronize()
     begun = time.perf_counter()
     result = call()
@@ -45,10 +45,10 @@ def seconds_of(device: Device, call: Callable[[], Any]) -> tuple[float, Any]:
 
 
 class MeasuredList:
-    """A list on a device, with its first elements.
+    """A list on a device, with its heads.
 
     Attributes:
-        successors: (n,) on the host; check: seconds of every check whether these are lists, the first one left out.
+        successors: (n,) on the host; check: seconds of each check that these are lists, without the first.
     """
 
     def __init__(self, device: Device, successors: NDArray[np.int32], repeats: int) -> None:
@@ -60,7 +60,7 @@ class MeasuredList:
         self.heads: DeviceArray = turns[0][1]
 
     def ranked(self, method: str, options: Mapping[str, Any], out: NDArray[np.int32] | None = None) -> Timed:
-        """Ranks it some times; neither the check nor transfers count. `out`: where the ranks go."""
+        """Times repeated rankings, without check and transfers. `out`: array for the ranks."""
         device, seconds = self._on_device.device, []
         used = device.empty(len(self.successors), np.int32)
         for _ in range(self._repeats + 1):
@@ -71,7 +71,7 @@ class MeasuredList:
 
     @cached_property
     def in_sequence(self) -> Timed:
-        """The sequential pass on the host, once from `LONG` elements on: memory that it writes is there before."""
+        """Times the sequential pass on the host, once from `LONG` elements on. Its output pages are touched before."""
         host, size = open_device("cpu", 1), len(self.successors)
         successors, heads = host.array(self.successors), host.array(self.heads.download())
         ranks, lengths = host.empty(size, np.int32), host.empty(heads.size, np.int32)
@@ -88,7 +88,7 @@ class MeasuredList:
 
 
 class MeasuredLists:
-    """Lists of a study. Random ones, which several parts need, are made once, and ranked once by a method."""
+    """Lists of a study. Random ones, which several parts share, are made once and ranked once per method."""
 
     def __init__(self, device: Device, repeats: int) -> None:
         self.device, self.repeats = device, repeats
@@ -97,7 +97,7 @@ class MeasuredLists:
         self._ranks = np.empty(0, np.int32)
 
     def of(self, kind: str, size: int) -> MeasuredList:
-        """A list of a kind."""
+        """Makes a list of the given kind, or returns a known random one."""
         if kind == "random" and size in self._random:
             return self._random[size]
         threads = self.device.threads or None
@@ -109,14 +109,14 @@ class MeasuredLists:
         return found
 
     def row(self, given: MeasuredList, method: str, options: Mapping[str, Any]) -> dict[str, Any]:
-        """A ranking, compared with the sequential pass: method, options, seconds, figures, agrees."""
+        """Ranks a list and compares with the sequential pass: method, options, seconds, figures, agrees."""
         size = len(given.successors)
         key = (size, method, *sorted(options.items()))
         known = self._random.get(size) is given
         if known and key in self._rows:
             return self._rows[key]
         if len(self._ranks) < size:
-            self._ranks = np.empty(size, np.int32)  # once: a page that is touched first costs more than its transfer
+            self._ranks = np.empty(size, np.int32)  # reused: the first touch of a page costs more than its transfer
         found = given.ranked(method, options, self._ranks[:size])
         row = {
             "method": method,
@@ -131,12 +131,12 @@ class MeasuredLists:
 
 
 def gathered(device: Device, size: int, repeats: int) -> float:
-    """The best time of a random gather of `size` words."""
+    """Best time of a random gather of `size` words."""
     places = random_order(device, size, 1)
     return gather_seconds(places, device.empty(size, np.int32), device.empty(size, np.int32), repeats + 1)
 
 
 def scanned(device: Device, size: int, repeats: int) -> float:
-    """The best time of an exclusive scan of `size` ones: what ranking an ordered list comes down to."""
+    """Best time of an exclusive scan of `size` ones, to which ranking an ordered list reduces."""
     ones, sums = device.array(np.ones(size, np.int32)), device.empty(size + 1, np.int32)
     return min(seconds_of(device, lambda: scan(ones, out=sums))[0] for _ in range(repeats + 1))

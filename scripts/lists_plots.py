@@ -1,4 +1,4 @@
-"""The pictures of the study of lists."""
+"""Pictures of the study of lists."""
 
 from __future__ import annotations
 
@@ -15,20 +15,20 @@ if TYPE_CHECKING:
     from matplotlib.axes import Axes
 
 Record = dict[str, Any]
-# Okabe and Ito's colours, which stay apart for colour-blind eyes.
+# Okabe and Ito's palette, distinguishable with colour-vision deficiency.
 COLOURS = ("#0072B2", "#E69F00", "#009E73", "#CC79A7", "#56B4E9", "#D55E00", "#F0E442", "#000000")
 DOTS = 150
 
 
 def pictures(study: Record) -> dict[str, bytes]:
-    """Every PNG that there are runs for, by the end of its file's name."""
+    """Draws each PNG for which there are runs; keyed by the end of its file name."""
     parts, found = study["parts"], {}
     if parts.get("sizes"):
         found["sizes"] = _drawn(parts["sizes"], _draw_sizes, _draw_speedups)
     if parts.get("kinds"):
         sides = [lambda axes, _: _draw_kinds(axes, parts["kinds"])]
         cut = [r for r in parts.get("splitters", ()) if "splitters" in r["options"] and r["figures"]["splitters"]]
-        if cut:  # else the lists were so short that they were not
+        if cut:  # empty if the lists were too short to be cut
             sides.append(lambda axes, _: _draw_splitters(axes, cut))
         found["kinds"] = _drawn([], *sides)
     if parts.get("ordered"):
@@ -160,7 +160,7 @@ def _scales(axes: Axes, across: str, up: str) -> None:
 
 
 def _drawn(rows: list[Record], *draws: Callable[[Axes, list[Record]], None]) -> bytes:
-    """A PNG with one part beside the other."""
+    """Draws a PNG with its parts side by side."""
     from matplotlib.backends.backend_agg import FigureCanvasAgg
     from matplotlib.figure import Figure
 

@@ -1,4 +1,4 @@
-"""The study of lists as a page and a CSV, from what stands in the JSON."""
+"""Writes the study of lists as a page and a CSV, from its JSON record."""
 
 from __future__ import annotations
 
@@ -14,7 +14,7 @@ Record = dict[str, Any]
 
 
 def to_markdown(study: Record, pictures: Sequence[str]) -> str:
-    """The page: the slides' figures beside ours, a section a part, and the pictures."""
+    """Page with the slides' figures beside the measured ones, a section per part, and the pictures."""
     parts = study["parts"]
     about = study["machine"]
     driver = f"driver {about['driver']}, " if about["driver"] else ""
@@ -43,7 +43,7 @@ def to_markdown(study: Record, pictures: Sequence[str]) -> str:
 
 
 def to_csv(study: Record) -> str:
-    """A line a ranking: part, size, kind, method, options, median and runs in milliseconds."""
+    """CSV with one line per ranking: part, size, kind, method, options, median and runs in milliseconds."""
     target = io.StringIO()
     writer = csv.writer(target, lineterminator="\n")
     writer.writerow(["part", "size", "kind", "method", "options", "median_ms", "runs_ms", "agrees"])
@@ -192,27 +192,27 @@ SECTIONS: dict[str, Callable[[list[Record]], list[str]]] = {
 
 
 def name_of(row: Record) -> str:
-    """A method with its options, as a column is called."""
+    """Name of a method with its options, for column heads."""
     own = options_of(row)
     return f"{row['method']} ({own})" if own else str(row["method"])
 
 
 def options_of(row: Record) -> str:
-    """The options in words."""
+    """Options as text."""
     return ", ".join(f"{name} {value}" for name, value in row["options"].items())
 
 
 def ms(row: Record) -> float:
-    """The median in milliseconds."""
+    """Median in milliseconds."""
     return float(1000 * median(row["seconds"]))
 
 
 def number(value: float) -> str:
-    """Four digits, or all before the point."""
+    """Formats a number with four digits, or with all integer digits."""
     return f"{value:,.0f}" if value >= 1000 else f"{value:.4g}"
 
 
 def table(head: Sequence[object], body: Iterable[Sequence[object]]) -> list[str]:
-    """Its lines."""
+    """Lines of a Markdown table."""
     rows = ["| " + " | ".join(map(str, row)) + " |" for row in (head, *body)]
     return [rows[0], "|" + " --- |" * len(head), *rows[1:]]

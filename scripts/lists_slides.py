@@ -1,4 +1,4 @@
-"""What the slides (List ranking on GPUs) say and show, beside what a study measured."""
+"""Compares the slides (List ranking on GPUs) with the measurements of a study."""
 
 from __future__ import annotations
 
@@ -18,7 +18,7 @@ MODEL_HEAD = (
 
 
 def beside(parts: Parts) -> list[tuple[str, str, str]]:
-    """(slide, what it says, what was measured) of all slides whose parts are there, in the slides' order."""
+    """(slide, its statement, measurement) for each slide whose parts were measured, in the slides' order."""
     found = []
     for part, slide, said, measured in SLIDES:
         if parts.get(part):
@@ -27,7 +27,7 @@ def beside(parts: Parts) -> list[tuple[str, str, str]]:
 
 
 def model_beside(rows: list[Record]) -> list[list[str]]:
-    """The lines of the slides' table, with the same sizes here."""
+    """Lines of the slides' table, with the measurements for the same sizes."""
     here = {row["size"]: row for row in rows}
     lines = []
     for log_size, blocks, predicted, measured in SLIDES_TABLE:
@@ -151,7 +151,7 @@ def _accuracy() -> str:
     return f"predicted is {min(ratios):.2f} to {max(ratios):.2f} times what was measured (table below)"
 
 
-# (part, slide, what it says, what is put beside it), in the order of the slides.
+# (part, slide, its statement, function for the measurement), in the order of the slides.
 SLIDES: tuple[tuple[str, str, str, Callable[[list[Record]], str]], ...] = (
     ("sizes", "Optimization I: 32-bit packing", "for lists below 2^16 elements; a plot by size", _packing),
     ("sizes", "Comparison of the methods", "a plot of Wyllie's algorithm, lock-step, and reduced memory operations",
@@ -174,7 +174,7 @@ SLIDES: tuple[tuple[str, str, str, Callable[[list[Record]], str]], ...] = (
 
 
 def _row(rows: list[Record], size: int, method: str) -> Record:
-    """The method's row without options."""
+    """Row of a method without options."""
     return next(row for row in rows if (row["size"], row["method"], row["options"]) == (size, method, {}))
 
 
@@ -183,7 +183,7 @@ def _median(row: Record) -> float:
 
 
 def _less(row: Record, other: Record) -> str:
-    """How much less time a case took than another."""
+    """Relative difference of the times of two cases, as text."""
     part = 100 * (_median(row) / _median(other) - 1)
     return f"{abs(part):.1f}% {'more' if part > 0 else 'less'}"
 

@@ -1,4 +1,4 @@
-"""What figures were measured on: the machine, its driver and compilers, the state of the checkout."""
+"""Describes the machine of a measurement: processor, driver, compilers and state of the checkout."""
 
 from __future__ import annotations
 
@@ -14,7 +14,7 @@ from dmr.memory.host.compiler import LIBRARY
 
 
 def machine() -> dict[str, str | int]:
-    """The processor, the cores that this process may use, the system, Python and numpy."""
+    """Processor, cores that this process may use, system, and versions of Python and numpy."""
     cores = len(os.sched_getaffinity(0)) if hasattr(os, "sched_getaffinity") else os.cpu_count() or 1
     return {
         "processor": processor(),
@@ -26,7 +26,7 @@ def machine() -> dict[str, str | int]:
 
 
 def processor() -> str:
-    """The processor's name, as Linux knows it."""
+    """Name of the processor as Linux reports it."""
     try:
         lines = Path("/proc/cpuinfo").read_text(encoding="utf-8", errors="replace").splitlines()
     except OSError:
@@ -36,19 +36,19 @@ def processor() -> str:
 
 
 def gpu_driver() -> str | None:
-    """The version of NVIDIA's driver; None where it does not say."""
+    """Version of NVIDIA's driver; None if unknown."""
     said = _said("nvidia-smi", "--query-gpu=driver_version", "--format=csv,noheader")
     return said.splitlines()[0].strip() if said else None
 
 
 def cuda_compiler() -> str | None:
-    """The nvcc on the PATH, which compiles the GPU's kernels: "nvcc 13.0.88"; None where there is none."""
+    """Version of the nvcc on the PATH, which compiles the GPU's kernels: "nvcc 13.0.88"; None without one."""
     release = re.search(r"release [\d.]+, V([\d.]+)", _said("nvcc", "--version") or "")
     return f"nvcc {release[1]}" if release else None
 
 
 def host_compiler() -> str | None:
-    """What compiled the CPU's kernels, as the library itself says: "GCC: (Debian 12.2.0-14) 12.2.0"."""
+    """Compiler of the CPU's kernels, as recorded in the library: "GCC: (Debian 12.2.0-14) 12.2.0"."""
     try:
         content = LIBRARY.read_bytes()
     except OSError:
@@ -58,7 +58,7 @@ def host_compiler() -> str | None:
 
 
 def commit() -> str | None:
-    """The commit of the checkout that this script lies in, with a + where files differ from it; None where unknown."""
+    """Commit of the checkout that holds this script, with a + if files differ from it; None if unknown."""
     at = ("git", "-C", str(Path(__file__).resolve().parent))
     found = _said(*at, "rev-parse", "HEAD")
     changed = _said(*at, "status", "--porcelain", "--untracked-files=no")
@@ -66,7 +66,7 @@ def commit() -> str | None:
 
 
 def _said(*command: str) -> str | None:
-    """What a program printed; None where it is not there, or failed."""
+    """Output of a program; None if it is missing or failed."""
     try:
         return subprocess.run(command, capture_output=True, text=True, check=True).stdout
     except (OSError, subprocess.CalledProcessError):

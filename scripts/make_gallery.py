@@ -2,8 +2,8 @@
 
     python scripts/make_gallery.py [NAME ...]
 
-Needs the extra [view]. With names (those of the functions in gallery_domains.py) only these pictures are drawn, and the
-page stays as it is. It ends with 1 where a mesh is not what it has to be, and says why.
+Needs the extra [view]. With names (of functions in gallery_domains.py) only these pictures are drawn, and the page is
+not changed. If a mesh is wrong, the script reports the reason and exits with 1.
 """
 
 from __future__ import annotations
@@ -23,7 +23,7 @@ ROOT = Path(__file__).resolve().parent.parent
 PAGE = ROOT / "docs" / "gallery.md"
 IMAGES = ROOT / "docs" / "images" / "gallery"
 WIDTH, TALLEST, LEGEND = 700, 600, 84  # pixels
-COLOURS = 200  # in a picture: with a palette it takes a third of the room
+COLOURS = 200  # palette size; a picture with a palette takes a third of the bytes
 LARGEST_FILE = 120_000
 
 HEAD = """# Gallery
@@ -38,7 +38,7 @@ angles of the domain itself make this impossible. The domains are in
 
 @dataclass(frozen=True)
 class Made:
-    """An exhibit by its function's name, what became of it, how long that took, and what is wrong with it."""
+    """An exhibit with the name of its function, its result, the seconds, and the faults of the mesh."""
 
     name: str
     exhibit: Exhibit
@@ -74,7 +74,7 @@ def make(name: str, exhibit: Exhibit) -> Made:
 
 
 def page(made: list[Made]) -> str:
-    """The text of docs/gallery.md."""
+    """Text of docs/gallery.md."""
     lines = [HEAD]
     lines += ["| domain | corners | vertices | triangles | smallest angle | below the bound | seconds |"]
     lines += ["| --- | ---: | ---: | ---: | ---: | --- | ---: |"]
@@ -93,7 +93,7 @@ def page(made: list[Made]) -> str:
 
 
 def main(names: list[str]) -> int:
-    """Makes all of them, or those named; returns the exit code."""
+    """Makes all exhibits, or the named ones; returns the exit code."""
     known = {function.__name__: function for function in EXHIBITS}
     unknown = [name for name in names if name not in known]
     if unknown:

@@ -2,7 +2,7 @@
 
     python scripts/make_pictures.py
 
-Needs the extra [view]. The pictures are committed: run it when a sample, the colours or the refinement change.
+Needs the extra [view]. The pictures are committed: run this script when a sample, the colours or the refinement change.
 """
 
 from __future__ import annotations
@@ -19,7 +19,7 @@ from dmr.quality import summarise
 ROOT = Path(__file__).resolve().parent.parent
 IMAGES = ROOT / "docs" / "images"
 
-# The sample, its largest triangle, the picture's name, its size in pixels.
+# Sample, largest area, name of the picture, its size in pixels.
 PICTURES = (
     ("plate.ele", None, "plate.png", (1640, 560)),
     ("corner.ele", 0.02, "corner.png", (1640, 920)),
@@ -39,13 +39,13 @@ def draw(sample: Path, max_area: float | None, target: Path, size: tuple[int, in
 
 
 def caption(mesh: dmr.Mesh) -> str:
-    """How many triangles, and how small their angles are."""
+    """Caption with the number of triangles and their smallest angle."""
     found = summarise(mesh, bound=30.0)
     return f"{found.triangles:,} triangles, angles from {found.min_angle:.1f}°"
 
 
 def main() -> int:
-    """Draws all of them; returns the exit code."""
+    """Draws all pictures; returns the exit code."""
     IMAGES.mkdir(parents=True, exist_ok=True)
     for sample, max_area, name, size in PICTURES:
         draw(ROOT / "meshes" / sample, max_area, IMAGES / name, size)

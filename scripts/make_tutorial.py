@@ -1,9 +1,9 @@
-"""Runs the code of docs/tutorial.md: writes what it prints into the page, and the pictures that it draws beside it.
+"""Runs the code of docs/tutorial.md, and updates the output in the page and the pictures.
 
     python scripts/make_tutorial.py
 
-Needs the extra [view]. The blocks run one after the other, as one program, in a temporary folder; the block of text
-that follows a block of code is what it prints. tests/test_tutorial.py runs the page in the same way.
+Needs the extra [view]. The blocks run one after the other, as one program, in a temporary folder; the text block after
+a code block holds its output. tests/test_tutorial.py runs the page in the same way.
 """
 
 from __future__ import annotations
@@ -23,15 +23,15 @@ from PIL import Image
 
 ROOT = Path(__file__).resolve().parent.parent
 PAGE = ROOT / "docs" / "tutorial.md"
-IMAGES = Path("images") / "tutorial"  # below docs; the code draws into the folder that it runs in
+IMAGES = Path("images") / "tutorial"  # below docs; the code draws into its working folder
 COLOURS = 200
 
-# A block of code, and the block of text behind it, if there is one.
+# A block of code, and the block of text after it, if any.
 _BLOCK = re.compile(r"^```python\n(?P<code>.*?)^```$(?:\n\n```text\n(?P<text>.*?)^```$)?", re.MULTILINE | re.DOTALL)
 
 
 def blocks(page: str) -> list[re.Match[str]]:
-    """The blocks of code of a page: groups `code`, and `text` (None where nothing is said to be printed)."""
+    """Code blocks of a page, with the groups `code` and `text` (None without an output block)."""
     return list(_BLOCK.finditer(page))
 
 
@@ -39,13 +39,13 @@ def run(page: str, folder: Path) -> Iterator[tuple[re.Match[str], str]]:
     """Runs the blocks of a page in a folder, one after the other.
 
     Yields:
-        Each block, and what it printed.
+        Each block and its output.
     """
     names: dict[str, Any] = {"__name__": "tutorial"}
     before = Path.cwd()
     for block in blocks(page):
         line = page.count("\n", 0, block.start("code"))
-        # Errors name the line of the page.
+        # Blank lines in front make errors name the line of the page.
         code = compile("\n" * line + block["code"], str(PAGE.relative_to(ROOT)), "exec")
         printed = io.StringIO()
         os.chdir(folder)
@@ -58,7 +58,7 @@ def run(page: str, folder: Path) -> Iterator[tuple[re.Match[str], str]]:
 
 
 def with_output(page: str, folder: Path) -> str:
-    """The page with what its code prints now."""
+    """The page with the current output of its code."""
     parts, end = [], 0
     for block, printed in run(page, folder):
         parts += [page[end : block.start()], f"```python\n{block['code']}```"]
@@ -69,7 +69,7 @@ def with_output(page: str, folder: Path) -> str:
 
 
 def main() -> int:
-    """Runs the page and writes it anew; returns the exit code."""
+    """Runs the page and rewrites it; returns the exit code."""
     with tempfile.TemporaryDirectory() as name:
         folder = Path(name)
         text = with_output(PAGE.read_text(encoding="utf-8"), folder)

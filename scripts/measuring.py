@@ -1,4 +1,4 @@
-"""What the benchmarks of refinement share: inputs, clocks, the time of a refinement alone, digests, and records."""
+"""Helpers of the refinement benchmarks: inputs, timing, refinement phases, digests and records."""
 
 from __future__ import annotations
 
@@ -21,14 +21,14 @@ from dmr.generation import THESIS_INPUTS, THESIS_SEED
 
 T = TypeVar("T")
 
-# How many uniform random points in the unit square; their Delaunay meshes have about twice as many triangles.
+# Numbers of uniform random points in the unit square; their Delaunay meshes have about twice as many triangles.
 INPUTS = {"random-0.1m": 50_000, **THESIS_INPUTS}
-# The phases of a run that are not refinement: building the data structures, and handing out the result.
+# Phases of a run outside of the refinement: building the data structures, and returning the result.
 AROUND = ("triangulate", "admit", "flip", "download", "total")
 
 
 def points_of(name: str) -> int:
-    """How many points a standard input has.
+    """Number of points of a standard input.
 
     Raises:
         OptionError: no such input.
@@ -40,7 +40,7 @@ def points_of(name: str) -> int:
 
 
 def standard_input(name: str) -> dmr.Mesh:
-    """One of `INPUTS`, or "random-N": N points of the same seed.
+    """Makes one of `INPUTS`, or "random-N": N points of the same seed.
 
     Raises:
         OptionError: no such input, or fewer points than a mesh needs.
@@ -49,12 +49,12 @@ def standard_input(name: str) -> dmr.Mesh:
 
 
 def refinement_phases(seconds: Mapping[str, float]) -> dict[str, float]:
-    """Of `Refinement.seconds`, the phases that are refinement; their sum is its time."""
+    """Phases of the refinement alone, from `Refinement.seconds`; their sum is its time."""
     return {phase: s for phase, s in seconds.items() if phase not in AROUND}
 
 
 def digest(mesh: dmr.Mesh) -> str:
-    """The sha256 of vertices and triangles."""
+    """SHA-256 of vertices and triangles."""
     found = hashlib.sha256()
     for array, kind in ((mesh.vertices, "<f8"), (mesh.triangles, "<i4")):
         found.update(np.ascontiguousarray(array, kind).reshape(-1).data)
@@ -62,18 +62,18 @@ def digest(mesh: dmr.Mesh) -> str:
 
 
 def timed(call: Callable[[], T]) -> tuple[float, T]:
-    """Seconds that a call took, by the wall clock, and what it returned."""
+    """Wall time of a call in seconds, and its return value."""
     start = time.perf_counter()
     result = call()
     return time.perf_counter() - start, result
 
 
 def circumstances(on_gpu: bool, measured_commit: str | None = None) -> dict[str, Any]:
-    """What every record begins with: when, of which state of the sources, on what machine.
+    """Common fields of all records: date, version and commit of the sources, machine.
 
     Args:
-        on_gpu: name the GPU's driver and compiler, in place of what compiled the CPU's kernels.
-        measured_commit: the commit, where there is no checkout to ask.
+        on_gpu: name the GPU's driver and compiler instead of the compiler of the CPU's kernels.
+        measured_commit: the commit, if there is no checkout.
     """
     tools = {"driver": gpu_driver(), "compiler": cuda_compiler()} if on_gpu else {"compiler": host_compiler()}
     return {
@@ -85,18 +85,18 @@ def circumstances(on_gpu: bool, measured_commit: str | None = None) -> dict[str,
 
 
 def append_record(path: Path, record: Mapping[str, Any]) -> None:
-    """Adds a record to a file of one JSON object a line."""
+    """Appends a record to a file of one JSON object per line."""
     with path.open("a", encoding="utf-8") as file:
         file.write(json.dumps(record) + "\n")
 
 
 def where(device: str, threads: int) -> str:
-    """A device for people: "cpu, 2 threads", "cuda:0 (NVIDIA H200)" (which has 0 threads)."""
+    """Readable name of a device: "cpu, 2 threads", "cuda:0 (NVIDIA H200)" (which has 0 threads)."""
     return device if threads == 0 else f"{device}, {threads} thread{'s'[: threads != 1]}"
 
 
 def positive(text: str) -> int:
-    """A whole number of at least 1, for argparse."""
+    """Parses an integer of at least 1 for argparse."""
     number = int(text)
     if number < 1:
         raise argparse.ArgumentTypeError(f"must be at least 1, not {number}")

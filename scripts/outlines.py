@@ -1,14 +1,14 @@
-"""The domains of `bench_domains.py`: outlines that people draw, cleaned, with the bounds that they are refined by.
+"""Domains of `bench_domains.py`: realistic outlines, cleaned, with their refinement bounds.
 
-    land-50m, us-counties      GeoJSON files of --folder; regional-land is a part of the first
+    land-50m, us-counties      GeoJSON files in --folder; regional-land is a part of the first
     coast[-N]                  a closed curve of N vertices (100,000) around an empty interior
     circle-N                   N random points of the unit circle, joined in their order
-    channel-ASPECT             length over width of a channel with walls that jitter by a tenth of its width
+    channel-ASPECT             a channel of this length over width, whose walls deviate by a tenth of its width
     plate-AREA                 4 x 2 with one bore of 32 corners, and a largest area
     near-concurrent            four segments in a box that almost meet in one point
     large-cavities             18 vertices with gaps of one unit beside lengths of a million
 
-A name may end in @DEG, the smallest angle wanted: channel-100000@20.
+A name may end in @DEG, the minimum angle: channel-100000@20.
 """
 
 from __future__ import annotations
@@ -32,7 +32,7 @@ Float = NDArray[np.float64]
 Int = NDArray[np.int32]
 Ring = list[list[float]]
 
-# What the benchmark runs, and the smallest angle where it is not 30 degrees.
+# Default domains of the benchmark, with the minimum angle unless it is 30 degrees.
 STANDARD = (
     "regional-land",
     "land-50m",
@@ -55,7 +55,7 @@ FORMS = "regional-land, land-50m, us-counties, coast, coast-N, circle-N, channel
 DEFAULT_ANGLE = 30.0
 COAST_VERTICES = 100_000
 
-# Walls of a channel of width 1: heights at both ends and at the thirds between them, below and above.
+# Walls of a channel of width 1, below and above: heights at both ends and at one and two thirds of the length.
 CHANNEL_BELOW = (0.034558419206478605, 0.08216181435011584, 0.03304370761833871, -0.1303157231604361)
 CHANNEL_ABOVE = (1.0905355866673119, 1.0446374572364012, 0.9463046764639715, 1.0581118104196352)
 
@@ -71,7 +71,7 @@ NEAR_CONCURRENT = (
 )
 NEAR_CONCURRENT_BOX = (-110343364.04145536, 165515046.06218302)
 
-# Heights of the ends of horizontal segments of length 1 that lie almost on each other, in a box of 3 x 3.
+# Heights of the ends of horizontal segments of length 1 that almost coincide, in a box of 3 x 3.
 LARGE_CAVITIES_LEFT = 1554504.702475121
 LARGE_CAVITIES_HEIGHTS = (
     (-255731.52783610675, -255731.52783610678),
@@ -89,7 +89,7 @@ class Case:
     """A domain with its bounds.
 
     Attributes:
-        name: as it was asked for; form, size: the kind of domain, and the number in its name (None without one).
+        name: as given; form, size: the kind of domain, and the number in its name (None without one).
         min_angle: degrees; max_area: None for no bound.
     """
 
@@ -101,13 +101,13 @@ class Case:
 
     @property
     def switches(self) -> str:
-        """Triangle's."""
+        """Switches for Triangle."""
         area = "" if self.max_area is None else f"a{self.max_area:.17f}".rstrip("0")
         return f"pq{self.min_angle:g}{area}"
 
 
 def case(name: str) -> Case:
-    """The domain of a name.
+    """Parses the name of a domain.
 
     Raises:
         OptionError: there is no such domain.
@@ -125,10 +125,10 @@ def case(name: str) -> Case:
 
 
 def outline(case: Case, folder: Path | None) -> dmr.Pslg:
-    """The domain as it was drawn.
+    """Reads or makes the outline of a case, before cleaning.
 
     Raises:
-        OptionError: it is in a file, and there is no folder.
+        OptionError: the outline is in a file, but no folder is given.
     """
     if case.form in ("regional-land", "land-50m", "us-counties"):
         if folder is None:
@@ -145,9 +145,9 @@ def outline(case: Case, folder: Path | None) -> dmr.Pslg:
 
 
 def clean(drawn: dmr.Pslg) -> dmr.Pslg:
-    """The outline without conflicts: what `dmr.triangulate` made of it where vertices or segments meet.
+    """The outline with the conflicts of its vertices and segments resolved by `dmr.triangulate`.
 
-    Vertices that no triangle uses are left out, so that both programs get the same points.
+    Vertices that no triangle uses are removed, so that both programs get the same points.
     """
     mesh = dmr.triangulate(drawn)
     used = np.zeros(len(mesh.vertices), np.bool_)
@@ -166,7 +166,7 @@ def closed(points: Float) -> Int:
 
 
 def coast(n: int) -> dmr.Pslg:
-    """A closed curve of `n` vertices whose distance from the centre walks at random, with noise."""
+    """A closed curve of `n` vertices whose distance from the centre is a random walk with noise."""
     rng = np.random.default_rng(3)
     angles = np.sort(rng.random(n)) * 2 * np.pi
     walk = np.cumsum(rng.normal(size=400)) * 0.02
@@ -183,7 +183,7 @@ def circle(n: int) -> dmr.Pslg:
 
 
 def channel(aspect: float) -> dmr.Pslg:
-    """A channel `aspect` long and about 1 wide."""
+    """A channel of length `aspect` and width about 1."""
     places = np.array([0.0, aspect / 3, 2 * aspect / 3, aspect])
     below = np.column_stack((places, CHANNEL_BELOW))
     above = np.column_stack((places[::-1], CHANNEL_ABOVE))
@@ -206,7 +206,7 @@ def near_concurrent() -> dmr.Pslg:
 
 
 def large_cavities() -> dmr.Pslg:
-    """Segments that lie almost on each other, in a box."""
+    """Segments that almost coincide, in a box."""
     left = LARGE_CAVITIES_LEFT
     points = [(left + side, heights[side]) for heights in LARGE_CAVITIES_HEIGHTS for side in (0, 1)]
     low = LARGE_CAVITIES_HEIGHTS[0][0] - 1
@@ -219,7 +219,7 @@ def large_cavities() -> dmr.Pslg:
 
 
 def _polygons(path: Path) -> list[list[Ring]]:
-    """The polygons of a packed GeoJSON file that holds one MultiPolygon."""
+    """Reads the polygons of a compressed GeoJSON file that holds one MultiPolygon."""
     try:
         with gzip.open(path, "rt", encoding="utf-8") as file:
             form: Any = json.load(file)
@@ -230,20 +230,20 @@ def _polygons(path: Path) -> list[list[Ring]]:
 
 
 def _area(ring: Ring) -> float:
-    """That a ring encloses."""
+    """Area that a ring encloses."""
     x, y = np.array(ring).T
     x, y = x - x[0], y - y[0]
     return abs(float((x[:-1] * y[1:] - x[1:] * y[:-1]).sum())) / 2
 
 
 def _covered(parts: list[list[Ring]], least: float) -> dmr.Pslg:
-    """What polygons cover, without rings of less than an area."""
+    """Domain covered by polygons, without rings of an area below `least`."""
     kept = [[ring for ring in part if _area(ring) >= least] for part in parts if _area(part[0]) >= least]
     return domains.from_geojson({"type": "MultiPolygon", "coordinates": kept})
 
 
 def _regional_land(folder: Path) -> dmr.Pslg:
-    """The land without what lies along the antimeridian, or far in the south."""
+    """The land without parts along the antimeridian or far in the south."""
     kept = []
     for part in _polygons(folder / "land-50m.geojson.gz"):
         x, y = np.array(part[0]).T
@@ -253,7 +253,7 @@ def _regional_land(folder: Path) -> dmr.Pslg:
 
 
 def _land(folder: Path) -> dmr.Pslg:
-    """All of it, without rings that enclose nothing."""
+    """All land, without rings that enclose no area."""
     return _covered(_polygons(folder / "land-50m.geojson.gz"), 1e-12)
 
 

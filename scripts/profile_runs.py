@@ -1,8 +1,8 @@
-"""Refines under NVIDIA's Nsight Compute (ncu), and reads the counters that it prints.
+"""Refines under NVIDIA's Nsight Compute (ncu) and reads the counters that ncu prints.
 
-Its table stands among lines of its own (==PROF== ...) and whatever the program prints. With `--page raw` a line holds
-a launch: a column a metric, and a second head with the units. Otherwise a line holds one metric of one launch. Both
-are read, and columns that a version has more or less make no difference.
+Its table is mixed with its messages (==PROF== ...) and the program's output. With `--page raw`, each line holds one
+launch with one column per metric, and a second header line gives the units. Otherwise, each line holds one metric of
+one launch. Both layouts are read; additional or missing columns do not matter.
 """
 
 from __future__ import annotations
@@ -23,7 +23,7 @@ from typing import Any
 
 from dmr.errors import DeviceUnavailableError, DmrError
 
-KERNELS = (  # in the order of a round
+KERNELS = (  # in their order within a round
     "survey_bad", "gather_candidates",
     "grow_cavities",
     "mark_cavity", "remark_cavity", "check_marks", "mark_in_three_phases", "mark_cavity_atomic",
@@ -36,16 +36,16 @@ Launch = dict[str, Any]  # "kernel", and by metric: nanoseconds, bytes, percent 
 
 @dataclass(frozen=True)
 class Figure:
-    """What the tables say of a launch: a metric in a unit of its own, or a sum of some."""
+    """Figure of a launch in the tables: a metric, or a sum of metrics, in a given unit."""
 
-    column: str  # of the CSV
-    head: str  # in the page, which has figures with as many decimals; the CSV has two more
-    decimals: int
+    column: str  # name in the CSV
+    head: str  # name in the page
+    decimals: int  # in the page; the CSV has two more
     metrics: tuple[str, ...]
     unit: int = 1
 
     def of(self, launches: Sequence[Launch]) -> float | None:
-        """The sum over launches; None where there are none, or ncu says n/a."""
+        """Sum over launches; None if there are none, or ncu reports n/a."""
         values: list[Any] = [launch.get(metric) for launch in launches for metric in self.metrics]
         if not values or None in values:
             return None
@@ -67,7 +67,7 @@ FIGURES = (
     Figure("dram_bytes", "DRAM, bytes", 0, ("dram__bytes.sum",)),
 )
 METRICS = [metric for figure in FIGURES for metric in figure.metrics]
-# Base units are asked for; a version that scales all the same says so beside the number.
+# Base units are requested; a version of ncu that scales anyway states the unit beside the number.
 SCALES = {
     "us": 1e3, "usecond": 1e3, "ms": 1e6, "msecond": 1e6, "s": 1e9, "second": 1e9,
     "Kbyte": 1e3, "Mbyte": 1e6, "Gbyte": 1e9, "Ksector": 1e3, "Msector": 1e6, "Gsector": 1e9,
@@ -79,8 +79,8 @@ HINDRANCES = {
     "performance counters from their guests: take another host",
 }
 
-ACCOUNT = "refined: "  # what stands before the program's account of its run
-# As with Python's own -P, the folder that it happens to be started in is no place to import from.
+ACCOUNT = "refined: "  # prefix of the line with the program's report
+# As with Python's -P, nothing is imported from the working folder.
 PROGRAM = f"""\
 import json, sys
 if sys.path[0] == "":
@@ -109,7 +109,7 @@ sys.exit(account["exit_code"])
 
 
 class NoFiguresError(DmrError):
-    """A refinement ran, or began to, and there are no figures of it."""
+    """A refinement ran, or started, but gave no figures."""
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -117,9 +117,9 @@ class Profile:
     """A refinement under ncu.
 
     Attributes:
-        account: what the program said of its run: device, triangles of the input, rounds, launches, children.
-        seen: the launches, in the order in which ncu has them.
-        said: ncu's errors and warnings; whole: it reported no error.
+        account: the program's report: device, triangles of the input, rounds, launches, children.
+        seen: the launches, in ncu's order.
+        said: ncu's errors and warnings; whole: whether ncu reported no error.
         unknown: metrics that this ncu does not know.
     """
 
@@ -131,7 +131,7 @@ class Profile:
 
 
 def find(ncu: str) -> str:
-    """The path of an ncu, given by its name or path.
+    """Path of an ncu, given by its name or path.
 
     Raises:
         DeviceUnavailableError: there is none.
@@ -140,13 +140,13 @@ def find(ncu: str) -> str:
     if found is None:
         raise DeviceUnavailableError(
             f"there is no program {ncu}: it is NVIDIA's Nsight Compute, which comes with the CUDA toolkit; put it on "
-            "the PATH, or say with --ncu where it is"
+            "the PATH, or give its path with --ncu"
         )
     return found
 
 
 def version(ncu: str, timeout: float) -> str | None:
-    """What an ncu calls itself, for instance "2025.3.1.0"; None where it does not say."""
+    """Version of an ncu, such as "2025.3.1.0"; None if unknown."""
     found = re.search(r"Version ([\d.]+)", _ended([ncu, "--version"], timeout)[0])
     return found[1] if found else None
 
@@ -162,25 +162,25 @@ def profile(
 ) -> Profile:
     """Refines a mesh of random points under ncu.
 
-    An ncu that does not know a metric may give no figures at all: then it runs again, without that metric.
+    An ncu that does not know a metric may give no figures at all. In that case it runs again without that metric.
 
     Args:
         ncu: its path.
-        metrics: their names.
-        after: rounds that go by before.
-        count: how many launches of `KERNELS` to read the counters of, from the first after these.
-        points: of the mesh.
+        metrics: names of the metrics.
+        after: rounds to skip before profiling.
+        count: number of launches of `KERNELS` to profile after these rounds.
+        points: number of points of the mesh.
         strategy: rule for Steiner points, marking and balance.
-        timeout: seconds; then ncu and the program are ended.
+        timeout: time limit in seconds, after which ncu and the program are killed.
 
     Raises:
-        DeviceUnavailableError: there is no GPU, or ncu is kept from its counters.
-        NoFiguresError: all else that leaves no figures.
+        DeviceUnavailableError: there is no GPU, or ncu may not read its counters.
+        NoFiguresError: there are no figures for any other reason.
     """
     program = [sys.executable, "-c", PROGRAM, str(points), str(after), *strategy, "cuda"]
     chosen = ["-k", f"regex:^({'|'.join(KERNELS)})$", "-c", str(count)]
-    chosen += ["--profile-from-start", "off"] if after else []  # the program says when
-    # Clocks are left as they are: others may be using the host.
+    chosen += ["--profile-from-start", "off"] if after else []  # the program starts the profiler
+    # Clocks are not changed, because others may be using the host.
     layout = ["--csv", "--page", "raw", "--print-units", "base", "--clock-control", "none"]
     printed, complaints, code = _ended([ncu, *layout, "--metrics", ",".join(metrics), *chosen, *program], timeout)
     lines = printed.splitlines() + complaints.splitlines()
@@ -208,8 +208,8 @@ def profile(
 
 
 def _ended(command: Sequence[str], timeout: float) -> tuple[str, str, int]:
-    """What a command printed on stdout and stderr, and its exit code."""
-    # Numbers are written for the locale: C has no separators of thousands, and a decimal point.
+    """Runs a command; returns its stdout, its stderr and its exit code."""
+    # Number formats depend on the locale: C has a decimal point and no thousands separators.
     plain = os.environ | {"LC_ALL": "C"}
     try:
         process = subprocess.Popen(
@@ -223,7 +223,7 @@ def _ended(command: Sequence[str], timeout: float) -> tuple[str, str, int]:
             printed, complaints = process.communicate(timeout=timeout)
         except subprocess.TimeoutExpired:
             raise NoFiguresError(f"not done after {timeout:g} seconds, the limit (--timeout)") from None
-        finally:  # the program is a child of ncu: they are ended together
+        finally:  # the program is a child of ncu: kill both
             with suppress(ProcessLookupError):
                 os.killpg(process.pid, signal.SIGKILL)
     return printed, complaints, process.returncode
@@ -234,7 +234,7 @@ def parse(printed: str, metrics: Sequence[str]) -> list[Launch]:
 
     Args:
         printed: the table, in either layout, and any lines around it.
-        metrics: what to take of it; those that it lacks are None in each launch.
+        metrics: metrics to read; those missing in the table are None in each launch.
 
     Raises:
         NoFiguresError: a line of the table is broken.
@@ -255,14 +255,14 @@ def parse(printed: str, metrics: Sequence[str]) -> list[Launch]:
         if not record.get("Kernel Name"):
             units = record
             continue
-        # A C++ function's name has its parameters behind it.
+        # The name of a C++ function is followed by its parameters.
         launch = {"kernel": record["Kernel Name"].partition("(")[0], **dict.fromkeys(metrics)}
         launch = found.setdefault((record.get("Process ID", ""), record["ID"]), launch)
         given = {name: (record[name], units.get(name, "")) for name in metrics if name in record}
         if "Metric Name" in record:
             given = {record["Metric Name"]: (record["Metric Value"], record["Metric Unit"])}
         launch.update({name: _number(*given[name]) for name in given if name in metrics})
-        if launch.get(GRID) is None:  # some versions have it in a column of its own only: "(8, 1, 1)"
+        if launch.get(GRID) is None:  # some versions report it only in a separate column: "(8, 1, 1)"
             sides = re.findall(r"\d+", record.get("Grid Size", ""))
             launch[GRID] = math.prod(map(int, sides)) if sides else None
     return list(found.values())

@@ -1,17 +1,17 @@
-"""Why a row of the study is fast or slow: counters of its kernels, read by NVIDIA's Nsight Compute (ncu).
+"""Explains the speed of the study's rows by counters of their kernels, read by NVIDIA's Nsight Compute (ncu).
 
     python scripts/profile_strategies.py            # every row that the host drives, on the 1.1 M input; needs a GPU
     python scripts/profile_strategies.py --input thesis-5.6m --rows base deterministic-host --launches 400
     python scripts/profile_strategies.py --steiner petal --rows deterministic-host --after 19    # as dmr.refine does it
     python scripts/profile_strategies.py --redraw study/2026-11-21-h200-profile.json       # tables again, no run
 
-Rows and inputs are those of study_refinement.py, but for the row whose rounds the device drives. Each row refines the
-input once, in a process of its own under ncu, which reads the counters of the first launches of the kernels that grow,
+Rows and inputs are those of study_refinement.py, except the row whose rounds the device drives. Each row refines the
+input once, in a separate process under ncu, which reads the counters of the first launches of the kernels that grow,
 mark, retriangulate and check.
 
-FOLDER gets NAME-profile.json (every launch), NAME-profile.csv and NAME-profile.md (a line a row and kernel), again
-after each row; the tables are printed. `dmr devices --warm` compiles the kernels ahead, outside the time limit. Exit
-code 3: a row is left out, or ncu reported an error; 4: no counters can be read here.
+FOLDER gets NAME-profile.json (every launch), NAME-profile.csv and NAME-profile.md (one line per row and kernel), all
+rewritten after each row; the tables are also printed. `dmr devices --warm` compiles the kernels ahead, outside the time
+limit. Exit code 3: a row is left out, or ncu reported an error; 4: no counters can be read here.
 """
 
 from __future__ import annotations
@@ -39,7 +39,7 @@ import dmr
 from dmr.errors import DeviceUnavailableError, DmrError, OptionError
 from dmr.options import STEINER_RULES
 
-FORMAT = "profile 1"  # of the JSON; rises when a reader of the old one would go wrong
+FORMAT = "profile 1"  # version of the JSON format; increased by incompatible changes
 EXPLANATION = """\
 Each row refined the input once, in a process of its own under ncu, which read the counters of the first {launches:,}
 launches of these kernels{after}. It runs a launch several times, alone and with empty caches: times are
@@ -55,12 +55,12 @@ ncu does not see kernels that are launched from the device: the {children:,} of 
 The line of check_by_children has of them what the launching kernel's own figures have."""
 
 
-# What a graph launches by itself the profiler does not see: the host drives the rounds of every row here.
+# The profiler does not see launches by a graph, so only rows with host-driven rounds are profiled.
 ROWS = [row for row in STUDY_ROWS if row.loop == "host"]
 
 
 def main(arguments: Sequence[str] | None = None) -> int:
-    """Profiles, or makes the tables again; returns the exit code."""
+    """Profiles, or regenerates the tables; returns the exit code."""
     options = parser().parse_args(arguments)
     given = sys.argv[1:] if arguments is None else arguments
     try:
@@ -76,7 +76,7 @@ def main(arguments: Sequence[str] | None = None) -> int:
 
 
 def run(options: argparse.Namespace, arguments: Sequence[str]) -> dict[str, Any]:
-    """Profiles the rows one after the other; everything is written after each."""
+    """Profiles the rows one after the other; writes all files after each."""
     if options.launches < 1 or options.after < 0 or not options.timeout > 0:
         raise OptionError("--launches must be at least 1, --after at least 0, and --timeout more than 0 seconds")
     points, ncu, limit = points_of(options.input), profile_runs.find(options.ncu), options.timeout
@@ -128,12 +128,12 @@ def run(options: argparse.Namespace, arguments: Sequence[str]) -> dict[str, Any]
     if not study["rows"]:
         reasons = "; ".join(f"{name}: {reason}" for name, reason in study["left_out"].items())
         raise DeviceUnavailableError(f"no row could be profiled: {reasons}")
-    say(*(f"wrote {path}" for path in write(study, options.output)))  # again: rows may be left out since
+    say(*(f"wrote {path}" for path in write(study, options.output)))  # again: later rows may have been left out
     return study
 
 
 def redraw(path: Path) -> dict[str, Any]:
-    """Makes the tables beside a record again."""
+    """Regenerates the tables beside a record."""
     study = read(path)
     say(*(f"wrote {path}" for path in write_derived(study, path.parent)))
     return study
@@ -143,8 +143,8 @@ def redraw(path: Path) -> dict[str, Any]:
 
 
 def write(study: dict[str, Any], folder: Path) -> list[Path]:
-    """Writes the record, and then the tables that are derived from it; returns the files."""
-    # A launch a line.
+    """Writes the record, and then the tables derived from it; returns the files."""
+    # One launch per line.
     record = re.sub(r"\{\s*\"kernel\"[^{}]*\}", lambda found: " ".join(found[0].split()), json.dumps(study, indent=1))
     path = folder / f"{study['name']}-profile.json"
     return [*study_files.put({path: f"{record}\n".encode()}), *write_derived(study, folder)]
@@ -157,10 +157,10 @@ def write_derived(study: dict[str, Any], folder: Path) -> list[Path]:
 
 
 def read(path: Path) -> dict[str, Any]:
-    """A record that was written before; one from before there were --after and --steiner, with their defaults.
+    """Reads a record; older ones without --after and --steiner get their defaults.
 
     Raises:
-        FileError: no such file, or no record of this format.
+        FileError: no such file, or not a record of this format.
     """
     return {"after": 0, "steiner": "off-center", **study_files.read(path, FORMAT, "rows")}
 
@@ -169,7 +169,7 @@ def read(path: Path) -> dict[str, Any]:
 
 
 def lines(study: dict[str, Any]) -> list[Line]:
-    """A flat line a row and kernel that ran in it, in the order of a round; times in microseconds."""
+    """One flat line per row and kernel that ran in it, in the order of a round; times in microseconds."""
     return [line for row in study["rows"] for kernel in KERNELS for line in _lines(study, row, kernel)]
 
 
@@ -197,7 +197,7 @@ def _line(study: dict[str, Any], row: dict[str, Any], kernel: str, seen: Sequenc
 
 
 def to_markdown(study: dict[str, Any]) -> str:
-    """The page: where and how it was measured, and a table a row."""
+    """Page with the conditions of the measurement and one table per row."""
     machine, after = study["machine"], study["after"]
     tools = ", ".join(f"{name} {machine[name] or 'unknown'}" for name in ("ncu", "driver", "compiler", "python"))
     parts = [
@@ -234,22 +234,22 @@ def _cells(line: Line) -> list[str]:
 
 
 def parser() -> argparse.ArgumentParser:
-    """The options."""
+    """Defines the command-line options."""
     found = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
     add = found.add_argument
     add("--input", default="thesis-1.1m", metavar="NAME",
         help=f"of {', '.join(INPUTS)} and random-N (default: thesis-1.1m)")  # fmt: skip
     add("--rows", nargs="+", choices=[row.name for row in ROWS], metavar="NAME",
         help=f"of {', '.join(row.name for row in ROWS)} (default: all)")  # fmt: skip
-    add("--launches", type=int, default=200, metavar="N", help="read the counters of so many a row (default: 200)")
+    add("--launches", type=int, default=200, metavar="N", help="launches to profile per row (default: 200)")
     add("--steiner", choices=STEINER_RULES, default="off-center", help="the rule for points (default: the study's)")
-    add("--after", type=int, default=0, metavar="N", help="... from the first after N rounds (default: 0)")
-    add("--timeout", type=float, default=120.0, metavar="SECONDS", help="for each row (default: 120)")
+    add("--after", type=int, default=0, metavar="N", help="skip N rounds before profiling (default: 0)")
+    add("--timeout", type=float, default=120.0, metavar="SECONDS", help="time limit per row (default: 120)")
     add("--ncu", default="ncu", metavar="PATH", help="NVIDIA's Nsight Compute (default: ncu, on the PATH)")
     add("-o", "--output", type=Path, default=Path("study"), metavar="FOLDER", help="default: study")
-    add("--name", metavar="NAME", help="of the files (default: the date and the card)")
-    add("--commit", metavar="HASH", help="the commit to record, where git does not know it")
-    add("--redraw", type=Path, metavar="FILE", help="the tables beside this record; no run")
+    add("--name", metavar="NAME", help="name of the files (default: the date and the card)")
+    add("--commit", metavar="HASH", help="commit to record where there is no checkout")
+    add("--redraw", type=Path, metavar="FILE", help="regenerate the tables of this record; no run")
     return found
 
 

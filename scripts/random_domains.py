@@ -1,7 +1,7 @@
-"""Seeded domains of many kinds, of about n vertices each: what scripts/compare_sizes.py meshes.
+"""Seeded random domains of many kinds with about n vertices each, for scripts/compare_sizes.py.
 
-`FAMILIES` has a function of (n, generator) for each kind. Coordinates are of the order of 1; no vertices coincide, no
-segments cross.
+`FAMILIES` has a function of (n, generator) for each kind. Coordinates are of the order of 1; no vertices coincide and
+no segments cross.
 """
 
 from __future__ import annotations
@@ -24,7 +24,7 @@ SQUARE = [(0.0, 0.0), (1.0, 0.0), (1.0, 1.0), (0.0, 1.0)]
 
 
 def polygons(n: int, rng: Rng) -> dmr.Pslg:
-    """A random simple polygon: a triangle that grows by neighbours of which each brings a new vertex."""
+    """A random simple polygon: a triangle of a Delaunay mesh that grows by neighbours, each adding a new vertex."""
     points = rng.random((4 * n + 10, 2))
     mesh = dmr.triangulate(dmr.Pslg(points, np.empty((0, 2), int)))
     triangles, neighbours = mesh.triangles.tolist(), mesh.neighbours.tolist()
@@ -49,7 +49,7 @@ def polygons(n: int, rng: Rng) -> dmr.Pslg:
 
 
 def holes(n: int, rng: Rng) -> dmr.Pslg:
-    """A square with small, ragged holes."""
+    """A square with small irregular holes."""
     count = max(n // 8, 1)
     columns = math.ceil(math.sqrt(count))
     rings = []
@@ -97,7 +97,7 @@ LETTERS: list[tuple[list[tuple[float, float]], list[list[tuple[float, float]]]]]
 
 
 def letters(n: int, rng: Rng) -> dmr.Pslg:
-    """Lines of letters, slanted and stretched: as many parts."""
+    """Lines of letters, slanted and stretched; each letter is a separate part."""
     count = max(n // 11, 1)
     columns = math.ceil(math.sqrt(count))
     parts = []
@@ -136,7 +136,7 @@ def blocks(n: int, rng: Rng) -> dmr.Pslg:
 
 
 def coasts(n: int, rng: Rng) -> dmr.Pslg:
-    """A fractal coast, with a lake where there are enough vertices."""
+    """A fractal coast, with a lake if there are enough vertices."""
     while True:
         corners = max(min(n // 3, 9), 4)
         steps = max(round(math.log2(n / corners)), 0)
@@ -147,13 +147,13 @@ def coasts(n: int, rng: Rng) -> dmr.Pslg:
         try:
             pslg = domains.polygon(coast, lake)
             dmr.triangulate(pslg, on_conflict="error")
-        except InvalidMeshError:  # it meets itself
+        except InvalidMeshError:  # the coast intersects itself
             continue
         return pslg
 
 
 def _displaced(ring: Points, steps: int, rng: Rng) -> Points:
-    """A ring whose edges get their middles moved to the side, again and again."""
+    """A ring refined repeatedly by midpoint displacement of its edges."""
     for _ in range(steps):
         along = np.roll(ring, -1, axis=0) - ring
         aside = along @ np.array([[0.0, 1.0], [-1.0, 0.0]])
@@ -173,7 +173,7 @@ def segments(n: int, rng: Rng) -> dmr.Pslg:
 
 
 def edges(n: int, rng: Rng) -> dmr.Pslg:
-    """A square with a third of the edges of a Delaunay triangulation: many segments meet in a vertex."""
+    """A square with a third of the edges of a Delaunay triangulation, so that many segments meet in a vertex."""
     points = rng.uniform(0.02, 0.98, (max(n - 4, 3), 2))
     mesh = dmr.triangulate(dmr.Pslg(points, np.empty((0, 2), int)))
     all_edges, _ = unique_edges(mesh)
@@ -222,5 +222,5 @@ FAMILIES: dict[str, Callable[[int, Rng], dmr.Pslg]] = {
 
 
 def domain(family: str, n: int, seed: int) -> dmr.Pslg:
-    """One of the domains; the same on every machine with the same numpy, up to the last digits of sines."""
+    """Makes one of the domains; the same on every machine with the same numpy, up to the last digits of sines."""
     return FAMILIES[family](n, np.random.default_rng([n, seed, *family.encode()]))

@@ -1,16 +1,16 @@
 """Runs every family of kernels under compute-sanitizer on a GPU: memcheck, racecheck, synccheck and initcheck.
 
-    python scripts/sanitize_gpu.py                                                # all of it, some minutes
+    python scripts/sanitize_gpu.py                                                # all steps, some minutes
     python scripts/sanitize_gpu.py --family bfs-collapse-global --tool synccheck  # one step, with the tool's own output
     python scripts/sanitize_gpu.py --list
     python scripts/sanitize_gpu.py --device cpu                                   # the families alone, without a GPU
 
-The families are those of `sanitizer_families.py`. A step is one tool over one family, in its own process; several run
-at a time. The kernels are compiled with line numbers, into a separate cache. Every result must be that of one thread of
-the CPU, bit for bit.
+The families are those of `sanitizer_families.py`. A step runs one tool over one family in a separate process; several
+steps run at a time. The kernels are compiled with line numbers, into a separate cache. Every result must equal that of
+one CPU thread, bit for bit.
 
-Exits with 1 where a tool reports anything but a known exception (`EXCEPTIONS`), where a step dies or takes too long,
-where a result differs, or where no family launches a kernel; with 4 where there is no GPU or no compute-sanitizer.
+Exits with 1 if a tool reports anything except a known exception (`EXCEPTIONS`), a step dies or takes too long, a result
+differs, or no family launches some kernel; with 4 if there is no GPU or no compute-sanitizer.
 """
 
 from __future__ import annotations
@@ -45,19 +45,19 @@ from sanitizer_steps import (
 
 from dmr.memory import gpu_absence, open_device, signatures
 
-# The faults of `sanitizer_probes.cu` that the tools are to report; and a program without a fault, whose graph the host
-# launches, or which launches itself.
+# Faults in `sanitizer_probes.cu` that the tools must report; and programs without a fault, whose graph is launched by
+# the host or by itself.
 PLANTED = {"memcheck": "overrun", "racecheck": "race", "synccheck": "barrier", "initcheck": "uninitialised"}
 FAULTLESS = ("graph-by-host", "graph-by-itself")
 PROBE_LIMIT = 60.0  # seconds
-SHOWN = 8  # kinds of reports of a step that are shown
+SHOWN = 8  # number of kinds of reports shown per step
 
-# Kernels that run on a CPU only, for results that are wanted there.
+# Kernels that only run on a CPU, for results needed there.
 HOST_ONLY = frozenset({"count_sides_out", "list_sides_out", "find_neighbours", "find_closing_edge", "measure_shapes"})
 
 
 def main(arguments: Sequence[str] | None = None) -> int:
-    """Runs the steps, prints the table; returns the exit code."""
+    """Runs the steps and prints the table; returns the exit code."""
     options = parser().parse_args(arguments)
     if options.list:
         for name, family in FAMILIES.items():
@@ -98,11 +98,11 @@ def main(arguments: Sequence[str] | None = None) -> int:
 
 
 def parser() -> argparse.ArgumentParser:
-    """The parser of the command line."""
+    """Defines the command-line options."""
     made = argparse.ArgumentParser(description=(__doc__ or "").splitlines()[0])
     made.add_argument("--family", nargs="+", choices=list(FAMILIES), metavar="NAME", help="these families only")
     made.add_argument("--tool", nargs="+", choices=list(TOOLS), help="these tools only")
-    made.add_argument("--device", default="cuda", help="cuda, cuda:N, or cpu: without tools")
+    made.add_argument("--device", default="cuda", help="cuda, cuda:N, or cpu (without tools)")
     made.add_argument("--jobs", type=positive, default=6, help="steps at a time (6)")
     made.add_argument("--limit", type=positive, default=240, help="seconds that a step may take (240)")
     made.add_argument("--device-loops", action="store_true", help="leave loops to the GPU under every tool")
@@ -127,7 +127,7 @@ def without_tools(families: Sequence[str]) -> int:
 
 
 def with_line_numbers() -> dict[str, str]:
-    """An environment in which nvcc writes line numbers, and kernels have a cache of their own."""
+    """Environment in which nvcc writes line numbers and kernels are cached separately."""
     folder = user_cache_path("dmr") / "sanitizer"
     (folder / "bin").mkdir(parents=True, exist_ok=True)
     nvcc, wrapper = shutil.which("nvcc"), folder / "bin" / "nvcc"
@@ -140,7 +140,7 @@ def with_line_numbers() -> dict[str, str]:
 
 
 def blind_tools(tools: Sequence[str], environment: dict[str, str]) -> list[str]:
-    """Prints what tools say of `sanitizer_probes.cu`; returns those that do not report the fault planted for them."""
+    """Prints the tools' reports on `sanitizer_probes.cu`; returns the tools that miss the fault planted for them."""
     source, blind = Path(__file__).with_name("sanitizer_probes.cu"), []
     with tempfile.TemporaryDirectory() as folder:
         program = str(Path(folder) / "probes")
@@ -159,12 +159,12 @@ def blind_tools(tools: Sequence[str], environment: dict[str, str]) -> list[str]:
 
 
 def on_one_thread(family: str) -> Digests:
-    """The digests of a family's results on one thread of a CPU."""
+    """Digests of a family's results on one CPU thread."""
     return run_family(family, open_device("cpu", 1), say=None)
 
 
 def outcome(step: Step) -> str:
-    """A step in a line."""
+    """Summary of a step, with its reports."""
     expected = f" ({step.expected} known)" if step.expected else ""
     died = f"(the tool died {step.deaths} x) " if step.deaths else ""
     lines = [f"{step.found.total():6} reports{expected} {step.seconds:6.1f} s {died}{step.failure}"]
@@ -197,7 +197,7 @@ def report(steps: Sequence[Step], families: Sequence[str], device: str = "cuda")
 
 
 def cell(step: Step) -> str:
-    """A step in the table."""
+    """Table cell of a step."""
     died = "!" if step.failure else ""
     return f"{step.unexpected}{died} ({step.seconds:.0f} s)"
 

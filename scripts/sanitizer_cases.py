@@ -10,10 +10,10 @@ import numpy as np
 
 from dmr.memory import Device
 
-Case = tuple[str, Callable[[], str | None]]  # what is run, and what gives the digest of its result
+Case = tuple[str, Callable[[], str | None]]  # name, and function that runs the case and returns its result's digest
 Family = Callable[[Device], Iterator[Case]]
 
 
 def digest(*arrays: Any) -> str:
-    """The SHA-256 of the bytes of some arrays, in short."""
+    """Shortened SHA-256 of the bytes of some arrays."""
     return hashlib.sha256(b"".join(np.ascontiguousarray(array).tobytes() for array in arrays)).hexdigest()[:16]

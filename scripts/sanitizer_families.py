@@ -1,15 +1,15 @@
-"""Small inputs that between them run every kernel, by families: what `sanitize_gpu.py` runs under compute-sanitizer.
+"""Families of small inputs that together run every kernel, for `sanitize_gpu.py` under compute-sanitizer.
 
     python scripts/sanitizer_families.py FAMILY DEVICE [host-loops]     # one family, in this process
     python scripts/sanitizer_families.py warm DEVICE                    # only compiles the kernels
 
-It prints the name of each case before it runs, so that a tool's reports stand below the case that they belong to, and
-last a line of JSON: the digest of each result (null where threads race by design) and the kernels that were launched.
+The script prints the name of each case before it runs, so that a tool's reports appear below the case that they belong
+to. Its last line is JSON: the digest of each result (null if threads race by design) and the launched kernels.
 
-On a GPU every array is an allocation of exactly its size: in the memory pool an overrun would land in padding, and a
-read of uninitialised memory could find what an earlier array left there. Grids have few blocks, so that threads and
-teams go through loops and come to the same shared memory again. With `host-loops` the host launches the
-kernels of recorded loops, turn by turn, where otherwise a CUDA graph launches itself.
+On a GPU every array is an allocation of exactly its size: in the memory pool an overrun would fall into padding, and a
+read of uninitialised memory could find data of an earlier array. Grids have few blocks, so that threads and teams
+iterate over their loops and reuse shared memory. With `host-loops` the host launches the kernels of recorded loops turn
+by turn, whereas otherwise a CUDA graph launches itself.
 """
 
 from __future__ import annotations
@@ -28,12 +28,12 @@ from sanitizer_cases import Family
 from dmr.memory import Argument, Device, DeviceArray, Loop, Number, bound_of, open_device, warm
 
 FAMILIES: dict[str, Family] = {**sanitizer_meshes.FAMILIES, **sanitizer_graphs.FAMILIES}
-FEW_BLOCKS = 16  # of a grid
+FEW_BLOCKS = 16  # blocks per grid
 
 
 @contextmanager
 def noted_launches() -> Iterator[set[str]]:
-    """The names of the kernels that any device launches meanwhile."""
+    """Collects the names of the kernels that any device launches within the context."""
     launched: set[str] = set()
     launch = Device.launch
 
@@ -50,7 +50,7 @@ def noted_launches() -> Iterator[set[str]]:
 
 
 def run_family(name: str, device: Device, say: Callable[[str], None] | None = print) -> dict[str, str | None]:
-    """Runs a family, and tells the name of each case before it; returns the digests by case."""
+    """Runs a family, announcing each case; returns the digests by case."""
     found = {}
     for case, run in FAMILIES[name](device):
         if say is not None:
@@ -61,7 +61,7 @@ def run_family(name: str, device: Device, say: Callable[[str], None] | None = pr
 
 
 def changeable(module: ModuleType, *names: str) -> None:
-    """Checks that a module still has the names that are changed there.
+    """Checks that a module still has the names that this script changes.
 
     Raises:
         AttributeError: a name is missing.
@@ -74,7 +74,7 @@ def changeable(module: ModuleType, *names: str) -> None:
 
 
 def allocate_exactly() -> None:
-    """Has GPUs make a new allocation of exactly the size of each array."""
+    """Makes GPUs allocate each array anew with exactly its size."""
     from dmr.memory.cuda import pool
 
     changeable(pool, "LEAST_BITS", "SIZE_BITS")
@@ -89,7 +89,7 @@ def allocate_exactly() -> None:
 
 
 def compile_anew() -> None:
-    """Leaves aside machine code that came with the package, which has no line numbers."""
+    """Ignores machine code that was built with the package, because it has no line numbers."""
     from dmr.memory.cuda import compiler
 
     changeable(compiler, "PREBUILT")
@@ -97,27 +97,27 @@ def compile_anew() -> None:
 
 
 class HostLoop(Loop):
-    """A sequence of launches that the host repeats."""
+    """Sequence of launches that the host repeats."""
 
     def __init__(self, body: Callable[[], None], stop: DeviceArray) -> None:
         self._body, self._stop = body, stop
 
     def run(self) -> None:
-        """Runs it to its end."""
+        """Repeats the sequence until it stops."""
         self._body()
         while not self._stop.download()[0]:
             self._body()
 
 
 def loop_from_host() -> None:
-    """Has the host repeat what GPUs would repeat by themselves."""
+    """Makes the host repeat loops that GPUs would repeat by themselves."""
     from dmr.memory.cuda.device import CudaDevice
 
     CudaDevice.loop = lambda device, body, stop: HostLoop(body, stop)  # type: ignore
 
 
 def stay_small() -> None:
-    """Has GPUs launch few blocks."""
+    """Makes GPUs launch few blocks."""
     from dmr.memory.cuda import device
 
     changeable(device, "MOST_BLOCKS", "BLOCKS_IN_FLIGHT")
@@ -132,7 +132,7 @@ def stay_small() -> None:
 
 
 def main(family: str, device: str, *loops: str) -> int:
-    """Runs one family, and prints its results; compiles all kernels if it is "warm"."""
+    """Runs one family and prints its results; compiles all kernels if `family` is "warm"."""
     if device != "cpu":
         compile_anew()
         allocate_exactly()

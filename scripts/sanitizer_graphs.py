@@ -1,4 +1,4 @@
-"""Families of kernels of `static_graph`, for `sanitizer_families.py`: traversals, lists, trees, graphs."""
+"""Kernel families of `static_graph` for `sanitizer_families.py`: traversals, lists, trees, graphs."""
 
 from __future__ import annotations
 
@@ -26,9 +26,9 @@ from static_graph.tree_generation import KINDS as TREES
 
 
 def graphs() -> Iterator[tuple[str, static_graph.CsrGraph]]:
-    """Three nodes with thousands of edges, 300 with dozens, and many with hardly any, with every kind of weights.
+    """Graphs with every kind of weights: 3 nodes of thousands of edges, 300 of dozens, and many of hardly any.
 
-    Frontiers have several tiles of a scan, and tiles of edges have few nodes or many.
+    Frontiers cover several scan tiles, and tiles of edges contain few or many nodes.
     """
     random = np.random.default_rng(4)
     nodes, edges = 9000, 21_000
@@ -44,7 +44,7 @@ def graphs() -> Iterator[tuple[str, static_graph.CsrGraph]]:
 
 
 def traversed(run: Callable[..., Any], searched: str, variants: dict[str, dict[str, Any]]) -> Family:
-    """A family: one scheme, breadth first or by weights of every kind, with options."""
+    """Family of one scheme with options: breadth-first search, or shortest paths by every kind of weights."""
 
     def family(device: Device) -> Iterator[Case]:
         for (graph, host), (name, options) in product(graphs(), variants.items()):
@@ -87,7 +87,7 @@ SCHEMES: dict[str, tuple[Callable[..., Any], dict[str, dict[str, Any]]]] = {
 
 
 def timelines(device: Device) -> Iterator[Case]:
-    """The record of when blocks ran."""
+    """The timeline of blocks."""
 
     def run() -> None:
         timeline = Timeline(device, 3)
@@ -99,7 +99,7 @@ def timelines(device: Device) -> Iterator[Case]:
 
 
 def reduced(method: str, variants: dict[str, dict[str, Any]]) -> Family:
-    """A family: list ranking by one method, with options."""
+    """Family of list ranking by one method, with options."""
 
     def family(device: Device) -> Iterator[Case]:
         for (size, lists), (name, options) in product(((257, 257), (5000, 1), (5000, 40)), variants.items()):
@@ -133,7 +133,7 @@ RANKERS: dict[str, dict[str, dict[str, Any]]] = {
 
 
 def sequential(device: Device) -> Iterator[Case]:
-    """List ranking by one thread of the device, which the cost model measures."""
+    """List ranking by one thread of the device, as measured by the cost model."""
 
     def run() -> str:
         successors = static_graph.generate_list("random", 500, lists=3, device="cpu")
@@ -145,7 +145,7 @@ def sequential(device: Device) -> Iterator[Case]:
 
 
 def trees(device: Device) -> Iterator[Case]:
-    """Euler tours, numbers of nodes, common ancestors, path sums; rooting of edges."""
+    """Euler tours, node numberings, common ancestors, path sums, and rooting of edges."""
     where = device.name
     for kind in TREES:
         parents = static_graph.generate_tree(kind, 3000, seed=1)
@@ -193,7 +193,7 @@ def generation(device: Device) -> Iterator[Case]:
 
 
 def building(device: Device) -> Iterator[Case]:
-    """Rows of edges, at the borders of tiles and of groups of nodes."""
+    """CSR rows from edges, for sizes near tile and node-group boundaries."""
     random = np.random.default_rng(4)
     for nodes, edges in ((1, 3), (15, 0), (16, 4096), (17, 4097), (300, 9000), (70_000, 20)):
         ends = random.integers(0, nodes, (2, edges))

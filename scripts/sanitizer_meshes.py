@@ -1,4 +1,4 @@
-"""Families of kernels of `dmr`, for `sanitizer_families.py`: refinements by every option, primitives and predicates."""
+"""Kernel families of `dmr` for `sanitizer_families.py`: refinements with every option, primitives and predicates."""
 
 from __future__ import annotations
 
@@ -22,20 +22,20 @@ from dmr.pipeline.selecting import Choice, Competition
 from dmr.pipeline.stamps import LAST, Stamps
 from dmr.refinement import Run
 
-refinement: Any = sys.modules[Run.__module__]  # the module, whose constants are changed
+refinement: Any = sys.modules[Run.__module__]  # the module, whose constants are changed below
 
 RACING = ("two-stage", "three-phase", "three-phase-barrier")  # markings whose results depend on the order of threads
-MOST_POINTS = 3000  # of a refinement
+MOST_POINTS = 3000  # inserted by a refinement
 
 
 def refined(mesh: dmr.Mesh | dmr.Pslg, device: Device, **options: Any) -> str | None:
-    """The digest of a refined mesh; None where the marking races."""
+    """Digest of a refined mesh; None if the marking races."""
     fine = dmr.refine(mesh, device=device.name, max_steiner=MOST_POINTS, **options).mesh
     return None if options.get("marking") in RACING else digest(fine.vertices, fine.triangles)
 
 
 def finer_to_the_left(points: np.ndarray[Any, np.dtype[np.float64]]) -> np.ndarray[Any, np.dtype[np.float64]]:
-    """A size function."""
+    """Size function, 0.05 at x = 0."""
     return 0.05 + 0.1 * abs(points[:, 0])
 
 
@@ -47,7 +47,7 @@ def markings(device: Device) -> Iterator[Case]:
 
 
 def balances(device: Device) -> Iterator[Case]:
-    """Every balance; those whose kernels launch kernels are no option of `refine` on a CPU, where they are calls."""
+    """Every balance. On a CPU `refine` refuses those with child launches, which are plain calls there."""
     mesh = dmr.generate("random", 300, seed=3)
     for balance in BALANCES:
         options = RefineOptions(balance=balance, max_steiner=MOST_POINTS, loop="host")
@@ -63,7 +63,7 @@ ALL, NONE = (
     {"candidates": 10**6, "listed": 10**6, "subsegments": 10**6},
     {"candidates": 0, "listed": 0, "subsegments": -1},
 )
-# Who goes through the rounds that the device drives: one team, teams that wait for each other, or a launch per step.
+# Execution of device-driven rounds: by one team, by teams that wait for each other, or by one launch per step.
 TEAMS: dict[str, tuple[dict[str, int], dict[str, int] | None]] = {
     "one team": (ALL, None),
     "a launch per step": (NONE, None),
@@ -78,7 +78,7 @@ LIMITS = ("SMALL_ON_GPU", "SMALL_ON_ONE_THREAD", "SMALL_ON_THREADS", "MIDDLE_ON_
 
 @contextmanager
 def teams(who: str) -> Iterator[None]:
-    """Leaves all rounds that the device drives to some teams, whatever their size."""
+    """Makes the given teams run all device-driven rounds, whatever their size."""
     before = {name: getattr(device_rounds, name) for name in LIMITS}
     small, middle = TEAMS[who]
     for name in LIMITS:
@@ -91,7 +91,7 @@ def teams(who: str) -> Iterator[None]:
 
 
 def loops(device: Device) -> Iterator[Case]:
-    """Rounds that the host drives, and those of the device by every kind of team."""
+    """Host-driven rounds, and device-driven rounds by every kind of team."""
     mesh = dmr.generate("random", 250, seed=4)
     yield "host", lambda: refined(mesh, device, loop="host")
 
@@ -133,7 +133,7 @@ def loops(device: Device) -> Iterator[Case]:
 
 
 def steiner_rules(device: Device) -> Iterator[Case]:
-    """Every rule for Steiner points, and segments that are kept."""
+    """Every rule for Steiner points, and kept segments."""
     plate = dmr.generate("plate", 150, seed=2)
     for rule in STEINER_RULES:
         yield rule, partial(refined, plate, device, steiner=rule, min_angle=25)
@@ -142,7 +142,7 @@ def steiner_rules(device: Device) -> Iterator[Case]:
 
 
 def sizes(device: Device) -> Iterator[Case]:
-    """Bounds of areas and lengths."""
+    """Bounds on areas and lengths."""
     mesh = dmr.generate("plate", 150, seed=2)
     bounds = np.full(len(mesh.triangles), 0.01)
     bounded = dmr.Mesh(mesh.vertices, mesh.triangles, segments=mesh.segments, area_bounds=bounds)
@@ -170,7 +170,7 @@ def outlines(device: Device) -> Iterator[Case]:
 
 
 def primitives(device: Device) -> Iterator[Case]:
-    """Scans, sums, extremes, sorts and compactions, at the borders of tiles."""
+    """Scans, sums, extremes, sorts and compactions, for sizes near tile boundaries."""
     random = np.random.default_rng(1)
     for size in (1, 7, 8, 255, 257, 2047, 2048, 2049, 4095, 4097, 10_000):
         flags, keys = random.integers(0, 2, size).astype(np.int32), random.integers(0, 2**32, size).astype(np.uint32)
@@ -190,7 +190,7 @@ def primitives(device: Device) -> Iterator[Case]:
 
 
 def predicates(device: Device) -> Iterator[Case]:
-    """Predicates at both ends of the range that is admitted, where the exact stage has least room."""
+    """Predicates at both ends of the admitted range, where the exact stage is closest to over- or underflow."""
     random = np.random.default_rng(2)
     for end in (2.0**-142, 1.0, 2.0**201):
         steps = random.integers(-3 if end < 1 else 0, 3 if end > 1 else 1, (4, 500, 2))

@@ -1,7 +1,7 @@
-// Small CUDA programs that say what compute-sanitizer's tools see (sanitize_gpu.py): `sanitizer_probes NAME`.
+// Small CUDA programs that show what compute-sanitizer's tools detect (sanitize_gpu.py): `sanitizer_probes NAME`.
 //
-// Each of the first four has the fault that one tool is for, and must be reported by it. The last two have none: a
-// graph of kernels, one with barriers, that is launched five times by the host, or by itself (tail launches).
+// Each of the first four has a fault that one tool must report. The last two have no fault: a graph of kernels, one of
+// them with barriers, that is launched five times by the host or by itself (tail launches).
 #include <cstdio>
 #include <cstdlib>
 #include <cstring>
@@ -16,11 +16,11 @@ __global__ void uninitialised(int *place) { place[0] = place[1] + 1; }
 __global__ void race(int *place) {
     __shared__ int shared[THREADS];
     shared[threadIdx.x] = threadIdx.x;
-    place[threadIdx.x] = shared[THREADS - 1 - threadIdx.x]; // no barrier between
+    place[threadIdx.x] = shared[THREADS - 1 - threadIdx.x]; // no barrier in between
 }
 
-// Threads wait for the other half of their warp, which has ended: an argument that `__syncwarp` must not have. (A barrier
-// of a block that a part of it never reaches would wait for ever: it hung an H200 until the machine was given back.)
+// Threads wait for the other half of their warp, which has exited: an invalid mask for `__syncwarp`. (A block barrier
+// that some of its threads never reach would wait forever, and hung an H200.)
 __global__ void barrier(int *place) {
     if (threadIdx.x % 32 >= 16)
         return;
@@ -31,7 +31,7 @@ __global__ void barrier(int *place) {
 
 __global__ void set_all(int *place, int value) { place[blockIdx.x * THREADS + threadIdx.x] = value; }
 
-// All threads of blocks below *count come to all barriers; those of other blocks to none.
+// All threads of blocks below *count reach all barriers; those of other blocks reach none.
 __global__ void wait_twice(int *place, const int *count) {
     __shared__ int shared[THREADS];
     for (int block = blockIdx.x; block < *count; block += gridDim.x) {

@@ -1,4 +1,4 @@
-"""One tool of compute-sanitizer over one family of kernels: the process, its reports, known exceptions."""
+"""Runs one tool of compute-sanitizer over one family of kernels and evaluates its reports."""
 
 from __future__ import annotations
 
@@ -16,10 +16,10 @@ from pathlib import Path
 
 from sanitizer_families import FAMILIES
 
-# The tools, and what each is given. Only memcheck follows work that the GPU launches: NVIDIA's manual excludes dynamic
-# parallelism for the others. A CUDA graph that launches itself is such work. Over loops that are such graphs version
-# 2025.3.1 reported all threads of blocks of `sum_tiles_int32` and `relax_deferred` (synccheck), and ended with the
-# process (racecheck). So under those tools the host launches the kernels of loops, turn by turn.
+# The tools and their options. Only memcheck follows work launched by the GPU: NVIDIA's manual excludes dynamic
+# parallelism for the others. A CUDA graph that launches itself is such work. On loops that are such graphs, version
+# 2025.3.1 reported all threads of blocks of `sum_tiles_int32` and `relax_deferred` (synccheck), or crashed with the
+# process (racecheck). Therefore, under those tools, the host launches the kernels of loops turn by turn.
 TOOLS = {
     "synccheck": (),
     "racecheck": ("--racecheck-report", "all"),
@@ -30,18 +30,18 @@ FOLLOWS_THE_DEVICE = ("memcheck",)
 
 Digests = dict[str, str | None]
 
-PRINTED = 2000  # reports of a step that are printed; those beyond are counted
-TRIES = 2  # of a step whose tool is killed by a signal before it has counted its reports
-FIRST_PORT, PORTS = 49152, 10  # on which the tool talks with what it runs: other ones for each step
+PRINTED = 2000  # reports printed per step; further ones are only counted
+TRIES = 2  # tries of a step whose tool is killed by a signal before it has counted its reports
+FIRST_PORT, PORTS = 49152, 10  # for the connection of the tool to its program; different ports for each step
 
 
 @dataclass(frozen=True)
 class Known:
-    """Reports that are expected.
+    """Expected reports.
 
     Attributes:
         tools, families, report: patterns of the tools' names, the families' names and the reports.
-        limitation: of the tool; safe: why the kernels are right.
+        limitation: limitation of the tool; safe: why the kernels are correct.
     """
 
     tools: str
@@ -67,10 +67,10 @@ class Step:
     """One tool over one family, and the result.
 
     Attributes:
-        found: how often each kind of report was made, by its text; expected: of them, those of known exceptions.
-        failure: why the step counts as failed beside the reports, or empty.
+        found: number of reports by their text; expected: number of those that are known exceptions.
+        failure: another reason why the step failed, or empty.
         deaths: how often the tool itself was killed by a signal, which says nothing about the kernels.
-        launched: kernels that ran; digests: of the results, by case.
+        launched: kernels that ran; digests: digests of the results, by case.
     """
 
     tool: str
@@ -91,14 +91,14 @@ class Step:
 
     @property
     def unexpected(self) -> int:
-        """How many reports are no known exceptions."""
+        """Number of reports that are not known exceptions."""
         return self.found.total() - self.expected
 
 
 def run_tool(
     tool: str, command: Sequence[str], environment: dict[str, str], port: int, limit: float
 ) -> tuple[str, int | None]:
-    """Runs a program under a tool; returns the output, and the exit code or None where it was ended after `limit` s."""
+    """Runs a program under a tool; returns the output, and the exit code or None if it was killed after `limit` s."""
     under = [
         "compute-sanitizer", "--tool", tool, *TOOLS[tool], "--print-limit", str(PRINTED), "--show-backtrace", "device",
         "--require-cuda-init", "no", "--port", str(port), "--max-connections", str(PORTS),
@@ -116,7 +116,7 @@ def run_tool(
         try:
             return process.communicate(timeout=limit)[0], process.returncode
         except subprocess.TimeoutExpired:
-            os.killpg(process.pid, signal.SIGKILL)  # the tool, and what it runs, are alone in that session
+            os.killpg(process.pid, signal.SIGKILL)  # only the tool and its program are in that session
             return process.communicate()[0], None
 
 
@@ -134,10 +134,10 @@ def sanitize(
     Args:
         step: the step.
         device: "cuda" or "cuda:N".
-        environment: of the process.
-        limit: seconds that it may take.
-        expected: the digests that its results should have.
-        device_loops: whether loops are CUDA graphs that launch themselves; else the host launches their kernels.
+        environment: environment of the process.
+        limit: time limit in seconds.
+        expected: expected digests of its results.
+        device_loops: whether loops are CUDA graphs that launch themselves; otherwise the host launches their kernels.
     """
     place = list(FAMILIES).index(step.family) * len(TOOLS) + list(TOOLS).index(step.tool)
     command = [sys.executable, str(Path(__file__).with_name("sanitizer_families.py")), step.family, device]
@@ -155,11 +155,11 @@ def sanitize(
 
 
 def examine(step: Step, code: int | None, limit: float, expected: Digests) -> None:
-    """Stores the result of a step, as read from its output.
+    """Reads the result of a step from its output and stores it in the step.
 
     Args:
-        step: with the output; code: the exit code, or None where it was ended after `limit` seconds.
-        expected: the digests that its results should have.
+        step: with the output; code: the exit code, or None if it was killed after `limit` seconds.
+        expected: expected digests of its results.
     """
     step.found = reports(step.output)
     step.expected = sum(count for text, count in step.found.items() if is_known(step, text))
@@ -177,20 +177,20 @@ def examine(step: Step, code: int | None, limit: float, expected: Digests) -> No
 
 
 def last_case(output: str) -> str:
-    """The case that ran when the output ended."""
+    """Name of the case that ran when the output ended."""
     cases = [line.removeprefix("case: ") for line in output.splitlines() if line.startswith("case: ")]
     return cases[-1] if cases else "none"
 
 
 def differences(step: Step, expected: Digests) -> str:
-    """Which results are not those of one thread of a CPU, in words; empty where all are."""
+    """Names the results that differ from those of one CPU thread; empty if none does."""
     cases = {**expected, **step.digests}
     wrong = [case for case in cases if step.digests.get(case, "missing") != expected.get(case, "missing")]
     return f"results differ from one thread of the CPU: {'; '.join(wrong)}" if wrong else ""
 
 
 def reports(output: str) -> Counter[str]:
-    """How often each kind of report is in a tool's output: its first lines, less threads and addresses."""
+    """Counts the kinds of reports in a tool's output, by their first lines without threads and addresses."""
     found: Counter[str] = Counter()
     lines = [line.removeprefix("=========").rstrip() for line in output.splitlines() if line.startswith("=========")]
     for number, line in enumerate(lines):

@@ -1,4 +1,4 @@
-"""Two programs on one input: what each made of it, and whether and how their meshes compare."""
+"""Results of two programs on one input, and their comparison."""
 
 from __future__ import annotations
 
@@ -12,19 +12,19 @@ import dmr
 from dmr.quality import min_angles, triangle_areas
 
 SAME_AREA = 1e-9
-SAME_ANGLE = 1e-9  # degrees: Triangle's own bound is rounded
+SAME_ANGLE = 1e-9  # degrees, because Triangle rounds its bound
 
 
 @dataclass(kw_only=True)
 class Side:
-    """What one program made of one file.
+    """Result of one program on one file.
 
     Attributes:
-        outcome: "mesh", "limit" (a mesh, but stopped early), "error" (a clear one), "unclear", "zero" (no triangles,
-            and not a word), "crash", "timeout", "unreadable" (to us, so that Triangle did not get it).
-        text: the sentence, the signal, ...
-        below: triangles below the bound; area: of the domain. None where nothing was measured.
-        valid: None where there is nothing to validate; why: what failed, or which triangles are excused.
+        outcome: "mesh", "limit" (a mesh, but stopped early), "error" (a clear one), "unclear", "zero" (no triangles and
+            no message), "crash", "timeout", "unreadable" (by dmr, so that Triangle did not run).
+        text: the message, the signal, ...
+        below: triangles below the bound; area: of the domain. None if not measured.
+        valid: None if there is nothing to validate; why: the failures, or the number of excused triangles.
     """
 
     outcome: str
@@ -41,24 +41,24 @@ class Side:
 
 
 def same_domain(ours: Side, peer: Side) -> bool:
-    """Whether both have a mesh, of the same area."""
+    """Whether both have a mesh of the same area."""
     if ours.area is None or peer.area is None:
         return False
     return abs(ours.area - peer.area) <= SAME_AREA * max(ours.area, peer.area)
 
 
 def falls_short(ours: Side, peer: Side) -> bool:
-    """Whether ours has more triangles below the bound than the peer's."""
+    """Whether `ours` has more triangles below the bound than `peer`."""
     return ours.below is not None and peer.below is not None and ours.below > peer.below
 
 
 def geometric_mean(ratios: Sequence[float]) -> float:
-    """Of at least one ratio."""
+    """Geometric mean of at least one ratio."""
     return math.exp(math.fsum(map(math.log, ratios)) / len(ratios))
 
 
 def measured(mesh: dmr.Mesh, angle: float) -> Side:
-    """The counts and figures of a mesh."""
+    """Counts and figures of a mesh."""
     angles = min_angles(mesh)
     return Side(
         outcome="mesh",

@@ -1,4 +1,4 @@
-"""The calls of the stress test: small, of every kind, and each with a result that does not depend on the thread."""
+"""Calls of the stress test: small, of every kind, with results that do not depend on the thread."""
 
 from __future__ import annotations
 
@@ -17,7 +17,7 @@ from dmr.options import MARKINGS, Progress
 
 NODES, EDGES = 3000, 24000
 LIST = 40000
-RACING = ("two-stage", "three-phase", "three-phase-barrier")  # equally valid meshes, but not the same ones
+RACING = ("two-stage", "three-phase", "three-phase-barrier")  # markings whose meshes are valid but vary
 
 Digest = str
 
@@ -27,7 +27,7 @@ class CallbackError(Exception):
 
 
 class Calls:
-    """Calls by name, on one mesh, one domain, and one uploaded graph that all threads share.
+    """Calls by name, on one mesh, one domain and one uploaded graph that all threads share.
 
     Attributes:
         device: "cpu", "cuda", ...; by_name: each returns a digest of its result.
@@ -74,7 +74,7 @@ class Calls:
         return {"device": self.device, "threads": self._threads}
 
     def refined(self, *, progress: Progress | None = None, **options: Any) -> Digest:
-        """A refinement of the mesh."""
+        """Refines the mesh."""
         done = dmr.refine(self._mesh, progress=progress, **self._where, **options)
         assert done.complete and done.host_processed == 0, done
         return _of_mesh(done.mesh)

@@ -1,10 +1,10 @@
-"""Calls both packages from many threads at once, and compares every result with the one of a single thread.
+"""Calls both packages from many threads at once, and compares every result with that of a single thread.
 
     python scripts/stress_threads.py --device cpu --seconds 60
     python scripts/stress_threads.py --device cuda --seconds 60 --leaks
 
-Threads that end, a thread pool, `asyncio.to_thread` and Dask's threaded scheduler make the same calls on one mesh and
-one uploaded graph; callbacks raise; Ctrl-C interrupts the main thread. The exit code is 0 if nothing went wrong.
+Short-lived threads, a thread pool, `asyncio.to_thread` and Dask's threaded scheduler make the same calls on one mesh
+and one uploaded graph; callbacks raise; Ctrl-C interrupts the main thread. The exit code is 0 if nothing went wrong.
 """
 
 from __future__ import annotations
@@ -28,14 +28,14 @@ from stress_calls import Calls
 
 import dmr
 
-SWITCH_SECONDS = 1e-4  # how often Python changes threads: fifty times as often as by default
-AT_ONCE = 24  # calls of one batch of a scheduler
+SWITCH_SECONDS = 1e-4  # Python's thread switch interval: a fiftieth of the default
+AT_ONCE = 24  # calls per batch of a scheduler
 LEAK_THREADS = 1000
-LEAK_BYTES = 2**26  # that the card may have less of afterwards: blocks of the pool and the driver's own
+LEAK_BYTES = 2**26  # allowed loss of free device memory, for blocks of the pool and of the driver
 
 
 class Stress:
-    """The calls, their single-threaded results, and the failures so far."""
+    """Calls, their single-threaded results, and the failures so far."""
 
     def __init__(self, device: str, threads: int, seed: int) -> None:
         self.calls = Calls(device)
@@ -59,13 +59,13 @@ class Stress:
         self.done[name] += 1
 
     def chosen(self, count: int) -> list[str]:
-        """Names of calls, at random."""
+        """Draws random names of calls."""
         return self.random.choices(list(self.calls.by_name), k=count)
 
     # ---- Callers ------------------------------------------------------------------------------------------------
 
     def threads_that_end(self) -> None:
-        """Each call in a new thread."""
+        """Makes each call in a new thread."""
         for _ in range(AT_ONCE // self.threads):
             started = [threading.Thread(target=self.check, args=[name]) for name in self.chosen(self.threads)]
             for thread in started:
@@ -74,12 +74,12 @@ class Stress:
                 thread.join()
 
     def pool(self) -> None:
-        """A thread pool."""
+        """Makes calls in a thread pool."""
         with ThreadPoolExecutor(self.threads) as workers:
             list(workers.map(self.check, self.chosen(AT_ONCE)))
 
     def asyncio_threads(self) -> None:
-        """`asyncio.to_thread`."""
+        """Makes calls with `asyncio.to_thread`."""
 
         async def all_of_them() -> None:
             await asyncio.gather(*(asyncio.to_thread(self.check, name) for name in self.chosen(AT_ONCE)))
@@ -87,19 +87,19 @@ class Stress:
         asyncio.run(all_of_them())
 
     def dask(self) -> None:
-        """Dask's threaded scheduler."""
+        """Makes calls with Dask's threaded scheduler."""
         dask: Any = import_module("dask")
         calls = [dask.delayed(self.check, pure=False)(name) for name in self.chosen(AT_ONCE)]
         dask.compute(*calls, scheduler="threads", num_workers=self.threads)
 
     def one_graph(self) -> None:
-        """All threads search the one uploaded graph."""
+        """Searches the shared uploaded graph from all threads."""
         searches = [name for name in self.calls.by_name if name.startswith(("bfs", "sssp"))]
         with ThreadPoolExecutor(self.threads) as workers:
             list(workers.map(self.check, self.random.choices(searches, k=4 * AT_ONCE)))
 
     def interrupted(self) -> None:
-        """Ctrl-C in the main thread's calls, while other threads go on; the same calls are right afterwards."""
+        """Interrupts calls of the main thread while other threads continue; later calls must still be correct."""
         with ThreadPoolExecutor(2) as workers, Interrupts(self.random) as interrupts:
             others = [workers.submit(self.check, name) for name in self.chosen(6)]
             for name in self.chosen(8):
@@ -110,7 +110,7 @@ class Stress:
             self.check(name)
 
     def callbacks_that_wait(self) -> None:
-        """A progress callback that waits for a call of another thread on the same device."""
+        """Refines with a progress callback that waits for another thread's call on the same device."""
         with ThreadPoolExecutor(1) as worker:
 
             def waits(round_: int, bad: int, triangles: int) -> None:
@@ -122,7 +122,7 @@ class Stress:
             self.failures.append("a refinement whose callback waits for another thread: another result")
 
     def run(self, seconds: float) -> None:
-        """Everything in turn until the time is over."""
+        """Runs all kinds of callers in turn until the time is over."""
         kinds: Sequence[Callable[[], None]] = (
             self.threads_that_end, self.one_graph, self.pool, self.asyncio_threads, self.dask, self.interrupted,
             self.callbacks_that_wait,
@@ -134,7 +134,7 @@ class Stress:
 
 
 class Interrupts:
-    """SIGINT for the main thread at random moments, but only while it makes a call that is meant to be interrupted."""
+    """Sends SIGINT to the main thread at random moments, but only during calls meant to be interrupted."""
 
     def __init__(self, numbers: random.Random) -> None:
         self._random = numbers
@@ -166,7 +166,7 @@ class Interrupts:
 
 
 def leaked(calls: Calls) -> int:
-    """How many bytes of the card are gone after 1,000 threads, each of which refined a mesh and ended."""
+    """Bytes of device memory lost after 1,000 threads, each of which refined a mesh and ended."""
     from dmr.memory.cuda.device import cuda_device
 
     device = cuda_device(int(calls.device.partition(":")[2] or 0))
@@ -184,10 +184,10 @@ def main() -> int:
     """Runs the test; returns the exit code."""
     parser = argparse.ArgumentParser(description=(__doc__ or "").partition("\n")[0])
     parser.add_argument("--device", default="cpu", help="cpu, cuda or cuda:N (default: cpu)")
-    parser.add_argument("--seconds", type=float, default=60, help="how long (default: 60)")
+    parser.add_argument("--seconds", type=float, default=60, help="duration (default: 60)")
     parser.add_argument("--threads", type=int, default=8, help="Python threads (default: 8)")
-    parser.add_argument("--seed", type=int, default=1, help="of the order of the calls")
-    parser.add_argument("--leaks", action="store_true", help=f"also: {LEAK_THREADS:,} threads, and a GPU's free memory")
+    parser.add_argument("--seed", type=int, default=1, help="seed of the order of the calls")
+    parser.add_argument("--leaks", action="store_true", help=f"also {LEAK_THREADS:,} threads and a GPU's free memory")
     options = parser.parse_args()
 
     sys.setswitchinterval(SWITCH_SECONDS)

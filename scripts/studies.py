@@ -1,4 +1,4 @@
-"""What the scripts of studies share: their options, what a record begins with, its files, and how a run ends."""
+"""Helpers of the study scripts: common options, record heads, files and error handling."""
 
 from __future__ import annotations
 
@@ -23,13 +23,13 @@ Record = dict[str, Any]
 
 @dataclass(frozen=True)
 class Study:
-    """A study whose record is one JSON, from which a page, a table and pictures are made.
+    """A study whose JSON record is the source of a page, a table and pictures.
 
     Attributes:
-        kind: the first word of its files' names; "study_" and this is the script's name.
-        form: what the record says of its format; content: the key of what was measured.
-        to_markdown: the page, of the record and the names of the pictures; to_csv: the table.
-        pictures: PNGs by the ends of their names.
+        kind: the first word of its files' names; the script is called "study_" plus this.
+        form: format version in the record; content: key of the measurements.
+        to_markdown: makes the page from the record and the names of the pictures; to_csv: makes the table.
+        pictures: makes PNGs, keyed by the ends of their names.
     """
 
     kind: str
@@ -40,7 +40,7 @@ class Study:
     pictures: Callable[[Record], dict[str, bytes]]
 
     def begin(self, device: Device, options: argparse.Namespace, arguments: Sequence[str], content: Any) -> Record:
-        """A record with nothing measured yet; makes the folder for its files.
+        """Starts a record without measurements, and makes the folder for its files.
 
         Raises:
             FileError: the folder cannot be made.
@@ -56,7 +56,7 @@ class Study:
         }
 
     def keep(self, record: Record, folder: Path) -> None:
-        """Writes the record, as far as it is."""
+        """Writes the record in its current state."""
         say(*(f"wrote {path}" for path in put({folder / f"{record['name']}.json": as_json(record).encode()})))
 
     def draw(self, record: Record, folder: Path) -> None:
@@ -68,10 +68,10 @@ class Study:
         say(*(f"wrote {path}" for path in put({folder / file: data for file, data in {**texts, **drawn}.items()})))
 
     def redraw(self, path: Path) -> Record:
-        """Makes the page, the table and the pictures of a record again, beside it.
+        """Regenerates the page, the table and the pictures beside a record.
 
         Raises:
-            FileError: no such file, or another record.
+            FileError: no such file, or a record of another study.
         """
         record = read(path, self.form, self.content)
         self.draw(record, path.parent)
@@ -79,7 +79,7 @@ class Study:
 
 
 def described(device: Device) -> Record:
-    """The device and the machine, as every record has them."""
+    """Device and machine, as stored in every record."""
     on_gpu = device.threads == 0
     tools = {
         "driver": gpu_driver() if on_gpu else None,
@@ -89,12 +89,12 @@ def described(device: Device) -> Record:
 
 
 def carried_out(kind: str, kept: str, work: Callable[[], int]) -> int:
-    """Does the work of a script, and returns its exit code; errors are told in a sentence.
+    """Runs a script's work and returns its exit code; prints errors in one sentence.
 
     Args:
-        kind: "study_" and this is the script's name.
-        kept: what an interrupted run has written, in the plural.
-        work: returns the exit code.
+        kind: the script is called "study_" plus this.
+        kept: units that an interrupted run has written, in the plural.
+        work: does the work and returns the exit code.
     """
     try:
         if importlib.util.find_spec("matplotlib") is None:
@@ -109,10 +109,10 @@ def carried_out(kind: str, kept: str, work: Callable[[], int]) -> int:
 
 
 def add_common(found: argparse.ArgumentParser, name: str) -> None:
-    """The options that all studies have; `name` says what their files are called by default."""
+    """Adds the options common to all studies; `name` describes the default name of their files."""
     add = found.add_argument
     add("--device", default="auto", metavar="NAME", help="auto (a GPU where one works), cpu, cuda, cuda:1, ...")
     add("--threads", type=positive, metavar="N", help="CPU threads (default: all cores)")
     add("-o", "--output", type=Path, default=Path("study"), metavar="FOLDER", help="default: study")
-    add("--name", metavar="NAME", help=f"of the files (default: {name})")
-    add("--commit", metavar="HASH", help="the commit to record, where git does not know it")
+    add("--name", metavar="NAME", help=f"name of the files (default: {name})")
+    add("--commit", metavar="HASH", help="commit to record where there is no checkout")

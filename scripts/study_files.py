@@ -1,4 +1,4 @@
-"""The files of studies: how they are called, written, read and moved into place; and sentences on stderr."""
+"""Names, reads and writes the files of studies, and prints progress on stderr."""
 
 from __future__ import annotations
 
@@ -16,15 +16,15 @@ from dmr.io.replacing import replace_files, write_bytes
 
 
 def say(*sentences: str) -> None:
-    """Progress, on stderr; a line a sentence."""
+    """Prints progress on stderr, one line per sentence."""
     print(*(f"{sentence}\n" for sentence in sentences), sep="", end="", file=sys.stderr, flush=True)
 
 
 def default_name(device: str, threads: int = 0) -> str:
-    """The date and the device: "2026-11-21-h200", "2026-11-21-2-cores".
+    """Default name from the date and the device: "2026-11-21-h200", "2026-11-21-2-cores".
 
     Args:
-        device: what it is called, for instance "cuda:0 (NVIDIA H200)"; threads: of a CPU, 0 on a GPU.
+        device: its description, such as "cuda:0 (NVIDIA H200)"; threads: CPU threads, 0 on a GPU.
     """
     card = re.search(r"\((?:NVIDIA )?([^,)]*)", device)
     where = card[1] if card else device
@@ -34,7 +34,7 @@ def default_name(device: str, threads: int = 0) -> str:
 
 
 def prepare(folder: Path) -> None:
-    """Makes the folder, before anything is measured for it.
+    """Makes the folder for results, before the measurements.
 
     Raises:
         FileError: it cannot be made.
@@ -46,7 +46,7 @@ def prepare(folder: Path) -> None:
 
 
 def put(contents: Mapping[Path, bytes]) -> list[Path]:
-    """Moves files into place when they are whole; returns their paths."""
+    """Writes files and moves them into place when complete; returns their paths."""
     return replace_files([(path, partial(_fill, data)) for path, data in contents.items()], overwrite=True)
 
 
@@ -55,20 +55,20 @@ def _fill(data: bytes, descriptor: int) -> None:
 
 
 def as_json(record: Mapping[str, Any]) -> str:
-    """Indented, with lists of plain values on one line."""
+    """Indented JSON, with lists of plain values on one line."""
     text = json.dumps(record, indent=1)
     return re.sub(r"\[[^\[\]{}]*\]", lambda found: re.sub(r"\n\s*", " ", found[0]), text) + "\n"
 
 
 def read(path: Path, form: int | str, content: str) -> dict[str, Any]:
-    """A record that was written before.
+    """Reads a record.
 
     Args:
-        path: of the JSON.
-        form: what the record says of its format; content: under which key it must have something.
+        path: path of the JSON file.
+        form: required format version; content: key that must hold something.
 
     Raises:
-        FileError: no such file, or no such record.
+        FileError: no such file, or not such a record.
     """
     try:
         record = json.loads(path.read_text(encoding="utf-8"))

@@ -1,20 +1,20 @@
-"""The study of list ranking: every method of the slides by size, kind of list and splitters, trees, and the cost model.
+"""Study of list ranking: every method of the slides by size, kind of list and splitters, trees, and the cost model.
 
     python scripts/study_lists.py                                     # up to 2^20 elements, on any machine
     python scripts/study_lists.py --device cuda --largest 27          # 2^10 to 2^27, as the committed results
     python scripts/study_lists.py --device cuda --parts trees model
     python scripts/study_lists.py --redraw study/lists-h200.json      # tables and pictures again, no run
 
-PARTS: sizes (time against size for every method, beside the sequential pass and a random gather), ordered (ordered
-lists beside the scan that they come down to), kinds (ordered, ordered unbalanced, random balanced, random), splitters
+PARTS: sizes (time against size for every method, with the sequential pass and a random gather), ordered (ordered lists,
+with the scan to which their ranking reduces), kinds (ordered, ordered unbalanced, random balanced, random), splitters
 (their number and spacing, the finish), trees (Euler tours of up to an eighth as many nodes, with their breakdown),
-model (predicted beside measured). Of each case a warm-up and the timed runs; the sequential pass runs once from 2^22
-elements on. Transfers and the check of the list do not count: the check has a column of its own.
+model (predicted and measured times). Each case has a warm-up and the timed runs; the sequential pass runs once from
+2^22 elements on. Times exclude transfers and the check of the list, which has a separate column.
 
-FOLDER gets NAME.json (everything) after each part, and at the end NAME.csv, NAME.md, which sets the slides' figures
-beside these, and pictures; --redraw makes them of what a run that was cut off has kept. The page is printed. Random
-lists are made once for all parts, which takes 32 bytes an element of the largest. Needs matplotlib, which comes
-with the extra [view]. Exit code 5: a method found other ranks than the sequential pass.
+FOLDER gets NAME.json (everything) after each part, and at the end NAME.csv, pictures and NAME.md, which compares the
+slides' figures with the measured ones; after an interrupted run, --redraw makes them from the saved parts. The page is
+also printed. Random lists are made once for all parts, which takes 32 bytes per element of the largest. Needs
+matplotlib, which comes with the extra [view]. Exit code 5: a method found other ranks than the sequential pass.
 """
 
 from __future__ import annotations
@@ -42,10 +42,10 @@ from static_graph.lists import KINDS
 from static_graph.rankers.helman_jaja import FINISHES, RULES, SPACINGS
 from static_graph.tree_generation import KINDS as TREE_KINDS
 
-FORMAT = "lists 2"  # of the JSON; rises when a reader of the old one would go wrong
-SMALLEST, LARGEST = 10, 30  # log2 of the smallest size, and of the largest that there can be
-SHORT = 2**16  # elements that 32 bits are too few for
-INTERVALS = (8, 16, 32, 64, 128, 256)  # elements a splitter
+FORMAT = "lists 2"  # version of the JSON format; increased by incompatible changes
+SMALLEST, LARGEST = 10, 30  # log2 of the smallest size, and of the largest possible one
+SHORT = 2**16  # elements from which on 32 bits are too few
+INTERVALS = (8, 16, 32, 64, 128, 256)  # elements per splitter
 FINISH_SIZES = (1, 2**7, 2**12, 2**15)
 METHODS: tuple[tuple[str, dict[str, Any]], ...] = (
     ("wyllie", {}),
@@ -58,7 +58,7 @@ STUDY = Study("lists", FORMAT, "parts", lists_report.to_markdown, lists_report.t
 
 
 def main(arguments: Sequence[str] | None = None) -> int:
-    """Runs or draws the study; returns the exit code: 5 where ranks differ."""
+    """Runs or draws the study; returns the exit code, 5 if ranks differ."""
     options = parser().parse_args(arguments)
 
     def work() -> int:
@@ -71,7 +71,7 @@ def main(arguments: Sequence[str] | None = None) -> int:
 
 
 def run(options: argparse.Namespace, arguments: Sequence[str]) -> Record:
-    """Measures what was asked for. The record is written after each part, what follows from it at the end."""
+    """Measures the chosen parts. Writes the record after each part, and the derived files at the end."""
     if options.largest > LARGEST:
         raise OptionError(f"--largest {options.largest}: lists have up to 2^{LARGEST} elements")
     device = open_device(options.device, options.threads)
@@ -88,7 +88,7 @@ def run(options: argparse.Namespace, arguments: Sequence[str]) -> Record:
 
 
 def sizes(lists: MeasuredLists, largest: int) -> Iterator[Record]:
-    """Time against size, random lists, every method."""
+    """Times every method on random lists, by size."""
     device, repeats = lists.device, lists.repeats
     for log_size in range(min(SMALLEST, largest), largest + 1):
         size = 2**log_size
@@ -105,7 +105,7 @@ def sizes(lists: MeasuredLists, largest: int) -> Iterator[Record]:
 
 
 def ordered(lists: MeasuredLists, largest: int) -> Iterator[Record]:
-    """Ordered lists, which a scan could rank, by size."""
+    """Times ordered lists, which a scan could rank, by size."""
     for log_size in range(min(SMALLEST, largest), largest + 1):
         size = 2**log_size
         given = lists.of("ordered", size)
@@ -119,7 +119,7 @@ def ordered(lists: MeasuredLists, largest: int) -> Iterator[Record]:
 
 
 def kinds(lists: MeasuredLists, largest: int) -> Iterator[Record]:
-    """The four kinds of lists, with splitters at equal intervals, at random places of their blocks, and by Wyllie."""
+    """Times the four kinds of lists, with splitters at equal or random places of their blocks, and by Wyllie."""
     for size in two_sizes(largest):
         equal, random = ({"splitters": max(size // 32, 1), "spacing": spacing} for spacing in ("equal", "random"))
         for kind in KINDS:
@@ -130,7 +130,7 @@ def kinds(lists: MeasuredLists, largest: int) -> Iterator[Record]:
 
 
 def splitters(lists: MeasuredLists, largest: int) -> Iterator[Record]:
-    """Numbers of splitters, spacings and finishes, on two sizes."""
+    """Times numbers of splitters, spacings and finishes, for two sizes."""
     for size in two_sizes(largest):
         numbers = [*RULES, *(max(size // interval, 1) for interval in INTERVALS)]
         cases: list[Record] = [{"splitters": number, "spacing": s} for number in numbers for s in SPACINGS]
@@ -140,7 +140,7 @@ def splitters(lists: MeasuredLists, largest: int) -> Iterator[Record]:
 
 
 def trees(lists: MeasuredLists, largest: int) -> Iterator[Record]:
-    """Euler tours with their breakdown, from parents, and rooted from edges: random binary trees by size, all kinds."""
+    """Times Euler tours by phase, from parents and from edges: random binary trees by size, and all kinds of trees."""
     last = max(largest - 3, 1)
     threads = lists.device.threads or None
     for log_nodes in [*range(last % 2 + min(SMALLEST, last - last % 2), last, 2), last]:
@@ -170,7 +170,7 @@ PARTS: dict[str, Callable[[MeasuredLists, int], Iterator[Record]]] = {
 
 
 def told(row: Record) -> str:
-    """A case in a line: plain values, the options, and the median in milliseconds."""
+    """One-line description of a case: plain values, options, and the median in milliseconds."""
     plain = {name: value for name, value in row.items() if isinstance(value, (str, int)) and name != "agrees"}
     options = row.get("options", {})
     measured = f", {lists_report.ms(row):.4g} ms" if "method" in row else ""
@@ -178,12 +178,12 @@ def told(row: Record) -> str:
 
 
 def two_sizes(largest: int) -> list[int]:
-    """The largest, and a sixteenth of it."""
+    """The largest size and a sixteenth of it."""
     return [2**log_size for log_size in sorted({max(largest - 4, 1), largest})]
 
 
 def _toured(content: NDArray[np.int32], nodes: int, device: Device, repeats: int) -> Record:
-    """The phases of an Euler tour, the median of each."""
+    """Median time of each phase of an Euler tour."""
     more = {} if content.ndim == 1 else {"nodes": nodes}
     runs = [
         euler_tour(content, device=device.name, threads=device.threads or None, **more) for _ in range(repeats + 1)
@@ -193,7 +193,7 @@ def _toured(content: NDArray[np.int32], nodes: int, device: Device, repeats: int
 
 
 def parser() -> argparse.ArgumentParser:
-    """The options."""
+    """Defines the command-line options."""
     found = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
     add_common(found, "lists, the date and the device")
     add = found.add_argument
@@ -201,7 +201,7 @@ def parser() -> argparse.ArgumentParser:
     add("--parts", nargs="+", choices=PARTS, default=list(PARTS), metavar="PART",
         help=f"of {', '.join(PARTS)} (default: all)")  # fmt: skip
     add("--repeats", type=positive, default=5, metavar="N", help="timed runs of each case (default: 5)")
-    add("--redraw", type=Path, metavar="FILE", help="tables and pictures beside this record; no run")
+    add("--redraw", type=Path, metavar="FILE", help="regenerate tables and pictures of this record; no run")
     return found
 
 

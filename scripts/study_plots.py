@@ -1,6 +1,6 @@
-"""The study as pictures: bars of the rows by input, and cavities retriangulated against time and rounds.
+"""Pictures of the study: bars of the rows by input, and cavities retriangulated against time and rounds.
 
-They need matplotlib and nothing else, and are drawn from what stands in the JSON.
+They are drawn from the JSON record and need only matplotlib.
 """
 
 from __future__ import annotations
@@ -20,8 +20,8 @@ if TYPE_CHECKING:
     from matplotlib.figure import Figure
 
 INK, GREY = "#1b2430", "#8a929c"
-# Okabe and Ito's colours, which stay apart for colour-blind eyes; grey for their yellow, too pale for a line. Where
-# lines lie on each other, the dashes and the one broad line let all be seen.
+# Okabe and Ito's palette, distinguishable with colour-vision deficiency; grey replaces their yellow, too pale for a
+# line. Dashes and one broad line keep coinciding lines visible.
 STYLES = {
     BASE: ("#000000", "-", 1.6),
     "base-barrier": ("#8a929c", (0, (1, 1)), 2.0),
@@ -34,15 +34,15 @@ STYLES = {
     DEFAULT: ("#009E73", "-", 1.6),
 }
 OTHER = (GREY, "-", 1.6)
-MIDDLE_INPUT = "thesis-1.1m"  # figure 6.8's
-# A bar of more than so many times the base's time is cut off: its figure says how long it is.
+MIDDLE_INPUT = "thesis-1.1m"  # input of figure 6.8
+# A bar longer than this multiple of the base's time is cut off; its label states the time.
 LONGEST_BAR = 2.0
-LONGEST_LINE = 5.0  # likewise a line, of the median of all
-INCHES, DOTS = 9.0, 200  # wide; the same size of type as on a page of 900 pixels at half the resolution
+LONGEST_LINE = 5.0  # likewise for a line, as a multiple of the median of all
+INCHES, DOTS = 9.0, 200  # width and resolution; the type size equals that of a 900-pixel page at half the resolution
 
 
 def bars(study: dict[str, Any]) -> bytes:
-    """A PNG: a panel an input, a bar a row, as long as its median time; each says its time and its improvement."""
+    """PNG with one panel per input and one bar per row for its median time, labelled with time and improvement."""
     found = lines(study)
     names = titles(study)
     inputs = study["inputs"]
@@ -57,7 +57,7 @@ def bars(study: dict[str, Any]) -> bytes:
 
 
 def _draw_bars(panel: Axes, names: Sequence[str], mine: dict[str, Line], margin: float) -> None:
-    """One panel; `margin` is the room for the figures beside the longest bar, in lengths of that bar."""
+    """Draws one panel; `margin` is the space for labels beside the longest bar, in lengths of that bar."""
     shown = [line["median_ms"] for line in mine.values()]
     base = mine.get(BASE)
     limit = max(shown) if base is None else min(max(shown), LONGEST_BAR * base["median_ms"])
@@ -76,7 +76,7 @@ def _draw_bars(panel: Axes, names: Sequence[str], mine: dict[str, Line], margin:
             edgecolor=INK if invalid else "none",
             hatch="////" if invalid else None,
         )
-        if cut:  # a white gap before the end says that the bar goes on
+        if cut:  # a white gap before the end marks a bar that is cut off
             panel.barh(place, 0.015 * limit, 0.8, left=0.93 * limit, color="white")
         panel.text(length + 0.02 * limit, place, _label(line), va="center", fontsize=8, color=INK)
     panel.set_xlim(0, (1 + margin) * limit)
@@ -88,7 +88,7 @@ def _draw_bars(panel: Axes, names: Sequence[str], mine: dict[str, Line], margin:
 
 
 def _label(line: Line) -> str:
-    """A bar's time and improvement."""
+    """Label of a bar: time and improvement."""
     ms, improvement = line["median_ms"], line["improvement_percent"]
     time = f"{ms:,.0f} ms" if ms >= 100 else f"{ms:.1f} ms"
     if line["valid"] == "INVALID":
@@ -100,11 +100,11 @@ def _label(line: Line) -> str:
 
 
 def processed(study: dict[str, Any], name: str | None = None) -> bytes:
-    """A PNG: cavities retriangulated so far, against time and against rounds, a line a row; of each its median run.
+    """PNG with the cumulative count of retriangulated cavities against time and rounds, one line per row's median run.
 
     Args:
-        study: as it stands in the JSON.
-        name: of the input; by default the thesis' 1.1 M, or the middle one of what ran.
+        study: the JSON record.
+        name: the input; by default the thesis' 1.1 M, or the middle one of those that ran.
     """
     given = _middle_input(study, name)
     figure, panels = _panels(2, 4.4)
@@ -122,7 +122,7 @@ def processed(study: dict[str, Any], name: str | None = None) -> bytes:
         ends_by_time[title], ends_by_round[title] = time[-1], len(total) - 1
         by_time.plot(time, total, **style)
         by_time.plot(time[-1], total[-1], "o", **end)
-        if row["marking"] not in markings:  # how checks are shared out changes no round
+        if row["marking"] not in markings:  # the distribution of checks does not affect rounds
             markings.add(row["marking"])
             by_round.plot(range(len(total)), total, **style)
             by_round.plot(len(total) - 1, total[-1], "o", **end)
@@ -133,7 +133,7 @@ def processed(study: dict[str, Any], name: str | None = None) -> bytes:
     by_time.set_xlabel("time, ms")
     by_round.set_xlabel("rounds, one line a marking")
     for panel in panels:
-        panel.set_ylim(0, 1.06 * most or 1)  # there may be nothing to do
+        panel.set_ylim(0, 1.06 * most or 1)  # nothing may have been inserted
         panel.grid(color="#e3e6ea", linewidth=0.7)
         panel.set_axisbelow(True)
         panel.spines[["top", "right"]].set_visible(False)
@@ -145,7 +145,7 @@ def processed(study: dict[str, Any], name: str | None = None) -> bytes:
 
 
 def _set_range(panel: Axes, ends: Mapping[str, float]) -> None:
-    """The range of times or rounds; a line that takes far longer than most leaves the picture, which then says so."""
+    """Sets the range of times or rounds. A line far longer than most is cut off, with a note of its end."""
     far = LONGEST_LINE * statistics.median(ends.values())
     panel.set_xlim(0, 1.04 * max(end for end in ends.values() if end <= far) or 1)
     beyond = [f"{title}: ends at {end:,.0f}" for title, end in ends.items() if end > far]
@@ -178,7 +178,7 @@ def _panels(count: int, height: float) -> tuple[Figure, list[Axes]]:
 
 
 def _png(figure: Figure) -> bytes:
-    """The picture without a date or a program's version: the same figures give the same bytes."""
+    """PNG without date and program version, so that the same figures give the same bytes."""
     target = io.BytesIO()
     figure.savefig(target, format="png", metadata={"Software": None})
     return target.getvalue()

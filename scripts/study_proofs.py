@@ -1,7 +1,7 @@
-"""Proves many results of one input side by side, each in a process of its own.
+"""Proves many results of one input in parallel, each in a separate process.
 
-The processes are forked, so that meshes of gigabytes are there without being copied. They use numpy on the CPU only: a
-CUDA context does not survive a fork.
+The processes are forked, so that meshes of gigabytes need not be copied. They use only numpy on the CPU, because a CUDA
+context does not survive a fork.
 """
 
 from __future__ import annotations
@@ -18,13 +18,13 @@ from dmr.errors import OutOfMemoryError
 from dmr.memory.host.available import available_memory
 from dmr.memory.threads import available_threads
 
-# What a proof takes at its peak, beside the mesh itself: 140 were seen, for 1.5 and for 3.1 million triangles.
+# Peak memory of a proof without the mesh itself; 140 were observed, for 1.5 and 3.1 million triangles.
 BYTES_A_TRIANGLE = 200
 
 
 @dataclass
 class _Task:
-    """What the forked processes find in their memory."""
+    """Data that the forked processes inherit."""
 
     meshes: Mapping[str, dmr.Mesh] = field(default_factory=dict)
     given: dmr.Mesh | None = None
@@ -35,7 +35,7 @@ _task = _Task()
 
 
 def failures(mesh: dmr.Mesh, given: dmr.Mesh | None, min_angle: float) -> list[str]:
-    """What the exact checker finds wrong with one result; nothing where it is proved."""
+    """Failures that the exact checker finds in one result; empty if it is proved."""
     return [str(failure) for failure in dmr.validate(mesh, input=given, min_angle=min_angle).failures]
 
 
@@ -52,14 +52,14 @@ def prove(
         meshes: the results by their digests.
         given: the mesh that was refined.
         min_angle: the bound, in degrees.
-        jobs: how many processes; by default one a core, and fewer where memory is short.
-        progress: called with how many are done, after each.
+        jobs: number of processes; by default one per core, or fewer if memory is short.
+        progress: called after each proof with the number of those done.
 
     Returns:
         Failures by digest, an empty list where the mesh is proved.
 
     Raises:
-        OutOfMemoryError: the system ended a process, as it does where memory runs out.
+        OutOfMemoryError: the system killed a process, as it does when memory runs out.
     """
     if not meshes:
         return {}
@@ -67,7 +67,7 @@ def prove(
     fitting = available_memory() // (BYTES_A_TRIANGLE * largest + 2**26)
     workers = max(1, min(jobs or min(available_threads(), fitting), len(meshes)))
     _task.meshes, _task.given, _task.min_angle = meshes, given, min_angle
-    # What a collection in a child would free there (device memory among it) belongs to the parent.
+    # A garbage collection in a child must not free the parent's objects, which include device memory.
     gc.collect()
     gc.freeze()
     found: dict[str, list[str]] = {}
@@ -80,8 +80,8 @@ def prove(
                     progress(len(found))
     except BrokenProcessPool:
         raise OutOfMemoryError(
-            f"a process that proved a result was ended, as it happens where memory runs out: {workers} worked side by "
-            "side; ask for fewer with --jobs"
+            f"a process that proved a result was killed, as happens when memory runs out: {workers} ran in parallel; "
+            "ask for fewer with --jobs"
         ) from None
     finally:
         gc.unfreeze()

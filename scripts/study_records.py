@@ -1,4 +1,4 @@
-"""The study's record, as JSON, and what is derived from it: tables and pictures."""
+"""Reads, writes and joins the study's JSON records, and writes the tables and pictures derived from them."""
 
 from __future__ import annotations
 
@@ -12,13 +12,13 @@ import study_tables
 
 from dmr.errors import OptionError
 
-FORMAT = 1  # of the JSON; rises when a reader of the old one would go wrong
-# What has to be equal in records that are joined.
+FORMAT = 1  # version of the JSON format; increased by incompatible changes
+# Fields that must be equal in records to be joined.
 COMMON = ("format", "device", "machine", "version", "commit", "min_angle")
 
 
 def write(study: dict[str, Any], folder: Path) -> list[Path]:
-    """Writes the record, and then what is derived from it; returns the files."""
+    """Writes the record, and then the derived files; returns all files."""
     record = {**study, "summary": study_tables.lines(study)}
     path = folder / f"{study['name']}.json"
     return [*study_files.put({path: study_files.as_json(record).encode()}), *write_derived(study, folder)]
@@ -37,19 +37,19 @@ def write_derived(study: dict[str, Any], folder: Path) -> list[Path]:
 
 
 def read(path: Path) -> dict[str, Any]:
-    """A record that was written before.
+    """Reads a record.
 
     Raises:
-        FileError: no such file, or no record of this format.
+        FileError: no such file, or not a record of this format.
     """
     return study_files.read(path, FORMAT, "inputs")
 
 
 def joined(studies: Sequence[dict[str, Any]]) -> dict[str, Any]:
-    """One study with the inputs of all, which must come from one machine and one commit.
+    """Joins the inputs of several studies, which must come from one machine and one commit.
 
     Raises:
-        OptionError: they differ in more than their inputs, or have one in common.
+        OptionError: the studies differ in more than their inputs, or share an input.
     """
     first = studies[0]
     for other in studies[1:]:

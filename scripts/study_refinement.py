@@ -1,4 +1,4 @@
-"""The study of the thesis, chapter 5 and section 6.3: every strategy on the same inputs, measured, proved and drawn.
+"""Study of the thesis, chapter 5 and section 6.3: every strategy on the same inputs, measured, proved and drawn.
 
     python scripts/study_refinement.py                                # two small inputs: two minutes on two cores
     python scripts/study_refinement.py --device cuda                  # the thesis' three inputs and all rows
@@ -6,12 +6,12 @@
     python scripts/study_refinement.py --redraw study/2026-11-21-h200.json   # tables and pictures again, no run
 
 Inputs are Delaunay meshes of uniform random points in the unit square, seed 12345: the thesis' three, random-0.1m, and
-random-N for N points. Rows are those of study_rows.py, listed at the end of --help. Of each a warm-up, the timed runs
-and one that is profiled by phase; the rows take turns. A time is that of the refinement alone, without the mesh's way
-in and out. Every result that counts is proved by dmr.validate, exactly.
+random-N for N points. Rows are those of study_rows.py, listed at the end of --help. Each row has a warm-up, the timed
+runs and one run profiled by phase; the rows take turns. Times are those of the refinement alone, without the mesh's way
+in and out. Every result that counts is proved exactly by dmr.validate.
 
-FOLDER gets NAME.json (everything), NAME.csv, NAME.md, NAME-bars.png and NAME-processed.png, again after each input; the
-tables are printed. --redraw of several files joins their inputs; --name says what the joint study is called. Needs
+FOLDER gets NAME.json (everything), NAME.csv, NAME.md, NAME-bars.png and NAME-processed.png, all rewritten after each
+input; the tables are also printed. --redraw of several files joins their inputs; --name names the joint study. Needs
 matplotlib, which comes with the extra [view]. Exit code 5: a result was refused.
 """
 
@@ -44,7 +44,7 @@ CPU_REPEATS, GPU_REPEATS = 2, 5
 
 
 def main(arguments: Sequence[str] | None = None) -> int:
-    """Runs or draws the study; returns the exit code: 5 where a result is invalid."""
+    """Runs or draws the study; returns the exit code, 5 if a result is invalid."""
     options = parser().parse_args(arguments)
 
     def work() -> int:
@@ -57,11 +57,11 @@ def main(arguments: Sequence[str] | None = None) -> int:
 
 
 def run(options: argparse.Namespace, arguments: Sequence[str]) -> dict[str, Any]:
-    """Measures what was asked for; everything is written after each input."""
+    """Measures the chosen inputs and rows; writes all files after each input."""
     device = open_device(options.device, options.threads)
     on_gpu = device.threads == 0
     inputs = list(dict.fromkeys(options.inputs or (ON_GPU if on_gpu else ON_CPU)))
-    # What cannot be used is refused here rather than after an hour.
+    # Check the options here rather than after an hour.
     RefineOptions(min_angle=options.min_angle)
     for name in inputs:
         points_of(name)
@@ -95,7 +95,7 @@ def run(options: argparse.Namespace, arguments: Sequence[str]) -> dict[str, Any]
 
 
 def redraw(options: argparse.Namespace) -> dict[str, Any]:
-    """Makes tables and pictures from records, beside the first of them; several are joined under --name."""
+    """Regenerates tables and pictures beside the first record; several records are joined under --name."""
     paths: list[Path] = options.redraw
     if len(paths) > 1 and not options.name:
         raise OptionError("several records are joined under a new name: say which with --name")
@@ -107,7 +107,7 @@ def redraw(options: argparse.Namespace) -> dict[str, Any]:
 
 
 def parser() -> argparse.ArgumentParser:
-    """The options."""
+    """Defines the command-line options."""
     found = argparse.ArgumentParser(
         description=__doc__,
         epilog=f"rows, in the order of table 6.3:\n{explained()}",
@@ -121,9 +121,9 @@ def parser() -> argparse.ArgumentParser:
     add("--repeats", type=positive, metavar="N",
         help=f"timed runs of each row (default: {CPU_REPEATS} on the CPU, {GPU_REPEATS} on a GPU)")  # fmt: skip
     add("-q", "--min-angle", type=float, default=30.0, metavar="DEG", help="default: 30")
-    add("--jobs", type=positive, metavar="N", help="proofs at a time (default: one a core, as memory allows)")
+    add("--jobs", type=positive, metavar="N", help="proofs at a time (default: one per core, as memory allows)")
     add("--no-validate", action="store_true", help="do not prove the results")
-    add("--redraw", nargs="+", type=Path, metavar="FILE", help="tables and pictures beside these records; no run")
+    add("--redraw", nargs="+", type=Path, metavar="FILE", help="regenerate the files of these records; no run")
     return found
 
 

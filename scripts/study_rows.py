@@ -1,4 +1,4 @@
-"""The rows of the study, in the order of the thesis' table 6.3: a marking, a balance, and who drives the rounds."""
+"""Rows of the study in the order of the thesis' table 6.3: combinations of marking, balance and loop."""
 
 from __future__ import annotations
 
@@ -12,9 +12,9 @@ from dmr.options import RefineOptions
 
 @dataclass(frozen=True)
 class Row:
-    """One strategy: its short name, what tables and pictures call it, and the options of `dmr.refine`.
+    """One strategy: its short name, its title in tables and pictures, and the options of `dmr.refine`.
 
-    `explanation`: what it does, in one line, for whoever has to choose.
+    `explanation`: a one-line description, for the help text.
     """
 
     name: str
@@ -25,9 +25,9 @@ class Row:
     loop: str = "host"
 
 
-BASE = "base"  # improvements are over this row
+BASE = "base"  # reference row of improvements
 HOST_DRIVEN = "deterministic-host"
-DEFAULT = "deterministic"  # sizes are over this one's
+DEFAULT = "deterministic"  # reference row of sizes
 ROWS = (
     Row(
         BASE,
@@ -85,23 +85,23 @@ ROWS = (
 
 
 def explained() -> str:
-    """The rows by name, a line each, as a script's help shows them."""
+    """Rows with their explanations, one line each, for a script's help."""
     width = max(len(row.name) for row in ROWS)
     return "\n".join(f"  {row.name:{width}}  {row.explanation}" for row in ROWS)
 
 
 def chosen(names: Sequence[str] | None, device: Device) -> tuple[list[Row], dict[str, str]]:
-    """The rows to run on a device.
+    """Selects the rows to run on a device.
 
     Args:
-        names: what was asked for, in any order; None takes every row that can run there.
-        device: where they are to run.
+        names: names of rows, in any order; None takes every row that can run on the device.
+        device: the device.
 
     Returns:
-        The rows in the order of `ROWS`, and those left out by name, with the reason.
+        The rows in the order of `ROWS`, and the reasons for those left out, by name.
 
     Raises:
-        OptionError: a row that was asked for cannot run there, or there is no such row.
+        OptionError: a named row cannot run on the device, or does not exist.
     """
     if names is not None:
         unknown = [name for name in names if name not in {row.name for row in ROWS}]
@@ -120,7 +120,7 @@ def chosen(names: Sequence[str] | None, device: Device) -> tuple[list[Row], dict
 
 
 def _hindrance(row: Row, device: Device) -> str | None:
-    """Why a row cannot run on a device, or says nothing there; None where it can and does."""
+    """Reason why a row cannot run on a device or is redundant there; None otherwise."""
     if row.name == HOST_DRIVEN and device.threads > 0:
         return "on a CPU the host drives the rounds of the default, too"
     options = RefineOptions(marking=row.marking, balance=row.balance)

@@ -1,7 +1,7 @@
 """Runs the rows of the study on one input: warm-up, timed runs in turn, a profiled run, proofs of all results.
 
-What it returns is plain data, as it stands in the study's JSON. All times are in seconds. That of a run is the sum of
-the phases that are refinement; "seconds_by_history" is what the rounds' own clock said at the end of the last one.
+The results are plain data, as stored in the study's JSON. All times are in seconds. The time of a run is the sum of its
+refinement phases; "seconds_by_history" is the time that the history states for the end of the last round.
 """
 
 from __future__ import annotations
@@ -24,7 +24,7 @@ KEPT_FAILURES = 5
 
 @dataclass(frozen=True, kw_only=True)
 class Plan:
-    """How every row is run: the bound in degrees, timed runs, where, and how many processes prove the results."""
+    """Settings of all runs: angle bound in degrees, timed runs, device, and number of processes for the proofs."""
 
     min_angle: float
     repeats: int
@@ -35,16 +35,16 @@ class Plan:
 
 
 def run_input(name: str, rows: Sequence[Row], plan: Plan, say: Callable[[str], None]) -> dict[str, Any]:
-    """Runs every row on one input, and proves what came out.
+    """Runs every row on one input, and proves the results.
 
-    Rows take turns, so that a machine that slows down slows all of them: all warm up, then all have their first timed
-    run, and so on. The profiled run comes last, and its time does not count: waiting after every phase takes time.
+    Rows take turns, so that a slower phase of the machine affects all of them alike: all warm up, then all have their
+    first timed run, and so on. The profiled run comes last; its time does not count, as it waits after every phase.
 
     Args:
-        name: of the input, see `standard_input`.
-        rows: what to run, in this order.
-        plan: how.
-        say: gets a sentence now and then.
+        name: name of the input, see `standard_input`.
+        rows: rows to run, in this order.
+        plan: settings of the runs.
+        say: called with progress messages.
 
     Returns:
         The input's part of the study.
@@ -62,7 +62,7 @@ def run_input(name: str, rows: Sequence[Row], plan: Plan, say: Callable[[str], N
             result = dmr.refine(
                 mesh,
                 min_angle=plan.min_angle,
-                steiner="off-center",  # a choice among points would hide what the strategies differ in
+                steiner="off-center",  # a choice among points would hide the differences of the strategies
                 marking=row.marking,
                 balance=row.balance,
                 loop="host" if profile else row.loop,
@@ -102,7 +102,7 @@ def run_input(name: str, rows: Sequence[Row], plan: Plan, say: Callable[[str], N
 
 @dataclass(frozen=True)
 class _Run:
-    """What is kept of one run when its mesh is put aside."""
+    """Data kept of one run after its mesh is discarded."""
 
     figures: dict[str, Any]
     launches: dict[str, int]
@@ -134,7 +134,7 @@ class _Run:
 
 
 def _row_record(row: Row, runs: Sequence[_Run], profiled: _Run, found: dict[str, list[str]] | None) -> dict[str, Any]:
-    """One row of one input. Launches by kernel and history are those of the median run."""
+    """Record of one row on one input. Launches by kernel and history are those of the median run."""
     middle = sorted(range(len(runs)), key=lambda k: runs[k].figures["seconds"])[(len(runs) - 1) // 2]
     digests = [run.figures["sha256"] for run in (*runs, profiled)]
     wrong = {} if found is None else {name: found[name][:KEPT_FAILURES] for name in digests if found[name]}

@@ -1,4 +1,4 @@
-"""The study as tables: one flat line a row and input, as CSV, and the page that sets rows beside each other."""
+"""Tables of the study: a CSV with one flat line per row and input, and the page that compares the rows."""
 
 from __future__ import annotations
 
@@ -13,7 +13,7 @@ from study_rows import BASE, DEFAULT
 Line = dict[str, Any]
 
 PHASES = ("check", "select", "grow", "mark", "retriangulate", "list", "count")  # in the order of a round
-# Decimals of the CSV's columns; those of times in ms have 3, and all others hold whole numbers or text.
+# Decimals of the CSV's columns; times in ms have 3, and all other columns hold integers or text.
 DECIMALS = {
     "improvement_percent": 2, "size": 4, "acceptance": 4, "lost_a_round": 1, "launches_a_round": 1, "mean_share": 3,
 }  # fmt: skip
@@ -28,13 +28,13 @@ VALID = {None: "not checked", True: "yes", False: "INVALID"}
 
 
 def lines(study: dict[str, Any]) -> list[Line]:
-    """One line a row and input, with everything that is derived: medians, improvements, ratios.
+    """One line per row and input, with all derived values: medians, improvements, ratios.
 
     Counts that differ from run to run are those of the median run. Phases and shares come from the profiled run.
-    Improvements are over the row `BASE`, sizes over `DEFAULT`. What an older record lacks is None.
+    Improvements are relative to the row `BASE`, sizes to `DEFAULT`. Values missing in an older record are None.
 
     Args:
-        study: as it stands in the JSON.
+        study: the JSON record.
     """
     return [
         _line(study, given, row, _of(given, BASE), _of(given, DEFAULT))
@@ -44,7 +44,7 @@ def lines(study: dict[str, Any]) -> list[Line]:
 
 
 def phases(study: dict[str, Any]) -> list[str]:
-    """The phases that the profiled runs had, in the order of a round."""
+    """Phases of the profiled runs, in the order of a round."""
     found = {phase for given in study["inputs"] for row in given["rows"] for phase in row["profiled"]["phases"]}
     return sorted(found, key=lambda phase: (PHASES.index(phase) if phase in PHASES else len(PHASES), phase))
 
@@ -110,7 +110,7 @@ def _line(
 
 
 def to_csv(found: Sequence[Line]) -> str:
-    """Comma-separated values with a head; empty where there is nothing to compare with."""
+    """Comma-separated values with a header; cells without a reference to compare with are empty."""
     text = io.StringIO()
     table = csv.writer(text, lineterminator="\n")
     table.writerow(found[0])
@@ -127,7 +127,7 @@ def _cell(column: str, value: Any) -> str:
 
 
 def to_markdown(study: dict[str, Any], name: str) -> str:
-    """The page: where it was measured, the tables, the pictures `name`-bars.png and `name`-processed.png."""
+    """Page with the conditions, the tables, and the pictures `name`-bars.png and `name`-processed.png."""
     found = lines(study)
     machine, names = study["machine"], titles(study)
     where = f"{machine['processor']}, {machine['cores']} cores, {machine['system']}"
@@ -171,7 +171,7 @@ def to_markdown(study: dict[str, Any], name: str) -> str:
 
 
 def titles(study: dict[str, Any]) -> dict[str, str]:
-    """What the study's rows are called, by name."""
+    """Titles of the study's rows, by name."""
     return {row["row"]: row["title"] for given in study["inputs"] for row in given["rows"]}
 
 
@@ -181,7 +181,7 @@ def _runs(study: dict[str, Any]) -> str:
 
 
 def _times(study: dict[str, Any], found: Sequence[Line], names: dict[str, str]) -> str:
-    """Rows by inputs, as in table 6.3."""
+    """Table of rows by inputs, as in table 6.3."""
     by_place = {(line["row"], line["input"]): line for line in found}
     inputs = [given["input"] for given in study["inputs"]]
     head = ["row", *(cell for name in inputs for cell in (f"{name}, ms", "improvement"))]
@@ -223,7 +223,7 @@ def _counts(found: Sequence[Line], names: dict[str, str]) -> str:
 
 
 def _phases(study: dict[str, Any], found: Sequence[Line], names: dict[str, str]) -> str:
-    """Milliseconds by phase of the profiled run, which waits for the device after each."""
+    """Table of milliseconds by phase, from the profiled run, which waits for the device after each phase."""
     columns, body = phases(study), []
     for line in found:
         spent = [line[f"{phase}_ms"] for phase in columns]
@@ -236,12 +236,12 @@ def _ms(line: Line) -> str:
 
 
 def percent(value: float | None) -> str:
-    """An improvement, with its sign; "-" where there is nothing to compare with."""
+    """An improvement with its sign; "-" without a reference."""
     return "-" if value is None else f"{value:,.2f}%"
 
 
 def markdown_table(head: Sequence[str], body: Iterable[Sequence[str]]) -> str:
-    """A Markdown table whose columns also line up as plain text; all but the first are set to the right."""
+    """Markdown table whose columns also align as plain text; all but the first are right-aligned."""
     rows = [list(head), *map(list, body)]
     widths = [max(3, *(len(row[k]) for row in rows)) for k in range(len(head))]
 

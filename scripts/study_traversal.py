@@ -1,18 +1,18 @@
-"""The study of load-balanced traversals: every scheme of the papers on the same graphs, measured, compared and drawn.
+"""Study of load-balanced traversals: every scheme of the papers on the same graphs, measured, compared and drawn.
 
     python scripts/study_traversal.py                                          # small R-MAT graphs, on any machine
     python scripts/study_traversal.py --device cuda --graphs web-Stanford.txt.gz@21213 rmat-thesis random
     python scripts/study_traversal.py --parts warps collapse --graphs rmat-4m random-4m
     python scripts/study_traversal.py --redraw study/traversal-h200.json       # tables and pictures again, no run
 
-GRAPHS are files (@NODE says where searches start), rmat-thesis, rmat-gtgraph, rmat-graph500 and random (1 M nodes, 8 M
-edges), rmat-4m and random-4m (4 M nodes, 48 M edges), rmat-16m (256 M edges), and rmat-N. Edges without weights get
-whole numbers from 1 to 100. PARTS: mda (tables 6.1 and 6.2 of the thesis, figures 6.2 to 6.4 and 6.6), warps (maximum
-warp), collapse (graphs on manycores), timeline (figure 6.5), gteps (searches from 16 sources). Of each case a warm-up
-and the timed runs; a time is that of the rounds, without transfers.
+GRAPHS are files (@NODE gives the source), rmat-thesis, rmat-gtgraph, rmat-graph500 and random (1 M nodes, 8 M edges),
+rmat-4m and random-4m (4 M nodes, 48 M edges), rmat-16m (256 M edges), and rmat-N. Edges without weights get random
+integers from 1 to 100. PARTS: mda (tables 6.1 and 6.2 of the thesis, figures 6.2 to 6.4 and 6.6), warps (maximum warp),
+collapse (graphs on manycores), timeline (figure 6.5), gteps (searches from 16 sources). Each case has a warm-up and the
+timed runs; times are those of the rounds, without transfers.
 
-FOLDER gets NAME.json (everything) after each graph; in the end NAME.csv, NAME.md and a picture a kind, eight files in
-all. The page is printed. Needs matplotlib, which comes with the extra [view]. Exit code 5: a scheme found other
+FOLDER gets NAME.json (everything) after each graph; at the end NAME.csv, NAME.md and one picture per kind, eight files
+in all. The page is also printed. Needs matplotlib, which comes with the extra [view]. Exit code 5: a scheme found other
 distances than the baseline.
 """
 
@@ -34,7 +34,7 @@ from traversal_runs import run_input
 
 from dmr.memory import open_device
 
-FORMAT = "traversal 1"  # of the JSON; rises when a reader of the old one would go wrong
+FORMAT = "traversal 1"  # version of the JSON format; increased by incompatible changes
 SMALL = ("rmat-20000", "rmat-100000")
 ON_GPU = ("rmat-thesis", "rmat-gtgraph", "rmat-graph500", "random")
 ALL_PARTS = (*PARTS, "timeline", "gteps")
@@ -44,7 +44,7 @@ STUDY = Study(
 
 
 def main(arguments: Sequence[str] | None = None) -> int:
-    """Runs or draws the study; returns the exit code: 5 where distances differ."""
+    """Runs or draws the study; returns the exit code, 5 if distances differ."""
     options = parser().parse_args(arguments)
 
     def work() -> int:
@@ -57,7 +57,7 @@ def main(arguments: Sequence[str] | None = None) -> int:
 
 
 def run(options: argparse.Namespace, arguments: Sequence[str]) -> Record:
-    """Measures what was asked for. The record is written after each graph, what follows from it at the end."""
+    """Measures the chosen graphs and parts. Writes the record after each graph, and the derived files at the end."""
     device = open_device(options.device, options.threads)
     record = STUDY.begin(device, options, arguments, [])
     for name in dict.fromkeys(options.graphs or (SMALL if device.threads else ON_GPU)):
@@ -68,7 +68,7 @@ def run(options: argparse.Namespace, arguments: Sequence[str]) -> Record:
 
 
 def parser() -> argparse.ArgumentParser:
-    """The options."""
+    """Defines the command-line options."""
     found = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
     add_common(found, "traversal, the date and the device")
     add = found.add_argument
@@ -77,7 +77,7 @@ def parser() -> argparse.ArgumentParser:
     add("--parts", nargs="+", choices=ALL_PARTS, default=list(ALL_PARTS), metavar="PART",
         help=f"of {', '.join(ALL_PARTS)} (default: all)")  # fmt: skip
     add("--repeats", type=positive, default=5, metavar="N", help="timed runs of each case (default: 5)")
-    add("--redraw", type=Path, metavar="FILE", help="tables and pictures beside this record; no run")
+    add("--redraw", type=Path, metavar="FILE", help="regenerate tables and pictures of this record; no run")
     return found
 
 

@@ -1,4 +1,4 @@
-"""What the study of traversals runs: schemes with options, by the part of the study that asks for them."""
+"""Cases of the study of traversals: schemes with options, by the part of the study."""
 
 from __future__ import annotations
 
@@ -17,7 +17,7 @@ from static_graph.schemes.outcome import Outcome
 
 
 def _automatic(graph: DeviceGraph, sources: Sequence[int], *, weighted: bool) -> Outcome:
-    """Balance "auto": what `bfs` and `sssp` do where nobody asks for a scheme."""
+    """Balance "auto": the default of `bfs` and `sssp`."""
     run = near_far.run if weighted else direction_optimising.run
     return run(graph, sources, weighted=weighted)
 
@@ -30,8 +30,8 @@ SCHEMES: Mapping[str, Callable[..., Outcome]] = {
     "collapse": collapse.run,
     "auto": _automatic,
 }
-LEAST_THRESHOLD = 8  # below, nearly all nodes would launch a child
-SWEPT_WIDTHS = (8, 32)  # that chunks and outliers are swept with
+LEAST_THRESHOLD = 8  # below this, nearly all nodes would launch a child
+SWEPT_WIDTHS = (8, 32)  # warp widths for the sweeps of chunks and outliers
 CHUNKS = (4, 16, 64, 256, 1024)
 OUTLIERS = (64, 256, 1024)
 ABLATION = ("coalesced", "shared_queue", "team_primitives")
@@ -46,7 +46,7 @@ class Case:
 
     @property
     def key(self) -> tuple[Any, ...]:
-        """Equal for cases that are the same."""
+        """Key that is equal for equal cases."""
         return self.scheme, tuple(sorted(self.options.items()))
 
 
@@ -54,20 +54,20 @@ BASE = Case("none", {"atomic": False})  # the thesis' baseline has no atomics
 
 
 def cases(parts: list[str], graph: CsrGraph) -> list[Case]:
-    """What some parts of the study run on a graph; each case once, the baseline first. The default is always one."""
+    """Cases of some parts of the study on a graph: each once, the baseline first, the default always included."""
     wanted = [BASE, Case("none"), Case("auto"), *(case for part in parts for case in PARTS[part](graph))]
     return list({case.key: case for case in wanted}.values())
 
 
 def degrees_allowed(graph: CsrGraph) -> list[int]:
-    """The MDA values of the sweep: powers of two up to the largest degree, the histogram's and the thesis' own."""
+    """MDA values of the sweep: powers of two up to the largest degree, the histogram's value and the thesis' values."""
     largest = max(int(graph.out_degrees.max()), 1)
     powers = [2**k for k in range(largest.bit_length())]
     return sorted({*powers, *(theirs.mda for theirs in THESIS_GRAPHS.values()), automatic_mda(graph), largest})
 
 
 def thresholds(graph: CsrGraph) -> list[int]:
-    """The thresholds of the sweep of child launches."""
+    """Thresholds of the sweep of child launches."""
     swept = {mda for mda in degrees_allowed(graph) if mda >= LEAST_THRESHOLD}
     return sorted(swept | {theirs.threshold for theirs in THESIS_GRAPHS.values()})
 
@@ -82,7 +82,7 @@ def _mda(graph: CsrGraph) -> list[Case]:
 
 
 def _warps(_graph: CsrGraph) -> list[Case]:
-    """The sweeps of the maximum-warp paper: widths, chunks, outliers."""
+    """Sweeps of the maximum-warp paper: widths, chunks, outliers."""
     widths = [Case("warp", {"warp_size": width}) for width in virtual_warps.WIDTHS]
     chunks = [Case("warp", {"warp_size": width, "chunk": chunk}) for width in SWEPT_WIDTHS for chunk in CHUNKS]
     outliers = [
@@ -92,7 +92,7 @@ def _warps(_graph: CsrGraph) -> list[Case]:
 
 
 def _collapse(_graph: CsrGraph) -> list[Case]:
-    """The strategies of Slota et al., and their options added one after the other to the local collapse."""
+    """Strategies of Slota et al., and the local collapse with their options added one by one."""
     strategies = [Case("collapse", {"strategy": strategy}) for strategy in collapse.STRATEGIES]
     return strategies + [ablated(count) for count in range(len(ABLATION))]
 
@@ -104,7 +104,7 @@ def ablated(count: int) -> Case:
     return Case("collapse", {"strategy": "collapse-local", **{name: k < count for k, name in enumerate(ABLATION)}})
 
 
-# What GTEPS are measured of, from many sources.
+# Cases whose GTEPS are measured from many sources.
 SEARCHED = (
     Case("auto"),
     *(Case("collapse", {"strategy": strategy}) for strategy in collapse.STRATEGIES),

@@ -1,4 +1,4 @@
-"""The graphs that traversals are measured on: files, and random graphs by name."""
+"""Input graphs of the traversal measurements: files, and random graphs by name."""
 
 from __future__ import annotations
 
@@ -13,7 +13,7 @@ from dmr.errors import OptionError
 from static_graph.generation import generate_random, generate_rmat, with_random_weights
 
 MILLION = 10**6
-# R-MAT graphs and a random one of a million nodes, and the pair of the maximum-warp paper.
+# R-MAT graphs and a random one of a million nodes, the pair of the maximum-warp paper, and a larger R-MAT graph.
 GENERATED = {
     "rmat-thesis": partial(generate_rmat, MILLION, 8 * MILLION, preset="thesis"),
     "rmat-gtgraph": partial(generate_rmat, MILLION, 8 * MILLION),
@@ -28,7 +28,7 @@ LARGEST_WEIGHT = 100
 
 @dataclass(frozen=True)
 class Input:
-    """A graph with weights, what it is called, and the node that searches start from."""
+    """A graph with weights, its name, and the source node of searches."""
 
     name: str
     graph: static_graph.CsrGraph
@@ -36,11 +36,11 @@ class Input:
 
 
 def load(text: str) -> Input:
-    """One of `GENERATED`; "rmat-N", of N nodes and 8 N edges with the thesis' parameters; or a file.
+    """Loads one of `GENERATED`; "rmat-N", of N nodes and 8 N edges with the thesis' parameters; or a file.
 
     Args:
-        text: the name, or the file's; "@NODE" behind it says where searches start: by default at the node of the
-            largest out-degree. Edges without weights get whole numbers from 1 to 100.
+        text: the name, or that of a file; a suffix "@NODE" gives the source of searches, by default the node of the
+            largest out-degree. Edges without weights get random integers from 1 to 100.
 
     Raises:
         FileError, GraphError: the file cannot be read, or has no such node.

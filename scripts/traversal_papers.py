@@ -1,7 +1,7 @@
-"""What the papers say in figures, to stand beside the study's own.
+"""Published figures of the papers, for comparison with the study's.
 
-Curves of theirs that come without numbers (figures 6.2 to 6.6 of the thesis but for what its text says; the charts of
-Hong et al. and of Slota et al.) are not here: of those a page can compare the shape only.
+Curves without published numbers (figures 6.2 to 6.6 of the thesis, except the values in its text; the charts of Hong et
+al. and of Slota et al.) are not included: a page can compare only their shape.
 """
 
 from __future__ import annotations
@@ -19,9 +19,9 @@ class ThesisGraph:
     """A graph of the thesis (section 6.1, 6.2).
 
     Attributes:
-        largest_degree: the largest out-degree; mda, extra_nodes: the fastest splitting level, and what it adds (6.1).
-        histogram_mda, histogram_improvement: by section 4.2.1; percent, of which search is not said (6.2.2).
-        threshold: the fastest one of child launches (table 6.2).
+        largest_degree: largest out-degree; mda, extra_nodes: the fastest splitting level, and the nodes it adds (6.1).
+        histogram_mda, histogram_improvement: by section 4.2.1; in percent, for an unspecified search (6.2.2).
+        threshold: fastest threshold of child launches (table 6.2).
     """
 
     largest_degree: int
@@ -34,7 +34,7 @@ class ThesisGraph:
 
 @dataclass(frozen=True)
 class ThesisSearch:
-    """A row of tables 6.1 and 6.2, on Kepler: milliseconds, and percent less than the baseline."""
+    """A row of tables 6.1 and 6.2, on Kepler: milliseconds, and improvement over the baseline in percent."""
 
     baseline: float
     split: float
@@ -51,14 +51,14 @@ THESIS_SEARCHES = {
     ("web-Stanford", "bfs"): ThesisSearch(30.29, 13.36, 55.88, 25.71, 15.11),
     ("web-Stanford", "sssp"): ThesisSearch(34.71, 17.09, 50.75, 29.24, 15.76),
 }
-FERMI_IMPROVEMENT = {"bfs": 24.8, "sssp": 14.1}  # of splitting, R-MAT (figure 6.4 and section 6.2.1)
+FERMI_IMPROVEMENT = {"bfs": 24.8, "sssp": 14.1}  # percent, of splitting on R-MAT (figure 6.4 and section 6.2.1)
 ATOMIC_GAIN = (2.0, 6.0)  # percent, over the split (section 6.2.3)
 
-# Hong et al.: 4 M nodes, 48 M edges: a thread a node on a GPU (Harish, Narayanan 2007) over a search on a CPU.
+# Hong et al., 4 M nodes, 48 M edges: speed-up of one thread per node on a GPU (Harish, Narayanan 2007) over a CPU.
 OVER_CPU = {"rmat-4m": 1.3, "random-4m": 14.0}
-MOST_BY_WARPS = 9.0  # times faster than a thread a node, at most
+MOST_BY_WARPS = 9.0  # largest speed-up over one thread per node
 
 
 def like(name: str) -> ThesisGraph:
-    """The graph of the thesis that one of ours resembles: its web graph, or its R-MAT for all that are drawn."""
+    """Graph of the thesis that resembles the named one: its web graph, or its R-MAT for all random graphs."""
     return WEB if name.startswith("web") else R_MAT

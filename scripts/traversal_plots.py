@@ -1,7 +1,7 @@
-"""The study of traversals as pictures: degrees, time against MDA, virtual warps, GTEPS, and the timeline of blocks.
+"""Pictures of the study of traversals: degrees, time against MDA, virtual warps, GTEPS, and the timeline of blocks.
 
-One picture a kind, with panels for the graphs: however many these are, there are five. They need matplotlib and nothing
-else, and are drawn from what stands in the JSON.
+There is one picture per kind, with panels for the graphs: five pictures for any number of graphs. They are drawn from
+the JSON record and need only matplotlib.
 """
 
 from __future__ import annotations
@@ -23,21 +23,21 @@ if TYPE_CHECKING:
     from matplotlib.figure import Figure
 
 INK, GREY = "#1b2430", "#8a929c"
-# Okabe and Ito's colours, which stay apart for colour-blind eyes.
+# Okabe and Ito's palette, distinguishable with colour-vision deficiency.
 BASE_COLOUR, SPLIT_COLOUR, CHILD_COLOUR = "#D55E00", "#009E73", "#0072B2"
 COLOURS = ("#0072B2", "#E69F00", "#009E73", "#CC79A7", "#56B4E9", "#D55E00", "#000000")
 INCHES, DOTS = 9.0, 200
 
 
 def pictures(study: Record) -> dict[str, bytes]:
-    """Every PNG that there are runs for, by the end of its file's name."""
+    """Draws each PNG for which there are runs; keyed by the end of its file name."""
     drawn = {"degrees": _degrees, "mda": _mda, "warps": _warps, "gteps": _gteps, "timeline": _timeline}
     found = {name: draw(study) for name, draw in drawn.items()}
     return {name: picture for name, picture in found.items() if picture is not None}
 
 
 def _degrees(study: Record) -> bytes | None:
-    """Figures 4.2, 4.3 and 6.1: how many nodes have each out-degree, and after splitting at the thesis' level."""
+    """Figures 4.2, 4.3 and 6.1: distribution of out-degrees, before and after splitting at the thesis' level."""
     inputs = [given for given in study["inputs"] if given.get("degrees")]
     if not inputs:
         return None
@@ -51,7 +51,7 @@ def _degrees(study: Record) -> bytes | None:
             some = np.flatnonzero(counts)
             axis.plot(some, counts[some], ".", color=colour, markersize=3)
             _label(axis, title, "out-degree", "nodes")
-            axis.set_xscale("symlog", linthresh=1)  # degree 0 has a place
+            axis.set_xscale("symlog", linthresh=1)  # shows degree 0
             axis.set_yscale("log")
             axis.set_xlim(-0.2, 1.5 * len(before))
             axis.set_ylim(0.7, 1.5 * max(before.max(), after.max()))
@@ -59,7 +59,7 @@ def _degrees(study: Record) -> bytes | None:
 
 
 def _mda(study: Record) -> bytes | None:
-    """Figures 6.2 and 6.3: time against the maximum degree allowed, a panel a graph and search."""
+    """Figures 6.2 and 6.3: time against the maximum degree allowed, one panel per graph and search."""
     panels = [(given, name) for given in study["inputs"] for name in given["reached"]]
     panels = [(given, name) for given, name in panels if of_scheme(given, name, "split", atomic=False)]
     if not panels:
@@ -80,7 +80,7 @@ def _mda(study: Record) -> bytes | None:
 
 
 def _warps(study: Record) -> bytes | None:
-    """Speed-up over one lane a node, by lanes and by chunks, a line a graph and search."""
+    """Speed-up over one lane per node, by lanes and by chunks, one line per graph and search."""
     chunks = [Case("warp", {"warp_size": 32, "chunk": chunk}) for chunk in CHUNKS]
     if not any(find(given, "bfs", WIDTHS[0]) for given in study["inputs"]):
         return None
@@ -102,7 +102,7 @@ def _warps(study: Record) -> bytes | None:
 
 
 def _gteps(study: Record) -> bytes | None:
-    """GTEPS of a breadth-first search by strategy, and of the local collapse by its options."""
+    """GTEPS of breadth-first search by strategy, and of the local collapse by its options."""
     inputs = [given for given in study["inputs"] if find(given, "bfs", STRATEGIES[0])]
     if not inputs:
         return None
@@ -125,7 +125,7 @@ def _gteps(study: Record) -> bytes | None:
 
 
 def _timeline(study: Record) -> bytes | None:
-    """Figure 6.5: a band a processor, a block in it as long as it ran; left the baseline, right the split."""
+    """Figure 6.5: one band per processor, with a bar for the run time of each block; baseline left, split right."""
     inputs = [given for given in study["inputs"] if given.get("timeline")]
     if not inputs:
         return None
@@ -145,8 +145,8 @@ def _timeline(study: Record) -> bytes | None:
 
 
 def _draw_band(axis: Axes, band: int, blocks: list[list[int]], colour: str) -> None:
-    """The blocks of a processor, each beside those that run at the same time."""
-    free: list[int] = []  # when each place beside the others is free again
+    """Draws the blocks of a processor, those that run at the same time side by side."""
+    free: list[int] = []  # time from which on each lane of the band is free
     placed = []
     for begun, ended in sorted(blocks):
         beside = next((k for k, until in enumerate(free) if until <= begun), len(free))
@@ -191,7 +191,7 @@ def _legend(figure: Figure, axis: Axes) -> None:
 
 
 def _png(figure: Figure) -> bytes:
-    """The picture without a date or a program's version: the same figures give the same bytes."""
+    """PNG without date and program version, so that the same figures give the same bytes."""
     target = io.BytesIO()
     figure.savefig(target, format="png", metadata={"Software": None})
     return target.getvalue()

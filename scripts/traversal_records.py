@@ -1,4 +1,4 @@
-"""What stands in the study's JSON, and the figures that tables and pictures make of it."""
+"""Reads runs from the study's JSON record and derives the figures for tables and pictures."""
 
 from __future__ import annotations
 
@@ -12,18 +12,18 @@ Record = dict[str, Any]
 
 
 def median_ms(run: Record) -> float:
-    """The median of a case's timed runs."""
+    """Median of a case's timed runs in milliseconds."""
     return 1000 * float(statistics.median(run["seconds"]))
 
 
 def find(given: Record, algorithm: str, case: Case) -> Record | None:
-    """The run of a case, if it was run."""
+    """Run of a case; None if it was not run."""
     wanted = (algorithm, case.scheme, dict(case.options))
     return next((run for run in given["runs"] if (run["algorithm"], run["scheme"], run["options"]) == wanted), None)
 
 
 def of_scheme(given: Record, algorithm: str, scheme: str, **options: Any) -> list[Record]:
-    """The runs of a scheme that have these options."""
+    """Runs of a scheme that have these options."""
     return [
         run
         for run in given["runs"]
@@ -32,7 +32,7 @@ def of_scheme(given: Record, algorithm: str, scheme: str, **options: Any) -> lis
 
 
 def each_search(study: Record) -> Iterable[tuple[Record, str, Record]]:
-    """Every graph and algorithm, with the baseline's run."""
+    """Yields every graph and algorithm, with the baseline's run."""
     for given in study["inputs"]:
         for algorithm in given["reached"]:
             base = find(given, algorithm, BASE)
@@ -41,12 +41,12 @@ def each_search(study: Record) -> Iterable[tuple[Record, str, Record]]:
 
 
 def improvement(base: Record, run: Record) -> float:
-    """How much less time than the baseline, in percent."""
+    """Time saved over the baseline, in percent."""
     return 100 * (1 - median_ms(run) / median_ms(base))
 
 
 def gteps(given: Record, run: Record) -> float:
-    """Edges of reached nodes over the time, in 10^9 a second."""
+    """Edges of reached nodes over the time, in 10^9 per second."""
     return float(given["reached"][run["algorithm"]]["edges"] / median_ms(run) / 1e6)
 
 
@@ -56,7 +56,7 @@ def text_of(values: Record) -> str:
 
 
 def table(header: Sequence[str], rows: Sequence[Sequence[object]]) -> str:
-    """A table of Markdown, or nothing where it would have no rows."""
+    """Markdown table; empty if it has no rows."""
     if not rows:
         return ""
     lines = [header, ["---"] * len(header), *rows]

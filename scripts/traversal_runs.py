@@ -1,7 +1,7 @@
-"""Runs the cases of the study on one graph: a warm-up, timed runs, and a comparison of what they found.
+"""Runs the cases of the study on one graph: a warm-up, timed runs, and a comparison of the distances.
 
-What it returns is plain data, as it stands in the study's JSON. Times are in seconds, of the rounds alone: transfers,
-the making of split graphs and the recording of loops are apart.
+The results are plain data, as stored in the study's JSON. Times are in seconds and cover the rounds alone, without
+transfers, the making of split graphs and the recording of loops.
 """
 
 from __future__ import annotations
@@ -26,22 +26,22 @@ from static_graph.schemes.timeline import Line, Timeline
 
 ALGORITHMS = {"bfs": False, "sssp": True}  # whether weights count
 TIMELINE_ROOM = 2**21
-SEARCHES = 16  # sources that GTEPS are the mean of
-ENOUGH = 1.0  # seconds: a case whose runs took as long is not run again
-SHOWN_PROCESSORS = 8  # of the timeline: more cannot be told apart in a picture
+SEARCHES = 16  # number of sources over which GTEPS are averaged
+ENOUGH = 1.0  # seconds after which a case is not repeated
+SHOWN_PROCESSORS = 8  # in the timeline; more would be indistinguishable in a picture
 
 
 def run_input(
     given: Input, parts: Sequence[str], device: Device, repeats: int, say: Callable[[str], None]
 ) -> dict[str, Any]:
-    """Runs what some parts of the study ask for.
+    """Runs the cases of some parts of the study.
 
     Args:
-        given: the graph; parts: of `PARTS`, "timeline" and "gteps"; device: where; repeats: timed runs of each case.
-        say: gets a sentence now and then.
+        given: the graph; parts: of `PARTS`, "timeline" and "gteps"; device: the device; repeats: timed runs per case.
+        say: called with progress messages.
 
     Returns:
-        The graph's part of the study. A case whose distances are not those of the baseline "agrees" not.
+        The graph's part of the study. "agrees" is false for a case whose distances differ from the baseline's.
     """
     graph, started = given.graph, datetime.now(timezone.utc).isoformat(timespec="seconds")
     on_device = DeviceGraph.upload(graph, device)
@@ -84,7 +84,7 @@ def run_input(
 def _run_case(
     case: Case, graph: DeviceGraph, source: int, algorithm: str, repeats: int
 ) -> tuple[dict[str, Any], str, np.ndarray[Any, np.dtype[np.bool_]]]:
-    """The record of a case, a digest of its distances, and which nodes were reached."""
+    """Runs a case; returns its record, a digest of its distances, and a mask of the reached nodes."""
     seconds: list[float] = []
     spent = 0.0
     for turn in range(repeats + 1):
@@ -111,11 +111,11 @@ def _run_case(
 
 
 def _on_one_core(graph: CsrGraph, source: int) -> float:
-    """The seconds of scipy's breadth-first search: Hong et al. set theirs beside one thread of a CPU."""
+    """Seconds of scipy's breadth-first search, because Hong et al. compare with one CPU thread."""
     from scipy.sparse.csgraph import breadth_first_order
 
     matrix = structure(graph)
-    for _ in range(2):  # the first one is a warm-up
+    for _ in range(2):  # the first run is a warm-up
         begun = perf_counter()
         breadth_first_order(matrix, source, return_predecessors=False)
         seconds = perf_counter() - begun
@@ -123,9 +123,9 @@ def _on_one_core(graph: CsrGraph, source: int) -> float:
 
 
 def searches(given: Input, graph: DeviceGraph, say: Callable[[str], None]) -> list[dict[str, Any]]:
-    """Searches from `SEARCHES` nodes of the largest component: of each case and search the GTEPS from each of them.
+    """Measures GTEPS of each case and search from `SEARCHES` nodes of the largest component.
 
-    One timed run after a warm-up; what counts are the arcs of the nodes that are reached (`traversal_sources.py`).
+    Each source has one timed run after a warm-up; GTEPS count the arcs of the reached nodes (`traversal_sources.py`).
     """
     component = largest_component(graph)
     sources, found = component.draw(SEARCHES, seed=0), []
@@ -147,10 +147,10 @@ def searches(given: Input, graph: DeviceGraph, say: Callable[[str], None]) -> li
 
 
 def timelines(graph: DeviceGraph, source: int) -> dict[str, Any]:
-    """When the blocks of a breadth-first search ran: of the baseline, and with nodes split by the histogram's MDA.
+    """Timelines of the blocks of a breadth-first search: the baseline, and nodes split by the histogram's MDA.
 
-    Of each, the round that took longest (in the first round only the source has anything to do), for the first
-    processors: lists of processor, begin and end, in nanoseconds from the round's begin.
+    Each shows the longest round (in the first round only the source has work) for the first processors: lists of
+    processor, start and end, in nanoseconds from the start of the round.
     """
     found: dict[str, Any] = {}
     for name, run in (("none", fixed_point.run), ("split", node_splitting.run)):

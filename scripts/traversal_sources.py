@@ -1,10 +1,10 @@
-"""Where searches from many sources begin: at random nodes of the largest strongly connected component.
+"""Draws the sources of multi-source searches from the largest strongly connected component.
 
 "The largest component" of a directed graph may be the strongly or the weakly connected one. From a node of the weak one
-a search may reach nothing: of R-MAT's nodes with an edge some have none that leaves them. From every node of the strong
-one it reaches the same nodes, those that the component leads to; no source has degree zero, and every search follows
-the same arcs. So the mean over the sources is one of like with like, and weights (which are never infinite) change
-nothing in what is reached.
+a search may reach nothing, because some of R-MAT's nodes with an edge have no outgoing edge. From every node of the
+strong one a search reaches the same nodes, those reachable from the component; no source has degree zero, and every
+search follows the same arcs. Therefore the mean over the sources compares like with like, and weights (which are never
+infinite) do not affect which nodes are reached.
 """
 
 from __future__ import annotations
@@ -26,24 +26,25 @@ class Component:
     """The largest strongly connected component.
 
     Attributes:
-        nodes: its nodes, in order; edges: the arcs of all nodes that they reach, inside and outside of it.
+        nodes: its nodes, in order; edges: number of arcs of all nodes reachable from it, inside and outside of it.
     """
 
     nodes: NDArray[Any]
     edges: int
 
     def draw(self, count: int, seed: int) -> list[int]:
-        """Some of its nodes, each once; all of them where there are no more."""
+        """Draws `count` distinct nodes, or all if there are fewer."""
         random = np.random.default_rng(seed)
         return [int(node) for node in random.choice(self.nodes, min(count, len(self.nodes)), replace=False)]
 
 
 def largest_component(graph: DeviceGraph) -> Component:
-    """Finds it by two searches, one along the edges and one against them.
+    """Finds the component by two searches, one along the edges and one against them.
 
-    What both reach from one node is that node's component (Fleischer, Hendrickson, Pinar 2000); the node with the
-    largest product of its degrees is nearly always in the largest one (Slota, Rajamanickam, Madduri 2014). It surely
-    is the largest, if no more nodes are left that have edges both ways; if it is not sure, scipy finds all components.
+    The nodes that both searches reach from one node are its component (Fleischer, Hendrickson, Pinar 2000). The node
+    with the largest product of its degrees is nearly always in the largest one (Slota, Rajamanickam, Madduri 2014). The
+    component is certainly the largest if it has at least as many nodes as remain with edges both ways; otherwise scipy
+    finds all components.
     """
     host, back = graph.host, incoming(graph)
     assert host is not None and back is not None
@@ -62,7 +63,7 @@ def largest_component(graph: DeviceGraph) -> Component:
 
 
 def structure(graph: CsrGraph) -> Any:
-    """The graph as scipy's algorithms take it, each edge a one: nothing is added up, and no weight of 0 lost."""
+    """Converts the graph for scipy's algorithms with a 1 per edge, so that no weights are summed and no zeros lost."""
     from scipy.sparse import csr_array
 
     return csr_array((np.ones(graph.edges, np.int8), graph.targets, graph.offsets), (graph.nodes, graph.nodes))

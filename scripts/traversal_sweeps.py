@@ -1,4 +1,4 @@
-"""The study's tables beside those of Hong et al. (maximum warp) and Slota et al. (graphs on manycores)."""
+"""Tables of the study for comparison with Hong et al. (maximum warp) and Slota et al. (graphs on manycores)."""
 
 from __future__ import annotations
 
@@ -18,7 +18,7 @@ ABLATED_NAMES = ("M", "MC", "MCS", "MCSL")
 
 
 def over_cpu(study: Record) -> str:
-    """Random beside R-MAT: a thread a node, the best virtual warp and the default, over one thread of a CPU."""
+    """Speed-ups over one CPU thread on random and R-MAT graphs: one thread per node, best virtual warp, default."""
     rows = []
     for given in study["inputs"]:
         one_lane, fastest = find(given, "bfs", WIDTHS[0]), find(given, "bfs", Case("auto"))
@@ -46,7 +46,7 @@ def widths(study: Record) -> str:
 
 
 def warps_say(study: Record) -> str:
-    """How much faster than a thread a node the fastest case of all is."""
+    """States the speed-up of the fastest case over one thread per node."""
     found = []
     for given, algorithm, _ in each_search(study):
         one_lane, runs = find(given, algorithm, WIDTHS[0]), of_scheme(given, algorithm, "warp")
@@ -68,7 +68,7 @@ def chunks(study: Record) -> str:
 
 
 def outliers(study: Record) -> str:
-    """Median ms by the degree from which a node is left to whole blocks, in chunks of 64."""
+    """Median ms by the degree above which a node is deferred to whole blocks, in chunks of 64."""
     rows, names = [], []
     for width in SWEPT_WIDTHS:
         rows.append(Case("warp", {"warp_size": width, "chunk": 64}))
@@ -78,7 +78,7 @@ def outliers(study: Record) -> str:
 
 
 def strategies(study: Record) -> str:
-    """GTEPS by how the loops are shared out."""
+    """GTEPS by loop strategy."""
 
     def gain(runs: Sequence[Record]) -> str:
         best = min(runs, key=median_ms)
@@ -111,7 +111,7 @@ def gains(study: Record) -> str:
 
 
 def _balance(run: Record) -> str:
-    """What `bfs` and `sssp` call it; their strategies have a module in common, with a queue's own baseline."""
+    """Name of a run's balance in `bfs` and `sssp`; the collapse strategies share a module with their baseline."""
     strategy = run["options"].get("strategy", run["scheme"])
     return "a queue alone" if strategy == "baseline" else str(strategy)
 
@@ -143,7 +143,7 @@ def _sweep(
     figure: Callable[[Record, Record], float],
     last: tuple[str, Callable[[Sequence[Record]], str]] | None = None,
 ) -> str:
-    """A table with a figure of each run of a sweep; graphs of which some run is missing are left out."""
+    """Table with one figure per run of a sweep; graphs with missing runs are left out."""
     rows = []
     for given, algorithm, _ in each_search(study):
         runs = [run for run in (find(given, algorithm, case) for case in wanted) if run is not None]

@@ -1,4 +1,4 @@
-"""The study of traversals as a page of tables that sets the papers' figures beside its own, and as CSV."""
+"""Writes the study of traversals as CSV, and as a page of tables that compares its figures with the papers'."""
 
 from __future__ import annotations
 
@@ -24,8 +24,8 @@ class Section:
     """A table of the page.
 
     Attributes:
-        title: its heading; words: what the table has, and whose figures stand in brackets; table: makes it, or "".
-        says: makes a sentence of what the figures come to; None for none.
+        title: its heading; words: text about the table and the source of figures in brackets; table: makes it, or "".
+        says: makes a sentence that summarises the figures, or None.
     """
 
     title: str
@@ -34,7 +34,7 @@ class Section:
     says: Callable[[Record], str] | None = None
 
     def text(self, study: Record) -> str:
-        """The section, or nothing where nothing was run for it."""
+        """Text of the section; empty if nothing was run for it."""
         found = self.table(study)
         if not found:
             return ""
@@ -138,7 +138,7 @@ SECTIONS = (
 
 
 def to_csv(study: Record) -> str:
-    """A line a graph, algorithm and case."""
+    """CSV with one line per graph, algorithm and case."""
     target = io.StringIO()
     writer = csv.writer(target, lineterminator="\n")
     writer.writerow(CSV_COLUMNS)
@@ -155,7 +155,7 @@ def to_csv(study: Record) -> str:
 
 
 def to_markdown(study: Record, pictures: Sequence[str]) -> str:
-    """The page: what was run, every table that something was run for, and the pictures (file names)."""
+    """Page with the conditions, every table that has runs, and the pictures (file names)."""
     parts = [_head(study), *(text for section in SECTIONS if (text := section.text(study)))]
     parts += [f"![{name}]({name})" for name in pictures]
     return "\n\n".join(parts) + "\n"

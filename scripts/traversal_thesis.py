@@ -1,4 +1,4 @@
-"""The study's tables beside the thesis' (Vivek K, 2013): its figures stand in brackets."""
+"""Tables of the study for comparison with the thesis (Vivek K, 2013), whose figures are in brackets."""
 
 from __future__ import annotations
 
@@ -36,7 +36,7 @@ def degrees(study: Record) -> str:
 
 
 def distribution(given: Record) -> Counts:
-    """How many nodes have each degree, from the pairs that the record has."""
+    """Number of nodes by degree, from the pairs in the record."""
     pairs = np.array(given["degrees"], np.int64)
     found = np.zeros(int(pairs[-1, 0]) + 1, np.int64)
     found[pairs[:, 0]] = pairs[:, 1]
@@ -44,7 +44,7 @@ def distribution(given: Record) -> Counts:
 
 
 def splitting(study: Record) -> str:
-    """Table 6.1, and section 6.2.2: the level of the thesis, the fastest one, and the histogram's."""
+    """Table 6.1 and section 6.2.2: the thesis' level, the fastest one, and the histogram's."""
     rows = []
     for given, algorithm, base in each_search(study):
         runs = of_scheme(given, algorithm, "split", atomic=False)
@@ -71,7 +71,7 @@ def splitting(study: Record) -> str:
 
 
 def children(study: Record) -> str:
-    """Table 6.2: the threshold of the thesis, the fastest one, and what the device runtime costs without a child."""
+    """Table 6.2: the thesis' threshold, the fastest one, and the cost of the device runtime without child launches."""
     rows = []
     for given, algorithm, base in each_search(study):
         runs = of_scheme(given, algorithm, "child-launch")
@@ -98,7 +98,7 @@ def children(study: Record) -> str:
 
 
 def curves(study: Record) -> str:
-    """Figures 6.2 and 6.3 in numbers, a table a graph: ms by the maximum degree allowed, or the threshold."""
+    """Figures 6.2 and 6.3 in numbers, one table per graph: ms by the maximum degree allowed, or the threshold."""
     tables = []
     for given in study["inputs"]:
         schemes: tuple[tuple[str, str, dict[str, bool], str], ...] = (
@@ -123,7 +123,7 @@ def curves(study: Record) -> str:
 
 
 def atomic(study: Record) -> str:
-    """Figure 6.6: what atomic relaxation gains over plain stores."""
+    """Figure 6.6: improvement of atomic relaxation over plain stores."""
     rows = []
     for given, algorithm, base in each_search(study):
         plain = of_scheme(given, algorithm, "split", atomic=False)
@@ -144,7 +144,7 @@ def atomic(study: Record) -> str:
 
 
 def timeline(study: Record) -> str:
-    """Figure 6.5 in numbers: how long the blocks of the longest round lasted."""
+    """Figure 6.5 in numbers: durations of the blocks in the longest round."""
     rows = [
         (
             given["input"], name, found["round"], f"{found['nanoseconds'] / 1e3:.1f}", f"{found['blocks']:,}",
@@ -158,11 +158,11 @@ def timeline(study: Record) -> str:
     return table(header, rows)
 
 
-# ---- What the figures say, in a sentence -------------------------------------------------------------------------
+# ---- Summaries in a sentence -------------------------------------------------------------------------------------
 
 
 def splitting_says(study: Record) -> str:
-    """Ranges of what splitting gains here and there."""
+    """States the ranges of improvement by splitting, here and in the thesis."""
     found = _gains(study, lambda given, name: of_scheme(given, name, "split", atomic=False))
     theirs = [row.split_improvement for row in THESIS_SEARCHES.values()]
     fermi = " and ".join(f"{percent}% ({name})" for name, percent in FERMI_IMPROVEMENT.items())
@@ -173,7 +173,7 @@ def splitting_says(study: Record) -> str:
 
 
 def children_say(study: Record) -> str:
-    """The same of child launches, and which of both is faster."""
+    """States the same for child launches, and which of the two is faster."""
     found = _gains(study, lambda given, name: of_scheme(given, name, "child-launch"))
     theirs = [row.children_improvement for row in THESIS_SEARCHES.values()]
     pairs = [
@@ -190,7 +190,7 @@ def children_say(study: Record) -> str:
 
 
 def atomic_says(study: Record) -> str:
-    """What atomics gain over the split at all levels that were swept."""
+    """States the improvement of atomics over the split at all levels of the sweep."""
     found = []
     for given, algorithm, _ in each_search(study):
         for run in of_scheme(given, algorithm, "split", atomic=False):
@@ -205,7 +205,7 @@ def atomic_says(study: Record) -> str:
 
 
 def _gains(study: Record, runs_of: Callable[[Record, str], Sequence[Record]]) -> list[float]:
-    """The fastest run's improvement, for each search that has runs."""
+    """Improvement of the fastest run, for each search that has runs."""
     return [
         improvement(base, min(runs, key=median_ms))
         for given, algorithm, base in each_search(study)
@@ -226,5 +226,5 @@ def _with(runs: Sequence[Record], option: str, value: int) -> Record:
 
 
 def _beside(ours: str, theirs: object) -> str:
-    """A figure, and the paper's in brackets where it has one."""
+    """A figure, with the paper's in brackets if it has one."""
     return f"{ours} [{theirs}]" if theirs else ours

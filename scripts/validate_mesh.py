@@ -1,4 +1,4 @@
-"""Check a mesh file exactly: is it a constrained Delaunay triangulation, and did refinement keep its promises?
+"""Checks exactly whether a mesh file is a constrained Delaunay triangulation that satisfies the refinement's bounds.
 
     python scripts/validate_mesh.py out.1.ele --min-angle 30
     python scripts/validate_mesh.py out.1.ele --input in.ele --min-angle 30 --max-area 0.01 --json
@@ -23,7 +23,7 @@ VALID, UNREADABLE, INVALID = 0, 1, 5
 
 
 def main(arguments: Sequence[str] | None = None) -> int:
-    """Run the command; returns the exit code."""
+    """Runs the command; returns the exit code."""
     options = _parser().parse_args(arguments)
     try:
         report = validate(
@@ -56,10 +56,10 @@ def _parser() -> argparse.ArgumentParser:
     parser.add_argument(
         "--input", metavar="IN", help="the mesh that was refined, or the outline (.poly) that was meshed"
     )
-    parser.add_argument("--min-angle", metavar="DEG", type=float, help="every angle must reach this many degrees")
+    parser.add_argument("--min-angle", metavar="DEG", type=float, help="smallest allowed angle in degrees")
     parser.add_argument("--max-area", metavar="A", type=float, help="no triangle may be larger")
     parser.add_argument(
-        "--convex-hull", action="store_true", help="the domain of an outline reaches to the convex hull of its vertices"
+        "--convex-hull", action="store_true", help="the domain of an outline is the convex hull of its vertices"
     )
     parser.add_argument("--threads", metavar="N", type=int, help="CPU threads (default: all cores)")
     parser.add_argument("--json", action="store_true", help="print one JSON object")

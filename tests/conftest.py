@@ -1,4 +1,4 @@
-"""What the tests share: every processor that they run on."""
+"""Fixtures shared by all tests, above all the devices that they run on."""
 
 from __future__ import annotations
 
@@ -16,7 +16,7 @@ ROOT = Path(__file__).resolve().parent.parent
 
 @cache
 def gpu_absence() -> str | None:
-    """Why no GPU can be used, or None where one can."""
+    """Reason why no GPU can be used; None if one can."""
     cards = [card for card in devices() if card.name != "cpu"]
     if any(card.usable for card in cards):
         return None
@@ -25,7 +25,7 @@ def gpu_absence() -> str | None:
 
 @pytest.fixture(scope="session")
 def gpu() -> Device:
-    """The GPU; the test is skipped where none works. Mark such a test `gpu`."""
+    """The GPU; skips the test if none works. Mark such a test `gpu`."""
     if gpu_absence() is not None:
         pytest.skip(f"no usable GPU: {gpu_absence()}")
     return open_device("cuda")
@@ -40,7 +40,7 @@ def gpu() -> Device:
     ],
 )
 def device_options(request: pytest.FixtureRequest) -> dict[str, str | int | None]:
-    """Each processor in turn, as the keywords `device` and `threads` of `dmr.refine`."""
+    """Each device in turn, as the keywords `device` and `threads` of `dmr.refine`."""
     if request.param["device"] == "cuda":
         request.getfixturevalue("gpu")
     return dict(request.param)
@@ -48,13 +48,13 @@ def device_options(request: pytest.FixtureRequest) -> dict[str, str | int | None
 
 @pytest.fixture(scope="session")
 def device(device_options: dict[str, str | int | None]) -> Device:
-    """Each processor in turn, opened: one CPU thread, three CPU threads, the GPU. Its launch counts are shared."""
+    """Each device in turn, opened: one CPU thread, three CPU threads, the GPU. Tests share its launch counts."""
     return open_device(device_options["device"], device_options["threads"])
 
 
 @pytest.fixture(scope="session")
 def drawing(tmp_path_factory: pytest.TempPathFactory) -> None:
-    """Skips a test where VTK is missing or cannot draw. Without OpenGL it takes the process down: another one tries."""
+    """Skips a test if VTK is missing or cannot draw. Tries in another process, because VTK crashes without OpenGL."""
     pytest.importorskip("pyvista")
     program = "import sys, dmr; dmr.view(dmr.Mesh([[0, 0], [1, 0], [0, 1]], [[0, 1, 2]]), screenshot=sys.argv[1])"
     picture = tmp_path_factory.mktemp("drawing") / "a.png"

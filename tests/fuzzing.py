@@ -1,4 +1,4 @@
-"""Values that no function expects, and the rule that every public call keeps: shared by tests of both packages."""
+"""Generators of invalid arguments, and a check of how public calls may end; shared by the tests of both packages."""
 
 from __future__ import annotations
 
@@ -16,7 +16,7 @@ from dmr.errors import DmrError, InternalError
 
 
 class CallbackError(Exception):
-    """Raised by a user's callback; it passes through."""
+    """Raised by a user's callback; calls must pass it through."""
 
 
 class Text(str):
@@ -31,7 +31,7 @@ def _masked() -> Any:
     return np.ma.array([[0.0, 1.0], [2.0, 3.0]], mask=[[True, False], [False, False]])
 
 
-# Makers, since some calls may change what they are given.
+# Factories rather than values, because some calls may change their arguments.
 JUNK: list[Callable[[], Any]] = [
     *(
         lambda value=value: value
@@ -147,7 +147,7 @@ JUNK: list[Callable[[], Any]] = [
 
 
 def spoiled(value: Any) -> st.SearchStrategy[Any]:
-    """An array like `value`, in which something is wrong; or one that is right, and unusual."""
+    """Strategy for arrays like `value` that are invalid, or valid but unusual."""
     array = np.array(value)
     numbers = [0, -1, 1, 7, 2**31 - 1, -(2**31), 10**9, np.nan, np.inf, -np.inf, 1e308, 1e-320, 0.5]
 
@@ -193,7 +193,7 @@ def _read_only(array: Any) -> Any:
 
 
 def arguments(fitting: dict[str, Any], fixed: tuple[str, ...] = ()) -> st.SearchStrategy[dict[str, Any]]:
-    """Arguments of a call, by name: those that fit, with one to three of them spoiled or replaced by junk."""
+    """Strategy for named arguments of a call: fitting ones, with one to three of them spoiled or replaced by junk."""
 
     def replaced(names: list[str]) -> st.SearchStrategy[dict[str, Any]]:
         junk = st.sampled_from(JUNK).map(lambda make: make())
@@ -208,10 +208,10 @@ def arguments(fitting: dict[str, Any], fixed: tuple[str, ...] = ()) -> st.Search
 
 
 def check_call(call: Callable[..., Any], **arguments: Any) -> None:
-    """Calls a function; fails unless it returns or ends as every public function may."""
+    """Calls a function; fails unless it returns or raises as a public function may."""
     with warnings.catch_warnings():
         warnings.simplefilter("error")
-        warnings.filterwarnings("ignore", "Warning: converting a masked element to nan")  # numpy's, of a list with one
+        warnings.filterwarnings("ignore", "Warning: converting a masked element to nan")  # numpy's, for lists
         try:
             call(**arguments)
         except InternalError:

@@ -1,9 +1,10 @@
-"""Sends SIGINT into long calls, and prints for each how it ended as a line of JSON.
+"""Interrupts long calls by SIGINT, and prints how each ended as a line of JSON.
 
     python interrupted.py FOLDER DELAY SCALE
 
-Each line is [what was called, milliseconds from the signal to its KeyboardInterrupt (null if there was none), whether a
-refinement after it gave the right mesh]. SIGINT comes DELAY seconds after a call has begun; SCALE enlarges the inputs.
+Each line is [name of the call, milliseconds from the signal to its KeyboardInterrupt (null if there was none), whether
+a refinement after it gave the right mesh]. SIGINT comes DELAY seconds after the start of a call; SCALE enlarges the
+inputs.
 """
 
 from __future__ import annotations
@@ -28,13 +29,13 @@ SMALL = dmr.generate("random", 2000)
 
 
 def small_mesh(threads=2):
-    """The bits of a small refinement."""
+    """Digest of a small refinement."""
     fine = dmr.refine(SMALL, device="cpu", threads=threads).mesh
     return hashlib.sha256(fine.vertices.tobytes() + fine.triangles.tobytes()).hexdigest()
 
 
 def outlines(scale, random):
-    """Points, and segments that cross each other."""
+    """Yields outlines: points, and segments that cross each other."""
     points = random.random((1_500_000 * scale, 2))
     yield "triangulate points", dmr.Pslg(points, np.empty((0, 2), np.int32))
     ends = random.random((40_000 * scale, 2))
@@ -43,7 +44,7 @@ def outlines(scale, random):
 
 
 def refinements(scale):
-    """Refinements: by the device's loop and by the host's, with kernels whose threads wait for each other."""
+    """Yields refinements: device-driven, host-driven, and with kernels whose threads wait for each other."""
     mesh = dmr.generate("random", 400_000 * scale)
     options = {"device": {}, "host": {"loop": "host"}, "barrier": {"marking": "three-phase-barrier"}}
     for threads in (1, 2):
@@ -52,7 +53,7 @@ def refinements(scale):
 
 
 def files(folder, scale):
-    """Reading and writing; several times, so that it takes a while."""
+    """Yields reading and writing, repeated so that they take long."""
     mesh = dmr.generate("random", 100_000)
     times = range(60 * scale)
     dmr.write(folder / "a.ele", mesh)
@@ -61,7 +62,7 @@ def files(folder, scale):
 
 
 def lists_and_graphs(scale, random):
-    """Rankings and searches: a long list and a long path in random order, so that every step waits for memory."""
+    """Yields rankings and searches on a long list and path in random order, so that every step is a cache miss."""
     size = 2**23 * scale
     order = random.permutation(size).astype(np.int32)
     successors = np.empty(size, np.int32)
@@ -82,7 +83,7 @@ def lists_and_graphs(scale, random):
 
 
 def calls(folder, scale):
-    """(what it is, a call that takes long)."""
+    """Yields (name, a call that takes long)."""
     random = np.random.default_rng(1)
     yield "generate", partial(dmr.generate, "random", 2_000_000 * scale)
     yield from refinements(scale)
@@ -93,7 +94,7 @@ def calls(folder, scale):
 
 
 def interrupt(call, delay):
-    """The milliseconds from a signal in a call to its end; None where it had ended by then."""
+    """Milliseconds from a signal in a call to the call's end; None if it ended before the signal."""
     sent = []
 
     def send():
@@ -107,7 +108,7 @@ def interrupt(call, delay):
         call()
         ended = True
         timer.join()
-        time.sleep(1)  # until the signal has come
+        time.sleep(1)  # waits for the signal
     except KeyboardInterrupt:
         return None if ended else round(1000 * (time.perf_counter() - sent[0]))
 

@@ -1,4 +1,4 @@
-"""Oracles in the plane that share nothing with the code under test: exact rationals, brute force."""
+"""Geometric oracles independent of the code under test: exact rational arithmetic and brute force."""
 
 from __future__ import annotations
 
@@ -21,7 +21,7 @@ def orientation(a, b, c):
 
 
 def in_circle(a, b, c, d):
-    """Positive where d lies inside the circumcircle of the counter-clockwise triangle abc, exactly."""
+    """Exact in-circle determinant: positive if d lies inside the circumcircle of the counter-clockwise triangle abc."""
     (ax, ay), (bx, by), (cx, cy) = ([u - v for u, v in zip(exact(p), exact(d), strict=True)] for p in (a, b, c))
     return (
         (ax * ax + ay * ay) * (bx * cy - by * cx)
@@ -31,26 +31,26 @@ def in_circle(a, b, c, d):
 
 
 def crossing(a, b, c, d):
-    """Where the lines ab and cd meet, as a pair of rationals."""
+    """Intersection of the lines ab and cd, as a pair of rationals."""
     (ax, ay), (bx, by) = exact(a), exact(b)
     t = orientation(c, d, a) / (orientation(c, d, a) - orientation(c, d, b))
     return ax + t * (bx - ax), ay + t * (by - ay)
 
 
 def cross_properly(a, b, c, d):
-    """Whether two segments cross in a point inner to both."""
+    """Whether two segments cross in a point interior to both."""
     return (
         orientation(a, b, c) * orientation(a, b, d) < 0 and orientation(c, d, a) * orientation(c, d, b) < 0
     )  # fmt: skip
 
 
 def nearest_double(value):
-    """The double nearest to a rational: a division of whole numbers is rounded once."""
+    """The double nearest to a rational, because a division of integers is rounded once."""
     return value.numerator / value.denominator
 
 
 def hull_area(points):
-    """The area of the convex hull, exactly (Andrew's monotone chain)."""
+    """Exact area of the convex hull (Andrew's monotone chain)."""
     points = sorted({tuple(map(float, point)) for point in points})
 
     def half(way):
@@ -66,24 +66,24 @@ def hull_area(points):
 
 
 def area_of(mesh):
-    """The area that the triangles cover, exactly; each must be counter-clockwise."""
+    """Exact total area of the triangles, each of which must be counter-clockwise."""
     areas = [orientation(*mesh.vertices[corners]) for corners in mesh.triangles]
     assert all(area > 0 for area in areas)
     return sum(areas, Fraction(0)) / 2
 
 
 def triangle_set(triangles):
-    """Triangles without the order of their list and the rotation of their corners."""
+    """Set of triangles, independent of their order and the rotation of their corners."""
     return {tuple(np.roll(corners, -int(np.argmin(corners))).tolist()) for corners in np.asarray(triangles)}
 
 
 def edge_set(edges):
-    """Edges without order and direction."""
+    """Set of edges, independent of order and direction."""
     return {tuple(sorted(edge)) for edge in np.asarray(edges).tolist()}
 
 
 def assert_delaunay(mesh, points):
-    """Brute force: the triangles are a Delaunay triangulation of the convex hull of the points (small sets only)."""
+    """Asserts by brute force that a mesh is a Delaunay triangulation of the points' convex hull (small sets only)."""
     distinct = {tuple(point) for point in np.asarray(points, float).tolist()}
     corners = {tuple(point) for point in mesh.vertices[np.unique(mesh.triangles)].tolist()}
     assert corners == distinct
@@ -103,7 +103,7 @@ def assert_delaunay(mesh, points):
 
 
 def crossing_pairs(domain):
-    """All pairs of segments that cross properly, exactly."""
+    """All pairs of segments that cross properly, determined exactly."""
     ends = domain.vertices[domain.segments]
     return [
         (i, j) for i, j in combinations(range(len(ends)), 2) if cross_properly(*ends[i], *ends[j])

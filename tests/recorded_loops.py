@@ -1,7 +1,7 @@
-"""A device's loop as a GPU has it, on the CPU: recorded once, without running, and replayed with what was recorded.
+"""Emulates a GPU's recorded loops on the CPU: a loop is recorded once without running, and then replayed.
 
-An array that is replaced is overwritten, as freed memory would be. So a recording that outlives an array of its own, or
-that transfers or waits for something, shows on a machine without a GPU.
+A replaced array is overwritten, as freed memory would be. Thus a machine without a GPU reveals a recording that
+outlives one of its arrays, or that transfers or waits for something.
 """
 
 from __future__ import annotations
@@ -15,9 +15,9 @@ from dmr.pipeline.workspace import Workspace
 
 
 def record_loops(monkeypatch):
-    """Makes every `HostDevice.loop` a recording, for as long as the test runs."""
+    """Makes every `HostDevice.loop` a recording for the duration of the test."""
     launch, grown, scratch = HostDevice.launch, DeviceArray.grown, Workspace.array
-    recordings = []  # the one that is being made, if any
+    recordings = []  # the recording in progress, if any
 
     class Recording(Loop):
         def __init__(self, device, body, stop):
@@ -40,7 +40,7 @@ def record_loops(monkeypatch):
         if not recordings:
             launch(self, kernel, count, *arguments)
         elif bound_of(count) > 0:
-            signatures()[kernel].values(arguments, self.looked_up)  # fits the declaration
+            signatures()[kernel].values(arguments, self.looked_up)  # checks them against the declaration
             recordings[-1].append(lambda: launch(self, kernel, count, *arguments))
 
     def replaced(old, new):

@@ -112,7 +112,7 @@ def test_the_command_ends_with_3_and_a_valid_mesh(tmp_path, capsys, monkeypatch)
     said = capsys.readouterr()
     found = json.loads(said.out)
     assert found["complete"] is False and found["unrefined"]["time"] > 0
-    assert "stopped at the limit of 0 s" in said.err and "left by the limit of time" in said.err
+    assert "stopped at the limit of 0 s" in said.err and "left by the time limit" in said.err
     assert dmr.validate(dmr.read("input.1.ele")).ok
     assert main(["refine", "input.ele", "--max-seconds", "-1"]) == 2
     assert "max_seconds must be a finite number of seconds from 0, not -1" in capsys.readouterr().err

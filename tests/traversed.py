@@ -1,4 +1,4 @@
-"""What tests of traversals share: the schemes with options, random graphs, and distances found by other means."""
+"""Helpers of the traversal tests: schemes with options, random graphs, and reference distances."""
 
 from __future__ import annotations
 
@@ -9,7 +9,7 @@ from static_graph.schemes import child_launches, collapse, fixed_point, node_spl
 
 ABLATION = ("coalesced", "shared_queue", "team_primitives")
 
-# Every scheme, with options that between them reach all of its code on small graphs.
+# Every scheme, with options that together cover all of its code on small graphs.
 SCHEMES = {
     "none": (fixed_point.run, {}),
     "none, racing": (fixed_point.run, {"atomic": False}),
@@ -34,7 +34,7 @@ SCHEMES = {
 
 
 def reference(graph: CsrGraph, sources: list[int], weighted: bool) -> np.ndarray:
-    """The distances, by relaxing all edges at once until nothing changes (in float64, or in exact integers)."""
+    """Reference distances, by relaxing all edges at once until nothing changes (in float64, or in exact integers)."""
     weights = graph.weights if weighted else np.ones(graph.edges, np.int64)
     real = weights.dtype == np.float64
     unreached = np.inf if real else 2**62
@@ -52,7 +52,7 @@ def reference(graph: CsrGraph, sources: list[int], weighted: bool) -> np.ndarray
 
 
 def random_graph(seed: int) -> CsrGraph:
-    """A graph with self loops, multiple edges, and nodes that nothing leads to; some of its nodes have many edges."""
+    """A random graph with self loops, multiple edges and unreachable nodes; a hub may have many of its edges."""
     random = np.random.default_rng(seed)
     nodes = int(random.integers(1, 90))
     edges = int(random.integers(0, 5 * nodes))

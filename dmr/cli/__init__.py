@@ -1,10 +1,10 @@
 """The command line: `python -m dmr`, installed as `dmr`.
 
-Data goes to stdout, everything else to stderr. Exit codes: 0 done, 1 invalid input, 2 usage, 3 stopped by a limit with
-a valid mesh written, 4 the device is not there or too small, 5 an internal check failed, 130 interrupted, 143
+Data goes to stdout, everything else to stderr. Exit codes: 0 done, 1 invalid input, 2 wrong usage, 3 stopped by a
+limit with a valid mesh written, 4 device unavailable or out of memory, 5 failed internal check, 130 interrupted, 143
 terminated.
 
-Heavy modules are imported by the command that needs them, so that `--help` and `--version` answer at once.
+Each command imports the heavy modules it needs, so that `--help` and `--version` answer at once.
 """
 
 from __future__ import annotations
@@ -21,20 +21,20 @@ from dmr.cli.console import Console
 from dmr.errors import DmrError
 
 USAGE = 2
-INTERRUPTED = 130  # as shells have it: 128 and the signal's number
+INTERRUPTED = 130  # the shells' convention: 128 plus the signal's number
 TERMINATED = 143
 INTERNAL = 5
 
 
 class Terminated(KeyboardInterrupt):
-    """SIGTERM came: a command ends as after Ctrl-C, with its temporary files removed."""
+    """Raised on SIGTERM: the command ends as after Ctrl-C, with its temporary files removed."""
 
 
 def main(argv: Sequence[str] | None = None) -> int:
     """Runs one command.
 
     Args:
-        argv: the arguments; by default those of the process.
+        argv: the arguments; those of the process by default.
 
     Returns:
         The exit code.
@@ -45,27 +45,27 @@ def main(argv: Sequence[str] | None = None) -> int:
             _heed_termination()
         code = _run(console, sys.argv[1:] if argv is None else list(argv))
     except KeyboardInterrupt as ending:
-        # A second signal must not turn the farewell into a traceback.
+        # A second signal must not end the shutdown with a traceback.
         if argv is None:
-            # An interrupt within exec() or eval() leaves a mark, by which Python kills itself with the signal in the
-            # end; the next eval() clears it.
+            # An interrupt within exec() or eval() sets a flag that makes Python kill itself with the signal at exit.
+            # The next eval() clears the flag.
             eval("0")
             for each in (signal.SIGINT, signal.SIGTERM):
                 signal.signal(each, signal.SIG_IGN)
         terminated = isinstance(ending, Terminated)
         console.ended("terminated" if terminated else "interrupted")
         code = TERMINATED if terminated else INTERRUPTED
-        if argv is None:  # should Python's own end wait for something, it can be ended
+        if argv is None:  # if Python's shutdown hangs, SIGTERM can still end it
             signal.signal(signal.SIGTERM, signal.SIG_DFL)
     console.close()
     return code
 
 
 def _heed_termination() -> None:
-    """Has SIGTERM, which `timeout` and schedulers send, raise `Terminated`; not where it is ignored on purpose."""
+    """Makes SIGTERM, which `timeout` and schedulers send, raise `Terminated`, unless it is ignored on purpose."""
 
     def terminate(*_: object) -> None:
-        for each in (signal.SIGINT, signal.SIGTERM):  # another one would break into the clearing up
+        for each in (signal.SIGINT, signal.SIGTERM):  # a second signal would interrupt the cleanup
             signal.signal(each, signal.SIG_IGN)
         raise Terminated
 

@@ -1,4 +1,4 @@
-"""The arguments of every command. Light on purpose: nothing here imports numpy."""
+"""Argument parsers of all commands. Kept light: nothing here imports numpy."""
 
 from __future__ import annotations
 
@@ -12,14 +12,14 @@ from dmr.cli import strategies
 from dmr.errors import OptionError
 from dmr.options import BALANCES, CONFLICT_POLICIES, KEPT_SEGMENTS, LOOPS, MARKINGS, MESHERS, STEINER_RULES
 
-# Options of the commands that read files with features; the names are those of `dmr.domains.from_file`.
+# Options for files with features; the names are those of the parameters of `dmr.domains.from_file`.
 FEATURE_OPTIONS = ("layer", "attribute", "area", "marker", "project")
 
 Examples = tuple[tuple[str, str], ...]
 
 
 class Arguments(argparse.Namespace):
-    """What was asked for; `module` is the module of `dmr.cli` that does it."""
+    """Parsed arguments; `module` is the module of `dmr.cli` that implements the command."""
 
     module: str
     quiet: bool = False
@@ -27,15 +27,15 @@ class Arguments(argparse.Namespace):
 
 
 class Parser(argparse.ArgumentParser):
-    """A parser whose help starts with examples and whose errors are one sentence, raised as `OptionError`."""
+    """Parser whose help starts with examples and whose errors are one sentence, raised as `OptionError`."""
 
     examples: Examples = ()
-    more: Callable[[], str] | None = None  # text below the options that is costly to make
-    takes_words = False  # whether all that is no option of its own goes to `words`, as it is and in its order
-    _given: Sequence[str] = ()  # what is being parsed
+    more: Callable[[], str] | None = None  # makes the text below the options, which is costly
+    takes_words = False  # whether all unknown arguments go to `words`, unchanged and in their order
+    _given: Sequence[str] = ()  # the arguments being parsed
 
     def parse_known_args(self, args: Any = None, namespace: Any = None) -> Any:
-        """The arguments, and what is left over."""
+        """Returns the parsed arguments and the remaining ones."""
         self._given = [] if args is None else list(args)
         found, rest = super().parse_known_args(args, namespace)
         if not self.takes_words:
@@ -44,29 +44,29 @@ class Parser(argparse.ArgumentParser):
         return found, []
 
     def format_help(self) -> str:
-        """Examples, usage, description, options."""
+        """Formats examples, usage, description and options."""
         width = max((len(command) for command, _ in self.examples), default=0)
         lines = [f"  {command:{width}}  {meaning}".rstrip() for command, meaning in self.examples]
         below = f"\n{self.more()}\n" if self.more is not None else ""
         return "\n".join(["examples:", *lines, "", super().format_help()]) + below
 
     def error(self, message: str) -> NoReturn:
-        """Raises `OptionError`; says where help is."""
+        """Raises `OptionError` and points to the help."""
         unknown = self._unknown_options()
         if unknown and message.startswith("the following arguments are required"):
-            # An option that is misspelt is told of first: it may be all that there is to a call.
+            # Report a misspelt option first: it may be the only argument.
             message = f"unrecognized arguments: {' '.join(unknown)}"
         raise OptionError(f"{message} (see {self.prog} --help)")
 
     def _unknown_options(self) -> list[str]:
-        """What was given that looks like an option, and is none of this parser's; without values, such as -q30's."""
+        """Given arguments that look like options but are unknown to this parser, without values (-q30 is -q)."""
         known = self._option_string_actions
         options = [word.partition("=")[0] for word in self._given if re.match(r"--?[A-Za-z]", word)]
         return [name for name in options if name not in known and (name.startswith("--") or name[:2] not in known)]
 
 
 def build_parser() -> Parser:
-    """The parser of `dmr` and all its commands."""
+    """Builds the parser of `dmr` and all its commands."""
     parser = Parser(
         prog="dmr",
         description="Triangle meshes without skinny triangles: Delaunay refinement on a GPU, or on all cores of a CPU.",
@@ -76,11 +76,11 @@ def build_parser() -> Parser:
         ("dmr refine input.ele", "no angle below 30 degrees; writes input.1.node, input.1.ele"),
         ("dmr refine domain.poly -a 0.01", "mesh the domain that an outline bounds"),
         ("dmr triangle -pq30a0.01 domain.poly", "with the switches of Shewchuk's Triangle"),
-        ("dmr validate input.1.ele --min-angle 30", "prove it, in exact arithmetic"),
+        ("dmr validate input.1.ele --min-angle 30", "prove the result in exact arithmetic"),
         ("dmr view input.1.ele --screenshot mesh.png", "a picture"),
         ("dmr info input.1.ele", "counts, statistics, a histogram of angles"),
-        ("dmr generate random 10000 -o input.ele", "a mesh to try it on"),
-        ("dmr devices", "where it can run"),
+        ("dmr generate random 10000 -o input.ele", "a sample mesh"),
+        ("dmr devices", "list CPU and GPUs"),
     )
     parser.add_argument("--version", action="version", version=f"dmr {__version__}")
     commands = parser.add_subparsers(title="commands", metavar="COMMAND", required=True, parser_class=Parser)
@@ -93,8 +93,8 @@ def _command(commands: Any, name: str, module: str, summary: str, examples: Exam
     parser: Parser = commands.add_parser(name, help=summary, description=f"{summary}.", allow_abbrev=False)
     parser.examples = examples
     parser.set_defaults(module=module)
-    parser.add_argument("--quiet", action="store_true", help="say nothing but errors")
-    parser.add_argument("-v", "--verbose", action="store_true", help="say more; tracebacks of internal errors")
+    parser.add_argument("--quiet", action="store_true", help="print only errors")
+    parser.add_argument("-v", "--verbose", action="store_true", help="print more, and tracebacks of internal errors")
     return parser
 
 
@@ -107,9 +107,9 @@ def _add_refine(commands: Any) -> None:
         (
             ("dmr refine input.ele", "no angle below 30 degrees; writes input.1.node, input.1.ele"),
             ("dmr refine domain.poly -q 25 -a 0.01 -o out.vtu", "25 degrees, no area above 0.01, as a VTK file"),
-            ("dmr refine domain.poly --size sizes.vtu", "edges as long as the sizes on another mesh say"),
+            ("dmr refine domain.poly --size sizes.vtu", "edge lengths from the sizes on another mesh"),
             ("dmr refine input.ele --device cpu --threads 4", "on four cores"),
-            ("dmr refine input.ele --json | jq .triangles", "what happened, for programs"),
+            ("dmr refine input.ele --json | jq .triangles", "the result as JSON, for programs"),
         ),
     )
     add = parser.add_argument
@@ -124,7 +124,7 @@ def _add_refine(commands: Any) -> None:
         "--output",
         type=_name,
         metavar="OUT",
-        help="where to, in the format of its suffix; default: IN.1.node, IN.1.ele",
+        help="output file; its suffix chooses the format (default: IN.1.node, IN.1.ele)",
     )
     add("-f", "--force", action="store_true", help="overwrite OUT if it exists")
     add("-q", "--min-angle", type=_number, default=30.0, metavar="DEG", help="smallest angle wanted (default: 30)")
@@ -133,17 +133,17 @@ def _add_refine(commands: Any) -> None:
         "--size",
         type=_name,
         metavar="LENGTH|FILE",
-        help="how long edges may be: a number; or, of this name, a mesh with a size on each vertex: attribute 0, or "
-        "point data",
+        help="largest edge length: a number, or the name of a mesh file with a size on each vertex (attribute 0 or "
+        "point data)",
     )
-    add("--steiner", choices=STEINER_RULES, default=STEINER_RULES[0], help="new points (default: %(default)s)")
-    add("--max-steiner", type=_count, metavar="N", help="insert at most N points; a run that needs more ends with 3")
+    add("--steiner", choices=STEINER_RULES, default=STEINER_RULES[0], help="placement of points (default: %(default)s)")
+    add("--max-steiner", type=_count, metavar="N", help="insert at most N points; exit with 3 if more are needed")
     add(
         "--max-seconds",
         type=_number,
         metavar="S",
-        help="stop between two rounds after S seconds, with a valid mesh, and end with 3; the mesh then depends on the "
-        "machine's speed",
+        help="stop between two rounds after S seconds, with a valid mesh, and exit with 3; the mesh then depends on "
+        "the machine's speed",
     )
     add("--conforming", action="store_true", help="every triangle Delaunay, also across segments")
     add(
@@ -164,7 +164,7 @@ def _add_refine(commands: Any) -> None:
         "--on-conflict",
         choices=CONFLICT_POLICIES,
         default=CONFLICT_POLICIES[0],
-        help="what to do about vertices and segments of an outline in each other's way, and rings that enclose nothing "
+        help="what to do if vertices or segments of an outline coincide, overlap or cross, or a ring encloses nothing "
         "(default: %(default)s)",
     )
     add("--convex-hull", action="store_true", help="mesh the convex hull of an outline, not only what it encloses")
@@ -174,25 +174,25 @@ def _add_refine(commands: Any) -> None:
         choices=MARKINGS,
         default=MARKINGS[0],
         metavar="M",
-        help="how cavities settle conflicts, see below (default: %(default)s)",
+        help="how conflicts of overlapping cavities are resolved, see below (default: %(default)s)",
     )
     add(
         "--balance",
         choices=BALANCES,
         default=BALANCES[0],
         metavar="B",
-        help="how quality checks are shared out, see below (default: %(default)s)",
+        help="how quality checks are distributed over threads, see below (default: %(default)s)",
     )
-    add("--loop", choices=LOOPS, default=LOOPS[0], help="who drives the rounds (auto: the device, if it can)")
+    add("--loop", choices=LOOPS, default=LOOPS[0], help="what drives the rounds (auto: the device if possible)")
     add("--device", type=_device, default="auto", metavar="auto|cpu|cuda|cuda:N", help="where to run (default: auto)")
     add("--threads", type=_positive, metavar="N", help="CPU threads (default: all cores)")
-    add("--profile", action="store_true", help="say what each phase took and what was launched; slows the run")
+    add("--profile", action="store_true", help="report the time of each phase and the kernel launches; slows the run")
     add("--order", type=int, choices=(1, 2), default=1, help="2: elements with midpoints (default: 1)")
-    add("--edges", action="store_true", help="write a .edge file, too: all edges")
-    add("--neighbours", action="store_true", help="write a .neigh file, too: the neighbours of each triangle")
-    add("--voronoi", action="store_true", help="write .v.node and .v.edge files, too: the Voronoi dual")
+    add("--edges", action="store_true", help="also write a .edge file: all edges")
+    add("--neighbours", action="store_true", help="also write a .neigh file: the neighbours of each triangle")
+    add("--voronoi", action="store_true", help="also write .v.node and .v.edge files: the Voronoi dual")
     add("--unrefined", type=_name, metavar="JSON", help="write which triangles miss a bound, and why, for dmr validate")
-    add("--json", action="store_true", help="one JSON object on stdout: what happened")
+    add("--json", action="store_true", help="print the result as one JSON object on stdout")
     _add_feature_options(parser)
     parser.more = strategies.describe
 
@@ -211,10 +211,10 @@ def _add_triangle(commands: Any) -> None:
     parser: Parser = commands.add_parser(
         "triangle",
         help="Mesh a domain, or refine a mesh, with the switches of Shewchuk's Triangle",
-        description="Runs what a call of Shewchuk's Triangle asks for: same switches, same files.",
+        description="Accepts the switches of Shewchuk's Triangle and reads and writes the same files.",
         usage="dmr triangle [-SWITCHES ...] FILE [--device DEVICE] [--threads N]",
         allow_abbrev=False,
-        add_help=False,  # -h is Triangle's, too
+        add_help=False,  # -h is also a switch of Triangle
     )
     parser.examples = (
         ("dmr triangle -pq30a0.01 A.poly", "a quality mesh: writes A.1.node, A.1.ele, A.1.poly"),
@@ -225,7 +225,7 @@ def _add_triangle(commands: Any) -> None:
     parser.takes_words = True
     parser.more = _describe_switches
     add = parser.add_argument
-    add("--help", action="help", help="show this help and leave")
+    add("--help", action="help", help="show this help and exit")
     add("--device", type=_device, default="auto", metavar="auto|cpu|cuda|cuda:N", help="where to run (default: auto)")
     add("--threads", type=_positive, metavar="N", help="CPU threads (default: all cores)")
 
@@ -248,17 +248,17 @@ def _add_validate(commands: Any) -> None:
         "--input",
         type=_name,
         metavar="IN",
-        help="the mesh that it was refined from, or the .poly file that it is a mesh of",
+        help="the mesh it was refined from, or the .poly file of its domain",
     )
     add("-q", "--min-angle", type=_number, metavar="DEG", help="no angle may be smaller")
     add("-a", "--max-area", type=_number, metavar="A", help="no triangle may be larger")
-    add("--size", type=_name, metavar="LENGTH|FILE", help="how long edges may be, as for refine")
-    add("--convex-hull", action="store_true", help="the domain of a .poly reaches to the convex hull of its vertices")
+    add("--size", type=_name, metavar="LENGTH|FILE", help="largest edge length, as for refine")
+    add("--convex-hull", action="store_true", help="the domain of a .poly is the convex hull of its vertices")
     add(
         "--unrefined",
         type=_name,
         metavar="JSON",
-        help="what refine --unrefined wrote: excuse these, where the geometry agrees",
+        help="the list that refine --unrefined wrote: these triangles may miss a bound where the geometry confirms it",
     )
     add("--threads", type=_positive, metavar="N", help="CPU threads (default: all cores)")
     add("--json", action="store_true", help="one JSON object on stdout")
@@ -299,7 +299,7 @@ def _add_view(commands: Any) -> None:
     add("-f", "--force", action="store_true", help="overwrite the image if it exists")
     add("--compare", type=_name, metavar="OTHER", help="a second mesh, beside the first at the same scale")
     add("--no-edges", action="store_true", help="leave out the edges of triangles")
-    add("--size", type=_size, metavar="WxH", help="of the picture, in pixels (default: as the mesh needs)")
+    add("--size", type=_size, metavar="WxH", help="size of the picture in pixels (default: chosen by the mesh)")
 
 
 def _add_generate(commands: Any) -> None:
@@ -315,11 +315,11 @@ def _add_generate(commands: Any) -> None:
         ),
     )
     add = parser.add_argument
-    add("kind", metavar="KIND", help="what to make; see below")
-    add("n", metavar="N", type=_count, nargs="?", help="how many points")
-    add("-o", "--output", type=_name, metavar="OUT", required=True, help="where to, in the format of its suffix")
+    add("kind", metavar="KIND", help="kind of mesh, see below")
+    add("n", metavar="N", type=_count, nargs="?", help="number of points")
+    add("-o", "--output", type=_name, metavar="OUT", required=True, help="output file; its suffix chooses the format")
     add("-f", "--force", action="store_true", help="overwrite OUT if it exists")
-    add("--seed", type=_count, default=0, metavar="S", help="of the random numbers (default: 0)")
+    add("--seed", type=_count, default=0, metavar="S", help="seed of the random numbers (default: 0)")
     add("--mesher", choices=MESHERS, default=MESHERS[0], help="what triangulates the points (default: %(default)s)")
     parser.more = _describe_kinds
 
@@ -351,14 +351,14 @@ def _describe_kinds() -> str:
 
 
 def _name(text: str) -> str:
-    """The name of a file: an unset variable of a shell makes an empty one, which means a folder to the system."""
+    """File name. An unset shell variable gives an empty one, which the system takes for a folder."""
     if not text:
         raise argparse.ArgumentTypeError("the name of the file is empty")
     return text
 
 
 def _label(text: str) -> str:
-    """The name of something that is no file."""
+    """Name of something other than a file."""
     if not text:
         raise argparse.ArgumentTypeError("the name is empty")
     return text
@@ -372,7 +372,7 @@ def _number(text: str) -> float:
 
 
 def _count(text: str) -> int:
-    """A whole number from 0; 1_000_000 and 1e6 are numbers, too."""
+    """Integer of 0 or more; 1_000_000 and 1e6 are accepted."""
     try:
         value = int(text) if re.fullmatch(r"\d[\d_]*", text) else float(text)
     except ValueError:

@@ -1,6 +1,6 @@
 """Output of the command line: data to stdout, messages to stderr.
 
-Names and contents of files may hold control characters, which a terminal would obey: every line is escaped
+File names and contents may hold control characters, which a terminal would interpret. Therefore every line is escaped
 (`printable`) before it is styled.
 """
 
@@ -23,7 +23,7 @@ _C1_CONTROLS = re.compile("[\x7f-\x9f]")
 
 
 class Console:
-    """stdout and stderr of one command. A reader that goes away (a closed pipe) is no error."""
+    """stdout and stderr of one command. A closed pipe is not an error."""
 
     def __init__(self) -> None:
         _open_closed_streams()
@@ -33,11 +33,11 @@ class Console:
         self._said: set[str] = set()
         self._handler = _LogHandler(self)
         for stream in (sys.stdout, sys.stderr):
-            if hasattr(stream, "reconfigure"):  # a file name may hold what the encoding lacks
+            if hasattr(stream, "reconfigure"):  # a file name may hold characters outside the encoding
                 stream.reconfigure(errors="backslashreplace")
 
     def configure(self, *, quiet: bool, verbose: bool) -> None:
-        """Sets how much is said, and takes over the library's log."""
+        """Sets the verbosity and takes over the library's log."""
         self.quiet, self.verbose = quiet, verbose
         log = logging.getLogger("dmr")
         log.addHandler(self._handler)
@@ -45,7 +45,7 @@ class Console:
         log.setLevel(logging.INFO)
 
     def close(self) -> None:
-        """Writes out what is left, and gives the log back."""
+        """Flushes the streams and releases the library's log."""
         log = logging.getLogger("dmr")
         log.removeHandler(self._handler)
         log.propagate = True
@@ -56,16 +56,16 @@ class Console:
                 _silence(stream)
 
     def emit(self, text: str = "", style: str = "") -> None:
-        """A line of data, in an ANSI style on a terminal."""
+        """Prints a line of data, in an ANSI style on a terminal."""
         _write(sys.stdout, styled(printable(text), style, sys.stdout))
 
     def emit_json(self, value: dict[str, Any]) -> None:
-        """One JSON object on a line; numbers that are not finite become null."""
+        """Prints one JSON object on one line; numbers that are not finite become null."""
         text = json.dumps(_finite(value), ensure_ascii=not writes_unicode(sys.stdout), allow_nan=False)
         _write(sys.stdout, _C1_CONTROLS.sub(lambda found: f"\\u{ord(found[0]):04x}", text))
 
     def error(self, text: str) -> None:
-        """The one sentence that a failed command leaves; what follows it (a compiler's log) is for -v."""
+        """Prints the one-line error of a failed command; further lines (a compiler's log) only with -v."""
         first, _, rest = text.strip().partition("\n")
         more = " (-v shows the rest)" if rest and not self.verbose else ""
         self._message("error: ", first + more, "1;31")
@@ -73,32 +73,32 @@ class Console:
             self.lines(rest)
 
     def lines(self, text: str) -> None:
-        """A text of several lines, as it is: a compiler's log, a traceback."""
+        """Prints a text of several lines unchanged, such as a compiler's log or a traceback."""
         for line in text.splitlines():
             self._write_message(printable(line))
 
     def ended(self, how: str) -> None:
-        """What is said after Ctrl-C ("interrupted") or SIGTERM ("terminated")."""
+        """Prints how the command ended: by Ctrl-C ("interrupted") or SIGTERM ("terminated")."""
         self._message("", how, "")
 
     def warn(self, text: str) -> None:
-        """What a user should know; each warning is said once."""
+        """Prints a warning, each text only once."""
         if not self.quiet and text not in self._said:
             self._said.add(text)
             self._message("warning: ", text, "1;33")
 
     def note(self, text: str) -> None:
-        """What went on."""
+        """Prints a message."""
         if not self.quiet:
             self._message("", text, "")
 
     def detail(self, text: str) -> None:
-        """What only -v shows."""
+        """Prints a message that only -v shows."""
         if self.verbose and not self.quiet:
             self._message("", text, "2")
 
     def table(self, rows: Sequence[Sequence[str]]) -> None:
-        """A small table on stderr; the first row is its head, the first column its names."""
+        """Prints a small table on stderr; the first row is its header, the first column holds the names."""
         if self.quiet:
             return
         for number, line in enumerate(aligned(rows)):
@@ -106,7 +106,7 @@ class Console:
 
     @contextmanager
     def progress(self, title: str) -> Iterator[Progress | None]:
-        """A progress bar for a refinement; None where stderr is no terminal, or nothing is to be said."""
+        """Shows a progress bar for a refinement; gives None if stderr is not a terminal or with --quiet."""
         if self.quiet or not sys.stderr.isatty() or os.environ.get("TERM") == "dumb":
             yield None
             return
@@ -131,9 +131,9 @@ class Console:
 
 
 class _LogHandler(logging.Handler):
-    """The library's log: warnings, and what the readers add to a file's content, always; the rest with -v.
+    """Handler of the library's log: prints warnings and the readers' remarks always, all other records with -v.
 
-    Each line is said once: a file may be read again to find what an error is about, a device be opened again.
+    Each line is printed once, although a file may be read again to locate an error, or a device opened again.
     """
 
     def __init__(self, console: Console) -> None:
@@ -155,13 +155,13 @@ class _LogHandler(logging.Handler):
 
 
 def styled(text: str, code: str, stream: TextIO) -> str:
-    """`text` in an ANSI style, on a terminal that wants it (NO_COLOR: none does)."""
+    """`text` in an ANSI style if the stream is a terminal and NO_COLOR is unset."""
     plain = not code or os.environ.get("NO_COLOR") or os.environ.get("TERM") == "dumb" or not stream.isatty()
     return text if plain else f"\033[{code}m{text}\033[0m"
 
 
 def aligned(rows: Sequence[Sequence[str]], *, left: Collection[int] = (0,), indent: str = "  ") -> list[str]:
-    """Lines of a table: the columns in `left` to the left, the others to the right."""
+    """Formats the lines of a table: columns in `left` left-aligned, the others right-aligned."""
     widths = [max(len(row[k]) for row in rows) for k in range(len(rows[0]))]
 
     def cell(text: str, column: int) -> str:
@@ -176,15 +176,16 @@ def writes_unicode(stream: TextIO) -> bool:
 
 
 def _open_closed_streams() -> None:
-    """Gives a process that was started without stdin, stdout or stderr (>&-, a daemon) ones that go nowhere.
+    """Opens the null device for a stdin, stdout or stderr that is closed (>&-, a daemon).
 
-    Their numbers are taken, too: a file that is opened to be written must not get them, and what others print there.
+    This also reserves their descriptors: a file opened for writing must not get one of them, because the output that
+    other code prints there would go into the file.
     """
     for number in range(3):
         try:
             os.fstat(number)
         except OSError:
-            os.set_inheritable(os.open(os.devnull, os.O_RDWR), True)  # it gets the lowest number that is free
+            os.set_inheritable(os.open(os.devnull, os.O_RDWR), True)  # open() takes the lowest free descriptor
     for name in ("stdout", "stderr"):
         if getattr(sys, name) is None:
             setattr(sys, name, os.fdopen(os.open(os.devnull, os.O_WRONLY), "w", encoding="utf-8"))
@@ -198,7 +199,7 @@ def _write(stream: TextIO, line: str) -> None:
 
 
 def _silence(stream: TextIO) -> None:
-    """Sends the rest of a stream nowhere, so that Python's own flush at exit finds no closed pipe."""
+    """Redirects a stream to the null device, so that Python's flush at exit finds no closed pipe."""
     sink = os.open(os.devnull, os.O_WRONLY)
     os.dup2(sink, stream.fileno())
     os.close(sink)

@@ -1,4 +1,4 @@
-"""`dmr info`."""
+"""The command `dmr info`."""
 
 from __future__ import annotations
 
@@ -18,7 +18,7 @@ BIN_DEGREES = 5
 
 
 def run(arguments: Arguments, console: Console) -> int:
-    """Reads, measures, prints."""
+    """Reads a mesh or outline, measures it and prints the results."""
     if not 0 <= arguments.min_angle <= 60:
         raise OptionError(f"min_angle must be from 0 to 60 degrees, not {arguments.min_angle:g}")
     found = read(arguments.mesh, features={"layer": arguments.layer})
@@ -49,7 +49,7 @@ def run(arguments: Arguments, console: Console) -> int:
 
 
 def counts(quality: Quality) -> list[list[str]]:
-    """The rows of the first table: how many, and where."""
+    """Rows of the first table: counts and bounding box."""
     x0, y0, x1, y1 = quality.bounds
     return [
         ["vertices", f"{quality.vertices:,}"],
@@ -64,7 +64,7 @@ def counts(quality: Quality) -> list[list[str]]:
 
 
 def statistics(quality: Quality) -> list[list[str]]:
-    """The rows of the second table: a quantity each."""
+    """Rows of the second table, one per quantity."""
 
     def row(name: str, values: Distribution) -> list[str]:
         p = values.percentiles
@@ -83,7 +83,7 @@ def statistics(quality: Quality) -> list[list[str]]:
 
 
 def histogram(bins: Sequence[int], *, unicode: bool) -> list[str]:
-    """Bars of counts, five degrees a line; `bins` holds one count a degree."""
+    """Bars of counts, one line per five degrees; `bins` holds one count per degree."""
     sums = [sum(bins[k : k + BIN_DEGREES]) for k in range(0, len(bins), BIN_DEGREES)]
     total, most = sum(sums), max(*sums, 1)
     width = len(f"{most:,}")

@@ -1,4 +1,4 @@
-"""Input and output files as the commands see them: errors by file and line, outputs checked before the work."""
+"""Input and output files of the commands: errors name file and line, outputs are checked before the work begins."""
 
 from __future__ import annotations
 
@@ -22,7 +22,7 @@ from dmr.naming import counting, named
 from dmr.options import CONFLICT_POLICIES
 from dmr.sizing import SizeField, as_function
 
-# Where the names of streams are: /dev/stdout, /dev/fd/63.
+# Folders of the names of streams, such as /dev/stdout and /dev/fd/63.
 STREAMS = (Path("/dev"), Path("/dev/fd"), Path("/proc/self/fd"))
 
 
@@ -34,16 +34,16 @@ def read(
     features: Mapping[str, str | None] | None = None,
     on_conflict: str = CONFLICT_POLICIES[0],
 ) -> Mesh | Pslg:
-    """What a file holds.
+    """Reads the mesh or outline in a file.
 
     Args:
-        path: the file; threads: that parse it, None takes all cores.
-        points: a .node without an .ele is taken for an outline without segments.
-        features: what is asked of a file with features, by the names of `domains.from_file`; on_conflict: likewise.
+        path: the file; threads: number of threads that parse it, None for all cores.
+        points: reads a .node file without an .ele as an outline without segments.
+        features: options for files with features, named as in `domains.from_file`; on_conflict: as there.
 
     Raises:
-        FileError: it cannot be read; names the line where one is to blame.
-        OptionError: something is asked of features, and the file is of a format that has none.
+        FileError: the file cannot be read; names the line at fault, if any.
+        OptionError: an option for features is given, but the format has no features.
     """
     node = Path(path)
     features = {} if features is None else {name: value for name, value in features.items() if value is not None}
@@ -55,22 +55,22 @@ def read(
     if features and not holds_features(node):
         known = " ".join((*GEOJSON, *THROUGH_PYOGRIO))
         options = " ".join(f"--{name}" for name in features)
-        raise OptionError(f"{path}: {options}: only files with features ({known}) can be asked for that")
+        raise OptionError(f"{path}: {options}: only files with features ({known}) take these options")
     alone = points and node.suffix.lower() == ".node" and not companion(node, ".ele").exists()
     with blamed_on(path):
         return io.read(path, threads=threads, companions=() if alone else None)
 
 
 def features_asked(arguments: Arguments) -> dict[str, str | None]:
-    """The options of a command line for a file with features, by the names of `domains.from_file`."""
+    """Command-line options for files with features, named as in `domains.from_file`."""
     return {name: getattr(arguments, name) for name in FEATURE_OPTIONS}
 
 
 def read_mesh(path: str, purpose: str) -> Mesh:
-    """The triangles that a file holds; `purpose` ends the sentence that refuses a file without any.
+    """Reads the triangles in a file; `purpose` names the command in the error about a file without triangles.
 
     Raises:
-        FileError: it cannot be read, or holds only an outline.
+        FileError: the file cannot be read, or holds only an outline.
     """
     found = read(path)
     if isinstance(found, Pslg):
@@ -81,10 +81,10 @@ def read_mesh(path: str, purpose: str) -> Mesh:
 
 
 def read_size(size: str | None) -> SizeField | float | None:
-    """What --size asks for: a length, or the sizes in a file, also in one that is called like a number.
+    """Reads the value of --size: a length, or the sizes in a file. An existing file takes precedence over a number.
 
     Raises:
-        OptionError: a length that is not above 0. FileError: as `read_size_field`.
+        OptionError: the length is not above 0. FileError: as `read_size_field`.
     """
     if size is None:
         return None
@@ -99,10 +99,10 @@ def read_size(size: str | None) -> SizeField | float | None:
 
 
 def read_size_field(path: str, column: int = 0) -> SizeField:
-    """The sizes on the vertices of a mesh: a vertex attribute, or a point data array (see `io.read_values`).
+    """Reads the sizes on the vertices of a mesh: a vertex attribute, or a point data array (see `io.read_values`).
 
     Raises:
-        FileError: it cannot be read, holds no triangles or no such column, or a size that is not above 0.
+        FileError: the file cannot be read, has no triangles or no such column, or holds a size that is not above 0.
     """
     with blamed_on(path):
         mesh, sizes = io.read_values(path, column)
@@ -115,9 +115,9 @@ def read_size_field(path: str, column: int = 0) -> SizeField:
 
 @contextmanager
 def blamed_on(path: str, companions: Collection[str] | None = None) -> Iterator[None]:
-    """Turns `InvalidMeshError` about what `path` holds into a `FileError` with the element's file and line.
+    """Turns an `InvalidMeshError` about the content of `path` into a `FileError` with the element's file and line.
 
-    Sentences made meanwhile, warnings among them, have the numbers of the file. `companions` are those of `io.read`.
+    Messages made in this context, including warnings, use the numbers in the file. `companions` as in `io.read`.
     """
     with counting(io.numbers_in(path, companions)):
         try:
@@ -130,7 +130,7 @@ def blamed_on(path: str, companions: Collection[str] | None = None) -> Iterator[
 
 
 def numbered_as(mesh: str, input: str | None) -> AbstractContextManager[None]:
-    """Has sentences use the numbers of a mesh's file; for "input segment" and the like, of the one it was made from."""
+    """Makes messages use the numbers in a mesh's file; for "input segment" and the like, those in the input file."""
     own = io.numbers_in(mesh)
     given = None if input is None else io.numbers_in(input)
 
@@ -143,10 +143,10 @@ def numbered_as(mesh: str, input: str | None) -> AbstractContextManager[None]:
 
 
 def next_output(path: str) -> Path:
-    """Where a refinement of `path` goes when nothing was said: input.ele to input.1.ele, and on to input.2.ele.
+    """Default output of a refinement of `path`: input.1.ele for input.ele, then input.2.ele.
 
     Raises:
-        FileError: nothing can be written there (a missing folder is left to the reader to complain about).
+        FileError: nothing can be written there (the reader reports a missing folder).
     """
     target = io.next_name(path)
     if target.parent.is_dir():
@@ -155,16 +155,16 @@ def next_output(path: str) -> Path:
 
 
 def chosen_output(path: str, *, force: bool) -> Path:
-    """Where the user wants the output, checked before any work: `mesh` means `mesh.ele`.
+    """Output file that the user names, checked before any work; `mesh` stands for `mesh.ele`.
 
     Raises:
-        OptionError: the file, or one that belongs to it, is there and may not be overwritten; or it holds no triangles,
-            or is no file.
-        FileError: nothing can be written there, or not in that format, or a package is missing that this needs.
+        OptionError: the file or a companion exists and may not be overwritten; or its format holds no triangles; or it
+            is a stream.
+        FileError: nothing can be written there, or not in that format, or a package that this needs is missing.
     """
     target = Path(path)
     if path == "-" or target.parent in STREAMS:
-        raise OptionError(f"{path}: a mesh is written to files, and may be several: name one, such as out.ele")
+        raise OptionError(f"{path}: a mesh is written to files: name one, such as out.ele")
     check_no_folder(target)
     if not target.suffix:
         target = target.with_name(f"{target.name}.ele")
@@ -187,13 +187,13 @@ def chosen_output(path: str, *, force: bool) -> Path:
 
 
 def check_no_folder(target: Path) -> None:
-    """Raises `FileError` where a folder has the name of the file to be."""
+    """Raises `FileError` if the target is a folder."""
     if target.is_dir():
         raise FolderError("cannot be written: there is a folder of that name; name a file in it", target)
 
 
 def check_writable(target: Path) -> None:
-    """Raises `FileError` where no file can be made: better now than after minutes of work."""
+    """Raises `FileError` if the target cannot be written. Checked first, because the work may take minutes."""
     folder = target.parent
     if not folder.is_dir():
         raise MissingFileError(f"cannot be written: there is no folder {folder}", target)

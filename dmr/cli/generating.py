@@ -1,4 +1,4 @@
-"""`dmr generate`."""
+"""The command `dmr generate`."""
 
 from __future__ import annotations
 
@@ -9,7 +9,7 @@ from dmr.naming import counted
 
 
 def run(arguments: Arguments, console: Console) -> int:
-    """Makes a mesh and writes it."""
+    """Generates a mesh and writes it."""
     from dmr import io
     from dmr.generation import generate
 

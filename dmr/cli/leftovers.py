@@ -1,8 +1,9 @@
-"""The list of triangles that a refinement left, in a file: `dmr refine` writes it, `dmr validate` reads it.
+"""Lists of unrefined triangles in files, which `dmr refine` writes and `dmr validate` reads.
 
     {"triangles": 2339, "unrefined": {"kept_segment": [17, 204]}}
 
-`triangles` is how many the mesh has; the others are numbers in the order of its file, counted from 0, by reason.
+`triangles` is the number of triangles in the mesh. The lists hold triangle indices by reason, in the order of the
+mesh's file, counted from 0.
 """
 
 from __future__ import annotations
@@ -22,10 +23,10 @@ from dmr.results import Refinement
 
 
 def list_target(path: str, *, force: bool) -> Path:
-    """Where the list goes, checked before any work.
+    """Output file of the list, checked before any work.
 
     Raises:
-        OptionError: another suffix than .json, which may be a mesh's; the file is there and may not be overwritten.
+        OptionError: the suffix is not .json (another may be a mesh's), or the file exists and may not be overwritten.
         FileError: nothing can be written there.
     """
     target = Path(path)
@@ -38,7 +39,7 @@ def list_target(path: str, *, force: bool) -> Path:
 
 
 def write_list(target: Path, result: Refinement, *, overwrite: bool) -> list[Path]:
-    """Writes what a refinement left; FileError where that cannot be done."""
+    """Writes the unrefined triangles of a result; raises FileError if it cannot."""
     unrefined = {reason: np.asarray(listed).tolist() for reason, listed in result.unrefined_triangles.items()}
     kept = {reason: listed for reason, listed in unrefined.items() if listed}
     data = json.dumps({"triangles": len(result.mesh.triangles), "unrefined": kept}).encode() + b"\n"
@@ -46,13 +47,13 @@ def write_list(target: Path, result: Refinement, *, overwrite: bool) -> list[Pat
 
 
 def read_list(path: str, triangles: int) -> dict[str, NDArray[np.int64]]:
-    """The triangles that were left, by reason.
+    """Reads the unrefined triangles, by reason.
 
     Args:
-        path: what `write_list` wrote; triangles: how many the mesh has.
+        path: the file that `write_list` wrote; triangles: number of triangles in the mesh.
 
     Raises:
-        FileError: the file cannot be read, is no such list, or belongs to a mesh of another size.
+        FileError: the file cannot be read, is not such a list, or belongs to a mesh of another size.
     """
     try:
         found = json.loads(Path(path).read_bytes())
@@ -72,5 +73,5 @@ def read_list(path: str, triangles: int) -> dict[str, NDArray[np.int64]]:
 
 
 def _is_below(limit: int, listed: object) -> bool:
-    """Whether this is a list of whole numbers from 0 to below a limit."""
+    """Whether `listed` is a list of integers from 0 to `limit` - 1."""
     return isinstance(listed, list) and all(type(number) is int and 0 <= number < limit for number in listed)

@@ -1,4 +1,4 @@
-"""`dmr devices`."""
+"""The command `dmr devices`."""
 
 from __future__ import annotations
 
@@ -7,7 +7,7 @@ from dmr.cli.console import Console, aligned
 
 
 def run(arguments: Arguments, console: Console) -> int:
-    """Lists the devices; compiles their kernels if asked to."""
+    """Lists the devices; with --warm, compiles their kernels."""
     from dmr import memory
 
     found, absence = memory.devices(), memory.gpu_absence()

@@ -1,4 +1,4 @@
-"""What `dmr refine --profile` adds: where the time went, which kernels ran, who checked the new triangles."""
+"""Report of `dmr refine --profile`: times of the phases, kernel launches, distribution of the quality checks."""
 
 from __future__ import annotations
 
@@ -6,11 +6,11 @@ from dmr.cli.console import Console
 from dmr.naming import counted
 from dmr.results import Refinement
 
-MOST_LAUNCHED = 8  # kernels that are named; the others are summed up
+MOST_LAUNCHED = 8  # kernels listed by name; the others share one row
 
 
 def report(console: Console, result: Refinement) -> None:
-    """Three tables about a profiled run."""
+    """Prints three tables about a profiled run."""
     which = f" of the run that was kept, one of {result.tries}" if result.tries > 1 else ""
     console.note(f"profile{which}: each phase waited for the device, which makes a run slower")
     console.table(phases(result.seconds))
@@ -21,7 +21,7 @@ def report(console: Console, result: Refinement) -> None:
 
 
 def phases(seconds: dict[str, float]) -> list[list[str]]:
-    """Seconds of each phase, and its share of the total, which is the last row."""
+    """Seconds of each phase and its share of the total; the last row is the total."""
     total = seconds["total"]
     parts = {name: spent for name, spent in seconds.items() if name != "total"}
     rows = [[name, f"{spent:.4f}", f"{spent / total:.1%}"] for name, spent in (*parts.items(), ("total", total))]
@@ -29,7 +29,7 @@ def phases(seconds: dict[str, float]) -> list[list[str]]:
 
 
 def kernels(launches: dict[str, int]) -> list[list[str]]:
-    """The kernels that were launched most often, the others in one row, and the sum of all."""
+    """The most frequently launched kernels, the others in one row, and the total."""
     ordered = sorted(launches.items(), key=lambda entry: (-entry[1], entry[0]))
     named, others = ordered[:MOST_LAUNCHED], ordered[MOST_LAUNCHED:]
     rows = [[name, f"{times:,}"] for name, times in named]
@@ -39,7 +39,7 @@ def kernels(launches: dict[str, int]) -> list[list[str]]:
 
 
 def checks(balance: str, counted: dict[str, int]) -> list[list[str]]:
-    """How the checks were shared out, and what was launched from the device for them."""
+    """Distribution of the quality checks over threads, and their launches from the device."""
     columns = {
         "checked": "triangles",
         "shares": "shares",

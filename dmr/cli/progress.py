@@ -14,7 +14,7 @@ from dmr.options import Progress
 
 @contextmanager
 def bar(title: str) -> Iterator[tuple[Progress, RichConsole]]:
-    """A bar on stderr that is gone when the work is done; gives what to call after each round, and rich's console."""
+    """Shows a bar on stderr until the work is done; gives the callback for each round and rich's console."""
     live = RichConsole(stderr=True)
     columns = (
         TextColumn("dmr: {task.description}"),
@@ -27,7 +27,7 @@ def bar(title: str) -> Iterator[tuple[Progress, RichConsole]]:
         done, most = 0.0, 1
 
         def report(round: int, bad: int, triangles: int) -> bool:
-            # Time goes with the number of bad triangles that are gone; the many last rounds are short.
+            # Time grows with the number of bad triangles removed; the many last rounds are short.
             nonlocal done, most
             most = max(most, bad)
             done = max(done, 1 - bad / most)

@@ -1,4 +1,4 @@
-"""`dmr refine`."""
+"""The command `dmr refine`."""
 
 from __future__ import annotations
 
@@ -20,18 +20,18 @@ STOPPED_BY_LIMIT = 3
 
 REASONS = {
     "small_input_angle": "beside an input angle that is too small",
-    "precision": "where the coordinates can resolve no more",
-    "kept_segment": "that a segment would have to be split for",
-    "budget": "left by the limit of points",
-    "time": "left by the limit of time",
+    "precision": "at the limit of the coordinates' precision",
+    "kept_segment": "because a segment may not be split",
+    "budget": "left by the limit on points",
+    "time": "left by the time limit",
     "stopped": "left when the run was stopped",
 }
 
 
 def run(arguments: Arguments, console: Console) -> int:
-    """Reads, refines, writes; says what changed."""
+    """Reads a mesh or outline, refines it, writes the result and reports the changes."""
     options = {name: getattr(arguments, name) for name in RefineOptions.__dataclass_fields__}
-    chosen = RefineOptions(**options)  # a bad value is refused before anything is read
+    chosen = RefineOptions(**options)  # raises for a bad value before anything is read
     outline = {name: getattr(arguments, name) for name in ("on_conflict", "convex_hull", "mesher")}
     if arguments.output is None:
         target = next_output(arguments.input)
@@ -50,7 +50,7 @@ def run(arguments: Arguments, console: Console) -> int:
     chosen.check_loop(**asked)
     thread_count(arguments.threads)
     if arguments.device != "auto" or chosen.balance in CHILD_LAUNCHES:
-        # Nor is anything read for a device that is not there, or cannot do what is asked.
+        # Before reading, also refuse a device that is unavailable or lacks what the options need.
         opened = open_device(arguments.device, arguments.threads)
         chosen.check_device(opened.name, launches_children=opened.launches_children)
     started = time.perf_counter()
@@ -62,7 +62,7 @@ def run(arguments: Arguments, console: Console) -> int:
     seconds_reading = time.perf_counter() - started
     with blamed_on(arguments.input), console.progress("refining") as bar:
         opened = choose_device(found, chosen, size, arguments.device, arguments.threads)
-        # A bar needs the host between rounds, which a GPU goes through by itself before a bar is worth a look.
+        # A bar needs the host between rounds. A GPU that drives its own rounds finishes too soon for a bar to help.
         by_device = chosen.loop == "device" or (chosen.loop == "auto" and opened.threads == 0)
         progress = None if by_device and chosen.needs_host(**asked) is None else bar
         result = refine(
@@ -98,7 +98,7 @@ def run(arguments: Arguments, console: Console) -> int:
 
 
 def _report(console: Console, arguments: Arguments, found: Mesh | Pslg, result: Refinement) -> None:
-    """The table before (of a mesh) and after, and what was left unrefined, and why."""
+    """Prints the table of before (of a mesh) and after, and the unrefined triangles by reason."""
     if console.quiet:
         return
     before = None
@@ -119,7 +119,7 @@ def _report(console: Console, arguments: Arguments, found: Mesh | Pslg, result: 
 
 
 def comparison(before: Summary | None, after: Summary, bound: float, max_area: float | None) -> list[list[str]]:
-    """The rows of the table before and after; of an outline there is nothing before."""
+    """Rows of the table of before and after; an outline has no column before."""
     columns = [("before", before), ("after", after)] if before is not None else [("", after)]
 
     def row(name: str, field: str, form: str) -> list[str]:

@@ -1,4 +1,4 @@
-"""`dmr view`."""
+"""The command `dmr view`."""
 
 from __future__ import annotations
 

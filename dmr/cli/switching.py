@@ -1,4 +1,4 @@
-"""`dmr triangle`: what a call of Shewchuk's Triangle asks for, made by this package."""
+"""The command `dmr triangle`: runs this package with the switches of Shewchuk's Triangle."""
 
 from __future__ import annotations
 
@@ -22,15 +22,15 @@ from dmr.triangle_switches import WITHOUT_EFFECT, Switches, parse_switches
 
 
 def run(arguments: Arguments, console: Console) -> int:
-    """Reads what the switches name, triangulates or refines it, writes it as Triangle would."""
+    """Reads the named files, triangulates or refines them and writes the result as Triangle would."""
     switches = parse_switches(arguments.words)
     if switches.help:
-        build_parser().parse_args(["triangle", "--help"])  # prints it and leaves
+        build_parser().parse_args(["triangle", "--help"])  # prints the help and exits
     console.configure(quiet=switches.quiet, verbose=switches.verbose > 0)
     for letter in switches.without_effect:
         console.note(f"-{letter} has no effect: {WITHOUT_EFFECT[letter]}")
     options = _options(switches)
-    RefineOptions(**options)  # a bad value is refused before anything is read
+    RefineOptions(**options)  # raises for a bad value before anything is read
     source = _source(switches)
     target = _target(switches)
 
@@ -60,19 +60,19 @@ def run(arguments: Arguments, console: Console) -> int:
     with counting_from(base):
         if switches.check and not _check(console, mesh):
             return INVALID
-    # A limit that was asked for is no failure: Triangle ends well there, too.
+    # A limit on points that the user set is not a failure: Triangle exits with 0 there, too.
     return STOPPED_BY_LIMIT if result and not result.complete and switches.max_steiner is None else 0
 
 
 def _numbering_base(source: Path, switches: Switches) -> int:
-    """The first number in the files that are written: that of the input, else what -z says."""
+    """First number in the output files: that of the input if it has one, else given by -z."""
     from dmr import io
 
     return io.numbering_base(source, otherwise=int(not switches.from_zero))
 
 
 def _options(switches: Switches) -> dict[str, Any]:
-    """What `dmr.refine` takes, but for the area bounds, which are the mesh's."""
+    """Options for `dmr.refine`; the mesh itself holds the area bounds."""
     return {
         "min_angle": switches.min_angle,
         "max_area": switches.max_area,
@@ -83,12 +83,12 @@ def _options(switches: Switches) -> dict[str, Any]:
 
 
 def _source(switches: Switches) -> Path:
-    """The file that is read first: Triangle adds the suffix itself."""
+    """The file to read first; as in Triangle, its suffix follows from the switches."""
     return Path(switches.stem + (".ele" if switches.refine else ".poly" if switches.poly else ".node"))
 
 
 def _target(switches: Switches) -> Path:
-    """The .ele that would be written: A.1.ele for A, A.2.ele for A.1, and A.ele without iteration numbers."""
+    """Name of the .ele output: A.1.ele for A, A.2.ele for A.1, and A.ele without iteration numbers."""
     from dmr import io
 
     path = Path(f"{switches.stem}.ele")
@@ -99,7 +99,7 @@ def _target(switches: Switches) -> Path:
 
 
 def _read(source: Path, switches: Switches) -> Mesh | Pslg:
-    """The mesh, the domain, or the bare points; and nothing from files that Triangle would not look at."""
+    """Reads the mesh, the domain or the bare points, and only from files that Triangle would read."""
     from dmr import io
 
     companions = _companions(switches)
@@ -108,13 +108,13 @@ def _read(source: Path, switches: Switches) -> Mesh | Pslg:
 
 
 def _companions(switches: Switches) -> list[str]:
-    """The suffixes of the files that Triangle would read with the one that is named."""
+    """Suffixes of the files that Triangle would read beside the named one."""
     asked = {".poly": switches.poly, ".area": switches.area_constraints}
     return [suffix for suffix, wanted in asked.items() if wanted]
 
 
 def _triangulated(pslg: Pslg, switches: Switches) -> Mesh:
-    """The triangulation of a domain, or of bare points, which is that of their convex hull."""
+    """Triangulates a domain, or the convex hull of bare points."""
     import dmr
 
     regions = pslg.regions.copy()
@@ -129,14 +129,14 @@ def _triangulated(pslg: Pslg, switches: Switches) -> Mesh:
 
 
 def _as_written(mesh: Mesh, found: Mesh | Pslg, switches: Switches) -> Mesh:
-    """The mesh with what Triangle adds to its output, and without what it leaves out."""
+    """The mesh with the same markers, segments, attributes and vertices as in Triangle's output."""
     from dmr.triangle_output import with_boundary_segments, with_markers, without_idle_vertices
 
     changes: dict[str, Any] = {"area_bounds": None, "holes": found.holes, "regions": found.regions}
     if switches.refine or not (switches.region_attributes or switches.area_constraints):
         changes["regions"] = found.regions[:0]
     if not switches.refine:
-        count = int(switches.region_attributes)  # of columns; without regions they are zero
+        count = int(switches.region_attributes)  # number of columns, which are zero without regions
         assert mesh.triangle_attributes is not None
         column = mesh.triangle_attributes[:, :count]
         changes["triangle_attributes"] = column if column.size else np.zeros((len(mesh.triangles), count))
@@ -147,7 +147,7 @@ def _as_written(mesh: Mesh, found: Mesh | Pslg, switches: Switches) -> Mesh:
 
 
 def _left_out(switches: Switches, source: Path) -> list[str]:
-    """The files that are neither written nor removed. Without iteration numbers they may be the input."""
+    """Suffixes of files that are neither written nor removed. Without iteration numbers they may be the input."""
     from dmr import io
 
     no_node = switches.no_iteration and io.vertex_file(source).suffix == ".node"
@@ -164,7 +164,7 @@ def _write(target: Path, mesh: Mesh, found: Mesh | Pslg, switches: Switches, sou
     """Writes the files of the mesh.
 
     Raises:
-        OptionError: without iteration numbers the vertices would stay those of the input, but they are others.
+        OptionError: without iteration numbers the input's .node file is kept, but the mesh has other vertices.
         FileError: a file cannot be written.
     """
     from dmr import io
@@ -172,9 +172,7 @@ def _write(target: Path, mesh: Mesh, found: Mesh | Pslg, switches: Switches, sou
     left_out = _left_out(switches, source)
     renumbered = len(mesh.vertices) != len(found.vertices) or switches.order == 2
     if ".node" in left_out and not switches.no_node and renumbered:
-        raise OptionError(
-            "-I keeps the .node file that was read, but the mesh has other vertices than that: leave out -I"
-        )
+        raise OptionError("-I keeps the .node file that was read, but the mesh has other vertices: leave out -I")
     written = io.write(
         target,
         mesh,
@@ -192,7 +190,7 @@ def _write(target: Path, mesh: Mesh, found: Mesh | Pslg, switches: Switches, sou
 
 
 def _report(console: Console, mesh: Mesh, result: Refinement | None) -> None:
-    """What came out; with -V where the time went."""
+    """Prints the size of the result; with -V also the seconds of each phase."""
     inserted = "" if result is None else f", {counted(sum(result.steiner.values()), 'point')} inserted"
     console.note(
         f"{counted(len(mesh.vertices), 'vertex', 'vertices')}, {counted(len(mesh.triangles), 'triangle')}{inserted}"
@@ -209,7 +207,7 @@ def _report(console: Console, mesh: Mesh, result: Refinement | None) -> None:
 
 
 def _check(console: Console, mesh: Mesh) -> bool:
-    """Proves the mesh in exact arithmetic; one line a check."""
+    """Proves the mesh valid in exact arithmetic; prints one line per check."""
     from dmr.validation import validate
 
     report = validate(mesh)

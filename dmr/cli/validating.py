@@ -1,4 +1,4 @@
-"""`dmr validate`."""
+"""The command `dmr validate`."""
 
 from __future__ import annotations
 
@@ -12,12 +12,12 @@ from dmr.errors import OptionError
 
 INVALID = 5
 
-# The checks of bounds that a triangle may miss for a reason that the refinement gives.
+# Checks of bounds that a triangle may miss for a reason reported by the refinement.
 BOUNDS = frozenset({"angle", "max area", "size", "area bounds", "region areas"})
 
 
 def run(arguments: Arguments, console: Console) -> int:
-    """Reads, checks, prints one line a check."""
+    """Reads a mesh, checks it and prints one line per check."""
     if arguments.min_angle is not None and not 0 <= arguments.min_angle <= 60:
         raise OptionError(f"min_angle must be from 0 to 60 degrees, not {arguments.min_angle:g}")
     if arguments.max_area is not None and not arguments.max_area > 0:
@@ -25,7 +25,7 @@ def run(arguments: Arguments, console: Console) -> int:
     features = features_asked(arguments)
     if arguments.input is None and any(features.values()):
         raise OptionError(
-            "--layer, --attribute, --area, --marker and --project are about the outline: name it, too (--input)"
+            "--layer, --attribute, --area, --marker and --project apply to the outline: also give --input"
         )
 
     from dmr.validation import validate
@@ -36,7 +36,7 @@ def run(arguments: Arguments, console: Console) -> int:
         arguments.input, points=arguments.convex_hull, features=features
     )  # fmt: skip
     unrefined = None if arguments.unrefined is None else read_list(arguments.unrefined, len(mesh.triangles))
-    # People look into the files; programs into arrays, which count from 0.
+    # Messages for people use the numbers in the files; JSON uses array indices, which count from 0.
     with nullcontext() if arguments.json else numbered_as(arguments.mesh, arguments.input):
         report = validate(
             mesh,
@@ -56,7 +56,7 @@ def run(arguments: Arguments, console: Console) -> int:
             console.emit(line)
     if unrefined is None and not BOUNDS.isdisjoint(report.counts):
         console.note(
-            "if a refinement had to leave some, they are excused with what `dmr refine IN --unrefined left.json` "
-            "writes: `dmr validate MESH --input IN --unrefined left.json`"
+            "to accept triangles that the refinement had to leave, list them with `dmr refine IN --unrefined "
+            "left.json` and check with `dmr validate MESH --input IN --unrefined left.json`"
         )
     return 0 if report.ok else INVALID

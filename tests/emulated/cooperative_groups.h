@@ -1,4 +1,4 @@
-// What kernels use of CUDA's header of this name: lanes that meet by chance are each alone, and a grid is one block.
+// The part of CUDA's header of this name that kernels use: each coalesced group is a single lane, and a grid one block.
 #pragma once
 
 namespace cooperative_groups {

@@ -1,7 +1,7 @@
-// The words of CUDA C++ that kernels use, for the C++ compiler: with __CUDACC__ defined, it compiles what nvcc would.
+// The part of CUDA C++ that kernels use, for the C++ compiler: with __CUDACC__ defined, it compiles the code for nvcc.
 //
 // The threads of a block are fibers of one thread (threads.cpp). They take turns in a random order: at barriers and
-// shuffles, and now and then at atomics and at words that others may write.
+// shuffles, and sometimes at atomics and at words that others may write.
 #pragma once
 
 #include <cmath>
@@ -31,7 +31,7 @@ struct Place {
 
 enum Exchange { FROM_LANE, FROM_BELOW, FROM_ACROSS, ALIKE };
 
-void wait_for_block(int line); // of the source, where the barrier is
+void wait_for_block(int line); // source line of the barrier
 void perhaps_others();
 std::uint64_t exchange(unsigned lanes, std::uint64_t value, Exchange how, int argument, int width);
 void run(unsigned blocks, unsigned threads, const std::function<void()> &kernel);
@@ -58,7 +58,7 @@ extern emulated::Place threadIdx, blockIdx, blockDim, gridDim;
 
 namespace emulated {
 
-// A child, which runs at once: one thread that strides over its whole range.
+// Runs a child kernel immediately, as one thread that strides over its whole range.
 template <class Child> bool run_child(Child child) {
     const Place thread = threadIdx, block = blockIdx, threads = blockDim, blocks = gridDim;
     threadIdx.x = blockIdx.x = 0;
@@ -68,7 +68,7 @@ template <class Child> bool run_child(Child child) {
     return true;
 }
 
-// Arguments lie one after the other, in slots of eight bytes (`Signature.letters`).
+// Takes the next argument. Arguments are stored contiguously, in slots of eight bytes (`Signature.letters`).
 template <class T> T take(const std::uint64_t *&slots) {
     T value;
     std::memcpy(static_cast<void *>(&value), slots, sizeof value);
@@ -76,7 +76,7 @@ template <class T> T take(const std::uint64_t *&slots) {
     return value;
 }
 
-// A kernel begins with where its range begins: so it is told apart from other functions of its name.
+// A kernel's first parameter is the start of its range, which distinguishes it from other functions of its name.
 template <class... Parameters>
 void launch(void (*kernel)(std::int64_t, Parameters...), unsigned blocks, unsigned threads, const std::uint64_t *slots) {
     const std::tuple<std::int64_t, Parameters...> arguments{take<std::int64_t>(slots), take<Parameters>(slots)...};

@@ -1,8 +1,8 @@
-"""A GPU's threads, on one thread of a CPU: what nvcc would compile of the kernels, compiled by the C++ compiler.
+"""Emulates a GPU's threads on one CPU thread, with the kernels as nvcc sees them compiled by the C++ compiler.
 
-Barriers, shuffles and atomics are those of `device.hpp`; threads take turns in a random order. So a barrier that not
-all threads come to, lanes that wait for others in vain, and results that hang on an order are found without a GPU. What
-a GPU's memory does beyond that is not emulated: the tests marked `gpu` are for that.
+Barriers, shuffles and atomics are those of `device.hpp`; threads take turns in a random order. Thus a barrier that not
+all threads reach, lanes that wait for others in vain, and results that depend on the order are found without a GPU. The
+memory model of a GPU is not emulated; the tests marked `gpu` cover it.
 """
 
 from __future__ import annotations
@@ -24,10 +24,10 @@ from dmr.memory.signatures import source_folder
 
 HERE = Path(__file__).resolve().parent
 BLOCK, MOST_BLOCKS = 128, 3  # few blocks, so that threads stride
-MOST_PIECES = 16  # of a list, where a GPU has 1,024: teams without any cost as much as others here
+MOST_PIECES = 16  # of a list; a GPU has 1,024, but here idle teams cost as much as others
 FLAGS = ("-std=c++17", "-O1", "-g1", "-fPIC", "-ffp-contract=off", "-w")
 
-# What only nvcc understands: (file, text, text in its place).
+# Code that only nvcc understands: (file, text, replacement).
 REPLACED = (
     ("portable.cuh", 'asm volatile("mov.u64 %0, %globaltimer;" : "=l"(now));', "now = emulated::clock();"),
     ("portable.cuh", "{ return *const_cast<const volatile T *>(place); }",
@@ -46,7 +46,7 @@ CHILD_CALL = """#define LAUNCH_CHILD(kernel, begin, end, ...) \\
 def build(folder: Path, sources: list[str]) -> ctypes.CDLL:
     """Compiles some `.cu` files of `cuda_src` (their paths there) into a library of emulated kernels.
 
-    The test that asks for it is skipped where there is no compiler.
+    Skips the calling test if there is no compiler.
     """
     compiler = os.environ.get("CXX", "g++")
     if shutil.which(compiler) is None:
@@ -79,7 +79,7 @@ def _replace(path: Path, text: str, instead: str) -> None:
 
 
 def _wrapped(source: Path) -> str:
-    """A source of C++ that includes a `.cu` file, and a function to launch each of its kernels."""
+    """C++ source that includes a `.cu` file and defines a launch function for each of its kernels."""
     kernels = re.findall(r"^(?:CROWDED_)?(?:GRID_)?(?:TEAM_)?KERNEL\((\w+),", source.read_text(), re.MULTILINE)
     launchers = "".join(
         f'extern "C" void emulated_{name}(unsigned blocks, unsigned threads, const std::uint64_t *slots) {{\n'
@@ -95,40 +95,40 @@ def _run(*command: str | Path) -> None:
 
 
 class Repetition(Loop):
-    """A sequence of launches, by the host."""
+    """Sequence of launches that the host repeats."""
 
     def __init__(self, body, stop):
         self._body, self._stop = body, stop
 
     def run(self):
-        """Runs it to its end."""
+        """Repeats the sequence until it stops."""
         self._body()
         while not self._stop.download()[0]:
             self._body()
 
 
 class EmulatedDevice(HostDevice):
-    """Main memory, and kernels as a GPU would run them. A grid whose blocks wait for each other has one."""
+    """Device with main memory that runs kernels as a GPU would. A grid whose blocks synchronise has a single block."""
 
     launches_children = True
-    most_pieces, least_piece = MOST_PIECES, 8  # the latter as CudaDevice's
+    most_pieces, least_piece = MOST_PIECES, 8  # the latter as in CudaDevice
     multiprocessors = 1
 
     def __init__(self, library: ctypes.CDLL) -> None:
         super().__init__(1)
-        self.threads = 0  # as CudaDevice's
+        self.threads = 0  # as in CudaDevice
         self._library = library
 
     def looked_up(self, number):
-        """Where the number lies, or none, and the number."""
+        """Address of a number on the device, or 0, and its value on the host."""
         return (number.place.pointer, 0) if isinstance(number, DeviceCount) else (0, number)
 
     def foreseen(self, number):
-        """Its bound."""
+        """Returns the bound of a number."""
         return bound_of(number)
 
     def loop(self, body, stop):
-        """As `Device.loop`; nothing is recorded."""
+        """As `Device.loop`, but without recording."""
         return Repetition(body, stop)
 
     def _run(self, signature, count, values):

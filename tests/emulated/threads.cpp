@@ -1,5 +1,5 @@
-// The threads of a block as fibers, and their scheduler. What a GPU would leave hanging ends the process with a
-// sentence.
+// The threads of a block as fibers, and their scheduler. Where a GPU would hang, the process ends with an error
+// message.
 #include "device.hpp"
 
 #include <cstdio>
@@ -23,8 +23,8 @@ struct Fiber {
     std::unique_ptr<char[]> stack{new char[STACK]};
     State state;
     emulated::Place thread, block, threads, blocks;
-    int barrier; // at which it waits, by its line
-    unsigned lanes; // of the exchange that it waits for
+    int barrier; // source line of the barrier at which it waits
+    unsigned lanes; // mask of the exchange for which it waits
     std::uint64_t value;
     emulated::Exchange how;
     int argument, width;
@@ -78,7 +78,7 @@ std::uint64_t received(unsigned first, unsigned lane, const Fiber &fiber) {
     return alike;
 }
 
-// Lets the lanes of one mask go on, if all of them have come.
+// Performs the exchange among the lanes of a mask once all of them have arrived.
 void exchange_among(unsigned first, unsigned lanes, unsigned threads) {
     std::uint64_t found[WARP];
     for (unsigned lane = 0; lane < WARP; ++lane)
@@ -102,7 +102,7 @@ void run_block(unsigned threads) {
     for (;;) {
         const unsigned start = chance() % threads;
         for (unsigned k = 0; k < threads; ++k) {
-            Fiber &fiber = *fibers[(17 * k + start) % threads]; // 17 and a power of two have no common divisor
+            Fiber &fiber = *fibers[(17 * k + start) % threads]; // 17 and a power of two are coprime
             if (fiber.state == READY && chance() % 4)
                 resume(fiber);
         }
@@ -122,7 +122,7 @@ void run_block(unsigned threads) {
             fail("some threads wait at a barrier, others have ended");
         for (unsigned k = 0; k < threads; ++k) {
             if (fibers[k]->barrier != fibers[0]->barrier)
-                fail("some threads wait at one barrier, others at another"); // as synccheck sees it on a GPU
+                fail("some threads wait at one barrier, others at another"); // synccheck reports the same on a GPU
             fibers[k]->state = READY;
         }
     }

@@ -2,7 +2,7 @@
 
     python edge_texts.py FOLDER [LIBRARY]
 
-LIBRARY is a build of the reader to use in place of the installed one, under a sanitizer.
+LIBRARY is a build of the reader to use instead of the installed one, under a sanitizer.
 """
 
 from __future__ import annotations
@@ -21,7 +21,7 @@ DAMAGES = [b"", b" ", b"\n", b",", b"-1", b"x", b"1e999", b"nan", b"999999999999
 
 
 def texts(folder):
-    """(name, bytes) of files of every format, whole, cut short, and with something put in somewhere."""
+    """Yields (suffix, bytes) of files of every format: whole, truncated, and with junk inserted somewhere."""
     random = np.random.default_rng(5)
     for weights in (None, 5):
         for suffix in (".txt", ".csv", ".gr", ".mtx"):
@@ -37,7 +37,7 @@ def texts(folder):
 
 
 def outcome(path):
-    """What reading a file gave."""
+    """Reads a file; returns a digest of the graph, or the error message."""
     try:
         graph = read(path, threads=3)
     except DmrError as error:
@@ -47,7 +47,7 @@ def outcome(path):
 
 
 def main(folder, library=None):
-    """Prints the outcomes; chunks and reads have a few bytes, so that their borders are everywhere."""
+    """Prints the outcomes; chunks and reads have a few bytes, so that every place is near a boundary."""
     if library is not None:
         native.LIBRARY = Path(library)
     text.CHUNK_BYTES, text.READ_BYTES = 13, 40

@@ -1,4 +1,4 @@
-"""Makes a kernel do what a sanitizer must not overlook: `python faults.py LIBRARY overrun|race`."""
+"""Causes a fault that a sanitizer must report: `python faults.py LIBRARY overrun|race`."""
 
 from __future__ import annotations
 
@@ -16,5 +16,5 @@ if fault == "overrun":
     device.launch("fill_indices", 101, device.empty(100, np.int32))
 if fault == "race":
     flags, places = device.array(np.ones(100_000, np.int32)), device.zeros(100_000, np.int32)
-    for _ in range(100):  # on a busy machine one thread may do all of a launch
-        device.launch("scatter_indices", 100_000, flags, places, device.empty(1, np.int32))  # all into one place
+    for _ in range(100):  # on a busy machine one thread may run a whole launch
+        device.launch("scatter_indices", 100_000, flags, places, device.empty(1, np.int32))  # all write to one place

@@ -1,4 +1,4 @@
-"""Runs every kernel of the default traversals of `static_graph`, and of their parents, on small graphs."""
+"""Runs every kernel of the default traversals of `static_graph`, and of the search for parents, on small graphs."""
 
 from __future__ import annotations
 
@@ -13,7 +13,7 @@ from static_graph.frontiers import direction_optimising, near_far
 from static_graph.graphs import CsrGraph
 from static_graph.parents import find_parents
 
-# The defaults, in every way: (run, options, whether weights count).
+# The default traversals with every option: (run, options, whether weights count).
 FRONTIERS = (
     (direction_optimising.run, {"turned": True, "one_launch": False}, False),
     (direction_optimising.run, {"turned": False, "one_launch": True}, False),
@@ -24,7 +24,7 @@ FRONTIERS = (
 
 
 def dense_graphs():
-    """(name, graph): nodes of more edges than one team takes, and levels that are better pulled."""
+    """Yields (name, graph) with nodes of more edges than one team takes, and levels that are better pulled."""
     random = np.random.default_rng(5)
     nodes, edges = 5000, 150_000
     ends = random.integers(0, nodes, (2, edges))
@@ -34,7 +34,7 @@ def dense_graphs():
 
 
 def frontiers(device):
-    """(what was run, digest) of the default traversals, with their parents."""
+    """Yields (case, digest) for the default traversals and their parents."""
     for name, host in chain(graphs(), dense_graphs()):
         graph = DeviceGraph.upload(host, device)
         for number, (run, options, weighted) in enumerate(FRONTIERS):

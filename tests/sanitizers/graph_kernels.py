@@ -1,4 +1,4 @@
-"""Runs every kernel of `static_graph` on small inputs, for kernels.py. Each part of the package has a function here."""
+"""Runs every kernel of `static_graph` on small inputs, for kernels.py, with one function per part of the package."""
 
 from __future__ import annotations
 
@@ -11,17 +11,17 @@ from static_graph import CsrGraph, generate_random, generate_rmat, with_random_w
 
 
 def digest(*arrays):
-    """The bits of some arrays in short."""
+    """Shortened SHA-256 of some arrays."""
     return hashlib.sha256(b"".join(np.ascontiguousarray(array).tobytes() for array in arrays)).hexdigest()[:16]
 
 
 def graph_digest(graph):
-    """The bits of a graph in short."""
+    """Shortened SHA-256 of a graph."""
     return digest(*(array for array in (graph.offsets, graph.targets, graph.weights) if array is not None))
 
 
 def building():
-    """(what was run, digest) of graphs built of edges, at the borders of tiles and of groups of nodes."""
+    """Yields (case, digest) for graphs built from edges, with sizes near tile and node-group boundaries."""
     random = np.random.default_rng(4)
     for nodes, edges, threads in ((1, 3, 1), (15, 0, 3), (16, 4096, 3), (17, 4097, 1), (300, 9000, 3), (70_000, 20, 3)):
         sources, targets = random.integers(0, nodes, (2, edges))
@@ -31,7 +31,7 @@ def building():
 
 
 def generation():
-    """(what was run, digest) of random graphs, with every option."""
+    """Yields (case, digest) for random graphs with every option."""
     for nodes, threads in ((1, 1), (2, 3), (37, 3), (1000, 1)):
         options = {"device": "cpu", "threads": threads}
         rmat = generate_rmat(nodes, 5000, permute=True, weights=9, **options)
@@ -43,5 +43,5 @@ def generation():
 
 
 def runs(device):
-    """All of them; `device` is a CPU with several threads."""
+    """All cases; `device` is a CPU with several threads."""
     return chain(building(), generation())

@@ -2,8 +2,8 @@
 
     python kernels.py FOLDER [LIBRARY]
 
-FOLDER holds meshes as .npz. LIBRARY is a build of the kernels to use in place of the installed one: under a sanitizer,
-every device array is then an allocation of its own and of exactly its size, so that no overrun lands in padding.
+FOLDER holds meshes as .npz. LIBRARY is a build of the kernels to use instead of the installed one, under a sanitizer.
+In this case every device array is a separate allocation of exactly its size, so that no overrun falls into padding.
 """
 
 from __future__ import annotations
@@ -42,7 +42,7 @@ from dmr.refinement import Run
 
 
 def finer_to_the_left(points):
-    """A size function."""
+    """Size function, 0.05 at x = 0."""
     return 0.05 + 0.1 * abs(points[:, 0])
 
 
@@ -55,7 +55,7 @@ OPTIONS = (
 
 
 def exact_empty(device, size, dtype):
-    """HostDevice.empty, without a byte to spare."""
+    """Replacement of HostDevice.empty that allocates exactly the size."""
     element, libc = np.dtype(dtype), ctypes.CDLL(None)
     if size * element.itemsize == 0:
         return HostArray(device, np.empty(0, element))
@@ -69,19 +69,19 @@ def exact_empty(device, size, dtype):
 
 
 def digest(*arrays):
-    """The bits of some arrays in short."""
+    """Shortened SHA-256 of some arrays."""
     return hashlib.sha256(b"".join(np.ascontiguousarray(array).tobytes() for array in arrays)).hexdigest()[:16]
 
 
 def combinations(paths, *, every):
-    """(path of a mesh, marking, options): every one, or of most markings one mesh for each option in turn."""
+    """Yields (path of a mesh, marking, options): all, or for most markings the options in turn, one per mesh."""
     for (row, path), (column, marking) in product(enumerate(paths), enumerate(MARKINGS)):
         for options in OPTIONS if every or marking == "deterministic" else [OPTIONS[(row + column) % len(OPTIONS)]]:
             yield path, marking, options
 
 
 def refinements(folder, *, every):
-    """(what was run, digest) of meshes, markings, options and numbers of threads."""
+    """Yields (case, digest) for meshes, markings, options and numbers of threads."""
     cases = combinations(sorted(folder.glob("*.npz")), every=every)
     for (path, marking, options), threads in product(cases, (1, 3)):
         run = dmr.refine(dmr.read(path), marking=marking, device="cpu", threads=threads, max_steiner=3000, **options)
@@ -92,7 +92,7 @@ def refinements(folder, *, every):
 
 @contextmanager
 def teams_that_wait():
-    """What a CPU leaves to other rounds by default: small ones for one team, larger ones for teams that wait."""
+    """Enables rounds that a CPU does not use by default: small ones by one team, larger ones by teams that wait."""
     before = device_rounds.MIDDLE_ON_CPU, device_rounds.SMALL_ON_THREADS
     device_rounds.MIDDLE_ON_CPU = {"listed": 10**6, "candidates": 5, "few_listed": 50}
     device_rounds.SMALL_ON_THREADS = {"candidates": 9, "listed": 60, "subsegments": 10**6}
@@ -103,7 +103,7 @@ def teams_that_wait():
 
 
 def grouped_orders(folder):
-    """(what was run, digest) of refinements whose order changes early (`STRICT_ROUNDS`)."""
+    """Yields (case, digest) for refinements whose order changes early (`STRICT_ROUNDS`)."""
     module = sys.modules[Run.__module__]
     before, module.STRICT_ROUNDS = module.STRICT_ROUNDS, 3
     for path, loop in product(sorted(folder.glob("*.npz"))[:2], ("host", "device")):
@@ -113,7 +113,7 @@ def grouped_orders(folder):
 
 
 def empty_interiors():
-    """(what was run, digest) of an outline that begins with first points, by triangles that are unbeaten far around."""
+    """Yields (case, digest) for an outline with first points, where winners are unbeaten in a large neighbourhood."""
     module, far = sys.modules[Run.__module__], partial(Competition, Choice.UNBEATEN_FAR)
     corners = circle_points(1.0, 60)
     outline = polygon(corners + 0.01 * np.random.default_rng(1).random(corners.shape))
@@ -125,7 +125,7 @@ def empty_interiors():
 
 
 def device_launches(device, folder):
-    """(what was run, digest) of what a GPU launches by itself. Kernels that kernels launch are calls on the CPU, and no
+    """Yields (case, digest) for work that a GPU launches by itself. On the CPU, child launches are calls and not an
     option for users.
     """
     for path in sorted(folder.glob("*.npz")):
@@ -142,13 +142,13 @@ def device_launches(device, folder):
 
 
 def tables(folder):
-    """(what was run, digest) of tables of neighbours."""
+    """Yields (case, digest) for tables of neighbours."""
     for path in sorted(folder.glob("*.npz")):
         yield ["neighbours", path.stem], digest(dmr.read(path).neighbours)
 
 
 def primitives(device):
-    """(what was run, digest) of scans, sums and sorts at the borders of tiles."""
+    """Yields (case, digest) for scans, sums and sorts with sizes near tile boundaries."""
     random = np.random.default_rng(1)
     for size in (1, 7, 8, 255, 257, 2047, 2048, 2049, 4095, 4096, 4097, 10_000):
         flags = device.array(random.integers(0, 2, size).astype(np.int32))
@@ -162,7 +162,7 @@ def primitives(device):
 
 
 def predicates(device):
-    """(what was run, digest) of predicates at both ends of the admitted range, where the exact stage has least room."""
+    """Yields (case, digest) for predicates at the ends of the admitted range, closest to over- and underflow."""
     random = np.random.default_rng(2)
     for end in (2.0**-142, 1.0, 2.0**201):
         points = end * (1 - 2.0**-52 * random.integers(-3 if end < 1 else 0, 3 if end > 1 else 1, (4, 500, 2)))
@@ -175,7 +175,7 @@ def predicates(device):
 
 
 def statistics(folder):
-    """(what was run, digest) of the statistics of every mesh, the short ones and all."""
+    """Yields (case, digest) for the statistics of every mesh, the summary and the full ones."""
     for path in sorted(folder.glob("*.npz")):
         mesh = dmr.read(path)
         found = [measure(mesh, bound=30).to_json(), asdict(summarise(mesh, bound=30))]
@@ -183,14 +183,14 @@ def statistics(folder):
 
 
 def use(library):
-    """Takes another build of the kernels, exact allocations, and several threads for however little work."""
+    """Uses another build of the kernels, exact allocations, and several threads for any amount of work."""
     compiler.LIBRARY = Path(library)
     host.SMALLEST_PIECE = 0.0
     HostDevice.empty = exact_empty
 
 
 def main(folder, library="", every=""):
-    """Prints what every run gave, and last the kernels that none of them launched."""
+    """Prints the result of every run, and last the kernels that no run launched."""
     if library:
         use(library)
     launched, plain_run = set(), HostDevice._run

@@ -28,12 +28,12 @@ METHODS = (
 
 
 def digest(*arrays):
-    """The bits of some arrays in short."""
+    """Shortened SHA-256 of some arrays."""
     return hashlib.sha256(b"".join(np.ascontiguousarray(array).tobytes() for array in arrays)).hexdigest()[:16]
 
 
 def rankings(threads):
-    """(what was run, digest) of every method, and of trees; of what is no list, the sentence."""
+    """Yields (case, digest) for every method and for trees; for invalid lists, (case, error message)."""
     options = {"device": "cpu", "threads": threads}
     for kind in KINDS:
         for size, lists in ((1, 1), (257, 257), (2047, 3), (5000, 1), (5000, 2000)):

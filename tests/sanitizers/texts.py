@@ -1,9 +1,9 @@
-"""Reads damaged Triangle files, and prints what became of each as a line of JSON.
+"""Reads damaged Triangle files, and prints the outcome of each as a line of JSON.
 
     python texts.py FOLDER [LIBRARY]
 
-FOLDER is for scratch files. LIBRARY is a build of the native reader to use in place of the installed one. What can be
-read is written and read again, and must be the same.
+FOLDER is for scratch files. LIBRARY is a build of the native reader to use instead of the installed one. Readable files
+are written and read again, which must give the same data.
 """
 
 from __future__ import annotations
@@ -27,7 +27,7 @@ NASTY = (
 
 
 def mesh():
-    """Six triangles with everything that the files can hold."""
+    """A small mesh with everything that the files can hold."""
     vertices = np.array([[0, 0], [1, 0], [1.5, 1], [0.5, 2], [-0.5, 1], [0.5, 0.1], [1 / 3, 5e-324]])[:6]
     triangles = np.array([[5, k, (k + 1) % 5] for k in range(5)])
     return Mesh(
@@ -43,7 +43,7 @@ def mesh():
 
 
 def damaged(content, choose):
-    """One file with one thing wrong, most likely."""
+    """Content with one random modification, which usually makes it invalid."""
     place = choose.randrange(len(content))
     words = content.split(" ")
     word = choose.randrange(len(words))
@@ -57,7 +57,7 @@ def damaged(content, choose):
 
 
 def outcome(path, threads):
-    """The sentence of the error, or "read"."""
+    """Reads a file; returns the error message, or "read"."""
     try:
         if path.suffix == ".neigh":
             read_neighbours(path, threads=threads)
@@ -75,7 +75,7 @@ def outcome(path, threads):
 
 
 def main(folder, library=None):
-    """Prints what every mutant came to."""
+    """Prints the outcome of every damaged file."""
     if library is not None:
         native.LIBRARY = Path(library)
     text.TextFile.__init__.__defaults__ = (None, 16)  # many chunks even in small files

@@ -1,9 +1,9 @@
-"""Runs kernels from several Python threads at once, and prints how often the results were those of one thread.
+"""Runs kernels from several Python threads at once, and counts the results that equal those of one thread.
 
     python threads.py [LIBRARY]
 
-LIBRARY is a build of the kernels to use in place of the installed one, under the thread sanitizer. There are no forks
-then: the sanitizer supports no threads in a child of a process of several threads.
+LIBRARY is a build of the kernels to use instead of the installed one, under the thread sanitizer. In this case the
+script does not fork, because the sanitizer does not support threads in a child of a multithreaded process.
 """
 
 from __future__ import annotations
@@ -30,7 +30,7 @@ FORKED = ("scan", "refine", "breadth first")
 
 
 def jobs():
-    """(name, function that gives a digest): all on one device, one mesh, one graph."""
+    """Functions by name that return a digest, all on one device, one mesh and one graph."""
     device = open_device("cpu", 3)
     mesh = dmr.generate("random", 1200)
     graph = DeviceGraph.upload(generate_random(3000, 30000, weights=100, device="cpu"), device)
@@ -64,17 +64,17 @@ def jobs():
 
 
 def forked(job):
-    """The exit code of a child that does a job: 0 where it gave what was expected."""
+    """Runs a job in a forked child; returns its exit code, 0 if the result is the expected one."""
     name, function, expected = job
     child = os.fork()
     if child == 0:
-        signal.alarm(60)  # a deadlock ends
+        signal.alarm(60)  # ends a deadlock
         os._exit(int(function() != expected[name]))
     return os.waitstatus_to_exitcode(os.waitpid(child, 0)[1])
 
 
 def main(library=None):
-    """Prints [job, runs, runs as expected] of each, and the exit codes of children that were forked meanwhile."""
+    """Prints [job, runs, runs as expected] for each job, and the exit codes of children forked meanwhile."""
     if library is not None:
         compiler.LIBRARY = Path(library)
     sys.setswitchinterval(1e-4)

@@ -25,7 +25,7 @@ SCHEMES = (
 
 
 def graphs():
-    """(name, graph): a few nodes with many edges among others, with each kind of weights, and hardly anything."""
+    """Yields (name, graph): graphs with a few nodes of many edges, for each kind of weights, and a tiny one."""
     random = np.random.default_rng(4)
     nodes, edges = 3000, 9000
     ends = random.integers(0, nodes, (2, edges))
@@ -40,7 +40,7 @@ def graphs():
 
 
 def traversals(device):
-    """(what was run, digest) of every scheme, breadth first and by weights."""
+    """Yields (case, digest) for every scheme, breadth first and by weights."""
     for name, graph in graphs():
         on_device = DeviceGraph.upload(graph, device)
         for number, (run, options) in enumerate(SCHEMES):

@@ -1,10 +1,11 @@
-"""Triangulates random outlines of the hard kinds, and prints what became of each as a line of JSON.
+"""Triangulates random outlines of hard kinds, and prints the outcome of each as a line of JSON.
 
-Each mesh's segments are swept as if they were a boundary, which they seldom are, and its acute corners are found.
+The script also sweeps each mesh's segments as if they were a boundary, which they seldom are, and finds its acute
+corners.
 
     python triangulation.py [LIBRARY]
 
-LIBRARY is a build of the native triangulation to use in place of the installed one.
+LIBRARY is a build of the native triangulation to use instead of the installed one.
 """
 
 from __future__ import annotations
@@ -28,13 +29,13 @@ OUTLINES = 1500
 
 
 def crossing(random):
-    """Segments on a small grid: duplicates, overlaps, crossings, vertices on segments; or points alone."""
+    """Segments on a small grid, with duplicates, overlaps, crossings and vertices on segments; or only points."""
     vertices = random.integers(0, random.integers(2, 9), (random.integers(3, 20), 2))
     return vertices * random.choice([1, 0.1, 1 / 3]), random.integers(0, len(vertices), (random.integers(0, 20), 2))
 
 
 def bundle(random):
-    """Segments that meet nearly in one point."""
+    """Segments that nearly meet in one point."""
     count = random.integers(2, 16)
     angle = random.uniform(0, 2 * np.pi, count)
     way = np.stack([np.cos(angle), np.sin(angle)], axis=1)
@@ -56,7 +57,7 @@ def long(random):
 
 
 def extremes(random):
-    """Both ends of the range of coordinates, where exact sums have least room."""
+    """Both ends of the coordinate range, where exact sums are closest to over- or underflow."""
     vertices, segments = crossing(random)
     if random.integers(2):
         return vertices * 2.0**197, segments
@@ -64,19 +65,19 @@ def extremes(random):
 
 
 def digest(*arrays):
-    """The bits of some arrays in short."""
+    """Shortened SHA-256 of some arrays."""
     return hashlib.sha256(b"".join(np.ascontiguousarray(array).tobytes() for array in arrays)).hexdigest()[:16]
 
 
 def subsegments(mesh):
-    """The segments as records, with the domain on both sides."""
+    """Segments as records, with the domain on both sides."""
     records = np.zeros(len(mesh.segments), SUBSEGMENT)
     records["from"], records["to"] = mesh.segments.T
     return records
 
 
 def outcome(random, make):
-    """The digest of a triangulation, or the sentence of the error."""
+    """Triangulates an outline; returns a digest of the result, or the error message."""
     vertices, segments = make(random)
     points = vertices[random.integers(0, len(vertices), 2)] + random.choice([0, 0.01, 100])
     domain = dmr.Pslg(
@@ -97,7 +98,7 @@ def outcome(random, make):
 
 
 def main(library=None):
-    """Prints what every outline came to."""
+    """Prints the outcome of every outline."""
     logging.getLogger("dmr").setLevel(logging.ERROR)
     if library is not None:
         native.LIBRARY = Path(library)
