@@ -1,4 +1,4 @@
-"""The arguments of every command. Light on purpose: what reads, draws or runs is imported by who does it."""
+"""Argument parsers of all commands. Imports no heavy modules; each command imports what it needs."""
 
 from __future__ import annotations
 
@@ -30,7 +30,7 @@ SPACINGS, FINISHES = ("random", "equal"), ("one", "cpu", "wyllie")
 
 
 class Arguments(argparse.Namespace):
-    """What was asked for; `module` is the module of `static_graph.cli` that does it."""
+    """Parsed arguments; `module` is the module of `static_graph.cli` that runs the command."""
 
     module: str
     quiet: bool = False
@@ -38,23 +38,23 @@ class Arguments(argparse.Namespace):
 
 
 class Parser(argparse.ArgumentParser):
-    """A parser whose help starts with examples and whose errors are one sentence, raised as `OptionError`."""
+    """Argument parser whose help starts with examples, and whose errors are raised as `OptionError`."""
 
     examples: Examples = ()
 
     def format_help(self) -> str:
-        """Examples, usage, description, options."""
+        """Returns examples, usage, description and options."""
         width = max((len(command) for command, _ in self.examples), default=0)
         lines = [f"  {command:{width}}  {meaning}".rstrip() for command, meaning in self.examples]
         return "\n".join(["examples:", *lines, "", super().format_help()])
 
     def error(self, message: str) -> NoReturn:
-        """Raises `OptionError`; says where help is."""
+        """Raises `OptionError`, with a pointer to --help."""
         raise OptionError(f"{message} (see {self.prog} --help)")
 
 
 def build_parser() -> Parser:
-    """The parser of `python -m static_graph` and all its commands."""
+    """Builds the parser of `python -m static_graph` and all its commands."""
     parser = Parser(
         prog="python -m static_graph",
         description="Graphs as compressed sparse rows, and load-balanced traversals of them, on a GPU or on a CPU.",
@@ -76,7 +76,7 @@ def build_parser() -> Parser:
 
 
 def add_command(commands: Any, name: str, module: str, summary: str, examples: Examples) -> Parser:
-    """A command, with the options that every one has."""
+    """Adds a command with the options that all commands share."""
     parser: Parser = commands.add_parser(name, help=summary, description=f"{summary}.", allow_abbrev=False)
     parser.examples = examples
     parser.set_defaults(module=module)
@@ -87,14 +87,14 @@ def add_command(commands: Any, name: str, module: str, summary: str, examples: E
 
 
 def add_device(parser: Parser) -> None:
-    """The options that say where to run."""
+    """Adds the options that choose the device."""
     add = parser.add_argument
     add("--device", type=device, default="auto", metavar="auto|cpu|cuda|cuda:N", help="where to run (default: auto)")
     add("--threads", type=positive, metavar="N", help="CPU threads (default: all cores)")
 
 
 def add_output(parser: Parser, *, required: bool, text: str) -> None:
-    """The options that say where a file goes."""
+    """Adds the options of the output file."""
     parser.add_argument("-o", "--output", metavar="OUT", type=filled, required=required, help=text)
     parser.add_argument("-f", "--force", action="store_true", help="overwrite files that exist")
 
@@ -216,7 +216,7 @@ def _add_sssp(commands: Any) -> None:
 
 
 def _add_traversal(parser: Parser) -> None:
-    """What both traversals are asked."""
+    """Adds the options that both traversals share."""
     add = parser.add_argument
     add("graph", metavar="GRAPH", type=filled, help="a graph: .txt, .csv, .mtx, .gr (also with .gz), .npz")
     add("--source", nargs="+", required=True, metavar="NODE", help="where paths begin, as the file calls it")
@@ -310,19 +310,19 @@ def _add_tree(commands: Any) -> None:
 
 
 def filled(text: str) -> str:
-    """The name of a file, which may be any but the empty one: that is a shell's variable that was never set."""
+    """Parses a file name that is not empty; an empty one usually comes from an unset shell variable."""
     if not text.strip():
         raise argparse.ArgumentTypeError("the name of the file is empty")
     return text
 
 
 def splitters(text: str) -> int | str:
-    """A number of splitters, or a rule for it."""
+    """Parses a number of splitters, or a rule for it."""
     return text if text in RULES else positive(text)
 
 
 def number(text: str) -> float:
-    """A number."""
+    """Parses a number."""
     try:
         return float(text)
     except ValueError:
@@ -330,7 +330,7 @@ def number(text: str) -> float:
 
 
 def count(text: str) -> int:
-    """A whole number from 0; 1_000_000 and 1e6 are numbers, too."""
+    """Parses a non-negative integer; 1_000_000 and 1e6 are accepted, too."""
     try:
         value = int(text) if re.fullmatch(r"\d[\d_]*", text) else float(text)
     except ValueError:
@@ -341,7 +341,7 @@ def count(text: str) -> int:
 
 
 def positive(text: str) -> int:
-    """A whole number from 1."""
+    """Parses a positive integer."""
     value = count(text)
     if value < 1:
         raise argparse.ArgumentTypeError(f"{text!r} is not a whole number from 1")
@@ -349,12 +349,12 @@ def positive(text: str) -> int:
 
 
 def mda(text: str) -> int | str:
-    """A maximum degree allowed: a whole number from 1, or auto."""
+    """Parses a maximum degree allowed: a positive integer, or auto."""
     return text if text == "auto" else positive(text)
 
 
 def device(text: str) -> str:
-    """The name of a device."""
+    """Parses the name of a device."""
     if not re.fullmatch(r"auto|cpu|cuda(:\d+)?", text):
         raise argparse.ArgumentTypeError(f"{text!r} is not one of auto, cpu, cuda, cuda:0, cuda:1, ...")
     return text
