@@ -1,4 +1,4 @@
-"""Conversion of undirected edges to parents: rings of arcs, cut at roots and ranked (`cuda_src/graph/euler_tour.cu`)."""
+"""Rooting of undirected forests: rings of arcs are cut at the roots and ranked (`cuda_src/graph/euler_tour.cu`)."""
 
 from __future__ import annotations
 

@@ -1,9 +1,9 @@
-// Reads and writes edges in text files, one per line: `source target [weight]`, behind a prefix in some formats. Several
-// threads parse; one thread writes.
+// Reads and writes edges in text files, one per line: `source target [weight]`, behind a prefix in some formats.
+// Several threads parse; one thread writes.
 //
 // A text is cut into chunks of a fixed size. The first pass counts the rows of each chunk (lines that are neither blank
-// nor comments), so that the second pass can parse all chunks in parallel, each into its part of the result. Neither the
-// result nor the reported fault, which is the first in the file, depends on the number of threads.
+// nor comments), so that the second pass can parse all chunks in parallel, each into its part of the result. Neither
+// the result nor the reported fault, which is the first in the file, depends on the number of threads.
 //
 // Plain C interface, called through ctypes (static_graph/io/native.py mirrors the structs). Functions neither throw nor
 // keep state.
@@ -91,8 +91,8 @@ bool is_row(const GraphText &text, const char *p, const char *end) {
     return p < end && *p != text.comment && *p != text.other_comment;
 }
 
-// Calls work(0) to work(pieces - 1), each once, on up to `threads` threads, or fewer if the system provides fewer. Skips
-// the remaining pieces if the call is interrupted.
+// Calls work(0) to work(pieces - 1), each once, on up to `threads` threads, or fewer if the system provides fewer.
+// Skips the remaining pieces if the call is interrupted.
 template <class Work> void share_out(host::Call &call, int64_t pieces, int threads, const Work &work) {
     std::atomic<int64_t> next{0};
     const auto run = [&] {
