@@ -104,7 +104,7 @@ class CsrGraph:
         source, target = as_whole(sources, "sources"), as_whole(targets, "targets")
         if len(source) != len(target):
             raise GraphError(
-                f"{counted(len(source), 'source')}, but {counted(len(target), 'target')}: there must be as many of each"
+                f"{counted(len(source), 'source')}, but {counted(len(target), 'target')}: their numbers must be equal"
             )
         if len(source) > MOST:
             raise GraphError(f"{len(source)} edges are more than the {MOST} that can be sorted")

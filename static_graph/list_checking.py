@@ -155,7 +155,7 @@ def cycle_through(index: int, successors: NDArray[np.int32], of: str) -> GraphEr
     length, at = 1, int(successors[index])
     while at != index and length <= len(successors):
         length, at = length + 1, int(successors[at])
-    return GraphError(f"is on a cycle of {length} {of}s, which ends nowhere", of, index)
+    return GraphError(f"is on a cycle of {length} {of}s", of, index)
 
 
 def _two_predecessors(given: NDArray[np.int32]) -> GraphError:

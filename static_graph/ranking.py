@@ -281,7 +281,7 @@ def _choose(method: str, options: dict[str, Any], size: int, device: str, thread
             )
     if method == "sequential":
         if isinstance(device, str) and device.startswith("cuda"):
-            raise OptionError("method = 'sequential' is a pass on the CPU: leave the device out")
+            raise OptionError("method = 'sequential' runs on the CPU: leave the device out")
         return open_device("cpu", threads), method
     where = open_device(device, threads)
     if method == "auto" and device == "auto" and size <= SEQUENTIAL_UP_TO:

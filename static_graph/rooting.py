@@ -122,7 +122,7 @@ def _choose_roots(
     device.launch("ask_for_roots", len(roots), device.array(roots), offsets, least, asked, both)
     second = int(both.download()[0])
     if second >= 0:
-        raise GraphError("is not the only node of its tree that was asked to be a root", "node", second)
+        raise GraphError("is not the only requested root of its tree", "node", second)
     starts, alone = device.empty(nodes, np.int32), device.empty(nodes, np.int32)
     device.launch("choose_roots", nodes, offsets, least, asked, starts, alone)
     chosen, rings = flagged_indices(starts)

@@ -134,7 +134,7 @@ def bfs(
     if depth_limit is not None:
         depth_limit = whole("depth_limit", depth_limit)
         if depth_limit < 0:
-            raise OptionError(f"depth_limit = {shortened(depth_limit)}: no node is fewer than 0 edges away")
+            raise OptionError(f"depth_limit = {shortened(depth_limit)}: it must be at least 0")
     return _traverse(graph, source, balance, options, False, depth_limit, parents, device, threads)
 
 
@@ -277,7 +277,7 @@ def _limit(distance: float) -> float:
         else real("distance_limit", distance)
     )
     if not limit >= 0:
-        raise OptionError(f"distance_limit = {shortened(limit)}: it must be a number from 0, for no distance is below")
+        raise OptionError(f"distance_limit = {shortened(limit)}: it must be at least 0")
     return min(limit, 2**1000)  # finite as a float, and above all distances
 
 
@@ -300,7 +300,7 @@ def checked_sources(source: Sources, nodes: int) -> list[int]:
         WrongTypeError: a source is not an integer.
         GraphError: there are nodes but no sources, or the graph does not have a source.
     """
-    kind = "a node's number, which graph.node_of has of a label"
+    kind = "a node's number (graph.node_of finds it by label)"
     one = isinstance(source, (str, bytes, bytearray, memoryview)) or getattr(source, "shape", None) == ()
     if one or not isinstance(source, Iterable):
         several = [whole("source", source, kind)]

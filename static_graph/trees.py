@@ -97,8 +97,8 @@ class Tree(Result):
             if first == count:
                 return answers.download()
         raise GraphError(
-            f"pair {first}: {int(asked[0][first])} and {int(asked[1][first])} are to be nodes, "
-            f"but {numbered(nodes, 'node')}"
+            f"pair {first}: {int(asked[0][first])} and {int(asked[1][first])} are not both nodes: "
+            f"{numbered(nodes, 'node')}"
         )
 
     def path_sums(self, values: ArrayLike) -> NDArray[np.int64]:

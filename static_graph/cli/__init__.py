@@ -87,6 +87,6 @@ def _run(console: Console, argv: Sequence[str]) -> int:
     except Exception as error:
         if console.verbose:
             traceback.print_exc()
-        hint = "" if console.verbose else ", with what -v adds"
+        hint = "" if console.verbose else ", with the output of -v"
         console.error(f"internal error ({type(error).__name__}: {error}): please report it{hint}")
         return INTERNAL

@@ -110,7 +110,7 @@ def write(path: PathLike, graph: CsrGraph, *, overwrite: bool = True) -> Path:
     replace_file(path, fill, overwrite=overwrite)
     suffix = path.suffix.lower()
     if graph.labels is not None and suffix in (".mtx", ".gr"):
-        log.warning("%s: what the nodes are called is not kept; they are numbered from 1", path)
+        log.warning("%s: labels are not kept; the nodes are numbered from 1", path)
     if graph.weights is None and suffix == ".gr":
         log.warning("%s: the graph has no weights; 1 was written for each", path)
     return path

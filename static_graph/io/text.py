@@ -80,7 +80,7 @@ class TextFile:
                 with gzip.GzipFile(fileobj=io.BytesIO(data)) as packed:
                     data = _read(packed)
             elif not data and path.suffix == ".gz":
-                raise FileContentError("is empty, which no packed file is: it was cut off", path)
+                raise FileContentError("is empty, but a gzip file never is: it was truncated", path)
         except (EOFError, gzip.BadGzipFile, zlib.error) as error:
             raise FileContentError(f"is damaged: it cannot be unpacked ({error})", path) from error
         except (OSError, ValueError) as error:

@@ -33,7 +33,7 @@ def run(successors: DeviceArray, heads: DeviceArray, lists: DeviceArray | None, 
         rounds = jump_words(words)
     else:
         if size >= SHORT_LISTS:
-            raise OptionError(f"packing = 32: it is for less than {SHORT_LISTS} elements, and here are {size}")
+            raise OptionError(f"packing = 32: it is for fewer than {SHORT_LISTS} elements, not {size}")
         short = device.empty(size, np.uint32)
         device.launch("link_short_words", size, successors, short)
         rounds = jump_words(short, "jump_short_words")

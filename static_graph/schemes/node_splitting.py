@@ -45,7 +45,7 @@ def split_graph(graph: DeviceGraph, mda: int) -> SplitGraph:
         GraphError: there would be more nodes than 32 bits can number.
     """
     if mda < 1:
-        raise OptionError(f"mda = {mda}: a node must be allowed an edge at least")
+        raise OptionError(f"mda = {mda}: it must be at least 1")
     return graph.derived(("split", mda), lambda: _split(graph, mda))
 
 

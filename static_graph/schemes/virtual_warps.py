@@ -47,9 +47,9 @@ def run(
     if warp_size not in WIDTHS:
         raise OptionError(f"warp_size = {warp_size}: a virtual warp has {', '.join(map(str, WIDTHS))} lanes")
     if chunk is not None and chunk < 1:
-        raise OptionError(f"chunk = {chunk}: a warp takes a node at least")
+        raise OptionError(f"chunk = {chunk}: it must be at least 1")
     if defer is not None and defer < 0:
-        raise OptionError(f"defer = {defer}: no node has fewer edges than none")
+        raise OptionError(f"defer = {defer}: it must be at least 0")
     device = graph.device
     distances = DeviceDistances(graph, sources, weighted=weighted, limit=depth_limit)
     needs_last = distances.kind != DistanceKind.HOPS
