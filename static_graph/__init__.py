@@ -1,4 +1,4 @@
-"""Graphs as compressed sparse rows, traversals of them, lists and trees, on GPUs and CPUs from one kernel source.
+"""CSR graphs, graph traversals, list ranking and tree computations on GPUs and CPUs, from one kernel source.
 
 graph = static_graph.read("web-Stanford.txt.gz")     # a CsrGraph
 graph = static_graph.CsrGraph.from_edges([0, 0, 1], [1, 2, 2], weights=[5, 9, 3])
@@ -29,7 +29,7 @@ if TYPE_CHECKING:
     from static_graph.tree_generation import generate_tree
     from static_graph.trees import Tree, euler_tour
 
-# Where each public name lives. They are imported when first used, so that `import static_graph` costs next to nothing.
+# The module of each public name. Modules are imported on first use, so that `import static_graph` is fast.
 _HOMES = {
     "CsrGraph": "static_graph.graphs",
     "DeviceGraph": "static_graph.device_graph",
@@ -60,7 +60,7 @@ _HOMES = {
     "write": "static_graph.io",
 }
 
-# A program that sets up no logging sees nothing of ours; its own handlers get everything.
+# Without logging set up by the program, the package logs nothing; the program's own handlers get everything.
 logging.getLogger(__name__).addHandler(logging.NullHandler())
 
 __all__ = [

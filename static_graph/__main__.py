@@ -1,4 +1,4 @@
-"""`python -m static_graph`."""
+"""Entry point of `python -m static_graph`."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Compressed sparse rows out of lists of edges: stable, so that the result follows from the input alone."""
+"""Conversion of edge lists to compressed sparse rows; the sort is stable, so the result depends on the input alone."""
 
 from __future__ import annotations
 
@@ -19,12 +19,12 @@ def rows_of_edges(
     nodes: int,
     threads: int | None = None,
 ) -> tuple[NDArray[np.int32], NDArray[np.int32], NDArray[Any] | None]:
-    """Offsets, targets and weights of the graph with these edges; those of a node keep their order.
+    """Builds offsets, targets and weights of the graph with these edges; the edges of each node keep their order.
 
     Args:
-        sources, targets: (m,) int32, from 0 to nodes - 1, at most 2^31 - 1 of them.
-        weights: (m,) of four or eight bytes each, or None.
-        nodes: how many there are.
+        sources, targets: (m,) int32, from 0 to nodes - 1; m is at most 2^31 - 1.
+        weights: (m,) with items of four or eight bytes, or None.
+        nodes: number of nodes.
         threads: CPU threads (default: all cores).
     """
     device = open_device("cpu", threads)
@@ -40,22 +40,22 @@ def rows_of_edges(
 
 
 def rows_on_device(sources: DeviceArray, targets: DeviceArray, nodes: int) -> tuple[DeviceArray, DeviceArray]:
-    """Offsets (int32) and targets of the graph with these edges, on their device.
+    """Builds offsets (int32) and targets of the graph with these edges, on the device of the edges.
 
     Args:
         sources: (m,) uint32; targets: (m,) int32.
-        nodes: how many there are.
+        nodes: number of nodes.
     """
     keys, ends = sort_pairs(sources, targets, bits_of(nodes))
     return find_rows(keys, nodes), ends
 
 
 def sorted_edges(sources: DeviceArray, targets: DeviceArray, nodes: int) -> tuple[DeviceArray, DeviceArray]:
-    """The edges by their sources, those of a node by their targets.
+    """Sorts edges by source, then by target.
 
     Args:
         sources: (m,) uint32; targets: (m,) int32.
-        nodes: how many there are.
+        nodes: number of nodes.
     """
     device, edges = sources.device, sources.size
     turned, back = device.empty(edges, np.uint32), device.empty(edges, np.int32)
@@ -67,7 +67,7 @@ def sorted_edges(sources: DeviceArray, targets: DeviceArray, nodes: int) -> tupl
 
 
 def unique_edges(sources: DeviceArray, targets: DeviceArray) -> tuple[DeviceArray, DeviceArray]:
-    """Sorted edges without repetitions: (m,) uint32 and (m,) int32."""
+    """Removes repeated edges from sorted ones; returns (k,) uint32 sources and (k,) int32 targets."""
     device, edges = sources.device, sources.size
     flags = device.empty(edges, np.int32)
     device.launch("flag_new_edges", edges, sources, targets, flags)
@@ -79,19 +79,19 @@ def unique_edges(sources: DeviceArray, targets: DeviceArray) -> tuple[DeviceArra
 
 
 def find_rows(keys: DeviceArray, nodes: int) -> DeviceArray:
-    """The offsets (n + 1,) int32 of rows whose sources, sorted uint32, are given."""
+    """Returns the row offsets, (n + 1,) int32, for the sorted uint32 sources of the edges."""
     offsets = keys.device.empty(nodes + 1, np.int32)
     keys.device.launch("find_rows", nodes // NODES_AT_A_TIME + 1, keys, keys.size, nodes, offsets)
     return offsets
 
 
 def bits_of(nodes: int) -> int:
-    """How many bits the number of a node has, at least 1."""
+    """Number of bits that a node's number takes, at least 1."""
     return max((nodes - 1).bit_length(), 1) if nodes else 1
 
 
 def _gathered(values: DeviceArray, order: DeviceArray) -> DeviceArray:
-    """The values in another order."""
+    """Gathers values in the given order."""
     kernels = {"uint32": "gather_uint32", "int32": "gather_words", "int64": "gather_long_words"}
     result = values.device.empty(order.size, values.dtype)
     values.device.launch(kernels[values.dtype.name], order.size, values, order, result)

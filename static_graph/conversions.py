@@ -1,4 +1,4 @@
-"""Reads edges from sparse matrices of scipy and graphs of networkx."""
+"""Conversion of scipy sparse matrices and networkx graphs to edges."""
 
 from __future__ import annotations
 
@@ -16,14 +16,14 @@ from static_graph.list_checking import as_array
 
 
 def read_matrix(matrix: Any, weighted: bool) -> tuple[NDArray[Any], NDArray[Any], NDArray[Any] | None, int, bool]:
-    """The entries of a sparse matrix of scipy's.
+    """Reads the entries of a scipy sparse matrix.
 
     Returns:
-        Offsets and targets where the last one is True, since the matrix is in CSR; else sources and targets. Then the
-        weights or None, and the number of nodes.
+        Five items. The first two are offsets and targets if the last item is True (the matrix is in CSR format),
+        otherwise sources and targets. The third and fourth are the weights or None, and the number of nodes.
 
     Raises:
-        GraphError: it is no sparse matrix, not square, or damaged.
+        GraphError: the argument is not a sparse matrix, not square, or damaged.
     """
     from scipy.sparse import issparse
 
@@ -33,7 +33,7 @@ def read_matrix(matrix: Any, weighted: bool) -> tuple[NDArray[Any], NDArray[Any]
     if len(matrix.shape) != 2 or matrix.shape[0] != matrix.shape[1]:
         raise GraphError(f"an adjacency matrix must be square, not of shape {tuple(matrix.shape)}")
     weighted = weighted and matrix.dtype != np.bool_
-    if matrix.format != "csr":  # scipy adds up entries of the same place when it makes rows of them; we do not
+    if matrix.format != "csr":  # scipy's conversion to CSR would add up duplicate entries; here they stay separate
         try:
             if hasattr(matrix, "check_format"):
                 matrix.check_format(full_check=True)  # tocoo trusts the arrays
@@ -54,15 +54,15 @@ def read_matrix(matrix: Any, weighted: bool) -> tuple[NDArray[Any], NDArray[Any]
 def read_networkx(
     graph: Any, weight: Hashable | None
 ) -> tuple[NDArray[Any], NDArray[Any], NDArray[Any] | None, list[Any]]:
-    """Sources, targets, weights or None, and the names of the nodes, of a graph of networkx's.
+    """Returns sources, targets, weights or None, and the names of the nodes of a networkx graph.
 
     Args:
-        graph: the graph; an edge without direction becomes two, a self loop stays one.
-        weight: the attribute of an edge that is its weight, 1 where an edge has none; or None.
+        graph: the graph; an undirected edge becomes two edges, a self loop stays one.
+        weight: the edge attribute that holds the weight (1 for edges without it), or None for no weights.
 
     Raises:
-        WrongTypeError: it is no graph of networkx's, or `weight` names no attribute.
-        GraphError: the weights are no numbers.
+        WrongTypeError: `graph` is not a networkx graph, or `weight` cannot name an attribute.
+        GraphError: the weights are not numbers.
     """
     networkx = sys.modules.get("networkx")  # a graph of networkx cannot exist before it is imported
     if networkx is None or not isinstance(graph, networkx.Graph):
@@ -87,5 +87,5 @@ def read_networkx(
 
 
 def plain(names: Sequence[Any]) -> bool:
-    """Whether names are the numbers 0, 1, ... in order."""
+    """Returns whether names are the numbers 0, 1, ... in order."""
     return all(isinstance(name, int) and name == k for k, name in enumerate(names))

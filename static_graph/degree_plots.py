@@ -1,4 +1,4 @@
-"""Degree distributions as pictures: figures 4.2 and 4.3 of the thesis, and 6.1 (after splitting)."""
+"""Plots of degree distributions: figures 4.2 and 4.3 of the thesis, and 6.1 (after splitting)."""
 
 from __future__ import annotations
 
@@ -24,21 +24,22 @@ BLUE, GREY = "#3465a4", "#555753"
 def plot_degrees(
     graph: CsrGraph, path: str | Path, *, mda: int | None = None, title: str = "", overwrite: bool = True
 ) -> Path:
-    """Draws how many nodes have each out-degree, on logarithmic axes.
+    """Plots the number of nodes of each out-degree, on logarithmic axes.
 
     Args:
-        graph: of which graph.
+        graph: the graph.
         path: a `.png` file.
-        mda: a second panel shows the same, to the same scale, after nodes were split at this maximum degree.
-        title: what the graph is called.
+        mda: if given, a second panel with the same axes shows the distribution after splitting nodes at this maximum
+            degree.
+        title: the title of the plot.
         overwrite: whether the file may exist already.
 
     Returns:
         The file written.
 
     Raises:
-        FileError: it cannot be written.
-        OptionError: it is no graph, or `mda` cannot be.
+        FileError: the file cannot be written.
+        OptionError: `graph` is not a graph, or `mda` is invalid.
         DmrError: matplotlib is not installed.
     """
     check_graph(graph, CsrGraph)
@@ -72,7 +73,7 @@ def plot_degrees(
 
 
 def check_picture_target(path: Path, overwrite: bool) -> None:
-    """Raises FileError where a picture cannot be put under a name, before it is drawn."""
+    """Raises FileError if a picture cannot be written to a path; called before drawing."""
     if path.suffix.lower() != ".png":
         raise TargetError("pictures are written as .png", path)
     check_target(path, overwrite)
@@ -80,7 +81,7 @@ def check_picture_target(path: Path, overwrite: bool) -> None:
 
 def _draw(axes: Axes, head: str, counts: Counts) -> None:
     degrees = np.flatnonzero(counts)
-    axes.set_xscale("symlog", linthresh=1)  # degree 0 has a place
+    axes.set_xscale("symlog", linthresh=1)  # includes degree 0
     axes.set_yscale("log")
     axes.plot(degrees, counts[degrees], ".", markersize=4, color=BLUE)
     axes.set_xlabel("out-degree")

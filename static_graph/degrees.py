@@ -1,4 +1,4 @@
-"""Degrees: statistics, distributions, and the splitting level that a ten-bucket histogram chooses (thesis, 4.2)."""
+"""Degree statistics and distributions, and the splitting level chosen by a ten-bucket histogram (thesis, 4.2)."""
 
 from __future__ import annotations
 
@@ -16,7 +16,7 @@ from static_graph.graphs import CsrGraph
 from static_graph.list_checking import as_array, described
 from static_graph.options import whole
 
-COUNT_BYTES = 2 * 8  # of a degree: numpy's count of it, and ours
+COUNT_BYTES = 2 * 8  # per degree: the count by numpy, and its copy
 BUCKETS = 10  # of the histogram (thesis, 4.2.1)
 
 Counts = NDArray[np.int64]
@@ -24,11 +24,11 @@ Counts = NDArray[np.int64]
 
 @dataclass(frozen=True)
 class DegreeStatistics:
-    """How degrees are distributed.
+    """Statistics of degrees.
 
     Attributes:
         minimum, mean, maximum, variance: of the degrees; 0 for a graph without nodes.
-        zero: how many nodes have degree 0.
+        zero: number of nodes of degree 0.
         largest: the first node of the largest degree; -1 for a graph without nodes.
     """
 
@@ -41,15 +41,15 @@ class DegreeStatistics:
 
 
 def in_degrees(graph: CsrGraph) -> Counts:
-    """(n,) int64: how many edges lead to each node."""
+    """Returns the number of incoming edges of each node, (n,) int64."""
     return np.bincount(graph.targets, minlength=graph.nodes).astype(np.int64)
 
 
 def degree_statistics(degrees: ArrayLike) -> DegreeStatistics:
-    """The statistics of (n,) degrees: `graph.out_degrees`, or `in_degrees(graph)`.
+    """Returns the statistics of (n,) degrees, such as `graph.out_degrees` or `in_degrees(graph)`.
 
     Raises:
-        GraphError, OptionError: these are no degrees.
+        GraphError, OptionError: the values are not degrees.
     """
     degrees = _as_degrees(degrees)
     if len(degrees) == 0:
@@ -65,17 +65,17 @@ def degree_statistics(degrees: ArrayLike) -> DegreeStatistics:
 
 
 def isolated_nodes(graph: CsrGraph) -> int:
-    """How many nodes have no edge, neither out nor in."""
+    """Returns the number of nodes with neither outgoing nor incoming edges."""
     touched = graph.out_degrees > 0
     touched[graph.targets] = True
     return graph.nodes - int(np.count_nonzero(touched))
 
 
 def degree_distribution(degrees: ArrayLike) -> Counts:
-    """(maximum + 1,) int64: how many nodes have each degree (figures 4.2 and 4.3).
+    """Returns the number of nodes of each degree, (maximum + 1,) int64 (figures 4.2 and 4.3).
 
     Raises:
-        GraphError, OptionError: these are no degrees.
+        GraphError, OptionError: the values are not degrees.
     """
     degrees = _as_degrees(degrees)
     largest = int(degrees.max(initial=0))
@@ -84,20 +84,20 @@ def degree_distribution(degrees: ArrayLike) -> Counts:
 
 
 def split_distribution(distribution: Counts, mda: int) -> Counts:
-    """The distribution after nodes were split (section 4.2; figure 6.1).
+    """Returns the degree distribution after node splitting (section 4.2; figure 6.1).
 
-    A node of degree d becomes ceil(d / mda) nodes whose degrees differ by one at most.
+    A node of degree d becomes ceil(d / mda) nodes whose degrees differ by at most one.
 
     Args:
-        distribution: how many nodes have each degree.
+        distribution: number of nodes of each degree.
         mda: the maximum degree allowed, at least 1.
 
     Returns:
-        The same for the nodes and their children: their sum has grown by the number of extra nodes.
+        The distribution for the nodes and their children; its sum exceeds the old one by the number of extra nodes.
     """
     if whole("mda", mda) < 1:
         raise OptionError(f"mda must be at least 1, not {shortened(mda)}")
-    mda = min(mda, max(len(distribution), 1))  # whatever is above the largest degree splits nothing
+    mda = min(mda, max(len(distribution), 1))  # a value above the largest degree splits no node
     degrees = np.arange(len(distribution))
     parts = np.maximum(-(-degrees // mda), 1)
     share, larger = degrees // parts, degrees % parts
@@ -109,10 +109,10 @@ def split_distribution(distribution: Counts, mda: int) -> Counts:
 
 
 def degree_histogram(degrees: ArrayLike) -> Counts:
-    """(10,) int64: how many nodes fall into each of ten buckets of equal width, up to the largest degree (4.2.1).
+    """Returns the histogram of degrees, (10,) int64, in ten buckets of equal width up to the largest degree (4.2.1).
 
     Raises:
-        GraphError, OptionError: these are no degrees.
+        GraphError, OptionError: the values are not degrees.
     """
     counts = np.zeros(BUCKETS, np.int64)
     distribution = degree_distribution(degrees)
@@ -121,12 +121,13 @@ def degree_histogram(degrees: ArrayLike) -> Counts:
 
 
 def automatic_mda(graph: CsrGraph) -> int:
-    """The splitting level by the histogram heuristic: the largest degree in the fullest bucket (section 4.2.1).
+    """Returns the splitting level by the histogram heuristic: the largest degree in the fullest bucket (section 4.2.1).
 
-    Of buckets that are equally full, that of the smallest degrees counts. At least 1, also for a graph without edges.
+    Among equally full buckets, the one with the smallest degrees counts. The result is at least 1, also for a graph
+    without edges.
 
     Raises:
-        WrongTypeError: it is no graph.
+        WrongTypeError: `graph` is not a graph.
     """
     check_graph(graph, CsrGraph)
     distribution = degree_distribution(graph.out_degrees)
@@ -153,6 +154,6 @@ def _as_degrees(values: ArrayLike) -> NDArray[Any]:
 
 
 def _buckets(degrees: int) -> NDArray[np.intp]:
-    """The bucket of each degree from 0 to degrees - 1; the largest one falls into the last."""
+    """Returns the bucket of each degree from 0 to degrees - 1; the largest degree falls into the last bucket."""
     largest = max(degrees - 1, 1)
     return np.minimum(np.arange(degrees) * BUCKETS // largest, BUCKETS - 1)

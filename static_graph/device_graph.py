@@ -1,4 +1,4 @@
-"""A graph in a device's memory, uploaded once and used by any number of traversals."""
+"""A graph in device memory, uploaded once and used by any number of traversals."""
 
 from __future__ import annotations
 
@@ -26,15 +26,15 @@ WEIGHT_FIELDS: dict[np.dtype[Any], str] = {
 
 
 class DeviceGraph:
-    """The arrays of a CSR graph on a device. Any number of threads may search it at the same time.
+    """A CSR graph on a device. Any number of threads may search it at the same time.
 
     Attributes:
-        device: where they are; nodes, edges: how many.
+        device: the device; nodes, edges: their numbers.
         offsets: (nodes + 1,) int32 or int64; targets: (edges,) int32.
         weights: (edges,) int32, int64 or float64; or None.
-        largest_weight: of all edges, in the weights' kind; 1 without weights.
-        host: the graph that was uploaded; None for one that was made on the device.
-        csr: the graph as kernels take it.
+        largest_weight: of all edges, in the type of the weights; 1 without weights.
+        host: the graph that was uploaded; None for a graph made on the device.
+        csr: the graph as a kernel argument.
     """
 
     def __init__(
@@ -45,10 +45,10 @@ class DeviceGraph:
         largest_weight: float,
         host: CsrGraph | None = None,
     ) -> None:
-        """Takes the arrays; `upload` makes them of a graph.
+        """Wraps arrays that are on a device already; `upload` copies a host graph.
 
         Raises:
-            WrongTypeError: something is no array on a device, or has another dtype.
+            WrongTypeError: an argument is not an array on a device, or has the wrong dtype.
         """
         _check("offsets", offsets, np.int32, np.int64)
         _check("targets", targets, np.int32)
@@ -69,8 +69,8 @@ class DeviceGraph:
         """Copies a graph to a device.
 
         Raises:
-            OutOfMemoryError: it does not fit.
-            WrongTypeError: the arguments are no graph and no device.
+            OutOfMemoryError: the graph does not fit.
+            WrongTypeError: `graph` is not a graph, or `device` is not a device.
         """
         if not isinstance(graph, CsrGraph):
             raise WrongTypeError(f"graph must be a CsrGraph, not {shortened(graph)}")
@@ -81,13 +81,13 @@ class DeviceGraph:
             largest = weights.max().item() if weights.size else 0
         on_device = None if weights is None else device.array(weights)
         uploaded = cls(device.array(graph.offsets), device.array(graph.targets), on_device, largest, graph)
-        device.synchronize()  # so that the first traversal is not taken for slow
+        device.synchronize()  # so that the copy does not count in the first traversal's time
         return uploaded
 
     def derived(self, key: Hashable, make: Callable[[], T]) -> T:
-        """Returns what a scheme makes of the graph and keeps for its next run: a split graph, a transposed one, ...
+        """Returns data derived from the graph, such as a split or transposed graph, and caches it under `key`.
 
-        It is made once; other threads that need it wait.
+        The data is made once, by `make`; other threads that need it wait.
         """
         with self._deriving:
             if key not in self._derived:
@@ -96,7 +96,7 @@ class DeviceGraph:
         return found
 
     def forget(self) -> None:
-        """Gives back what was derived."""
+        """Frees the cached derived data."""
         with self._deriving:
             self._derived.clear()
 
@@ -121,7 +121,7 @@ class DeviceGraph:
 
 
 def _check(name: str, array: object, *kinds: DTypeLike) -> None:
-    """Refuses what is no array of one of these dtypes on a device."""
+    """Raises WrongTypeError unless `array` is on a device and has one of the dtypes `kinds`."""
     dtypes = [np.dtype(kind) for kind in kinds]
     if not isinstance(array, DeviceArray) or array.dtype not in dtypes:
         wanted = " or ".join(dtype.name for dtype in dtypes)

@@ -1,6 +1,6 @@
-"""Distances on a device, in the form in which kernels compare them, and as users see them.
+"""Distances on a device, in the form in which kernels compare them, and their conversion to the user's form.
 
-`cuda_src/graph/distances.cuh` says what the forms are, and why the bits of floats can be compared as integers.
+`cuda_src/graph/distances.cuh` describes the forms, and explains why the bits of floats can be compared as integers.
 """
 
 from __future__ import annotations
@@ -35,14 +35,14 @@ UNREACHED = {  # in the device's form
 
 
 class DeviceDistances:
-    """The distances of all nodes from some sources: 0 there, and unreached elsewhere, to begin with.
+    """Distances of all nodes from the sources, initially 0 at the sources and unreached elsewhere.
 
     Attributes:
-        kind: what a distance is; array: (nodes,) int32 (HOPS, NARROW) or int64 (WIDE, REAL).
-        limit: no distance beyond it is set, in the device's form.
-        sources: (sources,) int32, on the host: each of them once, in order.
-        source: the only one of them, or -1.
-        packed: them as kernels take them.
+        kind: the kind of distance; array: (nodes,) int32 (HOPS, NARROW) or int64 (WIDE, REAL).
+        limit: the largest distance that is ever set, in the device's form.
+        sources: (sources,) int32, on the host, sorted and without repetitions.
+        source: the source if there is only one, otherwise -1.
+        packed: the distances as a kernel argument.
     """
 
     def __init__(
@@ -55,18 +55,18 @@ class DeviceDistances:
         room: int | None = None,
         reset: bool = True,
     ) -> None:
-        """Makes the array, and launches what fills it.
+        """Allocates the array, and launches the kernels that initialise it.
 
         Args:
             graph: the graph.
-            sources: nodes of it, or none.
-            weighted: sums of weights rather than edges.
-            limit: the largest distance that is wanted (not negative); None for no limit.
-            room: nodes that there are distances for, where a scheme adds some: nodes of the graph, at least.
-            reset: fill the array. Otherwise who asked fills it, and enters the sources (`enter_sources`).
+            sources: nodes of the graph; may be empty.
+            weighted: distances are sums of weights instead of numbers of edges.
+            limit: the largest distance wanted (not negative); None for no limit.
+            room: capacity in nodes, at least the graph's nodes; larger if a scheme adds nodes.
+            reset: initialise the array. Otherwise the caller initialises it, and enters the sources (`enter_sources`).
 
         Raises:
-            GraphError: there are no weights, or whole weights so large that a distance may not fit 64 bits.
+            GraphError: there are no weights, or integer weights so large that a distance may not fit 64 bits.
         """
         self.kind = kind_for(graph, weighted)
         self.limit = UNREACHED[self.kind] if limit is None else _device_form(self.kind, limit)
@@ -88,14 +88,14 @@ class DeviceDistances:
                 self.enter_sources(device.array(self.sources))
 
     def enter_sources(self, sources: DeviceArray) -> None:
-        """Sets the sources, which are on the device, to 0; an only one was, when the others were reset."""
+        """Sets the distances of the sources, an array on the device, to 0; a single source is set by the reset."""
         self._graph.device.launch("set_sources", sources.size, sources, self._graph.csr, self.packed)
 
     def download(self) -> NDArray[Any]:
-        """The distances of the graph's nodes as users see them; waits for them.
+        """Returns the distances of the graph's nodes in the user's form; waits for the device.
 
         Returns:
-            (nodes,) int32 (HOPS) or int64 (NARROW, WIDE), with -1 where no path was found; float64 with inf (REAL).
+            (nodes,) int32 (HOPS) or int64 (NARROW, WIDE), with -1 for unreached nodes; float64 with inf (REAL).
         """
         if self.kind == DistanceKind.REAL:
             return self.array[: self._nodes].download().view(np.float64)
@@ -113,7 +113,7 @@ class DeviceDistances:
 
 
 def kind_for(graph: DeviceGraph, weighted: bool) -> DistanceKind:
-    """The kind of the distances: the smallest one that all of them are sure to fit.
+    """Returns the smallest kind of distance that all distances are guaranteed to fit.
 
     Raises:
         GraphError: there are no weights, or distances may not fit 64 bits.
@@ -124,7 +124,7 @@ def kind_for(graph: DeviceGraph, weighted: bool) -> DistanceKind:
         raise GraphError("the graph has no weights: give it some (with_random_weights draws them), or search by bfs")
     if graph.weights.dtype == np.float64:
         return DistanceKind.REAL
-    # A relaxation adds one edge to a path of nodes - 1 edges at most.
+    # A relaxation adds one edge to a path of at most nodes - 1 edges.
     largest = graph.nodes * int(graph.largest_weight)
     if largest < UNREACHED[DistanceKind.NARROW] and graph.weights.dtype == np.int32:
         return DistanceKind.NARROW
@@ -138,5 +138,5 @@ def kind_for(graph: DeviceGraph, weighted: bool) -> DistanceKind:
 
 def _device_form(kind: DistanceKind, limit: float) -> int:
     if kind == DistanceKind.REAL:
-        return int((np.float64(limit) + 0.0).view(np.int64))  # of -0.0 the bits would be the smallest integer
+        return int((np.float64(limit) + 0.0).view(np.int64))  # the bits of -0.0 would be the smallest integer
     return int(limit) if limit < UNREACHED[kind] else UNREACHED[kind]

@@ -1,4 +1,4 @@
-"""What public functions are given, looked at where it comes in: the first mistakes get a sentence, too."""
+"""Type checks for the arguments of public functions."""
 
 from __future__ import annotations
 
@@ -8,12 +8,12 @@ from typing import Any
 from dmr.memory import kind_of, shortened
 from static_graph.errors import WrongTypeError
 
-# What makes a CsrGraph of other packages' objects.
+# The class methods of CsrGraph that convert objects of other packages.
 MAKERS = {"scipy": "from_scipy", "networkx": "from_networkx"}
 
 
 def check_graph(graph: Any, *kinds: type) -> None:
-    """Raises WrongTypeError for what is no graph of these kinds; says how to come by one."""
+    """Raises WrongTypeError unless `graph` has one of the types `kinds`; the message says how to make one."""
     if isinstance(graph, kinds):
         return
     needed = f"it must be a {' or a '.join(kind.__name__ for kind in kinds)}"
@@ -25,10 +25,10 @@ def check_graph(graph: Any, *kinds: type) -> None:
 
 
 def as_path(path: Any, what: str = "path") -> Path:
-    """Returns a path as an object.
+    """Converts a path to a Path.
 
     Raises:
-        WrongTypeError: it is none; `what` is what it is called.
+        WrongTypeError: `path` is not a path; the message calls it `what`.
     """
     try:
         return Path(path)
@@ -37,7 +37,7 @@ def as_path(path: Any, what: str = "path") -> Path:
 
 
 def _way(graph: Any, package: str) -> str:
-    """How a graph is made of something else."""
+    """Returns advice on how to convert an object to a graph."""
     if getattr(graph, "host", None) is not None:
         return "its `host` is one"
     return f"CsrGraph.{MAKERS[package]} makes one of it" if package in MAKERS else "CsrGraph.from_edges makes one"

@@ -1,7 +1,7 @@
-"""Every exception that static_graph raises on purpose: those of the memory layer, and its own.
+"""All exceptions that static_graph raises deliberately, including those of the memory layer.
 
-All derive from `DmrError`, carry the exit code that the command line ends with, and the data that a program needs to
-react (which file, which line, which edge), not only a sentence.
+All derive from `DmrError`. Besides the message they carry the exit code of the command line, and the data that a
+program needs to react, such as the file, line or edge.
 """
 
 from __future__ import annotations
@@ -40,28 +40,28 @@ __all__ = [
 
 
 class WrongTypeError(OptionError, TypeError):
-    """Something that is of another kind than what is needed: a path for a graph, 10.5 for a number of nodes."""
+    """An argument of the wrong type, such as a path instead of a graph, or 10.5 as a number of nodes."""
 
 
 class TargetError(FileError):
-    """A file cannot be written under a name."""
+    """A file cannot be written to a path."""
 
     exit_code = 2
 
 
 class ExistingTargetError(TargetError, ExistingFileError):
-    """A file exists already, and may not be overwritten."""
+    """A file exists already and may not be overwritten."""
 
 
 class SuffixError(TargetError, FileContentError):
-    """The suffix of a name is none of those that are written."""
+    """The suffix of a file name is not one of the formats that can be written."""
 
 
 class GraphError(DmrError, ValueError):
-    """Arrays that are no graph, or a node that a graph does not have.
+    """Arrays that do not form a graph, or a node that a graph does not have.
 
     `element` is the kind of the offending element ("node", "edge" or "graph"), `index` its 0-based number (None for the
-    graph as a whole), `reason` the sentence without them.
+    graph as a whole), and `reason` the message without them.
     """
 
     def __init__(self, reason: str, element: str = "graph", index: int | None = None) -> None:

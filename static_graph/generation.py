@@ -1,4 +1,4 @@
-"""Random graphs: the same for a seed on every device, and for every number of threads."""
+"""Random graphs; a seed gives the same graph on every device and with every number of threads."""
 
 from __future__ import annotations
 
@@ -24,8 +24,8 @@ class RmatPreset:
     """Parameters of R-MAT.
 
     Attributes:
-        a, b, c, d: the probabilities of the four parts of the adjacency matrix; noise: how much they vary.
-        halving: "gtgraph" or "even": what half of a number of nodes is that is no power of two.
+        a, b, c, d: the probabilities of the four quadrants of the adjacency matrix; noise: their relative variation.
+        halving: "gtgraph" or "even": how a number of nodes that is not a power of two is halved.
     """
 
     a: float
@@ -40,7 +40,7 @@ HALVINGS = ("gtgraph", "even")
 PRESETS = {
     "gtgraph": RmatPreset(0.45, 0.15, 0.15, 0.25, noise=0.1),
     "graph500": RmatPreset(0.57, 0.19, 0.19, 0.05, halving="even"),
-    # What comes nearest to the degrees that the thesis reports for its R-MAT of 1 M nodes and 8 M edges.
+    # The closest match to the degrees that the thesis reports for its R-MAT graph of 1 M nodes and 8 M edges.
     "thesis": RmatPreset(0.5, 0.125, 0.125, 0.25, noise=0.1),
 }
 
@@ -61,34 +61,33 @@ def generate_rmat(
     device: str = "auto",
     threads: int | None = None,
 ) -> CsrGraph:
-    """A graph whose degrees follow a power law (R-MAT: Chakrabarti, Zhan, Faloutsos 2004), made as GTgraph makes it.
+    """Generates a graph with power-law degrees as GTgraph does (R-MAT: Chakrabarti, Zhan, Faloutsos 2004).
 
-    The adjacency matrix is halved both ways; one of its four parts is taken, with probabilities a (upper left), b
-    (upper right), c (lower left) and d; and so on down to one entry, for each edge. The edges of a node come by their
-    targets, since that is what memory likes.
+    For each edge, the adjacency matrix is halved in both dimensions, and one of its four quadrants is chosen with
+    probabilities a (upper left), b (upper right), c (lower left) and d. This repeats down to a single entry. The edges
+    of each node are sorted by their targets, for better locality of memory accesses.
 
     Args:
-        nodes: how many, from 1.
-        edges: how many are drawn.
+        nodes: number of nodes, at least 1.
+        edges: number of edges drawn.
         preset: "gtgraph" (0.45, 0.15, 0.15, 0.25, noise 0.1), "graph500" (0.57, 0.19, 0.19, 0.05), or "thesis" (0.5,
             0.125, 0.125, 0.25, noise 0.1).
-        probabilities: a, b, c and d, in place of the preset's; they sum up to 1.
-        noise: in place of the preset's, from 0 up to, but without, 2: before each halving but the first, each
-            probability is multiplied by a factor of 1 - noise / 2 to 1 + noise / 2, and stays so.
-        halving: in place of the preset's, what half of a number of nodes is that is no power of two. "gtgraph" (of the
-            presets gtgraph and thesis) rounds down both halves, as GTgraph does: some nodes never have an edge, nearly
-            half of a million, and others have more. "even" (graph500) reaches every node.
-        seed: of the random numbers, from 0 to 2^64 - 1.
-        weights: the largest: each edge gets a whole number from 1 to it. By default there are no weights.
-        self_loops: whether an edge may lead where it begins; else such edges are drawn again.
-        duplicates: whether there may be several edges between the same nodes; else one of them stays, and the graph has
-            fewer edges.
-        permute: whether the nodes are renumbered at random. As they come, those of large degree have small numbers.
-        device, threads: where the graph is made; the result is the same.
+        probabilities: a, b, c and d, instead of the preset's; their sum is 1.
+        noise: instead of the preset's, 0 <= noise < 2. Before each halving but the first, each probability is
+            multiplied by a random factor from 1 - noise / 2 to 1 + noise / 2; the changes accumulate.
+        halving: instead of the preset's, how a number of nodes that is not a power of two is halved. "gtgraph" (presets
+            gtgraph and thesis) rounds both halves down, as GTgraph does. Some nodes then never have an edge (of a
+            million, nearly half), and others have more. "even" (preset graph500) reaches every node.
+        seed: seed of the random numbers, from 0 to 2^64 - 1.
+        weights: the largest weight: each edge gets an integer from 1 to it. By default there are no weights.
+        self_loops: whether self loops are allowed; otherwise they are drawn again.
+        duplicates: whether duplicate edges are kept; otherwise one of each set stays, and the graph has fewer edges.
+        permute: whether the nodes are renumbered at random. Without this, nodes of large degree have small numbers.
+        device, threads: where the graph is made; the result does not depend on them.
 
     Raises:
-        OptionError: a value that cannot be used; GraphError: sizes that cannot be.
-        DeviceUnavailableError, OutOfMemoryError: no such device, or it is too small.
+        OptionError: an option is invalid. GraphError: a size is invalid.
+        DeviceUnavailableError, OutOfMemoryError: the device is not available, or too small.
     """
     chosen = PRESETS[choice("preset", preset, PRESETS)]
     a, b, c, d = (chosen.a, chosen.b, chosen.c, chosen.d) if probabilities is None else _four(probabilities)
@@ -139,9 +138,9 @@ def generate_random(
     device: str = "auto",
     threads: int | None = None,
 ) -> CsrGraph:
-    """A graph whose edges lead from any node to any, with equal probability: G(n, m) of Erdos and Renyi (1959).
+    """Generates a uniformly random graph: G(n, m) of Erdos and Renyi (1959).
 
-    The edges of a node come by their targets.
+    The edges of each node are sorted by their targets.
 
     Args:
         nodes, edges, seed, weights, self_loops, duplicates, device, threads: as for `generate_rmat`.
@@ -158,10 +157,10 @@ def generate_random(
 
 
 def with_random_weights(graph: CsrGraph, largest: int = 100, *, seed: int = 0, threads: int | None = None) -> CsrGraph:
-    """The same graph with whole numbers from 1 to `largest` as weights, by the seed and the places of the edges.
+    """Returns the graph with random integer weights from 1 to `largest`, which depend on the seed and edge positions.
 
     Raises:
-        OptionError: `largest` or `seed` cannot be used, or it is no graph.
+        OptionError: `largest` or `seed` is invalid, or `graph` is not a graph.
     """
     check_graph(graph, CsrGraph)
     drawn = _draw_weights(open_device("cpu", threads), graph.edges, _checked_largest(largest), _checked_seed(seed))
@@ -169,7 +168,7 @@ def with_random_weights(graph: CsrGraph, largest: int = 100, *, seed: int = 0, t
 
 
 class _Draft:
-    """A graph in the making: its edges on a device, in the order in which they were drawn."""
+    """A graph under construction: its edges on a device, in the order in which they were drawn."""
 
     def __init__(
         self,
@@ -207,7 +206,7 @@ class _Draft:
         self.device.launch("rename_ends", self.edges, argsort(keys), self.sources, self.targets)
 
     def graph(self, duplicates: bool) -> CsrGraph:
-        """The graph, brought home."""
+        """Builds the graph and copies it to the host."""
         sources, targets = sorted_edges(self.sources, self.targets, self.nodes)
         if not duplicates:
             sources, targets = unique_edges(sources, targets)
@@ -224,14 +223,14 @@ def _draw_weights(device: Device, edges: int, largest: int, seed: int) -> Device
 
 
 def _four(probabilities: Sequence[float]) -> tuple[float, float, float, float]:
-    """Probabilities as numbers.
+    """Converts probabilities to floats.
 
     Raises:
         OptionError: there are not four of them.
     """
     try:
         a, b, c, d = probabilities
-    except Exception:  # of a foreign object's iterator, too
+    except Exception:  # including errors of a foreign object's iterator
         raise OptionError(f"probabilities = {shortened(probabilities)}: they must be four numbers") from None
     return real("a", a), real("b", b), real("c", c), real("d", d)
 

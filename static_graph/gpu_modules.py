@@ -1,4 +1,4 @@
-"""The GPU modules of each algorithm, which are compiled and loaded before it begins."""
+"""The GPU modules of each algorithm, compiled and loaded before it begins."""
 
 from __future__ import annotations
 
@@ -6,10 +6,10 @@ from static_graph.device_graph import DeviceGraph
 from static_graph.distances import DistanceKind, kind_for
 
 ROWS = ("graph/rows", "scan", "sorting")  # edges into rows
-ROUNDS = ("device_loop", "graph/fixed_point", "graph/showing")  # of the schemes of the papers
+ROUNDS = ("device_loop", "graph/fixed_point", "graph/showing")  # for the schemes of the papers
 COLLAPSE = (*ROUNDS, "graph/collapse")
 
-# Without the modules of virtual warps and near-far for the kind of the distances, which `search_modules` adds.
+# `search_modules` adds the modules of virtual warps and near-far, which depend on the kind of the distances.
 SCHEMES = {
     "none": ROUNDS,
     "split": (*ROUNDS, "graph/node_splitting", "scan"),
@@ -27,8 +27,8 @@ RANKERS = {
     "helman-jaja": ("graph/pointer_jumping", "graph/ruling_set"),
     "sequential": ("graph/sequential_ranking",),
 }
-ROOTS = ("graph/pointer_jumping",)  # of find_roots
-TOURS = ("gathering", "graph/euler_tour", *ROWS)  # beside those of the ranking
+ROOTS = ("graph/pointer_jumping",)  # for find_roots
+TOURS = ("gathering", "graph/euler_tour", *ROWS)  # in addition to those of the ranking
 PATH_SUMS = ("graph/euler_tour", "scan")
 COMMON_ANCESTORS = (*PATH_SUMS, "graph/common_ancestors")
 LISTS = ("gathering", "graph/generation", "graph/list_generation", "scan", "sorting")
@@ -36,11 +36,11 @@ RANDOM_GRAPHS = ("graph/generation", *ROWS)
 
 
 def search_modules(graph: DeviceGraph, balance: str, *, weighted: bool, parents: bool, incoming: bool) -> set[str]:
-    """Names for `Device.prepare` before a search.
+    """Returns the module names that `Device.prepare` needs for a search.
 
     Args:
-        graph: the graph; balance: "auto" or a scheme; weighted, parents: what is wanted.
-        incoming: whether the search may go by incoming edges.
+        graph: the graph; balance: "auto" or a scheme; weighted, parents: options of the search.
+        incoming: whether the search may use incoming edges.
     """
     kind = kind_for(graph, weighted).name.lower()
     if balance != "auto":
@@ -61,5 +61,5 @@ def search_modules(graph: DeviceGraph, balance: str, *, weighted: bool, parents:
 
 
 def ranking_modules(method: str, *, values: bool = False) -> tuple[str, ...]:
-    """Names for `Device.prepare` before a ranking; `values`: whether values are summed along the lists."""
+    """Returns the module names for `Device.prepare`; `values`: whether values are summed along the lists."""
     return ("graph/list_checking", "scan", *RANKERS[method], *["graph/list_sums"] * values)

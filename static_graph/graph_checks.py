@@ -1,4 +1,4 @@
-"""Checks of the arrays of a graph: offsets, the ends of edges, weights."""
+"""Checks of a graph's arrays: offsets, edge endpoints, weights."""
 
 from __future__ import annotations
 
@@ -15,16 +15,16 @@ from static_graph.options import whole
 from static_graph.pieces import bounds, converted, pieces
 from static_graph.wording import counted, numbered
 
-MOST = 2**31 - 1  # nodes of a graph, and edges that offsets of 32 bits can count
+MOST = 2**31 - 1  # most nodes of a graph, and most edges with 32-bit offsets
 
 Whole = NDArray[np.integer[Any]]
 
 
 def checked_weights(values: ArrayLike, edges: int) -> NDArray[Any]:
-    """A copy of weights as int32, int64 or float64.
+    """Copies weights to int32, int64 or float64.
 
     Raises:
-        GraphError: not one for each edge, or one that cannot be a weight; it names the edge.
+        GraphError: there is not one weight per edge, or a weight is invalid; the error names the edge.
     """
     given = as_array(values, "weights")
     if given.shape != (edges,):
@@ -59,10 +59,10 @@ def _weight_fault(weight: Any) -> str:
 
 
 def as_whole(values: ArrayLike, name: str) -> Whole:
-    """Returns values as a one-dimensional array of whole numbers of any width; `name` is what they are called.
+    """Converts values to a one-dimensional integer array of any width; messages call them `name`.
 
     Raises:
-        GraphError: they are something else.
+        GraphError: the values are not integers in one dimension.
     """
     array = as_array(values, name)
     if array.size == 0 and array.ndim == 1 and array.dtype.kind == "f":
@@ -73,9 +73,9 @@ def as_whole(values: ArrayLike, name: str) -> Whole:
 
 
 def checked_copy(values: Whole, dtype: Any, check: Callable[..., None], *details: Any) -> NDArray[Any]:
-    """A copy of whole numbers in another dtype, after `check(values, *details)` found nothing to refuse.
+    """Copies integers to another dtype after `check(values, *details)` has accepted them.
 
-    The copy is checked again, since another thread may change the caller's array meanwhile.
+    The copy is checked again, because another thread may change the caller's array meanwhile.
     """
     check(values, *details)
     copy = converted(values, dtype)
@@ -84,7 +84,7 @@ def checked_copy(values: Whole, dtype: Any, check: Callable[..., None], *details
 
 
 def check_offsets(offsets: Whole, edges: int) -> None:
-    """Raises GraphError for offsets that do not rise from 0 to the number of edges."""
+    """Raises GraphError unless the offsets are non-decreasing from 0 to the number of edges."""
     if len(offsets) == 0:
         raise GraphError("offsets must have one number more than there are nodes: at least a 0")
     checked_nodes(len(offsets) - 1)
@@ -103,10 +103,10 @@ def check_offsets(offsets: Whole, edges: int) -> None:
 
 
 def checked_nodes(nodes: int) -> int:
-    """Returns a number of nodes that a graph can have.
+    """Checks and returns a number of nodes.
 
     Raises:
-        GraphError: it is out of range. WrongTypeError: it is no whole number.
+        GraphError: the number is out of range. WrongTypeError: it is not an integer.
     """
     nodes = whole("nodes", nodes)
     if not 0 <= nodes <= MOST:
@@ -115,7 +115,7 @@ def checked_nodes(nodes: int) -> int:
 
 
 def check_ends(ends: Whole, nodes: int, verb: str) -> None:
-    """Raises GraphError for the first edge with an end that is no node; `verb` says which end."""
+    """Raises GraphError for the first edge with an endpoint that is not a node; `verb` tells which endpoint."""
     low, high = bounds(ends)
     if low >= 0 and high < nodes:
         return

@@ -1,4 +1,4 @@
-"""The value object that users hold: a graph as compressed sparse rows (CSR; thesis, figure 4.1)."""
+"""The public graph type: an immutable graph in compressed sparse rows (CSR; thesis, figure 4.1)."""
 
 from __future__ import annotations
 
@@ -32,28 +32,28 @@ from static_graph.wording import counted
 
 @dataclass(frozen=True, eq=False)
 class CsrGraph:
-    """A directed graph. The arrays are checked, copied and read-only; so are those of its copies and pickles.
+    """A directed graph. Its arrays are checked copies and read-only; the same holds for copies and pickles of it.
 
     ::
 
-        offsets  0   2   3   3           The edges that leave node v are those from offsets[v] up to, but without,
-                 |   |   |   |           offsets[v + 1]; they lead to targets[...] with weights[...].
+        offsets  0   2   3   3           The edges that leave node v have the indices offsets[v] (included) to
+                 |   |   |   |           offsets[v + 1] (excluded); they lead to targets[...] with weights[...].
         targets  1 2 | 2 |   |           Here: 0 -> 1, 0 -> 2, 1 -> 2, and none from node 2.
 
-    Self loops, several edges between the same nodes, weights of zero and nodes without edges are all graphs. An
-    undirected graph has each edge in both directions.
+    Self loops, parallel edges, zero weights and isolated nodes are allowed. An undirected graph has each edge in both
+    directions.
 
     Attributes:
         offsets: (n + 1,) int32, or int64 for more than 2^31 - 1 edges.
         targets: (m,) int32.
-        weights: (m,) int32 where whole numbers fit, else int64; float64 for other numbers; none of them negative,
-            infinite or NaN. None for a graph without weights.
-        labels: (n,) what users call the nodes, where that is not 0 to n - 1; else None. int64, strings, or hashable
-            objects of Python (such as the tuples of networkx's grids), which files cannot hold. No two nodes have the
-            same.
+        weights: (m,) int32 if integers fit, otherwise int64; float64 for other numbers. Weights are finite and not
+            negative. None for a graph without weights.
+        labels: (n,) the users' names of the nodes, if these are not 0 to n - 1; otherwise None. Labels are int64,
+            strings, or hashable Python objects (such as the tuples of networkx's grids), which files cannot hold. They
+            are unique.
 
     Raises:
-        GraphError: a wrong shape or dtype, an index out of range, a weight that cannot be; it names the edge.
+        GraphError: a wrong shape or dtype, an index out of range, or an invalid weight; the error names the edge.
     """
 
     offsets: Whole
@@ -74,7 +74,7 @@ class CsrGraph:
         freeze(self, fields)
 
     def __reduce__(self) -> tuple[Any, ...]:
-        # Copies and what is read from a pickle are made by the constructor: checked and frozen, as any other graph.
+        # Copies and unpickled graphs go through the constructor: they are checked and frozen, as any other graph.
         return type(self), (self.offsets, self.targets, self.weights, self.labels)
 
     @classmethod
@@ -88,23 +88,23 @@ class CsrGraph:
         labels: ArrayLike | None = None,
         threads: int | None = None,
     ) -> CsrGraph:
-        """The graph of some edges. Those of a node keep the order in which they are given.
+        """Builds a graph from edges. The edges of each node keep the given order.
 
         Args:
-            sources, targets: (m,) whole numbers from 0, the nodes that each edge leaves and leads to.
+            sources, targets: (m,) integers from 0: the node that each edge leaves, and the node that it leads to.
             weights: (m,) numbers, or None.
-            nodes: how many there are; by default one more than the largest number that an edge names.
-            labels: (n,) what users call the nodes.
+            nodes: number of nodes (default: one more than the largest number in `sources` and `targets`).
+            labels: (n,) the users' names of the nodes.
             threads: CPU threads (default: all cores).
 
         Raises:
-            GraphError: arrays of different lengths, a node or a weight that cannot be (it names the edge), or more than
-                2^31 - 1 edges: for those, give the arrays of CSR to the constructor.
+            GraphError: arrays of different lengths, an invalid node or weight (the error names the edge), or more than
+                2^31 - 1 edges; for more edges, pass CSR arrays to the constructor.
         """
         source, target = as_whole(sources, "sources"), as_whole(targets, "targets")
         if len(source) != len(target):
             raise GraphError(
-                f"{counted(len(source), 'source')}, but {counted(len(target), 'target')}: there must be as many of each"
+                f"{counted(len(source), 'source')}, but {counted(len(target), 'target')}: their numbers must be equal"
             )
         if len(source) > MOST:
             raise GraphError(f"{len(source)} edges are more than the {MOST} that can be sorted")
@@ -121,59 +121,59 @@ class CsrGraph:
 
     @classmethod
     def from_scipy(cls, matrix: Any, *, weighted: bool = True) -> CsrGraph:
-        """The graph of a sparse adjacency matrix: an edge i -> j for each entry (i, j) that is stored.
+        """Builds a graph from a sparse adjacency matrix: an edge i -> j for each stored entry (i, j).
 
-        Entries are weights, also those that are stored as 0. Entries of the same place are several edges. Those of a
-        row keep their order.
+        Entries are weights, including stored zeros. Duplicate entries become parallel edges. The entries of a row keep
+        their order.
 
         Args:
-            matrix: a square sparse matrix or array of scipy's, in any format.
+            matrix: a square scipy sparse matrix or array, in any format.
             weighted: whether the entries are weights; those of a boolean matrix never are.
 
         Raises:
-            GraphError: it is not square, or has an entry that is no weight.
+            GraphError: the matrix is not square, or has an entry that is not a valid weight.
         """
         source, target, data, nodes, is_csr = read_matrix(matrix, flag("weighted", weighted))
         return cls(source, target, data) if is_csr else cls.from_edges(source, target, data, nodes)
 
     @classmethod
     def from_networkx(cls, graph: Any, *, weight: Hashable | None = "weight") -> CsrGraph:
-        """The graph of networkx's: directed or not, with several edges between the same nodes or not.
+        """Converts a networkx graph or multigraph, directed or undirected.
 
-        Its nodes get the numbers 0, 1, ... in its order; what it calls them is kept as `labels`. An edge without
-        direction becomes two; a self loop stays one.
+        The nodes are numbered 0, 1, ... in the order of networkx; their names are kept as `labels`. An undirected edge
+        becomes two edges; a self loop stays one.
 
         Args:
-            graph: networkx's graph.
-            weight: the attribute of an edge that is its weight, 1 where an edge has none. Where no edge has it, the
-                graph has no weights; nor with None.
+            graph: the networkx graph.
+            weight: the edge attribute that holds the weight (1 for edges without it). If no edge has the attribute, or
+                `weight` is None, the graph has no weights.
 
         Raises:
-            GraphError: a weight that cannot be.
-            WrongTypeError: it is no graph of networkx's.
+            GraphError: a weight is invalid.
+            WrongTypeError: `graph` is not a networkx graph.
         """
         sources, targets, weights, names = read_networkx(graph, weight)
         return cls.from_edges(sources, targets, weights, len(names), labels=None if plain(names) else as_labels(names))
 
     @property
     def nodes(self) -> int:
-        """How many nodes there are."""
+        """Number of nodes."""
         return len(self.offsets) - 1
 
     @property
     def edges(self) -> int:
-        """How many edges there are."""
+        """Number of edges."""
         return len(self.targets)
 
     @cached_property
     def out_degrees(self) -> Whole:
-        """(n,), of the dtype of `offsets`: how many edges leave each node."""
+        """Number of edges that leave each node, (n,), with the dtype of `offsets`."""
         return frozen(np.diff(self.offsets))
 
     def sources(self) -> NDArray[np.int32]:
-        """(m,) int32: the node that each edge leaves."""
+        """Returns the node that each edge leaves, (m,) int32."""
         sources = np.empty(self.edges, np.int32)
-        # Cut into pieces of few nodes, and of few edges: a node of many edges is a piece of its own.
+        # Pieces have few nodes and few edges; a node with many edges forms a piece alone.
         cuts = np.searchsorted(self.offsets, np.arange(0, self.edges, PIECE)) if self.edges else np.empty(0, np.intp)
         edges = np.union1d(np.append(cuts, self.nodes), np.arange(0, self.nodes, PIECE))
         for begin, end in zip(edges[:-1].tolist(), edges[1:].tolist(), strict=True):
@@ -182,7 +182,7 @@ class CsrGraph:
         return sources
 
     def reversed(self) -> CsrGraph:
-        """The graph with all edges turned round, kept once it was made; the edges of a node come by their sources."""
+        """Returns the transposed graph, cached after the first call; edges of a node are ordered by original source."""
         return self._reversed
 
     @cached_property
@@ -194,19 +194,19 @@ class CsrGraph:
         return unchecked_graph(*rows, labels=self.labels)
 
     def with_sorted_rows(self) -> CsrGraph:
-        """The same graph with the edges of each node by their targets, which traversals find sooner in their caches.
+        """Returns the same graph with the edges of each node sorted by target, for better cache locality of traversals.
 
-        Edges to the same target keep their order. Where edges were in no order before, a search may take half the time.
+        Edges to the same target keep their order. If the edges were unordered before, a search may take half the time.
         """
         return self.reversed().reversed()
 
     def symmetrised(self) -> CsrGraph:
-        """The graph with every edge in both directions, with the same weight; a self loop stays one edge.
+        """Returns the graph with every edge in both directions, with the same weight; a self loop stays one edge.
 
-        Edges that had their opposite before are there twice. Those of a node come as they were, then turned round.
+        An edge whose opposite existed before appears twice. The original edges of a node precede the reversed ones.
 
         Raises:
-            GraphError: more than 2^31 - 1 edges would come out.
+            GraphError: the result would have more than 2^31 - 1 edges.
         """
         require_memory(symmetrised_bytes(self.nodes, self.edges, self.weights is not None), "the symmetrised graph")
         sources, targets, weights = self.sources(), self.targets, self.weights
@@ -220,9 +220,9 @@ class CsrGraph:
         )
 
     def to_scipy(self) -> Any:
-        """The adjacency matrix as scipy's `csr_array`, of copies; entries are 1 where there are no weights.
+        """Returns the adjacency matrix as a scipy `csr_array` with copied arrays; without weights, entries are 1.
 
-        Entries of weight 0 and entries of the same place stay as they are; scipy's own functions may add those up.
+        Stored zeros and duplicate entries are kept; scipy's functions may add up the duplicates.
         """
         from scipy.sparse import csr_array
 
@@ -230,17 +230,17 @@ class CsrGraph:
         return csr_array((data, self.targets.copy(), self.offsets.copy()), shape=(self.nodes, self.nodes))
 
     def node_of(self, label: Hashable) -> int:
-        """The number of the node that users call `label`: an int, a string, a tuple, or whatever labels there are.
+        """Returns the number of the node with the given label: an int, a string, a tuple or another object.
 
         Raises:
             GraphError: there is no such node.
-            WrongTypeError: nothing of that kind can be a label.
+            WrongTypeError: a label cannot have this type.
         """
         return find_node(label, self.nodes, self.labels, self._numbers)
 
     @cached_property
     def _numbers(self) -> dict[Any, int]:
-        """The nodes by label, where labels are objects of Python."""
+        """The nodes by label, if labels are Python objects."""
         return {} if self.labels is None or self.labels.dtype.kind != "O" else number_by_label(self.labels)
 
     def __repr__(self) -> str:
@@ -254,7 +254,7 @@ def unchecked_graph(
     weights: NDArray[Any] | None = None,
     labels: NDArray[Any] | None = None,
 ) -> CsrGraph:
-    """A graph of arrays that are known to be valid, and that nobody else holds: they are neither checked nor copied."""
+    """Makes a graph, without checks or copies, from arrays that are known to be valid and have no other owner."""
     graph = CsrGraph.__new__(CsrGraph)
     freeze(graph, {"offsets": offsets, "targets": targets, "weights": weights, "labels": labels})
     return graph

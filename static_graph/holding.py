@@ -1,4 +1,4 @@
-"""Base of results: frozen objects whose arrays are read-only, in copies and pickles too; checks of their fields."""
+"""Base class of results: frozen objects with read-only arrays, also in copies and pickles; checks of their fields."""
 
 from __future__ import annotations
 
@@ -16,15 +16,15 @@ _Result = TypeVar("_Result", bound="Result")
 
 
 class Result:
-    """Base of dataclasses whose constructor checks and copies what it is given.
+    """Base of dataclasses whose constructor checks and copies its arguments.
 
-    Copies and what is read from a pickle are made by the constructor, so that they are checked too. `found` makes one
-    of what the package itself has found, without checks.
+    Copies and unpickled objects go through the constructor, so that they are checked, too. `found` makes an object from
+    the package's own results, without checks.
     """
 
     @classmethod
     def found(cls: type[_Result], **values: Any) -> _Result:
-        """A result of values that are known to be right; its arrays are frozen, not copied."""
+        """Makes a result of values that are known to be valid; its arrays are frozen, not copied."""
         result = cls.__new__(cls)
         result._set(**values)
         return result
@@ -39,10 +39,10 @@ class Result:
 
 
 def checked_name(name: str, value: Any) -> str:
-    """Returns a string.
+    """Checks and returns a string.
 
     Raises:
-        WrongTypeError: it is something else.
+        WrongTypeError: the value is not a string.
     """
     if not isinstance(value, str):
         raise WrongTypeError(f"{name} = {shortened(value)}: it must be a string")
@@ -50,10 +50,10 @@ def checked_name(name: str, value: Any) -> str:
 
 
 def checked_mapping(name: str, value: Any) -> dict[str, Any]:
-    """A copy of a dictionary.
+    """Checks and copies a dictionary.
 
     Raises:
-        WrongTypeError: it is something else.
+        WrongTypeError: the value is not a mapping.
     """
     if not isinstance(value, Mapping):
         raise WrongTypeError(f"{name} = {shortened(value)}: it must be a dictionary")
@@ -61,10 +61,10 @@ def checked_mapping(name: str, value: Any) -> dict[str, Any]:
 
 
 def checked_count(name: str, value: Any) -> int:
-    """Returns a whole number from 0.
+    """Checks and returns a non-negative integer.
 
     Raises:
-        WrongTypeError: it is something else.
+        WrongTypeError: the value is not a non-negative integer.
     """
     number = whole(name, value)
     if number < 0:

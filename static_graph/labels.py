@@ -1,7 +1,7 @@
-"""Labels: the users' names of the nodes of a graph, if they are not 0 to n - 1.
+"""Labels: the users' names of a graph's nodes, if these are not 0 to n - 1.
 
-Names that are all whole numbers, or all strings, are an array of int64 or of strings. Other names, such as the tuples
-of networkx's grids, are Python objects; they must be hashable, and no file holds them.
+Names that are all integers, or all strings, are stored as an array of int64 or strings. Other names, such as the tuples
+of networkx's grids, are Python objects; they must be hashable, and cannot be written to files.
 """
 
 from __future__ import annotations
@@ -20,13 +20,13 @@ from static_graph.wording import numbered
 
 
 def checked_labels(values: ArrayLike | Sequence[Any], nodes: int) -> NDArray[Any]:
-    """A copy of labels as int64, strings or objects.
+    """Copies labels to int64, strings or objects.
 
     Raises:
-        GraphError: not one for each node, two that are the same, or one that is not hashable.
+        GraphError: there is not one label per node, two labels are the same, or one is not hashable.
     """
     if isinstance(values, (list, tuple)) and any(isinstance(value, tuple) for value in values):
-        labels = _objects(values)  # numpy would make rows of the tuples
+        labels = _objects(values)  # numpy would convert the tuples to rows
     else:
         labels = as_array(values, "labels")
     if labels.shape != (nodes,):
@@ -49,7 +49,7 @@ def checked_labels(values: ArrayLike | Sequence[Any], nodes: int) -> NDArray[Any
 
 
 def as_labels(names: Sequence[Any]) -> NDArray[Any]:
-    """Labels out of any names: int64 or strings where all of them are that, else objects."""
+    """Converts names to labels: int64 or strings if all of them are, otherwise objects."""
     if all(type(name) is int for name in names) and all(-(2**63) <= name < 2**63 for name in names):
         return np.array(names, np.int64)
     if all(isinstance(name, str) and name[-1:] != "\0" for name in names):  # numpy drops zeros at the end of a string
@@ -58,21 +58,21 @@ def as_labels(names: Sequence[Any]) -> NDArray[Any]:
 
 
 def number_by_label(labels: NDArray[Any]) -> dict[Any, int]:
-    """The node of each label that is an object."""
+    """Returns a dictionary from labels that are objects to nodes."""
     return {label: node for node, label in enumerate(labels.tolist())}
 
 
 def find_node(label: Any, nodes: int, labels: NDArray[Any] | None, numbers: Mapping[Any, int]) -> int:
-    """The number of the node that has a label.
+    """Returns the number of the node with a label.
 
     Args:
-        label: what users call it.
-        nodes: how many there are.
-        labels: theirs; None where the numbers are the labels.
-        numbers: the nodes by label, where labels are objects; it is not looked at for others.
+        label: the label.
+        nodes: number of nodes.
+        labels: the labels of all nodes; None if the numbers are the labels.
+        numbers: the nodes by label, if labels are objects; otherwise unused.
 
     Raises:
-        GraphError: there is no such node. WrongTypeError: nothing of that kind can be a label.
+        GraphError: there is no such node. WrongTypeError: a label cannot have this type.
     """
     if labels is not None and labels.dtype.kind == "O":
         try:
@@ -93,7 +93,7 @@ def find_node(label: Any, nodes: int, labels: NDArray[Any] | None, numbers: Mapp
 
 
 def _called(nodes: int, labels: NDArray[Any] | None) -> str:
-    """Which nodes there are, by what users call them."""
+    """Describes the nodes of a graph by their labels."""
     if labels is None or not nodes:
         return numbered(nodes, "node")
     if nodes == 1:
@@ -104,7 +104,7 @@ def _called(nodes: int, labels: NDArray[Any] | None) -> str:
 
 
 def _name(label: Any) -> str:
-    """A label in a sentence; strings without quotes, if they are plain."""
+    """Formats a label for a message; plain strings have no quotes."""
     text = str(label) if isinstance(label, (str, np.integer)) else shortened(label)
     return text if text.isprintable() and 0 < len(text) <= 60 else shortened(label)
 
@@ -115,13 +115,13 @@ def _first(matches: Any) -> int:
 
 
 def _distinct(labels: NDArray[Any]) -> int:
-    """How many different labels there are."""
+    """Returns the number of different labels."""
     if labels.dtype.kind != "O":
         return len(np.unique(labels))
     names = labels.tolist()
     try:
         return len(set(names))
-    except Exception:  # a list, or an object that refuses
+    except Exception:  # a list, or an object whose __hash__ fails
         node = next(node for node, name in enumerate(names) if not _hashable(name))
         raise GraphError(f"has the label {shortened(names[node])}, which is not hashable", "node", node) from None
 

@@ -1,4 +1,4 @@
-"""Whether arrays of successors are lists (`cuda_src/graph/list_checking.cu`); what is wrong is told by its index."""
+"""Checks that arrays of successors form lists (`cuda_src/graph/list_checking.cu`); errors name the index."""
 
 from __future__ import annotations
 
@@ -14,8 +14,8 @@ from static_graph.errors import GraphError, InternalError, OutOfMemoryError
 from static_graph.pieces import converted, pieces
 from static_graph.wording import numbered
 
-MOST = 2**31 - 1  # elements
-BYTES_PER_ITEM = 8  # of the array that numpy makes of a sequence of numbers
+MOST = 2**31 - 1  # most elements
+BYTES_PER_ITEM = 8  # of the array to which numpy converts a sequence of numbers
 
 
 class Entry(IntEnum):
@@ -27,10 +27,10 @@ class Entry(IntEnum):
 
 
 def as_array(values: ArrayLike, what: str) -> NDArray[Any]:
-    """Returns values as an array, which may be the caller's own; `what` is what the values are called.
+    """Converts values to an array, which may be the caller's own; messages call the values `what`.
 
     Raises:
-        GraphError: rows of different lengths, an object that fails to become an array, or masked values.
+        GraphError: rows of different lengths, an object that cannot be converted, or masked values.
         OutOfMemoryError: the array would not fit.
     """
     if isinstance(values, np.ma.MaskedArray) and np.ma.is_masked(values):
@@ -41,12 +41,12 @@ def as_array(values: ArrayLike, what: str) -> NDArray[Any]:
         return np.asarray(values)
     except MemoryError:
         raise OutOfMemoryError(f"there is too little memory for an array of {what}") from None
-    except Exception as error:  # of a foreign object's __array__, too
+    except Exception as error:  # including errors of a foreign object's __array__
         raise GraphError(f"{what} are no array: {error}") from None
 
 
 def described(array: NDArray[Any]) -> str:
-    """The dtype and shape of an array, in a message."""
+    """Formats the dtype and shape of an array for a message."""
     kind = "Python objects (or whole numbers beyond 64 bits)" if array.dtype.kind == "O" else str(array.dtype)
     return f"{kind} of shape {array.shape}"
 
@@ -54,19 +54,19 @@ def described(array: NDArray[Any]) -> str:
 def _length(values: Sized) -> int:
     try:
         return len(values)
-    except Exception:  # a 0-d or sparse array, or what has more items than an index can count
+    except Exception:  # a 0-d or sparse array, or an object with more items than an index can count
         return 0
 
 
 def as_indices(values: ArrayLike, of: str, follows: str) -> NDArray[np.int32]:
-    """Indices from -1 on as contiguous int32.
+    """Converts indices from -1 to n - 1 to contiguous int32.
 
     Args:
-        values: (n,) whole numbers.
-        of: what an element is called; follows: what its number there is called.
+        values: (n,) integers.
+        of, follows: what messages call an element, and its index in `values`.
 
     Raises:
-        GraphError: another shape or dtype, too many, or a number below -1 or from n on.
+        GraphError: a wrong shape or dtype, too many indices, or an index below -1 or above n - 1.
     """
     array = as_array(values, f"{follows}s")
     if array.size == 0 and array.ndim == 1:
@@ -75,7 +75,7 @@ def as_indices(values: ArrayLike, of: str, follows: str) -> NDArray[np.int32]:
         raise GraphError(f"{follows}s are one whole number for each {of}, not {described(array)}")
     if array.size > MOST:
         raise GraphError(f"{array.size} {of}s are more than the {MOST} that can be numbered")
-    if array.dtype == np.int32 and array.flags.c_contiguous:  # the device looks
+    if array.dtype == np.int32 and array.flags.c_contiguous:  # the device checks the range
         return array
     require_memory(array.size * np.dtype(np.int32).itemsize, f"a copy of the {follows}s")
     for part in pieces(array.size):
@@ -86,13 +86,13 @@ def as_indices(values: ArrayLike, of: str, follows: str) -> NDArray[np.int32]:
 
 
 def out_of_range(index: int, values: NDArray[Any], of: str, follows: str) -> GraphError:
-    """The error for the element `index`, whose entry of `values` is no element."""
+    """Returns the error for the element `index`, whose entry of `values` is out of range."""
     there = f"{numbered(len(values), of)}, and -1 is for none"
     return GraphError(f"its {follows} is {int(values[index])}, but {there}", of, index)
 
 
 def find_heads(successors: DeviceArray, given: NDArray[np.int32]) -> DeviceArray:
-    """The first elements of the lists, in order.
+    """Finds the first elements of the lists, in order.
 
     Args:
         successors: (n,) int32, on a device; given: the same on the host, for messages.
@@ -101,7 +101,7 @@ def find_heads(successors: DeviceArray, given: NDArray[np.int32]) -> DeviceArray
         (k,) int32.
 
     Raises:
-        GraphError: an index out of range, or an element with two predecessors. Cycles are found when all is ranked
+        GraphError: an index is out of range, or an element has two predecessors. Cycles are found after ranking
             (`check_cycles`).
     """
     device, size = successors.device, successors.size
@@ -124,14 +124,14 @@ def find_heads(successors: DeviceArray, given: NDArray[np.int32]) -> DeviceArray
 
 
 def check_cycles(lengths: DeviceArray, heads: DeviceArray, given: NDArray[np.int32]) -> DeviceArray:
-    """Raises GraphError where the lists do not have all elements: those that are left form cycles.
+    """Raises GraphError if the lists do not contain all elements; the remaining elements form cycles.
 
     Args:
         lengths, heads: (k,) int32: of each list.
         given: (n,) the successors.
 
     Returns:
-        (k + 1,) int32: how many elements the lists before each one have.
+        (k + 1,) int32: the prefix sums of the lengths.
     """
     begins = scan(lengths)
     if total(begins, lengths.size) != len(given):
@@ -151,11 +151,11 @@ def check_cycles(lengths: DeviceArray, heads: DeviceArray, given: NDArray[np.int
 
 
 def cycle_through(index: int, successors: NDArray[np.int32], of: str) -> GraphError:
-    """The error for a cycle that `index` is on."""
+    """Returns the error for the cycle through `index`."""
     length, at = 1, int(successors[index])
     while at != index and length <= len(successors):
         length, at = length + 1, int(successors[at])
-    return GraphError(f"is on a cycle of {length} {of}s, which ends nowhere", of, index)
+    return GraphError(f"is on a cycle of {length} {of}s", of, index)
 
 
 def _two_predecessors(given: NDArray[np.int32]) -> GraphError:

@@ -1,4 +1,4 @@
-"""Lists to rank, of the four kinds of the slides: the same for a seed on every device."""
+"""Generator of lists of the slides' four kinds; a seed gives the same lists on every device."""
 
 from __future__ import annotations
 
@@ -26,31 +26,32 @@ def generate_list(
     device: str = "auto",
     threads: int | None = None,
 ) -> NDArray[np.int32]:
-    """An array of successors.
+    """Generates an array of successors.
 
-    Memory and load are the two things that make lists hard to rank in parallel (slides, performance analysis), and the
-    kinds tell them apart. The multiples of `interval` are the splitters of Helman and JaJa's algorithm at equal
+    Two things make lists hard to rank in parallel: memory access and load imbalance (slides, performance analysis). The
+    kinds separate them. The multiples of `interval` are the splitters of Helman and JaJa's algorithm at equal
     intervals:
 
-        "ordered"             element i + 1 follows element i: sublists of even lengths, memory in order
-        "ordered-unbalanced"  the multiples come as unevenly as in a random list, but they, and those between them, in
-                              ascending order
-        "random-balanced"     every `interval`-th element of the list is a multiple, in random order, as are the others
-        "random"              any order
+        "ordered"             element i + 1 follows element i: sublists of equal lengths, sequential memory access
+        "ordered-unbalanced"  the multiples are spaced as unevenly as in a random list, but the multiples, and the
+                              elements between them, are in ascending order
+        "random-balanced"     every `interval`-th element of the list is a multiple; multiples and other elements are
+                              in random order
+        "random"              random order
 
     Args:
-        kind: one of these; size: how many elements.
-        lists: how many lists the order is cut into; their lengths differ by one at most.
-        interval: of the kinds between.
-        seed: of the random numbers.
-        device, threads: where it is drawn, as for `rank`.
+        kind: one of these; size: number of elements.
+        lists: number of lists into which the order is cut; their lengths differ by at most one.
+        interval: distance between splitters, for "ordered-unbalanced" and "random-balanced".
+        seed: seed of the random numbers.
+        device, threads: where the lists are generated, as for `rank`.
 
     Returns:
         (size,) int32, -1 at the end of each list.
 
     Raises:
-        GraphError: a size that cannot be. OptionError: another option that cannot.
-        DeviceUnavailableError, OutOfMemoryError: no such device, or it is too small.
+        GraphError: the size is invalid. OptionError: another option is invalid.
+        DeviceUnavailableError, OutOfMemoryError: the device is not available, or too small.
     """
     size, lists, interval = whole("size", size), whole("lists", lists), whole("interval", interval)
     choice("kind", kind, KINDS)
@@ -83,10 +84,10 @@ def _generate(where: Device, kind: str, size: int, lists: int, interval: int, se
 
 
 def random_order(device: Device, size: int, seed: int) -> DeviceArray:
-    """(size,) int32: the numbers below `size` in an order that follows from the seed.
+    """Returns a random permutation of 0 to size - 1, (size,) int32, which depends on the seed alone.
 
     Raises:
-        OptionError: a seed that cannot be.
+        OptionError: the seed is invalid.
     """
     seed = whole("seed", seed)
     if not 0 <= seed < 2**64:
@@ -103,7 +104,7 @@ def _ascending(device: Device, size: int) -> DeviceArray:
 
 
 def _merged(order: DeviceArray, pattern: DeviceArray, interval: int) -> DeviceArray:
-    """The order, with multiples of `interval` where the pattern has them."""
+    """Returns the order, with the multiples of `interval` at the positions of those in the pattern."""
     device, size = order.device, order.size
     flags = device.empty(size, np.int32)
     device.launch("flag_multiples", size, order, interval, flags)

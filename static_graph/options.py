@@ -1,4 +1,4 @@
-"""The options of the schemes, as `bfs`, `sssp` and the command line take them: data, checked in one place."""
+"""Options of the schemes, shared by `bfs`, `sssp` and the command line, and checks of option values."""
 
 from __future__ import annotations
 
@@ -13,23 +13,23 @@ from dmr.memory import real as real_number
 from dmr.memory import whole as whole_number
 from static_graph.errors import OptionError, WrongTypeError
 
-LARGEST = 2**62  # of whole numbers: beyond any degree, and what kernels can take
+LARGEST = 2**62  # largest integer option: above any degree, and within the range of kernel arguments
 
 
 @dataclass(frozen=True, kw_only=True)
 class SchemeOptions:
-    """What was asked of a scheme; None where nothing was. Each scheme has some of them, and a default for each.
+    """Options of a scheme; None if not given. Each scheme has some of them, with a default for each.
 
     Attributes:
-        mda: of "split": the maximum degree allowed, or "auto".
-        threshold: of "child-launch": nodes of more edges launch a child.
-        warp_size, chunk, defer: of "warp": lanes of a virtual warp; nodes that one takes from the work queue at a time;
-            nodes of more edges are left to whole blocks.
-        atomic: of "none", "split", "child-launch": whether edges are relaxed by an atomic minimum.
-        delta: of "auto", by weights: by how much the bound of what is near is raised.
+        mda: for "split": the maximum degree allowed, or "auto".
+        threshold: for "child-launch": nodes with more edges launch a child.
+        warp_size, chunk, defer: for "warp": lanes per virtual warp; nodes that a warp takes from the work queue at a
+            time; nodes with more edges than `defer` are left to whole blocks.
+        atomic: for "none", "split", "child-launch": whether edges are relaxed by an atomic minimum.
+        delta: for "auto" with weights: the increment of the near bound.
 
     Raises:
-        OptionError: a value of another kind. Which whole numbers a scheme takes is its own matter.
+        OptionError: a value of the wrong type. The schemes check the ranges of integers.
     """
 
     mda: int | Literal["auto"] | None = None
@@ -58,15 +58,15 @@ class SchemeOptions:
             object.__setattr__(self, "delta", delta)
 
     def given(self) -> dict[str, Any]:
-        """Those that were asked for, by name."""
+        """Returns the options that were given, by name."""
         return {name: value for name, value in vars(self).items() if value is not None}
 
 
 def whole(name: str, value: Any, kind: str = "a whole number") -> int:
-    """Returns a whole number; `kind` is what it is called in the sentence about anything else.
+    """Checks and returns an integer; messages call the required type `kind`.
 
     Raises:
-        WrongTypeError: it is something else.
+        WrongTypeError: the value is not an integer.
     """
     try:
         return whole_number(value)
@@ -75,10 +75,10 @@ def whole(name: str, value: Any, kind: str = "a whole number") -> int:
 
 
 def real(name: str, value: Any) -> float:
-    """Returns a number.
+    """Checks and returns a real number.
 
     Raises:
-        WrongTypeError: it is something else, such as a string or an array. OptionError: it is beyond float64.
+        WrongTypeError: the value is not a number, but, e.g., a string or an array. OptionError: it exceeds float64.
     """
     try:
         if getattr(value, "shape", ()) != ():
@@ -91,10 +91,10 @@ def real(name: str, value: Any) -> float:
 
 
 def flag(name: str, value: Any) -> bool:
-    """Returns True or False.
+    """Checks and returns a Boolean value.
 
     Raises:
-        WrongTypeError: it is something else.
+        WrongTypeError: the value is not Boolean.
     """
     if isinstance(value, (bool, np.bool_)):
         return bool(value)
@@ -104,10 +104,10 @@ def flag(name: str, value: Any) -> bool:
 
 
 def choice(name: str, value: Any, choices: Collection[str]) -> str:
-    """Returns one of some words.
+    """Checks and returns one of several strings.
 
     Raises:
-        OptionError: it is none of them; a WrongTypeError where it is no string.
+        OptionError: the value is not among the choices. WrongTypeError: it is not a string.
     """
     if not isinstance(value, str):
         raise WrongTypeError(f"{name} = {shortened(value)}: it must be one of {', '.join(choices)}")

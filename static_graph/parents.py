@@ -1,4 +1,4 @@
-"""The tree of shortest paths, from the distances alone (`cuda_src/graph/parents.cu`): one way for every scheme."""
+"""The shortest-path tree, derived from the distances alone, for every scheme (`cuda_src/graph/parents.cu`)."""
 
 from __future__ import annotations
 
@@ -20,22 +20,23 @@ from static_graph.stretches import stretches
 def find_parents(
     graph: DeviceGraph, sources: Sequence[int], distances: DeviceDistances, *, weighted: bool
 ) -> NDArray[np.int32]:
-    """A node before each one on a shortest path to it.
+    """Finds the predecessor of each node on a shortest path.
 
-    It is the smallest of those that are closer to the sources. Where there is none, since all edges of shortest paths
-    to a node have weight zero or are lost in rounding, it is the smallest of those at the same distance that the
-    fewest such edges separate from a node that is a source, or has a closer one before it.
+    The parent is the smallest predecessor that is closer to the sources. A node may have none, because all edges of its
+    shortest paths have weight zero or are lost in rounding. Then candidates are the predecessors at the same distance
+    with the fewest such edges between them and a node that is a source or has a closer predecessor. The parent is the
+    smallest candidate.
 
     Args:
-        graph: the graph; sources: where the paths begin.
-        distances: of its nodes, which are final.
-        weighted: whether they are sums of weights.
+        graph: the graph; sources: the sources of the paths.
+        distances: the final distances of its nodes.
+        weighted: whether distances are sums of weights.
 
     Returns:
-        (nodes,) int32: the parents, which form a tree below each source; -1 at sources and where no path leads.
+        (nodes,) int32: the parents, which form a tree below each source; -1 at sources and unreached nodes.
 
     Raises:
-        GraphError: more than 2^31 - 1 edges between nodes at the same distance have to be looked at.
+        GraphError: more than 2^31 - 1 edges between nodes at the same distance must be examined.
     """
     device, nodes = graph.device, graph.nodes
     parents = device.empty(nodes, np.int32)

@@ -1,4 +1,4 @@
-"""List ranking: where each element of linked lists is, by any method; and the roots of forests."""
+"""List ranking by any method, and root finding in forests."""
 
 from __future__ import annotations
 
@@ -33,7 +33,7 @@ from static_graph.wording import counted
 
 
 class Method(NamedTuple):
-    """Where a method is, and which options it has."""
+    """The module and the options of a method."""
 
     module: str
     options: frozenset[str] = frozenset()
@@ -47,20 +47,20 @@ METHODS = {
     "sequential": Method("sequential"),
 }
 NAMES = ("auto", *METHODS)
-SEQUENTIAL_UP_TO = 2**16  # elements: a list in the caches of a CPU is followed before others have begun
+SEQUENTIAL_UP_TO = 2**16  # elements: one CPU thread ranks a cached list before other methods have started
 
 
 @dataclass(frozen=True, eq=False)
 class Ranking(Result):
-    """Ranks, and what happened. The arrays are read-only; so are those of copies and pickles.
+    """Ranks, and statistics of the run. The arrays are read-only, also in copies and pickles.
 
     Attributes:
-        ranks: (n,) int32: how many elements come before each one on its list.
-        sums: (n,) int64: the sum of the values before each one on its list; None where no values were given.
-        heads: (k,) int32: the first elements of the lists, in order; lengths: (k,) int32: how long the lists are.
-        method: by which; device: where; threads: of a CPU, 0 on a GPU.
-        seconds: by phase: "upload", "check" (are these lists, and where do they begin), "rank", "sums", "download".
-        figures: the method's own: "rounds", "levels", "splitters", ...
+        ranks: (n,) int32: the number of elements before each one on its list.
+        sums: (n,) int64: the sum of the values before each element on its list; None if no values were given.
+        heads: (k,) int32: the first elements of the lists, in order; lengths: (k,) int32: the lengths of the lists.
+        method: the method; device: the device; threads: CPU threads, 0 on a GPU.
+        seconds: per phase: "upload", "check" (validation, and search for the heads), "rank", "sums", "download".
+        figures: method-specific numbers: "rounds", "levels", "splitters", ...
     """
 
     ranks: NDArray[np.int32]
@@ -137,38 +137,38 @@ def rank(
     device: str = "auto",
     threads: int | None = None,
 ) -> NDArray[np.int32] | tuple[NDArray[np.int32], NDArray[np.int64]]:
-    """How many elements come before each one on its list. Every method gives the same.
+    """Ranks linked lists: counts the elements before each one on its list. All methods give the same result.
 
     Args:
-        successors: (n,) whole numbers: the element after each one; the last one of a list has -1, or itself. Any number
+        successors: (n,) integers: the element after each one; the last element of a list has -1, or itself. Any number
             of lists may share the array.
-        values: (n,) whole numbers, whose sums along the lists are wanted, too.
-        method: "auto" (by size and device), or one of the slides (Rehman: List ranking on GPUs): "wyllie" (pointer
-            jumping), "lock-step" (one jump a launch), "on-demand" (loads only where needed), "helman-jaja" (recursive
-            sparse ruling set), "sequential" (one thread of the CPU).
-        packing: of "wyllie": rank and successor in 64 bits, or in 32 for less than 2^16 elements.
-        splitters: of "helman-jaja": "n / log n", "n / (2 log^2 n)", or their number.
-        spacing: of "helman-jaja": splitters at "random" or at "equal" intervals.
-        finish: of "helman-jaja": who ranks the last list: "one" thread, the "cpu", or "wyllie".
-        finish_size: of "helman-jaja": how long the last list may be, beside the heads.
-        device: "auto" (a GPU where one works, else the CPU), "cpu", "cuda", "cuda:1", ...
+        values: (n,) integers to be summed along the lists.
+        method: "auto" (by size and device), or a method of the slides (Rehman: List ranking on GPUs): "wyllie" (pointer
+            jumping), "lock-step" (one jump per launch), "on-demand" (loads only if needed), "helman-jaja" (recursive
+            sparse ruling set), "sequential" (one CPU thread).
+        packing: for "wyllie": rank and successor in 64 bits, or in 32 for fewer than 2^16 elements.
+        splitters: for "helman-jaja": "n / log n", "n / (2 log^2 n)", or their number.
+        spacing: for "helman-jaja": splitters at "random" or "equal" intervals.
+        finish: for "helman-jaja": what ranks the last list: "one" thread, the "cpu", or "wyllie".
+        finish_size: for "helman-jaja": the largest length of the last list, not counting the heads.
+        device: "auto" (a GPU if one works, otherwise the CPU), "cpu", "cuda", "cuda:1", ...
         threads: CPU threads (default: all cores).
 
     Returns:
-        (n,) int32 ranks; the first element of a list has 0. With values a pair: the ranks, and (n,) int64 sums of the
-        values before each element on its list.
+        (n,) int32 ranks; the first element of a list has rank 0. With values, a pair: the ranks, and (n,) int64 sums of
+        the values before each element on its list.
 
     Raises:
-        GraphError: this is no set of lists: a successor out of range, two predecessors, a cycle; names the element. Or
-            values that do not fit.
-        OptionError: an option that cannot be, or that the method does not have.
-        DeviceUnavailableError, OutOfMemoryError: no such device, or it is too small.
+        GraphError: the array does not describe lists: a successor out of range, two predecessors, or a cycle; the error
+            names the element. Or the values do not fit.
+        OptionError: an option is invalid, or the method does not have it.
+        DeviceUnavailableError, OutOfMemoryError: the device is not available, or too small.
     """
     options = {
         "packing": packing, "splitters": splitters, "spacing": spacing, "finish": finish, "finish_size": finish_size
     }  # fmt: skip
     found = _rank(successors, values, method, options, device, threads)
-    ranks: NDArray[np.int32] = found["ranks"]  # the caller's own, which may be written
+    ranks: NDArray[np.int32] = found["ranks"]  # owned by the caller, hence writable
     return ranks if found["sums"] is None else (ranks, found["sums"])
 
 
@@ -181,14 +181,14 @@ def rank_in_detail(
     device: str = "auto",
     threads: int | None = None,
 ) -> Ranking:
-    """As `rank`, with what happened.
+    """Ranks linked lists as `rank` does; also returns statistics.
 
     Args:
-        successors, values, method, device, threads: as there.
-        options: of the method; those that are None count as not given.
+        successors, values, method, device, threads: as for `rank`.
+        options: options of the method; None counts as not given.
 
     Raises:
-        GraphError, OptionError, DeviceUnavailableError, OutOfMemoryError: as there.
+        GraphError, OptionError, DeviceUnavailableError, OutOfMemoryError: as for `rank`.
     """
     return Ranking.found(**_rank(successors, values, method, options, device, threads))
 
@@ -201,7 +201,7 @@ def _rank(
     device: str,
     threads: int | None,
 ) -> dict[str, Any]:
-    """The attributes of a `Ranking`."""
+    """Checks the arguments, ranks, and returns the attributes of a `Ranking`."""
     given = as_indices(successors, "element", "successor")
     summed = None if values is None else as_values(values, len(given), "element")
     if not isinstance(options, Mapping | None):
@@ -216,7 +216,7 @@ def _rank(
 def _rank_on(
     where: Device, given: NDArray[np.int32], summed: NDArray[np.int64] | None, method: str, options: dict[str, Any]
 ) -> dict[str, Any]:
-    """As `_rank`, on a device; checks the lists, the other arguments are checked already."""
+    """Ranks on a device, as `_rank`; checks the lists (the other arguments are checked already)."""
     clock = Clock(where)
     if where.threads:
         what = f"the ranking of {counted(len(given), 'element')}"
@@ -256,7 +256,7 @@ def _rank_on(
 def rank_on_device(
     successors: DeviceArray, heads: DeviceArray, lists: DeviceArray | None = None, *, method: str, **options: Any
 ) -> Ranked:
-    """Ranks lists that are on a device, and known to be lists; the successors may be used up (`Ranked`)."""
+    """Ranks lists that are on a device and known to be valid; may overwrite the successors (`Ranked`)."""
     if successors.size == 0:
         return Ranked(successors, heads)
     run = import_module(f"static_graph.rankers.{METHODS[method].module}").run
@@ -265,11 +265,11 @@ def rank_on_device(
 
 
 def _choose(method: str, options: dict[str, Any], size: int, device: str, threads: int | None) -> tuple[Device, str]:
-    """The device, and the method that "auto" stands for there.
+    """Opens the device, and resolves the method "auto".
 
     Raises:
-        OptionError: no such method, or an option that it does not have.
-        DeviceUnavailableError: no such device.
+        OptionError: there is no such method, or it does not have an option.
+        DeviceUnavailableError: there is no such device.
     """
     choice("method", method, NAMES)
     having = frozenset() if method == "auto" else METHODS[method].options
@@ -281,7 +281,7 @@ def _choose(method: str, options: dict[str, Any], size: int, device: str, thread
             )
     if method == "sequential":
         if isinstance(device, str) and device.startswith("cuda"):
-            raise OptionError("method = 'sequential' is a pass on the CPU: leave the device out")
+            raise OptionError("method = 'sequential' runs on the CPU: leave the device out")
         return open_device("cpu", threads), method
     where = open_device(device, threads)
     if method == "auto" and device == "auto" and size <= SEQUENTIAL_UP_TO:
@@ -290,25 +290,25 @@ def _choose(method: str, options: dict[str, Any], size: int, device: str, thread
 
 
 def fastest(device: Device, size: int) -> str:
-    """The method that is fastest for so many elements."""
+    """Returns the fastest method for `size` elements."""
     return "sequential" if device.threads and size <= SEQUENTIAL_UP_TO else "helman-jaja"
 
 
 def find_roots(parents: ArrayLike, *, device: str = "auto", threads: int | None = None) -> NDArray[np.int32]:
-    """The root of the tree that each node is in, by pointer jumping (slides, Algorithm 2).
+    """Finds the root of each node's tree by pointer jumping (slides, Algorithm 2).
 
     Args:
-        parents: (n,) whole numbers: the parent of each node; a root has -1, or itself.
+        parents: (n,) integers: the parent of each node; a root has -1, or itself.
         device, threads: as for `rank`.
 
     Returns:
         (n,) int32.
 
     Raises:
-        GraphError: a parent out of range, or a cycle; names the node.
-        DeviceUnavailableError, OutOfMemoryError: no such device, or it is too small.
+        GraphError: a parent out of range, or a cycle; the error names the node.
+        DeviceUnavailableError, OutOfMemoryError: the device is not available, or too small.
     """
-    given = as_indices(parents, "node", "parent").copy()  # kernels trust it, and another thread may change the caller's
+    given = as_indices(parents, "node", "parent").copy()  # kernels trust it; the caller's may change
     check_range(given)
     where, count = open_device(device, threads), len(given)
     if where.threads:
@@ -330,7 +330,7 @@ def find_roots(parents: ArrayLike, *, device: str = "auto", threads: int | None 
 
 
 def cycle_below(index: int, parents: NDArray[np.int32]) -> DmrError:
-    """The error for a cycle that the ancestors of `index` come to: it names the smallest node of the cycle."""
+    """Returns the error for the cycle among the ancestors of `index`; it names the smallest node of the cycle."""
     at = index
     for _ in range(len(parents)):  # afterwards it is on the cycle
         above = int(parents[at])
@@ -344,17 +344,17 @@ def cycle_below(index: int, parents: NDArray[np.int32]) -> DmrError:
 
 
 def check_range(parents: NDArray[np.int32]) -> None:
-    """Raises GraphError for a parent that is no node."""
+    """Raises GraphError for a parent that is out of range."""
     bad = (parents < -1) | (parents >= len(parents))
     if bad.any():
         raise out_of_range(int(np.argmax(bad)), parents, "node", "parent")
 
 
 def as_values(values: ArrayLike, size: int, of: str) -> NDArray[np.int64]:
-    """One whole number for each of `size` elements, whose sums fit 64 bits; `of` is what an element is called.
+    """Converts values to (size,) int64 whose sums fit 64 bits; messages call an element `of`.
 
     Raises:
-        GraphError: another shape or dtype, or numbers that are too large.
+        GraphError: a wrong shape or dtype, or values that are too large.
     """
     array = as_array(values, "values")
     if array.shape != (size,) or (size and array.dtype.kind not in "iub"):
@@ -365,14 +365,14 @@ def as_values(values: ArrayLike, size: int, of: str) -> NDArray[np.int64]:
 
 
 def _magnitude(values: NDArray[Any]) -> int:
-    """The sum of the absolute values, exactly: by halves of 32 bits, of at most 2^31 - 1 values."""
+    """Returns the exact sum of the absolute values of at most 2^31 - 1 values, by 32-bit halves."""
     positive, negative = (np.where(side, values, 0).astype(np.uint64) for side in (values > 0, values < 0))
     whole = positive + (~negative + np.uint64(1))
     return (int((whole >> np.uint64(32)).sum()) << 32) + int((whole & np.uint64(2**32 - 1)).sum())
 
 
 def _sum_along(values: DeviceArray, ranks: DeviceArray, lists: DeviceArray, begins: DeviceArray) -> DeviceArray:
-    """The sums of the values before each element on its list (`cuda_src/graph/list_sums.cu`)."""
+    """Returns the sum of the values before each element on its list (`cuda_src/graph/list_sums.cu`)."""
     device, size = values.device, values.size
     ordered, sums = device.empty(size, np.int64), device.empty(size, np.int64)
     device.launch("order_values", size, values, ranks, lists, begins, ordered)
@@ -381,7 +381,7 @@ def _sum_along(values: DeviceArray, ranks: DeviceArray, lists: DeviceArray, begi
 
 
 class Clock:
-    """The seconds of phases on a device; phases of the same name add up."""
+    """Measures phases on a device, in seconds; phases of the same name add up."""
 
     def __init__(self, device: Device) -> None:
         self.seconds: dict[str, float] = {}

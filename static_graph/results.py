@@ -1,4 +1,4 @@
-"""What a traversal gives."""
+"""The result of a traversal."""
 
 from __future__ import annotations
 
@@ -22,21 +22,21 @@ COUNTS = ("threads", "rounds", "edges_followed", "launches")
 
 @dataclass(frozen=True, eq=False)
 class Traversal(Result):
-    """Distances from some sources, and what happened. The arrays are read-only; so are those of copies and pickles.
+    """Distances from the sources, and statistics of the run. The arrays are read-only, also in copies and pickles.
 
     Attributes:
-        distances: (n,) from the nearest source. Of `bfs`: int32, edges, -1 where no path leads. Of `sssp`: the sum of
-            the weights, int64 with -1, or float64 with inf, where no path leads.
-        parents: (n,) int32: the node before each one on a shortest path, -1 at sources and where no path leads; None
-            where they were not asked for.
-        sources: where the paths begin.
-        balance: the scheme; device: where it ran; threads: of a CPU, 0 on a GPU.
-        rounds: how often the scheme went through its work: levels, for one.
-        edges_followed: how many edges were looked at, each time that they were.
-        launches: kernels that were launched in the rounds.
-        seconds: by phase: "upload" (where the graph was not on the device), "prepare" (a first traversal makes what the
-            scheme needs and keeps it with the graph), "rounds", "parents", "download".
-        figures: the scheme's own: extra nodes of a split, children that ran, ...
+        distances: (n,) from the nearest source. For `bfs`: number of edges, int32, -1 for unreached nodes. For `sssp`:
+            sum of the weights, int64 with -1, or float64 with inf, for unreached nodes.
+        parents: (n,) int32: the predecessor of each node on a shortest path, -1 at sources and unreached nodes; None if
+            not requested.
+        sources: the sources.
+        balance: the scheme; device: the device; threads: CPU threads, 0 on a GPU.
+        rounds: number of rounds of the scheme, such as levels.
+        edges_followed: number of edges examined, with repetitions.
+        launches: number of kernel launches in the rounds.
+        seconds: per phase: "upload" (if the graph was not on the device), "prepare" (on the first traversal: data that
+            the scheme needs and keeps with the graph), "rounds", "parents", "download".
+        figures: scheme-specific numbers: extra nodes of a split, children that ran, ...
     """
 
     distances: NDArray[Any]
@@ -74,22 +74,22 @@ class Traversal(Result):
         )
 
     def reached(self) -> NDArray[np.bool_]:
-        """(n,) bool: the nodes that a path leads to."""
+        """Returns which nodes are reached, (n,) bool."""
         real = self.distances.dtype == np.float64
         found: NDArray[np.bool_] = np.isfinite(self.distances) if real else self.distances >= 0
         return found
 
     def path_to(self, node: int) -> NDArray[np.int32] | None:
-        """A shortest path.
+        """Returns a shortest path to a node.
 
         Args:
-            node: where it is to end.
+            node: the end of the path.
 
         Returns:
-            (k,) int32: the nodes from a source to `node`, both included; None where no path leads there.
+            (k,) int32: the nodes from a source to `node`, both included; None if the node is not reached.
 
         Raises:
-            OptionError: parents were not asked for, or `node` is no whole number.
+            OptionError: parents were not requested, or `node` is not an integer.
             GraphError: there is no such node.
         """
         if self.parents is None:

@@ -1,4 +1,4 @@
-"""From undirected edges to parents: rings of arcs, cut at the roots and ranked (`cuda_src/graph/euler_tour.cu`)."""
+"""Rooting of undirected forests: rings of arcs are cut at the roots and ranked (`cuda_src/graph/euler_tour.cu`)."""
 
 from __future__ import annotations
 
@@ -16,14 +16,14 @@ from static_graph.ranking import Clock, fastest, rank_on_device
 from static_graph.wording import numbered
 
 MOST_EDGES = 2**30 - 1  # an edge has two arcs
-MOST_NODES = 2**30 - 1  # so has a node of a tour
+MOST_NODES = 2**30 - 1  # a node of a tour also has two
 
 
 def checked_edges(given: NDArray[Any], nodes: int | None) -> tuple[NDArray[np.int32], int]:
-    """Edges as (m, 2) int32, and the number of nodes.
+    """Checks edges; returns them as (m, 2) int32, and the number of nodes.
 
     Raises:
-        GraphError: another shape or dtype, too many of them, no nodes.
+        GraphError: a wrong shape or dtype, too many edges, or endpoints that are not nodes.
     """
     if given.shape[1:] != (2,) or (given.dtype.kind not in "iu" and given.size):
         raise GraphError(f"edges are pairs of whole numbers, not {described(given)}")
@@ -47,20 +47,20 @@ def checked_edges(given: NDArray[Any], nodes: int | None) -> tuple[NDArray[np.in
 def root_forest(
     edges: NDArray[np.int32], nodes: int, roots: NDArray[np.int32], device: Device, clock: Clock | None = None
 ) -> DeviceArray:
-    """The parents of a forest's nodes.
+    """Roots a forest, and returns the parents of its nodes.
 
     Args:
         edges: (m, 2) int32, undirected.
-        nodes: how many there are.
-        roots: (k,) int32: at most one a tree; the others have their smallest node.
-        device: where it is done.
-        clock: gets the phases "upload", "root tour" (sorting, linking, cutting), "root rank" and "root parents".
+        nodes: number of nodes.
+        roots: (k,) int32: at most one per tree; the root of other trees is their smallest node.
+        device: the device.
+        clock: records the phases "upload", "root tour" (sorting, linking, cutting), "root rank" and "root parents".
 
     Returns:
         (nodes,) int32, -1 at roots.
 
     Raises:
-        GraphError: a self loop, a cycle, or two roots of a tree.
+        GraphError: a self loop, a cycle, or two roots in a tree.
     """
     count, clock = len(edges), clock or Clock(device)
     parents = device.empty(nodes, np.int32)
@@ -104,10 +104,10 @@ def root_forest(
 def _choose_roots(
     edges: NDArray[np.int32], nodes: int, roots: NDArray[np.int32], successors: DeviceArray, offsets: DeviceArray
 ) -> DeviceArray:
-    """One node of each tree that has edges: (k,) int32.
+    """Chooses a root for each tree that has edges; returns (k,) int32.
 
     With F rings of arcs (a node without edges counts as one), a graph of V nodes and E edges in C components has
-    V - E + F <= 2 C and F >= C (Euler's formula), so that V - E = F says that it is a forest.
+    V - E + F <= 2 C and F >= C (Euler's formula). Therefore, V - E = F implies that it is a forest.
     """
     device, count = successors.device, successors.size
     least, lesser, ring, further = (device.empty(count, np.int32) for _ in range(4))
@@ -122,7 +122,7 @@ def _choose_roots(
     device.launch("ask_for_roots", len(roots), device.array(roots), offsets, least, asked, both)
     second = int(both.download()[0])
     if second >= 0:
-        raise GraphError("is not the only node of its tree that was asked to be a root", "node", second)
+        raise GraphError("is not the only requested root of its tree", "node", second)
     starts, alone = device.empty(nodes, np.int32), device.empty(nodes, np.int32)
     device.launch("choose_roots", nodes, offsets, least, asked, starts, alone)
     chosen, rings = flagged_indices(starts)
@@ -132,7 +132,7 @@ def _choose_roots(
 
 
 def closes_cycle(edges: NDArray[np.int32], nodes: int) -> DmrError:
-    """The error for the first edge that joins what those before it have joined already."""
+    """Returns the error for the first edge whose ends are connected by the edges before it."""
     host, count = open_device("cpu", 1), len(edges)
     above, closing = host.empty(nodes, np.int32), host.array(np.array([count], np.int32))
     host.launch("fill_indices", nodes, above)

@@ -1,4 +1,4 @@
-"""All edges of a graph, shared out evenly."""
+"""Even distribution of a graph's edges over the indices of a kernel."""
 
 from __future__ import annotations
 
@@ -8,5 +8,5 @@ STRETCH = 64  # STRETCH of cuda_src/graph/stretches.cuh
 
 
 def stretches(graph: DeviceGraph) -> int:
-    """How many indices a kernel has that goes through all edges."""
+    """Number of indices of a kernel that processes all edges in blocks of STRETCH edges."""
     return -(-graph.edges // STRETCH)

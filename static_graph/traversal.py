@@ -1,4 +1,4 @@
-"""Breadth-first search and shortest paths, by any scheme."""
+"""Breadth-first search and shortest paths with any scheme."""
 
 from __future__ import annotations
 
@@ -28,7 +28,7 @@ Run = Callable[..., Outcome]  # of a scheme
 
 
 class Scheme(NamedTuple):
-    """Where a scheme is, which options it has, and what it is told beside them."""
+    """The module of a scheme, its options, and its fixed arguments."""
 
     module: str
     options: frozenset[str] = frozenset()
@@ -56,16 +56,16 @@ BALANCES = ("auto", *SCHEMES)
 
 
 def upload(graph: CsrGraph, device: str = "auto", threads: int | None = None) -> DeviceGraph:
-    """Puts a graph on a device, for any number of traversals.
+    """Copies a graph to a device, for any number of traversals.
 
     Args:
         graph: the graph.
-        device: "auto" (a GPU where one works, else the CPU), "cpu", "cuda", "cuda:1", ...
+        device: "auto" (a GPU if one works, otherwise the CPU), "cpu", "cuda", "cuda:1", ...
         threads: CPU threads (default: all cores).
 
     Raises:
-        WrongTypeError: it is no graph.
-        DeviceUnavailableError, OutOfMemoryError: it is not there, or too small.
+        WrongTypeError: `graph` is not a graph.
+        DeviceUnavailableError, OutOfMemoryError: the device is not available, or too small.
     """
     check_graph(graph, CsrGraph)
     where = open_device(device, threads)
@@ -75,7 +75,7 @@ def upload(graph: CsrGraph, device: str = "auto", threads: int | None = None) ->
 
 
 def _require_room(graph: CsrGraph, where: Device) -> None:
-    """Raises OutOfMemoryError where a copy of a graph has no room in main memory; a GPU refuses it by itself."""
+    """Raises OutOfMemoryError if a copy of a graph does not fit in main memory; a GPU checks its allocations itself."""
     if where.threads:
         what = f"a copy of a graph of {counted(graph.nodes, 'node')} and {counted(graph.edges, 'edge')}"
         require_memory(graph_bytes(graph.nodes, graph.edges, graph.weights is not None), what)
@@ -97,35 +97,36 @@ def bfs(
     device: str = "auto",
     threads: int | None = None,
 ) -> Traversal:
-    """Breadth-first search: how many edges the shortest path to each node has. Every scheme gives the same distances.
+    """Breadth-first search: finds the number of edges on a shortest path to each node.
 
-    The default goes by a frontier. Where the graph is on a device already (`upload`), it may also find a level from the
-    nodes that are not reached yet, by the edges turned round: these are made at the first search, and kept.
+    All schemes give the same distances. The default follows a frontier. If the graph is on a device already (`upload`),
+    the default may also search bottom-up, from the unreached nodes, along the edges of the transposed graph, which is
+    made at the first search and kept.
 
     Args:
-        graph: a graph, or one that is on a device.
-        source: a node, or several, which are all at distance 0.
+        graph: a graph on the host, or on a device.
+        source: a source node, or several, all at distance 0.
         balance: "auto", or a scheme of the papers: "none" (fixed point, thesis, Algorithm 1), "split" (node splitting,
             section 4.2), "child-launch" (section 4.3), "warp" (virtual warps, Maximum Warp), "hierarchical",
             "collapse-local", "collapse-global" (Graph algorithms on manycores).
-        mda: of "split": the maximum degree allowed; by default that of the histogram (section 4.2.1), "auto".
-        threshold: of "child-launch": nodes of more edges launch a child.
-        warp_size: of "warp": lanes of a virtual warp: 1, 2, 4, 8, 16 or 32.
-        chunk: of "warp": nodes that a warp takes from the work queue at a time; by default they are handed out before.
-        defer: of "warp": nodes of more edges are left to whole blocks.
-        atomic: of "none", "split" and "child-launch": whether edges are relaxed by an atomic minimum (the default).
-        parents: whether the tree of shortest paths is wanted, too.
-        depth_limit: nodes that are more edges away count as not reached.
-        device, threads: as for `upload`; only for a graph that is not on a device.
+        mda: for "split": the maximum degree allowed; the default, "auto", uses the histogram (section 4.2.1).
+        threshold: for "child-launch": nodes with more edges launch a child.
+        warp_size: for "warp": lanes per virtual warp: 1, 2, 4, 8, 16 or 32.
+        chunk: for "warp": nodes that a warp takes from the work queue at a time (default: static distribution).
+        defer: for "warp": nodes with more edges are left to whole blocks.
+        atomic: for "none", "split" and "child-launch": whether edges are relaxed by an atomic minimum (the default).
+        parents: whether to find the shortest-path tree, too.
+        depth_limit: nodes more edges away count as unreached.
+        device, threads: as for `upload`; only for a graph on the host.
 
     Returns:
-        The distances, and what happened.
+        The distances, and statistics of the run.
 
     Raises:
-        OptionError: an option that cannot be, or that the scheme does not have; what is no graph, or a source that is
-            no whole number (WrongTypeError).
-        GraphError: a source that the graph does not have.
-        DeviceUnavailableError, OutOfMemoryError: no such device, or it is too small.
+        OptionError: an option is invalid, or the scheme does not have it; `graph` is not a graph, or a source is not an
+            integer (WrongTypeError).
+        GraphError: the graph does not have a source.
+        DeviceUnavailableError, OutOfMemoryError: the device is not available, or too small.
     """
     options = SchemeOptions(
         mda=mda, threshold=threshold, warp_size=warp_size, chunk=chunk, defer=defer, atomic=atomic
@@ -133,7 +134,7 @@ def bfs(
     if depth_limit is not None:
         depth_limit = whole("depth_limit", depth_limit)
         if depth_limit < 0:
-            raise OptionError(f"depth_limit = {shortened(depth_limit)}: no node is fewer than 0 edges away")
+            raise OptionError(f"depth_limit = {shortened(depth_limit)}: it must be at least 0")
     return _traverse(graph, source, balance, options, False, depth_limit, parents, device, threads)
 
 
@@ -154,25 +155,25 @@ def sssp(
     device: str = "auto",
     threads: int | None = None,
 ) -> Traversal:
-    """Shortest paths from one node, or the nearest of several, by the sum of the weights.
+    """Finds shortest paths, by the sum of the weights, from one node or from the nearest of several.
 
-    Sums of whole weights are exact. A sum of floats is rounded edge by edge from the source on, and the least of these
-    sums over all paths is the distance: every scheme gives the same bits.
+    Sums of integer weights are exact. A sum of floats is rounded edge by edge from the source on, and the distance is
+    the least of these sums over all paths; therefore, all schemes give the same bits.
 
     Args:
         graph, source, balance, mda, threshold, warp_size, chunk, defer, atomic, parents: as for `bfs`.
-        delta: of "auto": by how much the bound of what is near is raised; by default by mean weight and degree.
-        distance_limit: nodes that are further away count as not reached.
+        delta: for "auto": the increment of the near bound; the default depends on mean weight and degree.
+        distance_limit: nodes farther away count as unreached.
         device, threads: as for `bfs`.
 
     Returns:
-        The distances, and what happened.
+        The distances, and statistics of the run.
 
     Raises:
         OptionError: as for `bfs`.
-        GraphError: a source that the graph does not have; a graph without weights, or with weights so large that a
-            distance may not fit 64 bits.
-        DeviceUnavailableError, OutOfMemoryError: no such device, or it is too small.
+        GraphError: the graph does not have a source; it has no weights, or weights so large that a distance may not fit
+            64 bits.
+        DeviceUnavailableError, OutOfMemoryError: the device is not available, or too small.
     """
     options = SchemeOptions(
         mda=mda, threshold=threshold, warp_size=warp_size, chunk=chunk, defer=defer, atomic=atomic, delta=delta
@@ -209,7 +210,7 @@ def _traverse(
         where = open_device(device, threads)
         _require_room(graph, where)
         if "turned" in scheme.options:
-            given["turned"] = False  # to turn the edges takes longer than a search
+            given["turned"] = False  # transposing the graph takes longer than a search
     if where.threads:
         require_memory(search_bytes(graph.nodes, weighted, parents), f"a search of {counted(graph.nodes, 'node')}")
     run: Run = import_module(scheme.module).run
@@ -231,14 +232,14 @@ def _search(
     parents: bool,
     where: Device,
 ) -> Traversal:
-    """Searches a graph, after its upload to `where` if it is not there; all arguments are checked."""
+    """Searches a graph, after uploading it to `where` if necessary; the arguments are checked already."""
     clock = _Clock()
     if isinstance(graph, DeviceGraph):
         on_device = graph
     else:
         on_device = DeviceGraph.upload(graph, where)
         clock.phase("upload")
-    incoming = on_device is graph  # otherwise to turn the edges takes longer than a search
+    incoming = on_device is graph  # otherwise transposing the graph takes longer than a search
     where.prepare(*search_modules(on_device, balance, weighted=weighted, parents=parents, incoming=incoming))
     outcome = search(on_device)
     clock.phase("prepare", less=outcome.seconds)
@@ -265,10 +266,10 @@ def _search(
 
 
 def _limit(distance: float) -> float:
-    """Checks a limit of distances; whole numbers stay ints, because floats cannot represent all of them.
+    """Checks a limit of distances; integers stay ints, because floats cannot represent all of them.
 
     Raises:
-        OptionError: it is negative or NaN. WrongTypeError: it is no number.
+        OptionError: the limit is negative or NaN. WrongTypeError: it is not a number.
     """
     limit = (
         operator.index(distance)
@@ -276,7 +277,7 @@ def _limit(distance: float) -> float:
         else real("distance_limit", distance)
     )
     if not limit >= 0:
-        raise OptionError(f"distance_limit = {shortened(limit)}: it must be a number from 0, for no distance is below")
+        raise OptionError(f"distance_limit = {shortened(limit)}: it must be at least 0")
     return min(limit, 2**1000)  # finite as a float, and above all distances
 
 
@@ -287,26 +288,26 @@ def _find_scheme(balance: str, weighted: bool) -> Scheme:
 
 
 def _who_has(option: str) -> str:
-    """The balances that have an option."""
+    """Lists the balances that have an option."""
     schemes = {"auto": FASTEST[True], **SCHEMES}
     return " and ".join(repr(name) for name, scheme in schemes.items() if option in scheme.options)
 
 
 def checked_sources(source: Sources, nodes: int) -> list[int]:
-    """The sources as a list of nodes.
+    """Converts the sources to a list of nodes.
 
     Raises:
-        WrongTypeError: something that is no whole number.
-        GraphError: there is none, though there are nodes, or one that the graph does not have.
+        WrongTypeError: a source is not an integer.
+        GraphError: there are nodes but no sources, or the graph does not have a source.
     """
-    kind = "a node's number, which graph.node_of has of a label"
+    kind = "a node's number (graph.node_of finds it by label)"
     one = isinstance(source, (str, bytes, bytearray, memoryview)) or getattr(source, "shape", None) == ()
     if one or not isinstance(source, Iterable):
         several = [whole("source", source, kind)]
     else:
         try:
             several = list(source)
-        except Exception:  # of a foreign object's iterator
+        except Exception:  # raised by a foreign object's iterator
             raise WrongTypeError(f"source = {shortened(source)}: it must be {kind}, or several") from None
     given = [whole("source", node, kind) for node in several]
     if not given and nodes:
@@ -318,7 +319,7 @@ def checked_sources(source: Sources, nodes: int) -> list[int]:
 
 
 class _Clock:
-    """The seconds of phases that follow each other."""
+    """Measures consecutive phases, in seconds."""
 
     def __init__(self) -> None:
         self.seconds: dict[str, float] = {}

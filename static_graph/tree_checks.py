@@ -1,9 +1,9 @@
-"""Checks that arrays describe one rooted forest, because kernels trust them: all follow from the parents.
+"""Checks that arrays describe one rooted forest, because kernels rely on that.
 
-Let size, first and level be a node's subtree size, preorder number and level. When `first` is a permutation, each size
-is 1 and the sizes of the children, and the interval [first, first + size) of a child lies inside its parent's, behind
-the parent itself, then no node is its own ancestor, and each subtree fills its interval: by induction from the leaves,
-it has `size` nodes, whose numbers are different and in the interval.
+Let size, first and level be a node's subtree size, preorder number and level. Suppose that `first` is a permutation,
+that each size is 1 plus the sizes of the children, and that the interval [first, first + size) of a child lies inside
+its parent's, behind the parent itself. Then no node is its own ancestor, and each subtree fills its interval: by
+induction from the leaves, it has `size` nodes, whose numbers are distinct and in the interval.
 """
 
 from __future__ import annotations
@@ -22,10 +22,10 @@ ARRAYS = ("parent", "subtree_size", "preorder", "postorder", "level")
 
 
 def checked_tree(given: Mapping[str, Any]) -> dict[str, NDArray[np.int32]]:
-    """Copies of the arrays `ARRAYS` as int32.
+    """Checks the arrays `ARRAYS`, and returns copies as int32.
 
     Raises:
-        GraphError: they are not the numbers of one forest; says which array, and of which node.
+        GraphError: the arrays do not describe one forest; the error names the array and the node.
     """
     arrays = {name: as_whole(given[name], name) for name in ARRAYS}
     nodes = len(arrays["parent"])

@@ -1,4 +1,4 @@
-"""Trees to measure with: random binary ones, paths, stars, caterpillars."""
+"""Generator of trees for benchmarks: random binary trees, paths, stars, caterpillars."""
 
 from __future__ import annotations
 
@@ -19,21 +19,21 @@ KINDS = ("random-binary", "path", "star", "caterpillar")
 def generate_tree(
     kind: str, nodes: int, *, shuffled: bool = True, seed: int = 0, threads: int | None = None
 ) -> NDArray[np.int32]:
-    """The parents of a tree.
+    """Generates the parents of a tree.
 
     Args:
-        kind: "random-binary" (grown by a node at a time at any free place: the shape of a random search tree), "path",
-            "star", or "caterpillar" (a path of half of the nodes, each with a leaf).
-        nodes: how many, at least 1.
-        shuffled: whether nodes have random numbers; else parents have smaller ones than their children.
-        seed: of the random numbers.
+        kind: "random-binary" (grown one node at a time at a random free place; the shape of a random search tree),
+            "path", "star", or "caterpillar" (a path of half of the nodes, each with a leaf).
+        nodes: number of nodes, at least 1.
+        shuffled: whether nodes are numbered at random; otherwise parents have smaller numbers than their children.
+        seed: seed of the random numbers.
         threads: CPU threads (default: all cores).
 
     Returns:
         (nodes,) int32, -1 at the root.
 
     Raises:
-        GraphError: a number of nodes that cannot be. OptionError: another option that cannot.
+        GraphError: the number of nodes is invalid. OptionError: another option is invalid.
         NativeLibraryError, OutOfMemoryError: the native library is missing, or memory is too small.
     """
     nodes = whole("nodes", nodes)
@@ -43,7 +43,7 @@ def generate_tree(
         raise GraphError(f"a tree has 1 to {MOST_NODES} nodes, not {shortened(nodes)}")
     device = open_device("cpu", threads)
     require_memory(tree_bytes(nodes), f"a tree of {counted(nodes, 'node')}")
-    names = random_order(device, nodes, seed)  # also where it is not used: the seed is checked
+    names = random_order(device, nodes, seed)  # even if unused, because it checks the seed
     if kind == "random-binary":
         parents = device.empty(nodes, np.int32)
         device.launch("grow_binary_tree", 1, seed, nodes, device.empty(nodes + 1, np.int32), parents)

@@ -1,4 +1,4 @@
-"""Rooted forests by Euler tours: numbers of their nodes, common ancestors, sums along paths."""
+"""Euler tours of rooted forests: numbering of the nodes, lowest common ancestors, sums along paths."""
 
 from __future__ import annotations
 
@@ -24,23 +24,23 @@ from static_graph.wording import counted, numbered
 
 @dataclass(frozen=True, eq=False)
 class Tree(Result):
-    """A rooted forest, and the numbers of its nodes. The arrays are read-only; so are those of copies and pickles.
+    """A rooted forest, and the numbers of its nodes. The arrays are read-only, also in copies and pickles.
 
-    Trees follow each other by their roots, and the children of a node by their numbers.
+    Trees are ordered by their roots, and the children of a node by their numbers.
 
     Attributes:
         parent: (n,) int32: -1 at roots.
-        subtree_size: (n,) int32: how many nodes a node's subtree has, itself counted.
-        preorder, postorder: (n,) int32: how many nodes are visited before each one, when parents come before their
-            children, and when they come after them.
-        level: (n,) int32: how many edges the path from the root has.
-        device, threads: where it was found, and where questions are answered.
-        seconds: by phase: "upload" (and what is checked before), "tour" (sorting and linking), "rank", "numbers",
-            "download"; where edges were given, or other roots, between them "root tour", "root rank" and "root
-            parents" (`rooting`).
+        subtree_size: (n,) int32: number of nodes in a node's subtree, including the node.
+        preorder, postorder: (n,) int32: number of nodes visited before each one, if parents come before their children
+            (preorder) or after them (postorder).
+        level: (n,) int32: number of edges on the path from the root.
+        device, threads: where the tour was computed, and where queries are answered.
+        seconds: per phase: "upload" (with the checks before it), "tour" (sorting and linking), "rank", "numbers",
+            "download"; if edges or other roots were given, also "root tour", "root rank" and "root parents"
+            (`rooting`) between them.
 
     Raises:
-        GraphError: the arrays are not the numbers of one forest.
+        GraphError: the arrays do not describe one forest.
     """
 
     parent: NDArray[np.int32]
@@ -66,19 +66,19 @@ class Tree(Result):
         return np.flatnonzero(self.parent < 0).astype(np.int32)
 
     def lca(self, left: ArrayLike, right: ArrayLike) -> NDArray[np.int32]:
-        """Lowest common ancestors, any number at a time (Schieber and Vishkin 1988).
+        """Finds lowest common ancestors, any number at a time (Schieber and Vishkin 1988).
 
-        What is needed for it is made at the first question, and kept on the device.
+        The first query makes the necessary tables, which are kept on the device.
 
         Args:
             left, right: (q,) nodes each.
 
         Returns:
-            (q,) int32: of each pair the common ancestor that is farthest from the root; a node is its own ancestor. -1
-            where two nodes are in different trees.
+            (q,) int32: for each pair the common ancestor farthest from the root, -1 if the nodes are in different
+            trees. A node counts as its own ancestor.
 
         Raises:
-            GraphError: no pairs, or no node.
+            GraphError: the lengths differ, or an entry is not a node.
         """
         asked = [_as_integers(side) for side in (left, right)]
         pairs = [_clipped(side) for side in asked]
@@ -97,21 +97,21 @@ class Tree(Result):
             if first == count:
                 return answers.download()
         raise GraphError(
-            f"pair {first}: {int(asked[0][first])} and {int(asked[1][first])} are to be nodes, "
-            f"but {numbered(nodes, 'node')}"
+            f"pair {first}: {int(asked[0][first])} and {int(asked[1][first])} are not both nodes: "
+            f"{numbered(nodes, 'node')}"
         )
 
     def path_sums(self, values: ArrayLike) -> NDArray[np.int64]:
-        """The sums of values along the paths from the roots.
+        """Sums values along the paths from the roots.
 
         Args:
-            values: (n,) a whole number for each node.
+            values: (n,) integers, one per node.
 
         Returns:
-            (n,) int64: the value of each node and all its ancestors.
+            (n,) int64: the sum of the values of each node and all its ancestors.
 
         Raises:
-            GraphError: values that do not fit.
+            GraphError: the values do not fit.
         """
         checked = as_values(values, len(self.parent), "node")
         if self.threads:
@@ -171,19 +171,20 @@ def euler_tour(
 
     Args:
         parents_or_edges: (n,) the parent of each node, -1 or itself at roots; or (m, 2) undirected edges.
-        root: a node, or several of different trees, to be roots: of edges, or in the place of those that the parents
-            say. A tree of edges without one has its smallest node as root.
-        nodes: of edges: how many nodes there are (default: as many as the largest one says, at least 1).
-        device: "auto" (a GPU where one works, else the CPU), "cpu", "cuda", "cuda:1", ...
+        root: the root, or several in different trees. With parents, these replace the given roots. With edges, the
+            default root of a tree is its smallest node.
+        nodes: for edges: the number of nodes (default: the largest node plus 1, at least 1).
+        device: "auto" (a GPU if one works, otherwise the CPU), "cpu", "cuda", "cuda:1", ...
         threads: CPU threads (default: all cores).
 
     Returns:
-        The forest with its numbers. They follow from the rooted forest alone.
+        The forest with its numbers, which depend on the rooted forest alone.
 
     Raises:
-        GraphError: this is no forest: an index out of range, a cycle, two roots of a tree; names the node or the edge.
-        OptionError: `nodes` beside parents.
-        DeviceUnavailableError, OutOfMemoryError: no such device, or it is too small.
+        GraphError: the input is not a forest: an index out of range, a cycle, or two roots in a tree; the error names
+            the node or edge.
+        OptionError: `nodes` is given together with parents.
+        DeviceUnavailableError, OutOfMemoryError: the device is not available, or too small.
     """
     given = as_array(parents_or_edges, "parents or edges")
     where = open_device(device, threads)
@@ -196,7 +197,7 @@ def euler_tour(
         parents = as_indices(given, "node", "parent")
         edges, count = None, len(parents)
         if root is not None:
-            find_roots(parents, device=device, threads=threads)  # of what is no forest, the nodes are named
+            find_roots(parents, device=device, threads=threads)  # raises errors that name the nodes
             children = np.flatnonzero((parents >= 0) & (parents != np.arange(count)))
             edges = np.column_stack([children, parents[children]]).astype(np.int32)
     if count > MOST_NODES:
@@ -215,7 +216,7 @@ def euler_tour(
 
 
 def _tour(parents: DeviceArray, clock: Clock) -> Tree:
-    """The tree of parents, which are on a device."""
+    """Computes the tree from parents on a device."""
     device, nodes = parents.device, parents.size
     keys, bad = device.empty(nodes, np.uint32), device.array(np.array([nodes], np.int32))
     device.launch("key_by_parents", nodes, parents, nodes, keys, bad)
@@ -243,7 +244,7 @@ def _tour(parents: DeviceArray, clock: Clock) -> Tree:
     clock.phase("numbers")
     subtree_size, preorder, postorder, level = (part.download() for part in found)
     parent = parents.download()
-    parent[level == 0] = -1  # roots may have themselves
+    parent[level == 0] = -1  # a root may be given as its own parent
     clock.phase("download")
     return Tree.found(
         parent=parent,
@@ -258,13 +259,13 @@ def _tour(parents: DeviceArray, clock: Clock) -> Tree:
 
 
 def _roots_of(offsets: DeviceArray, nodes: int) -> int:
-    """How many children the virtual root has."""
+    """Returns the number of children of the virtual root."""
     first, last = offsets[nodes : nodes + 2].download().tolist()
     return int(last - first)
 
 
 def _no_forest(parents: NDArray[np.int32]) -> DmrError:
-    """The error for parents with a cycle."""
+    """Returns the error for parents with a cycle."""
     try:
         find_roots(parents, device="cpu")
     except GraphError as error:
@@ -280,7 +281,7 @@ def _as_integers(values: ArrayLike) -> NDArray[Any]:
 
 
 def _clipped(numbers: NDArray[Any]) -> NDArray[np.int32]:
-    """As 32 bits; -1 for what can be no node."""
+    """Converts numbers to int32; out-of-range ones become -1."""
     nodes: NDArray[np.int32] = numbers.astype(np.int32)
     nodes[(numbers < 0) | (numbers >= MOST_NODES)] = -1
     return nodes

@@ -308,7 +308,7 @@ def test_what_cannot_be():
         ({"delta": float("inf")}, "above 0, and finite"),
         ({"distance_limit": "far"}, "distance_limit = 'far'"),
         ({"source": 1.0}, "source = 1.0"),
-        ({"source": "a"}, r"source = 'a': it must be a node's number, which graph\.node_of has of a label"),
+        ({"source": "a"}, r"source = 'a': it must be a node's number \(graph\.node_of finds it by label\)"),
         ({"source": [0, None]}, "source = None"),
     ],
 )

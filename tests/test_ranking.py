@@ -253,7 +253,7 @@ def test_options_that_cannot_be(error, said, options):
 def test_32_bits_are_for_short_lists():
     ordered = generate_list("ordered", 2**16 - 1, device="cpu")
     assert np.array_equal(rank(ordered, method="wyllie", packing=32, device="cpu"), np.arange(2**16 - 1))
-    with pytest.raises(OptionError, match="less than 65536 elements, and here are 65536"):
+    with pytest.raises(OptionError, match="fewer than 65536 elements, not 65536"):
         rank(generate_list("ordered", 2**16, device="cpu"), method="wyllie", packing=32, device="cpu")
 
 

@@ -189,7 +189,7 @@ def test_nearly_nothing(device_options):
         (GraphError, "edge 0: leads from 0 to 5, but the 5 nodes", {"parents_or_edges": [[0, 5]], "nodes": 5}),
         (
             GraphError,
-            "node 3: is not the only node",
+            "node 3: is not the only requested root",
             {"parents_or_edges": [[0, 1], [1, 3]], "root": [0, 3], "nodes": 9},
         ),
         (GraphError, "7 cannot be a root", {"parents_or_edges": [[0, 1]], "root": 7}),

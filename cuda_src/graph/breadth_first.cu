@@ -1,20 +1,20 @@
-// Breadth-first search by levels that chooses its direction (Beamer, Asanovic and Patterson 2012).
+// Direction-optimising breadth-first search by levels (Beamer, Asanovic and Patterson 2012).
 //
-// A level is found from the frontier: its edges are followed, and a target that nobody reached before is of the next
-// level (PUSH). Or it is found from the nodes that were not reached: each looks along the edges that lead to it for one
-// that comes from the frontier, and stops at the first (OTHER: a pull, in two passes; bits say who is in the frontier).
-// The second way looks at far fewer edges where the frontier is a good part of the graph. Which way is better is
-// estimated for every level (`pulls`); Beamer's two thresholds pull too often where a search has many levels of
-// middling size, as on web-Stanford. Where the edges turned round are not at hand, every level is pushed.
+// A top-down step (PUSH) follows the edges of the frontier; targets that were not reached before form the next level. A
+// bottom-up step (OTHER: a pull, in two passes) starts from the unreached nodes: each scans its incoming edges for one
+// from the frontier, and stops at the first; a bitmap represents the frontier. The bottom-up step examines far fewer
+// edges if the frontier is a large part of the graph. The better direction is estimated for every level (`pulls`).
+// Beamer's two thresholds pull too often if a search has many levels of medium size, as on web-Stanford. Without the
+// transposed graph, every level is pushed.
 #include "traversal.cuh"
 
-constexpr int64 NODES_FOR_AN_EDGE = 4; // that can be gone through in order while one edge is looked at
+constexpr int64 NODES_FOR_AN_EDGE = 4; // nodes that a sequential pass processes in the time of one edge
 constexpr int PULLED = 1024; // nodes of a pulled tile (PULLED of static_graph/frontiers/direction_optimising.py)
 constexpr int WORD = 32, WORDS = 256; // nodes of a word of bits, words of a tile (likewise)
-constexpr Index LONG = 64;  // edges that one member looks along; more of them are for the team
+constexpr Index LONG = 64;  // edges that one member scans; the team scans the rest
 
 struct BreadthFirst {
-    Csr graph, incoming; // the graph, and the same with its edges turned round; or no edges there
+    Csr graph, incoming; // the graph, and the transposed graph (or one without edges)
     By<HOPS> distances;
     Traversal frontier;
     uint32 *bits; // (nodes / WORD)
@@ -22,7 +22,7 @@ struct BreadthFirst {
 
     METHOD int32 level() const { return frontier.progress[ROUND]; }
 
-    // Reaches a node from the level before; true for one caller.
+    // Reaches a node from the previous level; returns true to exactly one caller.
     template <bool ALONE> METHOD bool reach(Index node, int32 distance) const {
         if (distances.at(node) != distances.unreached())
             return false;
@@ -33,7 +33,8 @@ struct BreadthFirst {
         return atomic_min(distances.values + node, distance) == distances.unreached();
     }
 
-    // Calls follow(box, start, goes_on, visit), which follows some edges of the frontier, and enters what is found.
+    // Calls follow(box, start, goes_on, visit), which follows edges of the frontier, and appends the nodes found to the
+    // next frontier.
     template <bool ALONE, class Follow> METHOD void push(Follow follow) const {
         const int32 distance = level() + 1;
         const auto box = next_frontier<ALONE>(graph, *space, frontier);
@@ -71,14 +72,14 @@ struct BreadthFirst {
         });
     }
 
-    // First pass of a pull: the bits of the frontier's nodes.
+    // First pass of a pull: the bitmap of the frontier.
     METHOD void first(Index index) const {
         const Index begin = index * WORDS, words = (graph.nodes + WORD - 1) / WORD;
         const int32 distance = level();
         FOR_SHARE (word, begin, begin + WORDS < words ? begin + WORDS : words) {
             const Index node = word * WORD;
             uint32 set = 0;
-            for (int k = 0; k < WORD; ++k) // of a known number, so that all are asked for before the first is there
+            for (int k = 0; k < WORD; ++k) // a fixed count lets all loads be issued before the first one arrives
                 set |= uint32(node + k < graph.nodes && distances.values[node + k] == distance) << k;
             bits[word] = set;
         }
@@ -86,7 +87,7 @@ struct BreadthFirst {
 
     METHOD bool in_frontier(Index node) const { return bits[node / WORD] >> (node % WORD) & 1; }
 
-    // Second pass: nodes not reached look for a neighbour in the frontier.
+    // Second pass of a pull: unreached nodes look for a neighbour in the frontier.
     METHOD void last(Index index) const {
         int32 *waiting = space->far_found, *waiting_count = &space->far_count, *hit = &space->flag;
         const int32 distance = level() + 1;
@@ -122,7 +123,7 @@ struct BreadthFirst {
         }
         TEAM_BARRIER();
         const int32 long_ones = *waiting_count;
-        for (int32 k = 0; k < long_ones; ++k) { // the team looks along the edges of one node after the other
+        for (int32 k = 0; k < long_ones; ++k) { // the team scans the edges of one node after another
             const Index node = waiting[k], last_edge = incoming.end(node);
             FOR_LEADER
                 *hit = 0;
@@ -148,13 +149,13 @@ struct BreadthFirst {
         }
         box.deliver();
         const int64 looked = team_sum<1>(0, ONE_MEMBER ? 1 : TEAM_SIZE, [&](Index) {
-                                 return Sums<1>{{int32(followed)}}; // edges that can be turned round can be counted so
+                                 return Sums<1>{{int32(followed)}}; // graphs that can be transposed have < 2^31 edges
                              }).of[0];
         FOR_LEADER
             atomic_add(frontier.totals + FOLLOWED, looked);
     }
 
-    // One level by one team.
+    // Processes one level by one team.
     METHOD void few() const {
         push_nodes<true>(0, frontier.progress[LISTED]);
         TEAM_BARRIER();
@@ -162,9 +163,9 @@ struct BreadthFirst {
             chunk(index);
     }
 
-    // Whether the next level is better pulled. A push looks at all edges of the frontier. A pull goes through the
-    // nodes, and those not reached look along their edges: through all of them, or until one comes from the frontier,
-    // which of the edges from nodes not done with is one in `rarity`.
+    // Returns whether a pull of the next level is estimated to be cheaper than a push. A push examines all edges of the
+    // frontier. A pull passes over all nodes; unreached ones scan their incoming edges until one comes from the
+    // frontier, or to the end. One in `rarity` of the edges from unfinished nodes comes from the frontier.
     METHOD bool pulls() const {
         const int64 *totals = frontier.totals, edges = totals[EDGES];
         if (incoming.nodes == 0 || edges == 0 || edges < graph.nodes / NODES_FOR_AN_EDGE)
@@ -173,7 +174,7 @@ struct BreadthFirst {
         return graph.nodes / NODES_FOR_AN_EDGE + totals[UNSEEN] * (rarity < degree ? rarity : degree) < edges;
     }
 
-    // What the next level is to be; by one member.
+    // Ends a level and decides the next step; called by one member.
     METHOD void end() const {
         int32 *progress = frontier.progress;
         int64 *totals = frontier.totals;
@@ -199,7 +200,7 @@ INLINE BreadthFirst breadth_first(const Csr &graph, const Csr &incoming, const D
     return {graph, incoming, {distances.narrow, int32(distances.limit), graph}, frontier, bits, space};
 }
 
-// Before the first level: nobody is reached but the source, if there is just one (else set_sources follows).
+// Initialises the search: only the source is reached, if there is a single one (otherwise set_sources follows).
 TEAM_KERNEL(begin_levels, Csr graph, Csr incoming, Distances distances, Traversal frontier, int64 sources,
             int64 source) {
     const BreadthFirst rounds = breadth_first(graph, incoming, distances, frontier, nullptr, nullptr);
@@ -257,7 +258,7 @@ KERNEL(end_level, Csr graph, Csr incoming, Distances distances, Traversal fronti
         breadth_first(graph, incoming, distances, frontier, nullptr, nullptr).end();
 }
 
-// All of it in one launch.
+// The whole search in one launch.
 CROWDED_GRID_TEAM_KERNEL(search_breadth_first, Csr graph, Csr incoming, Distances distances, Traversal frontier,
                          uint32 *bits, int64 teams) {
     TEAM_SHARED(TeamSpace, space, 1);

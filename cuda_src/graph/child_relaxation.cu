@@ -1,10 +1,10 @@
-// Relaxation by kernels that a kernel launches (dynamic parallelism; thesis, section 4.3): a node of more than
-// `threshold` edges has them relaxed by a child, with a thread for each; the others are relaxed in place.
+// Relaxation by child kernels (dynamic parallelism; thesis, section 4.3): for a node with more than `threshold` edges,
+// a child kernel relaxes them with one thread per edge; the edges of other nodes are relaxed in place.
 //
-// A device keeps a bounded number of launches pending, 2,048 unless the host raises it, and loses the work of one
-// beyond that unless somebody looks. All children of a round have ended before the next one begins. So a node draws a
-// ticket first, and has no child if `most` of this round were drawn; a launch is checked, and what could not be
-// launched is relaxed in place. Children count themselves: that shows that they ran.
+// The number of pending launches on a device is limited, to 2,048 unless the host raises it. A launch beyond the limit
+// fails silently unless its error code is checked. All children of a round end before the next round begins. Therefore
+// a node first draws a ticket, and gets no child if `most` tickets of this round were drawn. Each launch is checked,
+// and if it fails, the edges are relaxed in place. Children count themselves, which proves that they ran.
 #include "distances.cuh"
 #include "rounds.cuh"
 
@@ -18,7 +18,7 @@ INLINE bool relax_range(const Of &of, Index begin, Index end, typename Of::Value
     return changed;
 }
 
-// Over the edges of one node, which was at such a distance when the child was launched.
+// Relaxes the edges of one node; `distance` is its distance at the launch of the child.
 CHILD_KERNEL(relax_edges_of_node, Csr graph, Distances distances, int64 distance, int32 atomic, int32 *progress,
              int64 first, int64 *children) {
     by_kind(distances, graph, [&](auto of) {

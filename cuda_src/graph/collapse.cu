@@ -2,13 +2,13 @@
 #include "collapse.cuh"
 #include "distances.cuh"
 
-// What the tri-nested loop does for them. A node is pushed once a round: breadth first by whoever reaches it first,
-// with weights by whoever first stamps it with the round.
+// The loop body for both searches. A node is pushed once per round: in breadth-first search by the thread that reaches
+// it first; with weights, by the first thread that sets its epoch (`stamps`) to the round.
 template <class Of> struct Relaxation {
     using State = typename Of::Value;
 
     Of of;
-    int32 *stamps; // (nodes): the last round that pushed each node, counted from 1; or none
+    int32 *stamps; // (nodes): the last round that pushed each node, counted from 1; or null
     int32 round;
 
     METHOD bool enter(Index node, State &distance) const {
@@ -48,7 +48,7 @@ TEAM_KERNEL(expand_batches, Csr graph, Distances distances, Frontier frontier, C
     });
 }
 
-// The degrees of the frontier's nodes, for a scan; of one of two widths.
+// The degrees of the frontier's nodes, for a scan, with 32 or 64 bits.
 KERNEL(frontier_degrees, Csr graph, Distances distances, Frontier frontier, int32 *degrees32, int64 *degrees64) {
     by_kind(distances, graph, [&](auto of) {
         FOR_RANGE (i) {
@@ -62,7 +62,7 @@ KERNEL(frontier_degrees, Csr graph, Distances distances, Frontier frontier, int3
     });
 }
 
-// Into how many tiles the edges of the frontier are cut.
+// Computes the number of tiles into which the edges of the frontier are cut.
 KERNEL(cut_tiles, Frontier frontier, const int32 *sums32, const int64 *sums64) {
     FOR_RANGE (once) {
         const Index all = Rows{sums32, sums64}[frontier.progress[FRONTIER]];

@@ -1,23 +1,23 @@
-// The tri-nested loop of graph algorithms, and ways to collapse it (Slota, Rajamanickam, Madduri: High Performance
+// The triply nested loop of graph algorithms, and ways to collapse it (Slota, Rajamanickam, Madduri: High Performance
 // Graph Analytics on Manycore Processors, 2015; lecture, "Abstracting graph algorithms"):
 //
 //     for each round i
 //         for each node u of the queue S_i                    \  one of the expansions here
 //             for each edge of u, to v: visit, maybe push v   /
 //
-// What is done at a node and at an edge is the caller's Body:
+// The caller's Body defines the work at a node and at an edge:
 //
-//     State                              what an edge needs of the node that it leaves
-//     bool enter(u, State &)             reads it; false where the edges of u need not be looked at
+//     State                              data of a node that its edges need
+//     bool enter(u, State &)             reads the state; false if the edges of u can be skipped
 //     void visit(u, state, edge, queue)  may push a node to S_i+1
 //
-// BASELINE gives a thread the edges of a node. HIERARCHICAL gives nodes of many edges to the whole team, others to a
-// warp, the rest to a thread each. LOCAL ("Manhattan collapse") makes one loop out of those over a batch of nodes and
-// their edges: prefix sums of the degrees in shared memory, and a search there for the node of each edge. The global
-// collapse does so for the whole frontier: every team has as many edges as any other.
+// BASELINE assigns all edges of a node to one thread. HIERARCHICAL assigns a node of large degree to the whole team, of
+// medium degree to a warp, and others to one thread each. LOCAL ("Manhattan collapse") merges the loops over a batch of
+// nodes and over their edges into one, by prefix sums of the degrees in shared memory and a search there for the node
+// of each edge. The global collapse does the same for the whole frontier: all teams have the same number of edges.
 //
-// Three options were added one after the other in the paper: coalesced (members read neighbouring edges), a shared
-// queue (frontier.cuh), team primitives (sums by shuffles; lanes that take places together).
+// The paper adds three options one after another: coalesced (members read neighbouring edges), a shared queue
+// (frontier.cuh), team primitives (sums by shuffles; lanes that reserve positions together).
 #pragma once
 
 #include "csr.cuh"
@@ -25,10 +25,10 @@
 
 enum Strategy : int64 { BASELINE, HIERARCHICAL, LOCAL }; // Strategy of static_graph/schemes/collapse.py
 
-constexpr int TEAM_DEGREE = TEAM_SIZE;    // nodes of so many edges are a team's work
-constexpr int WARP_DEGREE = 32;           // and of so many, a warp's
-constexpr int TILE_EDGES = 8 * TEAM_SIZE; // of a team in the global collapse (static_graph/schemes/collapse.py)
-constexpr int TILE_ROWS = 1024;           // nodes of a tile whose places fit into shared memory
+constexpr int TEAM_DEGREE = TEAM_SIZE;    // least degree of nodes processed by a team
+constexpr int WARP_DEGREE = 32;           // least degree of nodes processed by a warp
+constexpr int TILE_EDGES = 8 * TEAM_SIZE; // edges per team in the global collapse (static_graph/schemes/collapse.py)
+constexpr int TILE_ROWS = 1024;           // most nodes of a tile whose offsets fit into shared memory
 
 KERNEL_STRUCT(Collapse) {
     int64 strategy;
@@ -37,22 +37,21 @@ KERNEL_STRUCT(Collapse) {
     int64 team_primitives;
 };
 
-// A batch of nodes in a team's shared memory, TEAM_SIZE of each.
+// A batch of nodes in a team's shared memory; arrays have TEAM_SIZE entries.
 struct Batch {
     int32 *nodes;
     int64 *states;
     int64 *begins;  // of their edges
-    int64 *sums;    // of the degrees, up to each node's own
+    int64 *sums;    // inclusive prefix sums of the degrees
     int64 *scratch;
-    int32 *large;   // members whose nodes a team takes
-    int32 *medium;  // or a warp
-    int32 *counts;  // (2) of both
+    int32 *large;   // members whose nodes the team processes
+    int32 *medium;  // members whose nodes a warp processes
+    int32 *counts;  // (2): the number of each
 
     METHOD Index degree(int member) const { return sums[member] - (member ? sums[member - 1] : 0); }
 };
 
-// The first place from `low` on whose value, of an ascending list, is above k; there is one before `high`, or it is
-// that.
+// The first position in [low, high) of an ascending list whose value is above k, or `high`.
 template <class Values> INLINE Index first_above(const Values &values, Index low, Index high, Index k) {
     while (low < high) {
         const Index middle = low + (high - low) / 2;
@@ -77,7 +76,7 @@ INLINE void sum_degrees(const Batch &batch, bool by_shuffles) {
     }
 }
 
-// How many edges were looked at, by this member.
+// Visits the edges of nodes, one node per member; returns the number of edges that this member examined.
 template <class Body>
 INLINE Index visit_edges(const Csr &graph, Body &body, const TeamQueue &queue, Index begin, Index count) {
     const int32 *const nodes = queue.frontier.nodes();
@@ -110,7 +109,7 @@ INLINE void load_batch(const Csr &graph, Body &body, const TeamQueue &queue, con
     }
 }
 
-// By the team, a warp or a thread, as the degree asks. `sums` are the degrees themselves here.
+// Visits edges by the team, a warp or a thread, depending on the degree. Here `sums` holds the degrees themselves.
 template <class Body> INLINE Index visit_by_degree(Body &body, const TeamQueue &queue, const Batch &batch) {
     Index looked_at = 0;
     const auto visit = [&](int member, Index k) {
@@ -139,7 +138,7 @@ template <class Body> INLINE Index visit_by_degree(Body &body, const TeamQueue &
     return looked_at;
 }
 
-// All edges of the batch in one loop.
+// Visits all edges of the batch in one loop.
 template <class Body>
 INLINE Index visit_collapsed(Body &body, const TeamQueue &queue, const Batch &batch, const Collapse &how) {
     sum_degrees(batch, how.team_primitives);
@@ -158,7 +157,7 @@ INLINE Index visit_collapsed(Body &body, const TeamQueue &queue, const Batch &ba
     return looked_at;
 }
 
-// One batch of the frontier, by its team.
+// Expands one batch of the frontier by its team.
 template <class Body>
 INLINE Index expand_batch(Index number, const Csr &graph, Body &body, const TeamQueue &queue, const Batch &batch,
                           const Collapse &how) {
@@ -178,8 +177,8 @@ INLINE Index expand_batch(Index number, const Csr &graph, Body &body, const Team
     return looked_at;
 }
 
-// Where the edges of each node of the frontier begin among all edges of the frontier: (FRONTIER + 1) sums, of 32 or 64
-// bits. A row of it is a node.
+// Prefix sums of the frontier's degrees, (FRONTIER + 1) sums of 32 or 64 bits: the position of each node's first edge
+// among all edges of the frontier. A row is a node.
 struct Rows {
     const int32 *sums32;
     const int64 *sums64;
@@ -215,7 +214,8 @@ INLINE Index visit_tile(const Csr &graph, Body &body, const TeamQueue &queue, co
     return looked_at;
 }
 
-// One tile of the frontier's edges, by its team. `local` has room for TILE_ROWS + 1 sums, shared; `ends` for 2.
+// Expands one tile of the frontier's edges by its team. `local` (TILE_ROWS + 1 sums) and `ends` (2) are in shared
+// memory.
 template <class Body>
 INLINE Index expand_tile(Index tile, const Csr &graph, Body &body, const TeamQueue &queue, const Rows &rows,
                          int64 *local, int64 *ends, const Collapse &how) {

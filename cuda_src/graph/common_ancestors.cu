@@ -1,9 +1,10 @@
-// Lowest common ancestors in bulk: Schieber and Vishkin (1988), On finding lowest common ancestors.
+// Batched lowest common ancestor queries: Schieber and Vishkin (1988), On finding lowest common ancestors.
 //
-// Preorder numbers count from 1, with the virtual root of euler_tour.cu as number 1, so that node v has preorder[v] + 2.
-// The nodes of a subtree have an interval of numbers; a node's inlabel is the one of them that the most twos divide. The
-// nodes of an inlabel are a path downwards, its top is the inlabel's head. The ascendant of a node says, bit by bit, which
-// powers of two divide the inlabels on its path from the root: each at most once, so that it is a sum along that path.
+// Preorder numbers count from 1, with the virtual root of euler_tour.cu as number 1, so that node v has preorder[v] +
+// 2. The nodes of a subtree have an interval of numbers. A node's inlabel is the number in its interval that is
+// divisible by the largest power of two. The nodes with the same inlabel form a downward path; its top is the inlabel's
+// head. The ascendant of a node is a bit set of the largest powers of two that divide the inlabels on its path from the
+// root. Each power occurs at most once, so the ascendant is a sum along that path.
 #include "lists.cuh"
 
 INLINE uint32 lowest_bit(uint32 x) { return x & (0u - x); }
@@ -23,11 +24,11 @@ INLINE uint32 inlabel_at(Index v, const int32 *preorder, const int32 *subtree_si
     return inlabel_of(first, first + uint32(subtree_sizes[v]) - 1);
 }
 
-// Of the virtual root: all numbers up to nodes + 1.
+// The inlabel of the virtual root, whose interval is 1 to nodes + 1.
 INLINE uint32 topmost_inlabel(Index nodes) { return inlabel_of(1, uint32(nodes) + 1); }
 
-// inlabels; the head of each, -1 for the virtual root's (which has the place 0, too: no inlabel is 0); and bits to be
-// summed along the paths: where a node begins a new inlabel, the power of two that divides it.
+// Computes the inlabels; the head of each inlabel, -1 for the virtual root's (entry 0 is -1, too: no inlabel is 0); and
+// bits to be summed along the paths: if a node begins a new inlabel, the largest power of two that divides it.
 KERNEL(label_nodes, const int32 *parents, const int32 *preorder, const int32 *subtree_sizes, int64 nodes,
        int32 *inlabels, int32 *heads, int64 *bits) {
     FOR_RANGE (v) {
@@ -40,19 +41,19 @@ KERNEL(label_nodes, const int32 *parents, const int32 *preorder, const int32 *su
     }
 }
 
-// The lowest ancestor of x on the path of the inlabel that `power` divides exactly; x itself where it is on it. END where
-// that is the virtual root.
+// The lowest ancestor of x (or x itself) on the path of the inlabel whose largest power-of-two divisor is `power`. END
+// if that is the virtual root.
 INLINE int32 entry(int32 x, uint32 power, const int32 *parents, const int32 *inlabels, const uint32 *ascendants,
                    const int32 *heads) {
     const uint32 label = uint32(inlabels[x]);
     if (lowest_bit(label) == power)
         return x;
-    const uint32 below = highest_bit(ascendants[x] & (power - 1)); // of the inlabel just below that path
+    const uint32 below = highest_bit(ascendants[x] & (power - 1)); // lowest bit of the inlabel just below that path
     return parents[heads[(label & (0u - below)) | below]];
 }
 
-// answers[q] = the lowest common ancestor of two nodes, -1 where they are in different trees; bad[0] = the first question
-// about what is no node.
+// answers[q] = the lowest common ancestor of two nodes, -1 if they are in different trees; bad[0] = the first query
+// with an index that is not a node.
 KERNEL(answer_questions, const int32 *left, const int32 *right, int64 nodes, const int32 *parents,
        const int32 *preorder, const int32 *inlabels, const uint32 *ascendants, const int32 *heads, int32 *answers,
        int32 *bad) {
@@ -75,7 +76,7 @@ KERNEL(answer_questions, const int32 *left, const int32 *right, int64 nodes, con
     }
 }
 
-// The sums along the paths, without the virtual root's own bit, as words with it.
+// Converts the sums along the paths to ascendants, adding the bit of the virtual root.
 KERNEL(join_ascendants, const int64 *sums, int64 nodes, uint32 *ascendants) {
     FOR_RANGE (v)
         ascendants[v] = uint32(sums[v]) | lowest_bit(topmost_inlabel(nodes));

@@ -1,12 +1,12 @@
-// A directed graph in compressed sparse row form (thesis, figure 4.1): the edges that leave node v are those from
-// begin(v) to end(v) - 1, one place of `targets` and of the weights each.
+// A directed graph in compressed sparse row format (thesis, figure 4.1): the edges that leave node v have the indices
+// begin(v) to end(v) - 1 in `targets` and the weights.
 //
 //     node        0     1        2  3
 //     offsets     0     2        5  5        6
 //     targets     1  2  0  2  3     0
 //
-// Kernels take the graph by value. Of the arrays of which there are several, one is there: offsets of 32 bits where all
-// of them fit, weights by their kind, or none.
+// Kernels take the graph by value. Only one array of offsets is set: 32 bits if all offsets fit, otherwise 64 bits. At
+// most one array of weights is set, by their type.
 #pragma once
 
 #include "lanes.cuh"

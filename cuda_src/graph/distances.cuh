@@ -1,19 +1,19 @@
-// Distances from the sources, and the relaxation of an edge, for every kind of weights.
+// Distances from the sources, and the relaxation of an edge, for all types of weights.
 //
-//     kind          what a distance is                                   held in    where no path is known
+//     kind          meaning of a distance                                array      unreached
 //     HOPS          edges (breadth-first search)                          narrow     2^31 - 1
 //     NARROW        a sum of weights, none of which can reach 2^31 - 1   narrow     2^31 - 1
 //     WIDE          a sum of whole weights                               wide       2^63 - 1
 //     REAL          a sum of float64 weights                             wide       the bits of infinity
 //
-// No weight is negative, so no distance is. The bits of floats that are not negative, read as an integer, have the
-// floats' order: the atomic minimum of integers, which every processor has, serves for floats too (thesis, section 4.4,
-// which had it for integers only). A real distance is the least over all paths of the sum that is rounded edge by edge
-// from the source on. Rounding is monotone, so that this is the one fixed point of the relaxation: all schemes give the
-// same bits, whatever their order.
+// Weights are not negative, and neither are distances. The bits of non-negative floats, read as integers, have the same
+// order as the floats. Therefore the atomic minimum of integers, which every processor supports, works for floats, too
+// (thesis, section 4.4, which uses it for integers only). A real distance is the minimum, over all paths, of the sum
+// that is rounded edge by edge from the source on. Because rounding is monotone, this is the unique fixed point of the
+// relaxation: all schemes give the same bits, regardless of their order.
 //
-// Kernels take Distances by value, and do their work by by_kind(distances, graph, [&](auto of) { ... }): the kind is
-// asked for once, and `of` has the methods of By for it.
+// Kernels take Distances by value, and dispatch once on the kind by by_kind(distances, graph, [&](auto of) { ... });
+// `of` has the methods of By for that kind.
 #pragma once
 
 #include <type_traits>
@@ -23,10 +23,10 @@
 enum DistanceKind : int64 { HOPS, NARROW, WIDE, REAL };
 
 KERNEL_STRUCT(Distances) {
-    int32 *narrow;  // (nodes), or none
-    int64 *wide;    // (nodes), or none
+    int32 *narrow;  // (nodes), or null
+    int64 *wide;    // (nodes), or null
     int64 kind;
-    int64 limit;    // distances beyond it are not set; in the form that they are held in
+    int64 limit;    // the largest distance that is set, in the stored form
 };
 
 template <DistanceKind KIND> struct By {
@@ -48,15 +48,15 @@ template <DistanceKind KIND> struct By {
             return Value(~(uint64(1) << (8 * sizeof(Value) - 1)));
     }
 
-    // The distance of a node; others may lower it meanwhile.
+    // The distance of a node; other threads may lower it concurrently.
     METHOD Value at(Index node) const { return racing_load(values + node); }
 
-    // Whether edges are worth following from a node at such a distance.
+    // Whether the edges of a node at this distance should be followed.
     METHOD bool goes_on(Value distance) const {
         return KIND == HOPS ? distance < limit : distance != unreached() && distance <= limit;
     }
 
-    // The distance at the end of an edge from a node at such a distance (`goes_on`).
+    // The distance at the end of an edge that leaves a node at this distance (`goes_on` holds).
     METHOD Value along(Value distance, Index edge) const {
         if constexpr (KIND == HOPS)
             return distance + 1;
@@ -68,16 +68,16 @@ template <DistanceKind KIND> struct By {
             return int64(bits_of(float64_of(distance) + graph.real_weights[edge]));
     }
 
-    // Whether a distance is one that the node would take.
+    // Whether a distance improves the node's distance, and is within the limit.
     METHOD bool improves(Index node, Value distance) const { return distance <= limit && distance < at(node); }
 
-    // Lowers the distance of a node, atomically; true for the caller that did so.
+    // Lowers the distance of a node atomically; returns whether this caller did so.
     METHOD bool lower(Index node, Value distance) const {
         return improves(node, distance) && distance < atomic_min(values + node, distance);
     }
 
-    // The same by a plain store: another, higher distance that somebody else found better than what he read may be
-    // there in the end.
+    // The same by a plain store: a concurrent store of a higher distance, which improved on an older value, may
+    // overwrite it.
     METHOD bool lower_racing(Index node, Value distance) const {
         if (!improves(node, distance))
             return false;
@@ -85,7 +85,8 @@ template <DistanceKind KIND> struct By {
         return true;
     }
 
-    // Follows an edge from a node at such a distance (`goes_on`); true where that lowers the distance at its end.
+    // Relaxes an edge from a node at this distance (`goes_on` holds); returns whether the target's distance was
+    // lowered.
     METHOD bool relax(Index edge, Value distance, bool atomic) const {
         const Index target = graph.targets[edge];
         const Value further = along(distance, edge);

@@ -1,15 +1,15 @@
-// Euler tours of rooted forests, and what follows from the ranks of their arcs (001-list-ranking).
+// Euler tours of rooted forests, and node numbers derived from the ranks of their arcs (001-list-ranking).
 //
-// A virtual root, numbered after all nodes, has the roots as its children: so a forest is a tree, each of the `nodes` has
-// one arc down to it, numbered as the node, and one up from it, numbered `nodes` later, and the tour is one list:
+// A virtual root, numbered after all nodes, has the roots as its children, and makes the forest a tree. Node v has an
+// arc down to it, with number v, and an arc up from it, with number nodes + v. The tour is one list:
 //
 //     EP[e] = next(sibling(e))      down to v: on to v's first child, or else up again
 //                                   up from v: on to v's next sibling, or else up from the parent
 //
-// (next: in the list of arcs that leave a node, the arc up first and then those down to its children, around in a ring).
+// (next: in the ring of arcs that leave a node: first the arc up, then the arcs down to its children).
 #include "lists.cuh"
 
-// keys[v] = the parent, or the virtual root; bad[0] = the first node whose parent is none of the `nodes`.
+// keys[v] = the parent, or the virtual root; bad[0] = the first node whose parent is out of range.
 KERNEL(key_by_parents, const int32 *parents, int64 nodes, uint32 *keys, int32 *bad) {
     FOR_RANGE (v) {
         const int32 parent = parents[v];
@@ -19,7 +19,8 @@ KERNEL(key_by_parents, const int32 *parents, int64 nodes, uint32 *keys, int32 *b
     }
 }
 
-// The tour, from the nodes sorted by their parents: offsets[p] is the place of p's first child. head = its first arc.
+// Links the tour, from the nodes sorted by their parents: offsets[p] is the position of p's first child. head = the
+// tour's first arc.
 KERNEL(link_tour, const uint32 *parents, const int32 *children, const int32 *offsets, int64 nodes, int32 *successors,
        int32 *head) {
     FOR_RANGE (place) {
@@ -36,14 +37,14 @@ KERNEL(link_tour, const uint32 *parents, const int32 *children, const int32 *off
     }
 }
 
-// downs[r] = 1 where the tour's arc of rank r leads down.
+// downs[r] = 1 if the tour's arc of rank r leads down.
 KERNEL(mark_downs, const int32 *ranks, int64 nodes, int32 *downs) {
     FOR_RANGE (arc)
         downs[ranks[arc]] = arc < nodes;
 }
 
-// Before a node's arc down, the tour has gone down preorder times, and up again as often as was not needed to get to its
-// level; before its arc up it has gone up postorder times; between them it goes through the subtree, each arc twice.
+// Before a node's arc down, the tour has gone down `preorder` times, and up `preorder - level` times. Before its arc
+// up, it has gone up `postorder` times. Between both, it traverses the edges of the subtree, each of them twice.
 KERNEL(number_nodes, const int32 *ranks, const int32 *downs_before, int64 nodes, int32 *subtree_sizes, int32 *preorder,
        int32 *postorder, int32 *levels) {
     FOR_RANGE (v) {
@@ -55,8 +56,8 @@ KERNEL(number_nodes, const int32 *ranks, const int32 *downs_before, int64 nodes,
     }
 }
 
-// A sum from the root to each node is one along the tour: a node's value counts from its arc down to its arc up. The
-// ranks of both follow from the node's numbers.
+// Sums along paths from the root are prefix sums along the tour, in which a node's value counts from its arc down to
+// its arc up. The ranks of both arcs follow from the node's numbers.
 INLINE Index rank_down(int32 preorder, int32 level) { return 2 * Index(preorder) - level; }
 
 KERNEL(place_values, const int64 *values, const int32 *preorder, const int32 *levels, const int32 *subtree_sizes,
@@ -73,7 +74,7 @@ KERNEL(fetch_path_sums, const int64 *prefix, const int32 *preorder, const int32 
         sums[v] = prefix[rank_down(preorder[v], levels[v]) + 1];
 }
 
-// The arcs of undirected edges: the k-th in its direction, and `edges` later against it, with the nodes that they leave.
+// Lists the nodes that arcs leave: arc k follows edge k in the given direction, arc edges + k in the opposite one.
 KERNEL(list_arcs, const int32 *ends, const int32 *others, int64 edges, int64 nodes, uint32 *origins, int32 *bad) {
     FOR_RANGE (k) {
         const int32 from = ends[k], to = others[k];
@@ -86,13 +87,13 @@ KERNEL(list_arcs, const int32 *ends, const int32 *others, int64 edges, int64 nod
 
 INLINE Index sibling(Index arc, Index edges) { return arc < edges ? arc + edges : arc - edges; }
 
-// places[arc] = where the arc stands among all, which are sorted by the nodes that they leave.
+// places[arc] = the position of the arc among all arcs, sorted by the nodes that they leave.
 KERNEL(place_arcs, const int32 *arcs, int32 *places) {
     FOR_RANGE (place)
         places[arcs[place]] = int32(place);
 }
 
-// Rings of arcs: EP[e] = next(sibling(e)), for arcs by their places.
+// Links rings of arcs, EP[e] = next(sibling(e)); arcs are denoted by their positions.
 KERNEL(link_rings, const int32 *arcs, const int32 *places, const uint32 *origins, const int32 *offsets, int64 edges,
        int32 *successors) {
     FOR_RANGE (place) {
@@ -102,7 +103,7 @@ KERNEL(link_rings, const int32 *arcs, const int32 *places, const uint32 *origins
     }
 }
 
-// The least place on each ring, by jumps that double (in lock-step: rings have no end).
+// Finds the least position on each ring by pointer jumping (in lock-step, because rings have no end).
 KERNEL(jump_round, const int32 *successors, const int32 *least, int32 *further, int32 *lesser) {
     FOR_RANGE (place) {
         const int32 next = successors[place];
@@ -111,8 +112,8 @@ KERNEL(jump_round, const int32 *successors, const int32 *least, int32 *further, 
     }
 }
 
-// starts[v] = 1 where a tour is to begin at node v: it was asked for, or nobody asked for one of its tree (whose ring has
-// the place `least`), and it is the tree's smallest node. alone[v] = 1 for a node without arcs.
+// starts[v] = 1 if a tour begins at node v: v was requested as a root; or no root of its tree (whose ring has the least
+// position `least`) was requested, and v is the tree's smallest node. alone[v] = 1 for a node without arcs.
 KERNEL(choose_roots, const int32 *offsets, const int32 *least, const int32 *asked, int32 *starts, int32 *alone) {
     FOR_RANGE (v) {
         const int32 first = offsets[v];
@@ -121,7 +122,7 @@ KERNEL(choose_roots, const int32 *offsets, const int32 *least, const int32 *aske
     }
 }
 
-// asked[ring] = the root that was asked for; where there are two of a tree, both[0] is the largest such one.
+// asked[ring] = the requested root; if two roots of a tree were requested, both[0] is the largest such root.
 KERNEL(ask_for_roots, const int32 *roots, const int32 *offsets, const int32 *least, int32 *asked, int32 *both) {
     FOR_RANGE (i) {
         const int32 root = roots[i], first = offsets[root];
@@ -133,7 +134,7 @@ KERNEL(ask_for_roots, const int32 *roots, const int32 *offsets, const int32 *lea
     }
 }
 
-// Rings are cut before the first arc of their root.
+// Cuts the rings before the first arc of their root.
 KERNEL(cut_rings, const int32 *roots, const int32 *arcs, const int32 *places, const int32 *offsets, int64 edges,
        int32 *successors, int32 *heads) {
     FOR_RANGE (i) {
@@ -143,14 +144,14 @@ KERNEL(cut_rings, const int32 *roots, const int32 *arcs, const int32 *places, co
     }
 }
 
-constexpr Index EDGES_AT_ONCE = 1 << 12; // between two STOP_POINTs
+constexpr Index EDGES_AT_ONCE = 1 << 12; // edges between two STOP_POINTs
 
-// closing[0] = the first edge that joins what those before it have joined already; it stays where none does. One thread
-// goes through the edges, for the sentence that refuses them. above[v] = v before.
+// closing[0] = the first edge whose ends are already connected by the edges before it; unchanged if there is none. One
+// thread processes the edges (union-find), for the error message. Initially above[v] = v.
 KERNEL(find_closing_edge, const int32 *ends, const int32 *others, int64 edges, int32 *above, int32 *closing) {
     FOR_RANGE (once) {
         const auto top = [&](int32 node) {
-            while (above[node] != node) // upwards to smaller numbers
+            while (above[node] != node) // parents have smaller numbers
                 node = above[node] = above[above[node]];
             return node;
         };
@@ -167,7 +168,7 @@ KERNEL(find_closing_edge, const int32 *ends, const int32 *others, int64 edges, i
     }
 }
 
-// "If R[xy] < R[yx] then Par[y] = x". parents are -1 before.
+// "If R[xy] < R[yx] then Par[y] = x". Initially, parents are -1.
 KERNEL(find_tree_parents, const int32 *ranks, const int32 *arcs, const int32 *places, const uint32 *origins, int64 edges,
        int32 *parents) {
     FOR_RANGE (place) {

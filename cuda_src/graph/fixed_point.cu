@@ -1,20 +1,21 @@
-// The fixed point of the relaxation, node by node: the baseline that every scheme is compared with (thesis, Algorithm 1
-// without the split).
+// Fixed-point iteration of the relaxation, node by node: the baseline of all comparisons (thesis, Algorithm 1 without
+// the split).
 //
-// Every round each node relaxes all edges that leave it, until a round changes nothing. Nodes are taken as they come: a
-// distance that was lowered in this round may already be read in it.
+// In every round each node relaxes all its outgoing edges, until a round changes nothing. The order within a round is
+// arbitrary: a distance that was lowered in a round may be read in the same round.
 //
-// Without atomics (section 4.4 has both) a store may undo a lower one: A and B read distance 9, B stores 4, A stores 6.
-// That does no harm. (1) Every distance that is ever stored is the length of a real path, so none is too low. (2) Who
-// stores has read a higher value, and what is read in a round is at most what stood there when the round began: from
-// one round's beginning to the next a distance only falls, and it does fall wherever something was stored. So rounds
-// end. (3) A round that stores nothing has seen d[v] <= d[u] + w on every edge: with (1), these are the distances. The
-// loads and stores are relaxed atomics to the C++ compiler, and volatile words, which are not torn, on a GPU.
+// Without atomics (section 4.4 has both) a store may overwrite a lower value: A and B read distance 9, B stores 4, A
+// stores 6. This is harmless. (1) Every stored distance is the length of an actual path, so no distance is too low. (2)
+// A thread that stores has read a higher value, and a value read in a round is at most the value at the beginning of
+// the round. So from the beginning of one round to the next, a distance never rises, and it falls wherever a value was
+// stored. Therefore the rounds end. (3) A round that stores nothing has seen d[v] <= d[u] + w on every edge; with (1),
+// the distances are correct. The loads and stores are relaxed atomics for the C++ compiler, and volatile accesses to
+// words, which are not torn, on a GPU.
 #include "distances.cuh"
 #include "rounds.cuh"
 #include "timeline.cuh"
 
-// Nobody is reached but the source, if there is just one; else `source` is -1, and set_sources follows.
+// Marks all nodes but the source as unreached. If there are several sources, `source` is -1, and set_sources follows.
 KERNEL(reset_distances, Csr graph, Distances distances, int64 source) {
     by_kind(distances, graph, [&](auto of) {
         FOR_RANGE (v)
@@ -29,7 +30,7 @@ KERNEL(set_sources, const int32 *sources, Csr graph, Distances distances) {
     });
 }
 
-// With a timeline, what every block does is recorded there (figure 6.5).
+// Relaxes the edges of all nodes. A timeline, if given, records when and where each block runs (figure 6.5).
 KERNEL(relax_nodes, Csr graph, Distances distances, int32 atomic, int32 *progress, int64 *relaxed, Timeline timeline) {
     const BlockClock clock = begin_block(timeline);
     by_kind(distances, graph, [&](auto of) {
@@ -50,7 +51,7 @@ KERNEL(relax_nodes, Csr graph, Distances distances, int32 atomic, int32 *progres
     end_block(timeline, clock, progress[ROUNDS]);
 }
 
-// After a round: whether there is to be another one.
+// Ends a round, and decides whether another one follows.
 KERNEL(end_relaxation, int32 *progress, int64 *cursors) {
     FOR_RANGE (once) {
         progress[ROUNDS] += 1;

@@ -1,24 +1,24 @@
-// A frontier: the list S_i of the nodes whose edges this round goes through, and the list S_i+1 that it makes for the
-// next.
+// The frontier: the list S_i of nodes whose edges this round follows, and the list S_i+1 that it builds for the next
+// round.
 #pragma once
 
 #include "grid.cuh"
 #include "lanes.cuh"
 
-// What the rounds go by, in the device's memory (Entry of static_graph/schemes/collapse.py).
+// Control state of the rounds in device memory (Entry of static_graph/schemes/collapse.py).
 enum FrontierEntry : int32 {
-    FRONTIER,        // nodes of this round's list
-    NEXT,            // nodes that are in the next one by now
-    BATCHES,         // of TEAM_SIZE nodes
-    SCAN_TILES,      // of SCAN_TILE nodes
-    TILES,           // of TILE_EDGES edges, where the strategy cuts the edges
-    FRONTIER_ROUNDS, // that have ended
+    FRONTIER,        // number of nodes in this round's list
+    NEXT,            // current number of nodes in the next list
+    BATCHES,         // number of batches of TEAM_SIZE nodes
+    SCAN_TILES,      // number of tiles of SCAN_TILE nodes
+    TILES,           // number of tiles of TILE_EDGES edges, if the strategy cuts the edges
+    FRONTIER_ROUNDS, // number of completed rounds
     FRONTIER_STOP,
     FRONTIER_ENTRIES,
 };
 
 KERNEL_STRUCT(Frontier) {
-    int32 *lists;    // two of `room` nodes each, which take turns
+    int32 *lists;    // a double buffer: two lists with a capacity of `room` nodes each
     int64 room;
     int32 *progress;
 
@@ -28,16 +28,17 @@ KERNEL_STRUCT(Frontier) {
 };
 
 constexpr int SCAN_TILE = 2048;  // TILE of cuda_src/scan.cu
-constexpr int QUEUE_ROOM = 2048; // nodes that a team gathers before it reserves places in the next list
+constexpr int QUEUE_ROOM = 2048; // nodes that a team buffers before it reserves positions in the next list
 
-// A team's end of the next list. Without memory of its own it asks for a place for each node, by a global atomic.
+// A team's queue for the next list, buffered in shared memory. Without a buffer, it reserves a position per node by a
+// global atomic.
 struct TeamQueue {
     Frontier frontier;
-    int32 *places;  // (QUEUE_ROOM), shared; or none
-    int32 *filled;  // (2), shared: how many places are asked for, and where they go
-    bool together;  // the lanes of a warp count together
+    int32 *places;  // (QUEUE_ROOM), shared; or null
+    int32 *filled;  // (2), shared: number of requested positions, and their begin in the next list
+    bool together;  // the lanes of a warp reserve together
 
-    // All members of the team come here first; another barrier follows before anything is pushed.
+    // Called first by all members of the team; another barrier must follow before the first push.
     METHOD void open() const {
         FOR_LEADER
             filled[0] = 0;
@@ -54,11 +55,11 @@ struct TeamQueue {
         frontier.next()[atomic_add(&frontier.progress[NEXT], 1)] = int32(node);
     }
 
-    // All members of the team come here when they have pushed what they had; ends with a barrier.
+    // Called by all members of the team after their last push; ends with a barrier.
     METHOD void flush() const {
         TEAM_BARRIER();
         const int32 count = filled[0] < QUEUE_ROOM ? filled[0] : QUEUE_ROOM;
-        if (places != nullptr && count > 0) { // the same for all of them
+        if (places != nullptr && count > 0) { // uniform across the team
             FOR_LEADER
                 filled[1] = atomic_add(&frontier.progress[NEXT], count);
             TEAM_BARRIER();

@@ -1,7 +1,7 @@
-// Random graphs, an edge a turn.
+// Generation of random graphs, one edge per index.
 #include "random.cuh"
 
-constexpr int MOST_DRAWS = 1000; // of an edge that must not be a self loop
+constexpr int MOST_DRAWS = 1000; // most draws of an edge that must not be a self loop
 
 struct Edge {
     int32 source, target;
@@ -13,12 +13,12 @@ struct Rmat {
     bool even;
 };
 
-// R-MAT (Chakrabarti, Zhan, Faloutsos 2004) as GTgraph (Bader, Madduri 2006) does it: the adjacency matrix is halved both
-// ways, one of the four parts is taken by the probabilities a, b, c, d, and so on. With noise each probability is
-// multiplied by a factor of 1 - noise / 2 to 1 + noise / 2 before every halving but the first, and stays so; only their
-// ratios matter. GTgraph halves a number, not a range: of 7 rows the parts begin 3 and then 1 and then 0 further down, so
-// that several ways lead to some nodes, and none to others, where there are not 2^levels. `even` halves what is left, the
-// smaller part first.
+// R-MAT (Chakrabarti, Zhan, Faloutsos 2004) as in GTgraph (Bader, Madduri 2006): the adjacency matrix is halved in both
+// dimensions, one of the four quadrants is chosen with probabilities a, b, c, d, and so on. With noise, each
+// probability is multiplied by a factor from 1 - noise / 2 to 1 + noise / 2 before every halving but the first; the
+// changes accumulate, and only the ratios matter. GTgraph halves a number, not a range: with 7 rows, the lower halves
+// begin 3, then 1, then 0 rows further down. So if the number of nodes is not 2^levels, several paths lead to some
+// nodes and none to others. `even` halves the remaining range, the smaller half first.
 INLINE Edge draw_rmat(Random &random, Rmat p) {
     Edge edge = {0, 0};
     int32 rows = p.nodes, columns = p.nodes;
@@ -34,7 +34,7 @@ INLINE Edge draw_rmat(Random &random, Rmat p) {
         const float64 place = random.next_part() * (p.a + p.b + p.c + p.d);
         const int32 lower = place >= p.a + p.b, right = (place >= p.a) - lower + (place >= p.a + p.b + p.c);
         const int32 up = rows / 2, left = columns / 2;
-        edge.source += up & -lower; // without a branch: nobody could foresee it
+        edge.source += up & -lower; // branch-free, because a branch would be unpredictable
         edge.target += left & -right;
         rows = p.even ? up + ((rows - 2 * up) & (lower | -(rows == 1))) : up;
         columns = p.even ? left + ((columns - 2 * left) & (right | -(columns == 1))) : left;
@@ -42,7 +42,7 @@ INLINE Edge draw_rmat(Random &random, Rmat p) {
     return edge;
 }
 
-// Where self loops are not wanted, an edge that is one is drawn again; failures[0] counts those that stayed one.
+// Draws the edges. If self loops are not allowed, they are drawn again; failures[0] counts those that remain.
 KERNEL(draw_rmat_edges, uint64 seed, int32 nodes, int32 levels, float64 a, float64 b, float64 c, float64 d,
        float64 noise, int32 even, int32 self_loops, uint32 *sources, int32 *targets, int32 *failures) {
     const Rmat rmat = {nodes, levels, a, b, c, d, noise, even != 0};
@@ -58,7 +58,7 @@ KERNEL(draw_rmat_edges, uint64 seed, int32 nodes, int32 levels, float64 a, float
     }
 }
 
-// G(n, m) of Erdos and Renyi (1959): both ends are any of the nodes, with equal probability.
+// G(n, m) of Erdos and Renyi (1959): both ends are uniform over all nodes.
 KERNEL(draw_random_edges, uint64 seed, int32 nodes, int32 self_loops, uint32 *sources, int32 *targets) {
     FOR_RANGE (i) {
         Random random = random_of(seed, EDGES, i);
@@ -71,13 +71,13 @@ KERNEL(draw_random_edges, uint64 seed, int32 nodes, int32 self_loops, uint32 *so
     }
 }
 
-// Whole numbers from 1 to `largest`.
+// Uniform integers from 1 to `largest`.
 KERNEL(draw_weights, uint64 seed, int32 largest, int32 *weights) {
     FOR_RANGE (i)
         weights[i] = int32(1 + random_of(seed, WEIGHTS, i).next_below(uint64(largest)));
 }
 
-// What is sorted for a random order.
+// Draws the sort keys of a random order.
 KERNEL(draw_keys, uint64 seed, uint32 *keys) {
     FOR_RANGE (i)
         keys[i] = uint32(random_of(seed, NAMES, i).next() >> 32);

@@ -1,7 +1,7 @@
-// The edges of a graph turned round, for kernels that ask who leads to a node.
+// Edges of the transposed graph, for kernels that need a node's incoming edges.
 #include "stretches.cuh"
 
-// Where each edge leads to, and what it leaves.
+// Lists the target and source of each edge.
 KERNEL(list_edges, Csr graph, uint32 *targets, int32 *sources) {
     FOR_RANGE (i)
         for_stretch(graph, i, [&](Index node, Index edge) {

@@ -1,30 +1,29 @@
-// What kernels over graphs need of a processor beyond portable.cuh: the second and last file that knows which compiler
-// is running.
+// Processor primitives for graph kernels beyond portable.cuh: the second and last file that depends on the compiler.
 //
 // A virtual warp (Hong et al., Maximum Warp, technique 2) is a part of a warp, of 1, 2, 4, ... 32 lanes, that works on
-// one task. FOR_TASKS (WIDTH, GROUP, task, begin, end) hands the tasks of a range out to the virtual warps of a GROUP
-// of threads (a team, or the LANES of a warp), one after the other: every lane runs the body, on the same task, and
-// computes the same (the SISD phase). FOR_LANES (WIDTH, i, begin, end), in it, shares a range out to the lanes (the
-// SIMD phase). What others may write meanwhile is read by the first lane, and from_first_lane<WIDTH>(value) gives its
-// value to all of them. On the CPU a virtual warp is one thread: tasks, and what its lanes share, are turns of plain
-// loops.
+// one task. FOR_TASKS (WIDTH, GROUP, task, begin, end) distributes the tasks of a range over the virtual warps of a
+// GROUP of threads (a team, or the LANES of a warp), in turn: all lanes of a virtual warp execute the body redundantly
+// for the same task (the SISD phase). FOR_LANES (WIDTH, i, begin, end), in the body, distributes a range over the lanes
+// (the SIMD phase). The first lane reads data that others may write concurrently, and from_first_lane<WIDTH>(value)
+// broadcasts its value to all lanes. On the CPU a virtual warp is one thread, and both macros are sequential loops.
 //
-// FOR_EDGE_SHARE (k, count, coalesced) gives each member of a team its share of a range: every TEAM_SIZE-th place, so
-// that neighbours in a warp read neighbouring words, or, where `coalesced` is false, a run of places. STEPS_BY_ONE is
-// whether a share is a run. On the CPU the one member goes through all of it in order.
+// FOR_EDGE_SHARE (k, count, coalesced) gives each member of a team its share of a range: every TEAM_SIZE-th index, so
+// that neighbours in a warp read neighbouring words, or, if `coalesced` is false, consecutive indices. STEPS_BY_ONE
+// tells whether a share is consecutive. On the CPU the single member processes the whole range in order.
 //
-// A CROWDED_GRID_TEAM_KERNEL is a GRID_TEAM_KERNEL (portable.cuh) of few registers, so that several teams of it fit a
-// multiprocessor: as many as fit run at once, and GRID_BARRIER() of grid.cuh holds the members of all.
-// FOR_GRID_TEAMS (index, count, teams), in such a kernel that was launched for `teams` teams, hands `count` tasks out to
-// them: all members of a team have the same index. On the CPU each thread has the part of the tasks that it has of the
-// teams. grid_barrier_with(meeting, flag, range_begin, work), there, is a barrier for the members of all teams in which
-// one team works: the last one to come, on a GPU. (`flag` is the team's own, `meeting` all teams'.) ONE_MEMBER is whether
-// a team has one member, who does everything in turn.
+// A CROWDED_GRID_TEAM_KERNEL is a GRID_TEAM_KERNEL (portable.cuh) with high occupancy: it uses few registers, so that
+// several teams fit on a multiprocessor. As many teams as fit are resident, and GRID_BARRIER() of grid.cuh synchronises
+// the members of all of them. In such a kernel, launched for `teams` teams, FOR_GRID_TEAMS (index, count, teams)
+// distributes `count` tasks over the teams: all members of a team have the same index. On the CPU each thread takes the
+// same fraction of the tasks as of the teams. grid_barrier_with(meeting, flag, range_begin, work) is a barrier for the
+// members of all teams during which one team does `work`; on a GPU, the last team to arrive. (`flag` belongs to the
+// team, `meeting` to all teams.) ONE_MEMBER tells whether a team has a single member, which does everything
+// sequentially.
 #pragma once
 
 #include "portable.cuh"
 
-constexpr int STRIPES = 4096; // places that a large number is counted in (STRIPES of static_graph/schemes/rounds.py)
+constexpr int STRIPES = 4096; // entries of a striped counter (STRIPES of static_graph/schemes/rounds.py)
 
 #ifdef __CUDACC__
 
@@ -36,15 +35,16 @@ constexpr bool ONE_MEMBER = false;
 #define FOR_GRID_TEAMS(index, count, teams)                                                                            \
     for (Index index = blockIdx.x, grid_end_ = (count); index < grid_end_; index += gridDim.x)
 
-// A barrier of its own: what has to be done between two of cooperative_groups is done in one, by who is there anyway.
+// A custom barrier that replaces two barriers of cooperative_groups with work between them: the last team does the work
+// inside the barrier.
 template <class Work> INLINE void grid_barrier_with(int32 *meeting, int32 *flag, Index, Work work) {
     int32 *arrived = meeting, *turn = meeting + 1, this_turn = 0;
     __syncthreads();
     if (threadIdx.x == 0) {
         this_turn = racing_load(turn);
-        __threadfence(); // this team's work, before it arrives
+        __threadfence(); // releases this team's writes before it arrives
         *flag = atomicAdd(arrived, 1) == int(gridDim.x) - 1;
-        __threadfence(); // the others' work, after they have
+        __threadfence(); // acquires the other teams' writes
     }
     __syncthreads();
     if (*flag) {
@@ -56,7 +56,7 @@ template <class Work> INLINE void grid_barrier_with(int32 *meeting, int32 *flag,
             racing_store(turn, this_turn + 1);
         }
     } else if (threadIdx.x == 0) {
-        while (racing_load(turn) == this_turn) // all teams run at once: they come
+        while (racing_load(turn) == this_turn) // ends, because all teams are resident
             ;
         __threadfence();
     }
@@ -86,7 +86,7 @@ template <int WIDTH, class T> INLINE T from_first_lane(T value) {
     return __shfl_sync(lanes, value, 0, WIDTH);
 }
 
-// The next `chunk` tasks of a work queue, for a warp whose lanes all ask: where they begin.
+// Takes the next `chunk` tasks of a work queue; called by all lanes of a warp; returns the first task.
 INLINE Index take_chunk(int64 *taken, Index chunk) {
     int64 first = 0;
     if (FIRST_LANE(WARP))
@@ -98,10 +98,10 @@ INLINE int64 atomic_min(int64 *place, int64 value) {
     return static_cast<int64>(atomicMin(reinterpret_cast<long long *>(place), static_cast<long long>(value)));
 }
 
-// One more of something that a team counts in its shared memory; what was there before.
+// Increments a counter in the team's shared memory; returns the old value.
 INLINE int32 team_take(int32 *counter) { return atomicAdd(counter, 1); }
 
-// values[k] becomes the sum of the values up to k, in a team's shared memory, by shuffles within warps.
+// Inclusive prefix sum of values in a team's shared memory, by shuffles within warps.
 INLINE void team_sums_by_shuffles(int64 *values, int64 *of_warp) {
     const int lane = threadIdx.x % WARP, warp = threadIdx.x / WARP;
     int64 sum = values[threadIdx.x];
@@ -118,7 +118,7 @@ INLINE void team_sums_by_shuffles(int64 *values, int64 *of_warp) {
     __syncthreads();
 }
 
-// Adds to a number that is the sum of STRIPES places: threads that run side by side add to places side by side.
+// Adds to a striped counter, whose value is the sum of STRIPES entries: adjacent threads add to adjacent entries.
 INLINE void count_up(int64 *stripes, int64 value) {
     if (value != 0)
         atomic_add(stripes + (blockIdx.x * blockDim.x + threadIdx.x) % STRIPES, value);
@@ -126,7 +126,7 @@ INLINE void count_up(int64 *stripes, int64 value) {
 
 INLINE float64 float64_of(int64 bits) { return __longlong_as_double(bits); }
 
-// The multiprocessor, or the thread of the CPU, that this runs on.
+// The number of the current multiprocessor, or of the current CPU thread.
 INLINE int64 processor_number() {
     unsigned number;
     asm volatile("mov.u32 %0, %smid;" : "=r"(number));
@@ -181,7 +181,7 @@ INLINE void team_sums_by_shuffles(int64 *values, int64 *) {
 
 INLINE void count_up(int64 *stripes, int64 value) {
     if (value != 0)
-        atomic_add(stripes, value); // once a piece of a range
+        atomic_add(stripes, value); // once per piece of a range
 }
 
 INLINE float64 float64_of(int64 bits) {

@@ -1,13 +1,13 @@
-// Whether an array of successors is a set of lists, and where they begin.
+// Checks that an array of successors is a set of lists, and finds the heads of the lists.
 //
-// No element has two predecessors where as many elements have none as have no successor. What is left then is lists and
-// cycles; the elements of cycles are those that are not counted when all lists have been ranked.
+// If the number of elements without predecessor equals the number without successor, no element has two predecessors.
+// Then the array consists of lists and cycles; elements on cycles are those not counted after all lists are ranked.
 #include "lists.cuh"
 
 enum CheckEntry : int32 { FIRST_BAD, HEADS, TAILS, CHECK_ENTRIES }; // Entry of static_graph/list_checking.py
 
-// marks[j] = 1 where j follows an element. The first element whose successor is none of the `count` is left in
-// entries[FIRST_BAD].
+// marks[j] = 1 if j is the successor of an element. entries[FIRST_BAD] = the first element whose successor is out of
+// range.
 KERNEL(mark_successors, const int32 *successors, int64 count, uint8 *marks, int32 *entries) {
     FOR_RANGE (i) {
         const int32 next = successors[i];
@@ -22,7 +22,7 @@ INLINE Sums<2> ends_at(Index i, const int32 *successors, const uint8 *marks) {
     return {{!marks[i], ends_list(i, successors[i])}};
 }
 
-// How many lists begin and end in each piece.
+// Counts the lists that begin and end in each piece.
 TEAM_KERNEL(count_list_ends, const int32 *successors, const uint8 *marks, int64 count, int32 *sums) {
     FOR_TEAMS (team) {
         const Piece piece = piece_of(team, count);
@@ -35,7 +35,7 @@ TEAM_KERNEL(count_list_ends, const int32 *successors, const uint8 *marks, int64 
     }
 }
 
-// All of them, by one team.
+// Sums the counts of all pieces by one team.
 TEAM_KERNEL(total_list_ends, const int32 *sums, int64 count, int32 *entries) {
     FOR_TEAMS (team) {
         const Sums<2> all = sum_of_pieces<2>(sums, 0, pieces_of(count));

@@ -1,11 +1,11 @@
-// Lists and trees to measure with.
+// Generation of lists and trees for benchmarks.
 #include "lists.cuh"
 #include "random.cuh"
 
-// An order as lists: the elements follow each other, in `lists` lists whose lengths differ by one at most.
+// Links elements in the given order to `lists` lists whose lengths differ by at most one.
 KERNEL(link_in_order, const int32 *order, int64 size, int64 lists, int32 *successors) {
     FOR_RANGE (k) {
-        const Index next = k + 1, list = (next * lists + size - 1) / size; // list l begins at place l * size / lists
+        const Index next = k + 1, list = (next * lists + size - 1) / size; // list l begins at position l * size / lists
         successors[order[k]] = list * size / lists == next ? END : order[next];
     }
 }
@@ -20,16 +20,17 @@ KERNEL(turn_flags, int32 *flags) {
         flags[k] = 1 - flags[k];
 }
 
-// The next of the multiples where the place is flagged, else the next of the others; before[k] places up to k are flagged.
+// Merges two orders: flagged positions get the next multiple, others the next of `others`. before[k] = number of
+// flagged positions before k.
 KERNEL(merge_orders, const int32 *before, const int32 *multiples, const int32 *others, int32 *order) {
     FOR_RANGE (k)
         order[k] = before[k + 1] > before[k] ? multiples[before[k]] : others[k - before[k]];
 }
 
-constexpr Index NODES_AT_ONCE = 1 << 12; // between two STOP_POINTs
+constexpr Index NODES_AT_ONCE = 1 << 12; // nodes between two STOP_POINTs
 
-// A binary tree that grows by a node at a time, below any node that has no two children, each free place as likely as
-// the others: the shape of a random search tree. `places` has room for size + 1.
+// Grows a binary tree one node at a time, at a free child place chosen uniformly: the shape of a random search tree.
+// `places` has size + 1 entries.
 KERNEL(grow_binary_tree, uint64 seed, int64 size, int32 *places, int32 *parents) {
     FOR_RANGE (once) {
         parents[0] = END;
@@ -44,7 +45,7 @@ KERNEL(grow_binary_tree, uint64 seed, int64 size, int32 *places, int32 *parents)
     }
 }
 
-// Nodes by other names.
+// Renumbers the nodes.
 KERNEL(rename_nodes, const int32 *parents, const int32 *names, int32 *renamed) {
     FOR_RANGE (v)
         renamed[names[v]] = parents[v] < 0 ? END : names[parents[v]];

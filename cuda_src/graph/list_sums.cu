@@ -1,7 +1,7 @@
-// Sums along ranked lists: the values are put in the lists' order, summed up by a scan, and fetched again.
+// Sums along ranked lists: the values are put in list order, summed by a scan, and gathered.
 #include "lists.cuh"
 
-// ordered[place] = value of the element at that place of the order: list after list.
+// ordered[k] = the value of the k-th element in list order, one list after another.
 KERNEL(order_values, const int64 *values, const int32 *ranks, const int32 *lists, const int32 *begins, int64 *ordered) {
     FOR_RANGE (i)
         ordered[Index(begins[lists[i]]) + ranks[i]] = values[i];

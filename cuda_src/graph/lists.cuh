@@ -1,7 +1,7 @@
-// Linked lists as arrays of successors, and as words of 64 bits.
+// Linked lists as arrays of successors, and as 64-bit words.
 //
 //     successors     element i is followed by successors[i]; the last one of a list by END, or by itself
-//     words          the high half is a weight or a rank, the low half the number of an element or of a list: what must
+//     words          the high half is a weight or a rank, the low half the number of an element or of a list; both must
 //                    be read and written together (001-list-ranking: "rank and successor packed in 64 bits")
 #pragma once
 

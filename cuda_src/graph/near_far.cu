@@ -1,9 +1,9 @@
-// The beginning of a near-far search and the end of each round (near_far.cuh). The kernels are in several files, because
-// nvcc takes long over each.
+// Initialisation of a near-far search, and the end of each round (near_far.cuh). The kernels are in several files,
+// because nvcc compiles each of them slowly.
 #include "near_far.cuh"
 
-// Before the first round: nobody is reached but the source, if there is just one (else set_sources follows). Sources
-// need no stamp: nothing lowers them.
+// Initialises the search: only the source is reached, if there is a single one (otherwise set_sources follows). Sources
+// need no epoch (`stamps`), because their distances never fall.
 TEAM_KERNEL(begin_near_far, Csr graph, Distances distances, Traversal frontier, NearFar lists, int64 sources,
             int64 source) {
     near_far_rounds(graph, distances, frontier, lists, nullptr, [&](auto rounds) {

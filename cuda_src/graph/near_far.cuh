@@ -1,28 +1,28 @@
-// Shortest paths with a near list and a far one (near-far; Davidson et al. 2014, after the delta-stepping of Meyer and
-// Sanders 2003).
+// Shortest paths with a near list and a far list (the near-far method; Davidson et al. 2014, after the delta-stepping
+// of Meyer and Sanders 2003).
 //
-// Nodes whose distance was lowered to something near, that is below a bound, are the next frontier (PUSH: their edges
-// are relaxed). Nodes lowered to something further wait in the far list. When no near ones are left, all distances
-// below the bound are final; the bound is raised by delta, and the far list is split by it (OTHER).
+// Nodes whose distance falls below a bound are near and form the next frontier (PUSH relaxes their edges). Nodes whose
+// distance falls, but not below the bound, wait in the far list. When no near nodes are left, all distances below the
+// bound are final. Then the bound is raised by delta, and the far list is split by it (OTHER).
 //
-// A node stands once in the next frontier, by the round that it was put there in (`stamps`), and once in the far list
-// (`is_far`); so no list is ever longer than there are nodes. A node that was lowered again after it was put in the far
-// list may have been near, and done with, when the list is split: it is dropped there.
+// A node appears at most once in the next frontier, because its epoch (`stamps`) records the round in which it was
+// added, and at most once in the far list (`is_far`). So no list has more entries than there are nodes. A node whose
+// distance fell again after it was added to the far list may already have been processed as near; the split drops it.
 #pragma once
 
 #include "traversal.cuh"
 
-constexpr int64 IDLE_EDGES = 1 << 17, BUSY_EDGES = 1 << 19; // of a round
+constexpr int64 IDLE_EDGES = 1 << 17, BUSY_EDGES = 1 << 19; // per round
 
-// State of the rounds beside the graph, the distances and the frontier.
+// State of the rounds in addition to the graph, the distances and the frontier.
 KERNEL_STRUCT(NearFar) {
-    int32 *stamps; // (nodes): the round in which a node was put in a frontier
+    int32 *stamps; // (nodes): the round in which a node was last added to a frontier
     int32 *is_far; // (nodes)
     int32 *even_far;
     int32 *odd_far;
-    int64 delta;      // for whole distances
+    int64 delta;      // for integer distances
     float64 real_delta;
-    int64 widest;     // most deltas by which the bound is raised at once, where rounds leave a GPU idle
+    int64 widest;     // most deltas by which the bound is raised at once, if rounds leave a GPU idle
     int64 few_far;
 
     METHOD int32 *far(int32 side) const { return side ? odd_far : even_far; }
@@ -37,7 +37,7 @@ template <DistanceKind KIND> struct NearFarRounds {
     NearFar lists;
     TeamSpace *space;
 
-    // A bound above a distance by some deltas, or at least by a little; or the largest one that there is.
+    // A bound WIDTH deltas above a distance, strictly above it if possible, and at most the largest representable one.
     METHOD int64 bound_above(int64 distance) const {
         const int64 most = distances.unreached(), width = frontier.totals[WIDTH];
         if constexpr (KIND == REAL) {
@@ -48,8 +48,9 @@ template <DistanceKind KIND> struct NearFarRounds {
         return distance < most - step ? distance + step : most;
     }
 
-    // By how many deltas the bound is raised next: by more where the rounds since the last time had too few edges to
-    // keep a GPU busy, for fewer rounds; by fewer where they had enough, for edges are then not relaxed in vain.
+    // Adapts the number of deltas by which the bound is raised next. If the rounds since the last increase had too few
+    // edges to keep a GPU busy, it doubles, for fewer rounds. If they had many, it halves, so that fewer edges are
+    // relaxed in vain.
     METHOD void change_width() const {
         int64 *totals = frontier.totals, round = frontier.progress[ROUND];
         const int64 rounds = round - totals[BAND_ROUND], edges = totals[FOLLOWED] - totals[BAND_FOLLOWED];
@@ -61,21 +62,22 @@ template <DistanceKind KIND> struct NearFarRounds {
         totals[BAND_FOLLOWED] = totals[FOLLOWED];
     }
 
-    // Whether the caller has to put a node in the next frontier: nobody has, in this round.
+    // Sets the epoch of a node; returns whether the caller must add the node to the next frontier, because no other
+    // thread has done so in this round.
     template <bool ALONE> METHOD bool stamp(Index node, int32 round) const {
         if constexpr (ALONE && ONE_MEMBER) {
-            // A node of this round's frontier, put there in the round before, has its stamp taken when it is followed.
+            // A node of this round's frontier was added in the previous round; its epoch is reset when it is processed.
             if (lists.stamps[node] >= round - 1)
                 return false;
             racing_store(lists.stamps + node, round);
             return true;
         }
-        // A GPU waits for one answer, and not for two; a CPU is spared the write.
+        // On a GPU, skipping the load saves one memory latency; on a CPU, the load saves most atomic writes.
         return (!ONE_MEMBER || racing_load(lists.stamps + node) < round) &&
                atomic_max(lists.stamps + node, round) < round;
     }
 
-    // Whether the caller has to put a node in the far list.
+    // Marks a node as far; returns whether the caller must add it to the far list.
     template <bool ALONE> METHOD bool put_off(Index node) const {
         if constexpr (ALONE && ONE_MEMBER) {
             const bool first = !lists.is_far[node];
@@ -112,8 +114,8 @@ template <DistanceKind KIND> struct NearFarRounds {
         }
     }
 
-    // Calls follow(start, goes_on, visit, make_room), which follows some edges of the frontier, and enters what is
-    // found.
+    // Calls follow(start, goes_on, visit, make_room), which follows edges of the frontier, and appends the nodes found
+    // to the near and far lists.
     template <bool ALONE, class Follow> METHOD void relax_all(Follow follow) const {
         int32 *progress = frontier.progress;
         const int32 round = progress[ROUND];
@@ -157,7 +159,7 @@ template <DistanceKind KIND> struct NearFarRounds {
         });
     }
 
-    // Splits some of the far list by the new bound.
+    // Splits entries begin to end - 1 of the far list by the new bound.
     METHOD void split(Index begin, Index end) const {
         int32 *progress = frontier.progress;
         int64 *totals = frontier.totals;
@@ -183,7 +185,7 @@ template <DistanceKind KIND> struct NearFarRounds {
             }
             lists.is_far[node] = 0;
             if (distance >= done) {
-                lists.stamps[node] = round; // it stands in the list once
+                lists.stamps[node] = round; // the far list has the node only once
                 near.put(node);
             }
         }
@@ -202,7 +204,7 @@ template <DistanceKind KIND> struct NearFarRounds {
         split(begin, begin + nodes < listed ? begin + nodes : listed);
     }
 
-    // One round by one team: what there is of a frontier, or else a split.
+    // Processes one round by one team: the frontier, or a split if the frontier is empty.
     METHOD void few() const {
         const int32 listed = frontier.progress[LISTED], far_listed = frontier.progress[FAR_LISTED];
         if (listed == 0) {
@@ -215,7 +217,7 @@ template <DistanceKind KIND> struct NearFarRounds {
             chunk(index);
     }
 
-    // What the next round is to be; by one member.
+    // Ends a round and decides the next step; called by one member.
     METHOD void end() const {
         int32 *progress = frontier.progress;
         int64 *totals = frontier.totals;
@@ -234,7 +236,7 @@ template <DistanceKind KIND> struct NearFarRounds {
         } else if (listed == 0) {
             totals[LAST_NEAR] = totals[NEAR];
             change_width();
-            // After a split that found nothing near, the least of the far ones is known.
+            // After a split that found no near nodes, the least far distance is known.
             totals[NEAR] = bound_above(raised ? totals[FAR_LEAST] : totals[NEAR]);
             totals[FAR_LEAST] = distances.unreached();
             step = far_listed <= lists.few_far ? FEW : OTHER;

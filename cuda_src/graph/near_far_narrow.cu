@@ -1,4 +1,4 @@
-// A near-far search in one launch, for distances that are whole numbers of 32 bits (NARROW).
+// A near-far search in one launch, for 32-bit integer distances (NARROW).
 #include "near_far.cuh"
 
 CROWDED_GRID_TEAM_KERNEL(search_near_far_narrow, Csr graph, Distances distances, Traversal frontier, NearFar lists,

@@ -1,4 +1,4 @@
-// A near-far search in one launch, for distances that are floating-point numbers (REAL).
+// A near-far search in one launch, for floating-point distances (REAL).
 #include "near_far.cuh"
 
 CROWDED_GRID_TEAM_KERNEL(search_near_far_real, Csr graph, Distances distances, Traversal frontier, NearFar lists,

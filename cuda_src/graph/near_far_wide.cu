@@ -1,4 +1,4 @@
-// A near-far search in one launch, for distances that are whole numbers of 64 bits (WIDE).
+// A near-far search in one launch, for 64-bit integer distances (WIDE).
 #include "near_far.cuh"
 
 CROWDED_GRID_TEAM_KERNEL(search_near_far_wide, Csr graph, Distances distances, Traversal frontier, NearFar lists,

@@ -1,28 +1,28 @@
-// Node splitting (thesis, section 4.2): a node of more than MDA edges becomes ceil(degree / MDA) nodes with near-equal
-// shares of them, itself (the parent) and its children. Parents keep their numbers and get the edges that lead to the
-// node; children follow after all parents, those of a node side by side:
+// Node splitting (thesis, section 4.2): a node with more than MDA edges becomes ceil(degree / MDA) nodes with nearly
+// equal shares of the edges: the parent (the node itself) and its children. Parents keep their numbers and their
+// incoming edges. The children follow after all parents; those of a node are contiguous:
 //
 //     node          0 ... n - 1 | children of node a | children of node b | ...
 //                                 n + first[a]         n + first[b]
 //
-// No edge is added. A distance that a parent gets must reach its children: along the pseudo edges, with the relaxation,
-// and, where stores may race (fixed_point.cu says why that ends well), by update_child_distances after it. A child that
-// lags or is ahead of its parent when a round begins would break that argument: it does not, because the update made
-// them equal. With atomics each child takes the minimum of all that its parent takes, and no update is needed (section
+// No edge is added. A new distance of a parent must reach its children: along the pseudo edges, as part of the
+// relaxation, and, if stores may race, by update_child_distances after it. fixed_point.cu explains why racing stores
+// are harmless; the argument requires that a child has the distance of its parent when a round begins, which the update
+// ensures. With atomics each child takes the minimum of the same values as its parent, and no update is needed (section
 // 4.4).
 #include "distances.cuh"
 #include "rounds.cuh"
 #include "timeline.cuh"
 
 KERNEL_STRUCT(Split) {
-    const int32 *first; // (parents + 1): children of the parents before
+    const int32 *first; // (parents + 1): number of children of the parents before
     int64 parents;
 
     METHOD Index children_begin(Index parent) const { return parents + first[parent]; }
     METHOD Index children_end(Index parent) const { return parents + first[parent + 1]; }
 };
 
-// How many children each node gets.
+// Counts the children of each node.
 KERNEL(count_children, Csr graph, int64 mda, int32 *children) {
     FOR_RANGE (v) {
         const Index degree = graph.degree(v);
@@ -30,12 +30,12 @@ KERNEL(count_children, Csr graph, int64 mda, int32 *children) {
     }
 }
 
-// Where share k of all shares of a node's edges begins.
+// The first edge of share k of a node's edges.
 INLINE Index share_begin(const Csr &graph, Index node, Index k, Index shares) {
     return graph.begin(node) + graph.degree(node) * k / shares;
 }
 
-// The degrees of parents and children: (parents + children) entries of one of two widths.
+// The degrees of parents and children: (parents + children) entries of 32 or 64 bits.
 KERNEL(split_degrees, Csr graph, Split split, int32 *degrees32, int64 *degrees64) {
     FOR_RANGE (v) {
         const Index children = split.children_begin(v), shares = split.children_end(v) - children + 1;
@@ -50,7 +50,7 @@ KERNEL(split_degrees, Csr graph, Split split, int32 *degrees32, int64 *degrees64
     }
 }
 
-// Gives the edges of every node to its shares; the offsets of `shared` are there already.
+// Distributes the edges of every node over its shares; the offsets of `shared` are set already.
 KERNEL(share_edges, Csr graph, Split split, Csr shared, int32 *targets, int32 *weights32, int64 *weights64,
        float64 *real_weights) {
     FOR_RANGE (v) {

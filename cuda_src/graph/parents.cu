@@ -1,17 +1,17 @@
-// The tree of shortest paths, from the distances alone: one way for every scheme.
+// The shortest-path tree, derived from the distances alone, for every scheme.
 //
-// A node's parent is the smallest node u that has an edge to it on a shortest path, d[u] + w = d[v], and is closer to
-// the sources. An edge of weight zero, or one so short that a sum of floats does not change, may be the only one: then
-// nobody is closer, and nodes at one distance could be made parents of each other in a circle. So for nodes that have
-// no parent after the first pass, their edges between equals (ties) are listed as a graph, a breadth-first search
-// counts how many of them lead to each node from one that has a parent or is a source, and the parent is the smallest
-// one a step before.
+// The parent of node v is the smallest node u that has an edge to v on a shortest path, d[u] + w = d[v], and is closer
+// to the sources. If all such edges have weight zero, or weights lost in rounding, no such u is closer, and nodes at
+// the same distance could become each other's parents in a cycle. Therefore, for nodes without a parent after the first
+// pass, the edges between nodes at the same distance (ties) are listed as a graph. A breadth-first search finds the
+// least number of ties from a node that has a parent or is a source to each node, and the parent is the smallest node
+// one step before.
 #include "distances.cuh"
 #include "stretches.cuh"
 
 enum Parent : int32 { NONE = 0x7fffffff, SOURCE = -1 };
 
-// Whether an edge is on a shortest path to its end.
+// Whether an edge is on a shortest path to its target.
 template <class Of> INLINE bool is_tight(const Of &of, Index node, Index edge) {
     const auto distance = of.at(node), end = of.at(of.graph.targets[edge]);
     return of.goes_on(distance) && end != of.unreached() && of.along(distance, edge) == end;
@@ -26,7 +26,7 @@ KERNEL(clear_parents, int32 *parents) {
 
 KERNEL(enter_sources, const int32 *sources, int32 *parents) {
     FOR_RANGE (i)
-        racing_store(parents + sources[i], int32(SOURCE)); // a source may be named twice
+        racing_store(parents + sources[i], int32(SOURCE)); // a source may be given twice
 }
 
 KERNEL(find_parents, Csr graph, Distances distances, int32 *parents) {
@@ -41,7 +41,7 @@ KERNEL(find_parents, Csr graph, Distances distances, int32 *parents) {
     });
 }
 
-// Calls visit(node, target) for the ties of a stretch: from any node to one that has no parent, at the same distance.
+// Calls visit(node, target) for the ties of an edge block: from any node to one without a parent, at the same distance.
 template <class Visit>
 INLINE void for_ties(const Csr &graph, const Distances &distances, const int32 *parents, Index stretch, Visit visit) {
     by_kind(distances, graph, [&](auto of) {
@@ -54,7 +54,7 @@ INLINE void for_ties(const Csr &graph, const Distances &distances, const int32 *
     });
 }
 
-// How many edges `list_ties` enters for a stretch.
+// Counts the edges that `list_ties` lists for each edge block.
 KERNEL(count_ties, Csr graph, Distances distances, const int32 *parents, int64 *counts) {
     FOR_RANGE (i) {
         int64 count = 0;
@@ -64,7 +64,8 @@ KERNEL(count_ties, Csr graph, Distances distances, const int32 *parents, int64 *
     }
 }
 
-// The ties, and an edge from a node beyond all others, number `nodes`, to each one with a parent that a tie leaves.
+// Lists the ties, and an edge from an additional node, number `nodes`, to each node that has a parent and that a tie
+// leaves.
 KERNEL(list_ties, Csr graph, Distances distances, const int32 *parents, const int64 *places, uint32 *sources,
        int32 *targets) {
     FOR_RANGE (i) {
@@ -81,8 +82,8 @@ KERNEL(list_ties, Csr graph, Distances distances, const int32 *parents, const in
     }
 }
 
-// Along the edges of the graph of ties, by the steps that lead to each node from the one beyond. A node with a parent
-// is a step from there, and keeps it: no step is shorter.
+// Finds parents along the edges of the graph of ties; `steps` is the distance of each node from the additional node
+// there. A node with a parent is one step away from the additional node, and keeps its parent.
 KERNEL(find_parents_by_ties, Csr ties, Distances steps, int32 *parents) {
     const By<HOPS> of = {steps.narrow, int32(steps.limit), ties};
     FOR_RANGE (i)

@@ -1,34 +1,35 @@
-// Pointer jumping (001-list-ranking): Wyllie's algorithm and its variants, and the roots of a forest.
+// Pointer jumping (001-list-ranking): Wyllie's algorithm and its variants, and root finding in forests.
 //
-// A word is (distance, successor): how many elements, or how much weight, from the element to the one that it points to.
-// A jump adds up the distances and points where the successor pointed. The last element of a list points to itself; who
-// points to it is done. Words are written whole, so that whoever reads one while others write finds a pair that is true.
+// A word is (distance, successor): the number of elements, or the weight, from the element to the one that it points
+// to. A jump adds the distances and points where the successor pointed. The last element of a list points to itself; an
+// element that points to it is finished. Words are written whole, so that concurrent readers always see a consistent
+// pair.
 //
-// Departure from the slides, where each thread jumps until its element is done: here it takes JUMPS at most in a launch,
-// and the host launches again. Distances grow (JUMPS + 1)-fold at least, so that the launches are few and their number is
-// known before; and a thread that comes before all others does not walk along the whole list.
+// Departure from the slides: there each thread jumps until its element is finished; here a thread takes at most JUMPS
+// jumps per launch, and the host launches again. Distances grow at least (JUMPS + 1)-fold, so that the number of
+// launches is small and bounded in advance. A thread that starts before all others does not walk along the whole list.
 #include "lists.cuh"
 
 constexpr int JUMPS = 3;                   // JUMPS of static_graph/rankers/jumping.py
-constexpr uint32 DONE = 0x80000000u;       // of on-demand: the successor is the last element
-constexpr int SHORT_BITS = 16;             // half of a short word, for lists of less than 2^16 elements
+constexpr uint32 DONE = 0x80000000u;       // for on-demand: the successor is the last element
+constexpr int SHORT_BITS = 16;             // half of a short word, for lists of fewer than 2^16 elements
 constexpr uint32 SHORT_MASK = (1u << SHORT_BITS) - 1;
 
-struct Long { // two numbers of 32 bits in 64
+struct Long { // two 32-bit numbers in 64 bits
     using Word = uint64;
     static METHOD Word pair(uint32 distance, uint32 successor) { return word_of(distance, successor); }
     static METHOD uint32 distance(Word word) { return high_of(word); }
     static METHOD uint32 successor(Word word) { return low_of(word); }
 };
 
-struct Short { // two numbers of 16 bits in 32
+struct Short { // two 16-bit numbers in 32 bits
     using Word = uint32;
     static METHOD Word pair(uint32 distance, uint32 successor) { return distance << SHORT_BITS | successor; }
     static METHOD uint32 distance(Word word) { return word >> SHORT_BITS; }
     static METHOD uint32 successor(Word word) { return word & SHORT_MASK; }
 };
 
-// The word after one jump; the same where there is nothing to jump over.
+// The word after one jump; unchanged if the element is finished.
 template <class Pair> INLINE typename Pair::Word jumped(typename Pair::Word word, const typename Pair::Word *words) {
     const uint32 next = Pair::successor(word);
     const typename Pair::Word other = racing_load(words + next);
@@ -66,7 +67,7 @@ KERNEL(link_short_words, const int32 *successors, uint32 *words) {
     }
 }
 
-// The same for on-demand: who is done says so.
+// The same for on-demand; finished elements are marked DONE.
 KERNEL(link_marked_words, const int32 *successors, uint64 *words) {
     FOR_RANGE (i) {
         const bool last = ends_list(i, successors[i]);
@@ -74,8 +75,8 @@ KERNEL(link_marked_words, const int32 *successors, uint64 *words) {
     }
 }
 
-// The same for a list of `count` words (weight, successor) of the ruling set; the last element's weight counts for
-// nothing. NOBODY is none of the elements.
+// The same for a list of `count` words (weight, successor) of the ruling set; the last element's weight is ignored.
+// NOBODY is out of range.
 KERNEL(link_weighed_words, const uint64 *weighed, int64 count, uint64 *words) {
     FOR_RANGE (i) {
         const bool last = low_of(weighed[i]) >= count;
@@ -103,7 +104,7 @@ KERNEL(jump_once, const uint64 *words, uint64 *after, int32 *unfinished) {
     }
 }
 
-// On demand: a block first loads its own words, and then, after a barrier, those who are not done load their successors.
+// On demand: a block first loads its own words; after a barrier, unfinished elements load their successors' words.
 TEAM_KERNEL(jump_on_demand, int64 count, uint64 *words, int32 *unfinished) {
     TEAM_SHARED(uint64, mine, TEAM_SIZE);
     FOR_TEAMS (team) {
@@ -132,8 +133,8 @@ KERNEL(widen_words, const uint32 *words, uint64 *wide) {
         wide[i] = word_of(Short::distance(words[i]), Short::successor(words[i]));
 }
 
-// What the last elements are for the others: number and length of their list. `numbers` of all others stay -1; `weights`
-// are the words that the list had before, or none where each element counts as one.
+// Records the number and length of each list at its last element; `numbers` stays -1 at all other elements. `weighed`
+// are the words before the jumps, or null if each element has weight 1.
 KERNEL(number_tails, const uint64 *words, const int32 *heads, const uint64 *weighed, int32 *numbers, int32 *spans,
        int32 *lengths) {
     FOR_RANGE (list) {
@@ -145,16 +146,16 @@ KERNEL(number_tails, const uint64 *words, const int32 *heads, const uint64 *weig
     }
 }
 
-// From (distance to the last element, last element) to (rank, list).
+// Converts (distance to the last element, last element) to (rank, list).
 KERNEL(turn_words, const int32 *numbers, const int32 *spans, uint64 *words) {
     FOR_RANGE (i) {
         const int32 list = numbers[low_of(words[i])];
-        if (list >= 0) // else on a cycle, or no element at all
+        if (list >= 0) // otherwise on a cycle, or unused
             words[i] = word_of(uint32(spans[list]) - high_of(words[i]), uint32(list));
     }
 }
 
-// The roots of a forest (slides, Algorithm 2): -1 - root for who has found it, else the node that it points to.
+// Root finding in a forest (slides, Algorithm 2): a pointer is -1 - root when the root is found, otherwise a node.
 KERNEL(point_to_parents, const int32 *parents, int32 *pointers) {
     FOR_RANGE (i)
         pointers[i] = ends_list(i, parents[i]) ? -1 - int32(i) : parents[i];

@@ -1,6 +1,6 @@
-// Random numbers by counter: each follows from the seed, what it is for and its place alone, so that a graph is the same
-// on every device and for every number of threads. They are those of SplitMix64 (Steele, Lea, Flood 2014: Fast splittable
-// pseudorandom number generators), which can be entered anywhere.
+// Counter-based random numbers: each depends on the seed, its purpose and its index alone, so that a graph is the same
+// on every device and with every number of threads. The generator is SplitMix64 (Steele, Lea, Flood 2014: Fast
+// splittable pseudorandom number generators), which allows random access.
 #pragma once
 
 #include "portable.cuh"
@@ -15,16 +15,16 @@ INLINE uint64 mixed(uint64 x) {
 
 enum Purpose { WEIGHTS, EDGES, NAMES };
 
-// The numbers for one thing, an edge or a node, one after the other.
+// The sequence of numbers for one object, such as an edge or a node.
 struct Random {
     uint64 state;
 
     METHOD uint64 next() { return mixed(state += GOLDEN); }
 
-    // From 0 up to, but without, 1.
+    // Uniform in [0, 1).
     METHOD float64 next_part() { return float64(int64(next() >> 11)) * (1.0 / 9007199254740992.0); }
 
-    // From 0 up to, but without, `end`, which is below 2^32.
+    // Uniform integer in [0, end), with end < 2^32.
     METHOD uint64 next_below(uint64 end) {
         const uint64 x = next();
         return ((x >> 32) * end + ((x & 0xFFFFFFFFu) * end >> 32)) >> 32;

@@ -1,21 +1,21 @@
-// What the rounds of a scheme go by, in the device's memory (Entry and Cursor of static_graph/schemes/rounds.py): the
-// kernels of a round are launched over numbers that stand there, and the last one says whether another round follows.
+// Control state of a scheme's rounds in device memory (Entry and Cursor of static_graph/schemes/rounds.py): it holds
+// launch sizes of the kernels of a round, and the last kernel decides whether another round follows.
 #pragma once
 
 #include "portable.cuh"
 
 enum RoundEntry : int32 {
-    CHANGED,  // 1 where a distance was lowered in this round
-    ROUNDS,   // that have ended
-    STOP,     // 1 where no further round is to come
+    CHANGED,  // 1 if a distance was lowered in this round
+    ROUNDS,   // number of completed rounds
+    STOP,     // 1 if no further round follows
     DEFERRED, // nodes left to whole teams in this round
     ROUND_ENTRIES,
 };
 
-// Numbers of 64 bits that begin at 0 in every round.
+// 64-bit counters that are reset to 0 in every round.
 enum RoundCursor : int32 {
     TAKEN,   // tasks handed out from the work queue
-    TICKETS, // children that were asked for
+    TICKETS, // children requested
     ROUND_CURSORS,
 };
 

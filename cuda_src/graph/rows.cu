@@ -1,10 +1,10 @@
-// Compressed sparse rows out of edges that are sorted by their sources.
+// Conversion of edges sorted by source to compressed sparse rows.
 #include "portable.cuh"
 
 constexpr int NODES_AT_A_TIME = 16; // of find_rows (static_graph/building.py)
 
-// The first place from `begin` on whose key is not below `node`: steps that double, then halve. It costs the logarithm of
-// what is passed over.
+// The first position from `begin` on whose key is not below `node`, by exponential and binary search; the cost is
+// logarithmic in the distance.
 INLINE Index first_not_below(const uint32 *keys, Index begin, Index count, uint32 node) {
     Index step = 1, end = begin;
     while (end < count && keys[end] < node) {
@@ -23,11 +23,11 @@ INLINE Index first_not_below(const uint32 *keys, Index begin, Index count, uint3
     return begin;
 }
 
-// offsets[v] = how many of the sorted keys are below v, for v from 0 to `nodes`. Each index looks for some of them.
+// offsets[v] = the number of sorted keys below v, for v from 0 to `nodes`. Each index finds NODES_AT_A_TIME offsets.
 KERNEL(find_rows, const uint32 *keys, int64 count, int64 nodes, int32 *offsets) {
     FOR_RANGE (group) {
         Index place = 0;
-        if (group > 0) { // a binary search over all; from there on it is never far
+        if (group > 0) { // a binary search over all keys; later positions are near
             Index end = count;
             while (place < end) {
                 const Index middle = place + (end - place) / 2;
@@ -54,7 +54,7 @@ KERNEL(gather_long_words, const int64 *values, const int32 *places, int64 *gathe
         gathered[i] = values[places[i]];
 }
 
-// The ends of edges in each other's places.
+// Swaps sources and targets.
 KERNEL(swap_ends, const uint32 *sources, const int32 *targets, uint32 *new_sources, int32 *new_targets) {
     FOR_RANGE (i) {
         new_sources[i] = uint32(targets[i]);
@@ -62,13 +62,13 @@ KERNEL(swap_ends, const uint32 *sources, const int32 *targets, uint32 *new_sourc
     }
 }
 
-// flags[i] = 1 where an edge, of those in order, differs from the one before.
+// flags[i] = 1 if an edge of the sorted edges differs from the one before.
 KERNEL(flag_new_edges, const uint32 *sources, const int32 *targets, int32 *flags) {
     FOR_RANGE (i)
         flags[i] = i == 0 || sources[i] != sources[i - 1] || targets[i] != targets[i - 1];
 }
 
-// Those whose flag is 1; offsets is the exclusive scan of flags.
+// Keeps the edges whose flag is 1; offsets is the exclusive scan of flags.
 KERNEL(keep_flagged_edges, const uint32 *sources, const int32 *targets, const int32 *flags, const int32 *offsets,
        uint32 *kept_sources, int32 *kept_targets) {
     FOR_RANGE (i)

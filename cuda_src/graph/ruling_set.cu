@@ -1,19 +1,19 @@
-// List ranking by Helman and JaJa: a sparse ruling set, used again on the list that it gives (001-list-ranking).
+// List ranking by Helman and JaJa: a recursive sparse ruling set (001-list-ranking).
 //
-// Some elements are splitters. From each of them, and from the first element of each list, a walker goes along the list
-// up to the next splitter, and leaves at every element the walker's number and the steps so far. What the walkers passed
-// are the elements of a shorter list, with lengths as weights, which is ranked in the same way. An element's rank is then
-// its walker's rank and its steps.
+// Some elements are splitters. From each splitter, and from the first element of each list, a walker follows the list
+// up to the next splitter, and stores its number and its step count at every element. The walkers' sublists are the
+// elements of a shorter list, with the lengths as weights, which is ranked in the same way. The rank of an element is
+// the rank of its walker plus the step count.
 //
-// Departures from the slides. Which elements are splitters follows from their numbers, so that nothing is marked, looked
-// up or sorted: the elements are cut into blocks, and each block has one, at its begin or at a place drawn by a hash, so
-// that no list that somebody had at hand is uneven. Marks are left in the place of the successor: a walker is the only
-// one that ever comes there, the memory's sector is at hand, and no other array is needed. And a walker whose steps no
-// longer fit beside its number begins a new sublist.
+// Departures from the slides: (1) The number of an element decides whether it is a splitter, so that nothing is marked,
+// looked up or sorted: the elements are cut into blocks, and each block has one splitter, at its begin or at a position
+// drawn by a hash, so that no naturally occurring list leads to uneven sublists. (2) Marks overwrite the successor: no
+// other walker visits the element, its memory sector is in the cache, and no second array is needed. (3) A walker whose
+// step count no longer fits beside its number begins a new sublist.
 //
-// A walk ends: an element has one predecessor at most (list_checking.cu), so that nobody comes twice. Should a list have
-// been changed since, a walk ends nevertheless, and stays among the elements: there are not more steps than elements, or
-// not more numbers than places for them.
+// A walk terminates, because an element has at most one predecessor (list_checking.cu), so no element is visited twice.
+// Even if a list was changed since the check, a walk terminates and stays in range: the number of steps is limited to
+// the number of elements, or the number of sublists to their capacity.
 #include "lists.cuh"
 
 // Block b has the elements i with i * scale / 2^32 = b, rounded down.
@@ -24,8 +24,8 @@ KERNEL_STRUCT(Splitters) {
     int64 hashed; // 0: at equal intervals
     uint64 salt;
 
-    // Where in its block, as a part of 2^32, the splitter is: the last element that begins there or before, or else the
-    // first one.
+    // The position of the splitter in its block, as a fraction of 2^32: the splitter is the last element that begins at
+    // or before it, otherwise the block's first element.
     METHOD uint64 place_in(uint32 block) const {
         uint32 x = block + uint32(salt);
         x = (x ^ (x >> 16)) * 0x7FEB352Du; // (a mixer of C. Wellons)
@@ -35,11 +35,12 @@ KERNEL_STRUCT(Splitters) {
 
     METHOD bool has(uint32 element) const {
         const uint64 begin = element * scale, part = uint32(begin), place = place_in(uint32(begin >> 32));
-        // Without a branch, which nobody could foresee: it begins at `place` or before, or is the first one.
+        // Branch-free, because a branch would be unpredictable: the element covers `place`, or is the block's first
+        // one.
         return (element < uint64(among)) & ((place - part < scale) | ((part < scale) & (place < part)));
     }
 
-    // The block's splitter, or NOBODY where the last block has none.
+    // The block's splitter, or NOBODY if the last block has none.
     METHOD uint32 of(uint32 block) const {
         const uint64 place = (uint64(block) << 32) + place_in(block);
         uint64 element = place / scale;
@@ -48,13 +49,13 @@ KERNEL_STRUCT(Splitters) {
     }
 };
 
-// Walkers of one thread: a CPU's thread has many under way, each of which asks for its next element before the others
-// take their steps. A GPU has many threads.
+// Concurrent walkers per thread: a CPU thread interleaves many walkers, each of which prefetches its next element
+// before the others take their steps. A GPU has many threads instead.
 constexpr int UNDER_WAY = PREFETCHES ? 24 : 1;
-constexpr int TURNS_AT_ONCE = 1 << 10; // of all of them, between two STOP_POINTs
+constexpr int TURNS_AT_ONCE = 1 << 10; // rounds over all walkers between two STOP_POINTs
 
-// Lets the walkers `first`, first + stride, ... below `end` go their ways. begin(w, walker) says whether walker w has a
-// way at all, and step(walker) whether it goes on.
+// Runs the walkers `first`, first + stride, ... below `end`. begin(w, walker) starts walker w and returns whether it
+// has anything to walk; step(walker) takes one step and returns whether the walker continues.
 template <class Walker, class Begin, class Step>
 INLINE void walk_all(Index first, Index end, Index stride, Begin begin, Step step) {
     Walker walkers[UNDER_WAY];
@@ -86,12 +87,12 @@ struct Walker {
     uint32 at, number, steps;
 };
 
-struct WeighedWalker : Walker { // whose steps are weights
-    uint32 left; // elements that it may still come to
+struct WeighedWalker : Walker { // counts weights instead of steps
+    uint32 left; // elements that it may still visit
 };
 
-// Where walker w begins, or NOBODY: splitters first, then the heads of the lists; a head that is a splitter, too, is left
-// to that. reduced_heads get the walkers of the heads.
+// The first element of walker w, or NOBODY: splitters come first, then the heads of the lists; a head that is also a
+// splitter is left to the splitter's walker. reduced_heads receives the walkers of the heads.
 INLINE uint32 beginning(Index w, const Splitters &splitters, const int32 *heads, int32 *reduced_heads) {
     if (w < splitters.blocks)
         return splitters.of(uint32(w));
@@ -103,8 +104,8 @@ INLINE uint32 beginning(Index w, const Splitters &splitters, const int32 *heads,
 
 INLINE uint32 block_of(uint32 splitter, const Splitters &splitters) { return uint32(splitter * splitters.scale >> 32); }
 
-// A list of `count` successors, whose words become number << bits | steps. reduced[number] = word_of(length, next number).
-// `added` counts the numbers given after those of `walkers`; there are `numbers` in all.
+// Walks a list of `count` successors; words become number << bits | steps. reduced[number] = word_of(length, next
+// number). `added` counts the numbers assigned beyond those of `walkers`; there are `numbers` in total.
 KERNEL(walk_successors, int32 *words, int64 count, Splitters splitters, const int32 *heads, int64 walkers, int64 stride,
        int32 bits, int64 numbers, uint64 *reduced, int32 *reduced_heads, int32 *added) {
     FOR_RANGE (first)
@@ -131,9 +132,9 @@ KERNEL(walk_successors, int32 *words, int64 count, Splitters splitters, const in
                     return false;
                 }
                 prefetch(words + next);
-                if (walker.steps >> bits) { // no more fit
+                if (walker.steps >> bits) { // the steps no longer fit
                     const Index fresh = walkers + atomic_add(added, 1);
-                    if (fresh >= numbers) { // no list takes so many
+                    if (fresh >= numbers) { // impossible for a valid list
                         reduced[walker.number] = word_of(walker.steps, NOBODY);
                         return false;
                     }
@@ -141,14 +142,14 @@ KERNEL(walk_successors, int32 *words, int64 count, Splitters splitters, const in
                     walker.number = uint32(fresh);
                     walker.steps = 0;
                 }
-                // Among the elements in any case. (Asked above, as a third way to end, it costs a GPU three times the time
-                // of the walk: its threads no longer take their steps together.)
+                // Stays in range in any case. (As a third exit above, this check would triple the time of the walk on a
+                // GPU, because its threads would diverge.)
                 walker.at = next < uint32(count) ? next : 0;
                 return true;
             });
 }
 
-// A list of `count` words (weight, successor), which become (steps, number), where steps are weights.
+// Walks a list of `count` words (weight, successor), which become (steps, number); steps are weights here.
 KERNEL(walk_words, uint64 *words, int64 count, Splitters splitters, const int32 *heads, int64 walkers, int64 stride,
        uint64 *reduced, int32 *reduced_heads) {
     FOR_RANGE (first)
@@ -167,7 +168,7 @@ KERNEL(walk_words, uint64 *words, int64 count, Splitters splitters, const int32 
                 const uint32 next = low_of(word);
                 words[walker.at] = word_of(walker.steps, walker.number);
                 walker.steps += high_of(word);
-                const bool last = next >= count || --walker.left == 0; // NOBODY is none of them
+                const bool last = next >= count || --walker.left == 0; // NOBODY is out of range
                 if (last || splitters.has(next)) {
                     reduced[walker.number] = word_of(walker.steps, last ? NOBODY : block_of(next, splitters));
                     return false;
@@ -178,10 +179,10 @@ KERNEL(walk_words, uint64 *words, int64 count, Splitters splitters, const int32 
             });
 }
 
-constexpr Index STEPS_AT_ONCE = 1 << 13; // between two STOP_POINTs
+constexpr Index STEPS_AT_ONCE = 1 << 13; // steps between two STOP_POINTs
 
-// Lists of `count` words (weight, successor), each by one thread: they become (rank, list). lengths[list] = its weight, or
-// -1 where it has no end.
+// Ranks lists of `count` words (weight, successor), one thread per list; words become (rank, list). lengths[list] = its
+// total weight, or -1 if it has no end.
 KERNEL(walk_to_ends, uint64 *words, int64 count, const int32 *heads, int32 *lengths) {
     FOR_RANGE (list) {
         uint32 at = uint32(heads[list]), rank = 0;
@@ -197,14 +198,14 @@ KERNEL(walk_to_ends, uint64 *words, int64 count, const int32 *heads, int32 *leng
     }
 }
 
-// words (weight, successor) of a list of successors.
+// Converts successors to words (weight, successor) of weight 1.
 KERNEL(weigh_successors, const int32 *successors, uint64 *words) {
     FOR_RANGE (i)
         words[i] = word_of(1, ends_list(i, successors[i]) ? NOBODY : uint32(successors[i]));
 }
 
-// From (steps, number) to (rank, list), by what the shorter list gave. What nobody walked over (a cycle's elements) may
-// hold any number.
+// Converts (steps, number) to (rank, list), using the ranks of the shorter list. Elements that no walker visited (those
+// of cycles) may hold arbitrary numbers.
 KERNEL(join_words, const uint64 *reduced, int64 reduced_count, uint64 *words) {
     FOR_RANGE (i) {
         const uint64 word = words[i];
@@ -215,7 +216,7 @@ KERNEL(join_words, const uint64 *reduced, int64 reduced_count, uint64 *words) {
     }
 }
 
-// From number << bits | steps to the rank, in place; and to the list, where there is an array for it.
+// Converts number << bits | steps to the rank, in place, and to the list if `lists` is not null.
 KERNEL(join_ranks, const uint64 *reduced, int64 reduced_count, int32 bits, int32 *words, int32 *lists) {
     FOR_RANGE (i) {
         const uint32 word = uint32(words[i]), number = word >> bits;
@@ -228,7 +229,7 @@ KERNEL(join_ranks, const uint64 *reduced, int64 reduced_count, int32 bits, int32
     }
 }
 
-// The halves of words (rank, list).
+// Splits words (rank, list) into their halves.
 KERNEL(split_words, const uint64 *words, int32 *ranks, int32 *lists) {
     FOR_RANGE (i) {
         ranks[i] = int32(high_of(words[i]));

@@ -1,5 +1,5 @@
-// The sequential pass: list after list, element after element, by one thread. What all others are measured against. Of
-// what is no list, no more than `count` elements are followed.
+// Sequential list ranking by one thread, list after list: the reference for all other methods. If the input is not a
+// valid list, at most `count` elements are followed.
 #include "lists.cuh"
 
 constexpr int32 STEPS_AT_ONCE = 1 << 13; // elements between two STOP_POINTs

@@ -1,7 +1,7 @@
-// Distances as users see them: -1 where no path leads.
+// Export of distances in the user's form, with -1 for unreached nodes.
 #include "distances.cuh"
 
-// Whole distances of some nodes, into `hops` or else into `sums`.
+// Writes integer distances to `hops`, or to `sums` if `hops` is null.
 KERNEL(show_distances, Csr graph, Distances distances, int32 *hops, int64 *sums) {
     by_kind(distances, graph, [&](auto of) {
         FOR_RANGE (node) {

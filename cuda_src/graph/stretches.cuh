@@ -1,14 +1,14 @@
-// All edges of a graph, shared out evenly: by stretches of so many edges, whatever nodes they leave.
+// Even distribution of a graph's edges: blocks (`stretches`) of STRETCH consecutive edges, regardless of their sources.
 #pragma once
 
 #include "csr.cuh"
 
-constexpr Index STRETCH = 64; // edges of an index (STRETCH of static_graph/stretches.py)
+constexpr Index STRETCH = 64; // edges per index (STRETCH of static_graph/stretches.py)
 
-// Calls visit(node, edge) for the edges of a stretch.
+// Calls visit(node, edge) for the edges of a block.
 template <class Visit> INLINE void for_stretch(const Csr &graph, Index stretch, Visit visit) {
     const Index first = stretch * STRETCH, end = first + STRETCH < graph.edges ? first + STRETCH : graph.edges;
-    Index node = 0; // the last one whose edges begin at `first` or before: begin(node) <= first < begin(above)
+    Index node = 0; // becomes the last node with begin(node) <= first < begin(above)
     for (Index above = graph.nodes; above - node > 1;) {
         const Index middle = (node + above) / 2;
         (graph.begin(middle) <= first ? node : above) = middle;

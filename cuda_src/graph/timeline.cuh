@@ -1,14 +1,14 @@
-// When each block of a launch ran, and on which multiprocessor (thesis, figure 6.5): one line of the timeline a block,
-// by %globaltimer and %smid. On the CPU a block is a piece of the range, and the multiprocessor a thread.
+// Timeline of the blocks of a launch (thesis, figure 6.5): one record (`line`) per block, with its times (%globaltimer)
+// and multiprocessor (%smid). On the CPU a block is a piece of the range, and the multiprocessor is a thread.
 #pragma once
 
 #include "lanes.cuh"
 
-// A timeline without lines records nothing.
+// A timeline with a capacity of 0 records nothing.
 KERNEL_STRUCT(Timeline) {
-    int64 *lines; // TIMELINE_ENTRIES of each
-    int64 room;   // lines that there are
-    int64 *used;  // lines that were asked for so far
+    int64 *lines; // records of TIMELINE_ENTRIES entries
+    int64 room;   // capacity in records
+    int64 *used;  // records requested so far
 };
 
 // Line of static_graph/schemes/timeline.py
@@ -20,7 +20,7 @@ struct BlockClock {
 
 INLINE BlockClock begin_block(const Timeline &timeline) { return {timeline.room > 0 ? nanoseconds() : 0}; }
 
-// All threads of a block come here at its end.
+// Called by all threads of a block at its end.
 INLINE void end_block(const Timeline &timeline, const BlockClock &clock, int32 round) {
     if (timeline.room == 0)
         return;

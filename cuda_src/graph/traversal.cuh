@@ -1,72 +1,72 @@
-// Traversals that go by a frontier: the list of nodes whose edges are to be followed next. Shared by breadth-first
+// Frontier traversals, in which a frontier is the list of nodes whose edges are followed next. Shared by breadth-first
 // search (breadth_first.cu) and shortest paths (near_far.cuh).
 //
-// A frontier is worked on by tiles of up to TILE nodes, which are the smaller the more edges their nodes have, so that
-// all teams have some (`tile_nodes`). Within a tile the nodes' edges are laid end to end and shared out evenly (the
-// local Manhattan collapse of paper 004), and a node of more than CHUNK edges is cut into chunks, a team each (the node
-// splitting of the thesis, section 4.2, for one round): so neither a team nor a thread waits for a long row. On a CPU a
-// team is one thread, which goes through the nodes one after the other and asks ahead for what it will read.
+// A frontier is processed in tiles of up to TILE nodes. The more edges the nodes have, the smaller the tiles, so that
+// all teams have work (`tile_nodes`). Within a tile the nodes' edges are concatenated and distributed evenly (the local
+// Manhattan collapse of paper 004). A node with more than CHUNK edges is cut into chunks, one team each (the node
+// splitting of the thesis, section 4.2, for one round). So neither a team nor a thread waits for a long row. On a CPU a
+// team is one thread, which processes the nodes sequentially and prefetches data of later nodes.
 //
-// All numbers stand in `progress` and `totals`. One member of one team enters what the next round is to be: as ranges,
-// which kernels launched one by one have for their counts (the CPU: Device.loop repeats them), and which the teams of
-// one launch read at its barriers (the GPU: `traverse`). A frontier of few edges is not worth waking the others: one
-// team goes through such rounds by itself, one after the other (FEW).
+// The control state is in `progress` and `totals`. One member of one team decides the next round, and enters its
+// ranges. Kernels launched one by one use the ranges as launch sizes (on the CPU, Device.loop repeats these launches);
+// the teams of a single launch read them at its barriers (on the GPU, `traverse`). For a frontier with few edges it
+// does not pay to involve the other teams: one team alone processes such rounds one after another (FEW).
 #pragma once
 
 #include "distances.cuh"
 #include "grid.cuh"
 
-constexpr int TILE = TEAM_SIZE;                      // nodes at most (TILE of static_graph/frontiers/workspace.py)
-constexpr int64 BUSY = TEAM_SIZE, FULL = 4 * TEAM_SIZE; // edges of a tile: not fewer to give more teams some; no more
+constexpr int TILE = TEAM_SIZE;                      // most nodes (TILE of static_graph/frontiers/workspace.py)
+constexpr int64 BUSY = TEAM_SIZE, FULL = 4 * TEAM_SIZE; // edges per tile: lower limit of shrinking, and upper limit
 constexpr int CHUNK = ONE_MEMBER ? 16384 : 2048;     // edges
-constexpr int OUTBOX = 2048;                         // nodes that a team found, before it enters them in the list
-constexpr Index AT_ONCE_FOLLOWED = 1024;             // edges that a team follows before it looks how many it found
-constexpr int64 FEW_AT_ONCE = 1 << 24;               // edges of rounds of FEW in one launch
-constexpr int32 ROUNDS_AT_ONCE = 64;                 // of FEW, between two STOP_POINTs
-constexpr int32 MOST_FEW_ROUNDS = 1 << 12;           // of FEW, in one launch of theirs: less than a SLICE
+constexpr int OUTBOX = 2048;                         // nodes that a team buffers before it appends them to a list
+constexpr Index AT_ONCE_FOLLOWED = 1024;             // edges that a team follows between checks of its outbox
+constexpr int64 FEW_AT_ONCE = 1 << 24;               // edges of FEW rounds per launch
+constexpr int32 ROUNDS_AT_ONCE = 64;                 // FEW rounds between two STOP_POINTs
+constexpr int32 MOST_FEW_ROUNDS = 1 << 12;           // most FEW rounds per launch, to stay within a SLICE
 
 // (Entry of static_graph/frontiers/workspace.py)
 enum Entry : int32 {
-    STEP,        // what comes next
-    ROUND,       // the number of the round: in breadth-first search the distance of the frontier
-    SIDE,        // which of two lists is the frontier; the other one gets the next one
-    LISTED,      // nodes of the frontier
-    NEXT_LISTED, // nodes of the next one, so far
-    FAR_SIDE,    // likewise for nodes that have to wait (near_far.cuh)
+    STEP,        // the next step
+    ROUND,       // the number of the round; in breadth-first search the distance of the frontier
+    SIDE,        // which list of the double buffer is the frontier; the other one is the next frontier
+    LISTED,      // number of nodes in the frontier
+    NEXT_LISTED, // current number of nodes in the next frontier
+    FAR_SIDE,    // the same for the far lists (near_far.cuh)
     FAR_LISTED,
     NEXT_FAR,
-    TILE_NODES,  // of each tile but the last one
+    TILE_NODES,  // nodes per tile, except the last one
     FEW_TEAMS,   // the ranges: one team, or none
-    FIRST_TEAMS, // of a pass that others wait for
+    FIRST_TEAMS, // of a pass that must precede the others
     TILE_TEAMS,
     LAST_TEAMS,
-    CHUNKS,      // that tiles found, and left to teams of their own
-    ENDS,        // 1: the end of the round is to be entered
-    LAUNCHES,    // that had something to do, where rounds are launched one by one
+    CHUNKS,      // chunks that tiles have cut off, one team each
+    ENDS,        // 1: the round must be ended
+    LAUNCHES,    // number of non-empty launches, if rounds are launched one by one
     STOP,
     ENTRIES
 };
 
-enum Step : int32 { DONE, FEW, PUSH, OTHER, CUT }; // CUT: chunks are left, where all rounds are one launch
+enum Step : int32 { DONE, FEW, PUSH, OTHER, CUT }; // CUT: chunks are left, if one launch does all rounds
 
 // (Total of static_graph/frontiers/workspace.py)
 enum Total : int32 {
-    EDGES,      // that leave the frontier: an estimate
+    EDGES,      // estimated number of edges that leave the frontier
     NEXT_EDGES,
-    FOLLOWED,   // edges that were looked at
-    UNSEEN,     // nodes not reached (breadth_first.cu)
-    UNSEEN_EDGES, // that leave them: an estimate
+    FOLLOWED,   // number of edges examined
+    UNSEEN,     // number of unreached nodes (breadth_first.cu)
+    UNSEEN_EDGES, // estimated number of edges that leave them
     NEAR,       // distances below this are near (near_far.cuh)
-    LAST_NEAR,  // and those below this are done
-    FAR_LEAST,  // the least of the far ones
-    WIDTH,      // by how many deltas the bound was raised the last time
-    BAND_ROUND, // the round in which that was, and FOLLOWED by then
+    LAST_NEAR,  // distances below this are final
+    FAR_LEAST,  // the least far distance
+    WIDTH,      // number of deltas by which the bound was last raised
+    BAND_ROUND, // the round of that increase, and FOLLOWED at that time
     BAND_FOLLOWED,
-    ALL_ROUNDS, // at the end: ROUND and LAUNCHES of the progress, so that who asks looks here only
+    ALL_ROUNDS, // at the end: ROUND and LAUNCHES of `progress`, so that one download gets everything
     ALL_LAUNCHES,
-    SLICE_BEGUN, // when a launch of all rounds began, in nanoseconds; else 0
-    PAUSED,     // the step before which such a launch ended because its SLICE was over; else 0. The host sets STEP to
-                // it, and launches again
+    SLICE_BEGUN, // when a launch of all rounds began, in nanoseconds; otherwise 0
+    PAUSED,     // the step before which such a launch ended because its SLICE was over; otherwise 0. The host sets STEP
+                // to it, and launches again
     TOTALS
 };
 
@@ -76,20 +76,20 @@ KERNEL_STRUCT(Traversal) {
     int64 *chunks;
     int32 *progress;
     int64 *totals;
-    int32 *meeting; // (2), zeros at first: of grid_barrier_with
-    int64 teams;    // that run at once, about
+    int32 *meeting; // (2), initially zero: for grid_barrier_with
+    int64 teams;    // approximate number of concurrent teams
     int64 few_nodes;
     int64 few_edges;
 
     METHOD int32 *list(int32 side) const { return side ? odd : even; }
 
-    // Nodes of a tile of the list of a split (near_far.cuh): an OUTBOX holds all of them.
+    // Nodes per tile of the far list in a split (near_far.cuh); they fit in an OUTBOX.
     METHOD Index split_nodes(Index listed) const {
         const Index even = (listed + teams - 1) / teams;
         return ONE_MEMBER || even < TILE ? TILE : even < OUTBOX ? even : OUTBOX;
     }
 
-    // Nodes of a tile of a frontier of so many nodes and edges.
+    // Nodes per tile of a frontier with `listed` nodes and `edges` edges.
     METHOD int32 tile_nodes(int64 listed, int64 edges) const {
         if (ONE_MEMBER || edges <= 0)
             return TILE;
@@ -99,32 +99,32 @@ KERNEL_STRUCT(Traversal) {
     }
 };
 
-// What a team has for itself. A kernel has it once, whatever it does one after the other.
+// Shared memory of a team. A kernel has it once, and reuses it in its consecutive steps.
 struct TeamSpace {
-    int32 found[OUTBOX], far_found[OUTBOX]; // of two outboxes
+    int32 found[OUTBOX], far_found[OUTBOX]; // for two outboxes
     int32 count, far_count, place, flag;
-    int32 places[TILE]; // of a tile of the frontier
+    int32 places[TILE]; // for a tile of the frontier
     int64 firsts[TILE], values[TILE], least;
-    int32 progress[ENTRIES]; // of rounds that it does alone
+    int32 progress[ENTRIES]; // for rounds that the team processes alone
     int64 totals[TOTALS];
 };
 
-// ---- Edges of a frontier, shared out among a team -----------------------------------------------------------------
+// ---- Distribution of a frontier's edges over a team ---------------------------------------------------------------
 
-// Enters the chunks of a node.
+// Appends the chunks of a node to the list of chunks.
 INLINE void enter_chunks(const Traversal &frontier, Index node, Index degree) {
     const int32 count = int32((degree + CHUNK - 1) / CHUNK), place = atomic_add(frontier.progress + CHUNKS, count);
     for (int32 k = 0; k < count; ++k)
         frontier.chunks[place + k] = int64(node) << 32 | k;
 }
 
-// Calls visit(start(node), edge) for the edges of the nodes begin to end - 1 of a list, where goes_on(start(node)), and
-// returns how many edges these are. A node of more than a CHUNK of edges is cut; but not by a member who is ALONE.
+// Calls visit(start(node), edge) for the edges of the nodes begin to end - 1 of a list, if goes_on(start(node)), and
+// returns the number of these edges. A node with more than CHUNK edges is cut into chunks, unless the member is ALONE.
 template <bool ALONE, class Start, class GoesOn, class Visit>
 INLINE int64 one_member_follows(const Csr &graph, const Traversal &frontier, const int32 *list, Index begin, Index end,
                                 bool weighted, Start start, GoesOn goes_on, Visit visit) {
-    constexpr Index ROW_AHEAD = 24, EDGES_AHEAD = 12; // nodes; nothing is gained by asking for what a visit reads
-    constexpr Index NODES_AT_ONCE = 1 << 12;          // between two STOP_POINTs
+    constexpr Index ROW_AHEAD = 24, EDGES_AHEAD = 12; // nodes; prefetching what a visit reads gains nothing
+    constexpr Index NODES_AT_ONCE = 1 << 12;          // nodes between two STOP_POINTs
     const bool narrow = graph.offsets32 != nullptr;
     const auto *weights = !weighted                        ? nullptr
                           : graph.weights32 != nullptr     ? reinterpret_cast<const char *>(graph.weights32)
@@ -135,7 +135,7 @@ INLINE int64 one_member_follows(const Csr &graph, const Traversal &frontier, con
     for (Index i = begin; i < end; ++i) {
         if ((i - begin) % NODES_AT_ONCE == NODES_AT_ONCE - 1)
             STOP_POINT();
-        // Written out: a function of nothing but prefetches is pure to g++, which leaves its calls out.
+        // Inlined by hand: g++ treats a function that only prefetches as pure, and removes its calls.
         if (i + ROW_AHEAD < end) {
             const Index node = list[i + ROW_AHEAD];
             prefetch(narrow ? static_cast<const void *>(graph.offsets32 + node) : graph.offsets64 + node);
@@ -161,7 +161,7 @@ INLINE int64 one_member_follows(const Csr &graph, const Traversal &frontier, con
     return followed;
 }
 
-// The same by a team; make_room() is called after every few edges.
+// The same by a team; make_room() is called after every AT_ONCE_FOLLOWED edges.
 template <class Value, class Start, class GoesOn, class Visit, class MakeRoom>
 INLINE int64 team_follows(const Csr &graph, const Traversal &frontier, const int32 *list, Index begin, Index end,
                           TeamSpace &space, Start start, GoesOn goes_on, Visit visit, MakeRoom make_room) {
@@ -184,7 +184,7 @@ INLINE int64 team_follows(const Csr &graph, const Traversal &frontier, const int
             });
         TEAM_BARRIER();
         const auto follow = [&](Index k) {
-            int low = 0; // the last node whose edges begin at k or before: places[low] <= k < places[high]
+            int low = 0; // becomes the last node whose edges begin at or before k: places[low] <= k < places[high]
             for (int high = int(count); high - low > 1;) {
                 const int middle = (low + high) / 2;
                 (places[middle] <= k ? low : high) = middle;
@@ -218,11 +218,11 @@ INLINE int64 follow_chunk(const Csr &graph, int64 chunk, Start start, GoesOn goe
 
 // ---- The next frontier ----------------------------------------------------------------------------------------------
 
-// About how many edges leave some nodes: a sum over every SAMPLED-th one, since to read the rows of all would take a
-// good part of the time of a search.
+// Estimates the number of edges that leave nodes, from every SAMPLED-th one, because reading the rows of all nodes
+// would take a considerable part of a search's time.
 INLINE int64 estimated_edges(const Csr &graph, const int32 *nodes, Index count) {
-    constexpr Index SAMPLED = 8, ALL = ONE_MEMBER ? 64 : TEAM_SIZE; // of ALL nodes or less every one is looked at
-    constexpr Index MOST = 1 << 20;        // that count of one node, so that sums of an outbox fit
+    constexpr Index SAMPLED = 8, ALL = ONE_MEMBER ? 64 : TEAM_SIZE; // up to ALL nodes are not sampled
+    constexpr Index MOST = 1 << 20;        // limit of the degree that counts, so that sums of an outbox fit
     const Index step = count > ALL ? SAMPLED : 1;
     int64 edges = 0;
     for (Index begin = 0; begin < count; begin += OUTBOX) {
@@ -235,12 +235,12 @@ INLINE int64 estimated_edges(const Csr &graph, const int32 *nodes, Index count) 
     return edges * step;
 }
 
-// What a team found, until it is entered in a list that all teams share. To `edges`, if they are asked for, it adds
-// those that leave the nodes.
+// Buffer of the nodes that a team found, until they are appended to a list that all teams share. If `edges` is not
+// null, the estimated number of edges that leave the nodes is added to it.
 struct Outbox {
     Csr graph;
-    int32 *found, *count; // (OUTBOX), (1): the team's own
-    int32 *place;         // (1): likewise, and not kept
+    int32 *found, *count; // (OUTBOX), (1): in the team's shared memory
+    int32 *place;         // (1): likewise, temporary
     int32 *list, *listed;
     int64 *edges;
 
@@ -250,7 +250,7 @@ struct Outbox {
         TEAM_BARRIER();
     }
 
-    // By any member at any time.
+    // Adds a node; called by any member at any time.
     METHOD void put(int32 node) const {
         if constexpr (ONE_MEMBER) {
             if (*count == OUTBOX)
@@ -261,7 +261,7 @@ struct Outbox {
         }
     }
 
-    // By all members together: so that each edge that is followed next may put a node.
+    // Ensures capacity for the next AT_ONCE_FOLLOWED nodes; called by all members together.
     METHOD void make_room() const {
         TEAM_BARRIER();
         const bool full = *count > OUTBOX - AT_ONCE_FOLLOWED;
@@ -270,7 +270,7 @@ struct Outbox {
             deliver();
     }
 
-    // By all members together.
+    // Appends the buffered nodes to the list; called by all members together.
     METHOD void deliver() const {
         TEAM_BARRIER();
         const Index kept = *count;
@@ -294,7 +294,7 @@ struct Outbox {
     }
 };
 
-// The same for one member who is alone: nobody else enters anything meanwhile.
+// The same for a single member, while no other team appends to the list.
 struct DirectOutbox {
     Csr graph;
     int32 *list, *listed;
@@ -312,7 +312,7 @@ struct DirectOutbox {
     }
 };
 
-// Where a team puts the nodes that it found, for a list; the first or the second one that it has.
+// Makes the outbox of a team for a list, in the first or second buffer of the team's shared memory.
 template <bool ALONE>
 INLINE auto outbox(const Csr &graph, TeamSpace &space, bool second, int32 *list, int32 *listed, int64 *edges) {
     if constexpr (ALONE && ONE_MEMBER)
@@ -330,9 +330,10 @@ template <bool ALONE> INLINE auto next_frontier(const Csr &graph, TeamSpace &spa
 
 // ---- Rounds -----------------------------------------------------------------------------------------------------
 
-constexpr Index BEGINNING = 2048; // nodes that a team makes ready (BEGINNING of static_graph/frontiers/workspace.py)
+constexpr Index BEGINNING = 2048; // nodes that a team initialises (BEGINNING of static_graph/frontiers/workspace.py)
 
-// The numbers before the first round: its frontier are so many nodes of the even side, or an only one.
+// Initialises the control state. The first frontier is the `sources` nodes in the list `even`, or the single node
+// `source`.
 INLINE void begin_numbers(const Csr &graph, const Traversal &frontier, int64 sources, int64 source, int32 round) {
     int32 *progress = frontier.progress;
     int64 *totals = frontier.totals;
@@ -340,7 +341,7 @@ INLINE void begin_numbers(const Csr &graph, const Traversal &frontier, int64 sou
         progress[entry] = 0;
     for (Total total = Total(0); total < TOTALS; total = Total(total + 1))
         totals[total] = 0;
-    progress[SIDE] = 1; // so that the end of a round before the first makes the even side the frontier
+    progress[SIDE] = 1; // so that ending round 0 makes the list `even` the frontier
     progress[ROUND] = round;
     progress[NEXT_LISTED] = int32(sources);
     if (source >= 0)
@@ -349,7 +350,7 @@ INLINE void begin_numbers(const Csr &graph, const Traversal &frontier, int64 sou
         totals[NEXT_EDGES] += graph.degree(frontier.even[i]);
 }
 
-// The next frontier becomes the frontier.
+// Swaps the double buffer: the next frontier becomes the frontier.
 INLINE void turn_sides(int32 *progress, int64 *totals) {
     progress[SIDE] = 1 - progress[SIDE];
     progress[LISTED] = progress[NEXT_LISTED];
@@ -362,7 +363,7 @@ INLINE void turn_sides(int32 *progress, int64 *totals) {
     totals[NEXT_EDGES] = 0;
 }
 
-// Enters the ranges of a step; those of a step OTHER are given.
+// Enters the ranges of a step; `first_teams` and `last_teams` are those of a step OTHER.
 INLINE void enter_step(const Traversal &frontier, int32 step, int32 first_teams, int32 last_teams) {
     int32 *progress = frontier.progress;
     const bool pushes = step == PUSH, goes_on = step == FEW && progress[STEP] == FEW;
@@ -386,7 +387,7 @@ INLINE void enter_step(const Traversal &frontier, int32 step, int32 first_teams,
     }
 }
 
-// Rounds by one team, which keeps the numbers in its own memory, as long as they are FEW.
+// Processes rounds by one team, with the control state in its shared memory, as long as they are FEW.
 template <class Rounds> INLINE void run_few(Rounds rounds) {
     int32 *progress = rounds.space->progress;
     int64 *totals = rounds.space->totals;
@@ -416,9 +417,9 @@ template <class Rounds> INLINE void run_few(Rounds rounds) {
     TEAM_BARRIER();
 }
 
-// All rounds in one launch of `teams` teams, which run at once, or as many as a SLICE of time has room for (enter_step).
-// Every team reads the same numbers after a barrier. They change in it: the last team to come enters the end of the round,
-// and goes through those that it can do alone.
+// Processes all rounds in one launch of `teams` concurrent teams, or as many rounds as fit in a SLICE of time
+// (enter_step). After a barrier every team reads the same control state. It changes inside the barrier: the last team
+// to arrive ends the round, and then processes the rounds that one team can do alone.
 template <class Rounds>
 INLINE void traverse(const Rounds &rounds, [[maybe_unused]] const Index range_begin,
                      [[maybe_unused]] const Index range_end, [[maybe_unused]] const Index teams) {

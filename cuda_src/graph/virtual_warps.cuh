@@ -1,11 +1,11 @@
 // Warp-centric traversal (Hong, Kim, Oguntebi, Olukotun: Accelerating CUDA Graph Algorithms at Maximum Warp, 2011): a
-// node is the task of a virtual warp, whose lanes share its edges (lanes.cuh). Nodes are handed out beforehand, or by
-// chunks from a work queue (technique 3); a node of too many edges is deferred to a queue, from which whole teams take.
+// virtual warp processes a node, and its lanes share the edges (lanes.cuh). Nodes are distributed statically, or in
+// chunks from a work queue (technique 3). A node with too many edges is deferred to a queue that whole teams process.
 //
-// Breadth first, round r follows the edges of the nodes at distance r, and no atomics are needed, since all write the
-// same. With weights a node is due when its distance fell since its edges were last relaxed; `last` keeps the distance
-// of that time, and only the one virtual warp, or team, that has the node in a round touches it there. The paper has no
-// such rule, since it does not treat shortest paths.
+// In breadth-first search, round r follows the edges of the nodes at distance r, and no atomics are needed, because all
+// threads write the same value. With weights a node is active if its distance has fallen since its edges were last
+// relaxed. `last` keeps the distance at that time; in a round, only the virtual warp or team that processes the node
+// accesses its entry. The paper has no such rule, because it does not treat shortest paths.
 #pragma once
 
 #include "distances.cuh"
@@ -30,10 +30,10 @@ INLINE void note_relaxed([[maybe_unused]] const Distances &last, [[maybe_unused]
 
 // Options of the scheme.
 KERNEL_STRUCT(WarpOptions) {
-    int64 width;     // lanes of a virtual warp
-    int64 chunk;     // nodes that are taken from the queue at a time; 0 where they are handed out beforehand
-    int64 defer;     // nodes of more edges are left to teams
-    int32 *deferred; // which ones
+    int64 width;     // lanes per virtual warp
+    int64 chunk;     // nodes taken from the queue at a time; 0 for a static distribution
+    int64 defer;     // nodes with more edges are left to teams
+    int32 *deferred; // the queue of these nodes
 };
 
 template <int WIDTH, class Of> struct VirtualWarps {
@@ -45,7 +45,8 @@ template <int WIDTH, class Of> struct VirtualWarps {
     int64 looked_at;
     bool changed;
 
-    // One task: SISD up to the loop over the lanes. The first lane decides for all, since others may write meanwhile.
+    // Processes one task: SISD up to the loop over the lanes. The first lane decides for all lanes, because other
+    // threads may write concurrently.
     METHOD void relax(Index node) {
         const auto distance = from_first_lane<WIDTH>(of.at(node));
         if (!from_first_lane<WIDTH>(int(is_due(of, last, node, distance, round))))
@@ -65,7 +66,8 @@ template <int WIDTH, class Of> struct VirtualWarps {
     }
 };
 
-// The nodes of a team: a task for each of its virtual warps, where they are handed out beforehand; else as many as it gets.
+// Processes the nodes of a team: one task per virtual warp with a static distribution; otherwise chunks until the queue
+// is empty.
 template <int WIDTH, class Of>
 INLINE void relax_tasks(VirtualWarps<WIDTH, Of> &warps, Index team, Index nodes, int64 *taken) {
     if (warps.options.chunk == 0) {
@@ -83,7 +85,7 @@ INLINE void relax_tasks(VirtualWarps<WIDTH, Of> &warps, Index team, Index nodes,
     }
 }
 
-// The kernel for one kind of distances; each has its own file, because nvcc takes long over its six widths.
+// The kernel for one kind of distance; each kind has a separate file, because nvcc compiles the six widths slowly.
 template <DistanceKind KIND>
 INLINE void relax_by_virtual_warps(const Csr &graph, const Distances &distances, const Distances &last,
                                    const WarpOptions &options, int32 *progress, int64 *cursors, int64 *relaxed,

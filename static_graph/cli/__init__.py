@@ -1,9 +1,9 @@
 """The command line: `python -m static_graph`, installed as `static_graph`.
 
-Data goes to stdout, everything else to stderr. Exit codes: 0 done, 1 invalid input, 2 usage, 4 the device is not there
-or too small, 5 an internal check failed, 130 interrupted (Ctrl-C), 143 terminated (SIGTERM).
+Data goes to stdout, everything else to stderr. Exit codes: 0 success, 1 invalid input, 2 usage error, 4 the device is
+unavailable or too small, 5 an internal check failed, 130 interrupted (Ctrl-C), 143 terminated (SIGTERM).
 
-Heavy modules are imported by the command that needs them, so that `--help` and `--version` answer at once.
+Each command imports the heavy modules that it needs, so that `--help` and `--version` answer at once.
 """
 
 from __future__ import annotations
@@ -27,14 +27,14 @@ TOO_SMALL = 4
 
 
 class Terminated(KeyboardInterrupt):
-    """SIGTERM, which ends a command as Ctrl-C does: no half-written file is left."""
+    """SIGTERM, handled like Ctrl-C: no partly written file is left."""
 
 
 def main(argv: Sequence[str] | None = None) -> int:
     """Runs one command.
 
     Args:
-        argv: the arguments; by default those of the process.
+        argv: the arguments (default: those of the process).
 
     Returns:
         The exit code.
@@ -45,21 +45,21 @@ def main(argv: Sequence[str] | None = None) -> int:
                 signal.signal(signal.SIGTERM, _terminate)
             return _run(console, sys.argv[1:] if argv is None else list(argv))
         except KeyboardInterrupt as ending:
-            if argv is None:  # a second one must not turn the farewell into a traceback
+            if argv is None:  # a second signal must not turn the final message into a traceback
                 signal.signal(signal.SIGINT, signal.SIG_IGN)
                 signal.signal(signal.SIGTERM, signal.SIG_IGN)
-                # An interrupt within exec() or eval() leaves a mark, by which Python kills itself with the signal
-                # in the end; the next eval() clears it.
+                # An interrupt within exec() or eval() sets a flag that makes Python kill itself with the signal at
+                # exit; the next eval() clears it.
                 eval("0")
             terminated = isinstance(ending, Terminated)
             console.ended("terminated" if terminated else "interrupted")
-            if argv is None:  # should Python's own end wait for something, it can be ended
+            if argv is None:  # if Python's shutdown hangs, SIGTERM can still end it
                 signal.signal(signal.SIGTERM, signal.SIG_DFL)
             return TERMINATED if terminated else INTERRUPTED
 
 
 def _terminate(*_: object) -> NoReturn:
-    for each in (signal.SIGINT, signal.SIGTERM):  # another one would break into the clearing up
+    for each in (signal.SIGINT, signal.SIGTERM):  # another signal would interrupt the cleanup
         signal.signal(each, signal.SIG_IGN)
     raise Terminated
 
@@ -87,6 +87,6 @@ def _run(console: Console, argv: Sequence[str]) -> int:
     except Exception as error:
         if console.verbose:
             traceback.print_exc()
-        hint = "" if console.verbose else ", with what -v adds"
+        hint = "" if console.verbose else ", with the output of -v"
         console.error(f"internal error ({type(error).__name__}: {error}): please report it{hint}")
         return INTERNAL

@@ -1,4 +1,4 @@
-"""The arguments of every command. Light on purpose: what reads, draws or runs is imported by who does it."""
+"""Argument parsers of all commands. Imports no heavy modules; each command imports what it needs."""
 
 from __future__ import annotations
 
@@ -18,10 +18,10 @@ METHODS = ("auto", "wyllie", "lock-step", "on-demand", "helman-jaja", "sequentia
 RULES = ("n / log n", "n / (2 log^2 n)")
 TREE_COLUMNS = {
     "parent": "the parent, -1 at roots",
-    "subtree": "how many nodes the subtree has",
-    "preorder": "the number when parents come before their children",
-    "postorder": "the number when children come before their parents",
-    "level": "how many edges the path from the root has",
+    "subtree": "number of nodes in the subtree",
+    "preorder": "preorder number: parents come before their children",
+    "postorder": "postorder number: children come before their parents",
+    "level": "number of edges on the path from the root",
 }
 # KINDS of static_graph/lists.py and static_graph/tree_generation.py.
 ORDERS = ("ordered", "ordered-unbalanced", "random-balanced", "random")
@@ -30,7 +30,7 @@ SPACINGS, FINISHES = ("random", "equal"), ("one", "cpu", "wyllie")
 
 
 class Arguments(argparse.Namespace):
-    """What was asked for; `module` is the module of `static_graph.cli` that does it."""
+    """Parsed arguments; `module` is the module of `static_graph.cli` that runs the command."""
 
     module: str
     quiet: bool = False
@@ -38,23 +38,23 @@ class Arguments(argparse.Namespace):
 
 
 class Parser(argparse.ArgumentParser):
-    """A parser whose help starts with examples and whose errors are one sentence, raised as `OptionError`."""
+    """Argument parser whose help starts with examples, and whose errors are raised as `OptionError`."""
 
     examples: Examples = ()
 
     def format_help(self) -> str:
-        """Examples, usage, description, options."""
+        """Returns examples, usage, description and options."""
         width = max((len(command) for command, _ in self.examples), default=0)
         lines = [f"  {command:{width}}  {meaning}".rstrip() for command, meaning in self.examples]
         return "\n".join(["examples:", *lines, "", super().format_help()])
 
     def error(self, message: str) -> NoReturn:
-        """Raises `OptionError`; says where help is."""
+        """Raises `OptionError`, with a pointer to --help."""
         raise OptionError(f"{message} (see {self.prog} --help)")
 
 
 def build_parser() -> Parser:
-    """The parser of `python -m static_graph` and all its commands."""
+    """Builds the parser of `python -m static_graph` and all its commands."""
     parser = Parser(
         prog="python -m static_graph",
         description="Graphs as compressed sparse rows, and load-balanced traversals of them, on a GPU or on a CPU.",
@@ -62,10 +62,10 @@ def build_parser() -> Parser:
     )
     parser.examples = (
         ("python -m static_graph info web-Stanford.txt.gz", "counts, degrees, the automatic splitting level"),
-        ("python -m static_graph generate rmat 1e6 8e6 -o rmat.npz", "a random graph with a power law"),
-        ("python -m static_graph bfs web-Stanford.txt.gz --source 0", "how many edges away each node is"),
-        ("python -m static_graph sssp rmat.gr --source 7 -o distances.csv", "how far away, by the weights"),
-        ("python -m static_graph rank list.npy", "where each element of linked lists is"),
+        ("python -m static_graph generate rmat 1e6 8e6 -o rmat.npz", "a random graph with power-law degrees"),
+        ("python -m static_graph bfs web-Stanford.txt.gz --source 0", "distances in edges"),
+        ("python -m static_graph sssp rmat.gr --source 7 -o distances.csv", "distances by weights"),
+        ("python -m static_graph rank list.npy", "ranks of the elements of linked lists"),
         ("python -m static_graph tree parents.npy --subtree --level -o tree.csv", "numbers of a tree's nodes"),
     )
     parser.add_argument("--version", action="version", version=f"static_graph {__version__}")
@@ -76,25 +76,25 @@ def build_parser() -> Parser:
 
 
 def add_command(commands: Any, name: str, module: str, summary: str, examples: Examples) -> Parser:
-    """A command, with the options that every one has."""
+    """Adds a command with the options that all commands share."""
     parser: Parser = commands.add_parser(name, help=summary, description=f"{summary}.", allow_abbrev=False)
     parser.examples = examples
     parser.set_defaults(module=module)
-    parser.add_argument("--quiet", action="store_true", help="say nothing but errors")
-    parser.add_argument("-v", "--verbose", action="store_true", help="say more; tracebacks of internal errors")
+    parser.add_argument("--quiet", action="store_true", help="print only errors")
+    parser.add_argument("-v", "--verbose", action="store_true", help="print more, with tracebacks of internal errors")
     parser.add_argument("--json", action="store_true", help="one JSON object on stdout")
     return parser
 
 
 def add_device(parser: Parser) -> None:
-    """The options that say where to run."""
+    """Adds the options that choose the device."""
     add = parser.add_argument
     add("--device", type=device, default="auto", metavar="auto|cpu|cuda|cuda:N", help="where to run (default: auto)")
     add("--threads", type=positive, metavar="N", help="CPU threads (default: all cores)")
 
 
 def add_output(parser: Parser, *, required: bool, text: str) -> None:
-    """The options that say where a file goes."""
+    """Adds the options of the output file."""
     parser.add_argument("-o", "--output", metavar="OUT", type=filled, required=required, help=text)
     parser.add_argument("-f", "--force", action="store_true", help="overwrite files that exist")
 
@@ -113,8 +113,8 @@ def _add_info(commands: Any) -> None:
     )
     add = parser.add_argument
     add("graph", metavar="GRAPH", type=filled, help="a graph: .txt, .csv, .mtx, .gr (also with .gz), .npz")
-    add("--plot", metavar="PNG", type=filled, help="draw how many nodes have each out-degree")
-    add("--mda", type=mda, metavar="N|auto", help="the maximum degree allowed: what splitting nodes at it would give")
+    add("--plot", metavar="PNG", type=filled, help="draw the distribution of out-degrees")
+    add("--mda", type=mda, metavar="N|auto", help="report the effect of splitting nodes at this maximum degree")
     add("-f", "--force", action="store_true", help="overwrite PNG if it exists")
     add("--threads", type=positive, metavar="N", help="CPU threads (default: all cores)")
 
@@ -124,7 +124,7 @@ def _add_generate(commands: Any) -> None:
         commands,
         "generate",
         "generating",
-        "Make a random graph, lists or a tree, the same on every machine",
+        "Generate a random graph, lists or a tree, the same on every machine",
         (
             ("python -m static_graph generate rmat 1e6 8e6 -o rmat.npz", "GTgraph's R-MAT"),
             (
@@ -139,40 +139,40 @@ def _add_generate(commands: Any) -> None:
     add = parser.add_argument
     add("kind", metavar="KIND", choices=("rmat", "random", "list", "tree"),
         help="rmat, random (G(n, m) of Erdos and Renyi), list (for rank) or tree (for tree)")  # fmt: skip
-    add("nodes", metavar="N", type=count, help="how many nodes; of list: elements")
-    add("edges", metavar="M", type=count, nargs="?", help="of rmat and random: how many edges are drawn")
+    add("nodes", metavar="N", type=count, help="number of nodes; for list: of elements")
+    add("edges", metavar="M", type=count, nargs="?", help="for rmat and random: number of edges drawn")
     add_output(
-        parser, required=True, text="where to: .npz, .txt, .csv, .mtx or .gr; of list and tree: .npy, .txt or .csv"
+        parser, required=True, text="output file: .npz, .txt, .csv, .mtx or .gr; for list and tree: .npy, .txt or .csv"
     )
-    add("--seed", type=count, default=0, metavar="S", help="of the random numbers (default: 0)")
+    add("--seed", type=count, default=0, metavar="S", help="seed of the random numbers (default: 0)")
     add_device(parser)
-    graphs = parser.add_argument_group("of rmat and random")
+    graphs = parser.add_argument_group("options of rmat and random")
     add = graphs.add_argument
-    add("--weights", type=positive, metavar="W", help="whole numbers from 1 to W as weights (default: none)")
-    add("--no-self-loops", action="store_true", help="no edge leads where it begins")
-    add("--no-duplicates", action="store_true", help="of several edges between the same nodes, keep one")
-    rmat = parser.add_argument_group("of rmat only")
+    add("--weights", type=positive, metavar="W", help="integer weights from 1 to W (default: none)")
+    add("--no-self-loops", action="store_true", help="draw self loops again")
+    add("--no-duplicates", action="store_true", help="remove duplicate edges")
+    rmat = parser.add_argument_group("options of rmat only")
     rmat.add_argument(
         "--preset", choices=("gtgraph", "graph500", "thesis"), help="parameters by name (default: gtgraph)"
     )
     rmat.add_argument(
-        "--probabilities", type=number, nargs=4, metavar=("A", "B", "C", "D"), help="of the four parts of the matrix"
+        "--probabilities", type=number, nargs=4, metavar=("A", "B", "C", "D"), help="of the matrix' four quadrants"
     )
-    rmat.add_argument("--noise", type=number, metavar="X", help="how much the probabilities vary, 0 to 2")
-    rmat.add_argument("--halving", choices=("gtgraph", "even"), help="what half of a number of nodes is")
+    rmat.add_argument("--noise", type=number, metavar="X", help="variation of the probabilities, 0 to 2")
+    rmat.add_argument("--halving", choices=("gtgraph", "even"), help="how the nodes are halved")
     rmat.add_argument("--permute", action="store_true", help="renumber the nodes at random")
-    add = parser.add_argument_group("of list only").add_argument
-    add("--lists", type=positive, metavar="K", help="how many lists share the elements (default: 1)")
-    add("--order", choices=ORDERS, help="how they lie in memory (default: random)")
+    add = parser.add_argument_group("options of list only").add_argument
+    add("--lists", type=positive, metavar="K", help="number of lists that share the elements (default: 1)")
+    add("--order", choices=ORDERS, help="order of the elements in memory (default: random)")
     add(
         "--interval",
         type=positive,
         metavar="N",
-        help="how far apart splitters are, in orders that have any (default: 32)",
+        help="distance between splitters, for ordered-unbalanced and random-balanced (default: 32)",
     )
-    add = parser.add_argument_group("of tree only").add_argument
-    add("--shape", choices=SHAPES, help="what it looks like (default: random-binary)")
-    add("--no-shuffle", action="store_true", help="parents have smaller numbers than their children")
+    add = parser.add_argument_group("options of tree only").add_argument
+    add("--shape", choices=SHAPES, help="shape of the tree (default: random-binary)")
+    add("--no-shuffle", action="store_true", help="number parents before their children")
 
 
 def _add_bfs(commands: Any) -> None:
@@ -180,7 +180,7 @@ def _add_bfs(commands: Any) -> None:
         commands,
         "bfs",
         "traversing",
-        "Search a graph breadth first: how many edges away each node is",
+        "Search a graph breadth-first: find the distance of each node in edges",
         (
             ("python -m static_graph bfs web-Stanford.txt.gz --source 0", "counts and times"),
             ("python -m static_graph bfs graph.npz --source 0 --balance split --mda 8", "a scheme of the papers"),
@@ -190,7 +190,7 @@ def _add_bfs(commands: Any) -> None:
     )
     _add_traversal(parser)
     parser.add_argument(
-        "--depth-limit", type=count, metavar="N", help="nodes more than N edges away count as not reached"
+        "--depth-limit", type=count, metavar="N", help="nodes more than N edges away count as unreached"
     )
 
 
@@ -199,7 +199,7 @@ def _add_sssp(commands: Any) -> None:
         commands,
         "sssp",
         "traversing",
-        "Find shortest paths by the sum of the weights: how far away each node is",
+        "Find shortest paths: the distance of each node by the sum of the weights",
         (
             ("python -m static_graph sssp graph.gr --source 0", "counts and times"),
             ("python -m static_graph sssp graph.gr --source 0 --balance warp --warp-size 8", "a scheme of the papers"),
@@ -209,31 +209,31 @@ def _add_sssp(commands: Any) -> None:
     )
     _add_traversal(parser)
     add = parser.add_argument
-    add("--distance-limit", type=number, metavar="X", help="nodes further away than X count as not reached")
-    add("--delta", type=number, metavar="X", help="of auto: by how much the bound of what is near is raised")
-    add("--random-weights", type=positive, metavar="W", help="whole weights from 1 to W in place of the graph's own")
-    add("--seed", type=count, default=0, metavar="S", help="of the random weights (default: 0)")
+    add("--distance-limit", type=number, metavar="X", help="nodes farther away than X count as unreached")
+    add("--delta", type=number, metavar="X", help="for auto: increment of the near bound")
+    add("--random-weights", type=positive, metavar="W", help="integer weights from 1 to W instead of the graph's own")
+    add("--seed", type=count, default=0, metavar="S", help="seed of the random weights (default: 0)")
 
 
 def _add_traversal(parser: Parser) -> None:
-    """What both traversals are asked."""
+    """Adds the options that both traversals share."""
     add = parser.add_argument
     add("graph", metavar="GRAPH", type=filled, help="a graph: .txt, .csv, .mtx, .gr (also with .gz), .npz")
-    add("--source", nargs="+", required=True, metavar="NODE", help="where paths begin, as the file calls it")
+    add("--source", nargs="+", required=True, metavar="NODE", help="source nodes, by their ids in the file")
     add("--balance", choices=BALANCES, default="auto", metavar="B", help=f"{', '.join(BALANCES)} (default: auto)")
-    add("--parents", action="store_true", help="find the tree of shortest paths, too")
+    add("--parents", action="store_true", help="find the shortest-path tree, too")
     add("--path-to", metavar="NODE", help="show a shortest path to this node")
-    add_output(parser, required=False, text="where results go: .npy (distances), .csv or .npz (all columns)")
+    add_output(parser, required=False, text="output file: .npy (distances), .csv or .npz (all columns)")
     add_device(parser)
-    schemes = parser.add_argument_group("of the schemes")
+    schemes = parser.add_argument_group("options of the schemes")
     add = schemes.add_argument
-    add("--mda", type=mda, metavar="N|auto", help="of split: the maximum degree allowed (default: auto)")
-    add("--threshold", type=count, metavar="N", help="of child-launch: nodes of more edges launch a child")
-    add("--warp-size", type=positive, metavar="N", help="of warp: lanes of a virtual warp: 1, 2, 4, 8, 16 or 32")
-    add("--chunk", type=positive, metavar="N", help="of warp: nodes that a warp takes from the queue at a time")
-    add("--defer", type=count, metavar="N", help="of warp: nodes of more edges are left to whole blocks")
+    add("--mda", type=mda, metavar="N|auto", help="for split: the maximum degree allowed (default: auto)")
+    add("--threshold", type=count, metavar="N", help="for child-launch: nodes with more edges launch a child")
+    add("--warp-size", type=positive, metavar="N", help="for warp: lanes per virtual warp: 1, 2, 4, 8, 16 or 32")
+    add("--chunk", type=positive, metavar="N", help="for warp: nodes that a warp takes from the queue at a time")
+    add("--defer", type=count, metavar="N", help="for warp: nodes with more edges are left to whole blocks")
     add("--no-atomic", dest="atomic", action="store_const", const=False,
-        help="of none, split, child-launch: relax by plain stores")  # fmt: skip
+        help="for none, split, child-launch: relax by plain stores")  # fmt: skip
 
 
 def _add_rank(commands: Any) -> None:
@@ -241,7 +241,7 @@ def _add_rank(commands: Any) -> None:
         commands,
         "rank",
         "ranking",
-        "Rank linked lists: how many elements come before each one",
+        "Rank linked lists: find the number of elements before each one",
         (
             ("python -m static_graph rank list.npy", "counts and times"),
             ("python -m static_graph rank list.npy -o ranks.npy", "an array of the ranks"),
@@ -263,20 +263,18 @@ def _add_rank(commands: Any) -> None:
         "--values",
         metavar="FILE",
         type=filled,
-        help="whole numbers, one an element: find their sums along the lists, too",
+        help="integers, one per element: find their sums along the lists, too",
     )
     add("--method", choices=METHODS, default="auto", metavar="M", help=f"{', '.join(METHODS)} (default: auto)")
-    add_output(parser, required=False, text="where results go: .npy (ranks), .csv or .npz (all columns)")
+    add_output(parser, required=False, text="output file: .npy (ranks), .csv or .npz (all columns)")
     add_device(parser)
-    own = parser.add_argument_group("of the methods")
+    own = parser.add_argument_group("options of the methods")
     add = own.add_argument
-    add("--packing", type=positive, metavar="BITS", help="of wyllie: 64, or 32 for less than 2^16 elements")
-    add(
-        "--splitters", type=splitters, metavar="N", help=f"of helman-jaja: how many, or {' or '.join(map(repr, RULES))}"
-    )
-    add("--spacing", choices=SPACINGS, help="of helman-jaja: splitters at random or at equal intervals")
-    add("--finish", choices=FINISHES, help="of helman-jaja: who ranks the last list")
-    add("--finish-size", type=positive, metavar="N", help="of helman-jaja: how long the last list may be")
+    add("--packing", type=positive, metavar="BITS", help="for wyllie: 64, or 32 for fewer than 2^16 elements")
+    add("--splitters", type=splitters, metavar="N", help=f"for helman-jaja: number, or {' or '.join(map(repr, RULES))}")
+    add("--spacing", choices=SPACINGS, help="for helman-jaja: splitters at random or at equal intervals")
+    add("--finish", choices=FINISHES, help="for helman-jaja: what ranks the last list")
+    add("--finish-size", type=positive, metavar="N", help="for helman-jaja: largest length of the last list")
 
 
 def _add_tree(commands: Any) -> None:
@@ -297,12 +295,12 @@ def _add_tree(commands: Any) -> None:
         "forest",
         metavar="FOREST",
         type=filled,
-        help="a parent for each node, -1 at roots; or two columns, edges: .npy, .txt, .csv",
+        help="the parent of each node, -1 at roots; or two columns, undirected edges: .npy, .txt, .csv",
     )
-    add("--root", type=count, nargs="+", metavar="NODE", help="nodes to be roots, one a tree")
-    add("--nodes", type=count, metavar="N", help="of edges: how many nodes there are")
+    add("--root", type=count, nargs="+", metavar="NODE", help="the roots, one per tree")
+    add("--nodes", type=count, metavar="N", help="with edges: number of nodes")
     add("--lca", type=count, nargs=2, metavar="NODE", help="show the lowest common ancestor of two nodes")
-    add_output(parser, required=False, text="where results go: .npy (the first column), .csv or .npz (all of them)")
+    add_output(parser, required=False, text="output file: .npy (the first column), .csv or .npz (all of them)")
     add_device(parser)
     columns = parser.add_argument_group("columns of OUT (default: all)")
     for option, text in TREE_COLUMNS.items():
@@ -310,19 +308,19 @@ def _add_tree(commands: Any) -> None:
 
 
 def filled(text: str) -> str:
-    """The name of a file, which may be any but the empty one: that is a shell's variable that was never set."""
+    """Parses a file name that is not empty; an empty one usually comes from an unset shell variable."""
     if not text.strip():
         raise argparse.ArgumentTypeError("the name of the file is empty")
     return text
 
 
 def splitters(text: str) -> int | str:
-    """A number of splitters, or a rule for it."""
+    """Parses a number of splitters, or a rule for it."""
     return text if text in RULES else positive(text)
 
 
 def number(text: str) -> float:
-    """A number."""
+    """Parses a number."""
     try:
         return float(text)
     except ValueError:
@@ -330,7 +328,7 @@ def number(text: str) -> float:
 
 
 def count(text: str) -> int:
-    """A whole number from 0; 1_000_000 and 1e6 are numbers, too."""
+    """Parses a non-negative integer; 1_000_000 and 1e6 are accepted, too."""
     try:
         value = int(text) if re.fullmatch(r"\d[\d_]*", text) else float(text)
     except ValueError:
@@ -341,7 +339,7 @@ def count(text: str) -> int:
 
 
 def positive(text: str) -> int:
-    """A whole number from 1."""
+    """Parses a positive integer."""
     value = count(text)
     if value < 1:
         raise argparse.ArgumentTypeError(f"{text!r} is not a whole number from 1")
@@ -349,12 +347,12 @@ def positive(text: str) -> int:
 
 
 def mda(text: str) -> int | str:
-    """A maximum degree allowed: a whole number from 1, or auto."""
+    """Parses a maximum degree allowed: a positive integer, or auto."""
     return text if text == "auto" else positive(text)
 
 
 def device(text: str) -> str:
-    """The name of a device."""
+    """Parses the name of a device."""
     if not re.fullmatch(r"auto|cpu|cuda(:\d+)?", text):
         raise argparse.ArgumentTypeError(f"{text!r} is not one of auto, cpu, cuda, cuda:0, cuda:1, ...")
     return text

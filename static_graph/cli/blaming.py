@@ -1,4 +1,4 @@
-"""Errors of arrays, told of the files that they were read from."""
+"""Adds the file's name to errors about arrays that were read from a file."""
 
 from __future__ import annotations
 
@@ -10,10 +10,10 @@ from static_graph.errors import FileError, GraphError
 
 @contextmanager
 def blaming(path: str) -> Iterator[None]:
-    """Says of what is wrong with arrays that it is in a file.
+    """Attributes errors about arrays to the file that they were read from.
 
     Raises:
-        FileError: in the place of GraphError.
+        FileError: instead of GraphError.
     """
     try:
         yield

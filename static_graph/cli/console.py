@@ -1,4 +1,4 @@
-"""What the command line says, and where: data to stdout, messages to stderr."""
+"""Output of the command line: data to stdout, messages to stderr."""
 
 from __future__ import annotations
 
@@ -12,11 +12,11 @@ from typing import Any, TextIO
 from dmr.memory import printable
 
 NAME = "static_graph"
-LOGS = (NAME, "dmr")  # the memory layer's messages count, too
+LOGS = (NAME, "dmr")  # including messages of the memory layer
 
 
 class Console:
-    """stdout and stderr of one command. A reader that goes away (a closed pipe) is no error."""
+    """stdout and stderr of one command. A closed pipe is not an error."""
 
     def __init__(self) -> None:
         self.quiet = False
@@ -24,7 +24,7 @@ class Console:
         self._handler = _LogHandler(self)
         _open_missing()
         for stream in (sys.stdout, sys.stderr):
-            if hasattr(stream, "reconfigure"):  # a file name may hold what the encoding lacks
+            if hasattr(stream, "reconfigure"):  # a file name may hold characters that the encoding lacks
                 stream.reconfigure(errors="backslashreplace")
 
     def __enter__(self) -> Console:
@@ -42,7 +42,7 @@ class Console:
                 _silence(stream)
 
     def configure(self, *, quiet: bool, verbose: bool) -> None:
-        """Sets how much is said, and takes over the libraries' logs."""
+        """Sets the verbosity, and takes over the libraries' logs."""
         self.quiet, self.verbose = quiet, verbose
         for name in LOGS:
             log = logging.getLogger(name)
@@ -51,25 +51,25 @@ class Console:
             log.setLevel(logging.INFO)
 
     def emit(self, text: str = "") -> None:
-        """A line of data; control characters, which names may hold, are written as escapes."""
+        """Writes a line of data; control characters, which names may hold, are escaped."""
         _write(sys.stdout, printable(text))
 
     def emit_head(self, text: str) -> None:
-        """A line of data that stands out on a terminal."""
+        """Writes a heading to the data, in bold on a terminal."""
         _write(sys.stdout, _styled(printable(text), "1", sys.stdout))
 
     def emit_rows(self, head: str, rows: Sequence[Sequence[str]]) -> None:
-        """Rows of a name and what it is, under what they are about."""
+        """Writes rows of names and values below a heading."""
         self.emit_head(head)
         for line in aligned(rows):
             self.emit(line)
 
     def emit_json(self, value: dict[str, Any]) -> None:
-        """One JSON object on a line; numbers that are not finite become null."""
+        """Writes one JSON object on a line; numbers that are not finite become null."""
         self.emit(json.dumps(_plain(value), allow_nan=False))
 
     def error(self, text: str) -> None:
-        """The one sentence that a failed command leaves; what follows it (a compiler's log) is for -v."""
+        """Reports the error of a failed command in one sentence; -v shows further lines, such as a compiler's log."""
         first, _, rest = text.strip().partition("\n")
         self._message("error: ", first + (" (-v shows the rest)" if rest and not self.verbose else ""), "1;31")
         if rest and self.verbose:
@@ -77,21 +77,21 @@ class Console:
                 _write(sys.stderr, printable(line.expandtabs()))
 
     def ended(self, how: str) -> None:
-        """What is said of a command that a signal ended."""
+        """Reports that a signal ended the command."""
         self._message("", how, "")
 
     def warn(self, text: str) -> None:
-        """What a user should know."""
+        """Writes a warning, unless quiet."""
         if not self.quiet:
             self._message("warning: ", text, "1;33")
 
     def note(self, text: str) -> None:
-        """What went on."""
+        """Writes a progress message, unless quiet."""
         if not self.quiet:
             self._message("", text, "")
 
     def detail(self, text: str) -> None:
-        """What only -v shows."""
+        """Writes a message that only -v shows."""
         if self.verbose and not self.quiet:
             self._message("", text, "2")
 
@@ -112,13 +112,13 @@ class _LogHandler(logging.Handler):
 
 
 def place(told: Mapping[str, Any]) -> str:
-    """The device, and the threads of a CPU, of what --json prints."""
+    """Formats the device, and the threads of a CPU, from the dictionary that --json prints."""
     device, threads = told["device"], told["threads"]
     return f"{device}, {threads} thread{'s' if threads != 1 else ''}" if threads else str(device)
 
 
 def aligned(rows: Sequence[Sequence[str]], *, left: Collection[int] = (0,), indent: str = "  ") -> list[str]:
-    """Lines of a table: the columns in `left` to the left, the others to the right."""
+    """Formats a table as lines: columns in `left` are left-aligned, the others right-aligned."""
     widths = [max(len(row[k]) for row in rows) for k in range(len(rows[0]))]
     return [
         indent
@@ -130,7 +130,7 @@ def aligned(rows: Sequence[Sequence[str]], *, left: Collection[int] = (0,), inde
 
 
 def _styled(text: str, code: str, stream: TextIO) -> str:
-    """`text` in an ANSI style, on a terminal that wants it (NO_COLOR: none does)."""
+    """Adds an ANSI style to `text` on a terminal, unless NO_COLOR is set."""
     plain = not (text and code) or os.environ.get("NO_COLOR") or os.environ.get("TERM") == "dumb" or not stream.isatty()
     return text if plain else f"\033[{code}m{text}\033[0m"
 
@@ -143,29 +143,30 @@ def _write(stream: TextIO, line: str) -> None:
 
 
 def _open_missing() -> None:
-    """Puts streams that go nowhere where there are none: who starts a daemon may close them.
+    """Replaces missing standard streams by the null device; a daemon may be started with them closed.
 
-    Their numbers are taken, too: a file that is opened to be written must not get them, and what others print there.
+    Their file descriptors are occupied, too: otherwise a file that is opened for writing could get one of them, and
+    receive what other code prints there.
     """
     for number in range(3):
         try:
             os.fstat(number)
         except OSError:
-            os.set_inheritable(os.open(os.devnull, os.O_RDWR), True)  # it gets the lowest number that is free
+            os.set_inheritable(os.open(os.devnull, os.O_RDWR), True)  # gets the lowest free number
     for name in ("stdout", "stderr"):
         if getattr(sys, name) is None:
             setattr(sys, name, os.fdopen(os.open(os.devnull, os.O_WRONLY), "w", encoding="utf-8"))
 
 
 def _silence(stream: TextIO) -> None:
-    """Sends the rest of a stream nowhere, so that Python's own flush at exit finds no closed pipe."""
+    """Redirects a stream to the null device, so that Python's flush at exit does not meet the closed pipe."""
     sink = os.open(os.devnull, os.O_WRONLY)
     os.dup2(sink, stream.fileno())
     os.close(sink)
 
 
 def _plain(value: Any) -> Any:
-    """`value` of what JSON has: no numpy, and no number that is not finite."""
+    """Converts `value` to JSON types: no numpy types, and null for numbers that are not finite."""
     if hasattr(value, "tolist"):
         value = value.tolist()
     if isinstance(value, float):

@@ -1,4 +1,4 @@
-"""`info`."""
+"""The `info` command."""
 
 from __future__ import annotations
 
@@ -30,7 +30,7 @@ BAR_WIDTH = 40
 
 
 def run(arguments: Arguments, console: Console) -> int:
-    """Reads, measures, prints."""
+    """Reads a graph and prints its statistics."""
     if arguments.plot is not None:
         checked_target(arguments.plot, arguments.force, check_picture_target)
     graph = read(arguments.graph, threads=arguments.threads)
@@ -46,7 +46,7 @@ def run(arguments: Arguments, console: Console) -> int:
     console.emit_head(str(arguments.graph))
     for line in aligned(_counts(found), left=(0, 1)):
         console.emit(line)
-    if graph.edges:  # else there are no degrees to speak of
+    if graph.edges:  # without edges, all degrees are 0
         console.emit()
         for line in aligned(_statistics(found)):
             console.emit(line)
@@ -58,7 +58,7 @@ def run(arguments: Arguments, console: Console) -> int:
 
 
 def describe(graph: CsrGraph, mda: int | str | None = None) -> dict[str, Any]:
-    """What `info` says of a graph: `--json` prints it as it is."""
+    """Collects what `info` reports about a graph; `--json` prints this dictionary."""
     loops = int(np.count_nonzero(graph.sources() == graph.targets))
     found: dict[str, Any] = {
         "nodes": graph.nodes,
@@ -80,7 +80,7 @@ def describe(graph: CsrGraph, mda: int | str | None = None) -> dict[str, Any]:
 
 
 def _degrees(graph: CsrGraph, degrees: Any) -> dict[str, Any]:
-    """Statistics of degrees; the node of the largest one as users call it."""
+    """Statistics of degrees; the node of the largest degree is given by its label."""
     found = asdict(degree_statistics(degrees))
     if not graph.nodes:
         found["largest"] = None
@@ -129,7 +129,7 @@ def _statistics(found: dict[str, Any]) -> list[list[str]]:
 
 
 def _histogram(found: dict[str, Any]) -> list[str]:
-    """The ten buckets of the thesis' section 4.2.1; bars are as long as the logarithms of the counts."""
+    """Lines of the histogram with ten buckets (thesis, section 4.2.1); bar lengths are logarithms of the counts."""
     width = max(found["out_degree"]["maximum"], 1) / BUCKETS
     counts = found["histogram"]
     longest = np.log1p(max(*counts, 1))

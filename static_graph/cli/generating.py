@@ -1,4 +1,4 @@
-"""`generate`."""
+"""The `generate` command."""
 
 from __future__ import annotations
 
@@ -22,7 +22,7 @@ from static_graph.wording import counted
 
 GRAPHS = ("rmat", "random")
 RMAT_ONLY = ("preset", "probabilities", "noise", "halving", "permute")
-# The kinds that an option is for, where it is not for all.
+# The kinds that an option applies to, if it does not apply to all.
 KINDS_OF = {
     **dict.fromkeys(RMAT_ONLY, ("rmat",)),
     **dict.fromkeys(("weights", "no_self_loops", "no_duplicates"), GRAPHS),
@@ -32,7 +32,7 @@ KINDS_OF = {
 
 
 def run(arguments: Arguments, console: Console) -> int:
-    """Draws a graph, lists or a tree, and writes it."""
+    """Generates a graph, lists or a tree, and writes the result."""
     _check_options(arguments)
     kind = arguments.kind
     check = check_graph_target if kind in GRAPHS else check_array_target
@@ -41,7 +41,7 @@ def run(arguments: Arguments, console: Console) -> int:
     start = time.perf_counter()
     try:
         made = MAKERS[kind](**options)
-    except GraphError as error:  # there is no file that could be wrong
+    except GraphError as error:  # no input file is involved, so the options are wrong
         raise OptionError(str(error)) from error
     seconds = time.perf_counter() - start
     if isinstance(made, CsrGraph):
@@ -57,7 +57,7 @@ def run(arguments: Arguments, console: Console) -> int:
 
 
 def _check_options(arguments: Arguments) -> None:
-    """Raises OptionError for what the kind does not have, and for a graph without a number of edges."""
+    """Raises OptionError for options that the kind does not have, and for a graph without a number of edges."""
     kind = arguments.kind
     for name, kinds in KINDS_OF.items():
         if kind not in kinds and getattr(arguments, name) not in (None, False):
@@ -132,7 +132,7 @@ MAKERS: dict[str, Callable[..., CsrGraph | NDArray[np.int32]]] = {
 
 
 def _what(arguments: Arguments, made: CsrGraph | NDArray[np.int32]) -> str:
-    """What was made."""
+    """Describes the generated object."""
     if isinstance(made, CsrGraph):
         return f"{counted(made.nodes, 'node', ',')} and {counted(made.edges, 'edge', ',')}"
     if arguments.kind == "tree":

@@ -1,4 +1,4 @@
-"""`rank`."""
+"""The `rank` command."""
 
 from __future__ import annotations
 
@@ -18,7 +18,7 @@ OPTIONS = ("packing", "splitters", "spacing", "finish", "finish_size")
 
 
 def run(arguments: Arguments, console: Console) -> int:
-    """Reads, ranks, writes, tells."""
+    """Reads lists, ranks them, and writes the results."""
     if arguments.output is not None:
         checked_target(arguments.output, arguments.force, check_columns_target)
     with blaming(arguments.list):
@@ -51,7 +51,7 @@ def run(arguments: Arguments, console: Console) -> int:
 
 
 def _told(arguments: Arguments, found: Ranking) -> dict[str, Any]:
-    """What --json prints."""
+    """Returns the dictionary that --json prints."""
     return {
         "file": str(arguments.list),
         "elements": len(found.ranks),
@@ -66,7 +66,7 @@ def _told(arguments: Arguments, found: Ranking) -> dict[str, Any]:
 
 
 def _lines(told: dict[str, Any]) -> list[list[str]]:
-    """The same for people."""
+    """Returns the same as rows of text."""
     return [
         ["elements", f"{told['elements']:,}"],
         ["lists", f"{told['lists']:,}"],

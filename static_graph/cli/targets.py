@@ -1,4 +1,4 @@
-"""Where results go, looked at before there are any."""
+"""Checks of output files, made before any work begins."""
 
 from __future__ import annotations
 
@@ -10,14 +10,14 @@ from static_graph.errors import OptionError
 
 
 def checked_target(name: str, force: bool, check: Callable[[Path, bool], None]) -> Path:
-    """A file that is to be written.
+    """Checks that an output file can be written, and returns its path.
 
     Args:
-        name: what it is called; force: whether it may exist already.
-        check: of the files of its kind: told whether it may exist.
+        name: its name; force: whether it may exist already.
+        check: the check for this kind of file; its second argument says whether the file may exist.
 
     Raises:
-        OptionError: it exists. FileError: what `check` finds.
+        OptionError: the file exists. FileError: as raised by `check`.
     """
     path = Path(name)
     check(path, True)

@@ -1,4 +1,4 @@
-"""`tree`."""
+"""The `tree` command."""
 
 from __future__ import annotations
 
@@ -14,12 +14,12 @@ from static_graph.cli.targets import checked_target
 from static_graph.io import check_columns_target, read_array, write_columns
 from static_graph.trees import Tree, euler_tour
 
-FIELDS = {"subtree": "subtree_size"}  # columns that the tree calls otherwise
+FIELDS = {"subtree": "subtree_size"}  # columns whose attribute of `Tree` has another name
 SHOWN_ROOTS = 10
 
 
 def run(arguments: Arguments, console: Console) -> int:
-    """Reads, numbers, writes, tells."""
+    """Reads a forest, numbers its nodes, and writes the results."""
     if arguments.output is not None:
         checked_target(arguments.output, arguments.force, check_columns_target)
     with blaming(arguments.forest):
@@ -49,7 +49,7 @@ def run(arguments: Arguments, console: Console) -> int:
 
 
 def _told(arguments: Arguments, tree: Tree) -> dict[str, Any]:
-    """What --json prints."""
+    """Returns the dictionary that --json prints."""
     return {
         "file": str(arguments.forest),
         "nodes": len(tree.parent),
@@ -64,7 +64,7 @@ def _told(arguments: Arguments, tree: Tree) -> dict[str, Any]:
 
 
 def _lines(told: dict[str, Any]) -> list[list[str]]:
-    """The same for people."""
+    """Returns the same as rows of text."""
     more = ", ..." if told["trees"] > SHOWN_ROOTS else ""
     rows = [
         ["nodes", f"{told['nodes']:,}"],

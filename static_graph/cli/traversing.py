@@ -1,4 +1,4 @@
-"""`bfs` and `sssp`."""
+"""The `bfs` and `sssp` commands."""
 
 from __future__ import annotations
 
@@ -21,13 +21,13 @@ from static_graph.options import SchemeOptions
 from static_graph.results import Traversal
 from static_graph.traversal import bfs, sssp
 
-# What the command line and the functions call alike.
+# Options with the same name on the command line and in the functions.
 OPTIONS = (*(field.name for field in fields(SchemeOptions)), "depth_limit", "distance_limit")
-LONGEST_PATH = 20  # nodes of a path that are shown
+LONGEST_PATH = 20  # nodes of a path that are shown at most
 
 
 def run(arguments: Arguments, console: Console) -> int:
-    """Reads, searches, writes, tells."""
+    """Reads a graph, searches it, and writes the results."""
     if arguments.output is not None:
         checked_target(arguments.output, arguments.force, check_columns_target)
     search: Callable[..., Traversal] = sssp if hasattr(arguments, "distance_limit") else bfs
@@ -62,7 +62,7 @@ def run(arguments: Arguments, console: Console) -> int:
 
 
 def _node(graph: CsrGraph, text: str) -> int:
-    """The number of a node as the file calls it."""
+    """Returns the number of the node with a label of the file."""
     if graph.labels is not None and graph.labels.dtype.kind != "i":
         return graph.node_of(text)
     try:
@@ -73,7 +73,7 @@ def _node(graph: CsrGraph, text: str) -> int:
 
 
 def _whole(text: str) -> int | str:
-    """A number like 1e6; what is none stays as it is."""
+    """Parses a number such as 1e6; returns other text unchanged."""
     try:
         return count(text)
     except ArgumentTypeError:
@@ -81,12 +81,12 @@ def _whole(text: str) -> int | str:
 
 
 def _names(graph: CsrGraph, nodes: NDArray[np.int32]) -> NDArray[Any]:
-    """What the file calls some nodes."""
+    """Returns the labels of nodes in the file."""
     return nodes if graph.labels is None else graph.labels[nodes]
 
 
 def _columns(graph: CsrGraph, found: Traversal) -> dict[str, NDArray[Any]]:
-    """The results, node by node."""
+    """Returns the results as columns with one entry per node."""
     columns: dict[str, NDArray[Any]] = {"node": _names(graph, np.arange(graph.nodes, dtype=np.int32))}
     columns["distance"] = found.distances
     if found.parents is not None:
@@ -95,13 +95,13 @@ def _columns(graph: CsrGraph, found: Traversal) -> dict[str, NDArray[Any]]:
 
 
 def _named(labels: NDArray[Any], parents: NDArray[np.int32]) -> NDArray[Any]:
-    """Parents as the file calls them; where there is none, -1, or among strings an empty one."""
+    """Returns the labels of parents; for no parent, -1, or an empty string if labels are strings."""
     none = -1 if labels.dtype.kind in "iu" else ""
     return np.where(parents >= 0, labels[parents], np.array(none, labels.dtype))
 
 
 def _told(arguments: Arguments, graph: CsrGraph, found: Traversal) -> dict[str, Any]:
-    """What --json prints."""
+    """Returns the dictionary that --json prints."""
     reached = found.reached()
     followed = int(graph.out_degrees[reached].sum())
     seconds = found.seconds["rounds"]
@@ -126,7 +126,7 @@ def _told(arguments: Arguments, graph: CsrGraph, found: Traversal) -> dict[str, 
 
 
 def _lines(told: dict[str, Any]) -> list[list[str]]:
-    """The same for people."""
+    """Returns the same as rows of text."""
     largest, gteps = told["largest_distance"], told["gteps"]
     rows = [
         ["nodes reached", f"{told['reached']:,} of {told['nodes']:,}"],
@@ -146,7 +146,7 @@ def _lines(told: dict[str, Any]) -> list[list[str]]:
 
 
 def _short(path: list[Any]) -> str:
-    """A path on a line; of a long one both ends."""
+    """Formats a path on one line; a long path is shown by its two ends."""
     if len(path) <= LONGEST_PATH:
         return " ".join(map(str, path))
     half = LONGEST_PATH // 2

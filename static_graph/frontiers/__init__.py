@@ -1,1 +1,1 @@
-"""The default traversals, by a frontier: the list of the nodes whose edges are to be followed next."""
+"""The default traversals, based on a frontier: the list of nodes whose edges are followed next."""

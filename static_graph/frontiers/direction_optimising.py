@@ -1,4 +1,4 @@
-"""Balance "auto" of breadth-first search: a frontier, from either side (`cuda_src/graph/breadth_first.cu`)."""
+"""Balance "auto" of breadth-first search: direction-optimising search (`cuda_src/graph/breadth_first.cu`)."""
 
 from __future__ import annotations
 
@@ -29,12 +29,12 @@ def run(
 
     Args:
         graph, sources, weighted, depth_limit: as for every scheme (`schemes/outcome.py`); weights never count.
-        turned: whether levels may be found from the nodes that are not reached yet, which needs the graph's edges
-            turned round: these are made at the first time, and kept with the graph.
-        one_launch: whether all levels are one launch; by default as suits the device.
+        turned: whether levels may be found bottom-up, from the unreached nodes. This needs the transposed graph, which
+            is made on first use and kept with the graph.
+        one_launch: whether one launch does all levels; the default depends on the device.
 
     Returns:
-        The outcome; no figures of its own.
+        The outcome, without scheme-specific figures.
     """
     assert not weighted
     with Workspace.borrowed(graph) as space:

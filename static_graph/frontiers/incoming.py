@@ -1,4 +1,4 @@
-"""The graph with its edges turned round, on its device."""
+"""The transposed graph, on its device."""
 
 from __future__ import annotations
 
@@ -12,11 +12,11 @@ MOST_EDGES = 2**31 - 1  # that can be sorted
 
 
 def incoming(graph: DeviceGraph) -> DeviceGraph | None:
-    """The edges that lead to each node, without weights; made when they are first asked for, and kept with the graph.
+    """Returns the transposed graph without weights; it is made on first use, and kept with the graph.
 
     Returns:
-        A graph of which the edges of node v lead to what had an edge to v, in order; None where there are too many
-        edges to sort (2^31 and more).
+        A graph in which the edges of node v lead to the nodes that have an edge to v, in order; None if there are too
+        many edges to sort (2^31 or more).
     """
     return graph.derived("incoming", lambda: _turned(graph)) if graph.edges <= MOST_EDGES else None
 
@@ -26,5 +26,5 @@ def _turned(graph: DeviceGraph) -> DeviceGraph:
     targets, sources = device.empty(edges, np.uint32), device.empty(edges, np.int32)
     device.launch("list_edges", stretches(graph), graph.csr, targets, sources)
     offsets, ends = rows_on_device(targets, sources, graph.nodes)
-    device.synchronize()  # so that the search that needs it is not taken for slow
+    device.synchronize()  # so that this does not count in the time of the search
     return DeviceGraph(offsets, ends, None, 1.0)

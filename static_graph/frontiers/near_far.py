@@ -1,4 +1,4 @@
-"""Balance "auto" of shortest paths: near nodes first, far ones later (`cuda_src/graph/near_far.cuh`)."""
+"""Balance "auto" of shortest paths: the near-far method (`cuda_src/graph/near_far.cuh`)."""
 
 from __future__ import annotations
 
@@ -12,25 +12,25 @@ from static_graph.distances import DeviceDistances, DistanceKind
 from static_graph.frontiers.workspace import CHUNK, MOST_TEAMS, TILE, Entry, Workspace
 from static_graph.schemes.outcome import Outcome
 
-# Delta is such that so many edges of an average node are shorter, if lengths are spread evenly from 0 to twice their
-# mean: a larger one makes for fewer rounds, and for more edges that are relaxed in vain. Where a GPU has little to do
-# in a round, the bound is raised by up to WIDEST_ON_GPU deltas at once.
+# Delta is chosen so that this many edges of an average node are shorter than delta, if lengths are uniform from 0 to
+# twice their mean. A larger delta means fewer rounds, but more edges relaxed in vain. If a round has little work for a
+# GPU, the bound is raised by up to WIDEST_ON_GPU deltas at once.
 SHORT_EDGES_ON_CPU = 2
 SHORT_EDGES_ON_GPU = 4
 WIDEST_ON_GPU = 8
 
-MOST_DELTA = 2**62  # of whole numbers
+MOST_DELTA = 2**62  # for integer distances
 
-# Far nodes whose list one team splits by itself; on a GPU no more than an OUTBOX (cuda_src/graph/traversal.cuh) holds.
+# Largest far list that one team splits alone; on a GPU at most the size of an OUTBOX (cuda_src/graph/traversal.cuh).
 FEW_FAR_ON_GPU = 1024
 FEW_FAR_ON_ONE_THREAD = 2**31
 FEW_FAR_ON_THREADS = 4096
 
-SAMPLES, SAMPLE = 16, 4096  # stretches of weights that their mean is estimated from, and how long they are
+SAMPLES, SAMPLE = 16, 4096  # number and length of the blocks of weights from which their mean is estimated
 
 
 class NearFarWorkspace(Workspace):
-    """A workspace with the lists of near-far: see `NearFar` of `cuda_src/graph/near_far.cuh`."""
+    """A workspace with the near and far lists (`NearFar` of `cuda_src/graph/near_far.cuh`)."""
 
     def __init__(self, graph: DeviceGraph) -> None:
         super().__init__(graph)
@@ -39,7 +39,7 @@ class NearFarWorkspace(Workspace):
         )
 
     def lists(self, delta: float, whole: bool, widest: int) -> Packed:
-        """The lists as kernels take them; the bound is raised by 1 to `widest` deltas at once."""
+        """Returns the lists as a kernel argument; the bound is raised by 1 to `widest` deltas at once."""
         few_far = {0: FEW_FAR_ON_GPU, 1: FEW_FAR_ON_ONE_THREAD}.get(self.device.threads, FEW_FAR_ON_THREADS)
         return pack(
             "NearFar",
@@ -63,15 +63,15 @@ def run(
     delta: float | None = None,
     one_launch: bool | None = None,
 ) -> Outcome:
-    """Relaxes the edges of near nodes until there are none, raises the bound of what is near, and begins again.
+    """Relaxes the edges of near nodes until none is left, raises the near bound, and repeats.
 
     Args:
         graph, sources, weighted, depth_limit: as for every scheme (`schemes/outcome.py`); weights always count.
-        delta: by how much the bound is raised; by default by mean weight and degree.
-        one_launch: whether all rounds are one launch; by default as suits the device.
+        delta: the increment of the bound; the default depends on mean weight and degree.
+        one_launch: whether one launch does all rounds; the default depends on the device.
 
     Returns:
-        The outcome; no figures of its own.
+        The outcome, without scheme-specific figures.
     """
     assert weighted
     with NearFarWorkspace.borrowed(graph) as space:
@@ -111,14 +111,14 @@ def _run(
 
 
 def default_delta(graph: DeviceGraph) -> float:
-    """The delta for a graph with weights."""
+    """Returns the default delta for a graph with weights."""
     short = SHORT_EDGES_ON_GPU if graph.device.threads == 0 else SHORT_EDGES_ON_CPU
     mean = graph.derived("mean weight", lambda: _mean_weight(graph))
     return 2 * mean * short * graph.nodes / max(graph.edges, 1)
 
 
 def _mean_weight(graph: DeviceGraph) -> float:
-    """About the mean of the weights: of some of them, or 1 where all are 0."""
+    """Estimates the mean weight from a sample; returns 1 if all weights are 0."""
     assert graph.weights is not None
     stretches = {k * (graph.edges // SAMPLES) for k in range(SAMPLES)}
     values = [graph.weights[begin : begin + SAMPLE].download() for begin in sorted(stretches)]

@@ -1,4 +1,4 @@
-"""What a traversal by a frontier works in: lists of nodes, and the numbers that its kernels go by."""
+"""Workspace of frontier traversals: lists of nodes, and the control state of the kernels."""
 
 from __future__ import annotations
 
@@ -17,12 +17,12 @@ from static_graph.distances import DeviceDistances
 from static_graph.schemes.outcome import Outcome
 
 TILE = 256  # TILE of cuda_src/graph/traversal.cuh
-TEAMS_A_PROCESSOR = 4  # that run at once on a GPU: the bound of CROWDED_GRID_TEAM_KERNEL in cuda_src/graph/lanes.cuh
-BEGINNING = 2048  # likewise
+TEAMS_A_PROCESSOR = 4  # resident teams per multiprocessor: the bound of CROWDED_GRID_TEAM_KERNEL (graph/lanes.cuh)
+BEGINNING = 2048  # BEGINNING of cuda_src/graph/traversal.cuh
 CHUNK = 2048  # the least CHUNK there
-MOST_TEAMS = 4096  # that work on one launch of a whole traversal, where so many fit on a device
+MOST_TEAMS = 4096  # most teams in one launch of a whole traversal, if they fit on the device
 
-# Rounds that one team does alone: of so many nodes and edges at most. Others have to be woken for a larger one.
+# One team alone processes rounds of at most this many nodes and edges; larger rounds involve the other teams.
 FEW_ON_GPU = {"few_nodes": 256, "few_edges": 2048}
 FEW_ON_ONE_THREAD = {"few_nodes": 2**31, "few_edges": 2**62}
 FEW_ON_THREADS = {"few_nodes": 1024, "few_edges": 4096}
@@ -77,10 +77,10 @@ class Workspace:
     """Arrays for traversals of one graph, one at a time.
 
     Attributes:
-        device: where they are.
-        even, odd: (nodes,) int32: the frontier and the next one, in turn.
+        device: the device.
+        even, odd: (nodes,) int32: a double buffer of the frontier and the next one.
         progress: (len(Entry),) int32; totals: (len(Total),) int64.
-        frontier: all of it as kernels take it.
+        frontier: the workspace as a kernel argument.
     """
 
     def __init__(self, graph: DeviceGraph) -> None:
@@ -89,8 +89,8 @@ class Workspace:
         self.even, self.odd = (device.empty(graph.nodes, np.int32) for _ in range(2))
         self.progress = device.zeros(len(Entry), np.int32)
         self.totals = device.zeros(len(Total), np.int64)
-        self._in_one_launch = False  # the last traversal
-        self._found: NDArray[np.int64] = np.zeros(len(Total), np.int64)  # its totals
+        self._in_one_launch = False  # whether the last traversal was one launch
+        self._found: NDArray[np.int64] = np.zeros(len(Total), np.int64)  # totals of the last traversal
         self._chunks = device.empty(chunks, np.int64)
         self._meeting = device.zeros(2, np.int32)
         self.frontier: Packed = pack(
@@ -108,7 +108,7 @@ class Workspace:
     @classmethod
     @contextmanager
     def borrowed(cls: type[W], graph: DeviceGraph) -> Iterator[W]:
-        """One that no other traversal of the graph uses meanwhile; it stays with the graph for the next one."""
+        """Yields a workspace for exclusive use by one traversal; it stays with the graph for the next one."""
         free: list[W] = graph.derived(cls.__name__, list)
         try:
             space = free.pop()  # atomic: other threads borrow, too
@@ -118,7 +118,7 @@ class Workspace:
         free.append(space)
 
     def begin(self, kernel: str, distances: DeviceDistances, *arguments: Argument) -> None:
-        """Launches the kernel that makes distances, lists and numbers ready, and the sources the first frontier."""
+        """Launches the kernel that initialises distances and workspace, with the sources as the first frontier."""
         first, several = self.even[: distances.sources.size], distances.source < 0
         if several:
             first.upload(distances.sources)
@@ -128,20 +128,20 @@ class Workspace:
             distances.enter_sources(first)
 
     def count(self, entry: Entry, bound: int) -> DeviceCount:
-        """A number of the progress, for a launch."""
+        """Returns an entry of `progress` as the size of a launch."""
         return DeviceCount(self.progress[entry : entry + 1], bound)
 
     def run(self, whole: Callable[[], None], part: Callable[[], None], in_one_launch: bool | None) -> float:
         """Runs a traversal to its end.
 
         Args:
-            whole: launches all of it; part: launches the kernels of one round.
-            in_one_launch: whether to do the first, or the second again and again. By default a GPU does the first: its
-                teams wait less for each other than for a new launch. On a CPU they may wait long for a thread that
-                is kept from running.
+            whole: launches the whole traversal; part: launches the kernels of one round.
+            in_one_launch: whether to use `whole`, or to repeat `part`. By default a GPU uses `whole`: a barrier
+                among its teams takes less time than a launch. On a CPU, a barrier may wait long for a thread that is
+                not scheduled.
 
         Returns:
-            The seconds that it took, the recording of a loop apart.
+            The elapsed seconds, without the recording of a loop.
         """
         device = self.device
         self._in_one_launch = device.threads == 0 if in_one_launch is None else in_one_launch
@@ -162,7 +162,7 @@ class Workspace:
         return perf_counter() - begun
 
     def outcome(self, distances: DeviceDistances, seconds: float) -> Outcome:
-        """What is to be told of a traversal that has ended."""
+        """Returns the outcome of a completed traversal."""
         totals = self._found
         return Outcome(
             distances,
@@ -174,7 +174,7 @@ class Workspace:
 
 
 def few_rounds(device: Device) -> dict[str, int]:
-    """What one team takes on by itself on a device."""
+    """Returns the limits of rounds that one team of the device processes alone."""
     if device.threads == 0:
         return FEW_ON_GPU
     return FEW_ON_ONE_THREAD if device.threads == 1 else FEW_ON_THREADS

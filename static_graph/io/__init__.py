@@ -1,4 +1,4 @@
-"""Readers and writers of graphs and arrays, chosen by suffix; writers of results."""
+"""Readers and writers of graphs and arrays, and writers of results; the file suffix selects the format."""
 
 from static_graph.io.arrays import check_array_target, read_array, write_array
 from static_graph.io.columns import check_columns_target, write_columns

@@ -1,4 +1,4 @@
-"""Arrays of whole numbers, read and written: successors, parents, edges, values."""
+"""Readers and writers of integer arrays: successors, parents, edges, values."""
 
 from __future__ import annotations
 
@@ -17,22 +17,22 @@ from static_graph.wording import counted
 
 SUFFIXES = (".npy", ".txt", ".csv")
 _BATCH = 1 << 16  # numbers
-_BLOCK = 1 << 21  # bytes of a text
+_BLOCK = 1 << 21  # bytes of text
 
 
 def read_array(path: str | os.PathLike[str]) -> NDArray[Any]:
-    """Reads whole numbers.
+    """Reads an array of integers.
 
     Args:
-        path: `.npy`; or text (`.txt`, `.csv`) with one number a line, or two, apart by spaces or a comma. Empty lines,
-            and those that begin with `#` or `%`, are passed over.
+        path: `.npy`; or text (`.txt`, `.csv`) with one or two numbers per line, separated by spaces or a comma. Empty
+            lines, and lines that begin with `#` or `%`, are skipped.
 
     Returns:
-        (n,) whole numbers, or (m, 2) where lines have two.
+        (n,) integers, or (m, 2) if lines have two.
 
     Raises:
-        FileError: it cannot be read, and the line that is wrong is named; or it holds no numbers. (An `.npy` of shape
-            (0, 2), no edges, is fine.)
+        FileError: the file cannot be read (the error names the wrong line), or holds no numbers. An `.npy` of shape
+            (0, 2), no edges, is valid.
     """
     path = as_path(path)
     if path.suffix.lower() not in SUFFIXES:
@@ -46,7 +46,7 @@ def read_array(path: str | os.PathLike[str]) -> NDArray[Any]:
         raise
     except (OSError, MemoryError) as error:
         raise file_error(error, path, "cannot be read") from error
-    except Exception as error:  # whatever numpy's reader makes of a damaged file
+    except Exception as error:  # any exception that numpy's reader raises for a damaged file
         raise FileContentError(f"is damaged, or not what its suffix says: {printable(str(error))}", path) from error
     if found.shape == (0,):
         raise FileContentError("holds no numbers", path)
@@ -57,10 +57,10 @@ def read_array(path: str | os.PathLike[str]) -> NDArray[Any]:
 
 
 def write_array(path: Path, numbers: NDArray[np.integer[Any]], *, overwrite: bool = True) -> Path:
-    """Writes (n,) whole numbers, so that `read_array` gives them back: `.npy`, or text with one a line.
+    """Writes (n,) integers in a form that `read_array` reads: `.npy`, or text with one number per line.
 
     Raises:
-        FileError: it cannot be written; nothing was changed.
+        FileError: the file cannot be written; nothing was changed.
     """
     path = as_path(path)
     check_array_target(path, overwrite)
@@ -77,13 +77,13 @@ def write_array(path: Path, numbers: NDArray[np.integer[Any]], *, overwrite: boo
 
 
 def check_array_target(path: Path, overwrite: bool) -> None:
-    """Raises FileError where an array cannot be put under a name, before there is one."""
+    """Raises FileError if an array cannot be written to a path; called before the work begins."""
     check_suffix(path, SUFFIXES, "arrays")
     check_target(path, overwrite)
 
 
 def _read_npy(path: Path) -> NDArray[Any]:
-    """The array of an `.npy` file, read in pieces."""
+    """Reads the array of an `.npy` file in pieces."""
     with path.open("rb") as file:
         require_memory(path.stat().st_size, "the array")
         found: Any = np.load(_Piecewise(file), allow_pickle=False)
@@ -93,20 +93,20 @@ def _read_npy(path: Path) -> NDArray[Any]:
 
 
 class _Piecewise:
-    """A file that numpy does not take for one, so that it reads some kilobytes at a time, which Ctrl-C can end."""
+    """A file that numpy does not recognise as one, so that it reads some kilobytes at a time, and Ctrl-C ends it."""
 
     def __init__(self, file: BinaryIO) -> None:
         self.read, self.seek, self.tell = file.read, file.seek, file.tell
 
 
 def _read_text(path: Path) -> NDArray[np.int64]:
-    """The numbers of a text, some megabytes of lines at a time."""
+    """Reads the numbers of a text file, some megabytes of lines at a time."""
     parts: list[NDArray[np.int64]] = []
     columns, before = 0, 0
     with path.open("rb") as file:
         while block := file.read(_BLOCK):
             lines = (block + file.readline()).decode("utf-8").splitlines()
-            require_memory(2 * 8 * columns * sum(map(len, parts)), "the numbers of a text")  # then put together
+            require_memory(2 * 8 * columns * sum(map(len, parts)), "the numbers of a text")  # for the concatenation
             numbers, columns = _parse(path, lines, before, columns)
             parts.append(numbers)
             before += len(lines)
@@ -115,11 +115,11 @@ def _read_text(path: Path) -> NDArray[np.int64]:
 
 
 def _parse(path: Path, lines: list[str], before: int, columns: int) -> tuple[NDArray[np.int64], int]:
-    """The numbers of some lines, and how many there are in each.
+    """Parses lines; returns their numbers, and the count of numbers per line.
 
     Args:
-        path: for errors; lines: of the file; before: how many lines are above them.
-        columns: how many numbers the lines before have, or 0.
+        path: for errors; lines: of the file; before: number of lines above them.
+        columns: count of numbers in each of the lines before, or 0.
     """
     rows = [line.replace(",", " ") for line in lines]
     rows = [row for row in rows if row.strip() and row.lstrip()[0] not in "#%"]

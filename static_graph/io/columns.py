@@ -1,4 +1,4 @@
-"""Results by node, as `.npy`, `.csv` or `.npz`."""
+"""Writer of results per node, as `.npy`, `.csv` or `.npz`."""
 
 from __future__ import annotations
 
@@ -20,17 +20,17 @@ _BATCH = 1 << 16  # rows
 def write_columns(
     path: str | Path, columns: Mapping[str, NDArray[Any]], main: str | None = None, *, overwrite: bool = True
 ) -> Path:
-    """Writes arrays of the same length, one a column.
+    """Writes arrays of the same length as columns.
 
     Args:
-        path: `.csv` gets a heading and a row for each place; `.npz` all arrays by their names; `.npy` only `main`.
+        path: `.csv` gets a heading and a row per index; `.npz` gets all arrays by their names; `.npy` only `main`.
         columns: the arrays, by name.
-        main: the one for `.npy`; by default the first.
+        main: the column for `.npy` (default: the first).
         overwrite: whether the file may exist already.
 
     Raises:
-        FileError: it cannot be written; nothing was changed.
-        OptionError: arrays of different lengths, or no column `main`.
+        FileError: the file cannot be written; nothing was changed.
+        OptionError: the arrays have different lengths, or there is no column `main`.
     """
     path = as_path(path)
     check_columns_target(path, overwrite)
@@ -55,7 +55,7 @@ def write_columns(
 
 
 def check_columns_target(path: Path, overwrite: bool) -> None:
-    """Raises FileError where results cannot be put under a name, before there are any."""
+    """Raises FileError if results cannot be written to a path; called before the work begins."""
     check_suffix(path, SUFFIXES, "results")
     check_target(path, overwrite)
 

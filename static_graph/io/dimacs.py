@@ -17,10 +17,10 @@ _PROBLEM = re.compile(r"p\s+sp\s+(\d{1,18})\s+(\d{1,18})")
 
 
 def read_dimacs(path: Path, threads: int | None = None) -> CsrGraph:
-    """The graph of a `.gr` file; its nodes 1 to n become 0 to n - 1.
+    """Reads the graph of a `.gr` file; its nodes 1 to n become 0 to n - 1.
 
     Raises:
-        FileError: the first line that is wrong, or another number of arcs than the head promises.
+        FileError: a line is wrong (the error names the first one), or the number of arcs differs from the header's.
     """
     text = TextFile(path, threads)
     number = 0

@@ -1,4 +1,4 @@
-"""A file that is flushed to disk while it is written."""
+"""A binary file that is flushed to disk periodically while it is written."""
 
 from __future__ import annotations
 
@@ -6,14 +6,14 @@ import io
 import os
 from typing import BinaryIO
 
-DRAINED = 1 << 26  # bytes: a disk takes them in less than a second, and Ctrl-C cannot interrupt a flush
+DRAINED = 1 << 26  # bytes per flush: Ctrl-C cannot interrupt a flush, and a disk writes these in less than a second
 
 
 class DrainedFile(io.BufferedIOBase):
-    """A binary file to write, whose bytes are brought to the disk every 64 MiB.
+    """A binary file for writing that is synchronised with the disk every 64 MiB.
 
-    Otherwise the flush at the end would take all of them in one call that nothing can interrupt. numpy writes arrays
-    into it in pieces of 16 MiB.
+    Otherwise the flush at the end would write everything in one call that cannot be interrupted. numpy writes arrays to
+    this file in pieces of 16 MiB.
     """
 
     def __init__(self, file: BinaryIO) -> None:
@@ -31,21 +31,21 @@ class DrainedFile(io.BufferedIOBase):
         return written
 
     def writable(self) -> bool:
-        """Always."""
+        """Returns True."""
         return True
 
     def seekable(self) -> bool:
-        """Always: archives need it."""
+        """Returns True, because archives need it."""
         return True
 
     def seek(self, offset: int, whence: int = 0) -> int:
-        """Moves the place where the next write goes."""
+        """Sets the position of the next write."""
         return self._file.seek(offset, whence)
 
     def tell(self) -> int:
-        """The place where the next write goes."""
+        """Returns the position of the next write."""
         return self._file.tell()
 
     def flush(self) -> None:
-        """Hands what is buffered to the system."""
+        """Passes buffered data to the operating system."""
         self._file.flush()

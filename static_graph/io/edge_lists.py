@@ -1,4 +1,4 @@
-"""Edge lists as SNAP distributes them: an edge a line, blanks or tabs between, comments with # (or %); and `.csv`."""
+"""Edge lists as distributed by SNAP (one edge per line, blanks or tabs between, comments with # or %), and `.csv`."""
 
 from __future__ import annotations
 
@@ -27,26 +27,26 @@ _PROMISE = re.compile(r"^[#%]\s*Nodes:\s*(\d{1,18})\b(?:\s+Edges:\s*(\d{1,18})\b
 
 
 def read_edge_list(path: Path, threads: int | None = None) -> CsrGraph:
-    """The graph of an edge list; a third column is weights.
+    """Reads the graph of an edge list; a third column holds weights.
 
-    Nodes get the numbers 0, 1, ... in the order of their ids. If the ids are those numbers themselves, or are below the
-    number of nodes that a comment promises (`# Nodes: 5 Edges: 4`), that is all; else they are kept as labels.
+    Nodes are numbered 0, 1, ... in the order of their ids. The ids are kept as labels, unless they equal these numbers,
+    or all are below the number of nodes that a comment declares (`# Nodes: 5 Edges: 4`); then ids are node numbers.
 
     Raises:
-        FileError: the first line that is wrong.
+        FileError: a line is wrong; the error names the first one.
     """
     text = TextFile(path, threads)
     return _graph(text, text.edges(BLANKS, weighted=None), threads)
 
 
 def read_csv(path: Path, threads: int | None = None) -> CsrGraph:
-    """The same with commas between; fields may have quotes.
+    """Reads an edge list with commas between fields; fields may be quoted.
 
-    A first row that does not begin with a number is a heading, which names the columns (`headings`). Without one they
-    are source, target, and perhaps weight.
+    A first row that does not begin with a number is a heading, which names the columns (`headings`). Without a heading,
+    the columns are source, target, and optionally weight.
 
     Raises:
-        FileError: the first line that is wrong, or a heading that is not understood.
+        FileError: a line is wrong (the error names the first one), or the heading is not understood.
     """
     text = TextFile(path, threads)
     for number, line, after in text.head():
@@ -62,7 +62,7 @@ def read_csv(path: Path, threads: int | None = None) -> CsrGraph:
 
 
 def write_edge_list(file: BinaryIO, graph: CsrGraph) -> None:
-    """Writes the edges as SNAP does, with a head that keeps nodes without edges."""
+    """Writes the edges as SNAP does, with a header that preserves nodes without edges."""
     weight = "" if graph.weights is None else "\tWeight"
     file.write(f"# Nodes: {graph.nodes} Edges: {graph.edges}\n# FromNodeId\tToNodeId{weight}\n".encode())
     for lines in Lines(graph.sources(), graph.targets, graph.weights, labels=whole_labels(graph), separator="\t"):
@@ -70,7 +70,7 @@ def write_edge_list(file: BinaryIO, graph: CsrGraph) -> None:
 
 
 def write_csv(file: BinaryIO, graph: CsrGraph) -> None:
-    """Writes the edges with commas between, below a heading."""
+    """Writes the edges as comma-separated values below a heading."""
     file.write(f"# Nodes: {graph.nodes} Edges: {graph.edges}\n".encode())
     file.write(b"source,target\n" if graph.weights is None else b"source,target,weight\n")
     for lines in Lines(graph.sources(), graph.targets, graph.weights, labels=whole_labels(graph), separator=","):
@@ -78,10 +78,10 @@ def write_csv(file: BinaryIO, graph: CsrGraph) -> None:
 
 
 def whole_labels(graph: CsrGraph) -> NDArray[np.int64] | None:
-    """The labels that an edge list can hold: whole numbers from 0, one a node, if each of them has an edge.
+    """Returns the labels if an edge list can hold them: non-negative integers, one per node, if each node has an edge.
 
     Raises:
-        ValueError: these labels cannot be kept; the end of a sentence that says why.
+        ValueError: the labels cannot be kept; the message is the end of a sentence that says why.
     """
     if graph.labels is None:
         return None
@@ -110,7 +110,7 @@ def _graph(text: TextFile, edges: Edges, threads: int | None) -> CsrGraph:
 
 
 def _promise(text: TextFile) -> tuple[int, int | None] | None:
-    """The numbers of nodes and edges that a comment at the beginning says."""
+    """Returns the numbers of nodes and edges that a comment at the beginning declares."""
     for _, line, _ in text.head():
         if line and not line.startswith(("#", "%")):
             return None

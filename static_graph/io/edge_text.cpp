@@ -1,12 +1,12 @@
-// Edges in text files, one a line: `source target [weight]`, behind a prefix in some formats. Parsed by several threads;
-// written by one.
+// Reads and writes edges in text files, one per line: `source target [weight]`, behind a prefix in some formats.
+// Several threads parse; one thread writes.
 //
-// A text is cut into chunks of a fixed size. The first pass counts the rows of each chunk (lines that are not blank and
-// no comment), so that the second can parse all chunks at once, each into its own part of the result. Neither the
-// result nor the fault that is reported, the first in the file, depends on the number of threads.
+// A text is cut into chunks of a fixed size. The first pass counts the rows of each chunk (lines that are neither blank
+// nor comments), so that the second pass can parse all chunks in parallel, each into its part of the result. Neither
+// the result nor the reported fault, which is the first in the file, depends on the number of threads.
 //
-// Plain C interface, called through ctypes (static_graph/io/native.py mirrors the structs). No function throws or keeps
-// state.
+// Plain C interface, called through ctypes (static_graph/io/native.py mirrors the structs). Functions neither throw nor
+// keep state.
 
 #include <algorithm>
 #include <atomic>
@@ -25,43 +25,43 @@
 
 extern "C" {
 
-// Where the rows of a text lie.
+// A text, and the positions of its rows.
 struct GraphText {
     const char *text;
-    int64_t size, chunk, chunks; // bytes, bytes, and how many
-    int64_t *offsets;            // chunk k holds the lines that begin from offsets[k] up to offsets[k + 1]
-    int64_t *rows, *lines;       // how many there are before chunk k; all three arrays have chunks + 1 places
-    int32_t comment, other_comment; // what comments begin with
-    int32_t commas;                 // whether commas lie between the fields, and blanks mean nothing
+    int64_t size, chunk, chunks; // bytes of the text, bytes per chunk, number of chunks
+    int64_t *offsets;            // chunk k holds the lines that begin in [offsets[k], offsets[k + 1])
+    int64_t *rows, *lines;       // their number before chunk k; all three arrays have chunks + 1 entries
+    int32_t comment, other_comment; // the characters that begin comments
+    int32_t commas;                 // whether fields are separated by commas, and blanks are ignored
     int32_t prefix;                 // the first field of each row, a letter; or 0
-    int32_t columns[3];             // what the fields are, in their order: SOURCE, TARGET, WEIGHT
+    int32_t columns[3];             // the meaning of the fields, in order: SOURCE, TARGET, WEIGHT
     int32_t threads;
 };
 
 enum Column : int32_t { SOURCE, TARGET, WEIGHT };
 enum Weights : int32_t { NONE, INT32, INT64, FLOAT64 };
 
-// Where the edges of a text go.
+// Destination of the edges of a text.
 struct GraphEdges {
-    int64_t low, high; // the numbers that a node can have in the text; `low` becomes 0
-    int32_t wide;      // whether the results are int64, not int32
+    int64_t low, high; // the range of node numbers in the text; `low` becomes 0
+    int32_t wide;      // whether the results are int64 instead of int32
     int32_t weights;   // NONE, INT64 or FLOAT64
     void *sources, *targets, *weight;
 };
 
-// What is wrong with a line; static_graph/io/text.py has the sentences.
+// Kinds of faults of a line; static_graph/io/text.py has the messages.
 enum Code : int32_t { FINE, TOO_FEW, TOO_MANY, NOT_WHOLE, NOT_REAL, TOO_LARGE, NO_NODE, NEGATIVE, NOT_FINITE, NO_PREFIX };
 
 struct GraphFault {
     int32_t code, field;         // a Column
     int64_t line, begin, end;    // 1-based; the bytes of the token
-    int64_t found;               // fields of the line, where they are too few or too many
+    int64_t found;               // number of fields of the line, if there are too few or too many
 };
 
-// What is to be written: `prefix source separator target separator weight`.
+// Edges to be written as lines `prefix source separator target separator weight`.
 struct GraphLines {
     const int32_t *sources, *targets;
-    const int64_t *labels; // what nodes are called; or null, and their numbers count
+    const int64_t *labels; // labels of the nodes; if null, nodes are written by number
     const void *weight;
     int64_t base; // the number of the first node
     int32_t weights, prefix, separator;
@@ -91,8 +91,8 @@ bool is_row(const GraphText &text, const char *p, const char *end) {
     return p < end && *p != text.comment && *p != text.other_comment;
 }
 
-// Calls work(0) to work(pieces - 1), each once, on up to `threads` threads, or fewer where the system gives no more.
-// Leaves some out where the call is to end.
+// Calls work(0) to work(pieces - 1), each once, on up to `threads` threads, or fewer if the system provides fewer.
+// Skips the remaining pieces if the call is interrupted.
 template <class Work> void share_out(host::Call &call, int64_t pieces, int threads, const Work &work) {
     std::atomic<int64_t> next{0};
     const auto run = [&] {
@@ -145,7 +145,7 @@ struct Fields {
     }
 };
 
-// std::from_chars knows no plus sign.
+// std::from_chars does not accept a plus sign.
 const char *skip_plus(Token token) {
     const char *p = token.begin;
     return token.end - p > 1 && *p == '+' && p[1] != '-' ? p + 1 : p;
@@ -164,7 +164,7 @@ Code parse_real(Token token, double &value) {
         return NOT_REAL;
     if (result.ec == std::errc())
         return FINE;
-    long double beyond; // a number that is tiny is 0, or nearly so
+    long double beyond; // tiny numbers become 0 or subnormal
     const auto again = std::from_chars(skip_plus(token), token.end, beyond);
     value = double(beyond);
     return again.ec == std::errc() && std::isfinite(value) ? FINE : TOO_LARGE;
@@ -172,7 +172,7 @@ Code parse_real(Token token, double &value) {
 
 template <class T> void put(void *array, int64_t place, T value) { static_cast<T *>(array)[place] = value; }
 
-// Parses a row into its place of the results, or says what is wrong (all but the line).
+// Parses a row into its entry of the results, or fills `fault` (except for the line).
 bool parse_row(const GraphText &text, const GraphEdges &edges, const char *begin, const char *end, int64_t row,
                GraphFault &fault) {
     Fields fields{begin, end, text.commas != 0};
@@ -222,7 +222,7 @@ bool parse_row(const GraphText &text, const GraphEdges &edges, const char *begin
     return fail(TOO_MANY, found);
 }
 
-// What visit(line number within the chunk, begin, end) makes of each row of chunk k, until it returns false.
+// Calls visit(line number within the chunk, begin, end) for each row of chunk k, until it returns false.
 template <class Visit> int64_t for_rows(const GraphText &text, int64_t k, const Visit &visit) {
     const char *p = text.text + text.offsets[k], *end = text.text + text.offsets[k + 1];
     int64_t line = 0;
@@ -236,7 +236,7 @@ template <class Visit> int64_t for_rows(const GraphText &text, int64_t k, const 
     return line;
 }
 
-constexpr int64_t LONGEST_LINE = 80; // a letter, two numbers of 64 bits, a shortest float64, and what lies between
+constexpr int64_t LONGEST_LINE = 80; // a letter, two 64-bit integers, a shortest float64, and the separators
 
 void index_text(host::Call &call, const GraphText *text) {
     const char *end = text->text + text->size;
@@ -289,7 +289,7 @@ void graph_text_index(const GraphText *text) {
     host::interruptible([&](host::Call &call) { index_text(call, text); });
 }
 
-// Parses all rows. Returns 0; 1 where `fault` says what is wrong; 2 without memory.
+// Parses all rows. Returns 0 on success, 1 with `fault` filled, or 2 if out of memory.
 int32_t graph_text_parse(const GraphText *text, const GraphEdges *edges, GraphFault *fault) {
     int32_t outcome = 0;
     host::interruptible([&](host::Call &call) { outcome = parse_text(call, text, edges, fault); });
@@ -298,7 +298,7 @@ int32_t graph_text_parse(const GraphText *text, const GraphEdges *edges, GraphFa
 
 int64_t graph_text_longest_line() { return LONGEST_LINE; }
 
-// Writes the lines of the edges from `begin` up to, but without, `end`; returns where the text ends.
+// Writes the lines of the edges in [begin, end); returns the length of the text.
 int64_t graph_text_format(const GraphLines *lines, int64_t begin, int64_t end, char *out) {
     char *p = out;
     const auto number = [&](auto value) { p = std::to_chars(p, p + 32, value).ptr; };

@@ -1,4 +1,4 @@
-"""Which reader and which writer a file has: by its suffix."""
+"""Reading and writing of graphs; the file suffix selects the reader or writer."""
 
 from __future__ import annotations
 
@@ -58,16 +58,17 @@ def read(path: PathLike, *, threads: int | None = None) -> CsrGraph:
     """Reads a graph.
 
     Args:
-        path: an edge list as SNAP has them (`.txt`, `.edges`, `.el`, `.wel`, `.tsv`; `.csv`), Matrix Market (`.mtx`),
-            DIMACS (`.gr`), or `.npz` of ours or scipy's. All but `.npz` may be packed by gzip (`.txt.gz`).
+        path: an edge list in SNAP's format (`.txt`, `.edges`, `.el`, `.wel`, `.tsv`; `.csv`), Matrix Market (`.mtx`),
+            DIMACS (`.gr`), or `.npz` written by this package or scipy. All but `.npz` may be compressed by gzip
+            (`.txt.gz`).
         threads: CPU threads (default: all cores).
 
     Returns:
-        The graph. Where the ids of an edge list have gaps, nodes are numbered without, and `labels` has the ids.
+        The graph. If the ids of an edge list have gaps, nodes are numbered without gaps, and `labels` holds the ids.
 
     Raises:
-        FileError: it cannot be read; names the line that is wrong.
-        WrongTypeError: it is no path.
+        FileError: the file cannot be read; the error names the wrong line.
+        WrongTypeError: `path` is not a path.
         NativeLibraryError: the native library is missing.
     """
     path = _existing(as_path(path))
@@ -86,20 +87,20 @@ def read(path: PathLike, *, threads: int | None = None) -> CsrGraph:
 
 
 def write(path: PathLike, graph: CsrGraph, *, overwrite: bool = True) -> Path:
-    """Writes a graph; no reader can take a half-written file for a whole one.
+    """Writes a graph atomically: readers never see a partly written file.
 
     Args:
-        path: `.npz` keeps everything; `.txt` and `.csv` keep labels that are whole numbers; `.mtx` and `.gr` keep none,
-            and `.gr` writes weights of 1 for a graph that has none. What is not kept is logged as a warning.
-        graph: what to write.
+        path: `.npz` keeps everything; `.txt` and `.csv` keep integer labels; `.mtx` and `.gr` keep no labels, and `.gr`
+            writes weights of 1 for a graph without weights. A warning is logged for anything that is not kept.
+        graph: the graph.
         overwrite: whether the file may exist already.
 
     Returns:
         The file written.
 
     Raises:
-        FileError: it cannot be written; nothing was changed.
-        WrongTypeError: it is no graph, or the path is none.
+        FileError: the file cannot be written; nothing was changed.
+        WrongTypeError: `graph` is not a graph, or `path` is not a path.
     """
     path = as_path(path)
     check_graph(graph, CsrGraph)
@@ -109,14 +110,14 @@ def write(path: PathLike, graph: CsrGraph, *, overwrite: bool = True) -> Path:
     replace_file(path, fill, overwrite=overwrite)
     suffix = path.suffix.lower()
     if graph.labels is not None and suffix in (".mtx", ".gr"):
-        log.warning("%s: what the nodes are called is not kept; they are numbered from 1", path)
+        log.warning("%s: labels are not kept; the nodes are numbered from 1", path)
     if graph.weights is None and suffix == ".gr":
         log.warning("%s: the graph has no weights; 1 was written for each", path)
     return path
 
 
 def check_graph_target(path: Path, overwrite: bool) -> None:
-    """Raises FileError where a graph cannot be put under a name, before there is one."""
+    """Raises FileError if a graph cannot be written to a path; called before the work begins."""
     if path.suffix.lower() not in WRITERS:
         raise SuffixError(f"{_unknown(path)}; graphs are written as {' '.join(WRITERS)}", path)
     check_target(path, overwrite)
@@ -130,7 +131,7 @@ def _fill(writer: Writer, path: Path, graph: CsrGraph, file: BinaryIO) -> None:
 
 
 def _suffix(path: Path) -> str:
-    """The suffix that says what a file holds, below that of its packing."""
+    """Returns the suffix of the format, without that of the compression."""
     packed = path.suffix.lower() == ".gz"
     suffix = Path(path.stem).suffix.lower() if packed else path.suffix.lower()
     return "" if packed and suffix == ".npz" else suffix

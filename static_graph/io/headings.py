@@ -1,4 +1,4 @@
-"""Headings of CSV files of edges, which name the columns."""
+"""Parser of the headings of CSV edge lists, which name the columns."""
 
 from __future__ import annotations
 
@@ -10,7 +10,7 @@ from dmr.memory import shortened
 from static_graph.io.native import SOURCE, TARGET, WEIGHT
 from static_graph.io.text import Grammar
 
-# What columns are called, in small letters, without blanks and without `_ - . : ~`.
+# Accepted column names, in lower case, without blanks and without `_ - . : ~`.
 _SOURCES = """
     s u i id1 source src from tail row start begin origin node1 vertex1
     sourceid srcid fromid startid sourcenode fromnode sourcenodeid fromnodeid
@@ -23,19 +23,19 @@ _WEIGHTS = "w weight weights cost length distance dist"
 NAMES = {SOURCE: _SOURCES.split(), TARGET: _TARGETS.split(), WEIGHT: _WEIGHTS.split()}
 _COLUMNS = {name: column for column, names in NAMES.items() for name in names}
 _WORDS = ("source", "target", "weight")
-_NUMBER = re.compile(r'"?\s*[-+]?\d')  # what the first field of an edge begins with
+_NUMBER = re.compile(r'"?\s*[-+]?\d')  # the beginning of an edge's first field
 
 
 def is_edge(line: str) -> bool:
-    """Whether a line is an edge: its first field, perhaps in quotes, begins with a number."""
+    """Returns whether a line is an edge: its first field, possibly quoted, begins with a number."""
     return _NUMBER.match(line) is not None
 
 
 def read_heading(line: str, grammar: Grammar) -> tuple[Grammar, bool]:
-    """The grammar of the rows below a heading, and whether they have weights.
+    """Returns the grammar of the rows below a heading, and whether they have weights.
 
     Raises:
-        ValueError: the heading is not understood; the sentence says which column.
+        ValueError: the heading is not understood; the message names the column.
     """
     try:
         (titles,) = csv.reader([line], skipinitialspace=True)

@@ -18,13 +18,13 @@ _SIZES = re.compile(r"(\d{1,18})\s+(\d{1,18})\s+(\d{1,18})")
 
 
 def read_matrix_market(path: Path, threads: int | None = None) -> CsrGraph:
-    """The graph of a square matrix in coordinate format, general or symmetric, of integers, reals, or a pattern.
+    """Reads the graph of a square matrix in coordinate format: general or symmetric; integer, real or pattern.
 
-    An entry off the diagonal of a symmetric matrix is an edge in both directions: the one that is stored, then all
-    turned round. Entries are weights; those of a pattern are none.
+    An off-diagonal entry of a symmetric matrix becomes an edge in both directions: all stored edges come first, then
+    all reversed ones. Entries are weights; a pattern gives no weights.
 
     Raises:
-        FileError: the first line that is wrong, or a matrix that is no graph.
+        FileError: a line is wrong (the error names the first one), or the matrix does not describe a graph.
     """
     text = TextFile(path, threads)
     lines = text.head()

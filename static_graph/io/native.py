@@ -1,6 +1,6 @@
-"""The native library that reads and writes edges in text files: `edge_text.cpp`, through ctypes.
+"""ctypes binding of the native library that reads and writes edges in text files (`edge_text.cpp`).
 
-The structs here mirror those in the C++ file; `INTERFACE` is raised in both places when they change.
+The structs mirror those in the C++ file; `INTERFACE` must be raised in both places when they change.
 """
 
 from __future__ import annotations
@@ -16,14 +16,14 @@ INTERFACE = 2
 
 LIBRARY = Path(__file__).with_name("_edge_text.so")
 
-# The enums of the C++ file, in their order.
+# The enums of the C++ file, in the same order.
 SOURCE, TARGET, WEIGHT = range(3)
 NO_WEIGHTS, INT32, INT64, FLOAT64 = range(4)
 TOO_FEW, TOO_MANY, NOT_WHOLE, NOT_REAL, TOO_LARGE, NO_NODE, NEGATIVE, NOT_FINITE, NO_PREFIX = range(1, 10)
 
 
 class Text(Structure):
-    """Where the rows of a text lie (`GraphText`)."""
+    """A text, and the positions of its rows (`GraphText`)."""
 
     _fields_ = (
         ("text", c_void_p),
@@ -43,7 +43,7 @@ class Text(Structure):
 
 
 class Edges(Structure):
-    """Where the edges of a text go (`GraphEdges`)."""
+    """Destination of the edges of a text (`GraphEdges`)."""
 
     _fields_ = (
         ("low", c_int64),
@@ -57,7 +57,7 @@ class Edges(Structure):
 
 
 class Fault(Structure):
-    """What is wrong with a line (`GraphFault`)."""
+    """Fault of a line (`GraphFault`)."""
 
     _fields_ = (
         ("code", c_int32),
@@ -70,7 +70,7 @@ class Fault(Structure):
 
 
 class Lines(Structure):
-    """What is to be written (`GraphLines`)."""
+    """Edges to be written as lines (`GraphLines`)."""
 
     _fields_ = (
         ("sources", c_void_p),
@@ -86,10 +86,10 @@ class Lines(Structure):
 
 @cache
 def library() -> ctypes.CDLL:
-    """The loaded library, its functions typed.
+    """Loads the library and declares its functions' types.
 
     Raises:
-        NativeLibraryError: it was not built, cannot be loaded, or belongs to another version.
+        NativeLibraryError: the library was not built, cannot be loaded, or belongs to another version.
     """
     if not LIBRARY.exists():
         raise NativeLibraryError(LIBRARY, "is missing")

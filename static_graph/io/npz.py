@@ -1,4 +1,4 @@
-"""The package's own binary file, an .npz of the arrays of a CsrGraph by their names; and scipy's, to be read."""
+"""Binary .npz files with the arrays of a CsrGraph by their names; scipy's .npz files can also be read."""
 
 from __future__ import annotations
 
@@ -17,15 +17,15 @@ _FIELDS = ("offsets", "targets", "weights", "labels")
 
 
 def read_npz(path: Path) -> CsrGraph:
-    """The graph of a file of ours, or of one of `scipy.sparse.save_npz`.
+    """Reads a graph from a file written by this package or by `scipy.sparse.save_npz`.
 
     Raises:
-        FileError: no .npz, a damaged one, one of a later version, or arrays that make no graph.
+        FileError: the file is not an .npz, is damaged or of a later version, or its arrays do not form a graph.
     """
     try:
         if path.stat().st_size == 0:
             raise FileContentError("is empty", path)
-        with path.open("rb") as file:  # numpy leaves a file open that it opened and could not read
+        with path.open("rb") as file:  # numpy would leave a file open if it failed to read it
             archive = np.load(file, allow_pickle=False)
             if not isinstance(archive, np.lib.npyio.NpzFile):
                 raise FileContentError("is a single array (.npy), not an .npz archive", path)
@@ -46,12 +46,12 @@ def read_npz(path: Path) -> CsrGraph:
         raise
     except OSError as error:
         raise file_error(error, path, "cannot be read") from error
-    except Exception as error:  # whatever the readers of archives and arrays make of a damaged file
+    except Exception as error:  # any exception that readers of archives and arrays raise for a damaged file
         raise FileContentError(f"is damaged, or no .npz file: {printable(str(error))}", path) from error
 
 
 def write_npz(file: BinaryIO, graph: CsrGraph) -> None:
-    """Writes every array that is not None."""
+    """Writes all arrays of the graph that are not None."""
     arrays: dict[str, Any] = {_VERSION_KEY: np.array(VERSION)}
     arrays |= {name: getattr(graph, name) for name in _FIELDS if getattr(graph, name) is not None}
     if graph.labels is not None and graph.labels.dtype.kind == "O":

@@ -1,4 +1,4 @@
-"""Renumbers the ids of an edge list without gaps."""
+"""Renumbering of an edge list's node ids without gaps."""
 
 from __future__ import annotations
 
@@ -11,17 +11,20 @@ from numpy.typing import NDArray
 from dmr.memory import require_memory
 from static_graph.pieces import pieces
 
-LOOSE = 8  # ids below LOOSE times the number of ends are marked in a table instead of sorted
-MARK_BYTES = 1 + 8 + 4  # of an id in that table: whether it occurs, the label, and its number
-SORT_BYTES = 8 + 8 + 4 + 4  # of an end: its id in a piece, its place there, and its number twice
-SORTED = 1 << 22  # ends that are sorted at a time: about 0.4 s
+LOOSE = 8  # ids below LOOSE times the number of edge endpoints are marked in a table instead of sorted
+MARK_BYTES = 1 + 8 + 4  # per id in that table: whether it occurs, the label, and its number
+SORT_BYTES = 8 + 8 + 4 + 4  # per endpoint: its id in a piece, its position there, and its number twice
+SORTED = 1 << 22  # endpoints sorted at a time: about 0.4 s
 LOOKED_UP = 1 << 24
 
 
 def without_gaps(
     sources: NDArray[Any], targets: NDArray[Any], largest: int
 ) -> tuple[NDArray[Any], NDArray[Any], NDArray[np.int64] | None]:
-    """The ends of edges by numbers without gaps, in the order of their ids, and the ids; None where these are the same.
+    """Renumbers edge endpoints without gaps in the order of their ids.
+
+    Returns:
+        The new sources and targets; the ids, or None if they equal the numbers.
 
     Raises:
         OutOfMemoryError: there is too little memory to number them.
@@ -44,10 +47,10 @@ def without_gaps(
 
 
 def merged(parts: Sequence[NDArray[Any]]) -> NDArray[Any]:
-    """The numbers that occur in any of some sorted arrays, in order.
+    """Returns the sorted union of sorted arrays.
 
-    Each step merges a range of values: their bounds are regular samples of all parts (Shi and Schaeffer 1992, Parallel
-    sorting by regular sampling), so that no range holds more than about two parts' numbers.
+    Each step merges one range of values. The bounds of the ranges are regular samples of all parts (Shi and Schaeffer
+    1992, Parallel sorting by regular sampling), so that no range holds more than about two parts' numbers.
     """
     if len(parts) <= 1:
         return parts[0] if parts else np.empty(0, np.int64)

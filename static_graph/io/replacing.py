@@ -1,4 +1,4 @@
-"""Writing a file so that no reader can take a half-written one for a whole one."""
+"""Atomic writing of files: readers never see a partly written file."""
 
 from __future__ import annotations
 
@@ -17,7 +17,7 @@ TEMPORARY_PREFIX = ".static-graph-"
 
 
 def replace_file(path: Path, fill: Callable[[Any], None], *, overwrite: bool) -> None:
-    """Fills a file under a temporary name beside its own, brings it to the disk, and moves it into place.
+    """Writes a temporary file in the same folder, flushes it to disk, and moves it into place.
 
     Args:
         path: the file; if it exists, it keeps its permissions.
@@ -25,7 +25,7 @@ def replace_file(path: Path, fill: Callable[[Any], None], *, overwrite: bool) ->
         overwrite: whether it may exist already.
 
     Raises:
-        FileError: nothing was changed, and no temporary file is left.
+        FileError: the file cannot be written; nothing was changed, and no temporary file is left.
     """
     check_target(path, overwrite)
     temporary = path.parent / f"{TEMPORARY_PREFIX}{os.urandom(8).hex()}.tmp"
@@ -47,16 +47,16 @@ def replace_file(path: Path, fill: Callable[[Any], None], *, overwrite: bool) ->
 
 
 def check_suffix(path: Path, suffixes: Collection[str], what: str) -> None:
-    """Raises SuffixError where a name has none of the suffixes as which `what` is written."""
+    """Raises SuffixError unless the path has one of the suffixes; the message calls the content `what`."""
     if path.suffix.lower() not in suffixes:
         kind = path.suffix or "a file without"
         raise SuffixError(f"{what} are written as {', '.join(suffixes)}, not as {kind}", path)
 
 
 def check_target(path: Path, overwrite: bool) -> None:
-    """Raises FileError where a file cannot be put: no folder, a folder of that name, or a file that must stay.
+    """Raises FileError if a file cannot be written: a missing folder, a folder of that name, or an existing file.
 
-    The last of them is an ExistingTargetError.
+    For an existing file that must not be overwritten, the error is an ExistingTargetError.
     """
     try:
         if b"\0" in os.fsencode(path):

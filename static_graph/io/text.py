@@ -1,7 +1,7 @@
-"""A text file with an edge a line: read whole, unpacked where it is gzip, its edges parsed by the native library.
+"""Text files with one edge per line: read whole, decompressed if gzip, and parsed by the native library.
 
-A "row" is a line that is not blank and no comment. Every error names the file and the 1-based line. Files are read in
-pieces, so that Ctrl-C ends it soon.
+A "row" is a line that is neither blank nor a comment. Every error names the file and the 1-based line. Files are read
+in pieces, so that Ctrl-C takes effect quickly.
 """
 
 from __future__ import annotations
@@ -24,24 +24,24 @@ from static_graph.graph_checks import MOST
 from static_graph.io import native
 
 CHUNK_BYTES = 1 << 18
-READ_BYTES = 1 << 24  # of a file that are read at a time
-ROW_BYTES = 2 * 8 + 8  # of an edge: two ends of at most 64 bits, and a weight
+READ_BYTES = 1 << 24  # bytes of a file read at a time
+ROW_BYTES = 2 * 8 + 8  # per edge: two endpoints of at most 64 bits, and a weight
 _GZIP = b"\x1f\x8b"
 _BYTE_ORDER_MARK = b"\xef\xbb\xbf"
 
 
 @dataclass(frozen=True)
 class Grammar:
-    """How rows look.
+    """Syntax of the rows.
 
     Attributes:
-        comments: the characters that comments begin with, at most two.
-        commas: whether fields are separated by commas, not by blanks.
-        prefix: the letter that rows begin with, or none.
-        columns: what the fields are, in their order: native.SOURCE, TARGET, WEIGHT.
-        low, high: the numbers that nodes can have; `low` becomes node 0.
-        row: what a row should look like, for sentences.
-        whole: whether a weight that is no whole number is wrong.
+        comments: the characters that begin comments, at most two.
+        commas: whether fields are separated by commas instead of blanks.
+        prefix: the letter that begins rows, or the empty string.
+        columns: the meaning of the fields, in order: native.SOURCE, TARGET, WEIGHT.
+        low, high: the range of node numbers; `low` becomes node 0.
+        row: the form of a row, for messages.
+        whole: whether weights must be integers.
     """
 
     comments: str
@@ -56,7 +56,7 @@ class Grammar:
 
 @dataclass(frozen=True)
 class Edges:
-    """(m,) sources and targets, int32 or int64, and (m,) weights, int64 or float64, or None."""
+    """Edges: (m,) sources and targets, int32 or int64, and (m,) weights, int64 or float64, or None."""
 
     sources: NDArray[Any]
     targets: NDArray[Any]
@@ -64,10 +64,10 @@ class Edges:
 
 
 class TextFile:
-    """A text in memory.
+    """A text file read into memory.
 
     Raises:
-        FileError: it cannot be read, is empty, or is no text.
+        FileError: the file cannot be read, is empty, or is not text.
     """
 
     def __init__(self, path: Path, threads: int | None = None) -> None:
@@ -80,7 +80,7 @@ class TextFile:
                 with gzip.GzipFile(fileobj=io.BytesIO(data)) as packed:
                     data = _read(packed)
             elif not data and path.suffix == ".gz":
-                raise FileContentError("is empty, which no packed file is: it was cut off", path)
+                raise FileContentError("is empty, but a gzip file never is: it was truncated", path)
         except (EOFError, gzip.BadGzipFile, zlib.error) as error:
             raise FileContentError(f"is damaged: it cannot be unpacked ({error})", path) from error
         except (OSError, ValueError) as error:
@@ -93,7 +93,7 @@ class TextFile:
         self._data = data
 
     def head(self) -> Iterator[tuple[int, str, int]]:
-        """The lines from the first on: 1-based number, text, and where the next one begins."""
+        """Yields the lines from the first on: 1-based number, text, and the position of the next line."""
         begin, number = self._start, 0
         while begin < len(self._data):
             end = self._data.find(b"\n", begin)
@@ -103,19 +103,19 @@ class TextFile:
             begin = end + 1
 
     def fail(self, reason: str, line: int | None = None) -> FileError:
-        """The error that blames this file, or a line of it."""
+        """Returns an error for this file, or for a line of it."""
         return FileContentError(reason, self.path, line)
 
     def edges(self, grammar: Grammar, *, weighted: bool | None, begin: int | None = None, line: int = 0) -> Edges:
-        """The edges of all rows.
+        """Parses the edges of all rows.
 
         Args:
-            grammar: how rows look.
-            weighted: whether they have weights; None looks whether the first one has.
-            begin: where the rows begin (default: at the start); line: how many lines are before.
+            grammar: the syntax of the rows.
+            weighted: whether rows have weights; None for: if the first row has one.
+            begin: position of the first row (default: the start); line: number of lines before it.
 
         Raises:
-            FileError: the first line that is wrong.
+            FileError: a line is wrong; the error names the first one.
         """
         parse = _Parse(self._data, self._start if begin is None else begin, grammar, self._threads)
         if parse.rows > MOST:
@@ -131,7 +131,7 @@ class TextFile:
             if fault.code == native.NO_NODE and not wide and parse.fits(grammar, fault):
                 wide = True
             elif fault.code == native.NOT_WHOLE and fault.field == 2 and not grammar.whole:
-                weights = native.FLOAT64  # from here on all of them are real
+                weights = native.FLOAT64  # parse again, with real weights
             else:
                 number = fault.line + line
                 if fault.code == native.TOO_FEW and fault.field == 2 and "[" in grammar.row:
@@ -139,7 +139,7 @@ class TextFile:
                 raise self.fail(_sentence(fault, parse.token(fault), grammar, weighted), number)
 
     def _no_weight(self, grammar: Grammar, before: int) -> str:
-        """What is said of a row without a weight where the first one has one; `before` lines are above."""
+        """Message for a row without a weight if the first row has one; `before` lines precede the rows."""
         starts = tuple(grammar.comments)
         first = next(k for k, line, _ in self.head() if k > before and line and not line.startswith(starts))
         row = grammar.row.replace("[", "").replace("]", "")
@@ -147,7 +147,7 @@ class TextFile:
 
 
 class _Parse:
-    """The rows of a text, found once, and parsed as often as it takes to know what they hold."""
+    """The rows of a text, indexed once, and parsed repeatedly until their number types are known."""
 
     def __init__(self, data: bytearray, begin: int, grammar: Grammar, threads: int) -> None:
         self._library = native.library()
@@ -175,7 +175,7 @@ class _Parse:
         self.rows = int(self._index[1, -1])
 
     def first_row_has(self, fields: int) -> bool:
-        """Whether the first row has so many fields, or more."""
+        """Returns whether the first row has at least `fields` fields."""
         chunk = int(np.searchsorted(self._index[1], 0, "right")) - 1
         if self.rows == 0:
             return False
@@ -184,7 +184,7 @@ class _Parse:
         return len(next(rows, "").split("," if self._commas else None)) >= fields
 
     def run(self, grammar: Grammar, weights: int, wide: bool) -> tuple[Edges, native.Fault | None]:
-        """The edges, or what is wrong."""
+        """Parses all rows; returns the edges, and a fault or None."""
         require_memory(ROW_BYTES * self.rows, f"a text of {self.rows} edges")
         kind = np.int64 if wide else np.int32
         sources, targets = np.empty(self.rows, kind), np.empty(self.rows, kind)
@@ -207,23 +207,23 @@ class _Parse:
         return Edges(sources, targets, weight), fault if outcome == 1 else None
 
     def token(self, fault: native.Fault) -> str:
-        """What a fault is about."""
+        """Returns the text that caused a fault."""
         return self._bytes[fault.begin : fault.end].tobytes().decode("utf-8", "replace")
 
     def fits(self, grammar: Grammar, fault: native.Fault) -> bool:
-        """Whether a number that no node could have is one after all, with 64 bits."""
+        """Returns whether a node number that was out of range is valid with 64 bits."""
         return MOST < int(self.token(fault)) <= grammar.high
 
 
 def _read(file: BinaryIO | gzip.GzipFile) -> bytearray:
-    """All bytes of a file.
+    """Reads all bytes of a file.
 
     Raises:
-        OutOfMemoryError: it holds more than there is memory for.
+        OutOfMemoryError: the file does not fit into memory.
     """
     data = bytearray()
     while piece := file.read(READ_BYTES):
-        require_memory(len(data) // 4 + len(piece), "the text of a file")  # what a growing array may take ahead
+        require_memory(len(data) // 4 + len(piece), "the text of a file")  # + over-allocation as the array grows
         data += piece
     return data
 
@@ -239,7 +239,7 @@ def _sentence(fault: native.Fault, token: str, grammar: Grammar, weighted: bool)
             return f"has no {what}{row}"
         case native.TOO_MANY:
             kind = "with a weight" if weighted else "without a weight"
-            if "[" in grammar.row and not weighted:  # it may have one, and the first row says whether it has
+            if "[" in grammar.row and not weighted:  # the first row decides whether rows have weights
                 kind += ", as the first one is"
             return f"has {fault.found} fields, beginning with the surplus {shown}; the edges of this file are {kind}"
         case native.NOT_WHOLE:
@@ -257,7 +257,7 @@ def _sentence(fault: native.Fault, token: str, grammar: Grammar, weighted: bool)
 
 
 class Lines:
-    """The text of edges, for a file."""
+    """Iterator over the text of edges, in blocks of lines."""
 
     BATCH = 1 << 16  # edges
 

@@ -1,1 +1,1 @@
-"""The methods of list ranking, a module each: `run(successors, heads, lists, ...)` gives a `Ranked`."""
+"""The methods of list ranking, one module each: `run(successors, heads, lists, ...)` returns a `Ranked`."""

@@ -1,4 +1,4 @@
-"""Recursive Helman-JaJa: sublists between splitters, and the list of the sublists (`cuda_src/graph/ruling_set.cu`)."""
+"""Recursive Helman-JaJa: ranks sublists between splitters, then a list of sublists (`cuda_src/graph/ruling_set.cu`)."""
 
 from __future__ import annotations
 
@@ -17,24 +17,24 @@ RULES = ("n / log n", "n / (2 log^2 n)")
 SPACINGS = ("random", "equal")
 FINISHES = ("one", "cpu", "wyllie")
 
-# Elements a splitter, where nothing is asked for, and where the recursion ends: on a GPU and on a CPU. A CPU follows a
-# list that is in its caches about as fast as it could cut it; a GPU never does.
+# Default number of elements per splitter, and size at which the recursion ends, on a GPU and on a CPU. A CPU follows a
+# list in its caches about as fast as it could cut the list; a GPU does not.
 GPU_SUBLIST, CPU_SUBLIST = 32, 64
 GPU_FINISH, CPU_FINISH = 128, 2**15
-GPU_LANES = 1536  # a multiprocessor: threads that walk, each one way after another, all at the same time
-CPU_LANES = 16  # a thread: shares that even out the load
+GPU_LANES = 1536  # concurrent threads per multiprocessor; each walks several sublists in sequence
+CPU_LANES = 16  # shares of work per thread, for load balance
 SALT = 0x5EED
 
 
 @dataclass(frozen=True)
 class Plan:
-    """How lists are cut.
+    """Parameters of the cutting of lists.
 
     Attributes:
         splitters: a rule for their number (`RULES`), their number on the first level, or None.
-        spacing: "random": in each block of elements at a place drawn by a hash; "equal": at equal intervals.
-        finish: who ranks the last list: "one" thread a list, the "cpu" likewise, or "wyllie".
-        finish_size: the recursion goes on while more elements than that can be splitters.
+        spacing: "random": at a position in each block of elements drawn by a hash; "equal": at equal intervals.
+        finish: what ranks the last list: "one" thread per list, the "cpu" likewise, or "wyllie".
+        finish_size: the recursion continues while more elements than this can be splitters.
     """
 
     splitters: str | int | None
@@ -43,7 +43,7 @@ class Plan:
     finish_size: int
 
     def blocks(self, size: int, first: int, device: Device) -> int:
-        """Into how many blocks `size` elements are cut, of `first` on the first level."""
+        """Number of blocks into which `size` elements are cut; the first level has `first` elements."""
         if self.splitters == RULES[0]:
             wanted = size / max(math.log2(size), 1)
         elif self.splitters == RULES[1]:
@@ -55,7 +55,7 @@ class Plan:
         return max(min(int(wanted), size // 2), 1)
 
     def packed(self, size: int, first: int, device: Device) -> tuple[Packed, int]:
-        """`Splitters` of ruling_set.cu, and the number of blocks."""
+        """Returns `Splitters` of ruling_set.cu, and the number of blocks."""
         scale = (self.blocks(size, first, device) << 32) // size
         blocks = ((size - 1) * scale >> 32) + 1
         hashed = int(self.spacing == "random")
@@ -72,18 +72,18 @@ def run(
     finish: str = "one",
     finish_size: int | None = None,
 ) -> Ranked:
-    """As `Ranked` says.
+    """Ranks lists; see `Ranked`.
 
     Args:
-        successors, heads, lists: as there.
-        splitters: "n / log n", "n / (2 log^2 n)", or how many the first level has; deeper levels follow the rule, or
+        successors, heads, lists: see `Ranked`.
+        splitters: "n / log n", "n / (2 log^2 n)", or the number on the first level; deeper levels follow the rule, or
             keep the proportion.
         spacing: "random" or "equal" (intervals).
-        finish: of the last level: "one", "cpu" or "wyllie".
-        finish_size: how many elements that could be splitters it may have; 1: one element, and the heads.
+        finish: what ranks the last level: "one", "cpu" or "wyllie".
+        finish_size: most elements of the last level that could be splitters; 1: one element, and the heads.
 
     Raises:
-        OptionError: an option that cannot be.
+        OptionError: an option is invalid.
     """
     device, size = successors.device, successors.size
     plan = _checked(splitters, spacing, finish, finish_size, size, device)
@@ -92,11 +92,11 @@ def run(
     cut, blocks = plan.packed(size, size, device)
     walkers = blocks + heads.size
     bits = _step_bits(size, walkers)
-    if 2**bits * blocks < 2 * size:  # too many lists: steps beside the number would be few
+    if 2**bits * blocks < 2 * size:  # too many lists leave too few bits for steps beside the number
         return _wide(plan, successors, heads, lists)
     reduced = device.empty(walkers + (size >> bits), np.uint64)
-    if plan.finish == "wyllie" and size >> bits:  # who jumps over all of them, also the numbers that nobody takes
-        reduced[walkers:].fill(255)  # with no successor
+    if plan.finish == "wyllie" and size >> bits:  # pointer jumping processes all numbers, including unused ones
+        reduced[walkers:].fill(255)  # no successor
     reduced_heads, added = device.empty(heads.size, np.int32), device.zeros(1, np.int32)
     lanes = _lanes(device, walkers)
     device.launch(
@@ -109,7 +109,7 @@ def run(
 
 
 def _wide(plan: Plan, successors: DeviceArray, heads: DeviceArray, lists: DeviceArray | None) -> Ranked:
-    """The same by words of 64 bits, from the first level on."""
+    """Ranks with words of 64 bits from the first level on."""
     device, size = successors.device, successors.size
     words = device.empty(size, np.uint64)
     device.launch("weigh_successors", size, successors, words)
@@ -122,12 +122,12 @@ def _wide(plan: Plan, successors: DeviceArray, heads: DeviceArray, lists: Device
 def _rank_words(
     plan: Plan, words: DeviceArray, splittable: int, first: int, heads: DeviceArray
 ) -> tuple[DeviceArray, int]:
-    """Makes (rank, list) of words (weight, successor), in place.
+    """Replaces words (weight, successor) by (rank, list), in place.
 
     Args:
-        plan: how.
-        words: the list's; splittable: how many of them, the first ones, may be splitters.
-        first: how many elements the first level has; heads: the first elements.
+        plan: the parameters.
+        words: of the list; splittable: how many of the first words may be splitters.
+        first: number of elements of the first level; heads: the first elements.
 
     Returns:
         The lengths of the lists; the number of levels.
@@ -150,7 +150,7 @@ def _rank_words(
 
 
 def _finish(finish: str, words: DeviceArray, heads: DeviceArray) -> DeviceArray:
-    """Ranks the last list; returns the lengths."""
+    """Ranks the last level; returns the lengths of the lists."""
     device = words.device
     if finish == "wyllie":
         linked = device.empty(words.size, np.uint64)
@@ -172,15 +172,15 @@ def _finish(finish: str, words: DeviceArray, heads: DeviceArray) -> DeviceArray:
 
 
 def _step_bits(size: int, walkers: int) -> int:
-    """How many bits of 32 are left for steps beside a walker's number; 0 where there are none.
+    """Returns how many of 32 bits remain for steps beside a walker's number; 0 if none remain.
 
-    Walkers whose steps no longer fit take a further number, for at least 2^bits elements each.
+    A walker whose steps no longer fit takes a further number, which serves at least 2^bits elements.
     """
     return next((bits for bits in range(31, 0, -1) if walkers + (size >> bits) <= 2 ** (32 - bits)), 0)
 
 
 def _lanes(device: Device, walkers: int) -> int:
-    """How many threads, or shares of a thread's work, the walkers are given to."""
+    """Returns the number of threads, or shares of a thread's work, among which the walkers are distributed."""
     return min(walkers, CPU_LANES * device.threads if device.threads else GPU_LANES * device.multiprocessors)
 
 

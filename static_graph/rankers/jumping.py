@@ -1,4 +1,4 @@
-"""What the methods by pointer jumping share (`cuda_src/graph/pointer_jumping.cu`)."""
+"""Functions that the pointer-jumping methods share (`cuda_src/graph/pointer_jumping.cu`)."""
 
 from __future__ import annotations
 
@@ -13,16 +13,17 @@ JUMPS = 3  # JUMPS of cuda_src/graph/pointer_jumping.cu
 
 
 def jump_until_done(device: Device, size: int, growth: int, jump: Callable[[DeviceArray], None]) -> int:
-    """Launches jumps until none has anything to do.
+    """Launches jumps until all elements are finished.
 
     Args:
-        device: where they run.
-        size: how many elements there are.
-        growth: by which factor a launch makes distances grow at least.
-        jump: one launch, which gets a flag to set where something is left to do.
+        device: the device.
+        size: number of elements.
+        growth: the least factor by which a launch increases distances.
+        jump: does one launch; its argument is a flag that the kernel sets if elements are unfinished.
 
     Returns:
-        The number of launches. It is bounded: what is not done after as many as the longest list takes is on a cycle.
+        The number of launches. It is bounded: elements unfinished after the launches that the longest list needs are on
+        a cycle.
     """
     unfinished = device.empty(1, np.int32)
     reached, rounds = 1, 0
@@ -37,7 +38,7 @@ def jump_until_done(device: Device, size: int, growth: int, jump: Callable[[Devi
 
 
 def jump_words(words: DeviceArray, kernel: str = "jump_words") -> int:
-    """Wyllie's algorithm on linked words, in place; returns the launches."""
+    """Runs Wyllie's algorithm on linked words, in place; returns the number of launches."""
     device = words.device
     return jump_until_done(
         device, words.size, JUMPS + 1, lambda unfinished: device.launch(kernel, words.size, words, unfinished)
@@ -45,12 +46,12 @@ def jump_words(words: DeviceArray, kernel: str = "jump_words") -> int:
 
 
 def turn_words(words: DeviceArray, heads: DeviceArray, weighed: DeviceArray | None = None) -> DeviceArray:
-    """Makes (rank, list) of (distance to the last element, last element), in place.
+    """Replaces (distance to the last element, last element) by (rank, list), in place.
 
     Args:
-        words: where all have jumped.
+        words: the words after all jumps.
         heads: the first elements of the lists.
-        weighed: the words before, where elements have weights.
+        weighed: the words before the jumps, if elements have weights.
 
     Returns:
         (k,) int32: the lengths of the lists.
@@ -67,7 +68,7 @@ def turn_words(words: DeviceArray, heads: DeviceArray, weighed: DeviceArray | No
 def ranked(
     words: DeviceArray, heads: DeviceArray, lists: DeviceArray | None, ranks: DeviceArray, rounds: int
 ) -> Ranked:
-    """The result, of words where all have jumped; `ranks` is where they go."""
+    """Makes the result from words after all jumps; writes the ranks to `ranks`."""
     lengths = turn_words(words, heads)
     words.device.launch("split_words", words.size, words, ranks, lists)
     return Ranked(ranks, lengths, {"rounds": rounds})

@@ -1,4 +1,4 @@
-"""Wyllie's algorithm in lock-step: one jump a launch, and the host asks after each (slides, Algorithm 4)."""
+"""Wyllie's algorithm in lock-step: one jump per launch, and a check by the host after each (slides, Algorithm 4)."""
 
 from __future__ import annotations
 
@@ -10,7 +10,7 @@ from static_graph.rankers.ranked import Ranked
 
 
 def run(successors: DeviceArray, heads: DeviceArray, lists: DeviceArray | None) -> Ranked:
-    """As `Ranked` says. All elements read what the launch before wrote."""
+    """Ranks lists; see `Ranked`. All elements read the results of the previous launch."""
     device, size = successors.device, successors.size
     words = [device.empty(size, np.uint64) for _ in range(2)]
     device.launch("link_words", size, successors, words[0])

@@ -1,4 +1,4 @@
-"""Wyllie's algorithm with loads only where needed: who is done loads no successor (slides, optimization II)."""
+"""Wyllie's algorithm with loads on demand: finished elements do not load their successor (slides, optimization II)."""
 
 from __future__ import annotations
 
@@ -12,7 +12,7 @@ TEAM_SIZE = 256  # TEAM_SIZE of cuda_src/portable.cuh
 
 
 def run(successors: DeviceArray, heads: DeviceArray, lists: DeviceArray | None) -> Ranked:
-    """As `Ranked` says."""
+    """Ranks lists; see `Ranked`."""
     device, size = successors.device, successors.size
     words, teams = device.empty(size, np.uint64), device.tiles(size, TEAM_SIZE)
     device.launch("link_marked_words", size, successors, words)

@@ -1,4 +1,4 @@
-"""What a method of list ranking gives."""
+"""Interface of the list ranking methods, and their result."""
 
 from __future__ import annotations
 
@@ -13,14 +13,15 @@ class Ranked:
 
         run(successors, heads, lists, **options) -> Ranked
 
-    of (n,) int32 successors, which it may use up: of (k,) int32 heads, the first elements of the lists; and of an array
-    (n,) int32 for the number of each element's list, or None where nobody asks for it. No element may have two
-    predecessors, and no index be out of range (`list_checking`). Elements of cycles get any rank, and are not counted.
+    Its arguments are (n,) int32 successors, which it may overwrite; (k,) int32 heads, the first elements of the lists;
+    and an (n,) int32 array that receives the number of each element's list, or None if that is not needed. No element
+    may have two predecessors, and no index may be out of range (`list_checking`). Elements on cycles get arbitrary
+    ranks, and are not counted.
 
     Attributes:
-        ranks: (n,) int32: how many elements come before each one on its list.
-        lengths: (k,) int32: how many elements each list has.
-        figures: the method's own: rounds, levels, splitters, ...
+        ranks: (n,) int32: the number of elements before each one on its list.
+        lengths: (k,) int32: the number of elements of each list.
+        figures: method-specific numbers: rounds, levels, splitters, ...
     """
 
     ranks: DeviceArray

@@ -1,4 +1,4 @@
-"""The sequential pass (`cuda_src/graph/sequential_ranking.cu`): one thread of the CPU follows the successors."""
+"""Sequential ranking (`cuda_src/graph/sequential_ranking.cu`): one CPU thread follows the successors."""
 
 from __future__ import annotations
 
@@ -9,7 +9,7 @@ from static_graph.rankers.ranked import Ranked
 
 
 def run(successors: DeviceArray, heads: DeviceArray, lists: DeviceArray | None) -> Ranked:
-    """As `Ranked` says; the successors are kept."""
+    """Ranks lists; see `Ranked`. The successors are not overwritten."""
     device = successors.device
     ranks, lengths = device.empty(successors.size, np.int32), device.empty(heads.size, np.int32)
     device.launch("rank_in_sequence", 1, successors, successors.size, heads, heads.size, ranks, lists, lengths)

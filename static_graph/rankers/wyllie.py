@@ -1,4 +1,4 @@
-"""Wyllie's algorithm: distances double by pointer jumping (`cuda_src/graph/pointer_jumping.cu`)."""
+"""Wyllie's algorithm: pointer jumping doubles distances (`cuda_src/graph/pointer_jumping.cu`)."""
 
 from __future__ import annotations
 
@@ -10,18 +10,18 @@ from static_graph.options import whole
 from static_graph.rankers.jumping import jump_words, ranked
 from static_graph.rankers.ranked import Ranked
 
-SHORT_LISTS = 2**16  # packed in 32 bits: all elements together are fewer
+SHORT_LISTS = 2**16  # with 32-bit packing, the total number of elements must be less
 
 
 def run(successors: DeviceArray, heads: DeviceArray, lists: DeviceArray | None, *, packing: int = 64) -> Ranked:
-    """As `Ranked` says.
+    """Ranks lists; see `Ranked`.
 
     Args:
-        successors, heads, lists: as there.
-        packing: the bits that rank and successor share: 64, or 32 for less than 2^16 elements.
+        successors, heads, lists: see `Ranked`.
+        packing: the number of bits that rank and successor share: 64, or 32 for fewer than 2^16 elements.
 
     Raises:
-        OptionError: another packing, or too many elements for it.
+        OptionError: the packing is invalid, or there are too many elements for it.
     """
     device, size = successors.device, successors.size
     packing = whole("packing", packing)
@@ -33,7 +33,7 @@ def run(successors: DeviceArray, heads: DeviceArray, lists: DeviceArray | None, 
         rounds = jump_words(words)
     else:
         if size >= SHORT_LISTS:
-            raise OptionError(f"packing = 32: it is for less than {SHORT_LISTS} elements, and here are {size}")
+            raise OptionError(f"packing = 32: it is for fewer than {SHORT_LISTS} elements, not {size}")
         short = device.empty(size, np.uint32)
         device.launch("link_short_words", size, successors, short)
         rounds = jump_words(short, "jump_short_words")

@@ -1,1 +1,1 @@
-"""The schemes of the papers, one module each: a function `run` that all of them have alike (see `outcome.py`)."""
+"""The schemes of the papers, one module each, with a common interface `run` (see `outcome.py`)."""

@@ -1,5 +1,5 @@
-"""Balance "child-launch": nodes of many edges have them relaxed by a kernel that the kernel launches (thesis, section
-4.3).
+"""Balance "child-launch": a child kernel, launched by the kernel, relaxes the edges of a node of large degree (thesis,
+section 4.3).
 """
 
 from __future__ import annotations
@@ -15,7 +15,7 @@ from static_graph.errors import OptionError
 from static_graph.schemes.outcome import Outcome
 from static_graph.schemes.rounds import RoundState, repeat_from_host
 
-PENDING = 2048  # launches that a device keeps pending if nobody asks for more
+PENDING = 2048  # the default limit of pending child launches on a device
 
 
 class Children(IntEnum):
@@ -35,20 +35,20 @@ def run(
     most_children: int = PENDING,
     atomic: bool = True,
 ) -> Outcome:
-    """Relaxes all edges until nothing changes, those of large nodes by children.
+    """Relaxes all edges until nothing changes; child kernels relax the edges of large nodes.
 
-    The rounds are driven by the host. On a CPU a child is a call.
+    The host drives the rounds. On a CPU a child is a function call.
 
     Args:
         graph, sources, weighted, depth_limit: as for every scheme (`outcome.py`).
-        threshold: nodes of more edges launch a child (the thesis' best: 169 on its R-MAT graph, 128 on web-Stanford).
-        most_children: how many children a round may have. The device is asked to keep so many launches pending, and
-            gets no more than it says it can.
-        atomic: relax by an atomic minimum; else by plain stores.
+        threshold: nodes with more edges launch a child (the thesis' best: 169 on its R-MAT graph, 128 on web-Stanford).
+        most_children: the largest number of children per round. The device's limit of pending launches is set to this
+            number, or to the largest one that it supports.
+        atomic: relax by an atomic minimum, otherwise by plain stores.
 
     Returns:
-        The outcome. Its figures: children, as they counted themselves; in_place, how many nodes above the threshold
-        were relaxed in place because a child could not be launched.
+        The outcome. Its figures: children, the number that ran, as counted by themselves; in_place, the number of nodes
+        above the threshold that were relaxed in place because a child could not be launched.
 
     Raises:
         OptionError: a negative threshold or number of children.

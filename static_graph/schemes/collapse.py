@@ -1,7 +1,7 @@
 """Balances "hierarchical", "collapse-local", "collapse-global": the loop over a frontier and its edges, expanded or
 collapsed (Slota, Rajamanickam, Madduri: High Performance Graph Analytics on Manycore Processors, 2015).
 
-`cuda_src/graph/collapse.cuh` holds the loops; here are their rounds.
+`cuda_src/graph/collapse.cuh` holds the loops; this module drives the rounds.
 """
 
 from __future__ import annotations
@@ -22,7 +22,7 @@ from static_graph.schemes.rounds import STRIPES, TEAM_SIZE, repeat
 TILE_EDGES = 8 * TEAM_SIZE  # TILE_EDGES of cuda_src/graph/collapse.cuh
 SCAN_TILE = 2048  # SCAN_TILE of cuda_src/graph/frontier.cuh
 
-# `Strategy` of cuda_src/graph/collapse.cuh; the global collapse has a kernel of its own.
+# `Strategy` of cuda_src/graph/collapse.cuh; the global collapse has a separate kernel.
 STRATEGIES = {"baseline": 0, "hierarchical": 1, "collapse-local": 2, "collapse-global": 3}
 
 
@@ -49,22 +49,24 @@ def run(
     shared_queue: bool = True,
     team_primitives: bool = True,
 ) -> Outcome:
-    """Relaxes the edges of a frontier, round by round, until it is empty.
+    """Relaxes the edges of a frontier, round by round, until the frontier is empty.
 
-    On a CPU a thread goes through a batch, or a tile, from end to end, whatever the options say of its lanes.
+    On a CPU one thread processes a whole batch or tile sequentially, regardless of the options for its lanes.
 
     Args:
         graph, sources, weighted, depth_limit: as for every scheme (`outcome.py`).
-        strategy: how the loop over nodes and edges is shared out.
-        coalesced: neighbouring threads read neighbouring edges, where the loops are collapsed; else each reads a run.
-        shared_queue: a block gathers the nodes of the next frontier in its own memory; else each asks for its place.
-        team_primitives: warps sum and reserve together.
+        strategy: how the loop over nodes and edges is distributed.
+        coalesced: neighbouring threads read neighbouring edges if the loops are collapsed; otherwise each thread reads
+            consecutive edges.
+        shared_queue: a block collects the nodes of the next frontier in shared memory; otherwise each thread reserves a
+            position per node.
+        team_primitives: warps sum and reserve collectively.
 
     Returns:
-        The outcome. Its figures: none.
+        The outcome, without scheme-specific figures.
 
     Raises:
-        OptionError: no such strategy.
+        OptionError: there is no such strategy.
     """
     if strategy not in STRATEGIES:
         raise OptionError(f"strategy = {strategy!r}: it is one of {', '.join(STRATEGIES)}")
@@ -101,10 +103,10 @@ def run(
 
 
 class FrontierLists:
-    """The frontier of a round and of the next one, on a device: the sources, to begin with.
+    """The frontiers of a round and of the next one, on a device; the first frontier is the sources.
 
     Attributes:
-        packed: them as kernels take them (`Frontier` of `cuda_src/graph/frontier.cuh`).
+        packed: the frontiers as a kernel argument (`Frontier` of `cuda_src/graph/frontier.cuh`).
     """
 
     def __init__(self, graph: DeviceGraph, sources: Sequence[int]) -> None:
@@ -117,21 +119,21 @@ class FrontierLists:
         progress[Entry.FRONTIER] = first.size
         progress[Entry.BATCHES] = device.tiles(first.size, TEAM_SIZE)
         progress[Entry.SCAN_TILES] = device.tiles(first.size, SCAN_TILE)
-        self._lists, self._progress = lists, device.array(progress)  # `packed` has their addresses only
+        self._lists, self._progress = lists, device.array(progress)  # keeps them alive: `packed` has only addresses
         self.packed: Packed = pack("Frontier", lists=lists, room=graph.nodes, progress=self._progress)
 
     def number(self, entry: Entry, bound: int) -> DeviceCount:
-        """One of the numbers that the device keeps, for launches."""
+        """Returns a counter on the device as the size of a launch."""
         return DeviceCount(self._progress[entry : entry + 1], bound)
 
     @property
     def stop(self) -> DeviceArray:
-        """(1,): 1 where the frontier is empty."""
+        """(1,) int32: 1 if the frontier is empty."""
         return self._progress[Entry.STOP : Entry.STOP + 1]
 
     @property
     def rounds(self) -> int:
-        """How many rounds there were; waits for them."""
+        """Number of rounds; waits for the device."""
         return int(self._progress.download()[Entry.ROUNDS])
 
 
@@ -143,7 +145,7 @@ def _global_round(
     stamps: DeviceArray | None,
     relaxed: DeviceArray,
 ) -> Callable[[], None]:
-    """What launches the kernels of a round of the global collapse: sums of the degrees, then equal tiles of edges."""
+    """Returns a function that launches a round of the global collapse: sums of the degrees, then equal edge tiles."""
     device = graph.device
     degrees = device.empty(graph.nodes, graph.offsets.dtype)
     sums = device.empty(graph.nodes + 1, graph.offsets.dtype)

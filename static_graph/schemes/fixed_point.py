@@ -1,5 +1,6 @@
-"""Balance "none": a thread relaxes all edges of a node, and every node in every round (thesis, Algorithm 1 without the
-split). The baseline: one node of a large degree keeps a whole block waiting.
+"""Balance "none": one thread per node relaxes all its edges, in every round (thesis, Algorithm 1 without the split).
+
+This is the baseline: one node of large degree keeps a whole block waiting.
 """
 
 from __future__ import annotations
@@ -26,12 +27,12 @@ def run(
 
     Args:
         graph, sources, weighted, depth_limit: as for every scheme (`outcome.py`).
-        atomic: relax by an atomic minimum; else by plain stores, whose races only cost rounds
-            (`cuda_src/graph/fixed_point.cu` says why).
-        timeline: where it is recorded when each block ran, if anywhere.
+        atomic: relax by an atomic minimum, otherwise by plain stores, whose races only cost rounds
+            (`cuda_src/graph/fixed_point.cu` explains why).
+        timeline: records when each block ran; or None.
 
     Returns:
-        The outcome; no figures of its own.
+        The outcome, without scheme-specific figures.
     """
     device = graph.device
     distances = DeviceDistances(graph, sources, weighted=weighted, limit=depth_limit)

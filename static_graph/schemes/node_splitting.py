@@ -1,4 +1,4 @@
-"""Balance "split": nodes of many edges are split, so that no thread has more than MDA of them (thesis, section 4.2)."""
+"""Balance "split": nodes of large degree are split, so that no thread has more than MDA edges (thesis, section 4.2)."""
 
 from __future__ import annotations
 
@@ -25,9 +25,9 @@ class SplitGraph:
     """A graph whose nodes have at most `mda` edges.
 
     Attributes:
-        shared: parents, which keep their numbers, and children after all of them; the edges lead to parents only.
-        first: (parents + 1,) int32: the children of the parents before; split: the same as kernels take it.
-        mda: the maximum degree allowed; extra: how many children there are in all.
+        shared: the parents, which keep their numbers, followed by all children; edges lead to parents only.
+        first: (parents + 1,) int32: number of children of the parents before; split: the same as a kernel argument.
+        mda: the maximum degree allowed; extra: total number of children.
     """
 
     shared: DeviceGraph
@@ -38,14 +38,14 @@ class SplitGraph:
 
 
 def split_graph(graph: DeviceGraph, mda: int) -> SplitGraph:
-    """Splits the nodes of more than `mda` edges into ceil(degree / mda) nodes each, with near-equal shares.
+    """Splits each node with more than `mda` edges into ceil(degree / mda) nodes, with nearly equal shares.
 
     Raises:
         OptionError: `mda` is not positive.
-        GraphError: there would be more nodes than can be numbered by 32 bits.
+        GraphError: there would be more nodes than 32 bits can number.
     """
     if mda < 1:
-        raise OptionError(f"mda = {mda}: a node must be allowed an edge at least")
+        raise OptionError(f"mda = {mda}: it must be at least 1")
     return graph.derived(("split", mda), lambda: _split(graph, mda))
 
 
@@ -53,7 +53,7 @@ def _split(graph: DeviceGraph, mda: int) -> SplitGraph:
     device = graph.device
     children = device.empty(graph.nodes, np.int32)
     device.launch("count_children", graph.nodes, graph.csr, mda, children)
-    if graph.nodes + graph.edges // mda > MOST_NODES:  # else no sum of children is beyond 32 bits
+    if graph.nodes + graph.edges // mda > MOST_NODES:  # otherwise all sums of children fit 32 bits
         raise GraphError(f"with mda = {mda} there may be more than {MOST_NODES} nodes: allow a larger degree")
     first = scan(children)
     extra = total(first, graph.nodes)
@@ -84,16 +84,16 @@ def run(
 
     Args:
         graph, sources, weighted, depth_limit: as for every scheme (`outcome.py`).
-        mda: the maximum degree allowed; "auto" for the one of the ten-bucket histogram (section 4.2.1).
-        atomic: relax by an atomic minimum, which needs no update of the children after a round (section 4.4); else by
-            plain stores, with the update.
-        timeline: where it is recorded when each block ran, if anywhere.
+        mda: the maximum degree allowed; "auto" chooses it by the ten-bucket histogram (section 4.2.1).
+        atomic: relax by an atomic minimum, which needs no update of the children after a round (section 4.4);
+            otherwise by plain stores, with the update.
+        timeline: records when each block ran; or None.
 
     Returns:
         The outcome. Its figures: mda; extra_nodes.
 
     Raises:
-        OptionError, GraphError: as `split_graph`.
+        OptionError, GraphError: as for `split_graph`.
     """
     device = graph.device
     divided = split_graph(graph, _automatic(graph) if mda == "auto" else mda)

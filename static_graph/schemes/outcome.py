@@ -1,12 +1,12 @@
-"""What a scheme returns.
+"""Interface of the schemes, and their result.
 
 A scheme is a function
 
     run(graph, sources, *, weighted, depth_limit=None, <its own options>) -> Outcome
 
-of a `DeviceGraph`, one or more nodes of it that are all at distance 0, and whether weights count (without them every
-edge is one step). Nodes beyond `depth_limit`, in steps or in weights, are left unreached. All schemes give the same
-distances.
+`graph` is a `DeviceGraph`. `sources` are one or more of its nodes, all at distance 0. `weighted` tells whether weights
+count; otherwise every edge has length 1. Nodes farther away than `depth_limit` stay unreached. All schemes give the
+same distances.
 """
 
 from __future__ import annotations
@@ -18,14 +18,14 @@ from static_graph.distances import DeviceDistances
 
 @dataclass(frozen=True)
 class Outcome:
-    """Distances, and how they were found.
+    """Distances, and statistics of the run.
 
     Attributes:
         distances: of all nodes, on the device.
-        rounds: how often the scheme went through its work; relaxed: edges that were looked at in all of them.
-        launches: kernels that the host, or a recorded loop, launched in the rounds.
-        seconds: of the rounds: allocation, recording of a loop and transfers apart.
-        figures: the scheme's own (extra nodes of a split, children that ran, ...).
+        rounds: number of rounds; relaxed: number of edges examined in all rounds.
+        launches: number of kernels that the host, or a recorded loop, launched in the rounds.
+        seconds: time of the rounds, without allocation, recording of a loop, and transfers.
+        figures: scheme-specific numbers (extra nodes of a split, children that ran, ...).
     """
 
     distances: DeviceDistances

@@ -1,8 +1,8 @@
-"""Rounds that follow each other until one changes nothing: on the device, or with the host asking after each.
+"""Repetition of rounds until one changes nothing, by the device alone or with a check by the host after each round.
 
-The thesis copies `changed` to the host after each round (Algorithm 1). Here rounds are recorded once, as a sequence
-that starts itself again, where the device admits it: a path of 100,000 nodes has as many rounds, each shorter than the
-host's question would take.
+The thesis copies `changed` to the host after each round (Algorithm 1). Here a round is recorded once, as a sequence
+that restarts itself, if the device supports it: a path of 100,000 nodes takes 100,000 rounds, each of them shorter than
+a check by the host.
 """
 
 from __future__ import annotations
@@ -40,11 +40,11 @@ class Cursor(IntEnum):
 
 @dataclass(frozen=True)
 class RoundState:
-    """What the kernels of a round write.
+    """Arrays that the kernels of a round write.
 
     Attributes:
         progress: int32, by `Entry`; cursors: int64, by `Cursor`.
-        relaxed: (STRIPES,) int64, whose sum is the number of edges looked at.
+        relaxed: (STRIPES,) int64, whose sum is the number of edges examined.
     """
 
     progress: DeviceArray
@@ -53,7 +53,7 @@ class RoundState:
 
     @classmethod
     def on(cls, device: Device) -> RoundState:
-        """A new one: nothing done."""
+        """Allocates a zero state."""
         return cls(
             device.zeros(len(Entry), np.int32), device.zeros(len(Cursor), np.int64), device.zeros(STRIPES, np.int64)
         )
@@ -64,11 +64,11 @@ class RoundState:
 
     @property
     def stop(self) -> DeviceArray:
-        """(1,): 1 where no further round is to come."""
+        """(1,) int32: 1 if no further round follows."""
         return self.progress[Entry.STOP : Entry.STOP + 1]
 
     def outcome(self, distances: DeviceDistances, repeated: Repeated, figures: dict[str, int] | None = None) -> Outcome:
-        """What the rounds came to; waits for them."""
+        """Returns the outcome of the rounds; waits for the device."""
         rounds = int(self.progress.download()[Entry.ROUNDS])
         edges = int(self.relaxed.download().sum())
         return Outcome(distances, rounds, edges, rounds * repeated.launches, repeated.seconds, figures or {})
@@ -76,10 +76,10 @@ class RoundState:
 
 @dataclass(frozen=True)
 class Repeated:
-    """What a repetition took.
+    """Cost of a repetition.
 
     Attributes:
-        seconds: of all rounds, their recording apart; launches: kernels of one round.
+        seconds: time of all rounds, without their recording; launches: kernels per round.
     """
 
     seconds: float
@@ -87,11 +87,11 @@ class Repeated:
 
 
 def repeat(device: Device, stop: DeviceArray, one_round: Callable[[], None]) -> Repeated:
-    """Has the device repeat what `one_round` launches.
+    """Makes the device repeat the launches of `one_round`.
 
     Args:
         device: the device.
-        stop: (1,) int32, which a kernel of the round sets when there is to be no further one.
+        stop: (1,) int32, which a kernel of the round sets if no further round follows.
         one_round: launches the kernels of a round, and does nothing else.
     """
     launches = 0
@@ -113,9 +113,9 @@ def repeat(device: Device, stop: DeviceArray, one_round: Callable[[], None]) -> 
 
 
 def repeat_from_host(device: Device, stop: DeviceArray, one_round: Callable[[], None]) -> Repeated:
-    """The same, with the host asking after each round: for what no recorded sequence may hold.
+    """Repeats rounds with a check by the host after each, for kernels that cannot be recorded.
 
-    Kernels that launch kernels are such: a CUDA graph that is launched from the device takes none.
+    Kernels that launch kernels are an example: a CUDA graph launched from the device must not contain them.
     """
     with device.rehearsal():
         one_round()

@@ -1,4 +1,4 @@
-"""Balance "warp": a virtual warp for each node (Hong, Kim, Oguntebi, Olukotun: Accelerating CUDA Graph Algorithms at
+"""Balance "warp": one virtual warp per node (Hong, Kim, Oguntebi, Olukotun: Accelerating CUDA Graph Algorithms at
 Maximum Warp, 2011).
 """
 
@@ -29,27 +29,27 @@ def run(
     chunk: int | None = None,
     defer: int | None = None,
 ) -> Outcome:
-    """Relaxes the edges of the nodes that are due, round by round.
+    """Relaxes the edges of the active nodes, round by round.
 
     Args:
         graph, sources, weighted, depth_limit: as for every scheme (`outcome.py`).
-        warp_size: lanes of a virtual warp: 1, 2, 4, 8, 16 or 32. On a CPU every one is a thread.
-        chunk: nodes that a warp takes from the work queue at a time (the paper's dynamic work distribution); None to
-            hand them out beforehand.
-        defer: nodes of more edges are left to whole blocks (the paper's outliers); None for none.
+        warp_size: lanes per virtual warp: 1, 2, 4, 8, 16 or 32. On a CPU each virtual warp is a thread.
+        chunk: nodes that a warp takes from the work queue at a time (the paper's dynamic work distribution); None for a
+            static distribution.
+        defer: nodes with more edges are left to whole blocks (the paper's outliers); None defers no nodes.
 
     Returns:
         The outcome. Its figures: warp_size.
 
     Raises:
-        OptionError: another warp size, a chunk that is not positive, a negative bound for outliers.
+        OptionError: an invalid warp size, a chunk that is not positive, or a negative bound for outliers.
     """
     if warp_size not in WIDTHS:
         raise OptionError(f"warp_size = {warp_size}: a virtual warp has {', '.join(map(str, WIDTHS))} lanes")
     if chunk is not None and chunk < 1:
-        raise OptionError(f"chunk = {chunk}: a warp takes a node at least")
+        raise OptionError(f"chunk = {chunk}: it must be at least 1")
     if defer is not None and defer < 0:
-        raise OptionError(f"defer = {defer}: no node has fewer edges than none")
+        raise OptionError(f"defer = {defer}: it must be at least 0")
     device = graph.device
     distances = DeviceDistances(graph, sources, weighted=weighted, limit=depth_limit)
     needs_last = distances.kind != DistanceKind.HOPS
@@ -60,7 +60,7 @@ def run(
     options = pack(
         "WarpOptions",
         width=warp_size,
-        chunk=0 if chunk is None else min(chunk, max(graph.nodes, 1)),  # more would overflow the queue's count
+        chunk=0 if chunk is None else min(chunk, max(graph.nodes, 1)),  # more would overflow the queue's counter
         defer=UNBOUNDED if defer is None else defer,
         deferred=deferred,
     )
