@@ -81,6 +81,21 @@ INLINE int32 triangle_across(const Triangle *triangles, const int32 *first, cons
     return UNLINKED;
 }
 
+// The first half-edge found between u and v, in either direction, or NOTHING.
+INLINE int32 half_edge_between(const Triangle *triangles, const int32 *first, const int32 *half_edges, int32 u, int32 v) {
+    const bool at_u = first[u + 1] - first[u] <= first[v + 1] - first[v];
+    const int32 near = at_u ? u : v, far = at_u ? v : u;
+    for (int32 place = first[near], last = first[near + 1]; place < last; ++place) {
+        const int32 t = half_edges[place] >> 2;
+        const int out = half_edges[place] & 3;
+        if (triangles[t].vertex[previous_corner(out)] == far)
+            return half_edges[place];
+        if (triangles[t].vertex[out] == far)
+            return t << 2 | previous_corner(out);
+    }
+    return NOTHING;
+}
+
 KERNEL(count_edges_out, const Triangle *triangles, int32 *counts) {
     FOR_RANGE (t)
         count_out(triangles[t], counts);
@@ -175,13 +190,16 @@ KERNEL(attach_segments, const int32 *ends, const int32 *rank, const int32 *first
        Triangle *triangles, Subsegment *subsegments, int32 *missing) {
     FOR_RANGE (s) {
         int32 from = rank[ends[2 * s]], to = rank[ends[2 * s + 1]];
-        int32 left = NOTHING, right = NOTHING;
-        for_sides(triangles, first, half_edges, from, to,
-                  [&](int32 half_edge, bool same) { (same ? left : right) = half_edge; });
-        if (left == NOTHING && right == NOTHING) {
+        const int32 found = half_edge_between(triangles, first, half_edges, from, to);
+        if (found == NOTHING) {
             atomic_min(missing, int32(s));
             continue;
         }
+        // The other side is linked: nobody else writes the links of this edge.
+        const Triangle &t = triangles[found >> 2];
+        const int32 end = edge_to(t, found & 3), across = t.link[found & 3];
+        const int32 other = across < 0 ? NOTHING : across << 2 | edge_that_starts_at(triangles[across], end);
+        int32 left = end == to ? found : other, right = end == to ? other : found;
         if (left == NOTHING) {
             const int32 end = from;
             from = to, to = end;

@@ -100,7 +100,7 @@ def _clustered(n: int, seed: int) -> Float:
 
 
 def _circle(n: int, seed: int) -> Float:
-    """Points on the unit circle up to rounding, one in each of n equal arcs: every in-circle test is nearly a tie."""
+    """Points on the unit circle up to rounding, one in each of n equal arcs: in-circle tests are nearly ties."""
     shift = np.random.default_rng(seed).random(n)
     return _on_circle(4 * (np.arange(n) + 0.25 + 0.5 * shift) / n)
 

@@ -111,7 +111,7 @@ def test_an_area_file_is_refined_by_its_areas():
         ("-pa-1 A", "unknown switch '-' (character 4 of -pa-1)"),
         ("-pa1e- A", "unknown switch '-' (character 6 of -pa1e-)"),
         ("--frobnicate A", "unknown switch '-' (character 2 of --frobnicate)"),
-        ("-pu A", "-u (character 3 of -pu) is not supported: a test of your own"),
+        ("-pu A", "-u (character 3 of -pu) is not supported: it needs a user-defined test"),
         ("-w A", "-w (character 2 of -w) is not supported: weighted"),
         ("-po A", "-o (character 3 of -po) must be followed by 2"),
         ("-po3 A", "-o (character 3 of -po3) must be followed by 2"),

@@ -100,6 +100,6 @@ def _run(console: Console, argv: Sequence[str]) -> int:
         if console.verbose:
             console.lines(traceback.format_exc())
         kind, text = type(error).__name__, f"{error}"
-        hint = "" if console.verbose else ", with what -v adds"
+        hint = "" if console.verbose else ", with the output of -v"
         console.error(f"internal error ({kind}{': ' if text else ''}{text}): please report it{hint}")
         return INTERNAL
