@@ -134,6 +134,15 @@ def test_one_team_goes_through_a_pass_with_large_records(room, most, device_opti
     assert (Stop.WINNER_ROOM in seen) == (room == "none ahead" and most > 0)
 
 
+def test_a_pass_by_one_team_without_memory_for_it_is_run_step_by_step(device_options, monkeypatch):
+    def without_memory(self, *arguments):
+        raise OutOfMemoryError("planted")
+
+    monkeypatch.setattr(DeviceRounds, "pass_with", without_memory)
+    fine = dmr.refine(almost_concurrent(), min_angle=20, loop="device", **device_options)
+    assert books(fine) == books(dmr.refine(almost_concurrent(), min_angle=20, loop="host", device="cpu", threads=1))
+
+
 def no_room_ahead(monkeypatch):
     """Arrays are only as large as what is in them."""
     monkeypatch.setattr(

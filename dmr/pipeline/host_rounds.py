@@ -10,6 +10,7 @@ from collections.abc import Callable
 
 import numpy as np
 
+from dmr.errors import OutOfMemoryError
 from dmr.memory import DeviceArray, bound_of
 from dmr.pipeline.cavities import (
     ROOM,
@@ -142,7 +143,7 @@ class HostRounds:
         """Runs a pass with large records by one team, or does nothing if the cavities are too many for it.
 
         Returns:
-            Why the team stopped (`Stop.GO_ON` if they are too many), and why the run must stop, or None.
+            Why the team stopped (`Stop.GO_ON` if it cannot run the pass), and why the run must stop, or None.
         """
         work, space = self.work, self.work.space
         assert self.one_team is not None
@@ -153,7 +154,11 @@ class HostRounds:
             cavities = prepare(space, space.array("roots", most, np.int32), *counts, room)
             if work.stamps.last == LAST:
                 work.stamps.start_again(work.state)
-            ended = self.one_team(work.stamps.last, cavities, work.state.vertices + work.points_left)
+            try:
+                ended = self.one_team(work.stamps.last, cavities, work.state.vertices + work.points_left)
+            except OutOfMemoryError:  # it allocates ahead; the steps of a pass need less
+                self.one_team = None
+                return Stop.GO_ON, None
         ended.enter(work)
         if ended.stop == Stop.GO_ON:
             return ended.stop, None
