@@ -96,20 +96,14 @@ INLINE void prefetch_record(const Cavities &cavities, Index i, Index end) {
     prefetch(&cavity.edge(cavity.room - 1));
 }
 
-INLINE void prefetch_members(const Cavities &cavities, Index i, Index end, const Triangle *triangles) {
+// The triangles, or their quality words.
+template <class Element>
+INLINE void prefetch_members(const Cavities &cavities, Index i, Index end, const Element *elements) {
     if (!PREFETCHES || i >= end)
         return;
     const Cavity cavity = cavities.at(i);
     for (int j = 0; j < cavities.extents[i].members; ++j)
-        prefetch(&triangles[cavity.member(j)]);
-}
-
-INLINE void prefetch_words(const Cavities &cavities, Index i, Index end, const uint32 *quality) {
-    if (!PREFETCHES || i >= end)
-        return;
-    const Cavity cavity = cavities.at(i);
-    for (int j = 0; j < cavities.extents[i].members; ++j)
-        prefetch(&quality[cavity.member(j)]);
+        prefetch(&elements[cavity.member(j)]);
 }
 
 INLINE void prefetch_rim(const Cavities &cavities, Index i, Index end, const Triangle *triangles) {

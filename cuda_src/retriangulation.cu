@@ -47,7 +47,7 @@ TEAM_KERNEL(retriangulate, Mesh mesh, Cavities cavities, Count count, Count segm
             prefetch_members(cavities, i + 6, piece.end, mesh.triangles);
             prefetch_rim(cavities, i + 6, piece.end, mesh.triangles);
             if (CHECKS_AT_ONCE && check) {
-                prefetch_words(cavities, i + 6, piece.end, mesh.quality);
+                prefetch_members(cavities, i + 6, piece.end, mesh.quality);
                 prefetch_rim_points(cavities, i + 6, piece.end, mesh.points);
             }
             if (!cavities.won[i])

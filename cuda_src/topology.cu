@@ -49,7 +49,8 @@ INLINE void list_out(Index t, const Cornered &triangle, const int32 *first, int3
     }
 }
 
-// Visits the triangles on both sides of an edge: visit(half_edge, true) for u -> v, visit(half_edge, false) for v -> u.
+// Visits the triangles on both sides of an edge: visit(half_edge, true) for u -> v, visit(half_edge, false) for v -> u,
+// until a visit returns true.
 // There is more than one each only if triangles overlap. The search is at the end with fewer triangles, so that a hub
 // of many triangles is not scanned for each of them: a triangle with an edge out of a vertex also has one into it, the
 // edge before.
@@ -61,39 +62,11 @@ INLINE void for_sides(const Cornered *triangles, const int32 *first, const int32
     for (int32 place = first[near], last = first[near + 1]; place < last; ++place) {
         const int32 t = half_edges[place] >> 2;
         const int out = half_edges[place] & 3;
-        if (triangles[t].vertex[previous_corner(out)] == far)
-            visit(half_edges[place], at_u);
-        if (triangles[t].vertex[out] == far)
-            visit(t << 2 | previous_corner(out), !at_u);
+        if (triangles[t].vertex[previous_corner(out)] == far && visit(half_edges[place], at_u))
+            return;
+        if (triangles[t].vertex[out] == far && visit(t << 2 | previous_corner(out), !at_u))
+            return;
     }
-}
-
-// The triangle with the edge v -> u: the first one found, which requires that no edge has two triangles on one side.
-INLINE int32 triangle_across(const Triangle *triangles, const int32 *first, const int32 *half_edges, int32 u, int32 v) {
-    const bool at_u = first[u + 1] - first[u] <= first[v + 1] - first[v];
-    const int32 near = at_u ? u : v, far = at_u ? v : u;
-    for (int32 place = first[near], last = first[near + 1]; place < last; ++place) {
-        const int32 t = half_edges[place] >> 2;
-        const int out = half_edges[place] & 3;
-        if (triangles[t].vertex[at_u ? out : previous_corner(out)] == far)
-            return t;
-    }
-    return UNLINKED;
-}
-
-// The first half-edge found between u and v, in either direction, or NOTHING.
-INLINE int32 half_edge_between(const Triangle *triangles, const int32 *first, const int32 *half_edges, int32 u, int32 v) {
-    const bool at_u = first[u + 1] - first[u] <= first[v + 1] - first[v];
-    const int32 near = at_u ? u : v, far = at_u ? v : u;
-    for (int32 place = first[near], last = first[near + 1]; place < last; ++place) {
-        const int32 t = half_edges[place] >> 2;
-        const int out = half_edges[place] & 3;
-        if (triangles[t].vertex[previous_corner(out)] == far)
-            return half_edges[place];
-        if (triangles[t].vertex[out] == far)
-            return t << 2 | previous_corner(out);
-    }
-    return NOTHING;
 }
 
 KERNEL(count_edges_out, const Triangle *triangles, int32 *counts) {
@@ -120,9 +93,15 @@ KERNEL(list_sides_out, const Corners *triangles, const int32 *first, int32 *fill
 // Links all triangles of a mesh in which no edge has two triangles on one side.
 KERNEL(link_sound_triangles, const int32 *first, const int32 *half_edges, Triangle *triangles) {
     FOR_RANGE (t)
-        for (int k = 0; k < 3; ++k)
-            triangles[t].link[k] =
-                triangle_across(triangles, first, half_edges, edge_from(triangles[t], k), edge_to(triangles[t], k));
+        for (int k = 0; k < 3; ++k) {
+            int32 across = UNLINKED;
+            const auto side = [&](int32 half_edge, bool same) {
+                across = same ? across : half_edge >> 2;
+                return !same;
+            };
+            for_sides(triangles, first, half_edges, edge_from(triangles[t], k), edge_to(triangles[t], k), side);
+            triangles[t].link[k] = across;
+        }
 }
 
 // Links all triangles. An edge that two triangles have on the same side is reported by the greater of their original
@@ -138,6 +117,7 @@ KERNEL(link_triangles, const int32 *first, const int32 *half_edges, const int32 
                     across = other;
                 else if (other != t)
                     atomic_min(overlapping, order[other] > order[t] ? order[other] : order[t]);
+                return false;
             };
             for_sides(triangles, first, half_edges, edge_from(triangles[t], k), edge_to(triangles[t], k), side);
             triangles[t].link[k] = across;
@@ -156,6 +136,7 @@ KERNEL(find_neighbours, const Corners *triangles, const int32 *first, const int3
                     across = half_edge >> 2;
                 else if (half_edge != (int32(t) << 2 | k))
                     atomic_max(overlapping, 1);
+                return false;
             };
             const int32(&vertex)[3] = triangles[t].vertex;
             for_sides(triangles, first, half_edges, vertex[next_corner(k)], vertex[previous_corner(k)], side);
@@ -190,7 +171,11 @@ KERNEL(attach_segments, const int32 *ends, const int32 *rank, const int32 *first
        Triangle *triangles, Subsegment *subsegments, int32 *missing) {
     FOR_RANGE (s) {
         int32 from = rank[ends[2 * s]], to = rank[ends[2 * s + 1]];
-        const int32 found = half_edge_between(triangles, first, half_edges, from, to);
+        int32 found = NOTHING; // the first half-edge between the two, in either direction
+        for_sides(triangles, first, half_edges, from, to, [&](int32 half_edge, bool) {
+            found = half_edge;
+            return true;
+        });
         if (found == NOTHING) {
             atomic_min(missing, int32(s));
             continue;

@@ -63,8 +63,8 @@ def admit(mesh: Mesh, device: Device, keep_segments: str = "none") -> tuple[Devi
     if turned:
         notes.append(f"{turned} clockwise triangles were turned around")
     n, m = len(mesh.vertices), len(mesh.triangles)
-    roomy = _Roomy(device, *usual_room(n, m, 0, bad=m if m <= FEW_TRIANGLES else 0))
-    all_points, all_triangles = roomy.vertices(n, POINT), roomy.triangles(m, TRIANGLE)
+    vertex_room, triangle_room, _ = usual_room(n, m, 0, bad=m if m <= FEW_TRIANGLES else 0)
+    all_points, all_triangles = _zeros(device, vertex_room, n, POINT), _zeros(device, triangle_room, m, TRIANGLE)
     points, triangles = all_points[:n], all_triangles[:m]
     order, rank = _order_vertices(device, given_points, box, points)
     triangle_order = _order_triangles(device, corners, rank, m)
@@ -82,7 +82,7 @@ def admit(mesh: Mesh, device: Device, keep_segments: str = "none") -> tuple[Devi
     bounded = mesh.area_bounds is not None
     width = 0 if mesh.vertex_attributes is None else mesh.vertex_attributes.shape[1]
     s = subsegments.size
-    vertex_origin = roomy.vertices(n, np.int32)
+    vertex_origin = _zeros(device, vertex_room, n, np.int32)
     device.launch("fill_int32", n, INPUT_VERTEX, vertex_origin)
     subsegment_origin = device.empty(s, np.int32)
     device.launch("fill_indices", s, subsegment_origin)
@@ -104,10 +104,10 @@ def admit(mesh: Mesh, device: Device, keep_segments: str = "none") -> tuple[Devi
         triangles=all_triangles,
         points=all_points,
         subsegments=subsegments,
-        quality=roomy.triangles(m, np.uint32),
-        rivals=roomy.triangles(m, np.int32),
+        quality=_zeros(device, triangle_room, m, np.uint32),
+        rivals=_zeros(device, triangle_room, m, np.int32),
         vertex_origin=vertex_origin,
-        vertex_parameter=roomy.vertices(n, np.float64),
+        vertex_parameter=_zeros(device, vertex_room, n, np.float64),
         subsegment_origin=subsegment_origin,
         wishes=device.array(_wishes(outline.subsegments, keep_segments)),
         input_segments=input_segments,
@@ -124,23 +124,12 @@ def admit(mesh: Mesh, device: Device, keep_segments: str = "none") -> tuple[Devi
     return state, notes
 
 
-class _Roomy:
-    """Allocates zeroed arrays with capacity for what a refinement will add, if the device has that much memory."""
-
-    def __init__(self, device: Device, vertices: int, triangles: int, subsegments: int) -> None:
-        self._device, self._vertices, self._triangles = device, vertices, triangles
-
-    def vertices(self, count: int, dtype: DTypeLike) -> DeviceArray:
-        return self._zeros(count, self._vertices, dtype)
-
-    def triangles(self, count: int, dtype: DTypeLike) -> DeviceArray:
-        return self._zeros(count, self._triangles, dtype)
-
-    def _zeros(self, count: int, room: int, dtype: DTypeLike) -> DeviceArray:
-        try:
-            return self._device.zeros(room, dtype)
-        except OutOfMemoryError:
-            return self._device.zeros(count, dtype)
+def _zeros(device: Device, room: int, count: int, dtype: DTypeLike) -> DeviceArray:
+    """Zeros for `room` elements, or for the `count` that are needed now if the device has no more memory."""
+    try:
+        return device.zeros(room, dtype)
+    except OutOfMemoryError:
+        return device.zeros(count, dtype)
 
 
 def _orient(device: Device, points: DeviceArray, corners: DeviceArray, count: int) -> int:

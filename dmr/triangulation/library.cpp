@@ -122,7 +122,8 @@ struct Result {
     }
 
     // Gives the pieces of one segment its direction, and sorts them along it.
-    void direct(const Segment &segment, std::vector<SegmentPiece>::iterator begin, std::vector<SegmentPiece>::iterator end) const {
+    void direct(const Segment &segment, std::vector<SegmentPiece>::iterator begin,
+                std::vector<SegmentPiece>::iterator end) const {
         const std::vector<Point> &points = delaunay.plane.points;
         const Point start = points[segment.from], stop = points[segment.to];
         const auto place = [&](int32 vertex) {
