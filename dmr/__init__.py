@@ -8,45 +8,47 @@ dmr.write("fine.vtu", fine.mesh)
 from __future__ import annotations
 
 import logging
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING
 
 from dmr._version import __version__
+from dmr.common.lazy import lazy_names
+from dmr.common.moved import keep_old_names
 
 if TYPE_CHECKING:
     from dmr import domains, errors, io, memory
-    from dmr.dual import Voronoi, voronoi
+    from dmr.domains.generation import generate
     from dmr.errors import DmrError
-    from dmr.generation import generate
     from dmr.io import read, write
-    from dmr.meshes import Mesh, Pslg
-    from dmr.quadratic import SecondOrder, second_order
-    from dmr.quality import measure
+    from dmr.mesh.quadratic import SecondOrder, second_order
+    from dmr.mesh.statistics import measure
+    from dmr.mesh.types import Mesh, Pslg
+    from dmr.mesh.voronoi_dual import Voronoi, voronoi
     from dmr.refinement import refine
-    from dmr.results import Refinement
-    from dmr.sizing import SizeField
+    from dmr.refinement.results import Refinement
+    from dmr.sizing.size_field import SizeField
     from dmr.triangulation import triangulate
-    from dmr.validation import Report, validate
-    from dmr.viewing import view
+    from dmr.validation.checker import Report, validate
+    from dmr.viewing.viewer import view
 
 # The module of each public name. They are imported on first use, so that `import dmr` is fast.
 _HOMES = {
     "DmrError": "dmr.errors",
-    "Mesh": "dmr.meshes",
-    "Pslg": "dmr.meshes",
-    "Refinement": "dmr.results",
+    "Mesh": "dmr.mesh.types",
+    "Pslg": "dmr.mesh.types",
+    "Refinement": "dmr.refinement.results",
     "Report": "dmr.validation",
     "SizeField": "dmr.sizing",
-    "SecondOrder": "dmr.quadratic",
-    "Voronoi": "dmr.dual",
-    "generate": "dmr.generation",
-    "measure": "dmr.quality",
+    "SecondOrder": "dmr.mesh.quadratic",
+    "Voronoi": "dmr.mesh.voronoi_dual",
+    "generate": "dmr.domains.generation",
+    "measure": "dmr.mesh.statistics",
     "read": "dmr.io",
     "refine": "dmr.refinement",
     "triangulate": "dmr.triangulation",
-    "second_order": "dmr.quadratic",
+    "second_order": "dmr.mesh.quadratic",
     "validate": "dmr.validation",
     "view": "dmr.viewing",
-    "voronoi": "dmr.dual",
+    "voronoi": "dmr.mesh.voronoi_dual",
     "write": "dmr.io",
 }
 
@@ -83,17 +85,5 @@ __all__ = [
 ]
 
 
-def __getattr__(name: str) -> Any:
-    from importlib import import_module
-
-    if name in _MODULES:
-        return import_module(f"dmr.{name}")
-    if name not in _HOMES:
-        raise AttributeError(f"module 'dmr' has no attribute {name!r}")
-    value = getattr(import_module(_HOMES[name]), name)
-    globals()[name] = value
-    return value
-
-
-def __dir__() -> list[str]:
-    return sorted(__all__)
+__getattr__, __dir__ = lazy_names(__name__, _HOMES, _MODULES)
+keep_old_names()

@@ -16,8 +16,8 @@ from collections.abc import Sequence
 
 from dmr.errors import DmrError, FileError
 from dmr.io import read
-from dmr.meshes import Mesh
-from dmr.validation import validate
+from dmr.mesh.types import Mesh
+from dmr.validation.checker import validate
 
 VALID, UNREADABLE, INVALID = 0, 1, 5
 

@@ -11,52 +11,55 @@ tree = static_graph.euler_tour(parents)               # a Tree: levels, subtree 
 from __future__ import annotations
 
 import logging
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING
+
+from dmr.common.lazy import lazy_names
+from dmr.common.moved import keep_old_names
 
 if TYPE_CHECKING:
     from dmr.memory import __version__
-    from static_graph.degree_plots import plot_degrees
-    from static_graph.degrees import automatic_mda, degree_distribution, degree_histogram, degree_statistics
-    from static_graph.device_graph import DeviceGraph
     from static_graph.errors import DmrError, GraphError
-    from static_graph.generation import generate_random, generate_rmat, with_random_weights
-    from static_graph.graphs import CsrGraph
+    from static_graph.graph.csr import CsrGraph
+    from static_graph.graph.degree_plots import plot_degrees
+    from static_graph.graph.degrees import automatic_mda, degree_distribution, degree_histogram, degree_statistics
+    from static_graph.graph.device_graph import DeviceGraph
+    from static_graph.graph.generation import generate_random, generate_rmat, with_random_weights
     from static_graph.io import read, write
-    from static_graph.lists import generate_list
-    from static_graph.ranking import Ranking, find_roots, rank, rank_in_detail
-    from static_graph.results import Traversal
-    from static_graph.traversal import bfs, sssp, upload
-    from static_graph.tree_generation import generate_tree
-    from static_graph.trees import Tree, euler_tour
+    from static_graph.lists.generation import generate_list
+    from static_graph.lists.ranking import Ranking, find_roots, rank, rank_in_detail
+    from static_graph.traversal.results import Traversal
+    from static_graph.traversal.search import bfs, sssp, upload
+    from static_graph.trees.generation import generate_tree
+    from static_graph.trees.tours import Tree, euler_tour
 
 # The module of each public name. Modules are imported on first use, so that `import static_graph` is fast.
 _HOMES = {
-    "CsrGraph": "static_graph.graphs",
-    "DeviceGraph": "static_graph.device_graph",
+    "CsrGraph": "static_graph.graph.csr",
+    "DeviceGraph": "static_graph.graph.device_graph",
     "DmrError": "static_graph.errors",
     "GraphError": "static_graph.errors",
-    "Ranking": "static_graph.ranking",
-    "Traversal": "static_graph.results",
+    "Ranking": "static_graph.lists.ranking",
+    "Traversal": "static_graph.traversal.results",
     "Tree": "static_graph.trees",
     "__version__": "dmr.memory",
-    "automatic_mda": "static_graph.degrees",
+    "automatic_mda": "static_graph.graph.degrees",
     "bfs": "static_graph.traversal",
-    "degree_distribution": "static_graph.degrees",
-    "degree_histogram": "static_graph.degrees",
-    "degree_statistics": "static_graph.degrees",
+    "degree_distribution": "static_graph.graph.degrees",
+    "degree_histogram": "static_graph.graph.degrees",
+    "degree_statistics": "static_graph.graph.degrees",
     "euler_tour": "static_graph.trees",
-    "find_roots": "static_graph.ranking",
+    "find_roots": "static_graph.lists.ranking",
     "generate_list": "static_graph.lists",
-    "generate_random": "static_graph.generation",
-    "generate_rmat": "static_graph.generation",
-    "generate_tree": "static_graph.tree_generation",
-    "plot_degrees": "static_graph.degree_plots",
-    "rank": "static_graph.ranking",
-    "rank_in_detail": "static_graph.ranking",
+    "generate_random": "static_graph.graph.generation",
+    "generate_rmat": "static_graph.graph.generation",
+    "generate_tree": "static_graph.trees.generation",
+    "plot_degrees": "static_graph.graph.degree_plots",
+    "rank": "static_graph.lists.ranking",
+    "rank_in_detail": "static_graph.lists.ranking",
     "read": "static_graph.io",
     "sssp": "static_graph.traversal",
     "upload": "static_graph.traversal",
-    "with_random_weights": "static_graph.generation",
+    "with_random_weights": "static_graph.graph.generation",
     "write": "static_graph.io",
 }
 
@@ -94,15 +97,5 @@ __all__ = [
 ]
 
 
-def __getattr__(name: str) -> Any:
-    from importlib import import_module
-
-    if name not in _HOMES:
-        raise AttributeError(f"module 'static_graph' has no attribute {name!r}")
-    value = getattr(import_module(_HOMES[name]), name)
-    globals()[name] = value
-    return value
-
-
-def __dir__() -> list[str]:
-    return sorted(__all__)
+__getattr__, __dir__ = lazy_names(__name__, _HOMES)
+keep_old_names()

@@ -5,13 +5,11 @@ from __future__ import annotations
 import subprocess
 import sys
 from functools import cache
-from pathlib import Path
 
 import pytest
 
 from dmr.memory import Device, devices, open_device
-
-ROOT = Path(__file__).resolve().parent.parent
+from tests.support.paths import ROOT
 
 
 @cache

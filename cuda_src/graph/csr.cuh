@@ -9,7 +9,7 @@
 // most one array of weights is set, by their type.
 #pragma once
 
-#include "lanes.cuh"
+#include "portable/lanes.cuh"
 
 KERNEL_STRUCT(Csr) {
     const int32 *offsets32;

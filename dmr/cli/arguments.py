@@ -10,7 +10,7 @@ from typing import Any, NoReturn
 from dmr._version import __version__
 from dmr.cli import strategies
 from dmr.errors import OptionError
-from dmr.options import BALANCES, CONFLICT_POLICIES, KEPT_SEGMENTS, LOOPS, MARKINGS, MESHERS, STEINER_RULES
+from dmr.refinement.options import BALANCES, CONFLICT_POLICIES, KEPT_SEGMENTS, LOOPS, MARKINGS, MESHERS, STEINER_RULES
 
 # Options for files with features; the names are those of the parameters of `dmr.domains.from_file`.
 FEATURE_OPTIONS = ("layer", "attribute", "area", "marker", "project")
@@ -102,7 +102,7 @@ def _add_refine(commands: Any) -> None:
     parser = _command(
         commands,
         "refine",
-        "refining",
+        "refine",
         "Refine a triangle mesh, or mesh an outline, until no triangle is skinny or too large",
         (
             ("dmr refine input.ele", "no angle below 30 degrees; writes input.1.node, input.1.ele"),
@@ -221,7 +221,7 @@ def _add_triangle(commands: Any) -> None:
         ("dmr triangle -rpa0.005 A.1", "refines it: writes A.2.node, A.2.ele, A.2.poly"),
         ("dmr triangle -e dots.node", "the Delaunay triangulation of points, and its edges"),
     )
-    parser.set_defaults(module="switching")
+    parser.set_defaults(module="triangle")
     parser.takes_words = True
     parser.more = _describe_switches
     add = parser.add_argument
@@ -234,7 +234,7 @@ def _add_validate(commands: Any) -> None:
     parser = _command(
         commands,
         "validate",
-        "validating",
+        "validate",
         "Check a mesh in exact arithmetic; ends with 0 (valid), 1 (unreadable) or 5 (invalid)",
         (
             ("dmr validate out.1.ele", "is it a constrained Delaunay triangulation?"),
@@ -269,7 +269,7 @@ def _add_info(commands: Any) -> None:
     parser = _command(
         commands,
         "info",
-        "describing",
+        "info",
         "Describe a mesh: counts, bounding box, statistics and a histogram of its smallest angles",
         (("dmr info mesh.ele", ""), ("dmr info mesh.vtu --json | jq .min_angle.minimum", "for programs")),
     )
@@ -284,7 +284,7 @@ def _add_view(commands: Any) -> None:
     parser = _command(
         commands,
         "view",
-        "showing",
+        "view",
         "Show a mesh in a window, or draw it into an image file",
         (
             ("dmr view mesh.ele", "a window"),
@@ -306,7 +306,7 @@ def _add_generate(commands: Any) -> None:
     parser = _command(
         commands,
         "generate",
-        "generating",
+        "generate",
         "Make a sample mesh, the same on every machine",
         (
             ("dmr generate random 10000 -o input.ele", "10,000 points in the unit square"),
@@ -328,7 +328,7 @@ def _add_devices(commands: Any) -> None:
     parser = _command(
         commands,
         "devices",
-        "listing",
+        "devices",
         "List the devices that a refinement can run on",
         (("dmr devices", ""), ("dmr devices --warm", "compile the kernels for all of them, once")),
     )
@@ -338,13 +338,13 @@ def _add_devices(commands: Any) -> None:
 
 
 def _describe_switches() -> str:
-    from dmr.triangle_switches import describe
+    from dmr.triangle.switches import describe
 
     return describe()
 
 
 def _describe_kinds() -> str:
-    from dmr.generation import KINDS, THESIS_INPUTS, describe
+    from dmr.domains.generation import KINDS, THESIS_INPUTS, describe
 
     lines = [f"  {kind:12}  {describe(kind)}" for kind in (*KINDS, *THESIS_INPUTS)]
     return "\n".join(["kinds:", *lines])

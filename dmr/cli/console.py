@@ -16,7 +16,7 @@ from contextlib import contextmanager
 from typing import Any, TextIO
 
 from dmr.errors import printable
-from dmr.options import Progress
+from dmr.refinement.options import Progress
 
 # Control characters that JSON does not escape.
 _C1_CONTROLS = re.compile("[\x7f-\x9f]")

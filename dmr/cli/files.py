@@ -12,15 +12,15 @@ import numpy as np
 
 from dmr import io
 from dmr.cli.arguments import FEATURE_OPTIONS, Arguments
+from dmr.domains.feature_files import GEOJSON, THROUGH_PYOGRIO, holds_features
 from dmr.errors import FileContentError, FolderError, InvalidMeshError, MissingFileError, OptionError, file_error
-from dmr.feature_files import GEOJSON, THROUGH_PYOGRIO, holds_features
 from dmr.io.formats import unknown_suffix
-from dmr.io.names import SUFFIXES, companion, family
-from dmr.io.through_meshio import check_writer, find_format
-from dmr.meshes import Mesh, Pslg
-from dmr.naming import counting, named
-from dmr.options import CONFLICT_POLICIES
-from dmr.sizing import SizeField, as_function
+from dmr.io.meshio_files.calls import check_writer, find_format
+from dmr.mesh.naming import counting, named
+from dmr.mesh.types import Mesh, Pslg
+from dmr.refinement.options import CONFLICT_POLICIES
+from dmr.sizing.size_field import SizeField, as_function
+from dmr.triangle.names import SUFFIXES, companion, family
 
 # Folders of the names of streams, such as /dev/stdout and /dev/fd/63.
 STREAMS = (Path("/dev"), Path("/dev/fd"), Path("/proc/self/fd"))

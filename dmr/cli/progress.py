@@ -9,7 +9,7 @@ from rich.console import Console as RichConsole
 from rich.progress import BarColumn, TextColumn, TimeElapsedColumn
 from rich.progress import Progress as RichProgress
 
-from dmr.options import Progress
+from dmr.refinement.options import Progress
 
 
 @contextmanager

@@ -9,12 +9,12 @@ from typing import Any
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
+from dmr.common.arguments import listed, shortened
+from dmr.common.number_arrays import real_array
 from dmr.domains.rings import checked_points
 from dmr.errors import InvalidMeshError
-from dmr.kinds import check_kind
-from dmr.meshes import Float, Int, Pslg
-from dmr.numeric import listed, shortened
-from dmr.tables import real_array
+from dmr.mesh.kinds import check_kind
+from dmr.mesh.types import Float, Int, Pslg
 
 
 def merge(*parts: Pslg) -> Pslg:

@@ -15,14 +15,14 @@ from typing import Any
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
+from dmr.common.arguments import listed, real_option, shortened, whole_option
 from dmr.domains.composing import merge, with_holes, with_regions
 from dmr.domains.faces import enclosed_faces
 from dmr.domains.interior import INSIDE, side_of_rings
 from dmr.domains.rings import checked_ring
 from dmr.domains.shapes import closed_segments
 from dmr.errors import InvalidMeshError, OptionError
-from dmr.meshes import Float, Pslg
-from dmr.numeric import listed, real_option, shortened, whole_option
+from dmr.mesh.types import Float, Pslg
 
 
 @dataclass(frozen=True, kw_only=True)

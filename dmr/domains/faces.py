@@ -10,9 +10,9 @@ import logging
 import numpy as np
 from numpy.typing import NDArray
 
-from dmr.coordinates import check_coordinates
 from dmr.exact import Points
-from dmr.meshes import Float, Int, Pslg
+from dmr.mesh.coordinates import check_coordinates
+from dmr.mesh.types import Float, Int, Pslg
 
 log = logging.getLogger("dmr")
 

@@ -10,15 +10,15 @@ from typing import Any
 
 import numpy as np
 
+from dmr.common.arguments import chosen, real, shortened
 from dmr.domains.coverage import Patch, cover
 from dmr.domains.projecting import Projection, is_geographic, note_degrees
 from dmr.domains.rings import checked_chain, checked_points, emptiness, without_repetitions
 from dmr.domains.shapes import polyline
 from dmr.errors import InvalidMeshError, KindError, printable
-from dmr.meshes import Float, Pslg
-from dmr.naming import counted
-from dmr.numeric import chosen, real, shortened
-from dmr.options import CONFLICT_POLICIES
+from dmr.mesh.naming import counted
+from dmr.mesh.types import Float, Pslg
+from dmr.refinement.options import CONFLICT_POLICIES
 
 log = logging.getLogger("dmr")
 

@@ -12,12 +12,12 @@ from collections.abc import Iterator, Mapping
 from pathlib import Path
 from typing import Any
 
+from dmr.domains.feature_files import read_bytes
 from dmr.domains.features import FeatureOptions, Geometry, domain_of_features, kind_of, list_in
 from dmr.domains.projecting import LONGITUDE_LATITUDE
 from dmr.errors import DmrError, FileContentError, InvalidMeshError, OptionError, file_error
-from dmr.feature_files import read_bytes
-from dmr.kinds import file_path
-from dmr.meshes import Pslg
+from dmr.mesh.kinds import file_path
+from dmr.mesh.types import Pslg
 
 BYTES_PER_BYTE = 5  # memory per byte of JSON, parsed to Python's lists and numbers
 

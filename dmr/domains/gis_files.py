@@ -9,13 +9,13 @@ from typing import Any
 
 import numpy as np
 
+from dmr.common.arguments import shortened
+from dmr.domains.feature_files import GEOJSON, THROUGH_PYOGRIO, holds_features
 from dmr.domains.features import FeatureOptions, Geometry, domain_of_features
 from dmr.domains.geojson import from_geojson
 from dmr.errors import DmrError, FileContentError, InvalidMeshError, KindError, MissingFileError, OptionError
-from dmr.feature_files import GEOJSON, THROUGH_PYOGRIO, holds_features
-from dmr.kinds import file_path
-from dmr.meshes import Pslg
-from dmr.numeric import shortened
+from dmr.mesh.kinds import file_path
+from dmr.mesh.types import Pslg
 
 
 def from_file(

@@ -12,12 +12,12 @@ from collections.abc import Iterator, Sequence
 import numpy as np
 from numpy.typing import ArrayLike
 
+from dmr.common.arguments import listed
 from dmr.domains.rings import checked_ring
 from dmr.errors import InvalidMeshError
 from dmr.exact import signs
 from dmr.exact.polynomials import cross
-from dmr.meshes import Float
-from dmr.numeric import listed
+from dmr.mesh.types import Float
 
 INSIDE, BOUNDARY, OUTSIDE = 1, 0, -1
 

@@ -8,9 +8,9 @@ from typing import Any
 
 import numpy as np
 
+from dmr.common.arguments import shortened
 from dmr.errors import DmrError, InvalidMeshError, OptionError
-from dmr.meshes import Float
-from dmr.numeric import shortened
+from dmr.mesh.types import Float
 
 log = logging.getLogger("dmr.io")
 

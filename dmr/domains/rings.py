@@ -5,11 +5,11 @@ from __future__ import annotations
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
+from dmr.common.number_arrays import real_array
 from dmr.errors import InvalidMeshError
 from dmr.exact import signs
 from dmr.exact.polynomials import cross
-from dmr.meshes import Float
-from dmr.tables import real_array
+from dmr.mesh.types import Float
 
 
 def checked_points(points: ArrayLike, name: str) -> Float:

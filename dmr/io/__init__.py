@@ -1,9 +1,9 @@
 """Mesh readers and writers, selected by file suffix; docs/formats.md lists what each format stores."""
 
 from dmr.io.formats import read, read_edges, read_neighbours, read_values, write
-from dmr.io.locating import locate, numbering_base, numbers_in, vertex_file
-from dmr.io.meshio_objects import from_meshio, to_meshio
-from dmr.io.names import next_name
+from dmr.io.meshio_files.objects import from_meshio, to_meshio
+from dmr.io.source_lines import locate, numbering_base, numbers_in, vertex_file
+from dmr.triangle.names import next_name
 
 __all__ = [
     "from_meshio",

@@ -6,7 +6,7 @@ from dataclasses import dataclass
 from pathlib import Path
 
 from dmr.errors import OptionError
-from dmr.io.meshio_formats import FORMATS
+from dmr.io.meshio_files.formats import FORMATS
 
 
 @dataclass(frozen=True, kw_only=True)

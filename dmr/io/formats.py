@@ -9,29 +9,29 @@ from pathlib import Path
 import numpy as np
 from numpy.typing import NDArray
 
+from dmr.common.arguments import one_of, shortened, switch, whole_option, words
+from dmr.common.threads import thread_count
+from dmr.domains.feature_files import GEOJSON, THROUGH_PYOGRIO, holds_features
 from dmr.errors import DmrError, FileContentError, FileError, FolderError, MissingFileError, file_error
-from dmr.feature_files import GEOJSON, THROUGH_PYOGRIO, holds_features
 from dmr.io.extras import Extras
-from dmr.io.names import SUFFIXES
-from dmr.io.npz import read_npz, write_npz
-from dmr.io.through_meshio import (
+from dmr.io.meshio_files.calls import (
     find_format,
     read_array_through_meshio,
     read_through_meshio,
     write_through_meshio,
 )
-from dmr.io.triangle_reading import (
+from dmr.io.npz import read_npz, write_npz
+from dmr.io.triangle_files.reading import (
     read_edge_file,
     read_mesh,
     read_neighbour_file,
     read_points,
     read_pslg,
 )
-from dmr.io.triangle_writing import write_mesh, write_part
-from dmr.kinds import check_kind, file_path
-from dmr.memory.threads import thread_count
-from dmr.meshes import Mesh, Pslg
-from dmr.numeric import one_of, shortened, switch, whole_option, words
+from dmr.io.triangle_files.writing import write_mesh, write_part
+from dmr.mesh.kinds import check_kind, file_path
+from dmr.mesh.types import Mesh, Pslg
+from dmr.triangle.names import SUFFIXES
 
 # The most common formats that are read and written through meshio.
 COMMON = (".vtu", ".vtk", ".msh", ".xdmf", ".stl", ".obj", ".off", ".ply")

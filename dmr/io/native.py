@@ -10,8 +10,8 @@ from ctypes import POINTER, Structure, c_int32, c_int64, c_void_p
 from functools import cache
 from pathlib import Path
 
+from dmr.common.interrupts import allow_interrupts, interruptible
 from dmr.errors import NativeLibraryError
-from dmr.memory.interrupts import allow_interrupts, interruptible
 
 INTERFACE = 3
 

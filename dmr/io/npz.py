@@ -12,10 +12,10 @@ from typing import Any
 
 import numpy as np
 
+from dmr.common.replacing import replace_files
 from dmr.errors import FileContentError, InvalidMeshError, OutOfMemoryError, file_error
-from dmr.io.replacing import replace_files
 from dmr.memory import require_memory
-from dmr.meshes import Mesh, Pslg
+from dmr.mesh.types import Mesh, Pslg
 
 VERSION = 1
 _VERSION_KEY = "dmr_format"

@@ -18,13 +18,13 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
+from dmr.common.available import require_memory
+from dmr.common.threads import thread_count
 from dmr.errors import FileContentError, FileError, OutOfMemoryError, file_error
 from dmr.io import native
+from dmr.io.columns import Columns, fault_sentence, shown
 from dmr.io.numbering import Numbering
-from dmr.io.sentences import Columns, fault_sentence, shown
-from dmr.memory.host.available import require_memory
-from dmr.memory.threads import thread_count
-from dmr.naming import counted
+from dmr.mesh.naming import counted
 
 log = logging.getLogger("dmr.io")
 

@@ -11,7 +11,7 @@
 
 namespace {
 
-// The possible faults of a line; dmr/io/sentences.py holds the messages.
+// The possible faults of a line; dmr/io/columns.py holds the messages.
 enum Code : int32_t {
     kNone = 0,
     kTooFew,

@@ -25,7 +25,7 @@
 
 #include <unistd.h>
 
-#include "interrupts.hpp"
+#include "portable/interrupts.hpp"
 #include "triangle_numbers.hpp"
 
 extern "C" {
@@ -344,7 +344,8 @@ class Turns {
     std::condition_variable turn_;
 };
 
-// ---- calls from Python -----------------------------------------------------------------------------------------------
+// ---- calls from Python
+// -----------------------------------------------------------------------------------------------
 
 void index_text(host::Call& call, const DmrText* text) {
     const char* begin = text->text;

@@ -14,7 +14,10 @@ every package built on it derives its own, are exported here, too.
 from __future__ import annotations
 
 from dmr._version import __version__
-from dmr.errors import (
+from dmr.common.arguments import TooLargeError, kind_of, real, shortened, whole
+from dmr.common.available import available_memory, require_memory
+from dmr.common.cached import cached_property
+from dmr.common.errors import (
     DeviceUnavailableError,
     DmrError,
     ExistingFileError,
@@ -31,13 +34,12 @@ from dmr.errors import (
     printable,
     system_reason,
 )
+from dmr.common.frozen import HoldsFrozen, freeze, freeze_fields, frozen, is_frozen
+from dmr.common.interrupts import allow_interrupts, interruptible
+from dmr.common.threads import available_threads, thread_count
 from dmr.memory.arrays import Device, DeviceArray, DeviceCount, Loop, Number, bound_of
-from dmr.memory.cached import cached_property
 from dmr.memory.discovery import DeviceInfo, devices, gpu_absence, open_device, warm
-from dmr.memory.frozen import HoldsFrozen, freeze, freeze_fields, frozen, is_frozen
-from dmr.memory.host.available import available_memory, require_memory
 from dmr.memory.host.copying import copy
-from dmr.memory.interrupts import allow_interrupts, interruptible
 from dmr.memory.primitives import (
     argsort,
     compact,
@@ -49,8 +51,6 @@ from dmr.memory.primitives import (
     total,
 )
 from dmr.memory.signatures import Argument, Packed, pack, register_record, signatures
-from dmr.memory.threads import available_threads, thread_count
-from dmr.numeric import TooLargeError, kind_of, real, shortened, whole
 
 __all__ = [
     "Argument",

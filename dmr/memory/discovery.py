@@ -6,10 +6,10 @@ import logging
 import os
 from dataclasses import dataclass
 
-from dmr.errors import DeviceUnavailableError, NativeLibraryError, OptionError
+from dmr.common.arguments import shortened
+from dmr.common.errors import DeviceUnavailableError, NativeLibraryError, OptionError
+from dmr.common.threads import available_threads, thread_count
 from dmr.memory.arrays import Device
-from dmr.memory.threads import available_threads, thread_count
-from dmr.numeric import shortened
 
 log = logging.getLogger("dmr.memory")
 

@@ -1,7 +1,7 @@
 """Scan, reduction, compaction and sorting on device arrays: deterministic on every backend.
 
 Integer sums do not depend on their order, so any tiling gives the same bits. Float sums run in one fixed tree
-(`cuda_src/scan.cu`), which no thread count changes.
+(`cuda_src/primitives/scan.cu`), which no thread count changes.
 """
 
 from __future__ import annotations
@@ -10,10 +10,10 @@ import numpy as np
 
 from dmr.memory.arrays import Device, DeviceArray, Number, bound_of
 
-TILE = 2048  # TILE of cuda_src/scan.cu
-SORT_TILE = 4096  # TILE of cuda_src/sorting.cu
+TILE = 2048  # TILE of cuda_src/primitives/scan.cu
+SORT_TILE = 4096  # TILE of cuda_src/primitives/sorting.cu
 DIGIT_BITS = 8
-DIGITS = 2**DIGIT_BITS  # DIGITS of cuda_src/sorting.cu
+DIGITS = 2**DIGIT_BITS  # DIGITS of cuda_src/primitives/sorting.cu
 SCANNED = {np.dtype(np.int32): "int32", np.dtype(np.int64): "int64"}  # `dtype.name` takes longer than a small scan
 
 

@@ -17,8 +17,8 @@ from typing import TYPE_CHECKING, Any, TypeAlias, cast
 
 import numpy as np
 
-from dmr.errors import InternalError
-from dmr.memory.cached import cached_property
+from dmr.common.cached import cached_property
+from dmr.common.errors import InternalError
 
 if TYPE_CHECKING:
     from dmr.memory.arrays import DeviceArray, DeviceCount, Number
@@ -122,7 +122,7 @@ class Signature:
 
     @cached_property
     def slots(self) -> struct.Struct:
-        """The layout of the values in eight-byte slots, as `cuda_src/host.hpp` reads them."""
+        """The layout of the values in eight-byte slots, as `cuda_src/portable/host.hpp` reads them."""
         return struct.Struct("<" + "".join(parameter.slot for parameter in self.parameters))
 
     @cached_property
@@ -216,7 +216,7 @@ def source_folder() -> Path:
     """Returns the folder of the kernels: inside an installed package, or beside it in a checkout."""
     package = Path(__file__).resolve().parents[1]
     for folder in (package / "cuda_src", package.parent / "cuda_src"):
-        if (folder / "portable.cuh").is_file():
+        if (folder / "portable" / "portable.cuh").is_file():
             return folder
     raise InternalError("the kernel sources (cuda_src) are missing from this installation: install dmr again")
 

@@ -14,15 +14,15 @@ import logging
 
 import numpy as np
 
-from dmr.coordinates import LARGEST, SMALLEST, check_coordinates, outside_range
+from dmr.common.arguments import chosen, switch
+from dmr.common.available import require_memory
 from dmr.errors import InvalidMeshError
-from dmr.kinds import check_kind
-from dmr.memory.host.available import require_memory
-from dmr.meshes import Float, Int, Mesh, Pslg
-from dmr.naming import counted
-from dmr.numeric import chosen, switch
-from dmr.options import CONFLICT_POLICIES, MESHERS
-from dmr.provenance import record_triangulation
+from dmr.mesh.coordinates import LARGEST, SMALLEST, check_coordinates, outside_range
+from dmr.mesh.kinds import check_kind
+from dmr.mesh.naming import counted
+from dmr.mesh.provenance import record_triangulation
+from dmr.mesh.types import Float, Int, Mesh, Pslg
+from dmr.refinement.options import CONFLICT_POLICIES, MESHERS
 from dmr.triangulation.carving import Domain, carve
 from dmr.triangulation.conflicts import CROSSING, describe_conflicts
 from dmr.triangulation.native import Plane, triangulate_plane
@@ -91,7 +91,7 @@ def triangulate_noting(pslg: Pslg, *, on_conflict: str, convex_hull: bool, meshe
     domain = carve(pslg, plane)
     notes += [resolved for resolved, _ in conflicts] + domain.notes
     if mesher == "triangle":
-        from dmr.triangulation.peer import triangulate_by_triangle
+        from dmr.triangle.peer import triangulate_by_triangle
 
         return triangulate_by_triangle(pslg, convex_hull=convex_hull), notes
     return record_triangulation(_mesh(pslg, plane, domain, convex_hull)), notes

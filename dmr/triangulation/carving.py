@@ -12,8 +12,8 @@ import numpy as np
 from numpy.typing import NDArray
 
 from dmr.errors import InvalidMeshError
-from dmr.meshes import Float, Int, Pslg
-from dmr.naming import named
+from dmr.mesh.naming import named
+from dmr.mesh.types import Float, Int, Pslg
 from dmr.triangulation.native import BEYOND_HULL, ON_SEGMENT, OUTSIDE, Plane
 
 Flags = NDArray[np.bool_]

@@ -8,8 +8,8 @@ from __future__ import annotations
 import numpy as np
 
 from dmr.errors import InvalidMeshError
-from dmr.meshes import Int, Pslg
-from dmr.naming import counted, named
+from dmr.mesh.naming import counted, named
+from dmr.mesh.types import Int, Pslg
 from dmr.triangulation.native import Plane
 
 VERTEX_ON_SEGMENT, OVERLAP, CROSSING, DEGENERATE = range(4)  # enum Conflict of segments.hpp

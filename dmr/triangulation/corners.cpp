@@ -1,9 +1,10 @@
-// Finds the vertices at which two neighbouring segments enclose less than 60 degrees of the domain (dmr/pipeline/corners.py).
+// Finds the vertices at which two neighbouring segments enclose less than 60 degrees of the domain
+// (dmr/refinement/setup/corners.py).
 #include <algorithm>
 #include <new>
 #include <vector>
 
-#include "triangles.cuh"
+#include "mesh/triangles.cuh"
 
 namespace {
 

@@ -2,7 +2,7 @@
 
 #include <algorithm>
 
-#include "curve.cuh"
+#include "geometry/curve.cuh"
 
 namespace triangulation {
 
@@ -10,9 +10,9 @@ namespace {
 
 // ---- Insertion order ----------------------------------------------------------------------------------------------
 //
-// A biased randomised insertion order (Amenta, Choi and Rote 2003): rounds that grow geometrically, each a random sample
-// of the remaining points, sorted along a Hilbert curve within a round. The curve makes walks short and memory accesses
-// local; the rounds make the expected work O(n log n) for any distribution of the points.
+// A biased randomised insertion order (Amenta, Choi and Rote 2003): rounds that grow geometrically, each a random
+// sample of the remaining points, sorted along a Hilbert curve within a round. The curve makes walks short and memory
+// accesses local; the rounds make the expected work O(n log n) for any distribution of the points.
 
 constexpr int ROUND_BITS = 3; // each round has 2^ROUND_BITS times as many points as all rounds before it
 constexpr uint32 LAST_ROUND = 8;
@@ -137,7 +137,7 @@ class Builder {
     };
 
     // Grows the cavity of p: the faces in conflict, found by a walk over a tree that visits the cavity boundary (rim)
-    // counter-clockwise (see cuda_src/cavity.cuh).
+    // counter-clockwise (see cuda_src/refine/cavity/cavity.cuh).
     void grow(int32 root, Point p) {
         members_.assign(1, root);
         rim_.clear();

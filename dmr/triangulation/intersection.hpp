@@ -3,11 +3,12 @@
 
 #include <cmath>
 
-#include "steiner.cuh"
+#include "geometry/steiner.cuh"
 
 namespace triangulation {
 
-// Double-double arithmetic: a Pair represents high + low, with a relative error of about 2^-100 per operation (Dekker 1971).
+// Double-double arithmetic: a Pair represents high + low, with a relative error of about 2^-100 per operation (Dekker
+// 1971).
 INLINE Pair normal(float64 a, float64 b) { // |a| >= |b|, or a = 0
     const float64 sum = a + b;
     return {sum, b - (sum - a)};

@@ -35,8 +35,8 @@ struct Result {
     int32 given = 0;          // vertices before segments were inserted
     int32 tangled[2] = {NOTHING, NOTHING};
 
-    // Labels count up from 0, the outside, in the order in which the parts are found. If the hull is closed, the outside
-    // ends there, as if its edges were segments.
+    // Labels count up from 0, the outside, in the order in which the parts are found. If the hull is closed, the
+    // outside ends there, as if its edges were segments.
     void flood(bool hull_is_closed) {
         const Plane &plane = delaunay.plane;
         const int32 count = int32(plane.faces.size());
@@ -216,8 +216,8 @@ extern "C" void dmr_triangulation_tangled(const void *handle, int32 *segments) {
 }
 
 // Corners (3 per triangle) and labels (1); pieces: ends (2), segment, labels on the left and on the right (5 in all);
-// coordinates of new vertices; conflicts (kind, first, second, vertex); by point, the one that represents it; the vertices
-// of the convex hull.
+// coordinates of new vertices; conflicts (kind, first, second, vertex); by point, the one that represents it; the
+// vertices of the convex hull.
 extern "C" void dmr_triangulation_arrays(const void *handle, int32 *corners, int32 *labels, int32 *pieces, float64 *places,
                                          int32 *conflicts, int32 *same_as, int32 *hull) {
     const Result &result = *static_cast<const Result *>(handle);

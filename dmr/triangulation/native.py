@@ -11,10 +11,10 @@ from pathlib import Path
 import numpy as np
 from numpy.typing import NDArray
 
+from dmr.common.interrupts import allow_interrupts, interruptible
 from dmr.errors import InternalError, InvalidMeshError, NativeLibraryError
-from dmr.memory.interrupts import allow_interrupts, interruptible
-from dmr.meshes import Float, Int, Pslg
-from dmr.naming import named
+from dmr.mesh.naming import named
+from dmr.mesh.types import Float, Int, Pslg
 
 LIBRARY = Path(__file__).with_name("_triangulation.so")
 

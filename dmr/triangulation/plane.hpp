@@ -6,13 +6,13 @@
 //            /  |  (u, v, GHOST)     conflict with a face if the face must be removed when p is inserted.
 //           w---u
 //
-// Corners of a face run counter-clockwise; edge k is the one opposite corner k and runs from corner k + 1 to corner k + 2
-// (modulo 3), as in cuda_src/triangles.cuh. A half-edge is face << 2 | edge; each knows its twin.
+// Corners of a face run counter-clockwise; edge k is the one opposite corner k and runs from corner k + 1 to corner k +
+// 2 (modulo 3), as in cuda_src/mesh/triangles.cuh. A half-edge is face << 2 | edge; each knows its twin.
 #pragma once
 
 #include <vector>
 
-#include "triangles.cuh"
+#include "mesh/triangles.cuh"
 
 namespace triangulation {
 
@@ -77,8 +77,9 @@ class Plane {
         return incircle(points[f.vertex[0]], points[f.vertex[1]], points[f.vertex[2]], p) > 0;
     }
 
-    // Returns the face that contains p, its edges included; a ghost if p lies beyond the hull. Starts at a triangle. The
-    // edge tested first varies from step to step, so that the walk ends even in triangulations that are not Delaunay.
+    // Returns the face that contains p, its edges included; a ghost if p lies beyond the hull. Starts at a triangle.
+    // The edge tested first varies from step to step, so that the walk ends even in triangulations that are not
+    // Delaunay.
     int32 locate(int32 face, Point p) const {
         int first = 0;
         HalfEdge entered = NOTHING;

@@ -7,8 +7,8 @@
 
 namespace triangulation {
 
-// How far a vertex may be from a segment that passes through it, in units in the last place of the segment's coordinates:
-// a rounded crossing is off by half a unit in each coordinate.
+// How far a vertex may be from a segment that passes through it, in units in the last place of the segment's
+// coordinates: a rounded crossing is off by half a unit in each coordinate.
 constexpr float64 REACH = 1.5;
 
 // A vertex within this many units of a crossing, and within reach of both segments, replaces it: where several segments
@@ -22,8 +22,8 @@ constexpr int32 MOST_TIES = 64;
 namespace {
 
 // Segments are inserted in rounds, each of twice as many as the one before and spread over all of them, like points
-// (delaunay.cpp). If parallel segments were inserted one after the other, each would cut through the fan of triangles left
-// by the one before, which is as wide as there are segments.
+// (delaunay.cpp). If parallel segments were inserted one after the other, each would cut through the fan of triangles
+// left by the one before, which is as wide as there are segments.
 int round_of(int32 segment) { return -__builtin_clz(uint32(segment) * 2654435769u | 1u); }
 
 } // namespace
@@ -38,7 +38,8 @@ Segments::Segments(Plane &plane, std::vector<Segment> segments)
 }
 
 void Segments::insert_all() {
-    // Find vertices on segments first, while all segments are straight: pieces split at rounded crossings might miss them.
+    // Find vertices on segments first, while all segments are straight: pieces split at rounded crossings might miss
+    // them.
     for (size_t s = 0; s < segments_.size(); ++s) {
         if (s % 64 == 0)
             host::stop_point();
@@ -184,8 +185,8 @@ void Segments::route(const Piece &piece, int32 vertex) {
     waiting_.push_back({piece.from, vertex, piece.segment});
 }
 
-// Marks an edge as part of a segment. If several segments share it, it belongs to the first (by number) that has a marker,
-// or to the first if none has one, independent of the order of insertion.
+// Marks an edge as part of a segment. If several segments share it, it belongs to the first (by number) that has a
+// marker, or to the first if none has one, independent of the order of insertion.
 void Segments::constrain(HalfEdge h, int32 segment) {
     const int32 other = plane_.segment_at[h];
     int32 owner = segment;
@@ -264,8 +265,8 @@ void Segments::extend(Chain &chain, HalfEdge edge, int32 vertex) const {
     chain.edges.push_back({edge, plane_.twin(edge), plane_.segment_at[edge], NOTHING});
 }
 
-// Triangulates the pseudo-polygon between a chain and its base, which runs from the chain's first vertex to its last and
-// has the polygon on its left. Returns the base's half-edge.
+// Triangulates the pseudo-polygon between a chain and its base, which runs from the chain's first vertex to its last
+// and has the polygon on its left. Returns the base's half-edge.
 HalfEdge Segments::fill(Chain &chain) {
     std::vector<Part> parts = {{0, chain.edges.size(), NOTHING}};
     HalfEdge first_base = NOTHING;
@@ -310,8 +311,8 @@ size_t Segments::best_corner(const Chain &chain, size_t begin, size_t end) const
     throw std::logic_error("no corner of a pseudo-polygon can be seen from its base");
 }
 
-// Whether the direction from a chain's vertex to p points into the polygon or along its boundary: counter-clockwise from
-// the edge before to the edge after.
+// Whether the direction from a chain's vertex to p points into the polygon or along its boundary: counter-clockwise
+// from the edge before to the edge after.
 bool Segments::opens_to(const Chain &chain, size_t corner, Point p) const {
     const std::vector<Point> &points = plane_.points;
     const Point c = points[chain.vertices[corner]];
@@ -386,7 +387,8 @@ bool Segments::between(const Piece &piece, Point p) const {
     return after != 0 && after == along(piece.segment, p, plane_.points[piece.to]);
 }
 
-// Whether a piece must pass through a vertex: one within reach of the segment that the piece would have on the wrong side.
+// Whether a piece must pass through a vertex: one within reach of the segment that the piece would have on the wrong
+// side.
 bool Segments::leads_through(const Piece &piece, int32 vertex) const {
     if (!bent_[piece.segment] || vertex == GHOST || vertex == piece.from || vertex == piece.to)
         return false;
@@ -531,7 +533,8 @@ void Segments::split_edge(HalfEdge h, int32 v) {
     legalise(rim);
 }
 
-// ---- Lawson's flips ---------------------------------------------------------------------------------------------------
+// ---- Lawson's flips
+// ---------------------------------------------------------------------------------------------------
 
 // Makes all edges Delaunay: after crossings were resolved, there may be edges that no insertion has checked.
 void Segments::restore_delaunay() {

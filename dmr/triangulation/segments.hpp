@@ -2,14 +2,15 @@
 //
 // A segment is walked from one end to the other. The faces that it crosses are removed, and the pseudo-polygons on its
 // two sides are retriangulated (Anglada, "An improved incremental algorithm for constructing restricted Delaunay
-// triangulations", 1997). Obstacles on the way are conflicts of the input, and are resolved: at a vertex on it the segment
-// is split; where it crosses another one both are split, at a new vertex; where it runs along another one the two share
-// the edge.
+// triangulations", 1997). Obstacles on the way are conflicts of the input, and are resolved: at a vertex on it the
+// segment is split; where it crosses another one both are split, at a new vertex; where it runs along another one the
+// two share the edge.
 //
-// A crossing's vertex has rounded coordinates, so segments that cross are bent slightly. Vertices that they would be bent
-// across would end up on the wrong side: so the segments pass through them instead, as in snap rounding (Hobby, "Practical
-// segment intersection with finite precision output", 1999), but only where necessary. All of this happens within 1.5
-// units in the last place of a segment's coordinates. Segments that cross no others stay as they are.
+// A crossing's vertex has rounded coordinates, so segments that cross are bent slightly. Vertices that they would be
+// bent
+// across would end up on the wrong side: so the segments pass through them instead, as in snap rounding (Hobby,
+// "Practical segment intersection with finite precision output", 1999), but only where necessary. All of this happens
+// within 1.5 units in the last place of a segment's coordinates. Segments that cross no others stay as they are.
 #pragma once
 
 #include <unordered_map>

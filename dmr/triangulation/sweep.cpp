@@ -1,23 +1,24 @@
-// A sweep over a boundary: does it cross itself, and does it enclose every place at most once? (dmr/triangulation/sweep.py)
+// A sweep over a boundary: does it cross itself, and does it enclose every place at most once?
+// (dmr/triangulation/sweep.py)
 //
-// The domain lies on the left of each edge. It is covered once if and only if the boundary does not cross itself and every
-// upward line meets edges alternately directed rightward (into the domain) and leftward (out of it).
+// The domain lies on the left of each edge. It is covered once if and only if the boundary does not cross itself and
+// every upward line meets edges alternately directed rightward (into the domain) and leftward (out of it).
 //
-// The sweep (Bentley and Ottmann 1979, without the search for crossings, since only their absence has to be shown) keeps
-// the edges under the sweep line in a list from bottom to top. At each vertex, the edges that end there must be adjacent in
-// the list, the next one below must be strictly below the vertex and the next one above strictly above. That suffices: two
-// neighbours in the list that cross have the wrong order from then on, and the first later vertex that touches either of
-// them, or comes between them, fails. Vertices are ordered by x, then y, as if the plane were sheared slightly, so that
-// vertical edges need no special case. All comparisons are exact (orient2d).
+// The sweep (Bentley and Ottmann 1979, without the search for crossings, since only their absence has to be shown)
+// keeps the edges under the sweep line in a list from bottom to top. At each vertex, the edges that end there must be
+// adjacent in the list, the next one below must be strictly below the vertex and the next one above strictly above.
+// That suffices: two neighbours in the list that cross have the wrong order from then on, and the first later vertex
+// that touches either of them, or comes between them, fails. Vertices are ordered by x, then y, as if the plane were
+// sheared slightly, so that vertical edges need no special case. All comparisons are exact (orient2d).
 //
-// dmr/exact/sweep.py is the same algorithm in rational arithmetic. It belongs to the checker, which shares no code with the
-// pipeline; tests/test_boundary_sweep.py compares the two.
+// dmr/exact/sweep.py is the same algorithm in rational arithmetic. It belongs to the checker, which shares no code with
+// the pipeline; tests/integration/refinement/test_boundary_sweep.py compares the two.
 #include <algorithm>
 #include <new>
 #include <vector>
 
-#include "interrupts.hpp"
-#include "triangles.cuh"
+#include "portable/interrupts.hpp"
+#include "mesh/triangles.cuh"
 
 namespace {
 
@@ -187,8 +188,8 @@ Finding sweep(const Point *points, int32 n, const int32 *tails, const int32 *hea
 
 } // namespace
 
-// Points (2 n doubles, in the range where orient2d is exact), edges by their two ends; found = verdict, edge, vertex, other
-// vertex.
+// Points (2 n doubles, in the range where orient2d is exact), edges by their two ends; found = verdict, edge, vertex,
+// other vertex.
 extern "C" void dmr_boundary_sweep(const float64 *points, int32 n, const int32 *tails, const int32 *heads, int32 count,
                                    int32 *found) {
     host::interruptible([&](host::Call &) {

@@ -6,7 +6,7 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from dmr.meshes import Float, Int
+from dmr.mesh.types import Float, Int
 from dmr.triangulation.native import library
 
 # enum Verdict of sweep.cpp

@@ -11,9 +11,9 @@ from static_graph.errors import OptionError
 
 Examples = tuple[tuple[str, str], ...]
 
-# BALANCES of static_graph/traversal.py, which is too heavy to be imported here.
+# BALANCES of static_graph/traversal/search.py, which is too heavy to be imported here.
 BALANCES = ("auto", "none", "split", "child-launch", "warp", "hierarchical", "collapse-local", "collapse-global")
-# NAMES of static_graph/ranking.py; RULES, SPACINGS and FINISHES of static_graph/rankers/helman_jaja.py.
+# NAMES of static_graph/lists/ranking.py; RULES, SPACINGS and FINISHES of static_graph/lists/methods/helman_jaja.py.
 METHODS = ("auto", "wyllie", "lock-step", "on-demand", "helman-jaja", "sequential")
 RULES = ("n / log n", "n / (2 log^2 n)")
 TREE_COLUMNS = {
@@ -23,7 +23,7 @@ TREE_COLUMNS = {
     "postorder": "postorder number: children come before their parents",
     "level": "number of edges on the path from the root",
 }
-# KINDS of static_graph/lists.py and static_graph/tree_generation.py.
+# KINDS of static_graph/lists/generation.py and static_graph/trees/generation.py.
 ORDERS = ("ordered", "ordered-unbalanced", "random-balanced", "random")
 SHAPES = ("random-binary", "path", "star", "caterpillar")
 SPACINGS, FINISHES = ("random", "equal"), ("one", "cpu", "wyllie")
@@ -103,7 +103,7 @@ def _add_info(commands: Any) -> None:
     parser = add_command(
         commands,
         "info",
-        "describing",
+        "info",
         "Describe a graph: counts, statistics and a histogram of its degrees",
         (
             ("python -m static_graph info web-Stanford.txt.gz", ""),
@@ -123,7 +123,7 @@ def _add_generate(commands: Any) -> None:
     parser = add_command(
         commands,
         "generate",
-        "generating",
+        "generate",
         "Generate a random graph, lists or a tree, the same on every machine",
         (
             ("python -m static_graph generate rmat 1e6 8e6 -o rmat.npz", "GTgraph's R-MAT"),
@@ -179,7 +179,7 @@ def _add_bfs(commands: Any) -> None:
     parser = add_command(
         commands,
         "bfs",
-        "traversing",
+        "search",
         "Search a graph breadth-first: find the distance of each node in edges",
         (
             ("python -m static_graph bfs web-Stanford.txt.gz --source 0", "counts and times"),
@@ -198,7 +198,7 @@ def _add_sssp(commands: Any) -> None:
     parser = add_command(
         commands,
         "sssp",
-        "traversing",
+        "search",
         "Find shortest paths: the distance of each node by the sum of the weights",
         (
             ("python -m static_graph sssp graph.gr --source 0", "counts and times"),
@@ -240,7 +240,7 @@ def _add_rank(commands: Any) -> None:
     parser = add_command(
         commands,
         "rank",
-        "ranking",
+        "rank",
         "Rank linked lists: find the number of elements before each one",
         (
             ("python -m static_graph rank list.npy", "counts and times"),
@@ -281,7 +281,7 @@ def _add_tree(commands: Any) -> None:
     parser = add_command(
         commands,
         "tree",
-        "touring",
+        "tree",
         "Number the nodes of a rooted forest by an Euler tour",
         (
             ("python -m static_graph tree parents.npy", "counts and times"),

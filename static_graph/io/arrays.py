@@ -10,10 +10,10 @@ import numpy as np
 from numpy.typing import NDArray
 
 from dmr.memory import file_error, printable, require_memory, shortened
-from static_graph.doors import as_path
+from static_graph.common.arguments import as_path
+from static_graph.common.text import counted
 from static_graph.errors import DmrError, FileContentError, FileError
 from static_graph.io.replacing import check_suffix, check_target, replace_file
-from static_graph.wording import counted
 
 SUFFIXES = (".npy", ".txt", ".csv")
 _BATCH = 1 << 16  # numbers

@@ -9,7 +9,7 @@ from typing import Any, BinaryIO
 import numpy as np
 from numpy.typing import NDArray
 
-from static_graph.doors import as_path
+from static_graph.common.arguments import as_path
 from static_graph.errors import OptionError
 from static_graph.io.replacing import check_suffix, check_target, replace_file
 

@@ -8,10 +8,10 @@ from typing import BinaryIO
 
 import numpy as np
 
-from static_graph.graph_checks import MOST
-from static_graph.graphs import CsrGraph
+from static_graph.common.text import counted
+from static_graph.graph.checks import MOST
+from static_graph.graph.csr import CsrGraph
 from static_graph.io.text import Grammar, Lines, TextFile
-from static_graph.wording import counted
 
 _PROBLEM = re.compile(r"p\s+sp\s+(\d{1,18})\s+(\d{1,18})")
 

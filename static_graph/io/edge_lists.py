@@ -10,13 +10,13 @@ from typing import BinaryIO
 import numpy as np
 from numpy.typing import NDArray
 
-from static_graph.graph_checks import MOST
-from static_graph.graphs import CsrGraph
+from static_graph.common.pieces import bounds
+from static_graph.common.text import counted
+from static_graph.graph.checks import MOST
+from static_graph.graph.csr import CsrGraph
 from static_graph.io.headings import is_edge, read_heading
 from static_graph.io.numbering import without_gaps
 from static_graph.io.text import Edges, Grammar, Lines, TextFile
-from static_graph.pieces import bounds
-from static_graph.wording import counted
 
 log = logging.getLogger("static_graph.io")
 

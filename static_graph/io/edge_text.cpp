@@ -21,7 +21,7 @@
 #include <thread>
 #include <vector>
 
-#include "interrupts.hpp"
+#include "portable/interrupts.hpp"
 
 extern "C" {
 

@@ -10,7 +10,7 @@ from pathlib import Path
 from typing import BinaryIO, TypeAlias
 
 from dmr.memory import file_error, printable
-from static_graph.doors import as_path, check_graph
+from static_graph.common.arguments import as_path, check_graph
 from static_graph.errors import (
     DmrError,
     FileContentError,
@@ -20,13 +20,13 @@ from static_graph.errors import (
     OutOfMemoryError,
     SuffixError,
 )
-from static_graph.graphs import CsrGraph
+from static_graph.graph.csr import CsrGraph
 from static_graph.io.dimacs import read_dimacs, write_dimacs
 from static_graph.io.edge_lists import read_csv, read_edge_list, write_csv, write_edge_list
 from static_graph.io.matrix_market import read_matrix_market, write_matrix_market
 from static_graph.io.npz import read_npz, write_npz
 from static_graph.io.replacing import check_target, replace_file
-from static_graph.options import flag
+from static_graph.traversal.options import flag
 
 log = logging.getLogger("static_graph.io")
 

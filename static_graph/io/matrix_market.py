@@ -8,10 +8,10 @@ from typing import BinaryIO
 
 import numpy as np
 
-from static_graph.graph_checks import MOST
-from static_graph.graphs import CsrGraph
+from static_graph.common.text import counted
+from static_graph.graph.checks import MOST
+from static_graph.graph.csr import CsrGraph
 from static_graph.io.text import Grammar, Lines, TextFile
-from static_graph.wording import counted
 
 _BANNER = re.compile(r"%%MatrixMarket\s+matrix\s+(\w+)\s+(\w+)\s+([\w-]+)", re.IGNORECASE)
 _SIZES = re.compile(r"(\d{1,18})\s+(\d{1,18})\s+(\d{1,18})")

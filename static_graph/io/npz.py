@@ -9,7 +9,7 @@ import numpy as np
 
 from dmr.memory import file_error, printable
 from static_graph.errors import DmrError, FileContentError, GraphError
-from static_graph.graphs import CsrGraph
+from static_graph.graph.csr import CsrGraph
 
 VERSION = 1
 _VERSION_KEY = "static_graph_format"

@@ -9,7 +9,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from dmr.memory import require_memory
-from static_graph.pieces import pieces
+from static_graph.common.pieces import pieces
 
 LOOSE = 8  # ids below LOOSE times the number of edge endpoints are marked in a table instead of sorted
 MARK_BYTES = 1 + 8 + 4  # per id in that table: whether it occurs, the label, and its number

@@ -11,7 +11,7 @@ from typing import Any
 
 from dmr.memory import file_error
 from static_graph.errors import DmrError, ExistingTargetError, FolderError, MissingFileError, SuffixError
-from static_graph.io.draining import DrainedFile
+from static_graph.io.flushing import DrainedFile
 
 TEMPORARY_PREFIX = ".static-graph-"
 

@@ -20,7 +20,7 @@ from numpy.typing import NDArray
 
 from dmr.memory import file_error, require_memory, shortened, thread_count
 from static_graph.errors import FileContentError, FileError
-from static_graph.graph_checks import MOST
+from static_graph.graph.checks import MOST
 from static_graph.io import native
 
 CHUNK_BYTES = 1 << 18

@@ -13,10 +13,10 @@ from pathlib import Path
 
 from platformdirs import user_cache_path
 
-from dmr.errors import DeviceUnavailableError, InternalError
+from dmr.common.errors import DeviceUnavailableError, InternalError
+from dmr.common.threads import available_threads
 from dmr.memory.cuda.nvcc import CompilationError, Module, compile_modules, cubin_name
 from dmr.memory.signatures import source_folder
-from dmr.memory.threads import available_threads
 
 log = logging.getLogger("dmr.memory")
 

@@ -19,7 +19,7 @@ from weakref import ReferenceType, WeakSet, ref
 
 import pycuda.driver as driver
 
-from dmr.errors import DeviceUnavailableError, InternalError
+from dmr.common.errors import DeviceUnavailableError, InternalError
 from dmr.memory.cuda.drivercalls import call
 
 P = ParamSpec("P")

@@ -17,14 +17,14 @@ import numpy as np
 import pycuda.driver as driver
 from numpy.typing import DTypeLike, NDArray
 
-from dmr.errors import InternalError, OutOfMemoryError
+from dmr.common.errors import InternalError, OutOfMemoryError
 from dmr.memory.arrays import TEAM_SIZE, Device, DeviceArray, DeviceCount, Number, bound_of
 from dmr.memory.cuda.compiler import cubin, cubins, module, modules
 from dmr.memory.cuda.context import PrimaryContext, in_context
 from dmr.memory.cuda.cooperative import CooperativeKernel
-from dmr.memory.cuda.graphs import GraphLoop, Graphs
+from dmr.memory.cuda.copying import Staging
+from dmr.memory.cuda.loops import GraphLoop, Graphs
 from dmr.memory.cuda.pool import Block, MemoryPool
-from dmr.memory.cuda.staging import Staging
 from dmr.memory.cuda.waiting import wait_for_stream
 from dmr.memory.signatures import Signature, signatures
 
@@ -212,7 +212,7 @@ class CudaDevice(Device):
         bound = bound_of(count)
         blocks = bound if signature.team else -(-bound // block)
         # A number on the device is often far from its bound: launch no more blocks than fill the GPU, but enough to
-        # spread few indices (share_of in cuda_src/portable.cuh).
+        # spread few indices (share_of in cuda_src/portable/portable.cuh).
         most = MOST_BLOCKS
         if isinstance(count, DeviceCount):
             most = self.multiprocessors * BLOCKS_IN_FLIGHT

@@ -6,7 +6,7 @@ import ctypes
 from functools import cache
 from typing import Any
 
-from dmr.errors import InternalError, OutOfMemoryError
+from dmr.common.errors import InternalError, OutOfMemoryError
 
 OUT_OF_MEMORY = 2  # CUDA_ERROR_OUT_OF_MEMORY
 

@@ -12,7 +12,7 @@ import gc
 from collections import defaultdict, deque
 from collections.abc import Callable
 
-from dmr.errors import OutOfMemoryError
+from dmr.common.errors import OutOfMemoryError
 from dmr.memory.cuda.drivercalls import call
 
 LEAST_BITS = 8  # block sizes are multiples of 256 bytes, the driver's alignment

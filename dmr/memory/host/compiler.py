@@ -8,10 +8,10 @@ from hashlib import sha256
 from pathlib import Path
 from typing import Any
 
-from dmr.errors import NativeLibraryError
-from dmr.memory.interrupts import allow_interrupts, interruptible
+from dmr.common.errors import NativeLibraryError
+from dmr.common.interrupts import allow_interrupts, interruptible
+from dmr.common.threads import available_threads
 from dmr.memory.signatures import signatures, source_folder
-from dmr.memory.threads import available_threads
 
 LIBRARY = Path(__file__).resolve().parent / "_kernels.so"
 

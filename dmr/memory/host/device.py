@@ -8,15 +8,15 @@ from typing import Any
 import numpy as np
 from numpy.typing import DTypeLike, NDArray
 
-from dmr.errors import OutOfMemoryError
+from dmr.common.available import amount, require_memory
+from dmr.common.cached import cached_property
+from dmr.common.errors import OutOfMemoryError
+from dmr.common.threads import thread_count
 from dmr.memory.arrays import Device, DeviceArray, DeviceCount, Number, bound_of
-from dmr.memory.cached import cached_property
-from dmr.memory.host.available import amount, require_memory
 from dmr.memory.host.compiler import library, timed_kernel
 from dmr.memory.host.copying import copy
-from dmr.memory.host.looping import HostLoop, Recording, place_of
+from dmr.memory.host.loops import HostLoop, Recording, place_of
 from dmr.memory.signatures import Signature
-from dmr.memory.threads import thread_count
 
 ALIGNMENT = 64  # a cache line; records straddle no more cache lines than they must
 HUGE_PAGE = 2**21

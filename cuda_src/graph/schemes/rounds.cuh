@@ -1,0 +1,25 @@
+// Control state of a scheme's rounds in device memory (Entry and Cursor of static_graph/traversal/schemes/rounds.py):
+// it holds launch sizes of the kernels of a round, and the last kernel decides whether another round follows.
+#pragma once
+
+#include "portable/portable.cuh"
+
+enum RoundEntry : int32 {
+    CHANGED,  // 1 if a distance was lowered in this round
+    ROUNDS,   // number of completed rounds
+    STOP,     // 1 if no further round follows
+    DEFERRED, // nodes left to whole teams in this round
+    ROUND_ENTRIES,
+};
+
+// 64-bit counters that are reset to 0 in every round.
+enum RoundCursor : int32 {
+    TAKEN,   // tasks handed out from the work queue
+    TICKETS, // children requested
+    ROUND_CURSORS,
+};
+
+INLINE void mark_changed(int32 *progress, bool changed) {
+    if (changed)
+        racing_store(progress + CHANGED, 1);
+}

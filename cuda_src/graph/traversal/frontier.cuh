@@ -1,0 +1,71 @@
+// The frontier: the list S_i of nodes whose edges this round follows, and the list S_i+1 that it builds for the next
+// round.
+#pragma once
+
+#include "portable/grid.cuh"
+#include "portable/lanes.cuh"
+
+// Control state of the rounds in device memory (Entry of static_graph/traversal/schemes/collapse.py).
+enum FrontierEntry : int32 {
+    FRONTIER,        // number of nodes in this round's list
+    NEXT,            // current number of nodes in the next list
+    BATCHES,         // number of batches of TEAM_SIZE nodes
+    SCAN_TILES,      // number of tiles of SCAN_TILE nodes
+    TILES,           // number of tiles of TILE_EDGES edges, if the strategy cuts the edges
+    FRONTIER_ROUNDS, // number of completed rounds
+    FRONTIER_STOP,
+    FRONTIER_ENTRIES,
+};
+
+KERNEL_STRUCT(Frontier) {
+    int32 *lists;    // a double buffer: two lists with a capacity of `room` nodes each
+    int64 room;
+    int32 *progress;
+
+    METHOD int32 round() const { return progress[FRONTIER_ROUNDS]; }
+    METHOD const int32 *nodes() const { return lists + (round() % 2) * room; }
+    METHOD int32 *next() const { return lists + (1 - round() % 2) * room; }
+};
+
+constexpr int SCAN_TILE = 2048;  // TILE of cuda_src/primitives/scan.cu
+constexpr int QUEUE_ROOM = 2048; // nodes that a team buffers before it reserves positions in the next list
+
+// A team's queue for the next list, buffered in shared memory. Without a buffer, it reserves a position per node by a
+// global atomic.
+struct TeamQueue {
+    Frontier frontier;
+    int32 *places;  // (QUEUE_ROOM), shared; or null
+    int32 *filled;  // (2), shared: number of requested positions, and their begin in the next list
+    bool together;  // the lanes of a warp reserve together
+
+    // Called first by all members of the team; another barrier must follow before the first push.
+    METHOD void open() const {
+        FOR_LEADER
+            filled[0] = 0;
+    }
+
+    METHOD void push(Index node) const {
+        if (places != nullptr) {
+            const int32 place = together ? team_take_together(filled) : team_take(filled);
+            if (place < QUEUE_ROOM) {
+                places[place] = int32(node);
+                return;
+            }
+        }
+        frontier.next()[atomic_add(&frontier.progress[NEXT], 1)] = int32(node);
+    }
+
+    // Called by all members of the team after their last push; ends with a barrier.
+    METHOD void flush() const {
+        TEAM_BARRIER();
+        const int32 count = filled[0] < QUEUE_ROOM ? filled[0] : QUEUE_ROOM;
+        if (places != nullptr && count > 0) { // uniform across the team
+            FOR_LEADER
+                filled[1] = atomic_add(&frontier.progress[NEXT], count);
+            TEAM_BARRIER();
+            FOR_SHARE (k, 0, count)
+                frontier.next()[filled[1] + k] = places[k];
+        }
+        TEAM_BARRIER(); // all have read `filled`, which the next call of open() resets
+    }
+};

@@ -1,0 +1,57 @@
+// The smallest and the largest angle of a mesh, by their cosines.
+#include "primitives/extremes.cuh"
+#include "mesh/triangles.cuh"
+
+constexpr int ITEMS = 16;                 // triangles per member
+constexpr int TILE = TEAM_SIZE * ITEMS;   // triangles per team (TILE in dmr/refinement/state/statistics.py)
+constexpr Index AHEAD = 8;                // a CPU prefetches the points of a triangle this many iterations ahead
+
+// Margin for a squared cosine with its sign: far more than rounding accounts for, and far less than angles differ by.
+// Roots and quotients are computed only for angles that may be the smallest or the largest so far.
+constexpr float64 MARGIN = 0x1p-40;
+
+INLINE float64 signed_square(float64 x) { return x * magnitude(x); }
+
+// Widens the range from low to high so that it holds the cosines of the triangle's angles.
+INLINE void widen(const Triangle &t, const Point *points, float64 &low, float64 &high) {
+    float64 squared[3]; // of the edge opposite each corner
+    for (int k = 0; k < 3; ++k)
+        squared[k] = squared_length(points[edge_from(t, k)], points[edge_to(t, k)]);
+    for (int k = 0; k < 3; ++k) {
+        const Point p = points[t.vertex[k]], q = points[edge_from(t, k)], r = points[edge_to(t, k)];
+        const float64 dot = (q.x - p.x) * (r.x - p.x) + (q.y - p.y) * (r.y - p.y);
+        const float64 to_q = squared[previous_corner(k)], to_r = squared[next_corner(k)], scale = to_q * to_r;
+        if (signed_square(dot) > (signed_square(low) + MARGIN) * scale &&
+            signed_square(dot) < (signed_square(high) - MARGIN) * scale)
+            continue;
+        const float64 cosine = dot / (square_root(to_q) * square_root(to_r));
+        low = cosine < low ? cosine : low;
+        high = cosine > high ? cosine : high;
+    }
+}
+
+TEAM_KERNEL(angle_tiles, const Triangle *triangles, const Point *points, int64 count, float64 *tile_low,
+            float64 *tile_high) {
+    TEAM_SHARED(float64, low, TEAM_SIZE);
+    TEAM_SHARED(float64, high, TEAM_SIZE);
+    FOR_TEAMS (tile) {
+        FOR_MEMBERS (member) {
+            low[member] = 1.0;
+            high[member] = -1.0;
+            const Index begin = tile * TILE + Index(member) * ITEMS;
+            const Index end = begin + ITEMS < count ? begin + ITEMS : count;
+            for (Index i = begin; i < end; ++i) {
+                if (i + AHEAD < count)
+                    for (int k = 0; k < 3; ++k)
+                        prefetch(&points[triangles[i + AHEAD].vertex[k]]);
+                widen(triangles[i], points, low[member], high[member]);
+            }
+        }
+        gather_extremes(low, high);
+        FOR_MEMBERS (member)
+            if (member == 0) {
+                tile_low[tile] = low[0];
+                tile_high[tile] = high[0];
+            }
+    }
+}

@@ -1,0 +1,71 @@
+// A mesh on a device, as kernels take it (DeviceMesh.view in dmr/refinement/state/device_mesh.py), and the bounds of a
+// run.
+#pragma once
+
+#include "geometry/corners.cuh"
+
+KERNEL_STRUCT(Mesh) {
+    Triangle *triangles;
+    Point *points;
+    Subsegment *subsegments;
+    uint32 *quality;                  // a word per triangle (quality.cuh)
+    int32 *rivals;                    // per triangle: last rival that beat it in urgency, plus 1; or 0 (candidates.cuh)
+    int32 *wishes;                    // per subsegment: its split state, a Wish (encroachment.cuh)
+    int32 *vertex_origin;             // per vertex: its origin (triangles.cuh)
+    float64 *vertex_parameter;        // and its parameter on its input segment
+    int32 *subsegment_origin;         // per subsegment: the input segment that it is a piece of
+    const Subsegment *input_segments;
+    const int32 *anchor;              // per input vertex: an acute corner joined to it by a segment (corners.cuh)
+    const uint8 *acute;               // per input vertex: 1 if it has a corner below 60 degrees
+    int64 any_acute;                  // 1 if one of them has
+    int64 input_vertices;
+    int64 input_subsegments;          // equal to the number of input segments
+    int32 *ancestor;                  // per triangle: the input triangle it descends from; null if these carry no data
+    const float64 *area_bounds;       // per input triangle, or null
+    float64 *attributes;              // of vertices, row by row, or null
+    int64 width;                      // number of their columns
+
+    METHOD Corners corners() const { return {vertex_origin, input_segments, anchor, any_acute != 0}; }
+};
+
+// Bounds on triangles and Steiner points (dmr/refinement/setup/thresholds.py).
+KERNEL_STRUCT(Limits) {
+    float64 cosine_squared;   // of the angle bound; 2: no bound
+    float64 doubled_area;     // twice the largest area; infinity: no bound
+    float64 lens;             // squared cosine that defines encroachment on a subsegment (encroachment.cuh)
+    float64 off_center_limit; // largest height of off-centers over their edge (steiner.cuh)
+    float64 clearance;        // least squared distance of petal points, in shortest edges; infinity: none (petal.cuh)
+    float64 stretch;          // length of segment pieces, in distances to opposite vertices; infinity: halving
+    int64 worst_first;        // 1: skinny triangles are ordered by smallest angle, instead of by shortest edge
+    int64 grouped;            // 1: nearly equal lengths are ordered by the cells of a grid (urgency.cuh)
+    int64 first;              // 1: inserting the first points: area bounds wait (dmr/refinement/strategies/first_points.py)
+};
+
+// For a loop that grows cavities around listed triangles: prefetches their quality words, their corners and neighbours,
+// those of their neighbours, and the corners of the neighbours' neighbours.
+INLINE void prefetch_surroundings(const int32 *listed, Index i, Index end, const Mesh &mesh) {
+    constexpr Index FAR = 16, NEAR = 12, NEARER = 8, NEAREST = 4;
+    if (!PREFETCHES)
+        return;
+    const Triangle *const triangles = mesh.triangles;
+    const Point *const points = mesh.points;
+    if (i + FAR < end) {
+        prefetch(&triangles[listed[i + FAR]]);
+        prefetch(&mesh.quality[listed[i + FAR]]);
+    }
+    if (i + NEAR < end) {
+        prefetch_corners(triangles[listed[i + NEAR]], points);
+        prefetch_neighbours(triangles[listed[i + NEAR]], triangles);
+    }
+    if (i + NEARER < end)
+        for (int32 across : triangles[listed[i + NEARER]].link)
+            if (across >= 0) {
+                prefetch_corners(triangles[across], points);
+                prefetch_neighbours(triangles[across], triangles);
+            }
+    if (i + NEAREST < end)
+        for (int32 across : triangles[listed[i + NEAREST]].link)
+            for (int k = 0; across >= 0 && k < 3; ++k)
+                if (triangles[across].link[k] >= 0)
+                    prefetch_corners(triangles[triangles[across].link[k]], points);
+}

@@ -1,0 +1,111 @@
+// The triangle and subsegment records, and how they refer to each other.
+//
+//                2                 Corners 0, 1, 2 run counter-clockwise. Edge k is the one opposite corner k; seen
+// from               / \                inside the triangle it runs from corner k + 1 to corner k + 2 (modulo 3).
+//      edge 1  /   \  edge 0
+//             /     \              link[k] is the neighbour across edge k:
+//            0-------1                 >= 0   the triangle of that number,
+//             edge 2                   <  0   a subsegment, ~link[k]; every boundary edge is one.
+//
+// A cavity never crosses a subsegment, so a link needs no additional flag: a link to a triangle can be crossed, and a
+// link that stops the walk identifies the subsegment. A subsegment stores the triangles on both of its sides:
+//
+//                 left             The left triangle has the edge from -> to, the right one the edge to -> from.
+//         from -----------> to     On the boundary right is NOTHING.
+//                 right
+//
+// One record is 32 bytes: one sector of a GPU's memory, half a cache line of a CPU's.
+#pragma once
+
+#include "geometry/predicates.cuh"
+
+constexpr int32 NOTHING = -1;
+
+struct alignas(32) Triangle {
+    int32 vertex[3];
+    int32 link[3];
+    uint64 owner; // key of the last cavity that claimed this slot; its epoch tells in which step (cavity.cuh)
+};
+
+struct alignas(16) Subsegment {
+    int32 from, to;
+    int32 left, right;
+};
+
+// Origin of a vertex, in `vertex_origin`: the number of the input segment it was inserted on, or one of these.
+constexpr int32 INPUT_VERTEX = -2, FREE_VERTEX = -1;
+
+// A triangle's corners and links, without its owner, which other threads may change at the same time.
+INLINE Triangle without_owner(const Triangle &t) {
+    if (READS_WHOLE_RECORDS)
+        return t;
+    return {{t.vertex[0], t.vertex[1], t.vertex[2]}, {t.link[0], t.link[1], t.link[2]}, 0};
+}
+
+INLINE int next_corner(int k) { return k == 2 ? 0 : k + 1; }
+INLINE int previous_corner(int k) { return k == 0 ? 2 : k - 1; }
+
+// Element k of three, of a record that is already loaded.
+INLINE int32 one_of(const int32 (&three)[3], int k) {
+    if (READS_WHOLE_RECORDS) // it is in registers, which cannot be indexed
+        return k == 0 ? three[0] : (k == 1 ? three[1] : three[2]);
+    return three[k];
+}
+INLINE int32 corner(const Triangle &t, int k) { return one_of(t.vertex, k); }
+INLINE int32 link_across(const Triangle &t, int k) { return one_of(t.link, k); }
+
+INLINE int32 edge_from(const Triangle &t, int k) { return corner(t, next_corner(k)); }
+INLINE int32 edge_to(const Triangle &t, int k) { return corner(t, previous_corner(k)); }
+
+// The edge of t that starts at vertex `from`. The caller knows that t has the edge it means.
+INLINE int edge_that_starts_at(const Triangle &t, int32 from) {
+    return t.vertex[1] == from ? 0 : (t.vertex[2] == from ? 1 : 2);
+}
+
+INLINE float64 squared_length(Point a, Point b) {
+    const float64 dx = b.x - a.x, dy = b.y - a.y;
+    return dx * dx + dy * dy;
+}
+
+// ---- Prefetching on a CPU (a GPU does none): records first, then what they point to ---------------------------------
+
+INLINE void prefetch_corners(const Triangle &t, const Point *points) {
+    for (int32 v : t.vertex)
+        prefetch(&points[v]);
+}
+
+INLINE void prefetch_neighbours(const Triangle &t, const Triangle *triangles) {
+    for (int32 across : t.link)
+        if (across >= 0)
+            prefetch(&triangles[across]);
+}
+
+// For a loop over listed triangles that reads their corners.
+INLINE void prefetch_triangles(const int32 *listed, Index i, Index end, const Triangle *triangles, const Point *points) {
+    constexpr Index FAR = 16, NEAR = 8;
+    if (!PREFETCHES)
+        return;
+    if (i + FAR < end)
+        prefetch(&triangles[listed[i + FAR]]);
+    if (i + NEAR < end)
+        prefetch_corners(triangles[listed[i + NEAR]], points);
+}
+
+// A bijective hash of 32-bit numbers that separates neighbours (a multiply-xorshift mixer), and its inverse.
+INLINE uint32 scatter(uint32 x) {
+    x ^= x >> 16;
+    x *= 0x21f0aaadu;
+    x ^= x >> 15;
+    x *= 0x735a2d97u;
+    x ^= x >> 15;
+    return x;
+}
+
+INLINE uint32 gather(uint32 x) {
+    x ^= x >> 15 ^ x >> 30;
+    x *= 0x97132227u; // inverse of 0x735a2d97 modulo 2^32
+    x ^= x >> 15 ^ x >> 30;
+    x *= 0x333c4925u; // inverse of 0x21f0aaad modulo 2^32
+    x ^= x >> 16;
+    return x;
+}

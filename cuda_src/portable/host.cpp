@@ -1,0 +1,314 @@
+// Launches on the CPU. Built into the host library only; nvcc never sees it.
+#include "portable/host.hpp"
+
+#include <algorithm>
+#include <atomic>
+#include <chrono>
+#include <condition_variable>
+#include <exception>
+#include <mutex>
+#include <pthread.h>
+#include <thread>
+#include <vector>
+
+#include "portable/host_pool.hpp"
+
+namespace {
+
+using host::Index;
+
+// The pool outlives main() on purpose, because its threads may still wait on it. A child of fork() has none of its
+// parent's threads: it gets a new pool.
+std::atomic<host::Pool *> current_pool{nullptr};
+[[maybe_unused]] const int forgotten_by_children =
+    pthread_atfork(nullptr, nullptr, [] { current_pool.store(nullptr, std::memory_order_relaxed); });
+
+host::Pool &pool() {
+    host::Pool *found = current_pool.load(std::memory_order_acquire);
+    if (found == nullptr) {
+        auto *made = new host::Pool;
+        if (current_pool.compare_exchange_strong(found, made))
+            return *made;
+        delete made; // another thread was faster
+    }
+    return *found;
+}
+
+constexpr double GUESS = 100;   // assumed nanoseconds per index, before any measurement
+constexpr int PIECES = 16;      // a thread's share is cut into this many pieces to balance the load
+constexpr int GRID_PIECE = 128; // a thread is not started for fewer indices
+
+} // namespace
+
+// A kernel, and its recent time per index in nanoseconds, which may be one or thousands. It decides how launches are
+// cut; the results do not depend on the cut.
+struct Timed {
+    host::Kernel kernel;
+    bool team; // an index may be a long piece of a list, and the next one empty
+    std::atomic<double> nanoseconds;
+};
+
+// Returns a kernel without measured time. It lives as long as the library.
+extern "C" Timed *host_timed(host::Kernel kernel, int team) { return new Timed{kernel, team != 0, {GUESS}}; }
+
+namespace {
+
+using host::Call;
+using host::Done;
+using host::Piece;
+
+// A launch whose indices below `begin` are done.
+struct Launch {
+    host::Kernel kernel;
+    const host::Slot *arguments;
+    Index begin, end;
+    Piece piece;
+
+    // Runs on the calling thread alone, for at most `most_nanoseconds`, or to the end if that is 0.
+    Done run_alone(Call &call, std::int64_t most_nanoseconds) {
+        std::int64_t stop = 0;
+        return host::run_pieces(kernel, arguments, piece, call, true, [&](Index size) {
+            if (most_nanoseconds > 0) { // costs one more reading of the clock per piece
+                const std::int64_t now = host::nanoseconds();
+                stop = stop == 0 ? now + most_nanoseconds : stop;
+                if (now >= stop)
+                    return std::pair(end, end);
+            }
+            const Index from = begin;
+            begin = std::min(begin + size, end);
+            return std::pair(from, begin);
+        });
+    }
+
+    // Runs on threads of the pool, or on this thread while another launch has the pool.
+    Done run_together(Call &call, int threads) {
+        constexpr std::int64_t BETWEEN_TRIES = 1'000'000;
+        host::Pool &shared = pool();
+        Done done;
+        while (begin < end && !call.stopped()) {
+            const bool has_pool = shared.take();
+            const Done more = has_pool ? shared.run(kernel, begin, end, arguments, piece, threads, call)
+                                       : run_alone(call, BETWEEN_TRIES);
+            if (has_pool) {
+                shared.leave();
+                begin = end;
+            }
+            done = {done.indices + more.indices, done.nanoseconds + more.nanoseconds};
+        }
+        return done;
+    }
+};
+
+// Runs a kernel for one index. Its time is not recorded: it predicts little about others.
+void run_one(host::Kernel kernel, const host::Slot *arguments) {
+    try {
+        kernel(0, 1, arguments);
+    } catch (const host::Interrupted &) {
+    }
+}
+
+// Runs a kernel over `count` indices on at most `threads` threads. Returns early if the call is to end.
+void launch(Call &call, Timed *timed, Index count, const host::Slot *arguments, int threads, double smallest_piece) {
+    if (count == 1) {
+        run_one(timed->kernel, arguments);
+        return;
+    }
+    const double known = timed->nanoseconds.load(std::memory_order_relaxed);
+    const Index least = Index(std::min(smallest_piece / known, double(count)));
+    Launch whole{timed->kernel, arguments, 0, count, Piece(least, count)};
+    Done own;
+    if (threads <= 1) {
+        own = whole.run_alone(call, 0);
+    } else {
+        const Index even = std::max(count / (Index(threads) * PIECES), Index(1));
+        const Index most = timed->team && least < count ? even : std::max(least, even);
+        const Index pieces = (count + most - 1) / most;
+        if (pieces == 1) {
+            own = whole.run_alone(call, 0);
+        } else {
+            whole.piece = Piece(least, most);
+            own = whole.run_together(call, int(std::min<Index>(pieces, threads)));
+        }
+    }
+    if (own.indices > 0) { // the clock may not have advanced, but no work takes zero time
+        const double seen = double(own.nanoseconds + 1) / double(own.indices);
+        timed->nanoseconds.store(known + (seen - known) / 4, std::memory_order_relaxed);
+    }
+}
+
+// A reusable barrier for the threads of a launch.
+class Barrier {
+  public:
+    Barrier(int threads, Call &call) : call_(call), threads_(threads), missing_(threads) {}
+
+    // Throws `Interrupted` if the call is to end.
+    void wait() {
+        std::unique_lock<std::mutex> lock(mutex_);
+        if (--missing_ == 0) {
+            missing_ = threads_;
+            ++turn_;
+            all_here_.notify_all();
+        } else {
+            const auto ready = [this, turn = turn_] { return turn_ != turn || call_.stopped(); };
+            if (!host::working.polls)
+                all_here_.wait(lock, ready);
+            while (!all_here_.wait_for(lock, std::chrono::nanoseconds(host::POLL_NANOSECONDS), ready)) {
+                lock.unlock(); // signal handlers may take long
+                call_.poll();
+                lock.lock();
+            }
+        }
+        if (call_.stopped())
+            throw host::Interrupted{};
+    }
+
+    // Takes one thread out of the barrier, from now on.
+    void leave() {
+        std::lock_guard<std::mutex> lock(mutex_);
+        --threads_, --missing_;
+    }
+
+    // Releases all waiting threads, because the call is to end.
+    void dissolve() {
+        { std::lock_guard<std::mutex> lock(mutex_); } // every thread now waits, or will see that the call is stopped
+        all_here_.notify_all();
+    }
+
+  private:
+    Call &call_;
+    std::mutex mutex_;
+    std::condition_variable all_here_;
+    int threads_, missing_;
+    unsigned turn_ = 0;
+};
+
+thread_local Barrier *grid_barrier = nullptr; // of the launch that this thread takes part in
+
+// Runs a GRID_KERNEL: each piece on a separate thread, all of them at the same time. Threads of a pool come when they
+// can, which is not enough if they wait for each other. Therefore the threads are started here.
+void launch_grid(Call &call, Timed *timed, Index count, const host::Slot *arguments, int threads) {
+    const Index most = (count + GRID_PIECE - 1) / GRID_PIECE;
+    int pieces = int(threads < most ? threads : most);
+    Barrier barrier(pieces, call);
+    const auto run_piece = [&](int k) {
+        const host::WorkingOn here(call, k == 0);
+        Barrier *const outer = grid_barrier; // a signal handler may launch a grid within this one
+        grid_barrier = &barrier;
+        try {
+            barrier.wait(); // until all threads are here, and `pieces` is known
+            timed->kernel(count * k / pieces, count * (k + 1) / pieces, arguments);
+            barrier.wait(); // the calling thread handles signals until the last thread has come
+        } catch (const host::Interrupted &) {
+            barrier.dissolve();
+        }
+        grid_barrier = outer;
+    };
+    std::vector<std::thread> others;
+    try {
+        others.reserve(pieces);
+        while (int(others.size()) + 1 < pieces)
+            others.emplace_back(run_piece, int(others.size()) + 1);
+    } catch (const std::exception &) { // std::system_error, std::bad_alloc: continue with fewer threads
+        for (; pieces > int(others.size()) + 1; --pieces)
+            barrier.leave();
+    }
+    run_piece(0);
+    for (std::thread &other : others)
+        other.join();
+}
+
+} // namespace
+
+void host::wait_for_grid() { grid_barrier->wait(); }
+
+// Runs a kernel over `count` indices on at most `threads` threads; each of them takes pieces that last at least about
+// `smallest_piece` nanoseconds.
+extern "C" void host_launch(Timed *timed, Index count, const host::Slot *arguments, int threads,
+                            double smallest_piece) {
+    host::interruptible([&](Call &call) { launch(call, timed, count, arguments, threads, smallest_piece); });
+}
+
+extern "C" void host_launch_grid(Timed *timed, Index count, const host::Slot *arguments, int threads, double) {
+    host::interruptible([&](Call &call) { launch_grid(call, timed, count, arguments, threads); });
+}
+
+// One launch of a recorded sequence. Numbers in memory are looked up just before the launch.
+struct Lookup {
+    Index slot; // index among the arguments
+    const std::int32_t *place;
+};
+
+struct Step {
+    Timed *timed;
+    Index count;
+    const std::int32_t *place; // of the count; if null, `count` applies
+    host::Slot *arguments;
+    const Lookup *lookups;
+    Index lookups_count;
+    Index grid; // 1 if it is a GRID_KERNEL
+};
+
+// Repeats a sequence until `*stop` is nonzero.
+extern "C" void host_repeat(const Step *steps, Index count, const std::int32_t *stop, int threads,
+                            double smallest_piece) {
+    host::interruptible([&](Call &call) {
+        do {
+            for (const Step *step = steps; step < steps + count && !call.stopped(); ++step) {
+                for (const Lookup *lookup = step->lookups; lookup < step->lookups + step->lookups_count; ++lookup)
+                    step->arguments[lookup->slot] = host::Slot(Index(*lookup->place));
+                const Index indices = step->place != nullptr ? *step->place : step->count;
+                if (indices <= 0)
+                    continue;
+                if (step->grid)
+                    launch_grid(call, step->timed, indices, step->arguments, threads);
+                else
+                    launch(call, step->timed, indices, step->arguments, threads, smallest_piece);
+            }
+        } while (!call.poll() && !*stop);
+    });
+}
+
+namespace {
+
+constexpr std::uintptr_t HUGE_PAGE = std::uintptr_t(1) << 21; // of x86-64, and of aarch64 with pages of 4 KiB
+
+// Copies the huge pages [begin, end) of those that contain the target.
+void copy_pages(Index begin, Index end, const host::Slot *arguments) {
+    char *target = host::from_slots<char *>(&arguments[0]);
+    const char *source = host::from_slots<const char *>(&arguments[1]);
+    const auto start = reinterpret_cast<std::uintptr_t>(target), stop = start + arguments[2];
+    const std::uintptr_t first = start / HUGE_PAGE;
+    const std::uintptr_t from = std::max(start, (first + begin) * HUGE_PAGE);
+    const std::uintptr_t to = std::min(stop, (first + end) * HUGE_PAGE);
+    std::memcpy(target + (from - start), source + (from - start), to - from);
+}
+
+Timed copying{copy_pages, false, {100e3}};
+
+} // namespace
+
+// Copies memory with several threads. Memory that was never touched costs more to get than to write, so each huge page
+// is first touched by one of the threads.
+extern "C" void host_copy(char *target, const char *source, Index bytes, int threads) {
+    if (bytes <= 0)
+        return;
+    const auto start = reinterpret_cast<std::uintptr_t>(target);
+    const host::Slot arguments[] = {start, reinterpret_cast<std::uintptr_t>(source), host::Slot(bytes)};
+    host_launch(&copying, Index((start + bytes - 1) / HUGE_PAGE - start / HUGE_PAGE) + 1, arguments, threads, 0);
+}
+
+// Calls query(subject) until it returns something other than `pending`; returns the last answer. Handles signals.
+extern "C" int host_poll(int (*query)(void *), void *subject, int pending) {
+    int answer = pending;
+    host::interruptible([&](Call &call) {
+        while ((answer = query(subject)) == pending && !call.poll())
+            host::pause_thread();
+    });
+    return answer;
+}
+
+// Sets the number of cores that the process may use.
+extern "C" void host_use_cores(int cores) { host::usable_cores = cores; }
+
+// Digest of the library's sources (setup.py): Python refuses a library that does not fit the declarations it reads.
+extern "C" const char *host_sources() { return HOST_SOURCES; }

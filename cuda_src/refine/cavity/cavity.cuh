@@ -1,0 +1,271 @@
+// One cavity: the triangles that a Steiner point deletes, and the boundary of the hole that they leave (`rim`).
+//
+// The cavity of p consists of all triangles that p sees and whose circumcircle contains p strictly inside. It is
+// star-shaped from p, and has no vertex in its interior, so its triangles form a tree: a walk that starts at the root
+// and never turns back visits each of them once. The edges at which a depth-first, counter-clockwise walk stops are the
+// cavity boundary, in order around p:
+//
+//              v2 ____ v1           rim[j] = the edge from rim[j].vertex to rim[j + 1].vertex, counter-clockwise,
+//               /\  . /\                     and the neighbour across: a triangle, or a subsegment (as Triangle.link).
+//              /  \ ./  \           k members have k + 2 boundary edges. If p splits a subsegment on the domain
+//          v3 / __ p(+)  \ v0       boundary, `rim` excludes that edge: the chain starts at the subsegment's end, stops
+//             \      \  /           at its start, and has k + 1 edges. If p splits an inner subsegment, there are two
+//              \______\/            such chains.
+//              v4      v5
+#pragma once
+
+#include "geometry/encroachment.cuh"
+
+// Outcome of a cavity in a step; Python counts outcomes by these numbers (dmr/refinement/rounds/cavities.py).
+enum Outcome : int32 {
+    INSERTED = 0,   // the point was inserted
+    LOST = 1,       // a cavity of higher priority owns one of its triangles
+    YIELDED = 2,    // its point and that of an adjacent cavity of higher priority cannot both be inserted
+    ENCROACHED = 3, // the point encroaches on a subsegment, which is to be split instead
+    PRECISION = 4,  // the coordinates cannot resolve the point
+    OVERFLOWED = 5, // more triangles than the record has capacity for: retried with a larger one
+    BUDGET = 6,     // dropped because of the limit on Steiner points
+    OWNER = 7,      // owns its triangles (between two kernels only)
+    UNDECIDED = 8,  // grown, its ownership not yet checked
+    DAMAGED = 9,    // changed by another cavity (two-stage marking: to be grown again)
+    DEAD = 10,      // its root no longer exists
+    BLOCKED = 11,   // blocked by a subsegment that is never split
+    DEFERRED = 12,  // waits for exact arithmetic (between two kernels only)
+    OUTCOMES = 13,  // number of outcomes
+};
+
+struct RimEdge {
+    int32 vertex; // start of the edge
+    int32 beyond; // neighbour across: triangle, or ~subsegment
+};
+
+// The record of one cavity among many. On a GPU the j-th entries of all records are adjacent, so that the threads of a
+// warp read them together; on a CPU the entries of one record are adjacent.
+struct Cavity {
+    int32 *members;
+    RimEdge *rim;
+    uint32 stride; // 32 bits, so that one multiplication suffices
+    int32 room;    // capacity of each array, in entries
+
+    METHOD Cavity(int32 *all_members, RimEdge *all_rims, Index records, int32 room, Index record)
+        : members(all_members + record_start(record, room)), rim(all_rims + record_start(record, room)),
+          stride(uint32(record_stride(records))), room(room) {}
+
+    METHOD int32 &member(int j) const { return members[Index(stride) * uint32(j)]; }
+    METHOD RimEdge &edge(int j) const { return rim[Index(stride) * uint32(j)]; }
+};
+
+// The sizes of a grown cavity.
+struct Extent {
+    int32 members;
+    int32 edges;
+    int32 left_edges; // those left of a split subsegment (all of them if it has no right side)
+};
+
+// All cavities of a pass: record i belongs to candidate i; the subsegments come first.
+KERNEL_STRUCT(Cavities) {
+    const int32 *roots;   // root of each cavity: a subsegment, or a triangle
+    int64 room;           // entries per record
+    int64 records;
+    int32 *members;
+    RimEdge *rims;
+    Extent *extents;
+    Point *steiner;       // the point to be inserted
+    uint8 *off_center;    // 1 if it is an off-center
+    float64 *parameters;  // its parameter on its input segment
+    int32 *outcomes;
+    uint64 *keys;         // priorities of the cavities of a step (see below)
+    int32 *won;           // 1 if the point is inserted
+    int32 *apexes;        // the vertex that a winner inserts, for its sub-warp tile
+    int32 *extra_places;  // first slot that a winner claims beyond those of its members
+    int32 *fresh_places;  // first place of its triangles in the list of new ones
+    uint32 *shared;       // bit j: another winner shares boundary edge j; bit 31: some edge from number 31 on
+
+    METHOD Cavity at(Index i) const { return Cavity(members, rims, records, int32(room), i); }
+};
+
+// Prefetching in a loop over cavities, some iterations ahead: the ends of a record, at which it is written as the
+// cavity grows (few reach the middle), then the triangles that the cavity deletes, and the neighbours across its
+// boundary.
+INLINE void prefetch_record(const Cavities &cavities, Index i, Index end) {
+    if (!PREFETCHES || i >= end)
+        return;
+    const Cavity cavity = cavities.at(i);
+    prefetch(&cavity.member(0));
+    prefetch(&cavity.edge(0));
+    prefetch(&cavity.edge(cavity.room - 1));
+}
+
+// The triangles, or their quality words.
+template <class Element>
+INLINE void prefetch_members(const Cavities &cavities, Index i, Index end, const Element *elements) {
+    if (!PREFETCHES || i >= end)
+        return;
+    const Cavity cavity = cavities.at(i);
+    for (int j = 0; j < cavities.extents[i].members; ++j)
+        prefetch(&elements[cavity.member(j)]);
+}
+
+INLINE void prefetch_rim(const Cavities &cavities, Index i, Index end, const Triangle *triangles) {
+    if (!PREFETCHES || i >= end)
+        return;
+    const Cavity cavity = cavities.at(i);
+    for (int j = 0; j < cavities.extents[i].edges; ++j)
+        if (cavity.edge(j).beyond >= 0)
+            prefetch(&triangles[cavity.edge(j).beyond]);
+}
+
+INLINE void prefetch_rim_points(const Cavities &cavities, Index i, Index end, const Point *points) {
+    if (!PREFETCHES || i >= end)
+        return;
+    const Cavity cavity = cavities.at(i);
+    for (int j = 0; j < cavities.extents[i].edges; ++j)
+        prefetch(&points[cavity.edge(j).vertex]);
+}
+
+// Grows a cavity step by step. The edges still to be tested are a stack that shares the memory of the cavity boundary
+// (`rim`): the stack grows down from the end while the boundary grows up. Each edge on the stack yields at least one
+// boundary edge, so the two meet only if the boundary itself would not fit. The boundary, followed by the stack from
+// its top down, is one chain around p: each edge starts where the previous one stops, so an edge on the stack is
+// identified by the vertex where it stops.
+template <Care care> class Growth {
+  public:
+    METHOD Growth(const Cavity &cavity, const Triangle *triangles, const Point *points, Point p)
+        : cavity_(cavity), triangles_(triangles), points_(points), p_(p) {}
+
+    // Starts at a triangle whose circumcircle contains p: all three edges are to be tested.
+    METHOD void start_at(int32 root) {
+        const Triangle t = without_owner(triangles_[root]);
+        add_member(root);
+        push(edge_to(t, 2), t.link[2]);
+        push(edge_to(t, 1), t.link[1]);
+        push(edge_to(t, 0), t.link[0]);
+        from_ = edge_from(t, 0);
+    }
+
+    // Starts at a triangle whose edge e is the subsegment to be split.
+    METHOD void start_behind(int32 root, int e) {
+        const Triangle t = without_owner(triangles_[root]);
+        add_member(root);
+        push(edge_from(t, e), link_across(t, previous_corner(e)));
+        push(corner(t, e), link_across(t, next_corner(e)));
+        from_ = edge_to(t, e);
+    }
+
+    // Grows the cavity to the end. Calls `meet(subsegment, u, v)`, with u and v its ends, for each boundary edge that
+    // is a subsegment; the sign of the result says whether the edge may stay. Every other boundary edge must have p
+    // strictly on its left; otherwise the cavity is not star-shaped (rounding put p where the coordinates cannot tell
+    // it from a vertex or an edge). Calls `pass(u, v, first)` for each edge added to the boundary.
+    template <class Meet, class Pass> METHOD Outcome run(Meet meet, Pass pass) {
+        if (overflow_) // the boundary on a segment's first side left no room to start on the second
+            return OVERFLOWED;
+        Point u = points_[from_];
+        while (pending_ > 0) {
+            const RimEdge top = waiting(pending_--);
+            int32 to = top.vertex, beyond = top.beyond;
+            Point v = points_[to];
+            // Walks into the triangle across the edge as long as its circumcircle contains p. Of its two other edges,
+            // the one that starts at u is tested next, and the other goes on the stack.
+            while (beyond >= 0) {
+                const Triangle outside = without_owner(triangles_[beyond]);
+                const int at = edge_that_starts_at(outside, to);
+                const int32 apex = corner(outside, at);
+                const Point w = points_[apex];
+                const int inside = incircle_with<care>(w, v, u, p_);
+                if (inside == UNSURE)
+                    return DEFERRED;
+                if (inside <= 0)
+                    break;
+                add_member(beyond);
+                push(to, link_across(outside, previous_corner(at)));
+                to = apex;
+                v = w;
+                beyond = link_across(outside, next_corner(at));
+                if (overflow_)
+                    return OVERFLOWED;
+            }
+            const int free = beyond >= 0 ? orient2d_with<care>(u, v, p_) : meet(~beyond, u, v);
+            if (free <= 0 || free == UNSURE)
+                return free == UNSURE ? DEFERRED : PRECISION;
+            pass(u, v, extent_.edges == 0);
+            cavity_.edge(extent_.edges++) = {from_, beyond};
+            from_ = to;
+            u = v;
+        }
+        return UNDECIDED;
+    }
+
+    // Marks the end of the cavity boundary: the vertex where its last edge stops.
+    METHOD void finish() { cavity_.edge(extent_.edges) = {from_, NOTHING}; }
+
+    METHOD Extent &extent() { return extent_; }
+
+  private:
+    METHOD void add_member(int32 t) {
+        if (extent_.members >= cavity_.room)
+            overflow_ = true;
+        else
+            cavity_.member(extent_.members++) = t;
+    }
+
+    // The k-th entry of the stack, counted from 1 at the bottom; its vertex is where the edge stops.
+    METHOD RimEdge &waiting(int k) const { return cavity_.edge(cavity_.room - k); }
+
+    // Leaves room for the edge that is being tested, and for the entry that marks the end.
+    METHOD void push(int32 to, int32 beyond) {
+        if (extent_.edges + pending_ + 3 > cavity_.room)
+            overflow_ = true;
+        else
+            waiting(++pending_) = {to, beyond};
+        if (beyond >= 0)
+            prefetch(&triangles_[beyond]);
+    }
+
+    const Cavity &cavity_;
+    const Triangle *triangles_;
+    const Point *points_;
+    Point p_;
+    Extent extent_ = {0, 0, 0};
+    int32 from_ = NOTHING; // start of the next boundary edge
+    int pending_ = 0;
+    bool overflow_ = false;
+};
+
+// ---- Ownership
+// -------------------------------------------------------------------------------------------------------
+//
+// A key orders the cavities of a step. It also identifies the step and the cavity:
+//
+//     bits 63-56  stamp      epoch: the step's number, 1 to 255; earlier keys are smaller, so nothing is cleared
+//     bit  55     segment    subsegments before triangles
+//     bits 54-32  urgency    of the triangle (quality.cuh), or of the subsegment: shortest first
+//     bits 31-0   cavity     its number, hashed by a bijection so that ties are broken at random; unique
+
+constexpr int32 LAST_STAMP = 255; // last epoch: after it owner words are cleared, and epochs start again
+constexpr int URGENCY_BITS = 23;
+constexpr uint32 URGENCY_MASK = (1u << URGENCY_BITS) - 1;
+
+// The exponent and the 12 leading mantissa bits of a positive number: monotonic in x.
+INLINE uint32 magnitude_bits(float64 x) { return uint32(bits_of(x) >> 40) & URGENCY_MASK; }
+INLINE uint32 shortness(float64 squared_length) { return URGENCY_MASK - magnitude_bits(squared_length); }
+
+INLINE uint64 cavity_key(uint32 stamp, bool segment, uint32 urgency, int32 cavity) {
+    return uint64(stamp) << 56 | uint64(segment) << 55 | uint64(urgency) << 32 | scatter(uint32(cavity));
+}
+INLINE uint32 stamp_of(uint64 key) { return uint32(key >> 56); }
+INLINE int32 cavity_of(uint64 key) { return int32(gather(uint32(key))); }
+
+// Owner word of a rebuilt slot: the epoch and cavity of its key, with segment and urgency bits that no key has (they
+// would mean a squared length below 2^-1022). A concurrent call of owner_of returns the same owner.
+constexpr uint64 REBUILT = uint64(0xffffff) << 32;
+
+INLINE uint64 rebuilt_mark(uint64 key) { return key | REBUILT; }
+INLINE bool was_rebuilt(const Triangle &t, uint32 stamp) {
+    return stamp_of(t.owner) == stamp && (t.owner & REBUILT) == REBUILT;
+}
+
+// The cavity of this step that owns a triangle, or NOTHING.
+INLINE int32 owner_of(const Triangle *triangles, int32 t, uint32 stamp) {
+    const uint64 key = racing_load(&triangles[t].owner);
+    return stamp_of(key) == stamp ? cavity_of(key) : NOTHING;
+}

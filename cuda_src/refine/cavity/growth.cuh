@@ -1,0 +1,295 @@
+// Grows one cavity: around the Steiner point of a bad triangle, or of a subsegment to be split.
+#pragma once
+
+#include "refine/cavity/petal.cuh"
+#include "refine/quality/quality.cuh"
+
+// Subsegments that block a triangle's point. Requests that they be split instead.
+struct Obstacles {
+    bool any = false, resolved = true, free = true; // found any; none UNSPLITTABLE; none KEPT
+
+    // A triangle that lies `flat` on the subsegment would also lie flat on its pieces.
+    METHOD void add(const Mesh &mesh, int32 subsegment, bool flat) {
+        const int32 wish = flat ? int32(UNSPLITTABLE) : wish_split(mesh.wishes, subsegment);
+        any = true;
+        resolved = resolved && wish != UNSPLITTABLE;
+        free = free && wish != KEPT;
+    }
+
+    METHOD Outcome outcome() const { return !resolved ? PRECISION : (free ? ENCROACHED : BLOCKED); }
+};
+
+// The cavity of a triangle is first grown around its center, the off-center or circumcenter. If another point of its
+// petal predicts fewer skinny triangles, it is grown around that point. If that point encroaches on a subsegment or
+// lies too close to a vertex, it is grown around the center again.
+enum Turn { AT_CENTER, ELSEWHERE, BACK };
+
+// Whether a triangle lies on the line through u and v, to the precision of the coordinates.
+INLINE bool lies_on_line(const Mesh &mesh, int32 triangle, Point u, Point v) {
+    const Triangle t = without_owner(mesh.triangles[triangle]);
+    return on_line(u, v, mesh.points[t.vertex[0]]) && on_line(u, v, mesh.points[t.vertex[1]]) &&
+           on_line(u, v, mesh.points[t.vertex[2]]);
+}
+
+// Grows a triangle's cavity. If the center encroaches on a subsegment of the cavity boundary, or lies beyond it, the
+// cavity is dropped for this round. The corners are reloaded in each iteration, because registers are scarce.
+template <Care care>
+INLINE Outcome grow_around_triangle(const Cavity &cavity, int32 root, const Mesh &mesh, const Limits &limits,
+                                    Point *place, bool *off_center, Extent *extent) {
+    const Point *const points = mesh.points;
+    const auto corner_point = [&](int k) { return points[mesh.triangles[root].vertex[k]]; };
+    const SteinerPoint center = steiner_point(corner_point(0), corner_point(1), corner_point(2), limits.off_center_limit);
+    *place = center.place();
+    *off_center = center.off_center;
+    if (!resolvable(corner_point(0), corner_point(1)) || !resolvable(corner_point(1), corner_point(2)) ||
+        !resolvable(corner_point(2), corner_point(0)))
+        return PRECISION;
+    const bool chooses = limits.clearance != INFINITE && (mesh.quality[root] & SKINNY) != 0;
+    const float64 least_distance = limits.clearance * center.frame.squared_length(); // squared
+    Petal petal(center, limits);
+    for (int turn = AT_CENTER;; ++turn) {
+        const Point p = *place;
+        const int inside = in_range(p) ? incircle_with<care>(corner_point(0), corner_point(1), corner_point(2), p) : 0;
+        if (inside == UNSURE)
+            return DEFERRED;
+        Growth<care> growth(cavity, mesh.triangles, points, p);
+        Outcome outcome = PRECISION;
+        Obstacles obstacles;
+        bool too_near = false;
+        if (inside > 0) {
+            growth.start_at(root);
+            const auto meet = [&](int32 subsegment, Point u, Point v) {
+                const int side = orient2d_with<care>(u, v, p);
+                if (side == UNSURE)
+                    return UNSURE;
+                if (side <= 0 || encroaches(u, v, p, limits.lens)) {
+                    if (turn == ELSEWHERE)
+                        return 0;
+                    obstacles.add(mesh, subsegment, lies_on_line(mesh, root, u, v));
+                }
+                return 1;
+            };
+            outcome = growth.run(meet, [&](Point u, Point v, bool first) {
+                if (turn == ELSEWHERE)
+                    too_near = too_near || squared_length(u, p) < least_distance;
+                else if (chooses && turn == AT_CENTER)
+                    petal.pass(u, v, first);
+            });
+        }
+        if (outcome == DEFERRED)
+            return DEFERRED;
+        if (obstacles.any)
+            return obstacles.outcome();
+        if (turn == ELSEWHERE && (outcome != UNDECIDED || too_near)) {
+            *place = center.place();
+            *off_center = center.off_center;
+            continue;
+        }
+        if (outcome == UNDECIDED)
+            growth.finish();
+        *extent = growth.extent();
+        const int best = chooses && turn == AT_CENTER && outcome == UNDECIDED ? petal.best() : int(NOTHING);
+        if (best == NOTHING)
+            return outcome;
+        *place = center.frame.place(petal_place(best, limits.off_center_limit));
+        *off_center = true;
+    }
+}
+
+INLINE bool in_circumcircle(const Triangle &t, const Point *points, Point p) {
+    return incircle(points[t.vertex[0]], points[t.vertex[1]], points[t.vertex[2]], p) > 0;
+}
+
+// Grows a subsegment's cavity on both of its sides. The point lies on the subsegment up to rounding, so the adjacent
+// triangles are members whatever the in-circle test says, and the subsegment is not in the cavity boundary.
+INLINE Outcome grow_around_subsegment(const Cavity &cavity, const Subsegment &s, const Mesh &mesh, Point p, Extent *extent) {
+    const Triangle *const triangles = mesh.triangles;
+    const Point *const points = mesh.points;
+    // Rounding can put p on the other side of the subsegment and, beside a needle, out of the needle's circumcircle.
+    if (!in_circumcircle(triangles[s.left], points, p) ||
+        (s.right != NOTHING && !in_circumcircle(triangles[s.right], points, p)))
+        return PRECISION;
+    Growth<AT_ONCE> growth(cavity, triangles, points, p);
+    const auto sees = [&](int32, Point u, Point v) { return orient2d(u, v, p); };
+    growth.start_behind(s.left, edge_that_starts_at(triangles[s.left], s.from));
+    const auto unseen = [](Point, Point, bool) {};
+    Outcome outcome = growth.run(sees, unseen);
+    growth.extent().left_edges = growth.extent().edges;
+    if (s.right != NOTHING && outcome == UNDECIDED) {
+        growth.start_behind(s.right, edge_that_starts_at(triangles[s.right], s.to));
+        outcome = growth.run(sees, unseen);
+    }
+    if (outcome == UNDECIDED)
+        growth.finish();
+    *extent = growth.extent();
+    return outcome;
+}
+
+// ---- Split points of subsegments ------------------------------------------------------------------------------------
+
+constexpr float64 FEW_PIECES = 4.0;     // up to this many, a subsegment is cut in the middle
+constexpr float64 MANY_PIECES = 0x1p40; // from this many on, the middle is as good as any other place
+
+// The parameter of a vertex on an input segment; its ends have 0 and 1.
+INLINE float64 parameter_of(int32 vertex, const Subsegment &segment, const float64 *vertex_parameter) {
+    return vertex == segment.from ? 0.0 : (vertex == segment.to ? 1.0 : vertex_parameter[vertex]);
+}
+
+// Whether one triangle fills the corner between subsegment s and another subsegment at its end `apex`, on either side
+// of s.
+INLINE bool corner_is_one_triangle(const Subsegment &s, int32 apex, const Triangle *triangles) {
+    bool one = false;
+    if (s.left != NOTHING) {
+        const Triangle &t = triangles[s.left];
+        const int e = edge_that_starts_at(t, s.from);
+        one = t.link[apex == s.from ? previous_corner(e) : next_corner(e)] < 0;
+    }
+    if (s.right != NOTHING && !one) {
+        const Triangle &t = triangles[s.right];
+        const int e = edge_that_starts_at(t, s.to);
+        one = t.link[apex == s.to ? previous_corner(e) : next_corner(e)] < 0;
+    }
+    return one;
+}
+
+// The distance from the acute corner `apex` of a vertex that encroaches on s and lies on another segment of that
+// corner: s is to be cut at this distance as well. If it were cut elsewhere, the pieces of the two segments would
+// encroach on each other along the whole wedge between them, down to its width (shells of every radius; compare Ruppert
+// 1995, section 5). 0 if there is no such vertex, or if that cut would leave a piece much shorter than the width of the
+// wedge.
+INLINE float64 aligned_distance(const Subsegment &s, int32 apex, int32 beyond, const Triangle *triangles, const Point *points,
+                                const Corners &corners, float64 lens) {
+    const Point o = points[apex], a = points[s.from], b = points[s.to], far = points[beyond];
+    for (int side = 0; side < 2; ++side) {
+        const int32 t = side == 0 ? s.left : s.right;
+        if (t == NOTHING)
+            continue;
+        const int32 v = triangles[t].vertex[edge_that_starts_at(triangles[t], side == 0 ? s.from : s.to)];
+        const Point p = points[v];
+        if (v == apex || !corners.hangs_from(v, apex) || !encroaches(a, b, p, lens))
+            continue;
+        const float64 distance = square_root(squared_length(o, p)), length = square_root(squared_length(o, far));
+        const float64 dot = (p.x - o.x) * (far.x - o.x) + (p.y - o.y) * (far.y - o.y);
+        const float64 cross = (p.x - o.x) * (far.y - o.y) - (p.y - o.y) * (far.x - o.x);
+        const float64 from = square_root(squared_length(o, a)), to = square_root(squared_length(o, b));
+        const float64 shorter = magnitude(distance - from) < magnitude(to - distance) ? distance - from : to - distance;
+        if (dot > BELOW_60_DEGREES * (distance * length) && 4.0 * (magnitude(shorter) * length) > magnitude(cross))
+            return distance;
+    }
+    return 0.0;
+}
+
+// The squared distance from p to the nearest point between a and b.
+INLINE float64 squared_distance(Point p, Point a, Point b) {
+    const float64 dot = (p.x - a.x) * (b.x - a.x) + (p.y - a.y) * (b.y - a.y), whole = squared_length(a, b);
+    if (dot <= 0.0 || dot >= whole)
+        return squared_length(p, dot <= 0.0 ? a : b);
+    const float64 cross = (b.x - a.x) * (p.y - a.y) - (b.y - a.y) * (p.x - a.x);
+    return cross * cross / whole;
+}
+
+// The fraction of its length at which a subsegment is cut. If it is much longer than its distance to the opposite
+// vertices, as the wall of a channel is, it will be cut into many pieces, each about `stretch` times as long as that
+// distance. These should have equal lengths, and be no shorter than necessary: of n pieces, n / 2, rounded, go to each
+// side. (Repeated halving would give up to twice as many as are needed.)
+INLINE float64 part_of_half(const Subsegment &s, const Triangle *triangles, const Point *points, float64 stretch) {
+    const Point a = points[s.from], b = points[s.to];
+    float64 nearest = INFINITE;
+    if (s.left != NOTHING) {
+        const Triangle &t = triangles[s.left];
+        nearest = squared_distance(points[corner(t, edge_that_starts_at(t, s.from))], a, b);
+    }
+    if (s.right != NOTHING) {
+        const Triangle &t = triangles[s.right];
+        const float64 distance = squared_distance(points[corner(t, edge_that_starts_at(t, s.to))], a, b);
+        nearest = distance < nearest ? distance : nearest;
+    }
+    const float64 pieces = square_root(squared_length(a, b)) / (stretch * square_root(nearest));
+    if (!(pieces > FEW_PIECES && pieces < MANY_PIECES))
+        return 0.5;
+    const int64 whole = int64(pieces), count = whole + (pieces > float64(whole));
+    return float64(count / 2) / float64(count);
+}
+
+// Computes the split point of a subsegment: its middle, or near it; beside an acute input corner, where it meets the
+// corner's concentric shells, or at the distance of a vertex on a neighbouring segment. Returns whether the coordinates
+// can represent a point between the ends.
+OUTLINE bool place_on_subsegment(const Mesh mesh, float64 lens, float64 stretch, int32 subsegment, Point *place,
+                                 float64 *parameter) {
+    const Triangle *const triangles = mesh.triangles;
+    const Point *const points = mesh.points;
+    const Subsegment s = mesh.subsegments[subsegment];
+    const Subsegment whole = mesh.input_segments[mesh.subsegment_origin[subsegment]];
+    const Point from = points[whole.from], to = points[whole.to];
+    const float64 start = parameter_of(s.from, whole, mesh.vertex_parameter);
+    const float64 end = parameter_of(s.to, whole, mesh.vertex_parameter);
+    const bool acute_start =
+        s.from < mesh.input_vertices && mesh.acute[s.from] && corner_is_one_triangle(s, s.from, triangles);
+    const bool acute_end = s.to < mesh.input_vertices && mesh.acute[s.to] && corner_is_one_triangle(s, s.to, triangles);
+    float64 t = 0.5 * (start + end);
+    if (!acute_start && !acute_end)
+        t = start + part_of_half(s, triangles, points, stretch) * (end - start);
+    if (acute_start != acute_end) {
+        const float64 length = square_root(squared_length(points[s.from], points[s.to]));
+        const float64 fraction = shell_distance(length) / length;
+        t = acute_start ? start + fraction * (end - start) : end + fraction * (start - end);
+    }
+    const Corners corners = mesh.corners();
+    for (int32 apex : {whole.from, whole.to}) {
+        const int32 beyond = apex == whole.from ? whole.to : whole.from;
+        const float64 aligned =
+            mesh.acute[apex] ? aligned_distance(s, apex, beyond, triangles, points, corners, lens) : 0.0;
+        const float64 part = aligned / square_root(squared_length(from, to));
+        const float64 cut = apex == whole.from ? part : 1.0 - part;
+        if (aligned > 0.0 && cut > start && cut < end) {
+            t = cut;
+            break;
+        }
+    }
+    const Point p = point_on_segment(from, to, t);
+    const Point a = points[s.from], b = points[s.to];
+    *place = p;
+    *parameter = t;
+    return resolvable(a, b) && t != start && t != end && (p.x != a.x || p.y != a.y) && (p.x != b.x || p.y != b.y);
+}
+
+// ---- One candidate
+// ---------------------------------------------------------------------------------------------------
+
+// Grows the cavity of candidate i, a triangle, and records the result.
+template <Care care>
+INLINE Outcome grow_triangle_candidate(const Mesh &mesh, const Limits &limits, const Cavities &cavities, Index i) {
+    Point place;
+    bool off_center;
+    Extent extent = {0, 0, 0};
+    const Outcome outcome =
+        grow_around_triangle<care>(cavities.at(i), cavities.roots[i], mesh, limits, &place, &off_center, &extent);
+    cavities.steiner[i] = place;
+    cavities.off_center[i] = off_center;
+    cavities.extents[i] = extent;
+    cavities.outcomes[i] = outcome;
+    return outcome;
+}
+
+// The same for a subsegment. A cavity that is grown `again` keeps its point.
+INLINE Outcome grow_segment_candidate(const Mesh &mesh, const Limits &limits, const Cavities &cavities, Index i,
+                                      bool again) {
+    const int32 subsegment = cavities.roots[i];
+    Extent extent = {0, 0, 0};
+    const bool apart =
+        again || place_on_subsegment(mesh, limits.lens, limits.stretch, subsegment, &cavities.steiner[i],
+                                     &cavities.parameters[i]);
+    const Outcome outcome =
+        apart ? grow_around_subsegment(cavities.at(i), mesh.subsegments[subsegment], mesh, cavities.steiner[i], &extent)
+              : PRECISION;
+    cavities.extents[i] = extent;
+    cavities.outcomes[i] = outcome;
+    return outcome;
+}
+
+// Grows the cavity of candidate i. The first `segments` candidates are subsegments.
+INLINE Outcome grow_candidate(const Mesh &mesh, const Limits &limits, const Cavities &cavities, Index i, Index segments,
+                              bool again) {
+    return i < segments ? grow_segment_candidate(mesh, limits, cavities, i, again)
+                        : grow_triangle_candidate<AT_ONCE>(mesh, limits, cavities, i);
+}

@@ -1,0 +1,126 @@
+// Marking: decides which of the grown cavities proceed, after Nasre, Burtscher and Pingali (2013) and the thesis,
+// chapter 5.
+//
+// A phase ends with its launch. Only remark_cavity reads and writes owner words in one launch; it races by design.
+#include "refine/marking/marking.cuh"
+#include "refine/marking/ownership.cuh"
+#include "refine/retriangulation.cuh"
+
+// keys[i] orders the cavities of this step (cavity.cuh). The deterministic marking has its keys already, from growing.
+KERNEL(make_keys, Mesh mesh, Cavities cavities, Count segments, Count stamp) {
+    FOR_RANGE (i)
+        cavities.keys[i] = key_of(mesh, cavities, i, segments, uint32(stamp));
+}
+
+KERNEL(clear_owners, Triangle *triangles) {
+    FOR_RANGE (t)
+        triangles[t].owner = 0;
+}
+
+// ---- Deterministic: ownership of the cavity alone, by atomic maximum of the key ------------------------------------
+
+KERNEL(judge_cavities, Mesh mesh, Cavities cavities) {
+    FOR_RANGE (i) {
+        prefetch_members(cavities, i + 6, range_end, mesh.triangles);
+        judge_cavity(mesh.triangles, cavities, i);
+    }
+}
+
+// Resolves conflicts: sets won[i]. Cases that need exact arithmetic may be deferred.
+KERNEL(settle_neighbours, Mesh mesh, Cavities cavities, Count stamp) {
+    FOR_RANGE (i) {
+        prefetch_rim(cavities, i + 6, range_end, mesh.triangles);
+        cavities.won[i] = goes_ahead<LATER_ON_GPU>(mesh, cavities, i, uint32(stamp));
+    }
+}
+
+// Resolves the deferred cases with exact arithmetic.
+KERNEL(settle_the_rest, Mesh mesh, Cavities cavities, Count stamp) {
+    FOR_RANGE (i)
+        if (cavities.won[i] == UNSURE)
+            cavities.won[i] = goes_ahead<AT_ONCE>(mesh, cavities, i, uint32(stamp));
+}
+
+// ---- Two-stage: ownership of the cavity and the ring around it
+// -------------------------------------------------------
+//
+// A winner owns every triangle whose record it writes, so winners never share an edge.
+
+KERNEL(mark_cavity, Mesh mesh, Cavities cavities) {
+    const Marker marker = {cavities, mesh.triangles};
+    FOR_RANGE (i)
+        if (cavities.outcomes[i] == UNDECIDED)
+            marker.mark(i);
+}
+
+KERNEL(remark_cavity, Mesh mesh, Cavities cavities) {
+    const Marker marker = {cavities, mesh.triangles};
+    FOR_RANGE (i)
+        if (cavities.outcomes[i] == UNDECIDED)
+            marker.remark(i);
+}
+
+KERNEL(mark_cavity_atomic, Mesh mesh, Cavities cavities) {
+    const Marker marker = {cavities, mesh.triangles};
+    FOR_RANGE (i)
+        if (cavities.outcomes[i] == UNDECIDED)
+            marker.mark_atomic(i);
+}
+
+KERNEL(check_marks, Mesh mesh, Cavities cavities, int32 *progress) {
+    const Marker marker = {cavities, mesh.triangles};
+    FOR_RANGE (i)
+        marker.check(i, progress);
+}
+
+// If the races left no cavity all of its triangles, one thread lets one cavity proceed, so that the round is not lost.
+KERNEL(force_one, Cavities cavities, int64 count, const int32 *progress) {
+    FOR_RANGE (once)
+        for (Index i = 0; i < count && !progress[once]; ++i)
+            if (cavities.outcomes[i] == UNDECIDED) {
+                cavities.outcomes[i] = OWNER;
+                cavities.won[i] = 1;
+                break;
+            }
+}
+
+// Classifies the cavities that lost, after the winners of a step are inserted: dead if the root was rebuilt, damaged if
+// another of the cavity's or the ring's triangles was, and otherwise still valid.
+KERNEL(check_cavity, Mesh mesh, Cavities cavities, Count segments, Count stamp) {
+    FOR_RANGE (i) {
+        if (cavities.outcomes[i] != UNDECIDED)
+            continue;
+        const auto rebuilt = [&](int32 t) { return was_rebuilt(mesh.triangles[t], uint32(stamp)); };
+        const bool whole =
+            for_cavity_and_ring(cavities.at(i), cavities.extents[i], [&](int32 t) { return !rebuilt(t); });
+        if (!whole)
+            cavities.outcomes[i] = i >= segments && rebuilt(cavities.roots[i]) ? DEAD : DAMAGED;
+    }
+}
+
+KERNEL(flag_undecided, const int32 *outcomes, int32 *flags) {
+    FOR_RANGE (i)
+        flags[i] = outcomes[i] == UNDECIDED;
+}
+
+// ---- Results of a marking -------------------------------------------------------------------------------------------
+
+// Sums up the winners' needs by piece.
+TEAM_KERNEL(count_needs, Cavities cavities, Count count, Count segments, int32 *needs) {
+    FOR_TEAMS (team) {
+        const Piece piece = piece_of(team, count);
+        if (piece.begin >= piece.end)
+            continue;
+        const auto of_one = [&](Index i) { return needs_of(cavities, i, segments, cavities.won[i]); };
+        enter_needs(team, team_sum<NEEDS>(piece.begin, piece.end, of_one), needs);
+    }
+}
+
+// Drops winners beyond the limit on Steiner points.
+KERNEL(cut_winners, Cavities cavities, uint64 lowest) {
+    FOR_RANGE (i)
+        if (cavities.won[i] && cavities.keys[i] < lowest) {
+            cavities.won[i] = 0;
+            cavities.outcomes[i] = BUDGET;
+        }
+}

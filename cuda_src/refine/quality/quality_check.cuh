@@ -1,0 +1,132 @@
+// Quality check of one triangle: whether it is bad, and on which subsegments its corners encroach.
+//
+// Load balancing decides which thread checks which triangles: quality.cu and child_launch.cu have the kernels. In small
+// rounds the members of one team share the checks (small_rounds.cu).
+#pragma once
+
+#include "mesh/mesh.cuh"
+#include "refine/quality/urgency.cuh"
+
+// Whether the corner of two segments forces a skinny triangle. It does if the shortest edge pq joins the segments at
+// the same shell, and the angle at r, opposite pq, is no less than that under which such an edge is seen from the next
+// shell, twice as far from the corner: arctan(sin phi / (2 - cos phi)). Splitting the triangle would only make a
+// smaller copy (Ruppert 1995, section 5; Miller, Pav and Walkington 2003; Shewchuk's Triangle leaves it likewise). A
+// triangle with a smaller angle is refined as usual: the long piece beyond the shell is cut.
+INLINE bool forced_by_corner(int32 p, int32 q, int32 r, const Point *points, const Corners &corners) {
+    const int32 apex = corners.any_acute ? corners.common(p, q) : NOTHING;
+    if (apex == NOTHING)
+        return false;
+    const Point o = points[apex], u = points[p], v = points[q], w = points[r];
+    const float64 near = squared_length(o, u), far = squared_length(o, v);
+    if (!(near < 1.001 * far && far < 1.001 * near))
+        return false;
+    // phi at o, and the angle at r: both as |cross| and dot product, scaled by the lengths of their sides.
+    const float64 dot_o = (u.x - o.x) * (v.x - o.x) + (u.y - o.y) * (v.y - o.y);
+    const float64 cross_o = magnitude((u.x - o.x) * (v.y - o.y) - (u.y - o.y) * (v.x - o.x));
+    const float64 dot_r = (u.x - w.x) * (v.x - w.x) + (u.y - w.y) * (v.y - w.y);
+    const float64 cross_r = magnitude((u.x - w.x) * (v.y - w.y) - (u.y - w.y) * (v.x - w.x));
+    const float64 lengths = square_root(near) * square_root(far);
+    return dot_o > BELOW_60_DEGREES * lengths && cross_r * (2.0 * lengths - dot_o) >= (1.0 - 0x1p-31) * (cross_o * dot_r);
+}
+
+// Whether the two edges at a triangle's corner are subsegments: the input then determines the angle between them.
+INLINE bool is_input_corner(const Triangle &t, int k) {
+    return link_across(t, next_corner(k)) < 0 && link_across(t, previous_corner(k)) < 0;
+}
+
+struct Bounds {
+    float64 cosine_squared; // of the angle bound; a smaller angle has a larger one; 2: no bound
+    float64 doubled_area;   // twice the largest area; infinity: no bound
+    float64 squared_size;   // of the longest edge; infinity: no bound
+    bool worst_first;       // urgency of skinny triangles: by smallest angle, instead of shortest edge
+    bool grouped;           // see urgency.cuh
+};
+
+// Computes the quality word of one triangle. It uses squared lengths and products only: the bits are the same
+// everywhere, and each value is within a few units in the last place, which the stricter threshold (2^-40,
+// dmr/refinement/setup/thresholds.py) covers many times over.
+INLINE uint32 quality_of(const Triangle &t, const Point *points, const Corners &corners, Bounds bounds) {
+    const Point a = points[t.vertex[0]], b = points[t.vertex[1]], c = points[t.vertex[2]];
+    float64 least = squared_length(b, c);
+    int apex = 0; // the corner opposite the shortest edge has the smallest angle
+    const float64 ca = squared_length(c, a), ab = squared_length(a, b);
+    Point p = a, q = b, r = c;
+    if (ca < least) {
+        least = ca, apex = 1;
+        p = b, q = c, r = a;
+    }
+    if (ab < least) {
+        least = ab, apex = 2;
+        p = c, q = a, r = b;
+    }
+    const float64 pq = squared_length(p, q), pr = squared_length(p, r); // the two longer edges
+    const float64 dot = (q.x - p.x) * (r.x - p.x) + (q.y - p.y) * (r.y - p.y);
+    // The area plus its rounding error, which in a needle can be as large as the area itself.
+    const float64 left = (q.x - p.x) * (r.y - p.y), right = (q.y - p.y) * (r.x - p.x);
+    const float64 doubled_area = (left - right) + 4.0 * EPSILON * (magnitude(left) + magnitude(right));
+    const bool too_large = doubled_area > bounds.doubled_area || pq > bounds.squared_size || pr > bounds.squared_size;
+    if (dot > 0.0 && dot * dot > bounds.cosine_squared * (pq * pr)) {
+        const bool forced = is_input_corner(t, apex) ||
+                            forced_by_corner(edge_from(t, apex), edge_to(t, apex), corner(t, apex), points, corners);
+        if (!forced) {
+            const uint32 by_angle = uint32(0x1p22 * (dot * dot / (pq * pr)));
+            return BAD | SKINNY |
+                   (bounds.worst_first ? (by_angle < SKINNY ? by_angle : SKINNY - 1)
+                                       : urgency_of_edge(least, q, bounds.grouped));
+        }
+        if (!too_large)
+            return FORCED;
+    }
+    return too_large ? BAD | magnitude_bits(doubled_area) >> 1 : 0;
+}
+
+// Statistics of how the checks were distributed: counters of the whole run.
+enum ShareCounter : int32 {
+    CHILDREN,      // kernels launched from the device
+    REFUSED,       // kernels that could not be launched
+    SHARES,        // indices of a launch (GPU threads) that checked at least one triangle
+    CHECKED,       // triangles checked
+    LARGEST_SHARE, // largest number of triangles that one index checked
+};
+
+// The inputs of a check. `sizes` and `shares` may be null.
+struct QualityCheck {
+    Mesh mesh;
+    Limits limits;
+    const float64 *sizes; // by place in the list: the longest edge allowed in that triangle
+    int64 *shares;
+
+    // Checks the triangle in `slot`, the i-th of the list.
+    METHOD void check(int32 slot, Index i) const {
+        const Triangle t = mesh.triangles[slot];
+        const Point *const points = mesh.points;
+        const Corners corners = mesh.corners();
+        const float64 stricter = 1.0 - 0x1p-40; // as in dmr/refinement/setup/thresholds.py
+        const float64 squared_size = sizes == nullptr ? INFINITE : stricter * (sizes[i] * sizes[i]);
+        Bounds bounds = {limits.cosine_squared, limits.doubled_area, squared_size, limits.worst_first != 0, limits.grouped != 0};
+        if (mesh.area_bounds != nullptr && !limits.first) {
+            const float64 own = 2.0 * stricter * mesh.area_bounds[mesh.ancestor[slot]];
+            if (own > 0.0 && own < bounds.doubled_area)
+                bounds.doubled_area = own;
+        }
+        mesh.quality[slot] = (mesh.quality[slot] & LISTED) | quality_of(t, points, corners, bounds);
+        // In a constrained Delaunay triangulation, the corner that sees a subsegment under the largest angle is that of
+        // the triangle beside it: if this corner does not encroach, no vertex does.
+        for (int k = 0; k < 3; ++k)
+            if (link_across(t, k) < 0) {
+                const Point u = points[edge_from(t, k)], v = points[edge_to(t, k)], p = points[corner(t, k)];
+                if (encroaches(u, v, p, limits.lens) && !on_line(u, v, p) &&
+                    !corners.cut_alike(corner(t, k), edge_from(t, k), edge_to(t, k), points))
+                    wish_split(mesh.wishes, ~link_across(t, k));
+            }
+    }
+
+    // Adds a share of `length` triangles to the statistics, if these are kept.
+    METHOD void count_share(int32 length) const {
+        if (shares == nullptr || length == 0)
+            return;
+        atomic_add(&shares[SHARES], int64(1));
+        atomic_add(&shares[CHECKED], int64(length));
+        atomic_max(&shares[LARGEST_SHARE], int64(length));
+    }
+};

@@ -1,0 +1,126 @@
+// Single-block rounds, too small for many teams: one team runs them one after the other, without launches in between.
+//
+// The tail of a refinement is some hundred rounds of a few cavities each, and the beginning is the same for
+// subsegments. Launch overhead dominates there. The steps are those of the other kernels, with the whole list as one
+// piece.
+#pragma once
+
+#include "refine/rounds/together.cuh"
+
+// The largest round that one team takes.
+KERNEL_STRUCT(Small) {
+    int64 candidates;
+    int64 listed;
+    int64 subsegments;
+};
+
+// If only the most urgent window competes, few of the listed triangles do.
+constexpr Index WINDOWED_SHARE = 4;
+
+// Gathers candidates into the roots, and writes the round's first numbers to `progress`. Returns false if the round is
+// too large for one team, or if no round is to begin.
+INLINE bool begin_small_round(const Mesh &mesh, const BadList &list, const Room &room, const Small &small,
+                              int32 small_mesh, int32 *roots, uint8 *flags, int32 *progress) {
+    const int32 subsegments = progress[SUBSEGMENTS], listed = progress[BAD_LISTED], side = progress[SIDE];
+    const int32 choice = progress[CHOICE];
+    const bool windows = has_windows(choice, progress[SLOTS], small_mesh);
+    if (progress[STOP] != GO_ON || subsegments > small.subsegments)
+        return false;
+    const Piece of_subsegments = {0, subsegments}, of_bad = {0, listed};
+    const int32 waiting = survey_subsegments(of_subsegments, mesh.wishes).of[0];
+    const bool free_points = has_free_points(mesh, progress[VERTICES], subsegments);
+    const bool alone = segments_alone(choice, waiting, progress[SLOTS], free_points);
+    const int32 segments = taken(waiting, room);
+    if (segments > small.candidates || (!alone && listed > (windows ? WINDOWED_SHARE : 1) * small.listed))
+        return false;
+    TEAM_BARRIER(); // all have read the progress
+    Sums<SURVEYED> found = {{listed, 0, 0}};
+    if (!alone)
+        found = survey_bad(of_bad, list.side(side), mesh, choice, windows, flags);
+    const int32 count = taken(Index(waiting) + found.of[CHOSEN], room), next_side = alone ? side : 1 - side;
+    const bool fits = count <= small.candidates;
+    const int32 most = fits && count <= room.candidates ? count : 0;
+    TEAM_BARRIER(); // flags are set
+    if (waiting)
+        gather_subsegments(of_subsegments, Sums<1>{}, mesh.wishes, segments < most ? segments : most, roots);
+    if (!alone)
+        gather_bad(of_bad, Sums<2>{{0, segments}}, list.side(side), flags, mesh.quality, windows, found.of[WINDOW], most,
+                   list.side(next_side), roots);
+    FOR_LEADER {
+        if (fits)
+            begin_round(progress, count, segments, found.of[STAYING], next_side, room);
+        if (!fits || progress[STOP] != GO_ON) { // the list was compacted all the same
+            progress[BAD_LISTED] = found.of[STAYING];
+            progress[SIDE] = next_side;
+        }
+    }
+    TEAM_BARRIER();
+    return fits && progress[STOP] == GO_ON;
+}
+
+// Completes the round. Needs are counted and placed in one go, because the same team does both.
+INLINE void finish_small_round(const Mesh &mesh, const Limits &limits, const Cavities &cavities, const BadList &list,
+                               const Room &room, int32 *fresh, int32 *inherited, uint8 *flags, int64 *counts,
+                               int64 *history, int32 *progress) {
+    const Index segments = progress[SEGMENTS];
+    const uint32 stamp = uint32(progress[STAMP]);
+    const Piece all = {0, progress[CANDIDATES]};
+    FOR_SHARE (i, 0, all.end)
+        claim_cavity(mesh, cavities, i, segments, stamp, grow_candidate(mesh, limits, cavities, i, segments, false));
+    TEAM_BARRIER();
+    FOR_SHARE (i, 0, all.end)
+        judge_cavity(mesh.triangles, cavities, i);
+    TEAM_BARRIER();
+    const Sums<NEEDS> needs = settle_together(all, mesh, cavities, segments, stamp);
+    FOR_LEADER
+        fit_winners(progress, needs, room);
+    TEAM_BARRIER();
+    if (progress[STOP] != GO_ON) { // the host adds capacity, and does the rest of this round
+        TEAM_BARRIER();
+        FOR_LEADER
+            end_round(progress, 0, counts, room, history);
+        TEAM_BARRIER();
+        return;
+    }
+    const Sizes sizes = {progress[VERTICES], progress[SLOTS], progress[SUBSEGMENTS]};
+    retriangulate_together(all, Sums<NEEDS>{}, mesh, cavities, segments, stamp, sizes, inherited, fresh);
+    TEAM_BARRIER();
+    FOR_SHARE (i, 0, all.end)
+        link_cavity(mesh.triangles, cavities, i, stamp);
+    const Piece new_ones = {0, progress[FRESH]};
+    const int32 unlisted = check_together(new_ones, mesh, limits, fresh, flags).of[0];
+    TEAM_BARRIER();
+    append_fresh(new_ones, Sums<1>{{progress[NEXT_LISTED]}}, fresh, flags, list.side(progress[NEXT_SIDE]));
+    close_piece(all, mesh, cavities, segments, counts);
+    TEAM_BARRIER();
+    FOR_LEADER
+        end_round(progress, unlisted, counts, room, history);
+    TEAM_BARRIER();
+}
+
+// Runs rounds with one team as long as they are small and nothing needs the host. Leaves the ranges of a larger round
+// that is to follow. Meanwhile the team's `progress` and `counts` are in its shared memory.
+INLINE void go_through_small_rounds(const Mesh &mesh, const Limits &limits, const Cavities &cavities, const BadList &list,
+                                    const Room &room, const Small &small, int32 small_mesh, int32 *roots, int32 *fresh,
+                                    int32 *inherited, uint8 *flags, int64 *all_counts, int64 *history,
+                                    int32 *all_progress) {
+    TEAM_SHARED(int32, progress, PROGRESS_ENTRIES);
+    TEAM_SHARED(int64, counts, OUTCOMES + 1);
+    FOR_SHARE (entry, 0, PROGRESS_ENTRIES)
+        progress[entry] = all_progress[entry];
+    FOR_SHARE (outcome, 0, OUTCOMES + 1)
+        counts[outcome] = all_counts[outcome];
+    TEAM_BARRIER();
+    while (begin_small_round(mesh, list, room, small, small_mesh, roots, flags, progress)) {
+        STOP_POINT();
+        finish_small_round(mesh, limits, cavities, list, room, fresh, inherited, flags, counts, history, progress);
+    }
+    TEAM_BARRIER();
+    FOR_LEADER
+        leave_rounds(progress, progress[STOP] == GO_ON);
+    TEAM_BARRIER();
+    FOR_SHARE (entry, 0, PROGRESS_ENTRIES)
+        all_progress[entry] = progress[entry];
+    FOR_SHARE (outcome, 0, OUTCOMES + 1)
+        all_counts[outcome] = counts[outcome];
+}

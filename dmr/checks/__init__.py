@@ -1,1 +1,0 @@
-"""The checks of `dmr.validation`, one module per check: exact, and independent of the kernels."""

@@ -1,0 +1,62 @@
+"""The command `dmr validate`."""
+
+from __future__ import annotations
+
+from contextlib import nullcontext
+
+from dmr.cli.arguments import Arguments
+from dmr.cli.console import Console
+from dmr.cli.files import features_asked, numbered_as, read, read_mesh, read_size
+from dmr.cli.unrefined import read_list
+from dmr.errors import OptionError
+
+INVALID = 5
+
+# Checks of bounds that a triangle may miss for a reason reported by the refinement.
+BOUNDS = frozenset({"angle", "max area", "size", "area bounds", "region areas"})
+
+
+def run(arguments: Arguments, console: Console) -> int:
+    """Reads a mesh, checks it and prints one line per check."""
+    if arguments.min_angle is not None and not 0 <= arguments.min_angle <= 60:
+        raise OptionError(f"min_angle must be from 0 to 60 degrees, not {arguments.min_angle:g}")
+    if arguments.max_area is not None and not arguments.max_area > 0:
+        raise OptionError(f"max_area must be positive, not {arguments.max_area:g}")
+    features = features_asked(arguments)
+    if arguments.input is None and any(features.values()):
+        raise OptionError(
+            "--layer, --attribute, --area, --marker and --project apply to the outline: also give --input"
+        )
+
+    from dmr.validation.checker import validate
+
+    mesh = read_mesh(arguments.mesh, "validate")
+    size = read_size(arguments.size)
+    input = None if arguments.input is None else read(
+        arguments.input, points=arguments.convex_hull, features=features
+    )  # fmt: skip
+    unrefined = None if arguments.unrefined is None else read_list(arguments.unrefined, len(mesh.triangles))
+    # Messages for people use the numbers in the files; JSON uses array indices, which count from 0.
+    with nullcontext() if arguments.json else numbered_as(arguments.mesh, arguments.input):
+        report = validate(
+            mesh,
+            input=input,
+            min_angle=arguments.min_angle,
+            max_area=arguments.max_area,
+            size=size,
+            convex_hull=arguments.convex_hull,
+            unrefined=unrefined,
+            threads=arguments.threads,
+        )
+        lines = report.lines()
+    if arguments.json:
+        console.emit_json(report.to_json())
+    elif not console.quiet:
+        for line in lines:
+            console.emit(line)
+    if unrefined is None and not BOUNDS.isdisjoint(report.counts):
+        console.note(
+            "to accept triangles that the refinement had to leave, list them with `dmr refine IN --unrefined "
+            "left.json` and check with `dmr validate MESH --input IN --unrefined left.json`"
+        )
+    return 0 if report.ok else INVALID

@@ -1,0 +1,40 @@
+"""The command `dmr view`."""
+
+from __future__ import annotations
+
+import os
+from pathlib import Path
+
+from dmr.cli.arguments import Arguments
+from dmr.cli.console import Console
+from dmr.cli.files import check_writable, read
+from dmr.errors import OptionError
+from dmr.viewing.viewer import IMAGE_FORMATS, has_display, view
+
+
+def run(arguments: Arguments, console: Console) -> int:
+    """Reads one or two meshes and draws them."""
+    target = None if arguments.screenshot is None else Path(arguments.screenshot)
+    if target is None:
+        if not has_display():
+            raise OptionError("there is no display to open a window on: --screenshot FILE.png draws without one")
+    else:
+        if target.suffix.lower() not in IMAGE_FORMATS:
+            raise OptionError(f"--screenshot must end in {', '.join(IMAGE_FORMATS)}, not {str(target)!r}")
+        check_writable(target)
+        if os.path.lexists(target) and not arguments.force:
+            raise OptionError(f"{target} exists; -f overwrites it")
+    mesh = read(arguments.mesh)
+    other = None if arguments.compare is None else read(arguments.compare)
+    view(
+        mesh,
+        color=None if arguments.color == "none" else arguments.color,
+        screenshot=target,
+        compare=other,
+        edges=not arguments.no_edges,
+        window_size=arguments.size,
+        titles=() if other is None else (Path(arguments.mesh).name, Path(arguments.compare).name),
+    )
+    if target is not None:
+        console.note(f"wrote {target}")
+    return 0

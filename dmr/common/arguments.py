@@ -1,0 +1,157 @@
+"""Checks of single arguments: numbers, words, switches, sequences; and formatting of values in error messages.
+
+Does not import numpy.
+"""
+
+from __future__ import annotations
+
+import operator
+from collections.abc import Iterable, Mapping
+from typing import Any
+
+from dmr.common.errors import KindError, OptionError
+
+_LONGEST = 60  # characters of a value in a message
+_LONGEST_NUMBER = 256  # bits
+
+
+class TooLargeError(ValueError):
+    """A number is beyond the range of float64."""
+
+
+def real(value: Any) -> float:
+    """Converts a real number to a float.
+
+    Raises:
+        ValueError: `value` is not a real number; a TooLargeError if it is beyond the range of float64.
+    """
+    if isinstance(value, str | bytes | bytearray) or type(value).__name__ == "MaskedConstant":
+        raise ValueError(f"not {shortened(value)}")
+    try:
+        return float(value)
+    except OverflowError:
+        raise TooLargeError(f"{shortened(value)} is too large") from None
+    except Exception:  # including one from a foreign object's __float__
+        raise ValueError(f"not {shortened(value)}") from None
+
+
+def whole(value: Any) -> int:
+    """Converts a whole number to an int.
+
+    Raises:
+        ValueError: `value` is not a whole number.
+    """
+    try:
+        return operator.index(value)
+    except Exception:  # including one from a foreign object's __index__
+        raise ValueError(f"not {shortened(value)}") from None
+
+
+def real_option(name: str, value: Any) -> float:
+    """Checks an option that is a real number.
+
+    Raises:
+        OptionError: `value` is not a real number, or is beyond the range of float64; names the option.
+    """
+    try:
+        return real(value)
+    except ValueError as error:
+        raise OptionError(f"{name} must be a number: {error}") from None
+
+
+def whole_option(name: str, value: Any) -> int:
+    """Checks an option that is a whole number.
+
+    Raises:
+        OptionError: `value` is not a whole number; names the option.
+    """
+    try:
+        return whole(value)
+    except ValueError as error:
+        raise OptionError(f"{name} must be a whole number: {error}") from None
+
+
+def chosen(name: str, value: Any, known: Iterable[str]) -> str:
+    """Checks an option that is one of several words.
+
+    Raises:
+        OptionError: `value` is not among the known words; names the option.
+    """
+    if isinstance(value, str) and value in (words := tuple(known)):
+        return words[words.index(value)]
+    raise OptionError(f"{name} must be one of {', '.join(known)}, not {shortened(value)}")
+
+
+def one_of(name: str, value: Any, known: tuple[int, int]) -> int:
+    """Checks an option that is one of two whole numbers.
+
+    Raises:
+        OptionError: `value` is neither; names the option.
+    """
+    number = value if isinstance(value, int) else None
+    if number not in known:
+        raise OptionError(f"{name} must be {known[0]} or {known[1]}, not {shortened(value)}")
+    return int(number)
+
+
+def listed(name: str, values: Any) -> list[Any]:
+    """Lists the elements of a sequence.
+
+    Raises:
+        KindError: `values` is not a sequence; names the argument.
+    """
+    if isinstance(values, str | bytes | bytearray | Mapping):
+        raise KindError(f"{name} must be a sequence, not {shortened(values)}")
+    try:
+        return list(values)
+    except (TypeError, ValueError, OverflowError):  # the last one for impossible lengths
+        raise KindError(f"{name} must be a sequence, not {shortened(values)}") from None
+
+
+def words(name: str, values: Any) -> frozenset[str]:
+    """Checks a collection of words; a single word counts as a collection of one.
+
+    Raises:
+        KindError: `values` is not a collection of words; names the argument.
+    """
+    found = [values] if isinstance(values, str) else listed(name, values)
+    if not all(isinstance(each, str) for each in found):
+        raise KindError(f"{name} must be a collection of words, not {shortened(values)}")
+    return frozenset(found)
+
+
+def switch(name: str, value: Any) -> bool:
+    """Checks an option that is on or off.
+
+    Raises:
+        OptionError: `value` is neither true nor false, such as an array; names the option.
+    """
+    try:
+        # operator.index refuses numpy's truth values
+        plain = value.item() if type(value).__name__ in ("bool", "bool_") and hasattr(value, "item") else value
+        return bool(operator.index(plain))
+    except TypeError:
+        raise OptionError(f"{name} must be True or False, not {shortened(value)}") from None
+
+
+def shortened(value: Any) -> str:
+    """Formats a value for a message: its representation on one line, truncated if it is long.
+
+    Python refuses to write out integers of thousands of digits, and the `repr` of a foreign object may fail: such
+    values are described. Control characters in strings are escaped.
+    """
+    if isinstance(value, int) and value.bit_length() > _LONGEST_NUMBER:
+        return f"a number of about {int(value.bit_length() * 0.30103) + 1} digits"
+    try:
+        text = " ".join(repr(value).split())
+    except Exception:  # it contains such a number, or is a foreign object
+        return kind_of(value)
+    return text if len(text) <= _LONGEST else f"{text[:_LONGEST]}..."
+
+
+def kind_of(value: object) -> str:
+    """Formats the type of a value with its article: "a str", "an array", "None"."""
+    if value is None:
+        return "None"
+    noun = {"ndarray": "array"}.get(type(value).__name__, type(value).__name__)
+    return f"{'an' if noun[:1] in tuple('aeiouAEIOU') else 'a'} {noun}"

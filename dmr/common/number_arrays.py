@@ -1,0 +1,58 @@
+"""Converts arguments to arrays of numbers."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import numpy as np
+from numpy.typing import ArrayLike, NDArray
+
+from dmr.common.arguments import real, shortened
+from dmr.common.available import require_memory
+
+
+def given_array(values: ArrayLike) -> NDArray[Any]:
+    """Converts values to a plain array.
+
+    Raises:
+        ValueError: rows have different lengths, or elements are masked.
+    """
+    if isinstance(values, np.ma.MaskedArray) and np.ma.is_masked(values):
+        raise ValueError("some are masked")
+    try:
+        return np.asarray(values)
+    except (TypeError, OverflowError, RecursionError) as error:
+        raise ValueError(str(error)) from None
+
+
+def real_array(values: ArrayLike, kinds: str = "biuf", *, none: float | None = np.nan) -> NDArray[np.float64]:
+    """Converts real numbers of any type to float64; returns the argument itself if it is a float64 array already.
+
+    Args:
+        values: an array or a sequence, possibly of Python objects.
+        kinds: numpy's letters for the accepted kinds of numbers.
+        none: the replacement for None in an array of objects, as in tables with missing values; None rejects it.
+
+    Raises:
+        ValueError: a value is not a real number, or is beyond the range of float64.
+    """
+    array = given_array(values)
+    if array.dtype.kind == "O" and array.ndim:
+        gap = none if none is None else float(none)
+        numbers = [gap if value is None and gap is not None else real(value) for value in array.flat]
+        return np.array(numbers, np.float64).reshape(array.shape)
+    if array.dtype.kind == "O":
+        return np.array(real(array[()]))
+    if array.dtype.kind not in kinds:
+        raise ValueError(f"not {_kind_of(array)}")
+    if array.dtype != np.float64:
+        require_memory(8 * array.size, f"a copy of {array.size:,} numbers")
+    with np.errstate(over="ignore"):  # long doubles beyond the range become infinite
+        return array.astype(np.float64, copy=False)
+
+
+def _kind_of(array: NDArray[Any]) -> str:
+    """Describes the content of an array, for messages."""
+    if array.ndim == 0:
+        return shortened(array[()])
+    return {"c": "complex numbers", "U": "text", "S": "text"}.get(array.dtype.kind, str(array.dtype))

@@ -1,0 +1,1 @@
+"""All other mesh formats, read and written through meshio."""

@@ -1,0 +1,1 @@
+"""Readers and writers of Triangle's files: .node, .ele, .poly, .area, .edge, .neigh."""

@@ -1,0 +1,119 @@
+"""Transfers between a GPU and numpy arrays, through page-locked buffers.
+
+The GPU accesses only page-locked memory. The driver would copy a numpy array to and from it on one core, at a tenth of
+the bus bandwidth; here all cores copy one buffer while the other one is transferred.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterator
+from functools import partial
+from typing import Any, NamedTuple
+
+import numpy as np
+import pycuda.driver as driver
+from numpy.typing import NDArray
+
+from dmr.common.cached import cached_property
+from dmr.common.threads import available_threads
+from dmr.memory.cuda.waiting import Event, wait_for_stream
+from dmr.memory.host.copying import copy
+
+Bytes = NDArray[np.uint8]
+
+SMALL_BYTES = 4096  # for counters and similar data: one buffer, one copy
+BUFFER_BYTES = 16 * 2**20  # a huge page for each of eight threads
+MOST_THREADS = 16  # more do not copy faster
+
+
+class Part(NamedTuple):
+    """A part of a transfer: its byte range, the buffer that it uses, and an event that it has arrived."""
+
+    start: int
+    stop: int
+    buffer: Bytes
+    arrived: Event
+
+    @property
+    def staged(self) -> Bytes:
+        """The bytes of the buffer that the part uses."""
+        return self.buffer[: self.stop - self.start]
+
+
+class Staging:
+    """The page-locked buffers of one device, and the transfers through them on its stream.
+
+    Callers hold the device's lock, with its context current.
+    """
+
+    def __init__(self, stream: Any, guarded: Callable[[Callable[[], Any]], Any]) -> None:
+        """Takes the stream, and a function that runs a driver call that may report an earlier kernel's failure."""
+        self._stream = stream
+        self._guarded = guarded
+        self._threads = min(available_threads(), MOST_THREADS)
+        self._small: Bytes = driver.pagelocked_empty(SMALL_BYTES, np.uint8)
+        self._small_sent: Bytes = driver.pagelocked_empty(SMALL_BYTES, np.uint8)
+        self._sent = Event()
+
+    @cached_property
+    def _buffers(self) -> list[tuple[Bytes, Event]]:
+        """Two buffers, with an event each; allocated at the first transfer, because locking pages is slow."""
+        return [(driver.pagelocked_empty(BUFFER_BYTES, np.uint8), Event()) for _ in range(2)]
+
+    def _parts(self, nbytes: int) -> Iterator[Part]:
+        """Yields the parts of a transfer in turn, each when its buffer is free."""
+        for turn, start in enumerate(range(0, nbytes, BUFFER_BYTES)):
+            buffer, arrived = self._buffers[turn % 2]
+            self._guarded(arrived.wait)
+            yield Part(start, min(start + BUFFER_BYTES, nbytes), buffer, arrived)
+
+    def upload(self, source: Bytes, pointer: int) -> None:
+        """Copies bytes to the device's memory; returns when the source is no longer needed.
+
+        Args:
+            source: the bytes; pointer: the target address.
+
+        Raises:
+            InternalError: a kernel launched before has failed.
+        """
+        if 0 < source.nbytes <= SMALL_BYTES:
+            self._guarded(self._sent.wait)
+            small = self._small_sent[: source.nbytes]
+            small[:] = source
+            self._guarded(partial(driver.memcpy_htod_async, pointer, small, self._stream))
+            self._sent.record(self._stream.handle)
+            return
+        for part in self._parts(source.nbytes):
+            copy(part.staged, source[part.start : part.stop], self._threads)
+            self._guarded(partial(driver.memcpy_htod_async, pointer + part.start, part.staged, self._stream))
+            part.arrived.record(self._stream.handle)
+
+    def download(self, pointer: int, target: Bytes) -> None:
+        """Copies bytes from the device's memory, after the work launched before.
+
+        Args:
+            pointer: the source address.
+            target: receives the bytes; it is filled.
+
+        Raises:
+            InternalError: a kernel launched before has failed.
+        """
+        if 0 < target.nbytes <= SMALL_BYTES:
+            small = self._small[: target.nbytes]
+            self._guarded(partial(driver.memcpy_dtoh_async, small, pointer, self._stream))
+            self._guarded(partial(wait_for_stream, self._stream.handle))
+            target[:] = small
+            return
+        travelling: Part | None = None
+        for part in self._parts(target.nbytes):
+            self._guarded(partial(driver.memcpy_dtoh_async, part.staged, pointer + part.start, self._stream))
+            part.arrived.record(self._stream.handle)
+            if travelling is not None:
+                self._take(travelling, target)
+            travelling = part
+        if travelling is not None:
+            self._take(travelling, target)
+
+    def _take(self, part: Part, target: Bytes) -> None:
+        self._guarded(part.arrived.wait)
+        copy(target[part.start : part.stop], part.staged, self._threads)

@@ -1,0 +1,45 @@
+"""The coordinate range in which the predicates are exact (cuda_src/geometry/predicates.cuh)."""
+
+from __future__ import annotations
+
+import numpy as np
+from numpy.typing import NDArray
+
+from dmr.errors import InvalidMeshError
+from dmr.mesh.types import Float
+
+SMALLEST, LARGEST = 2.0**-142, 2.0**201
+# Split points below SMALLEST are set to zero. In meshes of at least this extent, that is less than an ulp of a segment.
+SMALLEST_EXTENT = 2.0**-88
+
+
+def outside_range(points: Float) -> NDArray[np.intp]:
+    """The rows of (n, 2) points for which the predicates are not exact: out of range, infinite or not a number."""
+    magnitude = np.abs(points)
+    usable = (magnitude <= LARGEST) & ((magnitude >= SMALLEST) | (magnitude == 0))
+    return np.flatnonzero(~usable.all(axis=1))
+
+
+def check_coordinates(vertices: Float) -> None:
+    """Rejects coordinates for which the predicates are not exact.
+
+    Args:
+        vertices: (n, 2) finite coordinates.
+
+    Raises:
+        InvalidMeshError: a magnitude is out of range; the message names the vertex.
+    """
+    wrong = outside_range(vertices)
+    if wrong.size:
+        index = int(wrong[0])
+        x, y = vertices[index]
+        raise InvalidMeshError(
+            f"coordinates ({x:g}, {y:g}) lie outside the range in which geometry is exact "
+            f"(0, or {SMALLEST:.1e} to {LARGEST:.1e} in magnitude): scale the mesh",
+            "vertex",
+            index,
+        )
+    if vertices.size and 0 < np.abs(vertices).max() < SMALLEST_EXTENT:
+        raise InvalidMeshError(
+            f"all coordinates are below {SMALLEST_EXTENT:.1e} in magnitude, where geometry is not exact: scale the mesh"
+        )

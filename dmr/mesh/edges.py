@@ -1,0 +1,47 @@
+"""The list of edges of a mesh, each once, with their markers, and look-up in this list."""
+
+from __future__ import annotations
+
+import numpy as np
+from numpy.typing import NDArray
+
+from dmr.mesh.statistics import unique_edges
+from dmr.mesh.types import Int, Mesh
+
+
+def find_edges(mesh: Mesh) -> tuple[Int, Int]:
+    """List all edges of a mesh, each once, sorted by vertices, and their markers.
+
+    Args:
+        mesh: any mesh.
+
+    Returns:
+        (e, 2) int32 edges with the smaller vertex first; (e,) int32 markers: that of the segment if the edge is a
+        segment with a marker other than 0; otherwise 1 on the boundary and 0 inside, as in Triangle.
+    """
+    edges, uses = unique_edges(mesh)
+    markers = (uses == 1).astype(np.int32)
+    assert mesh.segment_markers is not None
+    said = np.flatnonzero(mesh.segment_markers)[::-1]  # later writes win: the first marker is written last
+    places = edge_places(edges, mesh.segments[said], len(mesh.vertices))
+    markers[places[places >= 0]] = mesh.segment_markers[said][places >= 0]
+    return edges, markers
+
+
+def edge_places(edges: Int, wanted: Int, vertex_count: int) -> NDArray[np.int64]:
+    """Find the positions of edges in a list such as that of `find_edges`.
+
+    Args:
+        edges: (e, 2) int32, the smaller vertex first, sorted by vertices.
+        wanted: (w, 2) int32, in either direction.
+        vertex_count: larger than any index in either array.
+
+    Returns:
+        (w,) int64, -1 for edges that are not in the list.
+    """
+    if not len(edges):
+        return np.full(len(wanted), -1, np.int64)
+    known = edges[:, 0].astype(np.int64) * vertex_count + edges[:, 1]
+    keys = wanted.min(axis=1).astype(np.int64) * vertex_count + wanted.max(axis=1)
+    places = np.minimum(np.searchsorted(known, keys), len(known) - 1)
+    return np.where(known[places] == keys, places, -1)

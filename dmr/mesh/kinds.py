@@ -1,0 +1,66 @@
+"""Type checks for public arguments: meshes, graphs and file names."""
+
+from __future__ import annotations
+
+import os
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+
+from dmr.common.arguments import kind_of
+from dmr.errors import KindError, OptionError
+from dmr.mesh.types import Mesh, Pslg, check_indices
+
+
+def check_kind(item: Any, *kinds: type[Mesh] | type[Pslg], name: str = "mesh", indices: bool = True) -> None:
+    """Checks that an argument has one of the types `kinds` (`Mesh`, `Pslg`), and that its indices are in range.
+
+    Args:
+        item: the argument; name: its name.
+        indices: whether to check its indices again, since they may have been changed; False if a kernel checks them.
+
+    Raises:
+        KindError: names the actual and the required type, and how to convert one to the other.
+        InvalidMeshError: an index is out of range.
+    """
+    if isinstance(item, kinds):
+        if indices:
+            check_indices(item)
+        return
+    wanted = " or ".join(f"a {kind.__name__}" for kind in kinds)
+    raise KindError(f"{name} must be {wanted}, not {_described(item, kinds)}")
+
+
+def file_path(path: Any) -> Path:
+    """Converts a file name to a path.
+
+    Raises:
+        KindError: it is not a name. OptionError: it contains a null character.
+    """
+    name = path.__fspath__() if isinstance(path, os.PathLike) else path
+    if not isinstance(name, str):
+        raise KindError(f"path must be the name of a file, not {kind_of(name)}")
+    if "\0" in name:
+        raise OptionError(f"path must be the name of a file, and a name holds no null character: {name!r}")
+    return Path(name)
+
+
+def _described(item: Any, kinds: tuple[type[Mesh] | type[Pslg], ...]) -> str:
+    """Describes an item, and what to do with it."""
+    if isinstance(item, str | Path):
+        return f"the name of a file ({os.fspath(item)!r}): dmr.read it first"
+    what = kind_of(item)
+    if isinstance(getattr(item, "mesh", None), Mesh):
+        return f"{what}: pass its .mesh"
+    if isinstance(item, Pslg):
+        return f"{what}, which has no triangles: dmr.triangulate or dmr.refine it first"
+    if type(item).__module__.partition(".")[0] == "meshio":
+        return f"{what} from meshio: convert it with dmr.io.from_meshio"
+    if isinstance(item, np.ndarray | list | tuple | dict):
+        makers: dict[type[Mesh] | type[Pslg], str] = {
+            Mesh: "dmr.Mesh(vertices, triangles)",
+            Pslg: "dmr.Pslg(vertices, segments)",
+        }
+        return f"{what}: make one by {' or '.join(makers[kind] for kind in kinds)}"
+    return what

@@ -1,0 +1,363 @@
+"""Mesh quality statistics: angles, areas, edge lengths, radius-edge ratios and aspect ratios of all triangles.
+
+Everything is computed in float64 from the coordinates, in blocks that fit in the cache and on all cores (kernels and
+numpy release the interpreter lock while they work), so that 15 million triangles take one second. This module does not
+decide whether a mesh is valid: `dmr.validate` does that, in exact arithmetic.
+"""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Callable
+from dataclasses import asdict, dataclass
+from typing import Any
+
+import numpy as np
+
+from dmr.common.arguments import real_option
+from dmr.common.available import require_memory
+from dmr.common.pooling import new_pool, submit
+from dmr.common.threads import available_threads
+from dmr.memory.host.device import HostArray, HostDevice
+from dmr.mesh.kinds import check_kind
+from dmr.mesh.naming import counted
+from dmr.mesh.types import Float, Int, Mesh, check_indices
+
+PERCENTILES = (1, 5, 25, 50, 75, 95, 99)
+HISTOGRAM_BINS = 60  # one per degree: no smallest angle exceeds 60
+BYTES_PER_TRIANGLE = 50  # peak memory of `measure`, measured
+_BLOCK = 1 << 15  # triangles per block: its dozen temporaries stay in a core's cache
+
+
+@dataclass(frozen=True, kw_only=True)
+class Distribution:
+    """Distribution of one quantity over all triangles (or edges): extremes, mean, and percentiles by their number.
+
+    All values are NaN if there are no triangles (or edges).
+    """
+
+    minimum: float
+    mean: float
+    maximum: float
+    percentiles: dict[int, float]
+
+
+@dataclass(frozen=True, kw_only=True)
+class Quality:
+    """The statistics of a mesh. Angles are in degrees, lengths and areas in the units of the coordinates.
+
+    Attributes:
+        vertices, triangles, edges, boundary_edges, segments: counts; an edge that two triangles share counts once.
+        bounds: smallest x, smallest y, largest x, largest y over all vertices.
+        area: the total area of the mesh.
+        min_angle, max_angle: the smallest and the largest angle of each triangle.
+        areas: signed areas; those of clockwise triangles are negative.
+        edge_lengths: the length of each edge, every edge once.
+        radius_edge: circumradius over shortest edge: 1 / (2 sin of the smallest angle).
+        aspect: longest edge over the altitude on it; 2 / sqrt(3) for an equilateral triangle.
+        histogram: the number of triangles with smallest angle in [k, k + 1) degrees, k = 0, ..., 59; 60 is in the last
+            bin.
+        bound: the angle to which `below` refers, None if no bound was given.
+        below: the number of triangles with an angle below `bound`.
+    """
+
+    vertices: int
+    triangles: int
+    edges: int
+    boundary_edges: int
+    segments: int
+    bounds: tuple[float, float, float, float]
+    area: float
+    min_angle: Distribution
+    max_angle: Distribution
+    areas: Distribution
+    edge_lengths: Distribution
+    radius_edge: Distribution
+    aspect: Distribution
+    histogram: tuple[int, ...]
+    bound: float | None
+    below: int | None
+
+    def to_json(self) -> dict[str, Any]:
+        """Convert to plain numbers, lists and dictionaries; non-finite values (of flat triangles) become None."""
+        return _plain(asdict(self))  # type: ignore[no-any-return]
+
+
+@dataclass(frozen=True, kw_only=True)
+class Summary:
+    """Key figures for before-and-after tables: no percentiles, so that no sorting is necessary."""
+
+    vertices: int
+    triangles: int
+    min_angle: float
+    max_angle: float
+    mean_min_angle: float
+    max_area: float
+    below: int
+    too_large: int
+
+
+def measure(mesh: Mesh, *, bound: float | None = None) -> Quality:
+    """Compute all statistics of `mesh`.
+
+    Args:
+        mesh: any mesh; flat and clockwise triangles are measured like the others.
+        bound: degrees; triangles with an angle below it are counted.
+
+    Raises:
+        KindError: `mesh` is not a Mesh.
+    """
+    check_kind(mesh, Mesh)
+    bound = None if bound is None else real_option("bound", bound)
+    m = len(mesh.triangles)
+    require_memory(BYTES_PER_TRIANGLE * m, f"the statistics of {counted(m, 'triangle')}")
+    smallest, largest, areas, radius_edge, aspect = (np.empty(m) for _ in range(5))
+
+    def work(start: int, stop: int) -> None:
+        shape = _shapes(mesh.vertices, mesh.triangles[start:stop], edges=True)
+        smallest[start:stop], largest[start:stop] = shape.smallest, shape.largest
+        areas[start:stop] = shape.twice_area / 2
+        with np.errstate(divide="ignore", invalid="ignore"):
+            twice = np.abs(shape.twice_area)
+            radius_edge[start:stop] = shape.middle * shape.longest / (2 * twice)
+            aspect[start:stop] = shape.longest**2 / twice
+
+    _in_blocks(work, m)
+    edges, triangles_per_edge = unique_edges(mesh)
+    box = bounding_box(mesh.vertices)
+    return Quality(
+        vertices=len(mesh.vertices),
+        triangles=m,
+        edges=len(edges),
+        boundary_edges=int(np.count_nonzero(triangles_per_edge == 1)),
+        segments=len(mesh.segments),
+        bounds=box,
+        area=_sum(areas),
+        histogram=_histogram(smallest),
+        bound=bound,
+        below=None if bound is None else int(np.count_nonzero(smallest < bound)),
+        min_angle=distribution(smallest),
+        max_angle=distribution(largest),
+        areas=distribution(areas),
+        edge_lengths=distribution(_lengths(mesh.vertices, edges)),
+        radius_edge=distribution(radius_edge),
+        aspect=distribution(aspect),
+    )
+
+
+def summarise(mesh: Mesh, *, bound: float, max_area: float | None = None) -> Summary:
+    """Compute a short form of `measure`, in one pass over the triangles without storage per triangle.
+
+    Args:
+        mesh: any mesh.
+        bound: degrees; triangles with an angle below it are counted.
+        max_area: triangles with a larger area are counted; None for no count.
+    """
+    check_indices(mesh)
+    m = len(mesh.triangles)
+    starts = max(1, -(-m // _BLOCK))
+    rows = np.zeros((starts, 6))
+
+    def work(start: int, stop: int) -> None:
+        shape = _shapes(mesh.vertices, mesh.triangles[start:stop])
+        smallest, area = shape.smallest, shape.twice_area / 2
+        rows[start // _BLOCK] = (
+            smallest.min(),
+            shape.largest.max(),
+            smallest.sum(),
+            area.max(),
+            np.count_nonzero(smallest < bound),
+            0 if max_area is None else np.count_nonzero(area > max_area),
+        )
+
+    _in_blocks(work, m)
+    return Summary(
+        vertices=len(mesh.vertices),
+        triangles=m,
+        min_angle=float(rows[:, 0].min()) if m else math.nan,
+        max_angle=float(rows[:, 1].max()) if m else math.nan,
+        mean_min_angle=float(rows[:, 2].sum() / m) if m else math.nan,
+        max_area=float(rows[:, 3].max()) if m else math.nan,
+        below=int(rows[:, 4].sum()),
+        too_large=int(rows[:, 5].sum()),
+    )
+
+
+def min_angles(mesh: Mesh) -> Float:
+    """Compute the smallest angle of each triangle in degrees: (m,) float64."""
+    check_indices(mesh)
+    angles = np.empty(len(mesh.triangles))
+
+    def work(start: int, stop: int) -> None:
+        angles[start:stop] = _shapes(mesh.vertices, mesh.triangles[start:stop]).smallest
+
+    _in_blocks(work, len(angles))
+    return angles
+
+
+def triangle_areas(mesh: Mesh) -> Float:
+    """Compute the area of each triangle, negative for clockwise triangles: (m,) float64."""
+    check_indices(mesh)
+    areas = np.empty(len(mesh.triangles))
+
+    def work(start: int, stop: int) -> None:
+        areas[start:stop] = _shapes(mesh.vertices, mesh.triangles[start:stop]).twice_area / 2
+
+    _in_blocks(work, len(areas))
+    return areas
+
+
+@np.errstate(over="ignore", invalid="ignore")
+def _sum(values: Float) -> float:
+    return float(values.sum())
+
+
+def unique_edges(mesh: Mesh) -> tuple[Int, Int]:
+    """List every edge once, smaller vertex first, in ascending order, and its number of triangles (1: boundary)."""
+    n = max(len(mesh.vertices), 1)
+    ends = mesh.triangles[:, [1, 2, 2, 0, 0, 1]].reshape(-1, 2)
+    keys = np.minimum(ends[:, 0], ends[:, 1]).astype(np.int64)
+    keys *= n
+    keys += np.maximum(ends[:, 0], ends[:, 1])
+    del ends
+    keys.sort()
+    first = np.ones(len(keys), bool)
+    np.not_equal(keys[1:], keys[:-1], out=first[1:])
+    places = np.flatnonzero(first)
+    counts = np.diff(places, append=len(keys)).astype(np.int32)
+    keys = keys[places]
+    edges = np.empty((len(keys), 2), np.int32)
+    edges[:, 0] = keys // n
+    edges[:, 1] = keys - edges[:, 0].astype(np.int64) * n
+    return edges, counts
+
+
+def bounding_box(vertices: Float) -> tuple[float, float, float, float]:
+    """Compute the smallest x, smallest y, largest x and largest y; NaN if there are no vertices."""
+    if not len(vertices):
+        return (math.nan,) * 4
+    x, y = vertices.T  # by columns: numpy takes ten times as long along rows
+    return float(x.min()), float(y.min()), float(x.max()), float(y.max())
+
+
+def distribution(values: Float) -> Distribution:
+    """Compute extremes, mean and percentiles (linearly interpolated); sorts `values` in place."""
+    if not len(values):
+        return Distribution(
+            minimum=math.nan, mean=math.nan, maximum=math.nan, percentiles=dict.fromkeys(PERCENTILES, math.nan)
+        )
+    with np.errstate(over="ignore", invalid="ignore"):
+        mean = float(values.mean())
+    values.sort()
+    places = np.array(PERCENTILES) * ((len(values) - 1) / 100)
+    low = np.floor(places).astype(np.int64)
+    high = np.minimum(low + 1, len(values) - 1)
+    with np.errstate(over="ignore", invalid="ignore"):
+        between = np.where(values[low] == values[high], 0.0, (values[high] - values[low]) * (places - low))
+        found = values[low] + between
+    return Distribution(
+        minimum=float(values[0]),
+        mean=mean,
+        maximum=float(values[-1]),
+        percentiles={p: float(v) for p, v in zip(PERCENTILES, found, strict=True)},
+    )
+
+
+@dataclass(frozen=True)
+class _Shapes:
+    """Twice the area of each triangle of a block, and the values that determine its angles and edges (`shapes.cu`)."""
+
+    twice_area: Float
+    at_smallest: Float
+    at_largest: Float
+    middle_squared: Float
+    longest_squared: Float
+
+    @property
+    def smallest(self) -> Float:
+        """Smallest angles, in degrees."""
+        return self._degrees(self.at_smallest)
+
+    @property
+    def largest(self) -> Float:
+        """Largest angles, in degrees."""
+        return self._degrees(self.at_largest)
+
+    @property
+    def middle(self) -> Float:
+        """Lengths of the edges that are neither the longest nor the shortest."""
+        return np.sqrt(self.middle_squared)
+
+    @property
+    def longest(self) -> Float:
+        """Lengths of the longest edges."""
+        return np.sqrt(self.longest_squared)
+
+    def _degrees(self, dot: Float) -> Float:
+        angles = np.abs(self.twice_area)
+        np.arctan2(angles, dot, out=angles)
+        return np.degrees(angles, out=angles)
+
+
+def _shapes(vertices: Float, triangles: Int, *, edges: bool = False) -> _Shapes:
+    """Compute the shapes of a block of triangles by a kernel on this thread; edge lengths only if `edges` is set."""
+    device, count = HostDevice(threads=1), len(triangles)
+    found = np.empty((5, count))
+    corners = (HostArray(device, array.reshape(-1)) for array in (vertices, triangles))
+    columns = [HostArray(device, column) for column in found]
+    device.launch("measure_shapes", count, *corners, *(columns if edges else [*columns[:3], None, None]))
+    return _Shapes(*found)
+
+
+def _lengths(vertices: Float, edges: Int) -> Float:
+    lengths = np.empty(len(edges))
+
+    def work(start: int, stop: int) -> None:
+        step = vertices[edges[start:stop, 1]] - vertices[edges[start:stop, 0]]
+        lengths[start:stop] = np.hypot(step[:, 0], step[:, 1])
+
+    _in_blocks(work, len(edges))
+    return lengths
+
+
+def _histogram(angles: Float) -> tuple[int, ...]:
+    counts = np.zeros(HISTOGRAM_BINS, np.int64)
+    for start in range(0, len(angles), _BLOCK):
+        bins = np.clip(angles[start : start + _BLOCK].astype(np.int64), 0, HISTOGRAM_BINS - 1)
+        counts += np.bincount(bins, minlength=HISTOGRAM_BINS)
+    return tuple(counts.tolist())
+
+
+def _in_blocks(work: Callable[[int, int], None], count: int) -> None:
+    """Call `work(start, stop)` over 0..count, several blocks concurrently; blocks start at multiples of `_BLOCK`.
+
+    Overflow gives infinities without a warning, because coordinates may have any finite value.
+    """
+
+    @np.errstate(all="ignore")
+    def quietly(span: tuple[int, int]) -> None:
+        work(*span)
+
+    spans = [(start, min(start + _BLOCK, count)) for start in range(0, count, _BLOCK)]
+    threads = min(len(spans), available_threads(), 16)
+    if threads < 2:
+        for span in spans:
+            quietly(span)
+        return
+    pool = new_pool(threads, "dmr-measure")
+    try:
+        for future in [submit(pool, quietly, span) for span in spans]:
+            future.result()
+    finally:
+        if pool is not None:
+            pool.shutdown(cancel_futures=True)
+
+
+def _plain(value: Any) -> Any:
+    if isinstance(value, float):
+        return value if math.isfinite(value) else None
+    if isinstance(value, dict):
+        return {str(key): _plain(item) for key, item in value.items()}
+    if isinstance(value, (list, tuple)):
+        return [_plain(item) for item in value]
+    return value

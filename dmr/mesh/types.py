@@ -1,0 +1,345 @@
+"""The value objects of the public interface: `Mesh` and `Pslg`.
+
+They are frozen, hold numpy arrays, and are cheap to make: the constructor checks shapes, dtypes, index ranges and
+finite coordinates (vectorised), but no geometry. `dmr.refine` checks its input for being a valid triangulation, and
+`dmr.validate` checks it exactly.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import MISSING, dataclass, field, fields
+from typing import Any
+
+import numpy as np
+from numpy.typing import ArrayLike, NDArray
+
+from dmr.common.arguments import shortened
+from dmr.common.available import require_memory
+from dmr.common.cached import cached_property
+from dmr.common.frozen import HoldsFrozen, freeze, frozen
+from dmr.common.number_arrays import given_array, real_array
+from dmr.errors import InvalidMeshError, KindError
+
+Float = NDArray[np.float64]
+Int = NDArray[np.int32]
+
+
+def real_table(values: ArrayLike, shape: tuple[int | None, ...], name: str) -> Float:
+    """Converts real numbers to a contiguous float64 array of a shape, in which None stands for any length.
+
+    Raises:
+        InvalidMeshError: the values do not fit; the message uses `name`.
+    """
+    try:
+        array = real_array(values)
+    except ValueError as error:
+        raise InvalidMeshError(f"{name} must be a table of real numbers ({error})") from None
+    array = _emptied(array, shape)
+    if array.ndim != len(shape) or any(n is not None and n != m for n, m in zip(shape, array.shape, strict=True)):
+        raise InvalidMeshError(f"{name} must have shape {_shape_text(shape)}, not {array.shape}")
+    if not array.flags.c_contiguous:
+        require_memory(8 * array.size, f"a copy of {name}")
+    return np.ascontiguousarray(array)
+
+
+def whole_table(values: ArrayLike, shape: tuple[int | None, ...], name: str) -> Int:
+    """Converts whole numbers to a contiguous int32 array of a shape, in which None stands for any length.
+
+    Raises:
+        InvalidMeshError: the values do not fit, or exceed 32 bits; the message uses `name`.
+    """
+    try:
+        array = given_array(values)
+    except ValueError as error:
+        raise InvalidMeshError(f"{name} must be a table of whole numbers ({error})") from None
+    if array.size == 0:
+        array = _emptied(array, shape).astype(np.int32)
+    if array.dtype.kind not in "iu":
+        raise InvalidMeshError(f"{name} must hold whole numbers, not {array.dtype}")
+    if array.ndim != len(shape) or any(n is not None and n != m for n, m in zip(shape, array.shape, strict=True)):
+        raise InvalidMeshError(f"{name} must have shape {_shape_text(shape)}, not {array.shape}")
+    if array.dtype != np.int32 or not array.flags.c_contiguous:
+        require_memory(4 * array.size, f"a copy of {name}")
+    if array.dtype != np.int32 and array.size and (array.max() > 2**31 - 1 or array.min() < -(2**31)):
+        raise InvalidMeshError(f"{name} does not fit in 32 bits")
+    return np.ascontiguousarray(array, dtype=np.int32)
+
+
+def _emptied(array: NDArray[Any], shape: tuple[int | None, ...]) -> NDArray[Any]:
+    """Returns the array; if it is empty, in the wanted shape, provided that shape can be empty."""
+    wanted = [0 if n is None else n for n in shape]
+    return array.reshape(wanted) if array.size == 0 and 0 in wanted else array
+
+
+def _shape_text(shape: tuple[int | None, ...]) -> str:
+    return "(" + ", ".join("n" if n is None else str(n) for n in shape) + ("," if len(shape) == 1 else "") + ")"
+
+
+def check_table(array: Int, limit: int, element: str) -> None:
+    """Checks a table of vertex indices.
+
+    Raises:
+        InvalidMeshError: an index is negative, or not below `limit`; names the row as an `element`.
+    """
+    if array.size == 0 or (array.min() >= 0 and array.max() < limit):
+        return
+    index = int(np.flatnonzero(((array < 0) | (array >= limit)).any(axis=1))[0])
+    row = array[index]
+    bad = int(row[(row < 0) | (row >= limit)][0])
+    raise InvalidMeshError(f"names vertex {bad}, but there are {limit} vertices", element, index)
+
+
+def check_indices(item: Mesh | Pslg) -> None:
+    """Checks the indices of a mesh or PSLG again, before native code follows them.
+
+    An object shares its data with the arrays that it was made from, and these can be changed.
+
+    Raises:
+        InvalidMeshError: an index is now out of range; names the element.
+    """
+    vertices = len(item.vertices)
+    check_table(item.segments, vertices, "segment")
+    if isinstance(item, Mesh):
+        check_table(item.triangles, vertices, "triangle")
+
+
+def _check_finite(vertices: Float) -> None:
+    with np.errstate(invalid="ignore"):  # the extremes of values that include a NaN are NaN
+        if vertices.size == 0 or np.isfinite([vertices.min(), vertices.max()]).all():
+            return
+    index = int(np.flatnonzero(~np.isfinite(vertices).all(axis=1))[0])
+    x, y = vertices[index]
+    raise InvalidMeshError(f"coordinates ({x}, {y}) are not finite", "vertex", index)
+
+
+@dataclass(frozen=True, eq=False)
+class Mesh(HoldsFrozen):
+    """A triangulation in the plane.
+
+    ::
+
+                 2                 Corner k of triangle t is vertices[triangles[t, k]]; the corners run
+                / \\                counter-clockwise. Edge k is the one opposite corner k, from corner k + 1
+        edge 1 /   \\ edge 0        to corner k + 2 (modulo 3); neighbours[t, k] is the triangle across it,
+              / t   \\              or -1 if there is none.
+             0-------1
+               edge 2
+
+    Attributes:
+        vertices: (n, 2) float64, in the user's own units.
+        triangles: (m, 3) int32, indices into `vertices`.
+        segments: (s, 2) int32, constrained edges by their end vertices. Boundary edges are constrained whether they are
+            listed or not.
+        segment_markers: (s,) int32, 0 for unmarked segments.
+        vertex_markers: (n,) int32 or None.
+        vertex_attributes: (n, a) float64, a >= 0.
+        triangle_attributes: (m, c) float64, c >= 0; column 0 is the region by Triangle's convention.
+        area_bounds: (m,) float64 or None: area bound within each triangle; <= 0 means none.
+        holes, regions: those of the `Pslg` that the mesh was made from, if any: they are not used, but written to the
+            .poly file beside the mesh, which otherwise would not describe the domain.
+
+    Raises:
+        InvalidMeshError: a wrong shape or dtype, an index out of range, or a coordinate that is not finite.
+    """
+
+    vertices: Float
+    triangles: Int
+    segments: Int = field(default_factory=lambda: np.empty((0, 2), np.int32))
+    segment_markers: Int | None = None
+    vertex_markers: Int | None = None
+    vertex_attributes: Float | None = None
+    triangle_attributes: Float | None = None
+    area_bounds: Float | None = None
+    holes: Float = field(default_factory=lambda: np.empty((0, 2)))
+    regions: Float = field(default_factory=lambda: np.empty((0, 4)))
+
+    def __post_init__(self) -> None:
+        self._shape()
+        _check_finite(self.vertices)
+        check_table(self.triangles, len(self.vertices), "triangle")
+        check_table(self.segments, len(self.vertices), "segment")
+
+    @classmethod
+    def sound(cls, **arrays: Any) -> Mesh:
+        """Makes a mesh from trusted arrays: neither indices nor coordinates are checked.
+
+        Args:
+            arrays: the fields by name; omitted ones have their defaults.
+
+        Raises:
+            InvalidMeshError: a wrong shape or dtype.
+        """
+        mesh = cls.__new__(cls)
+        for each in fields(cls):
+            default = each.default if each.default_factory is MISSING else each.default_factory()
+            object.__setattr__(mesh, each.name, arrays.pop(each.name, default))
+        assert not arrays, f"a mesh has no {', '.join(arrays)}"
+        mesh._shape()
+        return mesh
+
+    def _shape(self) -> None:
+        """Converts all arrays to their shapes and dtypes, or names the one that does not fit."""
+        vertices = real_table(self.vertices, (None, 2), "vertices")
+        triangles = whole_table(self.triangles, (None, 3), "triangles")
+        segments = whole_table(self.segments, (None, 2), "segments")
+        n, m, s = len(vertices), len(triangles), len(segments)
+        markers = self.segment_markers
+        checked: dict[str, NDArray[Any] | None] = {
+            "vertices": vertices,
+            "triangles": triangles,
+            "segments": segments,
+            "segment_markers": np.zeros(s, np.int32)
+            if markers is None
+            else whole_table(markers, (s,), "segment_markers"),
+            "vertex_markers": None
+            if self.vertex_markers is None
+            else whole_table(self.vertex_markers, (n,), "vertex_markers"),
+            "vertex_attributes": np.empty((n, 0))
+            if self.vertex_attributes is None
+            else real_table(self.vertex_attributes, (n, None), "vertex_attributes"),
+            "triangle_attributes": np.empty((m, 0))
+            if self.triangle_attributes is None
+            else real_table(self.triangle_attributes, (m, None), "triangle_attributes"),
+            "area_bounds": None if self.area_bounds is None else real_table(self.area_bounds, (m,), "area_bounds"),
+            "holes": real_table(self.holes, (None, 2), "holes"),
+            "regions": real_table(self.regions, (None, 4), "regions"),
+        }
+        freeze(self, checked)
+
+    @cached_property
+    def neighbours(self) -> Int:
+        """(m, 3) int32: entry k is the triangle across the edge opposite corner k, -1 if there is none.
+
+        Computed on first access, on all cores.
+
+        Raises:
+            InvalidMeshError: an edge with two triangles on the same side.
+        """
+        from dmr.mesh.adjacency import find_neighbours
+
+        check_indices(self)
+        return frozen(find_neighbours(self.triangles, len(self.vertices)))
+
+    def unique_segments(self) -> tuple[Int, Int]:
+        """Returns the segments without duplicates (in either direction), and their first nonzero markers.
+
+        Returns:
+            ((u, 2) int32 with the smaller vertex first, sorted; (u,) int32 markers).
+        """
+        assert self.segment_markers is not None
+        low, high = np.minimum(*self.segments.T).astype(np.int64), np.maximum(*self.segments.T)
+        keys = low << 32 | high  # one number per segment, which sorts like its ends
+        order = np.argsort(keys, kind="stable")  # fast on rings, which contain long sorted runs
+        keys = keys[order]
+        is_first = np.ones(len(keys), bool)
+        is_first[1:] = keys[1:] != keys[:-1]
+        unique, rank = keys[is_first], np.cumsum(is_first) - 1
+        markers = np.zeros(len(unique), np.int32)
+        given = self.segment_markers[order]
+        said = np.flatnonzero(given)[::-1]  # later writes win: the first marker is written last
+        markers[rank[said]] = given[said]
+        return np.column_stack([unique >> 32, unique & 0xFFFFFFFF]).astype(np.int32), markers
+
+    @classmethod
+    def from_triangle(cls, data: Mapping[str, Any]) -> Mesh:
+        """Makes a mesh from a dictionary of the `triangle` package (vertices, triangles, segments, markers, ...)."""
+
+        if not isinstance(data, Mapping):
+            raise KindError(f"data must be a dictionary of the triangle package, not {shortened(data)}")
+
+        def entry(name: str) -> NDArray[Any] | None:
+            try:
+                return given_array(data[name]) if name in data else None
+            except ValueError as error:
+                raise InvalidMeshError(f"{name} must be a table of numbers ({error})") from None
+
+        def column(name: str) -> NDArray[Any] | None:
+            found = entry(name)
+            return None if found is None else found.reshape(-1)
+
+        vertices, triangles, segments = entry("vertices"), entry("triangles"), entry("segments")
+        if vertices is None or triangles is None:
+            raise InvalidMeshError("the dictionary holds no vertices, or no triangles")
+        return cls(
+            vertices,
+            triangles[:, :3] if triangles.ndim == 2 else triangles,
+            segments=np.empty((0, 2), np.int32) if segments is None else segments,
+            segment_markers=None if segments is None else column("segment_markers"),
+            vertex_markers=column("vertex_markers"),
+            vertex_attributes=entry("vertex_attributes"),
+            triangle_attributes=entry("triangle_attributes"),
+            area_bounds=column("triangle_max_area"),
+        )
+
+    def to_triangle(self) -> dict[str, NDArray[Any]]:
+        """Returns the dictionary that the `triangle` package takes, with copies in its order and dtypes."""
+        data: dict[str, NDArray[Any]] = {"vertices": self.vertices.copy(), "triangles": self.triangles.copy()}
+        if len(self.segments):
+            assert self.segment_markers is not None
+            data["segments"] = self.segments.copy()
+            data["segment_markers"] = self.segment_markers.reshape(-1, 1).copy()
+        if self.vertex_markers is not None:
+            data["vertex_markers"] = self.vertex_markers.reshape(-1, 1).copy()
+        if self.vertex_attributes is not None and self.vertex_attributes.shape[1]:
+            data["vertex_attributes"] = self.vertex_attributes.copy()
+        if self.triangle_attributes is not None and self.triangle_attributes.shape[1]:
+            data["triangle_attributes"] = self.triangle_attributes.copy()
+        if self.area_bounds is not None:
+            data["triangle_max_area"] = self.area_bounds.reshape(-1, 1).copy()
+        return data
+
+    def __repr__(self) -> str:
+        return f"Mesh({len(self.vertices)} vertices, {len(self.triangles)} triangles, {len(self.segments)} segments)"
+
+
+@dataclass(frozen=True, eq=False)
+class Pslg(HoldsFrozen):
+    """A planar straight-line graph: the outline of a domain to be triangulated.
+
+    Attributes:
+        vertices: (n, 2) float64.
+        segments: (s, 2) int32.
+        holes: (h, 2) float64, one point inside each hole.
+        regions: (r, 4) float64: x, y, attribute, area bound (<= 0: none).
+        segment_markers: (s,) int32, 0 for unmarked segments; vertex_markers: (n,) int32 or None;
+            vertex_attributes: (n, a) float64.
+
+    Raises:
+        InvalidMeshError: as for `Mesh`.
+    """
+
+    vertices: Float
+    segments: Int
+    holes: Float = field(default_factory=lambda: np.empty((0, 2)))
+    regions: Float = field(default_factory=lambda: np.empty((0, 4)))
+    segment_markers: Int | None = None
+    vertex_markers: Int | None = None
+    vertex_attributes: Float | None = None
+
+    def __post_init__(self) -> None:
+        vertices = real_table(self.vertices, (None, 2), "vertices")
+        segments = whole_table(self.segments, (None, 2), "segments")
+        n, s = len(vertices), len(segments)
+        _check_finite(vertices)
+        check_table(segments, n, "segment")
+        markers = self.segment_markers
+        checked: dict[str, NDArray[Any] | None] = {
+            "vertices": vertices,
+            "segments": segments,
+            "holes": real_table(self.holes, (None, 2), "holes"),
+            "regions": real_table(self.regions, (None, 4), "regions"),
+            "segment_markers": np.zeros(s, np.int32)
+            if markers is None
+            else whole_table(markers, (s,), "segment_markers"),
+            "vertex_markers": None
+            if self.vertex_markers is None
+            else whole_table(self.vertex_markers, (n,), "vertex_markers"),
+            "vertex_attributes": np.empty((n, 0))
+            if self.vertex_attributes is None
+            else real_table(self.vertex_attributes, (n, None), "vertex_attributes"),
+        }
+        freeze(self, checked)
+
+    def __repr__(self) -> str:
+        return f"Pslg({len(self.vertices)} vertices, {len(self.segments)} segments, {len(self.holes)} holes)"

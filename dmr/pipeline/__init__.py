@@ -1,1 +1,0 @@
-"""The parts of `dmr.refinement`: admission, the mesh on a device, cavities, marking, statistics."""

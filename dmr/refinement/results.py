@@ -1,0 +1,130 @@
+"""The result of a refinement: the value that `dmr.refine` returns."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, field
+from typing import Any
+
+from dmr.common.frozen import HoldsFrozen, freeze_fields
+from dmr.mesh.naming import counted
+from dmr.mesh.types import Mesh
+
+
+@dataclass(frozen=True, kw_only=True)
+class Round:
+    """One round of a refinement.
+
+    Attributes:
+        attempted: cavities grown in it; inserted: points inserted.
+        lost: cavities that lost a conflict. With two stages, those that were not processed in the end, including
+            those that another cavity changed, but not those that lost the first stage and were inserted in the second.
+        bad: bad triangles listed after it (including some that later cavities have removed since).
+        triangles: triangles of the mesh after it.
+        seconds: wall-clock time from the first check of the triangles to the end of the round.
+    """
+
+    attempted: int
+    inserted: int
+    lost: int
+    bad: int
+    triangles: int
+    seconds: float
+
+
+@dataclass(frozen=True, kw_only=True, eq=False)
+class Refinement(HoldsFrozen):
+    """A refined mesh and a report of its run. `repr` gives a one-line summary; `to_json()` gives all of the report.
+
+    Attributes:
+        mesh: the result. Its first vertices are the input's, in the input's order, bit for bit.
+        device: where it ran, such as "cpu" or "cuda:0 (NVIDIA H200)"; threads: CPU threads (0 on a GPU).
+        marking, balance: the strategies used.
+        loop: what drove the rounds, "host" or "device"; for a tiny mesh, in the run whose result was kept.
+        steiner: points inserted by kind: off_center (with the other points of a petal), circumcenter, segment.
+        rounds: rounds, by either driver; attempts: cavities grown; acceptance: insertions over attempts.
+        outcomes: cavities by outcome: inserted, lost_conflict, encroached, precision, blocked (by
+            a segment that is never split), overflowed, budget.
+        host_processed: triangle records moved to or from the host during the rounds, as a serial path on the host would
+            need: 0.
+        unrefined: triangles of the result that miss a bound, counted by reason: small_input_angle,
+            precision, kept_segment, budget, time (`max_seconds`), stopped.
+        unrefined_triangles: their indices, by reason.
+        min_angle, max_angle: degrees, over the result.
+        flips: edges flipped to make the input Delaunay.
+        complete: False if a limit or the progress callback ended the run early; the mesh is valid all the same.
+        seconds: wall-clock time by phase; "total" is their sum. Unless the run was profiled, work that a GPU has not
+            finished at the end of a phase counts in a later one. "rounds" are those that the device drove.
+        history: one record per round.
+        launches: kernels launched by the host, by name; launches by a recorded loop are not counted.
+        checks: how the quality checks of new triangles were distributed: "children", kernels launched from the device,
+            and "refused", those that could not be launched: the thread that wanted to launch them did their work. A
+            profiled run also has "shares", indices of a launch (on a GPU: threads) that checked something, "checked",
+            triangles, and "largest_share".
+        tries: number of recipes tried; a tiny mesh is refined by several, and the smallest result is kept.
+        warnings: what a user should know (a fallback, a flip, a limit), one sentence each.
+    """
+
+    mesh: Mesh
+    device: str
+    threads: int
+    marking: str
+    balance: str
+    loop: str
+    steiner: dict[str, int]
+    rounds: int
+    attempts: int
+    acceptance: float
+    outcomes: dict[str, int]
+    host_processed: int
+    unrefined: dict[str, int]
+    unrefined_triangles: dict[str, Any]
+    min_angle: float
+    max_angle: float
+    flips: int
+    complete: bool
+    seconds: dict[str, float]
+    history: tuple[Round, ...] = field(repr=False)
+    launches: dict[str, int] = field(repr=False)
+    checks: dict[str, int]
+    tries: int = 1
+    warnings: tuple[str, ...] = field(default=())
+
+    def __post_init__(self) -> None:
+        freeze_fields(self)
+
+    def __repr__(self) -> str:
+        where = f"{self.device}, {counted(self.threads, 'thread')}" if self.threads else self.device
+        left = sum(self.unrefined.values())
+        return (
+            f"Refinement({self.mesh!r}, {sum(self.steiner.values())} points in {self.rounds} rounds on {where}, "
+            f"{self.min_angle:.4g} to {self.max_angle:.4g} degrees, {'complete' if self.complete else 'ended early'}"
+            f"{f', {left} triangles unrefined' if left else ''})"
+        )
+
+    def to_json(self) -> dict[str, Any]:
+        """Returns the fields that `--json` prints: plain numbers, strings, lists and dictionaries."""
+        return {
+            "device": self.device,
+            "threads": self.threads,
+            "marking": self.marking,
+            "balance": self.balance,
+            "loop": self.loop,
+            "vertices": len(self.mesh.vertices),
+            "triangles": len(self.mesh.triangles),
+            "steiner": dict(self.steiner),
+            "rounds": self.rounds,
+            "attempts": self.attempts,
+            "acceptance": self.acceptance,
+            "outcomes": dict(self.outcomes),
+            "host_processed": self.host_processed,
+            "unrefined": dict(self.unrefined),
+            "min_angle": self.min_angle,
+            "max_angle": self.max_angle,
+            "flips": self.flips,
+            "complete": self.complete,
+            "seconds": dict(self.seconds),
+            "launches": dict(self.launches),
+            "checks": dict(self.checks),
+            "tries": self.tries,
+            "warnings": list(self.warnings),
+        }

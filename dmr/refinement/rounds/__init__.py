@@ -1,0 +1,1 @@
+"""Rounds of a refinement: selection, growth, retriangulation, quality check, and the drivers."""

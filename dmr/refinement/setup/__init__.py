@@ -1,0 +1,1 @@
+"""Steps before the first round: admission of the mesh, thresholds, estimates."""

@@ -1,0 +1,274 @@
+"""Converts the user's mesh to a `DeviceMesh`, or refuses it and names the offending element.
+
+Checked here, in this order: coordinates (range in which the predicates are exact), triangles (area, orientation),
+edges (no two triangles on one side), vertices (covered once), segments (edges of the mesh), the boundary (does not
+cross itself). Meshes from `dmr.triangulate` cover each place once, so their vertices and boundary are not checked
+(`dmr.mesh.provenance`). An admitted mesh is a triangulation of a domain that may have holes and several parts; if it is
+not Delaunay, flips make it so (`dmr.refinement.setup.flips`).
+"""
+
+from __future__ import annotations
+
+from typing import Any
+
+import numpy as np
+from numpy.typing import DTypeLike, NDArray
+
+from dmr.common.available import require_memory
+from dmr.errors import InvalidMeshError, OutOfMemoryError
+from dmr.memory import Device, DeviceArray, argsort, scan, total
+from dmr.mesh.coordinates import LARGEST, SMALLEST, SMALLEST_EXTENT, check_coordinates
+from dmr.mesh.naming import counted, number
+from dmr.mesh.provenance import is_triangulation
+from dmr.mesh.types import Int, Mesh, check_indices
+from dmr.refinement.setup.boundary import Outline, check_boundary, outline_of
+from dmr.refinement.setup.corners import acute_corners, anchors
+from dmr.refinement.state.device_mesh import FEW_TRIANGLES, DeviceMesh, usual_room
+from dmr.refinement.state.records import BOX, POINT, SUBSEGMENT, TRIANGLE
+
+Box = tuple[tuple[float, float], tuple[float, float]]  # the least x and y, the largest x and y
+
+TILE = 2048  # TILE of cuda_src/mesh/ordering.cu
+BYTES_PER_TRIANGLE = 95  # peak memory of an admission, measured
+NONE = 2**31 - 1  # see the head of cuda_src/mesh/topology.cu
+INPUT_VERTEX = -2
+KEPT = 3  # of Wish, cuda_src/geometry/encroachment.cuh
+
+
+def admit(mesh: Mesh, device: Device, keep_segments: str = "none") -> tuple[DeviceMesh, list[str]]:
+    """Copies a mesh to a device, orders it along a space-filling curve, links its triangles and checks it.
+
+    Args:
+        mesh: the user's mesh.
+        device: the target device.
+        keep_segments: which segments will never be split, as in `RefineOptions`.
+
+    Returns:
+        The mesh on the device, and what was repaired on the way, one sentence each.
+
+    Raises:
+        InvalidMeshError: the arrays are not a valid triangulation; names the element.
+        OutOfMemoryError: the device has too little memory.
+    """
+    if device.name == "cpu":  # a GPU's allocations are checked one by one
+        count = len(mesh.triangles)
+        require_memory(BYTES_PER_TRIANGLE * count, f"a refinement of {counted(count, 'triangle')}")
+    given_points = device.array(mesh.vertices, POINT)
+    box = _survey(mesh, device, given_points)
+    if len(mesh.triangles) == 0:
+        raise InvalidMeshError("the mesh has no triangles")
+    notes: list[str] = []
+    corners = device.array(mesh.triangles)
+    turned = _orient(device, given_points, corners, len(mesh.triangles))
+    if turned:
+        notes.append(f"{turned} clockwise triangles were turned around")
+    n, m = len(mesh.vertices), len(mesh.triangles)
+    vertex_room, triangle_room, _ = usual_room(n, m, 0, bad=m if m <= FEW_TRIANGLES else 0)
+    all_points, all_triangles = _zeros(device, vertex_room, n, POINT), _zeros(device, triangle_room, m, TRIANGLE)
+    points, triangles = all_points[:n], all_triangles[:m]
+    order, rank = _order_vertices(device, given_points, box, points)
+    triangle_order = _order_triangles(device, corners, rank, m)
+    device.launch("make_triangles", len(mesh.triangles), corners, rank, triangle_order, triangles)
+    first, half_edges = _list_half_edges(device, triangles, len(mesh.vertices))
+    own = is_triangulation(mesh)  # made by `dmr.triangulate`, which is exact: no triangles overlap
+    if own:
+        device.launch("link_sound_triangles", m, first, half_edges, triangles)
+    else:
+        _link(device, triangles, first, half_edges, triangle_order)
+        _check_windings(device, triangles, points, order)
+    named_markers, subsegments = _attach_segments(mesh, device, triangles, first, half_edges, rank)
+
+    carries = mesh.triangle_attributes is not None and mesh.triangle_attributes.shape[1] > 0
+    bounded = mesh.area_bounds is not None
+    width = 0 if mesh.vertex_attributes is None else mesh.vertex_attributes.shape[1]
+    s = subsegments.size
+    vertex_origin = _zeros(device, vertex_room, n, np.int32)
+    device.launch("fill_int32", n, INPUT_VERTEX, vertex_origin)
+    subsegment_origin = device.empty(s, np.int32)
+    device.launch("fill_indices", s, subsegment_origin)
+    input_segments = device.empty(s, SUBSEGMENT)
+    input_segments.copy_from(subsegments)
+    outline = outline_of(subsegments, points)
+    if not own:
+        check_boundary(outline, order, triangle_order)
+    acute, any_acute, anchor = _mark_corners(device, outline, n)
+    state = DeviceMesh(
+        device=device,
+        vertices=n,
+        slots=m,
+        subsegments_count=s,
+        input_vertices=n,
+        named=len(named_markers),
+        named_markers=named_markers,
+        order=order,
+        triangles=all_triangles,
+        points=all_points,
+        subsegments=subsegments,
+        quality=_zeros(device, triangle_room, m, np.uint32),
+        rivals=_zeros(device, triangle_room, m, np.int32),
+        vertex_origin=vertex_origin,
+        vertex_parameter=_zeros(device, vertex_room, n, np.float64),
+        subsegment_origin=subsegment_origin,
+        wishes=device.array(_wishes(outline.subsegments, keep_segments)),
+        input_segments=input_segments,
+        acute=acute,
+        any_acute=any_acute,
+        anchor=anchor,
+        ancestor=triangle_order if carries or bounded else None,
+        area_bounds=device.array(mesh.area_bounds) if mesh.area_bounds is not None else None,
+        attributes=_attributes(mesh, device, order) if width else None,
+        width=width,
+    )
+    if m <= FEW_TRIANGLES:
+        state.reserve_for(bad=m)
+    return state, notes
+
+
+def _zeros(device: Device, room: int, count: int, dtype: DTypeLike) -> DeviceArray:
+    """Zeros for `room` elements, or for the `count` that are needed now if the device has no more memory."""
+    try:
+        return device.zeros(room, dtype)
+    except OutOfMemoryError:
+        return device.zeros(count, dtype)
+
+
+def _orient(device: Device, points: DeviceArray, corners: DeviceArray, count: int) -> int:
+    turned, least = device.zeros(1, np.int32), device.array(np.array([NONE, NONE], np.int32))
+    device.launch("orient_triangles", count, points, points.size, corners, turned, least[:1], least[1:])
+    index, stray = (int(found) for found in least.download())
+    if stray != NONE:
+        a, b, c = (int(v) for v in corners[3 * stray : 3 * stray + 3].download())
+        bad = next(v for v in (a, b, c) if not 0 <= v < points.size)
+        raise InvalidMeshError(f"names vertex {bad}, but there are {points.size} vertices", "triangle", stray)
+    if index != NONE:
+        a, b, c = (int(v) for v in corners[3 * index : 3 * index + 3].download())
+        corner_numbers = ", ".join(str(number("vertex", v)) for v in (a, b, c))
+        if len({a, b, c}) < 3:
+            raise InvalidMeshError(f"has the same vertex twice ({corner_numbers})", "triangle", index)
+        raise InvalidMeshError(f"has no area: its corners {corner_numbers} lie on one line", "triangle", index)
+    return int(turned.download()[0])
+
+
+def _survey(mesh: Mesh, device: Device, points: DeviceArray) -> Box:
+    """Checks the coordinates of the vertices and returns their bounding box."""
+    tiles = device.tiles(points.size, TILE)
+    boxes, unusable = device.empty(tiles, BOX), device.zeros(1, np.int32)
+    device.launch("survey_points", tiles, points, points.size, SMALLEST, LARGEST, boxes, unusable)
+    found = boxes.download()
+    low = float(found["low_x"].min(initial=np.inf)), float(found["low_y"].min(initial=np.inf))
+    high = float(found["high_x"].max(initial=-np.inf)), float(found["high_y"].max(initial=-np.inf))
+    if unusable.download()[0] or (tiles and max(map(abs, (*low, *high))) < SMALLEST_EXTENT):
+        check_coordinates(mesh.vertices)  # names the coordinate and what is wrong
+    return low, high
+
+
+def _order_vertices(
+    device: Device, given: DeviceArray, box: Box, points: DeviceArray
+) -> tuple[DeviceArray, DeviceArray]:
+    """Reorders the vertices along a curve.
+
+    Returns:
+        `order`, the user's number of each place, and `rank`, the place of each number. `points` receives the points.
+    """
+    n = given.size
+    (low_x, low_y), (high_x, high_y) = box
+    keys = device.empty(n, np.uint32)
+    device.launch("curve_keys", n, given, low_x, low_y, 65536.0 / max(high_x - low_x, high_y - low_y), keys)
+    order = argsort(keys)
+    rank = device.empty(n, np.int32)
+    device.launch("reorder_points", n, given, order, points, rank)
+    return order, rank
+
+
+def _order_triangles(device: Device, corners: DeviceArray, rank: DeviceArray, count: int) -> DeviceArray:
+    keys = device.empty(count, np.uint32)
+    device.launch("triangle_keys", count, corners, rank, keys)
+    return argsort(keys, bits=max(8, rank.size.bit_length()))
+
+
+def _list_half_edges(device: Device, triangles: DeviceArray, vertices: int) -> tuple[DeviceArray, DeviceArray]:
+    counts = device.zeros(vertices, np.int32)
+    device.launch("count_edges_out", triangles.size, triangles, counts)
+    first = scan(counts)
+    counts.fill(0)
+    half_edges = device.empty(3 * triangles.size, np.int32)
+    device.launch("list_edges_out", triangles.size, triangles, first, counts, half_edges)
+    return first, half_edges
+
+
+def _link(
+    device: Device, triangles: DeviceArray, first: DeviceArray, half_edges: DeviceArray, triangle_order: DeviceArray
+) -> None:
+    overlapping = device.array(np.array([NONE], np.int32))
+    device.launch("link_triangles", triangles.size, first, half_edges, triangle_order, triangles, overlapping)
+    index = int(overlapping.download()[0])
+    if index != NONE:
+        raise InvalidMeshError("lies on the same side of one of its edges as another triangle", "triangle", index)
+
+
+def _check_windings(device: Device, triangles: DeviceArray, points: DeviceArray, order: DeviceArray) -> None:
+    windings = device.zeros(points.size, np.int32)
+    folded = device.array(np.array([NONE], np.int32))
+    device.launch("count_windings", triangles.size, triangles, points, windings)
+    device.launch("report_windings", points.size, windings, order, folded)
+    index = int(folded.download()[0])
+    if index != NONE:
+        raise InvalidMeshError("the triangles around it overlap", "vertex", index)
+
+
+def _attach_segments(
+    mesh: Mesh, device: Device, triangles: DeviceArray, first: DeviceArray, half_edges: DeviceArray, rank: DeviceArray
+) -> tuple[Int, DeviceArray]:
+    """Returns (markers, subsegments): first the segments that the user named, then every other boundary edge."""
+    ends, markers = mesh.unique_segments()
+    if ends.size and not 0 <= ends.min() <= ends.max() < len(mesh.vertices):
+        check_indices(mesh)  # names the index
+    named = len(ends)
+    found = device.empty(named, SUBSEGMENT)
+    missing = device.array(np.array([NONE], np.int32))
+    if named:
+        given = device.array(ends.reshape(-1))
+        device.launch("attach_segments", named, given, rank, first, half_edges, triangles, found, missing)
+        index = int(missing.download()[0])
+        if index != NONE:
+            u, v = (number("vertex", w) for w in ends[index])
+            row = int(np.flatnonzero((np.sort(mesh.segments, axis=1) == ends[index]).all(axis=1))[0])
+            raise InvalidMeshError(f"its ends {u} and {v} are not joined by an edge of the mesh", "segment", row)
+    counts = device.empty(triangles.size, np.int32)
+    device.launch("count_boundary", triangles.size, triangles, counts)
+    offsets = scan(counts)
+    boundary = total(offsets, triangles.size)
+    subsegments = device.empty(named + boundary, SUBSEGMENT)
+    if named:
+        subsegments.copy_from(found)
+    device.launch("attach_boundary", triangles.size, offsets, named, triangles, subsegments)
+    return markers, subsegments
+
+
+def _wishes(subsegments: NDArray[Any], keep_segments: str) -> Int:
+    """Returns the initial split state of each subsegment (`Wish` of cuda_src): none, or KEPT, never to be split."""
+    wishes = np.full(len(subsegments), KEPT if keep_segments == "all" else 0, np.int32)
+    if keep_segments == "boundary":
+        wishes[subsegments["right"] < 0] = KEPT
+    return wishes
+
+
+def _mark_corners(device: Device, outline: Outline, vertices: int) -> tuple[DeviceArray, bool, DeviceArray]:
+    """Returns (acute, any_acute, anchor) of `DeviceMesh`; only the ends of subsegments have values there."""
+    flags = acute_corners(outline.subsegments, outline.points)
+    nearest = anchors(outline.subsegments, flags)
+    nearest = np.where(nearest < 0, nearest, outline.vertices[nearest])
+    places = device.array(outline.vertices)
+    acute, anchor = device.zeros(vertices, np.uint8), device.empty(vertices, np.int32)
+    anchor.fill(255)
+    device.launch("scatter_uint8", places.size, device.array(flags), places, acute)
+    device.launch("scatter_int32", places.size, device.array(nearest), places, anchor)
+    return acute, bool(flags.any()), anchor
+
+
+def _attributes(mesh: Mesh, device: Device, order: DeviceArray) -> DeviceArray:
+    assert mesh.vertex_attributes is not None
+    width = mesh.vertex_attributes.shape[1]
+    ordered = device.empty(order.size * width, np.float64)
+    device.launch("reorder_rows", order.size, device.array(mesh.vertex_attributes), order, width, ordered)
+    return ordered

@@ -1,0 +1,115 @@
+"""Estimates of a refinement's size: the fewest triangles that area bounds allow, and the default limit on points."""
+
+from __future__ import annotations
+
+import numpy as np
+from numpy.typing import NDArray
+
+from dmr.errors import OptionError
+from dmr.mesh.statistics import bounding_box, triangle_areas
+from dmr.mesh.types import Float, Mesh
+from dmr.refinement.options import PROMISED_ANGLE, PROMISED_CONFORMING_ANGLE, RefineOptions
+from dmr.refinement.state.device_mesh import MOST_TRIANGLES
+
+# A mesh of up to this many triangles may consist of a few long ones, whose shapes determine how many points they need;
+# in a larger mesh the number of triangles does.
+FEW_TRIANGLES = 2**16
+MOST_ASPECT = 2.0**22  # bound on a triangle's aspect ratio: beyond it the coordinates matter, and not its shape
+
+
+def check_demand(mesh: Mesh, max_area: float | None) -> None:
+    """Refuses area bounds that no mesh can meet.
+
+    Args:
+        mesh: the mesh to refine, with its own `area_bounds`.
+        max_area: the bound that holds everywhere, if there is one.
+
+    Raises:
+        OptionError: gives the number of triangles needed, and the largest number possible.
+    """
+    needed = least_triangles(mesh, max_area)
+    if needed > MOST_TRIANGLES:
+        bound = "the bounds on areas need" if max_area is None else f"max_area {max_area:g} needs"
+        if max_area is not None and mesh.area_bounds is not None:
+            bound = f"max_area {max_area:g} and the mesh's own bounds on areas need"
+        raise OptionError(
+            f"{bound} at least {needed:.3g} triangles, and a mesh can have {MOST_TRIANGLES:,} at most: "
+            "use larger bounds"
+        )
+
+
+def least_triangles(mesh: Mesh, max_area: float | None) -> float:
+    """Returns a lower bound on the triangles of a refinement: an area A needs A / a triangles of area at most a.
+
+    Bounds that change from one triangle to the next stay roughly in place, and the sum is about right for them.
+    Returns 0 early if the bounding box of the mesh shows that there are few enough.
+    """
+    if mesh.area_bounds is None and max_area is None:
+        return 0.0
+    bounds = _bounds(mesh, max_area)
+    x0, y0, x1, y1 = bounding_box(mesh.vertices)
+    with np.errstate(over="ignore"):
+        if (x1 - x0) * (y1 - y0) / bounds.min(initial=np.inf) <= MOST_TRIANGLES:
+            return 0.0
+    return _area_over_bounds(mesh, bounds)
+
+
+def _bounds(mesh: Mesh, max_area: float | None) -> Float:
+    """Returns the area bound of each triangle, or one entry for all of them; infinity means no bound."""
+    own, everywhere = mesh.area_bounds, np.inf if max_area is None else max_area
+    return np.full(1, everywhere) if own is None else np.where(own > 0, np.minimum(own, everywhere), everywhere)
+
+
+def _area_over_bounds(mesh: Mesh, bounds: Float) -> float:
+    """Returns the sum over the triangles of area over area bound."""
+    with np.errstate(over="ignore"):
+        return float((np.abs(triangle_areas(mesh)) / bounds).sum())
+
+
+# Triangles of a result over the fewest possible, if area bounds determine them (measured, at 30 degrees).
+OVER_THE_FEWEST = 1.6
+
+
+def expected_triangles(mesh: Mesh, options: RefineOptions) -> int:
+    """Estimates the triangles that the area bounds need; 0 for a large input, whose size determines the allocation."""
+    if len(mesh.triangles) > FEW_TRIANGLES or (mesh.area_bounds is None and options.max_area is None):
+        return 0
+    fewest = _area_over_bounds(mesh, _bounds(mesh, options.max_area))
+    most = MOST_TRIANGLES if options.max_steiner is None else 2 * options.max_steiner
+    return int(min(OVER_THE_FEWEST * fewest, most))
+
+
+def default_budget(mesh: Mesh, options: RefineOptions, *, sized: bool) -> int:
+    """Returns the default limit on the points that a refinement inserts, far above what a sound run needs.
+
+    The limit is 64 per triangle of the input, plus 1,000,000, plus 8 times the sum of area over area bound, plus 8
+    times the sum over triangles of longest edge over height; plus 2^26 with a size function, whose demand cannot
+    be known ahead.
+    """
+    by_area = 0.0
+    if mesh.area_bounds is not None:
+        by_area = 8.0 * _area_over_bounds(mesh, _bounds(mesh, options.max_area))
+    elif options.max_area is not None:
+        x0, y0, x1, y1 = bounding_box(mesh.vertices)
+        by_area = 8.0 * (x1 - x0) * (y1 - y0) / options.max_area
+    highest = PROMISED_CONFORMING_ANGLE if options.conforming else PROMISED_ANGLE
+    by_shape = 8.0 * sum_of_aspects(mesh) if options.min_angle <= highest else 0.0
+    by_size = 0 if not sized else 2**26
+    return int(min(64 * len(mesh.triangles) + 1_000_000 + by_area + by_shape + by_size, 2**30))
+
+
+def sum_of_aspects(mesh: Mesh) -> float:
+    """Returns the sum over all triangles of longest edge over its height; 0 for a mesh of many triangles."""
+    if len(mesh.triangles) > FEW_TRIANGLES:
+        return 0.0
+    a, b, c = (mesh.vertices[:, 0] + 1j * mesh.vertices[:, 1])[mesh.triangles.T]
+    with np.errstate(over="ignore", under="ignore", divide="ignore", invalid="ignore"):
+        ab, bc, ca = b - a, c - b, a - c
+        longest = np.maximum(_squared(ab), np.maximum(_squared(bc), _squared(ca)))
+        aspects = longest / np.abs(ab.real * ca.imag - ab.imag * ca.real)
+    return float(np.nan_to_num(aspects, nan=MOST_ASPECT, posinf=MOST_ASPECT).clip(0.0, MOST_ASPECT).sum())
+
+
+def _squared(edges: NDArray[np.complex128]) -> Float:
+    """Returns the squared lengths of edges given as complex numbers."""
+    return edges.real**2 + edges.imag**2

@@ -1,0 +1,31 @@
+"""Makes a valid triangulation constrained Delaunay, by flips in parallel rounds."""
+
+from __future__ import annotations
+
+import numpy as np
+
+from dmr.memory import flagged_indices, scan, total
+from dmr.refinement.state.device_mesh import DeviceMesh
+from dmr.refinement.state.epochs import Stamps
+
+
+def make_delaunay(state: DeviceMesh, stamps: Stamps, *, apply: bool = True) -> int:
+    """Flips every edge that fails the in-circle test; with `apply` False only counts those of the first round.
+
+    Returns:
+        The number of edges flipped (or, without `apply`, of triangles that have a failing edge).
+    """
+    device = state.device
+    edges, flags = device.empty(state.slots, np.int32), device.empty(state.slots, np.int32)
+    flipped = 0
+    while True:
+        device.launch("find_flips", state.slots, state.triangles, state.points, edges, flags)
+        flipping, count = flagged_indices(flags)
+        if count == 0 or not apply:
+            return flipped + count
+        stamp = stamps.next(state)
+        won = device.empty(count, np.int32)
+        device.launch("claim_flips", count, flipping, edges, stamp, state.triangles)
+        device.launch("judge_flips", count, flipping, edges, stamp, state.triangles, won)
+        device.launch("apply_flips", count, flipping, edges, won, state.triangles, state.subsegments)
+        flipped += total(scan(won), count)

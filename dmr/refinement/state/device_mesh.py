@@ -1,0 +1,205 @@
+"""A mesh on a device: the arrays that the kernels work on, and how they grow."""
+
+from __future__ import annotations
+
+import math
+from contextlib import suppress
+from dataclasses import dataclass
+
+import numpy as np
+
+from dmr.errors import OutOfMemoryError
+from dmr.memory import Device, DeviceArray, Packed, available_threads, copy, pack
+from dmr.mesh.types import Float, Int, Mesh
+
+MOST_TRIANGLES = 2**29 - 1  # half-edges are triangle << 2 | edge in 32 bits
+FEW_TRIANGLES = 2**21  # a mesh of up to this many triangles gets its arrays at admission, as if all were bad
+
+
+def usual_room(vertices: int, slots: int, subsegments: int, bad: int) -> tuple[int, int, int]:
+    """Estimates the vertices, triangles and subsegments after a refinement to 30 degrees, from those before it and the
+    number of bad triangles."""
+    # Segments receive about as many points as fit side by side.
+    return vertices + 2 * bad + 1024, slots + 4 * bad + 2048, 3 * subsegments + 16 * math.isqrt(vertices) + 1024
+
+
+@dataclass
+class DeviceMesh:
+    """The state of a refinement. Arrays hold at least as many elements as the counts say; the rest are zeros.
+
+    Vertices are numbered along a space-filling curve; `order` maps them to the user's numbers.
+
+    Attributes:
+        vertices, slots, subsegments_count: number of vertices, triangles and subsegments.
+        input_vertices: number of the user's vertices; named: number of input segments that the user named
+            (the rest are boundary edges); named_markers: the markers of these.
+        triangles, points, subsegments: the records of `cuda_src/mesh/triangles.cuh`.
+        order: (input_vertices,) the user's number of each input vertex.
+        quality: one word per triangle (`cuda_src/refine/quality/quality.cuh`); rivals: the last triangle that beat it
+            (`cuda_src/refine/candidates.cuh`).
+        vertex_origin, vertex_parameter: the origin of a vertex, and its parameter on its input segment.
+        subsegment_origin: the input segment of a subsegment; wishes: its split state.
+        input_segments: ends of the input segments; acute: 1 at input vertices with a corner below 60 degrees, and
+            any_acute: whether there are any; anchor: by input vertex, such a corner that an input segment joins it
+            to, -1 if there is none.
+        ancestor: the input triangle that a triangle descends from, if triangles carry something.
+        area_bounds: the bounds of the input triangles, if there are any.
+        attributes: the vertex attributes, row by row; width: columns.
+    """
+
+    device: Device
+    vertices: int
+    slots: int
+    subsegments_count: int
+    input_vertices: int
+    named: int
+    named_markers: Int
+    order: DeviceArray
+    triangles: DeviceArray
+    points: DeviceArray
+    subsegments: DeviceArray
+    quality: DeviceArray
+    rivals: DeviceArray
+    vertex_origin: DeviceArray
+    vertex_parameter: DeviceArray
+    subsegment_origin: DeviceArray
+    wishes: DeviceArray
+    input_segments: DeviceArray
+    acute: DeviceArray
+    any_acute: bool
+    anchor: DeviceArray
+    ancestor: DeviceArray | None
+    area_bounds: DeviceArray | None
+    attributes: DeviceArray | None
+    width: int
+    _view: Packed | None = None
+
+    @property
+    def view(self) -> Packed:
+        """The kernel argument."""
+        if self._view is None:
+            names = (
+                "triangles", "points", "subsegments", "quality", "rivals", "wishes", "vertex_origin",
+                "vertex_parameter", "subsegment_origin", "input_segments", "anchor", "acute", "any_acute",
+                "input_vertices", "area_bounds", "attributes", "width",
+            )  # fmt: skip
+            given = {name: getattr(self, name) for name in names}
+            self._view = pack("Mesh", ancestor=self.ancestor, input_subsegments=self.input_segments.size, **given)
+        return self._view
+
+    @property
+    def carries(self) -> bool:
+        """Whether triangles or vertices carry something that new ones inherit."""
+        return self.ancestor is not None or self.attributes is not None
+
+    @property
+    def addresses(self) -> tuple[int, ...]:
+        """Addresses of the arrays that grow: they change when an array is replaced."""
+        growing = (
+            self.triangles, self.quality, self.rivals, self.ancestor, self.points, self.vertex_origin,
+            self.vertex_parameter, self.attributes, self.subsegments, self.subsegment_origin, self.wishes,
+        )  # fmt: skip
+        return tuple(array.pointer for array in growing if array is not None)
+
+    @property
+    def room(self) -> tuple[int, int, int]:
+        """Number of vertices, triangles and subsegments that the arrays can hold."""
+        of_vertices = [self.points.size, self.vertex_origin.size, self.vertex_parameter.size]
+        if self.attributes is not None:
+            of_vertices.append(self.attributes.size // self.width)
+        of_slots = [self.triangles.size, self.quality.size, self.rivals.size]
+        if self.ancestor is not None:
+            of_slots.append(self.ancestor.size)
+        of_subsegments = [self.subsegments.size, self.subsegment_origin.size, self.wishes.size]
+        return min(of_vertices), min(of_slots), min(of_subsegments)
+
+    def reserve(self, vertices: int, slots: int, subsegments: int) -> None:
+        """Grows the arrays to hold at least these numbers of vertices, triangles and subsegments.
+
+        Raises:
+            OutOfMemoryError: the device has too little memory, or the numbers do not fit 32 bits; nothing is lost.
+        """
+        if slots > MOST_TRIANGLES:
+            raise OutOfMemoryError(f"{slots} triangles are more than a mesh can have ({MOST_TRIANGLES})")
+        if all(there >= wanted for there, wanted in zip(self.room, (vertices, slots, subsegments), strict=True)):
+            return
+        self._view = None
+        self.triangles = self.triangles.grown(slots)
+        self.quality = self.quality.grown(slots)
+        self.rivals = self.rivals.grown(slots)
+        if self.ancestor is not None:
+            self.ancestor = self.ancestor.grown(slots)
+        self.points = self.points.grown(vertices)
+        self.vertex_origin = self.vertex_origin.grown(vertices)
+        self.vertex_parameter = self.vertex_parameter.grown(vertices)
+        if self.attributes is not None:
+            self.attributes = self.attributes.grown(vertices * self.width)
+        self.subsegments = self.subsegments.grown(subsegments)
+        self.subsegment_origin = self.subsegment_origin.grown(subsegments)
+        self.wishes = self.wishes.grown(subsegments)
+
+    def reserve_for(self, bad: int, expected: int = 0) -> None:
+        """Reserves the usual capacity for a number of bad triangles, and for the expected triangles, to avoid repeated
+        copies. A device with little memory may reserve less: what is really needed is requested later.
+        """
+        vertices, slots, subsegments = usual_room(self.vertices, self.slots, self.subsegments_count, bad)
+        with suppress(OutOfMemoryError):
+            self.reserve(max(vertices, expected // 2), max(slots, expected), max(subsegments, 8 * math.isqrt(expected)))
+
+    def to_mesh(self, source: Mesh) -> Mesh:
+        """Returns the mesh in the user's numbers, with the attributes and markers of `source`, the input."""
+        device = self.device
+        corners = device.empty(3 * self.slots, np.int32)
+        device.launch("restore_corners", self.slots, self.triangles, self.order, self.input_vertices, corners)
+        vertices = np.empty((self.vertices, 2))
+        copy(vertices[: self.input_vertices], source.vertices, device.threads or available_threads())
+        self.points[self.input_vertices : self.vertices].download(out=vertices[self.input_vertices :])
+        ancestor = None if self.ancestor is None else self.ancestor[: self.slots].download()
+        segments, origins = self._segments()
+        assert source.triangle_attributes is not None
+        return Mesh.sound(
+            vertices=vertices,
+            triangles=corners.detach().reshape(-1, 3),
+            segments=segments,
+            segment_markers=self.named_markers[origins] if self.named else None,
+            vertex_markers=self._vertex_markers(source),
+            vertex_attributes=self._vertex_attributes(source),
+            triangle_attributes=None if ancestor is None else source.triangle_attributes[ancestor],
+            area_bounds=None if ancestor is None or source.area_bounds is None else source.area_bounds[ancestor],
+            holes=source.holes,
+            regions=source.regions,
+        )
+
+    def _segments(self) -> tuple[Int, Int]:
+        """Returns the pieces of the segments that the user named, and the number of each piece's segment."""
+        if self.named == 0:
+            return np.empty((0, 2), np.int32), np.empty(0, np.int32)
+        count = self.subsegments_count
+        ends = self.device.empty(2 * count, np.int32)
+        self.device.launch("restore_ends", count, self.subsegments, self.order, self.input_vertices, ends)
+        origins = self.subsegment_origin[:count].download()
+        named = origins < self.named
+        return ends.detach().reshape(-1, 2)[named], origins[named]
+
+    def _vertex_markers(self, source: Mesh) -> Int | None:
+        """Returns the vertex markers: a new point takes its named segment's, or 1 on the rest of the boundary, as in
+        Triangle."""
+        if source.vertex_markers is None:
+            return None
+        origin = self.vertex_origin[self.input_vertices : self.vertices].download()
+        on_segments = np.flatnonzero(origin >= 0)  # few
+        segments = origin[on_segments]
+        found = np.ones(len(segments), np.int32)
+        named = segments < self.named
+        found[named] = self.named_markers[segments[named]]
+        markers = np.zeros(self.vertices, np.int32)
+        markers[: self.input_vertices] = source.vertex_markers
+        markers[self.input_vertices + on_segments] = found
+        return markers
+
+    def _vertex_attributes(self, source: Mesh) -> Float | None:
+        if self.attributes is None:
+            return None
+        rows = self.attributes[self.input_vertices * self.width : self.vertices * self.width].download()
+        assert source.vertex_attributes is not None
+        return np.concatenate([source.vertex_attributes, rows.reshape(-1, self.width)])

@@ -1,0 +1,182 @@
+"""Statistics of a refinement: its counters, and the result made from them."""
+
+from __future__ import annotations
+
+import math
+import time
+from collections import Counter
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from dmr.common.clock import Clock
+from dmr.memory import Device, flagged_indices, minmax_float64
+from dmr.mesh.types import Mesh
+from dmr.refinement.options import RefineOptions
+from dmr.refinement.results import Refinement, Round
+from dmr.refinement.rounds.cavities import Outcome, Tally
+from dmr.refinement.rounds.quality_check import QualityCheck
+from dmr.refinement.state.device_mesh import DeviceMesh
+
+# The flags of a quality word (cuda_src/refine/quality/quality.cuh).
+BAD, GIVEN_UP, FORCED, HELD = (np.uint32(1 << bit) for bit in (31, 30, 29, 26))
+
+TILE = 4096  # TILE of cuda_src/mesh/angles.cu
+
+
+class Ledger:
+    """Statistics of one refinement.
+
+    Attributes:
+        loop: "device" once the device has driven rounds; otherwise "host".
+    """
+
+    def __init__(self, device: Device) -> None:
+        self._device = device
+        self._launched_before = dict(device.launches)
+        self._started = time.perf_counter()
+        self._at_last_round = (0, 0, 0)  # attempted, inserted, lost
+        self.loop = "host"
+        self.rounds = 0
+        self.history: list[Round] = []
+        self.inserted = 0
+        self.segments = 0
+        self.off_centers = 0
+        self.flips = 0
+        self.host_processed = 0
+        self.outcomes = dict.fromkeys(Outcome, 0)
+        self.warnings: list[str] = []
+
+    @property
+    def attempted(self) -> int:
+        """Cavities grown so far."""
+        return sum(self.outcomes.values())
+
+    @property
+    def given_up(self) -> int:
+        """Cavities so far whose triangle, or a segment in its way, was given up."""
+        return self.outcomes[Outcome.PRECISION] + self.outcomes[Outcome.BLOCKED]
+
+    @property
+    def lost(self) -> int:
+        """Cavities that lost a conflict so far."""
+        return self.outcomes[Outcome.LOST] + self.outcomes[Outcome.YIELDED]
+
+    def start(self) -> None:
+        """Starts the timing of the rounds."""
+        self._started = time.perf_counter()
+
+    @property
+    def seconds(self) -> float:
+        """Seconds since `start`."""
+        return time.perf_counter() - self._started
+
+    def enter_rounds(self, rounds: list[Round]) -> None:
+        """Adds rounds that the device drove; call it after `enter` has added their outcomes."""
+        self.loop = "device"
+        self.history.extend(rounds)
+        self.rounds += len(rounds)
+        self._at_last_round = (self.attempted, self.inserted, self.lost)
+
+    def reopen_round(self) -> None:
+        """Removes the last round's entry, because the round continues."""
+        last = self.history.pop()
+        attempted, inserted, lost = self._at_last_round
+        self._at_last_round = (attempted - last.attempted, inserted - last.inserted, lost - last.lost)
+
+    def close_round(self, bad: int, triangles: int) -> None:
+        """Adds a round, with the listed bad triangles and the number of triangles after it."""
+        totals = (self.attempted, self.inserted, self.lost)
+        attempted, inserted, lost = (now - before for now, before in zip(totals, self._at_last_round, strict=True))
+        self._at_last_round = totals
+        counted = {"attempted": attempted, "inserted": inserted, "lost": lost}
+        self.history.append(Round(**counted, bad=bad, triangles=triangles, seconds=self.seconds))
+
+    def enter(self, counted: Tally) -> None:
+        """Adds the outcomes of a pass."""
+        for outcome, number in counted.outcomes.items():
+            self.outcomes[outcome] += number
+        self.off_centers += counted.off_centers
+
+    def refinement(
+        self,
+        mesh: Mesh,
+        options: RefineOptions,
+        state: DeviceMesh,
+        quality: QualityCheck,
+        clock: Clock,
+        stopped: str | None,
+    ) -> Refinement:
+        """Makes the result for the user."""
+        device = self._device
+        launches = Counter(device.launches)
+        launches.subtract(self._launched_before)
+        low, high = _angle_range(state)
+        attempts = self.attempted
+        left = _unrefined(state, stopped)
+        return Refinement(
+            mesh=mesh,
+            device=device.description if device.threads == 0 else device.name,
+            threads=device.threads,
+            marking=options.marking,
+            balance=options.balance,
+            loop=self.loop,
+            steiner={
+                "off_center": self.off_centers,
+                "circumcenter": self.inserted - self.segments - self.off_centers,
+                "segment": self.segments,
+            },
+            rounds=self.rounds,
+            attempts=attempts,
+            acceptance=self.inserted / attempts if attempts else 1.0,
+            outcomes={
+                "inserted": self.outcomes[Outcome.INSERTED],
+                "lost_conflict": self.lost,
+                "encroached": self.outcomes[Outcome.ENCROACHED],
+                "precision": self.outcomes[Outcome.PRECISION],
+                "blocked": self.outcomes[Outcome.BLOCKED],
+                "overflowed": self.outcomes[Outcome.OVERFLOWED],
+                "budget": self.outcomes[Outcome.BUDGET],
+            },
+            host_processed=self.host_processed,
+            unrefined={reason: len(triangles) for reason, triangles in left.items()},
+            unrefined_triangles=left,
+            min_angle=low,
+            max_angle=high,
+            flips=self.flips,
+            complete=stopped is None,
+            seconds=clock.report(),
+            history=tuple(self.history),
+            launches={kernel: times for kernel, times in launches.items() if times},
+            checks=quality.counted(),
+            warnings=tuple(self.warnings),
+        )
+
+
+def _angle_range(state: DeviceMesh) -> tuple[float, float]:
+    """Returns the smallest and the largest angle of the mesh, in degrees."""
+    device = state.device
+    tiles = device.tiles(state.slots, TILE)
+    low, high = device.empty(tiles, np.float64), device.empty(tiles, np.float64)
+    device.launch("angle_tiles", tiles, state.triangles, state.points, state.slots, low, high)
+    least_cosine, most_cosine = minmax_float64(low, high)
+    return math.degrees(math.acos(min(most_cosine, 1.0))), math.degrees(math.acos(max(least_cosine, -1.0)))
+
+
+def _unrefined(state: DeviceMesh, stopped: str | None) -> dict[str, NDArray[Any]]:
+    """Returns the triangles that miss a bound, by reason."""
+    device = state.device
+    flags = device.empty(state.slots, np.int32)
+    device.launch("flag_words", state.slots, state.quality, int(BAD | GIVEN_UP | FORCED | HELD), flags)
+    left, count = flagged_indices(flags)
+    words = device.empty(count, np.uint32)
+    device.launch("gather_uint32", count, state.quality, left, words)
+    triangles, quality = left.download(), words.download()
+    reasons = {
+        "small_input_angle": (quality & FORCED) != 0,
+        "precision": (quality & (GIVEN_UP | HELD)) == GIVEN_UP,
+        "kept_segment": (quality & HELD) != 0,
+        stopped or "unfinished": (quality & (BAD | GIVEN_UP)) == BAD,
+    }
+    return {reason: triangles[found] for reason, found in reasons.items() if found.any()}

@@ -1,0 +1,56 @@
+"""The first points of interiors that are nearly empty.
+
+In a domain outlined by many short segments the first triangles are needles that reach across all of it. The cavity of
+each contains hundreds of others, so that nearly all that compete in a round lose. Such a mesh is therefore first
+refined to angles of a small fraction of a degree, by circumcenters, and then to larger ones, in steps ("rungs"): the
+centers of the largest empty circles come first, and each rung leaves cavities of a few dozen triangles to the next.
+These points lie at least as far from all others as the final ones will, so results do not grow.
+"""
+
+from __future__ import annotations
+
+from dataclasses import replace
+
+import numpy as np
+
+from dmr.refinement.options import RefineOptions
+from dmr.refinement.setup.thresholds import Thresholds, thresholds
+from dmr.refinement.state.device_mesh import DeviceMesh
+
+RUNGS = (2.0**-6, 2.0**-3, 1.0)  # degrees; as many as RUNGS of cuda_src/refine/quality/quality.cu
+
+# A rung is used if at least this many triangles, and one of SHARE, have smaller angles: random points have fewer.
+FEWEST = 256
+SHARE = 128
+FEWEST_TRIANGLES = 1024  # smaller meshes lose little without rungs
+
+
+def rungs(state: DeviceMesh, options: RefineOptions) -> list[Thresholds]:
+    """Returns the thresholds to refine the mesh to first, in turn; none for most meshes.
+
+    The rule depends only on counts, so that every device makes the same choice.
+    """
+    if state.slots < FEWEST_TRIANGLES:
+        return []
+    least = max(FEWEST, state.slots / SHARE)
+    return [
+        first_thresholds(options, angle)
+        for angle, needles in zip(RUNGS, _needles(state), strict=True)
+        if needles >= least and 2 * angle <= options.min_angle
+    ]
+
+
+def first_thresholds(options: RefineOptions, angle: float) -> Thresholds:
+    """Returns the thresholds of a rung: circumcenters, only the angle bound (degrees), and the final segment splits."""
+    rung = thresholds(replace(options, min_angle=angle, max_area=None, steiner="circumcenter"))
+    return replace(rung, first=1, stretch=thresholds(options).stretch)
+
+
+def _needles(state: DeviceMesh) -> list[int]:
+    """Returns, for each rung, the number of triangles with a smaller angle."""
+    device = state.device
+    cosines = np.array([thresholds(RefineOptions(min_angle=angle)).cosine_squared for angle in RUNGS])
+    pieces = device.pieces(state.slots)
+    found = device.empty(pieces * len(RUNGS), np.int32)
+    device.launch("survey_needles", pieces, state.triangles, state.slots, state.points, device.array(cosines), found)
+    return [int(count) for count in found.download().reshape(-1, len(RUNGS)).sum(axis=0)]

@@ -1,0 +1,344 @@
+"""Sizing functions: local bounds on edge lengths from a background mesh or grid, or from a user's function.
+
+    field = dmr.SizeField(mesh, sizes)              # one size per vertex, or per triangle, of any mesh
+    fine = dmr.refine(domain, size=field)           # no edge of a triangle longer than the size at its centroid
+    fine = dmr.refine(domain, size=lambda points: 0.01 + 0.1 * abs(points[:, 0]))
+    fine = dmr.refine(domain, size=0.1)             # the same everywhere
+
+Only +, -, *, / and square roots are used, for each point separately and in a fixed order: a field gives bitwise
+identical results on every machine.
+"""
+
+from __future__ import annotations
+
+import math
+from abc import ABC, abstractmethod
+from collections.abc import Callable
+from numbers import Real
+from typing import Any
+
+import numpy as np
+from numpy.typing import ArrayLike, NDArray
+
+from dmr.common.arguments import real_option, shortened
+from dmr.common.frozen import HoldsFrozen, frozen
+from dmr.common.number_arrays import real_array
+from dmr.errors import OptionError
+from dmr.mesh.kinds import check_kind
+from dmr.mesh.statistics import unique_edges
+from dmr.mesh.types import Float, Mesh
+from dmr.sizing.location import Background
+from dmr.sizing.ranges import ranges
+
+Size = Callable[[Float], ArrayLike]
+
+
+class SizeField(HoldsFrozen):
+    """Sizes in the plane: a function from (n, 2) points to (n,) sizes, for `dmr.refine(..., size=field)`.
+
+    Sizes on vertices are interpolated linearly. With sizes on triangles, a point on a common edge takes the size of the
+    triangle with the smaller index. A point outside the background takes the size at the nearest point of the
+    background; if several are equally near, the one on the first edge.
+
+    Args:
+        mesh: the background: any triangulation, Delaunay or not; it may have holes and several components.
+        values: (n,) sizes of the vertices or (m,) sizes of the triangles, > 0, in the units of the coordinates; inf
+            means no bound (a vertex with inf removes the bound inside all triangles around it).
+        on: "vertices" or "triangles", for a mesh with equally many of both.
+
+    Raises:
+        OptionError: the number of sizes is wrong, a size is not > 0, or the mesh has no triangles.
+    """
+
+    def __init__(self, mesh: Mesh, values: ArrayLike, *, on: str | None = None) -> None:
+        check_kind(mesh, Mesh, name="the background of a size field")
+        if not len(mesh.triangles):
+            raise OptionError("a size field needs a background with triangles, and this mesh has none")
+        sizes = _numbers(values, "sizes")
+        support = {"vertices": _OnVertices, "triangles": _OnTriangles}[_chosen(mesh, sizes, on)]
+        self._set(support(mesh), sizes)
+
+    @classmethod
+    def from_grid(cls, x: ArrayLike, y: ArrayLike, values: ArrayLike) -> SizeField:
+        """Creates a field from sizes on a grid of points, with bilinear interpolation.
+
+        Args:
+            x: (nx,) strictly increasing coordinates, nx >= 2, not necessarily equally spaced.
+            y: (ny,) likewise.
+            values: (ny, nx): values[j, i] is the size at (x[i], y[j]), as in `numpy.meshgrid(x, y)`.
+
+        Raises:
+            OptionError: coordinates do not increase, `values` has the wrong shape, or a size is not > 0.
+        """
+        columns, rows = _rising(x, "x"), _rising(y, "y")
+        sizes = _numbers(values, "values")
+        shape = (len(rows), len(columns))
+        if sizes.shape != shape:
+            turned = ": transpose them" if sizes.shape == shape[::-1] else ""
+            raise OptionError(f"values must have shape (len(y), len(x)) = {shape}, not {sizes.shape}{turned}")
+        field = cls.__new__(cls)
+        field._set(_OnGrid(columns, rows), sizes.reshape(-1))
+        return field
+
+    def _set(self, support: _Support, sizes: Float) -> None:
+        wrong = np.flatnonzero(~(sizes > 0))
+        if wrong.size:
+            k = int(wrong[0])
+            raise OptionError(f"the size at {support.name(k)} is {sizes[k]:g}: sizes must be above 0")
+        self._support = support
+        self.values = frozen(sizes.copy())
+
+    def __call__(self, points: ArrayLike) -> Float:
+        """The size at each point, (n,) float64. Takes about 1 us per point, and ten times that outside the background.
+
+        Args:
+            points: (n, 2).
+
+        Raises:
+            OptionError: the shape is wrong, or a coordinate is not finite.
+        """
+        places = _numbers(points, "points")
+        if places.ndim != 2 or places.shape[1] != 2:
+            raise OptionError(f"points must have shape (n, 2), not {places.shape}")
+        wrong = np.flatnonzero(~np.isfinite(places).all(axis=1))
+        if wrong.size:
+            raise OptionError(f"point {wrong[0]}: coordinates {_text(places[wrong[0]])} are not finite")
+        with np.errstate(over="ignore", invalid="ignore"):  # coordinates may be as large as floats are
+            corners, weights = self._support.stencil(places)
+            parts = weights * self.values[corners]
+        if not np.isfinite(self.values).all():
+            parts[weights == 0] = 0  # not 0 * inf
+        size: Float = parts[:, 0]
+        for k in range(1, parts.shape[1]):
+            size = size + parts[:, k]
+        return size
+
+    def limited(self, gradient: float) -> SizeField:
+        """The largest field below this one that grows by at most `gradient` per unit length along every edge.
+
+        h(v) <= h(u) + gradient * |uv| for all edges uv of the background (the lines of a grid): small sizes extend into
+        their neighbourhood. Gmsh and other meshers call this smoothing or grading; 0.1 to 0.5 is usual.
+
+        Args:
+            gradient: finite and >= 0; 0 gives one size per component of the mesh.
+
+        Raises:
+            OptionError: the gradient is invalid, or the sizes are on triangles and thus discontinuous.
+        """
+        gradient = real_option("gradient", gradient)
+        if not (math.isfinite(gradient) and gradient >= 0):
+            raise OptionError(f"the gradient must be a finite number from 0, not {gradient}")
+        points, edges = self._support.network()
+        along = points[edges[:, 1]] - points[edges[:, 0]]
+        growth = gradient * np.sqrt(along[:, 0] * along[:, 0] + along[:, 1] * along[:, 1])
+        field = type(self).__new__(type(self))
+        field._set(self._support, _lowered(self.values, edges, growth))
+        return field
+
+    def __repr__(self) -> str:
+        return f"SizeField({self._support}, sizes {self.values.min():g} to {self.values.max():g})"
+
+
+def as_function(size: Size | float | None) -> Size | None:
+    """Converts a size argument to a function for `evaluate`; a number is the size everywhere.
+
+    Raises:
+        OptionError: `size` is neither a function nor a finite number > 0.
+    """
+    if size is None or callable(size):
+        return size
+    if isinstance(size, bool) or not isinstance(size, Real):
+        raise OptionError(f"size must be a number, a function of points or a SizeField, not {type(size).__name__}")
+    length = real_option("size", size)
+    if not (np.isfinite(length) and length > 0):
+        raise OptionError(f"size must be a finite number above 0, not {length:g}")
+    return lambda points: length
+
+
+def evaluate(size: Size, points: Float) -> Float:
+    """Evaluates `size` at `points` and checks the result; refinement calls it once per round.
+
+    Args:
+        size: a function of (n, 2) float64, read-only, that returns (n,) numbers > 0 (inf for no bound), or one number
+            for all points. Exceptions that it raises are not caught.
+        points: (n, 2) float64. If it is empty, the function is not called.
+
+    Returns:
+        (n,) float64.
+
+    Raises:
+        OptionError: `size` is not a function, or its result is invalid; the message names the first such point and its
+            value.
+    """
+    if not callable(size):
+        raise OptionError(f"size must be a function of points or a SizeField, not {type(size).__name__}")
+    if not len(points):
+        return np.empty(0)
+    sizes = _numbers(size(frozen(points)), "what size returns")
+    if sizes.ndim == 0:
+        sizes = np.full(len(points), sizes)
+    if sizes.shape != (len(points),):
+        raise OptionError(f"size must return one number for each of {len(points)} points, not shape {sizes.shape}")
+    wrong = np.flatnonzero(~(sizes > 0))
+    if wrong.size:
+        k = int(wrong[0])
+        raise OptionError(f"size is {sizes[k]:g} at {_text(points[k])}: sizes must be above 0")
+    return sizes
+
+
+# ---- Supports of size fields ---------------------------------------------------------------------------------------
+
+
+class _Support(ABC):
+    """The nodes (vertices, triangles or grid points) on which sizes are given, by index."""
+
+    @abstractmethod
+    def stencil(self, points: Float) -> tuple[NDArray[Any], Float]:
+        """The (n, k) nodes that determine the size at each point, and their (n, k) interpolation weights."""
+
+    @abstractmethod
+    def network(self) -> tuple[Float, NDArray[Any]]:
+        """The coordinates of the nodes, and the (e, 2) pairs of adjacent nodes."""
+
+    @abstractmethod
+    def name(self, place: int) -> str:
+        """The name of a node, for messages."""
+
+
+class _OnVertices(_Support):
+    def __init__(self, mesh: Mesh) -> None:
+        self.mesh = mesh
+        self.background = Background(mesh)
+
+    def stencil(self, points: Float) -> tuple[NDArray[Any], Float]:
+        places = self.background.locate(points)
+        return places.corners, places.weights
+
+    def network(self) -> tuple[Float, NDArray[Any]]:
+        return self.mesh.vertices, unique_edges(self.mesh)[0]
+
+    def name(self, place: int) -> str:
+        return f"vertex {place} {_text(self.mesh.vertices[place])}"
+
+    def __str__(self) -> str:
+        return f"on {len(self.mesh.vertices)} vertices"
+
+
+class _OnTriangles(_Support):
+    def __init__(self, mesh: Mesh) -> None:
+        self.mesh = mesh
+        self.background = Background(mesh)
+
+    def stencil(self, points: Float) -> tuple[NDArray[Any], Float]:
+        return self.background.locate(points).triangles[:, None], np.ones((len(points), 1))
+
+    def network(self) -> tuple[Float, NDArray[Any]]:
+        raise OptionError("the gradient of sizes on triangles cannot be limited: give sizes on vertices")
+
+    def name(self, place: int) -> str:
+        return f"triangle {place}"
+
+    def __str__(self) -> str:
+        return f"on {len(self.mesh.triangles)} triangles"
+
+
+class _OnGrid(_Support):
+    def __init__(self, x: Float, y: Float) -> None:
+        self.x, self.y = x, y
+
+    def stencil(self, points: Float) -> tuple[NDArray[Any], Float]:
+        column, right = _between(self.x, points[:, 0])
+        row, up = _between(self.y, points[:, 1])
+        corner = row * len(self.x) + column
+        corners = np.stack([corner, corner + 1, corner + len(self.x), corner + len(self.x) + 1], axis=1)
+        left, down = 1 - right, 1 - up
+        return corners, np.stack([left * down, right * down, left * up, right * up], axis=1)
+
+    def network(self) -> tuple[Float, NDArray[Any]]:
+        x, y = np.meshgrid(self.x, self.y)
+        number = np.arange(x.size).reshape(x.shape)
+        across = np.stack([number[:, :-1].ravel(), number[:, 1:].ravel()], axis=1)
+        upwards = np.stack([number[:-1].ravel(), number[1:].ravel()], axis=1)
+        return np.stack([x.ravel(), y.ravel()], axis=1), np.concatenate([across, upwards])
+
+    def name(self, place: int) -> str:
+        row, column = divmod(place, len(self.x))
+        return f"[{row}, {column}], the point ({self.x[column]:.17g}, {self.y[row]:.17g}),"
+
+    def __str__(self) -> str:
+        return f"on a grid of {len(self.x)} by {len(self.y)}"
+
+
+def _between(lines: Float, coordinates: Float) -> tuple[NDArray[np.int64], Float]:
+    """The grid interval that contains or is nearest to each coordinate, and the relative position in it, 0 to 1."""
+    k = np.clip(np.searchsorted(lines, coordinates, side="right") - 1, 0, len(lines) - 2)
+    return k, np.clip((coordinates - lines[k]) / (lines[k + 1] - lines[k]), 0, 1)
+
+
+def _lowered(sizes: Float, edges: NDArray[Any], growth: Float) -> Float:
+    """Lowers sizes until sizes[v] <= sizes[u] + growth along all edges, from changed nodes to their neighbours.
+
+    Rounded sums are monotonic in their terms, so the result does not depend on the order.
+    """
+    start = np.concatenate([edges[:, 0], edges[:, 1]])
+    order = np.argsort(start, kind="stable")
+    end = np.concatenate([edges[:, 1], edges[:, 0]])[order]
+    growth = np.concatenate([growth, growth])[order]
+    degree = np.bincount(start, minlength=len(sizes))
+    first = np.cumsum(degree) - degree
+    sizes = sizes.copy()
+    changed = np.flatnonzero(np.isfinite(sizes))
+    while len(changed):
+        many = degree[changed]
+        along = np.repeat(first[changed], many) + ranges(many)
+        reached, offered = end[along], np.repeat(sizes[changed], many) + growth[along]
+        lower = offered < sizes[reached]
+        reached, offered = reached[lower], offered[lower]
+        np.minimum.at(sizes, reached, offered)
+        changed = np.unique(reached)
+    return sizes
+
+
+# ---- Checks of arguments -------------------------------------------------------------------------------------------
+
+
+def _chosen(mesh: Mesh, sizes: Float, on: str | None) -> str:
+    """Determines from their number whether the sizes are those of the vertices or of the triangles."""
+    counts = {"vertices": len(mesh.vertices), "triangles": len(mesh.triangles)}
+    fitting = [name for name, count in counts.items() if sizes.shape == (count,)]
+    if on is None:
+        if len(fitting) == 1:
+            return fitting[0]
+        if fitting:
+            raise OptionError(f"the mesh has {len(sizes)} vertices and as many triangles: choose one of them by on=...")
+        fit = f"({counts['vertices']},), one for each vertex, or ({counts['triangles']},), one for each triangle"
+        raise OptionError(f"sizes must have shape {fit}, not {sizes.shape}")
+    if not (isinstance(on, str) and on in counts):
+        raise OptionError(f'on must be "vertices" or "triangles", not {shortened(on)}')
+    if on not in fitting:
+        raise OptionError(f"sizes on {on} must have shape ({counts[on]},), not {sizes.shape}")
+    return on
+
+
+def _numbers(values: ArrayLike, name: str) -> Float:
+    """Converts real numbers of any type to float64."""
+    try:
+        array = real_array(values, "iuf", none=None)
+        return np.ascontiguousarray(array).reshape(array.shape)
+    except ValueError as error:
+        raise OptionError(f"{name} must be real numbers ({error})") from None
+
+
+def _rising(coordinates: ArrayLike, name: str) -> Float:
+    array = _numbers(coordinates, name)
+    if array.ndim != 1 or len(array) < 2:
+        raise OptionError(f"{name} must have shape (n,) with n at least 2, not {array.shape}")
+    wrong = np.flatnonzero(~((array[1:] > array[:-1]) & np.isfinite(array[1:]) & np.isfinite(array[:-1])))
+    if wrong.size:
+        k = int(wrong[0])
+        raise OptionError(f"{name} must rise: {name}[{k}] = {array[k]:g}, {name}[{k + 1}] = {array[k + 1]:g}")
+    return array.copy()
+
+
+def _text(point: Float) -> str:
+    return f"({point[0]:.17g}, {point[1]:.17g})"

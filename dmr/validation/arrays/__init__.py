@@ -1,0 +1,1 @@
+"""Multithreaded operations on the long arrays of a mesh."""

@@ -1,0 +1,255 @@
+"""`dmr.validate`: exact check of the constrained Delaunay property and of the guarantees of refinement.
+
+The checker is independent of the code that it checks: it uses no native code and none of the kernels' predicates, only
+numpy and Python integers. Each check has a name, reports offending elements by number and coordinates, and is a small
+function in one of the modules of this package. The arithmetic is that of `dmr.exact`.
+
+Long arrays are processed in pieces on several threads (`dmr.validation.arrays.pieces`); for the cost see
+docs/validation.md.
+"""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Mapping
+from dataclasses import dataclass
+
+from numpy.typing import ArrayLike
+
+from dmr.common.arguments import real_option, switch
+from dmr.common.available import require_memory
+from dmr.common.threads import thread_count
+from dmr.errors import OptionError
+from dmr.exact import Points
+from dmr.mesh.kinds import check_kind
+from dmr.mesh.naming import counted
+from dmr.mesh.types import Mesh, Pslg
+from dmr.validation.arrays.pieces import Workers
+from dmr.validation.bounds.sizes import Size, check_max_area, check_own_areas, check_size
+from dmr.validation.bounds.small_angles import check_angles, straight_candidates
+from dmr.validation.bounds.unrefined import Unrefined, check_listed
+from dmr.validation.domain.domain import check_outline
+from dmr.validation.domain.input_mesh import (
+    Original,
+    chain_candidates,
+    check_chains,
+    check_original,
+    check_regions,
+    check_total_area,
+    check_used,
+    check_vertices,
+)
+from dmr.validation.domain.labels import check_region_areas, check_region_attributes
+from dmr.validation.domain.markers import check_markers, check_vertex_markers
+from dmr.validation.domain.outline import Outline
+from dmr.validation.domain.paths import Paths
+from dmr.validation.report import Failure, Findings, Report, SmallAngle
+from dmr.validation.triangulation.chains import Arcs, Chains
+from dmr.validation.triangulation.duplicates import check_duplicates
+from dmr.validation.triangulation.geometry import check_delaunay, check_orientation
+from dmr.validation.triangulation.overlap import check_overlap
+from dmr.validation.triangulation.shapes import TriangleShapes, triangles_below
+from dmr.validation.triangulation.topology import (
+    Mask,
+    Topology,
+    check_edges,
+    check_neighbours,
+    check_segments,
+    check_stars,
+)
+
+__all__ = ["Failure", "Report", "SmallAngle", "validate"]
+
+
+def validate(
+    mesh: Mesh,
+    *,
+    input: Mesh | Pslg | None = None,
+    min_angle: float | None = None,
+    max_area: float | None = None,
+    size: Size | None = None,
+    convex_hull: bool = False,
+    unrefined: Mapping[str, ArrayLike] | None = None,
+    threads: int | None = None,
+) -> Report:
+    """Validate a mesh, exactly.
+
+    If `min_angle`, `max_area` or `size` is given (`min_angle=0` suffices), the mesh is assumed to be refined: then its
+    own area bounds and those of the input's regions are also checked.
+
+    Args:
+        mesh: any mesh.
+        input: the mesh from which it was refined, or the planar straight-line graph from which it was made, to check
+            that vertices, segments, domain, regions and markers are preserved.
+        min_angle: degrees, 0 to 60; a lower bound of every angle. Triangles beside input corners of phi < 60 degrees
+            are excused down to arctan(sin phi / (2 - cos phi)) and listed in `Report.exceptions`.
+        max_area: largest area of a triangle, in squared units of the coordinates.
+        size: upper bound of the edge lengths: a number, or a function of (n, 2) points that returns (n,) lengths and is
+            evaluated at the triangles' centroids.
+        convex_hull: the domain is the convex hull of the graph's vertices minus its holes, and not only the region that
+            its segments enclose. (Without segments this is always so.)
+        unrefined: triangles that the refinement left unrefined, by reason (`Refinement.unrefined_triangles`). Those
+            listed under "precision" or "kept_segment" are excused if the geometry confirms the reason, and listed in
+            `Report.unrefined`. Without this argument, only triangles beside small input corners are excused.
+        threads: the number of threads; None for one per core available to this process. The report does not depend on
+            it.
+
+    Returns:
+        The checks made and their failures; an invalid mesh raises no exception.
+
+    Raises:
+        OptionError: an invalid bound or number of threads.
+        InvalidMeshError: a triangle refers to a vertex that does not exist (`Mesh` itself rejects such triangles).
+        KindError: `mesh` is not a Mesh, or `input` is neither a mesh nor a graph.
+    """
+    check_kind(mesh, Mesh)
+    if input is not None:
+        check_kind(input, Mesh, Pslg, name="input")
+    min_angle = None if min_angle is None else real_option("min_angle", min_angle)
+    max_area = None if max_area is None else real_option("max_area", max_area)
+    _check_options(input, min_angle, max_area, switch("convex_hull", convex_hull))
+    count = len(mesh.triangles)
+    require_memory(BYTES_PER_TRIANGLE * count, f"a validation of {counted(count, 'triangle')}")
+    findings = Findings()
+    workers = Workers(thread_count(threads))
+    points = Points(mesh.vertices, workers.map)
+    findings.start("triangles")
+    if not len(mesh.triangles):
+        findings.add("triangles", "mesh", [None], lambda i: "has no triangles")
+    shapes = TriangleShapes.of(mesh, points, min_angle, workers)
+    check_orientation(mesh, shapes, findings)
+    topology = Topology.of(mesh.triangles, len(mesh.vertices), workers, shapes.used)
+    check_edges(mesh, topology, findings)
+    check_neighbours(mesh, topology, findings)
+    check_stars(mesh, topology, shapes, findings)
+    check_duplicates(mesh, topology, findings)
+    check_segments(mesh, topology, findings)
+    check_overlap(mesh, topology, findings)
+    check_delaunay(mesh, topology, points, shapes, findings)
+    origin = _Origin()
+    if isinstance(input, Mesh):
+        origin = _compare(mesh, input, topology, points, findings)
+    elif isinstance(input, Pslg):
+        origin = _compare_outline(mesh, input, convex_hull, topology, points, findings)
+    chains = origin.chains
+    if chains is None and (min_angle is not None or unrefined is not None):
+        arcs = Arcs.of(topology, mesh.segments)
+        chains = Chains.trace(arcs, straight_candidates(mesh, arcs))
+    left = Unrefined.none(len(mesh.triangles))
+    if unrefined is not None and chains is not None:
+        left = Unrefined.of(mesh, topology, chains, unrefined)
+    exceptions: tuple[SmallAngle, ...] = ()
+    if min_angle is not None and chains is not None:
+        below = triangles_below(mesh, points, shapes.unsure, min_angle, workers)
+        unexcused = below[~left.excused[below]]
+        exceptions = check_angles(mesh, topology, chains, unexcused, min_angle, findings)
+        if unrefined is not None:
+            check_listed(mesh, below, left, findings)
+    if max_area is not None:
+        check_max_area(mesh, points, max_area, findings, left.excused)
+    if size is not None:
+        check_size(mesh, points, size, findings, left.excused)
+    _check_area_bounds(
+        mesh, points, topology, origin, findings, left.excused, refined=(min_angle, max_area, size) != (None,) * 3
+    )
+    used = int(topology.used.sum())
+    return Report(
+        failures=tuple(findings.failures),
+        counts=findings.counts,
+        checked=tuple(findings.checked),
+        skipped=findings.skipped,
+        statistics={
+            "vertices": len(mesh.vertices),
+            "unused_vertices": len(mesh.vertices) - used,
+            "triangles": len(mesh.triangles),
+            "segments": len(mesh.segments),
+            "boundary_edges": len(topology.boundary),
+            **shapes.statistics,
+        },
+        exceptions=exceptions,
+        unrefined={reason: tuple(triangles.tolist()) for reason, triangles in left.by_reason.items()},
+    )
+
+
+def _check_options(
+    input: Mesh | Pslg | None, min_angle: float | None, max_area: float | None, convex_hull: bool
+) -> None:
+    if convex_hull and not isinstance(input, Pslg):
+        raise OptionError("convex_hull needs an input Pslg, whose domain it describes")
+    if min_angle is not None and not 0 <= min_angle <= 60:
+        raise OptionError(f"min_angle must be 0 to 60 degrees, not {min_angle:g}")
+    if max_area is not None and not (math.isfinite(max_area) and max_area > 0):
+        raise OptionError(f"max_area must be positive, not {max_area:g}")
+
+
+BYTES_PER_TRIANGLE = 90  # peak memory, measured
+
+
+@dataclass(frozen=True)
+class _Origin:
+    """Information derived from the input: the chains of its segments; for a graph, also the outline and its paths."""
+
+    mesh: Mesh | None = None
+    chains: Chains | None = None
+    outline: Outline | None = None
+    paths: Paths | None = None
+
+
+def _compare(mesh: Mesh, input: Mesh, topology: Topology, points: Points, findings: Findings) -> _Origin:
+    """Check against the mesh that was refined; returns it and the result's chains between vertices of the input."""
+    original = Original.of(input, topology.workers)
+    comparable = check_original(original, findings)
+    if not check_vertices(mesh, input, topology.workers, findings):
+        for name in ("input segments", "stray segments", "total area", "regions"):
+            findings.skip(name, "vertices of the input are missing")
+        return _Origin(input)
+    check_used(mesh, topology, original, findings)
+    chains = Chains.trace(Arcs.of(topology, mesh.segments), chain_candidates(len(mesh.vertices), input))
+    if not comparable:
+        for name in ("input segments", "stray segments", "total area", "regions"):
+            findings.skip(name, "the input is not a valid triangulation")
+        return _Origin(input, chains)
+    matched = check_chains(mesh, points, chains, original, findings)
+    check_total_area(mesh, topology, chains, original, matched, findings)
+    check_regions(mesh, topology, chains, original, matched, findings)
+    return _Origin(input, chains)
+
+
+def _compare_outline(
+    mesh: Mesh, input: Pslg, convex_hull: bool, topology: Topology, points: Points, findings: Findings
+) -> _Origin:
+    """Check against the planar straight-line graph that was triangulated; see `dmr.validation.domain.domain`."""
+    if not check_vertices(mesh, input, topology.workers, findings):
+        for name in ("input segments", "domain", "stray segments", "regions", "markers", "vertex markers"):
+            findings.skip(name, "vertices of the input are missing")
+        return _Origin()
+    # The domain of a graph without segments is its convex hull.
+    outline = Outline.of(input, hull=convex_hull or not len(input.segments))
+    paths = Paths.of(mesh, points, outline, topology)
+    check_outline(mesh, topology, points, outline, paths, findings)
+    check_region_attributes(mesh, topology, outline, paths, findings)
+    check_markers(mesh, topology, points, outline, paths, findings)
+    check_vertex_markers(mesh, topology, points, outline, paths, findings)
+    return _Origin(None, paths.chains, outline, paths)
+
+
+def _check_area_bounds(
+    mesh: Mesh,
+    points: Points,
+    topology: Topology,
+    origin: _Origin,
+    findings: Findings,
+    excused: Mask,
+    *,
+    refined: bool,
+) -> None:
+    """Check the mesh's own area bounds, and those of the regions of its outline."""
+    if not refined:
+        if mesh.area_bounds is not None or (
+            origin.outline is not None and (origin.outline.pslg.regions[:, 3] > 0).any()
+        ):
+            findings.skip("area bounds", "no bound was given, so the mesh is not assumed to be refined")
+        return
+    check_own_areas(mesh, origin.mesh, points, findings, excused)
+    if origin.outline is not None and origin.paths is not None:
+        check_region_areas(mesh, points, topology, origin.outline, origin.paths, findings, excused)

@@ -1,0 +1,1 @@
+"""Checks that a mesh is a constrained Delaunay triangulation."""

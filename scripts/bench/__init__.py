@@ -1,0 +1,1 @@
+"""Benchmarks, each with a peer measured in the same run."""

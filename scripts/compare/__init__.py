@@ -1,0 +1,1 @@
+"""Comparisons of devices, sizes and hard inputs."""

@@ -1,0 +1,1 @@
+"""Helpers of the scripts: inputs, timing, machines, processes, records."""

@@ -1,0 +1,88 @@
+"""Runs the code of docs/tutorial.md, and updates the output in the page and the pictures.
+
+    python -m scripts.make.tutorial
+
+Needs the extra [view]. The blocks run one after the other, as one program, in a temporary folder; the text block after
+a code block holds its output. tests/docs/test_tutorial.py runs the page in the same way.
+"""
+
+from __future__ import annotations
+
+import contextlib
+import io
+import os
+import re
+import shutil
+import sys
+import tempfile
+from collections.abc import Iterator
+from pathlib import Path
+from typing import Any
+
+from PIL import Image
+
+ROOT = Path(__file__).resolve().parent.parent
+PAGE = ROOT / "docs" / "tutorial.md"
+IMAGES = Path("images") / "tutorial"  # below docs; the code draws into its working folder
+COLOURS = 200
+
+# A block of code, and the block of text after it, if any.
+_BLOCK = re.compile(r"^```python\n(?P<code>.*?)^```$(?:\n\n```text\n(?P<text>.*?)^```$)?", re.MULTILINE | re.DOTALL)
+
+
+def blocks(page: str) -> list[re.Match[str]]:
+    """Code blocks of a page, with the groups `code` and `text` (None without an output block)."""
+    return list(_BLOCK.finditer(page))
+
+
+def run(page: str, folder: Path) -> Iterator[tuple[re.Match[str], str]]:
+    """Runs the blocks of a page in a folder, one after the other.
+
+    Yields:
+        Each block and its output.
+    """
+    names: dict[str, Any] = {"__name__": "tutorial"}
+    before = Path.cwd()
+    for block in blocks(page):
+        line = page.count("\n", 0, block.start("code"))
+        # Blank lines in front make errors name the line of the page.
+        code = compile("\n" * line + block["code"], str(PAGE.relative_to(ROOT)), "exec")
+        printed = io.StringIO()
+        os.chdir(folder)
+        try:
+            with contextlib.redirect_stdout(printed):
+                exec(code, names)
+        finally:
+            os.chdir(before)
+        yield block, printed.getvalue()
+
+
+def with_output(page: str, folder: Path) -> str:
+    """The page with the current output of its code."""
+    parts, end = [], 0
+    for block, printed in run(page, folder):
+        parts += [page[end : block.start()], f"```python\n{block['code']}```"]
+        if printed:
+            parts.append(f"\n\n```text\n{printed}```")
+        end = block.end()
+    return "".join([*parts, page[end:]])
+
+
+def main() -> int:
+    """Runs the page and rewrites it; returns the exit code."""
+    with tempfile.TemporaryDirectory() as name:
+        folder = Path(name)
+        text = with_output(PAGE.read_text(encoding="utf-8"), folder)
+        target = ROOT / "docs" / IMAGES
+        shutil.rmtree(target, ignore_errors=True)
+        target.mkdir(parents=True)
+        for drawn in sorted(folder.glob("*.png")):
+            with Image.open(drawn) as picture:
+                picture.quantize(COLOURS, dither=Image.Dither.NONE).save(target / drawn.name, optimize=True)
+            print(f"docs/images/tutorial/{drawn.name}: {(target / drawn.name).stat().st_size:,} bytes")
+    PAGE.write_text(text, encoding="utf-8")
+    return 0
+
+
+if __name__ == "__main__":
+    sys.exit(main())

@@ -1,0 +1,1 @@
+"""Kernels under compute-sanitizer on a GPU."""

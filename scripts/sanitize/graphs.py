@@ -1,0 +1,236 @@
+"""Kernel families of `static_graph` for `sanitizer_families.py`: traversals, lists, trees, graphs."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterator
+from functools import partial
+from itertools import product
+from typing import Any
+
+import numpy as np
+
+import static_graph
+from dmr.memory import Device
+from scripts.sanitize.cases import Case, Family, digest
+from static_graph.graph.building import rows_on_device
+from static_graph.graph.device_graph import DeviceGraph
+from static_graph.lists.checks import find_heads
+from static_graph.lists.generation import KINDS as LISTS
+from static_graph.lists.methods.helman_jaja import FINISHES, RULES, SPACINGS
+from static_graph.lists.ranking import rank_on_device
+from static_graph.traversal.frontiers import direction_optimising, near_far
+from static_graph.traversal.parents import find_parents
+from static_graph.traversal.schemes import child_launches, collapse, fixed_point, node_splitting, virtual_warps
+from static_graph.traversal.schemes.timeline import Timeline
+from static_graph.trees.generation import KINDS as TREES
+
+
+def graphs() -> Iterator[tuple[str, static_graph.CsrGraph]]:
+    """Graphs with every kind of weights: 3 nodes of thousands of edges, 300 of dozens, and many of hardly any.
+
+    Frontiers cover several scan tiles, and tiles of edges contain few or many nodes.
+    """
+    random = np.random.default_rng(4)
+    nodes, edges = 9000, 21_000
+    ends = random.integers(0, nodes, (2, edges))
+    ends[0, :9000] %= 3
+    ends[0, 9000:15_000] %= 300
+    for name, weights in (
+        ("narrow", random.integers(0, 50, edges)),
+        ("wide", random.integers(0, 2**40, edges)),
+        ("real", random.random(edges)),
+    ):
+        yield name, static_graph.CsrGraph.from_edges(ends[0], ends[1], weights, nodes)
+
+
+def traversed(run: Callable[..., Any], searched: str, variants: dict[str, dict[str, Any]]) -> Family:
+    """Family of one scheme with options: breadth-first search, or shortest paths by every kind of weights."""
+
+    def family(device: Device) -> Iterator[Case]:
+        for (graph, host), (name, options) in product(graphs(), variants.items()):
+            if searched == "bfs" and graph != "narrow":
+                continue
+
+            def search(host: static_graph.CsrGraph = host, options: dict[str, Any] = options) -> str:
+                uploaded = DeviceGraph.upload(host, device)
+                found = run(uploaded, [0, 1], weighted=searched == "sssp", **options).distances
+                parents = find_parents(uploaded, [0, 1], found, weighted=searched == "sssp")
+                return digest(found.download(), parents)
+
+            yield f"{graph}, {name}", search
+
+    family.__doc__ = f"{'Breadth-first search' if searched == 'bfs' else 'Shortest paths'} by {run.__module__}."
+    return family
+
+
+PLAIN = {"coalesced": False, "shared_queue": False, "team_primitives": False}
+SCHEMES: dict[str, tuple[Callable[..., Any], dict[str, dict[str, Any]]]] = {
+    "none": (fixed_point.run, {"atomic": {}, "racing": {"atomic": False}}),
+    "split": (node_splitting.run, {"mda 5": {"mda": 5}, "racing": {"mda": 2, "atomic": False}}),
+    "child-launch": (
+        child_launches.run,
+        {"atomic": {"threshold": 50}, "few": {"threshold": 5, "most_children": 9, "atomic": False}},
+    ),
+    "warp": (
+        virtual_warps.run,
+        {
+            **{f"width {width}": {"warp_size": width} for width in virtual_warps.WIDTHS},
+            "chunks, outliers": {"warp_size": 32, "chunk": 5, "defer": 20},
+            "narrow chunks": {"warp_size": 8, "chunk": 7},
+        },
+    ),
+    **{
+        strategy: (collapse.run, {"all": {"strategy": strategy}, "plain": {"strategy": strategy} | PLAIN})
+        for strategy in collapse.STRATEGIES
+    },
+}
+
+
+def timelines(device: Device) -> Iterator[Case]:
+    """The timeline of blocks."""
+
+    def run() -> None:
+        timeline = Timeline(device, 3)
+        graph = DeviceGraph.upload(next(graphs())[1], device)
+        fixed_point.run(graph, [0], weighted=False, timeline=timeline)
+        timeline.lines()
+
+    yield "three lines", run
+
+
+def reduced(method: str, variants: dict[str, dict[str, Any]]) -> Family:
+    """Family of list ranking by one method, with options."""
+
+    def family(device: Device) -> Iterator[Case]:
+        for (size, lists), (name, options) in product(((257, 257), (5000, 1), (5000, 40)), variants.items()):
+
+            def run(size: int = size, lists: int = lists, options: dict[str, Any] = options) -> str:
+                successors = static_graph.generate_list("random", size, lists=lists, device="cpu")
+                found = static_graph.rank(
+                    successors, values=np.arange(size) - 7, method=method, device=device.name, **options
+                )
+                return digest(*found)
+
+            yield f"{size} elements, {lists} lists, {name}", run
+
+    family.__doc__ = f"List ranking by {method}."
+    return family
+
+
+RANKERS: dict[str, dict[str, dict[str, Any]]] = {
+    "wyllie": {"packing 64": {}, "packing 32": {"packing": 32}},
+    "lock-step": {"plain": {}},
+    "on-demand": {"plain": {}},
+    "helman-jaja": {
+        "default": {},
+        "wide words": {"finish_size": 10_000},
+        **{
+            f"{finish}, {spacing}": {"finish": finish, "spacing": spacing, "splitters": splitters, "finish_size": 5}
+            for finish, spacing, splitters in (*zip(FINISHES, SPACINGS * 2, (*RULES, 40), strict=False),)
+        },
+    },
+}
+
+
+def sequential(device: Device) -> Iterator[Case]:
+    """List ranking by one thread of the device, as measured by the cost model."""
+
+    def run() -> str:
+        successors = static_graph.generate_list("random", 500, lists=3, device="cpu")
+        on_device = device.array(successors)
+        ranked = rank_on_device(on_device, find_heads(on_device, successors), method="sequential")
+        return digest(ranked.ranks.download(), ranked.lengths.download())
+
+    yield "500 elements, 3 lists", run
+
+
+def trees(device: Device) -> Iterator[Case]:
+    """Euler tours, node numberings, common ancestors, path sums, and rooting of edges."""
+    where = device.name
+    for kind in TREES:
+        parents = static_graph.generate_tree(kind, 3000, seed=1)
+
+        def numbered(parents: Any = parents) -> str:
+            tree, nodes = static_graph.euler_tour(parents, device=where), np.arange(3000)
+            numbers = (tree.preorder, tree.postorder, tree.level, tree.subtree_size)
+            sums, roots = tree.path_sums(nodes), static_graph.find_roots(parents, device=where)
+            return digest(*numbers, tree.lca(nodes, nodes[::-1]), sums, roots)
+
+        def rooted(parents: Any = parents, root: list[int] | None = None) -> str:
+            others = np.flatnonzero(parents >= 0)
+            edges = np.column_stack([others, parents[others]])[7:]
+            return digest(static_graph.euler_tour(edges, root, nodes=3000, device=where).parent)
+
+        yield f"{kind}, numbers", numbered
+        yield f"{kind}, of edges", rooted
+        yield f"{kind}, of edges from a root", partial(rooted, root=[2999])
+
+
+def generation(device: Device) -> Iterator[Case]:
+    """Random graphs and lists."""
+
+    def graph_digest(graph: static_graph.CsrGraph) -> str:
+        weights = graph.weights if graph.weights is not None else np.empty(0)
+        return digest(graph.offsets, graph.targets, weights)
+
+    where = device.name
+    yield "rmat", lambda: graph_digest(
+        static_graph.generate_rmat(1000, 9000, permute=True, weights=9, device=where)
+    )  # fmt: skip
+    yield "rmat, graph500, unique", lambda: graph_digest(
+        static_graph.generate_rmat(1000, 9000, preset="graph500", self_loops=False, duplicates=False, device=where)
+    )  # fmt: skip
+    yield "uniform", lambda: graph_digest(static_graph.generate_random(1001, 9000, weights=5, device=where))
+    yield "uniform, no loops", lambda: graph_digest(
+        static_graph.generate_random(1001, 9000, self_loops=False, device=where)
+    )  # fmt: skip
+    for kind in LISTS:
+
+        def listed(kind: str = kind) -> str:
+            return digest(static_graph.generate_list(kind, 5000, lists=3, interval=8, device=where))
+
+        yield f"list, {kind}", listed
+
+
+def building(device: Device) -> Iterator[Case]:
+    """CSR rows from edges, for sizes near tile and node-group boundaries."""
+    random = np.random.default_rng(4)
+    for nodes, edges in ((1, 3), (15, 0), (16, 4096), (17, 4097), (300, 9000), (70_000, 20)):
+        ends = random.integers(0, nodes, (2, edges))
+
+        def run(ends: Any = ends, nodes: int = nodes) -> str:
+            sources, targets = device.array(ends[0].astype(np.uint32)), device.array(ends[1].astype(np.int32))
+            return digest(*(array.download() for array in rows_on_device(sources, targets, nodes)))
+
+        yield f"{nodes} nodes, {edges} edges", run
+    sources, targets = random.integers(0, 300, (2, 9000))
+    host = static_graph.CsrGraph.from_edges(sources, targets, random.random(9000), 300)
+    yield "transposed", lambda: digest(host.reversed().targets, host.reversed().weights)
+
+
+FAMILIES: dict[str, Family] = {
+    **{
+        f"{searched}-{scheme}": traversed(run, searched, variants)
+        for searched in ("bfs", "sssp")
+        for scheme, (run, variants) in SCHEMES.items()
+    },
+    "bfs-auto": traversed(
+        direction_optimising.run,
+        "bfs",
+        {
+            "one launch": {"one_launch": True},
+            "a launch per level": {"one_launch": False},
+            "pushed, one launch": {"one_launch": True, "turned": False},
+            "pushed": {"one_launch": False, "turned": False},
+        },
+    ),
+    "sssp-auto": traversed(
+        near_far.run, "sssp", {"one launch": {"one_launch": True}, "a launch per step": {"one_launch": False}}
+    ),
+    "timeline": timelines,
+    **{f"rank-{method}": reduced(method, variants) for method, variants in RANKERS.items()},
+    "rank-sequential": sequential,
+    "trees": trees,
+    "generation": generation,
+    "building": building,
+}

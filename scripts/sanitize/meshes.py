@@ -1,0 +1,220 @@
+"""Kernel families of `dmr` for `sanitizer_families.py`: refinements with every option, primitives and predicates."""
+
+from __future__ import annotations
+
+import sys
+from collections.abc import Iterator
+from contextlib import contextmanager
+from functools import partial
+from typing import Any
+from unittest.mock import patch
+
+import numpy as np
+
+import dmr
+from dmr import domains
+from dmr.memory import Device, argsort, compact, flagged_indices, minmax_float64, scan, sum_float64
+from dmr.refinement.options import BALANCES, KEPT_SEGMENTS, MARKINGS, STEINER_RULES, RefineOptions
+from dmr.refinement.pipeline import Run
+from dmr.refinement.rounds import device_rounds
+from dmr.refinement.rounds.selection import Choice, Competition
+from dmr.refinement.state.epochs import LAST, Stamps
+from dmr.refinement.state.records import POINT
+from dmr.refinement.strategies import first_points
+from scripts.sanitize.cases import Case, Family, digest
+
+refinement: Any = sys.modules[Run.__module__]  # the module, whose constants are changed below
+
+RACING = ("two-stage", "three-phase", "three-phase-barrier")  # markings whose results depend on the order of threads
+MOST_POINTS = 3000  # inserted by a refinement
+
+
+def refined(mesh: dmr.Mesh | dmr.Pslg, device: Device, **options: Any) -> str | None:
+    """Digest of a refined mesh; None if the marking races."""
+    fine = dmr.refine(mesh, device=device.name, max_steiner=MOST_POINTS, **options).mesh
+    return None if options.get("marking") in RACING else digest(fine.vertices, fine.triangles)
+
+
+def finer_to_the_left(points: np.ndarray[Any, np.dtype[np.float64]]) -> np.ndarray[Any, np.dtype[np.float64]]:
+    """Size function, 0.05 at x = 0."""
+    return 0.05 + 0.1 * abs(points[:, 0])
+
+
+def markings(device: Device) -> Iterator[Case]:
+    """Every marking."""
+    mesh = dmr.generate("random", 300, seed=2)
+    for marking in MARKINGS:
+        yield marking, partial(refined, mesh, device, marking=marking, min_angle=25)
+
+
+def balances(device: Device) -> Iterator[Case]:
+    """Every balance. On a CPU `refine` refuses those with child launches, which are plain calls there."""
+    mesh = dmr.generate("random", 300, seed=3)
+    for balance in BALANCES:
+        options = RefineOptions(balance=balance, max_steiner=MOST_POINTS, loop="host")
+
+        def run(options: RefineOptions = options) -> str:
+            fine = Run(mesh, options, device).result(None).mesh
+            return digest(fine.vertices, fine.triangles)
+
+        yield balance, run
+
+
+ALL, NONE = (
+    {"candidates": 10**6, "listed": 10**6, "subsegments": 10**6},
+    {"candidates": 0, "listed": 0, "subsegments": -1},
+)
+# Execution of device-driven rounds: by one team, by teams that wait for each other, or by one launch per step.
+TEAMS: dict[str, tuple[dict[str, int], dict[str, int] | None]] = {
+    "one team": (ALL, None),
+    "a launch per step": (NONE, None),
+    "teams that wait for each other": (NONE, {"listed": 10**6, "candidates": -1, "few_listed": 0}),
+    "all in turn": (
+        {"candidates": 9, "listed": 60, "subsegments": 10**6},
+        {"listed": 300, "candidates": 5, "few_listed": 50},
+    ),
+}
+LIMITS = ("SMALL_ON_GPU", "SMALL_ON_ONE_THREAD", "SMALL_ON_THREADS", "MIDDLE_ON_GPU", "MIDDLE_ON_CPU")
+
+
+@contextmanager
+def teams(who: str) -> Iterator[None]:
+    """Makes the given teams run all device-driven rounds, whatever their size."""
+    before = {name: getattr(device_rounds, name) for name in LIMITS}
+    small, middle = TEAMS[who]
+    for name in LIMITS:
+        setattr(device_rounds, name, small if name.startswith("SMALL") else middle)
+    try:
+        yield
+    finally:
+        for name, value in before.items():
+            setattr(device_rounds, name, value)
+
+
+def loops(device: Device) -> Iterator[Case]:
+    """Host-driven rounds, and device-driven rounds by every kind of team."""
+    mesh = dmr.generate("random", 250, seed=4)
+    yield "host", lambda: refined(mesh, device, loop="host")
+
+    def with_few_stamps() -> str | None:
+        begin = Stamps.__init__
+        Stamps.__init__ = lambda stamps: stamps.resume(LAST - 3)  # type: ignore
+        try:
+            return refined(mesh, device, loop="host", min_angle=20)
+        finally:
+            Stamps.__init__ = begin  # type: ignore
+
+    yield "stamps that start again", with_few_stamps
+    for who in TEAMS:
+
+        def run(who: str = who) -> str | None:
+            with teams(who):
+                return refined(mesh, device, loop="device")
+
+        yield who, run
+
+    def with_groups() -> str | None:
+        before, refinement.STRICT_ROUNDS = refinement.STRICT_ROUNDS, 3
+        try:
+            return refined(mesh, device)
+        finally:
+            refinement.STRICT_ROUNDS = before
+
+    yield "grouped order", with_groups
+    corners = domains.circle_points(1.0, 60)
+    outline = domains.polygon(corners + 0.01 * np.random.default_rng(1).random(corners.shape))
+
+    def with_first_points() -> str | None:
+        rules: Any = {"FEWEST": 1, "FEWEST_TRIANGLES": 1, "RUNGS": (2.0, 4.0, 8.0)}
+        far = partial(Competition, Choice.UNBEATEN_FAR)
+        with patch.multiple(first_points, **rules), patch.object(refinement, "Competition", far):
+            return refined(outline, device)
+
+    yield "first points, and triangles unbeaten farther around", with_first_points
+
+
+def steiner_rules(device: Device) -> Iterator[Case]:
+    """Every rule for Steiner points, and kept segments."""
+    plate = dmr.generate("plate", 150, seed=2)
+    for rule in STEINER_RULES:
+        yield rule, partial(refined, plate, device, steiner=rule, min_angle=25)
+    for kept in KEPT_SEGMENTS[1:]:
+        yield f"keep {kept}", partial(refined, plate, device, keep_segments=kept, max_area=0.01)
+
+
+def sizes(device: Device) -> Iterator[Case]:
+    """Bounds on areas and lengths."""
+    mesh = dmr.generate("plate", 150, seed=2)
+    bounds = np.full(len(mesh.triangles), 0.01)
+    bounded = dmr.Mesh(mesh.vertices, mesh.triangles, segments=mesh.segments, area_bounds=bounds)
+    yield "area", lambda: refined(mesh, device, max_area=0.005)
+    yield "areas of the mesh", lambda: refined(bounded, device)
+    attributed = dmr.Mesh(mesh.vertices, mesh.triangles, vertex_attributes=mesh.vertices @ [[1.0, 2, 3], [4, 5, 6]])
+    yield "vertex attributes", lambda: refined(attributed, device, max_area=0.01)
+    yield "a length", lambda: refined(mesh, device, size=0.1)
+    yield "lengths by a function", lambda: refined(mesh, device, size=finer_to_the_left, keep_segments="boundary")
+
+
+def outlines(device: Device) -> Iterator[Case]:
+    """Outlines, conforming triangulations, meshes that are not Delaunay, and large cavities."""
+    square = np.array([[0, 0], [1, 0], [1, 1], [0, 1], [0.3, 0.3], [0.6, 0.3], [0.5, 0.7]], float)
+    ring = np.array([[0, 1], [1, 2], [2, 3], [3, 0], [4, 5], [5, 6], [6, 4]])
+    regions = np.array([[0.1, 0.1, 7, 0.01]])
+    outline = dmr.Pslg(square, ring, holes=np.array([[0.45, 0.4]]), regions=regions)
+    plate = dmr.generate("plate", 150, seed=5)
+    sheared = dmr.Mesh(plate.vertices * [6.0, 1.0], plate.triangles, segments=plate.segments)
+    yield "an outline", lambda: refined(outline, device)
+    yield "conforming", lambda: refined(plate, device, conforming=True)
+    yield "flips", lambda: refined(sheared, device, min_angle=20)
+    yield "large cavities", lambda: refined(dmr.generate("wheel", 500, seed=2), device)
+    yield "thirty-three degrees", lambda: refined(dmr.generate("clustered", 200, seed=2), device, min_angle=33)
+
+
+def primitives(device: Device) -> Iterator[Case]:
+    """Scans, sums, extremes, sorts and compactions, for sizes near tile boundaries."""
+    random = np.random.default_rng(1)
+    for size in (1, 7, 8, 255, 257, 2047, 2048, 2049, 4095, 4097, 10_000):
+        flags, keys = random.integers(0, 2, size).astype(np.int32), random.integers(0, 2**32, size).astype(np.uint32)
+        numbers, wide = random.random(size), random.integers(0, 2**40, size)
+
+        def run(flags: Any = flags, keys: Any = keys, numbers: Any = numbers, wide: Any = wide) -> str:
+            on_device = device.array(flags)
+            arrays = (
+                scan(on_device), scan(device.array(wide)), argsort(device.array(keys)), argsort(device.array(keys), 8),
+                compact(on_device, on_device)[0], flagged_indices(on_device)[0],
+            )  # fmt: skip
+            real = device.array(numbers)
+            sums = np.array([sum_float64(real), *minmax_float64(real)])
+            return digest(sums, *(array.download() for array in arrays))
+
+        yield f"{size} numbers", run
+
+
+def predicates(device: Device) -> Iterator[Case]:
+    """Predicates at both ends of the admitted range, where the exact stage is closest to over- or underflow."""
+    random = np.random.default_rng(2)
+    for end in (2.0**-142, 1.0, 2.0**201):
+        steps = random.integers(-3 if end < 1 else 0, 3 if end > 1 else 1, (4, 500, 2))
+        points = end * (1 - 2.0**-52 * steps)
+        points[:, ::3] *= random.choice([-1.0, 1.0], points[:, ::3].shape)
+        for kernel, count in (("incircle", 4), ("incircle_exact", 4), ("orient2d", 3), ("orient2d_exact", 3)):
+
+            def run(points: Any = points, kernel: str = kernel, count: int = count) -> str:
+                signs = device.empty(500, np.int32)
+                corners = [device.array(corner, POINT) for corner in points[:count]]
+                device.launch(f"{kernel}_all", 500, *corners, signs)
+                return digest(signs.download())
+
+            yield f"{kernel} near {end:g}", run
+
+
+FAMILIES: dict[str, Family] = {
+    "refine-markings": markings,
+    "refine-balances": balances,
+    "refine-loops": loops,
+    "refine-steiner": steiner_rules,
+    "refine-sizes": sizes,
+    "refine-outlines": outlines,
+    "primitives": primitives,
+    "predicates": predicates,
+}

@@ -1,0 +1,1 @@
+"""Studies of the papers' strategies, with tables and pictures."""

@@ -1,0 +1,117 @@
+"""Helpers of the study scripts: common options, record heads, files and error handling."""
+
+from __future__ import annotations
+
+import argparse
+import importlib.util
+import shlex
+import sys
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any
+
+from dmr.errors import DmrError
+from dmr.memory import Device
+from scripts.lib.machines import commit, cuda_compiler, gpu_driver, host_compiler, machine
+from scripts.lib.measuring import positive
+from scripts.study.files import as_json, default_name, prepare, put, read, say
+
+Record = dict[str, Any]
+
+
+@dataclass(frozen=True)
+class Study:
+    """A study whose JSON record is the source of a page, a table and pictures.
+
+    Attributes:
+        kind: the first word of its files' names; the script is called "study_" plus this.
+        form: format version in the record; content: key of the measurements.
+        to_markdown: makes the page from the record and the names of the pictures; to_csv: makes the table.
+        pictures: makes PNGs, keyed by the ends of their names.
+    """
+
+    kind: str
+    form: str
+    content: str
+    to_markdown: Callable[[Record, Sequence[str]], str]
+    to_csv: Callable[[Record], str]
+    pictures: Callable[[Record], dict[str, bytes]]
+
+    def begin(self, device: Device, options: argparse.Namespace, arguments: Sequence[str], content: Any) -> Record:
+        """Starts a record without measurements, and makes the folder for its files.
+
+        Raises:
+            FileError: the folder cannot be made.
+        """
+        prepare(options.output)
+        return {
+            "format": self.form,
+            "name": options.name or f"{self.kind}-{default_name(device.description, device.threads)}",
+            **described(device),
+            "commit": options.commit or commit(),
+            "command": f"python scripts/study_{self.kind}.py {shlex.join(arguments)}".rstrip(),
+            self.content: content,
+        }
+
+    def keep(self, record: Record, folder: Path) -> None:
+        """Writes the record in its current state."""
+        say(*(f"wrote {path}" for path in put({folder / f"{record['name']}.json": as_json(record).encode()})))
+
+    def draw(self, record: Record, folder: Path) -> None:
+        """Writes the page, the table and the pictures."""
+        name = record["name"]
+        drawn = {f"{name}-{end}.png": picture for end, picture in self.pictures(record).items()}
+        page = self.to_markdown(record, list(drawn))
+        texts = {f"{name}.csv": self.to_csv(record).encode(), f"{name}.md": page.encode()}
+        say(*(f"wrote {path}" for path in put({folder / file: data for file, data in {**texts, **drawn}.items()})))
+
+    def redraw(self, path: Path) -> Record:
+        """Regenerates the page, the table and the pictures beside a record.
+
+        Raises:
+            FileError: no such file, or a record of another study.
+        """
+        record = read(path, self.form, self.content)
+        self.draw(record, path.parent)
+        return record
+
+
+def described(device: Device) -> Record:
+    """Device and machine, as stored in every record."""
+    on_gpu = device.threads == 0
+    tools = {
+        "driver": gpu_driver() if on_gpu else None,
+        "compiler": cuda_compiler() if on_gpu else host_compiler(),
+    }
+    return {"device": device.description, "machine": machine() | tools}
+
+
+def carried_out(kind: str, kept: str, work: Callable[[], int]) -> int:
+    """Runs a script's work and returns its exit code; prints errors in one sentence.
+
+    Args:
+        kind: the script is called "study_" plus this.
+        kept: units that an interrupted run has written, in the plural.
+        work: does the work and returns the exit code.
+    """
+    try:
+        if importlib.util.find_spec("matplotlib") is None:
+            raise DmrError("the pictures need matplotlib: install it, or the extra [view]")
+        return work()
+    except DmrError as error:
+        print(f"study_{kind}: {error}", file=sys.stderr)
+        return error.exit_code
+    except KeyboardInterrupt:
+        print(f"study_{kind}: interrupted; {kept} that were finished are kept", file=sys.stderr)
+        return 130
+
+
+def add_common(found: argparse.ArgumentParser, name: str) -> None:
+    """Adds the options common to all studies; `name` describes the default name of their files."""
+    add = found.add_argument
+    add("--device", default="auto", metavar="NAME", help="auto (a GPU where one works), cpu, cuda, cuda:1, ...")
+    add("--threads", type=positive, metavar="N", help="CPU threads (default: all cores)")
+    add("-o", "--output", type=Path, default=Path("study"), metavar="FOLDER", help="default: study")
+    add("--name", metavar="NAME", help=f"name of the files (default: {name})")
+    add("--commit", metavar="HASH", help="commit to record where there is no checkout")

@@ -1,0 +1,1 @@
+"""Study of the thesis, chapter 5 and section 6.3."""

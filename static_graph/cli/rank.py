@@ -1,0 +1,78 @@
+"""The `rank` command."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import numpy as np
+
+from static_graph.cli.arguments import Arguments
+from static_graph.cli.console import Console, place
+from static_graph.cli.error_context import blaming
+from static_graph.cli.outputs import checked_target
+from static_graph.io import check_columns_target, read_array, write_columns
+from static_graph.lists.checks import as_indices
+from static_graph.lists.ranking import Ranking, as_values, rank_in_detail
+
+OPTIONS = ("packing", "splitters", "spacing", "finish", "finish_size")
+
+
+def run(arguments: Arguments, console: Console) -> int:
+    """Reads lists, ranks them, and writes the results."""
+    if arguments.output is not None:
+        checked_target(arguments.output, arguments.force, check_columns_target)
+    with blaming(arguments.list):
+        successors = as_indices(read_array(arguments.list), "element", "successor")
+    values = None
+    if arguments.values is not None:
+        with blaming(arguments.values):
+            values = as_values(read_array(arguments.values), len(successors), "element")
+    with blaming(arguments.list):
+        found = rank_in_detail(
+            successors,
+            values=values,
+            method=arguments.method,
+            options={name: getattr(arguments, name) for name in OPTIONS},
+            device=arguments.device,
+            threads=arguments.threads,
+        )
+    if arguments.output is not None:
+        columns: dict[str, Any] = {"element": np.arange(len(found.ranks)), "rank": found.ranks}
+        if found.sums is not None:
+            columns["sum"] = found.sums
+        write_columns(arguments.output, columns, "rank", overwrite=arguments.force)
+        console.note(f"wrote {arguments.output}")
+    told = _told(arguments, found)
+    if arguments.json:
+        console.emit_json(told)
+        return 0
+    console.emit_rows(str(arguments.list), _lines(told))
+    return 0
+
+
+def _told(arguments: Arguments, found: Ranking) -> dict[str, Any]:
+    """Returns the dictionary that --json prints."""
+    return {
+        "file": str(arguments.list),
+        "elements": len(found.ranks),
+        "lists": len(found.heads),
+        "longest": int(found.lengths.max(initial=0)),
+        "method": found.method,
+        "device": found.device,
+        "threads": found.threads,
+        "seconds": found.seconds,
+        "figures": found.figures,
+    }
+
+
+def _lines(told: dict[str, Any]) -> list[list[str]]:
+    """Returns the same as rows of text."""
+    return [
+        ["elements", f"{told['elements']:,}"],
+        ["lists", f"{told['lists']:,}"],
+        ["longest", f"{told['longest']:,}"],
+        ["method", told["method"]],
+        ["device", place(told)],
+        ["seconds", f"{told['seconds']['rank']:.3g}, and {told['seconds']['check']:.3g} for the check"],
+        *([name.replace("_", " "), f"{value:,}"] for name, value in told["figures"].items()),
+    ]

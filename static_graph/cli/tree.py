@@ -1,0 +1,80 @@
+"""The `tree` command."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from static_graph.cli.arguments import TREE_COLUMNS, Arguments
+from static_graph.cli.console import Console, place
+from static_graph.cli.error_context import blaming
+from static_graph.cli.outputs import checked_target
+from static_graph.io import check_columns_target, read_array, write_columns
+from static_graph.trees.tours import Tree, euler_tour
+
+FIELDS = {"subtree": "subtree_size"}  # columns whose attribute of `Tree` has another name
+SHOWN_ROOTS = 10
+
+
+def run(arguments: Arguments, console: Console) -> int:
+    """Reads a forest, numbers its nodes, and writes the results."""
+    if arguments.output is not None:
+        checked_target(arguments.output, arguments.force, check_columns_target)
+    with blaming(arguments.forest):
+        tree = euler_tour(
+            read_array(arguments.forest),
+            arguments.root,
+            nodes=arguments.nodes,
+            device=arguments.device,
+            threads=arguments.threads,
+        )
+    told = _told(arguments, tree)
+    if arguments.lca is not None:
+        left, right = arguments.lca
+        (ancestor,) = tree.lca([left], [right]).tolist()
+        told["lca"] = ancestor if ancestor >= 0 else None
+    if arguments.output is not None:
+        wanted = [name for name in TREE_COLUMNS if getattr(arguments, name)] or list(TREE_COLUMNS)
+        columns: dict[str, NDArray[Any]] = {"node": np.arange(len(tree.parent))}
+        columns |= {name: getattr(tree, FIELDS.get(name, name)) for name in wanted}
+        write_columns(arguments.output, columns, wanted[0], overwrite=arguments.force)
+        console.note(f"wrote {arguments.output}")
+    if arguments.json:
+        console.emit_json(told)
+        return 0
+    console.emit_rows(str(arguments.forest), _lines(told))
+    return 0
+
+
+def _told(arguments: Arguments, tree: Tree) -> dict[str, Any]:
+    """Returns the dictionary that --json prints."""
+    return {
+        "file": str(arguments.forest),
+        "nodes": len(tree.parent),
+        "trees": len(tree.roots),
+        "roots": tree.roots[:SHOWN_ROOTS].tolist(),
+        "height": int(tree.level.max(initial=0)),
+        "leaves": int(np.count_nonzero(tree.subtree_size == 1)),
+        "device": tree.device,
+        "threads": tree.threads,
+        "seconds": tree.seconds,
+    }
+
+
+def _lines(told: dict[str, Any]) -> list[list[str]]:
+    """Returns the same as rows of text."""
+    more = ", ..." if told["trees"] > SHOWN_ROOTS else ""
+    rows = [
+        ["nodes", f"{told['nodes']:,}"],
+        ["trees", f"{told['trees']:,}"],
+        ["roots", (", ".join(map(str, told["roots"])) or "-") + more],
+        ["height", f"{told['height']:,}"],
+        ["leaves", f"{told['leaves']:,}"],
+        ["device", place(told)],
+        ["seconds", f"{sum(told['seconds'].values()):.3g}"],
+    ]
+    if "lca" in told:
+        rows.append(["lowest common ancestor", "none" if told["lca"] is None else str(told["lca"])])
+    return rows

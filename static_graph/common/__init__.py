@@ -1,0 +1,1 @@
+"""Modules that graphs, traversals, lists and trees share."""

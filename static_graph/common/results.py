@@ -1,0 +1,73 @@
+"""Base class of results: frozen objects with read-only arrays, also in copies and pickles; checks of their fields."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import fields
+from typing import Any, TypeVar
+
+import numpy as np
+
+from dmr.common.frozen import frozen
+from dmr.memory import shortened
+from static_graph.errors import WrongTypeError
+from static_graph.traversal.options import whole
+
+_Result = TypeVar("_Result", bound="Result")
+
+
+class Result:
+    """Base of dataclasses whose constructor checks and copies its arguments.
+
+    Copies and unpickled objects go through the constructor, so that they are checked, too. `found` makes an object from
+    the package's own results, without checks.
+    """
+
+    @classmethod
+    def found(cls: type[_Result], **values: Any) -> _Result:
+        """Makes a result of values that are known to be valid; its arrays are frozen, not copied."""
+        result = cls.__new__(cls)
+        result._set(**values)
+        return result
+
+    def __reduce__(self) -> tuple[Any, ...]:
+        return type(self), tuple(getattr(self, field.name) for field in fields(self))  # type: ignore[arg-type]
+
+    def _set(self, **values: Any) -> None:
+        """Sets attributes of a frozen dataclass; arrays become read-only."""
+        for name, value in values.items():
+            object.__setattr__(self, name, frozen(value) if isinstance(value, np.ndarray) else value)
+
+
+def checked_name(name: str, value: Any) -> str:
+    """Checks and returns a string.
+
+    Raises:
+        WrongTypeError: the value is not a string.
+    """
+    if not isinstance(value, str):
+        raise WrongTypeError(f"{name} = {shortened(value)}: it must be a string")
+    return value
+
+
+def checked_mapping(name: str, value: Any) -> dict[str, Any]:
+    """Checks and copies a dictionary.
+
+    Raises:
+        WrongTypeError: the value is not a mapping.
+    """
+    if not isinstance(value, Mapping):
+        raise WrongTypeError(f"{name} = {shortened(value)}: it must be a dictionary")
+    return dict(value)
+
+
+def checked_count(name: str, value: Any) -> int:
+    """Checks and returns a non-negative integer.
+
+    Raises:
+        WrongTypeError: the value is not a non-negative integer.
+    """
+    number = whole(name, value)
+    if number < 0:
+        raise WrongTypeError(f"{name} = {shortened(value)}: it must be a whole number from 0")
+    return number

@@ -1,0 +1,1 @@
+"""Graphs in compressed sparse rows: construction, checks, generation, degrees, device memory."""

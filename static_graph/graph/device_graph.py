@@ -1,0 +1,139 @@
+"""A graph in device memory, uploaded once and used by any number of traversals."""
+
+from __future__ import annotations
+
+import os
+import threading
+from collections.abc import Callable, Hashable
+from typing import Any, TypeVar
+from weakref import WeakSet
+
+import numpy as np
+from numpy.typing import DTypeLike
+
+from dmr.memory import Device, DeviceArray, Packed, pack, shortened
+from static_graph.errors import WrongTypeError
+from static_graph.graph.csr import CsrGraph
+
+T = TypeVar("T")
+
+# The field of Csr (cuda_src/graph/csr.cuh) for each kind of weights.
+WEIGHT_FIELDS: dict[np.dtype[Any], str] = {
+    np.dtype(np.int32): "weights32",
+    np.dtype(np.int64): "weights64",
+    np.dtype(np.float64): "real_weights",
+}
+
+
+class DeviceGraph:
+    """A CSR graph on a device. Any number of threads may search it at the same time.
+
+    Attributes:
+        device: the device; nodes, edges: their numbers.
+        offsets: (nodes + 1,) int32 or int64; targets: (edges,) int32.
+        weights: (edges,) int32, int64 or float64; or None.
+        largest_weight: of all edges, in the type of the weights; 1 without weights.
+        host: the graph that was uploaded; None for a graph made on the device.
+        csr: the graph as a kernel argument.
+    """
+
+    def __init__(
+        self,
+        offsets: DeviceArray,
+        targets: DeviceArray,
+        weights: DeviceArray | None,
+        largest_weight: float,
+        host: CsrGraph | None = None,
+    ) -> None:
+        """Wraps arrays that are on a device already; `upload` copies a host graph.
+
+        Raises:
+            WrongTypeError: an argument is not an array on a device, or has the wrong dtype.
+        """
+        _check("offsets", offsets, np.int32, np.int64)
+        _check("targets", targets, np.int32)
+        if weights is not None:
+            _check("weights", weights, *WEIGHT_FIELDS)
+        self.device: Device = targets.device
+        self.offsets, self.targets, self.weights = offsets, targets, weights
+        self.nodes, self.edges = offsets.size - 1, targets.size
+        self.largest_weight = largest_weight
+        self.host = host
+        self.csr = self._packed()
+        self._derived: dict[Hashable, Any] = {}
+        self._deriving = threading.RLock()
+        _graphs.add(self)
+
+    @classmethod
+    def upload(cls, graph: CsrGraph, device: Device) -> DeviceGraph:
+        """Copies a graph to a device.
+
+        Raises:
+            OutOfMemoryError: the graph does not fit.
+            WrongTypeError: `graph` is not a graph, or `device` is not a device.
+        """
+        if not isinstance(graph, CsrGraph):
+            raise WrongTypeError(f"graph must be a CsrGraph, not {shortened(graph)}")
+        if not isinstance(device, Device):
+            raise WrongTypeError(f"device must be an open device (dmr.memory.open_device), not {shortened(device)}")
+        weights, largest = graph.weights, 1.0
+        if weights is not None:
+            largest = weights.max().item() if weights.size else 0
+        on_device = None if weights is None else device.array(weights)
+        uploaded = cls(device.array(graph.offsets), device.array(graph.targets), on_device, largest, graph)
+        device.synchronize()  # so that the copy does not count in the first traversal's time
+        return uploaded
+
+    def derived(self, key: Hashable, make: Callable[[], T]) -> T:
+        """Returns data derived from the graph, such as a split or transposed graph, and caches it under `key`.
+
+        The data is made once, by `make`; other threads that need it wait.
+        """
+        with self._deriving:
+            if key not in self._derived:
+                self._derived[key] = make()
+            found: T = self._derived[key]
+        return found
+
+    def forget(self) -> None:
+        """Frees the cached derived data."""
+        with self._deriving:
+            self._derived.clear()
+
+    def forked(self) -> None:
+        """Resets the lock in a child of fork(), where no other thread runs."""
+        self._deriving = threading.RLock()
+
+    def _packed(self) -> Packed:
+        narrow = self.offsets.dtype == np.int32
+        weights: dict[str, DeviceArray | None] = dict.fromkeys(WEIGHT_FIELDS.values())
+        if self.weights is not None:
+            weights[WEIGHT_FIELDS[self.weights.dtype]] = self.weights
+        return pack(
+            "Csr",
+            offsets32=self.offsets if narrow else None,
+            offsets64=None if narrow else self.offsets,
+            targets=self.targets,
+            nodes=self.nodes,
+            edges=self.edges,
+            **weights,
+        )
+
+
+def _check(name: str, array: object, *kinds: DTypeLike) -> None:
+    """Raises WrongTypeError unless `array` is on a device and has one of the dtypes `kinds`."""
+    dtypes = [np.dtype(kind) for kind in kinds]
+    if not isinstance(array, DeviceArray) or array.dtype not in dtypes:
+        wanted = " or ".join(dtype.name for dtype in dtypes)
+        raise WrongTypeError(f"{name} must be an array of {wanted} on a device, not {shortened(array)}")
+
+
+_graphs: WeakSet[DeviceGraph] = WeakSet()
+
+
+def _forked() -> None:
+    for graph in _graphs:
+        graph.forked()
+
+
+os.register_at_fork(after_in_child=_forked)

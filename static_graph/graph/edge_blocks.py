@@ -1,0 +1,12 @@
+"""Even distribution of a graph's edges over the indices of a kernel."""
+
+from __future__ import annotations
+
+from static_graph.graph.device_graph import DeviceGraph
+
+STRETCH = 64  # STRETCH of cuda_src/graph/edge_blocks.cuh
+
+
+def stretches(graph: DeviceGraph) -> int:
+    """Number of indices of a kernel that processes all edges in blocks of STRETCH edges."""
+    return -(-graph.edges // STRETCH)

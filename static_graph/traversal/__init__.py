@@ -1,0 +1,20 @@
+"""Breadth-first search and shortest paths, by every scheme."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+from dmr.common.lazy import lazy_names
+
+if TYPE_CHECKING:
+    from static_graph.traversal.search import bfs, sssp, upload
+
+__all__ = ["bfs", "sssp", "upload"]
+__getattr__, __dir__ = lazy_names(
+    __name__,
+    {
+        "bfs": "static_graph.traversal.search",
+        "sssp": "static_graph.traversal.search",
+        "upload": "static_graph.traversal.search",
+    },
+)

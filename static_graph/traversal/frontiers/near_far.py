@@ -1,0 +1,128 @@
+"""Balance "auto" of shortest paths: the near-far method (`cuda_src/graph/traversal/near_far.cuh`)."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+
+import numpy as np
+
+from dmr.memory import Packed, pack
+from static_graph.graph.device_graph import DeviceGraph
+from static_graph.traversal.distances import DeviceDistances, DistanceKind
+from static_graph.traversal.frontiers.workspace import CHUNK, MOST_TEAMS, TILE, Entry, Workspace
+from static_graph.traversal.schemes.outcome import Outcome
+
+# Delta is chosen so that this many edges of an average node are shorter than delta, if lengths are uniform from 0 to
+# twice their mean. A larger delta means fewer rounds, but more edges relaxed in vain. If a round has little work for a
+# GPU, the bound is raised by up to WIDEST_ON_GPU deltas at once.
+SHORT_EDGES_ON_CPU = 2
+SHORT_EDGES_ON_GPU = 4
+WIDEST_ON_GPU = 8
+
+MOST_DELTA = 2**62  # for integer distances
+
+# Largest far list that one team splits alone; on a GPU at most the size of an OUTBOX
+# (cuda_src/graph/traversal/traversal.cuh).
+FEW_FAR_ON_GPU = 1024
+FEW_FAR_ON_ONE_THREAD = 2**31
+FEW_FAR_ON_THREADS = 4096
+
+SAMPLES, SAMPLE = 16, 4096  # number and length of the blocks of weights from which their mean is estimated
+
+
+class NearFarWorkspace(Workspace):
+    """A workspace with the near and far lists (`NearFar` of `cuda_src/graph/traversal/near_far.cuh`)."""
+
+    def __init__(self, graph: DeviceGraph) -> None:
+        super().__init__(graph)
+        self.stamps, self.is_far, self.even_far, self.odd_far = (
+            graph.device.empty(graph.nodes, np.int32) for _ in range(4)
+        )
+
+    def lists(self, delta: float, whole: bool, widest: int) -> Packed:
+        """Returns the lists as a kernel argument; the bound is raised by 1 to `widest` deltas at once."""
+        few_far = {0: FEW_FAR_ON_GPU, 1: FEW_FAR_ON_ONE_THREAD}.get(self.device.threads, FEW_FAR_ON_THREADS)
+        return pack(
+            "NearFar",
+            stamps=self.stamps,
+            is_far=self.is_far,
+            even_far=self.even_far,
+            odd_far=self.odd_far,
+            delta=min(max(int(delta), 1), MOST_DELTA) if whole else 1,
+            real_delta=float(delta),
+            widest=widest,
+            few_far=few_far,
+        )
+
+
+def run(
+    graph: DeviceGraph,
+    sources: Sequence[int],
+    *,
+    weighted: bool = True,
+    depth_limit: float | None = None,
+    delta: float | None = None,
+    one_launch: bool | None = None,
+) -> Outcome:
+    """Relaxes the edges of near nodes until none is left, raises the near bound, and repeats.
+
+    Args:
+        graph, sources, weighted, depth_limit: as for every scheme (`schemes/outcome.py`); weights always count.
+        delta: the increment of the bound; the default depends on mean weight and degree.
+        one_launch: whether one launch does all rounds; the default depends on the device.
+
+    Returns:
+        The outcome, without scheme-specific figures.
+    """
+    assert weighted
+    with NearFarWorkspace.borrowed(graph) as space:
+        return _run(graph, sources, depth_limit, delta, one_launch, space)
+
+
+def _run(
+    graph: DeviceGraph,
+    sources: Sequence[int],
+    depth_limit: float | None,
+    delta: float | None,
+    one_launch: bool | None,
+    space: NearFarWorkspace,
+) -> Outcome:
+    device, nodes = graph.device, graph.nodes
+    distances = DeviceDistances(graph, sources, weighted=True, limit=depth_limit, reset=False)
+    widest = WIDEST_ON_GPU if delta is None and device.threads == 0 else 1
+    whole = distances.kind != DistanceKind.REAL
+    lists = space.lists(default_delta(graph) if delta is None else delta, whole, widest)
+    csr, frontier, to = graph.csr, space.frontier, distances.packed
+    space.begin("begin_near_far", distances, csr, to, frontier, lists)
+
+    def one_round() -> None:
+        count = space.count
+        device.launch("few_near_far", count(Entry.FEW_TEAMS, 1), csr, to, frontier, lists)
+        device.launch("relax_tiles", count(Entry.TILE_TEAMS, nodes), csr, to, frontier, lists)
+        device.launch("relax_chunks", count(Entry.CHUNKS, 2 * graph.edges // CHUNK), csr, to, frontier, lists)
+        device.launch("split_far", count(Entry.LAST_TEAMS, device.tiles(nodes, TILE)), csr, to, frontier, lists)
+        device.launch("end_near_far", count(Entry.ENDS, 1), csr, to, frontier, lists)
+
+    search = f"search_near_far_{distances.kind.name.lower()}"
+
+    def all_rounds() -> None:
+        device.launch(search, MOST_TEAMS, csr, to, frontier, lists, MOST_TEAMS)
+
+    return space.outcome(distances, space.run(all_rounds, one_round, one_launch))
+
+
+def default_delta(graph: DeviceGraph) -> float:
+    """Returns the default delta for a graph with weights."""
+    short = SHORT_EDGES_ON_GPU if graph.device.threads == 0 else SHORT_EDGES_ON_CPU
+    mean = graph.derived("mean weight", lambda: _mean_weight(graph))
+    return 2 * mean * short * graph.nodes / max(graph.edges, 1)
+
+
+def _mean_weight(graph: DeviceGraph) -> float:
+    """Estimates the mean weight from a sample; returns 1 if all weights are 0."""
+    assert graph.weights is not None
+    stretches = {k * (graph.edges // SAMPLES) for k in range(SAMPLES)}
+    values = [graph.weights[begin : begin + SAMPLE].download() for begin in sorted(stretches)]
+    if not graph.edges or not graph.largest_weight:
+        return 1.0
+    return float(graph.largest_weight * (np.concatenate(values) / graph.largest_weight).mean())  # no sum overflows

@@ -1,0 +1,118 @@
+"""The result of a traversal."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from dmr.memory import shortened
+from static_graph.common.pieces import bounds
+from static_graph.common.results import Result, checked_count, checked_mapping, checked_name
+from static_graph.common.text import numbered
+from static_graph.errors import GraphError, OptionError, WrongTypeError
+from static_graph.graph.checks import as_whole
+from static_graph.lists.checks import as_array, described
+from static_graph.traversal.options import whole
+
+COUNTS = ("threads", "rounds", "edges_followed", "launches")
+
+
+@dataclass(frozen=True, eq=False)
+class Traversal(Result):
+    """Distances from the sources, and statistics of the run. The arrays are read-only, also in copies and pickles.
+
+    Attributes:
+        distances: (n,) from the nearest source. For `bfs`: number of edges, int32, -1 for unreached nodes. For `sssp`:
+            sum of the weights, int64 with -1, or float64 with inf, for unreached nodes.
+        parents: (n,) int32: the predecessor of each node on a shortest path, -1 at sources and unreached nodes; None if
+            not requested.
+        sources: the sources.
+        balance: the scheme; device: the device; threads: CPU threads, 0 on a GPU.
+        rounds: number of rounds of the scheme, such as levels.
+        edges_followed: number of edges examined, with repetitions.
+        launches: number of kernel launches in the rounds.
+        seconds: per phase: "upload" (if the graph was not on the device), "prepare" (on the first traversal: data that
+            the scheme needs and keeps with the graph), "rounds", "parents", "download".
+        figures: scheme-specific numbers: extra nodes of a split, children that ran, ...
+    """
+
+    distances: NDArray[Any]
+    parents: NDArray[np.int32] | None
+    sources: tuple[int, ...]
+    balance: str
+    device: str
+    threads: int
+    rounds: int
+    edges_followed: int
+    launches: int
+    seconds: dict[str, float]
+    figures: dict[str, int]
+
+    def __post_init__(self) -> None:
+        distances = np.array(as_array(self.distances, "distances"))
+        if distances.ndim != 1 or distances.dtype not in (np.int32, np.int64, np.float64):
+            raise GraphError(f"distances are int32, int64 or float64 in a row, not {described(distances)}")
+        parents = None
+        if self.parents is not None:
+            given = as_whole(self.parents, "parents")
+            low, high = bounds(given)
+            if len(given) != len(distances) or low < -1 or high >= len(given):
+                raise GraphError(f"parents are one node, or -1, for each of the {len(distances)} distances")
+            parents = given.astype(np.int32)
+        if not isinstance(self.sources, (tuple, list)):
+            raise WrongTypeError(f"sources = {shortened(self.sources)}: they must be a tuple of nodes")
+        self._set(
+            distances=distances,
+            parents=parents,
+            sources=tuple(whole("source", node) for node in self.sources),
+            **{name: checked_name(name, getattr(self, name)) for name in ("balance", "device")},
+            **{name: checked_count(name, getattr(self, name)) for name in COUNTS},
+            **{name: checked_mapping(name, getattr(self, name)) for name in ("seconds", "figures")},
+        )
+
+    def reached(self) -> NDArray[np.bool_]:
+        """Returns which nodes are reached, (n,) bool."""
+        real = self.distances.dtype == np.float64
+        found: NDArray[np.bool_] = np.isfinite(self.distances) if real else self.distances >= 0
+        return found
+
+    def path_to(self, node: int) -> NDArray[np.int32] | None:
+        """Returns a shortest path to a node.
+
+        Args:
+            node: the end of the path.
+
+        Returns:
+            (k,) int32: the nodes from a source to `node`, both included; None if the node is not reached.
+
+        Raises:
+            OptionError: parents were not requested, or `node` is not an integer.
+            GraphError: there is no such node.
+        """
+        if self.parents is None:
+            raise OptionError("paths follow the parents: ask for them with parents=True")
+        nodes, node = len(self.parents), whole("node", node)
+        if not 0 <= node < nodes:
+            raise GraphError(f"there is no node {shortened(node)}: {numbered(nodes, 'node')}")
+        if not self.reached()[node]:
+            return None
+        path: list[int] = []
+        at = node
+        while at >= 0:
+            if len(path) == nodes:
+                raise GraphError(f"the parents of node {node} form a cycle")
+            path.append(at)
+            at = int(self.parents[at])
+        return np.array(path[::-1], np.int32)
+
+    def __repr__(self) -> str:
+        count = np.count_nonzero(self.reached())
+        return f"Traversal({count} of {len(self.distances)} nodes reached from {_few(self.sources)}, {self.balance})"
+
+
+def _few(sources: tuple[int, ...]) -> str:
+    shown = ", ".join(map(str, sources[:3]))
+    return shown if len(sources) <= 3 else f"{shown} and {len(sources) - 3} more"

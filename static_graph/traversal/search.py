@@ -1,0 +1,331 @@
+"""Breadth-first search and shortest paths with any scheme."""
+
+from __future__ import annotations
+
+import operator
+from collections.abc import Callable, Iterable, Sequence
+from importlib import import_module
+from time import perf_counter
+from typing import Literal, NamedTuple
+
+import numpy as np
+
+from dmr.memory import Device, open_device, require_memory, shortened
+from static_graph.common.arguments import check_graph
+from static_graph.common.memory_estimates import graph_bytes, search_bytes
+from static_graph.common.text import counted, numbered
+from static_graph.errors import GraphError, OptionError, WrongTypeError
+from static_graph.graph.csr import CsrGraph
+from static_graph.graph.device_graph import DeviceGraph
+from static_graph.traversal.gpu_modules import search_modules
+from static_graph.traversal.options import SchemeOptions, choice, flag, real, whole
+from static_graph.traversal.parents import find_parents
+from static_graph.traversal.results import Traversal
+from static_graph.traversal.schemes.outcome import Outcome
+
+Sources = int | Sequence[int]
+Run = Callable[..., Outcome]  # of a scheme
+
+
+class Scheme(NamedTuple):
+    """The module of a scheme, its options, and its fixed arguments."""
+
+    module: str
+    options: frozenset[str] = frozenset()
+    told: tuple[tuple[str, str], ...] = ()
+
+
+def _scheme(module: str, *options: str, **told: str) -> Scheme:
+    return Scheme(f"static_graph.{module}", frozenset(options), tuple(told.items()))
+
+
+SCHEMES = {
+    "none": _scheme("schemes.fixed_point", "atomic"),
+    "split": _scheme("schemes.node_splitting", "mda", "atomic"),
+    "child-launch": _scheme("schemes.child_launches", "threshold", "atomic"),
+    "warp": _scheme("schemes.virtual_warps", "warp_size", "chunk", "defer"),
+    "hierarchical": _scheme("schemes.collapse", strategy="hierarchical"),
+    "collapse-local": _scheme("schemes.collapse", strategy="collapse-local"),
+    "collapse-global": _scheme("schemes.collapse", strategy="collapse-global"),
+}
+FASTEST = {
+    False: _scheme("frontiers.direction_optimising", "turned"),
+    True: _scheme("frontiers.near_far", "delta"),
+}
+BALANCES = ("auto", *SCHEMES)
+
+
+def upload(graph: CsrGraph, device: str = "auto", threads: int | None = None) -> DeviceGraph:
+    """Copies a graph to a device, for any number of traversals.
+
+    Args:
+        graph: the graph.
+        device: "auto" (a GPU if one works, otherwise the CPU), "cpu", "cuda", "cuda:1", ...
+        threads: CPU threads (default: all cores).
+
+    Raises:
+        WrongTypeError: `graph` is not a graph.
+        DeviceUnavailableError, OutOfMemoryError: the device is not available, or too small.
+    """
+    check_graph(graph, CsrGraph)
+    where = open_device(device, threads)
+    _require_room(graph, where)
+    with where.lock, where.current:
+        return DeviceGraph.upload(graph, where)
+
+
+def _require_room(graph: CsrGraph, where: Device) -> None:
+    """Raises OutOfMemoryError if a copy of a graph does not fit in main memory; a GPU checks its allocations itself."""
+    if where.threads:
+        what = f"a copy of a graph of {counted(graph.nodes, 'node')} and {counted(graph.edges, 'edge')}"
+        require_memory(graph_bytes(graph.nodes, graph.edges, graph.weights is not None), what)
+
+
+def bfs(
+    graph: CsrGraph | DeviceGraph,
+    source: Sources,
+    *,
+    balance: str = "auto",
+    mda: int | Literal["auto"] | None = None,
+    threshold: int | None = None,
+    warp_size: int | None = None,
+    chunk: int | None = None,
+    defer: int | None = None,
+    atomic: bool | None = None,
+    parents: bool = False,
+    depth_limit: int | None = None,
+    device: str = "auto",
+    threads: int | None = None,
+) -> Traversal:
+    """Breadth-first search: finds the number of edges on a shortest path to each node.
+
+    All schemes give the same distances. The default follows a frontier. If the graph is on a device already (`upload`),
+    the default may also search bottom-up, from the unreached nodes, along the edges of the transposed graph, which is
+    made at the first search and kept.
+
+    Args:
+        graph: a graph on the host, or on a device.
+        source: a source node, or several, all at distance 0.
+        balance: "auto", or a scheme of the papers: "none" (fixed point, thesis, Algorithm 1), "split" (node splitting,
+            section 4.2), "child-launch" (section 4.3), "warp" (virtual warps, Maximum Warp), "hierarchical",
+            "collapse-local", "collapse-global" (Graph algorithms on manycores).
+        mda: for "split": the maximum degree allowed; the default, "auto", uses the histogram (section 4.2.1).
+        threshold: for "child-launch": nodes with more edges launch a child.
+        warp_size: for "warp": lanes per virtual warp: 1, 2, 4, 8, 16 or 32.
+        chunk: for "warp": nodes that a warp takes from the work queue at a time (default: static distribution).
+        defer: for "warp": nodes with more edges are left to whole blocks.
+        atomic: for "none", "split" and "child-launch": whether edges are relaxed by an atomic minimum (the default).
+        parents: whether to find the shortest-path tree, too.
+        depth_limit: nodes more edges away count as unreached.
+        device, threads: as for `upload`; only for a graph on the host.
+
+    Returns:
+        The distances, and statistics of the run.
+
+    Raises:
+        OptionError: an option is invalid, or the scheme does not have it; `graph` is not a graph, or a source is not an
+            integer (WrongTypeError).
+        GraphError: the graph does not have a source.
+        DeviceUnavailableError, OutOfMemoryError: the device is not available, or too small.
+    """
+    options = SchemeOptions(
+        mda=mda, threshold=threshold, warp_size=warp_size, chunk=chunk, defer=defer, atomic=atomic
+    )  # fmt: skip
+    if depth_limit is not None:
+        depth_limit = whole("depth_limit", depth_limit)
+        if depth_limit < 0:
+            raise OptionError(f"depth_limit = {shortened(depth_limit)}: it must be at least 0")
+    return _traverse(graph, source, balance, options, False, depth_limit, parents, device, threads)
+
+
+def sssp(
+    graph: CsrGraph | DeviceGraph,
+    source: Sources,
+    *,
+    balance: str = "auto",
+    mda: int | Literal["auto"] | None = None,
+    threshold: int | None = None,
+    warp_size: int | None = None,
+    chunk: int | None = None,
+    defer: int | None = None,
+    atomic: bool | None = None,
+    delta: float | None = None,
+    parents: bool = False,
+    distance_limit: float | None = None,
+    device: str = "auto",
+    threads: int | None = None,
+) -> Traversal:
+    """Finds shortest paths, by the sum of the weights, from one node or from the nearest of several.
+
+    Sums of integer weights are exact. A sum of floats is rounded edge by edge from the source on, and the distance is
+    the least of these sums over all paths; therefore, all schemes give the same bits.
+
+    Args:
+        graph, source, balance, mda, threshold, warp_size, chunk, defer, atomic, parents: as for `bfs`.
+        delta: for "auto": the increment of the near bound; the default depends on mean weight and degree.
+        distance_limit: nodes farther away count as unreached.
+        device, threads: as for `bfs`.
+
+    Returns:
+        The distances, and statistics of the run.
+
+    Raises:
+        OptionError: as for `bfs`.
+        GraphError: the graph does not have a source; it has no weights, or weights so large that a distance may not fit
+            64 bits.
+        DeviceUnavailableError, OutOfMemoryError: the device is not available, or too small.
+    """
+    options = SchemeOptions(
+        mda=mda, threshold=threshold, warp_size=warp_size, chunk=chunk, defer=defer, atomic=atomic, delta=delta
+    )  # fmt: skip
+    if distance_limit is not None:
+        distance_limit = _limit(distance_limit)
+    return _traverse(graph, source, balance, options, True, distance_limit, parents, device, threads)
+
+
+def _traverse(
+    graph: CsrGraph | DeviceGraph,
+    source: Sources,
+    balance: str,
+    options: SchemeOptions,
+    weighted: bool,
+    limit: float | None,
+    parents: bool,
+    device: str,
+    threads: int | None,
+) -> Traversal:
+    check_graph(graph, CsrGraph, DeviceGraph)
+    scheme = _find_scheme(balance, weighted)
+    parents = flag("parents", parents)
+    given = options.given()
+    for name in given:
+        if name not in scheme.options:
+            raise OptionError(f"{name} is no option of balance = {balance!r}, but of {_who_has(name)}")
+    sources = checked_sources(source, graph.nodes)
+    if isinstance(graph, DeviceGraph):
+        if device != "auto" or threads is not None:
+            raise OptionError(f"the graph is on {graph.device.description} already: leave device and threads out")
+        where = graph.device
+    else:
+        where = open_device(device, threads)
+        _require_room(graph, where)
+        if "turned" in scheme.options:
+            given["turned"] = False  # transposing the graph takes longer than a search
+    if where.threads:
+        require_memory(search_bytes(graph.nodes, weighted, parents), f"a search of {counted(graph.nodes, 'node')}")
+    run: Run = import_module(scheme.module).run
+
+    def search(on_device: DeviceGraph) -> Outcome:
+        return run(on_device, sources, weighted=weighted, depth_limit=limit, **dict(scheme.told), **given)
+
+    with where.lock, where.current:
+        return _search(graph, search, sources, balance=balance, weighted=weighted, parents=parents, where=where)
+
+
+def _search(
+    graph: CsrGraph | DeviceGraph,
+    search: Callable[[DeviceGraph], Outcome],
+    sources: list[int],
+    *,
+    balance: str,
+    weighted: bool,
+    parents: bool,
+    where: Device,
+) -> Traversal:
+    """Searches a graph, after uploading it to `where` if necessary; the arguments are checked already."""
+    clock = _Clock()
+    if isinstance(graph, DeviceGraph):
+        on_device = graph
+    else:
+        on_device = DeviceGraph.upload(graph, where)
+        clock.phase("upload")
+    incoming = on_device is graph  # otherwise transposing the graph takes longer than a search
+    where.prepare(*search_modules(on_device, balance, weighted=weighted, parents=parents, incoming=incoming))
+    outcome = search(on_device)
+    clock.phase("prepare", less=outcome.seconds)
+    clock.seconds["rounds"] = outcome.seconds
+    tree = None
+    if parents:
+        tree = find_parents(on_device, sources, outcome.distances, weighted=weighted)
+        clock.phase("parents")
+    distances = outcome.distances.download()
+    clock.phase("download")
+    return Traversal.found(
+        distances=distances,
+        parents=tree,
+        sources=tuple(sources),
+        balance=balance,
+        device=where.name,
+        threads=where.threads,
+        rounds=outcome.rounds,
+        edges_followed=outcome.relaxed,
+        launches=outcome.launches,
+        seconds=clock.seconds,
+        figures=outcome.figures,
+    )
+
+
+def _limit(distance: float) -> float:
+    """Checks a limit of distances; integers stay ints, because floats cannot represent all of them.
+
+    Raises:
+        OptionError: the limit is negative or NaN. WrongTypeError: it is not a number.
+    """
+    limit = (
+        operator.index(distance)
+        if isinstance(distance, int | np.integer) and not isinstance(distance, np.timedelta64)
+        else real("distance_limit", distance)
+    )
+    if not limit >= 0:
+        raise OptionError(f"distance_limit = {shortened(limit)}: it must be at least 0")
+    return min(limit, 2**1000)  # finite as a float, and above all distances
+
+
+def _find_scheme(balance: str, weighted: bool) -> Scheme:
+    if choice("balance", balance, BALANCES) == "auto":
+        return FASTEST[weighted]
+    return SCHEMES[balance]
+
+
+def _who_has(option: str) -> str:
+    """Lists the balances that have an option."""
+    schemes = {"auto": FASTEST[True], **SCHEMES}
+    return " and ".join(repr(name) for name, scheme in schemes.items() if option in scheme.options)
+
+
+def checked_sources(source: Sources, nodes: int) -> list[int]:
+    """Converts the sources to a list of nodes.
+
+    Raises:
+        WrongTypeError: a source is not an integer.
+        GraphError: there are nodes but no sources, or the graph does not have a source.
+    """
+    kind = "a node's number (graph.node_of finds it by label)"
+    one = isinstance(source, (str, bytes, bytearray, memoryview)) or getattr(source, "shape", None) == ()
+    if one or not isinstance(source, Iterable):
+        several = [whole("source", source, kind)]
+    else:
+        try:
+            several = list(source)
+        except Exception:  # raised by a foreign object's iterator
+            raise WrongTypeError(f"source = {shortened(source)}: it must be {kind}, or several") from None
+    given = [whole("source", node, kind) for node in several]
+    if not given and nodes:
+        raise GraphError("at least one source is needed")
+    for node in given:
+        if not 0 <= node < nodes:
+            raise GraphError(f"no path can begin at node {shortened(node)}: {numbered(nodes, 'node')}")
+    return given
+
+
+class _Clock:
+    """Measures consecutive phases, in seconds."""
+
+    def __init__(self) -> None:
+        self.seconds: dict[str, float] = {}
+        self._begun = perf_counter()
+
+    def phase(self, name: str, less: float = 0.0) -> None:
+        now = perf_counter()
+        self.seconds[name] = max(now - self._begun - less, 0.0)
+        self._begun = now

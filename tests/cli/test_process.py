@@ -1,0 +1,240 @@
+"""`python -m dmr` as a process of its own: start-up, signals, pipes, terminals."""
+
+from __future__ import annotations
+
+import os
+import signal
+import subprocess
+import sys
+import time
+
+import numpy as np
+import pytest
+
+from dmr import io
+from dmr.mesh.types import Mesh
+from tests.cli.test_refine import fan
+from tests.support.paths import ROOT
+
+COMMAND = [sys.executable, "-m", "dmr"]
+
+
+def environment(**changes):
+    path = os.pathsep.join([str(ROOT), *filter(None, [os.environ.get("PYTHONPATH")])])
+    return {**os.environ, "PYTHONPATH": path, **changes}
+
+
+def dmr(*arguments, cwd, **changes):
+    return subprocess.run(
+        [*COMMAND, *arguments], cwd=cwd, env=environment(**changes), capture_output=True, text=True, timeout=120
+    )
+
+
+def test_the_version_is_printed_without_heavy_imports(tmp_path):
+    done = dmr("--version", cwd=tmp_path)
+    assert (done.returncode, done.stderr) == (0, "")
+    name, version = done.stdout.split()
+    assert name == "dmr"
+    assert version[0].isdigit()
+    program = "import sys, dmr.cli; dmr.cli.main(['--help']); sys.exit('numpy' in sys.modules or 'rich' in sys.modules)"
+    done = subprocess.run([sys.executable, "-c", program], env=environment(), capture_output=True)
+    assert done.returncode == 0
+
+
+def test_a_pipe_is_not_a_terminal(tmp_path):
+    io.write(tmp_path / "input.ele", fan())
+    done = dmr("refine", "input.ele", cwd=tmp_path, NO_COLOR="")
+    assert (done.returncode, done.stdout) == (0, "")
+    assert "\033" not in done.stderr
+    assert "round 1" not in done.stderr
+
+
+def test_a_closed_pipe_is_no_error(tmp_path):
+    io.write(tmp_path / "input.ele", fan())
+    for arguments in (["info", "input.ele"], ["--help"], ["devices", "--json"]):
+        with subprocess.Popen(
+            [*COMMAND, *arguments], cwd=tmp_path, env=environment(), stdout=subprocess.PIPE, stderr=subprocess.PIPE
+        ) as process:
+            process.stdout.close()
+            assert (process.stderr.read(), process.wait(timeout=60)) == (b"", 0)
+
+
+def test_ascii_terminals_get_ascii(tmp_path):
+    io.write(tmp_path / "ångström.ele", fan())
+    done = dmr("info", "ångström.ele", cwd=tmp_path, PYTHONIOENCODING="ascii", PYTHONUTF8="0")
+    assert done.returncode == 0
+    assert done.stdout.isascii()
+    assert "####" in done.stdout
+    done = dmr("info", "ångström.ele", cwd=tmp_path, PYTHONIOENCODING="utf-8")
+    assert "████" in done.stdout
+
+
+@pytest.mark.skipif(not hasattr(os, "openpty"), reason="needs pseudo-terminals")
+def test_a_terminal_gets_a_progress_bar_and_keeps_the_messages(tmp_path):
+    io.write(tmp_path / "input.ele", fan())
+    ours, theirs = os.openpty()
+    process = subprocess.Popen(
+        [*COMMAND, "refine", "input.ele"],
+        cwd=tmp_path,
+        env=environment(TERM="xterm", COLUMNS="100"),
+        stdout=subprocess.PIPE,
+        stderr=theirs,
+    )
+    os.close(theirs)
+    said = b""
+    while True:
+        try:
+            part = os.read(ours, 65536)
+        except OSError:  # the other end is gone
+            break
+        if not part:
+            break
+        said += part
+    os.close(ours)
+    assert (process.communicate(timeout=60)[0], process.returncode) == (b"", 0)
+    assert b"refining" in said
+    assert b"bad of" in said
+    assert b"wrote input.1.node" in said
+
+
+def lattice(side):
+    """A skewed lattice: all its triangles are bad, so that there is work for a while."""
+    x, y = np.meshgrid(np.arange(side + 1.0), np.arange(side + 1.0))
+    corner = (np.arange(side)[:, None] * (side + 1) + np.arange(side)).ravel()
+    up, right = corner + side + 1, corner + 1
+    triangles = np.vstack((np.column_stack((corner, right, up + 1)), np.column_stack((corner, up + 1, up))))
+    return Mesh(np.column_stack((x.ravel(), 4 * y.ravel())), triangles)
+
+
+@pytest.mark.parametrize(
+    ("sent", "code", "farewell"),
+    [(signal.SIGINT, 130, b"dmr: interrupted\n"), (signal.SIGTERM, 143, b"dmr: terminated\n")],
+    ids=["ctrl-c", "sigterm"],
+)
+@pytest.mark.parametrize("wait", [0.15, 0.4, 0.8])
+def test_a_signal_leaves_nothing_half_written(tmp_path, wait, sent, code, farewell):
+    io.write(tmp_path / "input.npz", lattice(600))
+    process = subprocess.Popen(
+        [*COMMAND, "refine", "input.npz", "--threads", "1"],
+        cwd=tmp_path,
+        env=environment(),
+        stdout=subprocess.PIPE,
+        stderr=subprocess.PIPE,
+        start_new_session=True,
+    )
+    time.sleep(wait)
+    process.send_signal(sent)
+    out, err = process.communicate(timeout=60)
+    assert out == b""
+    left = sorted(path.name for path in tmp_path.iterdir())
+    if process.returncode == 0 or len(left) > 1:  # a fast machine had written its files before
+        assert left == ["input.1.ele", "input.1.node", "input.npz"]
+        assert len(io.read(tmp_path / "input.1.ele").triangles) > 2 * 600**2
+        return
+    if process.returncode != -sent:  # that is Python's own end while it is still starting
+        assert (process.returncode, err) == (code, farewell)
+    assert left == ["input.npz"]
+
+
+# Waits where a file is half written: at its way to the disk, or in meshio's hands.
+SLOW_WRITER = """
+import os, sys, time
+import meshio
+from dmr import cli
+from dmr.common import replacing
+
+def wait(_):
+    os.write(1, b"writing\\n")
+    time.sleep(2)
+
+def half(path, *_, **__):
+    path.write_text("half a file")
+    wait(path)
+
+replacing._flush = wait
+meshio.write = half
+sys.exit(cli.main())
+"""
+
+
+@pytest.mark.parametrize("output", ["out.npz", "out.vtu"])
+def test_sigterm_while_a_file_is_written_removes_it(tmp_path, output):
+    io.write(tmp_path / "input.npz", fan())
+    process = subprocess.Popen(
+        [sys.executable, "-c", SLOW_WRITER, "refine", "input.npz", "-o", output, "--quiet"],
+        cwd=tmp_path,
+        env=environment(),
+        stdout=subprocess.PIPE,
+        stderr=subprocess.PIPE,
+    )
+    assert process.stdout.readline() == b"writing\n"
+    (temporary,) = (path.name for path in tmp_path.iterdir() if path.name != "input.npz")
+    assert temporary.startswith(".dmr-") and temporary.endswith(".tmp")
+    process.send_signal(signal.SIGTERM)
+    assert process.communicate(timeout=60) == (b"", b"dmr: terminated\n")
+    assert process.returncode == 143
+    assert [path.name for path in tmp_path.iterdir()] == ["input.npz"]
+
+
+# SIGTERM comes while a file goes to the disk, and once more while the temporary files are removed.
+TWICE_TERMINATED = """
+import os, signal, sys, time
+from pathlib import Path
+from dmr import cli
+from dmr.common import replacing
+flush, unlink = replacing._flush, Path.unlink
+
+sent = []
+
+def slow_flush(descriptor):
+    if not sent:
+        sent.append(True)
+        os.kill(os.getpid(), signal.SIGTERM)
+        time.sleep(0.2)
+    flush(descriptor)
+
+def interrupted_unlink(self, *args, **kwargs):
+    if self.name.endswith(".tmp"):
+        os.kill(os.getpid(), signal.SIGTERM)
+    unlink(self, *args, **kwargs)
+
+replacing._flush, Path.unlink = slow_flush, interrupted_unlink
+sys.exit(cli.main())
+"""
+
+
+def test_a_second_sigterm_does_not_break_into_the_clearing_up(tmp_path):
+    arguments = ["generate", "random", "50", "-o", "out.ele", "--quiet"]
+    command = [sys.executable, "-c", TWICE_TERMINATED, *arguments]
+    done = subprocess.run(command, cwd=tmp_path, env=environment(), capture_output=True, timeout=60)
+    assert (done.returncode, done.stderr) == (143, b"dmr: terminated\n")
+    assert list(tmp_path.iterdir()) == []
+
+
+def test_sigterm_stays_ignored_where_it_was(tmp_path):
+    program = "import signal, sys; from dmr import cli; signal.signal(signal.SIGTERM, signal.SIG_IGN); cli.main()"
+    program += "; sys.exit(signal.getsignal(signal.SIGTERM) != signal.SIG_IGN)"
+    done = subprocess.run([sys.executable, "-c", program, "--version"], cwd=tmp_path, env=environment())
+    assert done.returncode == 0
+
+
+@pytest.mark.parametrize("closed", [">&-", "2>&-", "<&- >&- 2>&-"], ids=["stdout", "stderr", "all"])
+@pytest.mark.parametrize(
+    "arguments",
+    ["refine input.ele -o out.ele --json -v", "info input.ele", "info input.ele --json", "--help"],
+)
+def test_closed_streams_are_no_error(tmp_path, closed, arguments):
+    io.write(tmp_path / "input.ele", fan())
+    command = f'exec "{sys.executable}" -m dmr {arguments} {closed}'
+    done = subprocess.run(["sh", "-c", command], cwd=tmp_path, env=environment(), capture_output=True, text=True)
+    assert done.returncode == 0
+    assert "Error" not in done.stderr
+    if "-o" in arguments:
+        assert len(io.read(tmp_path / "out.ele").triangles) > len(fan().triangles)
+        assert "dmr" not in (tmp_path / "out.ele").read_text(), "nothing is printed into a file"
+
+
+def test_an_error_without_stderr_still_has_its_exit_code(tmp_path):
+    command = f'exec "{sys.executable}" -m dmr info none.ele 2>&-'
+    done = subprocess.run(["sh", "-c", command], cwd=tmp_path, env=environment(), capture_output=True)
+    assert (done.returncode, done.stdout) == (1, b"")

@@ -1,0 +1,75 @@
+"""What the page of static_graph says is so: its examples run, its commands parse, no option is left out."""
+
+from __future__ import annotations
+
+import os
+import re
+import subprocess
+import sys
+
+import pytest
+
+import static_graph
+from static_graph.cli.arguments import build_parser
+from static_graph.graph.generation import PRESETS
+from static_graph.io.formats import READERS, WRITERS
+from tests.support.paths import ROOT
+
+PAGE = (ROOT / "docs" / "static-graph.md").read_text(encoding="utf-8")
+
+
+def blocks(language):
+    return re.findall(rf"^```{language}\n(.*?)^```$", PAGE, re.MULTILINE | re.DOTALL)
+
+
+@pytest.mark.parametrize("block", blocks("python"), ids=lambda block: block.split("\n")[-2][:30])
+def test_the_examples_run(block, tmp_path):
+    if "plot_degrees" in block:
+        pytest.importorskip("matplotlib")
+    environment = {**os.environ, "PYTHONPATH": str(ROOT)}
+    subprocess.run([sys.executable, "-c", block], cwd=tmp_path, env=environment, check=True, timeout=60)
+
+
+def test_the_commands_parse():
+    commands = re.findall(r"^\$ python -m static_graph (.*)$", PAGE, re.MULTILINE)
+    assert len(commands) >= 2
+    for command in commands:
+        assert build_parser().parse_args(command.split())
+
+
+def test_every_command_and_option_is_there():
+    _, page = PAGE.split("## The command line")
+    general, *rest = re.split(r"^### (\w+)$", page, flags=re.MULTILINE)
+    sections = dict(zip(rest[::2], rest[1::2], strict=True))
+    (commands,) = (action.choices for action in build_parser()._actions if isinstance(action.choices, dict))
+    assert set(sections) == set(commands)
+    for name, command in commands.items():
+        options = {option for action in command._actions for option in action.option_strings}
+        assert options <= set(re.findall(r"(?<![\w-])--?[a-z][\w-]*", general + sections[name])), name
+
+
+def test_every_format_and_preset_is_there():
+    assert {*READERS, *WRITERS} <= set(re.findall(r"`(\.\w+)`", PAGE) + re.findall(r"\.\w+", PAGE))
+    for name, preset in PRESETS.items():
+        parts = ", ".join(f"{part:g}" for part in (preset.a, preset.b, preset.c, preset.d))
+        assert re.search(rf"\| `{name}`[^|]*\| {parts} \| {preset.noise:g} \| `{preset.halving}` \|", PAGE), name
+
+
+def test_public_names_are_all_there():
+    for name in static_graph.__all__:
+        assert getattr(static_graph, name) is not None
+    assert set(static_graph.__all__) <= set(dir(static_graph))
+    with pytest.raises(AttributeError, match="no attribute 'nothing'"):
+        _ = static_graph.nothing
+
+
+def test_import_is_light(tmp_path):
+    program = (
+        "import sys, static_graph;"
+        "print(*{'numpy', 'scipy', 'networkx', 'matplotlib', 'pycuda', 'meshio'} & set(sys.modules))"
+    )
+    environment = {**os.environ, "PYTHONPATH": str(ROOT)}
+    done = subprocess.run(
+        [sys.executable, "-c", program], cwd=tmp_path, env=environment, capture_output=True, text=True
+    )
+    assert (done.returncode, done.stdout.strip()) == (0, "")

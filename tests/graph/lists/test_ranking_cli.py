@@ -1,0 +1,154 @@
+"""The commands `rank` and `tree`, and the arrays that they read."""
+
+from __future__ import annotations
+
+import json
+from pathlib import Path
+
+import numpy as np
+import pytest
+
+from static_graph import euler_tour, generate_list, generate_tree, rank
+from static_graph.cli import main
+from static_graph.cli.arguments import FINISHES, METHODS, RULES, SPACINGS
+from static_graph.io import read_array
+from static_graph.lists.methods import helman_jaja
+from static_graph.lists.ranking import NAMES
+
+
+def run(capsys, *words):
+    code = main([str(word) for word in words])
+    return code, *capsys.readouterr()
+
+
+@pytest.fixture
+def list_file(tmp_path):
+    np.save(tmp_path / "list.npy", generate_list("random", 1000, lists=3, device="cpu"))
+    return tmp_path / "list.npy"
+
+
+def test_rank_writes_ranks(list_file, tmp_path, capsys):
+    values = np.arange(1000) - 500
+    (tmp_path / "values.txt").write_text("\n".join(map(str, values)))
+    ranks, sums = rank(np.load(list_file), values=values, device="cpu")
+    out = tmp_path / "ranks.npy"
+    code, text, err = run(capsys, "rank", list_file, "-o", out, "--device", "cpu")
+    assert code == 0 and f"wrote {out}" in err and np.array_equal(np.load(out), ranks)
+    lines = [line.split() for line in text.splitlines()]
+    assert ["elements", "1,000"] in lines and ["lists", "3"] in lines and ["longest", "334"] in lines
+    code, text, err = run(capsys, "rank", list_file, "-o", out)
+    assert (code, text) == (2, "") and f"{out} exists; -f overwrites it" in err
+    table = tmp_path / "sums.csv"
+    assert run(capsys, "rank", list_file, "-o", table, "--values", tmp_path / "values.txt", "--quiet")[0] == 0
+    rows = np.loadtxt(table, delimiter=",", skiprows=1, dtype=np.int64)
+    assert table.read_text().startswith("element,rank,sum\n")
+    assert np.array_equal(rows, np.column_stack([np.arange(1000), ranks, sums]))
+
+
+def test_rank_by_every_method(list_file, capsys):
+    assert METHODS == NAMES
+    assert (RULES, SPACINGS, FINISHES) == (helman_jaja.RULES, helman_jaja.SPACINGS, helman_jaja.FINISHES)
+    for method in METHODS:
+        code, text, _ = run(capsys, "rank", list_file, "--method", method, "--json")
+        found = json.loads(text)
+        assert code == 0 and (found["elements"], found["lists"], found["longest"]) == (1000, 3, 334)
+        assert found["method"] == method or method == "auto"
+    words = ("--method", "helman-jaja", "--splitters", RULES[1], "--spacing", "equal", "--finish", "wyllie")
+    code, text, _ = run(capsys, "rank", list_file, *words, "--finish-size", 4, "--json")
+    assert code == 0 and json.loads(text)["figures"]["levels"] >= 1
+    code, text, _ = run(capsys, "rank", list_file, "--method", "wyllie", "--packing", 32, "--json")
+    assert code == 0 and json.loads(text)["figures"]["rounds"] >= 2
+
+
+def test_tree_writes_numbers(tmp_path, capsys):
+    parents = generate_tree("random-binary", 500)
+    np.save(tmp_path / "parents.npy", parents)
+    tree = euler_tour(parents, device="cpu")
+    out = tmp_path / "tree.csv"
+    code, _, _ = run(capsys, "tree", tmp_path / "parents.npy", "--subtree", "--level", "-o", out)
+    assert code == 0 and out.read_text().startswith("node,subtree,level\n")
+    rows = np.loadtxt(out, delimiter=",", skiprows=1, dtype=np.int64)
+    assert np.array_equal(rows, np.column_stack([np.arange(500), tree.subtree_size, tree.level]))
+    out = tmp_path / "tree.npz"
+    code, text, _ = run(capsys, "tree", tmp_path / "parents.npy", "-o", out, "--lca", 3, 9, "--json")
+    found, arrays = json.loads(text), np.load(out)
+    assert code == 0 and found["lca"] == tree.lca([3], [9])[0] and found["height"] == tree.level.max()
+    assert found["leaves"] == np.count_nonzero(np.bincount(parents[parents >= 0], minlength=500) == 0)
+    assert set(arrays) == {"node", "parent", "subtree", "preorder", "postorder", "level"}
+    assert np.array_equal(arrays["postorder"], tree.postorder)
+
+
+def test_tree_of_edges(tmp_path, capsys):
+    (tmp_path / "edges.txt").write_text("# a forest\n0 1\n\n1, 2\n4 3\n")
+    code, text, _ = run(capsys, "tree", tmp_path / "edges.txt", "--root", 2, 4, "--nodes", 6, "--lca", 0, 3)
+    lines = [" ".join(line.split()) for line in text.splitlines()]
+    assert code == 0 and {"nodes 6", "trees 3", "roots 2, 4, 5", "height 2", "lowest common ancestor none"} <= set(
+        lines
+    )
+
+
+@pytest.mark.parametrize(
+    ("words", "code", "said"),
+    [
+        (["rank", "none.npy"], 1, "none.npy: cannot be read"),
+        (["rank", "empty.txt"], 1, "empty.txt: is empty"),
+        (["rank", "blank.txt"], 1, "blank.txt: holds no numbers"),
+        (["rank", "list.txt", "--values", "empty.txt"], 1, "empty.txt: is empty"),
+        (["tree", "nothing.npy"], 1, "nothing.npy: holds no numbers"),
+        (["tree", "hollow.npy"], 1, "hollow.npy: is empty"),
+        (["rank", "list.bin"], 1, "arrays are read from .npy"),
+        (["rank", "bad.txt"], 1, "bad.txt:2: 'x' is not a whole number"),
+        (["rank", "three.txt"], 1, "three.txt:1: has 3 entries; a line should have one number, or two"),
+        (["rank", "ragged.txt"], 1, "ragged.txt:3: has 1 entry; it should have 2"),
+        (["rank", "large.txt"], 1, "large.txt:1: '9999999999999999999' is not a whole number of 64 bits"),
+        (["rank", "real.npy"], 1, "real.npy: holds float64"),
+        (["rank", "text.npy"], 1, "text.npy: is damaged"),
+        (["rank", "cycle.txt"], 1, "cycle.txt: element 0: is on a cycle of 2 elements"),
+        (["rank", "pairs.txt"], 1, "pairs.txt: successors are one whole number for each element"),
+        (["tree", "pairs.txt", "--nodes", "4"], 1, "pairs.txt: edge 1: leads from 4 to 3, but the 4 nodes are 0 to 3"),
+        (["rank", "list.txt", "-o", "a.txt"], 2, "results are written as .npy"),
+        (["rank", "list.txt", "--packing", "64"], 2, "packing is no option of method = 'auto'"),
+        (["rank", "list.txt", "--method", "fast"], 2, "invalid choice: 'fast'"),
+        (["rank", "list.txt", "--splitters", "few"], 2, "'few' is not a whole number"),
+        (["rank", "list.txt", "--values", "three.npy"], 1, "values are one whole number for each element, 2 in all"),
+        (["tree", "cycle.txt"], 1, "cycle.txt: node 0: is on a cycle of 2 nodes"),
+        (["tree", "list.txt", "--nodes", "2"], 2, "nodes are for edges"),
+        (["tree", "list.txt", "--root", "9"], 1, "list.txt: 9 cannot be a root"),
+        (["tree", "list.txt", "--lca", "0", "9"], 1, "pair 0: 0 and 9"),
+    ],
+)
+def test_errors_are_one_sentence_and_a_code(words, code, said, tmp_path, monkeypatch, capsys):
+    monkeypatch.chdir(tmp_path)
+    for name, text in {
+        "bad.txt": "0\nx\n",
+        "three.txt": "1 2 3\n",
+        "ragged.txt": "1 2\n3 4\n5\n",
+        "large.txt": "9999999999999999999\n",
+        "text.npy": "hello",
+        "cycle.txt": "1\n0\n",
+        "list.txt": "1\n-1\n",
+        "pairs.txt": "0 1\n4 3\n",
+        "list.bin": "",
+        "empty.txt": "",
+        "blank.txt": "\n# nothing\n",
+        "hollow.npy": "",
+    }.items():
+        Path(name).write_text(text)
+    np.save("nothing.npy", [])
+    np.save("real.npy", np.zeros(3))
+    np.save("three.npy", np.zeros(3, int))
+    before = sorted(tmp_path.iterdir())
+    found, out, err = run(capsys, *words)
+    assert (found, out) == (code, "")
+    assert err.startswith("static_graph: error: ") and said in err and err.count("\n") == 1
+    assert sorted(tmp_path.iterdir()) == before
+
+
+def test_arrays_of_text(tmp_path):
+    path = tmp_path / "a.txt"
+    for text, expected in (
+        ("3\n-1\n", [3, -1]),
+        ("% c\n 1,2 \r\n\r\n3\t4\n", [[1, 2], [3, 4]]),
+    ):
+        path.write_text(text)
+        assert read_array(path).tolist() == expected

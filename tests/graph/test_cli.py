@@ -1,0 +1,296 @@
+"""`python -m static_graph`: info and generate, their errors, exit codes and outputs."""
+
+from __future__ import annotations
+
+import json
+import os
+import signal
+import subprocess
+import sys
+from pathlib import Path
+
+import numpy as np
+import pytest
+
+from static_graph import CsrGraph, generate_list, generate_tree, read, write
+from static_graph.cli import main
+from static_graph.cli.arguments import ORDERS, SHAPES, build_parser
+from static_graph.io import read_array
+from static_graph.lists import generation as lists
+from static_graph.trees import generation as tree_generation
+from tests.support.paths import ROOT
+
+
+def run(capsys, *words):
+    """The exit code, stdout and stderr of a command."""
+    code = main([str(word) for word in words])
+    out, err = capsys.readouterr()
+    return code, out, err
+
+
+def process(*words, **more):
+    environment = {**os.environ, "PYTHONPATH": str(ROOT)}
+    command = [sys.executable, "-m", "static_graph", *map(str, words)]
+    return subprocess.run(command, capture_output=True, text=True, env=environment, timeout=60, **more)
+
+
+@pytest.fixture
+def graph_file(tmp_path):
+    path = tmp_path / "g.txt"
+    path.write_text("10 20 3\n10 30 4\n10 10 5\n30 20 0\n")
+    return path
+
+
+def test_info_for_people(graph_file, capsys):
+    code, out, err = run(capsys, "info", graph_file, "--mda", "2")
+    assert (code, err) == (0, "")
+    lines = [line.split() for line in out.splitlines() if line.strip()]
+    assert lines[0] == [str(graph_file)]
+    for line in (
+        "nodes 3 (their ids have gaps)",
+        "edges 4",
+        "weights int32, 0 to 5",
+        "self loops 1",
+        "isolated nodes 0",
+        "automatic MDA 1",
+        "split at MDA 2 4 nodes, 1 of them extra",
+        "out-degree 0 1.333 3 10 1.556 1",
+        "in-degree 1 1.333 2 20 0.2222 0",
+        "nodes by out-degree (bars: logarithmic)",
+    ):
+        assert line.split() in lines
+
+
+def test_info_for_programs(graph_file, capsys):
+    code, out, _ = run(capsys, "info", graph_file, "--json", "--mda", "auto")
+    found = json.loads(out)
+    assert code == 0
+    assert (found["nodes"], found["edges"], found["self_loops"], found["labels"]) == (3, 4, 1, True)
+    assert found["weights"] == {"dtype": "int32", "minimum": 0, "maximum": 5}
+    assert found["out_degree"]["largest"] == 10 and found["out_degree"]["maximum"] == 3
+    assert found["histogram"] == [1, 0, 0, 1, 0, 0, 0, 0, 0, 1]
+    assert found["split"] == {"mda": 1, "nodes": 5, "extra_nodes": 2}
+
+
+@pytest.mark.parametrize("graph", [CsrGraph([0], []), CsrGraph([0, 0], []), CsrGraph([0, 0], [], np.empty(0))])
+def test_info_of_nearly_nothing(graph, tmp_path, capsys):
+    write(tmp_path / "g.npz", graph)
+    for more in ([], ["--json"], ["--mda", "auto"]):
+        code, out, err = run(capsys, "info", tmp_path / "g.npz", *more)
+        assert (code, err) == (0, "")
+        assert "node -1" not in out and "up to" not in out and "None" not in out
+    assert json.loads(run(capsys, "info", tmp_path / "g.npz", "--json")[1])["out_degree"]["largest"] in (None, 0)
+
+
+def test_info_draws(graph_file, tmp_path, capsys):
+    pytest.importorskip("matplotlib")
+    picture = tmp_path / "a.png"
+    assert run(capsys, "info", graph_file, "--plot", picture, "--mda", "2")[0] == 0
+    assert picture.read_bytes().startswith(b"\x89PNG")
+    code, out, err = run(capsys, "info", graph_file, "--plot", picture)
+    assert (code, out) == (2, "") and "a.png exists; -f overwrites it" in err
+    assert run(capsys, "info", graph_file, "--plot", picture, "-f")[0] == 0
+
+
+def test_generate_rmat(tmp_path, capsys):
+    out = tmp_path / "r.gr"
+    words = ("generate", "rmat", "1e3", "8_000", "-o", out, "--preset", "thesis", "--weights", "100", "--seed", "7")
+    code, text, err = run(capsys, *words, "--device", "cpu", "--threads", "2", "--json")
+    found = json.loads(text)
+    assert code == 0 and f"wrote {out}" in err
+    assert (found["nodes"], found["edges"], found["preset"], found["seed"]) == (1000, 8000, "thesis", 7)
+    graph = read(out)
+    assert (graph.nodes, graph.edges, int(graph.weights.max())) == (1000, 8000, 100)
+    before = out.read_bytes()
+    code, _, err = run(capsys, *words)
+    assert code == 2 and "r.gr exists; -f overwrites it" in err and out.read_bytes() == before
+    code, text, err = run(capsys, *words, "-f", "--quiet")
+    assert (code, text, err) == (0, "", "") and out.read_bytes() == before
+
+
+def test_generate_random_with_options(tmp_path, capsys):
+    out = tmp_path / "r.npz"
+    code, _, _ = run(capsys, "generate", "random", 50, 4000, "-o", out, "--no-self-loops", "--no-duplicates")
+    graph = read(out)
+    assert code == 0 and graph.nodes == 50 and 1500 < graph.edges < 50 * 49
+    assert (graph.sources() != graph.targets).all()
+    assert len(set(zip(graph.sources().tolist(), graph.targets.tolist(), strict=True))) == graph.edges
+
+
+def test_generate_lists_and_trees(tmp_path, capsys):
+    assert (ORDERS, SHAPES) == (lists.KINDS, tree_generation.KINDS)
+    for suffix in (".npy", ".txt", ".csv"):
+        out = tmp_path / f"list{suffix}"
+        words = ("list", 1000, "--lists", 3, "--order", "random-balanced", "--interval", 8, "--seed", 5)
+        code, text, err = run(capsys, "generate", *words, "-o", out, "--device", "cpu", "--json")
+        told = json.loads(text)
+        assert (code, told["kind"], told["elements"], told["lists"], told["seed"]) == (0, "list", 1000, 3, 5)
+        assert "1,000 elements of 3 lists in " in err
+        expected = generate_list("random-balanced", 1000, lists=3, interval=8, seed=5, device="cpu")
+        assert np.array_equal(read_array(out), expected)
+        assert json.loads(run(capsys, "rank", out, "--json")[1])["lists"] == 3
+        out = tmp_path / f"tree{suffix}"
+        assert run(capsys, "generate", "tree", 1000, "--shape", "star", "--no-shuffle", "-o", out, "--quiet")[0] == 0
+        assert json.loads(run(capsys, "tree", out, "--json")[1])["roots"] == [0]
+    out = tmp_path / "large.txt"
+    assert run(capsys, "generate", "tree", "1e5", "-o", out)[0] == 0
+    assert np.array_equal(read_array(out), generate_tree("random-binary", 100_000))
+
+
+def test_generate_with_parameters_of_ones_own(tmp_path, capsys):
+    out = tmp_path / "r.npz"
+    words = ("--probabilities", 0, 0, 0, 1, "--noise", 0, "--halving", "even", "--permute")
+    assert run(capsys, "generate", "rmat", 8, 100, "-o", out, *words)[0] == 0
+    graph = read(out)
+    assert graph.out_degrees.max() == 100 and (graph.sources() == graph.targets).all()
+
+
+@pytest.mark.parametrize(
+    ("words", "code", "said"),
+    [
+        (["info", "empty.txt"], 1, "empty.txt: is empty"),
+        (["info", "none.txt"], 1, "none.txt: does not exist"),
+        (["info", "bad.txt"], 1, "bad.txt:2: target 'x' is not a whole number"),
+        (["info", "bad.txt", "--plot", "a.jpg"], 2, "pictures are written as .png"),
+        (["info"], 2, "required: GRAPH"),
+        (["info", "bad.txt", "--mda", "0"], 2, "'0' is not a whole number from 1"),
+        (["generate", "rmat", "10", "10", "-o", "a.xyz"], 2, "unknown suffix .xyz"),
+        (["generate", "rmat", "10", "10", "-o", "none/a.npz"], 1, "there is no folder none"),
+        (["generate", "rmat", "10", "ten", "-o", "a.npz"], 2, "'ten' is not a whole number"),
+        (["generate", "rmat", "10", "10", "-o", "a.npz", "--device", "tpu"], 2, "'tpu' is not one of auto"),
+        (["generate", "rmat", "10", "10", "-o", "a.npz", "--device", "cuda:99"], 4, ""),
+        (["generate", "rmat", "10", "10", "-o", "a.npz", "--noise", "3"], 2, "noise must be from 0"),
+        (["generate", "rmat", "1e10", "10", "-o", "a.npz"], 2, "a random graph has 1 to"),
+        (["generate", "rmat", "0", "10", "-o", "a.npz"], 2, "a random graph has 1 to"),
+        (["generate", "random", "10", "10", "-o", "a.npz", "--preset", "thesis"], 2, "--preset is for rmat only"),
+        (["generate", "star", "10", "10", "-o", "a.npz"], 2, "invalid choice: 'star'"),
+        (["generate", "rmat", "10", "10"], 2, "required: -o/--output"),
+        (["generate", "rmat", "10", "-o", "a.npz"], 2, "a graph needs M, too"),
+        (["generate", "list", "10", "10", "-o", "a.npy"], 2, "a list has no M"),
+        (["generate", "list", "0", "-o", "a.npy"], 2, "at least 1 element"),
+        (["generate", "list", "10", "--lists", "11", "-o", "a.npy"], 2, "10 elements can make 1 to 10 lists"),
+        (["generate", "list", "10", "--shape", "star", "-o", "a.npy"], 2, "--shape is for tree only"),
+        (["generate", "list", "10", "-o", "a.npz"], 2, "arrays are written as .npy"),
+        (
+            ["generate", "tree", "10", "--no-self-loops", "-o", "a.npy"],
+            2,
+            "--no-self-loops is for rmat and random only",
+        ),
+        (["generate", "tree", "10", "--device", "cuda", "-o", "a.npy"], 2, "a tree is grown on the CPU"),
+        (["generate", "tree", "0", "-o", "a.npy"], 2, "a tree has 1 to"),
+        ([], 2, "required: COMMAND"),
+        (["info", ""], 2, "argument GRAPH: the name of the file is empty (see"),
+        (["info", "bad.txt", "--plot", ""], 2, "argument --plot: the name of the file is empty"),
+        (["generate", "rmat", "10", "10", "-o", ""], 2, "argument -o/--output: the name of the file is empty"),
+        (["bfs", "", "--source", "0"], 2, "argument GRAPH: the name of the file is empty"),
+        (["rank", ""], 2, "argument LIST: the name of the file is empty"),
+        (["rank", "list.txt", "--values", ""], 2, "argument --values: the name of the file is empty"),
+        (["tree", " "], 2, "argument FOREST: the name of the file is empty"),
+    ],
+)
+def test_errors_are_one_sentence_and_a_code(words, code, said, tmp_path, monkeypatch, capsys):
+    monkeypatch.chdir(tmp_path)
+    Path("bad.txt").write_text("0 1\n1 x\n")
+    Path("empty.txt").touch()
+    found, out, err = run(capsys, *words)
+    assert (found, out) == (code, "")
+    assert err.startswith("static_graph: error: ") and said in err and err.count("\n") == 1
+    assert sorted(path.name for path in tmp_path.iterdir()) == ["bad.txt", "empty.txt"]
+
+
+def test_warnings_are_said_unless_quiet(tmp_path, capsys):
+    path = tmp_path / "a.txt"
+    path.write_text("# Nodes: 2 Edges: 7\n0 1\n")
+    assert "static_graph: warning: " in run(capsys, "info", path)[2]
+    assert run(capsys, "info", path, "--quiet")[2] == ""
+
+
+def test_an_internal_error_is_5(graph_file, monkeypatch, capsys):
+    monkeypatch.setattr("static_graph.cli.info.describe", lambda *_: 1 / 0)
+    code, _, err = run(capsys, "info", graph_file)
+    assert code == 5 and "internal error (ZeroDivisionError" in err and "Traceback" not in err
+    assert "Traceback" in run(capsys, "info", graph_file, "-v")[2]
+
+
+def test_an_interrupt_is_130(graph_file, monkeypatch, capsys):
+    def interrupted(*_):
+        raise KeyboardInterrupt
+
+    monkeypatch.setattr("static_graph.cli.info.describe", interrupted)
+    assert run(capsys, "info", graph_file)[::2] == (130, "static_graph: interrupted\n")
+
+
+@pytest.mark.parametrize(("number", "code"), [(signal.SIGTERM, 143), (signal.SIGINT, 130)])
+def test_a_signal_ends_a_command_and_leaves_nothing_half_written(number, code, tmp_path):
+    program = f"""
+import os, sys, time
+from static_graph.cli import main
+from static_graph.io import formats
+def write_half(file, graph):
+    file.write(b"half")
+    os.kill(os.getpid(), {int(number)})
+    time.sleep(60)
+formats.WRITERS[".txt"] = write_half
+sys.argv[1:] = ["generate", "random", "10", "20", "-o", "out.txt"]
+sys.exit(main())
+"""
+    environment = {**os.environ, "PYTHONPATH": str(ROOT)}
+    command = [sys.executable, "-c", program]
+    done = subprocess.run(command, cwd=tmp_path, capture_output=True, text=True, env=environment, timeout=60)
+    said = "terminated" if number == signal.SIGTERM else "interrupted"
+    assert (done.returncode, done.stdout, done.stderr) == (code, "", f"static_graph: {said}\n")
+    assert list(tmp_path.iterdir()) == []
+
+
+@pytest.mark.parametrize(
+    ("redirected", "code"), [("info g.txt >&-", 0), ("info g.txt 2>&-", 0), ("info none.txt >&- 2>&-", 1)]
+)
+def test_a_closed_stream_is_no_error(redirected, code, graph_file):
+    command = f"{sys.executable} -m static_graph {redirected}"
+    environment = {**os.environ, "PYTHONPATH": str(ROOT)}
+    done = subprocess.run(
+        ["bash", "-c", command], cwd=graph_file.parent, capture_output=True, text=True, env=environment, timeout=60
+    )
+    assert (done.returncode, done.stderr) == (code, "")
+    assert done.stdout.startswith("g.txt\n") == (redirected == "info g.txt 2>&-")
+
+
+def test_help_begins_with_examples():
+    parser = build_parser()
+    assert parser.format_help().startswith("examples:\n  python -m static_graph ")
+    done = process("generate", "--help")
+    assert done.returncode == 0 and done.stdout.startswith("examples:") and done.stderr == ""
+
+
+def test_the_process(graph_file, tmp_path):
+    done = process("info", graph_file, "--json", cwd=tmp_path)
+    assert (done.returncode, done.stderr) == (0, "") and json.loads(done.stdout)["nodes"] == 3
+    assert process("--version").stdout.startswith("static_graph ")
+    assert process("info", "none.txt", cwd=tmp_path).returncode == 1
+
+
+def test_a_reader_that_goes_away_is_no_error(graph_file):
+    command = f"{sys.executable} -m static_graph info {graph_file} | true"
+    environment = {**os.environ, "PYTHONPATH": str(ROOT)}
+    done = subprocess.run(["bash", "-c", command], capture_output=True, text=True, env=environment, timeout=60)
+    assert (done.returncode, done.stderr) == (0, "")
+
+
+def test_nothing_heavy_is_imported_for_help():
+    program = (
+        "import sys, static_graph.cli; static_graph.cli.main(['--help']);"
+        "print({'scipy', 'networkx', 'matplotlib', 'meshio'} & set(sys.modules), file=sys.stderr)"
+    )
+    environment = {**os.environ, "PYTHONPATH": str(ROOT)}
+    done = subprocess.run([sys.executable, "-c", program], capture_output=True, text=True, env=environment, timeout=60)
+    assert done.stderr == "set()\n"
+
+
+def test_nothing_of_dmr_but_the_memory_layer_is_imported():
+    for source in (ROOT / "static_graph").rglob("*.py"):
+        lines = [line.split() for line in source.read_text(encoding="utf-8").splitlines()]
+        names = {words[1] for words in lines if len(words) > 1 and words[0] in ("import", "from")}
+        foreign = {name for name in names if name.split(".")[0] == "dmr" and name != "dmr.memory"}
+        assert not foreign, source
+        if "cli" not in source.parts and source.name != "__main__.py":
+            assert not {name for name in names if name.startswith("static_graph.cli")}, source

@@ -1,0 +1,337 @@
+"""bfs and sssp: distances, parents and paths of every scheme, beside plain Dijkstra."""
+
+from __future__ import annotations
+
+import heapq
+
+import numpy as np
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+
+import static_graph
+from dmr.memory import open_device
+from static_graph import CsrGraph, DeviceGraph, GraphError, bfs, sssp
+from static_graph.errors import OptionError
+from static_graph.traversal.frontiers import direction_optimising, near_far
+from static_graph.traversal.search import BALANCES
+
+OPTIONS = {"split": {"mda": 3}, "child-launch": {"threshold": 3}, "warp": {"warp_size": 8, "chunk": 3, "defer": 4}}
+
+
+def dijkstra(graph: CsrGraph, sources: list[int], weighted: bool, limit: float = np.inf) -> np.ndarray:
+    """The distances by a heap, in Python's numbers."""
+    offsets, targets = graph.offsets.tolist(), graph.targets.tolist()
+    weights = graph.weights.tolist() if weighted else [1] * graph.edges
+    distances = dict.fromkeys(sources, 0)
+    heap = [(0, source) for source in sources]
+    while heap:
+        distance, node = heapq.heappop(heap)
+        if distance > distances[node]:
+            continue
+        for edge in range(offsets[node], offsets[node + 1]):
+            further = distance + weights[edge]
+            if further <= limit and further < distances.get(targets[edge], np.inf):
+                distances[targets[edge]] = further
+                heapq.heappush(heap, (further, targets[edge]))
+    real = weighted and graph.weights.dtype == np.float64
+    found = [distances.get(node, np.inf if real else -1) for node in range(graph.nodes)]
+    return np.array(found, np.float64 if real else np.int64 if weighted else np.int32)
+
+
+def check_parents(graph: CsrGraph, found: static_graph.Traversal, weighted: bool) -> None:
+    """Every node reached has a parent with an edge of the right length, and all lead to a source."""
+    distances, parents = found.distances, found.parents
+    reached = found.reached()
+    offsets, targets = graph.offsets, graph.targets
+    for node in range(graph.nodes):
+        parent = int(parents[node])
+        if node in found.sources or not reached[node]:
+            assert parent == -1
+            continue
+        edges = range(offsets[parent], offsets[parent + 1])
+        weights = graph.weights if weighted else np.ones(graph.edges, np.int32)
+        assert any(targets[e] == node and distances[parent] + weights[e] == distances[node] for e in edges)
+        closer = [
+            origin
+            for origin in np.flatnonzero(reached & (distances < distances[node])).tolist()
+            for e in range(offsets[origin], offsets[origin + 1])
+            if targets[e] == node and distances[origin] + weights[e] == distances[node]
+        ]
+        assert parent == min(closer) if closer else distances[parent] == distances[node]
+    for node in np.flatnonzero(reached).tolist():
+        path = found.path_to(node)
+        assert path[0] in found.sources and path[-1] == node and len(set(path.tolist())) == len(path)
+
+
+def random_graph(seed: int) -> CsrGraph:
+    """A small graph with self loops, multiple edges, hubs, and weights of which many are 0 or lost in a sum."""
+    random = np.random.default_rng(seed)
+    nodes = int(random.integers(1, 50))
+    edges = int(random.integers(0, 4 * nodes))
+    ends = random.integers(0, nodes, (2, edges))
+    if seed % 4 == 0:
+        ends[0, : edges // 2] = random.integers(0, nodes)
+    weights = (
+        random.integers(0, 3, edges),
+        random.integers(1, 101, edges),
+        random.integers(0, 2, edges) * 2**40,
+        np.where(random.random(edges) < 0.5, 1e-30, random.random(edges)),
+        np.zeros(edges),
+    )[seed % 5]
+    return CsrGraph.from_edges(*ends, weights, nodes)
+
+
+@pytest.mark.parametrize("balance", BALANCES)
+def test_random_graphs(balance, device):
+    options = OPTIONS.get(balance, {})
+    for seed in range(150):
+        graph = random_graph(seed)
+        random = np.random.default_rng(seed)
+        sources = random.integers(0, graph.nodes, 1 + seed % 3).tolist()
+        limit = None if seed % 3 else int(random.integers(0, 6))
+        on_device = DeviceGraph.upload(graph, device)
+        levels = bfs(on_device, sources, balance=balance, depth_limit=limit, parents=True, **options)
+        expected = dijkstra(graph, sources, False, np.inf if limit is None else limit)
+        np.testing.assert_array_equal(levels.distances, expected, f"seed {seed}")
+        assert levels.distances.dtype == np.int32
+        check_parents(graph, levels, False)
+        paths = sssp(on_device, sources, balance=balance, distance_limit=limit, parents=True, **options)
+        expected = dijkstra(graph, sources, True, np.inf if limit is None else limit)
+        np.testing.assert_array_equal(paths.distances, expected, f"seed {seed}")
+        assert paths.distances.dtype == expected.dtype
+        check_parents(graph, paths, True)
+
+
+@pytest.mark.parametrize("one_launch", [False, True])
+@pytest.mark.parametrize("turned", [False, True])
+def test_levels_in_every_way(one_launch, turned, device):
+    """Tiles, chunks and pulls need graphs that are not tiny."""
+    for seed, (nodes, edges) in enumerate([(3000, 40_000), (20_000, 30_000), (500, 100_000), (1, 5)]):
+        random = np.random.default_rng(seed)
+        ends = random.integers(0, nodes, (2, edges))
+        ends[0, : edges // 3] = nodes // 2
+        graph = CsrGraph.from_edges(*ends, None, nodes)
+        sources = [0, nodes // 3]
+        found = direction_optimising.run(
+            DeviceGraph.upload(graph, device), sources, turned=turned, one_launch=one_launch
+        )
+        np.testing.assert_array_equal(found.distances.download(), dijkstra(graph, sources, False))
+        assert found.launches == 1 or not one_launch
+
+
+def test_a_pull_looks_at_fewer_edges(device):
+    random = np.random.default_rng(2)
+    nodes, edges = 20_000, 400_000
+    graph = CsrGraph.from_edges(*random.integers(0, nodes, (2, edges)), None, nodes)
+    on_device = DeviceGraph.upload(graph, device)
+    pushed, pulled = (direction_optimising.run(on_device, [3], turned=turned) for turned in (False, True))
+    np.testing.assert_array_equal(pushed.distances.download(), pulled.distances.download())
+    assert pushed.relaxed == graph.out_degrees[pushed.distances.download() >= 0].sum()
+    assert pulled.relaxed < pushed.relaxed / 3
+
+
+@pytest.mark.parametrize("one_launch", [False, True])
+@pytest.mark.parametrize("delta", [None, 1, 1e9])
+def test_near_and_far_in_every_way(one_launch, delta, device):
+    for seed, kind in enumerate((np.int32, np.int64, np.float64)):
+        random = np.random.default_rng(seed)
+        nodes, edges = 4000, 50_000
+        ends = random.integers(0, nodes, (2, edges))
+        ends[0, : edges // 2] = 7
+        weights = random.integers(0, 101, edges).astype(kind) * (2**40 if kind == np.int64 else 1)
+        graph = CsrGraph.from_edges(*ends, weights, nodes)
+        found = near_far.run(DeviceGraph.upload(graph, device), [7, 9], delta=delta, one_launch=one_launch)
+        np.testing.assert_array_equal(found.distances.download(), dijkstra(graph, [7, 9], True))
+
+
+@given(
+    ends=st.integers(1, 12).flatmap(
+        lambda n: st.tuples(
+            st.just(n), st.lists(st.tuples(st.integers(0, n - 1), st.integers(0, n - 1), st.integers(0, 4)))
+        )
+    ),
+    source=st.integers(0, 11),
+    threads=st.sampled_from([1, 3]),
+    real=st.booleans(),
+)
+@settings(max_examples=150, deadline=None)
+def test_any_small_graph(ends, source, threads, real):
+    nodes, edges = ends
+    table = np.array(edges, np.int64).reshape(-1, 3)
+    graph = CsrGraph.from_edges(table[:, 0], table[:, 1], table[:, 2] * (0.1 if real else 1), nodes)
+    for weighted, search in ((False, bfs), (True, sssp)):
+        found = search(graph, source % nodes, parents=True, device="cpu", threads=threads)
+        np.testing.assert_array_equal(found.distances, dijkstra(graph, [source % nodes], weighted))
+        check_parents(graph, found, weighted)
+
+
+def test_a_long_path(device):
+    count = 100_000
+    nodes = np.arange(count - 1)
+    graph = DeviceGraph.upload(CsrGraph.from_edges(nodes, nodes + 1, nodes % 3, count), device)
+    levels = bfs(graph, 0, parents=True)
+    np.testing.assert_array_equal(levels.distances, np.arange(count))
+    np.testing.assert_array_equal(levels.path_to(count - 1), np.arange(count))
+    paths = sssp(graph, 0, parents=True)
+    np.testing.assert_array_equal(paths.distances[1:], np.cumsum(nodes % 3))
+    np.testing.assert_array_equal(paths.parents, np.arange(count) - 1)
+    assert bfs(graph, 0, depth_limit=70_000).distances.max() == 70_000
+
+
+def test_circles_of_no_length(device):
+    """A circle of zeros between the source and others: no parents in a circle, whatever its length."""
+    count = 30_000
+    nodes = np.arange(count)
+    edges = np.concatenate([nodes, nodes]), np.concatenate([(nodes + 1) % count, (nodes - 1) % count])
+    for weights in (np.zeros(2 * count, np.int64), np.full(2 * count, 1e-300)):
+        lead = 1 if weights.dtype == np.int64 else 1.0
+        ends = np.append(edges[0], count), np.append(edges[1], 17)
+        graph = CsrGraph.from_edges(*ends, np.append(weights, lead), count + 1)
+        found = sssp(DeviceGraph.upload(graph, device), count, parents=True)
+        assert (found.distances[:count] == 1).all()
+        # Each way round as far as it is the shorter one; the node opposite has the smaller one of two parents.
+        expected = np.where((nodes - 17) % count <= (17 - nodes) % count, (nodes - 1) % count, (nodes + 1) % count)
+        expected[(17 + count // 2) % count] = min((16 + count // 2) % count, (18 + count // 2) % count)
+        expected[17] = count
+        np.testing.assert_array_equal(found.parents[:count], expected)
+
+
+def test_a_star(device):
+    """A node with 200,000 edges: more than a team takes at once, both ways."""
+    leaves = np.arange(1, 200_001)
+    hub = np.zeros_like(leaves)
+    ends = np.concatenate([hub, leaves]), np.concatenate([leaves, hub])
+    graph = DeviceGraph.upload(CsrGraph.from_edges(*ends, np.concatenate([leaves, leaves])), device)
+    for source in (0, 5):
+        levels, paths = bfs(graph, source, parents=True), sssp(graph, source, parents=True)
+        expected = np.full(200_001, 1 if source == 0 else 2, np.int32)
+        expected[0], expected[source] = (1, 0) if source else (0, 0)
+        np.testing.assert_array_equal(levels.distances, expected)
+        lengths = np.arange(200_001) + source
+        lengths[[0, source]] = source, 0
+        np.testing.assert_array_equal(paths.distances, lengths)
+        for found in (levels, paths):
+            others = np.setdiff1d(leaves, [source])
+            assert (found.parents[others] == 0).all() and found.parents[source] == -1
+
+
+def test_no_edges_and_no_nodes(device):
+    nothing = np.empty(0, np.int64)
+    for nodes, sources in ((0, []), (1, [0]), (5, [3, 3])):
+        graph = DeviceGraph.upload(CsrGraph.from_edges(nothing, nothing, nothing, nodes), device)
+        expected = np.full(nodes, -1)
+        expected[sources] = 0
+        for balance in BALANCES:
+            for search in (bfs, sssp):
+                found = search(graph, sources, balance=balance, parents=True)
+                np.testing.assert_array_equal(found.distances, expected)
+                assert (found.parents == -1).all()
+
+
+def test_weights_that_hardly_fit(device):
+    """Sums up to the largest whole number, a delta that would go beyond it, and reals that overflow."""
+    huge = 2**61 - 1
+    graph = CsrGraph.from_edges([0, 1, 2, 0], [1, 2, 0, 2], [huge, huge, 1, huge], 3)
+    assert sssp(DeviceGraph.upload(graph, device), 0).distances.tolist() == [0, huge, huge]
+    assert sssp(DeviceGraph.upload(graph, device), 1).distances.tolist() == [huge + 1, 0, huge]
+    narrow = CsrGraph.from_edges([0, 1], [1, 2], [2**31 - 1, 2**31 - 1], 3)
+    assert sssp(DeviceGraph.upload(narrow, device), 0).distances.tolist() == [0, 2**31 - 1, 2**32 - 2]
+    real = CsrGraph.from_edges([0, 1, 2], [1, 2, 3], [1.7e308, 1.7e308, 1.0], 4)
+    found = sssp(DeviceGraph.upload(real, device), 0, parents=True)
+    assert found.distances.tolist() == [0, 1.7e308, np.inf, np.inf] and found.parents.tolist() == [-1, 0, -1, -1]
+
+
+def test_searches_of_one_graph(device):
+    """What a search leaves behind is of no matter to the next one."""
+    graph = random_graph(1)
+    on_device = DeviceGraph.upload(graph, device)
+    for source in range(0, graph.nodes, 3):
+        for search, weighted in ((bfs, False), (sssp, True)):
+            np.testing.assert_array_equal(search(on_device, source).distances, dijkstra(graph, [source], weighted))
+
+
+def test_what_is_told():
+    graph = CsrGraph.from_edges([0, 0, 1, 2], [1, 2, 3, 3], [4, 1, 1, 1], 6)
+    found = sssp(graph, 0, parents=True, device="cpu", threads=2)
+    assert found.distances.tolist() == [0, 4, 1, 2, -1, -1] and found.parents.tolist() == [-1, 0, 0, 2, -1, -1]
+    assert found.path_to(3).tolist() == [0, 2, 3] and found.path_to(0).tolist() == [0] and found.path_to(4) is None
+    assert (found.balance, found.device, found.threads, found.sources) == ("auto", "cpu", 2, (0,))
+    assert found.edges_followed >= 4 and found.rounds >= 1 and found.launches >= 1
+    assert set(found.seconds) == {"upload", "prepare", "rounds", "parents", "download"}
+    assert "4 of 6 nodes" in repr(found)
+    split = bfs(graph, 0, balance="split", mda=1, device="cpu")
+    assert split.figures["extra_nodes"] == 1 and split.parents is None
+
+
+def test_what_cannot_be():
+    graph = CsrGraph.from_edges([0, 1], [1, 2], [1, 2], 3)
+    with pytest.raises(OptionError, match="it is one of auto, none, split"):
+        bfs(graph, 0, balance="best")
+    with pytest.raises(OptionError, match="mda is no option of balance = 'warp', but of 'split'"):
+        bfs(graph, 0, balance="warp", mda=3)
+    with pytest.raises(OptionError, match="delta is no option of balance = 'hierarchical', but of 'auto'"):
+        sssp(graph, 0, balance="hierarchical", delta=3)
+    with pytest.raises(OptionError, match=r"atomic .* of 'none' and 'split' and 'child-launch'"):
+        bfs(graph, 0, atomic=False)
+    for source, words in ((3, "node 3: the 3 nodes are 0 to 2"), (-1, "node -1"), ([], "at least one")):
+        with pytest.raises(GraphError, match=words):
+            bfs(graph, source)
+    with pytest.raises(OptionError, match="depth_limit"):
+        bfs(graph, 0, depth_limit=-1)
+    for limit in (-1, float("nan")):
+        with pytest.raises(OptionError, match="distance_limit"):
+            sssp(graph, 0, distance_limit=limit)
+    with pytest.raises(OptionError, match="delta = 0"):
+        sssp(graph, 0, delta=0)
+    with pytest.raises(GraphError, match="no weights"):
+        sssp(CsrGraph.from_edges([0], [1]), 0)
+    with pytest.raises(OptionError, match="already"):
+        bfs(DeviceGraph.upload(graph, open_device("cpu")), 0, threads=2)
+    with pytest.raises(OptionError, match="parents=True"):
+        bfs(graph, 0, device="cpu").path_to(1)
+    with pytest.raises(GraphError, match="no node 9"):
+        bfs(graph, 0, device="cpu", parents=True).path_to(9)
+
+
+@pytest.mark.parametrize(
+    ("options", "words"),
+    [
+        ({"balance": "split", "mda": 2.5}, 'mda = 2.5: it must be a whole number, or "auto"'),
+        ({"balance": "split", "mda": "best"}, "mda = 'best'"),
+        ({"balance": "split", "mda": 2**70}, "2\\^62 at most"),
+        ({"balance": "child-launch", "threshold": 1.5}, "threshold = 1.5"),
+        ({"balance": "warp", "chunk": "4"}, "chunk = '4'"),
+        ({"balance": "warp", "defer": -(2**65)}, "2\\^62"),
+        ({"balance": "none", "atomic": "no"}, "atomic = 'no'"),
+        ({"delta": "wide"}, "delta = 'wide': it must be a number"),
+        ({"delta": float("inf")}, "above 0, and finite"),
+        ({"distance_limit": "far"}, "distance_limit = 'far'"),
+        ({"source": 1.0}, "source = 1.0"),
+        ({"source": "a"}, r"source = 'a': it must be a node's number \(graph\.node_of finds it by label\)"),
+        ({"source": [0, None]}, "source = None"),
+    ],
+)
+def test_values_of_another_kind(options, words):
+    graph = CsrGraph.from_edges([0, 1], [1, 2], [1, 2], 3)
+    with pytest.raises(OptionError, match=words):
+        sssp(graph, **{"source": 0, "device": "cpu", **options})
+
+
+def test_whatever_is_whole_will_do():
+    graph = CsrGraph.from_edges([0, 1], [1, 2], [1, 2], 3)
+    found = bfs(graph, np.array([1]), balance="split", mda=np.int8(1), depth_limit=10**30, parents=True, device="cpu")
+    assert found.distances.tolist() == [-1, 0, 1] and found.path_to(np.uint64(2)).tolist() == [1, 2]
+    assert bfs(graph, 0, balance="child-launch", threshold=2**62, device="cpu").distances.tolist() == [0, 1, 2]
+    with pytest.raises(OptionError, match=r"node = 1\.5"):
+        found.path_to(1.5)
+    with pytest.raises(OptionError, match=r"depth_limit = 1\.5"):
+        bfs(graph, 0, depth_limit=1.5)
+
+
+@pytest.mark.parametrize("balance", BALANCES)
+def test_a_limit_of_minus_zero(balance):
+    """Its bits are the smallest of all integers."""
+    graph = CsrGraph.from_edges([0, 1], [1, 2], [0.0, 0.5], 3)
+    found = sssp(graph, 0, balance=balance, distance_limit=-0.0, device="cpu")
+    assert found.distances.tolist() == [0, 0, np.inf]

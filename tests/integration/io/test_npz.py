@@ -1,0 +1,90 @@
+"""The package's own .npz files; round trips and safety are with those of the other formats."""
+
+from __future__ import annotations
+
+import contextlib
+import io
+import zipfile
+from pathlib import Path
+
+import numpy as np
+import pytest
+
+from dmr.errors import FileError
+from dmr.io import read, write
+from dmr.mesh.types import Mesh, Pslg
+
+MESH = Mesh([[0, 0], [1, 0], [0, 1]], [[0, 1, 2]], segments=[[0, 1]], vertex_markers=[1, 2, 3])
+
+
+def refused(path: Path) -> str:
+    with pytest.raises(FileError) as caught:
+        read(path)
+    assert caught.value.path == path and "\n" not in str(caught.value)
+    return caught.value.reason
+
+
+def test_bytes_depend_on_the_mesh_alone(tmp_path: Path) -> None:
+    write(tmp_path / "a.npz", MESH)
+    write(tmp_path / "b.npz", Mesh(MESH.vertices, MESH.triangles, segments=MESH.segments, vertex_markers=[1, 2, 3]))
+    assert (tmp_path / "a.npz").read_bytes() == (tmp_path / "b.npz").read_bytes()
+    with zipfile.ZipFile(tmp_path / "a.npz") as archive:
+        assert {entry.date_time for entry in archive.infolist()} == {(1980, 1, 1, 0, 0, 0)}
+        assert {entry.compress_type for entry in archive.infolist()} == {zipfile.ZIP_STORED}
+        names = [entry.filename for entry in archive.infolist()]
+    assert names[0] == "dmr_format.npy" and "area_bounds.npy" not in names
+
+
+def test_arrays_that_something_else_wrote(tmp_path: Path) -> None:
+    np.savez_compressed(tmp_path / "a.npz", vertices=[[0, 0], [1, 0], [0, 1.5]], triangles=[[0, 1, 2]], other=[1])
+    mesh = read(tmp_path / "a.npz")
+    assert isinstance(mesh, Mesh) and mesh.vertices[2].tolist() == [0, 1.5]
+    np.savez(tmp_path / "b.npz", vertices=[[0, 0], [1, 0]], segments=[[0, 1]])
+    assert isinstance(read(tmp_path / "b.npz"), Pslg)
+
+
+def test_holes_and_regions_come_back_and_may_be_missing(tmp_path: Path) -> None:
+    mesh = Mesh(MESH.vertices, MESH.triangles, holes=[[2, 2]], regions=[[0.1, 0.1, 3, -1], [5, 5, 4, 0.5]])
+    write(tmp_path / "a.npz", mesh)
+    found = read(tmp_path / "a.npz")
+    assert isinstance(found, Mesh)
+    assert found.holes.tolist() == mesh.holes.tolist() and found.regions.tolist() == mesh.regions.tolist()
+    with np.load(tmp_path / "a.npz") as archive:
+        before = {name: archive[name] for name in archive if name not in ("holes", "regions")}
+    np.savez(tmp_path / "b.npz", **before)  # as it was before meshes had holes and regions
+    found = read(tmp_path / "b.npz")
+    assert isinstance(found, Mesh) and found.holes.shape == (0, 2) and found.regions.shape == (0, 4)
+    np.savez(tmp_path / "c.npz", **before, regions=[[1.0, 2.0]])
+    assert "regions must have shape (n, 4)" in refused(tmp_path / "c.npz")
+
+
+def test_wrong_files_are_refused(tmp_path: Path) -> None:
+    path = tmp_path / "a.npz"
+    for text in (b"", b"hello", b"PK\x03\x04 and more"):
+        path.write_bytes(text)
+        assert refused(path)
+    write(path, MESH)
+    whole = path.read_bytes()
+    for cut in range(0, len(whole), 97):
+        path.write_bytes(whole[:cut])
+        assert refused(path)
+    for k in range(0, len(whole), 13):
+        broken = bytearray(whole)
+        broken[k] ^= 0x10
+        path.write_bytes(broken)
+        with contextlib.suppress(FileError):  # or the bit lies where the zip format does not guard it
+            read(path)
+    np.savez(path, vertices=[[0, 0]])
+    assert refused(path) == "holds no array named segments"
+    np.savez(path, triangles=[[0, 1, 2]])
+    assert refused(path) == "holds no array named vertices"
+    np.savez(path, vertices=[[0, 0], [1, 0], [0, 1]], triangles=[[0, 1, 7]])
+    assert "triangle 0: names vertex 7" in refused(path)
+    np.savez(path, vertices=[[0, 0], [1, 0], [0, 1]], triangles=[[0, 1, 2]], dmr_format=99)
+    assert "version 99" in refused(path)
+    np.savez(path, vertices=np.array([None, {}]), triangles=[[0, 1, 2]])
+    assert "is damaged, or no .npz file" in refused(path), "pickles are not opened"
+    buffer = io.BytesIO()
+    np.save(buffer, np.zeros(3))
+    path.write_bytes(buffer.getvalue())
+    assert "single array" in refused(path)

@@ -1,0 +1,195 @@
+"""The door of the pipeline: what is refused by name, and what is found out about what passes; on every processor."""
+
+from __future__ import annotations
+
+import numpy as np
+import pytest
+
+import dmr
+from dmr.errors import InvalidMeshError
+from dmr.refinement.setup.admission import TILE, admit
+from dmr.refinement.setup.boundary import outline_of
+from dmr.refinement.setup.corners import acute_corners
+from dmr.refinement.state.records import SUBSEGMENT
+from dmr.refinement.state.statistics import TILE as ANGLE_TILE
+from dmr.refinement.state.statistics import _angle_range
+
+LARGEST = 2.0**201
+
+
+def mesh_of(count, seed=1):
+    """A Delaunay mesh of random points."""
+    return dmr.generate("random", count, seed)
+
+
+# Coordinates
+
+
+@pytest.mark.parametrize("value", [np.nextafter(LARGEST, np.inf), -(2.0**300), 2.0**-143, -5e-324, np.nan, -np.inf])
+@pytest.mark.parametrize("vertex", [0, 255, 256, TILE - 1, TILE, -1])
+@pytest.mark.parametrize("axis", [0, 1])
+def test_a_coordinate_out_of_range_is_refused_wherever_it_is(device, value, vertex, axis):
+    vertices = mesh_of(2 * TILE + 100).vertices.copy()
+    mesh = dmr.Mesh(vertices, mesh_of(2 * TILE + 100).triangles)
+    vertices[vertex, axis] = value  # a mesh shares its maker's arrays, and was looked at before
+    with pytest.raises(InvalidMeshError, match="outside the range") as refusal:
+        admit(mesh, device)
+    assert (refusal.value.element, refusal.value.index) == ("vertex", vertex % len(vertices))
+
+
+def test_the_ends_of_the_range_are_admitted(device):
+    for scale in (LARGEST, 2.0**-80):
+        mesh = dmr.Mesh(scale * np.array([[0, 0], [1, 0], [1, 1], [-1, 2.0**-40]]), [[0, 1, 2], [0, 2, 3]])
+        admit(mesh, device)
+    with pytest.raises(InvalidMeshError, match="all coordinates are below"):
+        admit(dmr.Mesh(2.0**-100 * np.array([[0, 0], [1, 0], [1, 1]]), [[0, 1, 2]]), device)
+
+
+def test_coordinates_are_looked_at_before_there_are_triangles(device):
+    nothing = np.empty((0, 3), np.int32)
+    with pytest.raises(InvalidMeshError, match="outside the range"):
+        admit(dmr.Mesh([[2.0**300, 0]], nothing), device)
+    for vertices in ([[1.0, 0]], np.empty((0, 2))):
+        with pytest.raises(InvalidMeshError, match="the mesh has no triangles"):
+            admit(dmr.Mesh(vertices, nothing), device)
+
+
+# Order
+
+
+def test_nothing_is_lost_on_the_way_in_and_out(device):
+    mesh = mesh_of(5000)
+    values = np.random.default_rng(3).random((5000, 3))
+    given = dmr.Mesh(mesh.vertices, mesh.triangles, vertex_attributes=values, vertex_markers=np.arange(5000))
+    state, notes = admit(given, device)
+    back = state.to_mesh(given)
+    assert notes == []
+    assert np.array_equal(back.vertices, mesh.vertices)
+    assert np.array_equal(back.vertex_attributes, values) and np.array_equal(back.vertex_markers, np.arange(5000))
+    assert np.array_equal(state.attributes[: 3 * 5000].download().reshape(-1, 3), values[state.order.download()])
+
+    def smallest_first(triangles):
+        turned = [np.roll(row, -int(row.argmin())) for row in triangles]
+        return sorted(map(tuple, turned))
+
+    assert smallest_first(back.triangles) == smallest_first(mesh.triangles)
+
+
+def test_triangles_lie_after_the_first_of_their_vertices(device):
+    mesh = mesh_of(5000)
+    state, _ = admit(mesh, device)
+    rank = np.empty(5000, np.int64)
+    rank[state.order.download()] = np.arange(5000)
+    expected = np.argsort(rank[mesh.triangles].min(axis=1), kind="stable")
+    assert np.array_equal(state.triangles[: state.slots].download()["vertex"], rank[mesh.triangles[expected]])
+
+
+def test_links_are_those_that_the_corners_tell(device):
+    """A dictionary of sides is the oracle; a boundary edge leads to a subsegment that leads back."""
+    state, _ = admit(mesh_of(3000), device)
+    triangles, subsegments = state.triangles[: state.slots].download(), state.subsegments.download()
+    sides = {}
+    for t, corners in enumerate(triangles["vertex"].tolist()):
+        sides |= {(corners[(k + 1) % 3], corners[(k + 2) % 3]): (t, k) for k in range(3)}
+    for (u, v), (t, k) in sides.items():
+        link = int(triangles["link"][t, k])
+        if (v, u) in sides:
+            assert link == sides[v, u][0]
+        else:
+            assert tuple(subsegments[~link].tolist()) == (u, v, t, -1)
+
+
+# What is known of ends of segments
+
+
+def test_an_outline_holds_the_ends_of_segments_alone(device):
+    mesh = dmr.generate("plate", 500)
+    state, _ = admit(mesh, device)
+    outline = outline_of(state.subsegments, state.points)
+    order, listed = state.order.download(), state.subsegments.download()
+    assert set(outline.vertices.tolist()) == set(listed["from"].tolist()) | set(listed["to"].tolist())
+    assert np.array_equal(outline.points, mesh.vertices[order[outline.vertices]])
+    assert np.array_equal(outline.vertices[outline.subsegments["from"]], listed["from"])
+    assert np.array_equal(outline.vertices[outline.subsegments["to"]], listed["to"])
+
+
+def test_small_corners_are_marked_at_their_vertices(device):
+    """A wedge of 20 degrees beside a wide corner: its apex is acute, and an anchor for the ends of its segments."""
+    angle = np.radians(20)
+    mesh = dmr.Mesh([[9, 9], [0, 0], [1, 0], [np.cos(angle), np.sin(angle)]], [[1, 2, 3]])
+    state, _ = admit(mesh, device)
+    rank = np.argsort(state.order.download())
+    acute, anchor = state.acute.download(), state.anchor.download()
+    assert acute[rank].tolist() == [0, 1, 0, 0]
+    assert anchor[rank].tolist() == [-1, -1, rank[1], rank[1]]
+
+
+def acute_by_arctangents(listed, points):
+    """Which vertices have two neighbouring segments that enclose less than 60 degrees of the domain."""
+    flags = np.zeros(len(points), np.uint8)
+    for v in range(len(points)):
+        leaving = []
+        for tail, head, _, right in listed.tolist():
+            for near, far, follows in ((tail, head, True), (head, tail, right >= 0)):
+                if near == v:
+                    x, y = points[far] - points[v]
+                    leaving.append((np.degrees(np.arctan2(y, x)), follows))
+        leaving.sort()
+        for (angle, follows), (following, _) in zip(leaving, leaving[1:] + leaving[:1], strict=True):
+            flags[v] |= follows and 0 < (following - angle) % 360 < 60
+    return flags
+
+
+def test_small_corners_are_those_that_arctangents_tell():
+    """Vertices of two segments and of several take two ways through the code."""
+    rng = np.random.default_rng(5)
+    found = []
+    for count in range(3, 33):
+        points = rng.random((count, 2))
+        pairs = np.unique(np.sort(rng.integers(0, count, (count, 2)), axis=1), axis=0)
+        listed = np.zeros(len(pairs), SUBSEGMENT)
+        listed["from"], listed["to"] = pairs.T
+        listed = listed[listed["from"] != listed["to"]]
+        listed["right"] = rng.integers(-1, 2, len(listed))
+        flags = acute_corners(listed, points)
+        assert np.array_equal(flags, acute_by_arctangents(listed, points))
+        ends = np.bincount(np.concatenate([listed["from"], listed["to"]]), minlength=count)
+        found += ends[flags == 1].tolist()
+    assert 2 in found and 3 in found
+
+
+# Angles
+
+
+def angles_by_arctangents(mesh):
+    """All angles in degrees."""
+    corners = mesh.vertices[mesh.triangles]
+    found = []
+    for k in range(3):
+        first, second = corners[:, k - 2] - corners[:, k], corners[:, k - 1] - corners[:, k]
+        cross = first[:, 0] * second[:, 1] - first[:, 1] * second[:, 0]
+        found.append(np.degrees(np.arctan2(cross, (first * second).sum(axis=1))))
+    return np.concatenate(found)
+
+
+@pytest.mark.parametrize("count", [4, 5, 50, ANGLE_TILE // 2, 3 * ANGLE_TILE])
+@pytest.mark.parametrize("seed", [1, 2, 3])
+def test_the_range_of_angles_is_that_of_all_triangles(device, count, seed):
+    mesh = mesh_of(count, seed)
+    state, _ = admit(mesh, device)
+    angles = angles_by_arctangents(mesh)
+    assert _angle_range(state) == pytest.approx((angles.min(), angles.max()), abs=1e-6)
+
+
+def test_angles_of_acute_triangles_alone(device):
+    """Where the largest angle is below 90 degrees its cosine is positive, too."""
+    rows, height = 40, np.sqrt(0.75)
+    j, i = np.divmod(np.arange(rows * rows), rows)
+    vertices = np.column_stack([i + 0.5 * j, height * j + 0.001 * np.sin(i)])
+    at = (np.arange(rows - 1)[:, None] * rows + np.arange(rows - 1)).ravel()
+    lower, upper = np.column_stack([at, at + 1, at + rows]), np.column_stack([at + 1, at + rows + 1, at + rows])
+    mesh = dmr.Mesh(vertices, np.concatenate([lower, upper]))
+    state, _ = admit(mesh, device)
+    angles = angles_by_arctangents(mesh)
+    assert angles.max() < 61
+    assert _angle_range(state) == pytest.approx((angles.min(), angles.max()), abs=1e-9)

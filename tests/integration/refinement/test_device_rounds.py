@@ -1,0 +1,378 @@
+"""Rounds that the device drives: the same bits, the same books, wherever it has to stop for the host."""
+
+from __future__ import annotations
+
+from copy import deepcopy
+from dataclasses import replace
+
+import numpy as np
+import pytest
+
+import dmr
+from dmr.errors import InternalError, OptionError, OutOfMemoryError
+from dmr.memory import DeviceCount, scan
+from dmr.memory.host.device import HostDevice
+from dmr.refinement.results import Round
+from dmr.refinement.rounds import device_rounds, host_rounds
+from dmr.refinement.rounds.cavities import TALLIED
+from dmr.refinement.rounds.device_rounds import DeviceRounds
+from dmr.refinement.rounds.stalls import StallCheck
+from dmr.refinement.setup import admission
+from dmr.refinement.state.device_mesh import DeviceMesh
+from dmr.refinement.state.epochs import LAST, Stamps
+from dmr.refinement.state.round_input import Entry, Line, Room, RoundProgress, Stop
+from dmr.refinement.state.statistics import Ledger
+from dmr.refinement.state.workspace import Workspace
+from tests.integration.refinement.test_refinement import digest
+from tests.support.recorded_loops import record_loops
+
+
+def books(fine):
+    """What must not depend on who drives the rounds."""
+    history = [(r.attempted, r.inserted, r.lost, r.bad, r.triangles) for r in fine.history]
+    return digest(fine.mesh), fine.rounds, fine.outcomes, fine.steiner, fine.unrefined, history
+
+
+@pytest.fixture
+def stops(monkeypatch):
+    """Why the device stopped, each time that it ran."""
+    seen = []
+    run = DeviceRounds.run
+
+    def noted(self, *arguments):
+        ended = run(self, *arguments)
+        seen.append(ended.stop)
+        return ended
+
+    monkeypatch.setattr(DeviceRounds, "run", noted)
+    return seen
+
+
+CASES = {
+    "random": ("random", 2000, {}),
+    "area": ("plate", 800, {"max_area": 2e-3}),
+    "conforming": ("plate", 800, {"conforming": True}),
+    "kept": ("plate", 800, {"keep_segments": "all"}),
+    "33 degrees": ("clustered", 600, {"min_angle": 33}),
+    "circumcenter": ("random", 600, {"steiner": "circumcenter", "min_angle": 25}),
+    "none": ("random", 600, {"balance": "none"}),
+    "large cavities": ("wheel", 700, {}),
+    "more steps than stamps": ("graded", 1000, {"min_angle": 34, "steiner": "off-center"}),
+    "off-centers": ("random", 900, {"steiner": "off-center"}),
+    "tiny": ("random", 40, {}),
+}
+
+
+# What one team takes on, and teams that wait for each other: everything, nothing, or so little that rounds for one, for
+# some and for many follow each other.
+ALL, NONE = (
+    {"candidates": 10**6, "listed": 10**6, "subsegments": 10**6},
+    {"candidates": 0, "listed": 0, "subsegments": -1},
+)
+TEAMS = {
+    "one team": (ALL, None),
+    "many teams": (NONE, None),
+    "in turn": ({"candidates": 9, "listed": 60, "subsegments": 10**6}, None),
+    "some teams": (NONE, {"listed": 10**6, "candidates": -1, "few_listed": 0}),
+    "all in turn": (
+        {"candidates": 9, "listed": 60, "subsegments": 10**6},
+        {"listed": 300, "candidates": 5, "few_listed": 50},
+    ),
+}
+
+
+@pytest.fixture(params=TEAMS)
+def teams(request, monkeypatch):
+    small, middle = TEAMS[request.param]
+    for who in ("SMALL_ON_GPU", "SMALL_ON_ONE_THREAD", "SMALL_ON_THREADS"):
+        monkeypatch.setattr(device_rounds, who, small)
+    for who in ("MIDDLE_ON_GPU", "MIDDLE_ON_CPU"):
+        monkeypatch.setattr(device_rounds, who, middle)
+
+
+@pytest.mark.usefixtures("teams")
+@pytest.mark.parametrize("name", CASES)
+def test_the_same_bits_and_books_whoever_drives(name, device_options):
+    kind, points, options = CASES[name]
+    mesh = dmr.generate(kind, points, seed=2)
+    host = dmr.refine(mesh, loop="host", device="cpu", threads=1, **options)
+    device = dmr.refine(mesh, loop="device", **device_options, **options)
+    assert books(device) == books(host)
+    assert (host.loop, device.loop) == ("host", "device")
+    assert "rounds" in device.seconds and "rounds" not in host.seconds
+
+
+def almost_concurrent():
+    """Four segments in a box that pass one point at distances of up to 1e-4."""
+    angles = 0.1 + 0.25 * np.pi * np.arange(4)
+    along = np.column_stack([np.cos(angles), np.sin(angles)])
+    aside = np.column_stack([-along[:, 1], along[:, 0]]) * 1e-4 * np.sin(7.0 * np.arange(4))[:, None]
+    ends = np.stack([aside - along, aside + along], axis=1).reshape(-1, 2)
+    box = [(-3, -3), (3, -3), (3, 3), (-3, 3)]
+    segments = [(0, 1), (2, 3), (4, 5), (6, 7), (8, 9), (9, 10), (10, 11), (11, 8)]
+    return dmr.Pslg(np.vstack([ends, box]), np.array(segments, np.int32))
+
+
+@pytest.mark.parametrize("room", ["enough", "none ahead"])
+@pytest.mark.parametrize("most", [0, 3, 10**6])
+def test_one_team_goes_through_a_pass_with_large_records(room, most, device_options, monkeypatch):
+    for who in ("PASS_ON_GPU", "PASS_ON_CPU"):
+        monkeypatch.setattr(device_rounds, who, {"candidates": most, "listed": 10**6, "subsegments": 10**6})
+    if room == "none ahead":
+        no_room_ahead(monkeypatch)
+    seen, by_team = set(), DeviceRounds.pass_with
+
+    def noted(self, *arguments):
+        ended = by_team(self, *arguments)
+        seen.add(ended.stop)
+        return ended
+
+    monkeypatch.setattr(DeviceRounds, "pass_with", noted)
+    fine = dmr.refine(almost_concurrent(), min_angle=20, loop="device", **device_options)
+    assert books(fine) == books(dmr.refine(almost_concurrent(), min_angle=20, loop="host", device="cpu", threads=1))
+    assert (Stop.GO_ON in seen) == (most < 10**6)
+    assert (Stop.ENOUGH_ROUNDS in seen) == (most > 0)
+    assert (Stop.WINNER_ROOM in seen) == (room == "none ahead" and most > 0)
+
+
+def test_a_pass_by_one_team_without_memory_for_it_is_run_step_by_step(device_options, monkeypatch):
+    def without_memory(self, *arguments):
+        raise OutOfMemoryError("planted")
+
+    monkeypatch.setattr(DeviceRounds, "pass_with", without_memory)
+    fine = dmr.refine(almost_concurrent(), min_angle=20, loop="device", **device_options)
+    assert books(fine) == books(dmr.refine(almost_concurrent(), min_angle=20, loop="host", device="cpu", threads=1))
+
+
+def no_room_ahead(monkeypatch):
+    """Arrays are only as large as what is in them."""
+    monkeypatch.setattr(
+        admission, "usual_room", lambda vertices, slots, subsegments, bad: (vertices, slots, subsegments)
+    )
+    monkeypatch.setattr(DeviceMesh, "reserve_for", lambda self, bad, expected=0: None)
+    monkeypatch.setattr(device_rounds, "FEW_TRIANGLES", 0)
+
+
+@pytest.mark.usefixtures("teams")
+@pytest.mark.parametrize("name", CASES)
+def test_a_recording_holds_what_it_needs_and_nothing_else(name, monkeypatch):
+    kind, points, options = CASES[name]
+    mesh = dmr.generate(kind, points, seed=2)
+    host = dmr.refine(mesh, loop="host", device="cpu", threads=1, **options)
+    record_loops(monkeypatch)
+    no_room_ahead(monkeypatch)  # so that arrays are replaced again and again
+    assert books(dmr.refine(mesh, loop="device", device="cpu", threads=1, **options)) == books(host)
+
+
+def test_vertex_attributes_that_outgrow_their_array_are_recorded_anew(monkeypatch):
+    """Five points with three attributes each: their array was replaced where that of the points was not."""
+    found = dmr.generate("random", 5, seed=214)
+    bounds = np.full(len(found.triangles), np.ptp(found.vertices, axis=0).prod() * 1e-3)
+    attributes = np.ones((5, 3)) * [[1.0, 2.0, 3.0]]
+    mesh = dmr.Mesh(found.vertices, found.triangles, vertex_attributes=attributes, area_bounds=bounds)
+    host = dmr.refine(mesh, loop="host", device="cpu")
+    record_loops(monkeypatch)
+    fine = dmr.refine(mesh, loop="device", device="cpu", threads=1)
+    assert books(fine) == books(host)
+    assert np.allclose(fine.mesh.vertex_attributes, [1.0, 2.0, 3.0])
+
+
+def test_a_loop_is_recorded_again_only_where_an_array_was_replaced(monkeypatch):
+    recordings, runs = [], []
+    loop, run = HostDevice.loop, DeviceRounds.run
+    monkeypatch.setattr(HostDevice, "loop", lambda self, *more: recordings.append(1) or loop(self, *more))
+    monkeypatch.setattr(DeviceRounds, "run", lambda self, *more: runs.append(1) or run(self, *more))
+    monkeypatch.setattr(device_rounds, "HISTORY_ROUNDS", 1)
+    dmr.refine(dmr.generate("random", 3000, seed=2), loop="device", device="cpu", threads=1)
+    assert len(runs) > 20 and len(recordings) < len(runs) / 3
+
+
+def test_the_stamps_start_again_within_a_run(device_options):
+    kind, points, options = CASES["more steps than stamps"]
+    fine = dmr.refine(dmr.generate(kind, points, seed=2), loop="device", **device_options, **options)
+    assert fine.rounds > 255 and "clear_owners" in fine.launches
+
+
+@pytest.mark.parametrize("limit", [0, 1, 7, 100])
+def test_the_limit_on_points_is_kept_exactly(limit, device_options):
+    mesh = dmr.generate("random", 300, seed=6)
+    options = {"max_steiner": limit, **device_options}
+    fine = dmr.refine(mesh, loop="device", **options)
+    assert len(fine.mesh.vertices) == len(mesh.vertices) + limit and not fine.complete
+    assert books(fine) == books(dmr.refine(mesh, loop="host", **options))
+
+
+@pytest.mark.usefixtures("teams")
+def test_every_reason_to_stop_is_met_and_survived(device_options, stops, monkeypatch):
+    monkeypatch.setattr(device_rounds, "HISTORY_ROUNDS", 3)
+    monkeypatch.setattr(Stamps, "__init__", lambda self: self.resume(LAST - 5))
+    for module in (device_rounds, host_rounds):
+        monkeypatch.setattr(module, "ROOM", 11)
+    make_room = DeviceRounds._make_room
+
+    def too_little(self, bad):
+        make_room(self, bad)
+        self._candidate_room = min(self._candidate_room, 8 * 2 ** stops.count(Stop.CANDIDATE_ROOM))
+
+    monkeypatch.setattr(DeviceRounds, "_make_room", too_little)
+    no_room_ahead(monkeypatch)
+    mesh = dmr.generate("random", 1500, seed=4)
+    fine = dmr.refine(mesh, loop="device", **device_options)
+    assert set(stops) == set(Stop) - {Stop.GO_ON}
+    assert books(fine) == books(dmr.refine(mesh, loop="host", device="cpu"))
+
+
+def test_a_run_that_goes_on_for_tens_of_thousands_of_rounds_ends_by_itself(device_options):
+    """Runs ended after 20,000 rounds, unfinished, also where the guarantees promise an end."""
+    x, below, above = np.array([0, 1 / 3, 2 / 3, 1]) * 3.5e4, [0.03, 0.08, 0.03, -0.13], [1.06, 0.95, 1.04, 1.09]
+    walls = np.vstack((np.column_stack((x, below)), np.column_stack((x, above))[::-1]))
+    channel = dmr.Pslg(walls, [(k, (k + 1) % 8) for k in range(8)])
+    fine = dmr.refine(channel, min_angle=20, loop="device", **device_options)
+    assert fine.complete and not fine.unrefined and fine.min_angle >= 20 and fine.warnings == ()
+
+
+def test_rounds_that_change_nothing_are_an_error(device_options, monkeypatch):
+    """As they would be if a round went by whose cavities all lost."""
+    enter = Ledger.enter_rounds
+    monkeypatch.setattr(
+        Ledger,
+        "enter_rounds",
+        lambda self, rounds: enter(self, [replace(each, lost=each.attempted) for each in rounds]),
+    )
+    with pytest.raises(InternalError, match="changed nothing: all its cavities lost"):
+        dmr.refine(dmr.generate("random", 300, seed=1), loop="device", **device_options)
+
+
+def test_a_mesh_bounds_the_rounds_between_two_points():
+    def rounds(*inserted):
+        return [Round(attempted=2, inserted=n, lost=0, bad=1, triangles=4, seconds=0.0) for n in inserted]
+
+    check, history = StallCheck(), rounds(1, 0, 0, 0)
+    check.check(history, 4, 3)  # the last point may be in any of these
+    history += rounds(*10 * [0])
+    check.check(history, 4, 3)
+    again = deepcopy(check)
+    with pytest.raises(InternalError, match="the last 11 of 15 rounds inserted nothing"):
+        check.check(history + rounds(0), 4, 3)
+    again.start_again()
+    again.check(history + rounds(*10 * [0]), 4, 3)
+
+
+def test_who_drives_by_itself(device_options):
+    mesh = dmr.generate("random", 200, seed=1)
+    assert dmr.refine(mesh, **device_options).loop == "device"
+    assert dmr.refine(mesh, **device_options).to_json()["loop"] == "device"
+    for needs_host in ({"profile": True}, {"progress": lambda *_: None}, {"size": lambda p: 0 * p[:, 0] + 1}):
+        assert dmr.refine(mesh, **needs_host, **device_options).loop == "host"
+    assert dmr.refine(mesh, marking="atomic", **device_options).loop == "host"
+
+
+@pytest.mark.parametrize(
+    ("options", "message"),
+    [
+        ({"profile": True}, "loop 'device' does not go with a profile"),
+        ({"progress": lambda *_: None}, "does not go with a progress callback"),
+        ({"size": lambda p: p[:, 0]}, "does not go with a size function"),
+        ({"marking": "two-stage"}, "does not go with marking 'two-stage'"),
+        ({"balance": "child-launch"}, "does not go with balance 'child-launch'"),
+        ({"loop": "nobody"}, "loop must be one of auto, host, device, not 'nobody'"),
+    ],
+)
+def test_what_needs_the_host_is_refused(options, message):
+    with pytest.raises(OptionError, match=message):
+        dmr.refine(dmr.generate("random", 20, seed=1), **{"loop": "device", "device": "cpu", **options})
+
+
+def test_the_names_are_those_of_the_kernels(pytestconfig):
+    """The enumerations of progress.cuh, entry by entry."""
+    source = (pytestconfig.rootpath / "cuda_src" / "progress.cuh").read_text()
+    for enumeration, name in ((Entry, "ProgressEntry"), (Stop, "StopReason"), (Line, "HistoryEntry")):
+        body = source.split(f"enum {name} : int32 {{")[1].split("}")[0]
+        text = "".join(line.split("//")[0] for line in body.splitlines())
+        entries = [entry.strip() for entry in text.split(",") if entry.strip()]
+        assert [entry.name for entry in enumeration] == [e for e in entries if not e.endswith("_ENTRIES")]
+
+
+# ---- Numbers that only the device knows -----------------------------------------------------------------------------
+
+
+@pytest.mark.parametrize("count", [0, 1, 7, 8, 2047, 2048, 2049, 5000])
+def test_a_scan_over_as_many_as_the_device_says(count, device):
+    values = np.arange(5000, dtype=np.int32) % 7
+    number = DeviceCount(device.array(np.array([count], np.int32)), 5000)
+    offsets = scan(device.array(values), number).download()
+    assert np.array_equal(offsets[: count + 1], np.concatenate([[0], np.cumsum(values[:count])]))
+    assert number.read() == count
+
+
+def test_a_launch_over_as_many_as_the_device_says(device):
+    array = device.zeros(1000, np.int32)
+    array.fill(255)
+    device.launch("fill_indices", DeviceCount(device.array(np.array([300], np.int32)), 1000), array)
+    assert array.download().tolist() == [*range(300), *[-1] * 700]
+
+
+def test_a_loop_goes_on_until_a_kernel_says_stop(device):
+    """The numbers of rounds that are applied and append nothing: they are counted, nine times."""
+    nothing = device.zeros(8, np.int32)
+    counts, history = device.zeros(TALLIED, np.int64), device.zeros(9 * len(Line), np.int64)
+    progress, room = RoundProgress(device), Room(rounds=9).view
+
+    def body():
+        device.launch("fill_indices", 2, progress.array[Entry.SEGMENTS : Entry.APPLIED + 1])  # 0 segments, 1 applied
+        device.launch("end_round", 1, nothing, counts, room, history, progress.array)
+
+    progress.write({Entry.BEGINS: 1})
+    with device.rehearsal():
+        body()
+    device.loop(body, progress.array[Entry.STOP : Entry.STOP + 1]).run()
+    numbers = progress.read()
+    assert numbers[Entry.ROUNDS] == 9 and numbers[Entry.STOP] == Stop.ENOUGH_ROUNDS
+
+
+def test_a_rehearsal_runs_nothing(device):
+    array = device.zeros(10, np.int32)
+    with device.rehearsal():
+        device.launch("fill_indices", 10, array)
+    assert not array.download().any()
+    device.launch("fill_indices", 10, array)
+    assert array.download().tolist() == list(range(10))
+
+
+def test_without_memory_to_record_the_host_goes_on_where_small_rounds_ended(device_options, monkeypatch):
+    """The first small rounds run before anything is recorded: what they did is not lost."""
+    for who in ("SMALL_ON_GPU", "SMALL_ON_ONE_THREAD", "SMALL_ON_THREADS"):
+        monkeypatch.setattr(device_rounds, who, {"candidates": 25, "listed": 10**6, "subsegments": 10**6})
+    for who in ("MIDDLE_ON_GPU", "MIDDLE_ON_CPU"):  # there are more listed at first: many teams are needed
+        monkeypatch.setattr(device_rounds, who, {"listed": 500, "candidates": 0, "few_listed": 0})
+
+    def none_left(self, *_):
+        assert self._progress.read()[Entry.ROUNDS] > 0
+        raise OutOfMemoryError("0.5 GiB more are needed, 0.1 GiB are free")
+
+    monkeypatch.setattr(DeviceRounds, "_record", none_left)
+    mesh = dmr.generate("random", 2000, seed=2)
+    fine = dmr.refine(mesh, loop="device", **device_options)
+    assert fine.loop == "device" and any("the host drives" in warning for warning in fine.warnings)
+    assert books(fine) == books(dmr.refine(mesh, loop="host", device="cpu"))
+
+
+def test_without_memory_for_it_the_host_drives(device_options, monkeypatch):
+    def none_left(self, bad):
+        raise OutOfMemoryError("0.5 GiB more are needed, 0.1 GiB are free")
+
+    monkeypatch.setattr(DeviceRounds, "_make_room", none_left)
+    mesh = dmr.generate("random", 300, seed=1)
+    fine = dmr.refine(mesh, loop="device", **device_options)
+    assert fine.loop == "host" and fine.complete and any("the host drives" in w for w in fine.warnings)
+    assert digest(fine.mesh) == digest(dmr.refine(mesh, loop="host", device="cpu").mesh)
+
+
+def test_what_was_made_of_scratch_arrays_is_forgotten_with_them(device):
+    space = Workspace(device)
+    first = space.array("roots", 10, np.int32)
+    space.made_of["cavities"] = first
+    assert space.array("roots", 10, np.int32) is first and space.array("keys", 5, np.uint64).size == 5
+    assert space.made_of == {"cavities": first}
+    assert space.array("roots", 11, np.int32) is not first
+    assert space.made_of == {}

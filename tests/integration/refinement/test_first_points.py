@@ -1,0 +1,180 @@
+"""First points: interiors that are all but empty, which needles cross at first."""
+
+from __future__ import annotations
+
+from fractions import Fraction
+
+import numpy as np
+import pytest
+
+import dmr
+from dmr.memory import open_device
+from dmr.refinement.options import RefineOptions
+from dmr.refinement.rounds import device_rounds
+from dmr.refinement.rounds.selection import Choice, Competition
+from dmr.refinement.setup.admission import admit
+from dmr.refinement.setup.thresholds import thresholds
+from dmr.refinement.strategies.first_points import FEWEST, RUNGS, SHARE, rungs
+from tests.integration.refinement.test_device_rounds import TEAMS, books
+
+
+def circle(n: int, seed: int = 1) -> dmr.Pslg:
+    """Random points of the unit circle, joined in their order."""
+    angles = np.sort(np.random.default_rng(seed).random(n)) * 2 * np.pi
+    ends = np.arange(n)
+    return dmr.Pslg(np.column_stack([np.cos(angles), np.sin(angles)]), np.column_stack([ends, np.roll(ends, -1)]))
+
+
+def climbed(mesh: dmr.Mesh, **options) -> list[float]:
+    """The angles of the rungs, in degrees."""
+    device = open_device("cpu", 1)
+    with device.lock, device.current:
+        state = admit(mesh, device)[0]
+        found = rungs(state, RefineOptions(**options))
+    of = {thresholds(RefineOptions(min_angle=angle)).cosine_squared: angle for angle in RUNGS}
+    return [of[limits.cosine_squared] for limits in found]
+
+
+def smallest_angles_below(mesh: dmr.Mesh, degrees: float) -> int:
+    """By exact arithmetic but for the bound: how many triangles have an angle of a larger squared cosine."""
+    bound, count = Fraction(float(np.cos(np.radians(degrees)) ** 2)), 0
+    for triangle in mesh.triangles:
+        corners = [tuple(Fraction(x) for x in mesh.vertices[v].tolist()) for v in triangle]
+        for k in range(3):
+            (ox, oy), (ux, uy), (vx, vy) = corners[k], corners[k - 1], corners[k - 2]
+            dot = (ux - ox) * (vx - ox) + (uy - oy) * (vy - oy)
+            lengths = ((ux - ox) ** 2 + (uy - oy) ** 2) * ((vx - ox) ** 2 + (vy - oy) ** 2)
+            if dot > 0 and dot * dot > bound * lengths:
+                count += 1
+                break
+    return count
+
+
+def test_rungs_go_by_the_number_of_needles():
+    mesh = dmr.triangulate(circle(4000))
+    counts = [smallest_angles_below(mesh, angle) for angle in RUNGS]
+    assert counts == sorted(counts) and counts[0] > FEWEST
+    assert climbed(mesh) == list(RUNGS)
+    few = dmr.triangulate(circle(FEWEST - 10))
+    assert climbed(few) == []
+
+
+def test_random_points_have_no_rungs():
+    mesh = dmr.generate("random", 7000, seed=1)
+    assert smallest_angles_below(mesh, RUNGS[-1]) < len(mesh.triangles) / SHARE
+    assert climbed(mesh) == []
+
+
+def test_a_rung_is_far_below_the_angle_that_is_wanted():
+    mesh = dmr.triangulate(circle(4000))
+    assert climbed(mesh, min_angle=1.9) == list(RUNGS[:2])
+    assert climbed(mesh, min_angle=0.2) == list(RUNGS[:1])
+    assert climbed(mesh, min_angle=0) == []
+
+
+@pytest.mark.parametrize(
+    "options", [{}, {"steiner": "circumcenter", "min_angle": 20}, {"conforming": True, "min_angle": 20}]
+)
+def test_a_circle_needs_few_rounds_and_few_cavities(options):
+    domain = circle(3000)
+    fine = dmr.refine(domain, device="cpu", **options)
+    assert fine.complete
+    assert dmr.validate(fine.mesh, input=domain, min_angle=options.get("min_angle", 30)).ok
+    assert fine.rounds < 400  # thousands, without first points
+    assert fine.acceptance > 0.2  # 0.06
+
+
+@pytest.mark.parametrize("loop", ["host", "device"])
+def test_the_bits_do_not_depend_on_who_drives(loop, device_options):
+    domain = circle(1200)
+    expected = dmr.refine(domain, device="cpu", threads=1, loop="host")
+    assert books(dmr.refine(domain, loop=loop, **device_options)) == books(expected)
+
+
+def test_the_bits_do_not_depend_on_teams_where_most_cavities_lose(device_options, monkeypatch):
+    """The rounds of this circle go over to triangles that are unbeaten farther around, and back."""
+    judged = []
+    judge = Competition.judge
+
+    def noted(self, competed, won):
+        judge(self, competed, won)
+        judged.append(self.choice)
+
+    domain = circle(5000)
+    with monkeypatch.context() as patched:
+        patched.setattr(Competition, "judge", noted)
+        expected = dmr.refine(domain, device="cpu", threads=1, loop="host")
+    assert {Choice.UNBEATEN, Choice.UNBEATEN_FAR} == set(judged) and judged[-1] == Choice.UNBEATEN
+    small, middle = TEAMS["all in turn"]
+    assert books(dmr.refine(domain, **device_options)) == books(expected)
+    for who in ("SMALL_ON_GPU", "SMALL_ON_ONE_THREAD", "SMALL_ON_THREADS"):
+        monkeypatch.setattr(device_rounds, who, small)
+    for who in ("MIDDLE_ON_GPU", "MIDDLE_ON_CPU"):
+        monkeypatch.setattr(device_rounds, who, middle)
+    assert books(dmr.refine(domain, **device_options)) == books(expected)
+
+
+@pytest.mark.parametrize("marking", ["two-stage", "atomic", "three-phase"])
+def test_other_markings_begin_with_first_points_too(marking, device_options):
+    domain = circle(1200)
+    fine = dmr.refine(domain, marking=marking, **device_options)
+    assert fine.complete and fine.rounds < 400
+    assert dmr.validate(fine.mesh, input=domain, min_angle=30).ok
+
+
+def test_bounds_on_areas_and_sizes_hold_in_the_end():
+    mesh = dmr.triangulate(circle(1200))
+    bounded = dmr.Mesh(mesh.vertices, mesh.triangles, mesh.segments, area_bounds=np.full(len(mesh.triangles), 1e-4))
+    assert climbed(bounded)
+    fine = dmr.refine(bounded, device="cpu")
+    assert dmr.validate(fine.mesh, input=bounded, min_angle=30).ok
+    x, y = fine.mesh.vertices[fine.mesh.triangles].transpose(2, 1, 0)
+    assert np.abs((x[1] - x[0]) * (y[2] - y[0]) - (x[2] - x[0]) * (y[1] - y[0])).max() <= 2e-4
+    asked = []
+
+    def size(points):
+        asked.append(len(points))
+        return np.full(len(points), 0.05)
+
+    sized = dmr.refine(mesh, size=size, device="cpu")
+    assert sized.complete and asked
+    edges = sized.mesh.vertices[sized.mesh.triangles] - np.roll(sized.mesh.vertices[sized.mesh.triangles], 1, axis=1)
+    assert np.hypot(*edges.reshape(-1, 2).T).max() <= 0.05
+
+
+@pytest.mark.parametrize("limit", [0, 10, 300])
+def test_a_limit_on_points_may_end_the_run_at_any_rung(limit, device_options):
+    domain = circle(1200)
+    fine = dmr.refine(domain, max_steiner=limit, **device_options)
+    assert not fine.complete and fine.unrefined["budget"] > 0
+    assert len(fine.mesh.vertices) == len(domain.vertices) + limit
+    assert dmr.validate(fine.mesh, input=domain, min_angle=0).ok
+    assert books(fine) == books(dmr.refine(domain, max_steiner=limit, device="cpu", threads=1, loop="host"))
+
+
+def test_a_progress_callback_may_end_the_run_at_the_first_rung():
+    fine = dmr.refine(circle(1200), device="cpu", progress=lambda *numbers: False)
+    assert fine.rounds == 1 and not fine.complete and fine.unrefined["stopped"] > 0
+
+
+# ---- Pieces of one length --------------------------------------------------------------------------------------------
+
+
+def pieces(fine: dmr.Refinement, below: float) -> np.ndarray:
+    """Lengths of the subsegments whose ends lie below a height, from left to right."""
+    ends = fine.mesh.vertices[fine.mesh.segments]
+    low = ends[(ends[:, :, 1] < below).all(axis=1)]
+    return np.sort(np.abs(low[:, 0, 0] - low[:, 1, 0]))
+
+
+@pytest.mark.parametrize("length", [37.0, 100.0, 1237.0, 30_011.0])
+@pytest.mark.parametrize("angle", [15.0, 20.0, 30.0])
+def test_long_walls_are_cut_into_pieces_of_one_length(length, angle):
+    """A straight channel: no piece is much shorter than the longest that the angle allows, whatever its length is."""
+    corners = [(0, 0), (length, 0), (length, 1), (0, 1)]
+    domain = dmr.Pslg(corners, [(0, 1), (1, 2), (2, 3), (3, 0)])
+    fine = dmr.refine(domain, min_angle=angle, device="cpu")
+    assert dmr.validate(fine.mesh, input=domain, min_angle=angle).ok
+    allowed = 1 / np.tan(np.radians(angle))
+    assert np.median(pieces(fine, 0.5)) > 0.6 * allowed
+    assert len(fine.mesh.triangles) < 3.2 * length / allowed + 40

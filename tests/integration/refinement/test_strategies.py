@@ -1,0 +1,260 @@
+"""Every marking and balance: a name is what it says, by counters and by the kernels launched; its meshes are proved."""
+
+from __future__ import annotations
+
+from itertools import pairwise, product
+
+import numpy as np
+import pytest
+
+import dmr
+from dmr.errors import OptionError
+from dmr.memory import open_device
+from dmr.refinement.options import BALANCES, MARKINGS, RefineOptions
+from dmr.refinement.pipeline import Run
+from dmr.refinement.rounds import host_rounds
+from dmr.refinement.rounds.cavities import ROOM, Outcome, prepare
+from dmr.refinement.state.workspace import Workspace
+from dmr.refinement.strategies import balancing, marking
+from tests.integration.refinement.test_refinement import digest
+
+PHASES = {"mark_cavity", "remark_cavity", "check_marks"}
+STAGE_TWO = {"check_cavity", "mark_cavity_atomic"}
+CHILDREN = ("child-launch", "child-launch-per-cavity")
+
+
+@pytest.fixture(scope="module")
+def mesh():
+    return dmr.generate("random", 1500, seed=9)
+
+
+def run(mesh, device_options, **options):
+    """As `dmr.refine`, but kernels that kernels launch are calls on a CPU, and may be asked for."""
+    device = open_device(device_options["device"], device_options["threads"])
+    return Run(mesh, RefineOptions(**options), device, profile=True).result(None)
+
+
+def test_each_name_has_its_class():
+    assert tuple(sorted(MARKINGS)) == tuple(sorted(marking.MARKINGS))
+    assert tuple(sorted(BALANCES)) == tuple(sorted(balancing.BALANCES))
+
+
+@pytest.mark.parametrize(("marking", "balance"), [*product(MARKINGS, BALANCES)])
+def test_every_combination_is_proved(mesh, marking, balance, device_options):
+    fine = run(mesh, device_options, marking=marking, balance=balance)
+    report = dmr.validate(fine.mesh, input=mesh, min_angle=30)
+    assert report.ok, report.failures
+    assert fine.complete and not fine.unrefined and (fine.marking, fine.balance) == (marking, balance)
+
+
+INPUTS = {
+    "area": lambda: (dmr.generate("plate", 800, seed=3), {"max_area": 2e-3}),
+    "conforming": lambda: (dmr.generate("plate", 800, seed=3), {"conforming": True}),
+    "wheel": lambda: (dmr.generate("wheel", 400, seed=1), {}),  # cavities that need large records
+    "size": lambda: (dmr.generate("random", 200, seed=1), {"size": lambda p: 0.03 + 0.1 * p[:, 0]}),
+    "kept": lambda: (dmr.generate("annulus", 300, seed=1), {"keep_segments": "boundary"}),
+    "corner": lambda: (dmr.read("meshes/corner.ele"), {}),
+    "outline": lambda: (dmr.read("meshes/bracket.poly"), {"max_area": 0.5}),
+}
+
+
+@pytest.mark.parametrize("marking", [m for m in MARKINGS if m != "deterministic"])
+@pytest.mark.parametrize("name", INPUTS)
+def test_every_marking_takes_what_the_default_takes(name, marking, device_options, monkeypatch, pytestconfig):
+    monkeypatch.chdir(pytestconfig.rootpath)
+    mesh, options = INPUTS[name]()
+    fine = dmr.refine(mesh, marking=marking, **options, **device_options)
+    report = dmr.validate(fine.mesh, input=mesh, min_angle=30, unrefined=fine.unrefined_triangles)
+    assert report.ok, report.failures
+    assert fine.complete
+
+
+@pytest.mark.parametrize("balance", BALANCES)
+@pytest.mark.parametrize("options", [{}, {"max_area": 2e-3}], ids=["angle", "area"])
+def test_who_checks_changes_no_bit(balance, options, device_options):
+    mesh = dmr.generate("plate", 800, seed=3)
+    reference = run(mesh, {"device": "cpu", "threads": 1}, **options)
+    assert digest(run(mesh, device_options, balance=balance, **options).mesh) == digest(reference.mesh)
+
+
+def test_atomic_marking_does_not_race(mesh, device_options):
+    reference = dmr.refine(mesh, marking="atomic", device="cpu", threads=1)
+    assert digest(dmr.refine(mesh, marking="atomic", **device_options).mesh) == digest(reference.mesh)
+
+
+# ---- A name is what it says --------------------------------------------------------------------------------------
+
+
+@pytest.mark.parametrize(
+    ("marking", "launched", "never"),
+    [
+        ("deterministic", {"judge_cavities", "settle_neighbours"}, PHASES | STAGE_TWO),
+        ("three-phase", PHASES | {"force_one"}, STAGE_TWO | {"mark_in_three_phases"}),
+        ("three-phase-barrier", {"mark_in_three_phases", "force_one"}, STAGE_TWO | PHASES),
+        ("atomic", {"mark_cavity_atomic", "check_marks", "check_cavity"}, {"mark_cavity", "remark_cavity"}),
+        ("two-stage", PHASES | STAGE_TWO, {"mark_in_three_phases", "force_one"}),
+    ],
+)
+def test_the_kernels_of_a_marking_run(mesh, marking, launched, never, device_options):
+    kernels = run(mesh, device_options, marking=marking).launches
+    assert launched <= set(kernels) and not never & set(kernels)
+
+
+def test_one_stage_marks_once_a_pass_and_two_stages_more_often(mesh, device_options):
+    one = run(mesh, device_options, marking="three-phase").launches
+    two = run(mesh, device_options, marking="two-stage").launches
+    assert one["mark_cavity"] == one["make_keys"] == one["remark_cavity"] == one["check_marks"]
+    assert two["mark_cavity"] < two["make_keys"] == two["mark_cavity"] + two["mark_cavity_atomic"]
+
+
+def test_work_is_shared_out_as_the_name_says(mesh, device_options):
+    checks = {balance: run(mesh, device_options, balance=balance).checks for balance in BALANCES}
+    fine = run(mesh, device_options)
+    # The same mesh is made each time, so the same triangles are checked: by a thread each, or by a thread a cavity.
+    assert len({counts["checked"] for counts in checks.values()}) == 1
+    points = sum(fine.steiner.values())
+    assert checks["none"]["shares"] == points and checks["none"]["largest_share"] >= 5
+    for balance in ("work-stealing", *CHILDREN):
+        assert checks[balance]["largest_share"] == 1 and checks[balance]["shares"] == checks[balance]["checked"]
+    kernels = {
+        "work-stealing": "check_listed",
+        "none": "check_by_cavity",
+        **dict.fromkeys(CHILDREN, "check_by_children"),
+    }
+    for balance, kernel in kernels.items():
+        launches = run(mesh, device_options, balance=balance).launches
+        others = {"check_by_cavity", "check_by_children"} - {kernel}
+        assert launches[kernel] > 10 and not others & set(launches)
+        assert (launches["check_listed"] == 1) == (balance != "work-stealing")  # the first check, of the input
+    # Kernels launched from the device: none, one for many cavities, or one for each.
+    assert checks["none"]["children"] == checks["work-stealing"]["children"] == 0
+    assert checks["child-launch-per-cavity"]["children"] == points
+    parents = run(mesh, device_options, balance="child-launch").launches["check_by_children"]
+    assert parents <= checks["child-launch"]["children"] < points
+    assert all(counts["refused"] == 0 for counts in checks.values())
+
+
+def test_no_launch_asks_for_more_children_than_may_be_pending(mesh, monkeypatch):
+    device = open_device("cpu", 1)
+    asked = []
+    launch = type(device).launch
+
+    def noted(self, kernel, count, *arguments):
+        if kernel == "check_by_children":
+            asked.append(count)
+        launch(self, kernel, count, *arguments)
+
+    monkeypatch.setattr(type(device), "launch", noted)
+    monkeypatch.setattr(type(device), "allow_children", lambda self, wanted: 16)
+    for balance in CHILDREN:
+        fine = Run(mesh, RefineOptions(balance=balance), device).result(None)
+        assert dmr.validate(fine.mesh, input=mesh, min_angle=30).ok
+    assert max(asked) == 16
+    assert digest(fine.mesh) == digest(dmr.refine(mesh, device="cpu").mesh)
+
+
+@pytest.mark.parametrize("balance", CHILDREN)
+def test_the_cpu_says_that_it_launches_no_children(mesh, balance):
+    with pytest.raises(OptionError, match=f"'{balance}' is not available on cpu.*'work-stealing'"):
+        dmr.refine(mesh, balance=balance, device="cpu")
+
+
+@pytest.mark.gpu
+@pytest.mark.parametrize("balance", CHILDREN)
+def test_a_gpu_launches_them_for_everyone(mesh, balance):
+    fine = dmr.refine(mesh, balance=balance, device="cuda")
+    assert fine.checks["children"] > 0 and fine.checks["refused"] == 0
+    assert "shares" not in fine.checks  # counted in profiled runs only
+
+
+# ---- Nobody wins ----------------------------------------------------------------------------------------------------
+
+
+def forced(device, outcomes, progress):
+    count = len(outcomes)
+    cavities = prepare(Workspace(device), device.zeros(count, np.int32), count, 0, ROOM)
+    cavities.outcomes.upload(np.array(outcomes, np.int32))
+    cavities.won.fill(0)
+    device.launch("force_one", 1, cavities.view, count, device.array(np.array([progress], np.int32)))
+    return cavities.won.download().tolist(), cavities.outcomes.download().tolist()
+
+
+def test_where_nobody_wins_one_cavity_is_forced(device):
+    undecided, lost, owner = Outcome.UNDECIDED, Outcome.ENCROACHED, Outcome.OWNER
+    given = [lost, undecided, lost, undecided]
+    assert forced(device, given, 0) == ([0, 1, 0, 0], [lost, owner, lost, undecided])
+    assert forced(device, given, 1) == ([0, 0, 0, 0], given)
+    assert forced(device, [lost, lost], 0) == ([0, 0], [lost, lost])
+
+
+@pytest.mark.parametrize("marking", ["three-phase", "three-phase-barrier"])
+def test_a_run_in_which_nobody_ever_wins_goes_on_one_by_one(marking, device, device_options, monkeypatch):
+    launch, seen = type(device).launch, []
+
+    def noted(*arguments):
+        seen.append(prepare(*arguments))
+        return seen[-1]
+
+    def nobody_wins(self, kernel, count, *arguments):
+        """After the phases all winners are taken back, as if races had left each without one of its triangles."""
+        launch(self, kernel, count, *arguments)
+        if kernel in ("check_marks", "mark_in_three_phases"):
+            outcomes = seen[-1].outcomes[:count]
+            held = outcomes.download()
+            held[held == Outcome.OWNER] = Outcome.UNDECIDED
+            outcomes.upload(held)
+            seen[-1].won.fill(0)
+            arguments[-1].fill(0)  # the word that says that somebody has won
+
+    monkeypatch.setattr(host_rounds, "prepare", noted)
+    monkeypatch.setattr(type(device), "launch", nobody_wins)
+    mesh = dmr.generate("random", 60, seed=4)
+    fine = run(mesh, device_options, marking=marking)
+    assert fine.complete and dmr.validate(fine.mesh, input=mesh, min_angle=30).ok
+    assert {r.inserted for r in fine.history} <= {0, 1} and sum(r.inserted for r in fine.history) > 100
+    assert not [r for r in fine.history if r.inserted == 0 and r.lost > 0]
+
+
+# ---- The books ------------------------------------------------------------------------------------------------------
+
+
+@pytest.mark.parametrize("marking", MARKINGS)
+def test_the_history_adds_up(mesh, marking, device_options):
+    fine = run(mesh, device_options, marking=marking)
+    history = fine.history
+    assert len(history) == fine.rounds
+    assert sum(r.attempted for r in history) == fine.attempts
+    assert sum(r.inserted for r in history) == sum(fine.steiner.values())
+    assert sum(r.lost for r in history) == fine.outcomes["lost_conflict"]
+    assert history[-1].triangles == len(fine.mesh.triangles)
+    assert all(a.seconds <= b.seconds and a.triangles <= b.triangles for a, b in pairwise(history))
+
+
+def test_profiling_changes_no_bit_and_names_every_phase(mesh, device_options):
+    plain = dmr.refine(mesh, loop="host", **device_options)
+    profiled = dmr.refine(mesh, profile=True, **device_options)
+    assert digest(plain.mesh) == digest(profiled.mesh)
+    phases = {"select", "grow", "mark", "retriangulate", "check", "list", "count"}
+    assert phases < set(profiled.seconds) and all(profiled.seconds[phase] > 0 for phase in phases)
+    parts = sum(seconds for phase, seconds in profiled.seconds.items() if phase != "total")
+    assert profiled.seconds["total"] == pytest.approx(parts)
+    # A CPU checks triangles where it makes them, unless somebody asks who checks how many.
+    apart = {"check_listed"} if plain.device == "cpu" else set()
+    assert {k: n for k, n in profiled.launches.items() if k not in apart} == {
+        k: n for k, n in plain.launches.items() if k not in apart
+    }
+    assert "largest_share" in profiled.checks and "largest_share" not in plain.checks
+    assert profiled.to_json()["launches"] == profiled.launches
+
+
+@pytest.mark.parametrize("loop", ["host", "device"])
+def test_the_phases_account_for_the_time_of_the_rounds(loop, device_options):
+    """Whoever drives them: all that happens from the first check to the last round is in a phase."""
+    mesh = dmr.generate("random", 6000, seed=3)
+    around = ("triangulate", "admit", "flip", "download", "total")
+    shares = []
+    for _ in range(5):  # a busy machine may stop the process anywhere, but not each time
+        fine = dmr.refine(mesh, loop=loop, **device_options)
+        phases = sum(seconds for phase, seconds in fine.seconds.items() if phase not in around)
+        shares.append(phases / fine.history[-1].seconds)
+    assert any(share == pytest.approx(1, rel=0.1) for share in shares), shares

@@ -1,0 +1,239 @@
+"""The contract for threads (docs/threads.md) on the CPU; `test_gpu_threads.py` has a GPU's part of it."""
+
+from __future__ import annotations
+
+import os
+import signal
+import subprocess
+import sys
+import threading
+from concurrent.futures import ThreadPoolExecutor
+
+import numpy as np
+import pytest
+
+import dmr
+import static_graph
+from dmr.memory import cached_property, open_device
+from tests.support.paths import ROOT
+
+SECONDS = "4"
+
+
+def stress(*options: str) -> subprocess.CompletedProcess[str]:
+    """Runs the stress test in a process of its own."""
+    command = [sys.executable, "scripts/stress/threads.py", *options]
+    return subprocess.run(command, cwd=ROOT, capture_output=True, text=True, timeout=300, check=False)
+
+
+def test_many_threads_get_what_a_single_one_gets():
+    done = stress("--seconds", SECONDS)
+    assert (done.returncode, done.stderr) == (0, ""), done.stdout + done.stderr
+
+
+def test_four_threads_search_one_uploaded_graph():
+    graph = static_graph.upload(static_graph.generate_rmat(20000, 100000, seed=1, weights=9), "cpu", 1)
+    searches = [
+        (search, balance)
+        for search in (static_graph.bfs, static_graph.sssp)
+        for balance in ("none", "split", "collapse-global", "auto")
+    ]
+    expected = {key: key[0](graph, 0, balance=key[1]).distances for key in searches}
+
+    def check(key):
+        return np.array_equal(key[0](graph, 0, balance=key[1]).distances, expected[key])
+
+    before = sys.getswitchinterval()
+    sys.setswitchinterval(1e-5)
+    try:
+        with ThreadPoolExecutor(4) as workers:
+            assert all(workers.map(check, searches * 6))
+    finally:
+        sys.setswitchinterval(before)
+
+
+def test_what_a_graph_is_derived_into_is_made_once():
+    graph = static_graph.upload(static_graph.generate_rmat(100, 300, device="cpu"), "cpu", 1)
+    made, here = [], threading.Barrier(4)
+
+    def make():
+        made.append(1)
+        return object()
+
+    def derive(_):
+        here.wait()
+        return graph.derived("key", make)
+
+    with ThreadPoolExecutor(4) as workers:
+        found = set(workers.map(derive, range(4)))
+    assert len(found) == len(made) == 1
+
+
+def test_what_one_thread_records_another_one_runs():
+    """While one thread recorded a loop, what others launched on the device was recorded in place of run."""
+    device = open_device("cpu", 1)
+    values, stop = device.zeros(100, np.int32), device.zeros(1, np.int32)
+    recording, launched = threading.Event(), threading.Event()
+
+    def body():
+        recording.set()
+        assert launched.wait(10)
+        device.launch("fill_indices", 1, stop)
+
+    def launch():
+        assert recording.wait(10)
+        device.launch("fill_indices", 100, values)
+        launched.set()
+
+    other = threading.Thread(target=launch)
+    other.start()
+    device.loop(body, stop)
+    other.join()
+    assert values.download().tolist() == list(range(100))
+    assert stop.download()[0] == 0, "the loop was recorded, not run"
+
+
+def test_counters_are_those_of_the_calling_thread():
+    device = open_device("cpu", 1)
+    values = device.zeros(10, np.int32)
+    device.launch("fill_indices", 10, values)
+    with ThreadPoolExecutor(1) as worker:
+        assert worker.submit(lambda: dict(device.launches)).result() == {}
+    assert device.launches == {"fill_indices": 1}
+
+
+def test_a_callback_may_refine_on_the_same_device(device_options):
+    mesh, other = dmr.generate("random", 500, seed=1), dmr.generate("random", 300, seed=2)
+    expected = dmr.refine(other, **device_options).mesh
+
+    def progress(round_, bad, triangles):
+        nested = dmr.refine(other, **device_options)
+        assert np.array_equal(nested.mesh.triangles, expected.triangles)
+        return round_ < 3
+
+    done = dmr.refine(mesh, progress=progress, **device_options)
+    alone = dmr.refine(mesh, progress=lambda round_, bad, triangles: round_ < 3, **device_options)
+    assert np.array_equal(done.mesh.triangles, alone.mesh.triangles)
+    assert done.host_processed == 0
+    assert done.launches == alone.launches, "what a callback launches is not the outer refinement's"
+
+
+def test_a_callback_may_wait_for_another_thread_that_uses_the_device(device_options):
+    mesh = dmr.generate("random", 500, seed=1)
+    expected = dmr.refine(mesh, **device_options).mesh
+    with ThreadPoolExecutor(1) as worker:
+
+        def size(points):
+            found = worker.submit(dmr.refine, mesh, **device_options).result(30).mesh
+            assert np.array_equal(found.triangles, expected.triangles)
+            return np.full(len(points), 0.2)
+
+        assert dmr.refine(mesh, size=size, **device_options).complete
+
+
+@pytest.mark.skipif(not hasattr(os, "fork"), reason="there is no fork()")
+def test_a_forked_child_searches_a_graph_that_another_thread_was_deriving_from():
+    graph = static_graph.upload(static_graph.generate_rmat(1000, 5000, device="cpu"), "cpu", 2)
+    expected = static_graph.bfs(graph, 0).distances
+    deriving, forked = threading.Event(), threading.Event()
+
+    def derive():
+        def make():
+            deriving.set()
+            forked.wait(30)
+
+        graph.derived("something", make)
+
+    other = threading.Thread(target=derive)
+    other.start()
+    assert deriving.wait(30)
+    child = os.fork()
+    if child == 0:
+        try:
+            same = np.array_equal(static_graph.bfs(graph, 0, balance="split", mda=4).distances, expected)
+            os._exit(0 if same else 1)
+        except BaseException:
+            os._exit(2)
+    forked.set()
+    other.join()
+    assert os.waitstatus_to_exitcode(os.waitpid(child, 0)[1]) == 0
+
+
+AT_EXIT = """
+import atexit, sys
+from pathlib import Path
+import dmr
+
+mesh = dmr.generate("random", 40_000)
+if sys.argv[2] == "again":
+    dmr.measure(mesh)
+    dmr.validate(mesh, threads=2)
+
+@atexit.register
+def last():
+    fine = dmr.refine(mesh, device="cpu", threads=2).mesh
+    dmr.write(Path(sys.argv[1]) / "x.ele", fine)
+    print(dmr.measure(fine).triangles == len(fine.triangles), dmr.validate(fine, threads=2).ok)
+"""
+
+
+@pytest.mark.parametrize("used", ["again", "first"])
+def test_calls_in_a_handler_of_atexit_raised_runtime_errors(used, tmp_path):
+    command = [sys.executable, "-c", AT_EXIT, str(tmp_path), used]
+    done = subprocess.run(command, cwd=ROOT, capture_output=True, text=True, timeout=60, check=False)
+    assert (done.returncode, done.stdout, done.stderr) == (0, "True True\n", "")
+    assert sorted(path.name for path in tmp_path.iterdir()) == ["x.ele", "x.node"]
+
+
+class Slow:
+    """An object with an attribute that takes as long as the caller wants."""
+
+    def __init__(self, compute):
+        self._compute = compute
+
+    @cached_property
+    def value(self):
+        return self._compute()
+
+
+def test_threads_that_derive_attributes_of_different_objects_do_not_wait_for_each_other():
+    inside, leave = threading.Event(), threading.Event()
+    slow, quick = Slow(lambda: (inside.set(), leave.wait(20))), Slow(lambda: 7)
+    thread = threading.Thread(target=lambda: slow.value)
+    thread.start()
+    assert inside.wait(20)
+    if hasattr(os, "fork"):  # a forked child waited for ever for the thread that it does not have
+        child = os.fork()
+        if not child:
+            signal.alarm(10)
+            os._exit(quick.value)
+        assert os.waitstatus_to_exitcode(os.waitpid(child, 0)[1]) == 7
+    other = threading.Thread(target=lambda: quick.value, daemon=True)
+    other.start()
+    other.join(10)
+    leave.set()
+    thread.join()
+    assert not other.is_alive() and quick.__dict__["value"] == 7
+
+
+def test_threads_that_derive_at_the_same_time_get_the_same_array(capsys):
+    mesh = dmr.generate("random", 20_000)
+    with ThreadPoolExecutor(8) as workers:
+        found = list(workers.map(lambda _: mesh.neighbours, range(8)))
+    assert all(each is found[0] for each in found)
+
+
+def test_what_other_threads_print_while_meshio_reads_was_lost(tmp_path, capsys, monkeypatch):
+    dmr.write(tmp_path / "x.vtu", dmr.generate("random", 50))
+    reader = sys.modules["meshio"].vtu.read
+
+    def read(*arguments, **options):
+        thread = threading.Thread(target=print, args=["of another thread"])
+        thread.start()
+        thread.join()
+        print("of meshio")
+        return reader(*arguments, **options)
+
+    monkeypatch.setitem(sys.modules["meshio"]._helpers.reader_map, "vtu", read)
+    dmr.read(tmp_path / "x.vtu")
+    assert capsys.readouterr() == ("of another thread\n", "")

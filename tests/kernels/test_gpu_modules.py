@@ -1,0 +1,150 @@
+"""GPU modules: each call prepares those that it launches kernels of, so that none is compiled late, on its own."""
+
+from __future__ import annotations
+
+from functools import cache
+
+import numpy as np
+import pytest
+
+import dmr
+import static_graph
+from dmr.domains.generation import generate
+from dmr.memory import signatures
+from dmr.memory.arrays import Device
+from dmr.memory.cuda.nvcc import SLOWEST
+from dmr.memory.signatures import source_folder
+from dmr.refinement.rounds import device_rounds
+from dmr.refinement.setup.modules import ALWAYS, ROUNDS_ON_DEVICE, refinement_modules
+from dmr.refinement.strategies.marking import MARKINGS
+from static_graph.lists.ranking import METHODS
+from static_graph.traversal.frontiers.workspace import Workspace
+from static_graph.traversal.search import BALANCES, gpu_modules
+from tests.support.paths import ROOT
+
+BRACKET = ROOT / "meshes" / "bracket.poly"
+
+
+@cache
+def module_of(kernel):
+    return signatures()[kernel].source.relative_to(source_folder()).with_suffix("").as_posix()
+
+
+class Recorded:
+    """The modules that were prepared, and those whose kernels were launched."""
+
+    def __init__(self):
+        self.prepared, self.launched, self.late = set(), set(), set()
+
+    def forget(self):
+        self.prepared, self.launched, self.late = set(), set(), set()
+
+
+@pytest.fixture
+def recorded(monkeypatch):
+    """What calls on the CPU prepare and launch; they take the same kernels as on a GPU."""
+    found, launch, run = Recorded(), Device.launch, Workspace.run
+
+    def launched(self, kernel, count, *arguments):
+        if kernel != "measure_shapes":  # which runs on the CPU, always
+            found.launched.add(module_of(kernel))
+            if module_of(kernel) not in found.prepared:
+                found.late.add(kernel)
+        return launch(self, kernel, count, *arguments)
+
+    monkeypatch.setattr(Device, "launch", launched)
+    monkeypatch.setattr(Device, "prepare", lambda self, *names: found.prepared.update(names))
+    monkeypatch.setattr(device_rounds, "MIDDLE_ON_CPU", device_rounds.MIDDLE_ON_GPU)
+    monkeypatch.setattr(Workspace, "run", lambda self, whole, part, _: run(self, whole, part, True))
+    return found
+
+
+MESH = generate("random", 1000)
+GRAPH = static_graph.generate_rmat(500, 5000, seed=1, weights=100)
+# A star: one node has most edges, and is cut or deferred.
+PARENTS = np.maximum(np.arange(-1, 3000) // 3, -1).astype(np.int32)
+
+
+def test_modules_that_are_named_exist():
+    names = {*ALWAYS, *ROUNDS_ON_DEVICE, "three_phases", "child_launch"}
+    for value in (value for name, value in vars(gpu_modules).items() if name.isupper()):
+        names.update(*value.values()) if isinstance(value, dict) else names.update(value)
+    for kind in ("narrow", "wide", "real"):
+        names.update((f"graph/near_far_{kind}", f"graph/virtual_warps_{kind}"))
+    assert [name for name in names if not (source_folder() / f"{name}.cu").is_file()] == []
+    assert [name for name in SLOWEST if not list(source_folder().rglob(f"{name}.cu"))] == []
+
+
+@pytest.mark.parametrize("loop", ["auto", "host"])
+@pytest.mark.parametrize("marking", MARKINGS)
+@pytest.mark.parametrize("balance", ["work-stealing", "none"])
+def test_a_refinement_prepares_what_it_launches(recorded, marking, balance, loop):
+    dmr.refine(MESH, device="cpu", marking=marking, balance=balance, loop=loop)
+    assert recorded.late == set()
+    spared = {"gathering"}  # on so small a mesh, also what only large rounds need
+    if loop == "auto" and marking == "deterministic":
+        spared |= {"device_loop", "growth", "marking", "retriangulation"}
+    assert recorded.prepared - recorded.launched <= spared
+
+
+def test_a_domain_with_a_size_and_a_callback_prepares_what_it_launches(recorded):
+    domain = dmr.read(BRACKET)
+    for options in ({"max_area": 0.05}, {"size": 0.5}, {"progress": lambda *_: None}, {"profile": True}):
+        dmr.refine(domain, device="cpu", **options)
+        assert recorded.late == set()
+        assert recorded.prepared <= {*ALWAYS, *ROUNDS_ON_DEVICE}
+        recorded.forget()
+
+
+def test_kernels_that_launch_kernels_are_prepared():
+    options = dmr.refinement.options.RefineOptions(balance="child-launch")
+    assert "child_launch" in refinement_modules(options, rounds_on_device=False)
+
+
+@pytest.mark.parametrize("uploaded", [False, True])
+@pytest.mark.parametrize("balance", BALANCES)
+def test_a_search_prepares_what_it_launches(recorded, balance, uploaded):
+    for weights in (None, GRAPH.weights, GRAPH.weights.astype(np.int64) << 40, GRAPH.weights / 7, 0 * GRAPH.weights):
+        graph = static_graph.CsrGraph(GRAPH.offsets, GRAPH.targets, weights)
+        where = static_graph.upload(graph, "cpu") if uploaded else graph
+        on = {} if uploaded else {"device": "cpu"}
+        for parents in (False, True):
+            search = static_graph.bfs if weights is None else static_graph.sssp
+            search(where, [0, 3], balance=balance, parents=parents, **on)
+            assert recorded.late == set()
+            if not parents:
+                assert recorded.prepared - recorded.launched <= {"device_loop", "scan", "graph/showing"}
+            recorded.forget()
+
+
+@pytest.mark.parametrize("method", METHODS)
+def test_a_ranking_prepares_what_it_launches(recorded, method):
+    successors = static_graph.generate_list("random", 100_000, device="cpu")
+    assert recorded.late == set()
+    for values in (None, np.ones(len(successors), np.int64)):
+        recorded.forget()
+        static_graph.rank(successors, values=values, method=method, device="cpu")
+        assert recorded.late == set()
+
+
+def test_lists_trees_and_graphs_prepare_what_they_launch(recorded):
+    edges = np.column_stack([np.arange(1, len(PARENTS)), PARENTS[1:]])
+    for call in (
+        lambda: static_graph.generate_list("random-balanced", 5000, lists=3, device="cpu"),
+        lambda: static_graph.generate_random(500, 3000, weights=10, device="cpu"),
+        lambda: static_graph.find_roots(PARENTS, device="cpu"),
+        lambda: static_graph.euler_tour(edges, device="cpu"),
+        lambda: static_graph.euler_tour(edges[::2], nodes=len(PARENTS), device="cpu"),
+        lambda: static_graph.euler_tour(PARENTS, 5, device="cpu"),
+    ):
+        recorded.forget()
+        call()
+        assert recorded.prepared and recorded.late == set()
+    tree = static_graph.euler_tour(PARENTS, device="cpu")
+    for question in (
+        lambda: tree.lca([3, 5], [7, 8]),
+        lambda: tree.path_sums(np.ones(len(PARENTS), int)),
+    ):
+        recorded.forget()
+        question()
+        assert recorded.prepared and recorded.late == set()

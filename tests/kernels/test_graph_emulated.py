@@ -1,0 +1,173 @@
+"""The kernels of `static_graph` as nvcc would compile them, run by an emulator of a GPU's threads."""
+
+from __future__ import annotations
+
+import re
+import subprocess
+import sys
+
+import numpy as np
+import pytest
+
+from static_graph.graph.csr import CsrGraph
+from static_graph.graph.device_graph import DeviceGraph
+from static_graph.traversal.frontiers import direction_optimising, near_far
+from static_graph.traversal.parents import find_parents
+from tests.support.emulated import emulator
+from tests.support.traversed import SCHEMES, random_graph, reference
+
+SOURCES = [
+    "scan.cu",
+    "sorting.cu",
+    "gathering.cu",
+    *(
+        f"graph/{name}.cu"
+        for name in (
+            "rows", "fixed_point", "node_splitting", "child_relaxation", "virtual_warps", "virtual_warps_hops",
+            "virtual_warps_narrow", "virtual_warps_wide", "virtual_warps_real", "collapse", "breadth_first", "near_far",
+            "near_far_few", "near_far_steps", "near_far_narrow", "near_far_wide", "near_far_real", "incoming",
+            "parents", "showing",
+        )
+    ),
+]  # fmt: skip
+DEFAULTS = {
+    "breadth first": (direction_optimising.run, {"one_launch": False}, False),
+    "breadth first, one launch": (direction_optimising.run, {"one_launch": True}, False),
+    "breadth first, pushed": (direction_optimising.run, {"turned": False, "one_launch": False}, False),
+    "near-far": (near_far.run, {"one_launch": False}, True),
+    "near-far, one launch": (near_far.run, {"one_launch": True, "delta": 1}, True),
+}
+
+
+@pytest.fixture(scope="module")
+def library(tmp_path_factory):
+    return emulator.build(tmp_path_factory.mktemp("emulated"), SOURCES)
+
+
+@pytest.fixture(scope="module")
+def device(library):
+    return emulator.EmulatedDevice(library)
+
+
+def with_hubs(seed: int) -> CsrGraph:
+    """Nodes whose edges a team, a warp or a thread takes, by their number."""
+    random = np.random.default_rng(seed)
+    nodes, edges = 400, 3000
+    ends = random.integers(0, nodes, (2, edges))
+    ends[0, :1500] %= 4
+    ends[0, 1500:1900] = 7 + ends[0, 1500:1900] % 5
+    weights = random.integers(0, 30, edges) if seed % 2 else random.random(edges)
+    return CsrGraph.from_edges(*ends, weights, nodes)
+
+
+GRAPHS = [*(random_graph(seed) for seed in range(1, 9)), with_hubs(0), with_hubs(1)]
+
+
+@pytest.mark.parametrize("scheme", SCHEMES)
+def test_schemes(scheme, device):
+    run, options = SCHEMES[scheme]
+    for number, graph in enumerate(GRAPHS):
+        on_device, sources = DeviceGraph.upload(graph, device), [0, graph.nodes - 1]
+        for weighted in (False, True) if graph.weights is not None else (False,):
+            found = run(on_device, sources, weighted=weighted, **options).distances.download()
+            np.testing.assert_array_equal(found, reference(graph, sources, weighted), f"graph {number}, {weighted}")
+
+
+def large(seed: int) -> CsrGraph:
+    """More than one team does alone: tiles, chunks of a hub, many edges to look along, far lists to split."""
+    random = np.random.default_rng(seed)
+    nodes, edges = 3000, 30_000
+    ends = random.integers(0, nodes, (2, edges))
+    ends[0, :6000] = 11
+    ends[1, 6000:9000] = 12
+    ends[0, 9000:9400], ends[1, 9000:9400] = random.integers(2900, nodes, 400), 2899
+    return CsrGraph.from_edges(*ends, random.integers(0, 90, edges) if seed % 2 else random.random(edges), nodes)
+
+
+@pytest.mark.parametrize("default", DEFAULTS)
+def test_defaults_and_parents(default, device):
+    run, options, weighted = DEFAULTS[default]
+    for number, graph in enumerate([*GRAPHS, large(0), large(1)]):
+        if weighted and graph.weights is None:
+            continue
+        on_device, sources = DeviceGraph.upload(graph, device), [0, graph.nodes - 1]
+        distances = run(on_device, sources, weighted=weighted, **options).distances
+        parents = find_parents(on_device, sources, distances, weighted=weighted)
+        found = distances.download()
+        np.testing.assert_array_equal(found, reference(graph, sources, weighted), f"graph {number}")
+        for node in np.flatnonzero((found >= 0) & np.isfinite(found)):
+            assert parents[node] >= 0 or node in sources
+
+
+FAULTY = r"""
+#include "portable/portable.cuh"
+TEAM_KERNEL(some_wait, int32 *places) {
+    FOR_TEAMS (team)
+        if (threadIdx.x % 2)
+            TEAM_BARRIER();
+}
+TEAM_KERNEL(two_barriers, int32 *places) {
+    FOR_TEAMS (team) {
+        if (threadIdx.x % 32 < 16) {
+            TEAM_BARRIER();
+            places[threadIdx.x] = 1;
+        } else {
+            places[threadIdx.x] = 2;
+            TEAM_BARRIER();
+        }
+    }
+}
+KERNEL(some_lanes, int32 *places) {
+    FOR_RANGE (i)
+        if (i % 2)
+            places[i] = __shfl_sync(~0u, places[i], 0);
+}
+KERNEL(lost, int32 *places) {
+    FOR_RANGE (i)
+        racing_store(places, racing_load(places) + 1);
+}
+KERNEL(counted, int32 *places) {
+    FOR_RANGE (i)
+        atomic_add(places, 1);
+}
+"""
+
+PROGRAM = """
+import ctypes, sys
+library = ctypes.CDLL(sys.argv[1])
+place = (ctypes.c_int32 * 512)()
+slots = (ctypes.c_uint64 * 4)(0, 0, 512, ctypes.addressof(place))
+getattr(library, "emulated_" + sys.argv[2])(1, 128, slots)
+print(place[0])
+"""
+
+
+@pytest.fixture(scope="module")
+def faulty(tmp_path_factory):
+    """A library of kernels with faults."""
+    folder = tmp_path_factory.mktemp("faulty")
+    source = folder / "faulty.cu"
+    source.write_text(FAULTY)
+    emulator.build(folder, [str(source)])
+    return folder / "emulated.so"
+
+
+@pytest.mark.parametrize(
+    ("kernel", "sentence"),
+    [
+        ("some_wait", "some threads wait at a barrier, others have ended"),
+        ("two_barriers", "some threads wait at one barrier, others at another"),
+        ("some_lanes", "a lane of the mask is not there any more"),
+    ],
+)
+def test_the_emulator_sees_threads_that_wait_in_vain(faulty, kernel, sentence):
+    done = subprocess.run([sys.executable, "-c", PROGRAM, faulty, kernel], capture_output=True, text=True, check=False)
+    assert done.returncode != 0 and re.search(f"emulated kernel: {sentence}", done.stderr)
+
+
+def test_the_emulator_sees_updates_that_are_lost(faulty):
+    def result(kernel):
+        done = subprocess.run([sys.executable, "-c", PROGRAM, faulty, kernel], capture_output=True, check=True)
+        return int(done.stdout)
+
+    assert result("counted") == 512 and result("lost") < 512

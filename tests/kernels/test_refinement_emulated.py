@@ -1,0 +1,70 @@
+"""The kernels of `dmr` as nvcc would compile them, run by an emulator of a GPU's threads: the bits of a CPU."""
+
+from __future__ import annotations
+
+import pytest
+
+import dmr
+from dmr.memory.signatures import source_folder
+from dmr.refinement import pipeline
+from dmr.refinement.rounds import device_rounds
+from dmr.refinement.rounds.selection import Choice, Competition
+from dmr.refinement.strategies import first_points
+from tests.integration.refinement.test_device_rounds import CASES, TEAMS, books
+from tests.integration.refinement.test_first_points import circle
+from tests.support.emulated import emulator
+
+BY_THE_DEVICE = ("device_loop", "child_launch")  # what launches graphs and kernels from the device is not emulated
+SIZES = {"random": 400, "wheel": 500, "plate": 120, "clustered": 200, "graded": 150}
+
+
+@pytest.fixture(scope="module")
+def device(tmp_path_factory):
+    sources = [source.name for source in source_folder().glob("*.cu") if source.stem not in BY_THE_DEVICE]
+    return emulator.EmulatedDevice(emulator.build(tmp_path_factory.mktemp("emulated"), sources))
+
+
+def emulated(mesh, device, monkeypatch, **options):
+    """A refinement on the emulated GPU."""
+    with monkeypatch.context() as patched:
+        patched.setattr(refinement, "open_device", lambda *_: device)
+        fine = dmr.refine(mesh, device="cuda", **options)
+    assert fine.threads == 0 and fine.rounds > 0  # a GPU's, and not for nothing
+    return fine
+
+
+@pytest.mark.parametrize("name", [name for name in CASES if name != "tiny"])
+def test_the_bits_of_a_cpu(name, device, monkeypatch):
+    kind, _, options = CASES[name]
+    mesh = dmr.generate(kind, SIZES[kind], seed=2)
+    expected = dmr.refine(mesh, device="cpu", threads=1, **options)
+    assert books(emulated(mesh, device, monkeypatch, **options)) == books(expected)
+
+
+def test_first_points_and_triangles_unbeaten_farther_around_are_those_of_a_cpu(device, monkeypatch):
+    monkeypatch.setattr(first_points, "FEWEST", 1)
+    monkeypatch.setattr(first_points, "FEWEST_TRIANGLES", 1)
+    monkeypatch.setattr(first_points, "RUNGS", (2.0, 3.0, 5.0))
+    monkeypatch.setattr(refinement, "Competition", lambda: Competition(Choice.UNBEATEN_FAR))
+    domain = circle(24)
+    expected = dmr.refine(domain, min_angle=15, device="cpu", threads=1)
+    assert books(emulated(domain, device, monkeypatch, min_angle=15)) == books(expected)
+
+
+@pytest.mark.parametrize("who", TEAMS)
+def test_the_same_bits_whoever_drives(who, device, monkeypatch):
+    small, middle = TEAMS[who]
+    mesh = dmr.generate("random", 100, seed=2)
+    expected = dmr.refine(mesh, device="cpu", threads=1)
+    monkeypatch.setattr(device_rounds, "SMALL_ON_GPU", small)
+    monkeypatch.setattr(device_rounds, "MIDDLE_ON_GPU", middle)
+    assert books(emulated(mesh, device, monkeypatch)) == books(expected)
+
+
+@pytest.mark.parametrize(
+    "options", [{"loop": "host", "min_angle": 15}, {"marking": "atomic", "min_angle": 15}, {"max_area": 3e-3}]
+)
+def test_other_ways_give_the_bits_of_a_cpu(options, device, monkeypatch):
+    mesh = dmr.generate("random", 100, seed=4)
+    expected = dmr.refine(mesh, device="cpu", threads=1, **options)
+    assert books(emulated(mesh, device, monkeypatch, **options)) == books(expected)

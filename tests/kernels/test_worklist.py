@@ -1,0 +1,31 @@
+"""The list of bad triangles: its room."""
+
+from __future__ import annotations
+
+from types import SimpleNamespace
+
+import numpy as np
+
+from dmr.memory.host.device import HostDevice
+from dmr.refinement.state.worklist import BadTriangles
+from dmr.refinement.state.workspace import Workspace
+
+
+class DirtyDevice(HostDevice):
+    """A device whose new arrays hold what nobody wrote."""
+
+    def empty(self, size, dtype):
+        array = super().empty(size, dtype)
+        array.fill(0xAB)
+        return array
+
+
+def test_initcheck_a_list_that_grows_from_its_spare_side_copies_nothing_uninitialised():
+    device = DirtyDevice(1)
+    listed = BadTriangles(SimpleNamespace(device=device), Workspace(device))
+    for turn, count in enumerate((100, 179, 278, 417)):
+        listed.side = turn % 2  # the round's result is on the other side
+        listed.reserve(count)
+        assert listed.room >= count
+        for side in listed.sides:
+            assert np.array_equal(side.download(), np.zeros(side.size, np.int32))

@@ -1,0 +1,224 @@
+"""The study of traversals: every part on small graphs, its record, tables and pictures, and refused options."""
+
+from __future__ import annotations
+
+import csv
+import dataclasses
+import json
+
+import numpy as np
+import pytest
+
+pytest.importorskip("matplotlib")
+
+from dmr.memory import open_device
+from scripts.lib import traversal_inputs, traversal_sources
+from scripts.study.traversal import __main__ as study_traversal
+from scripts.study.traversal import cases as traversal_cases
+from scripts.study.traversal import papers as traversal_papers
+from scripts.study.traversal import records as traversal_records
+from scripts.study.traversal import runs as traversal_runs
+from scripts.study.traversal import tables as traversal_tables
+from scripts.study.traversal import thesis as traversal_thesis
+from static_graph.graph.csr import CsrGraph
+from static_graph.graph.device_graph import DeviceGraph
+
+PICTURES = ("degrees", "mda", "warps", "gteps", "timeline")
+
+
+def study(folder, *arguments):
+    options = ["--device", "cpu", "--threads", "2", "--repeats", "1", "--name", "small", "-o", str(folder)]
+    return study_traversal.main([*options, *arguments])
+
+
+@pytest.fixture(scope="module")
+def edge_list(tmp_path_factory):
+    """A file of a graph whose node 7 leads to all others, and names of nodes with gaps."""
+    path = tmp_path_factory.mktemp("graphs") / "hub.txt"
+    random = np.random.default_rng(5)
+    edges = [(7, 10 * k) for k in range(300)] + (10 * random.integers(0, 300, (500, 2))).tolist()
+    path.write_text("# a graph\n" + "".join(f"{a}\t{b}\n" for a, b in edges))
+    return path
+
+
+@pytest.fixture(scope="module")
+def folder(tmp_path_factory, edge_list):
+    found = tmp_path_factory.mktemp("study")
+    assert study(found, "--graphs", "rmat-300", f"{edge_list}@7", "--commit", "abc") == 0
+    return found
+
+
+def record(folder):
+    return json.loads((folder / "small.json").read_text())
+
+
+def test_everything_is_written(folder):
+    assert {path.name for path in folder.iterdir()} == {
+        "small.json", "small.csv", "small.md", *(f"small-{name}.png" for name in PICTURES),
+    }  # fmt: skip
+    page = (folder / "small.md").read_text()
+    assert "All schemes gave the same distances" in page and all(f"](small-{name}.png)" in page for name in PICTURES)
+    assert page.count("\n## ") == len(traversal_tables.SECTIONS) == 14
+    assert len(list(folder.iterdir())) == 8, "so many come back from a machine that is lent"
+
+
+def test_the_record_holds_every_case(folder):
+    found = record(folder)
+    assert found["commit"] == "abc" and [given["input"] for given in found["inputs"]] == ["rmat-300", "hub"]
+    hub = found["inputs"][1]
+    assert hub["reached"]["bfs"] == {"nodes": hub["nodes"], "edges": hub["edges"]} and hub["largest_degree"] == 300
+    for given in found["inputs"]:
+        assert {run["scheme"] for run in given["runs"]} == set(traversal_cases.SCHEMES)
+        assert all(run["agrees"] and len(run["seconds"]) == 1 and run["rounds"] > 0 for run in given["runs"])
+        for run in given["gteps"]:
+            assert 0 < len(run["gteps"]) <= 16 and min(run["gteps"]) > 0
+        for name in ("none", "split"):
+            lines = np.array(given["timeline"][name]["lines"])
+            assert (lines[:, 1] <= lines[:, 2]).all() and lines[:, 1].min() >= 0
+            assert lines[:, 2].max() <= given["timeline"][name]["nanoseconds"]
+    mda_1 = traversal_records.find(hub, "bfs", traversal_cases.Case("split", {"mda": 1, "atomic": False}))
+    assert mda_1["figures"] == {"mda": 1, "extra_nodes": hub["edges"] - np.count_nonzero(degrees_of(hub))}
+
+
+def degrees_of(hub):
+    """The out-degrees of the graph in the file, whose edges are drawn again here."""
+    random = np.random.default_rng(5)
+    sources = [7] * 300 + (10 * random.integers(0, 300, (500, 2)))[:, 0].tolist()
+    degrees = np.bincount(sources)
+    assert degrees.sum() == hub["edges"] == 800
+    return degrees
+
+
+def test_the_csv_says_what_the_record_says(folder):
+    lines = list(csv.DictReader((folder / "small.csv").open(newline="")))
+    runs = [run for given in record(folder)["inputs"] for run in given["runs"]]
+    assert len(lines) == len(runs)
+    for line, run in zip(lines, runs, strict=True):
+        assert (line["algorithm"], line["scheme"], line["agrees"]) == (run["algorithm"], run["scheme"], "yes")
+        assert float(line["median_ms"]) == pytest.approx(1000 * run["seconds"][0], abs=1e-4)
+    base = [line for line in lines if (line["scheme"], line["options"]) == ("none", "atomic=False")]
+    assert [float(line["improvement_percent"]) for line in base] == [0.0] * 4
+
+
+def test_redrawing_gives_the_same(folder, tmp_path):
+    (tmp_path / "small.json").write_bytes((folder / "small.json").read_bytes())
+    assert study_traversal.main(["--redraw", str(tmp_path / "small.json")]) == 0
+    for path in folder.iterdir():
+        assert (tmp_path / path.name).read_bytes() == path.read_bytes(), path.name
+
+
+def uploaded(edges, nodes):
+    ends = np.array(edges)
+    return DeviceGraph.upload(CsrGraph.from_edges(ends[:, 0], ends[:, 1], nodes=nodes), open_device("cpu", 1))
+
+
+def test_sources_lie_in_the_largest_strongly_connected_component():
+    """A circle of 40 nodes that a path leads into, with edges out of it and a smaller circle beside it."""
+    circle = [(k, (k + 1) % 40) for k in range(40)]
+    path = [(40 + k, 41 + k) for k in range(9)] + [(49, 0)]
+    beside = [(60 + k, 60 + (k + 1) % 10) for k in range(10)]
+    found = traversal_sources.largest_component(uploaded([*circle, *path, *beside, (3, 60), (7, 80), (7, 81)], 90))
+    assert found.nodes.tolist() == list(range(40)) and found.edges == 53
+    drawn = found.draw(16, 0)
+    assert len(set(drawn)) == 16 and max(drawn) < 40 and sorted(found.draw(100, 1)) == list(range(40))
+
+
+def test_a_hub_outside_of_the_largest_component():
+    """The product of a hub's degrees is the largest, and its component has two nodes."""
+    hub = [(0, 1), (1, 0), *((0, k) for k in range(2, 40)), *((k, 0) for k in range(40, 80))]
+    circle = [(100 + k, 100 + (k + 1) % 30) for k in range(30)]
+    found = traversal_sources.largest_component(uploaded([*hub, *circle], 130))
+    assert found.nodes.tolist() == list(range(100, 130)) and found.edges == 30
+
+
+def test_searches_count_the_arcs_of_the_nodes_reached(monkeypatch, tmp_path):
+    """With every run a second long GTEPS are the arcs alone."""
+    path = tmp_path / "lasso.txt"
+    path.write_text("".join(f"{k} {(k + 1) % 40}\n" for k in range(40)) + "40 0\n7 41\n")
+    given = traversal_inputs.load(str(path))
+    begun = []
+
+    def timed(graph, sources, **options):
+        begun.extend(sources)
+        return dataclasses.replace(traversal_cases.fixed_point.run(graph, sources, weighted=False), seconds=1.0)
+
+    monkeypatch.setattr(traversal_runs, "SCHEMES", dict.fromkeys(traversal_cases.SCHEMES, timed))
+    graph = DeviceGraph.upload(given.graph, open_device("cpu", 1))
+    for found in traversal_runs.searches(given, graph, lambda _: None):
+        assert found["gteps"] == [41e-9] * traversal_runs.SEARCHES
+    assert len(set(begun)) == 16 and max(begun) < 40
+
+
+def test_slow_cases_are_run_fewer_times(monkeypatch):
+    graph = uploaded([(0, 1)], 2)
+    for seconds, runs in ((0.001, 5), (0.3, 3), (2.0, 1)):
+
+        def timed(*arguments, seconds=seconds, **options):
+            return dataclasses.replace(traversal_cases.fixed_point.run(*arguments, **options), seconds=seconds)
+
+        monkeypatch.setattr(traversal_runs, "SCHEMES", {"none": timed})
+        record, _, _ = traversal_runs._run_case(traversal_cases.Case("none"), graph, 0, "bfs", 5)
+        assert record["seconds"] == [seconds] * runs
+
+
+def test_the_papers_figures_stand_beside_ours():
+    """A record of the thesis' graphs with the thesis' own times: the page has every figure twice."""
+
+    def run(algorithm, scheme, ms, figures=None, **options):
+        return {"algorithm": algorithm, "scheme": scheme, "options": options, "seconds": [ms / 1000], "rounds": 3,
+                "relaxed": 1, "launches": 1, "figures": figures or {}, "agrees": True}  # fmt: skip
+
+    inputs = []
+    for name, graph in traversal_papers.THESIS_GRAPHS.items():
+        runs = []
+        for algorithm in ("bfs", "sssp"):
+            theirs = traversal_papers.THESIS_SEARCHES[name, algorithm]
+            runs.append(run(algorithm, "none", theirs.baseline, atomic=False))
+            runs += [
+                run(algorithm, "split", theirs.split, mda=mda, atomic=atomic)
+                for mda in (graph.mda, graph.histogram_mda)
+                for atomic in (False, True)
+            ]
+            counted = {"children": 5, "in_place": 0}
+            runs.append(run(algorithm, "child-launch", theirs.children, counted, threshold=graph.threshold))
+        inputs.append(
+            {"input": name, "nodes": 2, "edges": 9, "largest_degree": graph.largest_degree, "source": 0, "runs": runs,
+             "automatic_mda": graph.histogram_mda, "reached": {"bfs": {"edges": 9}, "sssp": {"edges": 9}}}
+        )  # fmt: skip
+    study = {"inputs": inputs}
+    table = traversal_thesis.splitting(study)
+    assert "| rmat-thesis | bfs | 104.96 [104.96] | 54 | 53.76 [53.76] | 48.8% [48.78%] | 54 |" in table
+    assert "| web-Stanford | sssp | 34.71 [34.71] | 8 | 17.09 [17.09] | 50.8% [50.75%] |" in table
+    assert "| 118 | 48.8% [38.3%] |" in table and "| 25 | 55.9% [44.8%] |" in table
+    table = traversal_thesis.children(study)
+    assert "| web-Stanford | bfs | 128 | 5 | 0 | 25.71 [25.71] | 15.1% [15.11%] |" in table
+    assert "37% to 56% less time than the baseline here, and 37% to 56% less" in traversal_thesis.splitting_says(study)
+    assert "The split beats them in 4 of 4" in traversal_thesis.children_say(study)
+
+
+def test_some_parts(tmp_path):
+    assert study(tmp_path, "--graphs", "rmat-100", "--parts", "collapse") == 0
+    assert {path.name for path in tmp_path.iterdir()} == {"small.json", "small.csv", "small.md", "small-gteps.png"}
+
+
+def test_other_distances_are_found_out(tmp_path, monkeypatch, capsys):
+    def wrong(graph, sources, **options):
+        return traversal_cases.fixed_point.run(graph, [1 - sources[0]], weighted=options["weighted"])
+
+    monkeypatch.setattr(traversal_cases, "SCHEMES", {**traversal_cases.SCHEMES, "warp": wrong})
+    monkeypatch.setattr("traversal_runs.SCHEMES", traversal_cases.SCHEMES)
+    assert study(tmp_path, "--graphs", "rmat-100", "--parts", "warps") == 5
+    assert "DISTANCES DIFFER: rmat-100: bfs, warp" in capsys.readouterr().out
+
+
+def test_sweeps_hold_the_thesis_values():
+    graph = CsrGraph.from_edges(np.zeros(100, int), np.arange(100))
+    assert {8, 54} <= set(traversal_cases.degrees_allowed(graph))
+    assert {128, 169} <= set(traversal_cases.thresholds(graph))
+    assert traversal_cases.ablated(3) == traversal_cases.Case("collapse", {"strategy": "collapse-local"})
+
+
+@pytest.mark.parametrize("graphs", ["missing.txt", "rmat-100@500"])
+def test_graphs_that_cannot_be(tmp_path, graphs, capsys):
+    assert study(tmp_path, "--graphs", graphs) == 1
+    assert capsys.readouterr().err.splitlines()[-1].startswith("study_traversal: ")

@@ -1,0 +1,7 @@
+"""Folders that tests read from."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+ROOT = Path(__file__).resolve().parents[2]  # of the checkout

@@ -1,0 +1,44 @@
+"""Runs every kernel of the default traversals of `static_graph`, and of the search for parents, on small graphs."""
+
+from __future__ import annotations
+
+import hashlib
+from itertools import chain
+
+import numpy as np
+
+from static_graph.graph.csr import CsrGraph
+from static_graph.graph.device_graph import DeviceGraph
+from static_graph.traversal.frontiers import direction_optimising, near_far
+from static_graph.traversal.parents import find_parents
+from tests.support.sanitizers.traversals import graphs
+
+# The default traversals with every option: (run, options, whether weights count).
+FRONTIERS = (
+    (direction_optimising.run, {"turned": True, "one_launch": False}, False),
+    (direction_optimising.run, {"turned": False, "one_launch": True}, False),
+    (direction_optimising.run, {"turned": True, "one_launch": True}, False),
+    (near_far.run, {"one_launch": False}, True),
+    (near_far.run, {"one_launch": True, "delta": 1}, True),
+)
+
+
+def dense_graphs():
+    """Yields (name, graph) with nodes of more edges than one team takes, and levels that are better pulled."""
+    random = np.random.default_rng(5)
+    nodes, edges = 5000, 150_000
+    ends = random.integers(0, nodes, (2, edges))
+    ends[0, ::3] = 7
+    for name, weights in (("dense", random.integers(0, 50, edges)), ("no lengths", np.where(ends[0] % 2, 1e-30, 1.0))):
+        yield name, CsrGraph.from_edges(*ends, weights, nodes)
+
+
+def frontiers(device):
+    """Yields (case, digest) for the default traversals and their parents."""
+    for name, host in chain(graphs(), dense_graphs()):
+        graph = DeviceGraph.upload(host, device)
+        for number, (run, options, weighted) in enumerate(FRONTIERS):
+            distances = run(graph, [0, 1], weighted=weighted, **options).distances
+            parents = find_parents(graph, [0, 1], distances, weighted=weighted)
+            found = distances.download().tobytes() + parents.tobytes()
+            yield [name, "default", number], hashlib.sha256(found).hexdigest()[:16]

@@ -1,0 +1,52 @@
+"""Runs every kernel of the schemes of `static_graph` on small graphs."""
+
+from __future__ import annotations
+
+import hashlib
+
+import numpy as np
+
+from static_graph.graph.csr import CsrGraph
+from static_graph.graph.device_graph import DeviceGraph
+from static_graph.traversal.schemes import child_launches, collapse, fixed_point, node_splitting, virtual_warps
+from static_graph.traversal.schemes.timeline import Timeline
+
+SCHEMES = (
+    (fixed_point.run, {}),
+    (fixed_point.run, {"atomic": False}),
+    (node_splitting.run, {"mda": 5}),
+    (node_splitting.run, {"mda": 2, "atomic": False}),
+    (child_launches.run, {"threshold": 5, "most_children": 9}),
+    (virtual_warps.run, {"warp_size": 8}),
+    (virtual_warps.run, {"warp_size": 32, "chunk": 5, "defer": 20}),
+    *((collapse.run, {"strategy": strategy}) for strategy in collapse.STRATEGIES),
+    (collapse.run, {"coalesced": False, "shared_queue": False, "team_primitives": False}),
+)
+
+
+def graphs():
+    """Yields (name, graph): graphs with a few nodes of many edges, for each kind of weights, and a tiny one."""
+    random = np.random.default_rng(4)
+    nodes, edges = 3000, 9000
+    ends = random.integers(0, nodes, (2, edges))
+    ends[0, :4000] = ends[0, :4000] % 3
+    for name, weights in (
+        ("narrow", random.integers(0, 50, edges)),
+        ("wide", random.integers(0, 2**40, edges)),
+        ("real", random.random(edges)),
+    ):
+        yield name, CsrGraph.from_edges(*ends, weights, nodes)
+    yield "two", CsrGraph.from_edges([0], [1], [3], 2)
+
+
+def traversals(device):
+    """Yields (case, digest) for every scheme, breadth first and by weights."""
+    for name, graph in graphs():
+        on_device = DeviceGraph.upload(graph, device)
+        for number, (run, options) in enumerate(SCHEMES):
+            for weighted in (False, True):
+                distances = run(on_device, [0, 1], weighted=weighted, **options).distances.download()
+                yield [name, number, weighted], hashlib.sha256(distances.tobytes()).hexdigest()[:16]
+        timeline = Timeline(device, 3)
+        fixed_point.run(on_device, [0], weighted=False, timeline=timeline)
+        yield [name, "timeline"], bool((np.diff(timeline.lines()[:, 2:]) >= 0).all())

@@ -1,0 +1,494 @@
+"""Size fields against scipy's interpolators, exact rational geometry, and brute force."""
+
+from __future__ import annotations
+
+import math
+import time
+from fractions import Fraction
+
+import numpy as np
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+
+import dmr
+from dmr.cli.files import read_size_field
+from dmr.errors import FileError, OptionError
+from dmr.sizing.location import Background
+from dmr.sizing.size_field import SizeField, evaluate
+
+scipy_spatial = pytest.importorskip("scipy.spatial")
+scipy_interpolate = pytest.importorskip("scipy.interpolate")
+
+
+def delaunay(points: np.ndarray) -> tuple[dmr.Mesh, scipy_spatial.Delaunay]:
+    """A mesh, counter-clockwise, and scipy's triangulation that it was made from."""
+    found = scipy_spatial.Delaunay(points)
+    corners = found.simplices.astype(np.int32)
+    a, b, c = (points[corners[:, k]] for k in range(3))
+    clockwise = (b - a)[:, 0] * (c - a)[:, 1] - (b - a)[:, 1] * (c - a)[:, 0] < 0
+    corners[clockwise] = corners[clockwise][:, ::-1]
+    return dmr.Mesh(points, corners), found
+
+
+def ring() -> dmr.Mesh:
+    """A square with a square hole: 8 triangles between the squares of side 3 and 1 around the origin."""
+    outer = np.array([(-1.5, -1.5), (1.5, -1.5), (1.5, 1.5), (-1.5, 1.5)])
+    triangles = [t for k in range(4) for t in ((k, (k + 1) % 4, 4 + k), ((k + 1) % 4, 4 + (k + 1) % 4, 4 + k))]
+    return dmr.Mesh(np.vstack([outer, outer / 3]), triangles)
+
+
+def two_triangles() -> dmr.Mesh:
+    return dmr.Mesh([[0, 0], [1, 0], [1, 1], [0, 1]], [[0, 1, 2], [0, 2, 3]])
+
+
+# ---- Sizes on vertices ---------------------------------------------------------------------------------------------
+
+
+@pytest.mark.parametrize("kind", ["random", "graded", "clustered", "offset"])
+def test_as_scipy_interpolates(kind):
+    points = dmr.generate("random" if kind == "offset" else kind, 3000, 4).vertices.copy()
+    if kind == "offset":
+        points = points * 1e-3 + (1e6, -1e6)
+    mesh, found = delaunay(points)
+    rng = np.random.default_rng(1)
+    sizes = rng.uniform(0.1, 5, len(points))
+    low, high = points.min(axis=0), points.max(axis=0)
+    places = low + rng.random((20_000, 2)) * (high - low)
+    expected = scipy_interpolate.LinearNDInterpolator(found, sizes)(places)
+    inside = ~np.isnan(expected)
+    assert inside.sum() > 10_000
+    got = SizeField(mesh, sizes)(places)
+    # Inside slivers of the hull the weights hang on the last digits of the coordinates.
+    close = np.isclose(got[inside], expected[inside], rtol=1e-9 if kind != "offset" else 1e-4)
+    assert close.mean() > 0.999
+
+
+def test_exact_on_vertices():
+    mesh = dmr.generate("clustered", 5000, 2)
+    sizes = np.random.default_rng(0).uniform(1e-3, 1e3, len(mesh.vertices))
+    assert np.array_equal(SizeField(mesh, sizes, on="vertices")(mesh.vertices), sizes)
+
+
+def test_affine_functions_are_reproduced():
+    mesh = dmr.generate("plate", 3000, 3)
+    places = centroids(mesh)
+    field = SizeField(mesh, 1 + 2 * mesh.vertices[:, 0] + 3 * mesh.vertices[:, 1])
+    np.testing.assert_allclose(field(places), 1 + 2 * places[:, 0] + 3 * places[:, 1], rtol=1e-14)
+
+
+def centroids(mesh: dmr.Mesh) -> np.ndarray:
+    return mesh.vertices[mesh.triangles].mean(axis=1)
+
+
+def test_clockwise_and_flat_triangles_and_overlaps():
+    flat = [[0, 1, 4], [0, 2, 1], [0, 2, 3], [0, 2, 3]]
+    mesh = dmr.Mesh([[0, 0], [1, 0], [1, 1], [0, 1], [0.5, 0]], flat)
+    field = SizeField(mesh, [1, 2, 3, 2, 1.5])
+    places = np.array([[0.75, 0.25], [0.25, 0.75], [0.5, 0.5], [0.5, 0], [0, 0]])
+    np.testing.assert_allclose(field(places), 1 + places.sum(axis=1), rtol=1e-15)
+
+
+def test_only_flat_triangles_make_a_line():
+    field = SizeField(dmr.Mesh([[0, 0], [1, 0], [3, 0]], [[0, 1, 2]]), [1, 2, 4], on="vertices")
+    np.testing.assert_allclose(field([[0.5, 7], [2, -1], [9, 0]]), [1.5, 3, 4])
+
+
+def test_infinite_sizes_are_no_bound_where_they_have_a_part():
+    field = SizeField(two_triangles(), [1, 1, 1, np.inf])
+    assert field([[0.9, 0.1], [0.5, 0.5], [0, 0], [0.1, 0.9]]).tolist() == [1, 1, 1, np.inf]
+    assert SizeField(two_triangles(), np.full(4, np.inf))([[0.5, 0.2], [7, 7]]).tolist() == [np.inf, np.inf]
+
+
+# ---- Outside -------------------------------------------------------------------------------------------------------
+
+
+def nearest_on(mesh: dmr.Mesh, values: np.ndarray, place: np.ndarray) -> tuple[float, list[float]]:
+    """The distance to the mesh's boundary, and the values at all its points that near: edge by edge."""
+    edges, count = dmr.mesh.statistics.unique_edges(mesh)
+    found = []
+    for u, v in edges[count == 1]:
+        a, b = mesh.vertices[u], mesh.vertices[v]
+        t = min(max(float((place - a) @ (b - a) / ((b - a) @ (b - a))), 0.0), 1.0)
+        found.append((float(np.hypot(*(place - a - t * (b - a)))), (1 - t) * values[u] + t * values[v]))
+    distance = min(found)[0]
+    return distance, [value for d, value in found if d <= distance * (1 + 1e-9)]
+
+
+@pytest.mark.parametrize("mesh", [ring(), dmr.generate("plate", 300, 1)], ids=["ring", "plate"])
+def test_outside_the_nearest_point_counts(mesh):
+    rng = np.random.default_rng(5)
+    sizes = rng.uniform(1, 2, len(mesh.vertices))
+    places = rng.uniform(-4, 4, (400, 2))
+    field, triangles = SizeField(mesh, sizes, on="vertices"), Background(mesh).locate(places).triangles
+    corners = mesh.vertices[mesh.triangles[triangles]]
+    got = field(places)
+    outside = 0
+    for place, value, around in zip(places, got, corners, strict=True):
+        turns = [np.cross(np.append(around[k] - around[k - 1], 0), np.append(place - around[k - 1], 0))[2]
+                 for k in range(3)]  # fmt: skip
+        if min(turns) >= 0:
+            continue
+        outside += 1
+        assert min(abs(value - each) for each in nearest_on(mesh, sizes, place)[1]) < 1e-9
+    assert outside > 100
+
+
+def test_far_outside_and_in_the_middle_of_a_round_hole():
+    turn = np.arange(2000) * (2 * np.pi / 2000)
+    circle = np.stack([np.cos(turn), np.sin(turn)], axis=1)
+    k = np.arange(2000)
+    inner = np.stack([k, k + 2000, (k + 1) % 2000], axis=1)
+    outer = np.stack([(k + 1) % 2000, k + 2000, (k + 1) % 2000 + 2000], axis=1)
+    mesh = dmr.Mesh(np.vstack([circle, 2 * circle]), np.vstack([inner, outer]))
+    field = SizeField(mesh, np.repeat([1.0, 2.0], 2000), on="vertices")
+    places = np.vstack([np.zeros((500, 2)), 1e-3 * circle, 1e9 * circle])
+    got = field(places)
+    assert (got[:2500] == 1).all()
+    assert (got[2500:] == 2).all()
+
+
+def test_inside_of_a_triangle_too_flat_to_be_looked_into():
+    """Nearest are its edges, not the boundary of the mesh."""
+    step = np.spacing(0.5)
+    mesh = dmr.Mesh(
+        [[0, 0], [1, 0], [1, 1], [0, 1], [0.5, 0.5 + 20 * step]], [[0, 1, 2], [0, 2, 4], [0, 4, 3], [4, 2, 3]]
+    )
+    assert SizeField(mesh, [3, 1, 3, 1, 3], on="vertices")([[0.5, 0.5 + 10 * step]])[0] == 3
+
+
+def test_batches_do_not_change_what_is_nearest(monkeypatch):
+    mesh = dmr.generate("plate", 300, 1)
+    places = np.random.default_rng(2).uniform(-3, 4, (50, 2))
+    together = Background(mesh).locate(places)
+    monkeypatch.setattr("dmr.sizing.nearest_edges.BATCH", 3)
+    for one, other in zip(together, Background(mesh).locate(places), strict=True):
+        assert np.array_equal(one, other)
+
+
+# ---- Sizes on triangles --------------------------------------------------------------------------------------------
+
+
+def test_sizes_on_triangles():
+    mesh = dmr.generate("random", 2000, 9)
+    sizes = np.arange(1.0, len(mesh.triangles) + 1)
+    field = SizeField(mesh, sizes)
+    assert np.array_equal(field(centroids(mesh)), sizes)
+    # On a common edge, and at a common corner, the triangle with the smaller number.
+    for vertex in range(0, 2000, 97):
+        owner = int(np.flatnonzero((mesh.triangles == vertex).any(axis=1))[0])
+        assert field(mesh.vertices[[vertex]])[0] == sizes[owner]
+
+
+@settings(max_examples=60, deadline=None)
+@given(
+    st.lists(st.tuples(st.integers(0, 12), st.integers(0, 12)), min_size=3, max_size=40, unique=True),
+    st.lists(st.tuples(st.integers(-8, 112), st.integers(-8, 112)), min_size=1, max_size=40),
+)
+def test_the_triangle_around_a_point_is_the_right_one(vertices, places):
+    """On small whole numbers, where points lie on edges and vertices again and again: against exact arithmetic."""
+    points = np.array(vertices, float)
+    if np.linalg.matrix_rank(points[1:] - points[0]) < 2:
+        return
+    mesh, _ = delaunay(points)
+    given = np.array(places, float) / 8
+    found = Background(mesh).locate(given)
+    for place, number, corners, weights in zip(given, found.triangles, found.corners, found.weights, strict=True):
+        around = [k for k in range(len(mesh.triangles)) if holds(mesh, k, place)]
+        assert weights.min() >= 0
+        assert math.isclose(weights.sum(), 1, rel_tol=1e-15)
+        if around:
+            assert number == around[0]
+            np.testing.assert_allclose(weights @ mesh.vertices[corners], place, atol=1e-13)
+
+
+def holds(mesh: dmr.Mesh, triangle: int, place: np.ndarray) -> bool:
+    a, b, c = (tuple(map(Fraction, mesh.vertices[k])) for k in mesh.triangles[triangle])
+    p = tuple(map(Fraction, place))
+    return all((v[0] - u[0]) * (p[1] - u[1]) >= (v[1] - u[1]) * (p[0] - u[0]) for u, v in ((a, b), (b, c), (c, a)))
+
+
+# ---- Grids ---------------------------------------------------------------------------------------------------------
+
+
+def test_grids_as_scipy_interpolates():
+    rng = np.random.default_rng(3)
+    x, y = np.cumsum(rng.uniform(0.1, 1, 30)), np.cumsum(rng.uniform(0.1, 1, 20)) - 4
+    sizes = rng.uniform(0.5, 2, (20, 30))
+    field = SizeField.from_grid(x, y, sizes)
+    places = np.stack([rng.uniform(x[0], x[-1], 5000), rng.uniform(y[0], y[-1], 5000)], axis=1)
+    expected = scipy_interpolate.RegularGridInterpolator((y, x), sizes)(places[:, ::-1])
+    np.testing.assert_allclose(field(places), expected, rtol=1e-13)
+    nodes = np.stack([each.ravel() for each in np.meshgrid(x, y)], axis=1)
+    assert np.array_equal(field(nodes), sizes.ravel())
+    assert np.array_equal(field(nodes * 1.0 + [100, 0]), np.repeat(sizes[:, -1], 30))
+    assert field([[-50, -50]])[0] == sizes[0, 0]
+
+
+def test_grids_with_infinite_sizes():
+    field = SizeField.from_grid([0, 1, 2], [0, 1], [[1, 1, np.inf], [2, 2, 2]])
+    assert field([[0.5, 0.5], [1, 0.25], [1.5, 1], [1.5, 0.5]]).tolist() == [1.5, 1.25, 2, np.inf]
+
+
+# ---- Limited gradients ---------------------------------------------------------------------------------------------
+
+
+def test_limited_fields_are_the_shortest_paths():
+    mesh = dmr.generate("random", 400, 6)
+    rng = np.random.default_rng(8)
+    sizes = np.where(rng.random(400) < 0.02, 0.01, np.where(rng.random(400) < 0.5, np.inf, 3))
+    sizes[0] = 0.02
+    limited = SizeField(mesh, sizes, on="vertices").limited(0.3)
+    edges, _ = dmr.mesh.statistics.unique_edges(mesh)
+    lengths = np.hypot(*(mesh.vertices[edges[:, 0]] - mesh.vertices[edges[:, 1]]).T)
+    from scipy.sparse import coo_matrix
+    from scipy.sparse.csgraph import dijkstra
+
+    graph = coo_matrix((0.3 * lengths, edges.T), shape=(400, 400))
+    expected = (dijkstra(graph, directed=False) + sizes[:, None]).min(axis=0)
+    np.testing.assert_allclose(limited.values, expected, rtol=1e-12)
+    rise = np.abs(limited.values[edges[:, 0]] - limited.values[edges[:, 1]])
+    assert (rise <= 0.3 * lengths * (1 + 1e-12) + 1e-15).all()
+    assert (limited.values <= sizes).all()
+    assert np.array_equal(limited.limited(0.3).values, limited.values)
+
+
+def test_limited_grids():
+    sizes = np.full((11, 11), 9.0)
+    sizes[5, 5] = 1
+    field = SizeField.from_grid(np.arange(11), 2 * np.arange(11), sizes).limited(0.5)
+    steps = np.abs(np.arange(11) - 5)
+    expected = np.minimum(1 + 0.5 * steps[None] + 1.0 * steps[:, None], 9).ravel()
+    assert np.array_equal(field.values, expected)
+    assert (field.limited(0).values == 1).all()
+
+
+@pytest.mark.parametrize("gradient", [-0.1, np.nan, np.inf])
+def test_limits_that_make_no_sense(gradient):
+    with pytest.raises(OptionError, match="gradient must be a finite number from 0"):
+        SizeField(two_triangles(), [1, 1, 1, 1]).limited(gradient)
+
+
+def test_sizes_on_triangles_have_no_gradient():
+    with pytest.raises(OptionError, match="give sizes on vertices"):
+        SizeField(two_triangles(), [1, 2]).limited(0.2)
+
+
+# ---- What is refused -----------------------------------------------------------------------------------------------
+
+
+def test_numbers_of_sizes():
+    mesh = two_triangles()
+    with pytest.raises(
+        OptionError, match=r"shape \(4,\), one for each vertex, or \(2,\), one for each triangle, not \(3,\)"
+    ):
+        SizeField(mesh, [1, 2, 3])
+    one = dmr.Mesh(mesh.vertices[:3], mesh.triangles[:1])
+    assert SizeField(one, [1, 2, 3])([[0, 0]])[0] == 1
+    fan = dmr.Mesh([[0, 0], [1, 0], [0, 1], [-1, 0], [0, -1]], [[0, 1, 2], [0, 2, 3], [0, 3, 4], [0, 4, 1], [0, 1, 2]])
+    with pytest.raises(OptionError, match="has 5 vertices and as many triangles: choose one of them by on="):
+        SizeField(fan, np.ones(5))
+    assert SizeField(fan, [9, 1, 1, 1, 1], on="vertices")([[0, 0]])[0] == 9
+    assert SizeField(fan, [7, 1, 1, 1, 1], on="triangles")([[0.1, 0.1]])[0] == 7
+    with pytest.raises(OptionError, match='on must be "vertices" or "triangles"'):
+        SizeField(fan, np.ones(5), on="edges")
+    with pytest.raises(OptionError, match=r"sizes on triangles must have shape \(2,\), not \(4,\)"):
+        SizeField(mesh, np.ones(4), on="triangles")
+
+
+@pytest.mark.parametrize("wrong", [0, -1, np.nan, -np.inf])
+def test_sizes_that_are_none(wrong):
+    with pytest.raises(OptionError, match=r"the size at vertex 2 \(1, 1\) is .*: sizes must be above 0"):
+        SizeField(two_triangles(), [1, 1, wrong, 1])
+    with pytest.raises(OptionError, match="the size at triangle 1 is"):
+        SizeField(two_triangles(), [1, wrong])
+    with pytest.raises(OptionError, match=r"the size at \[1, 0\], the point \(5, 8\), is"):
+        SizeField.from_grid([5, 6], [7, 8], [[1, 1], [wrong, 1]])
+
+
+def test_other_things_that_are_refused():
+    mesh = two_triangles()
+    with pytest.raises(OptionError, match="background of a size field must be a Mesh, not a Pslg"):
+        SizeField(dmr.Pslg(mesh.vertices, [[0, 1]]), np.ones(4))
+    with pytest.raises(OptionError, match="this mesh has none"):
+        SizeField(dmr.Mesh(mesh.vertices, np.empty((0, 3), int)), np.ones(4))
+    with pytest.raises(OptionError, match="sizes must be real numbers"):
+        SizeField(mesh, np.ones(4) * 1j)
+    with pytest.raises(OptionError, match=r"points must have shape \(n, 2\), not \(2,\)"):
+        SizeField(mesh, np.ones(4))([0, 0])
+    with pytest.raises(OptionError, match=r"point 1: coordinates .* are not finite"):
+        SizeField(mesh, np.ones(4))([[0, 0], [0, np.nan]])
+    with pytest.raises(OptionError, match=r"x must rise: x\[1\] = 2, x\[2\] = 2"):
+        SizeField.from_grid([1, 2, 2], [0, 1], np.ones((2, 3)))
+    with pytest.raises(OptionError, match=r"\(len\(y\), len\(x\)\) = \(2, 3\), not \(3, 2\): transpose them"):
+        SizeField.from_grid([1, 2, 3], [0, 1], np.ones((3, 2)))
+    with pytest.raises(OptionError, match="y must have shape"):
+        SizeField.from_grid([1, 2, 3], [0], np.ones((1, 3)))
+
+
+# ---- What a user's function returns --------------------------------------------------------------------------------
+
+
+PLACES = np.array([[0.0, 1.0], [2.0, 3.0], [4.0, 5.0]])
+
+
+@pytest.mark.parametrize(
+    ("returned", "expected"),
+    [([1, 2, 3], [1, 2, 3]), (2, [2, 2, 2]), (np.float32(0.5), [0.5] * 3), ([1, np.inf, 3.5], [1, np.inf, 3.5]),
+     (np.array([1, 2, 3], np.uint8), [1, 2, 3]), ([Fraction(1, 2), 1, 2], [0.5, 1, 2])],
+)  # fmt: skip
+def test_what_is_taken(returned, expected):
+    found = evaluate(lambda points: returned, PLACES)
+    assert found.dtype == np.float64
+    assert found.tolist() == expected
+
+
+@pytest.mark.parametrize(
+    ("returned", "message"),
+    [
+        ([1, 0, -1], r"size is 0 at \(2, 3\): sizes must be above 0"),
+        ([np.nan, 1, 1], r"size is nan at \(0, 1\)"),
+        ([1, 1, -np.inf], r"size is -inf at \(4, 5\)"),
+        (-2, r"size is -2 at \(0, 1\)"),
+        ([1, 2], r"one number for each of 3 points, not shape \(2,\)"),
+        ([[1], [2], [3]], r"not shape \(3, 1\)"),
+        ([1j, 1, 1], "must be real numbers"),
+        (["1", "2", "3"], "must be real numbers"),
+        (None, "must be real numbers"),
+        ([True, True, True], "must be real numbers"),
+        ([[1], [2, 3], []], "must be real numbers"),
+    ],
+)
+def test_what_is_not_taken(returned, message):
+    with pytest.raises(OptionError, match=message):
+        evaluate(lambda points: returned, PLACES)
+
+
+def test_the_function_gets_points_that_it_cannot_change():
+    def spoil(points):
+        assert points.shape == (3, 2)
+        points[0] = 7
+
+    with pytest.raises(ValueError, match="read-only"):
+        evaluate(spoil, PLACES)
+    assert PLACES.flags.writeable
+
+
+def test_exceptions_of_the_function_pass_through():
+    with pytest.raises(ZeroDivisionError):
+        evaluate(lambda points: 1 // 0, PLACES)
+    with pytest.raises(OptionError, match="size must be a function of points or a SizeField, not float"):
+        evaluate(0.5, PLACES)
+    assert evaluate(lambda points: 1 // 0, np.empty((0, 2))).shape == (0,)
+
+
+# ---- Speed and bits ------------------------------------------------------------------------------------------------
+
+
+def test_a_million_points_take_seconds():
+    mesh = dmr.generate("graded", 20_000, 1)
+    sizes = 2 + mesh.vertices.sum(axis=1)
+    places = centroids(mesh)[np.arange(1_000_000) % len(mesh.triangles)]
+    started = time.perf_counter()
+    got = SizeField(mesh, sizes)(places)
+    assert time.perf_counter() - started < 10  # about 1 s; with a loop in Python, more than a minute
+    np.testing.assert_allclose(got, 2 + places.sum(axis=1), rtol=1e-12)
+
+
+def test_each_point_by_itself():
+    """Neither the company of a point nor its place in the array changes its size."""
+    mesh = dmr.generate("clustered", 2000, 2)
+    field = SizeField(mesh, np.random.default_rng(0).uniform(1, 2, 2000), on="vertices")
+    places = np.random.default_rng(1).uniform(-0.5, 1.5, (70_000, 2))
+    together = field(places)
+    assert np.array_equal(field(places[::-1])[::-1], together)
+    assert np.array_equal(np.concatenate([field(places[k : k + 1]) for k in range(200)]), together[:200])
+
+
+# ---- In a refinement -----------------------------------------------------------------------------------------------
+
+
+def test_no_edge_is_longer_than_the_size_at_the_centroid():
+    background = dmr.Mesh([[0, 0], [2, 0], [2, 1], [0, 1]], [[0, 1, 2], [0, 2, 3]])
+    field = SizeField(background, [0.005, np.inf, 0.5, 0.1]).limited(0.4)
+    mesh = dmr.generate("random", 200, 3)  # no tiny one, which is refined in several ways
+    asked = []
+
+    def size(points):
+        asked.append(len(points))
+        return field(points)
+
+    result = dmr.refine(mesh, size=size, device="cpu")
+    corners = result.mesh.vertices[result.mesh.triangles]
+    edges = corners - np.roll(corners, 1, axis=1)
+    longest = np.sqrt((edges * edges).sum(axis=2)).max(axis=1)
+    assert (longest <= field(centroids(result.mesh)) * (1 + 1e-9)).all()
+    assert 1000 < len(result.mesh.triangles) < 20_000
+    assert len(asked) <= result.rounds + 1  # in bulk: once a round
+
+
+# ---- Files ---------------------------------------------------------------------------------------------------------
+
+
+def test_size_files_of_triangle(tmp_path):
+    (tmp_path / "a.node").write_text("4 2 2 0\n1 0 0 5 1\n2 1 0 5 2\n3 1 1 5 3\n4 0 1 5 2\n")
+    (tmp_path / "a.ele").write_text("2 3 0\n1 1 2 3\n2 1 3 4\n")
+    field = read_size_field(str(tmp_path / "a.ele"), 1)
+    np.testing.assert_allclose(field([[0.75, 0.25], [0.25, 0.75]]), [2, 2])
+    assert (read_size_field(str(tmp_path / "a.ele"))([[0.5, 0.2]]) == 5).all()
+    with pytest.raises(FileError, match=r"a.ele: has no vertex attribute 2: there are 2, counted from 0"):
+        read_size_field(str(tmp_path / "a.ele"), 2)
+    (tmp_path / "a.node").write_text("4 2 1 0\n1 0 0 5\n2 1 0 5\n3 1 1 -5\n4 0 1 5\n")
+    with pytest.raises(FileError, match=r"a.node:4: vertex 3: has the size -5; sizes must be above 0"):
+        read_size_field(str(tmp_path / "a.ele"))
+    (tmp_path / "b.poly").write_text("3 2 1 0\n1 0 0 5\n2 1 0 5\n3 1 1 5\n3 0\n1 1 2\n2 2 3\n3 3 1\n0\n")
+    with pytest.raises(FileError, match="is an outline without triangles"):
+        read_size_field(str(tmp_path / "b.poly"))
+
+
+def test_size_files_of_others(tmp_path):
+    meshio = pytest.importorskip("meshio")
+    mesh = two_triangles()
+    points = np.column_stack([mesh.vertices, np.zeros(4)])
+    data = {"velocity": np.ones((4, 3)), "depth": np.array([1.0, 2, 3, 2]), "size": np.array([4.0, 5, 6, 7])}
+    meshio.write(tmp_path / "a.vtu", meshio.Mesh(points, [("triangle", mesh.triangles)], point_data=data))
+    names = list(meshio.read(tmp_path / "a.vtu").point_data)
+    names.remove("velocity")
+    for column, name in enumerate(names):
+        assert np.array_equal(read_size_field(str(tmp_path / "a.vtu"), column).values, data[name])
+    with pytest.raises(FileError, match=r"no array 2 of one number for each point: there are '\w+', '\w+'"):
+        read_size_field(str(tmp_path / "a.vtu"), 2)
+    # Our own attributes come first.
+    own = dmr.Mesh(mesh.vertices, mesh.triangles, vertex_attributes=[[1, 9], [1, 8], [1, 7], [1, 6]])
+    dmr.write(tmp_path / "b.vtu", own)
+    assert read_size_field(str(tmp_path / "b.vtu"), 1).values.tolist() == [9, 8, 7, 6]
+    dmr.write(tmp_path / "c.vtu", mesh)
+    with pytest.raises(FileError, match="no array 0 of one number for each point: there is none"):
+        read_size_field(str(tmp_path / "c.vtu"))
+
+
+# ---- One size everywhere -------------------------------------------------------------------------------------------
+
+
+@pytest.mark.parametrize("length", [0.25, np.float32(0.25), np.float64(0.25)])
+def test_a_number_is_one_size_everywhere(length):
+    square = dmr.domains.polygon([(0, 0), (1, 0), (1, 1), (0, 1)])
+    fine = dmr.refine(square, size=length, device="cpu", threads=1)
+    same = dmr.refine(square, size=lambda points: 0.25, device="cpu", threads=1)
+    assert fine.mesh.vertices.tobytes() == same.mesh.vertices.tobytes()
+    assert fine.mesh.triangles.tobytes() == same.mesh.triangles.tobytes()
+    assert dmr.validate(fine.mesh, input=square, min_angle=30, size=length).ok
+    assert not dmr.validate(fine.mesh, input=square, size=0.5 * length).ok
+
+
+def test_one_whole_number_is_a_size_too():
+    mesh = two_triangles()
+    assert len(dmr.refine(mesh, size=1000, device="cpu", threads=1).mesh.triangles) >= 2
+    assert dmr.validate(mesh, size=1000).ok
+
+
+@pytest.mark.parametrize("size", [0, -0.5, math.nan, math.inf, True, "0.1", [0.1]])
+def test_what_is_no_size_is_refused_before_the_work(size, monkeypatch):
+    monkeypatch.setattr("dmr.refinement.choose_device", lambda *_: pytest.fail("a device was opened"))
+    with pytest.raises(OptionError, match="size must be a"):
+        dmr.refine(two_triangles(), size=size)
