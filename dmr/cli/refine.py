@@ -44,7 +44,7 @@ def run(arguments: Arguments, console: Console) -> int:
     from dmr import io
     from dmr.common.threads import thread_count
     from dmr.memory import open_device
-    from dmr.refinement.pipeline import choose_device, refine
+    from dmr.refinement import choose_device, refine
 
     asked = {"size": arguments.size is not None, "profile": arguments.profile}
     chosen.check_loop(**asked)

@@ -40,7 +40,7 @@ from scripts.lib.machines import machine
 from scripts.lib.measuring import append_record, circumstances, positive, refinement_phases, timed, where
 
 TRIANGLES = (100, 300, 1_000, 3_000, 10_000)
-SAMPLES = Path(__file__).resolve().parents[1] / "meshes"
+SAMPLES = Path(__file__).resolve().parents[2] / "meshes"
 MOST_MILLISECONDS = {"call": 50.0, "refine on a GPU": 3.0}
 
 

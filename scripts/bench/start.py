@@ -38,7 +38,7 @@ from dmr.memory.cuda.nvcc import Module, compile_modules
 from dmr.memory.signatures import signatures, source_folder
 from scripts.lib.measuring import append_record, circumstances, positive
 
-ROOT = Path(__file__).resolve().parents[1]
+ROOT = Path(__file__).resolve().parents[2]
 CONTEXT = "import pycuda.driver as d; d.init(); c = d.Device(0).make_context(); c.pop(); c.detach()"
 TARGETS = {"empty cache": 10.0, "cached": 0.5, "built ahead": 1.0}  # seconds beyond "bare"
 LEFT_OUT = (".git", ".venv", "build", "dist", "tests", "docs", "prebuilt", "study")
@@ -109,7 +109,7 @@ def modules(work: Path, architecture: str) -> dict[str, dict[str, float]]:
     folder.mkdir()
     for source in sorted(source_folder().rglob("*.cu")):
         name = source.relative_to(source_folder()).with_suffix("").as_posix()
-        files[name] = folder / f"{source.stem}.cubin"
+        files[name] = folder / (name.replace("/", "-") + ".cubin")
         before = resource.getrusage(resource.RUSAGE_CHILDREN)
         begun = time.perf_counter()
         compile_modules([Module(source, files[name])], source_folder(), architecture, 1)
@@ -119,7 +119,8 @@ def modules(work: Path, architecture: str) -> dict[str, dict[str, float]]:
         found[name] = {"compile_wall": wall, "compile_cpu": cpu, "bytes": float(files[name].stat().st_size)}
     kernels: dict[str, list[str]] = {str(file): [] for file in files.values()}
     for signature in signatures().values():
-        kernels[str(folder / f"{signature.source.stem}.cubin")].append(signature.name)
+        name = signature.source.relative_to(source_folder()).with_suffix("").as_posix()
+        kernels[str(files[name])].append(signature.name)
     listed = json.dumps(kernels)
     done = subprocess.run([sys.executable, "-c", LOAD], input=listed, capture_output=True, text=True, check=True)
     for name, file in files.items():

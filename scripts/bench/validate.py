@@ -25,8 +25,8 @@ from typing import Any
 
 import dmr
 from dmr.memory import available_threads
-from dmr.validation.arrays.pieces import Workers
 from dmr.validation import checker
+from dmr.validation.arrays.pieces import Workers
 from scripts.lib.machines import machine
 from scripts.lib.measuring import append_record, circumstances, positive, standard_input
 

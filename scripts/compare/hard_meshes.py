@@ -35,7 +35,7 @@ from dmr.errors import DmrError
 from scripts.lib.guarded import Guarded, triangle_mesh
 from scripts.lib.sides import Side, falls_short, geometric_mean, measured, same_domain
 
-ROOT = Path(__file__).resolve().parent.parent
+ROOT = Path(__file__).resolve().parents[2]
 FOLDER = ROOT.parent / "shared" / "hard_meshes"
 
 

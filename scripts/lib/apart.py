@@ -103,7 +103,7 @@ def refine_apart(
     Raises:
         ApartError: the process failed; with its last line of standard error.
     """
-    command = [sys.executable, str(Path(__file__).resolve()), str(path), json.dumps(dict(how))]
+    command = [sys.executable, "-m", "scripts.lib.apart", str(path), json.dumps(dict(how))]
     command += ["--repeats", str(repeats), *["--validate"] * validate, *["--no-digest"] * (not hashed)]
     ended = subprocess.run(command, capture_output=True, text=True)
     if ended.returncode:

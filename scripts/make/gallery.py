@@ -19,7 +19,7 @@ import dmr
 from dmr.mesh.statistics import bounding_box
 from scripts.make.gallery_domains import EXHIBITS, Exhibit
 
-ROOT = Path(__file__).resolve().parent.parent
+ROOT = Path(__file__).resolve().parents[2]
 PAGE = ROOT / "docs" / "gallery.md"
 IMAGES = ROOT / "docs" / "images" / "gallery"
 WIDTH, TALLEST, LEGEND = 700, 600, 84  # pixels
@@ -32,7 +32,8 @@ Domains built in code with `dmr.domains` (see the [tutorial](tutorial.md)), each
 `dmr.refine(pslg, ...)`; the seconds are those of that call, with two CPU threads. `dmr.validate` verified every mesh
 exactly against its domain: no vertex, segment or region is lost, and no angle is below the bound, except where small
 angles of the domain itself make this impossible. The domains are in
-[scripts/make/gallery_domains.py](../scripts/gallery_domains.py); `python -m scripts.make.gallery` generates this page.
+[scripts/make/gallery_domains.py](../scripts/make/gallery_domains.py); `python -m scripts.make.gallery` generates this
+page.
 """
 
 

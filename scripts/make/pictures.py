@@ -16,7 +16,7 @@ import dmr
 from dmr.errors import DmrError
 from dmr.mesh.statistics import summarise
 
-ROOT = Path(__file__).resolve().parent.parent
+ROOT = Path(__file__).resolve().parents[2]
 IMAGES = ROOT / "docs" / "images"
 
 # Sample, largest area, name of the picture, its size in pixels.

@@ -21,7 +21,7 @@ from typing import Any
 
 from PIL import Image
 
-ROOT = Path(__file__).resolve().parent.parent
+ROOT = Path(__file__).resolve().parents[2]
 PAGE = ROOT / "docs" / "tutorial.md"
 IMAGES = Path("images") / "tutorial"  # below docs; the code draws into its working folder
 COLOURS = 200

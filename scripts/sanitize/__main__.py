@@ -71,7 +71,7 @@ def main(arguments: Sequence[str] | None = None) -> int:
         print(f"sanitize_gpu: {missing}", file=sys.stderr)
         return 4
     environment = with_line_numbers()
-    warm = [sys.executable, str(Path(__file__).with_name("sanitizer_families.py")), "warm", options.device]
+    warm = [sys.executable, "-m", "scripts.sanitize.families", "warm", options.device]
     if subprocess.run(warm, env=environment, stdin=subprocess.DEVNULL, check=False).returncode:
         return 1
     blind = blind_tools(options.tool or list(TOOLS), environment)
@@ -141,7 +141,7 @@ def with_line_numbers() -> dict[str, str]:
 
 def blind_tools(tools: Sequence[str], environment: dict[str, str]) -> list[str]:
     """Prints the tools' reports on `sanitizer_probes.cu`; returns the tools that miss the fault planted for them."""
-    source, blind = Path(__file__).with_name("sanitizer_probes.cu"), []
+    source, blind = Path(__file__).with_name("probes.cu"), []
     with tempfile.TemporaryDirectory() as folder:
         program = str(Path(folder) / "probes")
         subprocess.run(

@@ -12,7 +12,6 @@ import time
 from collections import Counter
 from collections.abc import Sequence
 from dataclasses import dataclass, field
-from pathlib import Path
 
 from scripts.sanitize.families import FAMILIES
 
@@ -140,7 +139,7 @@ def sanitize(
         device_loops: whether loops are CUDA graphs that launch themselves; otherwise the host launches their kernels.
     """
     place = list(FAMILIES).index(step.family) * len(TOOLS) + list(TOOLS).index(step.tool)
-    command = [sys.executable, str(Path(__file__).with_name("sanitizer_families.py")), step.family, device]
+    command = [sys.executable, "-m", "scripts.sanitize.families", step.family, device]
     if not device_loops:
         command.append("host-loops")
     begun = time.perf_counter()

@@ -40,17 +40,17 @@ def _scheme(module: str, *options: str, **told: str) -> Scheme:
 
 
 SCHEMES = {
-    "none": _scheme("schemes.fixed_point", "atomic"),
-    "split": _scheme("schemes.node_splitting", "mda", "atomic"),
-    "child-launch": _scheme("schemes.child_launches", "threshold", "atomic"),
-    "warp": _scheme("schemes.virtual_warps", "warp_size", "chunk", "defer"),
-    "hierarchical": _scheme("schemes.collapse", strategy="hierarchical"),
-    "collapse-local": _scheme("schemes.collapse", strategy="collapse-local"),
-    "collapse-global": _scheme("schemes.collapse", strategy="collapse-global"),
+    "none": _scheme("traversal.schemes.fixed_point", "atomic"),
+    "split": _scheme("traversal.schemes.node_splitting", "mda", "atomic"),
+    "child-launch": _scheme("traversal.schemes.child_launches", "threshold", "atomic"),
+    "warp": _scheme("traversal.schemes.virtual_warps", "warp_size", "chunk", "defer"),
+    "hierarchical": _scheme("traversal.schemes.collapse", strategy="hierarchical"),
+    "collapse-local": _scheme("traversal.schemes.collapse", strategy="collapse-local"),
+    "collapse-global": _scheme("traversal.schemes.collapse", strategy="collapse-global"),
 }
 FASTEST = {
-    False: _scheme("frontiers.direction_optimising", "turned"),
-    True: _scheme("frontiers.near_far", "delta"),
+    False: _scheme("traversal.frontiers.direction_optimising", "turned"),
+    True: _scheme("traversal.frontiers.near_far", "delta"),
 }
 BALANCES = ("auto", *SCHEMES)
 

@@ -9,6 +9,8 @@ import sys
 
 import pytest
 
+from scripts.bench import lists as bench
+from scripts.study.lists import __main__ as study
 from static_graph.lists.generation import KINDS
 from static_graph.lists.ranking import METHODS
 from tests.support.paths import ROOT
@@ -66,9 +68,8 @@ def test_every_method_and_kind_is_there():
     assert all(f"| `{kind}` |" in PAGE for kind in KINDS)
 
 
-@pytest.mark.parametrize("script", ["bench_lists", "study_lists"])
-def test_the_commands_parse(script):
-    sys.path.insert(0, str(ROOT / "scripts"))
-    parser = __import__(script).parser()
-    commands = re.findall(rf"^    python scripts/{script}.py ([^#\n]*)", PAGE, re.MULTILINE)
+@pytest.mark.parametrize(("script", "module"), [("bench.lists", bench), ("study.lists", study)])
+def test_the_commands_parse(script, module):
+    parser = module.parser()
+    commands = re.findall(rf"^    python -m scripts\.{script} ([^#\n]*)", PAGE, re.MULTILINE)
     assert commands and all(parser.parse_args(words.split()) for words in commands)

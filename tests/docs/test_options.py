@@ -9,8 +9,8 @@ from dataclasses import fields
 import pytest
 
 import dmr
-from dmr.refinement.options import RefineOptions
 from dmr.refinement import options
+from dmr.refinement.options import RefineOptions
 
 PARAMETERS = inspect.signature(dmr.refine).parameters
 

@@ -21,14 +21,13 @@ from dmr.memory import open_device
 from static_graph import rank
 from tests.support.paths import ROOT
 
-HERE = Path(__file__).resolve().parent
 SOON = 2000  # milliseconds; a call takes about 50, but other processes may have the cores
 
 
 def outcomes(folder, delay, scale):
     """What interrupted.py saw: name, milliseconds, whether a refinement after it was right."""
-    command = [sys.executable, str(HERE / "interrupted.py"), str(folder), str(delay), str(scale)]
-    ended = subprocess.run(command, capture_output=True, text=True, timeout=500, cwd=HERE.parent)
+    command = [sys.executable, str(ROOT / "tests" / "support" / "interrupted.py"), str(folder), str(delay), str(scale)]
+    ended = subprocess.run(command, capture_output=True, text=True, timeout=500, cwd=ROOT)
     assert ended.returncode == 0, ended.stderr[-4000:]
     return [json.loads(line) for line in ended.stdout.splitlines()]
 

@@ -22,7 +22,7 @@ SECONDS = "4"
 
 def stress(*options: str) -> subprocess.CompletedProcess[str]:
     """Runs the stress test in a process of its own."""
-    command = [sys.executable, "scripts/stress/threads.py", *options]
+    command = [sys.executable, "-m", "scripts.stress.threads", *options]
     return subprocess.run(command, cwd=ROOT, capture_output=True, text=True, timeout=300, check=False)
 
 

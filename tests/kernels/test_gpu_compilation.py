@@ -20,7 +20,7 @@ from dmr.memory.signatures import source_folder
 from tests.support.paths import ROOT
 
 CAPABILITY = (9, 0)
-NAMES = ("scan", "sorting", "device_loop")  # the last one is compiled and linked
+NAMES = ("primitives/scan", "primitives/sorting", "primitives/device_loop")  # the last one is compiled and linked
 
 # Notes each call; "-o FILE" is written with the arguments.
 NVCC = """#!/bin/sh
@@ -77,7 +77,10 @@ def test_modules_are_compiled_side_by_side(nvcc, monkeypatch, tmp_path):
     # Each waits for the others: one by one they would never end.
     nvcc(f"touch {tmp_path}/$$.here; while [ $(ls {tmp_path}/*.here | wc -l) -lt 3 ]; do sleep 0.01; done")
     monkeypatch.setattr(compiler, "available_threads", lambda: 3)
-    assert len(compiler.cubins(sources(("scan", "sorting", "gathering")), CAPABILITY)) == 3
+    assert (
+        len(compiler.cubins(sources(("primitives/scan", "primitives/sorting", "primitives/gathering")), CAPABILITY))
+        == 3
+    )
 
 
 def test_threads_that_need_the_same_modules_compile_them_once(nvcc, caplog):
@@ -175,7 +178,7 @@ def test_prebuilt_modules_of_other_sources_are_not_used(built, tmp_path, monkeyp
         copy.write_bytes(source.read_bytes() + b"\n" * (source.name == "mesh.cuh"))
     monkeypatch.setattr(compiler, "source_folder", lambda: changed)
     assert not compiler.is_prebuilt(CAPABILITY)
-    assert compiler.prebuilt(changed / "scan.cu", CAPABILITY) is None
+    assert compiler.prebuilt(changed / "primitives" / "scan.cu", CAPABILITY) is None
 
 
 def test_none_switches_it_off(built, monkeypatch):

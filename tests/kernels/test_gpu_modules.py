@@ -18,8 +18,9 @@ from dmr.refinement.rounds import device_rounds
 from dmr.refinement.setup.modules import ALWAYS, ROUNDS_ON_DEVICE, refinement_modules
 from dmr.refinement.strategies.marking import MARKINGS
 from static_graph.lists.ranking import METHODS
+from static_graph.traversal import gpu_modules
 from static_graph.traversal.frontiers.workspace import Workspace
-from static_graph.traversal.search import BALANCES, gpu_modules
+from static_graph.traversal.search import BALANCES
 from tests.support.paths import ROOT
 
 BRACKET = ROOT / "meshes" / "bracket.poly"

@@ -17,19 +17,13 @@ from tests.support.emulated import emulator
 from tests.support.traversed import SCHEMES, random_graph, reference
 
 SOURCES = [
-    "scan.cu",
-    "sorting.cu",
-    "gathering.cu",
-    *(
-        f"graph/{name}.cu"
-        for name in (
-            "rows", "fixed_point", "node_splitting", "child_relaxation", "virtual_warps", "virtual_warps_hops",
-            "virtual_warps_narrow", "virtual_warps_wide", "virtual_warps_real", "collapse", "breadth_first", "near_far",
-            "near_far_few", "near_far_steps", "near_far_narrow", "near_far_wide", "near_far_real", "incoming",
-            "parents", "showing",
-        )
-    ),
-]  # fmt: skip
+    "graph/building/incoming.cu",
+    "graph/building/rows.cu",
+    "primitives/gathering.cu",
+    "primitives/scan.cu",
+    "primitives/sorting.cu",
+    *emulator.sources_in("graph/schemes", "graph/traversal"),
+]
 DEFAULTS = {
     "breadth first": (direction_optimising.run, {"one_launch": False}, False),
     "breadth first, one launch": (direction_optimising.run, {"one_launch": True}, False),

@@ -15,12 +15,14 @@ from static_graph.trees.tours import _tour
 from tests.support.emulated import emulator
 
 SOURCES = [
-    "scan.cu",
-    "sorting.cu",
-    *(
-        f"graph/{name}.cu"
-        for name in ("rows", "list_checking", "pointer_jumping", "ruling_set", "sequential_ranking", "euler_tour")
-    ),
+    "graph/building/rows.cu",
+    "graph/trees/euler_tour.cu",
+    "lists/checking.cu",
+    "lists/pointer_jumping.cu",
+    "lists/ruling_set.cu",
+    "lists/sequential_ranking.cu",
+    "primitives/scan.cu",
+    "primitives/sorting.cu",
 ]
 METHODS = (
     ("wyllie", {}),

@@ -52,7 +52,7 @@ def build(folder, sources, *flags):
     sources_define = f'-DHOST_SOURCES="{sources_digest()}"'
 
     def compile_one(source):
-        made = folder / f"{source.name}.o"
+        made = folder / f"{source.parent.name}-{source.name}.o"
         output_of(CXX, *CXX_FLAGS, *flags, sources_define, "-I", source_folder(), "-x", "c++", "-c", source, "-o", made)
         return made
 
@@ -64,7 +64,7 @@ def build(folder, sources, *flags):
 
 
 def kernel_sources():
-    return [*sorted(source_folder().rglob("*.cu")), source_folder() / "host.cpp"]
+    return [*sorted(source_folder().rglob("*.cu")), source_folder() / "portable" / "host.cpp"]
 
 
 # The same kernels everywhere
@@ -87,7 +87,7 @@ def ptx(tmp_path_factory):
     folder = tmp_path_factory.mktemp("ptx")
 
     def compile_one(source):
-        made = folder / f"{source.stem}.ptx"
+        made = folder / f"{source.parent.name}-{source.stem}.ptx"
         output_of("nvcc", *flags(source), "-arch=sm_90", "-ptx", "-I", source_folder(), "-o", made, source)
         return source, made.read_text()
 
@@ -107,7 +107,7 @@ def test_nvcc_makes_the_same_kernels_of_each_file(ptx):
 def test_a_kernel_that_launches_kernels_is_kept_linked_with_the_device_runtime(tmp_path, monkeypatch):
     monkeypatch.setenv("XDG_CACHE_HOME", str(tmp_path))
     sources = [source for source in sorted(source_folder().rglob("*.cu")) if launches_children(source)]
-    assert [source.name for source in sources] == ["child_launch.cu", "device_loop.cu", "child_relaxation.cu"]
+    assert [source.name for source in sources] == ["child_relaxation.cu", "device_loop.cu", "child_launch.cu"]
     for source in sources:
         made = cubin(source, (9, 0))
         assert "EXEC" in output_of("readelf", "-h", made)  # ready to be loaded; what is to be linked yet is REL
@@ -135,7 +135,7 @@ def test_the_host_library_holds_no_fused_instruction():
 @on_x86
 @needs(CXX)
 def test_the_flags_forbid_fusing_where_the_processor_could(tmp_path):
-    source = source_folder() / "predicates.cu"
+    source = source_folder() / "geometry" / "predicates.cu"
     compile_with = (CXX, *CXX_FLAGS, "-mfma", "-I", source_folder(), "-x", "c++", "-S", "-o", "-", source)
     assert not FUSED.search(output_of(*compile_with))
     assert FUSED.search(output_of(*compile_with, "-ffp-contract=fast"))  # so the search would find them
@@ -211,7 +211,7 @@ def runtime(name):
 
 def script(name, *arguments, before=(), **environment):
     return subprocess.run(
-        [*before, sys.executable, str(ROOT / "tests" / "sanitizers" / name), *map(str, arguments)],
+        [*before, sys.executable, str(ROOT / "tests" / "support" / "sanitizers" / name), *map(str, arguments)],
         capture_output=True,
         text=True,
         timeout=500,
@@ -294,9 +294,9 @@ def built_with_tsan(folder, sources):
 # The sources of the kernels that threads.py and faults.py launch: a kernel that is missing ends them with an error.
 THREADED = {
     "angles", "breadth_first", "device_loop", "fixed_point", "flips", "gathering", "generation", "growth",
-    "host", "incoming", "list_checking", "marking", "near_far", "near_far_few", "near_far_narrow",
+    "host", "incoming", "checking", "marking", "near_far", "near_far_few", "near_far_narrow",
     "near_far_steps", "ordering", "quality", "retriangulation", "rounds", "rows", "scan", "sequential_ranking",
-    "showing", "small_rounds", "sorting", "topology",
+    "export", "small_rounds", "sorting", "topology",
 }  # fmt: skip
 
 

@@ -2,10 +2,11 @@
 
 from __future__ import annotations
 
+from pathlib import Path
+
 import pytest
 
 import dmr
-from dmr.memory.signatures import source_folder
 from dmr.refinement import pipeline
 from dmr.refinement.rounds import device_rounds
 from dmr.refinement.rounds.selection import Choice, Competition
@@ -20,14 +21,15 @@ SIZES = {"random": 400, "wheel": 500, "plate": 120, "clustered": 200, "graded": 
 
 @pytest.fixture(scope="module")
 def device(tmp_path_factory):
-    sources = [source.name for source in source_folder().glob("*.cu") if source.stem not in BY_THE_DEVICE]
+    sources = emulator.sources_in("primitives", "geometry", "mesh", "refine")
+    sources = [source for source in sources if Path(source).stem not in BY_THE_DEVICE]
     return emulator.EmulatedDevice(emulator.build(tmp_path_factory.mktemp("emulated"), sources))
 
 
 def emulated(mesh, device, monkeypatch, **options):
     """A refinement on the emulated GPU."""
     with monkeypatch.context() as patched:
-        patched.setattr(refinement, "open_device", lambda *_: device)
+        patched.setattr(pipeline, "open_device", lambda *_: device)
         fine = dmr.refine(mesh, device="cuda", **options)
     assert fine.threads == 0 and fine.rounds > 0  # a GPU's, and not for nothing
     return fine
@@ -45,7 +47,7 @@ def test_first_points_and_triangles_unbeaten_farther_around_are_those_of_a_cpu(d
     monkeypatch.setattr(first_points, "FEWEST", 1)
     monkeypatch.setattr(first_points, "FEWEST_TRIANGLES", 1)
     monkeypatch.setattr(first_points, "RUNGS", (2.0, 3.0, 5.0))
-    monkeypatch.setattr(refinement, "Competition", lambda: Competition(Choice.UNBEATEN_FAR))
+    monkeypatch.setattr(pipeline, "Competition", lambda: Competition(Choice.UNBEATEN_FAR))
     domain = circle(24)
     expected = dmr.refine(domain, min_angle=15, device="cpu", threads=1)
     assert books(emulated(domain, device, monkeypatch, min_angle=15)) == books(expected)

@@ -5,7 +5,7 @@ from __future__ import annotations
 import json
 from dataclasses import replace
 
-import dmr
+from dmr.validation import checker
 from scripts.bench import validate as bench_validate
 
 SMALL = ["--points", "3000", "--repeats", "1", "--threads", "1", "2"]
@@ -26,7 +26,7 @@ def test_phases_and_what_no_thread_can_shorten(tmp_path, capsys):
     printed = capsys.readouterr().out
     assert all(f"\n{phase} " in printed for phase in bench_validate.PHASES)
     # Nothing stays replaced.
-    assert dmr.validation.check_stars.__module__ == "dmr.validation.triangulation.topology"
+    assert checker.check_stars.__module__ == "dmr.validation.triangulation.topology"
     assert bench_validate.Workers.map.__qualname__ == "Workers.map"
 
 

@@ -468,7 +468,7 @@ def test_what_cannot_be_used_is_refused_before_anything_runs(ncu, capsys, argume
 
 def test_the_commands_in_the_help_can_be_used():
     lines = [line.partition("  #")[0] for line in profile_strategies.__doc__.splitlines()]
-    commands = [line.split()[2:] for line in lines if line.startswith("    python scripts/")]
+    commands = [line.split()[3:] for line in lines if line.startswith("    python -m scripts.")]
     parsed = [profile_strategies.parser().parse_args(command) for command in commands]
     assert [options.rows for options in parsed] == [None, ["base", "deterministic-host"], ["deterministic-host"], None]
     assert [options.steiner for options in parsed] == ["off-center", "off-center", "petal", "off-center"]

@@ -206,7 +206,7 @@ def test_other_distances_are_found_out(tmp_path, monkeypatch, capsys):
         return traversal_cases.fixed_point.run(graph, [1 - sources[0]], weighted=options["weighted"])
 
     monkeypatch.setattr(traversal_cases, "SCHEMES", {**traversal_cases.SCHEMES, "warp": wrong})
-    monkeypatch.setattr("traversal_runs.SCHEMES", traversal_cases.SCHEMES)
+    monkeypatch.setattr(traversal_runs, "SCHEMES", traversal_cases.SCHEMES)
     assert study(tmp_path, "--graphs", "rmat-100", "--parts", "warps") == 5
     assert "DISTANCES DIFFER: rmat-100: bfs, warp" in capsys.readouterr().out
 

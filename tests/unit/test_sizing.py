@@ -489,6 +489,6 @@ def test_one_whole_number_is_a_size_too():
 
 @pytest.mark.parametrize("size", [0, -0.5, math.nan, math.inf, True, "0.1", [0.1]])
 def test_what_is_no_size_is_refused_before_the_work(size, monkeypatch):
-    monkeypatch.setattr("dmr.refinement.choose_device", lambda *_: pytest.fail("a device was opened"))
+    monkeypatch.setattr("dmr.refinement.pipeline.choose_device", lambda *_: pytest.fail("a device was opened"))
     with pytest.raises(OptionError, match="size must be a"):
         dmr.refine(two_triangles(), size=size)

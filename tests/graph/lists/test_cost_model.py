@@ -4,8 +4,8 @@ from __future__ import annotations
 
 import pytest
 
+from static_graph.lists import cost_model
 from static_graph.lists.cost_model import GTX_280, SLIDES_TABLE, Machine, predict, read_machine, slides_milliseconds
-from static_graph.lists.generation import cost_model
 
 
 @pytest.mark.parametrize(("log_size", "blocks", "predicted", "measured"), SLIDES_TABLE)

@@ -285,7 +285,7 @@ def test_what_needs_the_host_is_refused(options, message):
 
 def test_the_names_are_those_of_the_kernels(pytestconfig):
     """The enumerations of progress.cuh, entry by entry."""
-    source = (pytestconfig.rootpath / "cuda_src" / "progress.cuh").read_text()
+    source = (pytestconfig.rootpath / "cuda_src" / "refine" / "rounds" / "progress.cuh").read_text()
     for enumeration, name in ((Entry, "ProgressEntry"), (Stop, "StopReason"), (Line, "HistoryEntry")):
         body = source.split(f"enum {name} : int32 {{")[1].split("}")[0]
         text = "".join(line.split("//")[0] for line in body.splitlines())

@@ -95,7 +95,7 @@ def with_bounds(*bounds):
     ],
 )
 def test_bounds_on_areas_that_no_mesh_can_keep_are_refused_before_the_work(mesh, max_area, said, monkeypatch):
-    monkeypatch.setattr("dmr.refinement.Run", lambda *_, **__: pytest.fail("the work was begun"))
+    monkeypatch.setattr("dmr.refinement.pipeline.Run", lambda *_, **__: pytest.fail("the work was begun"))
     with pytest.raises(OptionError, match=said):
         dmr.refine(mesh, max_area=max_area, device="cpu", threads=1)
 
@@ -245,7 +245,7 @@ def test_a_gpu_is_not_asked_for_what_a_cpu_ends_sooner(asked, where, monkeypatch
         names.append(name)
         raise DeviceUnavailableError("not here")
 
-    monkeypatch.setattr("dmr.refinement.open_device", opened)
+    monkeypatch.setattr("dmr.refinement.pipeline.open_device", opened)
     square = dmr.Pslg([(0, 0), (1, 0), (1, 1), (0, 1)], [(0, 1), (1, 2), (2, 3), (3, 0)])
     bounded = dmr.Pslg(square.vertices, square.segments, regions=[(0.5, 0.5, 0.0, 1e-6)])
     elsewhere = asked.get("device", "auto")
@@ -259,7 +259,9 @@ def test_a_gpu_is_not_asked_for_what_a_cpu_ends_sooner(asked, where, monkeypatch
 def test_a_graph_whose_crossings_make_many_triangles_is_no_tiny_mesh(monkeypatch):
     """60 segments that all cross: 120 vertices, but thousands of triangles."""
     names = []
-    monkeypatch.setattr("dmr.refinement.open_device", lambda *asked: names.append(asked) or open_device("cpu", 1))
+    monkeypatch.setattr(
+        "dmr.refinement.pipeline.open_device", lambda *asked: names.append(asked) or open_device("cpu", 1)
+    )
     angles = np.linspace(0, np.pi, 60, endpoint=False) + 0.01
     ends = np.column_stack([np.cos(angles), np.sin(angles)]) * np.linspace(1, 2, 60)[:, None]
     shifted = np.column_stack([np.linspace(-0.3, 0.3, 60), np.linspace(0.3, -0.3, 60) ** 3])

@@ -29,18 +29,24 @@ FLAGS = ("-std=c++17", "-O1", "-g1", "-fPIC", "-ffp-contract=off", "-w")
 
 # Code that only nvcc understands: (file, text, replacement).
 REPLACED = (
-    ("portable.cuh", 'asm volatile("mov.u64 %0, %globaltimer;" : "=l"(now));', "now = emulated::clock();"),
-    ("portable.cuh", "{ return *const_cast<const volatile T *>(place); }",
+    ("portable/portable.cuh", 'asm volatile("mov.u64 %0, %globaltimer;" : "=l"(now));', "now = emulated::clock();"),
+    ("portable/portable.cuh", "{ return *const_cast<const volatile T *>(place); }",
      "{ emulated::perhaps_others(); return *const_cast<const volatile T *>(place); }"),
-    ("portable.cuh", "{ *const_cast<volatile T *>(place) = value; }",
+    ("portable/portable.cuh", "{ *const_cast<volatile T *>(place) = value; }",
      "{ emulated::perhaps_others(); *const_cast<volatile T *>(place) = value; }"),
-    ("portable.cuh", "constexpr int MOST_PIECES = 1024;", f"constexpr int MOST_PIECES = {MOST_PIECES};"),
-    ("graph/lanes.cuh", 'asm volatile("mov.u32 %0, %smid;" : "=r"(number));', "number = blockIdx.x;"),
+    ("portable/portable.cuh", "constexpr int MOST_PIECES = 1024;", f"constexpr int MOST_PIECES = {MOST_PIECES};"),
+    ("portable/lanes.cuh", 'asm volatile("mov.u32 %0, %smid;" : "=r"(number));', "number = blockIdx.x;"),
 )  # fmt: skip
 CHILD = re.compile(r"#define LAUNCH_CHILD\(kernel, begin, end, \.\.\.\).*?\n(?=constexpr|struct|#define)", re.DOTALL)
 CHILD_CALL = """#define LAUNCH_CHILD(kernel, begin, end, ...) \\
     emulated::run_child([&] { kernel(begin, Count{nullptr, end}, __VA_ARGS__); })
 """
+
+
+def sources_in(*folders: str) -> list[str]:
+    """The `.cu` files of some folders of `cuda_src`, for `build`."""
+    root = source_folder()
+    return [str(file.relative_to(root)) for folder in folders for file in sorted((root / folder).rglob("*.cu"))]
 
 
 def build(folder: Path, sources: list[str]) -> ctypes.CDLL:
@@ -55,13 +61,13 @@ def build(folder: Path, sources: list[str]) -> ctypes.CDLL:
     shutil.copytree(source_folder(), copied)
     for name, text, instead in REPLACED:
         _replace(copied / name, text, instead)
-    portable = copied / "portable.cuh"
+    portable = copied / "portable" / "portable.cuh"
     changed, count = CHILD.subn(lambda _: CHILD_CALL, portable.read_text(), count=1)
     assert count == 1, "LAUNCH_CHILD is not where it was"
     portable.write_text(changed)
     wrappers = [HERE / "threads.cpp"]
     for source in sources:
-        wrappers.append(folder / (Path(source).stem + ".cpp"))
+        wrappers.append(folder / f"{'_'.join(Path(source).with_suffix('').parts[-2:])}.cpp")
         wrappers[-1].write_text(_wrapped(copied / source))
     objects = [folder / f"{wrapper.stem}.o" for wrapper in wrappers]
     common = (compiler, *FLAGS, "-I", HERE, "-I", copied, "-c")

@@ -205,9 +205,14 @@ def test_the_checker_imports_nothing_native():
         "dmr.common.arguments",
         "dmr.common.number_arrays",
     }  # words of its sentences, and checks of its arguments
-    allowed |= {"dmr.common.threads", "dmr.common.available", "dmr.common.pooling"}  # cores, memory, a pool of threads
+    allowed |= {
+        "dmr.common.threads",
+        "dmr.common.available",
+        "dmr.common.pooling",
+        "dmr.common.lazy",
+    }  # cores, memory, a pool of threads
     allowed |= {"dmr.common.cached"}  # a property that is computed once
-    own = [*folder.glob("exact/*.py"), *folder.glob("checks/*.py"), folder / "validation.py"]
+    own = [*folder.glob("exact/*.py"), *folder.glob("validation/**/*.py")]
     assert len(own) > 10
     standard = {"__future__", "collections", "dataclasses", "fractions", "functools", "heapq", "itertools", "math"}
     standard |= {"numbers", "typing", "threading", "concurrent"}
