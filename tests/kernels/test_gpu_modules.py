@@ -67,11 +67,11 @@ PARENTS = np.maximum(np.arange(-1, 3000) // 3, -1).astype(np.int32)
 
 
 def test_modules_that_are_named_exist():
-    names = {*ALWAYS, *ROUNDS_ON_DEVICE, "three_phases", "child_launch"}
+    names = {*ALWAYS, *ROUNDS_ON_DEVICE, "refine/marking/three_phases", "refine/quality/child_launch"}
     for value in (value for name, value in vars(gpu_modules).items() if name.isupper()):
         names.update(*value.values()) if isinstance(value, dict) else names.update(value)
     for kind in ("narrow", "wide", "real"):
-        names.update((f"graph/near_far_{kind}", f"graph/virtual_warps_{kind}"))
+        names.update((f"graph/traversal/near_far_{kind}", f"graph/schemes/virtual_warps_{kind}"))
     assert [name for name in names if not (source_folder() / f"{name}.cu").is_file()] == []
     assert [name for name in SLOWEST if not list(source_folder().rglob(f"{name}.cu"))] == []
 
@@ -82,9 +82,9 @@ def test_modules_that_are_named_exist():
 def test_a_refinement_prepares_what_it_launches(recorded, marking, balance, loop):
     dmr.refine(MESH, device="cpu", marking=marking, balance=balance, loop=loop)
     assert recorded.late == set()
-    spared = {"gathering"}  # on so small a mesh, also what only large rounds need
+    spared = {"primitives/gathering"}  # on so small a mesh, also what only large rounds need
     if loop == "auto" and marking == "deterministic":
-        spared |= {"device_loop", "growth", "marking", "retriangulation"}
+        spared |= {"primitives/device_loop", "refine/cavity/growth", "refine/marking/marking", "refine/retriangulation"}
     assert recorded.prepared - recorded.launched <= spared
 
 
@@ -99,7 +99,7 @@ def test_a_domain_with_a_size_and_a_callback_prepares_what_it_launches(recorded)
 
 def test_kernels_that_launch_kernels_are_prepared():
     options = dmr.refinement.options.RefineOptions(balance="child-launch")
-    assert "child_launch" in refinement_modules(options, rounds_on_device=False)
+    assert "refine/quality/child_launch" in refinement_modules(options, rounds_on_device=False)
 
 
 @pytest.mark.parametrize("uploaded", [False, True])
@@ -114,7 +114,11 @@ def test_a_search_prepares_what_it_launches(recorded, balance, uploaded):
             search(where, [0, 3], balance=balance, parents=parents, **on)
             assert recorded.late == set()
             if not parents:
-                assert recorded.prepared - recorded.launched <= {"device_loop", "scan", "graph/showing"}
+                assert recorded.prepared - recorded.launched <= {
+                    "primitives/device_loop",
+                    "primitives/scan",
+                    "graph/traversal/export",
+                }
             recorded.forget()
 
 

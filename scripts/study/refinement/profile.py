@@ -5,9 +5,9 @@
     python -m scripts.study.refinement.profile --steiner petal --rows deterministic-host --after 19
     python -m scripts.study.refinement.profile --redraw study/2026-11-21-h200-profile.json   # tables again, no run
 
-It needs a GPU. Rows and inputs are those of scripts.study.refinement, except the row whose rounds the device drives. Each row refines the
-input once, in a separate process under ncu, which reads the counters of the first launches of the kernels that grow,
-mark, retriangulate and check.
+It needs a GPU. Rows and inputs are those of scripts.study.refinement, except the row whose rounds the device drives.
+Each row refines the input once, in a separate process under ncu, which reads the counters of the first launches of the
+kernels that grow, mark, retriangulate and check.
 
 FOLDER gets NAME-profile.json (every launch), NAME-profile.csv and NAME-profile.md (one line per row and kernel), all
 rewritten after each row; the tables are also printed. `dmr devices --warm` compiles the kernels ahead, outside the time
