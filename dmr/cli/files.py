@@ -11,16 +11,17 @@ from pathlib import Path
 import numpy as np
 
 from dmr import io
-from dmr.cli.arguments import FEATURE_OPTIONS, Arguments
+from dmr.cli.arguments import FEATURE_OPTIONS
+from dmr.common.command_line.parser import Arguments
 from dmr.domains.feature_files import GEOJSON, THROUGH_PYOGRIO, holds_features
 from dmr.errors import FileContentError, FolderError, InvalidMeshError, MissingFileError, OptionError, file_error
 from dmr.io.formats import unknown_suffix
 from dmr.io.meshio_files.calls import check_writer, find_format
 from dmr.mesh.naming import counting, named
 from dmr.mesh.types import Mesh, Pslg
-from dmr.refinement.options import CONFLICT_POLICIES
 from dmr.sizing.size_field import SizeField, as_function
 from dmr.triangle.names import SUFFIXES, companion, family
+from dmr.triangulation.options import CONFLICT_POLICIES
 
 # Folders of the names of streams, such as /dev/stdout and /dev/fd/63.
 STREAMS = (Path("/dev"), Path("/dev/fd"), Path("/proc/self/fd"))

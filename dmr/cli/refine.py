@@ -5,12 +5,13 @@ from __future__ import annotations
 import time
 
 from dmr.cli import profile as profiling
-from dmr.cli.arguments import Arguments
 from dmr.cli.console import Console
 from dmr.cli.files import blamed_on, chosen_output, features_asked, next_output, read, read_size
 from dmr.cli.unrefined import list_target, write_list
+from dmr.common.command_line.parser import Arguments
+from dmr.common.text import counted
 from dmr.io.extras import Extras
-from dmr.mesh.naming import counted, counting_from
+from dmr.mesh.naming import counting_from
 from dmr.mesh.statistics import Summary, summarise
 from dmr.mesh.types import Mesh, Pslg
 from dmr.refinement.options import CHILD_LAUNCHES, RefineOptions

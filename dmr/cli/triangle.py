@@ -8,13 +8,15 @@ from typing import Any
 
 import numpy as np
 
-from dmr.cli.arguments import Arguments, build_parser
+from dmr.cli.arguments import build_parser
 from dmr.cli.console import Console
 from dmr.cli.files import blamed_on, check_writable
 from dmr.cli.refine import REASONS, STOPPED_BY_LIMIT
 from dmr.cli.validate import INVALID
+from dmr.common.command_line.parser import Arguments
+from dmr.common.text import counted
 from dmr.errors import OptionError
-from dmr.mesh.naming import counted, counting_from
+from dmr.mesh.naming import counting_from
 from dmr.mesh.types import Mesh, Pslg
 from dmr.refinement.options import RefineOptions
 from dmr.refinement.results import Refinement

@@ -16,9 +16,9 @@ import numpy as np
 from numpy.typing import NDArray
 
 from dmr.cli.files import check_writable
-from dmr.common.replacing import replace_files, write_bytes
+from dmr.common.files.replacing import replace_files, write_bytes
+from dmr.common.text import counted
 from dmr.errors import FileContentError, OptionError, file_error
-from dmr.mesh.naming import counted
 from dmr.refinement.results import Refinement
 
 

@@ -4,10 +4,10 @@ from __future__ import annotations
 
 from contextlib import nullcontext
 
-from dmr.cli.arguments import Arguments
 from dmr.cli.console import Console
 from dmr.cli.files import features_asked, numbered_as, read, read_mesh, read_size
 from dmr.cli.unrefined import read_list
+from dmr.common.command_line.parser import Arguments
 from dmr.errors import OptionError
 
 INVALID = 5

@@ -5,9 +5,9 @@ from __future__ import annotations
 import os
 from pathlib import Path
 
-from dmr.cli.arguments import Arguments
 from dmr.cli.console import Console
 from dmr.cli.files import check_writable, read
+from dmr.common.command_line.parser import Arguments
 from dmr.errors import OptionError
 from dmr.viewing.viewer import IMAGE_FORMATS, has_display, view
 

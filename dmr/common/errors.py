@@ -1,4 +1,4 @@
-"""Exceptions of dmr.
+"""Exceptions of dmr and static_graph.
 
 Each carries the exit code of the command line, and the data that a program needs to react (which file, which line,
 which element), not only a message. All of them survive pickling and copying with that data.
@@ -19,14 +19,14 @@ class DmrError(Exception):
 
     def __reduce__(self) -> tuple[Any, ...]:
         # By default exceptions are rebuilt from `args`, which hold the message and not the constructor's arguments.
-        return _restored, (type(self), self.args, self._state())
+        return restored_error, (type(self), self.args, self._state())
 
     def _state(self) -> dict[str, Any]:
         """Returns the attributes that a copy gets."""
         return dict(self.__dict__)
 
 
-def _restored(kind: type[DmrError], args: tuple[Any, ...], state: dict[str, Any]) -> DmrError:
+def restored_error(kind: type[DmrError], args: tuple[Any, ...], state: dict[str, Any]) -> DmrError:
     """Makes an exception with these arguments and attributes, without calling its constructor."""
     maker: Any = OSError if issubclass(kind, OSError) else Exception  # the base whose layout it has
     error: DmrError = maker.__new__(kind)
@@ -42,8 +42,8 @@ class OptionError(DmrError, ValueError):
     exit_code = 2
 
 
-class KindError(OptionError, TypeError):
-    """An argument has the wrong type (a file name instead of a mesh, ...)."""
+class WrongTypeError(OptionError, TypeError):
+    """An argument has the wrong type (a file name instead of a mesh, 10.5 as a number of nodes, ...)."""
 
 
 class FileError(DmrError):
@@ -206,7 +206,7 @@ class OutOfMemoryError(DmrError, MemoryError):
 
 
 class InternalError(DmrError):
-    """An internal check failed, or a kernel faulted: a bug in dmr, never the user's fault."""
+    """An internal check failed, or a kernel faulted: a bug, never the user's fault."""
 
     exit_code = 5
 

@@ -9,7 +9,8 @@ from typing import Any
 
 from numpy.typing import NDArray
 
-from dmr.mesh.naming import counted, named
+from dmr.common.text import counted
+from dmr.mesh.naming import named
 
 Indices = Sequence[int | None] | NDArray[Any]
 

@@ -6,10 +6,10 @@ from typing import Any
 
 import numpy as np
 
-from static_graph.cli.arguments import Arguments
-from static_graph.cli.console import Console, place
+from dmr.common.command_line.console import Console
+from dmr.common.command_line.parser import Arguments
 from static_graph.cli.error_context import blaming
-from static_graph.cli.outputs import checked_target
+from static_graph.cli.outputs import checked_target, place
 from static_graph.io import check_columns_target, read_array, write_columns
 from static_graph.lists.checks import as_indices
 from static_graph.lists.ranking import Ranking, as_values, rank_in_detail

@@ -10,9 +10,10 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from static_graph.cli.arguments import Arguments, count
-from static_graph.cli.console import Console, place
-from static_graph.cli.outputs import checked_target
+from dmr.common.command_line.console import Console
+from dmr.common.command_line.parser import Arguments
+from dmr.common.command_line.values import count
+from static_graph.cli.outputs import checked_target, place
 from static_graph.errors import FileError
 from static_graph.graph.csr import CsrGraph
 from static_graph.graph.generation import with_random_weights

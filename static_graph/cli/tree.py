@@ -7,10 +7,11 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from static_graph.cli.arguments import TREE_COLUMNS, Arguments
-from static_graph.cli.console import Console, place
+from dmr.common.command_line.console import Console
+from dmr.common.command_line.parser import Arguments
+from static_graph.cli.arguments import TREE_COLUMNS
 from static_graph.cli.error_context import blaming
-from static_graph.cli.outputs import checked_target
+from static_graph.cli.outputs import checked_target, place
 from static_graph.io import check_columns_target, read_array, write_columns
 from static_graph.trees.tours import Tree, euler_tour
 

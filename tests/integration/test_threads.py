@@ -14,7 +14,8 @@ import pytest
 
 import dmr
 import static_graph
-from dmr.memory import cached_property, open_device
+from dmr.common.cached import cached_property
+from dmr.memory import open_device
 from tests.support.paths import ROOT
 
 SECONDS = "4"

@@ -8,7 +8,8 @@ import pytest
 
 import dmr
 from dmr.common import available, control_groups
-from dmr.memory import OutOfMemoryError, available_memory, open_device, require_memory
+from dmr.common.available import available_memory, require_memory
+from dmr.memory import OutOfMemoryError, open_device
 
 GIB = 2**30
 

@@ -7,8 +7,7 @@ import os
 import pytest
 
 from dmr.common import threads
-from dmr.common.quota import cpu_quota
-from dmr.memory import available_threads
+from dmr.common.threads import available_threads, cpu_quota
 
 
 def quota(folder, membership, files):

@@ -9,8 +9,7 @@ from dataclasses import dataclass
 import numpy as np
 import pytest
 
-from dmr.common.frozen import frozen
-from dmr.memory import HoldsFrozen, freeze_fields, is_frozen
+from dmr.common.frozen import HoldsFrozen, freeze_fields, frozen, is_frozen
 
 KINDS = ["f8", "f4", "i8", "i4", "i2", "u8", "u4", "u1", "?", [("vertex", "i4", 3)], [("a", "i4"), ("b", "f8")]]
 SHAPES = [(), (0,), (0, 2), (2, 0), (1,), (7,), (4, 3)]

@@ -11,8 +11,8 @@ import pytest
 
 import dmr
 from dmr import Mesh, Pslg
+from dmr.common.frozen import is_frozen
 from dmr.errors import InvalidMeshError
-from dmr.memory import is_frozen
 
 COPIES = {
     "same": lambda x: x,

@@ -3,11 +3,10 @@
 from __future__ import annotations
 
 
-def counted(number: int, noun: str, form: str = "") -> str:
-    """Formats a count with its noun: "1 node", "3 nodes", "2 entries"; `form` is the format of the number."""
-    if number == 1:
-        return f"1 {noun}"
-    return f"{number:{form}} {noun[:-1]}ies" if noun.endswith("y") else f"{number:{form}} {noun}s"
+def counted(count: int, one: str, many: str = "") -> str:
+    """Formats a count: "1 triangle", "2,000 triangles", "3 entries"; `many` is a plural that is not regular."""
+    regular = f"{one[:-1]}ies" if one.endswith("y") else f"{one}s"
+    return f"{count:,} {one if count == 1 else many or regular}"
 
 
 def numbered(number: int, noun: str) -> str:

@@ -10,13 +10,14 @@ One file is flushed while the next is being written; all files are on disk befor
 from __future__ import annotations
 
 import contextlib
+import io
 import os
 import stat
 from collections.abc import Callable, Sequence
 from pathlib import Path
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, BinaryIO
 
-from dmr.common.errors import ExistingFileError, FolderError, MissingFileError, file_error
+from dmr.common.errors import DmrError, ExistingFileError, FolderError, MissingFileError, file_error
 from dmr.common.pooling import new_pool, submit
 
 if TYPE_CHECKING:
@@ -46,7 +47,7 @@ def replace_files(parts: Sequence[tuple[Path, Fill]], *, overwrite: bool, stale:
         check_target(path, overwrite)
     _flusher()  # before any file exists: a signal that arrives while a thread starts can leave the process hanging
     temporaries: list[Path] = []
-    changing, path = False, parts[-1][0]
+    changing, several, path = False, len(parts) > 1 or len(stale) > 0, parts[-1][0]
     try:
         flushes: list[tuple[Path, Future[None]]] = []
         for path, fill in parts:
@@ -55,7 +56,7 @@ def replace_files(parts: Sequence[tuple[Path, Fill]], *, overwrite: bool, stale:
             flushes.append((path, submit(_flusher(), _flush, descriptor)))
         for path, flush in flushes:  # noqa: B007 - the path is for the error below
             flush.result()
-        changing = True
+        changing = several
         path = parts[-1][0]
         if len(parts) > 1 and path.exists():
             path.unlink()
@@ -65,6 +66,8 @@ def replace_files(parts: Sequence[tuple[Path, Fill]], *, overwrite: bool, stale:
         for temporary, (path, _) in zip(temporaries, parts, strict=True):
             temporary.replace(path)
         _flush_folder(path.parent)
+    except DmrError:
+        raise
     except (OSError, MemoryError) as error:
         state = "files of the old result may be gone" if changing else "nothing was changed"
         raise file_error(error, path, "cannot be written", f"; {state}") from error
@@ -94,8 +97,10 @@ def _flusher() -> ThreadPoolExecutor | None:
 def check_target(path: Path, overwrite: bool) -> None:
     """Raises FileError if the parent folder is missing, or `path` is a folder or a file that may not be replaced."""
     try:
+        if b"\0" in os.fsencode(path):
+            raise ValueError("a name holds no null character")
         known, folder, there = path.parent.is_dir(), path.is_dir(), os.path.lexists(path)
-    except OSError as error:  # a name that is too long
+    except (OSError, ValueError) as error:  # a name that is too long
         raise file_error(error, path, "cannot be written") from error
     if not known:
         raise MissingFileError(f"cannot be written: there is no folder {path.parent}", path)
@@ -110,6 +115,49 @@ def write_bytes(descriptor: int, data: bytes | memoryview) -> None:
     rest = memoryview(data)
     while rest:
         rest = rest[os.write(descriptor, rest) :]
+
+
+def through_file(fill: Callable[[BinaryIO], None]) -> Fill:
+    """Adapts a function that writes to a binary file."""
+
+    def fill_descriptor(descriptor: int) -> None:
+        with open(descriptor, "wb", closefd=False) as file:
+            fill(_DrainedFile(file))  # type: ignore[arg-type]
+
+    return fill_descriptor
+
+
+class _DrainedFile(io.BufferedIOBase):
+    """A binary file for writing that is flushed to disk periodically.
+
+    Otherwise the flush at the end would write everything in one call, for which a process that Ctrl-C ends must wait.
+    numpy writes arrays to this file in pieces of 16 MiB.
+    """
+
+    BYTES = 1 << 26  # per flush; a disk writes these in less than a second
+
+    def __init__(self, file: BinaryIO) -> None:
+        self._file = file
+        self._waiting = 0
+        self.seek, self.tell, self.flush = file.seek, file.tell, file.flush  # type: ignore[method-assign]
+
+    def write(self, data: bytes | bytearray | memoryview) -> int:  # type: ignore[override]
+        """Writes all of the data."""
+        written = self._file.write(data)
+        self._waiting += written
+        if self._waiting >= self.BYTES:
+            self._waiting = 0
+            self._file.flush()
+            os.fdatasync(self._file.fileno())
+        return written
+
+    def writable(self) -> bool:
+        """Returns True."""
+        return True
+
+    def seekable(self) -> bool:
+        """Returns True, because archives need it."""
+        return True
 
 
 def _fill_new(temporary: Path, path: Path, fill: Fill) -> int:
