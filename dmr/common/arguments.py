@@ -149,7 +149,7 @@ def switch(name: str, value: Any) -> bool:
         # operator.index refuses numpy's truth values
         plain = value.item() if type(value).__name__ in ("bool", "bool_") and hasattr(value, "item") else value
         return bool(operator.index(plain))
-    except TypeError:
+    except Exception:  # including one from a foreign object's __index__
         raise WrongTypeError(f"{name} must be True or False, not {shortened(value)}") from None
 
 

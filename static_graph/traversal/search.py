@@ -310,7 +310,7 @@ def checked_sources(source: Sources, nodes: int) -> list[int]:
         try:
             several = list(source)
         except Exception:  # raised by a foreign object's iterator
-            raise WrongTypeError(f"source = {shortened(source)}: it must be {kind}, or several") from None
+            raise WrongTypeError(f"source must be {kind}, or several, not {shortened(source)}") from None
     given = [whole_option("source", node, kind) for node in several]
     if not given and nodes:
         raise GraphError("at least one source is needed")
