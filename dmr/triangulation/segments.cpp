@@ -533,8 +533,7 @@ void Segments::split_edge(HalfEdge h, int32 v) {
     legalise(rim);
 }
 
-// ---- Lawson's flips
-// ---------------------------------------------------------------------------------------------------
+// ---- Lawson's flips ------------------------------------------------------------------------------------------------
 
 // Makes all edges Delaunay: after crossings were resolved, there may be edges that no insertion has checked.
 void Segments::restore_delaunay() {
