@@ -7,26 +7,23 @@
     result = offsets.download()
 
 Kernels are launched by name; arguments are checked against the kernel's declaration in `cuda_src`. The CPU backend
-runs the same kernels as the GPU backend, compiled from the same source. The errors that this package raises, from which
-every package built on it derives its own, are exported here, too; `dmr.common` has the helpers that it is built on.
+runs the same kernels as the GPU backend, compiled from the same source. The errors that this package raises are
+exported here, too, and so are the checks of memory and threads that come before a launch.
 """
 
 from __future__ import annotations
 
 from dmr._version import __version__
+from dmr.common.available import available_memory, require_memory
 from dmr.common.errors import (
     DeviceUnavailableError,
     DmrError,
-    ExistingFileError,
-    FileContentError,
-    FileError,
-    FolderError,
     InternalError,
-    MissingFileError,
     NativeLibraryError,
     OptionError,
     OutOfMemoryError,
 )
+from dmr.common.threads import available_threads, thread_count
 from dmr.memory.arrays import Device, DeviceArray, DeviceCount, Loop, Number, bound_of
 from dmr.memory.discovery import DeviceInfo, devices, gpu_absence, open_device, warm
 from dmr.memory.host.copying import copy
@@ -50,13 +47,8 @@ __all__ = [
     "DeviceInfo",
     "DeviceUnavailableError",
     "DmrError",
-    "ExistingFileError",
-    "FileContentError",
-    "FileError",
-    "FolderError",
     "InternalError",
     "Loop",
-    "MissingFileError",
     "NativeLibraryError",
     "Number",
     "OptionError",
@@ -64,6 +56,8 @@ __all__ = [
     "Packed",
     "__version__",
     "argsort",
+    "available_memory",
+    "available_threads",
     "bound_of",
     "compact",
     "copy",
@@ -74,10 +68,12 @@ __all__ = [
     "open_device",
     "pack",
     "register_record",
+    "require_memory",
     "scan",
     "signatures",
     "sort_pairs",
     "sum_float64",
+    "thread_count",
     "total",
     "warm",
 ]
