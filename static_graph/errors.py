@@ -6,6 +6,7 @@ program needs to react, such as the file, line or edge.
 
 from __future__ import annotations
 
+from dmr.common.command_line.exit_codes import USAGE
 from dmr.common.errors import (
     DeviceUnavailableError,
     DmrError,
@@ -43,7 +44,7 @@ __all__ = [
 class TargetError(FileError):
     """A file cannot be written to a path."""
 
-    exit_code = 2
+    exit_code = USAGE
 
 
 class ExistingTargetError(TargetError, ExistingFileError):

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import os
 import tempfile
 from collections.abc import Collection, Iterator, Mapping
 from contextlib import AbstractContextManager, contextmanager
@@ -13,6 +12,7 @@ import numpy as np
 from dmr import io
 from dmr.cli.arguments import FEATURE_OPTIONS
 from dmr.common.command_line.parser import Arguments
+from dmr.common.command_line.targets import refuse_existing
 from dmr.domains.feature_files import GEOJSON, THROUGH_PYOGRIO, holds_features
 from dmr.errors import FileContentError, FolderError, InvalidMeshError, MissingFileError, OptionError, file_error
 from dmr.io.formats import unknown_suffix
@@ -182,8 +182,7 @@ def chosen_output(path: str, *, force: bool) -> Path:
         check_writer(form, target)
     check_writable(target)
     for each in together:
-        if os.path.lexists(each) and not force:
-            raise OptionError(f"{each} exists; -f overwrites it")
+        refuse_existing(each, force=force)
     return target
 
 

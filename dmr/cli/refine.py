@@ -8,6 +8,7 @@ from dmr.cli import profile as profiling
 from dmr.cli.console import Console
 from dmr.cli.files import blamed_on, chosen_output, features_asked, next_output, read, read_size
 from dmr.cli.unrefined import list_target, write_list
+from dmr.common.command_line.exit_codes import DONE, STOPPED
 from dmr.common.command_line.parser import Arguments
 from dmr.common.text import counted
 from dmr.io.extras import Extras
@@ -16,8 +17,6 @@ from dmr.mesh.statistics import Summary, summarise
 from dmr.mesh.types import Mesh, Pslg
 from dmr.refinement.options import CHILD_LAUNCHES, RefineOptions
 from dmr.refinement.results import Refinement
-
-STOPPED_BY_LIMIT = 3
 
 REASONS = {
     "small_input_angle": "beside an input angle that is too small",
@@ -95,7 +94,7 @@ def run(arguments: Arguments, console: Console) -> int:
             "seconds": {"read": seconds_reading, "write": seconds_writing},
         }
         console.emit_json({**result.to_json(), "files": files})
-    return 0 if result.complete else STOPPED_BY_LIMIT
+    return DONE if result.complete else STOPPED
 
 
 def _report(console: Console, arguments: Arguments, found: Mesh | Pslg, result: Refinement) -> None:

@@ -11,8 +11,8 @@ import numpy as np
 from dmr.cli.arguments import build_parser
 from dmr.cli.console import Console
 from dmr.cli.files import blamed_on, check_writable
-from dmr.cli.refine import REASONS, STOPPED_BY_LIMIT
-from dmr.cli.validate import INVALID
+from dmr.cli.refine import REASONS
+from dmr.common.command_line.exit_codes import DONE, INTERNAL, STOPPED
 from dmr.common.command_line.parser import Arguments
 from dmr.common.text import counted
 from dmr.errors import OptionError
@@ -61,9 +61,9 @@ def run(arguments: Arguments, console: Console) -> int:
     console.note(f"wrote {', '.join(map(str, written))}" if written else "wrote no files")
     with counting_from(base):
         if switches.check and not _check(console, mesh):
-            return INVALID
+            return INTERNAL
     # A limit on points that the user set is not a failure: Triangle exits with 0 there, too.
-    return STOPPED_BY_LIMIT if result and not result.complete and switches.max_steiner is None else 0
+    return STOPPED if result and not result.complete and switches.max_steiner is None else DONE
 
 
 def _numbering_base(source: Path, switches: Switches) -> int:

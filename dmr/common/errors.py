@@ -11,11 +11,13 @@ import os
 from pathlib import Path
 from typing import Any
 
+from dmr.common.command_line.exit_codes import INTERNAL, INVALID_INPUT, UNAVAILABLE, USAGE
+
 
 class DmrError(Exception):
     """Base of all errors of this package; `exit_code` is the exit code of `python -m dmr`."""
 
-    exit_code = 1
+    exit_code = INVALID_INPUT
 
     def __reduce__(self) -> tuple[Any, ...]:
         # By default exceptions are rebuilt from `args`, which hold the message and not the constructor's arguments.
@@ -39,7 +41,7 @@ def restored_error(kind: type[DmrError], args: tuple[Any, ...], state: dict[str,
 class OptionError(DmrError, ValueError):
     """An option has a value that cannot be used (a bound of 60 degrees or more, a negative area, ...)."""
 
-    exit_code = 2
+    exit_code = USAGE
 
 
 class WrongTypeError(OptionError, TypeError):
@@ -179,7 +181,7 @@ def file_error(error: BaseException, path: str | Path, failure: str, state: str 
 class DeviceUnavailableError(DmrError):
     """The requested device is not available, or its tools (PyCUDA, nvcc) are missing."""
 
-    exit_code = 4
+    exit_code = UNAVAILABLE
 
 
 class NativeLibraryError(DmrError):
@@ -188,7 +190,7 @@ class NativeLibraryError(DmrError):
     `library` is its file, `reason` the message without the file and the remedy.
     """
 
-    exit_code = 4
+    exit_code = UNAVAILABLE
 
     def __init__(self, library: str | Path, reason: str) -> None:
         self.library = Path(library)
@@ -202,13 +204,13 @@ class NativeLibraryError(DmrError):
 class OutOfMemoryError(DmrError, MemoryError):
     """The device has too little memory; the message gives the amounts needed and available."""
 
-    exit_code = 4
+    exit_code = UNAVAILABLE
 
 
 class InternalError(DmrError):
     """An internal check failed, or a kernel faulted: a bug, never the user's fault."""
 
-    exit_code = 5
+    exit_code = INTERNAL
 
 
 # Escape sequences move a terminal's cursor, set its title or clear it: C0 controls, DEL and C1 controls.

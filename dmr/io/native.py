@@ -10,6 +10,7 @@ from ctypes import POINTER, Structure, c_int32, c_int64, c_void_p
 from functools import cache
 from pathlib import Path
 
+from dmr.common.files.text_index import IndexedText
 from dmr.common.native import declare, interruptible, load_library
 
 INTERFACE = 3
@@ -20,19 +21,10 @@ LIBRARY = Path(__file__).with_name("_triangle_text.so")
 TOO_FEW, NOT_WHOLE, NOT_REAL, TOO_LARGE, NOT_FINITE, NO_SUCH_ENTITY, REPEATED = range(1, 8)
 
 
-class Text(Structure):
+class Text(IndexedText):
     """The index of the data lines of a text (`DmrText`)."""
 
-    _fields_ = (
-        ("text", c_void_p),
-        ("size", c_int64),
-        ("chunk", c_int64),
-        ("chunks", c_int64),
-        ("offsets", c_void_p),
-        ("rows", c_void_p),
-        ("lines", c_void_p),
-        ("threads", c_int32),
-    )
+    _fields_ = (("threads", c_int32),)
 
 
 class Table(Structure):
@@ -97,11 +89,7 @@ class Rows(Structure):
 
 @cache
 def library() -> ctypes.CDLL:
-    """Loads the library and declares its functions.
-
-    Raises:
-        NativeLibraryError: as `load_library`.
-    """
+    """Loads the library and declares its functions; raises NativeLibraryError as `load_library`."""
     loaded = load_library(LIBRARY, ("dmr_text_interface", INTERFACE))
     numbers = POINTER(c_int64)
     interruptible(loaded, "dmr_text_index", None, POINTER(Text))

@@ -146,11 +146,7 @@ def _locate(native: ctypes.CDLL, handle: c_void_p, points: Float) -> Int:
 
 @cache
 def library() -> ctypes.CDLL:
-    """Loads the library and declares its functions.
-
-    Raises:
-        NativeLibraryError: as `load_library`.
-    """
+    """Loads the library and declares its functions; raises NativeLibraryError as `load_library`."""
     loaded = load_library(LIBRARY)
     interruptible(
         loaded, "dmr_triangulation", None,

@@ -2,13 +2,13 @@
 
 from __future__ import annotations
 
-import os
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Mapping, Sequence
 from pathlib import Path
 from typing import Any
 
+from dmr.common.command_line.console import Console
+from dmr.common.command_line.targets import refuse_existing
 from dmr.common.text import counted
-from static_graph.errors import OptionError
 
 
 def checked_target(name: str, force: bool, check: Callable[[Path, bool], None]) -> Path:
@@ -23,9 +23,16 @@ def checked_target(name: str, force: bool, check: Callable[[Path, bool], None]) 
     """
     path = Path(name)
     check(path, True)
-    if not force and os.path.lexists(path):
-        raise OptionError(f"{path} exists; -f overwrites it")
+    refuse_existing(path, force=force)
     return path
+
+
+def show(console: Console, title: str, told: dict[str, Any], rows: Sequence[Sequence[str]], *, as_json: bool) -> None:
+    """Prints a result: as JSON the dictionary `told`, otherwise a heading and rows of names and values."""
+    if as_json:
+        console.emit_json(told)
+    else:
+        console.emit_rows(title, rows)
 
 
 def place(told: Mapping[str, Any]) -> str:

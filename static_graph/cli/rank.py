@@ -9,7 +9,7 @@ import numpy as np
 from dmr.common.command_line.console import Console
 from dmr.common.command_line.parser import Arguments
 from static_graph.cli.error_context import blaming
-from static_graph.cli.outputs import checked_target, place
+from static_graph.cli.outputs import checked_target, place, show
 from static_graph.io import check_columns_target, read_array, write_columns
 from static_graph.lists.checks import as_indices
 from static_graph.lists.ranking import Ranking, as_values, rank_in_detail
@@ -43,10 +43,7 @@ def run(arguments: Arguments, console: Console) -> int:
         write_columns(arguments.output, columns, "rank", overwrite=arguments.force)
         console.note(f"wrote {arguments.output}")
     told = _told(arguments, found)
-    if arguments.json:
-        console.emit_json(told)
-        return 0
-    console.emit_rows(str(arguments.list), _lines(told))
+    show(console, str(arguments.list), told, _lines(told), as_json=arguments.json)
     return 0
 
 

@@ -11,7 +11,7 @@ from dmr.common.command_line.console import Console
 from dmr.common.command_line.parser import Arguments
 from static_graph.cli.arguments import TREE_COLUMNS
 from static_graph.cli.error_context import blaming
-from static_graph.cli.outputs import checked_target, place
+from static_graph.cli.outputs import checked_target, place, show
 from static_graph.io import check_columns_target, read_array, write_columns
 from static_graph.trees.tours import Tree, euler_tour
 
@@ -42,10 +42,7 @@ def run(arguments: Arguments, console: Console) -> int:
         columns |= {name: getattr(tree, FIELDS.get(name, name)) for name in wanted}
         write_columns(arguments.output, columns, wanted[0], overwrite=arguments.force)
         console.note(f"wrote {arguments.output}")
-    if arguments.json:
-        console.emit_json(told)
-        return 0
-    console.emit_rows(str(arguments.forest), _lines(told))
+    show(console, str(arguments.forest), told, _lines(told), as_json=arguments.json)
     return 0
 
 

@@ -2,7 +2,10 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
+from ctypes import Structure, c_int64, c_void_p
 from pathlib import Path
+from typing import Any, ClassVar
 
 import numpy as np
 
@@ -11,6 +14,20 @@ from dmr.common.errors import FileContentError
 # Large enough that the overhead per chunk is negligible, small enough that a few megabytes occupy every core.
 CHUNK_BYTES = 1 << 18
 _BYTE_ORDER_MARK = b"\xef\xbb\xbf"
+
+
+class IndexedText(Structure):
+    """A text and its index: the first fields of the structs `DmrText` and `GraphText`."""
+
+    _fields_: ClassVar[Sequence[tuple[str, Any]]] = (
+        ("text", c_void_p),
+        ("size", c_int64),
+        ("chunk", c_int64),
+        ("chunks", c_int64),
+        ("offsets", c_void_p),
+        ("rows", c_void_p),
+        ("lines", c_void_p),
+    )
 
 
 class TextIndex:
@@ -27,7 +44,7 @@ class TextIndex:
         self.offsets, self.rows_before, self.lines_before = np.zeros((3, self._chunks + 1), np.int64)
 
     def fields(self) -> dict[str, int]:
-        """Returns the fields that describe the index in the structs `DmrText` and `GraphText`."""
+        """Returns the fields of an `IndexedText`, but for the text itself."""
         return {
             "size": self._size,
             "chunk": self._chunk_bytes,
