@@ -51,14 +51,14 @@ def read(
     if holds_features(node) and node.is_file():
         from dmr.domains import from_file
 
-        with blamed_on(path):
+        with error_context(path):
             return from_file(path, **features, on_conflict=on_conflict)
     if features and not holds_features(node):
         known = " ".join((*GEOJSON, *THROUGH_PYOGRIO))
         options = " ".join(f"--{name}" for name in features)
         raise OptionError(f"{path}: {options}: only files with features ({known}) take these options")
     alone = points and node.suffix.lower() == ".node" and not companion(node, ".ele").exists()
-    with blamed_on(path):
+    with error_context(path):
         return io.read(path, threads=threads, companions=() if alone else None)
 
 
@@ -105,7 +105,7 @@ def read_size_field(path: str, column: int = 0) -> SizeField:
     Raises:
         FileError: the file cannot be read, has no triangles or no such column, or holds a size that is not above 0.
     """
-    with blamed_on(path):
+    with error_context(path):
         mesh, sizes = io.read_values(path, column)
         wrong = np.flatnonzero(~(sizes > 0))
         if wrong.size:
@@ -115,7 +115,7 @@ def read_size_field(path: str, column: int = 0) -> SizeField:
 
 
 @contextmanager
-def blamed_on(path: str, companions: Collection[str] | None = None) -> Iterator[None]:
+def error_context(path: str, companions: Collection[str] | None = None) -> Iterator[None]:
     """Turns an `InvalidMeshError` about the content of `path` into a `FileError` with the element's file and line.
 
     Messages made in this context, including warnings, use the numbers in the file. `companions` as in `io.read`.

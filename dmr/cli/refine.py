@@ -6,7 +6,7 @@ import time
 
 from dmr.cli import profile as profiling
 from dmr.cli.console import Console
-from dmr.cli.files import blamed_on, chosen_output, features_asked, next_output, read, read_size
+from dmr.cli.files import chosen_output, error_context, features_asked, next_output, read, read_size
 from dmr.cli.unrefined import list_target, write_list
 from dmr.common.command_line.exit_codes import DONE, STOPPED
 from dmr.common.command_line.parser import Arguments
@@ -60,7 +60,7 @@ def run(arguments: Arguments, console: Console) -> int:
         features=features_asked(arguments), on_conflict=arguments.on_conflict,
     )  # fmt: skip
     seconds_reading = time.perf_counter() - started
-    with blamed_on(arguments.input), console.progress("refining") as bar:
+    with error_context(arguments.input), console.progress("refining") as bar:
         opened = choose_device(found, chosen, size, arguments.device, arguments.threads)
         # A bar needs the host between rounds. A GPU that drives its own rounds finishes too soon for a bar to help.
         by_device = chosen.loop == "device" or (chosen.loop == "auto" and opened.threads == 0)

@@ -10,7 +10,7 @@ import numpy as np
 
 from dmr.cli.arguments import build_parser
 from dmr.cli.console import Console
-from dmr.cli.files import blamed_on, check_writable
+from dmr.cli.files import check_writable, error_context
 from dmr.cli.refine import REASONS
 from dmr.common.command_line.exit_codes import DONE, INTERNAL, STOPPED
 from dmr.common.command_line.parser import Arguments
@@ -42,7 +42,7 @@ def run(arguments: Arguments, console: Console) -> int:
     thread_count(arguments.threads)
     found = _read(source, switches)
     result: Refinement | None = None
-    with blamed_on(str(source), _companions(switches)):
+    with error_context(str(source), _companions(switches)):
         mesh = found if isinstance(found, Mesh) else _triangulated(found, switches)
         if switches.quality:
             with console.progress("refining") as progress:
@@ -105,7 +105,7 @@ def _read(source: Path, switches: Switches) -> Mesh | Pslg:
     from dmr import io
 
     companions = _companions(switches)
-    with blamed_on(str(source), companions):
+    with error_context(str(source), companions):
         return io.read(source, companions=companions)
 
 

@@ -8,7 +8,7 @@ import numpy as np
 
 from dmr.common.command_line.console import Console
 from dmr.common.command_line.parser import Arguments
-from static_graph.cli.error_context import blaming
+from static_graph.cli.error_context import error_context
 from static_graph.cli.outputs import checked_target, place, show
 from static_graph.io import check_columns_target, read_array, write_columns
 from static_graph.lists.checks import as_indices
@@ -21,13 +21,13 @@ def run(arguments: Arguments, console: Console) -> int:
     """Reads lists, ranks them, and writes the results."""
     if arguments.output is not None:
         checked_target(arguments.output, arguments.force, check_columns_target)
-    with blaming(arguments.list):
+    with error_context(arguments.list):
         successors = as_indices(read_array(arguments.list), "element", "successor")
     values = None
     if arguments.values is not None:
-        with blaming(arguments.values):
+        with error_context(arguments.values):
             values = as_values(read_array(arguments.values), len(successors), "element")
-    with blaming(arguments.list):
+    with error_context(arguments.list):
         found = rank_in_detail(
             successors,
             values=values,

@@ -10,7 +10,7 @@ from numpy.typing import NDArray
 from dmr.common.command_line.console import Console
 from dmr.common.command_line.parser import Arguments
 from static_graph.cli.arguments import TREE_COLUMNS
-from static_graph.cli.error_context import blaming
+from static_graph.cli.error_context import error_context
 from static_graph.cli.outputs import checked_target, place, show
 from static_graph.io import check_columns_target, read_array, write_columns
 from static_graph.trees.tours import Tree, euler_tour
@@ -23,7 +23,7 @@ def run(arguments: Arguments, console: Console) -> int:
     """Reads a forest, numbers its nodes, and writes the results."""
     if arguments.output is not None:
         checked_target(arguments.output, arguments.force, check_columns_target)
-    with blaming(arguments.forest):
+    with error_context(arguments.forest):
         tree = euler_tour(
             read_array(arguments.forest),
             arguments.root,
