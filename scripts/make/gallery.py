@@ -32,7 +32,7 @@ Domains built in code with `dmr.domains` (see the [tutorial](tutorial.md)), each
 `dmr.refine(pslg, ...)`; the seconds are those of that call, with two CPU threads. `dmr.validate` verified every mesh
 exactly against its domain: no vertex, segment or region is lost, and no angle is below the bound, except where small
 angles of the domain itself make this impossible. The domains are in
-[scripts/make/gallery_domains.py](../../scripts/make/gallery_domains.py); `python -m scripts.make.gallery` generates this
+[scripts/make/gallery_domains.py](../../scripts/make/gallery_domains.py); `python -m scripts.make.gallery` makes this
 page.
 """
 
@@ -88,8 +88,8 @@ def page(made: list[Made]) -> str:
             f"| {each.seconds:.2f} |"
         )
     for each in made:
-        title = each.exhibit.title
-        lines += ["", f"## {title}", "", each.exhibit.text, "", f"![{title}, meshed](../images/gallery/{each.name}.png)"]
+        title, picture = each.exhibit.title, f"../images/gallery/{each.name}.png"
+        lines += ["", f"## {title}", "", each.exhibit.text, "", f"![{title}, meshed]({picture})"]
     return "\n".join([*lines, ""])
 
 

@@ -20,7 +20,7 @@ def described() -> list[str]:
     names = []
     for page in PAGES:
         module = ""
-        for directive, argument in re.findall(r"^\.\. (\w+):: ([\w.]+)$", page.read_text("utf-8"), re.MULTILINE):
+        for directive, argument in re.findall(r"^\.\. ([\w:]+):: ([\w.]+)$", page.read_text("utf-8"), re.MULTILINE):
             if directive == "currentmodule":
                 module = argument
             else:

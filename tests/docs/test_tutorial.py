@@ -1,4 +1,4 @@
-"""docs/guide/tutorial.md is a program: it runs, prints what the page says, and draws the pictures that the page shows."""
+"""docs/guide/tutorial.md as a program: it runs, prints what the page says, and draws the pictures of the page."""
 
 from __future__ import annotations
 
