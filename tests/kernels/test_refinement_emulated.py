@@ -11,7 +11,7 @@ from dmr.refinement import pipeline
 from dmr.refinement.rounds import device_rounds
 from dmr.refinement.rounds.selection import Choice, Competition
 from dmr.refinement.strategies import first_points
-from tests.integration.refinement.test_device_rounds import CASES, TEAMS, books
+from tests.integration.refinement.test_device_rounds import CASES, TEAMS, statistics
 from tests.integration.refinement.test_first_points import circle
 from tests.support.emulated import emulator
 
@@ -40,7 +40,7 @@ def test_the_bits_of_a_cpu(name, device, monkeypatch):
     kind, _, options = CASES[name]
     mesh = dmr.generate(kind, SIZES[kind], seed=2)
     expected = dmr.refine(mesh, device="cpu", threads=1, **options)
-    assert books(emulated(mesh, device, monkeypatch, **options)) == books(expected)
+    assert statistics(emulated(mesh, device, monkeypatch, **options)) == statistics(expected)
 
 
 def test_first_points_and_triangles_unbeaten_farther_around_are_those_of_a_cpu(device, monkeypatch):
@@ -50,7 +50,7 @@ def test_first_points_and_triangles_unbeaten_farther_around_are_those_of_a_cpu(d
     monkeypatch.setattr(pipeline, "Competition", lambda: Competition(Choice.UNBEATEN_FAR))
     domain = circle(24)
     expected = dmr.refine(domain, min_angle=15, device="cpu", threads=1)
-    assert books(emulated(domain, device, monkeypatch, min_angle=15)) == books(expected)
+    assert statistics(emulated(domain, device, monkeypatch, min_angle=15)) == statistics(expected)
 
 
 @pytest.mark.parametrize("who", TEAMS)
@@ -58,9 +58,9 @@ def test_the_same_bits_whoever_drives(who, device, monkeypatch):
     small, middle = TEAMS[who]
     mesh = dmr.generate("random", 100, seed=2)
     expected = dmr.refine(mesh, device="cpu", threads=1)
-    monkeypatch.setattr(device_rounds, "SMALL_ON_GPU", small)
-    monkeypatch.setattr(device_rounds, "MIDDLE_ON_GPU", middle)
-    assert books(emulated(mesh, device, monkeypatch)) == books(expected)
+    monkeypatch.setattr(device_rounds, "SINGLE_BLOCK_ON_GPU", small)
+    monkeypatch.setattr(device_rounds, "PERSISTENT_ON_GPU", middle)
+    assert statistics(emulated(mesh, device, monkeypatch)) == statistics(expected)
 
 
 @pytest.mark.parametrize(
@@ -69,4 +69,4 @@ def test_the_same_bits_whoever_drives(who, device, monkeypatch):
 def test_other_ways_give_the_bits_of_a_cpu(options, device, monkeypatch):
     mesh = dmr.generate("random", 100, seed=4)
     expected = dmr.refine(mesh, device="cpu", threads=1, **options)
-    assert books(emulated(mesh, device, monkeypatch, **options)) == books(expected)
+    assert statistics(emulated(mesh, device, monkeypatch, **options)) == statistics(expected)

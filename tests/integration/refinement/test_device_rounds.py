@@ -19,15 +19,15 @@ from dmr.refinement.rounds.device_rounds import DeviceRounds
 from dmr.refinement.rounds.stalls import StallCheck
 from dmr.refinement.setup import admission
 from dmr.refinement.state.device_mesh import DeviceMesh
-from dmr.refinement.state.epochs import LAST, Stamps
-from dmr.refinement.state.round_input import Entry, Line, Room, RoundProgress, Stop
-from dmr.refinement.state.statistics import Ledger
+from dmr.refinement.state.epochs import LAST, Epochs
+from dmr.refinement.state.progress import Capacity, Entry, HistoryColumn, RoundProgress, Stop
+from dmr.refinement.state.statistics import Statistics
 from dmr.refinement.state.workspace import Workspace
 from tests.integration.refinement.test_refinement import digest
 from tests.support.recorded_loops import record_loops
 
 
-def books(fine):
+def statistics(fine):
     """What must not depend on who drives the rounds."""
     history = [(r.attempted, r.inserted, r.lost, r.bad, r.triangles) for r in fine.history]
     return digest(fine.mesh), fine.rounds, fine.outcomes, fine.steiner, fine.unrefined, history
@@ -84,9 +84,9 @@ TEAMS = {
 @pytest.fixture(params=TEAMS)
 def teams(request, monkeypatch):
     small, middle = TEAMS[request.param]
-    for who in ("SMALL_ON_GPU", "SMALL_ON_ONE_THREAD", "SMALL_ON_THREADS"):
+    for who in ("SINGLE_BLOCK_ON_GPU", "SINGLE_BLOCK_ON_ONE_THREAD", "SINGLE_BLOCK_ON_THREADS"):
         monkeypatch.setattr(device_rounds, who, small)
-    for who in ("MIDDLE_ON_GPU", "MIDDLE_ON_CPU"):
+    for who in ("PERSISTENT_ON_GPU", "PERSISTENT_ON_CPU"):
         monkeypatch.setattr(device_rounds, who, middle)
 
 
@@ -97,7 +97,7 @@ def test_the_same_bits_and_books_whoever_drives(name, device_options):
     mesh = dmr.generate(kind, points, seed=2)
     host = dmr.refine(mesh, loop="host", device="cpu", threads=1, **options)
     device = dmr.refine(mesh, loop="device", **device_options, **options)
-    assert books(device) == books(host)
+    assert statistics(device) == statistics(host)
     assert (host.loop, device.loop) == ("host", "device")
     assert "rounds" in device.seconds and "rounds" not in host.seconds
 
@@ -129,10 +129,12 @@ def test_one_team_goes_through_a_pass_with_large_records(room, most, device_opti
 
     monkeypatch.setattr(DeviceRounds, "pass_with", noted)
     fine = dmr.refine(almost_concurrent(), min_angle=20, loop="device", **device_options)
-    assert books(fine) == books(dmr.refine(almost_concurrent(), min_angle=20, loop="host", device="cpu", threads=1))
+    assert statistics(fine) == statistics(
+        dmr.refine(almost_concurrent(), min_angle=20, loop="host", device="cpu", threads=1)
+    )
     assert (Stop.GO_ON in seen) == (most < 10**6)
     assert (Stop.ENOUGH_ROUNDS in seen) == (most > 0)
-    assert (Stop.WINNER_ROOM in seen) == (room == "none ahead" and most > 0)
+    assert (Stop.WINNER_CAPACITY in seen) == (room == "none ahead" and most > 0)
 
 
 def test_a_pass_by_one_team_without_memory_for_it_is_run_step_by_step(device_options, monkeypatch):
@@ -141,13 +143,15 @@ def test_a_pass_by_one_team_without_memory_for_it_is_run_step_by_step(device_opt
 
     monkeypatch.setattr(DeviceRounds, "pass_with", without_memory)
     fine = dmr.refine(almost_concurrent(), min_angle=20, loop="device", **device_options)
-    assert books(fine) == books(dmr.refine(almost_concurrent(), min_angle=20, loop="host", device="cpu", threads=1))
+    assert statistics(fine) == statistics(
+        dmr.refine(almost_concurrent(), min_angle=20, loop="host", device="cpu", threads=1)
+    )
 
 
 def no_room_ahead(monkeypatch):
     """Arrays are only as large as what is in them."""
     monkeypatch.setattr(
-        admission, "usual_room", lambda vertices, slots, subsegments, bad: (vertices, slots, subsegments)
+        admission, "usual_capacity", lambda vertices, slots, subsegments, bad: (vertices, slots, subsegments)
     )
     monkeypatch.setattr(DeviceMesh, "reserve_for", lambda self, bad, expected=0: None)
     monkeypatch.setattr(device_rounds, "FEW_TRIANGLES", 0)
@@ -161,7 +165,7 @@ def test_a_recording_holds_what_it_needs_and_nothing_else(name, monkeypatch):
     host = dmr.refine(mesh, loop="host", device="cpu", threads=1, **options)
     record_loops(monkeypatch)
     no_room_ahead(monkeypatch)  # so that arrays are replaced again and again
-    assert books(dmr.refine(mesh, loop="device", device="cpu", threads=1, **options)) == books(host)
+    assert statistics(dmr.refine(mesh, loop="device", device="cpu", threads=1, **options)) == statistics(host)
 
 
 def test_vertex_attributes_that_outgrow_their_array_are_recorded_anew(monkeypatch):
@@ -173,7 +177,7 @@ def test_vertex_attributes_that_outgrow_their_array_are_recorded_anew(monkeypatc
     host = dmr.refine(mesh, loop="host", device="cpu")
     record_loops(monkeypatch)
     fine = dmr.refine(mesh, loop="device", device="cpu", threads=1)
-    assert books(fine) == books(host)
+    assert statistics(fine) == statistics(host)
     assert np.allclose(fine.mesh.vertex_attributes, [1.0, 2.0, 3.0])
 
 
@@ -199,27 +203,27 @@ def test_the_limit_on_points_is_kept_exactly(limit, device_options):
     options = {"max_steiner": limit, **device_options}
     fine = dmr.refine(mesh, loop="device", **options)
     assert len(fine.mesh.vertices) == len(mesh.vertices) + limit and not fine.complete
-    assert books(fine) == books(dmr.refine(mesh, loop="host", **options))
+    assert statistics(fine) == statistics(dmr.refine(mesh, loop="host", **options))
 
 
 @pytest.mark.usefixtures("teams")
 def test_every_reason_to_stop_is_met_and_survived(device_options, stops, monkeypatch):
     monkeypatch.setattr(device_rounds, "HISTORY_ROUNDS", 3)
-    monkeypatch.setattr(Stamps, "__init__", lambda self: self.resume(LAST - 5))
+    monkeypatch.setattr(Epochs, "__init__", lambda self: self.resume(LAST - 5))
     for module in (device_rounds, host_rounds):
-        monkeypatch.setattr(module, "ROOM", 11)
-    make_room = DeviceRounds._make_room
+        monkeypatch.setattr(module, "RECORD_CAPACITY", 11)
+    flush_if_full = DeviceRounds._reserve
 
     def too_little(self, bad):
-        make_room(self, bad)
-        self._candidate_room = min(self._candidate_room, 8 * 2 ** stops.count(Stop.CANDIDATE_ROOM))
+        flush_if_full(self, bad)
+        self._candidate_capacity = min(self._candidate_capacity, 8 * 2 ** stops.count(Stop.CANDIDATE_CAPACITY))
 
-    monkeypatch.setattr(DeviceRounds, "_make_room", too_little)
+    monkeypatch.setattr(DeviceRounds, "_reserve", too_little)
     no_room_ahead(monkeypatch)
     mesh = dmr.generate("random", 1500, seed=4)
     fine = dmr.refine(mesh, loop="device", **device_options)
     assert set(stops) == set(Stop) - {Stop.GO_ON}
-    assert books(fine) == books(dmr.refine(mesh, loop="host", device="cpu"))
+    assert statistics(fine) == statistics(dmr.refine(mesh, loop="host", device="cpu"))
 
 
 def test_a_run_that_goes_on_for_tens_of_thousands_of_rounds_ends_by_itself(device_options):
@@ -233,9 +237,9 @@ def test_a_run_that_goes_on_for_tens_of_thousands_of_rounds_ends_by_itself(devic
 
 def test_rounds_that_change_nothing_are_an_error(device_options, monkeypatch):
     """As they would be if a round went by whose cavities all lost."""
-    enter = Ledger.enter_rounds
+    enter = Statistics.enter_rounds
     monkeypatch.setattr(
-        Ledger,
+        Statistics,
         "enter_rounds",
         lambda self, rounds: enter(self, [replace(each, lost=each.attempted) for each in rounds]),
     )
@@ -286,7 +290,7 @@ def test_what_needs_the_host_is_refused(options, message):
 def test_the_names_are_those_of_the_kernels(pytestconfig):
     """The enumerations of progress.cuh, entry by entry."""
     source = (pytestconfig.rootpath / "cuda_src" / "refine" / "rounds" / "progress.cuh").read_text()
-    for enumeration, name in ((Entry, "ProgressEntry"), (Stop, "StopReason"), (Line, "HistoryEntry")):
+    for enumeration, name in ((Entry, "ProgressEntry"), (Stop, "StopReason"), (HistoryColumn, "HistoryEntry")):
         body = source.split(f"enum {name} : int32 {{")[1].split("}")[0]
         text = "".join(line.split("//")[0] for line in body.splitlines())
         entries = [entry.strip() for entry in text.split(",") if entry.strip()]
@@ -315,8 +319,8 @@ def test_a_launch_over_as_many_as_the_device_says(device):
 def test_a_loop_goes_on_until_a_kernel_says_stop(device):
     """The numbers of rounds that are applied and append nothing: they are counted, nine times."""
     nothing = device.zeros(8, np.int32)
-    counts, history = device.zeros(TALLIED, np.int64), device.zeros(9 * len(Line), np.int64)
-    progress, room = RoundProgress(device), Room(rounds=9).view
+    counts, history = device.zeros(TALLIED, np.int64), device.zeros(9 * len(HistoryColumn), np.int64)
+    progress, room = RoundProgress(device), Capacity(rounds=9).view
 
     def body():
         device.launch("fill_indices", 2, progress.array[Entry.SEGMENTS : Entry.APPLIED + 1])  # 0 segments, 1 applied
@@ -339,11 +343,11 @@ def test_a_rehearsal_runs_nothing(device):
     assert array.download().tolist() == list(range(10))
 
 
-def test_without_memory_to_record_the_host_goes_on_where_small_rounds_ended(device_options, monkeypatch):
+def test_without_memory_to_record_the_host_goes_on_where_single_block_rounds_ended(device_options, monkeypatch):
     """The first small rounds run before anything is recorded: what they did is not lost."""
-    for who in ("SMALL_ON_GPU", "SMALL_ON_ONE_THREAD", "SMALL_ON_THREADS"):
+    for who in ("SINGLE_BLOCK_ON_GPU", "SINGLE_BLOCK_ON_ONE_THREAD", "SINGLE_BLOCK_ON_THREADS"):
         monkeypatch.setattr(device_rounds, who, {"candidates": 25, "listed": 10**6, "subsegments": 10**6})
-    for who in ("MIDDLE_ON_GPU", "MIDDLE_ON_CPU"):  # there are more listed at first: many teams are needed
+    for who in ("PERSISTENT_ON_GPU", "PERSISTENT_ON_CPU"):  # there are more listed at first: many teams are needed
         monkeypatch.setattr(device_rounds, who, {"listed": 500, "candidates": 0, "few_listed": 0})
 
     def none_left(self, *_):
@@ -354,14 +358,14 @@ def test_without_memory_to_record_the_host_goes_on_where_small_rounds_ended(devi
     mesh = dmr.generate("random", 2000, seed=2)
     fine = dmr.refine(mesh, loop="device", **device_options)
     assert fine.loop == "device" and any("the host drives" in warning for warning in fine.warnings)
-    assert books(fine) == books(dmr.refine(mesh, loop="host", device="cpu"))
+    assert statistics(fine) == statistics(dmr.refine(mesh, loop="host", device="cpu"))
 
 
 def test_without_memory_for_it_the_host_drives(device_options, monkeypatch):
     def none_left(self, bad):
         raise OutOfMemoryError("0.5 GiB more are needed, 0.1 GiB are free")
 
-    monkeypatch.setattr(DeviceRounds, "_make_room", none_left)
+    monkeypatch.setattr(DeviceRounds, "_reserve", none_left)
     mesh = dmr.generate("random", 300, seed=1)
     fine = dmr.refine(mesh, loop="device", **device_options)
     assert fine.loop == "host" and fine.complete and any("the host drives" in w for w in fine.warnings)

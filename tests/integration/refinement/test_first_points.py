@@ -15,7 +15,7 @@ from dmr.refinement.rounds.selection import Choice, Competition
 from dmr.refinement.setup.admission import admit
 from dmr.refinement.setup.thresholds import thresholds
 from dmr.refinement.strategies.first_points import FEWEST, RUNGS, SHARE, rungs
-from tests.integration.refinement.test_device_rounds import TEAMS, books
+from tests.integration.refinement.test_device_rounds import TEAMS, statistics
 
 
 def circle(n: int, seed: int = 1) -> dmr.Pslg:
@@ -88,30 +88,30 @@ def test_a_circle_needs_few_rounds_and_few_cavities(options):
 def test_the_bits_do_not_depend_on_who_drives(loop, device_options):
     domain = circle(1200)
     expected = dmr.refine(domain, device="cpu", threads=1, loop="host")
-    assert books(dmr.refine(domain, loop=loop, **device_options)) == books(expected)
+    assert statistics(dmr.refine(domain, loop=loop, **device_options)) == statistics(expected)
 
 
 def test_the_bits_do_not_depend_on_teams_where_most_cavities_lose(device_options, monkeypatch):
     """The rounds of this circle go over to triangles that are unbeaten farther around, and back."""
-    judged = []
-    judge = Competition.judge
+    owners = []
+    judge = Competition.update
 
     def noted(self, competed, won):
         judge(self, competed, won)
-        judged.append(self.choice)
+        owners.append(self.choice)
 
     domain = circle(5000)
     with monkeypatch.context() as patched:
-        patched.setattr(Competition, "judge", noted)
+        patched.setattr(Competition, "update", noted)
         expected = dmr.refine(domain, device="cpu", threads=1, loop="host")
-    assert {Choice.UNBEATEN, Choice.UNBEATEN_FAR} == set(judged) and judged[-1] == Choice.UNBEATEN
+    assert {Choice.UNBEATEN, Choice.UNBEATEN_FAR} == set(owners) and owners[-1] == Choice.UNBEATEN
     small, middle = TEAMS["all in turn"]
-    assert books(dmr.refine(domain, **device_options)) == books(expected)
-    for who in ("SMALL_ON_GPU", "SMALL_ON_ONE_THREAD", "SMALL_ON_THREADS"):
+    assert statistics(dmr.refine(domain, **device_options)) == statistics(expected)
+    for who in ("SINGLE_BLOCK_ON_GPU", "SINGLE_BLOCK_ON_ONE_THREAD", "SINGLE_BLOCK_ON_THREADS"):
         monkeypatch.setattr(device_rounds, who, small)
-    for who in ("MIDDLE_ON_GPU", "MIDDLE_ON_CPU"):
+    for who in ("PERSISTENT_ON_GPU", "PERSISTENT_ON_CPU"):
         monkeypatch.setattr(device_rounds, who, middle)
-    assert books(dmr.refine(domain, **device_options)) == books(expected)
+    assert statistics(dmr.refine(domain, **device_options)) == statistics(expected)
 
 
 @pytest.mark.parametrize("marking", ["two-stage", "atomic", "three-phase"])
@@ -149,7 +149,7 @@ def test_a_limit_on_points_may_end_the_run_at_any_rung(limit, device_options):
     assert not fine.complete and fine.unrefined["budget"] > 0
     assert len(fine.mesh.vertices) == len(domain.vertices) + limit
     assert dmr.validate(fine.mesh, input=domain, min_angle=0).ok
-    assert books(fine) == books(dmr.refine(domain, max_steiner=limit, device="cpu", threads=1, loop="host"))
+    assert statistics(fine) == statistics(dmr.refine(domain, max_steiner=limit, device="cpu", threads=1, loop="host"))
 
 
 def test_a_progress_callback_may_end_the_run_at_the_first_rung():
