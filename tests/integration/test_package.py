@@ -1,4 +1,4 @@
-"""The package as it is installed: what is in it, where it comes from, how soon it is there."""
+"""The installed package: contents, metadata, programs and import time."""
 
 from __future__ import annotations
 
@@ -6,6 +6,7 @@ import configparser
 import fnmatch
 import importlib.metadata
 import pkgutil
+import re
 import subprocess
 import sys
 from os import environ, pathsep
@@ -16,6 +17,8 @@ import pytest
 import dmr
 from dmr.memory.signatures import signatures, source_folder
 from tests.support.paths import ROOT
+
+CHANGES = (ROOT / "CHANGELOG.md").read_text(encoding="utf-8")
 
 
 def configuration() -> configparser.ConfigParser:
@@ -52,6 +55,11 @@ def test_the_installed_metadata_is_that_of_this_version() -> None:
     assert found.metadata["License"] == "MIT" or found.metadata["License-Expression"] == "MIT"
     assert set(found.metadata.get_all("Provides-Extra") or []) == {"cuda", "view", "shapely", "gis", "triangle", "test"}
     assert [entry.value for entry in found.entry_points if entry.name == "dmr"] == ["dmr.cli:main"]
+
+
+def test_the_version_is_released_and_cited() -> None:
+    assert re.search(rf"^## {re.escape(dmr.__version__)} - \d{{4}}-\d\d-\d\d$", CHANGES, re.MULTILINE)
+    assert f"\nversion: {dmr.__version__}\n" in (ROOT / "CITATION.cff").read_text(encoding="utf-8")
 
 
 def test_each_package_has_its_program() -> None:
