@@ -127,7 +127,6 @@ def _work(mesh: Mesh, state: DeviceMesh, settings: RunSettings, statistics: Stat
     device, options, sized, space = state.device, settings.options, settings.size is not None, Workspace(state.device)
     limits = thresholds(options) if settings.limits is None else settings.limits
     points = default_budget(mesh, options, sized=sized) if options.max_steiner is None else options.max_steiner
-    strictest = options.min_angle > 30 and options.steiner != "petal"
     return Work(
         limits=limits,
         quality=QualityCheck(state, space, limits, settings.size, counts_shares=settings.profile),
@@ -135,7 +134,7 @@ def _work(mesh: Mesh, state: DeviceMesh, settings: RunSettings, statistics: Stat
         space=space,
         bad=BadTriangles(state, space),
         expected=expected_triangles(mesh, options),
-        small_mesh=SMALL_MESH_ABOVE_30_DEGREES if strictest else SMALL_MESH,
+        small_mesh=SMALL_MESH if options.min_angle <= 30 or options.steiner == "petal" else SMALL_MESH_ABOVE_30_DEGREES,
         budget=Budget(points),
         competition=Competition(),
         marking=MARKINGS[options.marking].load(),

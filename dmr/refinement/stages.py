@@ -48,12 +48,15 @@ class Stages:
         return ending
 
     def _run_stage(self, work: Work) -> Ending:
+        driver = self._driver(work)  # allocates ahead, so that the check has no array to enlarge
         work.check_all()
-        ending = self._run_rounds(work)
-        return self._run_rounds(grouped(work)) if ending is Ending.STRICT_ROUNDS_OVER else ending
+        ending = self._run_rounds(work, driver)
+        if ending is Ending.STRICT_ROUNDS_OVER:
+            work = grouped(work)
+            ending = self._run_rounds(work, self._driver(work))
+        return ending
 
-    def _run_rounds(self, work: Work) -> Ending:
-        driver = self._driver(work)
+    def _run_rounds(self, work: Work, driver: Driver) -> Ending:
         ending = run_rounds(driver, self._supervision.of(work))
         if isinstance(driver, Handover) and driver.lacks_memory:
             self._device_rounds = False
