@@ -1,23 +1,10 @@
-"""Short descriptions of the refinement strategies, for `dmr refine --help`."""
+"""The refinement strategies, as `dmr refine --help` lists them."""
 
 from __future__ import annotations
 
 from collections.abc import Mapping
 
-MARKINGS = {
-    "deterministic": "one stage, by atomic maximum: same bits everywhere",
-    "two-stage": "by plain stores, then the losers by atomic maximum; races",
-    "atomic": "two stages, both by atomic maximum: same bits everywhere",
-    "three-phase": "one stage, by plain stores; races",
-    "three-phase-barrier": "the same in one kernel, with barriers; races",
-}
-
-BALANCES = {
-    "work-stealing": "all threads, each with an equal share of one list",
-    "none": "the thread that created them",
-    "child-launch": "kernels launched from the device, for many cavities",
-    "child-launch-per-cavity": "kernels launched from the device, for one cavity each",
-}
+from dmr.refinement.strategy_tables import BALANCES, MARKINGS, Strategy
 
 
 def describe() -> str:
@@ -32,6 +19,6 @@ def describe() -> str:
     )
 
 
-def _block(title: str, entries: Mapping[str, str]) -> str:
-    width = max(map(len, entries))
-    return "\n".join([title, *(f"  {name:{width}}  {text}" for name, text in entries.items())])
+def _block(title: str, strategies: Mapping[str, Strategy]) -> str:
+    width = max(map(len, strategies))
+    return "\n".join([title, *(f"  {name:{width}}  {entry.summary}" for name, entry in strategies.items())])

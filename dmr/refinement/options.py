@@ -8,11 +8,11 @@ from dataclasses import dataclass
 
 from dmr.common.arguments import chosen, real_option, shortened, switch, whole_option
 from dmr.errors import OptionError
+from dmr.refinement import strategy_tables
 
-MARKINGS = ("deterministic", "two-stage", "atomic", "three-phase", "three-phase-barrier")
-# These balances need a GPU and the host: a graph that launches itself may not contain kernels that launch kernels.
-CHILD_LAUNCHES = ("child-launch", "child-launch-per-cavity")
-BALANCES = ("work-stealing", "none", *CHILD_LAUNCHES)
+MARKINGS = tuple(strategy_tables.MARKINGS)
+BALANCES = tuple(strategy_tables.BALANCES)
+CHILD_LAUNCHES = tuple(name for name, balance in strategy_tables.BALANCES.items() if balance.launches_children)
 LOOPS = ("auto", "host", "device")
 STEINER_RULES = ("petal", "off-center", "circumcenter")
 KEPT_SEGMENTS = ("none", "boundary", "all")

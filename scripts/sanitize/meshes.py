@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import sys
 from collections.abc import Iterator
 from contextlib import contextmanager
 from functools import partial
@@ -14,16 +13,15 @@ import numpy as np
 import dmr
 from dmr import domains
 from dmr.memory import Device, argsort, compact, flagged_indices, minmax_float64, scan, sum_float64
+from dmr.refinement import run as runs
 from dmr.refinement.options import BALANCES, KEPT_SEGMENTS, MARKINGS, STEINER_RULES, RefineOptions
-from dmr.refinement.pipeline import Run
-from dmr.refinement.rounds import device_rounds
-from dmr.refinement.rounds.selection import Choice, Competition
+from dmr.refinement.rounds import grouped_order, team_rounds
+from dmr.refinement.run import RunSettings
 from dmr.refinement.state.epochs import LAST, Epochs
 from dmr.refinement.state.records import POINT
+from dmr.refinement.steps.selection import Choice, Competition
 from dmr.refinement.strategies import first_points
 from scripts.sanitize.cases import Case, Family, digest
-
-refinement: Any = sys.modules[Run.__module__]  # the module, whose constants are changed below
 
 RACING = ("two-stage", "three-phase", "three-phase-barrier")  # markings whose results depend on the order of threads
 MOST_POINTS = 3000  # inserted by a refinement
@@ -54,7 +52,7 @@ def balances(device: Device) -> Iterator[Case]:
         options = RefineOptions(balance=balance, max_steiner=MOST_POINTS, loop="host")
 
         def run(options: RefineOptions = options) -> str:
-            fine = Run(mesh, options, device).result(None).mesh
+            fine = runs.run(mesh, device, RunSettings(options=options)).mesh
             return digest(fine.vertices, fine.triangles)
 
         yield balance, run
@@ -86,15 +84,15 @@ LIMITS = (
 @contextmanager
 def teams(who: str) -> Iterator[None]:
     """Makes the given teams run all device-driven rounds, whatever their size."""
-    before = {name: getattr(device_rounds, name) for name in LIMITS}
+    before = {name: getattr(team_rounds, name) for name in LIMITS}
     small, middle = TEAMS[who]
     for name in LIMITS:
-        setattr(device_rounds, name, small if name.startswith("SMALL") else middle)
+        setattr(team_rounds, name, small if name.startswith("SINGLE") else middle)
     try:
         yield
     finally:
         for name, value in before.items():
-            setattr(device_rounds, name, value)
+            setattr(team_rounds, name, value)
 
 
 def loops(device: Device) -> Iterator[Case]:
@@ -120,11 +118,11 @@ def loops(device: Device) -> Iterator[Case]:
         yield who, run
 
     def with_groups() -> str | None:
-        before, refinement.STRICT_ROUNDS = refinement.STRICT_ROUNDS, 3
+        before, grouped_order.STRICT_ROUNDS = grouped_order.STRICT_ROUNDS, 3
         try:
             return refined(mesh, device)
         finally:
-            refinement.STRICT_ROUNDS = before
+            grouped_order.STRICT_ROUNDS = before
 
     yield "grouped order", with_groups
     corners = domains.circle_points(1.0, 60)
@@ -133,7 +131,7 @@ def loops(device: Device) -> Iterator[Case]:
     def with_first_points() -> str | None:
         rules: Any = {"FEWEST": 1, "FEWEST_TRIANGLES": 1, "RUNGS": (2.0, 4.0, 8.0)}
         far = partial(Competition, Choice.UNBEATEN_FAR)
-        with patch.multiple(first_points, **rules), patch.object(refinement, "Competition", far):
+        with patch.multiple(first_points, **rules), patch.object(runs, "Competition", far):
             return refined(outline, device)
 
     yield "first points, and triangles unbeaten farther around", with_first_points

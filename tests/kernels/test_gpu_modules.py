@@ -18,9 +18,9 @@ from dmr.memory import signatures
 from dmr.memory.arrays import Device
 from dmr.memory.cuda.nvcc import SLOWEST
 from dmr.memory.signatures import source_folder
-from dmr.refinement.rounds import device_rounds
+from dmr.refinement.rounds import team_rounds
 from dmr.refinement.setup.modules import ALWAYS, ROUNDS_ON_DEVICE, refinement_modules
-from dmr.refinement.strategies.marking import MARKINGS
+from dmr.refinement.strategy_tables import MARKINGS
 from static_graph import graph, lists, traversal, trees
 from static_graph.lists.ranking import METHODS
 from static_graph.traversal.frontiers.workspace import Workspace
@@ -59,7 +59,7 @@ def recorded(monkeypatch):
 
     monkeypatch.setattr(Device, "launch", launched)
     monkeypatch.setattr(Device, "prepare", lambda self, *names: found.prepared.update(names))
-    monkeypatch.setattr(device_rounds, "PERSISTENT_ON_CPU", device_rounds.PERSISTENT_ON_GPU)
+    monkeypatch.setattr(team_rounds, "PERSISTENT_ON_CPU", team_rounds.PERSISTENT_ON_GPU)
     monkeypatch.setattr(Workspace, "run", lambda self, whole, part, _: run(self, whole, part, True))
     return found
 

@@ -8,7 +8,7 @@ import pytest
 import dmr
 from dmr.memory import open_device
 from dmr.refinement.options import RefineOptions
-from dmr.refinement.pipeline import STRICT_ROUNDS
+from dmr.refinement.rounds.grouped_order import STRICT_ROUNDS
 from dmr.refinement.setup.admission import admit
 from dmr.refinement.setup.demand import MOST_ASPECT, default_budget, sum_of_aspects
 from dmr.refinement.setup.thresholds import thresholds

@@ -7,9 +7,9 @@ from pathlib import Path
 import pytest
 
 import dmr
-from dmr.refinement import pipeline
-from dmr.refinement.rounds import device_rounds
-from dmr.refinement.rounds.selection import Choice, Competition
+from dmr.refinement import pipeline, run
+from dmr.refinement.rounds import team_rounds
+from dmr.refinement.steps.selection import Choice, Competition
 from dmr.refinement.strategies import first_points
 from tests.integration.refinement.test_device_rounds import CASES, TEAMS, statistics
 from tests.integration.refinement.test_first_points import circle
@@ -47,7 +47,7 @@ def test_first_points_and_triangles_unbeaten_farther_around_are_those_of_a_cpu(d
     monkeypatch.setattr(first_points, "FEWEST", 1)
     monkeypatch.setattr(first_points, "FEWEST_TRIANGLES", 1)
     monkeypatch.setattr(first_points, "RUNGS", (2.0, 3.0, 5.0))
-    monkeypatch.setattr(pipeline, "Competition", lambda: Competition(Choice.UNBEATEN_FAR))
+    monkeypatch.setattr(run, "Competition", lambda: Competition(Choice.UNBEATEN_FAR))
     domain = circle(24)
     expected = dmr.refine(domain, min_angle=15, device="cpu", threads=1)
     assert statistics(emulated(domain, device, monkeypatch, min_angle=15)) == statistics(expected)
@@ -58,8 +58,8 @@ def test_the_same_bits_whoever_drives(who, device, monkeypatch):
     small, middle = TEAMS[who]
     mesh = dmr.generate("random", 100, seed=2)
     expected = dmr.refine(mesh, device="cpu", threads=1)
-    monkeypatch.setattr(device_rounds, "SINGLE_BLOCK_ON_GPU", small)
-    monkeypatch.setattr(device_rounds, "PERSISTENT_ON_GPU", middle)
+    monkeypatch.setattr(team_rounds, "SINGLE_BLOCK_ON_GPU", small)
+    monkeypatch.setattr(team_rounds, "PERSISTENT_ON_GPU", middle)
     assert statistics(emulated(mesh, device, monkeypatch)) == statistics(expected)
 
 

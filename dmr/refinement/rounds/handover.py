@@ -3,62 +3,75 @@
 from __future__ import annotations
 
 from dmr.errors import OutOfMemoryError
-from dmr.refinement.rounds.device_rounds import DeviceRounds, Ended
+from dmr.refinement.loop import Driver
+from dmr.refinement.rounds.device_report import DeviceReport
+from dmr.refinement.rounds.device_rounds import DeviceRounds
+from dmr.refinement.rounds.grouped_order import strict_rounds_left
 from dmr.refinement.rounds.host_rounds import HostRounds
-from dmr.refinement.rounds.selection import Choice
+from dmr.refinement.rounds.time_limit import TimeLimit
+from dmr.refinement.rounds.work import Work
+from dmr.refinement.state.ending import Ending
 from dmr.refinement.state.progress import Entry, Stop
-from dmr.refinement.state.work import NOTHING_LEFT, Work
+from dmr.refinement.steps.selection import Choice
 
 
-class Handover:
-    """Lets the device drive one refinement's rounds; the host helps when it stops.
+class Handover(Driver):
+    """Lets the device drive the rounds of one stage; the host helps when it stops.
 
     Attributes:
-        lacks_memory: why the device cannot continue: no memory to allocate ahead, or to record its rounds.
+        lacks_memory: whether there is no memory to allocate ahead, or to record the rounds: the host drives them.
     """
 
-    def __init__(self, work: Work, by_host: HostRounds) -> None:
-        self._work, self._by_host = work, by_host
-        self._rounds = DeviceRounds(work)
-        by_host.one_team = self._rounds.pass_with
-        self.lacks_memory: OutOfMemoryError | None = None
+    def __init__(self, work: Work, device: DeviceRounds, host: HostRounds, time_limit: TimeLimit) -> None:
+        self._work, self._device, self._host, self._time_limit = work, device, host, time_limit
+        self.lacks_memory = False
 
-    def go_on(self, most_rounds: int) -> str | None:
-        """Runs rounds until the device stops, then does what it needs the host for.
+    def run_round(self) -> Ending | None:
+        """Implements `Driver.run_round`: runs rounds until the device stops, then does what it needs the host for."""
+        if self.lacks_memory:
+            return self._host.run_round()
+        large_waiting = self._work.bad.large_waiting
+        most = 1 if large_waiting else strict_rounds_left(self._work)
+        with self._time_limit.measured():
+            ending = self._run_device(self._time_limit.rounds(most))
+        if ending is Ending.COMPLETE and large_waiting:  # the device does not grow those that need large records
+            return self._host.run_round()
+        return ending
 
-        Returns:
-            Why there is no further round, or None.
-        """
-        work = self._work
-        with work.clock.phase("rounds"):
+    def _run_device(self, most_rounds: int) -> Ending | None:
+        clock, statistics = self._work.clock, self._work.statistics
+        with clock.phase("rounds"):
             try:
-                ended = self._rounds.run(work.epochs.last, most_rounds, work.state.vertices + work.points_left)
+                report = self._device.run(most_rounds)
             except OutOfMemoryError as error:  # it allocates ahead, before the first round
-                self.lacks_memory = error
+                self._leave_to_host(error)
                 return None
-            now = work.statistics.seconds
-        with work.clock.phase("download"):  # the statistics are part of the result
-            self._take_over(ended, now)
-        self.lacks_memory = self._rounds.lacks_memory
-        return self._help(ended) if self.lacks_memory is None else None
+            now = statistics.seconds
+        with clock.phase("download"):  # the statistics are part of the result
+            rounds = report.rounds(self._work.state.vertices, now)
+            report.enter(self._work)
+            statistics.enter_rounds(rounds)
+            self._work.competition.choice = Choice(report.numbers[Entry.CHOICE])
+        if self._device.lacks_memory is not None:
+            self._leave_to_host(self._device.lacks_memory)
+            return None
+        return self._help(report)
 
-    def _take_over(self, ended: Ended, now: float) -> None:
-        """Adds the device's work until `now` to the mesh and the statistics."""
-        rounds = ended.rounds(self._work.state.vertices, now)
-        ended.enter(self._work)
-        self._work.statistics.enter_rounds(rounds)
-        self._work.competition.choice = Choice(ended.numbers[Entry.CHOICE])
+    def _leave_to_host(self, error: OutOfMemoryError) -> None:
+        self.lacks_memory = True
+        self._work.statistics.warn(f"the host drives the rounds, which needs less memory: {error}")
 
-    def _help(self, ended: Ended) -> str | None:
+    def _help(self, report: DeviceReport) -> Ending | None:
         """Does what the device stopped for; returns why there is no further round, or None."""
-        if ended.stop == Stop.NO_CANDIDATE:
-            return NOTHING_LEFT
-        if ended.stop == Stop.WINNER_CAPACITY:
-            return self._by_host.insert_owners(self._rounds.cavities(ended))
-        if ended.stop == Stop.LARGE_CAVITIES or (ended.stop == Stop.ENOUGH_ROUNDS and self._by_host.large_waiting):
-            return self._by_host.insert_large()
-        if ended.stop == Stop.CANDIDATE_CAPACITY:
-            self._rounds.more_candidates()
-        elif ended.stop == Stop.EPOCHS_USED:
+        stop = report.stop
+        if stop == Stop.NO_CANDIDATE:
+            return Ending.COMPLETE
+        if stop == Stop.WINNER_CAPACITY:
+            return self._host.finish_round(self._device.last_cavities(report))
+        if stop == Stop.LARGE_CAVITIES or (stop == Stop.ENOUGH_ROUNDS and self._work.bad.large_waiting):
+            return self._host.continue_round()
+        if stop == Stop.CANDIDATE_CAPACITY:
+            self._device.more_candidates()
+        elif stop == Stop.EPOCHS_USED:
             self._work.epochs.start_again(self._work.state)
         return None  # the other reasons need nothing before the next round, or the end

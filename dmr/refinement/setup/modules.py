@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from dmr.refinement.options import CHILD_LAUNCHES, RefineOptions
+from dmr.refinement.options import RefineOptions
+from dmr.refinement.strategy_tables import BALANCES, MARKINGS
 
 ALWAYS = (
     "mesh/angles",
@@ -28,11 +29,5 @@ def refinement_modules(options: RefineOptions, *, rounds_on_device: bool) -> tup
         options: options of the refinement.
         rounds_on_device: whether the device runs rounds without the host.
     """
-    found: tuple[str, ...] = ALWAYS
-    if rounds_on_device:
-        found += ROUNDS_ON_DEVICE
-    if options.marking == "three-phase-barrier":
-        found += ("refine/marking/three_phases",)
-    if options.balance in CHILD_LAUNCHES:
-        found += ("refine/quality/child_launch",)
-    return found
+    driver = ROUNDS_ON_DEVICE if rounds_on_device else ()
+    return ALWAYS + driver + MARKINGS[options.marking].gpu_modules + BALANCES[options.balance].gpu_modules

@@ -101,7 +101,8 @@ class RoundInput:
     """The input of a round: the sizes of the mesh, and the list of bad triangles.
 
     Attributes:
-        vertices, slots, subsegments: sizes of the mesh; listed: entries of the list; side: which buffer holds it.
+        vertices, slots, subsegments: sizes of the mesh; listed: entries of the list; buffer: which of its two
+            holds it.
     """
 
     vertices: Number

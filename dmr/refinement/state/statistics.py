@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import logging
 import math
 import time
 from collections import Counter
@@ -15,9 +16,11 @@ from dmr.memory import Device, flagged_indices, minmax_float64
 from dmr.mesh.types import Mesh
 from dmr.refinement.options import RefineOptions
 from dmr.refinement.results import Refinement, Round
-from dmr.refinement.rounds.cavities import Outcome, Tally
-from dmr.refinement.rounds.quality_check import QualityCheck
 from dmr.refinement.state.device_mesh import DeviceMesh
+from dmr.refinement.state.ending import Ending
+from dmr.refinement.state.outcomes import Outcome, Tally
+
+log = logging.getLogger("dmr")
 
 # The flags of a quality word (cuda_src/refine/quality/quality.cuh).
 BAD, GIVEN_UP, FORCED, HELD = (np.uint32(1 << bit) for bit in (31, 30, 29, 26))
@@ -30,10 +33,11 @@ class Statistics:
 
     Attributes:
         loop: "device" once the device has driven rounds; otherwise "host".
+        warnings: what a user should know, one sentence each.
     """
 
-    def __init__(self, device: Device) -> None:
-        self._device = device
+    def __init__(self, device: Device, *, quiet: bool = False) -> None:
+        self._device, self._quiet = device, quiet
         self._launched_before = dict(device.launches)
         self._started = time.perf_counter()
         self._at_last_round = (0, 0, 0)  # attempted, inserted, lost
@@ -93,28 +97,34 @@ class Statistics:
         counted = {"attempted": attempted, "inserted": inserted, "lost": lost}
         self.history.append(Round(**counted, bad=bad, triangles=triangles, seconds=self.seconds))
 
-    def enter(self, counted: Tally) -> None:
-        """Adds the outcomes of a pass."""
-        for outcome, number in counted.outcomes.items():
+    def enter(self, tally: Tally) -> None:
+        """Adds the outcomes of a pass, or of several."""
+        for outcome, number in tally.outcomes.items():
             self.outcomes[outcome] += number
-        self.off_centers += counted.off_centers
+        self.off_centers += tally.off_centers
+
+    def warn(self, sentence: str) -> None:
+        """Logs a warning, unless quiet, and keeps it for the result."""
+        if not self._quiet:
+            log.warning(sentence)
+        self.warnings.append(sentence)
 
     def refinement(
         self,
         mesh: Mesh,
         options: RefineOptions,
         state: DeviceMesh,
-        quality: QualityCheck,
+        checks: dict[str, int],
         clock: Clock,
-        stopped: str | None,
+        ending: Ending,
     ) -> Refinement:
-        """Makes the result for the user."""
+        """Makes the result for the user; `checks` are the counters of the quality checks."""
         device = self._device
         launches = Counter(device.launches)
         launches.subtract(self._launched_before)
         low, high = _angle_range(state)
         attempts = self.attempted
-        left = _unrefined(state, stopped)
+        left = _unrefined(state, ending)
         return Refinement(
             mesh=mesh,
             device=device.description if device.threads == 0 else device.name,
@@ -145,11 +155,11 @@ class Statistics:
             min_angle=low,
             max_angle=high,
             flips=self.flips,
-            complete=stopped is None,
+            complete=ending is Ending.COMPLETE,
             seconds=clock.report(),
             history=tuple(self.history),
             launches={kernel: times for kernel, times in launches.items() if times},
-            checks=quality.counted(),
+            checks=checks,
             warnings=tuple(self.warnings),
         )
 
@@ -164,7 +174,7 @@ def _angle_range(state: DeviceMesh) -> tuple[float, float]:
     return math.degrees(math.acos(min(most_cosine, 1.0))), math.degrees(math.acos(max(least_cosine, -1.0)))
 
 
-def _unrefined(state: DeviceMesh, stopped: str | None) -> dict[str, NDArray[Any]]:
+def _unrefined(state: DeviceMesh, ending: Ending) -> dict[str, NDArray[Any]]:
     """Returns the triangles that miss a bound, by reason."""
     device = state.device
     flags = device.empty(state.slots, np.int32)
@@ -177,6 +187,6 @@ def _unrefined(state: DeviceMesh, stopped: str | None) -> dict[str, NDArray[Any]
         "small_input_angle": (quality & FORCED) != 0,
         "precision": (quality & (GIVEN_UP | HELD)) == GIVEN_UP,
         "kept_segment": (quality & HELD) != 0,
-        stopped or "unfinished": (quality & (BAD | GIVEN_UP)) == BAD,
+        ending.value: (quality & (BAD | GIVEN_UP)) == BAD,
     }
     return {reason: triangles[found] for reason, found in reasons.items() if found.any()}

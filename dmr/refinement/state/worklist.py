@@ -24,7 +24,8 @@ class BadTriangles:
     the other buffer. The order follows from sums over pieces, so it is the same on every device.
 
     Attributes:
-        sides: the two buffers; side: the one in use; count: length of the list.
+        buffers: the two buffers; buffer: the index of the one in use; count: length of the list.
+        large_waiting: whether some of the triangles, or subsegments, wait for a cavity record of more capacity.
     """
 
     def __init__(self, state: DeviceMesh, space: Workspace) -> None:
@@ -33,6 +34,7 @@ class BadTriangles:
         self.buffers = (state.device.empty(0, np.int32), state.device.empty(0, np.int32))
         self.buffer = 0
         self.count = 0
+        self.large_waiting = False
 
     @property
     def capacity(self) -> int:

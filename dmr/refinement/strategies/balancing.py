@@ -7,9 +7,8 @@ from __future__ import annotations
 
 from abc import ABC, abstractmethod
 
-from dmr.memory import DeviceArray
-from dmr.refinement.rounds.cavities import Cavities, Needs
-from dmr.refinement.rounds.quality_check import QualityCheck
+from dmr.refinement.steps.quality_check import QualityCheck
+from dmr.refinement.steps.retriangulation import FreshTriangles
 
 
 class Balance(ABC):
@@ -20,17 +19,18 @@ class Balance(ABC):
         return False
 
     @abstractmethod
-    def check(self, quality: QualityCheck, cavities: Cavities, needs: Needs, fresh: DeviceArray) -> None:
-        """Checks the `needs.fresh` triangles in the slots given by `fresh`."""
+    def check(self, quality: QualityCheck, fresh: FreshTriangles) -> None:
+        """Checks new triangles."""
 
 
 class OwnTriangles(Balance):
     """One thread checks all triangles of the cavity that it retriangulated: 3 for one cavity, 15 for another."""
 
-    def check(self, quality: QualityCheck, cavities: Cavities, needs: Needs, fresh: DeviceArray) -> None:
+    def check(self, quality: QualityCheck, fresh: FreshTriangles) -> None:
         """Launches one index per cavity."""
-        arguments = quality.arguments(fresh, needs.fresh)
-        quality.device.launch("check_by_cavity", cavities.count, *arguments, cavities.fresh_places)
+        arguments = quality.arguments(fresh.slots, fresh.count)
+        cavities = fresh.cavities
+        quality.device.launch("check_by_cavity", cavities.count, *arguments, cavities.records.fresh_places)
 
 
 class WorkStealing(Balance):
@@ -45,11 +45,11 @@ class WorkStealing(Balance):
         """True on a CPU, unless the check needs the list as a whole."""
         return quality.device.threads > 0 and quality.by_itself
 
-    def check(self, quality: QualityCheck, cavities: Cavities, needs: Needs, fresh: DeviceArray) -> None:
+    def check(self, quality: QualityCheck, fresh: FreshTriangles) -> None:
         """Launches one index per triangle."""
         if self.checks_at_once(quality):
             return
-        quality.device.launch("check_listed", needs.fresh, *quality.arguments(fresh, needs.fresh))
+        quality.device.launch("check_listed", fresh.count, *quality.arguments(fresh.slots, fresh.count))
 
 
 class ChildLaunch(Balance):
@@ -65,17 +65,17 @@ class ChildLaunch(Balance):
     cavities_a_child = 256
     most_children = 1024
 
-    def check(self, quality: QualityCheck, cavities: Cavities, needs: Needs, fresh: DeviceArray) -> None:
+    def check(self, quality: QualityCheck, fresh: FreshTriangles) -> None:
         """Launches one index per child, in as many launches as the bound on pending children requires."""
-        assert isinstance(cavities.count, int)
-        device = quality.device
+        device, cavities = quality.device, fresh.cavities.count
+        assert isinstance(cavities, int)  # the host drives the rounds
         most = min(self.most_children, device.allow_children(self.most_children))
-        share = self.share(cavities.count)
-        arguments = quality.arguments(fresh, needs.fresh)
-        for first in range(0, cavities.count, most * share):
-            children = min(most, -(-(cavities.count - first) // share))
-            shared = (cavities.fresh_places, first, share, cavities.count)
-            device.launch("check_by_children", children, *arguments, *shared, quality.counters)
+        share = self.share(cavities)
+        arguments = quality.arguments(fresh.slots, fresh.count)
+        for first in range(0, cavities, most * share):
+            children = min(most, -(-(cavities - first) // share))
+            places = (fresh.cavities.records.fresh_places, first, share, cavities)
+            device.launch("check_by_children", children, *arguments, *places, quality.counters)
 
     def share(self, cavities: int) -> int:
         """How many cavities share a child."""
@@ -90,11 +90,3 @@ class ChildLaunchPerCavity(ChildLaunch):
     def share(self, cavities: int) -> int:
         """One: each cavity has its own child."""
         return 1
-
-
-BALANCES: dict[str, type[Balance]] = {
-    "work-stealing": WorkStealing,
-    "none": OwnTriangles,
-    "child-launch": ChildLaunch,
-    "child-launch-per-cavity": ChildLaunchPerCavity,
-}

@@ -1,24 +1,23 @@
-"""Conflict resolution between cavities: one strategy per class, all driven by the same host loop.
+"""Conflict resolution between cavities: one strategy per class (thesis, 5.1 and 5.4).
 
-A strategy yields winners, step by step. Before each step the loop has grown or kept the cavities; after it the loop
-retriangulates the winners, until the strategy has no more steps for this round. When the device drives the rounds,
-`Deterministic.settle` is one of their steps.
+A strategy is given the cavities of a pass once they are grown (`begin`). Each `next` chooses cavities that can be
+retriangulated at the same time, and expects that this is done before the following call. The device records the steps
+of `Deterministic`, to drive the rounds by itself.
 """
 
 from __future__ import annotations
 
 from abc import ABC, abstractmethod
-from collections.abc import Iterator
 
 import numpy as np
 
-from dmr.memory import DeviceArray, Number
-from dmr.refinement.rounds.cavities import Cavities, count_needs, grow, undecided
-from dmr.refinement.rounds.selection import Choice
+from dmr.memory import Argument, DeviceArray
 from dmr.refinement.setup.thresholds import Thresholds
 from dmr.refinement.state.device_mesh import DeviceMesh
 from dmr.refinement.state.epochs import Epochs
 from dmr.refinement.state.workspace import Workspace
+from dmr.refinement.steps.cavities import Cavities, Winners, count_needs, grow, undecided
+from dmr.refinement.steps.selection import Choice
 
 
 class Marking(ABC):
@@ -26,74 +25,80 @@ class Marking(ABC):
 
     Attributes:
         choice: which bad triangles compete; claims: whether each cavity claims its triangles when it is grown, in the
-            latest epoch.
+            epoch of the cavities.
     """
 
     choice = Choice.UNBEATEN
     claims = False
 
+    def __init__(self, state: DeviceMesh, space: Workspace, epochs: Epochs, limits: Thresholds) -> None:
+        self._state, self._space, self._epochs, self._limits = state, space, epochs, limits
+
     @abstractmethod
-    def steps(
-        self, state: DeviceMesh, space: Workspace, cavities: Cavities, epochs: Epochs, limits: Thresholds
-    ) -> Iterator[int]:
-        """Sets `cavities.won` and `cavities.needs`, then yields the epoch in which the winners own their
-        triangles, once per step.
+    def begin(self, cavities: Cavities) -> None:
+        """Starts a pass with cavities that have just been grown."""
 
-        The caller retriangulates the winners before it requests the next step.
-        """
+    @abstractmethod
+    def next(self) -> Winners | None:
+        """Sets `won` and `needs` of the cavities, and returns the winners; None if the pass is over."""
 
+    def _begin_epoch(self, cavities: Cavities) -> int:
+        """Starts an epoch: returns it, and makes the keys of the cavities for it."""
+        epoch = self._epochs.next(self._state)
+        self._launch("make_keys", cavities, cavities.segments, epoch)
+        return epoch
 
-def _begin_step(state: DeviceMesh, cavities: Cavities, epochs: Epochs) -> int:
-    """Starts a step: returns its epoch, and makes the keys for it."""
-    epoch = epochs.next(state)
-    launch, count = state.device.launch, cavities.count
-    launch("make_keys", count, state.view, cavities.view, cavities.segments, epoch)
-    return epoch
+    def _mark_in_three_phases(self, cavities: Cavities, progress: DeviceArray | None) -> None:
+        self._launch("mark_cavity", cavities)
+        self._launch("remark_cavity", cavities)
+        self._launch("check_marks", cavities, progress)
 
+    def _mark_by_maximum(self, cavities: Cavities) -> None:
+        self._launch("mark_cavity_atomic", cavities)
+        self._launch("check_marks", cavities, None)
 
-def _mark_in_three_phases(state: DeviceMesh, cavities: Cavities, progress: DeviceArray | None) -> None:
-    launch, count, marked = state.device.launch, cavities.count, (state.view, cavities.view)
-    launch("mark_cavity", count, *marked)
-    launch("remark_cavity", count, *marked)
-    launch("check_marks", count, *marked, progress)
-
-
-def _mark_by_maximum(state: DeviceMesh, cavities: Cavities) -> None:
-    launch, count, marked = state.device.launch, cavities.count, (state.view, cavities.view)
-    launch("mark_cavity_atomic", count, *marked)
-    launch("check_marks", count, *marked, None)
+    def _launch(self, kernel: str, cavities: Cavities, *arguments: Argument) -> None:
+        """Runs a kernel over the cavities."""
+        self._state.device.launch(kernel, cavities.count, self._state.view, cavities.view, *arguments)
 
 
-def _no_progress(space: Workspace) -> DeviceArray:
-    """Returns the cleared word that a cavity sets when it wins."""
-    progress = space.array("progress", 1, np.int32)
-    progress.fill(0)
-    return progress
+class OneStage(Marking):
+    """One set of winners per pass."""
+
+    _cavities: Cavities | None = None
+
+    def begin(self, cavities: Cavities) -> None:
+        """Implements `Marking.begin`."""
+        self._cavities = cavities
+
+    def next(self) -> Winners | None:
+        """Implements `Marking.next`."""
+        cavities, self._cavities = self._cavities, None
+        if cavities is None:
+            return None
+        winners = self._choose(cavities)
+        count_needs(cavities)
+        return winners
+
+    @abstractmethod
+    def _choose(self, cavities: Cavities) -> Winners:
+        """Sets `won` of the cavities."""
 
 
-class Deterministic(Marking):
+class Deterministic(OneStage):
     """Each cavity owns its own triangles only, by atomic maximum of a unique key; neighbouring winners that commute are
     both retriangulated."""
 
     claims = True
 
-    def steps(
-        self, state: DeviceMesh, space: Workspace, cavities: Cavities, epochs: Epochs, limits: Thresholds
-    ) -> Iterator[int]:
-        """Yields one step per round."""
-        self.resolve(state, cavities, epochs.last)
-        yield epochs.last
-
-    def resolve(self, state: DeviceMesh, cavities: Cavities, epoch: Number) -> None:
-        """Sets `cavities.won` and `cavities.needs`, once all cavities have claimed their triangles."""
-        launch, count = state.device.launch, cavities.count
-        launch("check_ownership", count, state.view, cavities.view)
+    def _choose(self, cavities: Cavities) -> Winners:
+        self._launch("check_ownership", cavities)
         for kernel in ("resolve_conflicts", "resolve_conflicts_exactly"):
-            launch(kernel, count, state.view, cavities.view, epoch)
-        count_needs(cavities)
+            self._launch(kernel, cavities, cavities.epoch)
+        return Winners(cavities, cavities.epoch)
 
 
-class ThreePhase(Marking):
+class ThreePhase(OneStage):
     """The baseline, after Nasre, Burtscher and Pingali (2013): one stage of three phases, without atomics. All cavities
     mark their triangles with plain stores; those that find no mark of higher priority on any of their triangles mark
     them again; those that own all their triangles win. If the races leave no such cavity, one is forced.
@@ -103,20 +108,17 @@ class ThreePhase(Marking):
 
     choice = Choice.EVERYONE
 
-    def steps(
-        self, state: DeviceMesh, space: Workspace, cavities: Cavities, epochs: Epochs, limits: Thresholds
-    ) -> Iterator[int]:
-        """Yields one step per round."""
-        epoch = _begin_step(state, cavities, epochs)
-        progress = _no_progress(space)
-        self._mark(state, cavities, progress)
-        state.device.launch("force_one", 1, cavities.view, cavities.count, progress)
-        count_needs(cavities)
-        yield epoch
+    def _choose(self, cavities: Cavities) -> Winners:
+        epoch = self._begin_epoch(cavities)
+        progress = self._space.array("progress", 1, np.int32)  # the word that a cavity sets when it wins
+        progress.fill(0)
+        self._mark(cavities, progress)
+        self._state.device.launch("force_one", 1, cavities.view, cavities.count, progress)
+        return Winners(cavities, epoch)
 
-    def _mark(self, state: DeviceMesh, cavities: Cavities, progress: DeviceArray) -> None:
+    def _mark(self, cavities: Cavities, progress: DeviceArray) -> None:
         """Launches three kernels: the end of each is the barrier that its phase needs."""
-        _mark_in_three_phases(state, cavities, progress)
+        self._mark_in_three_phases(cavities, progress)
 
 
 class ThreePhaseBarrier(ThreePhase):
@@ -124,18 +126,18 @@ class ThreePhaseBarrier(ThreePhase):
     threads can take part as run at once.
     """
 
-    def _mark(self, state: DeviceMesh, cavities: Cavities, progress: DeviceArray) -> None:
+    def _mark(self, cavities: Cavities, progress: DeviceArray) -> None:
         """Makes one cooperative launch."""
-        state.device.launch("mark_in_three_phases", cavities.count, state.view, cavities.view, progress)
+        self._launch("mark_in_three_phases", cavities, progress)
 
 
 class TwoStage(Marking):
     """The thesis' Algorithm 2. Stage one: 3-phase marking with plain stores. Stage two: cavities that lost are checked,
     rebuilt if they were damaged, and marked by atomic maximum, until no cavity is left unprocessed.
 
-        markCavity_kernel        grow (by the host loop), then mark_cavity
+        markCavity_kernel        grow (by the loop), then mark_cavity
         re-markCavity_kernel     remark_cavity
-        retriangulation_kernel   check_marks, then retriangulate (by the host loop)
+        retriangulation_kernel   check_marks, then retriangulate (by the loop)
         checkCavity_kernel       check_cavity, then grow of what was damaged
         markCavityAtomic_kernel  mark_cavity_atomic
 
@@ -146,42 +148,35 @@ class TwoStage(Marking):
 
     choice = Choice.EVERYONE
 
-    def steps(
-        self, state: DeviceMesh, space: Workspace, cavities: Cavities, epochs: Epochs, limits: Thresholds
-    ) -> Iterator[int]:
-        """Yields one step of stage one, then steps of stage two while undecided cavities are left."""
-        epoch = _begin_step(state, cavities, epochs)
-        self._mark_first_stage(state, cavities)
-        count_needs(cavities)
-        yield epoch
-        while True:
-            launch, count = state.device.launch, cavities.count
-            launch("check_cavity", count, state.view, cavities.view, cavities.segments, epoch)
-            grow(state, cavities, limits, only_damaged=True)
-            if undecided(space, cavities) == 0:
-                return
-            epoch = _begin_step(state, cavities, epochs)
-            _mark_by_maximum(state, cavities)
-            count_needs(cavities)
-            yield epoch
+    def begin(self, cavities: Cavities) -> None:
+        """Implements `Marking.begin`."""
+        self._cavities = cavities
+        self._epoch = 0  # of the last winners of this pass
 
-    def _mark_first_stage(self, state: DeviceMesh, cavities: Cavities) -> None:
+    def next(self) -> Winners | None:
+        """Implements `Marking.next`: one step of stage one, then of stage two while undecided cavities are left."""
+        cavities = self._cavities
+        if self._epoch == 0:
+            self._epoch = self._begin_epoch(cavities)
+            self._mark_first_stage(cavities)
+        else:
+            self._launch("check_cavity", cavities, cavities.segments, self._epoch)
+            grow(self._state, cavities, self._limits, only_damaged=True)
+            if undecided(self._space, cavities) == 0:
+                return None
+            self._epoch = self._begin_epoch(cavities)
+            self._mark_by_maximum(cavities)
+        count_needs(cavities)
+        return Winners(cavities, self._epoch)
+
+    def _mark_first_stage(self, cavities: Cavities) -> None:
         """Marks without atomics."""
-        _mark_in_three_phases(state, cavities, None)
+        self._mark_in_three_phases(cavities, None)
 
 
 class Atomic(TwoStage):
     """Algorithm 2 with atomic marking in both stages. Without races, equal runs give equal meshes."""
 
-    def _mark_first_stage(self, state: DeviceMesh, cavities: Cavities) -> None:
+    def _mark_first_stage(self, cavities: Cavities) -> None:
         """Marks by atomic maximum."""
-        _mark_by_maximum(state, cavities)
-
-
-MARKINGS: dict[str, type[Marking]] = {
-    "deterministic": Deterministic,
-    "two-stage": TwoStage,
-    "atomic": Atomic,
-    "three-phase": ThreePhase,
-    "three-phase-barrier": ThreePhaseBarrier,
-}
+        self._mark_by_maximum(cavities)

@@ -13,13 +13,13 @@ from dmr.errors import InternalError, OptionError, OutOfMemoryError
 from dmr.memory import DeviceCount, scan
 from dmr.memory.host.device import HostDevice
 from dmr.refinement.results import Round
-from dmr.refinement.rounds import device_rounds, host_rounds
-from dmr.refinement.rounds.cavities import TALLIED
+from dmr.refinement.rounds import device_rounds, host_rounds, large_records, team_rounds
 from dmr.refinement.rounds.device_rounds import DeviceRounds
 from dmr.refinement.rounds.stalls import StallCheck
 from dmr.refinement.setup import admission
 from dmr.refinement.state.device_mesh import DeviceMesh
 from dmr.refinement.state.epochs import LAST, Epochs
+from dmr.refinement.state.outcomes import TALLIED
 from dmr.refinement.state.progress import Capacity, Entry, HistoryColumn, RoundProgress, Stop
 from dmr.refinement.state.statistics import Statistics
 from dmr.refinement.state.workspace import Workspace
@@ -85,9 +85,9 @@ TEAMS = {
 def teams(request, monkeypatch):
     small, middle = TEAMS[request.param]
     for who in ("SINGLE_BLOCK_ON_GPU", "SINGLE_BLOCK_ON_ONE_THREAD", "SINGLE_BLOCK_ON_THREADS"):
-        monkeypatch.setattr(device_rounds, who, small)
+        monkeypatch.setattr(team_rounds, who, small)
     for who in ("PERSISTENT_ON_GPU", "PERSISTENT_ON_CPU"):
-        monkeypatch.setattr(device_rounds, who, middle)
+        monkeypatch.setattr(team_rounds, who, middle)
 
 
 @pytest.mark.usefixtures("teams")
@@ -117,17 +117,17 @@ def almost_concurrent():
 @pytest.mark.parametrize("most", [0, 3, 10**6])
 def test_one_team_goes_through_a_pass_with_large_records(room, most, device_options, monkeypatch):
     for who in ("PASS_ON_GPU", "PASS_ON_CPU"):
-        monkeypatch.setattr(device_rounds, who, {"candidates": most, "listed": 10**6, "subsegments": 10**6})
+        monkeypatch.setattr(team_rounds, who, {"candidates": most, "listed": 10**6, "subsegments": 10**6})
     if room == "none ahead":
         no_room_ahead(monkeypatch)
-    seen, by_team = set(), DeviceRounds.pass_with
+    seen, by_team = set(), DeviceRounds.run_large_pass
 
     def noted(self, *arguments):
-        ended = by_team(self, *arguments)
-        seen.add(ended.stop)
-        return ended
+        report, cavities = by_team(self, *arguments)
+        seen.add(report.stop)
+        return report, cavities
 
-    monkeypatch.setattr(DeviceRounds, "pass_with", noted)
+    monkeypatch.setattr(DeviceRounds, "run_large_pass", noted)
     fine = dmr.refine(almost_concurrent(), min_angle=20, loop="device", **device_options)
     assert statistics(fine) == statistics(
         dmr.refine(almost_concurrent(), min_angle=20, loop="host", device="cpu", threads=1)
@@ -141,7 +141,7 @@ def test_a_pass_by_one_team_without_memory_for_it_is_run_step_by_step(device_opt
     def without_memory(self, *arguments):
         raise OutOfMemoryError("planted")
 
-    monkeypatch.setattr(DeviceRounds, "pass_with", without_memory)
+    monkeypatch.setattr(DeviceRounds, "run_large_pass", without_memory)
     fine = dmr.refine(almost_concurrent(), min_angle=20, loop="device", **device_options)
     assert statistics(fine) == statistics(
         dmr.refine(almost_concurrent(), min_angle=20, loop="host", device="cpu", threads=1)
@@ -210,7 +210,7 @@ def test_the_limit_on_points_is_kept_exactly(limit, device_options):
 def test_every_reason_to_stop_is_met_and_survived(device_options, stops, monkeypatch):
     monkeypatch.setattr(device_rounds, "HISTORY_ROUNDS", 3)
     monkeypatch.setattr(Epochs, "__init__", lambda self: self.resume(LAST - 5))
-    for module in (device_rounds, host_rounds):
+    for module in (device_rounds, host_rounds, large_records):
         monkeypatch.setattr(module, "RECORD_CAPACITY", 11)
     flush_if_full = DeviceRounds._reserve
 
@@ -346,12 +346,12 @@ def test_a_rehearsal_runs_nothing(device):
 def test_without_memory_to_record_the_host_goes_on_where_single_block_rounds_ended(device_options, monkeypatch):
     """The first small rounds run before anything is recorded: what they did is not lost."""
     for who in ("SINGLE_BLOCK_ON_GPU", "SINGLE_BLOCK_ON_ONE_THREAD", "SINGLE_BLOCK_ON_THREADS"):
-        monkeypatch.setattr(device_rounds, who, {"candidates": 25, "listed": 10**6, "subsegments": 10**6})
+        monkeypatch.setattr(team_rounds, who, {"candidates": 25, "listed": 10**6, "subsegments": 10**6})
     for who in ("PERSISTENT_ON_GPU", "PERSISTENT_ON_CPU"):  # there are more listed at first: many teams are needed
-        monkeypatch.setattr(device_rounds, who, {"listed": 500, "candidates": 0, "few_listed": 0})
+        monkeypatch.setattr(team_rounds, who, {"listed": 500, "candidates": 0, "few_listed": 0})
 
     def none_left(self, *_):
-        assert self._progress.read()[Entry.ROUNDS] > 0
+        assert self._work.progress.read()[Entry.ROUNDS] > 0
         raise OutOfMemoryError("0.5 GiB more are needed, 0.1 GiB are free")
 
     monkeypatch.setattr(DeviceRounds, "_record", none_left)

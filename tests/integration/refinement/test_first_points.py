@@ -10,10 +10,10 @@ import pytest
 import dmr
 from dmr.memory import open_device
 from dmr.refinement.options import RefineOptions
-from dmr.refinement.rounds import device_rounds
-from dmr.refinement.rounds.selection import Choice, Competition
+from dmr.refinement.rounds import team_rounds
 from dmr.refinement.setup.admission import admit
 from dmr.refinement.setup.thresholds import thresholds
+from dmr.refinement.steps.selection import Choice, Competition
 from dmr.refinement.strategies.first_points import FEWEST, RUNGS, SHARE, rungs
 from tests.integration.refinement.test_device_rounds import TEAMS, statistics
 
@@ -108,9 +108,9 @@ def test_the_bits_do_not_depend_on_teams_where_most_cavities_lose(device_options
     small, middle = TEAMS["all in turn"]
     assert statistics(dmr.refine(domain, **device_options)) == statistics(expected)
     for who in ("SINGLE_BLOCK_ON_GPU", "SINGLE_BLOCK_ON_ONE_THREAD", "SINGLE_BLOCK_ON_THREADS"):
-        monkeypatch.setattr(device_rounds, who, small)
+        monkeypatch.setattr(team_rounds, who, small)
     for who in ("PERSISTENT_ON_GPU", "PERSISTENT_ON_CPU"):
-        monkeypatch.setattr(device_rounds, who, middle)
+        monkeypatch.setattr(team_rounds, who, middle)
     assert statistics(dmr.refine(domain, **device_options)) == statistics(expected)
 
 

@@ -11,8 +11,9 @@ import pytest
 import dmr
 from dmr.errors import DeviceUnavailableError, InvalidMeshError, OptionError
 from dmr.memory import open_device
-from dmr.refinement.pipeline import SMALL_MESH, TOO_FEW_FOR_A_GPU
+from dmr.refinement.pipeline import TOO_FEW_FOR_A_GPU
 from dmr.refinement.rounds.host_rounds import HostRounds
+from dmr.refinement.run import SMALL_MESH
 from dmr.refinement.setup.demand import least_triangles
 from dmr.refinement.state.records import TRIANGLE
 
@@ -95,7 +96,7 @@ def with_bounds(*bounds):
     ],
 )
 def test_bounds_on_areas_that_no_mesh_can_keep_are_refused_before_the_work(mesh, max_area, said, monkeypatch):
-    monkeypatch.setattr("dmr.refinement.pipeline.Run", lambda *_, **__: pytest.fail("the work was begun"))
+    monkeypatch.setattr("dmr.refinement.pipeline.run", lambda *_, **__: pytest.fail("the work was begun"))
     with pytest.raises(OptionError, match=said):
         dmr.refine(mesh, max_area=max_area, device="cpu", threads=1)
 
@@ -216,13 +217,13 @@ def test_what_is_no_triangulation_is_refused_by_name(vertices, triangles, elemen
 def test_triangles_that_come_to_the_host_are_counted(monkeypatch):
     """The counter behind `host_processed` counts: a serial path would show."""
     mesh = dmr.generate("random", 100, seed=8)
-    original = HostRounds.go_on
+    original = HostRounds.run_round
 
     def serial(rounds):
         rounds.work.state.triangles[:5].download()
         return original(rounds)
 
-    monkeypatch.setattr(HostRounds, "go_on", serial)
+    monkeypatch.setattr(HostRounds, "run_round", serial)
     fine = dmr.refine(mesh, device="cpu", loop="host")
     assert fine.host_processed == 5 * (fine.rounds + 1) and TRIANGLE.itemsize == 32  # one more finds nothing to do
 

@@ -10,12 +10,17 @@ import pytest
 import dmr
 from dmr.errors import OptionError
 from dmr.memory import open_device
+from dmr.refinement import run as runs
+from dmr.refinement import strategy_tables
 from dmr.refinement.options import BALANCES, MARKINGS, RefineOptions
-from dmr.refinement.pipeline import Run
-from dmr.refinement.rounds import host_rounds
-from dmr.refinement.rounds.cavities import RECORD_CAPACITY, Outcome, prepare
+from dmr.refinement.rounds import host_steps
+from dmr.refinement.run import RunSettings
+from dmr.refinement.state.outcomes import Outcome
 from dmr.refinement.state.workspace import Workspace
-from dmr.refinement.strategies import balancing, marking
+from dmr.refinement.steps.cavities import RECORD_CAPACITY, prepare
+from dmr.refinement.steps.selection import Candidates
+from dmr.refinement.strategies.balancing import Balance
+from dmr.refinement.strategies.marking import Marking
 from tests.integration.refinement.test_refinement import digest
 
 PHASES = {"mark_cavity", "remark_cavity", "check_marks"}
@@ -31,12 +36,13 @@ def mesh():
 def run(mesh, device_options, **options):
     """As `dmr.refine`, but kernels that kernels launch are calls on a CPU, and may be asked for."""
     device = open_device(device_options["device"], device_options["threads"])
-    return Run(mesh, RefineOptions(**options), device, profile=True).result(None)
+    return runs.run(mesh, device, RunSettings(options=RefineOptions(**options), profile=True))
 
 
 def test_each_name_has_its_class():
-    assert tuple(sorted(MARKINGS)) == tuple(sorted(marking.MARKINGS))
-    assert tuple(sorted(BALANCES)) == tuple(sorted(balancing.BALANCES))
+    for base, table in ((Marking, strategy_tables.MARKINGS), (Balance, strategy_tables.BALANCES)):
+        classes = [strategy.load() for strategy in table.values()]
+        assert all(issubclass(one, base) for one in classes) and len(set(classes)) == len(table)
 
 
 @pytest.mark.parametrize(("marking", "balance"), [*product(MARKINGS, BALANCES)])
@@ -147,7 +153,7 @@ def test_no_launch_asks_for_more_children_than_may_be_pending(mesh, monkeypatch)
     monkeypatch.setattr(type(device), "launch", noted)
     monkeypatch.setattr(type(device), "allow_children", lambda self, wanted: 16)
     for balance in CHILDREN:
-        fine = Run(mesh, RefineOptions(balance=balance), device).result(None)
+        fine = runs.run(mesh, device, RunSettings(options=RefineOptions(balance=balance)))
         assert dmr.validate(fine.mesh, input=mesh, min_angle=30).ok
     assert max(asked) == 16
     assert digest(fine.mesh) == digest(dmr.refine(mesh, device="cpu").mesh)
@@ -172,7 +178,8 @@ def test_a_gpu_launches_them_for_everyone(mesh, balance):
 
 def forced(device, outcomes, progress):
     count = len(outcomes)
-    cavities = prepare(Workspace(device), device.zeros(count, np.int32), count, 0, RECORD_CAPACITY)
+    candidates = Candidates(device.zeros(count, np.int32), count, 0, RECORD_CAPACITY)
+    cavities = prepare(Workspace(device), candidates).records
     cavities.outcomes.upload(np.array(outcomes, np.int32))
     cavities.won.fill(0)
     device.launch("force_one", 1, cavities.view, count, device.array(np.array([progress], np.int32)))
@@ -199,14 +206,14 @@ def test_a_run_in_which_nobody_ever_wins_goes_on_one_by_one(marking, device, dev
         """After the phases all winners are taken back, as if races had left each without one of its triangles."""
         launch(self, kernel, count, *arguments)
         if kernel in ("check_marks", "mark_in_three_phases"):
-            outcomes = seen[-1].outcomes[:count]
+            outcomes = seen[-1].records.outcomes[:count]
             held = outcomes.download()
             held[held == Outcome.OWNER] = Outcome.UNDECIDED
             outcomes.upload(held)
-            seen[-1].won.fill(0)
+            seen[-1].records.won.fill(0)
             arguments[-1].fill(0)  # the word that says that somebody has won
 
-    monkeypatch.setattr(host_rounds, "prepare", noted)
+    monkeypatch.setattr(host_steps, "prepare", noted)
     monkeypatch.setattr(type(device), "launch", nobody_wins)
     mesh = dmr.generate("random", 60, seed=4)
     fine = run(mesh, device_options, marking=marking)

@@ -30,11 +30,12 @@ from dmr.memory.host import compiler
 from dmr.memory.host import device as host
 from dmr.memory.host.device import ALIGNMENT, HostArray, HostDevice
 from dmr.mesh.statistics import measure, summarise
+from dmr.refinement import run as runs
 from dmr.refinement.options import MARKINGS, RefineOptions
-from dmr.refinement.pipeline import Run
-from dmr.refinement.rounds import device_rounds
-from dmr.refinement.rounds.selection import Choice, Competition
+from dmr.refinement.rounds import grouped_order, team_rounds
+from dmr.refinement.run import RunSettings
 from dmr.refinement.state.records import POINT
+from dmr.refinement.steps.selection import Choice, Competition
 from dmr.refinement.strategies import first_points
 from tests.support.sanitizers import graph_kernels
 from tests.support.sanitizers.frontiers import frontiers
@@ -94,32 +95,31 @@ def refinements(folder, *, every):
 @contextmanager
 def teams_that_wait():
     """Enables rounds that a CPU does not use by default: small ones by one team, larger ones by teams that wait."""
-    before = device_rounds.PERSISTENT_ON_CPU, device_rounds.SINGLE_BLOCK_ON_THREADS
-    device_rounds.PERSISTENT_ON_CPU = {"listed": 10**6, "candidates": 5, "few_listed": 50}
-    device_rounds.SINGLE_BLOCK_ON_THREADS = {"candidates": 9, "listed": 60, "subsegments": 10**6}
+    before = team_rounds.PERSISTENT_ON_CPU, team_rounds.SINGLE_BLOCK_ON_THREADS
+    team_rounds.PERSISTENT_ON_CPU = {"listed": 10**6, "candidates": 5, "few_listed": 50}
+    team_rounds.SINGLE_BLOCK_ON_THREADS = {"candidates": 9, "listed": 60, "subsegments": 10**6}
     try:
         yield
     finally:
-        device_rounds.PERSISTENT_ON_CPU, device_rounds.SINGLE_BLOCK_ON_THREADS = before
+        team_rounds.PERSISTENT_ON_CPU, team_rounds.SINGLE_BLOCK_ON_THREADS = before
 
 
 def grouped_orders(folder):
     """Yields (case, digest) for refinements whose order changes early (`STRICT_ROUNDS`)."""
-    module = sys.modules[Run.__module__]
-    before, module.STRICT_ROUNDS = module.STRICT_ROUNDS, 3
+    before, grouped_order.STRICT_ROUNDS = grouped_order.STRICT_ROUNDS, 3
     for path, loop in product(sorted(folder.glob("*.npz"))[:2], ("host", "device")):
         run = dmr.refine(dmr.read(path), device="cpu", threads=3, loop=loop, max_steiner=3000)
         yield [path.stem, "grouped order", loop], digest(run.mesh.vertices, run.mesh.triangles)
-    module.STRICT_ROUNDS = before
+    grouped_order.STRICT_ROUNDS = before
 
 
 def empty_interiors():
     """Yields (case, digest) for an outline with first points, where winners are unbeaten in a large neighbourhood."""
-    module, far = sys.modules[Run.__module__], partial(Competition, Choice.UNBEATEN_FAR)
+    far = partial(Competition, Choice.UNBEATEN_FAR)
     corners = circle_points(1.0, 60)
     outline = polygon(corners + 0.01 * np.random.default_rng(1).random(corners.shape))
     rules = {"FEWEST": 1, "FEWEST_TRIANGLES": 1, "RUNGS": (2.0, 4.0, 8.0)}
-    with patch.multiple(first_points, **rules), patch.object(module, "Competition", far):
+    with patch.multiple(first_points, **rules), patch.object(runs, "Competition", far):
         for loop in ("host", "device"):
             run = dmr.refine(outline, device="cpu", threads=3, loop=loop)
             yield ["first points", loop, run.rounds], digest(run.mesh.vertices, run.mesh.triangles)
@@ -138,7 +138,8 @@ def device_launches(device, folder):
         yield [path.stem, "by teams that wait for each other", run.rounds], result
         assert digest(run.mesh.vertices, run.mesh.triangles) == result
     for path, balance in product(sorted(folder.glob("*.npz")), ("child-launch", "child-launch-per-cavity")):
-        run = Run(dmr.read(path), RefineOptions(balance=balance, max_steiner=3000), device, profile=True).result(None)
+        settings = RunSettings(options=RefineOptions(balance=balance, max_steiner=3000), profile=True)
+        run = runs.run(dmr.read(path), device, settings)
         yield [path.stem, balance, run.checks], digest(run.mesh.vertices, run.mesh.triangles)
 
 

@@ -1,7 +1,4 @@
-"""Selection of the subsegments and bad triangles that compete in a round (`cuda_src/refine/candidates.cuh`).
-
-A `Number` is known to the host, or only to the device.
-"""
+"""Selection of the subsegments and bad triangles that compete in a pass (`cuda_src/refine/candidates.cuh`)."""
 
 from __future__ import annotations
 
@@ -12,7 +9,7 @@ import numpy as np
 
 from dmr.memory import DeviceArray, Number
 from dmr.refinement.state.device_mesh import DeviceMesh
-from dmr.refinement.state.progress import Capacity, RoundInput, RoundProgress
+from dmr.refinement.state.progress import UNBOUNDED, Capacity, RoundInput, RoundProgress
 from dmr.refinement.state.worklist import BadTriangles
 from dmr.refinement.state.workspace import Workspace
 
@@ -52,6 +49,35 @@ class Competition:
         self.choice = Choice.UNBEATEN_FAR if far else Choice.UNBEATEN
 
 
+@dataclass(frozen=True)
+class Selection:
+    """Which candidates a pass takes.
+
+    Attributes:
+        choice: which bad triangles compete; most: the most candidates, the first ones.
+        record_capacity: cavity boundary entries of the records that they get.
+    """
+
+    choice: Number
+    record_capacity: int
+    most: int = UNBOUNDED
+
+
+@dataclass(frozen=True)
+class Candidates:
+    """The subsegments or triangles that cavities are grown around.
+
+    Attributes:
+        roots: their numbers; count: how many; the first `segments` of them are subsegments.
+        record_capacity: cavity boundary entries of the record that each gets.
+    """
+
+    roots: DeviceArray
+    count: Number
+    segments: Number
+    record_capacity: int
+
+
 def survey_sums(space: Workspace) -> tuple[DeviceArray, DeviceArray]:
     """Returns arrays for the survey results by piece: of waiting subsegments, and of the list of bad triangles."""
     most = space.device.most_pieces
@@ -69,25 +95,19 @@ def select(
     progress: RoundProgress,
     roots: DeviceArray,
 ) -> None:
-    """Puts the candidates of a round into `roots`: subsegments to be split, or if there are none, triangles.
+    """Puts the candidates of a pass into `roots`: subsegments to be split, or if there are none, triangles.
 
     `progress` then holds their number. If triangles compete, those that are no longer bad have been removed from the
     list, which has moved to its other buffer. In a mesh of up to `small_mesh` triangles, only the most urgent compete.
     """
-    device = state.device
+    device, subsegments = state.device, round_input.subsegments
     requested, surveyed = survey_sums(space)
     flags = bad.flags(round_input.listed)
-    device.launch(
-        "survey_subsegments",
-        device.pieces(round_input.subsegments),
-        state.split_states,
-        round_input.subsegments,
-        requested,
-    )
-    listing = (requested, round_input.subsegments, *bad.buffers, round_input.buffer, round_input.listed)
+    subsegment_pieces, listed_pieces = device.pieces(subsegments), device.pieces(round_input.listed)
+    device.launch("survey_subsegments", subsegment_pieces, state.split_states, subsegments, requested)
+    bad_list = (requested, subsegments, *bad.buffers, round_input.buffer, round_input.listed)
     sizes = (round_input.vertices, round_input.slots)
-    shared = (state.view, *listing, choice, *sizes, small_mesh, flags, surveyed)
-    teams = device.pieces(round_input.listed)
-    device.launch("survey_bad", teams, *shared)
-    teams = max(1, teams, device.pieces(round_input.subsegments))
-    device.launch("gather_candidates", teams, *shared, capacity.view, roots, progress.array)
+    arguments = (state.view, *bad_list, choice, *sizes, small_mesh, flags, surveyed)
+    device.launch("survey_bad", listed_pieces, *arguments)
+    teams = max(1, listed_pieces, subsegment_pieces)
+    device.launch("gather_candidates", teams, *arguments, capacity.view, roots, progress.array)

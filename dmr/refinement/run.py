@@ -1,0 +1,170 @@
+"""One run of the refinement, from a mesh on the host to the refined mesh and its report.
+
+    admit the mesh                       order, link, check, flip                        (setup)
+    check all triangles                  find bad triangles and encroached subsegments   (steps/quality_check)
+    while something is bad or encroached:                                                (loop)
+        select candidates                encroached subsegments, and bad triangles that no bad neighbour beats
+        grow their cavities                                                              (steps/cavities)
+        for each step of the marking:    choose the winners                              (strategies/marking)
+            retriangulate the winners                                                    (steps/retriangulation)
+            check the new triangles      by an equal share of them, or by cavity         (strategies/balancing)
+    copy the mesh to the host                                                            (state/device_mesh)
+
+The host decides the number of rounds and the memory; only kernels process triangles. With the default options the
+device, GPU or CPU, runs the rounds by itself, and calls the host when a round lacks memory (rounds/handover). The host
+drives the rounds if something needs it between them: another marking, a size function, a progress callback or a
+profile. The host processes no triangles: `Refinement.host_processed` counts the triangle records that reach it during
+the rounds.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from dataclasses import dataclass, field
+
+from dmr.common.clock import Clock
+from dmr.errors import InvalidMeshError
+from dmr.memory import Device
+from dmr.mesh.types import Mesh
+from dmr.refinement.options import OBSERVED_CONFORMING_LIMIT, OBSERVED_LIMIT, Progress, RefineOptions
+from dmr.refinement.results import Refinement
+from dmr.refinement.rounds.budget import Budget
+from dmr.refinement.rounds.host_rounds import is_round_left
+from dmr.refinement.rounds.time_limit import TimeLimit
+from dmr.refinement.rounds.work import Work
+from dmr.refinement.setup.admission import admit
+from dmr.refinement.setup.demand import default_budget, expected_triangles
+from dmr.refinement.setup.flips import make_delaunay
+from dmr.refinement.setup.thresholds import Thresholds, thresholds
+from dmr.refinement.stages import Stages
+from dmr.refinement.state.device_mesh import DeviceMesh
+from dmr.refinement.state.ending import Ending
+from dmr.refinement.state.epochs import Epochs
+from dmr.refinement.state.progress import RoundProgress
+from dmr.refinement.state.records import TRIANGLE
+from dmr.refinement.state.statistics import Statistics
+from dmr.refinement.state.worklist import BadTriangles
+from dmr.refinement.state.workspace import Workspace
+from dmr.refinement.steps.quality_check import QualityCheck
+from dmr.refinement.steps.selection import Competition
+from dmr.refinement.strategies.first_points import rungs
+from dmr.refinement.strategy_tables import BALANCES, MARKINGS
+from dmr.sizing.size_field import Size
+
+# Meshes of fewer triangles take the candidates of a round from the shortest edges only: more rounds, fewer points.
+# Without petals this order matters more above 30 degrees: small meshes can grow by half without it.
+SMALL_MESH = 2**10
+SMALL_MESH_ABOVE_30_DEGREES = 2**19
+
+
+@dataclass(frozen=True, kw_only=True)
+class RunSettings:
+    """Settings of one run.
+
+    Attributes:
+        options: the options of `dmr.refine`; size: the bound on the longest edge, as a function of places.
+        limits: the thresholds of another recipe than the usual one.
+        time_limit: the limit on seconds, which counts from the call of the user.
+        progress: called after each round; quiet: whether warnings are not logged; profile: whether phases are timed.
+    """
+
+    options: RefineOptions
+    size: Size | None = None
+    limits: Thresholds | None = None
+    time_limit: TimeLimit = field(default_factory=lambda: TimeLimit(None))
+    progress: Progress | None = None
+    quiet: bool = False
+    profile: bool = False
+
+
+def run(mesh: Mesh, device: Device, settings: RunSettings) -> Refinement:
+    """Refines a mesh on a device.
+
+    Raises:
+        InvalidMeshError: no valid triangulation (or, with `strict`, not a Delaunay one).
+        OutOfMemoryError: the device has too little memory; the input is untouched.
+    """
+    options, clock = settings.options, Clock(device.synchronize if settings.profile else None)
+    statistics = Statistics(device, quiet=settings.quiet)
+    with clock.phase("admit"):
+        state, notes = admit(mesh, device, options.keep_segments)
+    for sentence in (*notes, *_warnings(options)):
+        statistics.warn(sentence)
+    work = _work(mesh, state, settings, statistics, clock)
+    with clock.phase("flip"):
+        _make_delaunay(work, strict=options.strict)
+    statistics.start()
+    records_moved = device.moved[TRIANGLE]
+    ending = _run_stages(work, settings)
+    # A triangle processed on the host must first be copied there.
+    statistics.host_processed = device.moved[TRIANGLE] - records_moved
+    if ending in (Ending.STOPPED, Ending.TIME) and not is_round_left(work):
+        ending = Ending.COMPLETE  # stopped where it would have ended anyway
+    if ending is Ending.BUDGET:
+        limit = work.budget.limit
+        statistics.warn(f"stopped at the limit of {limit} Steiner points: the mesh is valid, but not finished")
+    if ending is Ending.TIME:
+        statistics.warn(
+            f"stopped at the limit of {options.max_seconds:g} s: the mesh is valid, but not finished, and "
+            "another run may stop elsewhere"
+        )
+    with clock.phase("download"):
+        refined = state.to_mesh(mesh)
+    return statistics.refinement(refined, options, state, work.quality.counted(), clock, ending)
+
+
+def _warnings(options: RefineOptions) -> Iterator[str]:
+    limit = OBSERVED_CONFORMING_LIMIT if options.conforming else OBSERVED_LIMIT
+    if options.min_angle > limit:
+        yield (
+            f"termination is not guaranteed for every{' conforming' * options.conforming} mesh "
+            f"above {limit:g} degrees: {options.min_angle:g} may stop at the limit on Steiner points"
+        )
+
+
+def _work(mesh: Mesh, state: DeviceMesh, settings: RunSettings, statistics: Statistics, clock: Clock) -> Work:
+    """Collects the data and settings of the rounds of the last stage."""
+    device, options, sized, space = state.device, settings.options, settings.size is not None, Workspace(state.device)
+    limits = thresholds(options) if settings.limits is None else settings.limits
+    points = default_budget(mesh, options, sized=sized) if options.max_steiner is None else options.max_steiner
+    return Work(
+        limits=limits,
+        quality=QualityCheck(state, space, limits, settings.size, counts_shares=settings.profile),
+        state=state,
+        space=space,
+        bad=BadTriangles(state, space),
+        expected=expected_triangles(mesh, options),
+        small_mesh=SMALL_MESH if options.min_angle <= 30 or options.steiner == "petal" else SMALL_MESH_ABOVE_30_DEGREES,
+        budget=Budget(points),
+        competition=Competition(),
+        marking=MARKINGS[options.marking].load(),
+        balance=BALANCES[options.balance].load()(),
+        epochs=Epochs(),
+        progress=RoundProgress(device),
+        statistics=statistics,
+        clock=clock,
+    )
+
+
+def _make_delaunay(work: Work, *, strict: bool) -> None:
+    """Flips edges until the mesh is constrained Delaunay; if `strict`, refuses a mesh that is not."""
+    failing = make_delaunay(work.state, work.epochs, apply=False)
+    if failing and strict:
+        raise InvalidMeshError(f"{failing} triangles have an edge that is not Delaunay, which --strict refuses")
+    if failing:
+        flips = work.statistics.flips = make_delaunay(work.state, work.epochs)
+        work.statistics.warn(f"the mesh was not Delaunay: {flips} edges were flipped first")
+
+
+def _run_stages(work: Work, settings: RunSettings) -> Ending:
+    options = settings.options
+    needs_host = options.needs_host(size=settings.size is not None, profile=settings.profile)
+    stages = Stages(
+        work,
+        time_limit=settings.time_limit,
+        progress=settings.progress,
+        device_rounds=needs_host is None and options.loop != "host",
+    )
+    with work.clock.phase("check"):
+        first = rungs(work.state, options)
+    return stages.run(first)

@@ -1,0 +1,71 @@
+"""The stages of a refinement: the first points of a nearly empty interior, then all bounds.
+
+Each stage runs rounds until nothing is bad or encroached by its own limits, first in the strict order of bad triangles,
+and if it takes very many rounds, in the grouped one.
+"""
+
+from __future__ import annotations
+
+from dmr.refinement.loop import Driver, run_rounds
+from dmr.refinement.options import Progress
+from dmr.refinement.rounds.device_rounds import DeviceRounds
+from dmr.refinement.rounds.grouped_order import grouped
+from dmr.refinement.rounds.handover import Handover
+from dmr.refinement.rounds.host_rounds import HostRounds
+from dmr.refinement.rounds.host_steps import HostSteps
+from dmr.refinement.rounds.large_records import LargeRecords
+from dmr.refinement.rounds.supervision import Supervision
+from dmr.refinement.rounds.time_limit import TimeLimit
+from dmr.refinement.rounds.work import Work
+from dmr.refinement.setup.thresholds import Thresholds
+from dmr.refinement.state.ending import Ending
+
+
+class Stages:
+    """Runs the stages of one refinement, and keeps what they share."""
+
+    def __init__(self, work: Work, *, time_limit: TimeLimit, progress: Progress | None, device_rounds: bool) -> None:
+        """Prepares them.
+
+        Args:
+            work: the last stage, with all bounds.
+            time_limit, progress: the limit on seconds, and the user's callback.
+            device_rounds: whether the device can run rounds by itself. With a callback the host drives, and the device
+                runs only passes with large records.
+        """
+        self._final, self._device_rounds = work, device_rounds
+        self._supervision = Supervision(work=work, time_limit=time_limit, progress=progress)
+
+    def run(self, first: list[Thresholds]) -> Ending:
+        """Runs stages with the `first` limits, then the last one; returns why the rounds ended."""
+        ending = Ending.COMPLETE
+        for limits in first:
+            if ending is Ending.COMPLETE:
+                ending = self._run_stage(self._final.with_limits(limits, sized=False))
+        if ending is Ending.COMPLETE:
+            return self._run_stage(self._final)
+        self._final.check_all()  # by all bounds, for the report on what is unrefined
+        return ending
+
+    def _run_stage(self, work: Work) -> Ending:
+        driver = self._driver(work)  # allocates ahead, so that the check has no array to enlarge
+        work.check_all()
+        ending = self._run_rounds(work, driver)
+        if ending is Ending.STRICT_ROUNDS_OVER:
+            work = grouped(work)
+            ending = self._run_rounds(work, self._driver(work))
+        return ending
+
+    def _run_rounds(self, work: Work, driver: Driver) -> Ending:
+        ending = run_rounds(driver, self._supervision.of(work))
+        if isinstance(driver, Handover) and driver.lacks_memory:
+            self._device_rounds = False
+        return ending
+
+    def _driver(self, work: Work) -> Driver:
+        steps = HostSteps(work)
+        device = DeviceRounds(work) if self._device_rounds else None
+        host = HostRounds(work, steps, LargeRecords(work, steps, device))
+        if device is None or self._supervision.progress is not None:
+            return host
+        return Handover(work, device, host, self._supervision.time_limit)
