@@ -21,7 +21,7 @@
 #pragma once
 
 #include "graph/csr.cuh"
-#include "graph/traversal/frontier.cuh"
+#include "graph/schemes/frontier.cuh"
 
 enum Strategy : int64 { BASELINE, HIERARCHICAL, LOCAL }; // Strategy of static_graph/traversal/schemes/collapse.py
 

@@ -1,5 +1,5 @@
 // Outliers of the warp-centric traversal (virtual_warps.cuh): one team per node.
-#include "graph/schemes/virtual_warps.cuh"
+#include "graph/schemes/virtual_warps/virtual_warps.cuh"
 
 TEAM_KERNEL(relax_deferred, Csr graph, Distances distances, Distances last, const int32 *deferred, int32 *progress,
             int64 *relaxed) {
