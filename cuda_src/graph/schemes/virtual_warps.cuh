@@ -89,7 +89,7 @@ INLINE void relax_tasks(VirtualWarps<WIDTH, Of> &warps, Index team, Index nodes,
 template <DistanceKind KIND>
 INLINE void relax_by_virtual_warps(const Csr &graph, const Distances &distances, const Distances &last,
                                    const WarpOptions &options, int32 *progress, int64 *cursors, int64 *relaxed,
-                                   Index range_begin, Index range_end) {
+                                   const Launch &launch) {
     const auto of = By<KIND>::of(distances, graph);
     const auto with_width = [&](auto width) {
         const int32 round = progress[ROUNDS];

@@ -260,7 +260,7 @@ KERNEL(end_level, Csr graph, Csr incoming, Distances distances, Traversal fronti
 
 // The whole search in one launch.
 HIGH_OCCUPANCY_COOPERATIVE_TEAM_KERNEL(search_breadth_first, Csr graph, Csr incoming, Distances distances, Traversal frontier,
-                         uint32 *bits, int64 teams) {
+                         uint32 *bits) {
     TEAM_SHARED(TeamSpace, space, 1);
-    traverse(breadth_first(graph, incoming, distances, frontier, bits, space), range_begin, range_end, teams);
+    traverse(breadth_first(graph, incoming, distances, frontier, bits, space), launch.grid());
 }

@@ -421,33 +421,31 @@ template <class Rounds> INLINE void run_few(Rounds rounds) {
 // (enter_step). After a barrier every team reads the same control state. It changes inside the barrier: the last team
 // to arrive ends the round, and then processes the rounds that one team can do alone.
 template <class Rounds>
-INLINE void traverse(const Rounds &rounds, [[maybe_unused]] const Index range_begin,
-                     [[maybe_unused]] const Index range_end, [[maybe_unused]] const Index teams) {
+INLINE void traverse(const Rounds &rounds, const Grid &grid) {
     int32 *progress = rounds.frontier.progress;
-    if (range_begin == 0 && FIRST_TEAM)
-        FOR_LEADER
-            rounds.frontier.totals[SLICE_BEGUN] = nanoseconds();
+    if (grid.leads())
+        rounds.frontier.totals[SLICE_BEGUN] = nanoseconds();
     for (;;) {
         const int32 step = racing_load(progress + STEP);
         if (step == DONE)
             return;
         if (step == PUSH) {
-            FOR_GRID_TEAMS (index, racing_load(progress + TILE_TEAMS), teams)
-                rounds.tile(index);
+            for (const Team team : grid.tasks(racing_load(progress + TILE_TEAMS)))
+                rounds.tile(team.number);
         } else if (step == CUT) {
-            FOR_GRID_TEAMS (index, racing_load(progress + CHUNKS), teams)
-                rounds.chunk(index);
+            for (const Team team : grid.tasks(racing_load(progress + CHUNKS)))
+                rounds.chunk(team.number);
         } else if (step == OTHER) {
             const Index first = racing_load(progress + FIRST_TEAMS), last = racing_load(progress + LAST_TEAMS);
             if (first) {
-                FOR_GRID_TEAMS (index, first, teams)
-                    rounds.first(index);
-                GRID_BARRIER();
+                for (const Team team : grid.tasks(first))
+                    rounds.first(team.number);
+                grid.barrier();
             }
-            FOR_GRID_TEAMS (index, last, teams)
-                rounds.last(index);
+            for (const Team team : grid.tasks(last))
+                rounds.last(team.number);
         }
-        grid_barrier_with(rounds.frontier.meeting, &rounds.space->flag, range_begin, [&] {
+        grid.barrier_with(rounds.frontier.meeting, &rounds.space->flag, [&] {
             const bool left = step == PUSH && racing_load(progress + CHUNKS) > 0;
             TEAM_BARRIER();
             FOR_LEADER {

@@ -68,7 +68,7 @@ def _run(
         device.launch("end_level", count(Entry.ENDS, 1), csr, edges_in, to, frontier)
 
     def all_levels() -> None:
-        device.launch("search_breadth_first", MOST_TEAMS, csr, edges_in, to, frontier, bits, MOST_TEAMS)
+        device.launch("search_breadth_first", MOST_TEAMS, csr, edges_in, to, frontier, bits)
 
     seconds = space.run(all_levels, one_level, one_launch)
     return space.outcome(distances, seconds)

@@ -106,7 +106,7 @@ def _run(
     search = f"search_near_far_{distances.kind.name.lower()}"
 
     def all_rounds() -> None:
-        device.launch(search, MOST_TEAMS, csr, to, frontier, lists, MOST_TEAMS)
+        device.launch(search, MOST_TEAMS, csr, to, frontier, lists)
 
     return space.outcome(distances, space.run(all_rounds, one_round, one_launch))
 
