@@ -2,8 +2,8 @@
 // round.
 #pragma once
 
-#include "portable/grid.cuh"
-#include "portable/lanes.cuh"
+#include "portable/portable.cuh"
+#include "portable/portable.cuh"
 
 // Control state of the rounds in device memory (Entry of static_graph/traversal/schemes/collapse.py).
 enum FrontierEntry : int32 {
@@ -40,13 +40,13 @@ struct TeamQueue {
 
     // Called first by all members of the team; another barrier must follow before the first push.
     METHOD void open() const {
-        FOR_LEADER
+        if (Team::leads())
             filled[0] = 0;
     }
 
     METHOD void push(Index node) const {
         if (places != nullptr) {
-            const int32 place = together ? team_take_together(filled) : team_take(filled);
+            const int32 place = together ? Team::take_together(filled) : Team::take(filled);
             if (place < QUEUE_CAPACITY) {
                 places[place] = int32(node);
                 return;
@@ -57,15 +57,15 @@ struct TeamQueue {
 
     // Called by all members of the team after their last push; ends with a barrier.
     METHOD void flush() const {
-        TEAM_BARRIER();
+        Team::barrier();
         const int32 count = filled[0] < QUEUE_CAPACITY ? filled[0] : QUEUE_CAPACITY;
         if (places != nullptr && count > 0) { // uniform across the team
-            FOR_LEADER
+            if (Team::leads())
                 filled[1] = atomic_add(&frontier.progress[NEXT], count);
-            TEAM_BARRIER();
-            FOR_SHARE (k, 0, count)
+            Team::barrier();
+            for (const Index k : Team::share({0, count}))
                 frontier.next()[filled[1] + k] = places[k];
         }
-        TEAM_BARRIER(); // all have read `filled`, which the next call of open() resets
+        Team::barrier(); // all have read `filled`, which the next call of open() resets
     }
 };

@@ -2,7 +2,7 @@
 // and multiprocessor (%smid). On the CPU a block is a piece of the range, and the multiprocessor is a thread.
 #pragma once
 
-#include "portable/lanes.cuh"
+#include "portable/portable.cuh"
 
 // A timeline with a capacity of 0 records nothing.
 KERNEL_STRUCT(Timeline) {
@@ -24,8 +24,8 @@ INLINE BlockClock begin_block(const Timeline &timeline) { return {timeline.capac
 INLINE void end_block(const Timeline &timeline, const BlockClock &clock, int32 round) {
     if (timeline.capacity == 0)
         return;
-    TEAM_BARRIER();
-    FOR_LEADER {
+    Team::barrier();
+    if (Team::leads()) {
         const int64 line = atomic_add(timeline.used, int64(1));
         if (line < timeline.capacity) {
             int64 *const entries = timeline.lines + line * TIMELINE_ENTRIES;

@@ -10,13 +10,13 @@ INLINE BreadthFirst breadth_first(const Csr &graph, const Csr &incoming, const D
 TEAM_KERNEL(begin_levels, Csr graph, Csr incoming, Distances distances, Traversal frontier, uint32 *bits,
             int64 sources, int64 source) {
     const BreadthFirst search = breadth_first(graph, incoming, distances, frontier, bits, nullptr);
-    FOR_TEAMS (team) {
-        const Index begin = team * BEGINNING, end = begin + BEGINNING;
-        FOR_SHARE (v, begin, end < graph.nodes ? end : graph.nodes)
+    for (const Team team : launch.teams()) {
+        const Index begin = team.number * BEGINNING, end = begin + BEGINNING;
+        for (const Index v : Team::share({begin, end < graph.nodes ? end : graph.nodes}))
             search.distances.values[v] = v == source ? 0 : search.distances.unreached();
-        if (team > 0)
+        if (team.number > 0)
             continue;
-        FOR_LEADER {
+        if (Team::leads()) {
             begin_control(graph, frontier, sources, source, -1);
             frontier.totals[UNSEEN] = graph.nodes;
             frontier.totals[UNSEEN_EDGES] = graph.edges;
@@ -28,7 +28,7 @@ TEAM_KERNEL(begin_levels, Csr graph, Csr incoming, Distances distances, Traversa
 // Processes small levels by one team.
 TEAM_KERNEL(small_levels, Csr graph, Csr incoming, Distances distances, Traversal frontier, uint32 *bits) {
     TEAM_SHARED(TeamSpace, space, 1);
-    FOR_TEAMS (team)
+    for ([[maybe_unused]] const Team team : launch.teams())
         run_alone(breadth_first(graph, incoming, distances, frontier, bits, space));
 }
 
@@ -36,17 +36,17 @@ TEAM_KERNEL(small_levels, Csr graph, Csr incoming, Distances distances, Traversa
 TEAM_KERNEL(level_pass, Csr graph, Csr incoming, Distances distances, Traversal frontier, uint32 *bits, int64 pass) {
     TEAM_SHARED(TeamSpace, space, 1);
     const BreadthFirst search = breadth_first(graph, incoming, distances, frontier, bits, space);
-    search.round(LaunchedPass{pass, range_begin, range_end});
+    search.round(one_pass(pass, launch.teams()));
 }
 
 KERNEL(end_level, Csr graph, Csr incoming, Distances distances, Traversal frontier, uint32 *bits) {
-    FOR_RANGE (once)
+    for ([[maybe_unused]] const Index once : launch)
         breadth_first(graph, incoming, distances, frontier, bits, nullptr).end();
 }
 
 // All levels in one launch.
-HIGH_OCCUPANCY_COOPERATIVE_TEAM_KERNEL(search_breadth_first, Csr graph, Csr incoming, Distances distances, Traversal frontier,
-                         uint32 *bits, int64 teams) {
+HIGH_OCCUPANCY_COOPERATIVE_TEAM_KERNEL(search_breadth_first, Csr graph, Csr incoming, Distances distances,
+                                       Traversal frontier, uint32 *bits) {
     TEAM_SHARED(TeamSpace, space, 1);
-    run_all(breadth_first(graph, incoming, distances, frontier, bits, space), range_begin, range_end, teams);
+    run_all(breadth_first(graph, incoming, distances, frontier, bits, space), launch.grid());
 }

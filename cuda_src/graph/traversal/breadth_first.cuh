@@ -54,7 +54,7 @@ struct BreadthFirst {
                                               box.put(target);
                                       });
         box.deliver();
-        FOR_LEADER
+        if (Team::leads())
             atomic_add(frontier.totals + FOLLOWED, followed);
     }
 
@@ -79,7 +79,7 @@ struct BreadthFirst {
     METHOD void mark_frontier(Index index) const {
         const Index begin = index * WORDS, words = (graph.nodes + WORD - 1) / WORD;
         const int32 distance = level();
-        FOR_SHARE (word, begin, begin + WORDS < words ? begin + WORDS : words) {
+        for (const Index word : Team::share({begin, begin + WORDS < words ? begin + WORDS : words})) {
             const Index node = word * WORD;
             uint32 set = 0;
             for (int k = 0; k < WORD; ++k) // a fixed count lets all loads be issued before the first one arrives
@@ -95,12 +95,12 @@ struct BreadthFirst {
         int32 *waiting = space->far_found, *waiting_count = &space->far_count, *hit = &space->flag;
         const int32 distance = level() + 1;
         const auto box = next_frontier<false>(graph, *space, frontier);
-        FOR_LEADER
+        if (Team::leads())
             *waiting_count = 0;
         box.open();
         const Index begin = index * PULLED, end = begin + PULLED < graph.nodes ? begin + PULLED : graph.nodes;
         int64 followed = 0;
-        FOR_SHARE (node, begin, end) {
+        for (const Index node : Team::share({begin, end})) {
             if (distances.values[node] != distances.unreached())
                 continue;
             const Index first_edge = incoming.begin(node), last_edge = incoming.end(node);
@@ -121,39 +121,39 @@ struct BreadthFirst {
                 distances.values[node] = distance;
                 box.put(int32(node));
             } else if (some < last_edge) {
-                waiting[team_take(waiting_count)] = int32(node);
+                waiting[Team::take(waiting_count)] = int32(node);
             }
         }
-        TEAM_BARRIER();
+        Team::barrier();
         const int32 long_ones = *waiting_count;
         for (int32 k = 0; k < long_ones; ++k) { // the team scans the edges of one node after another
             const Index node = waiting[k], last_edge = incoming.end(node);
-            FOR_LEADER
+            if (Team::leads())
                 *hit = 0;
-            TEAM_BARRIER();
+            Team::barrier();
             bool seen = false;
             for (Index edge = incoming.begin(node) + LONG; edge < last_edge && !seen; edge += EDGES_PER_SCAN) {
-                FOR_SHARE (e, edge, edge + EDGES_PER_SCAN < last_edge ? edge + EDGES_PER_SCAN : last_edge) {
+                for (const Index e : Team::share({edge, edge + EDGES_PER_SCAN < last_edge ? edge + EDGES_PER_SCAN : last_edge})) {
                     ++followed;
                     if (in_frontier(incoming.targets[e]))
                         racing_store(hit, 1);
                 }
-                TEAM_BARRIER();
+                Team::barrier();
                 seen = racing_load(hit);
-                TEAM_BARRIER();
+                Team::barrier();
             }
-            FOR_LEADER
+            if (Team::leads())
                 if (seen) {
                     distances.values[node] = distance;
                     box.put(int32(node));
                 }
-            TEAM_BARRIER();
+            Team::barrier();
         }
         box.deliver();
-        const int64 looked = team_sum<1>(0, ONE_MEMBER ? 1 : TEAM_SIZE, [&](Index) {
+        const int64 looked = Team::sum(Piece{0, ONE_MEMBER ? 1 : TEAM_SIZE}, [&](Index) {
                                  return Sums<1>{{int32(followed)}}; // graphs that can be transposed have < 2^31 edges
                              }).of[0];
-        FOR_LEADER
+        if (Team::leads())
             atomic_add(frontier.totals + FOLLOWED, looked);
     }
 

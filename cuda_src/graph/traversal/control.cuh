@@ -13,7 +13,7 @@
 #pragma once
 
 #include "graph/csr.cuh"
-#include "portable/lanes.cuh"
+#include "portable/portable.cuh"
 
 constexpr int TILE = TEAM_SIZE;                         // most nodes (TILE of static_graph/traversal/frontiers/workspace.py)
 constexpr int64 BUSY = TEAM_SIZE, FULL = 4 * TEAM_SIZE; // edges per tile: lower limit of shrinking, and upper limit
@@ -71,7 +71,7 @@ KERNEL_STRUCT(Traversal) {
     int64 *chunks;
     int32 *progress;
     int64 *totals;
-    int32 *meeting; // (2), initially zero: for grid_barrier_with
+    int32 *meeting; // (2), initially zero: for Grid::barrier_with
     int64 teams;    // approximate number of concurrent teams
     int64 small_nodes; // most nodes and edges of a round that one team processes alone
     int64 small_edges;

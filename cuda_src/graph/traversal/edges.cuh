@@ -69,8 +69,8 @@ INLINE int64 team_follows(const Csr &graph, const Traversal &frontier, const int
     int64 followed = 0;
     for (Index tile = begin; tile < end; tile += TILE) {
         const Index count = tile + TILE < end ? TILE : end - tile;
-        const Sums<1> edges = team_in_order<1>(
-            0, count, Sums<1>{},
+        const Sums<1> edges = Team::in_order(
+            {0, count}, Sums<1>{},
             [&](Index i) {
                 const Index node = list[tile + i], degree = graph.degree(node);
                 if (degree > CHUNK)
@@ -82,7 +82,7 @@ INLINE int64 team_follows(const Csr &graph, const Traversal &frontier, const int
                 space.firsts[i] = graph.begin(list[tile + i]);
                 space.values[i] = start(list[tile + i]);
             });
-        TEAM_BARRIER();
+        Team::barrier();
         const auto follow = [&](Index k) {
             int low = 0; // becomes the last node whose edges begin at or before k: places[low] <= k < places[high]
             for (int high = int(count); high - low > 1;) {
@@ -94,12 +94,12 @@ INLINE int64 team_follows(const Csr &graph, const Traversal &frontier, const int
                 visit(value, space.firsts[low] + (k - places[low]));
         };
         for (Index some = 0; some < edges.of[0]; some += EDGES_PER_FLUSH_CHECK) {
-            FOR_SHARE (k, some, some + EDGES_PER_FLUSH_CHECK < edges.of[0] ? some + EDGES_PER_FLUSH_CHECK : edges.of[0])
+            for (const Index k : Team::share({some, some + EDGES_PER_FLUSH_CHECK < edges.of[0] ? some + EDGES_PER_FLUSH_CHECK : edges.of[0]}))
                 follow(k);
             flush_if_full();
         }
         followed += edges.of[0];
-        TEAM_BARRIER();
+        Team::barrier();
     }
     return followed;
 }
@@ -111,7 +111,7 @@ INLINE int64 follow_chunk(const Csr &graph, int64 chunk, Start start, GoesOn goe
     const Index last = first + CHUNK < all ? first + CHUNK : all;
     const auto value = start(node);
     if (goes_on(value))
-        FOR_SHARE (edge, first, last)
+        for (const Index edge : Team::share({first, last}))
             visit(value, edge);
     return last - first;
 }

@@ -13,7 +13,7 @@ INLINE int64 estimated_edges(const Csr &graph, const int32 *nodes, Index count) 
     int64 edges = 0;
     for (Index begin = 0; begin < count; begin += OUTBOX) {
         const Index end = begin + OUTBOX < count ? begin + OUTBOX : count;
-        edges += team_sum<1>(0, (end - begin + step - 1) / step, [&](Index i) {
+        edges += Team::sum(Piece{0, (end - begin + step - 1) / step}, [&](Index i) {
                      const Index degree = graph.degree(nodes[begin + i * step]);
                      return Sums<1>{{int32(degree < MOST ? degree : MOST)}};
                  }).of[0];
@@ -31,9 +31,9 @@ struct Outbox {
     int64 *edges;
 
     METHOD void open() const {
-        FOR_LEADER
+        if (Team::leads())
             *count = 0;
-        TEAM_BARRIER();
+        Team::barrier();
     }
 
     // Adds a node; called by any member at any time.
@@ -43,40 +43,40 @@ struct Outbox {
                 deliver();
             found[(*count)++] = node;
         } else {
-            found[team_take(count)] = node;
+            found[Team::take(count)] = node;
         }
     }
 
     // Ensures capacity for the next EDGES_PER_FLUSH_CHECK nodes; called by all members together.
     METHOD void flush_if_full() const {
-        TEAM_BARRIER();
+        Team::barrier();
         const bool full = *count > OUTBOX - EDGES_PER_FLUSH_CHECK;
-        TEAM_BARRIER();
+        Team::barrier();
         if (full)
             deliver();
     }
 
     // Appends the buffered nodes to the list; called by all members together.
     METHOD void deliver() const {
-        TEAM_BARRIER();
+        Team::barrier();
         const Index kept = *count;
-        FOR_LEADER
+        if (Team::leads())
             if (kept)
                 *place = atomic_add(listed, int32(kept));
-        TEAM_BARRIER();
+        Team::barrier();
         if (kept == 0)
             return;
-        FOR_SHARE (i, 0, kept)
+        for (const Index i : Team::share({0, kept}))
             list[*place + i] = found[i];
         if (edges != nullptr) {
             const int64 more = estimated_edges(graph, found, kept);
-            FOR_LEADER
+            if (Team::leads())
                 atomic_add(edges, more);
         }
-        TEAM_BARRIER();
-        FOR_LEADER
+        Team::barrier();
+        if (Team::leads())
             *count = 0;
-        TEAM_BARRIER();
+        Team::barrier();
     }
 };
 

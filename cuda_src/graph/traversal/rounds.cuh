@@ -7,12 +7,12 @@
 //
 // and the members `frontier` and `space`. The same text of a round runs in three ways:
 //
-//     LaunchedPass   one launch per pass; the ends of the launches are the barriers. Device.loop repeats the launches,
-//                    whose sizes are the entries of `progress` (on a CPU, and on request on a GPU).
-//     GridPass       one launch for all rounds (run_all), with a barrier of all teams after each pass. The control
-//                    state changes inside the barrier: the last team to arrive advances to the next pass, and processes
-//                    small rounds, for which it does not pay to involve the other teams.
-//     OneTeam        one team processes small rounds alone (run_alone), with the control state in its shared memory.
+//  1. One launch per pass (OnePass); the ends of the launches are the barriers. Device.loop repeats the launches, whose
+//     sizes are the entries of `progress` (on a CPU, and on request on a GPU).
+//  2. One launch for all rounds (run_all; OnePass again), with a barrier of all teams after each pass. The control state
+//     changes inside the barrier: the last team to arrive advances to the next pass, and processes small rounds, for
+//     which it does not pay to involve the other teams.
+//  3. One team alone (run_alone; OneTeam) processes small rounds, with the control state in its shared memory.
 #pragma once
 
 #include "graph/traversal/outbox.cuh"
@@ -24,40 +24,24 @@ constexpr int32 ROUNDS_PER_STOP_POINT = 64;   // such rounds between two STOP_PO
 
 // ---- Groups -------------------------------------------------------------------------------------------------------
 
-// Tile `index` of a list that all teams share.
-INLINE Piece tile_of(Index index, Index nodes, Index listed) {
-    const Index begin = index * nodes;
-    return {begin, begin + nodes < listed ? begin + nodes : listed};
-}
-
-// The teams of a launch, which does one pass.
-struct LaunchedPass {
+// The teams of a launch, of which each has its tasks of the current pass.
+template <class Tasks> struct OnePass {
     static constexpr bool ALONE = false;
     Index current;
-    Index range_begin, range_end;
+    Tasks tasks;
 
     template <class Visit> METHOD void pass(Entry pass, Visit visit) const {
         if (pass == current)
-            FOR_TEAMS (index)
-                visit(index);
+            for (const Team team : tasks)
+                visit(team.number);
     }
-    METHOD Piece tile(Index index, Index nodes, Index listed) const { return tile_of(index, nodes, listed); }
+    METHOD static Piece tile(Index index, Index nodes, Index listed) {
+        const Index begin = index * nodes;
+        return {begin, begin + nodes < listed ? begin + nodes : listed};
+    }
 };
 
-// All teams of a launch of all rounds, in the current pass.
-struct GridPass {
-    static constexpr bool ALONE = false;
-    int32 current;
-    Index count; // teams of the pass
-    Index range_begin, range_end, teams;
-
-    template <class Visit> METHOD void pass(Entry pass, Visit visit) const {
-        if (pass == current)
-            FOR_GRID_TEAMS (index, count, teams)
-                visit(index);
-    }
-    METHOD Piece tile(Index index, Index nodes, Index listed) const { return tile_of(index, nodes, listed); }
-};
+template <class Tasks> INLINE OnePass<Tasks> one_pass(Index pass, Tasks tasks) { return {pass, tasks}; }
 
 // One team, which does all passes of a round. A push has one tile, the whole frontier; if the frontier is empty, the
 // pass OTHER has one tile, too.
@@ -71,10 +55,10 @@ struct OneTeam {
                 visit(index);
         } else if ((pass == TILES) == (progress[LISTED] > 0)) {
             visit(0);
-            TEAM_BARRIER();
+            Team::barrier();
         }
     }
-    METHOD Piece tile(Index, Index, Index listed) const { return {0, listed}; }
+    METHOD static Piece tile(Index, Index, Index listed) { return {0, listed}; }
 };
 
 // ---- Control ------------------------------------------------------------------------------------------------------
@@ -155,51 +139,47 @@ template <class Algorithm> INLINE void run_alone(Algorithm algorithm) {
     int64 *totals = algorithm.space->totals;
     int32 *all_progress = algorithm.frontier.progress;
     int64 *all_totals = algorithm.frontier.totals;
-    FOR_SHARE (entry, 0, ENTRIES)
+    for (const Index entry : Team::share({0, ENTRIES}))
         progress[entry] = all_progress[entry];
-    FOR_SHARE (total, 0, TOTALS)
+    for (const Index total : Team::share({0, TOTALS}))
         totals[total] = all_totals[total];
     algorithm.frontier.progress = progress;
     algorithm.frontier.totals = totals;
-    TEAM_BARRIER();
+    Team::barrier();
     const int64 most = totals[FOLLOWED] + EDGES_ALONE;
     for (int32 round = 1; progress[PASS] == ALONE && totals[FOLLOWED] < most && round <= ROUNDS_ALONE; ++round) {
         if (round % ROUNDS_PER_STOP_POINT == 0)
             STOP_POINT();
         algorithm.round(OneTeam{progress});
-        TEAM_BARRIER();
-        FOR_LEADER
+        Team::barrier();
+        if (Team::leads())
             algorithm.end();
-        TEAM_BARRIER();
+        Team::barrier();
     }
-    FOR_SHARE (entry, 0, ENTRIES)
+    for (const Index entry : Team::share({0, ENTRIES}))
         all_progress[entry] = progress[entry];
-    FOR_SHARE (total, 0, TOTALS)
+    for (const Index total : Team::share({0, TOTALS}))
         all_totals[total] = totals[total];
-    TEAM_BARRIER();
+    Team::barrier();
 }
 
-// Processes all rounds in one launch of `teams` concurrent teams, or as many rounds as fit in a SLICE of time
+// Processes all rounds in one launch, or as many rounds as fit in a SLICE of time
 // (begin_round). Between two barriers every team reads the same control state.
-template <class Algorithm>
-INLINE void run_all(const Algorithm &algorithm, const Index range_begin, [[maybe_unused]] const Index range_end,
-                    [[maybe_unused]] const Index teams) {
+template <class Algorithm> INLINE void run_all(const Algorithm &algorithm, const Grid &grid) {
     int32 *progress = algorithm.frontier.progress;
-    if (range_begin == 0 && FIRST_TEAM)
-        FOR_LEADER
-            algorithm.frontier.totals[SLICE_BEGUN] = nanoseconds();
+    if (grid.leads())
+        algorithm.frontier.totals[SLICE_BEGUN] = nanoseconds();
     for (;;) {
         const int32 pass = racing_load(progress + PASS);
         if (pass == DONE)
             return;
         if (pass != ALONE)
-            algorithm.round(GridPass{pass, racing_load(progress + pass), range_begin, range_end, teams});
-        grid_barrier_with(algorithm.frontier.meeting, &algorithm.space->flag, range_begin, [&] {
-            TEAM_BARRIER();
-            FOR_LEADER
-                if (pass != ALONE)
-                    end_pass(algorithm);
-            TEAM_BARRIER();
+            algorithm.round(one_pass(pass, grid.tasks(racing_load(progress + pass))));
+        grid.barrier_with(algorithm.frontier.meeting, &algorithm.space->flag, [&] {
+            Team::barrier();
+            if (pass != ALONE && Team::leads())
+                end_pass(algorithm);
+            Team::barrier();
             while (racing_load(progress + PASS) == ALONE)
                 run_alone(algorithm);
         });

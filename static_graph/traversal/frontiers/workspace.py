@@ -80,7 +80,7 @@ class Kernels(NamedTuple):
     """The kernels of an algorithm.
 
     All of them take the same arguments, and then: `begin` the number of sources, and the source if it is the only one,
-    otherwise -1; `one_pass` the pass, by its `Entry`; `whole` the number of teams.
+    otherwise -1; `one_pass` the pass, by its `Entry`.
 
     Attributes:
         begin: initialises the distances and the control state.
@@ -166,7 +166,7 @@ class Workspace:
             in_one_launch = device.threads == 0
         self._begin(kernels.begin, distances, arguments)
         if in_one_launch:
-            work = partial(device.launch, kernels.whole, MOST_TEAMS, *arguments, MOST_TEAMS)
+            work = partial(device.launch, kernels.whole, MOST_TEAMS, *arguments)
         else:
             one_round = partial(self._one_round, kernels, arguments, most_teams)
             with device.rehearsal():

@@ -3,5 +3,5 @@
 
 TEAM_KERNEL(relax_by_virtual_warps_hops, Csr graph, Distances distances, Distances last, WarpOptions options,
             int32 *progress, int64 *cursors, int64 *relaxed) {
-    relax_by_virtual_warps<HOPS>(graph, distances, last, options, progress, cursors, relaxed, range_begin, range_end);
+    relax_by_virtual_warps<HOPS>(graph, distances, last, options, progress, cursors, relaxed, launch);
 }

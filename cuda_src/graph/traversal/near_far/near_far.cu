@@ -6,15 +6,15 @@
 TEAM_KERNEL(begin_near_far, Csr graph, Distances distances, Traversal frontier, NearFar lists, int64 sources,
             int64 source) {
     near_far_by_kind(graph, distances, frontier, lists, nullptr, [&](auto search) {
-        FOR_TEAMS (team) {
-            const Index begin = team * BEGINNING, end = begin + BEGINNING;
-            FOR_SHARE (v, begin, end < graph.nodes ? end : graph.nodes) {
+        for (const Team team : launch.teams()) {
+            const Index begin = team.number * BEGINNING, end = begin + BEGINNING;
+            for (const Index v : Team::share({begin, end < graph.nodes ? end : graph.nodes})) {
                 search.distances.values[v] = v == source ? 0 : search.distances.unreached();
                 lists.epochs[v] = lists.is_far[v] = 0;
             }
-            if (team > 0)
+            if (team.number > 0)
                 continue;
-            FOR_LEADER {
+            if (Team::leads()) {
                 begin_control(graph, frontier, sources, source, 1);
                 frontier.totals[WIDTH] = 1;
                 frontier.totals[BAND_ROUND] = 1;
@@ -27,7 +27,7 @@ TEAM_KERNEL(begin_near_far, Csr graph, Distances distances, Traversal frontier, 
 
 KERNEL(end_near_far, Csr graph, Distances distances, Traversal frontier, NearFar lists) {
     near_far_by_kind(graph, distances, frontier, lists, nullptr, [&](auto search) {
-        FOR_RANGE (once)
+        for ([[maybe_unused]] const Index once : launch)
             search.end();
     });
 }

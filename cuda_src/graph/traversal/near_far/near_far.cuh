@@ -140,7 +140,7 @@ template <DistanceKind KIND> struct NearFarSearch {
             });
         near.deliver();
         far.deliver();
-        FOR_LEADER
+        if (Team::leads())
             atomic_add(frontier.totals + FOLLOWED, followed);
     }
 
@@ -170,11 +170,11 @@ template <DistanceKind KIND> struct NearFarSearch {
         const auto near = next_frontier<false>(graph, *space, frontier);
         const auto far = outbox<false>(graph, *space, true, lists.far(1 - side), progress + NEXT_FAR, nullptr);
         int64 *least = &space->least;
-        FOR_LEADER
+        if (Team::leads())
             *least = distances.unreached();
         near.open();
         far.open();
-        FOR_SHARE (i, tile.begin, tile.end) {
+        for (const Index i : Team::share({tile.begin, tile.end})) {
             if (PREFETCHES && i + 16 < tile.end)
                 prefetch(distances.values + list[i + 16]);
             const int32 node = list[i];
@@ -193,10 +193,10 @@ template <DistanceKind KIND> struct NearFarSearch {
         }
         near.deliver();
         far.deliver();
-        FOR_LEADER
+        if (Team::leads())
             if (*least < racing_load(totals + FAR_LEAST))
                 atomic_min(totals + FAR_LEAST, *least);
-        TEAM_BARRIER();
+        Team::barrier();
     }
 
     // The passes of a round: a push of the frontier, or a split if the frontier is empty.

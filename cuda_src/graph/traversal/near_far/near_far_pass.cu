@@ -4,5 +4,5 @@
 TEAM_KERNEL(near_far_pass, Csr graph, Distances distances, Traversal frontier, NearFar lists, int64 pass) {
     TEAM_SHARED(TeamSpace, space, 1);
     near_far_by_kind(graph, distances, frontier, lists, space,
-                     [&](auto search) { search.round(LaunchedPass{pass, range_begin, range_end}); });
+                     [&](auto search) { search.round(one_pass(pass, launch.teams())); });
 }

@@ -3,6 +3,6 @@
 
 TEAM_KERNEL(small_near_far_rounds, Csr graph, Distances distances, Traversal frontier, NearFar lists) {
     TEAM_SHARED(TeamSpace, space, 1);
-    FOR_TEAMS (team)
+    for ([[maybe_unused]] const Team team : launch.teams())
         near_far_by_kind(graph, distances, frontier, lists, space, [&](auto search) { run_alone(search); });
 }
