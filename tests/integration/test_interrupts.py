@@ -16,8 +16,8 @@ import numpy as np
 import pytest
 
 import dmr
-from dmr.common.interrupts import keep_interrupt
 from dmr.memory import open_device
+from dmr.viewing.interrupts import keep_interrupt
 from static_graph import rank
 from tests.support.paths import ROOT
 

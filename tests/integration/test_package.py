@@ -61,7 +61,8 @@ def test_the_installed_metadata_is_that_of_this_version() -> None:
         pytest.skip("dmr runs from the checkout and is not installed")
     assert found.version == dmr.__version__
     assert found.metadata["License"] == "MIT" or found.metadata["License-Expression"] == "MIT"
-    assert set(found.metadata.get_all("Provides-Extra") or []) == {"cuda", "view", "shapely", "gis", "triangle", "test"}
+    extras = {"cuda", "view", "shapely", "gis", "triangle", "docs", "test"}
+    assert set(found.metadata.get_all("Provides-Extra") or []) == extras
     assert [entry.value for entry in found.entry_points if entry.name == "dmr"] == ["dmr.cli:main"]
 
 
