@@ -54,7 +54,7 @@
 // file with this word as relocatable code, to be linked with the device runtime. On the CPU a child is a function call.
 // LAUNCH_GRAPH_AGAIN(), in a kernel of a CUDA graph, launches that graph once more after it has ended.
 //
-// Python reads the names and parameter types of kernels from these declarations (dmr/memory/signatures.py): keep each
+// Python reads the names and parameter types of kernels from these declarations (dmr/memory/declarations.py): keep each
 // declaration to one KERNEL( ... ) { head, with parameters of the form `type name` or `type *name`. Parameters that
 // many kernels share form a KERNEL_STRUCT(name) { ... }: its fields, one per line and eight bytes each, are parameters
 // like any other.
@@ -89,6 +89,8 @@ constexpr int64 SLICE = 50'000'000;
 #if __CUDACC_VER_MAJOR__ < 12
 #error "CUDA 12 or later is needed: kernels are launched from the device"
 #endif
+
+#include "portable/cuda.cuh"
 
 #define INLINE __device__ __forceinline__
 #define METHOD __device__ __forceinline__ // INLINE, for a member of a struct
@@ -203,8 +205,6 @@ template <class T> INLINE T racing_load(const T *place) { return *const_cast<con
 
 constexpr bool EXACT_IS_DEAR = true;      // see predicates.cuh
 constexpr bool READS_WHOLE_RECORDS = true; // memory is read in whole sectors, whichever words are needed
-constexpr int MOST_PIECES = 1024; // pieces per list at most, and entries per piece at least (CudaDevice.most_pieces and
-constexpr int LEAST_PIECE = 8;   // least_piece in dmr/memory/cuda/device.py)
 constexpr int WARPS = TEAM_SIZE / 32;
 
 INLINE int32 sum_of_warp(int32 value) {
@@ -309,6 +309,7 @@ INLINE Index record_stride(Index records) { return records; }
 
 #include <cstring>
 
+#include "portable/host.cuh"
 #include "portable/host.hpp"
 
 #define INLINE static inline
@@ -388,8 +389,6 @@ template <class T> INLINE void store_record(T *place, const T &record) {
 
 constexpr bool EXACT_IS_DEAR = false;
 constexpr bool READS_WHOLE_RECORDS = false;
-constexpr int MOST_PIECES = 256; // pieces per list at most, and entries per piece at least (HostDevice.most_pieces and
-constexpr int LEAST_PIECE = 256; // least_piece in dmr/memory/host/device.py)
 
 template <int N, class Value> INLINE Sums<N> team_sum(Index begin, Index end, Value value) {
     Sums<N> all = {};

@@ -37,7 +37,9 @@ from dmr.common.errors import (
 from dmr.common.frozen import HoldsFrozen, freeze, freeze_fields, frozen, is_frozen
 from dmr.common.interrupts import allow_interrupts, interruptible
 from dmr.common.threads import available_threads, thread_count
-from dmr.memory.arrays import Device, DeviceArray, DeviceCount, Loop, Number, bound_of
+from dmr.memory.arguments import Argument, DeviceCount, Number, Packed, bound_of
+from dmr.memory.arrays import Device, DeviceArray, Loop
+from dmr.memory.declarations import Enumeration, constant, record
 from dmr.memory.discovery import DeviceInfo, devices, gpu_absence, open_device, warm
 from dmr.memory.host.copying import copy
 from dmr.memory.primitives import (
@@ -50,7 +52,7 @@ from dmr.memory.primitives import (
     sum_float64,
     total,
 )
-from dmr.memory.signatures import Argument, Packed, pack, register_record, signatures
+from dmr.memory.signatures import pack, signatures
 
 __all__ = [
     "Argument",
@@ -60,6 +62,7 @@ __all__ = [
     "DeviceInfo",
     "DeviceUnavailableError",
     "DmrError",
+    "Enumeration",
     "ExistingFileError",
     "FileContentError",
     "FileError",
@@ -83,6 +86,7 @@ __all__ = [
     "bound_of",
     "cached_property",
     "compact",
+    "constant",
     "copy",
     "devices",
     "file_error",
@@ -99,7 +103,7 @@ __all__ = [
     "pack",
     "printable",
     "real",
-    "register_record",
+    "record",
     "require_memory",
     "scan",
     "shortened",

@@ -3,13 +3,12 @@
 from __future__ import annotations
 
 from collections.abc import Sized
-from enum import IntEnum
 from typing import Any
 
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
-from dmr.memory import DeviceArray, open_device, require_memory, scan, total
+from dmr.memory import DeviceArray, Enumeration, open_device, require_memory, scan, total
 from static_graph.common.pieces import converted, pieces
 from static_graph.common.text import numbered
 from static_graph.errors import GraphError, InternalError, OutOfMemoryError
@@ -18,12 +17,8 @@ MOST = 2**31 - 1  # most elements
 BYTES_PER_ITEM = 8  # of the array to which numpy converts a sequence of numbers
 
 
-class Entry(IntEnum):
-    """`CheckEntry` of `cuda_src/lists/checking.cu`."""
-
-    FIRST_BAD = 0
-    HEADS = 1
-    TAILS = 2
+class Entry(Enumeration, enum="CheckEntry", count="CHECK_ENTRIES"):
+    """Indices into the findings of a check."""
 
 
 def as_array(values: ArrayLike, what: str) -> NDArray[Any]:

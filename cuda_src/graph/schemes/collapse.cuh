@@ -23,7 +23,7 @@
 #include "graph/csr.cuh"
 #include "graph/traversal/frontier.cuh"
 
-enum Strategy : int64 { BASELINE, HIERARCHICAL, LOCAL }; // Strategy of static_graph/traversal/schemes/collapse.py
+enum Strategy : int64 { BASELINE, HIERARCHICAL, LOCAL, GLOBAL }; // GLOBAL has separate kernels
 
 constexpr int TEAM_DEGREE = TEAM_SIZE;    // least degree of nodes processed by a team
 constexpr int WARP_DEGREE = 32;           // least degree of nodes processed by a warp

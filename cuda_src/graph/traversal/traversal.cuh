@@ -18,7 +18,8 @@
 
 constexpr int TILE = TEAM_SIZE;                      // most nodes (TILE of static_graph/traversal/frontiers/workspace.py)
 constexpr int64 BUSY = TEAM_SIZE, FULL = 4 * TEAM_SIZE; // edges per tile: lower limit of shrinking, and upper limit
-constexpr int CHUNK = ONE_MEMBER ? 16384 : 2048;     // edges
+constexpr int LEAST_CHUNK = 2048;                    // edges of a chunk at least
+constexpr int CHUNK = ONE_MEMBER ? 16384 : LEAST_CHUNK;
 constexpr int OUTBOX = 2048;                         // nodes that a team buffers before it appends them to a list
 constexpr Index EDGES_PER_FLUSH_CHECK = 1024;             // edges that a team follows between checks of its outbox
 constexpr int64 FEW_AT_ONCE = 1 << 24;               // edges of FEW rounds per launch

@@ -16,7 +16,7 @@ from platformdirs import user_cache_path
 from dmr.common.errors import DeviceUnavailableError, InternalError
 from dmr.common.threads import available_threads
 from dmr.memory.cuda.nvcc import CompilationError, Module, compile_modules, cubin_name
-from dmr.memory.signatures import source_folder
+from dmr.memory.declarations import source_folder
 
 log = logging.getLogger("dmr.memory")
 

@@ -4,22 +4,21 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
-from enum import IntEnum
 from time import perf_counter
 from typing import TypeVar
 
 import numpy as np
 from numpy.typing import NDArray
 
-from dmr.memory import Argument, Device, DeviceCount, Packed, pack
+from dmr.memory import Argument, Device, DeviceCount, Enumeration, Packed, constant, pack
 from static_graph.graph.device_graph import DeviceGraph
 from static_graph.traversal.distances import DeviceDistances
 from static_graph.traversal.schemes.outcome import Outcome
 
-TILE = 256  # TILE of cuda_src/graph/traversal/traversal.cuh
+TILE = constant("TILE", "graph/traversal/traversal.cuh")  # most nodes per team
 TEAMS_A_PROCESSOR = 4  # resident teams per multiprocessor: the bound of CROWDED_GRID_TEAM_KERNEL (graph/lanes.cuh)
-BEGINNING = 2048  # BEGINNING of cuda_src/graph/traversal/traversal.cuh
-CHUNK = 2048  # the least CHUNK there
+BEGINNING = constant("BEGINNING")  # nodes that a team initialises
+CHUNK = constant("LEAST_CHUNK")  # edges
 MOST_TEAMS = 4096  # most teams in one launch of a whole traversal, if they fit on the device
 
 # One team alone processes rounds of at most this many nodes and edges; larger rounds involve the other teams.
@@ -28,46 +27,12 @@ FEW_ON_ONE_THREAD = {"few_nodes": 2**31, "few_edges": 2**62}
 FEW_ON_THREADS = {"few_nodes": 1024, "few_edges": 4096}
 
 
-class Entry(IntEnum):
-    """`Entry` of `cuda_src/graph/traversal/traversal.cuh`."""
-
-    STEP = 0
-    ROUND = 1
-    SIDE = 2
-    LISTED = 3
-    NEXT_LISTED = 4
-    FAR_SIDE = 5
-    FAR_LISTED = 6
-    NEXT_FAR = 7
-    TILE_NODES = 8
-    FEW_TEAMS = 9
-    FIRST_TEAMS = 10
-    TILE_TEAMS = 11
-    LAST_TEAMS = 12
-    CHUNKS = 13
-    ENDS = 14
-    LAUNCHES = 15
-    STOP = 16
+class Entry(Enumeration, count="ENTRIES"):
+    """Indices into the progress of a traversal."""
 
 
-class Total(IntEnum):
-    """`Total` of `cuda_src/graph/traversal/traversal.cuh`."""
-
-    EDGES = 0
-    NEXT_EDGES = 1
-    FOLLOWED = 2
-    UNSEEN = 3
-    UNSEEN_EDGES = 4
-    NEAR = 5
-    LAST_NEAR = 6
-    FAR_LEAST = 7
-    WIDTH = 8
-    BAND_ROUND = 9
-    BAND_FOLLOWED = 10
-    ALL_ROUNDS = 11
-    ALL_LAUNCHES = 12
-    SLICE_BEGUN = 13
-    PAUSED = 14
+class Total(Enumeration, count="TOTALS"):
+    """Indices into the totals of a traversal."""
 
 
 W = TypeVar("W", bound="Workspace")

@@ -2,21 +2,14 @@
 
 from __future__ import annotations
 
-from enum import IntEnum
-
 import numpy as np
 from numpy.typing import NDArray
 
-from dmr.memory import Device, Packed, pack
+from dmr.memory import Device, Enumeration, Packed, pack
 
 
-class BlockColumn(IntEnum):
-    """`TimelineEntry` of `cuda_src/graph/schemes/timeline.cuh`."""
-
-    ROUND = 0
-    PROCESSOR = 1
-    BEGUN = 2
-    ENDED = 3
+class BlockColumn(Enumeration, enum="TimelineEntry", count="TIMELINE_ENTRIES"):
+    """Columns of a record."""
 
 
 class Timeline:

@@ -18,9 +18,10 @@ from pathlib import Path
 
 import pytest
 
-from dmr.memory.arrays import TEAM_SIZE, DeviceCount, Loop, bound_of
+from dmr.memory.arguments import DeviceCount, bound_of
+from dmr.memory.arrays import Loop
+from dmr.memory.declarations import constant, source_folder
 from dmr.memory.host.device import HostDevice
-from dmr.memory.signatures import source_folder
 
 HERE = Path(__file__).resolve().parent
 BLOCK, MOST_BLOCKS = 128, 3  # few blocks, so that threads stride
@@ -34,7 +35,7 @@ REPLACED = (
      "{ emulated::perhaps_others(); return *const_cast<const volatile T *>(place); }"),
     ("portable/portable.cuh", "{ *const_cast<volatile T *>(place) = value; }",
      "{ emulated::perhaps_others(); *const_cast<volatile T *>(place) = value; }"),
-    ("portable/portable.cuh", "constexpr int MOST_PIECES = 1024;", f"constexpr int MOST_PIECES = {MOST_PIECES};"),
+    ("portable/cuda.cuh", "constexpr int MOST_PIECES = 1024;", f"constexpr int MOST_PIECES = {MOST_PIECES};"),
     ("portable/lanes.cuh", 'asm volatile("mov.u32 %0, %smid;" : "=r"(number));', "number = blockIdx.x;"),
 )  # fmt: skip
 CHILD = re.compile(r"#define LAUNCH_CHILD\(kernel, begin, end, \.\.\.\).*?\n(?=constexpr|struct|#define)", re.DOTALL)
@@ -119,12 +120,13 @@ class EmulatedDevice(HostDevice):
     """Device with main memory that runs kernels as a GPU would. A grid whose blocks synchronise has a single block."""
 
     launches_children = True
-    most_pieces, least_piece = MOST_PIECES, 8  # the latter as in CudaDevice
+    prelude = "portable/cuda.cuh"
     multiprocessors = 1
 
     def __init__(self, library: ctypes.CDLL) -> None:
         super().__init__(1)
         self.threads = 0  # as in CudaDevice
+        self.most_pieces = MOST_PIECES
         self._library = library
 
     def looked_up(self, number):
@@ -140,7 +142,7 @@ class EmulatedDevice(HostDevice):
         return Repetition(body, stop)
 
     def _run(self, signature, count, values):
-        threads = TEAM_SIZE if signature.team else BLOCK
+        threads = constant("TEAM_SIZE") if signature.team else BLOCK
         bound = bound_of(count)
         blocks = 1 if signature.grid else min(bound if signature.team else -(-bound // threads), MOST_BLOCKS)
         slots = struct.pack("<qQq", 0, *self.looked_up(count))
