@@ -6,6 +6,7 @@ import os
 import re
 import shutil
 import subprocess
+import sys
 from concurrent.futures import ThreadPoolExecutor
 from contextlib import suppress
 
@@ -86,7 +87,7 @@ def test_values_and_layouts_are_those_of_the_compiler():
 def test_the_constants_of_the_builds_are_told_apart_by_their_files():
     of = {file: constant("MOST_PIECES", file) for file in ("portable/cuda.cuh", "portable/host.cuh")}
     assert of == {"portable/cuda.cuh": 1024, "portable/host.cuh": 256}
-    with pytest.raises(InternalError, match="MOST_PIECES is declared in portable/cuda.cuh, portable/host.cuh"):
+    with pytest.raises(InternalError, match=r"MOST_PIECES is declared in portable/cuda\.cuh, portable/host\.cuh"):
         constant("MOST_PIECES")
 
 
@@ -113,7 +114,7 @@ def test_an_expression_uses_the_constants_of_its_file_first(tmp_path):
     found = read(tmp_path, one=one, other=other, third="constexpr int SIZE = 100;\nenum { ANONYMOUS };")
     assert found.constant("TILE", "one.cu") == 800 and found.constant("TILE", "other.cu") == -1700
     assert found.constant("BIT") == 2**31 and found.constant("SLICE") == 50_000_000
-    with pytest.raises(InternalError, match="constant TILE is declared in one.cu, other.cu: the file must be given"):
+    with pytest.raises(InternalError, match=r"TILE is declared in one\.cu, other\.cu: the file must be given"):
         found.constant("TILE")
 
 
@@ -145,3 +146,18 @@ def test_a_question_that_has_no_answer_is_an_error(tmp_path, ask, message):
     )
     with pytest.raises(InternalError, match=message):
         ask(read(tmp_path, odd=text))
+
+
+@pytest.mark.parametrize(
+    "statement",
+    [
+        "import dmr, dmr.memory, dmr.refinement.options, static_graph",
+        "import runpy, sys; sys.argv = ['dmr', 'refine', '--help']; runpy.run_module('dmr', run_name='__main__')",
+        "import runpy, sys; sys.argv = ['sg', 'search', '--help']; runpy.run_module('static_graph', run_name='__main__')",
+    ],
+)
+def test_the_source_is_not_read_before_it_is_needed(statement):
+    asks = "import atexit\nfrom dmr.memory.declarations import declarations\n"
+    says = "atexit.register(lambda: print('read', declarations.cache_info().misses, 'times'))\n"
+    done = subprocess.run([sys.executable, "-c", asks + says + statement], capture_output=True, text=True, check=True)
+    assert done.stdout.endswith("read 0 times\n")

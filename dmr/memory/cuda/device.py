@@ -303,7 +303,7 @@ def _block_size(signature: Signature) -> int:
     return constant("TEAM_SIZE") if signature.team else BLOCK
 
 
-_opening = threading.Lock()
+_opening = threading.Lock()  # so that threads that open a GPU at the same time get the same object
 
 
 @cache
