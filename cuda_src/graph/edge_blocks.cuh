@@ -3,7 +3,7 @@
 
 #include "graph/csr.cuh"
 
-constexpr Index EDGE_BLOCK = 64; // edges per index (EDGE_BLOCK of static_graph/graph/edge_blocks.py)
+constexpr Index EDGE_BLOCK = 64; // edges per index
 
 // Calls visit(node, edge) for the edges of a block.
 template <class Visit> INLINE void for_edge_block(const Csr &graph, Index edge_block, Visit visit) {

@@ -4,7 +4,7 @@
 // Then the array consists of lists and cycles; elements on cycles are those not counted after all lists are ranked.
 #include "lists/lists.cuh"
 
-enum CheckEntry : int32 { FIRST_BAD, HEADS, TAILS, CHECK_ENTRIES }; // Entry of static_graph/lists/checks.py
+enum CheckEntry : int32 { FIRST_BAD, HEADS, TAILS, CHECK_ENTRIES };
 
 // marks[j] = 1 if j is the successor of an element. entries[FIRST_BAD] = the first element whose successor is out of
 // range.

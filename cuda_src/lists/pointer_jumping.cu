@@ -10,7 +10,7 @@
 // launches is small and bounded in advance. A thread that starts before all others does not walk along the whole list.
 #include "lists/lists.cuh"
 
-constexpr int JUMPS = 3;                   // JUMPS of static_graph/lists/methods/jumping.py
+constexpr int JUMPS = 3;                   // per launch
 constexpr uint32 DONE = 0x80000000u;       // for on-demand: the successor is the last element
 constexpr int SHORT_BITS = 16;             // half of a short word, for lists of fewer than 2^16 elements
 constexpr uint32 SHORT_MASK = (1u << SHORT_BITS) - 1;

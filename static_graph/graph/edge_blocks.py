@@ -2,9 +2,10 @@
 
 from __future__ import annotations
 
+from dmr.memory import constant
 from static_graph.graph.device_graph import DeviceGraph
 
-EDGE_BLOCK = 64  # EDGE_BLOCK of cuda_src/graph/edge_blocks.cuh
+EDGE_BLOCK = constant("EDGE_BLOCK")
 
 
 def edge_blocks(graph: DeviceGraph) -> int:

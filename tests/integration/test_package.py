@@ -17,7 +17,8 @@ from pathlib import Path
 import pytest
 
 import dmr
-from dmr.memory.signatures import signatures, source_folder
+from dmr.memory.declarations import source_folder
+from dmr.memory.signatures import signatures
 from tests.support.paths import ROOT
 
 
@@ -196,5 +197,5 @@ def test_the_wheel_works_in_a_fresh_environment_and_another_folder(built: Path, 
     run(python, "-m", "dmr", "validate", result, "--input", sample, "--min-angle", "30", cwd=tmp_path)
     graphs_command = tmp_path / "venv" / "bin" / "static_graph"
     run(graphs_command, "generate", "random", "10", "20", "-o", tmp_path / "graph.txt", cwd=tmp_path)
-    where = run(python, "-c", "from dmr.memory.signatures import source_folder; print(source_folder())", cwd=tmp_path)
+    where = run(python, "-c", "from dmr.memory.declarations import source_folder; print(source_folder())", cwd=tmp_path)
     assert Path(where.strip()).is_relative_to(tmp_path / "venv")

@@ -17,7 +17,7 @@ from dmr.domains.generation import generate
 from dmr.memory import signatures
 from dmr.memory.arrays import Device
 from dmr.memory.cuda.nvcc import SLOWEST
-from dmr.memory.signatures import source_folder
+from dmr.memory.declarations import source_folder
 from dmr.refinement.rounds import device_rounds
 from dmr.refinement.setup.modules import ALWAYS, ROUNDS_ON_DEVICE, refinement_modules
 from dmr.refinement.strategies.marking import MARKINGS

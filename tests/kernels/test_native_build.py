@@ -23,9 +23,9 @@ from dmr.io import write
 from dmr.memory import signatures
 from dmr.memory.cuda.compiler import cubin
 from dmr.memory.cuda.nvcc import FLAGS, flags, launches_children
+from dmr.memory.declarations import source_folder
 from dmr.memory.host import compiler
 from dmr.memory.host.compiler import sources_digest
-from dmr.memory.signatures import source_folder
 from dmr.mesh.types import Mesh, Pslg
 from dmr.triangulation import triangulate
 from tests.support.paths import ROOT

@@ -1,7 +1,7 @@
 // Conversion of edges sorted by source to compressed sparse rows.
 #include "portable/portable.cuh"
 
-constexpr int NODES_AT_A_TIME = 16; // of find_rows (static_graph/graph/building.py)
+constexpr int NODES_AT_A_TIME = 16; // per index of find_rows
 
 // The first position from `begin` on whose key is not below `node`, by exponential and binary search; the cost is
 // logarithmic in the distance.

@@ -8,7 +8,7 @@
 #include "graph/traversal/distances.cuh"
 #include "graph/schemes/rounds.cuh"
 
-enum ChildEntry : int32 { RAN, IN_PLACE, CHILD_ENTRIES }; // Children of static_graph/traversal/schemes/child_launches.py
+enum ChildEntry : int32 { RAN, IN_PLACE, CHILD_ENTRIES };
 
 template <class Of>
 INLINE bool relax_range(const Of &of, Index begin, Index end, typename Of::Value distance, bool atomic) {

@@ -23,11 +23,11 @@
 #include "graph/csr.cuh"
 #include "graph/schemes/frontier.cuh"
 
-enum Strategy : int64 { BASELINE, HIERARCHICAL, LOCAL }; // Strategy of static_graph/traversal/schemes/collapse.py
+enum Strategy : int64 { BASELINE, HIERARCHICAL, LOCAL, GLOBAL }; // GLOBAL has separate kernels
 
 constexpr int TEAM_DEGREE = TEAM_SIZE;    // least degree of nodes processed by a team
 constexpr int WARP_DEGREE = 32;           // least degree of nodes processed by a warp
-constexpr int TILE_EDGES = 8 * TEAM_SIZE; // edges per team in the global collapse (static_graph/traversal/schemes/collapse.py)
+constexpr int TILE_EDGES = 8 * TEAM_SIZE; // edges per team in the global collapse
 constexpr int TILE_ROWS = 1024;           // most nodes of a tile whose offsets fit into shared memory
 
 KERNEL_STRUCT(Collapse) {

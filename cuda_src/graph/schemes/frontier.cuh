@@ -5,7 +5,7 @@
 #include "portable/portable.cuh"
 #include "portable/portable.cuh"
 
-// Control state of the rounds in device memory (Entry of static_graph/traversal/schemes/collapse.py).
+// Control state of the rounds in device memory.
 enum FrontierEntry : int32 {
     FRONTIER,        // number of nodes in this round's list
     NEXT,            // current number of nodes in the next list
@@ -18,7 +18,7 @@ enum FrontierEntry : int32 {
 };
 
 KERNEL_STRUCT(Frontier) {
-    int32 *lists;    // a double buffer: two lists with a capacity of `room` nodes each
+    int32 *lists;    // a double buffer: two lists with a capacity of `capacity` nodes each
     int64 capacity;
     int32 *progress;
 
@@ -34,7 +34,7 @@ constexpr int QUEUE_CAPACITY = 2048; // nodes that a team buffers before it rese
 // global atomic.
 struct TeamQueue {
     Frontier frontier;
-    int32 *places;  // (QUEUE_ROOM), shared; or null
+    int32 *places;  // (QUEUE_CAPACITY), shared; or null
     int32 *filled;  // (2), shared: number of requested positions, and their begin in the next list
     bool together;  // the lanes of a warp reserve together
 

@@ -14,7 +14,7 @@
 #include "graph/traversal/rounds.cuh"
 
 constexpr int64 NODES_FOR_AN_EDGE = 4; // nodes that a sequential pass processes in the time of one edge
-constexpr int PULLED = 1024; // nodes of a pulled tile (PULLED of static_graph/traversal/frontiers/direction_optimising.py)
+constexpr int PULLED = 1024; // nodes of a pulled tile
 constexpr int WORD = 32, WORDS = 256; // nodes of a word of bits, words of a tile (likewise)
 constexpr Index LONG = 64;  // edges that one member scans; the team scans the rest
 constexpr Index EDGES_PER_SCAN = 4 * TEAM_SIZE; // edges that the team scans before it checks whether one was found

@@ -15,14 +15,15 @@
 #include "graph/csr.cuh"
 #include "portable/portable.cuh"
 
-constexpr int TILE = TEAM_SIZE;                         // most nodes (TILE of static_graph/traversal/frontiers/workspace.py)
+constexpr int TILE = TEAM_SIZE;                         // most nodes
 constexpr int64 BUSY = TEAM_SIZE, FULL = 4 * TEAM_SIZE; // edges per tile: lower limit of shrinking, and upper limit
-constexpr int CHUNK = ONE_MEMBER ? 16384 : 2048;        // edges
+constexpr int LEAST_CHUNK = 2048;                       // edges of a chunk at least
+constexpr int CHUNK = ONE_MEMBER ? 16384 : LEAST_CHUNK;
 constexpr int OUTBOX = 2048;                            // nodes that a team buffers before it appends them to a list
 
 constexpr int32 DONE = 0; // the value of PASS after the last round
 
-// (Entry of static_graph/traversal/frontiers/workspace.py)
+// Indices into Traversal::progress.
 enum Entry : int32 {
     PASS,         // the current pass: one of the entries ALONE to ENDS; if launched one by one, the first of the round
     ROUND,        // the number of the round; in breadth-first search the distance of the frontier
@@ -44,7 +45,7 @@ enum Entry : int32 {
     ENTRIES
 };
 
-// (Total of static_graph/traversal/frontiers/workspace.py)
+// Indices into Traversal::totals.
 enum Total : int32 {
     EDGES,         // estimated number of edges that leave the frontier
     NEXT_EDGES,

@@ -17,7 +17,7 @@
 
 #include "graph/traversal/outbox.cuh"
 
-constexpr Index BEGINNING = 2048;             // nodes that a team initialises (BEGINNING of .../frontiers/workspace.py)
+constexpr Index BEGINNING = 2048;             // nodes that a team initialises
 constexpr int64 EDGES_ALONE = 1 << 24;        // most edges of rounds that one team processes in a launch
 constexpr int32 ROUNDS_ALONE = 1 << 12;       // most such rounds, to stay within a SLICE
 constexpr int32 ROUNDS_PER_STOP_POINT = 64;   // such rounds between two STOP_POINTs

@@ -3,42 +3,27 @@
 from __future__ import annotations
 
 from dataclasses import dataclass, replace
-from enum import IntEnum
 
 import numpy as np
 from numpy.typing import NDArray
 
 from dmr.common.cached import cached_property
-from dmr.memory import DeviceArray, Number, Packed, bound_of, pack, scan, total
+from dmr.memory import DeviceArray, Enumeration, Number, Packed, bound_of, constant, pack, scan, total
 from dmr.refinement.setup.thresholds import Thresholds
 from dmr.refinement.state.device_mesh import DeviceMesh
 from dmr.refinement.state.progress import RoundInput
 from dmr.refinement.state.records import BOUNDARY_EDGE, EXTENT, POINT
 from dmr.refinement.state.workspace import Workspace
 
-NEEDS = 4  # numbers per piece, of cuda_src/refine/retriangulation.cuh
+NEEDS = constant("NEEDS")  # numbers per piece
 # Cavity boundary entries of an ordinary record: 21 triangles; on random points not one cavity in a million needs
 # more. Another number gives other meshes: a cavity that needs more waits, and a place in a petal that would need more
 # is not taken.
 RECORD_CAPACITY = 24
 
 
-class Outcome(IntEnum):
-    """The outcome of a cavity (`Outcome` of cuda_src/refine/cavity/cavity.cuh)."""
-
-    INSERTED = 0
-    LOST = 1
-    YIELDED = 2
-    ENCROACHED = 3
-    PRECISION = 4
-    OVERFLOWED = 5
-    BUDGET = 6
-    OWNER = 7
-    UNDECIDED = 8
-    DAMAGED = 9
-    DEAD = 10
-    BLOCKED = 11
-    DEFERRED = 12
+class Outcome(Enumeration, count="OUTCOMES"):
+    """The outcome of a cavity in a step."""
 
 
 TALLIED = len(Outcome) + 1  # numbers counted by `close`: outcomes, and off-centers

@@ -6,14 +6,14 @@ from collections.abc import Sequence
 
 import numpy as np
 
-from dmr.memory import pack
+from dmr.memory import constant, pack
 from static_graph.graph.device_graph import DeviceGraph
 from static_graph.traversal.distances import DeviceDistances
 from static_graph.traversal.frontiers.incoming import incoming
 from static_graph.traversal.frontiers.workspace import Entry, Kernels, Workspace
 from static_graph.traversal.schemes.outcome import Outcome
 
-WORD, WORDS, PULLED = 32, 256, 1024  # of cuda_src/graph/traversal/breadth_first.cuh
+WORD, WORDS, PULLED = (constant(name) for name in ("WORD", "WORDS", "PULLED"))  # of breadth_first.cuh
 
 KERNELS = Kernels("begin_levels", "small_levels", "level_pass", "end_level", "search_breadth_first")
 

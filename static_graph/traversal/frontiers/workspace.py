@@ -7,21 +7,20 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Mapping
 from contextlib import contextmanager
-from enum import IntEnum
 from functools import partial
 from time import perf_counter
 from typing import NamedTuple, TypeVar
 
 import numpy as np
 
-from dmr.memory import Argument, Device, DeviceCount, Packed, pack
+from dmr.memory import Argument, Device, DeviceCount, Enumeration, Packed, constant, pack
 from static_graph.graph.device_graph import DeviceGraph
 from static_graph.traversal.distances import DeviceDistances
 from static_graph.traversal.schemes.outcome import Outcome
 
-TILE = 256  # TILE of cuda_src/graph/traversal/control.cuh
-CHUNK = 2048  # the least CHUNK there
-BEGINNING = 2048  # BEGINNING of cuda_src/graph/traversal/rounds.cuh
+TILE = constant("TILE", "graph/traversal/control.cuh")  # most nodes per team
+CHUNK = constant("LEAST_CHUNK")  # edges
+BEGINNING = constant("BEGINNING")  # nodes that a team initialises
 TEAMS_PER_PROCESSOR = 4  # resident per multiprocessor: the bound of HIGH_OCCUPANCY_COOPERATIVE_TEAM_KERNEL
 MOST_TEAMS = 4096  # most teams in one launch of a whole traversal, if they fit on the device
 
@@ -31,46 +30,12 @@ SMALL_ON_ONE_THREAD = {"small_nodes": 2**31, "small_edges": 2**62}
 SMALL_ON_THREADS = {"small_nodes": 1024, "small_edges": 4096}
 
 
-class Entry(IntEnum):
-    """`Entry` of `cuda_src/graph/traversal/control.cuh`."""
-
-    PASS = 0
-    ROUND = 1
-    SIDE = 2
-    LISTED = 3
-    NEXT_LISTED = 4
-    FAR_SIDE = 5
-    FAR_LISTED = 6
-    NEXT_FAR = 7
-    TILE_NODES = 8
-    ALONE = 9
-    PREPARE = 10
-    TILES = 11
-    OTHER = 12
-    CHUNKS = 13
-    ENDS = 14
-    LAUNCHES = 15
-    STOP = 16
+class Entry(Enumeration, count="ENTRIES"):
+    """Indices into the progress of a traversal."""
 
 
-class Total(IntEnum):
-    """`Total` of `cuda_src/graph/traversal/control.cuh`."""
-
-    EDGES = 0
-    NEXT_EDGES = 1
-    FOLLOWED = 2
-    UNSEEN = 3
-    UNSEEN_EDGES = 4
-    NEAR = 5
-    LAST_NEAR = 6
-    FAR_LEAST = 7
-    WIDTH = 8
-    BAND_ROUND = 9
-    BAND_FOLLOWED = 10
-    ALL_ROUNDS = 11
-    ALL_LAUNCHES = 12
-    SLICE_BEGUN = 13
-    PAUSED = 14
+class Total(Enumeration, count="TOTALS"):
+    """Indices into the totals of a traversal."""
 
 
 W = TypeVar("W", bound="Workspace")

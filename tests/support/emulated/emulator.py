@@ -18,13 +18,13 @@ from pathlib import Path
 
 import pytest
 
-from dmr.memory.arrays import TEAM_SIZE, DeviceCount, Loop, bound_of
+from dmr.memory.arguments import DeviceCount, bound_of
+from dmr.memory.arrays import Loop
+from dmr.memory.declarations import constant, source_folder
 from dmr.memory.host.device import HostDevice
-from dmr.memory.signatures import source_folder
 
 HERE = Path(__file__).resolve().parent
 BLOCK, MOST_BLOCKS = 128, 3  # few blocks, so that threads stride
-MOST_PIECES, LEAST_PIECE = 16, 8  # of cuda_src/portable/emulated.cuh
 FLAGS = ("-std=c++17", "-O1", "-g1", "-fPIC", "-ffp-contract=off", "-w", "-DEMULATED")
 
 
@@ -90,7 +90,7 @@ class EmulatedDevice(HostDevice):
     """Device with main memory that runs kernels as a GPU would. A grid whose blocks synchronise has a single block."""
 
     launches_children = True
-    most_pieces, least_piece = MOST_PIECES, LEAST_PIECE
+    prelude = "portable/emulated.cuh"
     multiprocessors = 1
 
     def __init__(self, library: ctypes.CDLL) -> None:
@@ -111,7 +111,7 @@ class EmulatedDevice(HostDevice):
         return Repetition(body, stop)
 
     def _run(self, signature, count, values):
-        threads = TEAM_SIZE if signature.team else BLOCK
+        threads = constant("TEAM_SIZE") if signature.team else BLOCK
         bound = bound_of(count)
         blocks = 1 if signature.grid else min(bound if signature.team else -(-bound // threads), MOST_BLOCKS)
         slots = struct.pack("<qQq", 0, *self.looked_up(count))
