@@ -41,16 +41,18 @@ struct BreadthFirst {
         return atomic_min(distances.values + node, distance) == distances.unreached();
     }
 
-    // Calls follow(box, start, goes_on, visit), which follows edges of the frontier, and appends the nodes found to the
-    // next frontier.
+    // Calls follow(search, box, start, goes_on, visit), which follows edges of the frontier, and appends the nodes found
+    // to the next frontier. `search` is a copy of this object, so that g++ keeps its members in registers: it would read
+    // those of *this again after every atomic operation.
     template <bool ALONE, class Follow> METHOD void push(Follow follow) const {
+        const BreadthFirst search = *this;
         const int32 distance = level() + 1;
         const auto box = next_frontier<ALONE>(graph, *space, frontier);
         box.open();
-        const int64 followed = follow(box, [=](Index) { return distance; }, [](int32) { return true; },
+        const int64 followed = follow(search, box, [=](Index) { return distance; }, [](int32) { return true; },
                                       [&](int32 further, Index edge) {
-                                          const int32 target = graph.targets[edge];
-                                          if (reach<ALONE>(target, further))
+                                          const int32 target = search.graph.targets[edge];
+                                          if (search.template reach<ALONE>(target, further))
                                               box.put(target);
                                       });
         box.deliver();
@@ -60,18 +62,18 @@ struct BreadthFirst {
 
     template <bool ALONE> METHOD void push_nodes(Piece nodes) const {
         const int32 *list = frontier.list(frontier.progress[SIDE]);
-        push<ALONE>([&](const auto &box, auto start, auto goes_on, auto visit) {
+        push<ALONE>([=](const auto &search, [[maybe_unused]] const auto &box, auto start, auto goes_on, auto visit) {
             if constexpr (ONE_MEMBER)
-                return one_member_follows<ALONE>(graph, frontier, list, nodes.begin, nodes.end, false, start, goes_on, visit);
+                return one_member_follows<ALONE>(search.graph, search.frontier, list, nodes.begin, nodes.end, false, start, goes_on, visit);
             else
-                return team_follows<int32>(graph, frontier, list, nodes.begin, nodes.end, *space, start, goes_on, visit,
+                return team_follows<int32>(search.graph, search.frontier, list, nodes.begin, nodes.end, *search.space, start, goes_on, visit,
                                            [&] { box.flush_if_full(); });
         });
     }
 
     METHOD void push_chunk(Index index) const {
-        push<false>([&](const auto &, auto start, auto goes_on, auto visit) {
-            return follow_chunk(graph, frontier.chunks[index], start, goes_on, visit);
+        push<false>([=](const auto &search, const auto &, auto start, auto goes_on, auto visit) {
+            return follow_chunk(search.graph, search.frontier.chunks[index], start, goes_on, visit);
         });
     }
 

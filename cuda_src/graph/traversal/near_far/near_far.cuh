@@ -120,9 +120,11 @@ template <DistanceKind KIND> struct NearFarSearch {
         }
     }
 
-    // Calls follow(start, goes_on, visit, flush_if_full), which follows edges of the frontier, and appends the nodes found
-    // to the near and far lists.
+    // Calls follow(search, start, goes_on, visit, flush_if_full), which follows edges of the frontier, and appends the
+    // nodes found to the near and far lists. `search` is a copy of this object, so that g++ keeps its members in
+    // registers: it would read those of *this again after every atomic operation.
     template <bool ALONE, class Follow> METHOD void relax_all(Follow follow) const {
+        const NearFarSearch search = *this;
         int32 *progress = frontier.progress;
         const int32 round = progress[ROUND];
         const int64 bound = frontier.totals[NEAR];
@@ -132,8 +134,9 @@ template <DistanceKind KIND> struct NearFarSearch {
         near.open();
         far.open();
         const int64 followed = follow(
-            [&](Index node) { return start<ALONE>(node); }, [&](Value distance) { return distances.goes_on(distance); },
-            [&](Value distance, Index edge) { relax<ALONE>(near, far, round, bound, distance, edge); },
+            search, [&](Index node) { return search.template start<ALONE>(node); },
+            [&](Value distance) { return search.distances.goes_on(distance); },
+            [&](Value distance, Index edge) { search.template relax<ALONE>(near, far, round, bound, distance, edge); },
             [&] {
                 near.flush_if_full();
                 far.flush_if_full();
@@ -146,18 +149,19 @@ template <DistanceKind KIND> struct NearFarSearch {
 
     template <bool ALONE> METHOD void relax_nodes(Piece nodes) const {
         const int32 *list = frontier.list(frontier.progress[SIDE]);
-        relax_all<ALONE>([&](auto start, auto goes_on, auto visit, [[maybe_unused]] auto flush_if_full) {
+        relax_all<ALONE>([=](const auto &search, auto start, auto goes_on, auto visit, [[maybe_unused]] auto flush_if_full) {
             if constexpr (ONE_MEMBER)
-                return one_member_follows<ALONE>(graph, frontier, list, nodes.begin, nodes.end, true, start, goes_on, visit);
+                return one_member_follows<ALONE>(search.graph, search.frontier, list, nodes.begin, nodes.end, true, start,
+                                                 goes_on, visit);
             else
-                return team_follows<Value>(graph, frontier, list, nodes.begin, nodes.end, *space, start, goes_on, visit,
-                                           flush_if_full);
+                return team_follows<Value>(search.graph, search.frontier, list, nodes.begin, nodes.end, *search.space,
+                                           start, goes_on, visit, flush_if_full);
         });
     }
 
     METHOD void relax_chunk(Index index) const {
-        relax_all<false>([&](auto start, auto goes_on, auto visit, auto) {
-            return follow_chunk(graph, frontier.chunks[index], start, goes_on, visit);
+        relax_all<false>([=](const auto &search, auto start, auto goes_on, auto visit, auto) {
+            return follow_chunk(search.graph, search.frontier.chunks[index], start, goes_on, visit);
         });
     }
 
