@@ -45,7 +45,7 @@ def test_a_record_has_the_fields_of_its_struct(name):
 # Between them, these files include every declaration that Python uses.
 COMPILED = [
     "graph/building/rows.cu", "graph/schemes/child_relaxation.cu", "graph/schemes/collapse.cu",
-    "graph/schemes/virtual_warps_hops.cu", "graph/traversal/breadth_first.cu", "lists/checking.cu",
+    "graph/schemes/virtual_warps/relax_hops.cu", "graph/traversal/breadth_first.cu", "lists/checking.cu",
     "lists/pointer_jumping.cu", "mesh/angles.cu", "mesh/ordering.cu", "mesh/topology.cu", "primitives/scan.cu",
     "primitives/sorting.cu", "refine/quality/quality.cu", "refine/rounds/rounds.cu",
 ]  # fmt: skip
@@ -87,7 +87,10 @@ def test_values_and_layouts_are_those_of_the_compiler():
 def test_the_constants_of_the_builds_are_told_apart_by_their_files():
     of = {file: constant("MOST_PIECES", file) for file in ("portable/cuda.cuh", "portable/host.cuh")}
     assert of == {"portable/cuda.cuh": 1024, "portable/host.cuh": 256}
-    with pytest.raises(InternalError, match=r"MOST_PIECES is declared in portable/cuda\.cuh, portable/emulated\.cuh, portable/host\.cuh"):
+    with pytest.raises(
+        InternalError,
+        match=r"MOST_PIECES is declared in portable/cuda\.cuh, portable/emulated\.cuh, portable/host\.cuh",
+    ):
         constant("MOST_PIECES")
 
 

@@ -5,7 +5,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping
+from collections.abc import Callable, Iterator, Mapping
 from contextlib import contextmanager
 from functools import partial
 from time import perf_counter
@@ -130,6 +130,7 @@ class Workspace:
         if in_one_launch is None:
             in_one_launch = device.threads == 0
         self._begin(kernels.begin, distances, arguments)
+        work: Callable[[], None]
         if in_one_launch:
             work = partial(device.launch, kernels.whole, MOST_TEAMS, *arguments)
         else:
