@@ -49,7 +49,7 @@ COMPILED = [
     "lists/pointer_jumping.cu", "mesh/angles.cu", "mesh/ordering.cu", "mesh/topology.cu", "primitives/scan.cu",
     "primitives/sorting.cu", "refine/quality/quality.cu", "refine/rounds/rounds.cu",
 ]  # fmt: skip
-OTHER_BUILDS = {"portable/cuda.cuh", "portable/emulated.cuh", "portable/lanes.cuh", "portable/portable.cuh"}
+OTHER_BUILDS = {"portable/cuda.cuh", "portable/emulated.cuh", "portable/gpu.cuh"}
 
 
 def included(file):

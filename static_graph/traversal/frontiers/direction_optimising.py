@@ -1,4 +1,4 @@
-"""Balance "auto" of breadth-first search: direction-optimising search (`cuda_src/graph/traversal/breadth_first.cuh`)."""
+"""Balance "auto" of breadth-first search: it optimises its direction (`cuda_src/graph/traversal/breadth_first.cuh`)."""
 
 from __future__ import annotations
 
@@ -31,8 +31,8 @@ def run(
 
     Args:
         graph, sources, weighted, depth_limit: as for every scheme (`schemes/outcome.py`); weights never count.
-        transposed: whether levels may be found bottom-up, from the unreached nodes. This needs the transposed graph, which
-            is made on first use and kept with the graph.
+        transposed: whether levels may be found bottom-up, from the unreached nodes. This needs the transposed graph,
+            which is made on first use and kept with the graph.
         one_launch: whether one launch does all levels; the default depends on the device.
 
     Returns:
