@@ -60,7 +60,7 @@ def real_option(name: str, value: Any) -> float:
             raise ValueError
         return real(value)
     except TooLargeError as error:
-        raise OptionError(f"{name}: {error}") from None
+        raise OptionError(f"{name} must be a number: {error}") from None
     except ValueError:
         raise WrongTypeError(f"{name} must be a number, not {shortened(value)}") from None
 
