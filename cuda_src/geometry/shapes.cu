@@ -12,7 +12,7 @@ constexpr Index AHEAD = 16; // triangles; their vertices are prefetched this far
 KERNEL(measure_shapes, const float64 *vertices, const int32 *triangles, float64 *twice_area, float64 *at_smallest,
        float64 *at_largest, float64 *middle, float64 *longest) {
     FOR_RANGE (i) {
-        if (i + AHEAD < range_end)
+        if (i + AHEAD < launch.last)
             for (int k = 0; k < 3; ++k)
                 prefetch(vertices + 2 * Index(triangles[3 * (i + AHEAD) + k]));
         const float64 *a = vertices + 2 * Index(triangles[3 * i]);

@@ -32,7 +32,7 @@ KERNEL(orient_triangles, const Point *points, int32 vertices, int32 *corners, in
 }
 
 // A triangle given by its corners alone.
-struct Corners {
+struct TriangleCorners {
     int32 vertex[3];
 };
 
@@ -74,7 +74,7 @@ KERNEL(count_edges_out, const Triangle *triangles, int32 *counts) {
         count_out(triangles[t], counts);
 }
 
-KERNEL(count_sides_out, const Corners *triangles, int32 *counts) {
+KERNEL(count_sides_out, const TriangleCorners *triangles, int32 *counts) {
     FOR_RANGE (t)
         count_out(triangles[t], counts);
 }
@@ -85,7 +85,7 @@ KERNEL(list_edges_out, const Triangle *triangles, const int32 *first, int32 *fil
         list_out(t, triangles[t], first, filled, half_edges);
 }
 
-KERNEL(list_sides_out, const Corners *triangles, const int32 *first, int32 *filled, int32 *half_edges) {
+KERNEL(list_sides_out, const TriangleCorners *triangles, const int32 *first, int32 *filled, int32 *half_edges) {
     FOR_RANGE (t)
         list_out(t, triangles[t], first, filled, half_edges);
 }
@@ -126,7 +126,7 @@ KERNEL(link_triangles, const int32 *first, const int32 *half_edges, const int32 
 
 // The same for corners alone: the triangle across each edge, or NOTHING. `overlapping` becomes 1 if an edge is found
 // twice on one side.
-KERNEL(find_neighbours, const Corners *triangles, const int32 *first, const int32 *half_edges, int32 *neighbours,
+KERNEL(find_neighbours, const TriangleCorners *triangles, const int32 *first, const int32 *half_edges, int32 *neighbours,
        int32 *overlapping) {
     FOR_RANGE (t)
         for (int k = 0; k < 3; ++k) {

@@ -3,7 +3,7 @@
 #include "primitives/extremes.cuh"
 
 constexpr int ITEMS = 8;                       // items per member: one 32-byte sector of int32
-constexpr int TILE = TEAM_SIZE * ITEMS;        // items per team (scan.TILE in dmr/memory/primitives.py)
+constexpr int TILE = TEAM_SIZE * ITEMS;        // items per team
 
 template <class T> INLINE T sum_of_items(const T *values, Index begin, Index count) {
     T sum = 0;

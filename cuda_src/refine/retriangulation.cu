@@ -74,8 +74,8 @@ TEAM_KERNEL(retriangulate, Mesh mesh, Cavities cavities, Count count, Count segm
 
 KERNEL(link_winners, Mesh mesh, Cavities cavities, Count epoch) {
     FOR_RANGE (i) {
-        if (PREFETCHES && i + 6 < range_end && cavities.won[i + 6] && cavities.shared[i + 6])
-            prefetch_boundary(cavities, i + 6, range_end, mesh.triangles);
+        if (PREFETCHES && i + 6 < launch.last && cavities.won[i + 6] && cavities.shared[i + 6])
+            prefetch_boundary(cavities, i + 6, launch.last, mesh.triangles);
         link_cavity(mesh.triangles, cavities, i, uint32(epoch));
     }
 }

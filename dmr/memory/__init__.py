@@ -24,7 +24,9 @@ from dmr.common.errors import (
     OutOfMemoryError,
 )
 from dmr.common.threads import available_threads, thread_count
-from dmr.memory.arrays import Device, DeviceArray, DeviceCount, Loop, Number, bound_of
+from dmr.memory.arguments import Argument, DeviceCount, Number, Packed, bound_of
+from dmr.memory.arrays import Device, DeviceArray, Loop
+from dmr.memory.declarations import Enumeration, constant, record
 from dmr.memory.discovery import DeviceInfo, devices, gpu_absence, open_device, warm
 from dmr.memory.host.copying import copy
 from dmr.memory.primitives import (
@@ -37,7 +39,7 @@ from dmr.memory.primitives import (
     sum_float64,
     total,
 )
-from dmr.memory.signatures import Argument, Packed, pack, register_record, signatures
+from dmr.memory.signatures import pack, signatures
 
 __all__ = [
     "Argument",
@@ -47,6 +49,7 @@ __all__ = [
     "DeviceInfo",
     "DeviceUnavailableError",
     "DmrError",
+    "Enumeration",
     "InternalError",
     "Loop",
     "NativeLibraryError",
@@ -60,6 +63,7 @@ __all__ = [
     "available_threads",
     "bound_of",
     "compact",
+    "constant",
     "copy",
     "devices",
     "flagged_indices",
@@ -67,7 +71,7 @@ __all__ = [
     "minmax_float64",
     "open_device",
     "pack",
-    "register_record",
+    "record",
     "require_memory",
     "scan",
     "signatures",

@@ -2,15 +2,15 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from typing import Any
 
 from dmr.common.command_line.parser import Examples, Parser, add_device, add_json, add_threads, make_parser
 from dmr.common.command_line.parser import add_command as add_plain_command
 from dmr.common.command_line.values import count, file_name, number, positive
 from dmr.memory import __version__
+from static_graph.traversal.schemes.table import BALANCES, OPTIONS, balances_with
 
-# BALANCES of static_graph/traversal/search.py, which is too heavy to be imported here.
-BALANCES = ("auto", "none", "split", "child-launch", "warp", "hierarchical", "collapse-local", "collapse-global")
 # NAMES of static_graph/lists/ranking.py; RULES, SPACINGS and FINISHES of static_graph/lists/methods/helman_jaja.py.
 METHODS = ("auto", "wyllie", "lock-step", "on-demand", "helman-jaja", "sequential")
 RULES = ("n / log n", "n / (2 log^2 n)")
@@ -149,7 +149,7 @@ def _add_bfs(commands: Any) -> None:
             ("python -m static_graph bfs graph.mtx --source 0 --path-to 99 --json | jq .path", "for programs"),
         ),
     )
-    _add_traversal(parser)
+    _add_traversal(parser, weighted=False)
     parser.add_argument(
         "--depth-limit", type=count, metavar="N", help="nodes more than N edges away count as unreached"
     )
@@ -168,16 +168,15 @@ def _add_sssp(commands: Any) -> None:
             ("python -m static_graph sssp graph.npz --source 0 -o distances.npy", "an array of the distances"),
         ),
     )
-    _add_traversal(parser)
+    _add_traversal(parser, weighted=True)
     add = parser.add_argument
     add("--distance-limit", type=number, metavar="X", help="nodes farther away than X count as unreached")
-    add("--delta", type=number, metavar="X", help="for auto: increment of the near bound")
     add("--random-weights", type=positive, metavar="W", help="integer weights from 1 to W instead of the graph's own")
     add("--seed", type=count, default=0, metavar="S", help="seed of the random weights (default: 0)")
 
 
-def _add_traversal(parser: Parser) -> None:
-    """Adds the options that both traversals share."""
+def _add_traversal(parser: Parser, *, weighted: bool) -> None:
+    """Adds the options that both traversals share, and those of their schemes."""
     add = parser.add_argument
     add("graph", metavar="GRAPH", type=file_name, help="a graph: .txt, .csv, .mtx, .gr (also with .gz), .npz")
     add("--source", nargs="+", required=True, metavar="NODE", help="source nodes, by their ids in the file")
@@ -186,15 +185,17 @@ def _add_traversal(parser: Parser) -> None:
     add("--path-to", metavar="NODE", help="show a shortest path to this node")
     add_output(parser, required=False, text="output file: .npy (distances), .csv or .npz (all columns)")
     add_device(parser)
-    schemes = parser.add_argument_group("options of the schemes")
-    add = schemes.add_argument
-    add("--mda", type=mda, metavar="N|auto", help="for split: the maximum degree allowed (default: auto)")
-    add("--threshold", type=count, metavar="N", help="for child-launch: nodes with more edges launch a child")
-    add("--warp-size", type=positive, metavar="N", help="for warp: lanes per virtual warp: 1, 2, 4, 8, 16 or 32")
-    add("--chunk", type=positive, metavar="N", help="for warp: nodes that a warp takes from the queue at a time")
-    add("--defer", type=count, metavar="N", help="for warp: nodes with more edges are left to whole blocks")
-    add("--no-atomic", dest="atomic", action="store_const", const=False,
-        help="for none, split, child-launch: relax by plain stores")  # fmt: skip
+    group = parser.add_argument_group("options of the schemes")
+    for name, option in OPTIONS.items():
+        balances = balances_with(name, weighted=weighted)
+        if not balances:
+            continue
+        text, flag = f"for {', '.join(balances)}: {option.text}", name.replace("_", "-")
+        if option.kind == "switch":
+            group.add_argument(f"--no-{flag}", dest=name, action="store_const", const=False, help=text)
+        else:
+            parse, metavar = OPTION_VALUES[option.kind]
+            group.add_argument(f"--{flag}", type=parse, metavar=metavar, help=text)
 
 
 def _add_rank(commands: Any) -> None:
@@ -276,3 +277,12 @@ def splitters(text: str) -> int | str:
 def mda(text: str) -> int | str:
     """Parses a maximum degree allowed: a positive integer, or auto."""
     return text if text == "auto" else positive(text)
+
+
+# How the command line reads and shows the values of each kind of scheme option.
+OPTION_VALUES: dict[str, tuple[Callable[[str], Any], str]] = {
+    "count": (count, "N"),
+    "positive": (positive, "N"),
+    "degree": (mda, "N|auto"),
+    "real": (number, "X"),
+}

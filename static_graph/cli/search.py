@@ -4,7 +4,6 @@ from __future__ import annotations
 
 from argparse import ArgumentTypeError
 from collections.abc import Callable
-from dataclasses import fields
 from typing import Any
 
 import numpy as np
@@ -18,12 +17,12 @@ from static_graph.errors import FileError
 from static_graph.graph.csr import CsrGraph
 from static_graph.graph.generation import with_random_weights
 from static_graph.io import check_columns_target, read, write_columns
-from static_graph.traversal.options import SchemeOptions
 from static_graph.traversal.results import Traversal
+from static_graph.traversal.schemes.table import OPTIONS as SCHEME_OPTIONS
 from static_graph.traversal.search import bfs, sssp
 
 # Options with the same name on the command line and in the functions.
-OPTIONS = (*(field.name for field in fields(SchemeOptions)), "depth_limit", "distance_limit")
+OPTIONS = (*SCHEME_OPTIONS, "depth_limit", "distance_limit")
 LONGEST_PATH = 20  # nodes of a path that are shown at most
 
 

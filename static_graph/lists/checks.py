@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from enum import IntEnum
 from typing import Any
 
 import numpy as np
@@ -10,7 +9,7 @@ from numpy.typing import ArrayLike, NDArray
 
 from dmr.common.available import require_memory
 from dmr.common.text import numbered
-from dmr.memory import DeviceArray, open_device, scan, total
+from dmr.memory import DeviceArray, Enumeration, open_device, scan, total
 from static_graph.common.arrays import as_array, described
 from static_graph.common.pieces import converted, pieces
 from static_graph.errors import GraphError, InternalError
@@ -18,12 +17,8 @@ from static_graph.errors import GraphError, InternalError
 MOST = 2**31 - 1  # most elements
 
 
-class Entry(IntEnum):
-    """`CheckEntry` of `cuda_src/lists/checking.cu`."""
-
-    FIRST_BAD = 0
-    HEADS = 1
-    TAILS = 2
+class Entry(Enumeration, enum="CheckEntry", count="CHECK_ENTRIES"):
+    """Indices into the findings of a check."""
 
 
 def as_indices(values: ArrayLike, of: str, follows: str) -> NDArray[np.int32]:

@@ -5,7 +5,7 @@ from __future__ import annotations
 import operator
 from collections.abc import Callable, Iterable, Sequence
 from importlib import import_module
-from typing import Literal, NamedTuple
+from typing import Any, Literal
 
 import numpy as np
 
@@ -19,42 +19,15 @@ from static_graph.common.memory_estimates import graph_bytes, search_bytes
 from static_graph.errors import GraphError, OptionError, WrongTypeError
 from static_graph.graph.csr import CsrGraph
 from static_graph.graph.device_graph import DeviceGraph
-from static_graph.traversal.gpu_modules import search_modules
-from static_graph.traversal.options import SchemeOptions
-from static_graph.traversal.parents import find_parents
+from static_graph.traversal.distances import kind_for
+from static_graph.traversal.options import checked_options
+from static_graph.traversal.parents import find_parents, parents_modules
 from static_graph.traversal.results import Traversal
 from static_graph.traversal.schemes.outcome import Outcome
+from static_graph.traversal.schemes.table import BALANCES, Scheme, balances_with, schemes
 
 Sources = int | Sequence[int]
 Run = Callable[..., Outcome]  # of a scheme
-
-
-class Scheme(NamedTuple):
-    """The module of a scheme, its options, and its fixed arguments."""
-
-    module: str
-    options: frozenset[str] = frozenset()
-    told: tuple[tuple[str, str], ...] = ()
-
-
-def _scheme(module: str, *options: str, **told: str) -> Scheme:
-    return Scheme(f"static_graph.{module}", frozenset(options), tuple(told.items()))
-
-
-SCHEMES = {
-    "none": _scheme("traversal.schemes.fixed_point", "atomic"),
-    "split": _scheme("traversal.schemes.node_splitting", "mda", "atomic"),
-    "child-launch": _scheme("traversal.schemes.child_launches", "threshold", "atomic"),
-    "warp": _scheme("traversal.schemes.virtual_warps", "warp_size", "chunk", "defer"),
-    "hierarchical": _scheme("traversal.schemes.collapse", strategy="hierarchical"),
-    "collapse-local": _scheme("traversal.schemes.collapse", strategy="collapse-local"),
-    "collapse-global": _scheme("traversal.schemes.collapse", strategy="collapse-global"),
-}
-FASTEST = {
-    False: _scheme("traversal.frontiers.direction_optimising", "transposed"),
-    True: _scheme("traversal.frontiers.near_far", "delta"),
-}
-BALANCES = ("auto", *SCHEMES)
 
 
 def upload(graph: CsrGraph, device: str = "auto", threads: int | None = None) -> DeviceGraph:
@@ -130,7 +103,7 @@ def bfs(
         GraphError: the graph does not have a source.
         DeviceUnavailableError, OutOfMemoryError: the device is not available, or too small.
     """
-    options = SchemeOptions(
+    options = checked_options(
         mda=mda, threshold=threshold, warp_size=warp_size, chunk=chunk, defer=defer, atomic=atomic
     )  # fmt: skip
     if depth_limit is not None:
@@ -177,7 +150,7 @@ def sssp(
             64 bits.
         DeviceUnavailableError, OutOfMemoryError: the device is not available, or too small.
     """
-    options = SchemeOptions(
+    options = checked_options(
         mda=mda, threshold=threshold, warp_size=warp_size, chunk=chunk, defer=defer, atomic=atomic, delta=delta
     )  # fmt: skip
     if distance_limit is not None:
@@ -189,7 +162,7 @@ def _traverse(
     graph: CsrGraph | DeviceGraph,
     source: Sources,
     balance: str,
-    options: SchemeOptions,
+    options: dict[str, Any],
     weighted: bool,
     limit: float | None,
     parents: bool,
@@ -197,12 +170,12 @@ def _traverse(
     threads: int | None,
 ) -> Traversal:
     check_graph(graph, CsrGraph, DeviceGraph)
-    scheme = _find_scheme(balance, weighted)
+    scheme = schemes(weighted=weighted)[chosen("balance", balance, BALANCES)]
     parents = switch("parents", parents)
-    given = options.given()
-    for name in given:
+    for name in options:
         if name not in scheme.options:
-            raise OptionError(f"{name} is no option of balance = {balance!r}, but of {_who_has(name)}")
+            having = " and ".join(map(repr, balances_with(name)))
+            raise OptionError(f"{name} is no option of balance = {balance!r}, but of {having}")
     sources = checked_sources(source, graph.nodes)
     if isinstance(graph, DeviceGraph):
         if device != "auto" or threads is not None:
@@ -211,21 +184,26 @@ def _traverse(
     else:
         where = open_device(device, threads)
         _require_capacity(graph, where)
-        if "transposed" in scheme.options:
-            given["transposed"] = False  # transposing the graph takes longer than a search
     if where.threads:
         require_memory(search_bytes(graph.nodes, weighted, parents), f"a search of {counted(graph.nodes, 'node')}")
-    run: Run = import_module(scheme.module).run
+    if scheme.strategy is not None:
+        options = {**options, "strategy": scheme.strategy}
+    if scheme.transposing:  # which takes longer than one search
+        options = {**options, "transposed": isinstance(graph, DeviceGraph)}
+    run: Run = import_module(f"static_graph.traversal.{scheme.module}").run
 
     def search(on_device: DeviceGraph) -> Outcome:
-        return run(on_device, sources, weighted=weighted, depth_limit=limit, **dict(scheme.told), **given)
+        return run(on_device, sources, weighted=weighted, depth_limit=limit, **options)
 
     with where.lock, where.current:
-        return _search(graph, search, sources, balance=balance, weighted=weighted, parents=parents, where=where)
+        return _search(
+            graph, scheme, search, sources, balance=balance, weighted=weighted, parents=parents, where=where
+        )  # fmt: skip
 
 
 def _search(
     graph: CsrGraph | DeviceGraph,
+    scheme: Scheme,
     search: Callable[[DeviceGraph], Outcome],
     sources: list[int],
     *,
@@ -241,8 +219,7 @@ def _search(
     else:
         on_device = DeviceGraph.upload(graph, where)
         clock.lap("upload")
-    incoming = on_device is graph  # otherwise transposing the graph takes longer than a search
-    where.prepare(*search_modules(on_device, balance, weighted=weighted, parents=parents, incoming=incoming))
+    where.prepare(*_gpu_modules(on_device, scheme, weighted=weighted, parents=parents, transposed=on_device is graph))
     outcome = search(on_device)
     clock.lap("prepare", less=outcome.seconds)
     clock.seconds["rounds"] = outcome.seconds
@@ -283,16 +260,15 @@ def _limit(distance: float) -> float:
     return min(limit, 2**1000)  # finite as a float, and above all distances
 
 
-def _find_scheme(balance: str, weighted: bool) -> Scheme:
-    if chosen("balance", balance, BALANCES) == "auto":
-        return FASTEST[weighted]
-    return SCHEMES[balance]
-
-
-def _who_has(option: str) -> str:
-    """Lists the balances that have an option."""
-    schemes = {"auto": FASTEST[True], **SCHEMES}
-    return " and ".join(repr(name) for name, scheme in schemes.items() if option in scheme.options)
+def _gpu_modules(graph: DeviceGraph, scheme: Scheme, *, weighted: bool, parents: bool, transposed: bool) -> set[str]:
+    """Returns the GPU modules of a search; `transposed`: whether the scheme may transpose the graph."""
+    kind = kind_for(graph, weighted).name.lower()
+    found = {module.format(kind=kind) for module in scheme.gpu_modules}
+    if transposed:
+        found.update(scheme.transposing)
+    if parents:
+        found.update(parents_modules(weighted=weighted))
+    return found
 
 
 def checked_sources(source: Sources, nodes: int) -> list[int]:

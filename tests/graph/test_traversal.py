@@ -14,7 +14,7 @@ from dmr.memory import open_device
 from static_graph import CsrGraph, DeviceGraph, GraphError, bfs, sssp
 from static_graph.errors import OptionError
 from static_graph.traversal.frontiers import direction_optimising, near_far
-from static_graph.traversal.search import BALANCES
+from static_graph.traversal.schemes.table import BALANCES
 
 OPTIONS = {"split": {"mda": 3}, "child-launch": {"threshold": 3}, "warp": {"warp_size": 8, "chunk": 3, "defer": 4}}
 

@@ -9,8 +9,7 @@ import pytest
 
 from static_graph import CsrGraph, write
 from static_graph.cli import main
-from static_graph.cli.arguments import BALANCES
-from static_graph.traversal.search import BALANCES as KNOWN
+from static_graph.traversal.schemes.table import BALANCES
 
 CPU = ["--device", "cpu", "--threads", "2"]
 
@@ -40,7 +39,7 @@ def test_json(graph, capsys):
     assert json.loads(capsys.readouterr().out)["path"] is None
 
 
-@pytest.mark.parametrize("balance", KNOWN)
+@pytest.mark.parametrize("balance", BALANCES)
 def test_files_of_every_balance(balance, graph, tmp_path, capsys):
     out = tmp_path / "out.csv"
     command = ["sssp", str(graph), "--source", "10", "--balance", balance, "--parents", "-o", str(out), *CPU]
@@ -85,10 +84,6 @@ def test_what_cannot_be(arguments, code, words, graph, capsys):
     assert main([*given, *CPU]) == code
     said = capsys.readouterr()
     assert words in said.err and said.out == ""
-
-
-def test_the_parser_knows_every_balance():
-    assert BALANCES == KNOWN
 
 
 def test_weights_that_are_missing(tmp_path, capsys):

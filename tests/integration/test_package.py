@@ -15,7 +15,8 @@ from pathlib import Path
 import pytest
 
 import dmr
-from dmr.memory.signatures import signatures, source_folder
+from dmr.memory.declarations import source_folder
+from dmr.memory.signatures import signatures
 from tests.support.paths import ROOT
 
 CHANGES = (ROOT / "CHANGELOG.md").read_text(encoding="utf-8")

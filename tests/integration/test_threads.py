@@ -214,7 +214,7 @@ def test_threads_that_derive_attributes_of_different_objects_do_not_wait_for_eac
     other.join(10)
     leave.set()
     thread.join()
-    assert not other.is_alive() and quick.__dict__["value"] == 7
+    assert not other.is_alive() and vars(quick)["value"] == 7
 
 
 def test_threads_that_derive_at_the_same_time_get_the_same_array(capsys):

@@ -16,7 +16,7 @@ import pytest
 from dmr.errors import InternalError
 from dmr.memory.cuda import ahead, compiler
 from dmr.memory.cuda.nvcc import cubin_name
-from dmr.memory.signatures import source_folder
+from dmr.memory.declarations import source_folder
 from tests.support.paths import ROOT
 
 CAPABILITY = (9, 0)

@@ -11,20 +11,21 @@ import dmr
 import static_graph
 import static_graph.graph.gpu_modules
 import static_graph.lists.gpu_modules
-import static_graph.traversal.gpu_modules
 import static_graph.trees.gpu_modules
 from dmr.domains.generation import generate
 from dmr.memory import signatures
 from dmr.memory.arrays import Device
 from dmr.memory.cuda.nvcc import SLOWEST
-from dmr.memory.signatures import source_folder
+from dmr.memory.declarations import source_folder
 from dmr.refinement.rounds import team_rounds
 from dmr.refinement.setup.modules import ALWAYS, ROUNDS_ON_DEVICE, refinement_modules
 from dmr.refinement.strategy_tables import MARKINGS
-from static_graph import graph, lists, traversal, trees
+from static_graph import graph, lists, trees
 from static_graph.lists.ranking import METHODS
+from static_graph.traversal.distances import DistanceKind
 from static_graph.traversal.frontiers.workspace import Workspace
-from static_graph.traversal.search import BALANCES
+from static_graph.traversal.parents import parents_modules
+from static_graph.traversal.schemes.table import BALANCES, FASTEST, SCHEMES
 from tests.support.paths import ROOT
 
 BRACKET = ROOT / "meshes" / "bracket.poly"
@@ -60,7 +61,8 @@ def recorded(monkeypatch):
     monkeypatch.setattr(Device, "launch", launched)
     monkeypatch.setattr(Device, "prepare", lambda self, *names: found.prepared.update(names))
     monkeypatch.setattr(team_rounds, "PERSISTENT_ON_CPU", team_rounds.PERSISTENT_ON_GPU)
-    monkeypatch.setattr(Workspace, "run", lambda self, whole, part, _: run(self, whole, part, True))
+    on_a_gpu = {"in_one_launch": True}
+    monkeypatch.setattr(Workspace, "run", lambda self, *given, **options: run(self, *given, **(options | on_a_gpu)))
     return found
 
 
@@ -72,11 +74,14 @@ PARENTS = np.maximum(np.arange(-1, 3000) // 3, -1).astype(np.int32)
 
 def test_modules_that_are_named_exist():
     names = {*ALWAYS, *ROUNDS_ON_DEVICE, "refine/marking/three_phases", "refine/quality/child_launch"}
-    for family in (graph, lists, traversal, trees):
+    for family in (graph, lists, trees):
         for value in (value for name, value in vars(family.gpu_modules).items() if name.isupper()):
             names.update(*value.values()) if isinstance(value, dict) else names.update(value)
-    for kind in ("narrow", "wide", "real"):
-        names.update((f"graph/traversal/near_far_{kind}", f"graph/schemes/virtual_warps_{kind}"))
+    for scheme in (*SCHEMES.values(), *FASTEST.values()):
+        kinds = [kind.name.lower() for kind in DistanceKind if scheme is not FASTEST[True] or kind != DistanceKind.HOPS]
+        names.update(module.format(kind=kind) for module in scheme.gpu_modules for kind in kinds)
+        names.update(scheme.transposing)
+    names.update(parents_modules(weighted=True))
     assert [name for name in names if not (source_folder() / f"{name}.cu").is_file()] == []
     assert [name for name in SLOWEST if not list(source_folder().rglob(f"{name}.cu"))] == []
 

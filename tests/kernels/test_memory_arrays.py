@@ -22,7 +22,6 @@ from dmr.memory.host import device as host
 from dmr.memory.host.copying import WORTH_SHARING
 from dmr.refinement.state.records import POINT, TRIANGLE
 
-SIGNATURES = sys.modules[signatures.__module__]  # the module; the package has a function of that name
 DTYPES = ("int32", "uint32", "int64", "uint64", "float64", "uint8")
 LARGE = 100_000  # enough indices for every thread to get some
 
@@ -291,13 +290,6 @@ def test_a_numpy_array_or_a_number_is_no_device_array(device):
             device.launch("fill_indices", 1, wrong)
 
 
-def test_a_record_that_was_never_registered_is_named(device, monkeypatch):
-    point = device.zeros(1, POINT)
-    monkeypatch.delitem(SIGNATURES._RECORDS, "Point")
-    with pytest.raises(InternalError, match="the type Point was never registered"):
-        device.launch("orient2d_all", 1, point, point, point, device.zeros(1, np.int32))
-
-
 @pytest.mark.parametrize(("place", "wrong"), [
     (1, 2**63), (1, -(2**63) - 1), (1, 1.0), (1, None), (2, 2**31), (2, -(2**31) - 1), (2, "8"),
 ])  # fmt: skip
@@ -340,17 +332,6 @@ def test_signatures_are_the_declarations():
     assert signature.letters == "PPqPP" and signature.slots.size == 32
     assert not signatures()["fill_indices"].team and not signatures()["fill_indices"].grid
     assert signatures()["mark_in_three_phases"].grid and not signatures()["mark_in_three_phases"].team
-
-
-@pytest.mark.parametrize(("text", "message"), [
-    ("KERNEL(f, int32 *a, Odd b) {", "kernel f: cannot read the parameter 'Odd b'"),
-    ("KERNEL(f, int32 *a) {\n}\nTEAM_KERNEL(f, int32 *a) {", "kernel f is declared in"),
-])  # fmt: skip
-def test_a_declaration_that_cannot_be_used_is_named(tmp_path, monkeypatch, text, message):
-    (tmp_path / "odd.cu").write_text(text)
-    monkeypatch.setattr(SIGNATURES, "source_folder", lambda: tmp_path)
-    with pytest.raises(InternalError, match=message):
-        signatures.__wrapped__()
 
 
 def test_launches_from_several_python_threads_do_not_mix():

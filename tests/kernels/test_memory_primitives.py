@@ -21,8 +21,9 @@ from dmr.memory import (
     sum_float64,
     total,
 )
-from dmr.memory.primitives import SORT_TILE, TILE
+from dmr.memory.primitives import scan_tile, sort_tile
 
+TILE, SORT_TILE = scan_tile(), sort_tile()
 BORDERS = [0, 1, TILE - 1, TILE, TILE + 1, TILE * TILE + 1]  # the last needs three levels of tiles
 SORT_BORDERS = [0, 1, SORT_TILE - 1, SORT_TILE, SORT_TILE + 1, 300_001]
 MANY_BUT_QUICK = settings(deadline=None, max_examples=40)

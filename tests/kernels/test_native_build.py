@@ -23,9 +23,9 @@ from dmr.io import write
 from dmr.memory import signatures
 from dmr.memory.cuda.compiler import cubin
 from dmr.memory.cuda.nvcc import FLAGS, flags, launches_children
+from dmr.memory.declarations import source_folder
 from dmr.memory.host import compiler
 from dmr.memory.host.compiler import sources_digest
-from dmr.memory.signatures import source_folder
 from dmr.mesh.types import Mesh, Pslg
 from dmr.triangulation import triangulate
 from tests.support.paths import ROOT
@@ -294,8 +294,8 @@ def built_with_tsan(folder, sources):
 # The sources of the kernels that threads.py and faults.py launch: a kernel that is missing ends them with an error.
 THREADED = {
     "angles", "breadth_first", "device_loop", "fixed_point", "flips", "gathering", "generation", "growth",
-    "host", "incoming", "checking", "marking", "near_far", "near_far_few", "near_far_narrow",
-    "near_far_steps", "ordering", "quality", "retriangulation", "rounds", "rows", "scan", "sequential_ranking",
+    "host", "incoming", "checking", "marking", "near_far", "near_far_pass", "search_narrow",
+    "small_rounds", "ordering", "quality", "retriangulation", "rounds", "rows", "scan", "sequential_ranking",
     "export", "single_block_rounds", "sorting", "topology",
 }  # fmt: skip
 

@@ -8,7 +8,7 @@ from pathlib import Path
 
 import pytest
 
-from dmr.memory.signatures import source_folder
+from dmr.memory.declarations import source_folder
 from scripts.bench import start as bench_start
 
 NVCC = '#!/bin/sh\nwhile [ "$1" != -o ]; do shift; done\necho "machine code" > "$2"\n'

@@ -9,8 +9,8 @@ HIGH_OCCUPANCY_KERNEL(grow_cavities, Mesh mesh, Limits limits, Cavities cavities
     FOR_RANGE (i) {
         if (i < segments || (only_damaged && cavities.outcomes[i] != DAMAGED))
             continue;
-        prefetch_surroundings(cavities.roots, i, range_end, mesh);
-        prefetch_record(cavities, i + 4, range_end);
+        prefetch_surroundings(cavities.roots, i, launch.last, mesh);
+        prefetch_record(cavities, i + 4, launch.last);
         const Outcome outcome = grow_triangle_candidate<FILTERED>(mesh, limits, cavities, i);
         if (epoch != 0 && outcome != DEFERRED)
             claim_cavity(mesh, cavities, i, segments, uint32(epoch), outcome);
@@ -23,10 +23,10 @@ KERNEL(grow_exactly, Mesh mesh, Limits limits, Cavities cavities, Count segments
         if (epoch != 0)
             claim_cavity(mesh, cavities, i, segments, uint32(epoch), outcome);
     };
-    FOR_PART (i, range_begin, segments)
+    FOR_PART (i, launch.first, segments)
         if (!only_damaged || cavities.outcomes[i] == DAMAGED)
             claim(i, grow_segment_candidate(mesh, limits, cavities, i, only_damaged != 0));
-    FOR_PART (i, segments, range_end)
+    FOR_PART (i, segments, launch.last)
         if (cavities.outcomes[i] == DEFERRED)
             claim(i, grow_triangle_candidate<EXACT>(mesh, limits, cavities, i));
 }

@@ -21,7 +21,7 @@ KERNEL(clear_owners, Triangle *triangles) {
 
 KERNEL(check_ownership, Mesh mesh, Cavities cavities) {
     FOR_RANGE (i) {
-        prefetch_members(cavities, i + 6, range_end, mesh.triangles);
+        prefetch_members(cavities, i + 6, launch.last, mesh.triangles);
         check_cavity_ownership(mesh.triangles, cavities, i);
     }
 }
@@ -29,7 +29,7 @@ KERNEL(check_ownership, Mesh mesh, Cavities cavities) {
 // Resolves conflicts: sets won[i]. Cases that need exact arithmetic may be deferred.
 KERNEL(resolve_conflicts, Mesh mesh, Cavities cavities, Count epoch) {
     FOR_RANGE (i) {
-        prefetch_boundary(cavities, i + 6, range_end, mesh.triangles);
+        prefetch_boundary(cavities, i + 6, launch.last, mesh.triangles);
         cavities.won[i] = goes_ahead<FILTERED>(mesh, cavities, i, uint32(epoch));
     }
 }

@@ -20,7 +20,7 @@ INLINE float64 largest_cosine_squared(Point a, Point b, Point c) {
 KERNEL(check_listed, Mesh mesh, Limits limits, const int32 *slots, const float64 *sizes, int64 *shares) {
     const QualityCheck of_triangle = {mesh, limits, sizes, shares};
     FOR_RANGE (i) {
-        prefetch_triangles(slots, i, range_end, mesh.triangles, mesh.points);
+        prefetch_triangles(slots, i, launch.last, mesh.triangles, mesh.points);
         of_triangle.check(slots[i], i);
         of_triangle.count_share(1);
     }

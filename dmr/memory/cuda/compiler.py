@@ -15,7 +15,7 @@ from dmr.common.errors import DeviceUnavailableError, InternalError
 from dmr.common.pooling import ForkSafeLock
 from dmr.common.threads import available_threads
 from dmr.memory.cuda.nvcc import CompilationError, Module, compile_modules, cubin_name
-from dmr.memory.signatures import source_folder
+from dmr.memory.declarations import source_folder
 
 log = logging.getLogger("dmr.memory")
 

@@ -11,7 +11,8 @@ from typing import Any
 from dmr.common.errors import NativeLibraryError
 from dmr.common.native import declare, interruptible, load_library
 from dmr.common.threads import available_threads
-from dmr.memory.signatures import signatures, source_folder
+from dmr.memory.declarations import source_folder
+from dmr.memory.signatures import signatures
 
 LIBRARY = Path(__file__).resolve().parent / "_kernels.so"
 

@@ -17,7 +17,7 @@ from numpy.typing import DTypeLike, NDArray
 from dmr.common.available import require_memory
 from dmr.common.text import counted
 from dmr.errors import InvalidMeshError, OutOfMemoryError
-from dmr.memory import Device, DeviceArray, argsort, scan, total
+from dmr.memory import Device, DeviceArray, Enumeration, argsort, constant, scan, total
 from dmr.mesh.coordinates import LARGEST, SMALLEST, SMALLEST_EXTENT, check_coordinates
 from dmr.mesh.naming import number
 from dmr.mesh.provenance import is_triangulation
@@ -29,11 +29,14 @@ from dmr.refinement.state.records import BOX, POINT, SUBSEGMENT, TRIANGLE
 
 Box = tuple[tuple[float, float], tuple[float, float]]  # the least x and y, the largest x and y
 
-TILE = 2048  # TILE of cuda_src/mesh/ordering.cu
+TILE = constant("TILE", "mesh/ordering.cu")  # points per team
 BYTES_PER_TRIANGLE = 95  # peak memory of an admission, measured
 NONE = 2**31 - 1  # see the head of cuda_src/mesh/topology.cu
-INPUT_VERTEX = -2
-KEPT = 3  # of Wish, cuda_src/geometry/encroachment.cuh
+INPUT_VERTEX = constant("INPUT_VERTEX")
+
+
+class SplitState(Enumeration):
+    """Whether a subsegment is to be split."""
 
 
 def admit(mesh: Mesh, device: Device, keep_segments: str = "none") -> tuple[DeviceMesh, list[str]]:
@@ -250,10 +253,11 @@ def _attach_segments(
 
 
 def _split_states(subsegments: NDArray[Any], keep_segments: str) -> Int:
-    """Returns the initial split state of each subsegment (`SplitState` of cuda_src): no request, or KEPT."""
-    split_states = np.full(len(subsegments), KEPT if keep_segments == "all" else 0, np.int32)
+    """Returns the initial split state of each subsegment: no request, or that it is kept."""
+    every = SplitState.KEPT if keep_segments == "all" else SplitState.NO_REQUEST
+    split_states = np.full(len(subsegments), every, np.int32)
     if keep_segments == "boundary":
-        split_states[subsegments["right"] < 0] = KEPT
+        split_states[subsegments["right"] < 0] = SplitState.KEPT
     return split_states
 
 

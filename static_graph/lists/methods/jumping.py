@@ -6,10 +6,10 @@ from collections.abc import Callable
 
 import numpy as np
 
-from dmr.memory import Device, DeviceArray
+from dmr.memory import Device, DeviceArray, constant
 from static_graph.lists.methods.ranked import Ranked
 
-JUMPS = 3  # JUMPS of cuda_src/lists/pointer_jumping.cu
+JUMPS = constant("JUMPS")  # per launch
 
 
 def jump_until_done(device: Device, size: int, growth: int, jump: Callable[[DeviceArray], None]) -> int:

@@ -64,7 +64,7 @@ def test_a_dropped_triangle_fails_the_comparison_with_the_input():
     assert validate(dropped).ok  # a triangular hole, as such, is a domain
     report = validate(dropped, input=mesh)
     assert set(report.counts) == {"stray segments", "total area"}
-    dropped.__dict__["neighbours"] = np.delete(mesh.neighbours, inner, axis=0)
+    object.__setattr__(dropped, "neighbours", np.delete(mesh.neighbours, inner, axis=0))
     assert "neighbours" in validate(dropped).counts
 
 
@@ -73,11 +73,11 @@ def test_a_swapped_neighbour_fails_neighbours():
     table = mesh.neighbours.copy()
     t = int(np.flatnonzero((table >= 0).all(axis=1))[5])
     table[t, [0, 1]] = table[t, [1, 0]]
-    mesh.__dict__["neighbours"] = table
+    object.__setattr__(mesh, "neighbours", table)
     report = validate(mesh)
     assert report.counts == {"neighbours": 2}
     assert {f.index for f in report.failures} == {t}
-    mesh.__dict__["neighbours"] = table[1:]
+    object.__setattr__(mesh, "neighbours", table[1:])
     assert validate(mesh).counts == {"neighbours": 1}
 
 

@@ -63,7 +63,9 @@ def broken(mesh: Mesh) -> dict[str, Mesh]:
     equal[30:60] = equal[60:90]
     wild = replace(mesh, vertex_markers=np.arange(len(mesh.vertices), dtype=np.int32))
     table = replace(mesh)
-    table.__dict__["neighbours"] = np.where(np.arange(mesh.triangles.size).reshape(-1, 3) % 11 == 0, 3, mesh.neighbours)
+    object.__setattr__(
+        table, "neighbours", np.where(np.arange(mesh.triangles.size).reshape(-1, 3) % 11 == 0, 3, mesh.neighbours)
+    )
     cut = np.delete(mesh.triangles, some, axis=0)
     attributes = np.delete(mesh.triangle_attributes, some, axis=0)
     bounds = np.delete(mesh.area_bounds, some)

@@ -14,7 +14,6 @@ emulated::Place threadIdx, blockIdx, blockDim, gridDim;
 namespace {
 
 constexpr std::size_t STACK = 1 << 16;
-constexpr unsigned WARP = 32;
 
 enum State { READY, AT_BARRIER, AT_EXCHANGE, ENDED };
 
@@ -149,6 +148,15 @@ std::uint64_t emulated::exchange(unsigned lanes, std::uint64_t value, Exchange h
     own->how = how, own->argument = argument, own->width = width;
     leave();
     return own->value;
+}
+
+bool emulated::run_child(const std::function<void()> &child) {
+    const Place thread = threadIdx, block = blockIdx, threads = blockDim, blocks = gridDim;
+    threadIdx.x = blockIdx.x = 0;
+    blockDim.x = gridDim.x = 1;
+    child();
+    threadIdx = thread, blockIdx = block, blockDim = threads, gridDim = blocks;
+    return true;
 }
 
 std::int64_t emulated::clock() {

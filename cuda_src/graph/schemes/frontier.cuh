@@ -2,10 +2,10 @@
 // round.
 #pragma once
 
-#include "portable/grid.cuh"
-#include "portable/lanes.cuh"
+#include "portable/portable.cuh"
+#include "portable/portable.cuh"
 
-// Control state of the rounds in device memory (Entry of static_graph/traversal/schemes/collapse.py).
+// Control state of the rounds in device memory.
 enum FrontierEntry : int32 {
     FRONTIER,        // number of nodes in this round's list
     NEXT,            // current number of nodes in the next list
@@ -18,7 +18,7 @@ enum FrontierEntry : int32 {
 };
 
 KERNEL_STRUCT(Frontier) {
-    int32 *lists;    // a double buffer: two lists with a capacity of `room` nodes each
+    int32 *lists;    // a double buffer: two lists with a capacity of `capacity` nodes each
     int64 capacity;
     int32 *progress;
 
@@ -34,19 +34,19 @@ constexpr int QUEUE_CAPACITY = 2048; // nodes that a team buffers before it rese
 // global atomic.
 struct TeamQueue {
     Frontier frontier;
-    int32 *places;  // (QUEUE_ROOM), shared; or null
+    int32 *places;  // (QUEUE_CAPACITY), shared; or null
     int32 *filled;  // (2), shared: number of requested positions, and their begin in the next list
     bool together;  // the lanes of a warp reserve together
 
     // Called first by all members of the team; another barrier must follow before the first push.
     METHOD void open() const {
-        FOR_LEADER
+        if (Team::leads())
             filled[0] = 0;
     }
 
     METHOD void push(Index node) const {
         if (places != nullptr) {
-            const int32 place = together ? team_take_together(filled) : team_take(filled);
+            const int32 place = together ? Team::take_together(filled) : Team::take(filled);
             if (place < QUEUE_CAPACITY) {
                 places[place] = int32(node);
                 return;
@@ -57,15 +57,15 @@ struct TeamQueue {
 
     // Called by all members of the team after their last push; ends with a barrier.
     METHOD void flush() const {
-        TEAM_BARRIER();
+        Team::barrier();
         const int32 count = filled[0] < QUEUE_CAPACITY ? filled[0] : QUEUE_CAPACITY;
         if (places != nullptr && count > 0) { // uniform across the team
-            FOR_LEADER
+            if (Team::leads())
                 filled[1] = atomic_add(&frontier.progress[NEXT], count);
-            TEAM_BARRIER();
-            FOR_SHARE (k, 0, count)
+            Team::barrier();
+            for (const Index k : Team::share({0, count}))
                 frontier.next()[filled[1] + k] = places[k];
         }
-        TEAM_BARRIER(); // all have read `filled`, which the next call of open() resets
+        Team::barrier(); // all have read `filled`, which the next call of open() resets
     }
 };

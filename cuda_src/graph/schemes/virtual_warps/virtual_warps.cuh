@@ -37,6 +37,8 @@ KERNEL_STRUCT(WarpOptions) {
 };
 
 template <int WIDTH, class Of> struct VirtualWarps {
+    using Lanes = VirtualWarp<WIDTH>;
+
     Of of;
     Distances last;
     WarpOptions options;
@@ -48,18 +50,18 @@ template <int WIDTH, class Of> struct VirtualWarps {
     // Processes one task: SISD up to the loop over the lanes. The first lane decides for all lanes, because other
     // threads may write concurrently.
     METHOD void relax(Index node) {
-        const auto distance = from_first_lane<WIDTH>(of.at(node));
-        if (!from_first_lane<WIDTH>(int(is_due(of, last, node, distance, round))))
+        const auto distance = Lanes::from_leader(of.at(node));
+        if (!Lanes::from_leader(int(is_due(of, last, node, distance, round))))
             return;
         const Index begin = of.graph.begin(node), end = of.graph.end(node);
         if (end - begin > options.defer) {
-            if (FIRST_LANE(WIDTH))
+            if (Lanes::leads())
                 options.deferred[atomic_add(&progress[DEFERRED], 1)] = int32(node);
             return;
         }
-        if (FIRST_LANE(WIDTH))
+        if (Lanes::leads())
             note_relaxed<Of>(last, node, distance);
-        FOR_LANES (WIDTH, edge, begin, end) {
+        for (const Index edge : Lanes::share(begin, end)) {
             ++looked_at;
             changed |= of.relax(edge, distance, Of::kind != HOPS);
         }
@@ -73,14 +75,14 @@ INLINE void relax_tasks(VirtualWarps<WIDTH, Of> &warps, Index team, Index nodes,
     if (warps.options.chunk == 0) {
         const Index tasks = TEAM_SIZE / WIDTH, begin = team * tasks;
         const Index end = begin + tasks < nodes ? begin + tasks : nodes;
-        FOR_TASKS (WIDTH, TEAM_SIZE, node, begin, end)
+        for (const Index node : VirtualWarp<WIDTH>::template tasks<TEAM_SIZE>(begin, end))
             warps.relax(node);
         return;
     }
     const Index chunk = warps.options.chunk;
     for (Index begin = take_chunk(taken, chunk); begin < nodes; begin = take_chunk(taken, chunk)) {
         const Index end = begin + chunk < nodes ? begin + chunk : nodes;
-        FOR_TASKS (WIDTH, WARP, node, begin, end)
+        for (const Index node : VirtualWarp<WIDTH>::template tasks<WARP>(begin, end))
             warps.relax(node);
     }
 }
@@ -89,13 +91,13 @@ INLINE void relax_tasks(VirtualWarps<WIDTH, Of> &warps, Index team, Index nodes,
 template <DistanceKind KIND>
 INLINE void relax_by_virtual_warps(const Csr &graph, const Distances &distances, const Distances &last,
                                    const WarpOptions &options, int32 *progress, int64 *cursors, int64 *relaxed,
-                                   Index range_begin, Index range_end) {
+                                   const Launch &launch) {
     const auto of = By<KIND>::of(distances, graph);
     const auto with_width = [&](auto width) {
         const int32 round = progress[ROUNDS];
         VirtualWarps<decltype(width)::value, By<KIND>> warps{of, last, options, progress, round, 0, false};
-        FOR_TEAMS (team)
-            relax_tasks(warps, team, graph.nodes, &cursors[TAKEN]);
+        for (const Team team : launch.teams())
+            relax_tasks(warps, team.number, graph.nodes, &cursors[TAKEN]);
         count_up(relaxed, warps.looked_at);
         mark_changed(progress, warps.changed);
     };

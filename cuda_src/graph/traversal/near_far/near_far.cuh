@@ -1,16 +1,20 @@
 // Shortest paths with a near list and a far list (the near-far method; Davidson et al. 2014, after the delta-stepping
 // of Meyer and Sanders 2003).
 //
-// Nodes whose distance falls below a bound are near and form the next frontier (PUSH relaxes their edges). Nodes whose
+// Nodes whose distance falls below a bound are near and form the next frontier; a push relaxes their edges. Nodes whose
 // distance falls, but not below the bound, wait in the far list. When no near nodes are left, all distances below the
-// bound are final. Then the bound is raised by delta, and the far list is split by it (OTHER).
+// bound are final. Then the bound is raised by delta, and the far list is split by it.
 //
-// A node appears at most once in the next frontier, because its epoch records the round in which it was
-// added, and at most once in the far list (`is_far`). So no list has more entries than there are nodes. A node whose
-// distance fell again after it was added to the far list may already have been processed as near; the split drops it.
+// A node appears at most once in the next frontier, because its epoch records the round in which it was added, and at
+// most once in the far list (`is_far`). So no list has more entries than there are nodes. A node whose distance fell
+// again after it was added to the far list may already have been processed as near; the split drops it.
+//
+// Departure from Davidson et al.: on a GPU, the bound is raised by several deltas if rounds have too little work
+// (`change_width`). nvcc compiles these kernels slowly, and so each kind of distance has its own file.
 #pragma once
 
-#include "graph/traversal/traversal.cuh"
+#include "graph/traversal/distances.cuh"
+#include "graph/traversal/rounds.cuh"
 
 constexpr int64 IDLE_EDGES = 1 << 17, BUSY_EDGES = 1 << 19; // per round
 
@@ -18,17 +22,19 @@ constexpr int64 IDLE_EDGES = 1 << 17, BUSY_EDGES = 1 << 19; // per round
 KERNEL_STRUCT(NearFar) {
     int32 *epochs; // (nodes): the round in which a node was last added to a frontier
     int32 *is_far; // (nodes)
-    int32 *even_far;
+    int32 *even_far; // a double buffer of the far list
     int32 *odd_far;
     int64 delta;      // for integer distances
     float64 real_delta;
     int64 widest;     // most deltas by which the bound is raised at once, if rounds leave a GPU idle
-    int64 few_far;
+    int64 small_far;  // longest far list that one team splits alone
 
     METHOD int32 *far(int32 side) const { return side ? odd_far : even_far; }
 };
 
-template <DistanceKind KIND> struct NearFarRounds {
+template <DistanceKind KIND> struct NearFarSearch {
+    static constexpr Entry SPLIT = OTHER;
+
     using Value = typename By<KIND>::Value;
 
     Csr graph;
@@ -64,7 +70,7 @@ template <DistanceKind KIND> struct NearFarRounds {
 
     // Sets the epoch of a node; returns whether the caller must add the node to the next frontier, because no other
     // thread has done so in this round.
-    template <bool ALONE> METHOD bool epoch(Index node, int32 round) const {
+    template <bool ALONE> METHOD bool set_epoch(Index node, int32 round) const {
         if constexpr (ALONE && ONE_MEMBER) {
             // A node of this round's frontier was added in the previous round; its epoch is reset when it is processed.
             if (lists.epochs[node] >= round - 1)
@@ -107,16 +113,18 @@ template <DistanceKind KIND> struct NearFarRounds {
         if (!lower<ALONE>(target, further))
             return;
         if (further < bound) {
-            if (epoch<ALONE>(target, round))
+            if (set_epoch<ALONE>(target, round))
                 near.put(target);
         } else if (put_off<ALONE>(target)) {
             far.put(target);
         }
     }
 
-    // Calls follow(start, goes_on, visit, make_room), which follows edges of the frontier, and appends the nodes found
-    // to the near and far lists.
+    // Calls follow(search, start, goes_on, visit, flush_if_full), which follows edges of the frontier, and appends the
+    // nodes found to the near and far lists. `search` is a copy of this object, so that g++ keeps its members in
+    // registers: it would read those of *this again after every atomic operation.
     template <bool ALONE, class Follow> METHOD void relax_all(Follow follow) const {
+        const NearFarSearch search = *this;
         int32 *progress = frontier.progress;
         const int32 round = progress[ROUND];
         const int64 bound = frontier.totals[NEAR];
@@ -126,41 +134,39 @@ template <DistanceKind KIND> struct NearFarRounds {
         near.open();
         far.open();
         const int64 followed = follow(
-            [&](Index node) { return start<ALONE>(node); }, [&](Value distance) { return distances.goes_on(distance); },
-            [&](Value distance, Index edge) { relax<ALONE>(near, far, round, bound, distance, edge); },
+            search, [&](Index node) { return search.template start<ALONE>(node); },
+            [&](Value distance) { return search.distances.goes_on(distance); },
+            [&](Value distance, Index edge) { search.template relax<ALONE>(near, far, round, bound, distance, edge); },
             [&] {
                 near.flush_if_full();
                 far.flush_if_full();
             });
         near.deliver();
         far.deliver();
-        FOR_LEADER
+        if (Team::leads())
             atomic_add(frontier.totals + FOLLOWED, followed);
     }
 
-    template <bool ALONE> METHOD void relax_nodes(Index begin, Index end) const {
+    template <bool ALONE> METHOD void relax_nodes(Piece nodes) const {
         const int32 *list = frontier.list(frontier.progress[SIDE]);
-        relax_all<ALONE>([&](auto start, auto goes_on, auto visit, [[maybe_unused]] auto flush_if_full) {
+        relax_all<ALONE>([=](const auto &search, auto start, auto goes_on, auto visit, [[maybe_unused]] auto flush_if_full) {
             if constexpr (ONE_MEMBER)
-                return one_member_follows<ALONE>(graph, frontier, list, begin, end, true, start, goes_on, visit);
+                return one_member_follows<ALONE>(search.graph, search.frontier, list, nodes.begin, nodes.end, true, start,
+                                                 goes_on, visit);
             else
-                return team_follows<Value>(graph, frontier, list, begin, end, *space, start, goes_on, visit, flush_if_full);
+                return team_follows<Value>(search.graph, search.frontier, list, nodes.begin, nodes.end, *search.space,
+                                           start, goes_on, visit, flush_if_full);
         });
     }
 
-    METHOD void tile(Index index) const {
-        const Index nodes = frontier.progress[TILE_NODES], begin = index * nodes, listed = frontier.progress[LISTED];
-        relax_nodes<false>(begin, begin + nodes < listed ? begin + nodes : listed);
-    }
-
-    METHOD void chunk(Index index) const {
-        relax_all<false>([&](auto start, auto goes_on, auto visit, auto) {
-            return follow_chunk(graph, frontier.chunks[index], start, goes_on, visit);
+    METHOD void relax_chunk(Index index) const {
+        relax_all<false>([=](const auto &search, auto start, auto goes_on, auto visit, auto) {
+            return follow_chunk(search.graph, search.frontier.chunks[index], start, goes_on, visit);
         });
     }
 
-    // Splits entries begin to end - 1 of the far list by the new bound.
-    METHOD void split(Index begin, Index end) const {
+    // Splits a tile of the far list by the new bound.
+    METHOD void split(Piece tile) const {
         int32 *progress = frontier.progress;
         int64 *totals = frontier.totals;
         const int32 side = progress[FAR_SIDE], round = progress[ROUND], *list = lists.far(side);
@@ -168,12 +174,12 @@ template <DistanceKind KIND> struct NearFarRounds {
         const auto near = next_frontier<false>(graph, *space, frontier);
         const auto far = outbox<false>(graph, *space, true, lists.far(1 - side), progress + NEXT_FAR, nullptr);
         int64 *least = &space->least;
-        FOR_LEADER
+        if (Team::leads())
             *least = distances.unreached();
         near.open();
         far.open();
-        FOR_SHARE (i, begin, end) {
-            if (PREFETCHES && i + 16 < end)
+        for (const Index i : Team::share({tile.begin, tile.end})) {
+            if (PREFETCHES && i + 16 < tile.end)
                 prefetch(distances.values + list[i + 16]);
             const int32 node = list[i];
             const int64 distance = distances.at(node);
@@ -191,33 +197,26 @@ template <DistanceKind KIND> struct NearFarRounds {
         }
         near.deliver();
         far.deliver();
-        FOR_LEADER
+        if (Team::leads())
             if (*least < racing_load(totals + FAR_LEAST))
                 atomic_min(totals + FAR_LEAST, *least);
-        TEAM_BARRIER();
+        Team::barrier();
     }
 
-    METHOD void first(Index) const {}
-
-    METHOD void last(Index index) const {
-        const Index listed = frontier.progress[FAR_LISTED], nodes = frontier.split_nodes(listed), begin = index * nodes;
-        split(begin, begin + nodes < listed ? begin + nodes : listed);
+    // The passes of a round: a push of the frontier, or a split if the frontier is empty.
+    template <class Group> METHOD void round(const Group &group) const {
+        const int32 *progress = frontier.progress;
+        group.pass(TILES, [&](Index index) {
+            relax_nodes<Group::ALONE>(group.tile(index, progress[TILE_NODES], progress[LISTED]));
+        });
+        group.pass(CHUNKS, [&](Index index) { relax_chunk(index); });
+        group.pass(SPLIT, [&](Index index) {
+            const Index listed = progress[FAR_LISTED];
+            split(group.tile(index, frontier.split_nodes(listed), listed));
+        });
     }
 
-    // Processes one round by one team: the frontier, or a split if the frontier is empty.
-    METHOD void few() const {
-        const int32 listed = frontier.progress[LISTED], far_listed = frontier.progress[FAR_LISTED];
-        if (listed == 0) {
-            split(0, far_listed);
-            return;
-        }
-        relax_nodes<true>(0, listed);
-        TEAM_BARRIER();
-        for (Index index = 0; index < frontier.progress[CHUNKS]; ++index)
-            chunk(index);
-    }
-
-    // Ends a round and decides the next step; called by one member.
+    // Ends a round and decides the next one; called by one member.
     METHOD void end() const {
         int32 *progress = frontier.progress;
         int64 *totals = frontier.totals;
@@ -227,43 +226,43 @@ template <DistanceKind KIND> struct NearFarRounds {
             progress[FAR_LISTED] = progress[NEXT_FAR];
             progress[NEXT_FAR] = 0;
         }
-        turn_sides(progress, totals);
+        swap_frontiers(progress, totals);
         ++progress[ROUND];
         const int32 listed = progress[LISTED], far_listed = progress[FAR_LISTED];
-        int32 step = PUSH;
+        int32 pass = TILES;
         if (listed == 0 && far_listed == 0) {
-            step = DONE;
+            pass = DONE;
         } else if (listed == 0) {
             totals[LAST_NEAR] = totals[NEAR];
             change_width();
             // After a split that found no near nodes, the least far distance is known.
             totals[NEAR] = bound_above(raised ? totals[FAR_LEAST] : totals[NEAR]);
             totals[FAR_LEAST] = distances.unreached();
-            step = far_listed <= lists.few_far ? FEW : OTHER;
-        } else if (listed <= frontier.few_nodes && totals[EDGES] <= frontier.few_edges) {
-            step = FEW;
+            pass = far_listed <= lists.small_far ? ALONE : SPLIT;
+        } else if (frontier.is_small(listed, totals[EDGES])) {
+            pass = ALONE;
         }
         const Index nodes = frontier.split_nodes(far_listed);
-        enter_step(frontier, step, 0, int32((far_listed + nodes - 1) / nodes));
+        begin_round(frontier, pass, 0, int32((far_listed + nodes - 1) / nodes));
     }
 };
 
 template <DistanceKind KIND>
-INLINE NearFarRounds<KIND> near_far_rounds_of(const Csr &graph, const Distances &distances, const Traversal &frontier,
-                                              const NearFar &lists, TeamSpace *space) {
+INLINE NearFarSearch<KIND> near_far_search(const Csr &graph, const Distances &distances, const Traversal &frontier,
+                                           const NearFar &lists, TeamSpace *space) {
     return {graph, By<KIND>::of(distances, graph), frontier, lists, space};
 }
 
-// Calls body(rounds) for the kind of the distances.
+// Calls body(search) for the kind of the distances.
 template <class Body>
-INLINE void near_far_rounds(const Csr &graph, const Distances &distances, const Traversal &frontier,
-                            const NearFar &lists, TeamSpace *space, Body body) {
+INLINE void near_far_by_kind(const Csr &graph, const Distances &distances, const Traversal &frontier,
+                             const NearFar &lists, TeamSpace *space, Body body) {
     switch (distances.kind) {
     case NARROW:
-        return body(near_far_rounds_of<NARROW>(graph, distances, frontier, lists, space));
+        return body(near_far_search<NARROW>(graph, distances, frontier, lists, space));
     case WIDE:
-        return body(near_far_rounds_of<WIDE>(graph, distances, frontier, lists, space));
+        return body(near_far_search<WIDE>(graph, distances, frontier, lists, space));
     case REAL:
-        return body(near_far_rounds_of<REAL>(graph, distances, frontier, lists, space));
+        return body(near_far_search<REAL>(graph, distances, frontier, lists, space));
     }
 }
