@@ -4,13 +4,13 @@ from __future__ import annotations
 
 import numpy as np
 
-from dmr.memory import DeviceArray, shortened
+from dmr.memory import DeviceArray, constant, shortened
 from static_graph.errors import OptionError
 from static_graph.lists.methods.jumping import jump_words, ranked
 from static_graph.lists.methods.ranked import Ranked
 from static_graph.traversal.options import whole
 
-SHORT_LISTS = 2**16  # with 32-bit packing, the total number of elements must be less
+SHORT_LISTS = 1 << constant("SHORT_BITS")  # with 32-bit packing, the total number of elements must be less
 
 
 def run(successors: DeviceArray, heads: DeviceArray, lists: DeviceArray | None, *, packing: int = 64) -> Ranked:
