@@ -89,7 +89,7 @@ def teams(who: str) -> Iterator[None]:
     before = {name: getattr(device_rounds, name) for name in LIMITS}
     small, middle = TEAMS[who]
     for name in LIMITS:
-        setattr(device_rounds, name, small if name.startswith("SMALL") else middle)
+        setattr(device_rounds, name, small if name.startswith("SINGLE_BLOCK") else middle)
     try:
         yield
     finally:
