@@ -121,7 +121,7 @@ def test_the_installed_programs_work_in_another_folder(environment: Path, tmp_pa
 
 
 def test_every_kernel_source_is_installed(environment: Path, tmp_path: Path) -> None:
-    program = "from dmr.memory.signatures import source_folder; print(source_folder())"
+    program = "from dmr.memory.declarations import source_folder; print(source_folder())"
     installed = Path(run(environment / "python", "-c", program, cwd=tmp_path).strip())
     assert installed.is_relative_to(environment.parent)
     for source in (ROOT / "cuda_src").rglob("*.cu*"):

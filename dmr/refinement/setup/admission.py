@@ -30,6 +30,7 @@ from dmr.refinement.state.records import BOX, POINT, SUBSEGMENT, TRIANGLE
 Box = tuple[tuple[float, float], tuple[float, float]]  # the least x and y, the largest x and y
 
 TILE = constant("TILE", "mesh/ordering.cu")  # points per team
+CURVE_CELLS = 2.0 ** constant("CURVE_LEVELS")  # along a side of the grid that the curve fills
 BYTES_PER_TRIANGLE = 95  # peak memory of an admission, measured
 NONE = 2**31 - 1  # see the head of cuda_src/mesh/topology.cu
 INPUT_VERTEX = constant("INPUT_VERTEX")
@@ -180,7 +181,7 @@ def _order_vertices(
     n = given.size
     (low_x, low_y), (high_x, high_y) = box
     keys = device.empty(n, np.uint32)
-    device.launch("curve_keys", n, given, low_x, low_y, 65536.0 / max(high_x - low_x, high_y - low_y), keys)
+    device.launch("curve_keys", n, given, low_x, low_y, CURVE_CELLS / max(high_x - low_x, high_y - low_y), keys)
     order = argsort(keys)
     rank = device.empty(n, np.int32)
     device.launch("reorder_points", n, given, order, points, rank)

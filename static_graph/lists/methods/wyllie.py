@@ -5,12 +5,12 @@ from __future__ import annotations
 import numpy as np
 
 from dmr.common.arguments import shortened, whole_option
-from dmr.memory import DeviceArray
+from dmr.memory import DeviceArray, constant
 from static_graph.errors import OptionError
 from static_graph.lists.methods.jumping import jump_words, ranked
 from static_graph.lists.methods.ranked import Ranked
 
-SHORT_LISTS = 2**16  # with 32-bit packing, the total number of elements must be less
+SHORT_LISTS = 1 << constant("SHORT_BITS")  # with 32-bit packing, the total number of elements must be less
 
 
 def run(successors: DeviceArray, heads: DeviceArray, lists: DeviceArray | None, *, packing: int = 64) -> Ranked:
