@@ -4,21 +4,12 @@ from __future__ import annotations
 
 import subprocess
 import sys
-from functools import cache
 
 import pytest
 
-from dmr.memory import Device, devices, open_device
+from dmr.memory import Device, open_device
+from tests.support.devices import gpu_absence
 from tests.support.paths import ROOT
-
-
-@cache
-def gpu_absence() -> str | None:
-    """Reason why no GPU can be used; None if one can."""
-    cards = [card for card in devices() if card.name != "cpu"]
-    if any(card.usable for card in cards):
-        return None
-    return "; ".join(f"{card.name}: {card.reason}" for card in cards) or "no GPU is here, or PyCUDA is not installed"
 
 
 @pytest.fixture(scope="session")

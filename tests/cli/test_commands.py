@@ -14,14 +14,14 @@ from dmr.cli.info import histogram
 from dmr.domains.generation import generate
 from dmr.mesh.statistics import measure
 from dmr.mesh.types import Mesh, Pslg
-from tests.cli.test_refine import dmr, fails, fan, names
+from tests.support.command_line import dmr, fails, names
+from tests.support.meshes import fan
 
 
 @pytest.fixture
-def folder(tmp_path, monkeypatch):
-    monkeypatch.chdir(tmp_path)
+def folder(folder):
     io.write("input.ele", fan())
-    return tmp_path
+    return folder
 
 
 @pytest.mark.parametrize("command", [(), ("refine",), ("validate",), ("info",), ("view",), ("generate",), ("devices",)])

@@ -18,13 +18,12 @@ ESCAPED = r"a\x1b[31m\x9bb\x07"
 
 
 @pytest.fixture
-def folder(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
-    monkeypatch.chdir(tmp_path)
+def folder(folder: Path) -> Path:
     square = dmr.Mesh([[0, 0], [1, 0], [1, 1], [0, 1]], [[0, 1, 2], [0, 2, 3]])
     dmr.write(f"{NAME}.ele", square)
-    (tmp_path / f"{NAME}.poly").write_text("0 2 0 0\n1 0 0 nonsense\n0\n")
-    (tmp_path / "names.geojson").write_text(json.dumps({"type": "Feature", "properties": {NAME: 1}, "geometry": None}))
-    return tmp_path
+    (folder / f"{NAME}.poly").write_text("0 2 0 0\n1 0 0 nonsense\n0\n")
+    (folder / "names.geojson").write_text(json.dumps({"type": "Feature", "properties": {NAME: 1}, "geometry": None}))
+    return folder
 
 
 @pytest.mark.parametrize(

@@ -16,12 +16,11 @@ ALL = ("--order", "2", "--edges", "--neighbours", "--voronoi")
 
 
 @pytest.fixture
-def folder(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
+def folder(folder: Path) -> Path:
     """A folder with input.ele in it, two triangles, as the working directory."""
-    monkeypatch.chdir(tmp_path)
     square = dmr.Mesh([[0, 0], [9, 0], [9, 1], [0, 1]], [[0, 1, 2], [0, 2, 3]], segments=[[0, 1]], segment_markers=[5])
     dmr.write("input.ele", square, base=1)
-    return tmp_path
+    return folder
 
 
 def run(capsys: pytest.CaptureFixture[str], *arguments: str) -> tuple[int, str, str]:

@@ -9,17 +9,10 @@ import pytest
 
 from dmr import Mesh, Pslg, domains, io, validate
 from dmr.mesh.statistics import triangle_areas
-from tests.cli.test_refine import dmr, fails, names
+from tests.support.command_line import dmr, fails, names
 
 SQUARE = "4 2 0 0\n1 0 0\n2 1 0\n3 1 1\n4 0 1\n"
 SIDES = "1 1 2\n2 2 3\n3 3 4\n4 4 1\n"
-
-
-@pytest.fixture
-def folder(tmp_path, monkeypatch):
-    """An empty folder as the working directory."""
-    monkeypatch.chdir(tmp_path)
-    return tmp_path
 
 
 def test_an_outline_becomes_a_mesh(folder, capsys):

@@ -12,16 +12,10 @@ import numpy as np
 import pytest
 
 from dmr import io
-from dmr.mesh.types import Mesh
-from tests.cli.test_refine import fan
-from tests.support.paths import ROOT
+from tests.support.command_line import environment
+from tests.support.meshes import fan, grid
 
 COMMAND = [sys.executable, "-m", "dmr"]
-
-
-def environment(**changes):
-    path = os.pathsep.join([str(ROOT), *filter(None, [os.environ.get("PYTHONPATH")])])
-    return {**os.environ, "PYTHONPATH": path, **changes}
 
 
 def dmr(*arguments, cwd, **changes):
@@ -97,15 +91,6 @@ def test_a_terminal_gets_a_progress_bar_and_keeps_the_messages(tmp_path):
     assert b"wrote input.1.node" in said
 
 
-def lattice(side):
-    """A skewed lattice: all its triangles are bad, so that there is work for a while."""
-    x, y = np.meshgrid(np.arange(side + 1.0), np.arange(side + 1.0))
-    corner = (np.arange(side)[:, None] * (side + 1) + np.arange(side)).ravel()
-    up, right = corner + side + 1, corner + 1
-    triangles = np.vstack((np.column_stack((corner, right, up + 1)), np.column_stack((corner, up + 1, up))))
-    return Mesh(np.column_stack((x.ravel(), 4 * y.ravel())), triangles)
-
-
 @pytest.mark.parametrize(
     ("sent", "code", "farewell"),
     [(signal.SIGINT, 130, b"dmr: interrupted\n"), (signal.SIGTERM, 143, b"dmr: terminated\n")],
@@ -113,7 +98,7 @@ def lattice(side):
 )
 @pytest.mark.parametrize("wait", [0.15, 0.4, 0.8])
 def test_a_signal_leaves_nothing_half_written(tmp_path, wait, sent, code, farewell):
-    io.write(tmp_path / "input.npz", lattice(600))
+    io.write(tmp_path / "input.npz", grid(np.arange(601.0), 4 * np.arange(601.0)))
     process = subprocess.Popen(
         [*COMMAND, "refine", "input.npz", "--threads", "1"],
         cwd=tmp_path,

@@ -6,14 +6,14 @@ import json
 import os
 import sys
 
-import numpy as np
 import pytest
 
 from dmr import io
-from dmr.cli import main
 from dmr.memory import available_threads
 from dmr.mesh.statistics import min_angles
 from dmr.mesh.types import Mesh
+from tests.support.command_line import dmr, fails, names
+from tests.support.meshes import fan
 
 KEYS = {
     "device", "threads", "marking", "balance", "vertices", "triangles", "steiner", "rounds", "acceptance", "unrefined",
@@ -22,41 +22,10 @@ KEYS = {
 
 
 @pytest.fixture
-def folder(tmp_path, monkeypatch):
+def folder(folder):
     """A folder with a skinny mesh in it, input.ele, as the working directory."""
-    monkeypatch.chdir(tmp_path)
     io.write("input.ele", fan(), base=1)
-    return tmp_path
-
-
-def fan():
-    """A 12 by 1 rectangle whose upper side is fanned out from its lower left corner."""
-    lower = [[0.0, 0.0], [12.0, 0.0]]
-    upper = [[x, 1.0] for x in np.linspace(12, 0, 7)]
-    return Mesh(lower + upper, [[0, k, k + 1] for k in range(1, 8)])
-
-
-def dmr(capsys, *arguments):
-    """Runs the command; gives exit code, stdout, stderr."""
-    capsys.readouterr()
-    code = main([str(argument) for argument in arguments])
-    said = capsys.readouterr()
-    return code, said.out, said.err
-
-
-def fails(capsys, code, *arguments):
-    """Runs a command that must fail with one sentence on stderr and nothing on stdout; gives the sentence."""
-    found, out, err = dmr(capsys, *arguments)
-    assert found == code, err
-    assert out == ""
-    assert err.startswith("dmr: error: ")
-    assert err.count("\n") == 1
-    assert "Traceback" not in err
-    return err.removeprefix("dmr: error: ").rstrip()
-
-
-def names(folder):
-    return sorted(path.name for path in folder.iterdir())
+    return folder
 
 
 def test_the_result_is_numbered_as_triangle_does_it(folder, capsys):

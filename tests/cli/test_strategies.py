@@ -14,20 +14,20 @@ from dmr.cli import strategies
 from dmr.domains.generation import generate
 from dmr.refinement.options import BALANCES, MARKINGS
 from dmr.validation.checker import validate
-from tests.cli.test_refine import dmr, fails, fan, names
-from tests.conftest import gpu_absence
+from tests.support.command_line import dmr, fails, names
+from tests.support.devices import gpu_absence
+from tests.support.meshes import fan
 
 CHILDREN = ("child-launch", "child-launch-per-cavity")
 ON_CPU = ("--device", "cpu", "--threads", "2")
 
 
 @pytest.fixture
-def folder(tmp_path, monkeypatch):
+def folder(folder):
     """A folder with a tiny mesh and an ordinary one: tiny.ele, and input.ele of 300 random points."""
-    monkeypatch.chdir(tmp_path)
     io.write("tiny.ele", fan())
     io.write("input.ele", generate("random", 300, seed=4))
-    return tmp_path
+    return folder
 
 
 def tables(err):

@@ -17,7 +17,7 @@ from dmr import io
 from dmr.mesh.statistics import min_angles
 from dmr.mesh.types import Mesh, Pslg
 from dmr.validation.checker import validate
-from tests.cli.test_refine import dmr, fails
+from tests.support.command_line import dmr, fails
 
 pytest.importorskip("triangle")
 
@@ -72,11 +72,10 @@ def given(pslg):
 
 
 @pytest.fixture
-def folder(tmp_path, monkeypatch):
+def folder(folder):
     """A folder with a domain in it, A.poly, as the working directory. Its numbers start at 1."""
-    monkeypatch.chdir(tmp_path)
     io.write("A.poly", plate(), base=1)
-    return tmp_path
+    return folder
 
 
 def new_names(folder, before=("A.poly",)):

@@ -9,15 +9,15 @@ import pytest
 from dmr import io
 from dmr.cli.unrefined import read_list
 from dmr.errors import FileError
-from tests.cli.test_refine import dmr, fails, fan, names
+from tests.support.command_line import dmr, fails, names
+from tests.support.meshes import fan
 
 
 @pytest.fixture
-def folder(tmp_path, monkeypatch):
+def folder(folder):
     """A folder with a skinny mesh in it, input.ele, as the working directory."""
-    monkeypatch.chdir(tmp_path)
     io.write("input.ele", fan(), base=1)
-    return tmp_path
+    return folder
 
 
 def test_what_a_kept_segment_leaves_is_valid_with_the_list(folder, capsys):

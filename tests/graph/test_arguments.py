@@ -4,10 +4,8 @@ from __future__ import annotations
 
 from pathlib import Path
 
-import networkx
 import numpy as np
 import pytest
-import scipy.sparse
 
 import static_graph as sg
 from static_graph.errors import WrongTypeError
@@ -22,8 +20,14 @@ CPU = {"device": "cpu", "threads": 1}
         (lambda: sg.bfs([[1, 2]], 0), "graph is a list, and it must be a CsrGraph or a DeviceGraph: CsrGraph.from_e"),
         (lambda: sg.sssp("graph.npz", 0), "graph is a path, 'graph.npz', and .*: static_graph.read it first"),
         (lambda: sg.bfs(Path("g.txt"), 0), "graph is a path, 'g.txt', and .*: static_graph.read it first"),
-        (lambda: sg.bfs(scipy.sparse.csr_array((2, 2)), 0), "a csr_array, .*: CsrGraph.from_scipy makes one of it"),
-        (lambda: sg.bfs(networkx.Graph(), 0), "graph is a Graph, .*: CsrGraph.from_networkx makes one of it"),
+        (
+            lambda: sg.bfs(pytest.importorskip("scipy.sparse").csr_array((2, 2)), 0),
+            "a csr_array, .*: CsrGraph.from_scipy makes one of it",
+        ),
+        (
+            lambda: sg.bfs(pytest.importorskip("networkx").Graph(), 0),
+            "graph is a Graph, .*: CsrGraph.from_networkx makes one of it",
+        ),
         (lambda: sg.bfs(None, 0), "graph is None, and it must be"),
         (lambda: sg.write("x.npz", 5), "graph is an int, and it must be a CsrGraph: "),
         (lambda: sg.write("x.npz", sg.upload(GRAPH, "cpu", 1)), "a DeviceGraph, .* a CsrGraph: its `host` is one"),

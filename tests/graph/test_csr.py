@@ -134,21 +134,22 @@ def test_scipy_there_and_back(case):
     graph = CsrGraph.from_edges(
         *([e[k] for e in edges] for k in (0, 1)), [e[2] for e in edges] if weighted else None, nodes
     )
+    pytest.importorskip("scipy")
     matrix = graph.to_scipy()
     assert edges_of(CsrGraph.from_scipy(matrix, weighted=weighted)) == edges_of(graph)
     assert edges_of(CsrGraph.from_scipy(matrix.tocoo(), weighted=weighted)) == edges_of(graph)
 
 
 def test_scipy_matrices_that_are_no_graph():
-    from scipy.sparse import csc_array, csr_array
+    sparse = pytest.importorskip("scipy.sparse")
 
     with pytest.raises(GraphError, match="square"):
-        CsrGraph.from_scipy(csr_array((2, 3)))
+        CsrGraph.from_scipy(sparse.csr_array((2, 3)))
     with pytest.raises(GraphError, match="sparse matrix or array"):
         CsrGraph.from_scipy(np.eye(2))
     with pytest.raises(GraphError, match="negative weight"):
-        CsrGraph.from_scipy(csr_array([[0, -1], [0, 0]]))
-    assert CsrGraph.from_scipy(csc_array([[False, True], [False, False]])).weights is None
+        CsrGraph.from_scipy(sparse.csr_array([[0, -1], [0, 0]]))
+    assert CsrGraph.from_scipy(sparse.csc_array([[False, True], [False, False]])).weights is None
 
 
 def test_networkx_graphs_keep_names_and_weights():

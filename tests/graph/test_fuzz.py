@@ -9,16 +9,17 @@ import logging
 import warnings
 from pathlib import Path
 
-import networkx
 import numpy as np
 import pytest
-import scipy.sparse
 from hypothesis import HealthCheck, given, seed, settings
 from hypothesis import strategies as st
 
 import static_graph as sg
 from static_graph.errors import DmrError, InternalError
 from static_graph.io import read_array
+
+networkx = pytest.importorskip("networkx")
+sparse = pytest.importorskip("scipy.sparse")
 
 GRAPH = sg.CsrGraph.from_edges([0, 0, 1, 3], [1, 2, 2, 0], [5, 9, 3, 0], nodes=5)
 PLAIN = sg.CsrGraph([0, 2, 2], [1, 0])
@@ -88,13 +89,13 @@ ODD = [
         memoryview(b"ab"),
     ),
     *(
-        scipy.sparse.csr_array((2, 2)),
-        scipy.sparse.coo_array(np.eye(2)),
-        scipy.sparse.dok_matrix((2, 3), dtype=complex),
+        sparse.csr_array((2, 2)),
+        sparse.coo_array(np.eye(2)),
+        sparse.dok_matrix((2, 3), dtype=complex),
     ),
-    *(scipy.sparse.csr_array(np.eye(3, dtype=bool)), scipy.sparse.lil_array(-np.eye(2)), networkx.path_graph(3)),
+    *(sparse.csr_array(np.eye(3, dtype=bool)), sparse.lil_array(-np.eye(2)), networkx.path_graph(3)),
     *(
-        scipy.sparse.csc_matrix(np.eye(2, dtype=np.longdouble)),
+        sparse.csc_matrix(np.eye(2, dtype=np.longdouble)),
         odd_networkx(),
         networkx.DiGraph([((), "x"), (1.5, ())]),
     ),
@@ -154,7 +155,7 @@ LIKELY = {
     "parents_or_edges": [[-1, 0, 0], [[0, 1], [1, 2]]],
     "parents": [True, False, [-1, 0, 0]],
     "degrees": [[1, 2, 0]],
-    "matrix": [scipy.sparse.csr_array(np.eye(2))],
+    "matrix": [sparse.csr_array(np.eye(2))],
     "seed": [0, 2**64 - 1],
     "largest": [1, 100],
 }
@@ -287,7 +288,7 @@ def contents(folder: Path) -> list[tuple[str, bytes]]:
             found.append((suffix, data))
             if suffix == ".txt":
                 found += [(".txt.gz", gzip.compress(data, mtime=0)), (".tsv", data)]
-    scipy.sparse.save_npz(folder / "s.npz", scipy.sparse.csr_array(np.eye(3)))
+    sparse.save_npz(folder / "s.npz", sparse.csr_array(np.eye(3)))
     packed = io.BytesIO()
     np.save(packed, np.array([[1, 2], [3, 4]]))
     found += [(".npz", (folder / "s.npz").read_bytes()), (".npy", packed.getvalue())]

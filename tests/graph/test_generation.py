@@ -2,8 +2,6 @@
 
 from __future__ import annotations
 
-import hashlib
-
 import numpy as np
 import pytest
 
@@ -11,6 +9,7 @@ from static_graph import CsrGraph, generate_random, generate_rmat, with_random_w
 from static_graph.errors import GraphError, OptionError
 from static_graph.graph.building import find_rows
 from static_graph.graph.generation import PRESETS
+from tests.support.digests import graph_digest
 
 WORD = 2**64
 WEIGHTS, EDGES, NAMES = range(3)
@@ -63,11 +62,6 @@ def edges_of(graph):
     return list(zip(graph.sources().tolist(), graph.targets.tolist(), strict=True))
 
 
-def digest(graph):
-    arrays = [array for array in (graph.offsets, graph.targets, graph.weights) if array is not None]
-    return hashlib.sha256(b"".join(array.tobytes() for array in arrays)).hexdigest()[:16]
-
-
 @pytest.mark.parametrize("preset", PRESETS)
 @pytest.mark.parametrize("nodes", [1, 2, 7, 64, 1000, 3_000_001])
 @pytest.mark.parametrize("self_loops", [True, False])
@@ -107,7 +101,7 @@ def test_weights_as_their_rule_says():
     ],
 )
 def test_the_same_graph_everywhere(make, expected, device_options):
-    assert digest(make(**device_options)) == expected
+    assert graph_digest(make(**device_options)) == expected
 
 
 def test_rmat_has_the_degrees_of_the_thesis(device_options):
@@ -182,7 +176,7 @@ def test_weights_are_whole_numbers_from_1(device_options):
 
 def test_seeds_differ():
     graphs = [generate_rmat(100, 100, seed=seed, device="cpu") for seed in (0, 1, 2**63, 2**64 - 1)]
-    assert len({digest(graph) for graph in graphs}) == 4
+    assert len({graph_digest(graph) for graph in graphs}) == 4
 
 
 def test_rows_are_found_across_long_gaps(device):

@@ -97,8 +97,7 @@ def test_matrix_market_of_every_kind(tmp_path):
 @settings(deadline=None, suppress_health_check=[HealthCheck.function_scoped_fixture], max_examples=40)
 @given(st.data())
 def test_matrix_market_as_scipy_reads_and_writes_it(tmp_path, data):
-    from scipy.io import mmread, mmwrite
-    from scipy.sparse import csr_array
+    scipy_io, sparse = pytest.importorskip("scipy.io"), pytest.importorskip("scipy.sparse")
 
     size = data.draw(st.integers(1, 8))
     kind = data.draw(st.sampled_from([np.int64, np.float64]))
@@ -106,10 +105,10 @@ def test_matrix_market_as_scipy_reads_and_writes_it(tmp_path, data):
         data.draw(st.lists(st.lists(st.integers(0, 3), min_size=size, max_size=size), min_size=size, max_size=size))
     )
     dense = (dense + dense.T if data.draw(st.booleans()) else dense).astype(kind)
-    mmwrite(tmp_path / "a.mtx", csr_array(dense))
+    scipy_io.mmwrite(tmp_path / "a.mtx", sparse.csr_array(dense))
     assert (read(tmp_path / "a.mtx").to_scipy().toarray() == dense).all()
-    write(tmp_path / "b.mtx", CsrGraph.from_scipy(csr_array(dense)))
-    assert (mmread(tmp_path / "b.mtx").toarray() == dense).all()
+    write(tmp_path / "b.mtx", CsrGraph.from_scipy(sparse.csr_array(dense)))
+    assert (scipy_io.mmread(tmp_path / "b.mtx").toarray() == dense).all()
 
 
 def test_dimacs(tmp_path):
@@ -118,11 +117,11 @@ def test_dimacs(tmp_path):
 
 
 def test_files_of_scipy(tmp_path):
-    from scipy.sparse import coo_array, csr_array, save_npz
+    sparse = pytest.importorskip("scipy.sparse")
 
-    matrix = csr_array([[0, 2.5], [0, 0]])
-    for kind in (matrix, coo_array(matrix)):
-        save_npz(tmp_path / "a.npz", kind)
+    matrix = sparse.csr_array([[0, 2.5], [0, 0]])
+    for kind in (matrix, sparse.coo_array(matrix)):
+        sparse.save_npz(tmp_path / "a.npz", kind)
         assert edges_of(read(tmp_path / "a.npz")) == [(0, 1, 2.5)]
 
 

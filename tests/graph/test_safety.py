@@ -11,7 +11,6 @@ import sys
 import time
 from pathlib import Path
 
-import networkx
 import numpy as np
 import pytest
 
@@ -144,6 +143,7 @@ def test_searches_ask_for_memory_in_sum(monkeypatch):
 
 
 def test_tuple_labels_of_networkx_are_found():
+    networkx = pytest.importorskip("networkx")
     grid = sg.CsrGraph.from_networkx(networkx.grid_2d_graph(3, 2))
     assert [grid.node_of((0, 1)), grid.node_of((2, 1))] == [1, 5]
     with pytest.raises(GraphError, match=r"no node \(9, 9\): its 6 nodes are called by names, the first one \(0, 0\)"):
@@ -162,7 +162,7 @@ def test_tuple_labels_of_networkx_are_found():
 
 @pytest.mark.parametrize("suffix", [".npz", ".txt", ".csv"])
 def test_labels_that_no_file_holds_are_refused(suffix, tmp_path):
-    grid = sg.CsrGraph.from_networkx(networkx.grid_2d_graph(2, 2))
+    grid = sg.CsrGraph.from_networkx(pytest.importorskip("networkx").grid_2d_graph(2, 2))
     with pytest.raises(FileContentError, match=r"drop them \(labels=None\)"):
         sg.write(tmp_path / f"a{suffix}", grid)
     assert not list(tmp_path.iterdir())

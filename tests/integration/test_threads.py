@@ -16,14 +16,9 @@ import dmr
 import static_graph
 from dmr.memory import cached_property, open_device
 from tests.support.paths import ROOT
+from tests.support.stress import stress
 
 SECONDS = "4"
-
-
-def stress(*options: str) -> subprocess.CompletedProcess[str]:
-    """Runs the stress test in a process of its own."""
-    command = [sys.executable, "-m", "scripts.stress.threads", *options]
-    return subprocess.run(command, cwd=ROOT, capture_output=True, text=True, timeout=300, check=False)
 
 
 def test_many_threads_get_what_a_single_one_gets():

@@ -9,8 +9,8 @@ import textwrap
 import pytest
 
 from dmr.memory import devices
-from tests.integration.test_threads import stress
 from tests.support.paths import ROOT
+from tests.support.stress import stress
 
 pytestmark = [pytest.mark.gpu, pytest.mark.usefixtures("gpu")]
 

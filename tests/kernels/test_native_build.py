@@ -16,7 +16,6 @@ from pathlib import Path
 
 import numpy as np
 import pytest
-import triangle
 
 from dmr.domains.generation import generate
 from dmr.io import write
@@ -28,6 +27,7 @@ from dmr.memory.host.compiler import sources_digest
 from dmr.memory.signatures import source_folder
 from dmr.mesh.types import Mesh, Pslg
 from dmr.triangulation import triangulate
+from tests.support.meshes import grid, triangulated
 from tests.support.paths import ROOT
 
 CXX = os.environ.get("CXX", "g++")
@@ -151,11 +151,9 @@ def test_no_flag_trades_exactness_for_speed():
 
 def sheared_grid(side=12, shear=3.0):
     """A valid triangulation, nearly none of whose edges is Delaunay."""
-    x, y = np.meshgrid(np.arange(side) / side, np.arange(side) / side)
-    corner = (np.arange(side - 1)[:, None] * side + np.arange(side - 1)).ravel()
-    lower = np.stack([corner, corner + 1, corner + 1 + side], axis=1)
-    upper = np.stack([corner, corner + 1 + side, corner + side], axis=1)
-    return Mesh(np.stack([x + shear * y, y], axis=-1).reshape(-1, 2), np.concatenate([lower, upper]))
+    square = grid(np.arange(side) / side)
+    x, y = square.vertices.T
+    return Mesh(np.column_stack([x + shear * y, y]), square.triangles)
 
 
 def star(rays=14):
@@ -163,7 +161,7 @@ def star(rays=14):
     angle = np.arange(rays) * 2 * np.pi / rays
     vertices = np.concatenate([[[0, 0]], np.stack([np.cos(angle), np.sin(angle)], axis=-1)])
     segments = [[0, ray] for ray in range(1, rays + 1)]
-    return Mesh.from_triangle(triangle.triangulate({"vertices": vertices, "segments": segments}, "pc"))
+    return triangulated(vertices, "pc", segments=segments)
 
 
 def spokes():

@@ -8,7 +8,6 @@ import math
 
 import numpy as np
 import pytest
-from scipy.spatial import Delaunay
 
 import dmr
 from dmr.mesh.statistics import min_angles
@@ -39,7 +38,7 @@ def doubled_area(u, v, w):
 
 def star(points, place):
     """The rim of the cavity of a place among points, counter-clockwise, by triangulating all of them again."""
-    triangles = Delaunay(np.vstack([points, place])).simplices
+    triangles = pytest.importorskip("scipy.spatial").Delaunay(np.vstack([points, place])).simplices
     rim = np.setdiff1d(triangles[(triangles == len(points)).any(axis=1)], [len(points)])
     around = points[rim] - place
     return points[rim[np.argsort(np.arctan2(around[:, 1], around[:, 0]))]]
@@ -100,7 +99,7 @@ def test_the_first_point_is_the_best_of_its_petal(bound, device_options):
         random = np.random.default_rng(seed)
         hull = 40.0 * np.array([[math.cos(t), math.sin(t)] for t in np.linspace(0, 2 * math.pi, 13)[:-1]])
         points = np.vstack([random.random((25, 2)), hull])
-        mesh = dmr.Mesh(points, Delaunay(points).simplices)
+        mesh = dmr.Mesh(points, pytest.importorskip("scipy.spatial").Delaunay(points).simplices)
         refined = dmr.refine(mesh, min_angle=bound, max_steiner=1, **device_options)
         if refined.steiner["segment"]:
             continue
@@ -126,7 +125,7 @@ def test_no_edge_becomes_shorter_than_the_shortest_one_was(seed, device_options)
     random = np.random.default_rng(seed)
     far = 30.0 * np.array([[-1, -1], [1, -1], [1, 1], [-1, 1]])
     points = np.vstack([random.random((60, 2)) * 0.2, far])
-    mesh = dmr.Mesh(points, Delaunay(points).simplices)
+    mesh = dmr.Mesh(points, pytest.importorskip("scipy.spatial").Delaunay(points).simplices)
     refined = dmr.refine(mesh, **device_options).mesh
 
     def shortest(mesh):

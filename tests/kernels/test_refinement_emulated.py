@@ -11,9 +11,10 @@ from dmr.refinement import pipeline
 from dmr.refinement.rounds import device_rounds
 from dmr.refinement.rounds.selection import Choice, Competition
 from dmr.refinement.strategies import first_points
-from tests.integration.refinement.test_device_rounds import CASES, TEAMS, books
-from tests.integration.refinement.test_first_points import circle
+from tests.support.digests import result_summary
 from tests.support.emulated import emulator
+from tests.support.meshes import circle_outline
+from tests.support.refinements import CASES, TEAMS
 
 BY_THE_DEVICE = ("device_loop", "child_launch")  # what launches graphs and kernels from the device is not emulated
 SIZES = {"random": 400, "wheel": 500, "plate": 120, "clustered": 200, "graded": 150}
@@ -40,7 +41,7 @@ def test_the_bits_of_a_cpu(name, device, monkeypatch):
     kind, _, options = CASES[name]
     mesh = dmr.generate(kind, SIZES[kind], seed=2)
     expected = dmr.refine(mesh, device="cpu", threads=1, **options)
-    assert books(emulated(mesh, device, monkeypatch, **options)) == books(expected)
+    assert result_summary(emulated(mesh, device, monkeypatch, **options)) == result_summary(expected)
 
 
 def test_first_points_and_triangles_unbeaten_farther_around_are_those_of_a_cpu(device, monkeypatch):
@@ -48,9 +49,9 @@ def test_first_points_and_triangles_unbeaten_farther_around_are_those_of_a_cpu(d
     monkeypatch.setattr(first_points, "FEWEST_TRIANGLES", 1)
     monkeypatch.setattr(first_points, "RUNGS", (2.0, 3.0, 5.0))
     monkeypatch.setattr(pipeline, "Competition", lambda: Competition(Choice.UNBEATEN_FAR))
-    domain = circle(24)
+    domain = circle_outline(24)
     expected = dmr.refine(domain, min_angle=15, device="cpu", threads=1)
-    assert books(emulated(domain, device, monkeypatch, min_angle=15)) == books(expected)
+    assert result_summary(emulated(domain, device, monkeypatch, min_angle=15)) == result_summary(expected)
 
 
 @pytest.mark.parametrize("who", TEAMS)
@@ -60,7 +61,7 @@ def test_the_same_bits_whoever_drives(who, device, monkeypatch):
     expected = dmr.refine(mesh, device="cpu", threads=1)
     monkeypatch.setattr(device_rounds, "SMALL_ON_GPU", small)
     monkeypatch.setattr(device_rounds, "MIDDLE_ON_GPU", middle)
-    assert books(emulated(mesh, device, monkeypatch)) == books(expected)
+    assert result_summary(emulated(mesh, device, monkeypatch)) == result_summary(expected)
 
 
 @pytest.mark.parametrize(
@@ -69,4 +70,4 @@ def test_the_same_bits_whoever_drives(who, device, monkeypatch):
 def test_other_ways_give_the_bits_of_a_cpu(options, device, monkeypatch):
     mesh = dmr.generate("random", 100, seed=4)
     expected = dmr.refine(mesh, device="cpu", threads=1, **options)
-    assert books(emulated(mesh, device, monkeypatch, **options)) == books(expected)
+    assert result_summary(emulated(mesh, device, monkeypatch, **options)) == result_summary(expected)

@@ -12,7 +12,7 @@ import pytest
 
 from dmr.io import write
 from dmr.mesh.types import Mesh, Pslg
-from tests.integration.validation.test_validation import grid
+from tests.support.meshes import grid
 from tests.support.paths import ROOT
 
 

@@ -10,19 +10,12 @@ import dmr as package
 from dmr import Mesh, Pslg, io
 from dmr.errors import InvalidMeshError
 from dmr.mesh.naming import counted, counting, counting_from, named, number
-from tests.cli.test_refine import dmr, fails
+from tests.support.command_line import dmr, fails
 
 # Vertex 5 lies on side 1-2, and vertex 6 repeats vertex 3.
 TWO = "6 2 0 0\n1 0 0\n2 4 0\n3 4 4\n4 0 4\n5 2 0\n6 4 4\n4 0\n1 1 2\n2 2 3\n3 3 4\n4 4 1\n0\n"
 # The same, numbered in no order.
 MIXED = "6 2 0 0\n10 0 0\n20 4 0\n30 4 4\n5 0 4\n7 2 0\n60 4 4\n4 0\n9 10 20\n8 20 30\n7 30 5\n6 5 10\n0\n"
-
-
-@pytest.fixture
-def folder(tmp_path, monkeypatch):
-    """An empty folder as the working directory."""
-    monkeypatch.chdir(tmp_path)
-    return tmp_path
 
 
 def test_numbers_are_those_that_were_set_and_only_meanwhile():

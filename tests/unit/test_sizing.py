@@ -16,6 +16,7 @@ from dmr.cli.files import read_size_field
 from dmr.errors import FileError, OptionError
 from dmr.sizing.location import Background
 from dmr.sizing.size_field import SizeField, evaluate
+from tests.support.meshes import qhull_mesh
 
 scipy_spatial = pytest.importorskip("scipy.spatial")
 scipy_interpolate = pytest.importorskip("scipy.interpolate")
@@ -24,11 +25,7 @@ scipy_interpolate = pytest.importorskip("scipy.interpolate")
 def delaunay(points: np.ndarray) -> tuple[dmr.Mesh, scipy_spatial.Delaunay]:
     """A mesh, counter-clockwise, and scipy's triangulation that it was made from."""
     found = scipy_spatial.Delaunay(points)
-    corners = found.simplices.astype(np.int32)
-    a, b, c = (points[corners[:, k]] for k in range(3))
-    clockwise = (b - a)[:, 0] * (c - a)[:, 1] - (b - a)[:, 1] * (c - a)[:, 0] < 0
-    corners[clockwise] = corners[clockwise][:, ::-1]
-    return dmr.Mesh(points, corners), found
+    return qhull_mesh(found), found
 
 
 def ring() -> dmr.Mesh:
@@ -241,11 +238,10 @@ def test_limited_fields_are_the_shortest_paths():
     limited = SizeField(mesh, sizes, on="vertices").limited(0.3)
     edges, _ = dmr.mesh.statistics.unique_edges(mesh)
     lengths = np.hypot(*(mesh.vertices[edges[:, 0]] - mesh.vertices[edges[:, 1]]).T)
-    from scipy.sparse import coo_matrix
-    from scipy.sparse.csgraph import dijkstra
+    sparse, csgraph = pytest.importorskip("scipy.sparse"), pytest.importorskip("scipy.sparse.csgraph")
 
-    graph = coo_matrix((0.3 * lengths, edges.T), shape=(400, 400))
-    expected = (dijkstra(graph, directed=False) + sizes[:, None]).min(axis=0)
+    graph = sparse.coo_matrix((0.3 * lengths, edges.T), shape=(400, 400))
+    expected = (csgraph.dijkstra(graph, directed=False) + sizes[:, None]).min(axis=0)
     np.testing.assert_allclose(limited.values, expected, rtol=1e-12)
     rise = np.abs(limited.values[edges[:, 0]] - limited.values[edges[:, 1]])
     assert (rise <= 0.3 * lengths * (1 + 1e-12) + 1e-15).all()

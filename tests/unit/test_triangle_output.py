@@ -9,16 +9,13 @@ from dmr import io
 from dmr.errors import FileError, OptionError
 from dmr.mesh.types import Mesh, Pslg
 from dmr.triangle.output import with_boundary_segments, with_markers, without_idle_vertices
+from tests.support.command_line import names
 
 
 def square(**more):
     """Two triangles with a diagonal; vertex 2 is idle."""
     vertices = [[0, 0], [1, 0], [5, 5], [1, 1], [0, 1]]
     return Mesh(vertices, [[0, 1, 3], [0, 3, 4]], **more)
-
-
-def names(folder):
-    return sorted(path.name for path in folder.iterdir())
 
 
 def test_the_boundary_joins_the_segments():

@@ -9,21 +9,11 @@ import numpy as np
 import pytest
 from hypothesis import assume, given, settings
 from hypothesis import strategies as st
-from scipy.spatial import Delaunay, cKDTree
-from scipy.spatial import Voronoi as QhullVoronoi
 
 import dmr
 from dmr.errors import FileError, InvalidMeshError, OptionError
+from tests.support.meshes import qhull_mesh
 from tests.support.paths import ROOT
-
-
-def delaunay(points: np.ndarray) -> dmr.Mesh:
-    """The Delaunay triangulation by Qhull, counter-clockwise."""
-    corners = Delaunay(points).simplices.astype(np.int32)
-    a, b, c = points[corners].transpose(1, 0, 2)
-    turn = (b[:, 0] - a[:, 0]) * (c[:, 1] - a[:, 1]) - (b[:, 1] - a[:, 1]) * (c[:, 0] - a[:, 0])
-    corners[turn < 0] = corners[turn < 0][:, ::-1]
-    return dmr.Mesh(points, corners)
 
 
 def exact_circumcenter(corners: np.ndarray) -> tuple[Fraction, Fraction]:
@@ -63,11 +53,12 @@ def edges_of_dual(mesh: dmr.Mesh, dual: dmr.Voronoi) -> dict[tuple[int, int], in
 
 @pytest.mark.parametrize("seed", range(4))
 def test_it_is_the_voronoi_diagram_of_random_points(seed: int) -> None:
+    spatial = pytest.importorskip("scipy.spatial")
     points = np.random.default_rng(seed).random((400, 2))
-    mesh = delaunay(points)
+    mesh = qhull_mesh(spatial.Delaunay(points))
     dual = dmr.voronoi(mesh)
-    oracle = QhullVoronoi(points)
-    distance, nearest = cKDTree(oracle.vertices).query(dual.vertices)
+    oracle = spatial.Voronoi(points)
+    distance, nearest = spatial.cKDTree(oracle.vertices).query(dual.vertices)
     assert len(dual.vertices) == len(oracle.vertices) and len(set(nearest.tolist())) == len(nearest)
     assert (distance <= 1e-9 * (1 + np.abs(dual.vertices).max(axis=1))).all()
     crossed = edges_of_dual(mesh, dual)
@@ -81,10 +72,11 @@ def test_it_is_the_voronoi_diagram_of_random_points(seed: int) -> None:
 
 @pytest.mark.parametrize("seed", range(3))
 def test_rays_run_between_their_two_points_to_infinity(seed: int) -> None:
+    spatial = pytest.importorskip("scipy.spatial")
     points = np.random.default_rng(seed).random((200, 2))
-    mesh = delaunay(points)
+    mesh = qhull_mesh(spatial.Delaunay(points))
     dual = dmr.voronoi(mesh)
-    tree = cKDTree(points)
+    tree = spatial.cKDTree(points)
     assert (dual.edges[: dual.finite, 0] < dual.edges[: dual.finite, 1]).all() and not dual.rays[: dual.finite].any()
     assert (dual.edges[dual.finite :, 1] == -1).all() and len(dual.edges) > dual.finite
     for (p, q), k in edges_of_dual(mesh, dual).items():
@@ -98,6 +90,7 @@ def test_rays_run_between_their_two_points_to_infinity(seed: int) -> None:
 
 def test_of_a_conforming_mesh_no_vertex_is_nearer_than_the_corners() -> None:
     """The definition of a Voronoi vertex, which a segment spoils that hides one vertex from another."""
+    spatial = pytest.importorskip("scipy.spatial")
     plate = dmr.read(ROOT / "meshes" / "plate.ele")
     assert isinstance(plate, dmr.Mesh)
     fine = dmr.refine(plate, conforming=True, device="cpu").mesh
@@ -105,7 +98,8 @@ def test_of_a_conforming_mesh_no_vertex_is_nearer_than_the_corners() -> None:
     def nearer(mesh: dmr.Mesh) -> int:
         centers = dmr.voronoi(mesh).vertices
         radius = np.hypot(*(centers - mesh.vertices[mesh.triangles[:, 0]]).T)
-        return int((cKDTree(mesh.vertices[np.unique(mesh.triangles)]).query(centers)[0] < radius * (1 - 1e-9)).sum())
+        distance, _ = spatial.cKDTree(mesh.vertices[np.unique(mesh.triangles)]).query(centers)
+        return int((distance < radius * (1 - 1e-9)).sum())
 
     assert nearer(fine) == 0
     # A segment between two triangles; each apex lies in the other one's circumcircle.
@@ -114,10 +108,11 @@ def test_of_a_conforming_mesh_no_vertex_is_nearer_than_the_corners() -> None:
 
 
 def test_distance_from_the_origin_costs_nothing() -> None:
+    spatial = pytest.importorskip("scipy.spatial")
     random = np.random.default_rng(4)
     points = random.integers(-(2**12), 2**12, (300, 2)) / 2**13
     points = np.unique(points, axis=0)
-    mesh = delaunay(points)
+    mesh = qhull_mesh(spatial.Delaunay(points))
     near = dmr.voronoi(mesh)
     assert_close_to_exact(mesh, near.vertices)
     for offset in ([2.0**20, -(2.0**30)], [1e9, 3.0]):

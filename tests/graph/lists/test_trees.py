@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import networkx as nx
 import numpy as np
 import pytest
 from hypothesis import given
@@ -10,6 +9,8 @@ from hypothesis import strategies as st
 
 from static_graph import euler_tour, generate_tree
 from static_graph.errors import GraphError, OptionError
+
+nx = pytest.importorskip("networkx")
 
 
 def random_forest(random, size):

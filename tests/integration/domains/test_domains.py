@@ -2,9 +2,6 @@
 
 from __future__ import annotations
 
-from fractions import Fraction
-from itertools import pairwise
-
 import numpy as np
 import pytest
 from hypothesis import given, settings
@@ -14,30 +11,10 @@ import dmr
 from dmr import domains
 from dmr.domains.interior import BOUNDARY, INSIDE, OUTSIDE, side_of_rings
 from dmr.errors import InvalidMeshError, OptionError
+from tests.support.planar import strictly_inside, winding
 
 SQUARE = [(0.0, 0.0), (4.0, 0.0), (4.0, 4.0), (0.0, 4.0)]
 SMALL = [(1.0, 1.0), (2.0, 1.0), (2.0, 2.0), (1.0, 2.0)]
-
-
-def winding(ring, point):
-    """The winding number of a ring around a point, by rational arithmetic; None where the point lies on it."""
-    px, py = (Fraction(float(value)) for value in point)
-    corners = [(Fraction(float(x)), Fraction(float(y))) for x, y in ring]
-    number = 0
-    for (ax, ay), (bx, by) in pairwise([*corners, corners[0]]):
-        turn = (bx - ax) * (py - ay) - (by - ay) * (px - ax)
-        if turn == 0 and min(ax, bx) <= px <= max(ax, bx) and min(ay, by) <= py <= max(ay, by):
-            return None
-        if ay <= py < by and turn > 0:
-            number += 1
-        if by <= py < ay and turn < 0:
-            number -= 1
-    return number
-
-
-def strictly_inside(ring, point):
-    found = winding(ring, point)
-    return found is not None and found % 2 == 1
 
 
 def edges(pslg):

@@ -16,7 +16,8 @@ import dmr
 from dmr import domains
 from dmr.cli import main
 from dmr.errors import DmrError, FileError, InvalidMeshError, KindError, MissingFileError, OptionError
-from tests.integration.domains.test_geojson import area, closed, collection, feature, square
+from tests.support.geojson import closed, collection, feature, square
+from tests.support.planar import area_of
 
 LAND = [closed(square(0, 0, 10)), closed(square(2, 2, 6))]
 FORM = {"type": "Polygon", "coordinates": LAND}
@@ -129,7 +130,7 @@ ISLAND = closed(square(4, 4, 2))
 def test_rings_whose_areas_cancel_enclose_something():
     for policy in ("resolve", "error"):
         made = domains.from_geojson({"type": "Polygon", "coordinates": [BOW]}, on_conflict=policy)
-        assert area(dmr.triangulate(made)) == 2
+        assert area_of(dmr.triangulate(made)) == 2
 
 
 def test_needles_far_from_the_origin_are_kept():

@@ -5,7 +5,6 @@ from __future__ import annotations
 import json
 import logging
 import sys
-from fractions import Fraction
 
 import numpy as np
 import pytest
@@ -15,24 +14,8 @@ from hypothesis import strategies as st
 import dmr
 from dmr import domains
 from dmr.errors import DmrError, FileError, InvalidMeshError, OptionError
-from tests.integration.domains.test_domains import strictly_inside, winding
-
-
-def square(x, y, size):
-    return [(x, y), (x + size, y), (x + size, y + size), (x, y + size)]
-
-
-def closed(ring):
-    return [list(point) for point in [*ring, ring[0]]]
-
-
-def area(mesh):
-    """The area of all triangles, as a rational number."""
-    total = Fraction(0)
-    for corners in mesh.vertices[mesh.triangles].tolist():
-        (ax, ay), (bx, by), (cx, cy) = ((Fraction(x), Fraction(y)) for x, y in corners)
-        total += (bx - ax) * (cy - ay) - (by - ay) * (cx - ax)
-    return total / 2
+from tests.support.geojson import closed, collection, feature, square
+from tests.support.planar import area_of, strictly_inside, winding
 
 
 def covered(parts, point):
@@ -50,7 +33,7 @@ def test_islands_lie_in_lakes():
     parts = [(square(0, 0, 10), [square(2, 2, 6)]), (square(3, 3, 4), [square(4, 4, 2)])]
     made = domains.polygons(parts, attributes=[1, 2], areas=[0, 0.5], markers=[3, 4])
     mesh = dmr.triangulate(made)
-    assert area(mesh) == 100 - 36 + 16 - 4
+    assert area_of(mesh) == 100 - 36 + 16 - 4
     assert len(made.holes) == 2
     assert not any(covered(parts, point) for point in made.holes)
     assert sorted(made.regions[:, 2:].tolist()) == [[1, 0], [2, 0.5]]
@@ -64,7 +47,7 @@ def test_what_fills_a_hole_is_no_hole():
     assert len(made.vertices) == 8
     assert len(made.segments) == 8
     mesh = dmr.triangulate(made)
-    assert area(mesh) == 36
+    assert area_of(mesh) == 36
     assert {float(value) for value in mesh.triangle_attributes[:, 0]} == {1, 2}
 
 
@@ -73,18 +56,18 @@ def test_gaps_between_neighbours_are_no_part_of_the_domain():
     made = domains.polygons([(ring, []) for ring in frame])
     assert len(made.holes) == 1
     assert strictly_inside(square(1, 1, 1), made.holes[0])
-    assert area(dmr.triangulate(made)) == 8
+    assert area_of(dmr.triangulate(made)) == 8
 
 
 def test_holes_may_touch_themselves_and_split():
     bow = [(1, 1), (3, 3), (3, 1), (1, 3)]  # crosses itself in (2, 2)
     made = domains.polygons([(square(0, 0, 4), [bow])])
     assert len(made.holes) == 2
-    assert area(dmr.triangulate(made)) == 16 - 2
+    assert area_of(dmr.triangulate(made)) == 16 - 2
     island = [(1, 2), (2, 1), (3, 2), (2, 3)]  # touches the lake's shore four times
     made = domains.polygons([(square(0, 0, 4), [square(1, 1, 2)]), (island, [])])
     assert len(made.holes) == 4
-    assert area(dmr.triangulate(made)) == 12 + 2
+    assert area_of(dmr.triangulate(made)) == 12 + 2
 
 
 boxes = st.tuples(st.integers(0, 8), st.integers(0, 8), st.integers(1, 4), st.integers(1, 4))
@@ -99,7 +82,7 @@ def test_boxes_cover_what_a_grid_of_cells_says(found):
     for k, (x, y, w, h) in enumerate(found):
         owner[x : x + w, y : y + h] = k
     mesh = dmr.triangulate(made)
-    assert area(mesh) == np.count_nonzero(owner >= 0)
+    assert area_of(mesh) == np.count_nonzero(owner >= 0)
     middles = mesh.vertices[mesh.triangles].mean(axis=1).astype(int)
     assert mesh.triangle_attributes[:, 0].tolist() == owner[middles[:, 0], middles[:, 1]].tolist()
     assert all(owner[int(x), int(y)] < 0 for x, y in made.holes)
@@ -115,14 +98,6 @@ def test_parts_that_are_refused():
 
 
 # ---- GeoJSON --------------------------------------------------------------------------------------------------------
-
-
-def feature(kind, coordinates, **properties):
-    return {"type": "Feature", "properties": properties, "geometry": {"type": kind, "coordinates": coordinates}}
-
-
-def collection(*features):
-    return {"type": "FeatureCollection", "features": list(features)}
 
 
 LAND = [closed(square(0, 0, 10)), closed(square(2, 2, 6))]
@@ -147,7 +122,7 @@ ISLAND = [closed(square(4, 4, 2))]
 def test_geometries_say_the_same_in_every_form(form, tmp_path):
     made = domains.from_geojson(form)
     assert made.vertices.tolist() == [list(map(float, p)) for ring in (*LAND, *ISLAND) for p in ring[:-1]]
-    assert area(dmr.triangulate(made)) == 100 - 36 + 4
+    assert area_of(dmr.triangulate(made)) == 100 - 36 + 4
     path = tmp_path / "a.geojson"
     path.write_text(json.dumps(form), encoding="utf-8-sig")
     for read in (dmr.read(path), domains.from_geojson(path), domains.from_geojson(str(path))):
@@ -180,7 +155,7 @@ def test_lines_and_points_are_drawn_into_the_domain():
     assert marked[3, 1] == 7
     assert len(made.vertices) == 4 + 2 + 2 + 1 + 2
     mesh = dmr.triangulate(made)
-    assert area(mesh) == 16
+    assert area_of(mesh) == 16
     assert {5, 6} <= set(mesh.segment_markers.tolist())
     assert set(mesh.triangles.ravel().tolist()) == set(range(len(made.vertices)))
 
@@ -189,7 +164,7 @@ def test_a_line_across_a_lake_does_not_fill_its_half():
     lake = {"type": "Polygon", "coordinates": LAND}
     road = {"type": "LineString", "coordinates": [[-3, 5], [13, 5]]}
     made = domains.from_geojson({"type": "GeometryCollection", "geometries": [lake, road]})
-    assert area(dmr.triangulate(made)) == 64
+    assert area_of(dmr.triangulate(made)) == 64
     alone = domains.from_geojson(road)
     assert len(alone.segments) == 1
     assert len(alone.holes) == 0
@@ -309,7 +284,7 @@ def test_geometries_of_shapely():
     island = shapely.Point(5, 5).buffer(2)
     both = shapely.union(lake, island)
     made = domains.from_shapely(both)
-    assert abs(float(area(dmr.triangulate(made))) - both.area) < 1e-12
+    assert abs(float(area_of(dmr.triangulate(made))) - both.area) < 1e-12
     corners = {
         tuple(point) for part in both.geoms for ring in (part.exterior, *part.interiors) for point in ring.coords
     }
@@ -333,7 +308,7 @@ def test_unions_of_random_buffers_keep_their_area(seed):
     rings = [shapely.Point(x, y).buffer(r).boundary.buffer(r / 4) for x, y, r in rng.random((6, 3)) * (4, 4, 1.5)]
     union = shapely.union_all(rings)
     made = domains.from_shapely(union)
-    assert abs(float(area(dmr.triangulate(made))) - union.area) < 1e-9
+    assert abs(float(area_of(dmr.triangulate(made))) - union.area) < 1e-9
     for point in made.holes:
         assert not union.contains(shapely.Point(point))
 

@@ -23,14 +23,9 @@ from dmr.refinement.state.epochs import LAST, Stamps
 from dmr.refinement.state.round_input import Entry, Line, Room, RoundProgress, Stop
 from dmr.refinement.state.statistics import Ledger
 from dmr.refinement.state.workspace import Workspace
-from tests.integration.refinement.test_refinement import digest
+from tests.support.digests import mesh_digest, result_summary
 from tests.support.recorded_loops import record_loops
-
-
-def books(fine):
-    """What must not depend on who drives the rounds."""
-    history = [(r.attempted, r.inserted, r.lost, r.bad, r.triangles) for r in fine.history]
-    return digest(fine.mesh), fine.rounds, fine.outcomes, fine.steiner, fine.unrefined, history
+from tests.support.refinements import CASES, TEAMS
 
 
 @pytest.fixture
@@ -46,39 +41,6 @@ def stops(monkeypatch):
 
     monkeypatch.setattr(DeviceRounds, "run", noted)
     return seen
-
-
-CASES = {
-    "random": ("random", 2000, {}),
-    "area": ("plate", 800, {"max_area": 2e-3}),
-    "conforming": ("plate", 800, {"conforming": True}),
-    "kept": ("plate", 800, {"keep_segments": "all"}),
-    "33 degrees": ("clustered", 600, {"min_angle": 33}),
-    "circumcenter": ("random", 600, {"steiner": "circumcenter", "min_angle": 25}),
-    "none": ("random", 600, {"balance": "none"}),
-    "large cavities": ("wheel", 700, {}),
-    "more steps than stamps": ("graded", 1000, {"min_angle": 34, "steiner": "off-center"}),
-    "off-centers": ("random", 900, {"steiner": "off-center"}),
-    "tiny": ("random", 40, {}),
-}
-
-
-# What one team takes on, and teams that wait for each other: everything, nothing, or so little that rounds for one, for
-# some and for many follow each other.
-ALL, NONE = (
-    {"candidates": 10**6, "listed": 10**6, "subsegments": 10**6},
-    {"candidates": 0, "listed": 0, "subsegments": -1},
-)
-TEAMS = {
-    "one team": (ALL, None),
-    "many teams": (NONE, None),
-    "in turn": ({"candidates": 9, "listed": 60, "subsegments": 10**6}, None),
-    "some teams": (NONE, {"listed": 10**6, "candidates": -1, "few_listed": 0}),
-    "all in turn": (
-        {"candidates": 9, "listed": 60, "subsegments": 10**6},
-        {"listed": 300, "candidates": 5, "few_listed": 50},
-    ),
-}
 
 
 @pytest.fixture(params=TEAMS)
@@ -97,7 +59,7 @@ def test_the_same_bits_and_books_whoever_drives(name, device_options):
     mesh = dmr.generate(kind, points, seed=2)
     host = dmr.refine(mesh, loop="host", device="cpu", threads=1, **options)
     device = dmr.refine(mesh, loop="device", **device_options, **options)
-    assert books(device) == books(host)
+    assert result_summary(device) == result_summary(host)
     assert (host.loop, device.loop) == ("host", "device")
     assert "rounds" in device.seconds and "rounds" not in host.seconds
 
@@ -129,7 +91,9 @@ def test_one_team_goes_through_a_pass_with_large_records(room, most, device_opti
 
     monkeypatch.setattr(DeviceRounds, "pass_with", noted)
     fine = dmr.refine(almost_concurrent(), min_angle=20, loop="device", **device_options)
-    assert books(fine) == books(dmr.refine(almost_concurrent(), min_angle=20, loop="host", device="cpu", threads=1))
+    assert result_summary(fine) == result_summary(
+        dmr.refine(almost_concurrent(), min_angle=20, loop="host", device="cpu", threads=1)
+    )
     assert (Stop.GO_ON in seen) == (most < 10**6)
     assert (Stop.ENOUGH_ROUNDS in seen) == (most > 0)
     assert (Stop.WINNER_ROOM in seen) == (room == "none ahead" and most > 0)
@@ -141,7 +105,9 @@ def test_a_pass_by_one_team_without_memory_for_it_is_run_step_by_step(device_opt
 
     monkeypatch.setattr(DeviceRounds, "pass_with", without_memory)
     fine = dmr.refine(almost_concurrent(), min_angle=20, loop="device", **device_options)
-    assert books(fine) == books(dmr.refine(almost_concurrent(), min_angle=20, loop="host", device="cpu", threads=1))
+    assert result_summary(fine) == result_summary(
+        dmr.refine(almost_concurrent(), min_angle=20, loop="host", device="cpu", threads=1)
+    )
 
 
 def no_room_ahead(monkeypatch):
@@ -161,7 +127,7 @@ def test_a_recording_holds_what_it_needs_and_nothing_else(name, monkeypatch):
     host = dmr.refine(mesh, loop="host", device="cpu", threads=1, **options)
     record_loops(monkeypatch)
     no_room_ahead(monkeypatch)  # so that arrays are replaced again and again
-    assert books(dmr.refine(mesh, loop="device", device="cpu", threads=1, **options)) == books(host)
+    assert result_summary(dmr.refine(mesh, loop="device", device="cpu", threads=1, **options)) == result_summary(host)
 
 
 def test_vertex_attributes_that_outgrow_their_array_are_recorded_anew(monkeypatch):
@@ -173,7 +139,7 @@ def test_vertex_attributes_that_outgrow_their_array_are_recorded_anew(monkeypatc
     host = dmr.refine(mesh, loop="host", device="cpu")
     record_loops(monkeypatch)
     fine = dmr.refine(mesh, loop="device", device="cpu", threads=1)
-    assert books(fine) == books(host)
+    assert result_summary(fine) == result_summary(host)
     assert np.allclose(fine.mesh.vertex_attributes, [1.0, 2.0, 3.0])
 
 
@@ -199,7 +165,7 @@ def test_the_limit_on_points_is_kept_exactly(limit, device_options):
     options = {"max_steiner": limit, **device_options}
     fine = dmr.refine(mesh, loop="device", **options)
     assert len(fine.mesh.vertices) == len(mesh.vertices) + limit and not fine.complete
-    assert books(fine) == books(dmr.refine(mesh, loop="host", **options))
+    assert result_summary(fine) == result_summary(dmr.refine(mesh, loop="host", **options))
 
 
 @pytest.mark.usefixtures("teams")
@@ -219,7 +185,7 @@ def test_every_reason_to_stop_is_met_and_survived(device_options, stops, monkeyp
     mesh = dmr.generate("random", 1500, seed=4)
     fine = dmr.refine(mesh, loop="device", **device_options)
     assert set(stops) == set(Stop) - {Stop.GO_ON}
-    assert books(fine) == books(dmr.refine(mesh, loop="host", device="cpu"))
+    assert result_summary(fine) == result_summary(dmr.refine(mesh, loop="host", device="cpu"))
 
 
 def test_a_run_that_goes_on_for_tens_of_thousands_of_rounds_ends_by_itself(device_options):
@@ -354,7 +320,7 @@ def test_without_memory_to_record_the_host_goes_on_where_small_rounds_ended(devi
     mesh = dmr.generate("random", 2000, seed=2)
     fine = dmr.refine(mesh, loop="device", **device_options)
     assert fine.loop == "device" and any("the host drives" in warning for warning in fine.warnings)
-    assert books(fine) == books(dmr.refine(mesh, loop="host", device="cpu"))
+    assert result_summary(fine) == result_summary(dmr.refine(mesh, loop="host", device="cpu"))
 
 
 def test_without_memory_for_it_the_host_drives(device_options, monkeypatch):
@@ -365,7 +331,7 @@ def test_without_memory_for_it_the_host_drives(device_options, monkeypatch):
     mesh = dmr.generate("random", 300, seed=1)
     fine = dmr.refine(mesh, loop="device", **device_options)
     assert fine.loop == "host" and fine.complete and any("the host drives" in w for w in fine.warnings)
-    assert digest(fine.mesh) == digest(dmr.refine(mesh, loop="host", device="cpu").mesh)
+    assert mesh_digest(fine.mesh) == mesh_digest(dmr.refine(mesh, loop="host", device="cpu").mesh)
 
 
 def test_what_was_made_of_scratch_arrays_is_forgotten_with_them(device):

@@ -15,14 +15,9 @@ from dmr.refinement.rounds.selection import Choice, Competition
 from dmr.refinement.setup.admission import admit
 from dmr.refinement.setup.thresholds import thresholds
 from dmr.refinement.strategies.first_points import FEWEST, RUNGS, SHARE, rungs
-from tests.integration.refinement.test_device_rounds import TEAMS, books
-
-
-def circle(n: int, seed: int = 1) -> dmr.Pslg:
-    """Random points of the unit circle, joined in their order."""
-    angles = np.sort(np.random.default_rng(seed).random(n)) * 2 * np.pi
-    ends = np.arange(n)
-    return dmr.Pslg(np.column_stack([np.cos(angles), np.sin(angles)]), np.column_stack([ends, np.roll(ends, -1)]))
+from tests.support.digests import result_summary
+from tests.support.meshes import circle_outline
+from tests.support.refinements import TEAMS
 
 
 def climbed(mesh: dmr.Mesh, **options) -> list[float]:
@@ -51,11 +46,11 @@ def smallest_angles_below(mesh: dmr.Mesh, degrees: float) -> int:
 
 
 def test_rungs_go_by_the_number_of_needles():
-    mesh = dmr.triangulate(circle(4000))
+    mesh = dmr.triangulate(circle_outline(4000))
     counts = [smallest_angles_below(mesh, angle) for angle in RUNGS]
     assert counts == sorted(counts) and counts[0] > FEWEST
     assert climbed(mesh) == list(RUNGS)
-    few = dmr.triangulate(circle(FEWEST - 10))
+    few = dmr.triangulate(circle_outline(FEWEST - 10))
     assert climbed(few) == []
 
 
@@ -66,7 +61,7 @@ def test_random_points_have_no_rungs():
 
 
 def test_a_rung_is_far_below_the_angle_that_is_wanted():
-    mesh = dmr.triangulate(circle(4000))
+    mesh = dmr.triangulate(circle_outline(4000))
     assert climbed(mesh, min_angle=1.9) == list(RUNGS[:2])
     assert climbed(mesh, min_angle=0.2) == list(RUNGS[:1])
     assert climbed(mesh, min_angle=0) == []
@@ -76,7 +71,7 @@ def test_a_rung_is_far_below_the_angle_that_is_wanted():
     "options", [{}, {"steiner": "circumcenter", "min_angle": 20}, {"conforming": True, "min_angle": 20}]
 )
 def test_a_circle_needs_few_rounds_and_few_cavities(options):
-    domain = circle(3000)
+    domain = circle_outline(3000)
     fine = dmr.refine(domain, device="cpu", **options)
     assert fine.complete
     assert dmr.validate(fine.mesh, input=domain, min_angle=options.get("min_angle", 30)).ok
@@ -86,9 +81,9 @@ def test_a_circle_needs_few_rounds_and_few_cavities(options):
 
 @pytest.mark.parametrize("loop", ["host", "device"])
 def test_the_bits_do_not_depend_on_who_drives(loop, device_options):
-    domain = circle(1200)
+    domain = circle_outline(1200)
     expected = dmr.refine(domain, device="cpu", threads=1, loop="host")
-    assert books(dmr.refine(domain, loop=loop, **device_options)) == books(expected)
+    assert result_summary(dmr.refine(domain, loop=loop, **device_options)) == result_summary(expected)
 
 
 def test_the_bits_do_not_depend_on_teams_where_most_cavities_lose(device_options, monkeypatch):
@@ -100,30 +95,30 @@ def test_the_bits_do_not_depend_on_teams_where_most_cavities_lose(device_options
         judge(self, competed, won)
         judged.append(self.choice)
 
-    domain = circle(5000)
+    domain = circle_outline(5000)
     with monkeypatch.context() as patched:
         patched.setattr(Competition, "judge", noted)
         expected = dmr.refine(domain, device="cpu", threads=1, loop="host")
     assert {Choice.UNBEATEN, Choice.UNBEATEN_FAR} == set(judged) and judged[-1] == Choice.UNBEATEN
     small, middle = TEAMS["all in turn"]
-    assert books(dmr.refine(domain, **device_options)) == books(expected)
+    assert result_summary(dmr.refine(domain, **device_options)) == result_summary(expected)
     for who in ("SMALL_ON_GPU", "SMALL_ON_ONE_THREAD", "SMALL_ON_THREADS"):
         monkeypatch.setattr(device_rounds, who, small)
     for who in ("MIDDLE_ON_GPU", "MIDDLE_ON_CPU"):
         monkeypatch.setattr(device_rounds, who, middle)
-    assert books(dmr.refine(domain, **device_options)) == books(expected)
+    assert result_summary(dmr.refine(domain, **device_options)) == result_summary(expected)
 
 
 @pytest.mark.parametrize("marking", ["two-stage", "atomic", "three-phase"])
 def test_other_markings_begin_with_first_points_too(marking, device_options):
-    domain = circle(1200)
+    domain = circle_outline(1200)
     fine = dmr.refine(domain, marking=marking, **device_options)
     assert fine.complete and fine.rounds < 400
     assert dmr.validate(fine.mesh, input=domain, min_angle=30).ok
 
 
 def test_bounds_on_areas_and_sizes_hold_in_the_end():
-    mesh = dmr.triangulate(circle(1200))
+    mesh = dmr.triangulate(circle_outline(1200))
     bounded = dmr.Mesh(mesh.vertices, mesh.triangles, mesh.segments, area_bounds=np.full(len(mesh.triangles), 1e-4))
     assert climbed(bounded)
     fine = dmr.refine(bounded, device="cpu")
@@ -144,16 +139,18 @@ def test_bounds_on_areas_and_sizes_hold_in_the_end():
 
 @pytest.mark.parametrize("limit", [0, 10, 300])
 def test_a_limit_on_points_may_end_the_run_at_any_rung(limit, device_options):
-    domain = circle(1200)
+    domain = circle_outline(1200)
     fine = dmr.refine(domain, max_steiner=limit, **device_options)
     assert not fine.complete and fine.unrefined["budget"] > 0
     assert len(fine.mesh.vertices) == len(domain.vertices) + limit
     assert dmr.validate(fine.mesh, input=domain, min_angle=0).ok
-    assert books(fine) == books(dmr.refine(domain, max_steiner=limit, device="cpu", threads=1, loop="host"))
+    assert result_summary(fine) == result_summary(
+        dmr.refine(domain, max_steiner=limit, device="cpu", threads=1, loop="host")
+    )
 
 
 def test_a_progress_callback_may_end_the_run_at_the_first_rung():
-    fine = dmr.refine(circle(1200), device="cpu", progress=lambda *numbers: False)
+    fine = dmr.refine(circle_outline(1200), device="cpu", progress=lambda *numbers: False)
     assert fine.rounds == 1 and not fine.complete and fine.unrefined["stopped"] > 0
 
 

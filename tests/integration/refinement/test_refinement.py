@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import hashlib
 import math
 
 import numpy as np
@@ -15,17 +14,10 @@ from dmr.refinement.pipeline import SMALL_MESH, TOO_FEW_FOR_A_GPU
 from dmr.refinement.rounds.host_rounds import HostRounds
 from dmr.refinement.setup.demand import least_triangles
 from dmr.refinement.state.records import TRIANGLE
+from tests.support.digests import mesh_digest
 
 KINDS = [("random", 10), ("random", 700), ("clustered", 400), ("graded", 400), ("circle", 150), ("wheel", 150),
          ("grid", 100), ("annulus", 300), ("plate", 300)]  # fmt: skip
-
-
-def digest(mesh: dmr.Mesh) -> str:
-    """Of everything in a mesh."""
-    total = hashlib.sha256()
-    for array in (mesh.vertices, mesh.triangles, mesh.neighbours, mesh.segments, mesh.segment_markers):
-        total.update(array.tobytes())
-    return total.hexdigest()
 
 
 @pytest.fixture(scope="module", params=KINDS, ids=lambda kind: f"{kind[0]}-{kind[1]}")
@@ -55,15 +47,15 @@ def test_the_same_bits_everywhere(how, device_options):
     mesh = dmr.generate("plate", 2000, seed=3)
     reference = dmr.refine(mesh, device="cpu", threads=1, **how)
     other = dmr.refine(mesh, balance="none", **device_options, **how)
-    assert digest(other.mesh) == digest(reference.mesh)
-    assert digest(dmr.refine(mesh, **device_options, **how).mesh) == digest(reference.mesh)
+    assert mesh_digest(other.mesh) == mesh_digest(reference.mesh)
+    assert mesh_digest(dmr.refine(mesh, **device_options, **how).mesh) == mesh_digest(reference.mesh)
 
 
 def test_a_mesh_beyond_the_small_ones_is_the_same_everywhere_too(device_options):
     mesh = dmr.generate("random", 18_000, seed=4)
     assert len(mesh.triangles) > SMALL_MESH
     fine = dmr.refine(mesh, **device_options)
-    assert digest(fine.mesh) == digest(dmr.refine(mesh, device="cpu", threads=2).mesh)
+    assert mesh_digest(fine.mesh) == mesh_digest(dmr.refine(mesh, device="cpu", threads=2).mesh)
     assert dmr.validate(fine.mesh, input=mesh, min_angle=30).ok
 
 

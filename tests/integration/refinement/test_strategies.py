@@ -16,7 +16,7 @@ from dmr.refinement.rounds import host_rounds
 from dmr.refinement.rounds.cavities import ROOM, Outcome, prepare
 from dmr.refinement.state.workspace import Workspace
 from dmr.refinement.strategies import balancing, marking
-from tests.integration.refinement.test_refinement import digest
+from tests.support.digests import mesh_digest
 
 PHASES = {"mark_cavity", "remark_cavity", "check_marks"}
 STAGE_TWO = {"check_cavity", "mark_cavity_atomic"}
@@ -74,12 +74,12 @@ def test_every_marking_takes_what_the_default_takes(name, marking, device_option
 def test_who_checks_changes_no_bit(balance, options, device_options):
     mesh = dmr.generate("plate", 800, seed=3)
     reference = run(mesh, {"device": "cpu", "threads": 1}, **options)
-    assert digest(run(mesh, device_options, balance=balance, **options).mesh) == digest(reference.mesh)
+    assert mesh_digest(run(mesh, device_options, balance=balance, **options).mesh) == mesh_digest(reference.mesh)
 
 
 def test_atomic_marking_does_not_race(mesh, device_options):
     reference = dmr.refine(mesh, marking="atomic", device="cpu", threads=1)
-    assert digest(dmr.refine(mesh, marking="atomic", **device_options).mesh) == digest(reference.mesh)
+    assert mesh_digest(dmr.refine(mesh, marking="atomic", **device_options).mesh) == mesh_digest(reference.mesh)
 
 
 # ---- A name is what it says --------------------------------------------------------------------------------------
@@ -150,7 +150,7 @@ def test_no_launch_asks_for_more_children_than_may_be_pending(mesh, monkeypatch)
         fine = Run(mesh, RefineOptions(balance=balance), device).result(None)
         assert dmr.validate(fine.mesh, input=mesh, min_angle=30).ok
     assert max(asked) == 16
-    assert digest(fine.mesh) == digest(dmr.refine(mesh, device="cpu").mesh)
+    assert mesh_digest(fine.mesh) == mesh_digest(dmr.refine(mesh, device="cpu").mesh)
 
 
 @pytest.mark.parametrize("balance", CHILDREN)
@@ -233,7 +233,7 @@ def test_the_history_adds_up(mesh, marking, device_options):
 def test_profiling_changes_no_bit_and_names_every_phase(mesh, device_options):
     plain = dmr.refine(mesh, loop="host", **device_options)
     profiled = dmr.refine(mesh, profile=True, **device_options)
-    assert digest(plain.mesh) == digest(profiled.mesh)
+    assert mesh_digest(plain.mesh) == mesh_digest(profiled.mesh)
     phases = {"select", "grow", "mark", "retriangulate", "check", "list", "count"}
     assert phases < set(profiled.seconds) and all(profiled.seconds[phase] > 0 for phase in phases)
     parts = sum(seconds for phase, seconds in profiled.seconds.items() if phase != "total")

@@ -14,7 +14,7 @@ from dmr.cli import main
 from dmr.refinement.rounds import time_limit
 from dmr.refinement.rounds.device_rounds import DeviceRounds
 from dmr.refinement.rounds.time_limit import LONGEST, SHORTEST, STEP, TimeLimit
-from tests.integration.refinement.test_device_rounds import books
+from tests.support.digests import result_summary
 
 
 @pytest.fixture
@@ -37,7 +37,7 @@ def channel(length):
 def test_a_limit_that_is_not_reached_changes_nothing(device_options, loop):
     mesh = dmr.generate("random", 2000, seed=4)
     without = dmr.refine(mesh, loop=loop, **device_options)
-    assert books(dmr.refine(mesh, loop=loop, max_seconds=600, **device_options)) == books(without)
+    assert result_summary(dmr.refine(mesh, loop=loop, max_seconds=600, **device_options)) == result_summary(without)
 
 
 @pytest.mark.parametrize("loop", ["host", "device"])

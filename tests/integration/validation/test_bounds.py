@@ -11,7 +11,7 @@ import dmr
 from dmr.errors import OptionError
 from dmr.mesh.types import Mesh, Pslg
 from dmr.validation.checker import validate
-from tests.integration.validation.test_validation import grid
+from tests.support.meshes import grid, triangulated
 
 SQUARE = [[0, 1], [1, 2], [2, 3], [3, 0]]
 BOX = Pslg([[0, 0], [1, 0], [1, 1], [0, 1]], SQUARE)
@@ -154,7 +154,7 @@ def test_no_reason_excuses_a_skinny_triangle_at_ordinary_coordinates(reason):
     points = np.random.default_rng(5).random((400, 2)) * 0.5 + 0.25
     ring = np.linspace(0, 1, 41)[:-1]
     frame = [*([t, 0] for t in ring), *([1, t] for t in ring), *([1 - t, 1] for t in ring), *([0, 1 - t] for t in ring)]
-    split = Mesh(*delaunay(np.array([*frame, *points.tolist()])))
+    split = triangulated(np.array([*frame, *points.tolist()]))
     report = validate(split, min_angle=30)
     below = report.counts["angle"]
     assert below > 100
@@ -162,12 +162,6 @@ def test_no_reason_excuses_a_skinny_triangle_at_ordinary_coordinates(reason):
     report = validate(split, min_angle=30, unrefined=everything)
     assert report.counts == {"angle": below}
     assert not report.unrefined.get(reason)
-
-
-def delaunay(points):
-    import triangle
-
-    return points, triangle.triangulate({"vertices": points})["triangles"]
 
 
 @pytest.mark.parametrize(("right", "most"), [(1.5, 12), (1.9, 15)])

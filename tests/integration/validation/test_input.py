@@ -6,11 +6,10 @@ from fractions import Fraction
 
 import numpy as np
 import pytest
-import triangle
 
 from dmr.mesh.types import Mesh
 from dmr.validation.checker import validate
-from tests.integration.validation.test_validation import grid, triangulated
+from tests.support.meshes import grid, triangulated
 
 ALL = {"input", "input vertices", "input segments", "stray segments", "total area"}
 
@@ -38,8 +37,7 @@ def split_mesh(seed=0, offset=0.0, unit=1.0, pieces=6):
             chain.append((last, len(vertices) + len(added) - 1))
             last = chain[-1][1]
         chain.append((last, b))
-    data = {"vertices": np.vstack([vertices, added]), "segments": chain}
-    fine = Mesh.from_triangle(triangle.triangulate(data, "p"))
+    fine = triangulated(np.vstack([vertices, added]), "p", segments=chain)
     return coarse, fine, len(vertices)
 
 
@@ -169,21 +167,16 @@ def test_a_segment_that_the_input_lacks_fails_stray_segments():
 def test_a_closed_line_of_new_vertices_fails_stray_segments():
     coarse = Mesh([[0, 0], [6, 0], [3, 6]], [[0, 1, 2]])
     vertices = [*coarse.vertices, [2, 1], [4, 1], [3, 3]]
-    data = {"vertices": np.array(vertices), "segments": [[0, 1], [1, 2], [2, 0], [3, 4], [4, 5], [5, 3]]}
-    fine = Mesh.from_triangle(triangle.triangulate(data, "p"))
+    fine = triangulated(np.array(vertices), "p", segments=[[0, 1], [1, 2], [2, 0], [3, 4], [4, 5], [5, 3]])
     assert validate(fine, input=coarse).counts == {"stray segments": 3}
 
 
 def test_a_filled_hole_fails():
-    ring = Mesh.from_triangle(
-        triangle.triangulate(
-            {
-                "vertices": np.array([[0, 0], [6, 0], [3, 6], [2, 1], [4, 1], [3, 3.0]]),
-                "segments": [[0, 1], [1, 2], [2, 0], [3, 4], [4, 5], [5, 3]],
-                "holes": [[3, 2]],
-            },
-            "p",
-        )
+    ring = triangulated(
+        np.array([[0, 0], [6, 0], [3, 6], [2, 1], [4, 1], [3, 3.0]]),
+        "p",
+        segments=[[0, 1], [1, 2], [2, 0], [3, 4], [4, 5], [5, 3]],
+        holes=[[3, 2]],
     )
     filled = Mesh(ring.vertices, np.vstack([ring.triangles, [[3, 4, 5]]]), segments=ring.segments)
     report = validate(filled, input=ring)

@@ -7,7 +7,7 @@ import pytest
 
 from dmr.mesh.types import Mesh
 from dmr.validation.checker import validate
-from tests.integration.validation.test_validation import grid, triangulated
+from tests.support.meshes import grid, triangulated
 
 
 def random_mesh(count=400):

@@ -7,12 +7,13 @@ from time import perf_counter
 
 import numpy as np
 import pytest
-import triangle
 
 import dmr
 from dmr.errors import OptionError
 from dmr.mesh.types import Mesh, Pslg
 from dmr.validation.checker import validate
+from tests.support.meshes import triangulated
+from tests.support.planar import crossing, exact
 
 CHECKS = {"input vertices", "input segments", "domain", "stray segments", "markers"}
 
@@ -27,10 +28,6 @@ DIVIDER, INSIDE = 9, 10
 DOMAIN = Pslg(
     VERTICES, SEGMENTS, holes=[[3, 3]], regions=[[1, 1, 7, 0.9], [9, 1, 9, -1]], segment_markers=MARKERS
 )  # fmt: skip
-
-
-def exact(vertex):
-    return [Fraction(float(x)) for x in vertex]
 
 
 def between(p, q, t):
@@ -66,7 +63,7 @@ def meshed(pslg, pieces=4, options="pA", segments=None, crossings=(), markers=No
     if pslg.vertex_markers is not None:
         more = len(vertices) - len(pslg.vertices)
         data["vertex_markers"] = np.concatenate([pslg.vertex_markers, np.zeros(more, np.int32)])[:, None]
-    return Mesh.from_triangle(triangle.triangulate(data, options))
+    return triangulated(data.pop("vertices"), options, **data)
 
 
 def changed(mesh, **changes):
@@ -154,19 +151,12 @@ def test_a_dropped_triangle_at_the_boundary_breaks_a_segment(mesh):
 
 
 def test_a_filled_hole_fails_domain(mesh):
-    rim = sorted({v for s in (6, 7, 8) for i in pieces_of(mesh, DOMAIN, s) for v in mesh.segments[i].tolist()})
-    table = np.array(rim)
-    cap = triangle.triangulate(
-        {
-            "vertices": mesh.vertices[rim],
-            "segments": np.searchsorted(
-                table, mesh.segments[[i for s in (6, 7, 8) for i in pieces_of(mesh, DOMAIN, s)]]
-            ),
-        },
-        "p",
-    )
-    triangles = np.vstack([mesh.triangles, table[cap["triangles"]]])
-    attributes = np.vstack([mesh.triangle_attributes, np.full((len(cap["triangles"]), 1), 0.0)])
+    boundary = sorted({v for s in (6, 7, 8) for i in pieces_of(mesh, DOMAIN, s) for v in mesh.segments[i].tolist()})
+    table = np.array(boundary)
+    around = mesh.segments[[i for s in (6, 7, 8) for i in pieces_of(mesh, DOMAIN, s)]]
+    cap = triangulated(mesh.vertices[boundary], "p", segments=np.searchsorted(table, around))
+    triangles = np.vstack([mesh.triangles, table[cap.triangles]])
+    attributes = np.vstack([mesh.triangle_attributes, np.full((len(cap.triangles), 1), 0.0)])
     filled = changed(mesh, triangles=triangles, triangle_attributes=attributes)
     assert validate(filled).ok
     report = validate(filled, input=DOMAIN)
@@ -478,14 +468,6 @@ CROSSED = Pslg(
 )
 
 
-def crossing(p, q, r, s):
-    """Where two lines cross, exactly."""
-    (ax, ay), (bx, by), (cx, cy), (dx, dy) = map(exact, (p, q, r, s))
-    ux, uy, vx, vy = bx - ax, by - ay, dx - cx, dy - cy
-    t = ((cx - ax) * vy - (cy - ay) * vx) / (ux * vy - uy * vx)
-    return ax + t * ux, ay + t * uy
-
-
 def test_crossings_are_rounded_points_of_both_segments():
     place = [float(x) for x in crossing(*CROSSED.vertices[[4, 5, 6, 7]])]
     cut = [*CROSSED.segments[:4].tolist(), [4, 8], [8, 5], [6, 8], [8, 7]]
@@ -612,9 +594,7 @@ def lengths(mesh):
 
 def test_the_convex_hull_as_domain():
     open_outline = Pslg([[0, 0], [4, 0], [4, 3], [2, 1], [0, 3], [2, 0]], [[0, 1], [1, 2], [2, 3], [3, 4], [4, 0]])
-    hull = Mesh.from_triangle(
-        triangle.triangulate({"vertices": open_outline.vertices.copy(), "segments": open_outline.segments.copy()}, "pc")
-    )
+    hull = triangulated(open_outline.vertices.copy(), "pc", segments=open_outline.segments.copy())
     outline = meshed(open_outline, pieces=1)
     assert validate(hull, input=open_outline, convex_hull=True).ok
     report = validate(hull, input=open_outline)
@@ -625,7 +605,7 @@ def test_the_convex_hull_as_domain():
     assert ("mesh", None) in indices(report, "input segments")
     assert "edge of the convex hull from 2 at" in " ".join(f.message for f in report.failures)
     points = Pslg(np.random.default_rng(4).random((50, 2)), np.empty((0, 2), np.int32))
-    cloud = Mesh.from_triangle(triangle.triangulate({"vertices": points.vertices.copy()}, ""))
+    cloud = triangulated(points.vertices.copy())
     assert validate(cloud, input=points, convex_hull=True).ok
     assert validate(cloud, input=points).ok  # without segments it is what is meant
     assert "input segments" in validate(without_hull_triangle(cloud), input=points).counts

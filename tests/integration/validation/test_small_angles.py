@@ -6,11 +6,10 @@ from math import atan, cos, degrees, radians, sin
 
 import numpy as np
 import pytest
-import triangle
 
 from dmr.mesh.types import Mesh
 from dmr.validation.checker import validate
-from tests.integration.validation.test_validation import grid, triangulated
+from tests.support.meshes import grid, triangulated
 
 
 def shell_bound(phi):
@@ -24,7 +23,8 @@ def wedge(phi, turn=0.0, offset=0.0):
 
 
 def refined(data, options):
-    return (Mesh.from_triangle(triangle.triangulate(data, o)) for o in ("p", options))
+    """The mesh of a domain before and after Triangle's refinement."""
+    return (triangulated(switches=switches, **data) for switches in ("p", options))
 
 
 @pytest.mark.parametrize("phi", [5, 10, 20, 29])

@@ -24,7 +24,7 @@ from dmr.mesh.types import Mesh, Pslg
 from dmr.validation.arrays import buckets, pieces
 from dmr.validation.arrays.pairing import find_half_edges, pair_half_edges
 from dmr.validation.arrays.pieces import Workers
-from tests.integration.validation.test_validation import grid
+from tests.support.meshes import grid
 
 THREADS = (1, 2, 3, 16)
 

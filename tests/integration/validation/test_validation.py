@@ -8,30 +8,15 @@ from itertools import combinations
 
 import numpy as np
 import pytest
-import triangle
 from hypothesis import given, settings
 from hypothesis import strategies as st
-from scipy.spatial import Delaunay
 
 from dmr.errors import OptionError
 from dmr.mesh.types import Mesh
 from dmr.validation.checker import validate
+from tests.support.meshes import grid, qhull_mesh, triangulated
 
 ALL = ("triangles", "orientation", "edges", "stars", "duplicates", "segments", "overlap", "delaunay")
-
-
-def grid(columns, rows=None):
-    """Two triangles a square on columns x rows points."""
-    xs, ys = np.asarray(columns), np.asarray(columns if rows is None else rows)
-    vertices = np.stack(np.meshgrid(xs, ys), axis=-1).reshape(-1, 2)
-    corner = (np.arange(len(ys) - 1)[:, None] * len(xs) + np.arange(len(xs) - 1)).ravel()
-    lower = np.stack([corner, corner + 1, corner + 1 + len(xs)], axis=1)
-    upper = np.stack([corner, corner + 1 + len(xs), corner + len(xs)], axis=1)
-    return Mesh(vertices, np.concatenate([lower, upper]).astype(np.int32))
-
-
-def triangulated(vertices, options="", **more):
-    return Mesh.from_triangle(triangle.triangulate({"vertices": vertices, **more}, options))
 
 
 def square_with_hole():
@@ -59,12 +44,9 @@ def test_random_delaunay_meshes_pass():
 
 def test_scipys_triangulation_passes():
     """Another implementation as the source; Qhull's triangles have either orientation."""
+    spatial = pytest.importorskip("scipy.spatial")
     points = np.random.default_rng(2).random((2000, 2))
-    triangles = Delaunay(points).simplices.astype(np.int32)
-    a, b, c = points[triangles].transpose(1, 0, 2)
-    clockwise = (b[:, 0] - a[:, 0]) * (c[:, 1] - a[:, 1]) < (b[:, 1] - a[:, 1]) * (c[:, 0] - a[:, 0])
-    triangles[clockwise] = triangles[clockwise][:, ::-1]
-    assert validate(Mesh(points, triangles)).ok
+    assert validate(qhull_mesh(spatial.Delaunay(points))).ok
 
 
 def test_holes_segments_and_pinched_vertices_pass():

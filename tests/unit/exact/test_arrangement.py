@@ -12,7 +12,6 @@ import numpy as np
 import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
-from scipy.spatial import ConvexHull
 
 from dmr.exact.arrangement import OUTSIDE, Arrangement, convex_hull
 
@@ -240,8 +239,9 @@ def test_convex_hulls_agree_with_brute_force(vertices):
 
 
 def test_a_large_hull_agrees_with_qhull():
+    spatial = pytest.importorskip("scipy.spatial")
     points = np.random.default_rng(2).normal(size=(20_000, 2))
-    assert set(convex_hull(points).ravel().tolist()) == set(ConvexHull(points).vertices.tolist())
+    assert set(convex_hull(points).ravel().tolist()) == set(spatial.ConvexHull(points).vertices.tolist())
 
 
 def test_a_hundred_thousand_segments_take_seconds():
