@@ -30,7 +30,7 @@ def run(capsys: pytest.CaptureFixture[str], *arguments: str) -> tuple[int, str, 
     return code, said.out, said.err
 
 
-def test_all_of_it_beside_an_ele(folder: Path, capsys: pytest.CaptureFixture[str]) -> None:
+def test_every_extra_is_written_beside_an_ele_file(folder: Path, capsys: pytest.CaptureFixture[str]) -> None:
     code, out, _ = run(capsys, "input.ele", *ALL, "--json", "--device", "cpu")
     suffixes = [".node", ".poly", ".neigh", ".edge", ".v.node", ".v.edge", ".ele"]
     assert code == 0 and json.loads(out)["files"]["output"] == [f"input.1{suffix}" for suffix in suffixes]
@@ -49,7 +49,7 @@ def test_all_of_it_beside_an_ele(folder: Path, capsys: pytest.CaptureFixture[str
     assert left == ["input.1.ele", "input.1.node", "input.1.poly"], "nothing of the older result stays"
 
 
-def test_second_order_in_another_format(folder: Path, capsys: pytest.CaptureFixture[str]) -> None:
+def test_second_order_in_a_vtu_file(folder: Path, capsys: pytest.CaptureFixture[str]) -> None:
     assert run(capsys, "input.ele", "-o", "out.vtu", "--order", "2", "--device", "cpu")[0] == 0
     assert dmr.read("out.vtu").triangles.shape[1] == 3
     meshio = pytest.importorskip("meshio")
@@ -67,14 +67,14 @@ def test_second_order_in_another_format(folder: Path, capsys: pytest.CaptureFixt
         ("a.ele", ["--order", "3"], "argument --order: invalid choice: 3"),
     ],
 )
-def test_what_makes_no_sense_is_refused_before_any_work(
+def test_extras_that_a_format_cannot_hold_are_refused_before_any_work(
     output: str, flags: list[str], sentence: str, folder: Path, capsys: pytest.CaptureFixture[str]
 ) -> None:
     code, out, err = run(capsys, "no-such-file.ele", "-o", output, *flags)
     assert (code, out) == (2, "") and err.startswith(f"dmr: error: {sentence}"), err
 
 
-def test_an_old_dual_is_not_overwritten_without_force(folder: Path, capsys: pytest.CaptureFixture[str]) -> None:
+def test_an_existing_dual_needs_force(folder: Path, capsys: pytest.CaptureFixture[str]) -> None:
     assert run(capsys, "input.ele", "-o", "a.ele", "--voronoi", "--device", "cpu")[0] == 0
     for name in ("a.ele", "a.node", "a.poly"):
         (folder / name).unlink()

@@ -35,7 +35,7 @@ def test_the_version_is_printed_without_heavy_imports(tmp_path):
     assert done.returncode == 0
 
 
-def test_a_pipe_is_not_a_terminal(tmp_path):
+def test_no_progress_and_no_colours_in_a_pipe(tmp_path):
     io.write(tmp_path / "input.ele", fan())
     done = dmr("refine", "input.ele", cwd=tmp_path, NO_COLOR="")
     assert (done.returncode, done.stdout) == (0, "")
@@ -43,7 +43,7 @@ def test_a_pipe_is_not_a_terminal(tmp_path):
     assert "round 1" not in done.stderr
 
 
-def test_a_closed_pipe_is_no_error(tmp_path):
+def test_a_closed_pipe_is_not_an_error(tmp_path):
     io.write(tmp_path / "input.ele", fan())
     for arguments in (["info", "input.ele"], ["--help"], ["devices", "--json"]):
         with subprocess.Popen(
@@ -53,7 +53,7 @@ def test_a_closed_pipe_is_no_error(tmp_path):
             assert (process.stderr.read(), process.wait(timeout=60)) == (b"", 0)
 
 
-def test_ascii_terminals_get_ascii(tmp_path):
+def test_ascii_output_for_ascii_terminals(tmp_path):
     io.write(tmp_path / "ångström.ele", fan())
     done = dmr("info", "ångström.ele", cwd=tmp_path, PYTHONIOENCODING="ascii", PYTHONUTF8="0")
     assert done.returncode == 0
@@ -143,7 +143,7 @@ sys.exit(cli.main())
 
 
 @pytest.mark.parametrize("output", ["out.npz", "out.vtu"])
-def test_sigterm_while_a_file_is_written_removes_it(tmp_path, output):
+def test_sigterm_while_writing_removes_the_unfinished_file(tmp_path, output):
     io.write(tmp_path / "input.npz", fan())
     process = subprocess.Popen(
         [sys.executable, "-c", SLOW_WRITER, "refine", "input.npz", "-o", output, "--quiet"],
@@ -188,7 +188,7 @@ sys.exit(cli.main())
 """
 
 
-def test_a_second_sigterm_does_not_break_into_the_clearing_up(tmp_path):
+def test_a_second_sigterm_does_not_interrupt_the_cleanup(tmp_path):
     arguments = ["generate", "random", "50", "-o", "out.ele", "--quiet"]
     command = [sys.executable, "-c", TWICE_TERMINATED, *arguments]
     done = subprocess.run(command, cwd=tmp_path, env=environment(), capture_output=True, timeout=60)
@@ -196,7 +196,7 @@ def test_a_second_sigterm_does_not_break_into_the_clearing_up(tmp_path):
     assert list(tmp_path.iterdir()) == []
 
 
-def test_sigterm_stays_ignored_where_it_was(tmp_path):
+def test_ignored_sigterm_stays_ignored(tmp_path):
     program = "import signal, sys; from dmr import cli; signal.signal(signal.SIGTERM, signal.SIG_IGN); cli.main()"
     program += "; sys.exit(signal.getsignal(signal.SIGTERM) != signal.SIG_IGN)"
     done = subprocess.run([sys.executable, "-c", program, "--version"], cwd=tmp_path, env=environment())
@@ -208,7 +208,7 @@ def test_sigterm_stays_ignored_where_it_was(tmp_path):
     "arguments",
     ["refine input.ele -o out.ele --json -v", "info input.ele", "info input.ele --json", "--help"],
 )
-def test_closed_streams_are_no_error(tmp_path, closed, arguments):
+def test_closed_streams_are_not_an_error(tmp_path, closed, arguments):
     io.write(tmp_path / "input.ele", fan())
     command = f'exec "{sys.executable}" -m dmr {arguments} {closed}'
     done = subprocess.run(["sh", "-c", command], cwd=tmp_path, env=environment(), capture_output=True, text=True)
@@ -219,7 +219,7 @@ def test_closed_streams_are_no_error(tmp_path, closed, arguments):
         assert "dmr" not in (tmp_path / "out.ele").read_text(), "nothing is printed into a file"
 
 
-def test_an_error_without_stderr_still_has_its_exit_code(tmp_path):
+def test_exit_code_of_an_error_without_stderr(tmp_path):
     command = f'exec "{sys.executable}" -m dmr info none.ele 2>&-'
     done = subprocess.run(["sh", "-c", command], cwd=tmp_path, env=environment(), capture_output=True)
     assert (done.returncode, done.stdout) == (1, b"")

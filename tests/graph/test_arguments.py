@@ -52,7 +52,7 @@ CPU = {"device": "cpu", "threads": 1}
         (lambda: sg.euler_tour([[0, 1]], nodes=2.5), "nodes = 2.5: it must be a whole number"),
     ],
 )
-def test_what_is_of_another_kind_is_a_type_error_of_ours(call, said, tmp_path, monkeypatch):
+def test_arguments_of_wrong_type_are_refused(call, said, tmp_path, monkeypatch):
     monkeypatch.chdir(tmp_path)
     with pytest.raises(sg.DmrError, match=said) as raised:
         call()
@@ -72,18 +72,18 @@ def test_what_is_of_another_kind_is_a_type_error_of_ours(call, said, tmp_path, m
         (lambda: sg.generate_rmat(10, 20, probabilities=0.5), "they must be four numbers"),
     ],
 )
-def test_what_cannot_be_an_array_or_a_tuple_is_said(call, said):
+def test_values_that_are_no_array_are_refused(call, said):
     with pytest.raises(sg.DmrError, match=said):
         call()
 
 
-def test_what_has_no_weights_is_told_where_they_come_from():
+def test_the_error_for_missing_weights_names_the_remedy():
     said = r"give it some \(with_random_weights draws them\), or search by bfs"
     with pytest.raises(sg.GraphError, match=said):
         sg.sssp(sg.CsrGraph.from_edges([0], [1]), 0, **CPU)
 
 
-def test_degrees_may_be_a_list():
+def test_degrees_as_a_list():
     assert sg.degree_statistics([3, 0, 3]).maximum == 3
     assert sg.degree_distribution([]).tolist() == []
     assert sg.degree_histogram(np.array([1, 2], np.uint8)).sum() == 2

@@ -230,19 +230,19 @@ def check_call(case):
 @seed(18)
 @settings(deadline=None, max_examples=400, database=None, suppress_health_check=list(HealthCheck))
 @given(calls(sorted(FUNCTIONS)))
-def test_any_arguments_end_in_an_error_of_ours(case):
+def test_any_arguments_raise_only_own_errors(case):
     check_call(case)
 
 
 @pytest.mark.large
 @settings(deadline=None, max_examples=20000, database=None, suppress_health_check=list(HealthCheck))
 @given(calls(sorted(FUNCTIONS)))
-def test_any_arguments_end_in_an_error_of_ours_for_long(case):
+def test_many_arguments_raise_only_own_errors(case):
     check_call(case)
 
 
 @pytest.mark.parametrize("name", sorted(FUNCTIONS))
-def test_each_function_takes_each_odd_value_alone(name):
+def test_every_odd_value_for_every_argument_raises_only_own_errors(name):
     """Every value in the place of every argument, the others as they are usual."""
     parameters = inspect.signature(FUNCTIONS[name]).parameters.values()
     usual = {p.name: LIKELY.get(p.name, [1])[0] for p in parameters if p.default is p.empty}
@@ -258,13 +258,13 @@ def test_each_function_takes_each_odd_value_alone(name):
 @pytest.mark.parametrize(
     "call", [sg.read, read_array, lambda p: sg.write(p, GRAPH), lambda p: sg.plot_degrees(GRAPH, p)]
 )
-def test_any_path(call, tmp_path, monkeypatch):
+def test_any_path_raises_only_own_errors(call, tmp_path, monkeypatch):
     monkeypatch.chdir(tmp_path)
     for value in [*ODD, *ARRAYS, "a" * 300, "a" * 5000 + ".npz", "no/such.npz", "x\ud800.npz", "\0.npz"]:
         one_error_of_ours(call, value)
 
 
-def test_any_graph_to_write_and_any_switch(tmp_path):
+def test_any_graph_and_option_of_write_raise_only_own_errors(tmp_path):
     for value in [*ODD, *ARRAYS]:
         one_error_of_ours(sg.write, tmp_path / "a.npz", value)
         one_error_of_ours(sg.write, tmp_path / "a.npz", GRAPH, overwrite=value)
@@ -352,14 +352,14 @@ def folder(tmp_path_factory):
 @seed(18)
 @settings(deadline=None, max_examples=250, database=None, suppress_health_check=list(HealthCheck))
 @given(st.data())
-def test_damaged_files_end_in_an_error_of_ours(folder, data):
+def test_damaged_files_raise_only_own_errors(folder, data):
     check_file(folder, *data.draw(damaged(contents_once(folder))))
 
 
 @pytest.mark.large
 @settings(deadline=None, max_examples=20000, database=None, suppress_health_check=list(HealthCheck))
 @given(st.data())
-def test_damaged_files_end_in_an_error_of_ours_for_long(folder, data):
+def test_many_damaged_files_raise_only_own_errors(folder, data):
     check_file(folder, *data.draw(damaged(contents_once(folder))))
 
 

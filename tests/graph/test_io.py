@@ -78,12 +78,12 @@ def test_edge_lists(tmp_path, content, nodes, labels, edges):
 
 
 @pytest.mark.parametrize("head", ["source,target,weight\n", "# x\n", '"from","to","w"\n', ""])
-def test_csv_with_and_without_a_heading(tmp_path, head):
+def test_csv_with_and_without_header(tmp_path, head):
     graph = read(file(tmp_path, "a.csv", head + "0,1,3\n 1 , 0 ,4\n"))
     assert edges_of(graph) == [(0, 1, 3), (1, 0, 4)]
 
 
-def test_matrix_market_of_every_kind(tmp_path):
+def test_matrix_market_of_every_type(tmp_path):
     head = "%%MatrixMarket matrix coordinate "
     general = read(file(tmp_path, "a.mtx", head + "integer general\n% c\n3 3 2\n1 2 5\n3 1 0\n"))
     assert edges_of(general) == [(0, 1, 5), (2, 0, 0)]
@@ -96,7 +96,7 @@ def test_matrix_market_of_every_kind(tmp_path):
 
 @settings(deadline=None, suppress_health_check=[HealthCheck.function_scoped_fixture], max_examples=40)
 @given(st.data())
-def test_matrix_market_as_scipy_reads_and_writes_it(tmp_path, data):
+def test_matrix_market_agrees_with_scipy(tmp_path, data):
     scipy_io, sparse = pytest.importorskip("scipy.io"), pytest.importorskip("scipy.sparse")
 
     size = data.draw(st.integers(1, 8))
@@ -111,12 +111,12 @@ def test_matrix_market_as_scipy_reads_and_writes_it(tmp_path, data):
     assert (scipy_io.mmread(tmp_path / "b.mtx").toarray() == dense).all()
 
 
-def test_dimacs(tmp_path):
+def test_dimacs_files(tmp_path):
     graph = read(file(tmp_path, "a.gr", "c road\n\np sp 4 2\nc more\na 1 2 803\na 4 1 0\n"))
     assert edges_of(graph) == [(0, 1, 803), (3, 0, 0)]
 
 
-def test_files_of_scipy(tmp_path):
+def test_npz_files_of_scipy(tmp_path):
     sparse = pytest.importorskip("scipy.sparse")
 
     matrix = sparse.csr_array([[0, 2.5], [0, 0]])
@@ -138,7 +138,7 @@ def test_packed_files_of_one_and_of_several_parts(tmp_path, suffix):
 
 @settings(deadline=None, suppress_health_check=[HealthCheck.function_scoped_fixture], max_examples=80)
 @given(st.data())
-def test_what_is_written_is_read_again(tmp_path, data):
+def test_files_are_read_back_unchanged(tmp_path, data):
     nodes = data.draw(st.integers(0, 12))
     end = st.integers(0, nodes - 1)
     edges = data.draw(st.lists(st.tuples(end, end), max_size=40)) if nodes else []
@@ -167,7 +167,7 @@ def test_what_is_written_is_read_again(tmp_path, data):
         text.CHUNK_BYTES = whole
 
 
-def test_labels_are_kept_where_a_format_can(tmp_path, caplog):
+def test_labels_are_kept_by_formats_that_can(tmp_path, caplog):
     graph = CsrGraph.from_edges([0, 1], [1, 2], labels=[5, 70, 600])
     for suffix in (".npz", ".txt", ".csv"):
         assert same(read(write(tmp_path / f"a{suffix}", graph)), graph)
@@ -265,7 +265,7 @@ MTX = "%%MatrixMarket matrix coordinate integer general\n"
         ("a", "", None, "has no suffix"),
     ],
 )
-def test_what_is_wrong_is_said_with_the_line(tmp_path, name, content, line, words):
+def test_invalid_files_are_refused_with_the_line(tmp_path, name, content, line, words):
     path = file(tmp_path, name, content)
     with pytest.raises(FileError) as raised:
         read(path)
@@ -273,7 +273,7 @@ def test_what_is_wrong_is_said_with_the_line(tmp_path, name, content, line, word
     assert (raised.value.path, raised.value.line) == (path, line)
 
 
-def test_the_first_fault_of_a_large_file_is_named_whatever_the_threads(tmp_path):
+def test_the_first_error_of_a_large_file_is_reported_for_any_threads(tmp_path):
     lines = ["0 1"] * 200_000
     lines[150_000], lines[190_000] = "0 x", "0 y"
     path = file(tmp_path, "a.txt", "\n".join(lines))
@@ -298,7 +298,7 @@ def test_other_archives_are_refused(tmp_path):
         read(tmp_path)
 
 
-def test_a_promise_that_is_not_kept_is_a_warning(tmp_path, caplog):
+def test_a_header_that_does_not_match_is_a_warning(tmp_path, caplog):
     with caplog.at_level(logging.WARNING, "static_graph"):
         read(file(tmp_path, "a.txt", "# Nodes: 2 Edges: 5\n0 1\n"))
     assert "promises 5 edges, but holds 1" in caplog.text
@@ -308,7 +308,7 @@ def test_a_promise_that_is_not_kept_is_a_warning(tmp_path, caplog):
 
 
 @pytest.mark.parametrize("suffix", FORMATS)
-def test_a_file_that_cannot_be_written_whole_leaves_the_old_one(tmp_path, monkeypatch, suffix):
+def test_a_failed_write_leaves_the_old_file(tmp_path, monkeypatch, suffix):
     graph = CsrGraph.from_edges([0], [1], [3])
     path = write(tmp_path / f"a{suffix}", graph)
     before = path.read_bytes()
@@ -325,7 +325,7 @@ def test_a_file_that_cannot_be_written_whole_leaves_the_old_one(tmp_path, monkey
     assert [entry.name for entry in tmp_path.iterdir()] == [path.name]
 
 
-def test_an_interrupted_writer_leaves_nothing(tmp_path, monkeypatch):
+def test_an_interrupted_write_leaves_nothing(tmp_path, monkeypatch):
     def interrupted(file, graph):
         file.write(b"half")
         raise KeyboardInterrupt
@@ -336,7 +336,7 @@ def test_an_interrupted_writer_leaves_nothing(tmp_path, monkeypatch):
     assert list(tmp_path.iterdir()) == []
 
 
-def test_names_that_cannot_be_written(tmp_path):
+def test_invalid_output_names_are_refused(tmp_path):
     graph = CsrGraph([0], [])
     for path, words in [
         (tmp_path / "a.xyz", "graphs are written as"),
@@ -354,7 +354,7 @@ def test_names_that_cannot_be_written(tmp_path):
 # ---- Results ---------------------------------------------------------------------------------------------------------
 
 
-def test_results_as_columns(tmp_path):
+def test_write_columns_writes_a_table(tmp_path):
     columns = {"node": np.array([0, 1]), "distance": np.array([0.5, np.inf])}
     assert write_columns(tmp_path / "a.csv", columns).read_text() == "node,distance\n0,0.5\n1,inf\n"
     assert np.load(write_columns(tmp_path / "a.npy", columns, "distance")).tolist() == [0.5, np.inf]

@@ -83,7 +83,7 @@ def random_graph(seed: int) -> CsrGraph:
 
 
 @pytest.mark.parametrize("balance", BALANCES)
-def test_random_graphs(balance, device):
+def test_distances_and_parents_on_random_graphs(balance, device):
     options = OPTIONS.get(balance, {})
     for seed in range(150):
         graph = random_graph(seed)
@@ -105,7 +105,7 @@ def test_random_graphs(balance, device):
 
 @pytest.mark.parametrize("one_launch", [False, True])
 @pytest.mark.parametrize("turned", [False, True])
-def test_levels_in_every_way(one_launch, turned, device):
+def test_bfs_levels_with_every_direction(one_launch, turned, device):
     """Tiles, chunks and pulls need graphs that are not tiny."""
     for seed, (nodes, edges) in enumerate([(3000, 40_000), (20_000, 30_000), (500, 100_000), (1, 5)]):
         random = np.random.default_rng(seed)
@@ -120,7 +120,7 @@ def test_levels_in_every_way(one_launch, turned, device):
         assert found.launches == 1 or not one_launch
 
 
-def test_a_pull_looks_at_fewer_edges(device):
+def test_pulling_examines_fewer_edges(device):
     random = np.random.default_rng(2)
     nodes, edges = 20_000, 400_000
     graph = CsrGraph.from_edges(*random.integers(0, nodes, (2, edges)), None, nodes)
@@ -133,7 +133,7 @@ def test_a_pull_looks_at_fewer_edges(device):
 
 @pytest.mark.parametrize("one_launch", [False, True])
 @pytest.mark.parametrize("delta", [None, 1, 1e9])
-def test_near_and_far_in_every_way(one_launch, delta, device):
+def test_near_far_with_every_delta(one_launch, delta, device):
     for seed, kind in enumerate((np.int32, np.int64, np.float64)):
         random = np.random.default_rng(seed)
         nodes, edges = 4000, 50_000
@@ -156,7 +156,7 @@ def test_near_and_far_in_every_way(one_launch, delta, device):
     real=st.booleans(),
 )
 @settings(max_examples=150, deadline=None)
-def test_any_small_graph(ends, source, threads, real):
+def test_distances_on_arbitrary_small_graphs(ends, source, threads, real):
     nodes, edges = ends
     table = np.array(edges, np.int64).reshape(-1, 3)
     graph = CsrGraph.from_edges(table[:, 0], table[:, 1], table[:, 2] * (0.1 if real else 1), nodes)
@@ -166,7 +166,7 @@ def test_any_small_graph(ends, source, threads, real):
         check_parents(graph, found, weighted)
 
 
-def test_a_long_path(device):
+def test_distances_on_a_long_path(device):
     count = 100_000
     nodes = np.arange(count - 1)
     graph = DeviceGraph.upload(CsrGraph.from_edges(nodes, nodes + 1, nodes % 3, count), device)
@@ -179,7 +179,7 @@ def test_a_long_path(device):
     assert bfs(graph, 0, depth_limit=70_000).distances.max() == 70_000
 
 
-def test_circles_of_no_length(device):
+def test_parents_on_cycles_of_length_zero(device):
     """A circle of zeros between the source and others: no parents in a circle, whatever its length."""
     count = 30_000
     nodes = np.arange(count)
@@ -197,7 +197,7 @@ def test_circles_of_no_length(device):
         np.testing.assert_array_equal(found.parents[:count], expected)
 
 
-def test_a_star(device):
+def test_distances_on_a_star(device):
     """A node with 200,000 edges: more than a team takes at once, both ways."""
     leaves = np.arange(1, 200_001)
     hub = np.zeros_like(leaves)
@@ -216,7 +216,7 @@ def test_a_star(device):
             assert (found.parents[others] == 0).all() and found.parents[source] == -1
 
 
-def test_no_edges_and_no_nodes(device):
+def test_searches_of_empty_graphs(device):
     nothing = np.empty(0, np.int64)
     for nodes, sources in ((0, []), (1, [0]), (5, [3, 3])):
         graph = DeviceGraph.upload(CsrGraph.from_edges(nothing, nothing, nothing, nodes), device)
@@ -229,7 +229,7 @@ def test_no_edges_and_no_nodes(device):
                 assert (found.parents == -1).all()
 
 
-def test_weights_that_hardly_fit(device):
+def test_distances_near_the_largest_integer(device):
     """Sums up to the largest whole number, a delta that would go beyond it, and reals that overflow."""
     huge = 2**61 - 1
     graph = CsrGraph.from_edges([0, 1, 2, 0], [1, 2, 0, 2], [huge, huge, 1, huge], 3)
@@ -242,7 +242,7 @@ def test_weights_that_hardly_fit(device):
     assert found.distances.tolist() == [0, 1.7e308, np.inf, np.inf] and found.parents.tolist() == [-1, 0, -1, -1]
 
 
-def test_searches_of_one_graph(device):
+def test_several_searches_of_one_graph(device):
     """What a search leaves behind is of no matter to the next one."""
     graph = random_graph(1)
     on_device = DeviceGraph.upload(graph, device)
@@ -251,7 +251,7 @@ def test_searches_of_one_graph(device):
             np.testing.assert_array_equal(search(on_device, source).distances, dijkstra(graph, [source], weighted))
 
 
-def test_what_is_told():
+def test_statistics_are_reported():
     graph = CsrGraph.from_edges([0, 0, 1, 2], [1, 2, 3, 3], [4, 1, 1, 1], 6)
     found = sssp(graph, 0, parents=True, device="cpu", threads=2)
     assert found.distances.tolist() == [0, 4, 1, 2, -1, -1] and found.parents.tolist() == [-1, 0, 0, 2, -1, -1]
@@ -264,7 +264,7 @@ def test_what_is_told():
     assert split.figures["extra_nodes"] == 1 and split.parents is None
 
 
-def test_what_cannot_be():
+def test_invalid_arguments_are_refused():
     graph = CsrGraph.from_edges([0, 1], [1, 2], [1, 2], 3)
     with pytest.raises(OptionError, match="it is one of auto, none, split"):
         bfs(graph, 0, balance="best")
@@ -312,13 +312,13 @@ def test_what_cannot_be():
         ({"source": [0, None]}, "source = None"),
     ],
 )
-def test_values_of_another_kind(options, words):
+def test_values_of_wrong_type_are_refused(options, words):
     graph = CsrGraph.from_edges([0, 1], [1, 2], [1, 2], 3)
     with pytest.raises(OptionError, match=words):
         sssp(graph, **{"source": 0, "device": "cpu", **options})
 
 
-def test_whatever_is_whole_will_do():
+def test_every_integer_type_is_accepted():
     graph = CsrGraph.from_edges([0, 1], [1, 2], [1, 2], 3)
     found = bfs(graph, np.array([1]), balance="split", mda=np.int8(1), depth_limit=10**30, parents=True, device="cpu")
     assert found.distances.tolist() == [-1, 0, 1] and found.path_to(np.uint64(2)).tolist() == [1, 2]
@@ -330,7 +330,7 @@ def test_whatever_is_whole_will_do():
 
 
 @pytest.mark.parametrize("balance", BALANCES)
-def test_a_limit_of_minus_zero(balance):
+def test_a_depth_limit_of_minus_zero(balance):
     """Its bits are the smallest of all integers."""
     graph = CsrGraph.from_edges([0, 1], [1, 2], [0.0, 0.5], 3)
     found = sssp(graph, 0, balance=balance, distance_limit=-0.0, device="cpu")

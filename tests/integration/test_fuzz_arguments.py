@@ -342,7 +342,7 @@ NO_FUNCTIONS = {
 }
 
 
-def test_every_public_function_is_in_the_list() -> None:
+def test_every_public_function_is_tested() -> None:
     names = {name.split(",")[0].removesuffix("()") for name in CALLS}
     assert set(dmr.__all__) - NO_FUNCTIONS <= names
     assert {f"io.{name}" for name in io.__all__} <= names | {"io.read", "io.write"}
@@ -369,7 +369,7 @@ def in_an_empty_folder(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
 LOOSE = {"deadline": None, "suppress_health_check": list(HealthCheck), "database": None}
 
 
-def test_arguments_that_fit() -> None:
+def test_valid_arguments_are_accepted() -> None:
     for name, (call, fitting, _) in CALLS.items():
         try:
             check_call(call, **fitting)
@@ -380,18 +380,18 @@ def test_arguments_that_fit() -> None:
 @seed(18)
 @settings(max_examples=250, phases=[Phase.generate], **LOOSE)
 @given(calls())
-def test_arguments_of_every_public_function(drawn: tuple[str, dict[str, Any]]) -> None:
+def test_invalid_arguments_raise_only_own_errors(drawn: tuple[str, dict[str, Any]]) -> None:
     attempt(drawn)
 
 
 @pytest.mark.large
 @settings(max_examples=20_000, phases=[Phase.generate, Phase.shrink], **LOOSE)
 @given(calls())
-def test_many_arguments_of_every_public_function(drawn: tuple[str, dict[str, Any]]) -> None:
+def test_many_invalid_arguments_raise_only_own_errors(drawn: tuple[str, dict[str, Any]]) -> None:
     attempt(drawn)
 
 
-def test_the_exceptions_of_callbacks_pass_through() -> None:
+def test_exceptions_of_callbacks_pass_through() -> None:
     def fail(*_: object) -> None:
         raise CallbackError
 

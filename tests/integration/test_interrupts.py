@@ -48,7 +48,7 @@ def test_ctrl_c_during_calls_that_take_minutes(tmp_path):
     check(outcomes(tmp_path, 2, 8), 31)
 
 
-def test_ctrl_c_that_nobody_catches_ends_the_process_as_the_signal_does():
+def test_uncaught_ctrl_c_ends_the_process_by_sigint():
     program = "import dmr; m = dmr.generate('random', 200_000); print('ready', flush=True); dmr.refine(m, device='cpu')"
     with subprocess.Popen([sys.executable, "-c", program], stdout=subprocess.PIPE, stderr=subprocess.PIPE) as process:
         assert process.stdout.readline() == b"ready\n"
@@ -87,7 +87,7 @@ def long_list(size=2**21):
 
 
 @pytest.mark.parametrize("threads", [1, 3])
-def test_what_a_handler_of_signals_raises_comes_out_of_a_launch(alarm, threads):
+def test_an_exception_of_a_signal_handler_leaves_a_launch(alarm, threads):
     successors, expected = long_list()
 
     def remind():
@@ -100,7 +100,7 @@ def test_what_a_handler_of_signals_raises_comes_out_of_a_launch(alarm, threads):
     assert np.array_equal(rank(successors, method="wyllie", device="cpu", threads=threads), expected)
 
 
-def test_a_handler_of_signals_may_launch_kernels_within_a_launch(alarm):
+def test_a_signal_handler_may_launch_kernels_during_a_launch(alarm):
     successors, expected = long_list()
     device, found = open_device("cpu", 3), []
 
@@ -146,7 +146,7 @@ def test_ctrl_c_ends_the_process_of_triangle(alarm):
     assert not runs_of_triangle()
 
 
-def test_an_interrupt_that_others_drop_is_raised_in_the_end():
+def test_a_swallowed_interrupt_is_raised_later():
     """VTK goes on after a Ctrl-C in a method in Python: `dmr view` wrote its picture and ended with 0."""
     before, after = signal.getsignal(signal.SIGINT), []
     with pytest.raises(KeyboardInterrupt), keep_interrupt():

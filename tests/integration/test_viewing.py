@@ -63,7 +63,7 @@ def test_regions_have_their_own_colours(tmp_path):
     assert abs(share[0] - share[1]) < 0.03
 
 
-def test_segments_are_bold_and_edges_thin(tmp_path):
+def test_segments_are_thicker_than_edges(tmp_path):
     marked = Mesh(SQUARE.vertices, SQUARE.triangles, segments=[[0, 2]])
     shown = {}
     for name, mesh, edges in (("none", SQUARE, False), ("thin", SQUARE, True), ("bold", marked, True)):
@@ -100,7 +100,7 @@ def test_a_fine_mesh_does_not_turn_black(tmp_path):
 
 
 @pytest.mark.parametrize("size", [(64, 64), (100, 100), (119, 400), (400, 99)])
-def test_a_small_picture_is_all_mesh(tmp_path, size):
+def test_a_small_picture_shows_only_the_mesh(tmp_path, size):
     view(SQUARE, screenshot=tmp_path / "a.png", window_size=size, titles=("square.ele",))
     drawn = ~near(pixels(tmp_path / "a.png"), (255, 255, 255), 3)
     rows, columns = np.flatnonzero(drawn.any(axis=1)), np.flatnonzero(drawn.any(axis=0))
@@ -134,7 +134,7 @@ def test_a_picture_is_replaced_as_a_whole(tmp_path, monkeypatch):
     assert (tmp_path / "a.png").read_bytes() == before
 
 
-def test_an_outline_can_be_seen(tmp_path):
+def test_outlines_are_drawn(tmp_path):
     outline = Pslg([[0, 0], [2, 0], [2, 1]], [[0, 1], [1, 2], [2, 0]])
     view(outline, screenshot=tmp_path / "a.jpg")
     assert 0.002 < (pixels(tmp_path / "a.jpg").mean(axis=2) < 128).mean() < 0.1
@@ -145,7 +145,7 @@ def test_a_window_needs_a_display():
         view(SQUARE)
 
 
-def test_bad_requests_are_refused(tmp_path):
+def test_invalid_view_options_are_refused(tmp_path):
     with pytest.raises(OptionError, match="color must be one of"):
         view(SQUARE, color="temperature", screenshot=tmp_path / "a.png")
     with pytest.raises(OptionError, match=r"must end in \.png"):
@@ -163,13 +163,13 @@ def test_bad_requests_are_refused(tmp_path):
     assert list(tmp_path.iterdir()) == []
 
 
-def test_without_pyvista_the_extra_is_named(monkeypatch, tmp_path):
+def test_missing_pyvista_is_named_with_its_extra(monkeypatch, tmp_path):
     monkeypatch.setitem(sys.modules, "pyvista", None)
     with pytest.raises(DmrError, match=r"\[view\]"):
         view(SQUARE, screenshot=tmp_path / "a.png")
 
 
-def test_nothing_is_said_on_stderr(tmp_path):
+def test_nothing_is_printed_on_stderr(tmp_path):
     program = f"""
 import numpy as np
 from dmr.mesh.types import Mesh

@@ -58,7 +58,7 @@ GRAPHS = [*(random_graph(seed) for seed in range(1, 9)), with_hubs(0), with_hubs
 
 
 @pytest.mark.parametrize("scheme", SCHEMES)
-def test_schemes(scheme, device):
+def test_schemes_on_the_emulated_gpu(scheme, device):
     run, options = SCHEMES[scheme]
     for number, graph in enumerate(GRAPHS):
         on_device, sources = DeviceGraph.upload(graph, device), [0, graph.nodes - 1]
@@ -79,7 +79,7 @@ def large(seed: int) -> CsrGraph:
 
 
 @pytest.mark.parametrize("default", DEFAULTS)
-def test_defaults_and_parents(default, device):
+def test_default_searches_and_parents_on_the_emulated_gpu(default, device):
     run, options, weighted = DEFAULTS[default]
     for number, graph in enumerate([*GRAPHS, large(0), large(1)]):
         if weighted and graph.weights is None:
@@ -154,12 +154,12 @@ def faulty(tmp_path_factory):
         ("some_lanes", "a lane of the mask is not there any more"),
     ],
 )
-def test_the_emulator_sees_threads_that_wait_in_vain(faulty, kernel, sentence):
+def test_the_emulator_detects_deadlocks(faulty, kernel, sentence):
     done = subprocess.run([sys.executable, "-c", PROGRAM, faulty, kernel], capture_output=True, text=True, check=False)
     assert done.returncode != 0 and re.search(f"emulated kernel: {sentence}", done.stderr)
 
 
-def test_the_emulator_sees_updates_that_are_lost(faulty):
+def test_the_emulator_detects_lost_updates(faulty):
     def result(kernel):
         done = subprocess.run([sys.executable, "-c", PROGRAM, faulty, kernel], capture_output=True, check=True)
         return int(done.stdout)

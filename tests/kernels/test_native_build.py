@@ -96,7 +96,7 @@ def ptx(tmp_path_factory):
 
 
 @needs("nvcc")
-def test_nvcc_makes_the_same_kernels_of_each_file(ptx):
+def test_nvcc_compiles_the_same_kernels(ptx):
     declared = {source: {s.name for s in signatures().values() if s.source == source} for source in ptx}
     for source, names in declared.items():  # kernels that only kernels launch
         names.update(re.findall(r"^CHILD_KERNEL\((\w+)", source.read_text(), re.MULTILINE))
@@ -104,7 +104,7 @@ def test_nvcc_makes_the_same_kernels_of_each_file(ptx):
 
 
 @needs("nvcc", "readelf")
-def test_a_kernel_that_launches_kernels_is_kept_linked_with_the_device_runtime(tmp_path, monkeypatch):
+def test_child_launching_kernels_are_linked_with_the_device_runtime(tmp_path, monkeypatch):
     monkeypatch.setenv("XDG_CACHE_HOME", str(tmp_path))
     sources = [source for source in sorted(source_folder().rglob("*.cu")) if launches_children(source)]
     assert [source.name for source in sources] == ["child_relaxation.cu", "device_loop.cu", "child_launch.cu"]
@@ -122,26 +122,26 @@ def test_a_kernel_that_launches_kernels_is_kept_linked_with_the_device_runtime(t
 
 
 @needs("nvcc")
-def test_nvcc_fuses_no_multiplication_with_an_addition(ptx):
+def test_nvcc_emits_no_fused_multiply_add(ptx):
     assert not [source.name for source, text in ptx.items() if re.search(r"\bfma\.", text)]
 
 
 @on_x86
 @needs("objdump")
-def test_the_host_library_holds_no_fused_instruction():
+def test_the_host_library_has_no_fused_multiply_add():
     assert not FUSED.search(output_of("objdump", "-d", compiler.LIBRARY))
 
 
 @on_x86
 @needs(CXX)
-def test_the_flags_forbid_fusing_where_the_processor_could(tmp_path):
+def test_the_flags_forbid_fused_multiply_add(tmp_path):
     source = source_folder() / "geometry" / "predicates.cu"
     compile_with = (CXX, *CXX_FLAGS, "-mfma", "-I", source_folder(), "-x", "c++", "-S", "-o", "-", source)
     assert not FUSED.search(output_of(*compile_with))
     assert FUSED.search(output_of(*compile_with, "-ffp-contract=fast"))  # so the search would find them
 
 
-def test_no_flag_trades_exactness_for_speed():
+def test_no_fast_math_flags():
     assert "-ffp-contract=off" in CXX_FLAGS and "-fmad=false" in FLAGS
     assert not {"-ffast-math", "-Ofast", "-funsafe-math-optimizations", "--use_fast_math"} & {*CXX_FLAGS, *FLAGS}
 
@@ -245,19 +245,19 @@ def test_small_inputs_reach_every_kernel(plain_results):
     assert plain_results[-1] == ["never launched", []]
 
 
-def test_address_and_undefined_behaviour_sanitizers_find_nothing(under_asan, small_meshes, plain_results):
+def test_address_sanitizer_finds_nothing_in_the_kernels(under_asan, small_meshes, plain_results):
     library, environment = under_asan
     assert results(script("kernels.py", small_meshes, library, **environment)) == plain_results
 
 
-def test_the_address_sanitizer_would_see_one_place_too_many(under_asan):
+def test_the_address_sanitizer_detects_an_overrun(under_asan):
     library, environment = under_asan
     outcome = script("faults.py", library, "overrun", **environment)
     assert outcome.returncode != 0
     assert "heap-buffer-overflow" in outcome.stderr and "fill_indices" in outcome.stderr
 
 
-def test_address_and_undefined_behaviour_sanitizers_find_nothing_in_the_reader_of_texts(tmp_path):
+def test_address_sanitizer_finds_nothing_in_the_triangle_file_reader(tmp_path):
     environment = {"LD_PRELOAD": str(runtime("libasan.so")), "ASAN_OPTIONS": ASAN_OPTIONS}
     library = build(tmp_path, sorted((ROOT / "dmr" / "io").glob("*.cpp")), *ASAN)
     found = results(script("texts.py", tmp_path, library, **environment))
@@ -265,7 +265,7 @@ def test_address_and_undefined_behaviour_sanitizers_find_nothing_in_the_reader_o
     assert 0 < sum(outcome == "read" for *_, outcome in found) < len(found)
 
 
-def test_address_and_undefined_behaviour_sanitizers_find_nothing_in_the_reader_of_edges(tmp_path):
+def test_address_sanitizer_finds_nothing_in_the_edge_list_reader(tmp_path):
     environment = {"LD_PRELOAD": str(runtime("libasan.so")), "ASAN_OPTIONS": ASAN_OPTIONS}
     library = build(tmp_path, sorted((ROOT / "static_graph" / "io").glob("*.cpp")), *ASAN)
     found = results(script("edge_texts.py", tmp_path, library, **environment))
@@ -273,7 +273,7 @@ def test_address_and_undefined_behaviour_sanitizers_find_nothing_in_the_reader_o
     assert 0 < sum(len(outcome) == 16 for *_, outcome in found) < len(found)  # digests among sentences
 
 
-def test_address_and_undefined_behaviour_sanitizers_find_nothing_in_the_triangulation(tmp_path):
+def test_address_sanitizer_finds_nothing_in_the_triangulation(tmp_path):
     environment = {"LD_PRELOAD": str(runtime("libasan.so")), "ASAN_OPTIONS": ASAN_OPTIONS}
     library = build(tmp_path, sorted((ROOT / "dmr" / "triangulation").glob("*.cpp")), *ASAN)
     found = results(script("triangulation.py", library, **environment))
@@ -311,15 +311,13 @@ def every_result(small_meshes):
 
 
 @pytest.mark.large
-def test_the_thread_sanitizer_finds_nothing(tmp_path, small_meshes, every_result):
+def test_thread_sanitizer_finds_nothing_in_the_kernels(tmp_path, small_meshes, every_result):
     library, environment = built_with_tsan(tmp_path, kernel_sources())
     assert results(script("kernels.py", small_meshes, library, "every", **environment)) == every_result
 
 
 @pytest.mark.large
-def test_address_and_undefined_behaviour_sanitizers_find_nothing_with_any_options(
-    under_asan, small_meshes, every_result
-):
+def test_address_sanitizer_finds_nothing_with_any_options(under_asan, small_meshes, every_result):
     library, environment = under_asan
     assert results(script("kernels.py", small_meshes, library, "every", **environment)) == every_result
 
@@ -330,17 +328,17 @@ def as_expected(found):
     return bool(runs) and all(count == right > 0 for _, count, right in runs) and not any(codes)
 
 
-def test_calls_from_many_threads_give_what_one_thread_gives():
+def test_calls_from_many_threads_give_the_results_of_one():
     found = results(script("threads.py"))
     assert as_expected(found) and len(found[-1][1]) == 3  # children of fork, too
 
 
-def test_the_thread_sanitizer_finds_nothing_in_calls_from_many_threads(under_tsan):
+def test_thread_sanitizer_finds_nothing_in_calls_from_many_threads(under_tsan):
     library, environment = under_tsan
     assert as_expected(results(script("threads.py", library, **environment)))
 
 
-def test_the_thread_sanitizer_would_see_a_race(under_tsan):
+def test_the_thread_sanitizer_detects_a_race(under_tsan):
     library, environment = under_tsan
     outcome = script("faults.py", library, "race", **environment)
     assert outcome.returncode != 0

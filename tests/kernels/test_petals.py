@@ -146,7 +146,7 @@ def test_results_are_smaller_than_those_of_off_centers(device_options):
     assert sizes["petal"] < 0.85 * sizes["off-center"] < 0.85 * sizes["circumcenter"]
 
 
-def test_places_keep_the_distance_of_circumcenters():
+def test_petal_points_keep_the_distance_of_circumcenters():
     assert thresholds(RefineOptions(min_angle=30)).clearance == pytest.approx(1)
     assert thresholds(RefineOptions(min_angle=20)).clearance == pytest.approx(1 / (4 * math.sin(math.radians(20)) ** 2))
     for none in ({"steiner": "off-center"}, {"steiner": "circumcenter"}, {"min_angle": 0}):

@@ -37,14 +37,14 @@ def emulated(mesh, device, monkeypatch, **options):
 
 
 @pytest.mark.parametrize("name", [name for name in CASES if name != "tiny"])
-def test_the_bits_of_a_cpu(name, device, monkeypatch):
+def test_refinements_on_the_emulated_gpu_equal_those_of_the_cpu(name, device, monkeypatch):
     kind, _, options = CASES[name]
     mesh = dmr.generate(kind, SIZES[kind], seed=2)
     expected = dmr.refine(mesh, device="cpu", threads=1, **options)
     assert result_summary(emulated(mesh, device, monkeypatch, **options)) == result_summary(expected)
 
 
-def test_first_points_and_triangles_unbeaten_farther_around_are_those_of_a_cpu(device, monkeypatch):
+def test_first_points_on_the_emulated_gpu_equal_those_of_the_cpu(device, monkeypatch):
     monkeypatch.setattr(first_points, "FEWEST", 1)
     monkeypatch.setattr(first_points, "FEWEST_TRIANGLES", 1)
     monkeypatch.setattr(first_points, "RUNGS", (2.0, 3.0, 5.0))
@@ -55,7 +55,7 @@ def test_first_points_and_triangles_unbeaten_farther_around_are_those_of_a_cpu(d
 
 
 @pytest.mark.parametrize("who", TEAMS)
-def test_the_same_bits_whoever_drives(who, device, monkeypatch):
+def test_every_round_type_on_the_emulated_gpu_gives_the_same_result(who, device, monkeypatch):
     small, middle = TEAMS[who]
     mesh = dmr.generate("random", 100, seed=2)
     expected = dmr.refine(mesh, device="cpu", threads=1)
@@ -67,7 +67,7 @@ def test_the_same_bits_whoever_drives(who, device, monkeypatch):
 @pytest.mark.parametrize(
     "options", [{"loop": "host", "min_angle": 15}, {"marking": "atomic", "min_angle": 15}, {"max_area": 3e-3}]
 )
-def test_other_ways_give_the_bits_of_a_cpu(options, device, monkeypatch):
+def test_other_options_on_the_emulated_gpu_equal_the_cpu(options, device, monkeypatch):
     mesh = dmr.generate("random", 100, seed=4)
     expected = dmr.refine(mesh, device="cpu", threads=1, **options)
     assert result_summary(emulated(mesh, device, monkeypatch, **options)) == result_summary(expected)

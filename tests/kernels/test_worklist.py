@@ -20,7 +20,7 @@ class DirtyDevice(HostDevice):
         return array
 
 
-def test_initcheck_a_list_that_grows_from_its_spare_side_copies_nothing_uninitialised():
+def test_a_growing_work_list_copies_no_uninitialised_values():
     device = DirtyDevice(1)
     listed = BadTriangles(SimpleNamespace(device=device), Workspace(device))
     for turn, count in enumerate((100, 179, 278, 417)):

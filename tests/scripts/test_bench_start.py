@@ -68,7 +68,7 @@ def test_all_processes_and_modules_are_measured_and_recorded(pretended, tmp_path
     assert any(line[:1] == ["refine/rounds/middle_rounds"] for line in shown)
 
 
-def test_without_a_gpu_it_says_so(monkeypatch):
+def test_a_missing_gpu_is_reported(monkeypatch):
     monkeypatch.setattr(bench_start, "visible_architectures", lambda: [])
     with pytest.raises(SystemExit, match="no GPU"):
         bench_start.main([])

@@ -32,7 +32,7 @@ SECOND = ("memory.max", "memory.current", "inactive_file")
 FIRST = ("memory.limit_in_bytes", "memory.usage_in_bytes", "total_inactive_file")
 
 
-def test_a_limit_of_either_version_counts_and_so_do_those_around_it(groups):
+def test_memory_limits_of_both_cgroup_versions_apply(groups):
     root, set_own = groups
     set_own("0::/outer/inner\n")
     assert available_memory() > 2**28
@@ -50,7 +50,7 @@ def test_a_limit_of_either_version_counts_and_so_do_those_around_it(groups):
     assert available_memory() == GIB // 8
 
 
-def test_work_that_needs_more_memory_than_there_is_is_refused(groups):
+def test_work_beyond_the_available_memory_is_refused(groups):
     root, set_own = groups
     set_own("0::/\n")
     group(root, SECOND, GIB, 0)

@@ -18,7 +18,7 @@ TWO = "6 2 0 0\n1 0 0\n2 4 0\n3 4 4\n4 0 4\n5 2 0\n6 4 4\n4 0\n1 1 2\n2 2 3\n3 3
 MIXED = "6 2 0 0\n10 0 0\n20 4 0\n30 4 4\n5 0 4\n7 2 0\n60 4 4\n4 0\n9 10 20\n8 20 30\n7 30 5\n6 5 10\n0\n"
 
 
-def test_numbers_are_those_that_were_set_and_only_meanwhile():
+def test_numbering_applies_only_within_its_context():
     assert (number("vertex", 4), named("segment", 0)) == (4, "segment 0")
     with counting(lambda element, index: index + 1):
         assert (number("vertex", 4), named("segment", 0)) == (5, "segment 1")
@@ -35,7 +35,7 @@ def test_counts_have_their_plural():
 @pytest.mark.parametrize(
     ("text", "vertices", "segments"), [(TWO, "356", "1"), (MIXED, ("30", "7", "60"), "9")], ids=["from one", "mixed"]
 )
-def test_conflicts_have_the_numbers_of_the_file(folder, capsys, text, vertices, segments):
+def test_conflicts_are_reported_with_file_indices(folder, capsys, text, vertices, segments):
     (folder / "two.poly").write_text(text)
     third, fifth, sixth = vertices
     code, _, err = dmr(capsys, "refine", "two.poly")
@@ -54,14 +54,14 @@ def test_the_library_counts_from_0(folder):
 
 
 @pytest.mark.parametrize("base", [0, 1])
-def test_a_gap_is_between_vertices_of_the_file(folder, capsys, base):
+def test_a_gap_is_reported_with_file_indices(folder, capsys, base):
     io.write("open.poly", Pslg([[0, 0], [4, 0], [4, 4]], [[0, 1], [1, 2]]), base=base)
     sentence = fails(capsys, 1, "refine", "open.poly")
     assert f"segments end at vertex {base} at (0, 0) and vertex {base + 2} at (4, 4)" in sentence
 
 
 @pytest.mark.parametrize("base", [0, 1])
-def test_validate_names_what_the_file_names(folder, capsys, base):
+def test_validate_reports_file_indices(folder, capsys, base):
     io.write("flat.ele", Mesh([[0, 0], [4, 0], [2, 1]], [[0, 1, 2]]), base=base)
     code, out, _ = dmr(capsys, "validate", "flat.ele", "-a", "1")
     assert code == 5
@@ -74,7 +74,7 @@ def test_validate_names_what_the_file_names(folder, capsys, base):
     assert "its corners are 0 at" in failure["message"]
 
 
-def test_validate_has_the_numbers_of_the_input_for_what_is_the_inputs(folder, capsys):
+def test_validate_reports_input_elements_with_indices_of_the_input_file(folder, capsys):
     square = [[0, 0], [4, 0], [4, 4], [0, 4]]
     io.write("whole.poly", Pslg(square, [[0, 1], [1, 2], [2, 3], [3, 0]]), base=1)
     io.write("half.ele", Mesh(square, [[0, 1, 2]]), base=0)
@@ -83,7 +83,7 @@ def test_validate_has_the_numbers_of_the_input_for_what_is_the_inputs(folder, ca
     assert "input segment 3: the segment from 3 at (4.0, 4.0) to 4 at (0.0, 4.0) has " in out
 
 
-def test_the_files_are_read_again_in_silence(folder, capsys):
+def test_locating_an_error_logs_nothing_twice(folder, capsys):
     (folder / "flat.node").write_text("4 2 0 0\n1 0 0\n2 1 0\n3 2 0\n4 0 1\n")
     (folder / "flat.ele").write_text("2 3 0\n1 1 2 4\n2 1 2 3\n")
     (folder / "flat.poly").write_text("0 2 0 0\n1 0\n1 1 4\n0\n")
@@ -94,7 +94,7 @@ def test_the_files_are_read_again_in_silence(folder, capsys):
     ]
 
 
-def test_numbers_in_files(folder):
+def test_numbers_in_reads_file_indices(folder):
     io.write("mesh.ele", Mesh([[0, 0], [4, 0], [2, 3]], [[0, 1, 2]]), base=1)
     numbers = io.numbers_in("mesh.ele")
     assert [numbers("vertex", index) for index in (0, 2, 3, 5)] == [1, 3, 4, 6], "what was added goes on after them"
@@ -111,7 +111,7 @@ def test_a_second_order_mesh_keeps_the_numbers_of_its_corners(folder):
     assert [io.numbers_in("six.ele")("vertex", index) for index in range(3)] == [2, 3, 4]
 
 
-def test_companions_that_were_not_read_do_not_matter(folder):
+def test_unread_companion_files_do_not_matter(folder):
     io.write("mesh.ele", Mesh([[0, 0], [4, 0], [2, 3]], [[0, 1, 2]]), base=1)
     (folder / "mesh.poly").write_text("this is no outline\n")
     assert io.numbers_in("mesh.ele", [])("vertex", 2) == 3

@@ -47,7 +47,7 @@ def test_numbering_markers_and_attributes() -> None:
     assert empty.triangles.shape == (0, 6) and len(empty.vertices) == 1
 
 
-def test_it_is_what_triangle_makes() -> None:
+def test_second_order_agrees_with_triangle() -> None:
     """A square with a notch of segments in it, whose markers Triangle hands on to the midpoints."""
     triangle = pytest.importorskip("triangle")
     outline = {
@@ -73,7 +73,7 @@ def test_it_is_what_triangle_makes() -> None:
 
 
 @pytest.mark.parametrize("base", [0, 1])
-def test_triangles_files(base: int, tmp_path: Path, caplog: pytest.LogCaptureFixture) -> None:
+def test_second_order_triangle_files(base: int, tmp_path: Path, caplog: pytest.LogCaptureFixture) -> None:
     finite = dmr.Mesh(**{**{name: getattr(MESH, name) for name in FIELDS}, "vertex_attributes": [[0], [1], [2], [4]]})
     dmr.write(tmp_path / "a.ele", finite, order=2, base=base, edges=True)
     dmr.write(tmp_path / "b.ele", finite, base=base, edges=True)
@@ -115,7 +115,7 @@ def test_a_mesh_with_holes_comes_back_from_every_format(suffix: str, tmp_path: P
 
 
 @pytest.mark.parametrize("suffix", [".vtu", ".vtk"])
-def test_all_arrays_come_back(suffix: str, tmp_path: Path) -> None:
+def test_every_array_is_read_back(suffix: str, tmp_path: Path) -> None:
     dmr.write(tmp_path / f"a{suffix}", MESH, order=2)
     mesh = dmr.read(tmp_path / f"a{suffix}")
     for name in FIELDS:
@@ -135,7 +135,7 @@ def test_groups_of_gmsh_are_those_of_first_order(tmp_path: Path) -> None:
     assert len(first.cells_dict["line"]) == len(second.cells_dict["line3"]) == 5
 
 
-def test_formats_without_midpoints_refuse(tmp_path: Path) -> None:
+def test_formats_without_midpoints_are_refused(tmp_path: Path) -> None:
     refusing = sorted(set(FORMATS) - set(HOLDING))
     assert {".stl", ".obj", ".mesh", ".xdmf", ".su2"} <= set(refusing)
     for suffix in [*refusing, ".npz", ".poly", ".edge", ".cgns"]:
@@ -151,6 +151,6 @@ def test_formats_without_midpoints_refuse(tmp_path: Path) -> None:
     assert dmr.read(tmp_path / "a.ele").segments.tolist() == [[1, 3]], "a .poly names ends only"
 
 
-def test_it_is_printed_in_a_line():
+def test_repr_is_one_line():
     mesh = dmr.Mesh([[0, 0], [1, 0], [1, 1], [0, 1]], [[0, 1, 2], [0, 2, 3]])
     assert repr(dmr.second_order(mesh)) == "SecondOrder(9 vertices, 2 triangles, 5 edges)"

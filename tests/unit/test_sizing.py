@@ -43,7 +43,7 @@ def two_triangles() -> dmr.Mesh:
 
 
 @pytest.mark.parametrize("kind", ["random", "graded", "clustered", "offset"])
-def test_as_scipy_interpolates(kind):
+def test_interpolation_agrees_with_scipy(kind):
     points = dmr.generate("random" if kind == "offset" else kind, 3000, 4).vertices.copy()
     if kind == "offset":
         points = points * 1e-3 + (1e6, -1e6)
@@ -61,7 +61,7 @@ def test_as_scipy_interpolates(kind):
     assert close.mean() > 0.999
 
 
-def test_exact_on_vertices():
+def test_interpolation_is_exact_at_vertices():
     mesh = dmr.generate("clustered", 5000, 2)
     sizes = np.random.default_rng(0).uniform(1e-3, 1e3, len(mesh.vertices))
     assert np.array_equal(SizeField(mesh, sizes, on="vertices")(mesh.vertices), sizes)
@@ -86,12 +86,12 @@ def test_clockwise_and_flat_triangles_and_overlaps():
     np.testing.assert_allclose(field(places), 1 + places.sum(axis=1), rtol=1e-15)
 
 
-def test_only_flat_triangles_make_a_line():
+def test_a_mesh_of_flat_triangles_is_a_line():
     field = SizeField(dmr.Mesh([[0, 0], [1, 0], [3, 0]], [[0, 1, 2]]), [1, 2, 4], on="vertices")
     np.testing.assert_allclose(field([[0.5, 7], [2, -1], [9, 0]]), [1.5, 3, 4])
 
 
-def test_infinite_sizes_are_no_bound_where_they_have_a_part():
+def test_infinite_sizes_are_unbounded():
     field = SizeField(two_triangles(), [1, 1, 1, np.inf])
     assert field([[0.9, 0.1], [0.5, 0.5], [0, 0], [0.1, 0.9]]).tolist() == [1, 1, 1, np.inf]
     assert SizeField(two_triangles(), np.full(4, np.inf))([[0.5, 0.2], [7, 7]]).tolist() == [np.inf, np.inf]
@@ -113,7 +113,7 @@ def nearest_on(mesh: dmr.Mesh, values: np.ndarray, place: np.ndarray) -> tuple[f
 
 
 @pytest.mark.parametrize("mesh", [ring(), dmr.generate("plate", 300, 1)], ids=["ring", "plate"])
-def test_outside_the_nearest_point_counts(mesh):
+def test_outside_points_take_the_nearest_size(mesh):
     rng = np.random.default_rng(5)
     sizes = rng.uniform(1, 2, len(mesh.vertices))
     places = rng.uniform(-4, 4, (400, 2))
@@ -131,7 +131,7 @@ def test_outside_the_nearest_point_counts(mesh):
     assert outside > 100
 
 
-def test_far_outside_and_in_the_middle_of_a_round_hole():
+def test_points_far_outside_and_in_a_round_hole():
     turn = np.arange(2000) * (2 * np.pi / 2000)
     circle = np.stack([np.cos(turn), np.sin(turn)], axis=1)
     k = np.arange(2000)
@@ -145,7 +145,7 @@ def test_far_outside_and_in_the_middle_of_a_round_hole():
     assert (got[2500:] == 2).all()
 
 
-def test_inside_of_a_triangle_too_flat_to_be_looked_into():
+def test_points_in_a_nearly_flat_triangle():
     """Nearest are its edges, not the boundary of the mesh."""
     step = np.spacing(0.5)
     mesh = dmr.Mesh(
@@ -154,7 +154,7 @@ def test_inside_of_a_triangle_too_flat_to_be_looked_into():
     assert SizeField(mesh, [3, 1, 3, 1, 3], on="vertices")([[0.5, 0.5 + 10 * step]])[0] == 3
 
 
-def test_batches_do_not_change_what_is_nearest(monkeypatch):
+def test_nearest_points_do_not_depend_on_batches(monkeypatch):
     mesh = dmr.generate("plate", 300, 1)
     places = np.random.default_rng(2).uniform(-3, 4, (50, 2))
     together = Background(mesh).locate(places)
@@ -208,7 +208,7 @@ def holds(mesh: dmr.Mesh, triangle: int, place: np.ndarray) -> bool:
 # ---- Grids ---------------------------------------------------------------------------------------------------------
 
 
-def test_grids_as_scipy_interpolates():
+def test_grid_interpolation_agrees_with_scipy():
     rng = np.random.default_rng(3)
     x, y = np.cumsum(rng.uniform(0.1, 1, 30)), np.cumsum(rng.uniform(0.1, 1, 20)) - 4
     sizes = rng.uniform(0.5, 2, (20, 30))
@@ -230,7 +230,7 @@ def test_grids_with_infinite_sizes():
 # ---- Limited gradients ---------------------------------------------------------------------------------------------
 
 
-def test_limited_fields_are_the_shortest_paths():
+def test_gradient_limited_fields_equal_shortest_paths():
     mesh = dmr.generate("random", 400, 6)
     rng = np.random.default_rng(8)
     sizes = np.where(rng.random(400) < 0.02, 0.01, np.where(rng.random(400) < 0.5, np.inf, 3))
@@ -249,7 +249,7 @@ def test_limited_fields_are_the_shortest_paths():
     assert np.array_equal(limited.limited(0.3).values, limited.values)
 
 
-def test_limited_grids():
+def test_gradient_limited_grids():
     sizes = np.full((11, 11), 9.0)
     sizes[5, 5] = 1
     field = SizeField.from_grid(np.arange(11), 2 * np.arange(11), sizes).limited(0.5)
@@ -260,7 +260,7 @@ def test_limited_grids():
 
 
 @pytest.mark.parametrize("gradient", [-0.1, np.nan, np.inf])
-def test_limits_that_make_no_sense(gradient):
+def test_invalid_gradient_limits_are_refused(gradient):
     with pytest.raises(OptionError, match="gradient must be a finite number from 0"):
         SizeField(two_triangles(), [1, 1, 1, 1]).limited(gradient)
 
@@ -273,7 +273,7 @@ def test_sizes_on_triangles_have_no_gradient():
 # ---- What is refused -----------------------------------------------------------------------------------------------
 
 
-def test_numbers_of_sizes():
+def test_wrong_number_of_sizes_is_refused():
     mesh = two_triangles()
     with pytest.raises(
         OptionError, match=r"shape \(4,\), one for each vertex, or \(2,\), one for each triangle, not \(3,\)"
@@ -293,7 +293,7 @@ def test_numbers_of_sizes():
 
 
 @pytest.mark.parametrize("wrong", [0, -1, np.nan, -np.inf])
-def test_sizes_that_are_none(wrong):
+def test_invalid_sizes_are_refused(wrong):
     with pytest.raises(OptionError, match=r"the size at vertex 2 \(1, 1\) is .*: sizes must be above 0"):
         SizeField(two_triangles(), [1, 1, wrong, 1])
     with pytest.raises(OptionError, match="the size at triangle 1 is"):
@@ -302,7 +302,7 @@ def test_sizes_that_are_none(wrong):
         SizeField.from_grid([5, 6], [7, 8], [[1, 1], [wrong, 1]])
 
 
-def test_other_things_that_are_refused():
+def test_other_invalid_fields_are_refused():
     mesh = two_triangles()
     with pytest.raises(OptionError, match="background of a size field must be a Mesh, not a Pslg"):
         SizeField(dmr.Pslg(mesh.vertices, [[0, 1]]), np.ones(4))
@@ -333,7 +333,7 @@ PLACES = np.array([[0.0, 1.0], [2.0, 3.0], [4.0, 5.0]])
     [([1, 2, 3], [1, 2, 3]), (2, [2, 2, 2]), (np.float32(0.5), [0.5] * 3), ([1, np.inf, 3.5], [1, np.inf, 3.5]),
      (np.array([1, 2, 3], np.uint8), [1, 2, 3]), ([Fraction(1, 2), 1, 2], [0.5, 1, 2])],
 )  # fmt: skip
-def test_what_is_taken(returned, expected):
+def test_accepted_functions(returned, expected):
     found = evaluate(lambda points: returned, PLACES)
     assert found.dtype == np.float64
     assert found.tolist() == expected
@@ -355,12 +355,12 @@ def test_what_is_taken(returned, expected):
         ([[1], [2, 3], []], "must be real numbers"),
     ],
 )
-def test_what_is_not_taken(returned, message):
+def test_invalid_functions_are_refused(returned, message):
     with pytest.raises(OptionError, match=message):
         evaluate(lambda points: returned, PLACES)
 
 
-def test_the_function_gets_points_that_it_cannot_change():
+def test_size_functions_get_read_only_points():
     def spoil(points):
         assert points.shape == (3, 2)
         points[0] = 7
@@ -391,7 +391,7 @@ def test_a_million_points_take_seconds():
     np.testing.assert_allclose(got, 2 + places.sum(axis=1), rtol=1e-12)
 
 
-def test_each_point_by_itself():
+def test_scalar_size_functions():
     """Neither the company of a point nor its place in the array changes its size."""
     mesh = dmr.generate("clustered", 2000, 2)
     field = SizeField(mesh, np.random.default_rng(0).uniform(1, 2, 2000), on="vertices")
@@ -426,7 +426,7 @@ def test_no_edge_is_longer_than_the_size_at_the_centroid():
 # ---- Files ---------------------------------------------------------------------------------------------------------
 
 
-def test_size_files_of_triangle(tmp_path):
+def test_sizes_from_triangle_files(tmp_path):
     (tmp_path / "a.node").write_text("4 2 2 0\n1 0 0 5 1\n2 1 0 5 2\n3 1 1 5 3\n4 0 1 5 2\n")
     (tmp_path / "a.ele").write_text("2 3 0\n1 1 2 3\n2 1 3 4\n")
     field = read_size_field(str(tmp_path / "a.ele"), 1)
@@ -442,7 +442,7 @@ def test_size_files_of_triangle(tmp_path):
         read_size_field(str(tmp_path / "b.poly"))
 
 
-def test_size_files_of_others(tmp_path):
+def test_sizes_from_other_files(tmp_path):
     meshio = pytest.importorskip("meshio")
     mesh = two_triangles()
     points = np.column_stack([mesh.vertices, np.zeros(4)])
@@ -477,14 +477,14 @@ def test_a_number_is_one_size_everywhere(length):
     assert not dmr.validate(fine.mesh, input=square, size=0.5 * length).ok
 
 
-def test_one_whole_number_is_a_size_too():
+def test_an_integer_is_a_size():
     mesh = two_triangles()
     assert len(dmr.refine(mesh, size=1000, device="cpu", threads=1).mesh.triangles) >= 2
     assert dmr.validate(mesh, size=1000).ok
 
 
 @pytest.mark.parametrize("size", [0, -0.5, math.nan, math.inf, True, "0.1", [0.1]])
-def test_what_is_no_size_is_refused_before_the_work(size, monkeypatch):
+def test_invalid_sizes_are_refused_before_the_work(size, monkeypatch):
     monkeypatch.setattr("dmr.refinement.pipeline.choose_device", lambda *_: pytest.fail("a device was opened"))
     with pytest.raises(OptionError, match="size must be a"):
         dmr.refine(two_triangles(), size=size)

@@ -131,7 +131,7 @@ def test_json_is_plain_and_finite_even_for_flat_triangles():
     assert json.loads(text)["min_angle"]["percentiles"]["50"] is not None
 
 
-def test_a_mesh_without_triangles_has_no_statistics():
+def test_statistics_of_a_mesh_without_triangles():
     quality = measure(Mesh(np.empty((0, 2)), np.empty((0, 3), np.int32)), bound=30)
     assert quality.below == 0
     assert math.isnan(quality.min_angle.mean)

@@ -18,7 +18,7 @@ def square(**more):
     return Mesh(vertices, [[0, 1, 3], [0, 3, 4]], **more)
 
 
-def test_the_boundary_joins_the_segments():
+def test_boundary_edges_join_the_segments():
     mesh = with_boundary_segments(square(segments=[[3, 0], [4, 3]], segment_markers=[7, 0]))
     assert mesh.segments.tolist() == [[3, 0], [4, 3], [0, 1], [0, 4], [1, 3]]
     assert mesh.segment_markers.tolist() == [7, 0, 1, 1, 1]
@@ -26,7 +26,7 @@ def test_the_boundary_joins_the_segments():
     assert again.segments.tolist() == mesh.segments.tolist()
 
 
-def test_a_segment_that_is_no_edge_stays():
+def test_a_segment_that_is_not_an_edge_is_kept():
     mesh = with_boundary_segments(square(segments=[[1, 4]], segment_markers=[3]))
     assert mesh.segments.tolist()[0] == [1, 4]
     assert len(mesh.segments) == 5
@@ -50,7 +50,7 @@ def test_markers_follow_triangles_rule(given, segments, markers, expected, on_se
     assert mesh.segment_markers.tolist() == on_segments
 
 
-def test_idle_vertices_leave_and_the_others_keep_their_order():
+def test_unused_vertices_are_dropped_in_order():
     mesh = square(
         segments=[[0, 3]],
         vertex_markers=[10, 11, 12, 13, 14],
@@ -102,7 +102,7 @@ def test_companions_are_read_as_asked(tmp_path):
         io.read(tmp_path / "x.ele", companions=[".area"])
 
 
-def test_where_vertices_and_their_numbers_come_from(tmp_path):
+def test_source_of_vertices_and_their_numbers(tmp_path):
     (tmp_path / "own.poly").write_text("1 2\n5 0 0\n0\n0\n")
     (tmp_path / "other.poly").write_text("0 2\n0\n0\n")
     (tmp_path / "other.node").write_text("1 2\n1 0 0\n")

@@ -127,7 +127,7 @@ def test_an_area_file_is_refined_by_its_areas():
         ("-I A.ele", "-I with -r would overwrite"),
     ],
 )
-def test_what_cannot_be_is_said(line, sentence):
+def test_invalid_switches_are_refused(line, sentence):
     with pytest.raises(OptionError) as caught:
         parse(line)
     assert sentence in str(caught.value)
@@ -152,7 +152,7 @@ def test_every_character_is_honoured_accepted_refused_or_unknown():
                 parse_switches(line)
 
 
-def test_the_letters_are_those_of_triangle():
+def test_the_letters_match_triangle():
     usage = "prq__a__uAcDjevngBPNEIOXzo_YS__iFlsCQVh"  # its own line of usage
     hidden = "LwWH?"  # what its parser knows besides
     assert {*HONOURED, *WITHOUT_EFFECT, *REFUSED} == {*usage, *hidden} - {"_"}
@@ -166,7 +166,7 @@ def test_the_help_and_the_document_have_every_letter():
 
 
 @given(st.floats(min_value=5e-324, allow_infinity=False, allow_nan=False))
-def test_every_area_arrives_as_it_was_printed(area):
+def test_every_area_is_parsed_exactly(area):
     for text in (repr(area), f"{area:e}", f"{area:G}", f"{area:.17g}"):
         if float(text) > 0:
             found = parse_switches([f"-pa{text}e", "A"])

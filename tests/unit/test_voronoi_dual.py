@@ -52,7 +52,7 @@ def edges_of_dual(mesh: dmr.Mesh, dual: dmr.Voronoi) -> dict[tuple[int, int], in
 
 
 @pytest.mark.parametrize("seed", range(4))
-def test_it_is_the_voronoi_diagram_of_random_points(seed: int) -> None:
+def test_the_dual_of_random_points_agrees_with_qhull(seed: int) -> None:
     spatial = pytest.importorskip("scipy.spatial")
     points = np.random.default_rng(seed).random((400, 2))
     mesh = qhull_mesh(spatial.Delaunay(points))
@@ -88,7 +88,7 @@ def test_rays_run_between_their_two_points_to_infinity(seed: int) -> None:
                 assert set(who[:2].tolist()) == {p, q} and distance[0] == pytest.approx(distance[1], rel=1e-9)
 
 
-def test_of_a_conforming_mesh_no_vertex_is_nearer_than_the_corners() -> None:
+def test_dual_vertices_of_a_conforming_mesh_have_no_nearer_vertex() -> None:
     """The definition of a Voronoi vertex, which a segment spoils that hides one vertex from another."""
     spatial = pytest.importorskip("scipy.spatial")
     plate = dmr.read(ROOT / "meshes" / "plate.ele")
@@ -107,7 +107,7 @@ def test_of_a_conforming_mesh_no_vertex_is_nearer_than_the_corners() -> None:
     assert nearer(hidden) == 2
 
 
-def test_distance_from_the_origin_costs_nothing() -> None:
+def test_precision_does_not_depend_on_the_origin() -> None:
     spatial = pytest.importorskip("scipy.spatial")
     random = np.random.default_rng(4)
     points = random.integers(-(2**12), 2**12, (300, 2)) / 2**13
@@ -133,7 +133,7 @@ COORDINATES = st.one_of(
 
 @settings(max_examples=300, deadline=None)
 @given(st.lists(st.tuples(COORDINATES, COORDINATES), min_size=3, max_size=3))
-def test_the_center_is_as_far_from_all_corners(corners: list[tuple[float, float]]) -> None:
+def test_dual_vertices_are_equidistant_from_the_corners(corners: list[tuple[float, float]]) -> None:
     (ax, ay), (bx, by), (cx, cy) = ((Fraction(x), Fraction(y)) for x, y in corners)
     turn = (bx - ax) * (cy - ay) - (by - ay) * (cx - ax)
     assume(turn != 0)
@@ -162,7 +162,7 @@ def test_slivers_are_computed_exactly() -> None:
     assert_close_to_exact(mesh, dmr.voronoi(mesh).vertices)
 
 
-def test_what_has_no_dual_is_refused() -> None:
+def test_meshes_without_a_dual_are_refused() -> None:
     square = [[0, 0], [1, 0], [1, 1], [0, 1], [2, 2]]
     with pytest.raises(InvalidMeshError, match="triangle 1: is flat"):
         dmr.voronoi(dmr.Mesh(square, [[0, 1, 2], [0, 2, 4]]))
@@ -181,7 +181,7 @@ def test_what_has_no_dual_is_refused() -> None:
 TWO = dmr.Mesh([[0, 0], [4, 0], [3, 3], [0, 4]], [[0, 1, 2], [0, 2, 3]])
 
 
-def test_the_files_are_triangles(tmp_path: Path) -> None:
+def test_dual_files_have_triangles_format(tmp_path: Path) -> None:
     written = dmr.write(tmp_path / "a.1.ele", TWO, base=1, voronoi=True)
     assert [path.name for path in written] == ["a.1.node", "a.1.v.node", "a.1.v.edge", "a.1.ele"]
     assert (tmp_path / "a.1.v.node").read_text() == "2 2 0 0\n1 2 1\n2 1 2\n"
@@ -207,7 +207,7 @@ def test_the_files_hold_the_dual_to_the_bit(tmp_path: Path) -> None:
     assert rays.tobytes() == dual.rays[dual.finite :].tobytes()
 
 
-def test_an_old_dual_does_not_stay_beside_a_new_mesh(tmp_path: Path) -> None:
+def test_an_old_dual_is_removed_with_a_new_mesh(tmp_path: Path) -> None:
     dmr.write(tmp_path / "a.ele", TWO, voronoi=True)
     dmr.write(tmp_path / "a.ele", TWO)
     assert sorted(path.name for path in tmp_path.iterdir()) == ["a.ele", "a.node"]
@@ -216,7 +216,7 @@ def test_an_old_dual_does_not_stay_beside_a_new_mesh(tmp_path: Path) -> None:
     assert (tmp_path / "a.v.node").read_text() == "somebody's points\n", "one of the two files is no dual"
 
 
-def test_a_mesh_of_the_duals_name_is_left_alone(tmp_path: Path) -> None:
+def test_a_mesh_named_like_a_dual_is_kept(tmp_path: Path) -> None:
     dmr.write(tmp_path / "a.v.ele", TWO, edges=True)
     before = {path.name: path.read_bytes() for path in tmp_path.iterdir()}
     assert set(before) == {"a.v.node", "a.v.ele", "a.v.edge"}
@@ -226,7 +226,7 @@ def test_a_mesh_of_the_duals_name_is_left_alone(tmp_path: Path) -> None:
     assert {path.name: path.read_bytes() for path in tmp_path.iterdir()}.items() >= before.items()
 
 
-def test_other_formats_do_not_take_it(tmp_path: Path) -> None:
+def test_other_formats_refuse_a_dual(tmp_path: Path) -> None:
     for name in ("a.vtu", "a.npz", "a.poly", "a.edge"):
         with pytest.raises(OptionError, match=r"the Voronoi dual is written beside an \.ele file"):
             dmr.write(tmp_path / name, TWO, voronoi=True)

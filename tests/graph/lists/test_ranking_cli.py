@@ -45,7 +45,7 @@ def test_rank_writes_ranks(list_file, tmp_path, capsys):
     assert np.array_equal(rows, np.column_stack([np.arange(1000), ranks, sums]))
 
 
-def test_rank_by_every_method(list_file, capsys):
+def test_rank_with_every_method(list_file, capsys):
     assert METHODS == NAMES
     assert (RULES, SPACINGS, FINISHES) == (helman_jaja.RULES, helman_jaja.SPACINGS, helman_jaja.FINISHES)
     for method in METHODS:
@@ -60,7 +60,7 @@ def test_rank_by_every_method(list_file, capsys):
     assert code == 0 and json.loads(text)["figures"]["rounds"] >= 2
 
 
-def test_tree_writes_numbers(tmp_path, capsys):
+def test_tree_writes_its_arrays(tmp_path, capsys):
     parents = generate_tree("random-binary", 500)
     np.save(tmp_path / "parents.npy", parents)
     tree = euler_tour(parents, device="cpu")
@@ -78,7 +78,7 @@ def test_tree_writes_numbers(tmp_path, capsys):
     assert np.array_equal(arrays["postorder"], tree.postorder)
 
 
-def test_tree_of_edges(tmp_path, capsys):
+def test_tree_from_edges(tmp_path, capsys):
     (tmp_path / "edges.txt").write_text("# a forest\n0 1\n\n1, 2\n4 3\n")
     code, text, _ = run(capsys, "tree", tmp_path / "edges.txt", "--root", 2, 4, "--nodes", 6, "--lca", 0, 3)
     lines = [" ".join(line.split()) for line in text.splitlines()]
@@ -144,7 +144,7 @@ def test_errors_are_one_sentence_and_a_code(words, code, said, tmp_path, monkeyp
     assert sorted(tmp_path.iterdir()) == before
 
 
-def test_arrays_of_text(tmp_path):
+def test_arrays_from_text_files(tmp_path):
     path = tmp_path / "a.txt"
     for text, expected in (
         ("3\n-1\n", [3, -1]),

@@ -53,7 +53,7 @@ def same(one, other):
         ("a.geojson.xz", lzma.compress),
     ],
 )
-def test_geojson_by_other_names_and_compressed(tmp_path, name, pack):
+def test_geojson_by_other_suffixes_and_compressed(tmp_path, name, pack):
     path = tmp_path / name
     path.write_bytes(pack(TEXT))
     expected = domains.from_geojson(FORM)
@@ -63,7 +63,7 @@ def test_geojson_by_other_names_and_compressed(tmp_path, name, pack):
     assert dmr.io.next_name(path).name == "a.1.ele"
 
 
-def test_damaged_compression_is_told(tmp_path):
+def test_damaged_compression_is_refused(tmp_path):
     for name, content in (
         ("cut.geojson.gz", gzip.compress(TEXT)[:-9]),
         ("plain.geojson.gz", TEXT),
@@ -78,7 +78,7 @@ def test_damaged_compression_is_told(tmp_path):
         assert caught.value.path == tmp_path / name
 
 
-def test_content_that_grows_beyond_the_memory_is_refused(tmp_path, monkeypatch):
+def test_decompression_beyond_the_memory_is_refused(tmp_path, monkeypatch):
     path = tmp_path / "a.geojson.gz"
     path.write_bytes(gzip.compress(b" " * (1 << 26)))
     asked = []
@@ -94,7 +94,7 @@ def test_content_that_grows_beyond_the_memory_is_refused(tmp_path, monkeypatch):
     assert max(asked) < 5 << 26  # it was not decompressed to its end
 
 
-def test_json_that_is_no_geojson(tmp_path):
+def test_json_without_geojson_is_refused(tmp_path):
     path = tmp_path / "a.json"
     path.write_text('{"name": 5}')
     with pytest.raises(FileError, match="not a GeoJSON object"):
@@ -111,7 +111,7 @@ def test_json_that_is_no_geojson(tmp_path):
 
 
 @pytest.mark.parametrize("ring", EMPTY.values(), ids=EMPTY)
-def test_rings_that_enclose_nothing_are_left_out(ring, caplog):
+def test_rings_without_area_are_left_out(ring, caplog):
     form = {"type": "MultiPolygon", "coordinates": [LAND, [ring, ISLAND], [*LAND, ring]]}
     with caplog.at_level(logging.WARNING, logger="dmr"):
         made = domains.from_geojson(form)
@@ -127,7 +127,7 @@ def test_rings_that_enclose_nothing_are_left_out(ring, caplog):
 ISLAND = closed(square(4, 4, 2))
 
 
-def test_rings_whose_areas_cancel_enclose_something():
+def test_self_crossing_rings_with_zero_signed_area_are_kept():
     for policy in ("resolve", "error"):
         made = domains.from_geojson({"type": "Polygon", "coordinates": [BOW]}, on_conflict=policy)
         assert area_of(dmr.triangulate(made)) == 2
@@ -138,7 +138,7 @@ def test_needles_far_from_the_origin_are_kept():
     assert len(domains.from_geojson({"type": "Polygon", "coordinates": [needle]}, on_conflict="error").segments) == 3
 
 
-def test_shapely_too():
+def test_shapely_rings_without_area_are_left_out():
     shapely = pytest.importorskip("shapely")
     flat = shapely.MultiPolygon([shapely.box(0, 0, 1, 1), shapely.Polygon([(5, 5), (6, 6), (7, 7)])])
     assert len(domains.from_shapely(flat).segments) == 4
@@ -173,7 +173,7 @@ TWO = collection(
 )
 
 
-def test_properties_from_the_command_line(tmp_path, monkeypatch, capsys):
+def test_properties_by_command_line_options(tmp_path, monkeypatch, capsys):
     monkeypatch.chdir(tmp_path)
     (tmp_path / "two.geojson").write_text(json.dumps(TWO))
     asked = ["--attribute", "soil", "--area", "fine", "--marker", "edge"]
@@ -215,13 +215,13 @@ def areas(mesh):
         ({**FORM, "crs": None}, True),
     ],
 )
-def test_degrees_are_noticed(form, noted, caplog):
+def test_coordinates_in_degrees_are_noticed(form, noted, caplog):
     with caplog.at_level(logging.INFO, logger="dmr"):
         domains.from_geojson(form)
     assert sum("longitude and latitude in degrees" in record.getMessage() for record in caplog.records) == noted
 
 
-def test_without_the_packages_the_remedy_is_named(monkeypatch, tmp_path):
+def test_missing_packages_are_named_with_the_remedy(monkeypatch, tmp_path):
     for name in ("pyproj", "pyogrio"):
         monkeypatch.setitem(sys.modules, name, None)
     with pytest.raises(DmrError, match=r"extra \[gis\] of this package: pip install pyproj"):
@@ -234,7 +234,7 @@ def test_without_the_packages_the_remedy_is_named(monkeypatch, tmp_path):
         dmr.read(tmp_path / "b.shp")
 
 
-def test_projection():
+def test_coordinates_are_projected():
     pytest.importorskip("pyproj")
     ring = np.array([(0, 0), (90, 0), (90, 60), (0, 60.0)])
     made = domains.from_geojson({"type": "Polygon", "coordinates": [closed(ring.tolist())]}, project="EPSG:3857")
@@ -291,7 +291,7 @@ def test_files_of_gis_programs(tmp_path, suffix, monkeypatch, capsys):
         dmr.read(path)
 
 
-def test_a_shapefile_without_a_system_cannot_be_projected(tmp_path):
+def test_a_shapefile_without_a_reference_system_is_not_projected(tmp_path):
     pyogrio = pytest.importorskip("pyogrio")
     shapely = pytest.importorskip("shapely")
     pytest.importorskip("pyproj")

@@ -29,7 +29,7 @@ def covered(parts, point):
 # ---- Several polygons -----------------------------------------------------------------------------------------------
 
 
-def test_islands_lie_in_lakes():
+def test_islands_in_lakes_are_meshed():
     parts = [(square(0, 0, 10), [square(2, 2, 6)]), (square(3, 3, 4), [square(4, 4, 2)])]
     made = domains.polygons(parts, attributes=[1, 2], areas=[0, 0.5], markers=[3, 4])
     mesh = dmr.triangulate(made)
@@ -41,7 +41,7 @@ def test_islands_lie_in_lakes():
     assert made.segment_markers.tolist() == [3] * 8 + [4] * 8
 
 
-def test_what_fills_a_hole_is_no_hole():
+def test_a_hole_filled_by_another_part_is_meshed():
     made = domains.polygons([(square(0, 0, 6), [square(2, 2, 2)]), (square(2, 2, 2), [])], attributes=[1, 2])
     assert len(made.holes) == 0
     assert len(made.vertices) == 8
@@ -51,7 +51,7 @@ def test_what_fills_a_hole_is_no_hole():
     assert {float(value) for value in mesh.triangle_attributes[:, 0]} == {1, 2}
 
 
-def test_gaps_between_neighbours_are_no_part_of_the_domain():
+def test_gaps_between_parts_are_not_meshed():
     frame = [[(0, 0), (3, 0), (3, 1), (0, 1)], [(0, 2), (3, 2), (3, 3), (0, 3)], square(0, 1, 1), square(2, 1, 1)]
     made = domains.polygons([(ring, []) for ring in frame])
     assert len(made.holes) == 1
@@ -75,7 +75,7 @@ boxes = st.tuples(st.integers(0, 8), st.integers(0, 8), st.integers(1, 4), st.in
 
 @settings(max_examples=40, deadline=None)
 @given(st.lists(boxes, min_size=1, max_size=7))
-def test_boxes_cover_what_a_grid_of_cells_says(found):
+def test_unions_of_boxes_equal_a_grid_of_cells(found):
     parts = [([(x, y), (x + w, y), (x + w, y + h), (x, y + h)], []) for x, y, w, h in found]
     made = domains.polygons(parts, attributes=range(len(parts)))
     owner = np.full((12, 12), -1)
@@ -88,7 +88,7 @@ def test_boxes_cover_what_a_grid_of_cells_says(found):
     assert all(owner[int(x), int(y)] < 0 for x, y in made.holes)
 
 
-def test_parts_that_are_refused():
+def test_invalid_parts_are_refused():
     with pytest.raises(InvalidMeshError, match="part 1: hole 0: vertex 2 repeats vertex 1"):
         domains.polygons([(square(0, 0, 1), []), (square(0, 0, 5), [[(1, 1), (2, 2), (2, 2), (1, 2)]])])
     with pytest.raises(InvalidMeshError, match="attributes must have one entry for each part: 1, not 2"):
@@ -119,7 +119,7 @@ ISLAND = [closed(square(4, 4, 2))]
     ],
     ids=["MultiPolygon", "Feature", "FeatureCollection", "GeometryCollection", "open rings", "a feature of nothing"],
 )
-def test_geometries_say_the_same_in_every_form(form, tmp_path):
+def test_every_geojson_form_gives_the_same_domain(form, tmp_path):
     made = domains.from_geojson(form)
     assert made.vertices.tolist() == [list(map(float, p)) for ring in (*LAND, *ISLAND) for p in ring[:-1]]
     assert area_of(dmr.triangulate(made)) == 100 - 36 + 4
@@ -139,7 +139,7 @@ def test_coordinates_keep_their_bits():
     assert domains.from_geojson(form).vertices.tobytes() == ring.tobytes()
 
 
-def test_lines_and_points_are_drawn_into_the_domain():
+def test_lines_and_points_become_segments_and_vertices():
     made = domains.from_geojson(
         collection(
             feature("Polygon", [closed(square(0, 0, 4))], tag=1),
@@ -191,7 +191,7 @@ def test_properties_give_regions_and_markers():
         domains.from_geojson(form, marker="finest")
 
 
-def test_what_is_left_out_is_said(caplog):
+def test_omissions_are_logged(caplog):
     ring = [[0, 0, 5], [1, 0, 5], [1, 0, 5], [1, 1, 5], [0, 0, 5]]
     with caplog.at_level(logging.WARNING, logger="dmr"):
         made = domains.from_geojson(collection(feature("Polygon", [ring]), {"type": "Feature", "geometry": None}))
@@ -237,7 +237,7 @@ def test_what_is_left_out_is_said(caplog):
         ({"type": "Feature", "geometry": {"type": "Point", "coordinates": [0, 0]}, "properties": [1]}, "not an object"),
     ],
 )
-def test_geojson_that_is_refused(form, said, tmp_path):
+def test_invalid_geojson_is_refused(form, said, tmp_path):
     with pytest.raises(InvalidMeshError, match=said):
         domains.from_geojson(form)
     path = tmp_path / "bad.geojson"
@@ -247,7 +247,7 @@ def test_geojson_that_is_refused(form, said, tmp_path):
     assert caught.value.path == path
 
 
-def test_files_that_are_refused(tmp_path):
+def test_invalid_files_are_refused(tmp_path):
     path = tmp_path / "a.geojson"
     for content, said, line in (
         (b'{"type":\n\n "Polygon",}', "is not JSON: ", 3),
@@ -278,7 +278,7 @@ def test_files_that_are_refused(tmp_path):
 # ---- shapely --------------------------------------------------------------------------------------------------------
 
 
-def test_geometries_of_shapely():
+def test_shapely_geometries():
     shapely = pytest.importorskip("shapely")
     lake = shapely.Polygon(square(0, 0, 10), [square(2, 2, 6)])
     island = shapely.Point(5, 5).buffer(2)
@@ -313,7 +313,7 @@ def test_unions_of_random_buffers_keep_their_area(seed):
         assert not union.contains(shapely.Point(point))
 
 
-def test_without_shapely_the_remedy_is_named(monkeypatch):
+def test_missing_shapely_is_named_with_the_remedy(monkeypatch):
     monkeypatch.setitem(sys.modules, "shapely", None)
     with pytest.raises(DmrError, match="pip install shapely"):
         domains.from_shapely("POINT(0 0)")

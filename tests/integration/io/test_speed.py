@@ -18,7 +18,7 @@ def seconds(work: Callable[[], object]) -> float:
     return time.perf_counter() - begin
 
 
-def test_speed(tmp_path: Path) -> None:
+def test_reading_and_writing_speed(tmp_path: Path) -> None:
     n = 742  # 550,564 vertices, 1,098,162 triangles
     index = np.arange(n * n, dtype=np.int32).reshape(n, n)
     a, b, c, d = (part.ravel() for part in (index[:-1, :-1], index[:-1, 1:], index[1:, 1:], index[1:, :-1]))

@@ -63,7 +63,7 @@ def outlines(rng, count):
             yield points, tails[order], heads[order]
 
 
-def test_both_sweeps_accept_and_refuse_the_same_boundaries_in_the_same_words():
+def test_both_sweeps_agree_on_closed_boundaries():
     rng = np.random.default_rng(1)
     verdicts = {None: 0, **dict.fromkeys(REASONS.values(), 0)}
     for points, tails, heads in outlines(rng, 4000):
@@ -75,7 +75,7 @@ def test_both_sweeps_accept_and_refuse_the_same_boundaries_in_the_same_words():
     assert sum(count > 20 for count in verdicts.values()) >= 5
 
 
-def test_the_edges_of_no_closed_boundary_are_told_alike():
+def test_both_sweeps_agree_on_random_segments():
     """Random segments: edges that end below an edge that should have ended are met as well."""
     rng = np.random.default_rng(2)
     for _ in range(2000):
@@ -85,14 +85,14 @@ def test_the_edges_of_no_closed_boundary_are_told_alike():
         assert said_natively(points, tails, heads) == said_by_rationals(points, tails, heads)
 
 
-def test_two_vertices_in_one_place_are_found():
+def test_duplicate_vertices_are_found():
     points = np.array([[0, 0], [4, 0], [2, 2], [2.0, 2], [4, 4], [-0.0, 4]])
     found = sweep_edges(points, *loops(np.array([0, 1, 2]), np.array([3, 4, 5])))
     assert (found.verdict, found.vertex, found.other) == (SAME_PLACE, 2, 3)
     assert sweep_edges(points, *loops(np.array([0, 1, 2]))) is None  # vertices that no edge uses do not count
 
 
-def test_no_edges_are_covered_once():
+def test_an_empty_boundary_is_valid():
     assert sweep_edges(np.empty((0, 2)), np.empty(0, np.int32), np.empty(0, np.int32)) is None
 
 
@@ -109,7 +109,7 @@ CORNER, TRIANGLES = [[0, 0], [4, 0], [0, 4]], [[0, 1, 2], [3, 4, 5]]
     ],
     ids=["cross", "inside", "touch", "meet"],
 )
-def test_meshes_from_outside_that_overlap_are_refused_by_name(device, second, sentence):
+def test_overlapping_meshes_are_refused(device, second, sentence):
     with pytest.raises(InvalidMeshError, match=sentence) as refusal:
         admit(dmr.Mesh(np.array(CORNER + second, float), TRIANGLES), device)
     assert refusal.value.element in ("triangle", "vertex")

@@ -54,7 +54,7 @@ def teams(request, monkeypatch):
 
 @pytest.mark.usefixtures("teams")
 @pytest.mark.parametrize("name", CASES)
-def test_the_same_bits_and_books_whoever_drives(name, device_options):
+def test_host_and_device_rounds_give_the_same_result(name, device_options):
     kind, points, options = CASES[name]
     mesh = dmr.generate(kind, points, seed=2)
     host = dmr.refine(mesh, loop="host", device="cpu", threads=1, **options)
@@ -77,7 +77,7 @@ def almost_concurrent():
 
 @pytest.mark.parametrize("room", ["enough", "none ahead"])
 @pytest.mark.parametrize("most", [0, 3, 10**6])
-def test_one_team_goes_through_a_pass_with_large_records(room, most, device_options, monkeypatch):
+def test_single_team_passes_with_large_records(room, most, device_options, monkeypatch):
     for who in ("PASS_ON_GPU", "PASS_ON_CPU"):
         monkeypatch.setattr(device_rounds, who, {"candidates": most, "listed": 10**6, "subsegments": 10**6})
     if room == "none ahead":
@@ -99,7 +99,7 @@ def test_one_team_goes_through_a_pass_with_large_records(room, most, device_opti
     assert (Stop.WINNER_ROOM in seen) == (room == "none ahead" and most > 0)
 
 
-def test_a_pass_by_one_team_without_memory_for_it_is_run_step_by_step(device_options, monkeypatch):
+def test_a_single_team_pass_without_memory_runs_step_by_step(device_options, monkeypatch):
     def without_memory(self, *arguments):
         raise OutOfMemoryError("planted")
 
@@ -121,7 +121,7 @@ def no_room_ahead(monkeypatch):
 
 @pytest.mark.usefixtures("teams")
 @pytest.mark.parametrize("name", CASES)
-def test_a_recording_holds_what_it_needs_and_nothing_else(name, monkeypatch):
+def test_a_recorded_loop_holds_no_replaced_arrays(name, monkeypatch):
     kind, points, options = CASES[name]
     mesh = dmr.generate(kind, points, seed=2)
     host = dmr.refine(mesh, loop="host", device="cpu", threads=1, **options)
@@ -130,7 +130,7 @@ def test_a_recording_holds_what_it_needs_and_nothing_else(name, monkeypatch):
     assert result_summary(dmr.refine(mesh, loop="device", device="cpu", threads=1, **options)) == result_summary(host)
 
 
-def test_vertex_attributes_that_outgrow_their_array_are_recorded_anew(monkeypatch):
+def test_growing_vertex_attributes_are_recorded_again(monkeypatch):
     """Five points with three attributes each: their array was replaced where that of the points was not."""
     found = dmr.generate("random", 5, seed=214)
     bounds = np.full(len(found.triangles), np.ptp(found.vertices, axis=0).prod() * 1e-3)
@@ -143,7 +143,7 @@ def test_vertex_attributes_that_outgrow_their_array_are_recorded_anew(monkeypatc
     assert np.allclose(fine.mesh.vertex_attributes, [1.0, 2.0, 3.0])
 
 
-def test_a_loop_is_recorded_again_only_where_an_array_was_replaced(monkeypatch):
+def test_a_loop_is_recorded_again_only_after_an_array_was_replaced(monkeypatch):
     recordings, runs = [], []
     loop, run = HostDevice.loop, DeviceRounds.run
     monkeypatch.setattr(HostDevice, "loop", lambda self, *more: recordings.append(1) or loop(self, *more))
@@ -153,7 +153,7 @@ def test_a_loop_is_recorded_again_only_where_an_array_was_replaced(monkeypatch):
     assert len(runs) > 20 and len(recordings) < len(runs) / 3
 
 
-def test_the_stamps_start_again_within_a_run(device_options):
+def test_epochs_wrap_around_within_a_run(device_options):
     kind, points, options = CASES["more steps than stamps"]
     fine = dmr.refine(dmr.generate(kind, points, seed=2), loop="device", **device_options, **options)
     assert fine.rounds > 255 and "clear_owners" in fine.launches
@@ -169,7 +169,7 @@ def test_the_limit_on_points_is_kept_exactly(limit, device_options):
 
 
 @pytest.mark.usefixtures("teams")
-def test_every_reason_to_stop_is_met_and_survived(device_options, stops, monkeypatch):
+def test_every_stop_reason_occurs_and_is_handled(device_options, stops, monkeypatch):
     monkeypatch.setattr(device_rounds, "HISTORY_ROUNDS", 3)
     monkeypatch.setattr(Stamps, "__init__", lambda self: self.resume(LAST - 5))
     for module in (device_rounds, host_rounds):
@@ -188,7 +188,7 @@ def test_every_reason_to_stop_is_met_and_survived(device_options, stops, monkeyp
     assert result_summary(fine) == result_summary(dmr.refine(mesh, loop="host", device="cpu"))
 
 
-def test_a_run_that_goes_on_for_tens_of_thousands_of_rounds_ends_by_itself(device_options):
+def test_a_run_without_progress_ends_after_tens_of_thousands_of_rounds(device_options):
     """Runs ended after 20,000 rounds, unfinished, also where the guarantees promise an end."""
     x, below, above = np.array([0, 1 / 3, 2 / 3, 1]) * 3.5e4, [0.03, 0.08, 0.03, -0.13], [1.06, 0.95, 1.04, 1.09]
     walls = np.vstack((np.column_stack((x, below)), np.column_stack((x, above))[::-1]))
@@ -209,7 +209,7 @@ def test_rounds_that_change_nothing_are_an_error(device_options, monkeypatch):
         dmr.refine(dmr.generate("random", 300, seed=1), loop="device", **device_options)
 
 
-def test_a_mesh_bounds_the_rounds_between_two_points():
+def test_the_size_of_a_mesh_bounds_rounds_without_insertion():
     def rounds(*inserted):
         return [Round(attempted=2, inserted=n, lost=0, bad=1, triangles=4, seconds=0.0) for n in inserted]
 
@@ -224,7 +224,7 @@ def test_a_mesh_bounds_the_rounds_between_two_points():
     again.check(history + rounds(*10 * [0]), 4, 3)
 
 
-def test_who_drives_by_itself(device_options):
+def test_the_default_loop(device_options):
     mesh = dmr.generate("random", 200, seed=1)
     assert dmr.refine(mesh, **device_options).loop == "device"
     assert dmr.refine(mesh, **device_options).to_json()["loop"] == "device"
@@ -244,12 +244,12 @@ def test_who_drives_by_itself(device_options):
         ({"loop": "nobody"}, "loop must be one of auto, host, device, not 'nobody'"),
     ],
 )
-def test_what_needs_the_host_is_refused(options, message):
+def test_options_that_need_the_host_are_refused_on_the_device(options, message):
     with pytest.raises(OptionError, match=message):
         dmr.refine(dmr.generate("random", 20, seed=1), **{"loop": "device", "device": "cpu", **options})
 
 
-def test_the_names_are_those_of_the_kernels(pytestconfig):
+def test_outcome_names_match_the_kernels(pytestconfig):
     """The enumerations of progress.cuh, entry by entry."""
     source = (pytestconfig.rootpath / "cuda_src" / "refine" / "rounds" / "progress.cuh").read_text()
     for enumeration, name in ((Entry, "ProgressEntry"), (Stop, "StopReason"), (Line, "HistoryEntry")):
@@ -263,7 +263,7 @@ def test_the_names_are_those_of_the_kernels(pytestconfig):
 
 
 @pytest.mark.parametrize("count", [0, 1, 7, 8, 2047, 2048, 2049, 5000])
-def test_a_scan_over_as_many_as_the_device_says(count, device):
+def test_scan_over_a_device_count(count, device):
     values = np.arange(5000, dtype=np.int32) % 7
     number = DeviceCount(device.array(np.array([count], np.int32)), 5000)
     offsets = scan(device.array(values), number).download()
@@ -271,14 +271,14 @@ def test_a_scan_over_as_many_as_the_device_says(count, device):
     assert number.read() == count
 
 
-def test_a_launch_over_as_many_as_the_device_says(device):
+def test_launch_over_a_device_count(device):
     array = device.zeros(1000, np.int32)
     array.fill(255)
     device.launch("fill_indices", DeviceCount(device.array(np.array([300], np.int32)), 1000), array)
     assert array.download().tolist() == [*range(300), *[-1] * 700]
 
 
-def test_a_loop_goes_on_until_a_kernel_says_stop(device):
+def test_a_loop_repeats_until_a_kernel_stops_it(device):
     """The numbers of rounds that are applied and append nothing: they are counted, nine times."""
     nothing = device.zeros(8, np.int32)
     counts, history = device.zeros(TALLIED, np.int64), device.zeros(9 * len(Line), np.int64)
@@ -296,7 +296,7 @@ def test_a_loop_goes_on_until_a_kernel_says_stop(device):
     assert numbers[Entry.ROUNDS] == 9 and numbers[Entry.STOP] == Stop.ENOUGH_ROUNDS
 
 
-def test_a_rehearsal_runs_nothing(device):
+def test_a_rehearsal_launches_no_kernel(device):
     array = device.zeros(10, np.int32)
     with device.rehearsal():
         device.launch("fill_indices", 10, array)
@@ -305,7 +305,7 @@ def test_a_rehearsal_runs_nothing(device):
     assert array.download().tolist() == list(range(10))
 
 
-def test_without_memory_to_record_the_host_goes_on_where_small_rounds_ended(device_options, monkeypatch):
+def test_without_memory_to_record_the_host_continues_after_single_block_rounds(device_options, monkeypatch):
     """The first small rounds run before anything is recorded: what they did is not lost."""
     for who in ("SMALL_ON_GPU", "SMALL_ON_ONE_THREAD", "SMALL_ON_THREADS"):
         monkeypatch.setattr(device_rounds, who, {"candidates": 25, "listed": 10**6, "subsegments": 10**6})
@@ -323,7 +323,7 @@ def test_without_memory_to_record_the_host_goes_on_where_small_rounds_ended(devi
     assert result_summary(fine) == result_summary(dmr.refine(mesh, loop="host", device="cpu"))
 
 
-def test_without_memory_for_it_the_host_drives(device_options, monkeypatch):
+def test_without_memory_for_device_rounds_the_host_drives(device_options, monkeypatch):
     def none_left(self, bad):
         raise OutOfMemoryError("0.5 GiB more are needed, 0.1 GiB are free")
 
@@ -334,7 +334,7 @@ def test_without_memory_for_it_the_host_drives(device_options, monkeypatch):
     assert mesh_digest(fine.mesh) == mesh_digest(dmr.refine(mesh, loop="host", device="cpu").mesh)
 
 
-def test_what_was_made_of_scratch_arrays_is_forgotten_with_them(device):
+def test_objects_made_from_scratch_arrays_are_dropped_with_them(device):
     space = Workspace(device)
     first = space.array("roots", 10, np.int32)
     space.made_of["cavities"] = first

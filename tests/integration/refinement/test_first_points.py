@@ -45,7 +45,7 @@ def smallest_angles_below(mesh: dmr.Mesh, degrees: float) -> int:
     return count
 
 
-def test_rungs_go_by_the_number_of_needles():
+def test_the_number_of_needles_decides_the_first_angles():
     mesh = dmr.triangulate(circle_outline(4000))
     counts = [smallest_angles_below(mesh, angle) for angle in RUNGS]
     assert counts == sorted(counts) and counts[0] > FEWEST
@@ -54,13 +54,13 @@ def test_rungs_go_by_the_number_of_needles():
     assert climbed(few) == []
 
 
-def test_random_points_have_no_rungs():
+def test_random_points_have_no_first_angles():
     mesh = dmr.generate("random", 7000, seed=1)
     assert smallest_angles_below(mesh, RUNGS[-1]) < len(mesh.triangles) / SHARE
     assert climbed(mesh) == []
 
 
-def test_a_rung_is_far_below_the_angle_that_is_wanted():
+def test_first_angles_are_far_below_the_bound():
     mesh = dmr.triangulate(circle_outline(4000))
     assert climbed(mesh, min_angle=1.9) == list(RUNGS[:2])
     assert climbed(mesh, min_angle=0.2) == list(RUNGS[:1])
@@ -80,13 +80,13 @@ def test_a_circle_needs_few_rounds_and_few_cavities(options):
 
 
 @pytest.mark.parametrize("loop", ["host", "device"])
-def test_the_bits_do_not_depend_on_who_drives(loop, device_options):
+def test_host_and_device_rounds_give_the_same_result(loop, device_options):
     domain = circle_outline(1200)
     expected = dmr.refine(domain, device="cpu", threads=1, loop="host")
     assert result_summary(dmr.refine(domain, loop=loop, **device_options)) == result_summary(expected)
 
 
-def test_the_bits_do_not_depend_on_teams_where_most_cavities_lose(device_options, monkeypatch):
+def test_team_sizes_do_not_change_the_result_where_most_cavities_lose(device_options, monkeypatch):
     """The rounds of this circle go over to triangles that are unbeaten farther around, and back."""
     judged = []
     judge = Competition.judge
@@ -110,14 +110,14 @@ def test_the_bits_do_not_depend_on_teams_where_most_cavities_lose(device_options
 
 
 @pytest.mark.parametrize("marking", ["two-stage", "atomic", "three-phase"])
-def test_other_markings_begin_with_first_points_too(marking, device_options):
+def test_first_points_with_every_marking(marking, device_options):
     domain = circle_outline(1200)
     fine = dmr.refine(domain, marking=marking, **device_options)
     assert fine.complete and fine.rounds < 400
     assert dmr.validate(fine.mesh, input=domain, min_angle=30).ok
 
 
-def test_bounds_on_areas_and_sizes_hold_in_the_end():
+def test_area_and_size_bounds_hold_after_first_points():
     mesh = dmr.triangulate(circle_outline(1200))
     bounded = dmr.Mesh(mesh.vertices, mesh.triangles, mesh.segments, area_bounds=np.full(len(mesh.triangles), 1e-4))
     assert climbed(bounded)
@@ -138,7 +138,7 @@ def test_bounds_on_areas_and_sizes_hold_in_the_end():
 
 
 @pytest.mark.parametrize("limit", [0, 10, 300])
-def test_a_limit_on_points_may_end_the_run_at_any_rung(limit, device_options):
+def test_a_limit_on_points_ends_the_run_at_any_first_angle(limit, device_options):
     domain = circle_outline(1200)
     fine = dmr.refine(domain, max_steiner=limit, **device_options)
     assert not fine.complete and fine.unrefined["budget"] > 0
@@ -149,7 +149,7 @@ def test_a_limit_on_points_may_end_the_run_at_any_rung(limit, device_options):
     )
 
 
-def test_a_progress_callback_may_end_the_run_at_the_first_rung():
+def test_a_progress_callback_ends_the_run_at_the_first_angle():
     fine = dmr.refine(circle_outline(1200), device="cpu", progress=lambda *numbers: False)
     assert fine.rounds == 1 and not fine.complete and fine.unrefined["stopped"] > 0
 
@@ -166,7 +166,7 @@ def pieces(fine: dmr.Refinement, below: float) -> np.ndarray:
 
 @pytest.mark.parametrize("length", [37.0, 100.0, 1237.0, 30_011.0])
 @pytest.mark.parametrize("angle", [15.0, 20.0, 30.0])
-def test_long_walls_are_cut_into_pieces_of_one_length(length, angle):
+def test_long_segments_are_split_into_equal_pieces(length, angle):
     """A straight channel: no piece is much shorter than the longest that the angle allows, whatever its length is."""
     corners = [(0, 0), (length, 0), (length, 1), (0, 1)]
     domain = dmr.Pslg(corners, [(0, 1), (1, 2), (2, 3), (3, 0)])

@@ -43,7 +43,7 @@ def test_the_result_is_proved(mesh, angle, marking, device_options):
     [{}, {"max_area": 2e-3}, {"conforming": True}, {"steiner": "circumcenter", "min_angle": 20}],
     ids=["default", "area", "conforming", "circumcenter"],
 )
-def test_the_same_bits_everywhere(how, device_options):
+def test_the_same_bits_on_every_device(how, device_options):
     mesh = dmr.generate("plate", 2000, seed=3)
     reference = dmr.refine(mesh, device="cpu", threads=1, **how)
     other = dmr.refine(mesh, balance="none", **device_options, **how)
@@ -51,7 +51,7 @@ def test_the_same_bits_everywhere(how, device_options):
     assert mesh_digest(dmr.refine(mesh, **device_options, **how).mesh) == mesh_digest(reference.mesh)
 
 
-def test_a_mesh_beyond_the_small_ones_is_the_same_everywhere_too(device_options):
+def test_a_larger_mesh_has_the_same_bits_on_every_device(device_options):
     mesh = dmr.generate("random", 18_000, seed=4)
     assert len(mesh.triangles) > SMALL_MESH
     fine = dmr.refine(mesh, **device_options)
@@ -86,13 +86,13 @@ def with_bounds(*bounds):
         ),
     ],
 )
-def test_bounds_on_areas_that_no_mesh_can_keep_are_refused_before_the_work(mesh, max_area, said, monkeypatch):
+def test_infeasible_area_bounds_are_refused_before_the_work(mesh, max_area, said, monkeypatch):
     monkeypatch.setattr("dmr.refinement.pipeline.Run", lambda *_, **__: pytest.fail("the work was begun"))
     with pytest.raises(OptionError, match=said):
         dmr.refine(mesh, max_area=max_area, device="cpu", threads=1)
 
 
-def test_what_is_needed_at_least_is_not_overestimated():
+def test_the_lower_bound_on_triangles_is_not_too_high():
     assert least_triangles(SQUARE, None) == least_triangles(SQUARE, 1.0) == 0
     assert least_triangles(SQUARE, 2.0**-28) == 2.0**30
     thin = dmr.Mesh([[0, 0], [2**16, 0], [2**16, 2**16], [2**15, 2**15 + 1]], [[0, 1, 2]])
@@ -101,7 +101,7 @@ def test_what_is_needed_at_least_is_not_overestimated():
     assert least_triangles(with_bounds(0, -1), None) == 0
 
 
-def test_a_limit_on_points_makes_any_bound_on_areas_possible(device_options):
+def test_a_limit_on_points_allows_any_area_bound(device_options):
     fine = dmr.refine(SQUARE, max_area=1e-30, max_steiner=20, **device_options)
     assert not fine.complete and len(fine.mesh.vertices) == 24
 
@@ -136,7 +136,7 @@ def test_beside_a_small_corner_the_proved_bound_holds(degrees, leg, device_optio
     assert fine.min_angle >= min(bound, 30) - 1e-6
 
 
-def test_coordinates_that_can_resolve_no_more_stop_the_run(device_options):
+def test_exhausted_precision_stops_the_run(device_options):
     mesh = dmr.generate("random", 60, seed=0)
     far = dmr.Mesh(mesh.vertices + np.array([1e14, 0]), mesh.triangles)
     fine = dmr.refine(far, max_steiner=10_000, **device_options)
@@ -166,7 +166,7 @@ def test_a_mesh_that_is_not_delaunay_is_flipped_first(device_options):
         dmr.refine(square, strict=True, **device_options)
 
 
-def test_what_a_mesh_carries_travels(device_options):
+def test_attributes_of_a_mesh_are_kept(device_options):
     plain = dmr.generate("random", 200, seed=7)
     x, y = plain.vertices.T
     left = plain.vertices[plain.triangles].mean(axis=1)[:, 0] < 0.5
@@ -199,13 +199,13 @@ def test_what_a_mesh_carries_travels(device_options):
     ],
     ids=["no area", "twice", "same vertex", "within another", "out of range"],
 )
-def test_what_is_no_triangulation_is_refused_by_name(vertices, triangles, element, index, device_options):
+def test_invalid_triangulations_are_refused(vertices, triangles, element, index, device_options):
     with pytest.raises(InvalidMeshError) as refusal:
         dmr.refine(dmr.Mesh(vertices, triangles), **device_options)
     assert (refusal.value.element, refusal.value.index) == (element, index)
 
 
-def test_triangles_that_come_to_the_host_are_counted(monkeypatch):
+def test_triangles_processed_by_the_host_are_counted(monkeypatch):
     """The counter behind `host_processed` counts: a serial path would show."""
     mesh = dmr.generate("random", 100, seed=8)
     original = HostRounds.go_on
@@ -230,7 +230,7 @@ def test_triangles_that_come_to_the_host_are_counted(monkeypatch):
         ({"balance": "child-launch"}, "auto"),
     ],
 )
-def test_a_gpu_is_not_asked_for_what_a_cpu_ends_sooner(asked, where, monkeypatch):
+def test_small_meshes_are_refined_on_the_cpu_by_default(asked, where, monkeypatch):
     names = []
 
     def opened(name, threads):
@@ -248,7 +248,7 @@ def test_a_gpu_is_not_asked_for_what_a_cpu_ends_sooner(asked, where, monkeypatch
         assert names.pop() == expected
 
 
-def test_a_graph_whose_crossings_make_many_triangles_is_no_tiny_mesh(monkeypatch):
+def test_an_outline_with_many_crossings_is_not_a_tiny_mesh(monkeypatch):
     """60 segments that all cross: 120 vertices, but thousands of triangles."""
     names = []
     monkeypatch.setattr(
@@ -263,12 +263,12 @@ def test_a_graph_whose_crossings_make_many_triangles_is_no_tiny_mesh(monkeypatch
     assert names == [("cpu", 1), ("auto", None)]
 
 
-def test_no_threads_are_refused_for_a_tiny_mesh_too():
+def test_zero_threads_are_refused_for_a_tiny_mesh():
     with pytest.raises(OptionError, match="at least 1"):
         dmr.refine(dmr.generate("random", 20, seed=1), threads=0)
 
 
-def test_a_refinement_is_printed_in_a_line():
+def test_repr_of_a_refinement_is_one_line():
     fine = dmr.refine(dmr.generate("random", 300, seed=6), device="cpu", threads=2)
     assert repr(fine) == (
         f"Refinement({fine.mesh}, {sum(fine.steiner.values())} points in {fine.rounds} rounds on cpu, 2 threads, "

@@ -34,7 +34,7 @@ def run(mesh, device_options, **options):
     return Run(mesh, RefineOptions(**options), device, profile=True).result(None)
 
 
-def test_each_name_has_its_class():
+def test_each_strategy_name_has_its_class():
     assert tuple(sorted(MARKINGS)) == tuple(sorted(marking.MARKINGS))
     assert tuple(sorted(BALANCES)) == tuple(sorted(balancing.BALANCES))
 
@@ -60,7 +60,7 @@ INPUTS = {
 
 @pytest.mark.parametrize("marking", [m for m in MARKINGS if m != "deterministic"])
 @pytest.mark.parametrize("name", INPUTS)
-def test_every_marking_takes_what_the_default_takes(name, marking, device_options, monkeypatch, pytestconfig):
+def test_every_marking_accepts_all_inputs(name, marking, device_options, monkeypatch, pytestconfig):
     monkeypatch.chdir(pytestconfig.rootpath)
     mesh, options = INPUTS[name]()
     fine = dmr.refine(mesh, marking=marking, **options, **device_options)
@@ -71,7 +71,7 @@ def test_every_marking_takes_what_the_default_takes(name, marking, device_option
 
 @pytest.mark.parametrize("balance", BALANCES)
 @pytest.mark.parametrize("options", [{}, {"max_area": 2e-3}], ids=["angle", "area"])
-def test_who_checks_changes_no_bit(balance, options, device_options):
+def test_the_check_method_does_not_change_the_result(balance, options, device_options):
     mesh = dmr.generate("plate", 800, seed=3)
     reference = run(mesh, {"device": "cpu", "threads": 1}, **options)
     assert mesh_digest(run(mesh, device_options, balance=balance, **options).mesh) == mesh_digest(reference.mesh)
@@ -95,19 +95,19 @@ def test_atomic_marking_does_not_race(mesh, device_options):
         ("two-stage", PHASES | STAGE_TWO, {"mark_in_three_phases", "force_one"}),
     ],
 )
-def test_the_kernels_of_a_marking_run(mesh, marking, launched, never, device_options):
+def test_each_marking_launches_its_kernels(mesh, marking, launched, never, device_options):
     kernels = run(mesh, device_options, marking=marking).launches
     assert launched <= set(kernels) and not never & set(kernels)
 
 
-def test_one_stage_marks_once_a_pass_and_two_stages_more_often(mesh, device_options):
+def test_two_stage_marking_marks_more_often_per_pass(mesh, device_options):
     one = run(mesh, device_options, marking="three-phase").launches
     two = run(mesh, device_options, marking="two-stage").launches
     assert one["mark_cavity"] == one["make_keys"] == one["remark_cavity"] == one["check_marks"]
     assert two["mark_cavity"] < two["make_keys"] == two["mark_cavity"] + two["mark_cavity_atomic"]
 
 
-def test_work_is_shared_out_as_the_name_says(mesh, device_options):
+def test_each_balance_launches_its_kernels(mesh, device_options):
     checks = {balance: run(mesh, device_options, balance=balance).checks for balance in BALANCES}
     fine = run(mesh, device_options)
     # The same mesh is made each time, so the same triangles are checked: by a thread each, or by a thread a cavity.
@@ -134,7 +134,7 @@ def test_work_is_shared_out_as_the_name_says(mesh, device_options):
     assert all(counts["refused"] == 0 for counts in checks.values())
 
 
-def test_no_launch_asks_for_more_children_than_may_be_pending(mesh, monkeypatch):
+def test_child_launches_stay_below_the_pending_limit(mesh, monkeypatch):
     device = open_device("cpu", 1)
     asked = []
     launch = type(device).launch
@@ -154,14 +154,14 @@ def test_no_launch_asks_for_more_children_than_may_be_pending(mesh, monkeypatch)
 
 
 @pytest.mark.parametrize("balance", CHILDREN)
-def test_the_cpu_says_that_it_launches_no_children(mesh, balance):
+def test_child_launches_are_refused_on_the_cpu(mesh, balance):
     with pytest.raises(OptionError, match=f"'{balance}' is not available on cpu.*'work-stealing'"):
         dmr.refine(mesh, balance=balance, device="cpu")
 
 
 @pytest.mark.gpu
 @pytest.mark.parametrize("balance", CHILDREN)
-def test_a_gpu_launches_them_for_everyone(mesh, balance):
+def test_child_launches_work_on_a_gpu(mesh, balance):
     fine = dmr.refine(mesh, balance=balance, device="cuda")
     assert fine.checks["children"] > 0 and fine.checks["refused"] == 0
     assert "shares" not in fine.checks  # counted in profiled runs only
@@ -179,7 +179,7 @@ def forced(device, outcomes, progress):
     return cavities.won.download().tolist(), cavities.outcomes.download().tolist()
 
 
-def test_where_nobody_wins_one_cavity_is_forced(device):
+def test_one_cavity_is_forced_when_none_wins(device):
     undecided, lost, owner = Outcome.UNDECIDED, Outcome.ENCROACHED, Outcome.OWNER
     given = [lost, undecided, lost, undecided]
     assert forced(device, given, 0) == ([0, 1, 0, 0], [lost, owner, lost, undecided])
@@ -188,7 +188,7 @@ def test_where_nobody_wins_one_cavity_is_forced(device):
 
 
 @pytest.mark.parametrize("marking", ["three-phase", "three-phase-barrier"])
-def test_a_run_in_which_nobody_ever_wins_goes_on_one_by_one(marking, device, device_options, monkeypatch):
+def test_a_run_without_winners_inserts_one_point_at_a_time(marking, device, device_options, monkeypatch):
     launch, seen = type(device).launch, []
 
     def noted(*arguments):
@@ -219,7 +219,7 @@ def test_a_run_in_which_nobody_ever_wins_goes_on_one_by_one(marking, device, dev
 
 
 @pytest.mark.parametrize("marking", MARKINGS)
-def test_the_history_adds_up(mesh, marking, device_options):
+def test_the_history_adds_up_to_the_totals(mesh, marking, device_options):
     fine = run(mesh, device_options, marking=marking)
     history = fine.history
     assert len(history) == fine.rounds

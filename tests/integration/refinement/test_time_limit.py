@@ -34,14 +34,14 @@ def channel(length):
 
 
 @pytest.mark.parametrize("loop", ["host", "device"])
-def test_a_limit_that_is_not_reached_changes_nothing(device_options, loop):
+def test_an_unreached_time_limit_changes_nothing(device_options, loop):
     mesh = dmr.generate("random", 2000, seed=4)
     without = dmr.refine(mesh, loop=loop, **device_options)
     assert result_summary(dmr.refine(mesh, loop=loop, max_seconds=600, **device_options)) == result_summary(without)
 
 
 @pytest.mark.parametrize("loop", ["host", "device"])
-def test_a_run_ends_when_its_time_is_over(device_options, loop, clock, monkeypatch):
+def test_a_run_ends_at_its_time_limit(device_options, loop, clock, monkeypatch):
     run = DeviceRounds.run
 
     def late(self, *arguments):
@@ -73,26 +73,26 @@ def test_a_run_of_many_rounds_ends_soon_after_its_limit(device_options):
     assert dmr.validate(fine.mesh, input=outline, min_angle=0).ok
 
 
-def test_no_time_at_all_gives_the_input_back(device_options):
+def test_a_time_limit_of_zero_returns_the_input(device_options):
     mesh = dmr.generate("random", 300, seed=4)
     fine = dmr.refine(mesh, max_seconds=0, **device_options)
     assert (fine.rounds, len(fine.mesh.triangles), fine.complete) == (0, len(mesh.triangles), False)
     assert fine.unrefined["time"] == np.count_nonzero(dmr.mesh.statistics.min_angles(mesh) < 30)
 
 
-def test_a_mesh_that_needs_nothing_is_complete_in_no_time(device_options):
+def test_a_fine_mesh_is_complete_with_a_time_limit_of_zero(device_options):
     fine = dmr.refine(dmr.generate("grid", 100), max_seconds=0, **device_options)
     assert fine.complete and fine.rounds == 0 and fine.warnings == ()
 
 
-def test_a_tiny_mesh_gets_no_other_recipe_when_the_time_is_over(clock, monkeypatch):
+def test_no_second_strategy_for_a_tiny_mesh_after_its_time_limit(clock, monkeypatch):
     mesh = dmr.generate("random", 30, seed=4)
     assert dmr.refine(mesh, device="cpu", threads=1, max_seconds=5).tries > 1
     monkeypatch.setattr(TimeLimit, "over", property(lambda self: True))
     assert dmr.refine(mesh, device="cpu", threads=1, max_seconds=5).tries == 1
 
 
-def test_rounds_between_two_looks_at_the_clock_follow_their_time(clock):
+def test_rounds_between_clock_readings_follow_their_duration(clock):
     assert TimeLimit(None).rounds(1000) == 1000 and not TimeLimit(None).over
     limit, seen = TimeLimit(5), []
     for taken in (SHORTEST / 2, SHORTEST / 2, SHORTEST / 2, (SHORTEST + LONGEST) / 2, 2 * LONGEST, 2 * LONGEST):
@@ -105,7 +105,7 @@ def test_rounds_between_two_looks_at_the_clock_follow_their_time(clock):
     assert limit.over
 
 
-def test_the_command_ends_with_3_and_a_valid_mesh(tmp_path, capsys, monkeypatch):
+def test_the_command_exits_with_3_and_a_valid_mesh(tmp_path, capsys, monkeypatch):
     monkeypatch.chdir(tmp_path)
     dmr.write("input.ele", dmr.generate("random", 300, seed=4))
     assert main(["refine", "input.ele", "--max-seconds", "0", "--json", "--device", "cpu"]) == 3

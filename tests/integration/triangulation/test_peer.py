@@ -39,7 +39,7 @@ def triangles_of(mesh):
 # ---- What it returns -----------------------------------------------------------------------------------------------
 
 
-def test_holes_regions_markers_and_crossings():
+def test_triangle_as_mesher_keeps_holes_regions_markers_and_crossings():
     pytest.importorskip("triangle")
     domain = Pslg(
         [*SQUARE, [2, -1], [2, 5], [6, 2]],
@@ -74,7 +74,7 @@ def test_holes_regions_markers_and_crossings():
     assert np.array_equal(mesh.regions, domain.regions)
 
 
-def test_it_agrees_with_our_own_mesher_where_the_answer_is_unique():
+def test_triangle_and_own_mesher_agree_on_unique_triangulations():
     pytest.importorskip("triangle")
     rng = np.random.default_rng(3)
     inner = rng.uniform(0.1, 3.9, (80, 2))
@@ -111,7 +111,7 @@ def test_points_without_segments():
         triangulate_by_triangle(Pslg(points, []))
 
 
-def test_the_licence_is_said(caplog):
+def test_the_licence_of_triangle_is_logged(caplog):
     pytest.importorskip("triangle")
     with caplog.at_level(logging.WARNING, "dmr"):
         triangulate_by_triangle(Pslg(SQUARE, RING))
@@ -134,7 +134,7 @@ def test_the_licence_is_said(caplog):
         (Pslg(SQUARE, RING, regions=[[1, np.inf, 0, 0]]), r"region 0 is \(1.0, inf, 0.0, 0.0\)"),
     ],
 )
-def test_input_that_it_dies_of_is_refused(domain, sentence):
+def test_input_that_crashes_triangle_is_refused(domain, sentence):
     with pytest.raises(InvalidMeshError, match=sentence):
         triangulate_by_triangle(domain, convex_hull=True)
 
@@ -148,7 +148,7 @@ def test_almost_collinear_points_are_not_refused():
 # ---- Its own failures ------------------------------------------------------------------------------------------------
 
 
-def test_a_crash_is_an_error():
+def test_a_crash_of_triangle_is_an_error():
     """A hole's point outside, and a vertex on a segment: a segmentation fault in the C code."""
     pytest.importorskip("triangle")
     file = ISSUES / "triangle_2_coredump.poly"
@@ -158,7 +158,7 @@ def test_a_crash_is_an_error():
         triangulate_by_triangle(dmr.read(file))
 
 
-def test_an_endless_run_is_stopped():
+def test_an_endless_run_of_triangle_is_stopped():
     pytest.importorskip("triangle")
     file = ISSUES / "trianglelite_1_infinite_loop.poly"
     if not file.exists():
@@ -167,12 +167,12 @@ def test_an_endless_run_is_stopped():
         triangulate_by_triangle(dmr.read(file), timeout=2)
 
 
-def test_a_tiny_limit_is_kept():
+def test_a_tiny_time_limit_is_kept():
     with pytest.raises(DmrError, match=r"did not end within 0\.001 seconds"):
         triangulate_by_triangle(Pslg(SQUARE, RING), timeout=0.001)
 
 
-def test_what_it_says_when_it_gives_up_is_passed_on():
+def test_messages_of_triangle_are_passed_on():
     pytest.importorskip("triangle")
     file = ISSUES / "triangle_net_1.poly"
     if not file.exists():
@@ -207,7 +207,7 @@ def test_a_missing_package_names_its_extra(pretender):
         ("made['triangles'] = numpy.array([[0, 1, 3], [1, 2, 3]])", r"left out segment 4, from vertex 0 to vertex 2"),
     ],
 )
-def test_a_wrong_answer_is_an_error(pretender, body, sentence):
+def test_an_invalid_mesh_of_triangle_is_an_error(pretender, body, sentence):
     """A stand-in for the package that misbehaves in one way; without that its answer is right."""
     program = """
     import os, signal, numpy

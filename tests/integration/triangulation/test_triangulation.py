@@ -26,7 +26,7 @@ RING = [[0, 1], [1, 2], [2, 3], [3, 0]]
 # ---- Markers -------------------------------------------------------------------------------------------------------
 
 
-def test_markers_as_triangle_sets_them():
+def test_markers_follow_triangles_rule():
     """Boundary pieces without a marker have 1; a vertex its own, else a segment's, else 1 on the boundary."""
     domain = Pslg(
         [*SQUARE, [4, 4], [6, 4], [2, 2]],
@@ -40,7 +40,7 @@ def test_markers_as_triangle_sets_them():
     assert mesh.vertex_markers.tolist() == [-3, 7, 9, -3, 0, 0, 0]
 
 
-def test_vertex_markers_without_any_given():
+def test_default_vertex_markers():
     mesh = dmr.triangulate(Pslg([*SQUARE, [4, 4], [5, 5]], [*RING, [4, 5]]))
     assert mesh.vertex_markers.tolist() == [1, 1, 1, 1, 0, 0]
     assert mesh.segment_markers.tolist() == [1, 1, 1, 1, 0]
@@ -58,19 +58,19 @@ def test_markers_on_the_boundary_of_a_hole():
     assert filled.segment_markers.tolist() == [2] * 4 + [0] * 4
 
 
-def test_the_edges_of_the_convex_hull_are_boundary_but_no_segments():
+def test_convex_hull_edges_are_boundary_but_not_segments():
     mesh = dmr.triangulate(Pslg([*SQUARE, [4, 4], [4, 0]], [[0, 2]]), convex_hull=True)
     assert edge_set(mesh.segments) == {(0, 4), (2, 4)}
     assert mesh.vertex_markers.tolist() == [1, 1, 1, 1, 0, 1]
     assert mesh.segment_markers.tolist() == [0, 0]
 
 
-def test_a_duplicate_vertex_has_the_marker_of_its_place():
+def test_duplicate_vertices_share_a_marker():
     domain = Pslg([*SQUARE, [8, 0], [0, 0], [0, 0]], RING, vertex_markers=[0, 0, 0, 0, 5, 6, 7])
     assert dmr.triangulate(domain).vertex_markers.tolist() == [6, 5, 1, 1, 5, 6, 7]
 
 
-def test_vertices_where_segments_cross_have_the_marker_of_the_first_that_has_one():
+def test_a_crossing_has_the_first_nonzero_marker():
     domain = Pslg(SQUARE, [*RING, [0, 2], [1, 3]], segment_markers=[0, 0, 0, 0, 0, 6])
     assert dmr.triangulate(domain).vertex_markers.tolist() == [1, 6, 1, 6, 6]
 
@@ -172,7 +172,7 @@ def test_two_processes_make_the_same_bits():
 
 
 @pytest.mark.parametrize("seed", range(4))
-def test_the_order_of_segments_changes_no_more_than_numbers(seed):
+def test_the_order_of_segments_changes_only_the_numbering(seed):
     """The same domain, pieces and new vertices, in another order."""
     random = np.random.default_rng(seed)
     vertices = random.random((60, 2))
@@ -191,7 +191,7 @@ def test_the_order_of_segments_changes_no_more_than_numbers(seed):
     assert places(one) == places(other)
 
 
-def test_the_input_is_left_alone():
+def test_the_input_is_not_changed():
     vertices, segments = np.array(SQUARE, float), np.array([*RING, [0, 2], [1, 3]], np.int32)
     before = vertices.copy(), segments.copy()
     dmr.triangulate(Pslg(vertices, segments))
@@ -262,7 +262,7 @@ def chords(count):
         (chords, 500, 2),
     ],
 )
-def test_hard_outlines_take_little_time(make, count, seconds):
+def test_hard_outlines_take_less_than_seconds(make, count, seconds):
     """A generous limit: what is meant are quadratic costs, not percents."""
     domain = make(count)
     started = perf_counter()

@@ -146,7 +146,7 @@ def test_half_edges_are_paired_as_a_dictionary_pairs_them(short):
 
 
 @pytest.mark.parametrize("size", [1.0, 2.0**-300, 2.0**-1040, 2.0**190, 2.0**900])
-def test_filters_never_decide_wrongly(size):
+def test_filters_agree_with_exact_arithmetic(size):
     """Nearly flat triangles and nearly cocircular points of many magnitudes, against fractions."""
     rng = np.random.default_rng(7)
     points = rng.integers(-40, 40, (400, 4, 2)) * np.exp2(rng.integers(-60, 2, (400, 1, 1)))
@@ -186,7 +186,7 @@ def test_filters_never_decide_wrongly(size):
     assert decided > 100
 
 
-def test_indices_beyond_the_vertices_are_no_vertices():
+def test_indices_beyond_the_vertices_are_reported():
     """A mesh whose maker answered for it wrongly is not read past its end."""
     mesh = grid(np.arange(6.0))
     triangles = mesh.triangles.copy()
@@ -197,7 +197,7 @@ def test_indices_beyond_the_vertices_are_no_vertices():
     assert (raised.value.element, raised.value.index) == ("triangle", 7)
 
 
-def test_a_number_of_threads_that_cannot_be_used_is_refused(tmp_path, capsys):
+def test_an_invalid_number_of_threads_is_refused(tmp_path, capsys):
     mesh = grid(np.arange(4.0))
     for threads in (0, -1, 10**6, "two"):
         with pytest.raises(OptionError, match="threads must be"):
@@ -208,7 +208,7 @@ def test_a_number_of_threads_that_cannot_be_used_is_refused(tmp_path, capsys):
     assert main(["validate", str(tmp_path / "grid.ele"), "--threads", "0"]) == 2
 
 
-def test_several_validations_at_once_do_not_disturb_each_other(refined):
+def test_concurrent_validations_are_independent(refined):
     pslg, mesh = refined
     meshes = [mesh, *broken(mesh).values()]
     expected = [dmr.validate(each, input=pslg, min_angle=33, threads=1) for each in meshes]
@@ -236,7 +236,7 @@ def test_pieces_come_in_order_and_cover_the_range():
         assert workers.where(lambda i, j: np.arange(i, j) % 3 == 0, 10).tolist() == [0, 3, 6, 9]
 
 
-def test_a_piece_may_have_pieces():
+def test_pieces_may_be_nested():
     workers = Workers(2)
     nested = workers.map(lambda i, j: workers.map(lambda k, m: (i, k, threading.get_ident()), 4, 1), 4, 1)
     for i, found in enumerate(nested):
@@ -245,7 +245,7 @@ def test_a_piece_may_have_pieces():
 
 
 @pytest.mark.parametrize("threads", THREADS)
-def test_the_first_exception_ends_the_work_and_no_piece_begins_after_it(threads):
+def test_no_piece_starts_after_the_first_exception(threads):
     begun = []
 
     def work(start: int, stop: int) -> None:

@@ -42,7 +42,7 @@ def test_random_delaunay_meshes_pass():
         assert report.ok, report.lines()
 
 
-def test_scipys_triangulation_passes():
+def test_scipy_triangulations_pass():
     """Another implementation as the source; Qhull's triangles have either orientation."""
     spatial = pytest.importorskip("scipy.spatial")
     points = np.random.default_rng(2).random((2000, 2))
@@ -80,7 +80,7 @@ def test_unused_vertices_and_supplied_neighbours():
     assert report.statistics["unused_vertices"] == 2
 
 
-def test_a_mesh_without_triangles_is_named():
+def test_a_mesh_without_triangles_fails():
     for mesh in (Mesh(np.zeros((0, 2)), np.zeros((0, 3), np.int32)), Mesh([[0, 0.0]], np.zeros((0, 3), np.int32))):
         report = validate(mesh, input=mesh, min_angle=30, max_area=1)
         assert report.counts == {"triangles": 1}
@@ -90,12 +90,12 @@ def test_a_mesh_without_triangles_is_named():
 @pytest.mark.parametrize(
     "options", [{"min_angle": -1}, {"min_angle": 61}, {"min_angle": float("nan")}, {"max_area": 0}, {"input": "mesh"}]
 )
-def test_bounds_that_cannot_be_used_are_refused(options):
+def test_invalid_bounds_are_refused(options):
     with pytest.raises(OptionError):
         validate(grid([0.0, 1.0]), **options)
 
 
-def test_report_reads_well_and_is_json():
+def test_report_as_text_and_json():
     mesh = grid(np.arange(30.0))
     flipped = Mesh(mesh.vertices, mesh.triangles[:, ::-1])
     report = validate(flipped, min_angle=50)
@@ -168,7 +168,7 @@ def turned(t):
 
 @settings(max_examples=400, deadline=None)
 @given(st.lists(corner_lists.map(turned), min_size=1, max_size=4))
-def test_any_few_triangles_agree_with_brute_force(triangles):
+def test_few_arbitrary_triangles_agree_with_brute_force(triangles):
     mesh = Mesh(np.array(SPOTS, float), np.array(triangles, np.int32))
     assert validate(mesh).ok == is_delaunay_complex(SPOTS, triangles)
 
