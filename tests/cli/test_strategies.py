@@ -129,7 +129,7 @@ def test_the_phases_of_a_profile_add_up(folder, capsys):
 
 
 @pytest.mark.parametrize("balance", ["work-stealing", "none"])
-def test_a_profile_names_the_checks(folder, capsys, balance):
+def test_a_profile_counts_the_shares_of_checks(folder, capsys, balance):
     _, _, (head, row), told, _ = profiled(capsys, "input.ele", "--balance", balance, *ON_CPU)
     found = dict(zip(head[1:], (int(cell.replace(",", "")) for cell in row[1:]), strict=True))
     assert row[0] == balance

@@ -99,7 +99,7 @@ def test_invalid_arrays_are_refused_with_their_place(arrays, words, element, ind
     assert (raised.value.element, raised.value.index) == (element, index)
 
 
-def test_edges_to_missing_nodes_are_refused():
+def test_invalid_edges_are_refused():
     with pytest.raises(GraphError, match="edge 1: leaves node 5, but the 3 nodes are 0 to 2"):
         CsrGraph.from_edges([0, 5], [1, 1], nodes=3)
     with pytest.raises(GraphError, match="edge 0: leads to node -1"):
@@ -140,7 +140,7 @@ def test_conversion_to_scipy_and_back(case):
     assert edges_of(CsrGraph.from_scipy(matrix.tocoo(), weighted=weighted)) == edges_of(graph)
 
 
-def test_scipy_matrices_that_are_not_square_or_negative_are_refused():
+def test_invalid_scipy_matrices_are_refused():
     sparse = pytest.importorskip("scipy.sparse")
 
     with pytest.raises(GraphError, match="square"):

@@ -214,7 +214,7 @@ def test_split_graphs_keep_distances(mda, device):
                 np.testing.assert_array_equal(shared.weights.download()[places], graph.weights[own])
 
 
-def test_automatic_and_extreme_mda(device):
+def test_automatic_and_invalid_mda(device):
     on_device = uploaded(2, device)
     outcome = node_splitting.run(on_device, [0], weighted=False)
     assert outcome.figures["mda"] == automatic_mda(random_graph(2))
@@ -282,7 +282,7 @@ def test_invalid_options_are_refused(run, options, words):
         run(graph, [0], weighted=False, **options)
 
 
-def test_overflowing_distances_are_refused():
+def test_missing_and_too_large_weights_are_refused():
     device = open_device("cpu", 1)
     with pytest.raises(GraphError, match="no weights"):
         fixed_point.run(DeviceGraph.upload(CsrGraph.from_edges([0], [1]), device), [0], weighted=True)

@@ -251,7 +251,7 @@ def test_several_searches_of_one_graph(device):
             np.testing.assert_array_equal(search(on_device, source).distances, dijkstra(graph, [source], weighted))
 
 
-def test_statistics_are_reported():
+def test_results_of_a_search():
     graph = CsrGraph.from_edges([0, 0, 1, 2], [1, 2, 3, 3], [4, 1, 1, 1], 6)
     found = sssp(graph, 0, parents=True, device="cpu", threads=2)
     assert found.distances.tolist() == [0, 4, 1, 2, -1, -1] and found.parents.tolist() == [-1, 0, 0, 2, -1, -1]

@@ -119,7 +119,7 @@ def test_node_ids_in_other_notations(tmp_path, capsys):
         ["--threshold", "1e19", "--balance", "child-launch"],
     ],
 )
-def test_numbers_beyond_32_bits_are_refused(options, graph, capsys):
+def test_options_beyond_2_to_the_62_are_refused(options, graph, capsys):
     assert main(["bfs", str(graph), "--source", "10", *options, *CPU]) == 2
     assert "2^62 at most" in capsys.readouterr().err
 

@@ -627,7 +627,7 @@ def test_threads_must_be_a_positive_integer(threads):
 
 
 @pytest.mark.parametrize("threads", [100_000, 2**40])
-def test_the_number_of_started_threads_is_limited(threads, monkeypatch):
+def test_threads_are_limited_to_1024(threads, monkeypatch):
     monkeypatch.setattr("dmr.common.threads.os.cpu_count", lambda: 2)
     for name in ("cpu", "auto", "cuda:0"):
         with pytest.raises(OptionError, match=f"threads must be 1,024 at most, not {threads:,}"):

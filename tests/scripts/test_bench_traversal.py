@@ -57,6 +57,6 @@ def test_wrong_distances_are_named(monkeypatch, capsys):
     assert "OTHER" in said.out and f"bfs on {SMALL}, cpu, 1 thread: other distances" in said.err
 
 
-def test_missing_files_and_nodes_are_refused(capsys):
+def test_missing_files_are_refused(capsys):
     assert bench_traversal.main(["--inputs", "missing.txt"]) == 1
     assert "missing.txt" in capsys.readouterr().err

@@ -50,7 +50,7 @@ def test_domains_are_valid_and_seeded(family, n):
 
 
 @pytest.mark.large
-def test_table_of_a_few_domains(tmp_path, capsys):
+def test_sizes_of_a_few_domains(tmp_path, capsys):
     found = tmp_path / "sizes.jsonl"
     arguments = ["--families", "plates", "--sizes", "20", "--seeds", "1", "--angles", "20", "--validate"]
     assert compare_sizes.main([*arguments, "--json", str(found), "--save", str(tmp_path)]) == 0

@@ -64,7 +64,7 @@ def test_an_outline_instead_of_a_mesh_is_refused(door):
     assert "must be a Mesh, not a Pslg, which has no triangles" in said(TAKE_A_MESH[door], PSLG)
 
 
-def test_none_instead_of_an_outline_is_refused():
+def test_outlines_are_accepted_in_place_of_meshes():
     assert dmr.refine(PSLG, device="cpu", threads=1).complete
     assert dmr.validate(MESH, input=PSLG).ok
 

@@ -333,7 +333,7 @@ PLACES = np.array([[0.0, 1.0], [2.0, 3.0], [4.0, 5.0]])
     [([1, 2, 3], [1, 2, 3]), (2, [2, 2, 2]), (np.float32(0.5), [0.5] * 3), ([1, np.inf, 3.5], [1, np.inf, 3.5]),
      (np.array([1, 2, 3], np.uint8), [1, 2, 3]), ([Fraction(1, 2), 1, 2], [0.5, 1, 2])],
 )  # fmt: skip
-def test_accepted_functions(returned, expected):
+def test_accepted_values_of_functions(returned, expected):
     found = evaluate(lambda points: returned, PLACES)
     assert found.dtype == np.float64
     assert found.tolist() == expected
@@ -355,7 +355,7 @@ def test_accepted_functions(returned, expected):
         ([[1], [2, 3], []], "must be real numbers"),
     ],
 )
-def test_invalid_functions_are_refused(returned, message):
+def test_invalid_values_of_functions_are_refused(returned, message):
     with pytest.raises(OptionError, match=message):
         evaluate(lambda points: returned, PLACES)
 
@@ -391,7 +391,7 @@ def test_a_million_points_take_seconds():
     np.testing.assert_allclose(got, 2 + places.sum(axis=1), rtol=1e-12)
 
 
-def test_scalar_size_functions():
+def test_the_size_at_a_point_does_not_depend_on_other_points():
     """Neither the company of a point nor its place in the array changes its size."""
     mesh = dmr.generate("clustered", 2000, 2)
     field = SizeField(mesh, np.random.default_rng(0).uniform(1, 2, 2000), on="vertices")

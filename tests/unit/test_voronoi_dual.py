@@ -181,7 +181,7 @@ def test_meshes_without_a_dual_are_refused() -> None:
 TWO = dmr.Mesh([[0, 0], [4, 0], [3, 3], [0, 4]], [[0, 1, 2], [0, 2, 3]])
 
 
-def test_dual_files_have_triangles_format(tmp_path: Path) -> None:
+def test_dual_files_follow_triangles_format(tmp_path: Path) -> None:
     written = dmr.write(tmp_path / "a.1.ele", TWO, base=1, voronoi=True)
     assert [path.name for path in written] == ["a.1.node", "a.1.v.node", "a.1.v.edge", "a.1.ele"]
     assert (tmp_path / "a.1.v.node").read_text() == "2 2 0 0\n1 2 1\n2 1 2\n"

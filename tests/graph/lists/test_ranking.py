@@ -88,7 +88,7 @@ def test_ranks_of_larger_lists_of_every_kind(method, options, kind, device_optio
         assert np.array_equal(rank(successors, method=method, **options, **device_options), ranks)
 
 
-def test_sequential_ranking_takes_one_pass():
+def test_sequential_ranking_agrees_with_plain_python():
     for seed in range(100):
         successors, values = random_lists(seed)
         found = rank(successors, values=values, method="sequential")

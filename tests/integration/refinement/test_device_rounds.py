@@ -188,7 +188,7 @@ def test_every_stop_reason_occurs_and_is_handled(device_options, stops, monkeypa
     assert result_summary(fine) == result_summary(dmr.refine(mesh, loop="host", device="cpu"))
 
 
-def test_a_run_without_progress_ends_after_tens_of_thousands_of_rounds(device_options):
+def test_a_run_of_tens_of_thousands_of_rounds_is_completed(device_options):
     """Runs ended after 20,000 rounds, unfinished, also where the guarantees promise an end."""
     x, below, above = np.array([0, 1 / 3, 2 / 3, 1]) * 3.5e4, [0.03, 0.08, 0.03, -0.13], [1.06, 0.95, 1.04, 1.09]
     walls = np.vstack((np.column_stack((x, below)), np.column_stack((x, above))[::-1]))
@@ -249,7 +249,7 @@ def test_options_that_need_the_host_are_refused_on_the_device(options, message):
         dmr.refine(dmr.generate("random", 20, seed=1), **{"loop": "device", "device": "cpu", **options})
 
 
-def test_outcome_names_match_the_kernels(pytestconfig):
+def test_enumerations_match_the_kernels(pytestconfig):
     """The enumerations of progress.cuh, entry by entry."""
     source = (pytestconfig.rootpath / "cuda_src" / "refine" / "rounds" / "progress.cuh").read_text()
     for enumeration, name in ((Entry, "ProgressEntry"), (Stop, "StopReason"), (Line, "HistoryEntry")):

@@ -71,7 +71,7 @@ def test_every_marking_accepts_all_inputs(name, marking, device_options, monkeyp
 
 @pytest.mark.parametrize("balance", BALANCES)
 @pytest.mark.parametrize("options", [{}, {"max_area": 2e-3}], ids=["angle", "area"])
-def test_the_check_method_does_not_change_the_result(balance, options, device_options):
+def test_the_balance_does_not_change_the_result(balance, options, device_options):
     mesh = dmr.generate("plate", 800, seed=3)
     reference = run(mesh, {"device": "cpu", "threads": 1}, **options)
     assert mesh_digest(run(mesh, device_options, balance=balance, **options).mesh) == mesh_digest(reference.mesh)

@@ -214,7 +214,7 @@ def test_the_figure_of_the_first_segment_is_named_among_many_with_gaps():
     assert "segments end at vertex 0 at (" in message and "and vertex 1 at (" in message
 
 
-def test_many_loose_ends():
+def test_a_gap_among_thousands_of_loose_ends():
     angle = np.arange(3000) * 2 * np.pi / 3000
     vertices = [[0, 0], *np.stack([np.cos(angle), np.sin(angle)], axis=1)]
     message = str(refused(Pslg(vertices, np.stack([np.zeros(3000, int), np.arange(1, 3001)], axis=1))))
@@ -252,7 +252,7 @@ NOTCHED = (
 
 @pytest.mark.parametrize("case", CASES)
 @pytest.mark.parametrize("kind", ["hole", "region"])
-def test_hole_and_region_points_outside_are_reported(kind, case):
+def test_invalid_hole_and_region_points_are_refused(kind, case):
     (x, y), where = CASES[case]
     good = {"hole": [[3, 3]], "region": [[3, 3, 1, 1]]}[kind]
     bad = {"hole": [[x, y]], "region": [[x, y, 1, 1]]}[kind]
@@ -261,7 +261,7 @@ def test_hole_and_region_points_outside_are_reported(kind, case):
     assert str(error) == f"{kind} 1: its point ({x}, {y}) lies {where}"
 
 
-def test_a_hole_point_on_an_unused_vertex():
+def test_a_region_point_on_an_unused_vertex():
     mesh, _ = meshed(Pslg([*square(4), [1, 1]], RING, regions=[[1, 1, 7, -1]]))
     assert mesh.triangle_attributes[:, 0].tolist() == [7] * len(mesh.triangles)
 
@@ -327,7 +327,7 @@ def test_regions_without_area_give_no_bounds():
     assert meshed(Pslg(*rings(square(4))))[0].triangle_attributes.shape == (2, 0)
 
 
-def test_parts_are_bounded_only_by_segments():
+def test_cracks_do_not_divide_a_part():
     """A crack does not part the two sides of it; a segment from side to side does."""
     vertices = [*square(4), [0, -2], [0, 1], [0, 2]]
     outline = [[0, 4], [4, 1], [1, 2], [2, 6], [6, 3], [3, 0]]
