@@ -1,4 +1,4 @@
-"""Control characters in names and in what files hold do not reach the terminal."""
+"""Control characters in file names and file contents are escaped on the terminal."""
 
 from __future__ import annotations
 

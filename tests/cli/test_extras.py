@@ -1,4 +1,4 @@
-"""What `dmr refine` writes on request: midpoints, edges, neighbours, the Voronoi dual."""
+"""Extra output of `dmr refine`: midpoints, edges, neighbours and the Voronoi dual."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""`dmr refine` and `dmr generate` of outlines, in this process: what is made, said and refused, and where."""
+"""`dmr refine` and `dmr generate` with outlines: results, messages, and errors with file and line."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""The 32 hard files of the shared collection through `dmr refine`: the outcome that its manifest expects, no hang."""
+"""`dmr refine` on the 32 hard files of the shared collection: the outcome of its manifest, and no hang."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""`python -m dmr` as a process of its own: start-up, signals, pipes, terminals."""
+"""`python -m dmr` as a process: start-up, signals, pipes and terminals."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""`dmr refine` in this process: names, exit codes, what goes to stdout and what to stderr."""
+"""`dmr refine` in this process: file names, exit codes, stdout and stderr."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""`dmr refine --marking`, `--balance` and `--profile`: what help says, what is refused, what is told."""
+"""`dmr refine --marking`, `--balance` and `--profile`: help, errors and reports."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""`dmr triangle` against Shewchuk's Triangle: the same files, counts, markers, and where it is unique the same mesh.
+"""`dmr triangle` against Shewchuk's Triangle: the same files, counts and markers, and the same mesh where it is unique.
 
 The oracle is the `triangle` package, in a process of its own and on domains that it is safe with: general position,
 so that the constrained Delaunay triangulation is unique.

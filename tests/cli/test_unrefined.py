@@ -1,4 +1,4 @@
-"""What a refinement left, from `dmr refine --unrefined` to `dmr validate --unrefined`."""
+"""Unrefined triangles, from `dmr refine --unrefined` to `dmr validate --unrefined`."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""What the public functions of static_graph say of the first mistakes: what they got, and what they need."""
+"""Errors of static_graph's public functions for arguments of the wrong type."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""CsrGraph: what it takes, what it refuses, and what it becomes."""
+"""CsrGraph: construction, validation and conversions."""
 
 from __future__ import annotations
 

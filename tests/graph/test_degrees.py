@@ -1,4 +1,4 @@
-"""Degrees: statistics, distributions, the histogram and the level that it chooses, and their picture."""
+"""Degrees: statistics, distributions, histogram, automatic MDA and plots."""
 
 from __future__ import annotations
 

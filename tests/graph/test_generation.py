@@ -1,4 +1,4 @@
-"""Random graphs: as a plain reading of the rules draws them, the same everywhere, with the degrees of the papers."""
+"""Random graphs against a plain implementation of their rules; determinism, and the degrees of the papers."""
 
 from __future__ import annotations
 

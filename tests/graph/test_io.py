@@ -1,4 +1,4 @@
-"""Graph files: what is read, what is refused and by which line, and that nothing is half-written."""
+"""Graph files: formats, errors with their line, and complete writes."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Bugs that were seen in static_graph, each with a test named after it."""
+"""Former bugs of static_graph, each with a test named after it."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""The schemes of the papers: all of them give the distances that others find."""
+"""The schemes of the papers against reference distances, scipy and networkx."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""bfs and sssp: distances, parents and paths of every scheme, beside plain Dijkstra."""
+"""bfs and sssp: distances, parents and paths of every scheme against Dijkstra's algorithm."""
 
 from __future__ import annotations
 

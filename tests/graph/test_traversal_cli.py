@@ -1,4 +1,4 @@
-"""python -m static_graph bfs and sssp."""
+"""`python -m static_graph bfs` and `sssp`."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""A program that has just imported dmr: its modules, logging, huge numbers, an incomplete installation."""
+"""A program that has just imported dmr: modules, logging, huge numbers, and an incomplete installation."""
 
 from __future__ import annotations
 

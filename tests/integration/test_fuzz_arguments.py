@@ -1,4 +1,4 @@
-"""Public functions of `dmr` return or raise one of dmr's own errors, whatever their arguments."""
+"""Public functions of `dmr` return or raise one of its own errors, whatever their arguments."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Seeded meshes: the same bits everywhere, and what their kind promises."""
+"""Seeded meshes: the same bits on every machine, and the properties of each kind."""
 
 from __future__ import annotations
 

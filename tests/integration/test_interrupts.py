@@ -1,4 +1,4 @@
-"""Ctrl-C ends every long call on the CPU soon, and leaves nothing behind that a later call could trip over."""
+"""Ctrl-C ends every long call on the CPU soon, and later calls work."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Pictures: what they show, and that they need no display. Colours are read back from the pixels."""
+"""Pictures, whose colours are read back from the pixels; drawing needs no display."""
 
 from __future__ import annotations
 

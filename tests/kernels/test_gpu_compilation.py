@@ -1,4 +1,4 @@
-"""Compilation of GPU modules, with a script in place of nvcc: when, how often, how it ends, and when it is spared."""
+"""Compilation of GPU modules, with a script in place of nvcc: caching, concurrency, errors and prebuilt modules."""
 
 from __future__ import annotations
 

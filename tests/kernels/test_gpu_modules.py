@@ -1,4 +1,4 @@
-"""GPU modules: each call prepares those that it launches kernels of, so that none is compiled late, on its own."""
+"""GPU modules: each call prepares all modules that it launches kernels of."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""The kernels of `static_graph` as nvcc would compile them, run by an emulator of a GPU's threads."""
+"""The CUDA version of `static_graph`'s kernels, run by an emulator of a GPU's threads."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Long channels: bad triangles whose edges grow shorter all the way, so that the strict order takes them one by one."""
+"""Long channels, whose bad triangles have ever shorter edges, so that a strict order takes them one by one."""
 
 from __future__ import annotations
 

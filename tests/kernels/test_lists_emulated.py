@@ -1,4 +1,4 @@
-"""The kernels of list ranking and of Euler tours as nvcc would compile them, run by an emulator of a GPU's threads."""
+"""The CUDA version of the kernels of list ranking and Euler tours, run by an emulator of a GPU's threads."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Device arrays and launches: the same on every processor."""
+"""Device arrays and kernel launches on every device."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Scan, reduction, compaction and sorting against numpy, on every processor and around the borders of tiles."""
+"""Scan, reduction, compaction and sorting against numpy, on every device and near tile boundaries."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""The native builds: both compilers see the same kernels, nothing is contracted, and sanitizers find nothing."""
+"""Native builds: both compilers see the same kernels, no contraction, and no findings of the sanitizers."""
 
 from __future__ import annotations
 

@@ -1,6 +1,4 @@
-"""Points chosen from petals: the first one that goes into a mesh, against a search in plain numpy; what is promised of
-the distance that they keep; and what they are good for.
-"""
+"""Points chosen from petals: the first insertion against a search in numpy, guaranteed distances, and mesh sizes."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""The exact predicates against integer arithmetic, where double and double-double arithmetic fail as well."""
+"""The exact predicates against integer arithmetic, where double and double-double arithmetic fail."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""The kernels of `dmr` as nvcc would compile them, run by an emulator of a GPU's threads: the bits of a CPU."""
+"""The CUDA version of `dmr`'s kernels, run by an emulator of a GPU's threads, gives the bits of the CPU."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""The list of bad triangles: its room."""
+"""Growth of the list of bad triangles."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""scripts/bench/command.py on a small input, with a program in Triangle's place."""
+"""scripts/bench/command.py on a small input, with a program in place of Triangle."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""The benchmark of domains: what it draws, gives both programs, judges, prints and records."""
+"""The benchmark of domains: its inputs, verdicts, output and records."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""The benchmarks of refinement: what they measure, judge, print and record."""
+"""The benchmarks of refinement: measurements, verdicts, output and records."""
 
 from __future__ import annotations
 

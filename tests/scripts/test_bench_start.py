@@ -1,4 +1,4 @@
-"""The benchmark of first calls, with scripts in place of nvcc, PyCUDA and the processes that need a GPU."""
+"""The benchmark of first calls, with scripts in place of nvcc, PyCUDA and processes that need a GPU."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""The benchmark of traversals: what it measures, compares, prints and records."""
+"""The benchmark of traversals: measurements, comparisons, output and records."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""scripts/bench/validate.py: the phases of a validation, and what it refuses."""
+"""scripts/bench/validate.py: phases of a validation, and errors."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""The scripts that compare with Triangle: guarded calls, seeded domains, a folder of two files."""
+"""The scripts that compare with Triangle: guarded calls, seeded domains, and a folder of files."""
 
 from __future__ import annotations
 

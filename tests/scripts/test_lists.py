@@ -1,4 +1,4 @@
-"""scripts/bench/lists.py and study_lists.py on short lists: tables, records, pictures, and other ranks found out."""
+"""The benchmark and the study of lists on short lists: tables, records, pictures, and wrong ranks."""
 
 from __future__ import annotations
 

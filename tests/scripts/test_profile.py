@@ -1,4 +1,4 @@
-"""The profile of the study with a program in the place of ncu: its options, and what is read from its output."""
+"""Profiles with a program in place of ncu: options, and parsing of its output."""
 
 from __future__ import annotations
 

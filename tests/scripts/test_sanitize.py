@@ -1,4 +1,4 @@
-"""The script for compute-sanitizer: its families on a CPU, and what it makes of the tools' output."""
+"""The script for compute-sanitizer: its families on a CPU, and parsing of the tools' output."""
 
 from __future__ import annotations
 

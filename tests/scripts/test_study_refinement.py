@@ -1,4 +1,4 @@
-"""The study of refinement: every row on small inputs, its record, tables and pictures, and refused options."""
+"""The study of refinement on small inputs: record, tables, pictures and errors."""
 
 from __future__ import annotations
 

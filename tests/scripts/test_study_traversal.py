@@ -1,4 +1,4 @@
-"""The study of traversals: every part on small graphs, its record, tables and pictures, and refused options."""
+"""The study of traversals on small graphs: record, tables, pictures and errors."""
 
 from __future__ import annotations
 

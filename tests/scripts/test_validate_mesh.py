@@ -1,4 +1,4 @@
-"""scripts/validate_mesh.py, as a process and from another folder."""
+"""scripts/validate_mesh.py as a process, from another folder."""
 
 from __future__ import annotations
 

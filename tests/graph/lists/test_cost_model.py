@@ -1,4 +1,4 @@
-"""The cost model: the slides' own predictions, and parameters that are read from a device."""
+"""The cost model: predictions of the slides, and parameters measured on a device."""
 
 from __future__ import annotations
 

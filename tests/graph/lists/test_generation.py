@@ -1,4 +1,4 @@
-"""Lists and trees to measure with: what their kinds promise, the same for a seed everywhere."""
+"""Generated lists and trees: properties of each kind, and determinism."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""List ranking: every method against a sequential pass in plain Python, and what is no list, refused with its index."""
+"""List ranking: every method against a sequential pass in plain Python, and errors with their element."""
 
 from __future__ import annotations
 

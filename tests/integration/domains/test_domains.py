@@ -1,4 +1,4 @@
-"""Builders of domains: their bits, their points (proved by rational arithmetic), and what they refuse."""
+"""Builders of domains: coordinates, interior points (proved by rational arithmetic), and errors."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Files with features as they come: compressed, with rings that enclose nothing, in degrees, from GIS programs."""
+"""Feature files: compressed, with rings without area, in degrees, and from GIS programs."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Domains of several polygons, GeoJSON and shapely: what is covered is meshed, and nothing else."""
+"""Domains of several polygons, from GeoJSON and shapely: covered and uncovered areas, and errors."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""The formats that go through meshio: what each keeps, and that its failures stay inside."""
+"""Formats read and written by meshio: what each keeps; failures become errors of dmr."""
 
 from __future__ import annotations
 

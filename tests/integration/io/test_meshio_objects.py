@@ -1,4 +1,4 @@
-"""Meshes from and to meshio's objects keep everything."""
+"""Conversion to and from meshio's objects keeps everything."""
 
 from __future__ import annotations
 

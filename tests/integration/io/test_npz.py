@@ -1,4 +1,4 @@
-"""The package's own .npz files; round trips and safety are with those of the other formats."""
+"""The package's own .npz files; round trips and safety are tested with those of the other formats."""
 
 from __future__ import annotations
 

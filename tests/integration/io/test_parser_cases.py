@@ -1,4 +1,4 @@
-"""What is wrong with a Triangle file is said with its name and line; what is unusual but clear is read."""
+"""Triangle files: errors with file and line; unusual but valid files are read."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""What is written is read back to the last bit, by any number of threads, in the same bytes every time."""
+"""Files are read back to the last bit, and their bytes do not depend on threads."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""No reader takes a half-written result for a whole one; nothing is left behind, whatever fails."""
+"""No reader sees a half-written result, and no failure leaves files behind."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""The door of the pipeline: what is refused by name, and what is found out about what passes; on every processor."""
+"""Admission of meshes to the pipeline: errors with their element, and the state on the device."""
 
 from __future__ import annotations
 

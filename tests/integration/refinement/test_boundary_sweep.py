@@ -1,4 +1,4 @@
-"""The native sweep along a boundary says what the checker's says, which is written in Python on rational numbers."""
+"""The native sweep along a boundary against the checker's, which uses rational numbers in Python."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Rounds that the device drives: the same bits, the same books, wherever it has to stop for the host."""
+"""Rounds driven by the device: the same mesh and statistics, wherever the device has to stop for the host."""
 
 from __future__ import annotations
 

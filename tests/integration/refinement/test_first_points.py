@@ -1,4 +1,4 @@
-"""First points: interiors that are all but empty, which needles cross at first."""
+"""First points: refinement for small angles first, where needles cross a nearly empty interior."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""`dmr.refine` of planar straight-line graphs: holes, regions, sizes, kept segments, small angles; everywhere."""
+"""`dmr.refine` of planar straight-line graphs: holes, regions, sizes, kept segments and small angles."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""The whole pipeline on small meshes: proved results, the same bits everywhere, limits that are kept."""
+"""The pipeline on small meshes: proved results, the same bits on every device, limits."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Every marking and balance: a name is what it says, by counters and by the kernels launched; its meshes are proved."""
+"""Every marking and balance: counters, launched kernels and proved meshes."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""`max_seconds`: a run ends between two rounds, with a valid mesh that says why it is not finished."""
+"""`max_seconds` ends a run between two rounds, with a valid mesh and the reason."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""What belongs to the domain: outline, holes, regions, loose segments; and what is said where there is none."""
+"""The domain of a triangulation: outline, holes, regions and open polylines; errors for invalid domains."""
 
 from __future__ import annotations
 

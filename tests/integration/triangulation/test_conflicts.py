@@ -1,4 +1,4 @@
-"""Conflicts of vertices and segments: each kind with its pieces, count and first party; crossings rounded once."""
+"""Conflicts of vertices and segments: pieces, counts and the first conflict of each kind; rounding of crossings."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Triangulation by Shewchuk's Triangle at arm's length: its results, and that its crashes and hangs are only errors."""
+"""Triangulation by Shewchuk's Triangle in another process: results; crashes and hangs become errors."""
 
 from __future__ import annotations
 

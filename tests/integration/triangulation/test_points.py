@@ -1,4 +1,4 @@
-"""Delaunay triangulation of points: against scipy where it is unique, against exact brute force where it is not."""
+"""Delaunay triangulation of points, against scipy where it is unique and against exact brute force elsewhere."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Constrained Delaunay triangulation of outlines without conflicts: proved exactly, and compared with Triangle's."""
+"""Constrained Delaunay triangulation of outlines without conflicts: proved, and compared with Triangle's."""
 
 from __future__ import annotations
 

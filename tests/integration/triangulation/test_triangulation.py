@@ -1,4 +1,4 @@
-"""`dmr.triangulate` as a whole: markers, options, errors with their place in the file, determinism, hard input."""
+"""`dmr.triangulate`: markers, options, errors with file and line, determinism, and hard input."""
 
 from __future__ import annotations
 

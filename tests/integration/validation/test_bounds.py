@@ -1,4 +1,4 @@
-"""Bounds of area and size, and the triangles that a refinement may leave: reasons are derived, not believed."""
+"""Bounds of area and size, and triangles left unrefined, whose reasons the checker derives from the geometry."""
 
 from __future__ import annotations
 

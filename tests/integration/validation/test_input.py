@@ -1,4 +1,4 @@
-"""A refined mesh against the mesh that it came from."""
+"""A refined mesh against the mesh that it was refined from."""
 
 from __future__ import annotations
 

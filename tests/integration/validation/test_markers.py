@@ -1,4 +1,4 @@
-"""The markers of vertices: each must be the one that docs/guarantees.md names, and any other one is refused by name."""
+"""Vertex markers: each must be the one that docs/guarantees.md defines."""
 
 from __future__ import annotations
 

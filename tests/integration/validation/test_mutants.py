@@ -1,4 +1,4 @@
-"""Every way to break a mesh fails by its own check."""
+"""Each way to break a mesh fails by its own check."""
 
 from __future__ import annotations
 

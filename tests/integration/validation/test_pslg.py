@@ -1,4 +1,4 @@
-"""A mesh against the planar straight-line graph that it was made from: valid ones pass, mutants fail by name."""
+"""A mesh against the outline that it was made from: valid meshes pass, mutants fail by their check."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Three million triangles in half a minute, grids included."""
+"""Validation of three million triangles in half a minute."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""The checker on several threads: the same report for any number, quick to end, and filters that are never wrong."""
+"""The checker on several threads: equal reports, prompt interrupts, and filters that agree with exact arithmetic."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Valid meshes pass, and what is valid agrees with brute force on small cases."""
+"""Valid meshes pass, and verdicts on small meshes agree with brute force."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Arrangements of segments, against one built by brute force in rational arithmetic."""
+"""Arrangements of segments against brute force in rational arithmetic."""
 
 from __future__ import annotations
 

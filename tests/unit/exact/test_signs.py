@@ -1,4 +1,4 @@
-"""The exact signs against other arithmetic: determinants of absolute coordinates in Python integers and fractions."""
+"""The exact signs against determinants in Python integers and fractions."""
 
 from __future__ import annotations
 

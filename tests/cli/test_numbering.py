@@ -1,4 +1,4 @@
-"""The numbers in sentences: from 0 in the library, the file's own on the command line."""
+"""Indices in messages: from 0 in the library, those of the file on the command line."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""What the library's doors say of an argument that is of another kind: one sentence, never an AttributeError."""
+"""Arguments of the wrong type raise one error with the remedy, never an AttributeError."""
 
 from __future__ import annotations
 

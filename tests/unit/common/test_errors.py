@@ -1,4 +1,4 @@
-"""Exceptions: their built-in types, their data, and that they survive pickling and copying."""
+"""Exceptions: built-in types, data, pickling and copying."""
 
 from __future__ import annotations
 

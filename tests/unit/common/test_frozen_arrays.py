@@ -1,4 +1,4 @@
-"""Arrays that stay read-only, in copies and after pickling too."""
+"""Frozen arrays stay read-only, also after copying and pickling."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""What Triangle's files hold on request: all markers, the whole boundary, no idle vertices; and which are left out."""
+"""Options of Triangle's output: markers, boundary segments, unused vertices, and files left out."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Second-order meshes: against Shewchuk's Triangle, and in every format that holds them."""
+"""Second-order meshes against Shewchuk's Triangle, and in every format that holds them."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""The available memory, in containers too, and the refusal of work that needs more."""
+"""The available memory, also in containers, and the refusal of work that needs more."""
 
 from __future__ import annotations
 

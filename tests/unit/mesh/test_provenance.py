@@ -1,4 +1,4 @@
-"""Meshes of the project's own triangulation need no proof of their boundary; every other mesh is checked as before."""
+"""Only meshes of the project's own triangulation skip the check of their boundary."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""The statistics of `dmr.mesh.statistics` against plain formulas, one triangle at a time."""
+"""Mesh statistics against plain formulas, one triangle at a time."""
 
 from __future__ import annotations
 

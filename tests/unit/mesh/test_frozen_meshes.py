@@ -1,4 +1,4 @@
-"""Meshes and results cannot be changed through themselves; what their makers change is found before it does harm."""
+"""Meshes and results are immutable; later changes of the caller's own arrays are found before use."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""The Voronoi dual: against Qhull's diagrams, exact arithmetic and its own definition; and its files."""
+"""The Voronoi dual against Qhull, exact arithmetic and its definition; its files."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""The switches of Shewchuk's Triangle: how they are read."""
+"""Parsing of the switches of Shewchuk's Triangle."""
 
 from __future__ import annotations
 

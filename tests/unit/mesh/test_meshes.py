@@ -1,4 +1,4 @@
-"""The value objects: what they refuse by name, what they share, what they find."""
+"""Mesh, Pslg and options: validation, sharing of arrays, and derived arrays."""
 
 from __future__ import annotations
 
