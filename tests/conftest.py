@@ -2,20 +2,26 @@
 
 from __future__ import annotations
 
-import os
 import re
+import signal
 import subprocess
 import sys
 from pathlib import Path
 
 import pytest
 
-from dmr.memory import Device, open_device
+from dmr.memory import Device, available_threads, open_device
 from tests.support.devices import gpu_absence
 from tests.support.paths import ROOT
 
 MOST_WORKERS = 8
 UNLESS_NAMED = ("gpu", "large")  # markers whose tests run only where the expression of -m names them
+
+
+def pytest_configure() -> None:
+    """Heeds SIGINT, which shells ignore in background jobs, so that tests may send it to themselves and to children."""
+    if signal.getsignal(signal.SIGINT) is signal.SIG_IGN:
+        signal.signal(signal.SIGINT, signal.default_int_handler)
 
 
 @pytest.hookimpl(tryfirst=True)
@@ -31,7 +37,7 @@ def pytest_cmdline_main(config: pytest.Config) -> None:
     folders = all(Path(argument).is_dir() for argument in config.args)
     if by_hand or option.collectonly or not folders or "gpu" in _names(option.markexpr):
         return
-    option.numprocesses = min(len(os.sched_getaffinity(0)), MOST_WORKERS)
+    option.numprocesses = min(available_threads(), MOST_WORKERS)
     option.dist = "loadscope"  # a module's fixtures are made once
     option.loadscopereorder = False  # the order below
 
