@@ -5,7 +5,7 @@
 
 // Split state of a subsegment. UNSPLITTABLE: no coordinates are left between its ends. KEPT: never split, because the
 // user said so.
-enum Wish : int32 { NO_WISH = 0, TO_BE_SPLIT = 1, UNSPLITTABLE = 2, KEPT = 3 };
+enum SplitState : int32 { NO_REQUEST = 0, TO_BE_SPLIT = 1, UNSPLITTABLE = 2, KEPT = 3 };
 
 // Whether p lies inside the diametral lens of ab, that is, sees ab under more than the angle whose squared cosine is
 // `lens`. 0 is the diametral circle (Ruppert); cos^2(180 - 2 bound) is the lens that Chew's second algorithm and
@@ -18,9 +18,9 @@ INLINE bool encroaches(Point a, Point b, Point p, float64 lens) {
 
 // Requests the split of a subsegment; any number of threads may do so. Returns UNSPLITTABLE or KEPT if it cannot be
 // split.
-INLINE int32 wish_split(int32 *wishes, int32 subsegment) {
-    const int32 wish = racing_load(&wishes[subsegment]);
-    if (wish == NO_WISH)
-        racing_store(&wishes[subsegment], int32(TO_BE_SPLIT));
-    return wish;
+INLINE int32 request_split(int32 *split_states, int32 subsegment) {
+    const int32 state = racing_load(&split_states[subsegment]);
+    if (state == NO_REQUEST)
+        racing_store(&split_states[subsegment], int32(TO_BE_SPLIT));
+    return state;
 }

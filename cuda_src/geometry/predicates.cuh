@@ -195,15 +195,15 @@ INLINE int incircle(Point a, Point b, Point c, Point d) {
     return sign == UNSURE ? incircle_exact(a, b, c, d) : sign;
 }
 
-// How a kernel evaluates predicates: exact (`AT_ONCE`), or filtered on a GPU (`LATER_ON_GPU`), which leaves
+// How a kernel evaluates predicates: exact (`EXACT`), or filtered on a GPU (`FILTERED`), which leaves
 // inconclusive cases to a kernel that follows. On a GPU the calls of exact arithmetic would cost the kernels of the
 // common case half of their threads, because of the registers that they need; on a CPU they cost nothing unless they
 // are made.
-enum Care { AT_ONCE, LATER_ON_GPU };
+enum Arithmetic { EXACT, FILTERED };
 
-template <Care care> INLINE int orient2d_with(Point a, Point b, Point c) {
-    return care == LATER_ON_GPU && EXACT_IS_DEAR ? orient2d_by_filter(a, b, c) : orient2d(a, b, c);
+template <Arithmetic arithmetic> INLINE int orient2d_with(Point a, Point b, Point c) {
+    return arithmetic == FILTERED && EXACT_IS_DEAR ? orient2d_by_filter(a, b, c) : orient2d(a, b, c);
 }
-template <Care care> INLINE int incircle_with(Point a, Point b, Point c, Point d) {
-    return care == LATER_ON_GPU && EXACT_IS_DEAR ? incircle_by_filter(a, b, c, d) : incircle(a, b, c, d);
+template <Arithmetic arithmetic> INLINE int incircle_with(Point a, Point b, Point c, Point d) {
+    return arithmetic == FILTERED && EXACT_IS_DEAR ? incircle_by_filter(a, b, c, d) : incircle(a, b, c, d);
 }

@@ -39,18 +39,18 @@ KERNEL(find_flips, const Triangle *triangles, const Point *points, int32 *edges,
     }
 }
 
-KERNEL(claim_flips, const int32 *flipping, const int32 *edges, uint32 stamp, Triangle *triangles) {
+KERNEL(claim_flips, const int32 *flipping, const int32 *edges, uint32 epoch, Triangle *triangles) {
     FOR_RANGE (i) {
         const int32 t = flipping[i];
-        const uint64 key = cavity_key(stamp, false, 0, t);
+        const uint64 key = cavity_key(epoch, false, 0, t);
         for_flip_quad(triangles, t, edges[t], [&](int32 visited) { atomic_max(&triangles[visited].owner, key); });
     }
 }
 
-KERNEL(judge_flips, const int32 *flipping, const int32 *edges, uint32 stamp, const Triangle *triangles, int32 *won) {
+KERNEL(check_flips, const int32 *flipping, const int32 *edges, uint32 epoch, const Triangle *triangles, int32 *won) {
     FOR_RANGE (i) {
         const int32 t = flipping[i];
-        const uint64 key = cavity_key(stamp, false, 0, t);
+        const uint64 key = cavity_key(epoch, false, 0, t);
         bool all = true;
         for_flip_quad(triangles, t, edges[t], [&](int32 visited) { all = all && triangles[visited].owner == key; });
         won[i] = all;
@@ -58,13 +58,13 @@ KERNEL(judge_flips, const int32 *flipping, const int32 *edges, uint32 stamp, con
 }
 
 // Redirects the neighbour across an edge that passes from one triangle to another.
-INLINE void hand_over(Triangle *triangles, Subsegment *subsegments, int32 beyond, int32 from, int32 to, int32 slot) {
-    if (beyond >= 0)
-        triangles[beyond].link[edge_that_starts_at(triangles[beyond], to)] = slot;
-    else if (subsegments[~beyond].from == from)
-        subsegments[~beyond].left = slot;
+INLINE void hand_over(Triangle *triangles, Subsegment *subsegments, int32 across, int32 from, int32 to, int32 slot) {
+    if (across >= 0)
+        triangles[across].link[edge_that_starts_at(triangles[across], to)] = slot;
+    else if (subsegments[~across].from == from)
+        subsegments[~across].left = slot;
     else
-        subsegments[~beyond].right = slot;
+        subsegments[~across].right = slot;
 }
 
 //          a                      a

@@ -12,7 +12,7 @@ constexpr int32 UNLINKED = -0x7fffffff - 1;
 
 // Reverses clockwise triangles, and counts them. Reports the first triangle without area, and the first one with a
 // corner that is not the index of a vertex.
-KERNEL(orient_triangles, const Point *points, int32 vertices, int32 *corners, int32 *turned, int32 *flat,
+KERNEL(orient_triangles, const Point *points, int32 vertices, int32 *corners, int32 *reversed, int32 *flat,
        int32 *stray) {
     FOR_RANGE (t) {
         const int32 a = corners[3 * t], b = corners[3 * t + 1], c = corners[3 * t + 2];
@@ -24,7 +24,7 @@ KERNEL(orient_triangles, const Point *points, int32 vertices, int32 *corners, in
         if (sign < 0) {
             corners[3 * t + 1] = c;
             corners[3 * t + 2] = b;
-            atomic_add(turned, 1);
+            atomic_add(reversed, 1);
         } else if (sign == 0) {
             atomic_min(flat, int32(t));
         }

@@ -1,7 +1,7 @@
 // The triangle and subsegment records, and how they refer to each other.
 //
-//                2                 Corners 0, 1, 2 run counter-clockwise. Edge k is the one opposite corner k; seen
-// from               / \                inside the triangle it runs from corner k + 1 to corner k + 2 (modulo 3).
+//                2                 Corners 0, 1, 2 run counter-clockwise. Edge k is opposite corner k. Seen from inside
+//               / \                the triangle, it runs from corner k + 1 to corner k + 2 (modulo 3).
 //      edge 1  /   \  edge 0
 //             /     \              link[k] is the neighbour across edge k:
 //            0-------1                 >= 0   the triangle of that number,
@@ -67,7 +67,7 @@ INLINE float64 squared_length(Point a, Point b) {
     return dx * dx + dy * dy;
 }
 
-// ---- Prefetching on a CPU (a GPU does none): records first, then what they point to ---------------------------------
+// ---- Prefetching on a CPU (a GPU does none): records first, then what they point to -------------------------------
 
 INLINE void prefetch_corners(const Triangle &t, const Point *points) {
     for (int32 v : t.vertex)
@@ -89,23 +89,4 @@ INLINE void prefetch_triangles(const int32 *listed, Index i, Index end, const Tr
         prefetch(&triangles[listed[i + FAR]]);
     if (i + NEAR < end)
         prefetch_corners(triangles[listed[i + NEAR]], points);
-}
-
-// A bijective hash of 32-bit numbers that separates neighbours (a multiply-xorshift mixer), and its inverse.
-INLINE uint32 scatter(uint32 x) {
-    x ^= x >> 16;
-    x *= 0x21f0aaadu;
-    x ^= x >> 15;
-    x *= 0x735a2d97u;
-    x ^= x >> 15;
-    return x;
-}
-
-INLINE uint32 gather(uint32 x) {
-    x ^= x >> 15 ^ x >> 30;
-    x *= 0x97132227u; // inverse of 0x735a2d97 modulo 2^32
-    x ^= x >> 15 ^ x >> 30;
-    x *= 0x333c4925u; // inverse of 0x21f0aaad modulo 2^32
-    x ^= x >> 16;
-    return x;
 }

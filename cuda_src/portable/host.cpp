@@ -184,7 +184,7 @@ class Barrier {
 
 thread_local Barrier *grid_barrier = nullptr; // of the launch that this thread takes part in
 
-// Runs a GRID_KERNEL: each piece on a separate thread, all of them at the same time. Threads of a pool come when they
+// Runs a COOPERATIVE_KERNEL: each piece on a separate thread, all of them at the same time. Threads of a pool come when they
 // can, which is not enough if they wait for each other. Therefore the threads are started here.
 void launch_grid(Call &call, Timed *timed, Index count, const host::Slot *arguments, int threads) {
     const Index most = (count + GRID_PIECE - 1) / GRID_PIECE;
@@ -245,7 +245,7 @@ struct Step {
     host::Slot *arguments;
     const Lookup *lookups;
     Index lookups_count;
-    Index grid; // 1 if it is a GRID_KERNEL
+    Index grid; // 1 if it is a COOPERATIVE_KERNEL
 };
 
 // Repeats a sequence until `*stop` is nonzero.

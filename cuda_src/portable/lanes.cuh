@@ -11,7 +11,7 @@
 // that neighbours in a warp read neighbouring words, or, if `coalesced` is false, consecutive indices. STEPS_BY_ONE
 // tells whether a share is consecutive. On the CPU the single member processes the whole range in order.
 //
-// A CROWDED_GRID_TEAM_KERNEL is a GRID_TEAM_KERNEL (portable.cuh) with high occupancy: it uses few registers, so that
+// A HIGH_OCCUPANCY_COOPERATIVE_TEAM_KERNEL is a COOPERATIVE_TEAM_KERNEL (portable.cuh) with high occupancy: it uses few registers, so that
 // several teams fit on a multiprocessor. As many teams as fit are resident, and GRID_BARRIER() of grid.cuh synchronises
 // the members of all of them. In such a kernel, launched for `teams` teams, FOR_GRID_TEAMS (index, count, teams)
 // distributes `count` tasks over the teams: all members of a team have the same index. On the CPU each thread takes the
@@ -29,7 +29,7 @@ constexpr int STRIPES = 4096; // entries of a striped counter (STRIPES of static
 
 constexpr bool ONE_MEMBER = false;
 
-#define CROWDED_GRID_TEAM_KERNEL(name, ...)                                                                            \
+#define HIGH_OCCUPANCY_COOPERATIVE_TEAM_KERNEL(name, ...)                                                                            \
     extern "C" __global__ void __launch_bounds__(TEAM_SIZE, 4)                                                         \
         name(const Index range_begin, const Count range_end, __VA_ARGS__)
 #define FOR_GRID_TEAMS(index, count, teams)                                                                            \
@@ -137,7 +137,7 @@ INLINE int64 processor_number() {
 
 constexpr bool ONE_MEMBER = true;
 
-#define CROWDED_GRID_TEAM_KERNEL KERNEL
+#define HIGH_OCCUPANCY_COOPERATIVE_TEAM_KERNEL KERNEL
 #define FOR_GRID_TEAMS(index, count, teams)                                                                            \
     for (Index index = (count) * range_begin / (teams), grid_end_ = (count) * range_end / (teams); index < grid_end_;  \
          ++index)

@@ -26,11 +26,11 @@
 // CPU, where one member does all the work, FOR_SHARE is the whole range in order. FOR_LEADER { ... } is executed by one
 // member.
 //
-// If each of a few indices has an inner loop with independent iterations, a sub-warp tile (squad) of the team's members
-// shares that loop: FOR_SQUADS (i, begin, end) gives each tile its share of a range, and FOR_SQUAD_SHARE (j, count)
+// If each of a few indices has an inner loop with independent iterations, a sub-warp tile of the team's members
+// shares that loop: FOR_TILES (i, begin, end) gives each tile its share of a range, and FOR_TILE_SHARE (j, count)
 // gives each member of a tile its iterations. On the CPU a tile is one member.
 //
-// A CROWDED_KERNEL or CROWDED_TEAM_KERNEL is a high-occupancy kernel: its threads mostly wait for memory, so it gets
+// A HIGH_OCCUPANCY_KERNEL or HIGH_OCCUPANCY_TEAM_KERNEL is a high-occupancy kernel: its threads mostly wait for memory, so it gets
 // fewer registers per thread, and more threads run at once.
 //
 // Members come in groups of LANES that run in lockstep: a warp on the GPU, the whole team on the CPU, where its members
@@ -38,10 +38,10 @@
 // once for each of them, as if they had come one after the other, and returns the previous value; members with k < 0
 // count nothing.
 //
-// A GRID_KERNEL is launched cooperatively: all of its threads run at once, so that GRID_BARRIER() of grid.cuh can hold
+// A COOPERATIVE_KERNEL is launched cooperatively: all of its threads run at once, so that GRID_BARRIER() of grid.cuh can hold
 // them until the last one arrives. On the CPU each thread then has one piece of the range, and waits likewise.
 //
-// A GRID_TEAM_KERNEL is a GRID_KERNEL of whole teams, launched over MOST_PIECES of them. FOR_PIECES (team, pieces)
+// A COOPERATIVE_TEAM_KERNEL is a COOPERATIVE_KERNEL of whole teams, launched over MOST_PIECES of them. FOR_PIECES (team, pieces)
 // gives each team its share of the pieces of a list, FOR_ALL (i, count) gives each member of each team its share of
 // `count` indices, and FOR_FIRST_LEADER { ... } is executed by one member of one team, the FIRST_TEAM. A list has one
 // piece for each of the TEAMS that run.
@@ -95,14 +95,14 @@ constexpr int64 SLICE = 50'000'000;
 #define OUTLINE __device__ __noinline__ // rare paths: not inlined, so that they do not cost the callers registers
 #define ROLLED _Pragma("unroll 1") // loop of a rare path: not unrolled, because unrolling it costs nvcc much time
 #define KERNEL(name, ...) extern "C" __global__ void name(const Index range_begin, const Count range_end, __VA_ARGS__)
-#define CROWDED_KERNEL(name, ...)                                                                                      \
+#define HIGH_OCCUPANCY_KERNEL(name, ...)                                                                                      \
     extern "C" __global__ void __launch_bounds__(128, 6) name(const Index range_begin, const Count range_end, __VA_ARGS__)
 #define TEAM_KERNEL KERNEL
-#define CROWDED_TEAM_KERNEL(name, ...)                                                                                 \
+#define HIGH_OCCUPANCY_TEAM_KERNEL(name, ...)                                                                                 \
     extern "C" __global__ void __launch_bounds__(TEAM_SIZE, 8)                                                         \
         name(const Index range_begin, const Count range_end, __VA_ARGS__)
-#define GRID_KERNEL KERNEL
-#define GRID_TEAM_KERNEL KERNEL
+#define COOPERATIVE_KERNEL KERNEL
+#define COOPERATIVE_TEAM_KERNEL KERNEL
 #define CHILD_KERNEL KERNEL
 #define FOR_RANGE(i)                                                                                                   \
     for (Index end_ = range_end, i = share_of(range_begin, end_, blockIdx.x, gridDim.x, blockDim.x); i < end_;         \
@@ -116,9 +116,9 @@ constexpr int64 SLICE = 50'000'000;
     for (int member = threadIdx.x, turn_ = 0; turn_ < 1; ++turn_, __syncthreads())
 #define FOR_SHARE(i, begin, end)                                                                                       \
     for (Index share_end_ = (end), i = share_of((begin), share_end_, 0, 1, TEAM_SIZE); i < share_end_; i += TEAM_SIZE)
-#define FOR_SQUADS(i, begin, end)                                                                                      \
-    for (Index i = (begin) + squad_number(), squads_end_ = (end); i < squads_end_; i += TEAM_SIZE / SQUAD)
-#define FOR_SQUAD_SHARE(j, count) for (int j = threadIdx.x % SQUAD, squad_end_ = (count); j < squad_end_; j += SQUAD)
+#define FOR_TILES(i, begin, end)                                                                                      \
+    for (Index i = (begin) + tile_number(), tiles_end_ = (end); i < tiles_end_; i += TEAM_SIZE / TILE_LANES)
+#define FOR_TILE_SHARE(j, count) for (int j = threadIdx.x % TILE_LANES, tile_end_ = (count); j < tile_end_; j += TILE_LANES)
 #define FOR_LEADER if (threadIdx.x == 0)
 #define FOR_PIECES(team, pieces)                                                                                       \
     for (Index team = blockIdx.x, pieces_ = (pieces); team < pieces_; team += gridDim.x)
@@ -147,11 +147,11 @@ INLINE Index share_of(Index begin, Index end, unsigned block, unsigned blocks, u
     return lane < lanes ? begin + Index(warp) * lanes + lane : end;
 }
 
-constexpr int SQUAD = 8;
+constexpr int TILE_LANES = 8;
 
 // Tiles with consecutive numbers are in different warps.
-INLINE int squad_number() {
-    return int(threadIdx.x % LANES / SQUAD * (TEAM_SIZE / LANES) + threadIdx.x / LANES);
+INLINE int tile_number() {
+    return int(threadIdx.x % LANES / TILE_LANES * (TEAM_SIZE / LANES) + threadIdx.x / LANES);
 }
 
 INLINE int32 take_in_order(int32 *counters, int k) {
@@ -321,11 +321,11 @@ INLINE Index record_stride(Index records) { return records; }
         host::invoke(name, begin, end, arguments);                                                                     \
     }                                                                                                                  \
     static void name([[maybe_unused]] const Index range_begin, [[maybe_unused]] const Index range_end, __VA_ARGS__)
-#define CROWDED_KERNEL KERNEL
+#define HIGH_OCCUPANCY_KERNEL KERNEL
 #define TEAM_KERNEL KERNEL
-#define CROWDED_TEAM_KERNEL KERNEL
-#define GRID_KERNEL KERNEL
-#define GRID_TEAM_KERNEL KERNEL
+#define HIGH_OCCUPANCY_TEAM_KERNEL KERNEL
+#define COOPERATIVE_KERNEL KERNEL
+#define COOPERATIVE_TEAM_KERNEL KERNEL
 
 struct Count {
     int64 value; // on the CPU the launching code looks it up
@@ -339,8 +339,8 @@ struct Count {
 #define FOR_TEAMS(team) for (Index team = range_begin; team < range_end; ++team)
 #define FOR_MEMBERS(member) for (int member = 0; member < TEAM_SIZE; ++member)
 #define FOR_SHARE(i, begin, end) for (Index i = (begin), share_end_ = (end); i < share_end_; ++i)
-#define FOR_SQUADS(i, begin, end) FOR_SHARE (i, begin, end)
-#define FOR_SQUAD_SHARE(j, count) for (int j = 0, squad_end_ = (count); j < squad_end_; ++j)
+#define FOR_TILES(i, begin, end) FOR_SHARE (i, begin, end)
+#define FOR_TILE_SHARE(j, count) for (int j = 0, tile_end_ = (count); j < tile_end_; ++j)
 #define FOR_LEADER if (true)
 #define FOR_PIECES(team, pieces)                                                                                       \
     for (Index team = range_begin, pieces_ = (pieces); team < range_end && team < pieces_; ++team)

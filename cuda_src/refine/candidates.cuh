@@ -9,8 +9,8 @@
 #include "refine/quality/quality.cuh"
 
 struct BadList {
-    int32 *even, *odd;
-    METHOD int32 *side(Index which) const { return which ? odd : even; }
+    int32 *first, *second;
+    METHOD int32 *buffer(Index which) const { return which ? second : first; }
 };
 
 enum Choice : int32 {
@@ -32,8 +32,7 @@ INLINE int32 next_choice(int32 choice, int32 competed, int32 won) {
 
 INLINE bool is_unbeaten_choice(int32 choice) { return choice == UNBEATEN || choice == UNBEATEN_FAR; }
 
-// ---- Bad triangles
-// ---------------------------------------------------------------------------------------------------
+// ---- Bad triangles ------------------------------------------------------------------------------------------------
 
 // Urgency of a triangle among its neighbours; 0 if it does not compete. The bit LISTED of a word may change at the same
 // time, the others do not.
@@ -41,7 +40,7 @@ INLINE uint32 urgency(uint32 quality) { return to_refine(quality) && !(quality &
 
 // Whether triangle `other` is more urgent than t. Ties are broken by hash.
 INLINE bool beats(uint32 its, int32 other, uint32 mine, int32 t) {
-    return its > mine || (its == mine && scatter(uint32(other)) > scatter(uint32(t)));
+    return its > mine || (its == mine && hash32(uint32(other)) > hash32(uint32(t)));
 }
 
 // The first neighbour of `triangle`, other than t, that is more urgent than t, or NOTHING. The three words are loaded
@@ -60,7 +59,7 @@ INLINE int32 rival_beside(const Triangle &triangle, const uint32 *quality, int32
 
 // The same for the neighbours of the neighbours' neighbours of t. It is rarely called; as a separate function it does
 // not cost its callers registers.
-OUTLINE int32 rival_beyond(const Triangle *triangles, const uint32 *quality, int32 t, uint32 mine) {
+OUTLINE int32 farther_rival(const Triangle *triangles, const uint32 *quality, int32 t, uint32 mine) {
     for (int32 beside : triangles[t].link)
         for (int k = 0; beside >= 0 && k < 3; ++k) {
             const int32 next = triangles[beside].link[k];
@@ -94,7 +93,7 @@ INLINE bool is_unbeaten(const Mesh &mesh, int32 t, uint32 q, bool far, bool reme
         for (int k = 0; k < 3 && rival == NOTHING; ++k)
             rival = rival_beside(around[k], mesh.quality, t, mine);
         if (far && rival == NOTHING)
-            rival = rival_beyond(mesh.triangles, mesh.quality, t, mine);
+            rival = farther_rival(mesh.triangles, mesh.quality, t, mine);
     }
     if (remembered)
         mesh.rivals[t] = rival + 1;
@@ -207,8 +206,7 @@ INLINE void gather_bad(Piece piece, Sums<2> before, const int32 *listed, const u
         });
 }
 
-// ---- Subsegments
-// -----------------------------------------------------------------------------------------------------
+// ---- Subsegments --------------------------------------------------------------------------------------------------
 
 // Whether the `waiting` subsegments compete alone in this round. The points on segments shape all later insertions, and
 // a triangle's point would often have to yield to them. If there are few of them in a mesh of many triangles, however,
@@ -224,22 +222,21 @@ INLINE bool has_free_points(const Mesh &mesh, Index vertices, Index subsegments)
     return vertices - mesh.input_vertices > subsegments - mesh.input_subsegments;
 }
 
-INLINE Sums<1> survey_subsegments(Piece piece, const int32 *wishes) {
-    return team_sum<1>(piece.begin, piece.end, [&](Index s) { return Sums<1>{{wishes[s] == TO_BE_SPLIT}}; });
+INLINE Sums<1> survey_subsegments(Piece piece, const int32 *split_states) {
+    return team_sum<1>(piece.begin, piece.end, [&](Index s) { return Sums<1>{{split_states[s] == TO_BE_SPLIT}}; });
 }
 
 // As gather_bad.
-INLINE void gather_subsegments(Piece piece, Sums<1> before, const int32 *wishes, int32 most, int32 *roots) {
+INLINE void gather_subsegments(Piece piece, Sums<1> before, const int32 *split_states, int32 most, int32 *roots) {
     team_in_order<1>(
-        piece.begin, piece.end, before, [&](Index s) { return Sums<1>{{wishes[s] == TO_BE_SPLIT}}; },
+        piece.begin, piece.end, before, [&](Index s) { return Sums<1>{{split_states[s] == TO_BE_SPLIT}}; },
         [&](Index s, Sums<1> place) {
-            if (wishes[s] == TO_BE_SPLIT && place.of[0] < most)
+            if (split_states[s] == TO_BE_SPLIT && place.of[0] < most)
                 roots[place.of[0]] = int32(s);
         });
 }
 
-// ---- New bad triangles
-// -----------------------------------------------------------------------------------------------
+// ---- New bad triangles --------------------------------------------------------------------------------------------
 
 // flags[i] = 1 if a new triangle is to be refined and its slot is not listed yet; marks the slot as listed.
 INLINE Sums<1> survey_fresh(Piece piece, const int32 *fresh, uint32 *quality, uint8 *flags) {

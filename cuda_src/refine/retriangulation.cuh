@@ -41,7 +41,7 @@ INLINE void set_side(Subsegment *subsegments, int32 subsegment, int32 from, int3
         subsegments[subsegment].right = slot;
 }
 
-// ---- Data that triangles and vertices carry -------------------------------------------------------------------------
+// ---- Data that triangles and vertices carry -----------------------------------------------------------------------
 
 // Passes on input ancestors: the new triangle at each boundary edge gets that of the member which had the edge.
 OUTLINE void pass_ancestors_on(const Triangle *triangles, int32 *ancestor, const Cavity cavity, const Extent extent,
@@ -90,7 +90,7 @@ OUTLINE void interpolate_attributes(const Triangle *triangles, const Point *poin
 }
 
 // Passes on the data of a winner's cavity before it is retriangulated, while its members are unchanged.
-INLINE void carry_cavity(const Mesh &mesh, const Cavities &cavities, Index i, const Sizes &sizes, const Sums<NEEDS> &place,
+INLINE void inherit_cavity(const Mesh &mesh, const Cavities &cavities, Index i, const Sizes &sizes, const Sums<NEEDS> &place,
                          int32 *inherited) {
     const Cavity cavity = cavities.at(i);
     const Extent extent = cavities.extents[i];
@@ -102,8 +102,7 @@ INLINE void carry_cavity(const Mesh &mesh, const Cavities &cavities, Index i, co
                                mesh.attributes, mesh.attributes + (sizes.vertices + place.of[NEW_VERTEX]) * mesh.width);
 }
 
-// ---- One winner
-// ------------------------------------------------------------------------------------------------------
+// ---- One winner ---------------------------------------------------------------------------------------------------
 
 // The fan that replaces a winner's cavity. The triangle at boundary edge j is (p, u, v); its edges are 0: u to v, 1: v
 // to p, 2: p to u.
@@ -151,7 +150,7 @@ INLINE void begin_fan(const Mesh &mesh, const Cavities &cavities, Index i, const
     mesh.subsegments[rest] = {p, s.to, NOTHING, NOTHING};
     mesh.subsegment_origin[rest] = mesh.subsegment_origin[split];
     s.to = p;
-    mesh.wishes[split] = mesh.wishes[rest] = NO_WISH;
+    mesh.split_states[split] = mesh.split_states[rest] = NO_REQUEST;
     mesh.vertex_origin[p] = mesh.subsegment_origin[split];
     mesh.vertex_parameter[p] = cavities.parameters[i];
 }
@@ -167,14 +166,14 @@ INLINE void enter_fan(const Mesh &mesh, const Cavities &cavities, Index i, Index
 
 // Makes the triangle at boundary edge j. Returns whether another winner shares that edge: the triangle across is then
 // being rebuilt at the same time, and link_cavity makes the link later.
-INLINE bool make_fan_triangle(const Mesh &mesh, const Cavities &cavities, Index i, const Fan &fan, int j, uint32 stamp,
+INLINE bool make_fan_triangle(const Mesh &mesh, const Cavities &cavities, Index i, const Fan &fan, int j, uint32 epoch,
                               int32 *fresh) {
     const Cavity &cavity = fan.cavity;
     const Extent &extent = fan.extent;
     Subsegment *const subsegments = mesh.subsegments;
     const int32 split = fan.split, split_rest = fan.split_rest;
-    const RimEdge edge = cavity.edge(j);
-    const int32 u = edge.vertex, v = cavity.edge(j + 1).vertex, beyond = edge.beyond;
+    const BoundaryEdge edge = cavity.edge(j);
+    const int32 u = edge.vertex, v = cavity.edge(j + 1).vertex, across = edge.across;
     const int32 slot = fan_slot(cavity, extent, fan.claimed, j);
     const bool first_left = split != NOTHING && j == 0, last_left = split != NOTHING && j == extent.left_edges - 1;
     const bool first_right = fan.inner && j == extent.left_edges, last_right = fan.inner && j == extent.edges - 1;
@@ -195,16 +194,16 @@ INLINE bool make_fan_triangle(const Mesh &mesh, const Cavities &cavities, Index 
         subsegments[split].right = slot;
     if (last_right)
         subsegments[split_rest].right = slot;
-    store_record(&mesh.triangles[slot], Triangle{{fan.apex, u, v}, {beyond, after, before}, rebuilt_mark(cavities.keys[i])});
+    store_record(&mesh.triangles[slot], Triangle{{fan.apex, u, v}, {across, after, before}, rebuilt_mark(cavities.keys[i])});
     fresh[fan.listed + j] = slot;
-    if (beyond < 0) {
-        set_side(subsegments, ~beyond, u, slot);
+    if (across < 0) {
+        set_side(subsegments, ~across, u, slot);
         return false;
     }
-    const int32 other = owner_of(mesh.triangles, beyond, stamp);
+    const int32 other = owner_of(mesh.triangles, across, epoch);
     if (other != NOTHING && other != i && cavities.won[other])
         return true;
-    Triangle &outside = mesh.triangles[beyond];
+    Triangle &outside = mesh.triangles[across];
     outside.link[edge_that_starts_at(outside, v)] = slot;
     return false;
 }
@@ -213,13 +212,13 @@ INLINE bool make_fan_triangle(const Mesh &mesh, const Cavities &cavities, Index 
 INLINE uint32 shared_bit(int j) { return 1u << (j < 31 ? j : 31); }
 
 // Retriangulates a winner's cavity with one member.
-INLINE void retriangulate_cavity(const Mesh &mesh, const Cavities &cavities, Index i, Index segments, uint32 stamp,
+INLINE void retriangulate_cavity(const Mesh &mesh, const Cavities &cavities, Index i, Index segments, uint32 epoch,
                                  const Sizes &sizes, const Sums<NEEDS> &place, int32 *fresh) {
     const Fan fan = fan_at(mesh, cavities, i, segments, sizes, place);
     begin_fan(mesh, cavities, i, fan);
     uint32 shared = 0;
     for (int j = 0; j < fan.extent.edges; ++j)
-        if (make_fan_triangle(mesh, cavities, i, fan, j, stamp, fresh))
+        if (make_fan_triangle(mesh, cavities, i, fan, j, epoch, fresh))
             shared |= shared_bit(j);
     cavities.shared[i] = shared;
 }
@@ -239,22 +238,22 @@ INLINE int place_of_edge(const Cavity &cavity, int edges, int32 v, int32 u) {
 }
 
 // Makes the triangles of a piece's winners whose fans were stored, with a sub-warp tile per fan.
-INLINE void make_fans(Piece piece, const Mesh &mesh, const Cavities &cavities, Index segments, uint32 stamp,
+INLINE void make_fans(Piece piece, const Mesh &mesh, const Cavities &cavities, Index segments, uint32 epoch,
                       const Sizes &sizes, int32 *fresh) {
-    FOR_SQUADS (i, piece.begin, piece.end) {
+    FOR_TILES (i, piece.begin, piece.end) {
         if (!cavities.won[i])
             continue;
         const Fan fan = fan_of(mesh, cavities, i, segments, sizes, cavities.apexes[i], cavities.extra_places[i],
                                cavities.fresh_places[i]);
-        FOR_SQUAD_SHARE (j, fan.extent.edges)
-            if (make_fan_triangle(mesh, cavities, i, fan, j, stamp, fresh))
+        FOR_TILE_SHARE (j, fan.extent.edges)
+            if (make_fan_triangle(mesh, cavities, i, fan, j, epoch, fresh))
                 atomic_or(&cavities.shared[i], shared_bit(j));
     }
 }
 
 // Links triangles across the edges that two winners share, after all winners are inserted. Each winner looks the edge
 // up in the other's boundary.
-INLINE void link_cavity(Triangle *triangles, const Cavities &cavities, Index i, uint32 stamp) {
+INLINE void link_cavity(Triangle *triangles, const Cavities &cavities, Index i, uint32 epoch) {
     const uint32 shared = cavities.won[i] ? cavities.shared[i] : 0;
     if (!shared)
         return;
@@ -263,8 +262,8 @@ INLINE void link_cavity(Triangle *triangles, const Cavities &cavities, Index i, 
     for (int j = 0; j < extent.edges; ++j) {
         if (!(shared & shared_bit(j)))
             continue;
-        const RimEdge edge = cavity.edge(j);
-        const int32 other = edge.beyond < 0 ? NOTHING : owner_of(triangles, edge.beyond, stamp);
+        const BoundaryEdge edge = cavity.edge(j);
+        const int32 other = edge.across < 0 ? NOTHING : owner_of(triangles, edge.across, epoch);
         if (other == NOTHING || other == i || !cavities.won[other]) // one bit stands for all edges from 31 on
             continue;
         const Cavity across = cavities.at(other);

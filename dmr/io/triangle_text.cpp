@@ -344,8 +344,7 @@ class Turns {
     std::condition_variable turn_;
 };
 
-// ---- calls from Python
-// -----------------------------------------------------------------------------------------------
+// ---- calls from Python ---------------------------------------------------------------------------------------------
 
 void index_text(host::Call& call, const DmrText* text) {
     const char* begin = text->text;

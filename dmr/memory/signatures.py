@@ -24,7 +24,7 @@ if TYPE_CHECKING:
     from dmr.memory.arrays import DeviceArray, DeviceCount, Number
 
 _DECLARATION = re.compile(
-    r"^((?:CROWDED_)?(?:GRID_)?(?:TEAM_)?)KERNEL\(\s*(\w+)\s*,(.*?)\)\s*\{", re.MULTILINE | re.DOTALL
+    r"^((?:HIGH_OCCUPANCY_)?(?:COOPERATIVE_)?(?:TEAM_)?)KERNEL\(\s*(\w+)\s*,(.*?)\)\s*\{", re.MULTILINE | re.DOTALL
 )
 _STRUCT = re.compile(r"^KERNEL_STRUCT\(\s*(\w+)\s*\)\s*\{(.*?)^\};", re.MULTILINE | re.DOTALL)
 _FIELD = re.compile(r"^ +((?:const )?\w+ \*?\w+);", re.MULTILINE)
@@ -250,7 +250,7 @@ def signatures() -> dict[str, Signature]:
             if name in found:
                 raise InternalError(f"kernel {name} is declared in {found[name].source.name} and in {source.name}")
             parsed = tuple(_parse(name, p) for p in parameters.split(","))
-            found[name] = Signature(name, source, "TEAM_" in kind, "GRID_" in kind, parsed)
+            found[name] = Signature(name, source, "TEAM_" in kind, "COOPERATIVE_" in kind, parsed)
     return found
 
 

@@ -23,8 +23,8 @@ MESHERS = ("dmr", "triangle")
 Progress = Callable[[int, int, int], bool | None]
 
 # Above these bounds some runs do not terminate: with lenses, and with circles (conforming).
-PROMISED_ANGLE = 33.0
-PROMISED_CONFORMING_ANGLE = 30.0
+OBSERVED_LIMIT = 33.0
+OBSERVED_CONFORMING_LIMIT = 30.0
 
 
 def check_run(device: object, progress: object, *, profile: object) -> bool:

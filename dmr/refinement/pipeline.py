@@ -33,8 +33,8 @@ from dmr.mesh.kinds import check_kind
 from dmr.mesh.types import Mesh, Pslg
 from dmr.refinement.options import (
     CHILD_LAUNCHES,
-    PROMISED_ANGLE,
-    PROMISED_CONFORMING_ANGLE,
+    OBSERVED_CONFORMING_LIMIT,
+    OBSERVED_LIMIT,
     Progress,
     RefineOptions,
     check_run,
@@ -52,10 +52,10 @@ from dmr.refinement.setup.demand import check_demand, default_budget, expected_t
 from dmr.refinement.setup.flips import make_delaunay
 from dmr.refinement.setup.modules import refinement_modules
 from dmr.refinement.setup.thresholds import Thresholds, thresholds
-from dmr.refinement.state.epochs import Stamps
+from dmr.refinement.state.epochs import Epochs
+from dmr.refinement.state.progress import RoundProgress
 from dmr.refinement.state.records import TRIANGLE
-from dmr.refinement.state.round_input import RoundProgress
-from dmr.refinement.state.statistics import Ledger
+from dmr.refinement.state.statistics import Statistics
 from dmr.refinement.state.work import NOTHING_LEFT, Work
 from dmr.refinement.state.worklist import BadTriangles
 from dmr.refinement.state.workspace import Workspace
@@ -260,12 +260,12 @@ class Run:
         self.options = options
         self.quiet = quiet
         self.clock = Clock(device, exact=profile)
-        self.ledger = Ledger(device)
+        self.statistics = Statistics(device)
         with self.clock.phase("admit"):
             self.state, notes = admit(mesh, device, options.keep_segments)
         for note in notes:
             self._warn(note)
-        promised = PROMISED_CONFORMING_ANGLE if options.conforming else PROMISED_ANGLE
+        promised = OBSERVED_CONFORMING_LIMIT if options.conforming else OBSERVED_LIMIT
         if options.min_angle > promised:
             self._warn(
                 f"termination is not guaranteed for every{' conforming' * options.conforming} mesh "
@@ -298,9 +298,9 @@ class Run:
             competition=Competition(),
             marking=MARKINGS[options.marking](),
             balance=BALANCES[options.balance](),
-            stamps=Stamps(),
+            epochs=Epochs(),
             progress=RoundProgress(device),
-            ledger=self.ledger,
+            statistics=self.statistics,
             clock=self.clock,
         )
 
@@ -308,7 +308,7 @@ class Run:
         """Runs the refinement to its end."""
         with self.clock.phase("flip"):
             self._make_delaunay()
-        self.ledger.start()
+        self.statistics.start()
         moved = self.state.device.moved[TRIANGLE]
         final = self.work
         stopped: str | None = None
@@ -323,7 +323,7 @@ class Run:
         self._check_everything()
         stopped = stopped or self._rounds(progress)
         # A triangle processed on the host must first be copied there.
-        self.ledger.host_processed = self.state.device.moved[TRIANGLE] - moved
+        self.statistics.host_processed = self.state.device.moved[TRIANGLE] - moved
         if stopped in ("stopped", "time") and not self.by_host.round_is_left():
             stopped = None  # stopped where it would have ended anyway
         most = self.work.budget
@@ -336,15 +336,15 @@ class Run:
             )
         with self.clock.phase("download"):
             mesh = self.state.to_mesh(self.source)
-        return self.ledger.refinement(mesh, self.options, self.state, self.work.quality, self.clock, stopped)
+        return self.statistics.refinement(mesh, self.options, self.state, self.work.quality, self.clock, stopped)
 
     def _make_delaunay(self) -> None:
-        failing = make_delaunay(self.state, self.work.stamps, apply=False)
+        failing = make_delaunay(self.state, self.work.epochs, apply=False)
         if failing and self.options.strict:
             raise InvalidMeshError(f"{failing} triangles have an edge that is not Delaunay, which --strict refuses")
         if failing:
-            self.ledger.flips = make_delaunay(self.state, self.work.stamps)
-            self._warn(f"the mesh was not Delaunay: {self.ledger.flips} edges were flipped first")
+            self.statistics.flips = make_delaunay(self.state, self.work.epochs)
+            self._warn(f"the mesh was not Delaunay: {self.statistics.flips} edges were flipped first")
 
     def _check_everything(self) -> None:
         """Checks all triangles, and with them all subsegments."""
@@ -369,23 +369,25 @@ class Run:
 
     def _rounds(self, progress: Progress | None) -> str | None:
         """Runs rounds while something is bad or encroached; returns what stopped them early, or None."""
-        bad, ledger = self.work.bad, self.ledger
+        bad, statistics = self.work.bad, self.statistics
         if progress is not None:
             self.by_device = None
         while not self.time_limit.over:
-            if ledger.rounds >= STRICT_ROUNDS and not self.work.limits.grouped:
+            if statistics.rounds >= STRICT_ROUNDS and not self.work.limits.grouped:
                 self._group()
             stopped = self._go_on()
-            self.stalls.check(ledger.history, self.state.slots, self.state.subsegments_count)
+            self.stalls.check(statistics.history, self.state.slots, self.state.subsegments_count)
             if stopped == NOTHING_LEFT:
                 if not self.work.limits.first and self._try_again():
                     continue
                 if bad.count:
-                    raise InternalError(f"after {ledger.rounds} rounds {bad.count} bad triangles are left unprocessed")
+                    raise InternalError(
+                        f"after {statistics.rounds} rounds {bad.count} bad triangles are left unprocessed"
+                    )
                 return None
             if progress is not None:
                 with self.state.device.set_aside():
-                    goes_on = progress(ledger.rounds, bad.count, self.state.slots)
+                    goes_on = progress(statistics.rounds, bad.count, self.state.slots)
                 if goes_on is False:
                     stopped = stopped or "stopped"
             if stopped is not None:
@@ -398,7 +400,11 @@ class Run:
             return self.by_host.go_on()
         large_waiting = self.by_host.large_waiting
         most = (
-            1 if large_waiting else HISTORY_ROUNDS if self.work.limits.grouped else STRICT_ROUNDS - self.ledger.rounds
+            1
+            if large_waiting
+            else HISTORY_ROUNDS
+            if self.work.limits.grouped
+            else STRICT_ROUNDS - self.statistics.rounds
         )
         with self.time_limit.measured():
             stopped = self.by_device.go_on(self.time_limit.rounds(most))
@@ -415,15 +421,15 @@ class Run:
         limits = replace(work.limits, grouped=1)
         self._adopt(replace(work, limits=limits, quality=work.quality.with_limits(limits)))
         if not limits.worst_first:
-            listed = work.bad.sides[work.bad.side]
+            listed = work.bad.buffers[work.bad.buffer]
             self.state.device.launch("group_listed", work.bad.count, self.state.view, listed)
 
     def _try_again(self) -> bool:
         """Retries what was given up, as obstacles may be gone; returns whether there is work now."""
-        nothing_new = self.ledger.inserted == self.inserted_before
-        if self.ledger.given_up == 0 or nothing_new or self.tries_left == 0:
+        nothing_new = self.statistics.inserted == self.inserted_before
+        if self.statistics.given_up == 0 or nothing_new or self.tries_left == 0:
             return False
-        self.inserted_before = self.ledger.inserted
+        self.inserted_before = self.statistics.inserted
         self.tries_left -= 1
         self.stalls.start_again()
         with self.clock.phase("check"):
@@ -431,11 +437,11 @@ class Run:
             state.device.launch("flag_given_up", state.slots, state.quality, flags)
             if flagged_indices(flags, state.slots)[1] == 0:
                 return False
-            state.device.launch("clear_unsplittable", state.subsegments_count, state.wishes)
+            state.device.launch("clear_unsplittable", state.subsegments_count, state.split_states)
         self._check_everything()
         return True
 
     def _warn(self, sentence: str) -> None:
         if not self.quiet:
             log.warning(sentence)
-        self.ledger.warnings.append(sentence)
+        self.statistics.warnings.append(sentence)

@@ -131,12 +131,12 @@ class Builder {
     }
 
   private:
-    struct RimEdge {
+    struct BoundaryEdge {
         int32 from;
         HalfEdge outside;
     };
 
-    // Grows the cavity of p: the faces in conflict, found by a walk over a tree that visits the cavity boundary (rim)
+    // Grows the cavity of p: the faces in conflict, found by a walk over a tree that visits the cavity boundary
     // counter-clockwise (see cuda_src/refine/cavity/cavity.cuh).
     void grow(int32 root, Point p) {
         members_.assign(1, root);
@@ -175,7 +175,7 @@ class Builder {
     Plane &plane_;
     int32 last_ = 0; // a triangle that is probably near the next point
     std::vector<int32> members_;
-    std::vector<RimEdge> rim_;
+    std::vector<BoundaryEdge> rim_;
     std::vector<HalfEdge> pending_;
 };
 

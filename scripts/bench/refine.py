@@ -45,6 +45,7 @@ from scripts.lib.measuring import (
     points_of,
     positive,
     refinement_phases,
+    run_benchmark,
     standard_input,
     timed,
     where,
@@ -163,28 +164,25 @@ class Trial:
 def main(arguments: Sequence[str] | None = None) -> int:
     """Runs the benchmark; returns the exit code, 5 if a result is wrong."""
     options = parser().parse_args(arguments)
-    faults: list[str] = []
-    try:
-        for name in options.inputs:
-            points_of(name)
-        print(" | ".join(f"{k}: {v}" for k, v in machine().items()))
-        print(HEAD)
-        for name in options.inputs:
-            mesh = load(name, options.folder)
-            peer, rows = compete(name, mesh, options)
-            if peer is not None:
-                print(peer_line(name, len(mesh.triangles), peer))
-            for row in rows:
-                print(line(row), flush=True)
-                faults += [f"{name}, {where(row.device, row.threads)}: {fault}" for fault in row.faults()]
-                if options.json is not None:
-                    append_record(options.json, record(row, options))
-    except dmr.DmrError as error:
-        print(f"bench_refine: {error}", file=sys.stderr)
-        return error.exit_code
-    for fault in faults:
-        print(f"bench_refine: {fault}", file=sys.stderr)
-    return 5 if faults else 0
+    return run_benchmark("bench_refine", lambda faults: measure(options, faults))
+
+
+def measure(options: argparse.Namespace, faults: list[str]) -> None:
+    """Measures, prints and records all inputs; adds the faults of results to `faults`."""
+    for name in options.inputs:
+        points_of(name)
+    print(" | ".join(f"{k}: {v}" for k, v in machine().items()))
+    print(HEAD)
+    for name in options.inputs:
+        mesh = load(name, options.folder)
+        peer, rows = compete(name, mesh, options)
+        if peer is not None:
+            print(peer_line(name, len(mesh.triangles), peer))
+        for row in rows:
+            print(line(row), flush=True)
+            faults += [f"{name}, {where(row.device, row.threads)}: {fault}" for fault in row.faults()]
+            if options.json is not None:
+                append_record(options.json, record(row, options))
 
 
 def load(name: str, folder: Path | None) -> dmr.Mesh:
@@ -227,7 +225,7 @@ def compete(name: str, mesh: dmr.Mesh, options: argparse.Namespace) -> tuple[Pee
                 if key not in proved:
                     proved[key] = dmr.validate(result, input=mesh, min_angle=options.min_angle).ok
             row.valid = all(proved[key] for key in trial.distinct)
-    judge_apart(mesh, trials, rows, options)
+    check_apart(mesh, trials, rows, options)
     return peer, rows
 
 
@@ -244,7 +242,7 @@ def run_triangle(mesh: dmr.Mesh, min_angle: float, peer: Peer, *, counts: bool) 
         peer.refining.append(refining)
 
 
-def judge_apart(mesh: dmr.Mesh, trials: list[Trial], rows: list[Row], options: argparse.Namespace) -> None:
+def check_apart(mesh: dmr.Mesh, trials: list[Trial], rows: list[Row], options: argparse.Namespace) -> None:
     """Adds measurements from separate processes: the memory of a run, and the comparison with one CPU thread."""
     compares = not options.no_reference and options.marking in REPRODUCIBLE
     if options.no_memory and not compares:

@@ -6,6 +6,7 @@ import argparse
 import hashlib
 import json
 import re
+import sys
 import time
 from collections.abc import Callable, Mapping
 from datetime import datetime, timezone
@@ -25,6 +26,26 @@ T = TypeVar("T")
 INPUTS = {"random-0.1m": 50_000, **THESIS_INPUTS}
 # Phases of a run outside of the refinement: building the data structures, and returning the result.
 AROUND = ("triangulate", "admit", "flip", "download", "total")
+
+
+def run_benchmark(program: str, body: Callable[[list[str]], None]) -> int:
+    """Runs a benchmark; prints errors and faults to stderr.
+
+    Args:
+        program: its name in messages; body: the benchmark, which adds the faults of results to the list.
+
+    Returns:
+        The exit code: 0, 5 if there are faults, or that of the error that ended it.
+    """
+    faults: list[str] = []
+    try:
+        body(faults)
+    except dmr.DmrError as error:
+        print(f"{program}: {error}", file=sys.stderr)
+        return error.exit_code
+    for fault in faults:
+        print(f"{program}: {fault}", file=sys.stderr)
+    return 5 if faults else 0
 
 
 def points_of(name: str) -> int:

@@ -70,5 +70,5 @@ def structure(graph: CsrGraph) -> Any:
 
 
 def _reached(graph: DeviceGraph, source: int) -> NDArray[np.bool_]:
-    found: NDArray[np.bool_] = direction_optimising.run(graph, [source], turned=False).distances.download() >= 0
+    found: NDArray[np.bool_] = direction_optimising.run(graph, [source], transposed=False).distances.download() >= 0
     return found

@@ -220,8 +220,8 @@ FAMILIES: dict[str, Family] = {
         {
             "one launch": {"one_launch": True},
             "a launch per level": {"one_launch": False},
-            "pushed, one launch": {"one_launch": True, "turned": False},
-            "pushed": {"one_launch": False, "turned": False},
+            "pushed, one launch": {"one_launch": True, "transposed": False},
+            "pushed": {"one_launch": False, "transposed": False},
         },
     ),
     "sssp-auto": traversed(

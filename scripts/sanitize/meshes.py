@@ -18,7 +18,7 @@ from dmr.refinement.options import BALANCES, KEPT_SEGMENTS, MARKINGS, STEINER_RU
 from dmr.refinement.pipeline import Run
 from dmr.refinement.rounds import device_rounds
 from dmr.refinement.rounds.selection import Choice, Competition
-from dmr.refinement.state.epochs import LAST, Stamps
+from dmr.refinement.state.epochs import LAST, Epochs
 from dmr.refinement.state.records import POINT
 from dmr.refinement.strategies import first_points
 from scripts.sanitize.cases import Case, Family, digest
@@ -74,7 +74,13 @@ TEAMS: dict[str, tuple[dict[str, int], dict[str, int] | None]] = {
         {"listed": 300, "candidates": 5, "few_listed": 50},
     ),
 }
-LIMITS = ("SMALL_ON_GPU", "SMALL_ON_ONE_THREAD", "SMALL_ON_THREADS", "MIDDLE_ON_GPU", "MIDDLE_ON_CPU")
+LIMITS = (
+    "SINGLE_BLOCK_ON_GPU",
+    "SINGLE_BLOCK_ON_ONE_THREAD",
+    "SINGLE_BLOCK_ON_THREADS",
+    "PERSISTENT_ON_GPU",
+    "PERSISTENT_ON_CPU",
+)
 
 
 @contextmanager
@@ -97,12 +103,12 @@ def loops(device: Device) -> Iterator[Case]:
     yield "host", lambda: refined(mesh, device, loop="host")
 
     def with_few_stamps() -> str | None:
-        begin = Stamps.__init__
-        Stamps.__init__ = lambda stamps: stamps.resume(LAST - 3)  # type: ignore
+        begin = Epochs.__init__
+        Epochs.__init__ = lambda epochs: epochs.resume(LAST - 3)  # type: ignore
         try:
             return refined(mesh, device, loop="host", min_angle=20)
         finally:
-            Stamps.__init__ = begin  # type: ignore
+            Epochs.__init__ = begin  # type: ignore
 
     yield "stamps that start again", with_few_stamps
     for who in TEAMS:

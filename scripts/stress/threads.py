@@ -28,7 +28,7 @@ import dmr
 from scripts.stress.calls import Calls
 
 SWITCH_SECONDS = 1e-4  # Python's thread switch interval: a fiftieth of the default
-AT_ONCE = 24  # calls per batch of a scheduler
+EXACT = 24  # calls per batch of a scheduler
 LEAK_THREADS = 1000
 LEAK_BYTES = 2**26  # allowed loss of free device memory, for blocks of the pool and of the driver
 
@@ -65,7 +65,7 @@ class Stress:
 
     def threads_that_end(self) -> None:
         """Makes each call in a new thread."""
-        for _ in range(AT_ONCE // self.threads):
+        for _ in range(EXACT // self.threads):
             started = [threading.Thread(target=self.check, args=[name]) for name in self.chosen(self.threads)]
             for thread in started:
                 thread.start()
@@ -75,27 +75,27 @@ class Stress:
     def pool(self) -> None:
         """Makes calls in a thread pool."""
         with ThreadPoolExecutor(self.threads) as workers:
-            list(workers.map(self.check, self.chosen(AT_ONCE)))
+            list(workers.map(self.check, self.chosen(EXACT)))
 
     def asyncio_threads(self) -> None:
         """Makes calls with `asyncio.to_thread`."""
 
         async def all_of_them() -> None:
-            await asyncio.gather(*(asyncio.to_thread(self.check, name) for name in self.chosen(AT_ONCE)))
+            await asyncio.gather(*(asyncio.to_thread(self.check, name) for name in self.chosen(EXACT)))
 
         asyncio.run(all_of_them())
 
     def dask(self) -> None:
         """Makes calls with Dask's threaded scheduler."""
         dask: Any = import_module("dask")
-        calls = [dask.delayed(self.check, pure=False)(name) for name in self.chosen(AT_ONCE)]
+        calls = [dask.delayed(self.check, pure=False)(name) for name in self.chosen(EXACT)]
         dask.compute(*calls, scheduler="threads", num_workers=self.threads)
 
     def one_graph(self) -> None:
         """Searches the shared uploaded graph from all threads."""
         searches = [name for name in self.calls.by_name if name.startswith(("bfs", "sssp"))]
         with ThreadPoolExecutor(self.threads) as workers:
-            list(workers.map(self.check, self.random.choices(searches, k=4 * AT_ONCE)))
+            list(workers.map(self.check, self.random.choices(searches, k=4 * EXACT)))
 
     def interrupted(self) -> None:
         """Interrupts calls of the main thread while other threads continue; later calls must still be correct."""

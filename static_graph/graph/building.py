@@ -58,11 +58,11 @@ def sorted_edges(sources: DeviceArray, targets: DeviceArray, nodes: int) -> tupl
         nodes: number of nodes.
     """
     device, edges = sources.device, sources.size
-    turned, back = device.empty(edges, np.uint32), device.empty(edges, np.int32)
-    device.launch("swap_ends", edges, sources, targets, turned, back)
-    turned, back = sort_pairs(turned, back, bits_of(nodes))
+    transposed, back = device.empty(edges, np.uint32), device.empty(edges, np.int32)
+    device.launch("swap_ends", edges, sources, targets, transposed, back)
+    transposed, back = sort_pairs(transposed, back, bits_of(nodes))
     sources, targets = device.empty(edges, np.uint32), device.empty(edges, np.int32)
-    device.launch("swap_ends", edges, turned, back, sources, targets)
+    device.launch("swap_ends", edges, transposed, back, sources, targets)
     return sort_pairs(sources, targets, bits_of(nodes))
 
 

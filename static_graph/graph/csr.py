@@ -211,11 +211,11 @@ class CsrGraph:
         """
         require_memory(symmetrised_bytes(self.nodes, self.edges, self.weights is not None), "the symmetrised graph")
         sources, targets, weights = self.sources(), self.targets, self.weights
-        turned = sources != targets
+        transposed = sources != targets
         return CsrGraph.from_edges(
-            np.concatenate([sources, targets[turned]]),
-            np.concatenate([targets, sources[turned]]),
-            None if weights is None else np.concatenate([weights, weights[turned]]),
+            np.concatenate([sources, targets[transposed]]),
+            np.concatenate([targets, sources[transposed]]),
+            None if weights is None else np.concatenate([weights, weights[transposed]]),
             self.nodes,
             labels=self.labels,
         )

@@ -4,9 +4,9 @@ from __future__ import annotations
 
 from static_graph.graph.device_graph import DeviceGraph
 
-STRETCH = 64  # STRETCH of cuda_src/graph/edge_blocks.cuh
+EDGE_BLOCK = 64  # STRETCH of cuda_src/graph/edge_blocks.cuh
 
 
-def stretches(graph: DeviceGraph) -> int:
+def edge_blocks(graph: DeviceGraph) -> int:
     """Number of indices of a kernel that processes all edges in blocks of STRETCH edges."""
-    return -(-graph.edges // STRETCH)
+    return -(-graph.edges // EDGE_BLOCK)

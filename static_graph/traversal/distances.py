@@ -53,7 +53,7 @@ class DeviceDistances:
         *,
         weighted: bool,
         limit: float | None = None,
-        room: int | None = None,
+        capacity: int | None = None,
         reset: bool = True,
     ) -> None:
         """Allocates the array, and launches the kernels that initialise it.
@@ -73,7 +73,7 @@ class DeviceDistances:
         self.limit = UNREACHED[self.kind] if limit is None else _device_form(self.kind, limit)
         device, self._graph, self._nodes = graph.device, graph, graph.nodes
         narrow = self.kind in (DistanceKind.HOPS, DistanceKind.NARROW)
-        self.array: DeviceArray = device.empty(room or graph.nodes, np.int32 if narrow else np.int64)
+        self.array: DeviceArray = device.empty(capacity or graph.nodes, np.int32 if narrow else np.int64)
         self.packed: Packed = pack(
             "Distances",
             narrow=self.array if narrow else None,
@@ -103,7 +103,7 @@ class DeviceDistances:
         hops = self.kind == DistanceKind.HOPS
         shown = self._graph.device.empty(self._nodes, np.int32 if hops else np.int64)
         self._graph.device.launch(
-            "show_distances",
+            "export_distances",
             self._nodes,
             self._graph.csr,
             self.packed,

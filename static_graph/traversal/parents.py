@@ -11,7 +11,7 @@ from dmr.memory import DeviceArray, scan, total
 from static_graph.errors import GraphError
 from static_graph.graph.building import rows_on_device
 from static_graph.graph.device_graph import DeviceGraph
-from static_graph.graph.edge_blocks import stretches
+from static_graph.graph.edge_blocks import edge_blocks
 from static_graph.traversal.distances import DeviceDistances
 from static_graph.traversal.frontiers import direction_optimising
 from static_graph.traversal.frontiers.incoming import MOST_EDGES
@@ -42,7 +42,7 @@ def find_parents(
     parents = device.empty(nodes, np.int32)
     device.launch("clear_parents", nodes, parents)
     device.launch("enter_sources", len(sources), device.array(np.asarray(sources, np.int32)), parents)
-    device.launch("find_parents", stretches(graph), graph.csr, distances.packed, parents)
+    device.launch("find_parents", edge_blocks(graph), graph.csr, distances.packed, parents)
     if weighted and graph.edges:
         _settle_ties(graph, distances, parents)
     device.launch("end_parents", nodes, parents)
@@ -50,7 +50,7 @@ def find_parents(
 
 
 def _settle_ties(graph: DeviceGraph, distances: DeviceDistances, parents: DeviceArray) -> None:
-    device, indices = graph.device, stretches(graph)
+    device, indices = graph.device, edge_blocks(graph)
     counts = device.empty(indices, np.int64)
     device.launch("count_ties", indices, graph.csr, distances.packed, parents, counts)
     places = scan(counts)
@@ -64,5 +64,5 @@ def _settle_ties(graph: DeviceGraph, distances: DeviceDistances, parents: Device
     sources, targets = device.empty(edges, np.uint32), device.empty(edges, np.int32)
     device.launch("list_ties", indices, graph.csr, distances.packed, parents, places, sources, targets)
     ties = DeviceGraph(*rows_on_device(sources, targets, graph.nodes + 1), None, 1.0)
-    steps = direction_optimising.run(ties, [graph.nodes], turned=False).distances
-    device.launch("find_parents_by_ties", stretches(ties), ties.csr, steps.packed, parents)
+    steps = direction_optimising.run(ties, [graph.nodes], transposed=False).distances
+    device.launch("find_parents_by_ties", edge_blocks(ties), ties.csr, steps.packed, parents)

@@ -49,7 +49,7 @@ SCHEMES = {
     "collapse-global": _scheme("traversal.schemes.collapse", strategy="collapse-global"),
 }
 FASTEST = {
-    False: _scheme("traversal.frontiers.direction_optimising", "turned"),
+    False: _scheme("traversal.frontiers.direction_optimising", "transposed"),
     True: _scheme("traversal.frontiers.near_far", "delta"),
 }
 BALANCES = ("auto", *SCHEMES)
@@ -69,12 +69,12 @@ def upload(graph: CsrGraph, device: str = "auto", threads: int | None = None) ->
     """
     check_graph(graph, CsrGraph)
     where = open_device(device, threads)
-    _require_room(graph, where)
+    _require_capacity(graph, where)
     with where.lock, where.current:
         return DeviceGraph.upload(graph, where)
 
 
-def _require_room(graph: CsrGraph, where: Device) -> None:
+def _require_capacity(graph: CsrGraph, where: Device) -> None:
     """Raises OutOfMemoryError if a copy of a graph does not fit in main memory; a GPU checks its allocations itself."""
     if where.threads:
         what = f"a copy of a graph of {counted(graph.nodes, 'node')} and {counted(graph.edges, 'edge')}"
@@ -208,9 +208,9 @@ def _traverse(
         where = graph.device
     else:
         where = open_device(device, threads)
-        _require_room(graph, where)
-        if "turned" in scheme.options:
-            given["turned"] = False  # transposing the graph takes longer than a search
+        _require_capacity(graph, where)
+        if "transposed" in scheme.options:
+            given["transposed"] = False  # transposing the graph takes longer than a search
     if where.threads:
         require_memory(search_bytes(graph.nodes, weighted, parents), f"a search of {counted(graph.nodes, 'node')}")
     run: Run = import_module(scheme.module).run

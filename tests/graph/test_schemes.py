@@ -16,7 +16,7 @@ from static_graph.graph.degrees import automatic_mda, degree_distribution, split
 from static_graph.graph.device_graph import DeviceGraph
 from static_graph.traversal.distances import DistanceKind
 from static_graph.traversal.schemes import child_launches, collapse, fixed_point, node_splitting, virtual_warps
-from static_graph.traversal.schemes.timeline import Line, Timeline
+from static_graph.traversal.schemes.timeline import BlockColumn, Timeline
 from tests.support.traversed import SCHEMES, random_graph, reference
 
 
@@ -254,13 +254,15 @@ def test_timeline_of_blocks(run, device):
     outcome = run(graph, [0], weighted=False, timeline=timeline)
     lines = timeline.lines()
     assert outcome.rounds <= len(lines) == timeline.blocks
-    assert (lines[:, Line.BEGUN] > 0).all() and (lines[:, Line.BEGUN] <= lines[:, Line.ENDED]).all()
-    assert (lines[:, Line.PROCESSOR] >= 0).all()
-    assert set(lines[:, Line.ROUND]) == set(range(outcome.rounds))
+    assert (lines[:, BlockColumn.BEGUN] > 0).all() and (
+        lines[:, BlockColumn.BEGUN] <= lines[:, BlockColumn.ENDED]
+    ).all()
+    assert (lines[:, BlockColumn.PROCESSOR] >= 0).all()
+    assert set(lines[:, BlockColumn.ROUND]) == set(range(outcome.rounds))
     for later in range(1, outcome.rounds):  # a round begins when the one before has ended
-        before, after = (lines[lines[:, Line.ROUND] == which] for which in (later - 1, later))
-        assert before[:, Line.ENDED].max() <= after[:, Line.BEGUN].min()
-    assert np.ptp(lines[:, Line.ENDED]) < 60e9
+        before, after = (lines[lines[:, BlockColumn.ROUND] == which] for which in (later - 1, later))
+        assert before[:, BlockColumn.ENDED].max() <= after[:, BlockColumn.BEGUN].min()
+    assert np.ptp(lines[:, BlockColumn.ENDED]) < 60e9
     short = Timeline(device, 1)
     run(graph, [0], weighted=False, timeline=short)
     assert len(short.lines()) == 1 <= short.blocks

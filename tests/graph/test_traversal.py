@@ -104,8 +104,8 @@ def test_distances_and_parents_on_random_graphs(balance, device):
 
 
 @pytest.mark.parametrize("one_launch", [False, True])
-@pytest.mark.parametrize("turned", [False, True])
-def test_bfs_levels_with_every_direction(one_launch, turned, device):
+@pytest.mark.parametrize("transposed", [False, True])
+def test_bfs_levels_with_every_direction(one_launch, transposed, device):
     """Tiles, chunks and pulls need graphs that are not tiny."""
     for seed, (nodes, edges) in enumerate([(3000, 40_000), (20_000, 30_000), (500, 100_000), (1, 5)]):
         random = np.random.default_rng(seed)
@@ -114,7 +114,7 @@ def test_bfs_levels_with_every_direction(one_launch, turned, device):
         graph = CsrGraph.from_edges(*ends, None, nodes)
         sources = [0, nodes // 3]
         found = direction_optimising.run(
-            DeviceGraph.upload(graph, device), sources, turned=turned, one_launch=one_launch
+            DeviceGraph.upload(graph, device), sources, transposed=transposed, one_launch=one_launch
         )
         np.testing.assert_array_equal(found.distances.download(), dijkstra(graph, sources, False))
         assert found.launches == 1 or not one_launch
@@ -125,7 +125,7 @@ def test_pulling_examines_fewer_edges(device):
     nodes, edges = 20_000, 400_000
     graph = CsrGraph.from_edges(*random.integers(0, nodes, (2, edges)), None, nodes)
     on_device = DeviceGraph.upload(graph, device)
-    pushed, pulled = (direction_optimising.run(on_device, [3], turned=turned) for turned in (False, True))
+    pushed, pulled = (direction_optimising.run(on_device, [3], transposed=transposed) for transposed in (False, True))
     np.testing.assert_array_equal(pushed.distances.download(), pulled.distances.download())
     assert pushed.relaxed == graph.out_degrees[pushed.distances.download() >= 0].sum()
     assert pulled.relaxed < pushed.relaxed / 3

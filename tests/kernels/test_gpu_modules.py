@@ -55,7 +55,7 @@ def recorded(monkeypatch):
 
     monkeypatch.setattr(Device, "launch", launched)
     monkeypatch.setattr(Device, "prepare", lambda self, *names: found.prepared.update(names))
-    monkeypatch.setattr(device_rounds, "MIDDLE_ON_CPU", device_rounds.MIDDLE_ON_GPU)
+    monkeypatch.setattr(device_rounds, "PERSISTENT_ON_CPU", device_rounds.PERSISTENT_ON_GPU)
     monkeypatch.setattr(Workspace, "run", lambda self, whole, part, _: run(self, whole, part, True))
     return found
 

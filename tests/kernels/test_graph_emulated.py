@@ -27,7 +27,7 @@ SOURCES = [
 DEFAULTS = {
     "breadth first": (direction_optimising.run, {"one_launch": False}, False),
     "breadth first, one launch": (direction_optimising.run, {"one_launch": True}, False),
-    "breadth first, pushed": (direction_optimising.run, {"turned": False, "one_launch": False}, False),
+    "breadth first, pushed": (direction_optimising.run, {"transposed": False, "one_launch": False}, False),
     "near-far": (near_far.run, {"one_launch": False}, True),
     "near-far, one launch": (near_far.run, {"one_launch": True, "delta": 1}, True),
 }

@@ -294,7 +294,7 @@ THREADED = {
     "angles", "breadth_first", "device_loop", "fixed_point", "flips", "gathering", "generation", "growth",
     "host", "incoming", "checking", "marking", "near_far", "near_far_few", "near_far_narrow",
     "near_far_steps", "ordering", "quality", "retriangulation", "rounds", "rows", "scan", "sequential_ranking",
-    "export", "small_rounds", "sorting", "topology",
+    "export", "single_block_rounds", "sorting", "topology",
 }  # fmt: skip
 
 

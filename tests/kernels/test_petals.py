@@ -21,12 +21,12 @@ PLACES = [
 TOO_NEAR_TO_TELL = 1e-4  # of a bound: single precision decides in the kernel
 
 
-def sides(u, v, w):
+def buffers(u, v, w):
     return np.linalg.norm(v - u), np.linalg.norm(w - v), np.linalg.norm(u - w)
 
 
 def smallest_angle(u, v, w):
-    a, b, c = sorted(sides(u, v, w))
+    a, b, c = sorted(buffers(u, v, w))
     return math.degrees(math.acos(min(1.0, (b * b + c * c - a * a) / (2 * b * c))))
 
 
@@ -104,7 +104,7 @@ def test_the_first_point_is_the_best_of_its_petal(bound, device_options):
         found = refined.mesh.vertices[-1]
         bad = mesh.triangles[min_angles(mesh) < bound]
         # The most urgent one has the shortest edge, up to what its word can tell apart.
-        shortest = [min(sides(*points[triangle])) for triangle in bad]
+        shortest = [min(buffers(*points[triangle])) for triangle in bad]
         urgent = [t for t, length in zip(bad, shortest, strict=True) if length < 1.001 * min(shortest)]
         expected = [choice(points, triangle, bound) for triangle in urgent]
         if min(margin for _, margin in expected) < TOO_NEAR_TO_TELL:

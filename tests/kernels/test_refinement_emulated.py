@@ -59,8 +59,8 @@ def test_every_round_type_on_the_emulated_gpu_gives_the_same_result(who, device,
     small, middle = TEAMS[who]
     mesh = dmr.generate("random", 100, seed=2)
     expected = dmr.refine(mesh, device="cpu", threads=1)
-    monkeypatch.setattr(device_rounds, "SMALL_ON_GPU", small)
-    monkeypatch.setattr(device_rounds, "MIDDLE_ON_GPU", middle)
+    monkeypatch.setattr(device_rounds, "SINGLE_BLOCK_ON_GPU", small)
+    monkeypatch.setattr(device_rounds, "PERSISTENT_ON_GPU", middle)
     assert result_summary(emulated(mesh, device, monkeypatch)) == result_summary(expected)
 
 

@@ -24,8 +24,8 @@ def test_a_growing_work_list_copies_no_uninitialised_values():
     device = DirtyDevice(1)
     listed = BadTriangles(SimpleNamespace(device=device), Workspace(device))
     for turn, count in enumerate((100, 179, 278, 417)):
-        listed.side = turn % 2  # the round's result is on the other side
+        listed.buffer = turn % 2  # the round's result is on the other side
         listed.reserve(count)
-        assert listed.room >= count
-        for side in listed.sides:
+        assert listed.capacity >= count
+        for side in listed.buffers:
             assert np.array_equal(side.download(), np.zeros(side.size, np.int32))

@@ -65,7 +65,7 @@ def test_all_processes_and_modules_are_measured_and_recorded(pretended, tmp_path
         assert set(row) == {"compile_wall", "compile_cpu", "load", "bytes"} and row["compile_wall"] > 0
     shown = [line.split() for line in capsys.readouterr().out.splitlines()]
     assert ["empty", "cache", "7.000", "3.000", "10"] in shown  # runs 4 and 10 beyond runs 1 and 7
-    assert any(line[:1] == ["refine/rounds/middle_rounds"] for line in shown)
+    assert any(line[:1] == ["refine/rounds/persistent_rounds"] for line in shown)
 
 
 def test_a_missing_gpu_is_reported(monkeypatch):

@@ -55,7 +55,7 @@ LAUNCHES = {
     ],
     ("deterministic", "work-stealing"): [
         ("check_listed", 80_000, 31.5, 88, 61, 40, 0, 0, 8593, 64, 123_000_000),
-        ("judge_cavities", 20_500, 10.5, 70.5, 30.5, 60.5, 250_000, 1_000, 2_000, 30, 4_000_000),
+        ("check_ownership", 20_500, 10.5, 70.5, 30.5, 60.5, 250_000, 1_000, 2_000, 30, 4_000_000),
         ("check_listed", 7_000, 30.25, 60, 50, 45, 0, 0, 300, 64, 5_000_000),
         ("check_listed", 6_000, 29, 60, 50, 45, 0, 0, 299, 64, 6_000_000),
     ],
@@ -75,7 +75,7 @@ RAN = {
     "check_listed": 40,
     "mark_cavity": 50,
     "check_by_cavity": 60,
-    "judge_cavities": 70,
+    "check_ownership": 70,
     "check_by_children": 80,
     "make_keys": 9,
     "retriangulate": 0,
@@ -213,7 +213,7 @@ def test_the_command_names_kernels_metrics_and_row(ncu):
         assert chosen == {
             "survey_bad", "gather_candidates", "grow_cavities", "retriangulate", "link_winners",
             "mark_cavity", "remark_cavity", "check_marks",
-            "mark_in_three_phases", "mark_cavity_atomic", "judge_cavities", "settle_neighbours",
+            "mark_in_three_phases", "mark_cavity_atomic", "check_ownership", "resolve_conflicts",
             "check_listed", "check_by_cavity", "check_by_children",
         }  # fmt: skip
         assert chosen == set(profile_runs.KERNELS)
@@ -246,14 +246,14 @@ def test_every_launch_is_kept_and_the_longest_is_shown(ncu, layout, capsys):
         "base", "three-phase", "none", "mark_cavity", "50", "2", "1275.817", "1234.567", "4296", "9.876", "44.44",
         "33.33", "22.22", "12", "32", "2000000",
     ]  # fmt: skip
-    assert figures["deterministic-host", "judge_cavities"][-4:] == ["60.5", "251000", "30", "4000000"]
+    assert figures["deterministic-host", "check_ownership"][-4:] == ["60.5", "251000", "30", "4000000"]
     assert figures["deterministic-host", "check_listed, first"][4:8] == ["1", "1", "80.0", "80.0"]
     assert figures["deterministic-host", "check_listed"][4:9] == ["39", "2", "13.0", "7.0", "300"]
     assert {name for row, name in figures if row == "base"} == {
-        "mark_cavity", "check_listed, first", "check_listed", "check_by_cavity", "judge_cavities",
+        "mark_cavity", "check_listed, first", "check_listed", "check_by_cavity", "check_ownership",
         "check_by_children",
     }  # fmt: skip
-    assert figures["base", "judge_cavities"][4:7] == ["70", "0", ""]  # it ran, later than the first launches
+    assert figures["base", "check_ownership"][4:7] == ["70", "0", ""]  # it ran, later than the first launches
 
 
 def test_the_page_agrees_with_the_csv(ncu):
@@ -492,7 +492,7 @@ def test_launches_after_given_rounds(ncu):
     [
         ("two-stage", "none", {"mark_cavity", "remark_cavity", "check_marks", "mark_cavity_atomic", "check_by_cavity"}),
         ("three-phase-barrier", "none", {"mark_in_three_phases", "check_by_cavity"}),
-        ("deterministic", "work-stealing", {"judge_cavities", "settle_neighbours"}),
+        ("deterministic", "work-stealing", {"check_ownership", "resolve_conflicts"}),
     ],
 )
 def test_the_profiled_program_refines_and_reports(tmp_path, marking, balance, kernels):

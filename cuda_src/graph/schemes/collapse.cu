@@ -3,12 +3,12 @@
 #include "graph/traversal/distances.cuh"
 
 // The loop body for both searches. A node is pushed once per round: in breadth-first search by the thread that reaches
-// it first; with weights, by the first thread that sets its epoch (`stamps`) to the round.
+// it first; with weights, by the first thread that sets its epoch to the round.
 template <class Of> struct Relaxation {
     using State = typename Of::Value;
 
     Of of;
-    int32 *stamps; // (nodes): the last round that pushed each node, counted from 1; or null
+    int32 *epochs; // (nodes): the last round that pushed each node, counted from 1; or null
     int32 round;
 
     METHOD bool enter(Index node, State &distance) const {
@@ -20,14 +20,14 @@ template <class Of> struct Relaxation {
         if (!of.relax(edge, distance, true))
             return;
         const Index target = of.graph.targets[edge];
-        if (Of::kind == HOPS || (racing_load(stamps + target) < round && atomic_max(stamps + target, round) < round))
+        if (Of::kind == HOPS || (racing_load(epochs + target) < round && atomic_max(epochs + target, round) < round))
             queue.push(target);
     }
 };
 
-TEAM_KERNEL(expand_batches, Csr graph, Distances distances, Frontier frontier, Collapse how, int32 *stamps,
+TEAM_KERNEL(expand_batches, Csr graph, Distances distances, Frontier frontier, Collapse how, int32 *epochs,
             int64 *relaxed) {
-    TEAM_SHARED(int32, places, QUEUE_ROOM);
+    TEAM_SHARED(int32, places, QUEUE_CAPACITY);
     TEAM_SHARED(int32, filled, 2);
     TEAM_SHARED(int32, nodes, TEAM_SIZE);
     TEAM_SHARED(int64, states, TEAM_SIZE);
@@ -40,7 +40,7 @@ TEAM_KERNEL(expand_batches, Csr graph, Distances distances, Frontier frontier, C
     const TeamQueue queue{frontier, how.shared_queue ? places : nullptr, filled, how.team_primitives != 0};
     const Batch batch{nodes, states, begins, sums, scratch, large, medium, counts};
     by_kind(distances, graph, [&](auto of) {
-        Relaxation<decltype(of)> body{of, stamps, frontier.round() + 1};
+        Relaxation<decltype(of)> body{of, epochs, frontier.round() + 1};
         Index looked_at = 0;
         FOR_TEAMS (number)
             looked_at += expand_batch(number, graph, body, queue, batch, how);
@@ -71,14 +71,14 @@ KERNEL(cut_tiles, Frontier frontier, const int32 *sums32, const int64 *sums64) {
 }
 
 TEAM_KERNEL(expand_tiles, Csr graph, Distances distances, Frontier frontier, Collapse how, const int32 *sums32,
-            const int64 *sums64, int32 *stamps, int64 *relaxed) {
-    TEAM_SHARED(int32, places, QUEUE_ROOM);
+            const int64 *sums64, int32 *epochs, int64 *relaxed) {
+    TEAM_SHARED(int32, places, QUEUE_CAPACITY);
     TEAM_SHARED(int32, filled, 2);
     TEAM_SHARED(int64, local, TILE_ROWS + 1);
     TEAM_SHARED(int64, ends, 2);
     const TeamQueue queue{frontier, how.shared_queue ? places : nullptr, filled, how.team_primitives != 0};
     by_kind(distances, graph, [&](auto of) {
-        Relaxation<decltype(of)> body{of, stamps, frontier.round() + 1};
+        Relaxation<decltype(of)> body{of, epochs, frontier.round() + 1};
         Index looked_at = 0;
         FOR_TEAMS (tile)
             looked_at += expand_tile(tile, graph, body, queue, Rows{sums32, sums64}, local, ends, how);

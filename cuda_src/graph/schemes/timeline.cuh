@@ -7,7 +7,7 @@
 // A timeline with a capacity of 0 records nothing.
 KERNEL_STRUCT(Timeline) {
     int64 *lines; // records of TIMELINE_ENTRIES entries
-    int64 room;   // capacity in records
+    int64 capacity;   // capacity in records
     int64 *used;  // records requested so far
 };
 
@@ -18,16 +18,16 @@ struct BlockClock {
     int64 begun;
 };
 
-INLINE BlockClock begin_block(const Timeline &timeline) { return {timeline.room > 0 ? nanoseconds() : 0}; }
+INLINE BlockClock begin_block(const Timeline &timeline) { return {timeline.capacity > 0 ? nanoseconds() : 0}; }
 
 // Called by all threads of a block at its end.
 INLINE void end_block(const Timeline &timeline, const BlockClock &clock, int32 round) {
-    if (timeline.room == 0)
+    if (timeline.capacity == 0)
         return;
     TEAM_BARRIER();
     FOR_LEADER {
         const int64 line = atomic_add(timeline.used, int64(1));
-        if (line < timeline.room) {
+        if (line < timeline.capacity) {
             int64 *const entries = timeline.lines + line * TIMELINE_ENTRIES;
             entries[ROUND] = round;
             entries[PROCESSOR] = processor_number();

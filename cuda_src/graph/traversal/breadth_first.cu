@@ -57,7 +57,7 @@ struct BreadthFirst {
                 return one_member_follows<ALONE>(graph, frontier, list, begin, end, false, start, goes_on, visit);
             else
                 return team_follows<int32>(graph, frontier, list, begin, end, *space, start, goes_on, visit,
-                                           [&] { box.make_room(); });
+                                           [&] { box.flush_if_full(); });
         });
     }
 
@@ -259,7 +259,7 @@ KERNEL(end_level, Csr graph, Csr incoming, Distances distances, Traversal fronti
 }
 
 // The whole search in one launch.
-CROWDED_GRID_TEAM_KERNEL(search_breadth_first, Csr graph, Csr incoming, Distances distances, Traversal frontier,
+HIGH_OCCUPANCY_COOPERATIVE_TEAM_KERNEL(search_breadth_first, Csr graph, Csr incoming, Distances distances, Traversal frontier,
                          uint32 *bits, int64 teams) {
     TEAM_SHARED(TeamSpace, space, 1);
     traverse(breadth_first(graph, incoming, distances, frontier, bits, space), range_begin, range_end, teams);

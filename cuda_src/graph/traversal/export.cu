@@ -2,7 +2,7 @@
 #include "graph/traversal/distances.cuh"
 
 // Writes integer distances to `hops`, or to `sums` if `hops` is null.
-KERNEL(show_distances, Csr graph, Distances distances, int32 *hops, int64 *sums) {
+KERNEL(export_distances, Csr graph, Distances distances, int32 *hops, int64 *sums) {
     by_kind(distances, graph, [&](auto of) {
         FOR_RANGE (node) {
             const auto distance = of.values[node];

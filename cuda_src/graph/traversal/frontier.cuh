@@ -19,16 +19,16 @@ enum FrontierEntry : int32 {
 
 KERNEL_STRUCT(Frontier) {
     int32 *lists;    // a double buffer: two lists with a capacity of `room` nodes each
-    int64 room;
+    int64 capacity;
     int32 *progress;
 
     METHOD int32 round() const { return progress[FRONTIER_ROUNDS]; }
-    METHOD const int32 *nodes() const { return lists + (round() % 2) * room; }
-    METHOD int32 *next() const { return lists + (1 - round() % 2) * room; }
+    METHOD const int32 *nodes() const { return lists + (round() % 2) * capacity; }
+    METHOD int32 *next() const { return lists + (1 - round() % 2) * capacity; }
 };
 
 constexpr int SCAN_TILE = 2048;  // TILE of cuda_src/primitives/scan.cu
-constexpr int QUEUE_ROOM = 2048; // nodes that a team buffers before it reserves positions in the next list
+constexpr int QUEUE_CAPACITY = 2048; // nodes that a team buffers before it reserves positions in the next list
 
 // A team's queue for the next list, buffered in shared memory. Without a buffer, it reserves a position per node by a
 // global atomic.
@@ -47,7 +47,7 @@ struct TeamQueue {
     METHOD void push(Index node) const {
         if (places != nullptr) {
             const int32 place = together ? team_take_together(filled) : team_take(filled);
-            if (place < QUEUE_ROOM) {
+            if (place < QUEUE_CAPACITY) {
                 places[place] = int32(node);
                 return;
             }
@@ -58,7 +58,7 @@ struct TeamQueue {
     // Called by all members of the team after their last push; ends with a barrier.
     METHOD void flush() const {
         TEAM_BARRIER();
-        const int32 count = filled[0] < QUEUE_ROOM ? filled[0] : QUEUE_ROOM;
+        const int32 count = filled[0] < QUEUE_CAPACITY ? filled[0] : QUEUE_CAPACITY;
         if (places != nullptr && count > 0) { // uniform across the team
             FOR_LEADER
                 filled[1] = atomic_add(&frontier.progress[NEXT], count);

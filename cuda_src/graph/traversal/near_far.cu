@@ -3,7 +3,7 @@
 #include "graph/traversal/near_far.cuh"
 
 // Initialises the search: only the source is reached, if there is a single one (otherwise set_sources follows). Sources
-// need no epoch (`stamps`), because their distances never fall.
+// need no epoch, because their distances never fall.
 TEAM_KERNEL(begin_near_far, Csr graph, Distances distances, Traversal frontier, NearFar lists, int64 sources,
             int64 source) {
     near_far_rounds(graph, distances, frontier, lists, nullptr, [&](auto rounds) {
@@ -11,7 +11,7 @@ TEAM_KERNEL(begin_near_far, Csr graph, Distances distances, Traversal frontier, 
             const Index begin = team * BEGINNING, end = begin + BEGINNING;
             FOR_SHARE (v, begin, end < graph.nodes ? end : graph.nodes) {
                 rounds.distances.values[v] = v == source ? 0 : rounds.distances.unreached();
-                lists.stamps[v] = lists.is_far[v] = 0;
+                lists.epochs[v] = lists.is_far[v] = 0;
             }
             if (team > 0)
                 continue;

@@ -5,7 +5,7 @@
 // distance falls, but not below the bound, wait in the far list. When no near nodes are left, all distances below the
 // bound are final. Then the bound is raised by delta, and the far list is split by it (OTHER).
 //
-// A node appears at most once in the next frontier, because its epoch (`stamps`) records the round in which it was
+// A node appears at most once in the next frontier, because its epoch records the round in which it was
 // added, and at most once in the far list (`is_far`). So no list has more entries than there are nodes. A node whose
 // distance fell again after it was added to the far list may already have been processed as near; the split drops it.
 #pragma once
@@ -16,7 +16,7 @@ constexpr int64 IDLE_EDGES = 1 << 17, BUSY_EDGES = 1 << 19; // per round
 
 // State of the rounds in addition to the graph, the distances and the frontier.
 KERNEL_STRUCT(NearFar) {
-    int32 *stamps; // (nodes): the round in which a node was last added to a frontier
+    int32 *epochs; // (nodes): the round in which a node was last added to a frontier
     int32 *is_far; // (nodes)
     int32 *even_far;
     int32 *odd_far;
@@ -64,17 +64,17 @@ template <DistanceKind KIND> struct NearFarRounds {
 
     // Sets the epoch of a node; returns whether the caller must add the node to the next frontier, because no other
     // thread has done so in this round.
-    template <bool ALONE> METHOD bool stamp(Index node, int32 round) const {
+    template <bool ALONE> METHOD bool epoch(Index node, int32 round) const {
         if constexpr (ALONE && ONE_MEMBER) {
             // A node of this round's frontier was added in the previous round; its epoch is reset when it is processed.
-            if (lists.stamps[node] >= round - 1)
+            if (lists.epochs[node] >= round - 1)
                 return false;
-            racing_store(lists.stamps + node, round);
+            racing_store(lists.epochs + node, round);
             return true;
         }
         // On a GPU, skipping the load saves one memory latency; on a CPU, the load saves most atomic writes.
-        return (!ONE_MEMBER || racing_load(lists.stamps + node) < round) &&
-               atomic_max(lists.stamps + node, round) < round;
+        return (!ONE_MEMBER || racing_load(lists.epochs + node) < round) &&
+               atomic_max(lists.epochs + node, round) < round;
     }
 
     // Marks a node as far; returns whether the caller must add it to the far list.
@@ -95,7 +95,7 @@ template <DistanceKind KIND> struct NearFarRounds {
 
     template <bool ALONE> METHOD Value start(Index node) const {
         if constexpr (ALONE && ONE_MEMBER)
-            racing_store(lists.stamps + node, 0);
+            racing_store(lists.epochs + node, 0);
         return distances.at(node);
     }
 
@@ -107,7 +107,7 @@ template <DistanceKind KIND> struct NearFarRounds {
         if (!lower<ALONE>(target, further))
             return;
         if (further < bound) {
-            if (stamp<ALONE>(target, round))
+            if (epoch<ALONE>(target, round))
                 near.put(target);
         } else if (put_off<ALONE>(target)) {
             far.put(target);
@@ -129,8 +129,8 @@ template <DistanceKind KIND> struct NearFarRounds {
             [&](Index node) { return start<ALONE>(node); }, [&](Value distance) { return distances.goes_on(distance); },
             [&](Value distance, Index edge) { relax<ALONE>(near, far, round, bound, distance, edge); },
             [&] {
-                near.make_room();
-                far.make_room();
+                near.flush_if_full();
+                far.flush_if_full();
             });
         near.deliver();
         far.deliver();
@@ -140,11 +140,11 @@ template <DistanceKind KIND> struct NearFarRounds {
 
     template <bool ALONE> METHOD void relax_nodes(Index begin, Index end) const {
         const int32 *list = frontier.list(frontier.progress[SIDE]);
-        relax_all<ALONE>([&](auto start, auto goes_on, auto visit, [[maybe_unused]] auto make_room) {
+        relax_all<ALONE>([&](auto start, auto goes_on, auto visit, [[maybe_unused]] auto flush_if_full) {
             if constexpr (ONE_MEMBER)
                 return one_member_follows<ALONE>(graph, frontier, list, begin, end, true, start, goes_on, visit);
             else
-                return team_follows<Value>(graph, frontier, list, begin, end, *space, start, goes_on, visit, make_room);
+                return team_follows<Value>(graph, frontier, list, begin, end, *space, start, goes_on, visit, flush_if_full);
         });
     }
 
@@ -185,7 +185,7 @@ template <DistanceKind KIND> struct NearFarRounds {
             }
             lists.is_far[node] = 0;
             if (distance >= done) {
-                lists.stamps[node] = round; // the far list has the node only once
+                lists.epochs[node] = round; // the far list has the node only once
                 near.put(node);
             }
         }

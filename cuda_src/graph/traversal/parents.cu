@@ -32,7 +32,7 @@ KERNEL(enter_sources, const int32 *sources, int32 *parents) {
 KERNEL(find_parents, Csr graph, Distances distances, int32 *parents) {
     by_kind(distances, graph, [&](auto of) {
         FOR_RANGE (i)
-            for_stretch(graph, i, [&](Index node, Index edge) {
+            for_edge_block(graph, i, [&](Index node, Index edge) {
                 const Index target = graph.targets[edge];
                 if (of.at(node) < of.at(target) && is_tight(of, node, edge) &&
                     racing_load(parents + target) > int32(node))
@@ -43,9 +43,9 @@ KERNEL(find_parents, Csr graph, Distances distances, int32 *parents) {
 
 // Calls visit(node, target) for the ties of an edge block: from any node to one without a parent, at the same distance.
 template <class Visit>
-INLINE void for_ties(const Csr &graph, const Distances &distances, const int32 *parents, Index stretch, Visit visit) {
+INLINE void for_ties(const Csr &graph, const Distances &distances, const int32 *parents, Index edge_block, Visit visit) {
     by_kind(distances, graph, [&](auto of) {
-        for_stretch(graph, stretch, [&](Index node, Index edge) {
+        for_edge_block(graph, edge_block, [&](Index node, Index edge) {
             const Index target = graph.targets[edge];
             if (node != target && !has_parent(parents, target) && of.at(node) == of.at(target) &&
                 is_tight(of, node, edge))
@@ -87,7 +87,7 @@ KERNEL(list_ties, Csr graph, Distances distances, const int32 *parents, const in
 KERNEL(find_parents_by_ties, Csr ties, Distances steps, int32 *parents) {
     const By<HOPS> of = {steps.narrow, int32(steps.limit), ties};
     FOR_RANGE (i)
-        for_stretch(ties, i, [&](Index node, Index edge) {
+        for_edge_block(ties, i, [&](Index node, Index edge) {
             if (node != ties.nodes - 1 && is_tight(of, node, edge))
                 atomic_min(parents + ties.targets[edge], int32(node));
         });

@@ -20,7 +20,7 @@ constexpr int TILE = TEAM_SIZE;                      // most nodes (TILE of stat
 constexpr int64 BUSY = TEAM_SIZE, FULL = 4 * TEAM_SIZE; // edges per tile: lower limit of shrinking, and upper limit
 constexpr int CHUNK = ONE_MEMBER ? 16384 : 2048;     // edges
 constexpr int OUTBOX = 2048;                         // nodes that a team buffers before it appends them to a list
-constexpr Index AT_ONCE_FOLLOWED = 1024;             // edges that a team follows between checks of its outbox
+constexpr Index EDGES_PER_FLUSH_CHECK = 1024;             // edges that a team follows between checks of its outbox
 constexpr int64 FEW_AT_ONCE = 1 << 24;               // edges of FEW rounds per launch
 constexpr int32 ROUNDS_AT_ONCE = 64;                 // FEW rounds between two STOP_POINTs
 constexpr int32 MOST_FEW_ROUNDS = 1 << 12;           // most FEW rounds per launch, to stay within a SLICE
@@ -162,9 +162,9 @@ INLINE int64 one_member_follows(const Csr &graph, const Traversal &frontier, con
 }
 
 // The same by a team; make_room() is called after every AT_ONCE_FOLLOWED edges.
-template <class Value, class Start, class GoesOn, class Visit, class MakeRoom>
+template <class Value, class Start, class GoesOn, class Visit, class FlushIfFull>
 INLINE int64 team_follows(const Csr &graph, const Traversal &frontier, const int32 *list, Index begin, Index end,
-                          TeamSpace &space, Start start, GoesOn goes_on, Visit visit, MakeRoom make_room) {
+                          TeamSpace &space, Start start, GoesOn goes_on, Visit visit, FlushIfFull flush_if_full) {
     int32 *places = space.places;
     int64 followed = 0;
     for (Index tile = begin; tile < end; tile += TILE) {
@@ -193,10 +193,10 @@ INLINE int64 team_follows(const Csr &graph, const Traversal &frontier, const int
             if (goes_on(value))
                 visit(value, space.firsts[low] + (k - places[low]));
         };
-        for (Index some = 0; some < edges.of[0]; some += AT_ONCE_FOLLOWED) {
-            FOR_SHARE (k, some, some + AT_ONCE_FOLLOWED < edges.of[0] ? some + AT_ONCE_FOLLOWED : edges.of[0])
+        for (Index some = 0; some < edges.of[0]; some += EDGES_PER_FLUSH_CHECK) {
+            FOR_SHARE (k, some, some + EDGES_PER_FLUSH_CHECK < edges.of[0] ? some + EDGES_PER_FLUSH_CHECK : edges.of[0])
                 follow(k);
-            make_room();
+            flush_if_full();
         }
         followed += edges.of[0];
         TEAM_BARRIER();
@@ -216,7 +216,7 @@ INLINE int64 follow_chunk(const Csr &graph, int64 chunk, Start start, GoesOn goe
     return last - first;
 }
 
-// ---- The next frontier ----------------------------------------------------------------------------------------------
+// ---- The next frontier --------------------------------------------------------------------------------------------
 
 // Estimates the number of edges that leave nodes, from every SAMPLED-th one, because reading the rows of all nodes
 // would take a considerable part of a search's time.
@@ -262,9 +262,9 @@ struct Outbox {
     }
 
     // Ensures capacity for the next AT_ONCE_FOLLOWED nodes; called by all members together.
-    METHOD void make_room() const {
+    METHOD void flush_if_full() const {
         TEAM_BARRIER();
-        const bool full = *count > OUTBOX - AT_ONCE_FOLLOWED;
+        const bool full = *count > OUTBOX - EDGES_PER_FLUSH_CHECK;
         TEAM_BARRIER();
         if (full)
             deliver();
@@ -303,7 +303,7 @@ struct DirectOutbox {
 
     METHOD void open() const { end = list + *listed; }
     METHOD void put(int32 node) const { *end++ = node; }
-    METHOD void make_room() const {}
+    METHOD void flush_if_full() const {}
     METHOD void deliver() const {
         const Index found = end - list - *listed;
         if (edges != nullptr)
@@ -328,7 +328,7 @@ template <bool ALONE> INLINE auto next_frontier(const Csr &graph, TeamSpace &spa
                          frontier.totals + NEXT_EDGES);
 }
 
-// ---- Rounds -----------------------------------------------------------------------------------------------------
+// ---- Rounds -------------------------------------------------------------------------------------------------------
 
 constexpr Index BEGINNING = 2048; // nodes that a team initialises (BEGINNING of static_graph/traversal/frontiers/workspace.py)
 

@@ -1,4 +1,4 @@
-// One cavity: the triangles that a Steiner point deletes, and the boundary of the hole that they leave (`rim`).
+// One cavity: the triangles that a Steiner point deletes, and the boundary of the hole that they leave.
 //
 // The cavity of p consists of all triangles that p sees and whose circumcircle contains p strictly inside. It is
 // star-shaped from p, and has no vertex in its interior, so its triangles form a tree: a walk that starts at the root
@@ -8,13 +8,14 @@
 //              v2 ____ v1           rim[j] = the edge from rim[j].vertex to rim[j + 1].vertex, counter-clockwise,
 //               /\  . /\                     and the neighbour across: a triangle, or a subsegment (as Triangle.link).
 //              /  \ ./  \           k members have k + 2 boundary edges. If p splits a subsegment on the domain
-//          v3 / __ p(+)  \ v0       boundary, `rim` excludes that edge: the chain starts at the subsegment's end, stops
+//          v3 / __ p(+)  \ v0       boundary, this excludes that edge: the chain starts at the subsegment's end, stops
 //             \      \  /           at its start, and has k + 1 edges. If p splits an inner subsegment, there are two
 //              \______\/            such chains.
 //              v4      v5
 #pragma once
 
 #include "geometry/encroachment.cuh"
+#include "primitives/hash.cuh"
 
 // Outcome of a cavity in a step; Python counts outcomes by these numbers (dmr/refinement/rounds/cavities.py).
 enum Outcome : int32 {
@@ -34,25 +35,25 @@ enum Outcome : int32 {
     OUTCOMES = 13,  // number of outcomes
 };
 
-struct RimEdge {
+struct BoundaryEdge {
     int32 vertex; // start of the edge
-    int32 beyond; // neighbour across: triangle, or ~subsegment
+    int32 across; // neighbour across: triangle, or ~subsegment
 };
 
 // The record of one cavity among many. On a GPU the j-th entries of all records are adjacent, so that the threads of a
 // warp read them together; on a CPU the entries of one record are adjacent.
 struct Cavity {
     int32 *members;
-    RimEdge *rim;
+    BoundaryEdge *boundary;
     uint32 stride; // 32 bits, so that one multiplication suffices
-    int32 room;    // capacity of each array, in entries
+    int32 capacity;    // capacity of each array, in entries
 
-    METHOD Cavity(int32 *all_members, RimEdge *all_rims, Index records, int32 room, Index record)
-        : members(all_members + record_start(record, room)), rim(all_rims + record_start(record, room)),
-          stride(uint32(record_stride(records))), room(room) {}
+    METHOD Cavity(int32 *all_members, BoundaryEdge *all_boundaries, Index records, int32 capacity, Index record)
+        : members(all_members + record_start(record, capacity)), boundary(all_boundaries + record_start(record, capacity)),
+          stride(uint32(record_stride(records))), capacity(capacity) {}
 
     METHOD int32 &member(int j) const { return members[Index(stride) * uint32(j)]; }
-    METHOD RimEdge &edge(int j) const { return rim[Index(stride) * uint32(j)]; }
+    METHOD BoundaryEdge &edge(int j) const { return boundary[Index(stride) * uint32(j)]; }
 };
 
 // The sizes of a grown cavity.
@@ -65,10 +66,10 @@ struct Extent {
 // All cavities of a pass: record i belongs to candidate i; the subsegments come first.
 KERNEL_STRUCT(Cavities) {
     const int32 *roots;   // root of each cavity: a subsegment, or a triangle
-    int64 room;           // entries per record
+    int64 capacity;           // entries per record
     int64 records;
     int32 *members;
-    RimEdge *rims;
+    BoundaryEdge *boundaries;
     Extent *extents;
     Point *steiner;       // the point to be inserted
     uint8 *off_center;    // 1 if it is an off-center
@@ -81,7 +82,7 @@ KERNEL_STRUCT(Cavities) {
     int32 *fresh_places;  // first place of its triangles in the list of new ones
     uint32 *shared;       // bit j: another winner shares boundary edge j; bit 31: some edge from number 31 on
 
-    METHOD Cavity at(Index i) const { return Cavity(members, rims, records, int32(room), i); }
+    METHOD Cavity at(Index i) const { return Cavity(members, boundaries, records, int32(capacity), i); }
 };
 
 // Prefetching in a loop over cavities, some iterations ahead: the ends of a record, at which it is written as the
@@ -93,7 +94,7 @@ INLINE void prefetch_record(const Cavities &cavities, Index i, Index end) {
     const Cavity cavity = cavities.at(i);
     prefetch(&cavity.member(0));
     prefetch(&cavity.edge(0));
-    prefetch(&cavity.edge(cavity.room - 1));
+    prefetch(&cavity.edge(cavity.capacity - 1));
 }
 
 // The triangles, or their quality words.
@@ -106,16 +107,16 @@ INLINE void prefetch_members(const Cavities &cavities, Index i, Index end, const
         prefetch(&elements[cavity.member(j)]);
 }
 
-INLINE void prefetch_rim(const Cavities &cavities, Index i, Index end, const Triangle *triangles) {
+INLINE void prefetch_boundary(const Cavities &cavities, Index i, Index end, const Triangle *triangles) {
     if (!PREFETCHES || i >= end)
         return;
     const Cavity cavity = cavities.at(i);
     for (int j = 0; j < cavities.extents[i].edges; ++j)
-        if (cavity.edge(j).beyond >= 0)
-            prefetch(&triangles[cavity.edge(j).beyond]);
+        if (cavity.edge(j).across >= 0)
+            prefetch(&triangles[cavity.edge(j).across]);
 }
 
-INLINE void prefetch_rim_points(const Cavities &cavities, Index i, Index end, const Point *points) {
+INLINE void prefetch_boundary_points(const Cavities &cavities, Index i, Index end, const Point *points) {
     if (!PREFETCHES || i >= end)
         return;
     const Cavity cavity = cavities.at(i);
@@ -123,12 +124,12 @@ INLINE void prefetch_rim_points(const Cavities &cavities, Index i, Index end, co
         prefetch(&points[cavity.edge(j).vertex]);
 }
 
-// Grows a cavity step by step. The edges still to be tested are a stack that shares the memory of the cavity boundary
-// (`rim`): the stack grows down from the end while the boundary grows up. Each edge on the stack yields at least one
+// Grows a cavity step by step. The edges still to be tested are a stack that shares the memory of the cavity
+// boundary: the stack grows down from the end while the boundary grows up. Each edge on the stack yields at least one
 // boundary edge, so the two meet only if the boundary itself would not fit. The boundary, followed by the stack from
 // its top down, is one chain around p: each edge starts where the previous one stops, so an edge on the stack is
 // identified by the vertex where it stops.
-template <Care care> class Growth {
+template <Arithmetic arithmetic> class Growth {
   public:
     METHOD Growth(const Cavity &cavity, const Triangle *triangles, const Point *points, Point p)
         : cavity_(cavity), triangles_(triangles), points_(points), p_(p) {}
@@ -161,34 +162,34 @@ template <Care care> class Growth {
             return OVERFLOWED;
         Point u = points_[from_];
         while (pending_ > 0) {
-            const RimEdge top = waiting(pending_--);
-            int32 to = top.vertex, beyond = top.beyond;
+            const BoundaryEdge top = waiting(pending_--);
+            int32 to = top.vertex, across = top.across;
             Point v = points_[to];
             // Walks into the triangle across the edge as long as its circumcircle contains p. Of its two other edges,
             // the one that starts at u is tested next, and the other goes on the stack.
-            while (beyond >= 0) {
-                const Triangle outside = without_owner(triangles_[beyond]);
+            while (across >= 0) {
+                const Triangle outside = without_owner(triangles_[across]);
                 const int at = edge_that_starts_at(outside, to);
                 const int32 apex = corner(outside, at);
                 const Point w = points_[apex];
-                const int inside = incircle_with<care>(w, v, u, p_);
+                const int inside = incircle_with<arithmetic>(w, v, u, p_);
                 if (inside == UNSURE)
                     return DEFERRED;
                 if (inside <= 0)
                     break;
-                add_member(beyond);
+                add_member(across);
                 push(to, link_across(outside, previous_corner(at)));
                 to = apex;
                 v = w;
-                beyond = link_across(outside, next_corner(at));
+                across = link_across(outside, next_corner(at));
                 if (overflow_)
                     return OVERFLOWED;
             }
-            const int free = beyond >= 0 ? orient2d_with<care>(u, v, p_) : meet(~beyond, u, v);
+            const int free = across >= 0 ? orient2d_with<arithmetic>(u, v, p_) : meet(~across, u, v);
             if (free <= 0 || free == UNSURE)
                 return free == UNSURE ? DEFERRED : PRECISION;
             pass(u, v, extent_.edges == 0);
-            cavity_.edge(extent_.edges++) = {from_, beyond};
+            cavity_.edge(extent_.edges++) = {from_, across};
             from_ = to;
             u = v;
         }
@@ -202,23 +203,23 @@ template <Care care> class Growth {
 
   private:
     METHOD void add_member(int32 t) {
-        if (extent_.members >= cavity_.room)
+        if (extent_.members >= cavity_.capacity)
             overflow_ = true;
         else
             cavity_.member(extent_.members++) = t;
     }
 
     // The k-th entry of the stack, counted from 1 at the bottom; its vertex is where the edge stops.
-    METHOD RimEdge &waiting(int k) const { return cavity_.edge(cavity_.room - k); }
+    METHOD BoundaryEdge &waiting(int k) const { return cavity_.edge(cavity_.capacity - k); }
 
     // Leaves room for the edge that is being tested, and for the entry that marks the end.
-    METHOD void push(int32 to, int32 beyond) {
-        if (extent_.edges + pending_ + 3 > cavity_.room)
+    METHOD void push(int32 to, int32 across) {
+        if (extent_.edges + pending_ + 3 > cavity_.capacity)
             overflow_ = true;
         else
-            waiting(++pending_) = {to, beyond};
-        if (beyond >= 0)
-            prefetch(&triangles_[beyond]);
+            waiting(++pending_) = {to, across};
+        if (across >= 0)
+            prefetch(&triangles_[across]);
     }
 
     const Cavity &cavity_;
@@ -231,8 +232,7 @@ template <Care care> class Growth {
     bool overflow_ = false;
 };
 
-// ---- Ownership
-// -------------------------------------------------------------------------------------------------------
+// ---- Ownership ----------------------------------------------------------------------------------------------------
 //
 // A key orders the cavities of a step. It also identifies the step and the cavity:
 //
@@ -241,7 +241,7 @@ template <Care care> class Growth {
 //     bits 54-32  urgency    of the triangle (quality.cuh), or of the subsegment: shortest first
 //     bits 31-0   cavity     its number, hashed by a bijection so that ties are broken at random; unique
 
-constexpr int32 LAST_STAMP = 255; // last epoch: after it owner words are cleared, and epochs start again
+constexpr int32 LAST_EPOCH = 255; // last epoch: after it owner words are cleared, and epochs start again
 constexpr int URGENCY_BITS = 23;
 constexpr uint32 URGENCY_MASK = (1u << URGENCY_BITS) - 1;
 
@@ -249,23 +249,23 @@ constexpr uint32 URGENCY_MASK = (1u << URGENCY_BITS) - 1;
 INLINE uint32 magnitude_bits(float64 x) { return uint32(bits_of(x) >> 40) & URGENCY_MASK; }
 INLINE uint32 shortness(float64 squared_length) { return URGENCY_MASK - magnitude_bits(squared_length); }
 
-INLINE uint64 cavity_key(uint32 stamp, bool segment, uint32 urgency, int32 cavity) {
-    return uint64(stamp) << 56 | uint64(segment) << 55 | uint64(urgency) << 32 | scatter(uint32(cavity));
+INLINE uint64 cavity_key(uint32 epoch, bool segment, uint32 urgency, int32 cavity) {
+    return uint64(epoch) << 56 | uint64(segment) << 55 | uint64(urgency) << 32 | hash32(uint32(cavity));
 }
-INLINE uint32 stamp_of(uint64 key) { return uint32(key >> 56); }
-INLINE int32 cavity_of(uint64 key) { return int32(gather(uint32(key))); }
+INLINE uint32 epoch_of(uint64 key) { return uint32(key >> 56); }
+INLINE int32 cavity_of(uint64 key) { return int32(unhash32(uint32(key))); }
 
 // Owner word of a rebuilt slot: the epoch and cavity of its key, with segment and urgency bits that no key has (they
 // would mean a squared length below 2^-1022). A concurrent call of owner_of returns the same owner.
 constexpr uint64 REBUILT = uint64(0xffffff) << 32;
 
 INLINE uint64 rebuilt_mark(uint64 key) { return key | REBUILT; }
-INLINE bool was_rebuilt(const Triangle &t, uint32 stamp) {
-    return stamp_of(t.owner) == stamp && (t.owner & REBUILT) == REBUILT;
+INLINE bool was_rebuilt(const Triangle &t, uint32 epoch) {
+    return epoch_of(t.owner) == epoch && (t.owner & REBUILT) == REBUILT;
 }
 
 // The cavity of this step that owns a triangle, or NOTHING.
-INLINE int32 owner_of(const Triangle *triangles, int32 t, uint32 stamp) {
+INLINE int32 owner_of(const Triangle *triangles, int32 t, uint32 epoch) {
     const uint64 key = racing_load(&triangles[t].owner);
-    return stamp_of(key) == stamp ? cavity_of(key) : NOTHING;
+    return epoch_of(key) == epoch ? cavity_of(key) : NOTHING;
 }

@@ -10,10 +10,10 @@ struct Obstacles {
 
     // A triangle that lies `flat` on the subsegment would also lie flat on its pieces.
     METHOD void add(const Mesh &mesh, int32 subsegment, bool flat) {
-        const int32 wish = flat ? int32(UNSPLITTABLE) : wish_split(mesh.wishes, subsegment);
+        const int32 state = flat ? int32(UNSPLITTABLE) : request_split(mesh.split_states, subsegment);
         any = true;
-        resolved = resolved && wish != UNSPLITTABLE;
-        free = free && wish != KEPT;
+        resolved = resolved && state != UNSPLITTABLE;
+        free = free && state != KEPT;
     }
 
     METHOD Outcome outcome() const { return !resolved ? PRECISION : (free ? ENCROACHED : BLOCKED); }
@@ -33,7 +33,7 @@ INLINE bool lies_on_line(const Mesh &mesh, int32 triangle, Point u, Point v) {
 
 // Grows a triangle's cavity. If the center encroaches on a subsegment of the cavity boundary, or lies beyond it, the
 // cavity is dropped for this round. The corners are reloaded in each iteration, because registers are scarce.
-template <Care care>
+template <Arithmetic arithmetic>
 INLINE Outcome grow_around_triangle(const Cavity &cavity, int32 root, const Mesh &mesh, const Limits &limits,
                                     Point *place, bool *off_center, Extent *extent) {
     const Point *const points = mesh.points;
@@ -49,20 +49,20 @@ INLINE Outcome grow_around_triangle(const Cavity &cavity, int32 root, const Mesh
     Petal petal(center, limits);
     for (int turn = AT_CENTER;; ++turn) {
         const Point p = *place;
-        const int inside = in_range(p) ? incircle_with<care>(corner_point(0), corner_point(1), corner_point(2), p) : 0;
+        const int inside = in_range(p) ? incircle_with<arithmetic>(corner_point(0), corner_point(1), corner_point(2), p) : 0;
         if (inside == UNSURE)
             return DEFERRED;
-        Growth<care> growth(cavity, mesh.triangles, points, p);
+        Growth<arithmetic> growth(cavity, mesh.triangles, points, p);
         Outcome outcome = PRECISION;
         Obstacles obstacles;
         bool too_near = false;
         if (inside > 0) {
             growth.start_at(root);
             const auto meet = [&](int32 subsegment, Point u, Point v) {
-                const int side = orient2d_with<care>(u, v, p);
-                if (side == UNSURE)
+                const int buffer = orient2d_with<arithmetic>(u, v, p);
+                if (buffer == UNSURE)
                     return UNSURE;
-                if (side <= 0 || encroaches(u, v, p, limits.lens)) {
+                if (buffer <= 0 || encroaches(u, v, p, limits.lens)) {
                     if (turn == ELSEWHERE)
                         return 0;
                     obstacles.add(mesh, subsegment, lies_on_line(mesh, root, u, v));
@@ -109,7 +109,7 @@ INLINE Outcome grow_around_subsegment(const Cavity &cavity, const Subsegment &s,
     if (!in_circumcircle(triangles[s.left], points, p) ||
         (s.right != NOTHING && !in_circumcircle(triangles[s.right], points, p)))
         return PRECISION;
-    Growth<AT_ONCE> growth(cavity, triangles, points, p);
+    Growth<EXACT> growth(cavity, triangles, points, p);
     const auto sees = [&](int32, Point u, Point v) { return orient2d(u, v, p); };
     growth.start_behind(s.left, edge_that_starts_at(triangles[s.left], s.from));
     const auto unseen = [](Point, Point, bool) {};
@@ -125,7 +125,7 @@ INLINE Outcome grow_around_subsegment(const Cavity &cavity, const Subsegment &s,
     return outcome;
 }
 
-// ---- Split points of subsegments ------------------------------------------------------------------------------------
+// ---- Split points of subsegments ----------------------------------------------------------------------------------
 
 constexpr float64 FEW_PIECES = 4.0;     // up to this many, a subsegment is cut in the middle
 constexpr float64 MANY_PIECES = 0x1p40; // from this many on, the middle is as good as any other place
@@ -157,14 +157,14 @@ INLINE bool corner_is_one_triangle(const Subsegment &s, int32 apex, const Triang
 // encroach on each other along the whole wedge between them, down to its width (shells of every radius; compare Ruppert
 // 1995, section 5). 0 if there is no such vertex, or if that cut would leave a piece much shorter than the width of the
 // wedge.
-INLINE float64 aligned_distance(const Subsegment &s, int32 apex, int32 beyond, const Triangle *triangles, const Point *points,
+INLINE float64 aligned_distance(const Subsegment &s, int32 apex, int32 across, const Triangle *triangles, const Point *points,
                                 const Corners &corners, float64 lens) {
-    const Point o = points[apex], a = points[s.from], b = points[s.to], far = points[beyond];
-    for (int side = 0; side < 2; ++side) {
-        const int32 t = side == 0 ? s.left : s.right;
+    const Point o = points[apex], a = points[s.from], b = points[s.to], far = points[across];
+    for (int buffer = 0; buffer < 2; ++buffer) {
+        const int32 t = buffer == 0 ? s.left : s.right;
         if (t == NOTHING)
             continue;
-        const int32 v = triangles[t].vertex[edge_that_starts_at(triangles[t], side == 0 ? s.from : s.to)];
+        const int32 v = triangles[t].vertex[edge_that_starts_at(triangles[t], buffer == 0 ? s.from : s.to)];
         const Point p = points[v];
         if (v == apex || !corners.hangs_from(v, apex) || !encroaches(a, b, p, lens))
             continue;
@@ -236,9 +236,9 @@ OUTLINE bool place_on_subsegment(const Mesh mesh, float64 lens, float64 stretch,
     }
     const Corners corners = mesh.corners();
     for (int32 apex : {whole.from, whole.to}) {
-        const int32 beyond = apex == whole.from ? whole.to : whole.from;
+        const int32 across = apex == whole.from ? whole.to : whole.from;
         const float64 aligned =
-            mesh.acute[apex] ? aligned_distance(s, apex, beyond, triangles, points, corners, lens) : 0.0;
+            mesh.acute[apex] ? aligned_distance(s, apex, across, triangles, points, corners, lens) : 0.0;
         const float64 part = aligned / square_root(squared_length(from, to));
         const float64 cut = apex == whole.from ? part : 1.0 - part;
         if (aligned > 0.0 && cut > start && cut < end) {
@@ -253,17 +253,16 @@ OUTLINE bool place_on_subsegment(const Mesh mesh, float64 lens, float64 stretch,
     return resolvable(a, b) && t != start && t != end && (p.x != a.x || p.y != a.y) && (p.x != b.x || p.y != b.y);
 }
 
-// ---- One candidate
-// ---------------------------------------------------------------------------------------------------
+// ---- One candidate ------------------------------------------------------------------------------------------------
 
 // Grows the cavity of candidate i, a triangle, and records the result.
-template <Care care>
+template <Arithmetic arithmetic>
 INLINE Outcome grow_triangle_candidate(const Mesh &mesh, const Limits &limits, const Cavities &cavities, Index i) {
     Point place;
     bool off_center;
     Extent extent = {0, 0, 0};
     const Outcome outcome =
-        grow_around_triangle<care>(cavities.at(i), cavities.roots[i], mesh, limits, &place, &off_center, &extent);
+        grow_around_triangle<arithmetic>(cavities.at(i), cavities.roots[i], mesh, limits, &place, &off_center, &extent);
     cavities.steiner[i] = place;
     cavities.off_center[i] = off_center;
     cavities.extents[i] = extent;
@@ -291,5 +290,5 @@ INLINE Outcome grow_segment_candidate(const Mesh &mesh, const Limits &limits, co
 INLINE Outcome grow_candidate(const Mesh &mesh, const Limits &limits, const Cavities &cavities, Index i, Index segments,
                               bool again) {
     return i < segments ? grow_segment_candidate(mesh, limits, cavities, i, again)
-                        : grow_triangle_candidate<AT_ONCE>(mesh, limits, cavities, i);
+                        : grow_triangle_candidate<EXACT>(mesh, limits, cavities, i);
 }

@@ -15,7 +15,7 @@ INLINE Outcome final_outcome(int32 outcome) {
 // work is done. A triangle whose cavity does not fit an ordinary record waits for the pass with large ones.
 INLINE void set_aside(const Mesh &mesh, int32 root, bool segment, Outcome outcome) {
     if (segment && outcome == PRECISION)
-        mesh.wishes[root] = UNSPLITTABLE;
+        mesh.split_states[root] = UNSPLITTABLE;
     else if (outcome == PRECISION)
         mesh.quality[root] |= GIVEN_UP;
     else if (outcome == BLOCKED)

@@ -52,9 +52,9 @@ template <int PLACES> struct Fans {
             const float32 ux = u.x - x[k], uy = u.y - y[k], vx = v.x - x[k], vy = v.y - y[k];
             const float32 doubled_area = ux * vy - uy * vx, to_u = ux * ux + uy * uy, to_v = vx * vx + vy * vy;
             const float32 shortest = least_of(least_of(to_u, to_v), uv);
-            const bool small = doubled_area * doubled_area * shortest < sine_squared * (to_u * to_v * uv);
+            const bool single_block = doubled_area * doubled_area * shortest < sine_squared * (to_u * to_v * uv);
             const bool usable = (doubled_area > 0) & (to_v >= clearance);
-            bad[k] = (bad[k] + int32(small)) | (usable ? 0 : UNUSABLE);
+            bad[k] = (bad[k] + int32(single_block)) | (usable ? 0 : UNUSABLE);
         }
     }
 };

@@ -7,9 +7,9 @@
 #include "refine/retriangulation.cuh"
 
 // keys[i] orders the cavities of this step (cavity.cuh). The deterministic marking has its keys already, from growing.
-KERNEL(make_keys, Mesh mesh, Cavities cavities, Count segments, Count stamp) {
+KERNEL(make_keys, Mesh mesh, Cavities cavities, Count segments, Count epoch) {
     FOR_RANGE (i)
-        cavities.keys[i] = key_of(mesh, cavities, i, segments, uint32(stamp));
+        cavities.keys[i] = key_of(mesh, cavities, i, segments, uint32(epoch));
 }
 
 KERNEL(clear_owners, Triangle *triangles) {
@@ -17,28 +17,28 @@ KERNEL(clear_owners, Triangle *triangles) {
         triangles[t].owner = 0;
 }
 
-// ---- Deterministic: ownership of the cavity alone, by atomic maximum of the key ------------------------------------
+// ---- Deterministic: ownership of the cavity alone, by atomic maximum of the key -----------------------------------
 
-KERNEL(judge_cavities, Mesh mesh, Cavities cavities) {
+KERNEL(check_ownership, Mesh mesh, Cavities cavities) {
     FOR_RANGE (i) {
         prefetch_members(cavities, i + 6, range_end, mesh.triangles);
-        judge_cavity(mesh.triangles, cavities, i);
+        check_cavity_ownership(mesh.triangles, cavities, i);
     }
 }
 
 // Resolves conflicts: sets won[i]. Cases that need exact arithmetic may be deferred.
-KERNEL(settle_neighbours, Mesh mesh, Cavities cavities, Count stamp) {
+KERNEL(resolve_conflicts, Mesh mesh, Cavities cavities, Count epoch) {
     FOR_RANGE (i) {
-        prefetch_rim(cavities, i + 6, range_end, mesh.triangles);
-        cavities.won[i] = goes_ahead<LATER_ON_GPU>(mesh, cavities, i, uint32(stamp));
+        prefetch_boundary(cavities, i + 6, range_end, mesh.triangles);
+        cavities.won[i] = goes_ahead<FILTERED>(mesh, cavities, i, uint32(epoch));
     }
 }
 
 // Resolves the deferred cases with exact arithmetic.
-KERNEL(settle_the_rest, Mesh mesh, Cavities cavities, Count stamp) {
+KERNEL(resolve_conflicts_exactly, Mesh mesh, Cavities cavities, Count epoch) {
     FOR_RANGE (i)
         if (cavities.won[i] == UNSURE)
-            cavities.won[i] = goes_ahead<AT_ONCE>(mesh, cavities, i, uint32(stamp));
+            cavities.won[i] = goes_ahead<EXACT>(mesh, cavities, i, uint32(epoch));
 }
 
 // ---- Two-stage: ownership of the cavity and the ring around it
@@ -86,11 +86,11 @@ KERNEL(force_one, Cavities cavities, int64 count, const int32 *progress) {
 
 // Classifies the cavities that lost, after the winners of a step are inserted: dead if the root was rebuilt, damaged if
 // another of the cavity's or the ring's triangles was, and otherwise still valid.
-KERNEL(check_cavity, Mesh mesh, Cavities cavities, Count segments, Count stamp) {
+KERNEL(check_cavity, Mesh mesh, Cavities cavities, Count segments, Count epoch) {
     FOR_RANGE (i) {
         if (cavities.outcomes[i] != UNDECIDED)
             continue;
-        const auto rebuilt = [&](int32 t) { return was_rebuilt(mesh.triangles[t], uint32(stamp)); };
+        const auto rebuilt = [&](int32 t) { return was_rebuilt(mesh.triangles[t], uint32(epoch)); };
         const bool whole =
             for_cavity_and_ring(cavities.at(i), cavities.extents[i], [&](int32 t) { return !rebuilt(t); });
         if (!whole)
@@ -103,7 +103,7 @@ KERNEL(flag_undecided, const int32 *outcomes, int32 *flags) {
         flags[i] = outcomes[i] == UNDECIDED;
 }
 
-// ---- Results of a marking -------------------------------------------------------------------------------------------
+// ---- Results of a marking -----------------------------------------------------------------------------------------
 
 // Sums up the winners' needs by piece.
 TEAM_KERNEL(count_needs, Cavities cavities, Count count, Count segments, int32 *needs) {

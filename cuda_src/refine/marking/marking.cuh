@@ -9,7 +9,7 @@ template <class Visit> INLINE bool for_cavity_and_ring(const Cavity &cavity, con
         if (!visit(cavity.member(j)))
             return false;
     for (int j = 0; j < extent.edges; ++j)
-        if (cavity.edge(j).beyond >= 0 && !visit(cavity.edge(j).beyond))
+        if (cavity.edge(j).across >= 0 && !visit(cavity.edge(j).across))
             return false;
     return true;
 }

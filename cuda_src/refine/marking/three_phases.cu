@@ -3,7 +3,7 @@
 #include "portable/grid.cuh"
 #include "refine/marking/marking.cuh"
 
-GRID_KERNEL(mark_in_three_phases, Mesh mesh, Cavities cavities, int32 *progress) {
+COOPERATIVE_KERNEL(mark_in_three_phases, Mesh mesh, Cavities cavities, int32 *progress) {
     const Marker marker = {cavities, mesh.triangles};
     FOR_RANGE (i)
         if (cavities.outcomes[i] == UNDECIDED)

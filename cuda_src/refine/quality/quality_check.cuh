@@ -1,7 +1,7 @@
 // Quality check of one triangle: whether it is bad, and on which subsegments its corners encroach.
 //
 // Load balancing decides which thread checks which triangles: quality.cu and child_launch.cu have the kernels. In small
-// rounds the members of one team share the checks (small_rounds.cu).
+// rounds the members of one team share the checks (single_block_rounds.cu).
 #pragma once
 
 #include "mesh/mesh.cuh"
@@ -117,7 +117,7 @@ struct QualityCheck {
                 const Point u = points[edge_from(t, k)], v = points[edge_to(t, k)], p = points[corner(t, k)];
                 if (encroaches(u, v, p, limits.lens) && !on_line(u, v, p) &&
                     !corners.cut_alike(corner(t, k), edge_from(t, k), edge_to(t, k), points))
-                    wish_split(mesh.wishes, ~link_across(t, k));
+                    request_split(mesh.split_states, ~link_across(t, k));
             }
     }
 

@@ -27,9 +27,9 @@ INLINE uint32 grouped_urgency(uint32 strict, float64 squared_length, Point end) 
     const int of_cell = (exponent - EXPONENT_BIAS) / 2 + EXPONENT_BIAS + CELL_SHIFT;
     const uint64 x = cell_of(end.x, of_cell), y = cell_of(end.y, of_cell);
     // Mixes in 32 bits of each coordinate at a time, with odd constants: every bit of the cell affects the hash.
-    uint32 hash = scatter(uint32(x) ^ scatter(uint32(x >> 32) + uint32(exponent)));
-    hash = scatter(hash ^ uint32(y)) + uint32(y >> 32);
-    const uint32 group = scatter(hash) >> (32 - GROUP_BITS), fine = strict & ((1u << FINE_BITS) - 1);
+    uint32 hash = hash32(uint32(x) ^ hash32(uint32(x >> 32) + uint32(exponent)));
+    hash = hash32(hash ^ uint32(y)) + uint32(y >> 32);
+    const uint32 group = hash32(hash) >> (32 - GROUP_BITS), fine = strict & ((1u << FINE_BITS) - 1);
     return (strict ^ fine) | group << (FINE_BITS - GROUP_BITS) | fine >> GROUP_BITS;
 }
 

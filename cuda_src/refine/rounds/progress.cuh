@@ -1,7 +1,7 @@
 // The state of a refinement between rounds, kept in device memory so that rounds follow each other without the host.
 //
 // Every kernel of a round takes its range and its numbers from `progress` (Count, portable.cuh); one member of a team
-// computes them here (Entry, Stop and Line of dmr/refinement/state/round_input.py). If something needs the host - more
+// computes them here (Entry, Stop and Line of dmr/refinement/state/progress.py). If something needs the host - more
 // capacity, large records, the end - STOP gives the reason, the ranges of the remaining kernels of the round are empty,
 // and no round follows.
 #pragma once
@@ -14,15 +14,15 @@ enum ProgressEntry : int32 {
     SLOTS,                // its triangles
     SUBSEGMENTS,
     BAD_LISTED,           // entries of the list of bad triangles
-    SIDE,                 // the side of the list (a double buffer) where they are
-    STAMP,                // epoch of the last step
+    BUFFER,                 // the side of the list (a double buffer) where they are
+    EPOCH,                // epoch of the last step
     ROUNDS,               // rounds completed
     STOP,                 // a StopReason
     BEGINS,               // 1 if a round for many teams is to begin
     SURVEYED_SUBSEGMENTS, // equal to SUBSEGMENTS and BAD_LISTED in that case, else 0
     SURVEYED_LISTED,
     NEXT_LISTED,          // length of the list after candidates were taken from it, and its side
-    NEXT_SIDE,
+    NEXT_BUFFER,
     CANDIDATES,
     SEGMENTS,             // how many of them, the first ones, are subsegments
     APPLIED,              // cavities that are checked and applied: all, or none if capacity is short
@@ -35,10 +35,10 @@ enum ProgressEntry : int32 {
     PROGRESS_ENTRIES,
 };
 
-enum StopReason : int32 { GO_ON, NO_CANDIDATE, CANDIDATE_ROOM, WINNER_ROOM, LARGE_CAVITIES, ENOUGH_ROUNDS, STAMPS_USED };
+enum StopReason : int32 { GO_ON, NO_CANDIDATE, CANDIDATE_CAPACITY, WINNER_CAPACITY, LARGE_CAVITIES, ENOUGH_ROUNDS, EPOCHS_USED };
 
 // The capacity of the arrays, as allocated by the host, and limits of the run.
-KERNEL_STRUCT(Room) {
+KERNEL_STRUCT(Capacity) {
     int64 candidates;  // records
     int64 most;        // candidates that a round may take (the first ones)
     int64 vertices;
@@ -50,43 +50,43 @@ KERNEL_STRUCT(Room) {
 
 // Begins a round once its candidates are counted, `segments` of them subsegments: checks that there are any, and a
 // record for each, and takes the next epoch. The list then has `staying` entries, on `side`.
-INLINE void begin_round(int32 *progress, int32 count, int32 segments, int32 staying, int32 side, const Room &room) {
+INLINE void begin_round(int32 *progress, int32 count, int32 segments, int32 staying, int32 buffer, const Capacity &capacity) {
     progress[NEXT_LISTED] = staying;
-    progress[NEXT_SIDE] = side;
+    progress[NEXT_BUFFER] = buffer;
     if (count == 0)
         progress[STOP] = NO_CANDIDATE;
-    else if (count > room.candidates)
-        progress[STOP] = CANDIDATE_ROOM;
-    else if (progress[STAMP] == LAST_STAMP)
-        progress[STOP] = STAMPS_USED;
+    else if (count > capacity.candidates)
+        progress[STOP] = CANDIDATE_CAPACITY;
+    else if (progress[EPOCH] == LAST_EPOCH)
+        progress[STOP] = EPOCHS_USED;
     const bool go = progress[STOP] == GO_ON;
     progress[CANDIDATES] = go ? count : 0;
     progress[SEGMENTS] = go ? segments : 0;
-    progress[STAMP] += go;
+    progress[EPOCH] += go;
     progress[APPLIED] = progress[FRESH] = 0;
 }
 
 // The number of candidates that a round takes.
-INLINE int32 taken(Index candidates, const Room &room) { return int32(candidates < room.most ? candidates : room.most); }
+INLINE int32 taken(Index candidates, const Capacity &capacity) { return int32(candidates < capacity.most ? candidates : capacity.most); }
 
 // Whether the arrays have capacity for the winners.
-INLINE bool fits(const int32 *progress, const Sums<NEEDS> &needs, const Room &room) {
-    return needs.of[NEW_VERTEX] <= room.vertices - progress[VERTICES] &&
-           needs.of[EXTRA_SLOTS] <= room.slots - progress[SLOTS] &&
-           needs.of[NEW_SUBSEGMENT] <= room.subsegments - progress[SUBSEGMENTS] &&
-           needs.of[NEW_TRIANGLES] <= room.bad - progress[NEXT_LISTED];
+INLINE bool fits(const int32 *progress, const Sums<NEEDS> &needs, const Capacity &capacity) {
+    return needs.of[NEW_VERTEX] <= capacity.vertices - progress[VERTICES] &&
+           needs.of[EXTRA_SLOTS] <= capacity.slots - progress[SLOTS] &&
+           needs.of[NEW_SUBSEGMENT] <= capacity.subsegments - progress[SUBSEGMENTS] &&
+           needs.of[NEW_TRIANGLES] <= capacity.bad - progress[NEXT_LISTED];
 }
 
 // Stores the winners' needs, and stops if capacity is short.
-INLINE void fit_winners(int32 *progress, const Sums<NEEDS> &needs, const Room &room) {
+INLINE void fit_winners(int32 *progress, const Sums<NEEDS> &needs, const Capacity &capacity) {
     progress[NEW_VERTICES] = needs.of[NEW_VERTEX];
     progress[NEW_SLOTS] = needs.of[EXTRA_SLOTS];
     progress[NEW_SEGMENTS] = needs.of[NEW_SUBSEGMENT];
     progress[FRESH] = needs.of[NEW_TRIANGLES];
-    const bool enough = fits(progress, needs, room);
+    const bool enough = fits(progress, needs, capacity);
     progress[APPLIED] = enough ? progress[CANDIDATES] : 0;
     if (!enough) {
-        progress[STOP] = WINNER_ROOM;
+        progress[STOP] = WINNER_CAPACITY;
         progress[FRESH] = 0;
     }
 }
@@ -104,9 +104,9 @@ enum HistoryEntry : int32 {
 
 // Ends a round once its new triangles are listed, `appended` of them, and its outcomes counted. `counts` are those of
 // the whole run.
-INLINE void end_round(int32 *progress, int32 appended, const int64 *counts, const Room &room, int64 *history) {
+INLINE void end_round(int32 *progress, int32 appended, const int64 *counts, const Capacity &capacity, int64 *history) {
     progress[BAD_LISTED] = progress[NEXT_LISTED] + appended;
-    progress[SIDE] = progress[NEXT_SIDE];
+    progress[BUFFER] = progress[NEXT_BUFFER];
     if (!progress[APPLIED])
         return;
     progress[CHOICE] = next_choice(progress[CHOICE], progress[APPLIED], progress[NEW_VERTICES]);
@@ -127,7 +127,7 @@ INLINE void end_round(int32 *progress, int32 appended, const int64 *counts, cons
     progress[ROUNDS] += 1;
     if (counts[OVERFLOWED] > progress[OVERFLOWS])
         progress[STOP] = LARGE_CAVITIES;
-    else if (progress[ROUNDS] >= room.rounds)
+    else if (progress[ROUNDS] >= capacity.rounds)
         progress[STOP] = ENOUGH_ROUNDS;
     progress[OVERFLOWS] = int32(counts[OVERFLOWED]);
 }

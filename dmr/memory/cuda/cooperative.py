@@ -12,7 +12,7 @@ from dmr.memory.signatures import Signature
 
 
 class CooperativeKernel:
-    """A GRID_KERNEL or GRID_TEAM_KERNEL on one device.
+    """A COOPERATIVE_KERNEL or COOPERATIVE_TEAM_KERNEL on one device.
 
     Attributes:
         blocks: the number of its blocks that run at once.

@@ -51,7 +51,7 @@ class Staging:
         self._stream = stream
         self._guarded = guarded
         self._threads = min(available_threads(), MOST_THREADS)
-        self._small: Bytes = driver.pagelocked_empty(SMALL_BYTES, np.uint8)
+        self._single_block: Bytes = driver.pagelocked_empty(SMALL_BYTES, np.uint8)
         self._small_sent: Bytes = driver.pagelocked_empty(SMALL_BYTES, np.uint8)
         self._sent = Event()
 
@@ -99,7 +99,7 @@ class Staging:
             InternalError: a kernel launched before has failed.
         """
         if 0 < target.nbytes <= SMALL_BYTES:
-            small = self._small[: target.nbytes]
+            small = self._single_block[: target.nbytes]
             self._guarded(partial(driver.memcpy_dtoh_async, small, pointer, self._stream))
             self._guarded(partial(wait_for_stream, self._stream.handle))
             target[:] = small

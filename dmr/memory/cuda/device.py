@@ -205,7 +205,7 @@ class CudaDevice(Device):
     @in_context
     def _run(self, signature: Signature, count: Number, values: list[int | float]) -> None:
         if signature.grid:
-            self._run_together(signature, count, values)
+            self._run_cooperatively(signature, count, values)
             return
         function = self._functions.get(signature.name) or self._load(signature)
         block = TEAM_SIZE if signature.team else BLOCK
@@ -221,12 +221,12 @@ class CudaDevice(Device):
         grid, range_end = (min(blocks, most), 1), self.looked_up(count)
         function.prepared_async_call(grid, (block, 1, 1), self.stream, 0, *range_end, *values)
 
-    def _run_together(self, signature: Signature, count: Number, values: list[int | float]) -> None:
+    def _run_cooperatively(self, signature: Signature, count: Number, values: list[int | float]) -> None:
         """Makes a cooperative launch: no more blocks than run at once, which stride over the range."""
-        kernel = self._load_together(signature)
+        kernel = self._load_cooperative(signature)
         kernel.launch(bound_of(count), self.looked_up(count), values, self.stream.handle)
 
-    def _load_together(self, signature: Signature) -> CooperativeKernel:
+    def _load_cooperative(self, signature: Signature) -> CooperativeKernel:
         kernel = self._cooperative.get(signature.name)
         if kernel is None:
             compiled, block = cubin(signature.source, self.capability), TEAM_SIZE if signature.team else BLOCK
@@ -237,7 +237,7 @@ class CudaDevice(Device):
     @in_context
     def _load(self, signature: Signature) -> Any:
         if signature.grid:
-            return self._load_together(signature)
+            return self._load_cooperative(signature)
         function = self._functions.get(signature.name)
         if function is not None:
             return function
@@ -265,7 +265,7 @@ class CudaDevice(Device):
     def _load_modules(self, sources: set[Path]) -> None:
         for signature in signatures().values():
             if signature.source in sources and signature.grid:
-                self._load_together(signature)
+                self._load_cooperative(signature)
             elif signature.source in sources:
                 self._module(signature.source)
 

@@ -37,12 +37,12 @@ LINK = ("-dlink", "-lcudadevrt")
 
 # The modules that take longest to compile, slowest first: they start first, and short ones fill the other processors.
 SLOWEST = (
-    "middle_rounds",
+    "persistent_rounds",
     "near_far_few",
     "breadth_first",
     "near_far_wide",
     "near_far_steps",
-    "small_rounds",
+    "single_block_rounds",
     "near_far_real",
     "near_far_narrow",
     "collapse",

@@ -53,8 +53,8 @@ class MemoryPool:
         kept = self._kept[size]
         if kept:
             return Block(kept.pop(), size, self._dropped)
-        for make_room in (self._nothing, self.free, gc.collect, self.free):
-            make_room()
+        for flush_if_full in (self._nothing, self.free, gc.collect, self.free):
+            flush_if_full()
             try:
                 return Block(_allocate(size), size, self._dropped)
             except OutOfMemoryError:

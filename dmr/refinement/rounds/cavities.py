@@ -12,15 +12,15 @@ from dmr.common.cached import cached_property
 from dmr.memory import DeviceArray, Number, Packed, bound_of, pack, scan, total
 from dmr.refinement.setup.thresholds import Thresholds
 from dmr.refinement.state.device_mesh import DeviceMesh
-from dmr.refinement.state.records import EXTENT, POINT, RIM_EDGE
-from dmr.refinement.state.round_input import Standing
+from dmr.refinement.state.progress import RoundInput
+from dmr.refinement.state.records import BOUNDARY_EDGE, EXTENT, POINT
 from dmr.refinement.state.workspace import Workspace
 
 NEEDS = 4  # numbers per piece, of cuda_src/refine/retriangulation.cuh
-# Cavity boundary (rim) entries of an ordinary record: 21 triangles; on random points not one cavity in a million needs
+# Cavity boundary entries of an ordinary record: 21 triangles; on random points not one cavity in a million needs
 # more. Another number gives other meshes: a cavity that needs more waits, and a place in a petal that would need more
 # is not taken.
-ROOM = 24
+RECORD_CAPACITY = 24
 
 
 class Outcome(IntEnum):
@@ -49,7 +49,7 @@ class Cavities:
     """The cavities of a pass: record i belongs to candidate i; the first `segments` candidates are subsegments.
 
     Attributes:
-        capacity: the number of records; `count` of them are used.
+        records: the number of records; `count` of them are used.
         roots: the subsegment or triangle that each was grown around.
         members, rims, extents: the cavities and their boundaries (`cuda_src/refine/cavity/cavity.cuh`), `room` entries
         per record.
@@ -62,11 +62,11 @@ class Cavities:
 
     count: Number
     segments: Number
+    records: int
     capacity: int
-    room: int
     roots: DeviceArray
     members: DeviceArray
-    rims: DeviceArray
+    boundaries: DeviceArray
     extents: DeviceArray
     steiner: DeviceArray
     off_center: DeviceArray
@@ -84,10 +84,10 @@ class Cavities:
     def view(self) -> Packed:
         """The kernel argument."""
         names = (
-            "roots", "room", "members", "rims", "extents", "steiner", "off_center", "parameters", "outcomes", "keys",
-            "won", "apexes", "extra_places", "fresh_places", "shared",
+            "roots", "capacity", "members", "boundaries", "extents", "steiner", "off_center", "parameters", "outcomes",
+            "keys", "won", "apexes", "extra_places", "fresh_places", "shared",
         )  # fmt: skip
-        return pack("Cavities", records=self.capacity, **{name: getattr(self, name) for name in names})
+        return pack("Cavities", records=self.records, **{name: getattr(self, name) for name in names})
 
     def counted(self, count: Number, segments: Number) -> Cavities:
         """Returns the first `count` of them, of which the first `segments` belong to subsegments."""
@@ -101,42 +101,42 @@ class Cavities:
         return self.roots.device.pieces(self.count)
 
 
-def prepare(space: Workspace, roots: DeviceArray, count: Number, segments: Number, room: int) -> Cavities:
+def prepare(space: Workspace, roots: DeviceArray, count: Number, segments: Number, capacity: int) -> Cavities:
     """Allocates records for `count` candidates, not yet filled."""
-    capacity = bound_of(count)
+    records = bound_of(count)
     return Cavities(
         count=count,
         segments=segments,
+        records=records,
         capacity=capacity,
-        room=room,
         roots=roots,
-        members=space.array("members", capacity * room, np.int32),
-        rims=space.array("rims", capacity * room, RIM_EDGE),
-        extents=space.array("extents", capacity, EXTENT),
-        steiner=space.array("steiner", capacity, POINT),
-        off_center=space.array("off_center", capacity, np.uint8),
+        members=space.array("members", records * capacity, np.int32),
+        boundaries=space.array("boundaries", records * capacity, BOUNDARY_EDGE),
+        extents=space.array("extents", records, EXTENT),
+        steiner=space.array("steiner", records, POINT),
+        off_center=space.array("off_center", records, np.uint8),
         parameters=space.array("parameters", bound_of(segments), np.float64),
-        outcomes=space.array("outcomes", capacity, np.int32),
-        keys=space.array("keys", capacity, np.uint64),
-        won=space.array("won", capacity, np.int32),
-        apexes=space.array("apexes", capacity, np.int32),
-        extra_places=space.array("extra_places", capacity, np.int32),
-        fresh_places=space.array("fresh_places", capacity + 1, np.int32),
-        shared=space.array("shared", capacity, np.uint32),
+        outcomes=space.array("outcomes", records, np.int32),
+        keys=space.array("keys", records, np.uint64),
+        won=space.array("won", records, np.int32),
+        apexes=space.array("apexes", records, np.int32),
+        extra_places=space.array("extra_places", records, np.int32),
+        fresh_places=space.array("fresh_places", records + 1, np.int32),
+        shared=space.array("shared", records, np.uint32),
         needs=space.array("needs", space.device.most_pieces * NEEDS, np.int32),
     )
 
 
 def grow(
-    state: DeviceMesh, cavities: Cavities, limits: Thresholds, *, only_damaged: bool = False, stamp: Number = 0
+    state: DeviceMesh, cavities: Cavities, limits: Thresholds, *, only_damaged: bool = False, epoch: Number = 0
 ) -> None:
     """Places the Steiner points and grows the cavities; requests splits of the segments that points encroach on.
 
-    With `only_damaged`, regrows only the cavities that another one's insertion changed. With a `stamp` (the epoch of
-    the step) each cavity claims its triangles in that step, as the deterministic marking requires.
+    With `only_damaged`, regrows only the cavities that another one's insertion changed. With the `epoch`
+    of the step each cavity claims its triangles in that step, as the deterministic marking requires.
     """
-    shared = (state.view, limits.view, cavities.view, cavities.segments, only_damaged, stamp)
-    for kernel in ("grow_cavities", "grow_the_rest"):
+    shared = (state.view, limits.view, cavities.view, cavities.segments, only_damaged, epoch)
+    for kernel in ("grow_cavities", "grow_exactly"):
         state.device.launch(kernel, cavities.count, *shared)
 
 
@@ -157,7 +157,7 @@ class Needs:
 
 
 def retriangulate(
-    state: DeviceMesh, space: Workspace, cavities: Cavities, needs: Needs, sizes: Standing, stamp: Number,
+    state: DeviceMesh, space: Workspace, cavities: Cavities, needs: Needs, sizes: RoundInput, epoch: Number,
     fresh: DeviceArray, limits: Thresholds, *, check: bool,
 ) -> None:  # fmt: skip
     """Inserts the winners' points, if they fit in a mesh whose current sizes are `sizes`.
@@ -168,9 +168,9 @@ def retriangulate(
     shared = (state.view, cavities.view, cavities.count, cavities.segments)
     places = (cavities.needs, sizes.vertices, sizes.slots, sizes.subsegments)
     if state.carries:
-        device.launch("carry_on", pieces, *shared, *places, inheritance(state, space, bound_of(needs.fresh)))
-    device.launch("retriangulate", pieces, *shared, stamp, *places, limits.view, check, fresh)
-    device.launch("link_winners", cavities.count, state.view, cavities.view, stamp)
+        device.launch("inherit", pieces, *shared, *places, inheritance(state, space, bound_of(needs.fresh)))
+    device.launch("retriangulate", pieces, *shared, epoch, *places, limits.view, check, fresh)
+    device.launch("link_winners", cavities.count, state.view, cavities.view, epoch)
 
 
 def inheritance(state: DeviceMesh, space: Workspace, count: int) -> DeviceArray | None:

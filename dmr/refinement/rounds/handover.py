@@ -6,7 +6,7 @@ from dmr.errors import OutOfMemoryError
 from dmr.refinement.rounds.device_rounds import DeviceRounds, Ended
 from dmr.refinement.rounds.host_rounds import HostRounds
 from dmr.refinement.rounds.selection import Choice
-from dmr.refinement.state.round_input import Entry, Stop
+from dmr.refinement.state.progress import Entry, Stop
 from dmr.refinement.state.work import NOTHING_LEFT, Work
 
 
@@ -32,11 +32,11 @@ class Handover:
         work = self._work
         with work.clock.phase("rounds"):
             try:
-                ended = self._rounds.run(work.stamps.last, most_rounds, work.state.vertices + work.points_left)
+                ended = self._rounds.run(work.epochs.last, most_rounds, work.state.vertices + work.points_left)
             except OutOfMemoryError as error:  # it allocates ahead, before the first round
                 self.lacks_memory = error
                 return None
-            now = work.ledger.seconds
+            now = work.statistics.seconds
         with work.clock.phase("download"):  # the statistics are part of the result
             self._take_over(ended, now)
         self.lacks_memory = self._rounds.lacks_memory
@@ -46,19 +46,19 @@ class Handover:
         """Adds the device's work until `now` to the mesh and the statistics."""
         rounds = ended.rounds(self._work.state.vertices, now)
         ended.enter(self._work)
-        self._work.ledger.enter_rounds(rounds)
+        self._work.statistics.enter_rounds(rounds)
         self._work.competition.choice = Choice(ended.numbers[Entry.CHOICE])
 
     def _help(self, ended: Ended) -> str | None:
         """Does what the device stopped for; returns why there is no further round, or None."""
         if ended.stop == Stop.NO_CANDIDATE:
             return NOTHING_LEFT
-        if ended.stop == Stop.WINNER_ROOM:
-            return self._by_host.insert_judged(self._rounds.cavities(ended))
+        if ended.stop == Stop.WINNER_CAPACITY:
+            return self._by_host.insert_owners(self._rounds.cavities(ended))
         if ended.stop == Stop.LARGE_CAVITIES or (ended.stop == Stop.ENOUGH_ROUNDS and self._by_host.large_waiting):
             return self._by_host.insert_large()
-        if ended.stop == Stop.CANDIDATE_ROOM:
+        if ended.stop == Stop.CANDIDATE_CAPACITY:
             self._rounds.more_candidates()
-        elif ended.stop == Stop.STAMPS_USED:
-            self._work.stamps.start_again(self._work.state)
+        elif ended.stop == Stop.EPOCHS_USED:
+            self._work.epochs.start_again(self._work.state)
         return None  # the other reasons need nothing before the next round, or the end

@@ -13,7 +13,7 @@ import numpy as np
 from dmr.errors import OutOfMemoryError
 from dmr.memory import DeviceArray, bound_of
 from dmr.refinement.rounds.cavities import (
-    ROOM,
+    RECORD_CAPACITY,
     TALLIED,
     Cavities,
     Needs,
@@ -28,10 +28,10 @@ from dmr.refinement.rounds.cavities import (
 from dmr.refinement.rounds.device_rounds import Ended
 from dmr.refinement.rounds.selection import Choice, select
 from dmr.refinement.state.epochs import LAST
-from dmr.refinement.state.round_input import UNBOUNDED, Entry, Room, Standing, Stop
+from dmr.refinement.state.progress import UNBOUNDED, Capacity, Entry, RoundInput, Stop
 from dmr.refinement.state.work import NOTHING_LEFT, Work
 
-LARGE_BUDGET = 2**16  # boundary (rim) entries per pass with large records; few such cavities fit side by side
+LARGE_BUDGET = 2**16  # boundary entries per pass with large records; few such cavities fit side by side
 
 # Large cavities are costly to grow, and most overlap. So a pass with large records takes this number of competitors for
 # each point inserted by the last pass with records of that size, and at least FEWEST_LARGE.
@@ -60,25 +60,25 @@ class HostRounds:
 
     def go_on(self) -> str | None:
         """Runs one round; returns why there is no further one, or None."""
-        ledger = self.work.ledger
-        before = ledger.attempted
-        stopped = self._pass(ROOM, large=False) or self._large_passes()
-        if ledger.attempted == before:
+        statistics = self.work.statistics
+        before = statistics.attempted
+        stopped = self._pass(RECORD_CAPACITY, large=False) or self._large_passes()
+        if statistics.attempted == before:
             return NOTHING_LEFT
-        ledger.rounds += 1
+        statistics.rounds += 1
         self.work.close_round()
         return stopped
 
-    def insert_judged(self, cavities: Cavities) -> str | None:
+    def insert_owners(self, cavities: Cavities) -> str | None:
         """Finishes a round whose cavities are grown and whose conflicts are resolved, but which lacked capacity.
 
         Returns:
             Why the run must stop, or None.
         """
-        self.work.ledger.rounds += 1
-        before = self.work.ledger.inserted
-        stopped = self._insert_judged(cavities)
-        self.work.competition.judge(bound_of(cavities.count), self.work.ledger.inserted - before)
+        self.work.statistics.rounds += 1
+        before = self.work.statistics.inserted
+        stopped = self._insert_owners(cavities)
+        self.work.competition.update(bound_of(cavities.count), self.work.statistics.inserted - before)
         stopped = stopped or self._large_passes()
         self.work.close_round()
         return stopped
@@ -89,7 +89,7 @@ class HostRounds:
         Returns:
             Why the run must stop, or None.
         """
-        self.work.ledger.reopen_round()
+        self.work.statistics.reopen_round()
         self.large_waiting = True
         stopped = self._large_passes()
         self.work.close_round()
@@ -101,14 +101,18 @@ class HostRounds:
 
     # ---- Passes --------------------------------------------------------------------------------------------------
 
-    def _pass(self, room: int, *, large: bool) -> str | None:
+    def _pass(self, capacity: int, *, large: bool) -> str | None:
         """Runs one pass: candidates, cavities, marking, retriangulation. With `large`, only the few cavities that need
         large records take part."""
         work, marking = self.work, self.work.marking
-        most = work.limits.most or (self._most_large(room) if large else UNBOUNDED)
+        most = work.limits.most or (self._most_large(capacity) if large else UNBOUNDED)
         refused = False
-        if large and self.one_team is not None and self._last.get(room, 0) < self._too_many.get(room, UNBOUNDED):
-            ended, stopped = self._pass_by_one_team(room, most)
+        if (
+            large
+            and self.one_team is not None
+            and self._last.get(capacity, 0) < self._too_many.get(capacity, UNBOUNDED)
+        ):
+            ended, stopped = self._pass_by_one_team(capacity, most)
             refused = ended == Stop.GO_ON
             if not refused:
                 return stopped
@@ -118,28 +122,28 @@ class HostRounds:
             self._overflowed = False
             self.large_waiting = self.large_waiting and not large
             return None
-        inserted = work.ledger.inserted
+        inserted = work.statistics.inserted
         with work.clock.phase("grow"):
-            cavities = prepare(work.space, roots, count, segments, room)
-            stamp = work.stamps.next(work.state) if marking.claims else 0
-            grow(work.state, cavities, work.limits, stamp=stamp)
+            cavities = prepare(work.space, roots, count, segments, capacity)
+            epoch = work.epochs.next(work.state) if marking.claims else 0
+            grow(work.state, cavities, work.limits, epoch=epoch)
         stopped = None
-        steps = marking.steps(work.state, work.space, cavities, work.stamps, work.limits)
-        for stamp in work.clock.timed("mark", steps):
-            stopped = self._insert_winners(cavities, stamp)
+        steps = marking.steps(work.state, work.space, cavities, work.epochs, work.limits)
+        for epoch in work.clock.timed("mark", steps):
+            stopped = self._insert_winners(cavities, epoch)
             if stopped:
                 break
         self._close(cavities)
-        won = work.ledger.inserted - inserted
+        won = work.statistics.inserted - inserted
         if large:
-            self._won[room], self._last[room] = won, count
+            self._won[capacity], self._last[capacity] = won, count
             if refused:
-                self._too_many[room] = count
+                self._too_many[capacity] = count
         else:
-            work.competition.judge(count, won)
+            work.competition.update(count, won)
         return stopped
 
-    def _pass_by_one_team(self, room: int, most: int) -> tuple[Stop, str | None]:
+    def _pass_by_one_team(self, capacity: int, most: int) -> tuple[Stop, str | None]:
         """Runs a pass with large records by one team, or does nothing if the cavities are too many for it.
 
         Returns:
@@ -147,15 +151,15 @@ class HostRounds:
         """
         work, space = self.work, self.work.space
         assert self.one_team is not None
-        attempted, inserted, stopped = work.ledger.attempted, work.ledger.inserted, None
+        attempted, inserted, stopped = work.statistics.attempted, work.statistics.inserted, None
         with work.clock.phase("rounds"):
             number = work.progress.number
             counts = number(Entry.CANDIDATES, most), number(Entry.SEGMENTS, most)
-            cavities = prepare(space, space.array("roots", most, np.int32), *counts, room)
-            if work.stamps.last == LAST:
-                work.stamps.start_again(work.state)
+            cavities = prepare(space, space.array("roots", most, np.int32), *counts, capacity)
+            if work.epochs.last == LAST:
+                work.epochs.start_again(work.state)
             try:
-                ended = self.one_team(work.stamps.last, cavities, work.state.vertices + work.points_left)
+                ended = self.one_team(work.epochs.last, cavities, work.state.vertices + work.points_left)
             except OutOfMemoryError:  # it allocates ahead; the steps of a pass need less
                 self.one_team = None
                 return Stop.GO_ON, None
@@ -164,16 +168,16 @@ class HostRounds:
             return ended.stop, None
         self._overflowed = ended.counted.outcomes[Outcome.OVERFLOWED] > 0
         self.large_waiting = ended.stop != Stop.NO_CANDIDATE
-        if ended.stop == Stop.WINNER_ROOM:
-            stopped = self._insert_judged(ended.judged(cavities))
-        self._won[room] = work.ledger.inserted - inserted
-        self._last[room] = work.ledger.attempted - attempted
+        if ended.stop == Stop.WINNER_CAPACITY:
+            stopped = self._insert_owners(ended.owners(cavities))
+        self._won[capacity] = work.statistics.inserted - inserted
+        self._last[capacity] = work.statistics.attempted - attempted
         return ended.stop, stopped
 
-    def _insert_judged(self, cavities: Cavities) -> str | None:
+    def _insert_owners(self, cavities: Cavities) -> str | None:
         """Makes room for the winners among cavities whose conflicts are resolved, and inserts their points."""
         count_needs(cavities)
-        stopped = self._insert_winners(cavities, self.work.stamps.last)
+        stopped = self._insert_winners(cavities, self.work.epochs.last)
         self._close(cavities)
         return stopped
 
@@ -183,18 +187,18 @@ class HostRounds:
         choice = self.work.marking.choice
         return self.work.competition.choice if choice == Choice.UNBEATEN else choice
 
-    def _most_large(self, room: int) -> int:
+    def _most_large(self, capacity: int) -> int:
         """Returns how many cavities with large records of this size compete."""
-        most = max(1, LARGE_BUDGET // room)
-        won = self._won.get(room)
+        most = max(1, LARGE_BUDGET // capacity)
+        won = self._won.get(capacity)
         return most if won is None else min(most, max(FEWEST_LARGE, COMPETITORS * won))
 
     def _large_passes(self) -> str | None:
         """Runs passes for the cavities that wait for large records, with larger and larger ones."""
-        room, stopped = ROOM, None
+        capacity, stopped = RECORD_CAPACITY, None
         while stopped is None and self.large_waiting:
-            room *= 4
-            stopped = self._pass(room, large=True)
+            capacity *= 4
+            stopped = self._pass(capacity, large=True)
             if not self._overflowed:
                 break
         return stopped
@@ -210,16 +214,16 @@ class HostRounds:
         bad.reserve(bad.count)
         roots = work.space.array("roots", max(bad.count, state.subsegments_count), np.int32)
         work.progress.write({Entry.BEGINS: 1})
-        room = Room(most=most)
-        select(state, work.space, bad, self._standing(), choice, work.small_mesh, room, work.progress, roots)
+        capacity = Capacity(most=most)
+        select(state, work.space, bad, self._round_input(), choice, work.small_mesh, capacity, work.progress, roots)
         found = work.progress.read()
-        bad.count, bad.side = found[Entry.NEXT_LISTED], found[Entry.NEXT_SIDE]
+        bad.count, bad.buffer = found[Entry.NEXT_LISTED], found[Entry.NEXT_BUFFER]
         return roots, found[Entry.CANDIDATES], found[Entry.SEGMENTS]
 
-    def _insert_winners(self, cavities: Cavities, stamp: int) -> str | None:
+    def _insert_winners(self, cavities: Cavities, epoch: int) -> str | None:
         """Retriangulates, checks the new triangles and lists the bad ones; returns why the run must stop, or None."""
         stopped: str | None = None
-        work, state, ledger = self.work, self.work.state, self.work.ledger
+        work, state, statistics = self.work, self.work.state, self.work.statistics
         with work.clock.phase("retriangulate"):
             needs = self._needs(cavities)
             if bound_of(needs.vertices) > work.points_left:
@@ -230,7 +234,7 @@ class HostRounds:
             state.reserve(state.vertices + vertices, state.slots + slots, state.subsegments_count + segments)
             fresh = work.space.array("fresh", fresh_count, np.int32)
             check = work.balance.checks_at_once(work.quality)
-            shared = (state, work.space, cavities, needs, self._standing(), stamp, fresh, work.limits)
+            shared = (state, work.space, cavities, needs, self._round_input(), epoch, fresh, work.limits)
             retriangulate(*shared, check=check)
             state.vertices += vertices
             state.slots += slots
@@ -239,20 +243,20 @@ class HostRounds:
             work.balance.check(work.quality, cavities, needs, fresh)
         with work.clock.phase("list"):
             work.bad.extend(fresh, fresh_count)
-        ledger.inserted += vertices
-        ledger.segments += segments
+        statistics.inserted += vertices
+        statistics.segments += segments
         return stopped
 
-    def _standing(self) -> Standing:
+    def _round_input(self) -> RoundInput:
         state, bad = self.work.state, self.work.bad
-        return Standing(state.vertices, state.slots, state.subsegments_count, bad.count, bad.side)
+        return RoundInput(state.vertices, state.slots, state.subsegments_count, bad.count, bad.buffer)
 
     def _needs(self, cavities: Cavities) -> Needs:
         """Returns what the winners need; waits for the device."""
         progress = self.work.progress
         progress.write({Entry.BEGINS: 1})
         launch = self.work.state.device.launch
-        launch("fit_winners", 1, cavities.needs, cavities.count, Room().view, progress.array)
+        launch("fit_winners", 1, cavities.needs, cavities.count, Capacity().view, progress.array)
         found = progress.read()
         new = (Entry.NEW_VERTICES, Entry.NEW_SLOTS, Entry.FRESH, Entry.NEW_SEGMENTS)
         return Needs(*(found[entry] for entry in new))
@@ -274,4 +278,4 @@ class HostRounds:
             counted = Tally.of(counts.download())
             self._overflowed = counted.outcomes[Outcome.OVERFLOWED] > 0
             self.large_waiting = self.large_waiting or self._overflowed
-            self.work.ledger.enter(counted)
+            self.work.statistics.enter(counted)

@@ -12,7 +12,7 @@ import numpy as np
 
 from dmr.memory import DeviceArray, Number
 from dmr.refinement.state.device_mesh import DeviceMesh
-from dmr.refinement.state.round_input import Room, RoundProgress, Standing
+from dmr.refinement.state.progress import Capacity, RoundInput, RoundProgress
 from dmr.refinement.state.worklist import BadTriangles
 from dmr.refinement.state.workspace import Workspace
 
@@ -43,7 +43,7 @@ class Competition:
 
     choice: Choice = Choice.UNBEATEN
 
-    def judge(self, competed: int, won: int) -> None:
+    def update(self, competed: int, won: int) -> None:
         """Updates the rule after a round that the host drives (`next_choice` of cuda_src/refine/candidates.cuh)."""
         if self.choice == Choice.UNBEATEN_FAR:
             far = competed >= FEW_COMPETE
@@ -55,17 +55,17 @@ class Competition:
 def survey_sums(space: Workspace) -> tuple[DeviceArray, DeviceArray]:
     """Returns arrays for the survey results by piece: of waiting subsegments, and of the list of bad triangles."""
     most = space.device.most_pieces
-    return space.array("wished", most, np.int32), space.array("surveyed", most * SURVEYED, np.int32)
+    return space.array("requested", most, np.int32), space.array("surveyed", most * SURVEYED, np.int32)
 
 
 def select(
     state: DeviceMesh,
     space: Workspace,
     bad: BadTriangles,
-    standing: Standing,
+    round_input: RoundInput,
     choice: Number,
     small_mesh: int,
-    room: Room,
+    capacity: Capacity,
     progress: RoundProgress,
     roots: DeviceArray,
 ) -> None:
@@ -75,13 +75,19 @@ def select(
     list, which has moved to its other buffer. In a mesh of up to `small_mesh` triangles, only the most urgent compete.
     """
     device = state.device
-    wished, surveyed = survey_sums(space)
-    flags = bad.flags(standing.listed)
-    device.launch("survey_subsegments", device.pieces(standing.subsegments), state.wishes, standing.subsegments, wished)
-    listing = (wished, standing.subsegments, *bad.sides, standing.side, standing.listed)
-    sizes = (standing.vertices, standing.slots)
+    requested, surveyed = survey_sums(space)
+    flags = bad.flags(round_input.listed)
+    device.launch(
+        "survey_subsegments",
+        device.pieces(round_input.subsegments),
+        state.split_states,
+        round_input.subsegments,
+        requested,
+    )
+    listing = (requested, round_input.subsegments, *bad.buffers, round_input.buffer, round_input.listed)
+    sizes = (round_input.vertices, round_input.slots)
     shared = (state.view, *listing, choice, *sizes, small_mesh, flags, surveyed)
-    teams = device.pieces(standing.listed)
+    teams = device.pieces(round_input.listed)
     device.launch("survey_bad", teams, *shared)
-    teams = max(1, teams, device.pieces(standing.subsegments))
-    device.launch("gather_candidates", teams, *shared, room.view, roots, progress.array)
+    teams = max(1, teams, device.pieces(round_input.subsegments))
+    device.launch("gather_candidates", teams, *shared, capacity.view, roots, progress.array)

@@ -23,7 +23,7 @@ from dmr.mesh.provenance import is_triangulation
 from dmr.mesh.types import Int, Mesh, check_indices
 from dmr.refinement.setup.boundary import Outline, check_boundary, outline_of
 from dmr.refinement.setup.corners import acute_corners, anchors
-from dmr.refinement.state.device_mesh import FEW_TRIANGLES, DeviceMesh, usual_room
+from dmr.refinement.state.device_mesh import FEW_TRIANGLES, DeviceMesh, usual_capacity
 from dmr.refinement.state.records import BOX, POINT, SUBSEGMENT, TRIANGLE
 
 Box = tuple[tuple[float, float], tuple[float, float]]  # the least x and y, the largest x and y
@@ -63,8 +63,11 @@ def admit(mesh: Mesh, device: Device, keep_segments: str = "none") -> tuple[Devi
     if turned:
         notes.append(f"{turned} clockwise triangles were turned around")
     n, m = len(mesh.vertices), len(mesh.triangles)
-    vertex_room, triangle_room, _ = usual_room(n, m, 0, bad=m if m <= FEW_TRIANGLES else 0)
-    all_points, all_triangles = _zeros(device, vertex_room, n, POINT), _zeros(device, triangle_room, m, TRIANGLE)
+    vertex_capacity, triangle_capacity, _ = usual_capacity(n, m, 0, bad=m if m <= FEW_TRIANGLES else 0)
+    all_points, all_triangles = (
+        _zeros(device, vertex_capacity, n, POINT),
+        _zeros(device, triangle_capacity, m, TRIANGLE),
+    )
     points, triangles = all_points[:n], all_triangles[:m]
     order, rank = _order_vertices(device, given_points, box, points)
     triangle_order = _order_triangles(device, corners, rank, m)
@@ -82,7 +85,7 @@ def admit(mesh: Mesh, device: Device, keep_segments: str = "none") -> tuple[Devi
     bounded = mesh.area_bounds is not None
     width = 0 if mesh.vertex_attributes is None else mesh.vertex_attributes.shape[1]
     s = subsegments.size
-    vertex_origin = _zeros(device, vertex_room, n, np.int32)
+    vertex_origin = _zeros(device, vertex_capacity, n, np.int32)
     device.launch("fill_int32", n, INPUT_VERTEX, vertex_origin)
     subsegment_origin = device.empty(s, np.int32)
     device.launch("fill_indices", s, subsegment_origin)
@@ -104,12 +107,12 @@ def admit(mesh: Mesh, device: Device, keep_segments: str = "none") -> tuple[Devi
         triangles=all_triangles,
         points=all_points,
         subsegments=subsegments,
-        quality=_zeros(device, triangle_room, m, np.uint32),
-        rivals=_zeros(device, triangle_room, m, np.int32),
+        quality=_zeros(device, triangle_capacity, m, np.uint32),
+        rivals=_zeros(device, triangle_capacity, m, np.int32),
         vertex_origin=vertex_origin,
-        vertex_parameter=_zeros(device, vertex_room, n, np.float64),
+        vertex_parameter=_zeros(device, vertex_capacity, n, np.float64),
         subsegment_origin=subsegment_origin,
-        wishes=device.array(_wishes(outline.subsegments, keep_segments)),
+        split_states=device.array(_split_states(outline.subsegments, keep_segments)),
         input_segments=input_segments,
         acute=acute,
         any_acute=any_acute,
@@ -124,10 +127,10 @@ def admit(mesh: Mesh, device: Device, keep_segments: str = "none") -> tuple[Devi
     return state, notes
 
 
-def _zeros(device: Device, room: int, count: int, dtype: DTypeLike) -> DeviceArray:
+def _zeros(device: Device, capacity: int, count: int, dtype: DTypeLike) -> DeviceArray:
     """Zeros for `room` elements, or for the `count` that are needed now if the device has no more memory."""
     try:
-        return device.zeros(room, dtype)
+        return device.zeros(capacity, dtype)
     except OutOfMemoryError:
         return device.zeros(count, dtype)
 
@@ -245,12 +248,12 @@ def _attach_segments(
     return markers, subsegments
 
 
-def _wishes(subsegments: NDArray[Any], keep_segments: str) -> Int:
-    """Returns the initial split state of each subsegment (`Wish` of cuda_src): none, or KEPT, never to be split."""
-    wishes = np.full(len(subsegments), KEPT if keep_segments == "all" else 0, np.int32)
+def _split_states(subsegments: NDArray[Any], keep_segments: str) -> Int:
+    """Returns the initial split state of each subsegment (`SplitState` of cuda_src): no request, or KEPT."""
+    split_states = np.full(len(subsegments), KEPT if keep_segments == "all" else 0, np.int32)
     if keep_segments == "boundary":
-        wishes[subsegments["right"] < 0] = KEPT
-    return wishes
+        split_states[subsegments["right"] < 0] = KEPT
+    return split_states
 
 
 def _mark_corners(device: Device, outline: Outline, vertices: int) -> tuple[DeviceArray, bool, DeviceArray]:

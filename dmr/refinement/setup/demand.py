@@ -8,7 +8,7 @@ from numpy.typing import NDArray
 from dmr.errors import OptionError
 from dmr.mesh.statistics import bounding_box, triangle_areas
 from dmr.mesh.types import Float, Mesh
-from dmr.refinement.options import PROMISED_ANGLE, PROMISED_CONFORMING_ANGLE, RefineOptions
+from dmr.refinement.options import OBSERVED_CONFORMING_LIMIT, OBSERVED_LIMIT, RefineOptions
 from dmr.refinement.state.device_mesh import MOST_TRIANGLES
 
 # A mesh of up to this many triangles may consist of a few long ones, whose shapes determine how many points they need;
@@ -92,7 +92,7 @@ def default_budget(mesh: Mesh, options: RefineOptions, *, sized: bool) -> int:
     elif options.max_area is not None:
         x0, y0, x1, y1 = bounding_box(mesh.vertices)
         by_area = 8.0 * (x1 - x0) * (y1 - y0) / options.max_area
-    highest = PROMISED_CONFORMING_ANGLE if options.conforming else PROMISED_ANGLE
+    highest = OBSERVED_CONFORMING_LIMIT if options.conforming else OBSERVED_LIMIT
     by_shape = 8.0 * sum_of_aspects(mesh) if options.min_angle <= highest else 0.0
     by_size = 0 if not sized else 2**26
     return int(min(64 * len(mesh.triangles) + 1_000_000 + by_area + by_shape + by_size, 2**30))

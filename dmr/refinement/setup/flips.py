@@ -6,10 +6,10 @@ import numpy as np
 
 from dmr.memory import flagged_indices, scan, total
 from dmr.refinement.state.device_mesh import DeviceMesh
-from dmr.refinement.state.epochs import Stamps
+from dmr.refinement.state.epochs import Epochs
 
 
-def make_delaunay(state: DeviceMesh, stamps: Stamps, *, apply: bool = True) -> int:
+def make_delaunay(state: DeviceMesh, epochs: Epochs, *, apply: bool = True) -> int:
     """Flips every edge that fails the in-circle test; with `apply` False only counts those of the first round.
 
     Returns:
@@ -23,9 +23,9 @@ def make_delaunay(state: DeviceMesh, stamps: Stamps, *, apply: bool = True) -> i
         flipping, count = flagged_indices(flags)
         if count == 0 or not apply:
             return flipped + count
-        stamp = stamps.next(state)
+        epoch = epochs.next(state)
         won = device.empty(count, np.int32)
-        device.launch("claim_flips", count, flipping, edges, stamp, state.triangles)
-        device.launch("judge_flips", count, flipping, edges, stamp, state.triangles, won)
+        device.launch("claim_flips", count, flipping, edges, epoch, state.triangles)
+        device.launch("check_flips", count, flipping, edges, epoch, state.triangles, won)
         device.launch("apply_flips", count, flipping, edges, won, state.triangles, state.subsegments)
         flipped += total(scan(won), count)

@@ -18,7 +18,7 @@ ALWAYS = (
     "primitives/sorting",
     "mesh/topology",
 )
-ROUNDS_ON_DEVICE = ("primitives/device_loop", "refine/rounds/middle_rounds", "refine/rounds/small_rounds")
+ROUNDS_ON_DEVICE = ("primitives/device_loop", "refine/rounds/persistent_rounds", "refine/rounds/single_block_rounds")
 
 
 def refinement_modules(options: RefineOptions, *, rounds_on_device: bool) -> tuple[str, ...]:

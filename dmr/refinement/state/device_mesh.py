@@ -16,7 +16,7 @@ MOST_TRIANGLES = 2**29 - 1  # half-edges are triangle << 2 | edge in 32 bits
 FEW_TRIANGLES = 2**21  # a mesh of up to this many triangles gets its arrays at admission, as if all were bad
 
 
-def usual_room(vertices: int, slots: int, subsegments: int, bad: int) -> tuple[int, int, int]:
+def usual_capacity(vertices: int, slots: int, subsegments: int, bad: int) -> tuple[int, int, int]:
     """Estimates the vertices, triangles and subsegments after a refinement to 30 degrees, from those before it and the
     number of bad triangles."""
     # Segments receive about as many points as fit side by side.
@@ -63,7 +63,7 @@ class DeviceMesh:
     vertex_origin: DeviceArray
     vertex_parameter: DeviceArray
     subsegment_origin: DeviceArray
-    wishes: DeviceArray
+    split_states: DeviceArray
     input_segments: DeviceArray
     acute: DeviceArray
     any_acute: bool
@@ -79,7 +79,7 @@ class DeviceMesh:
         """The kernel argument."""
         if self._view is None:
             names = (
-                "triangles", "points", "subsegments", "quality", "rivals", "wishes", "vertex_origin",
+                "triangles", "points", "subsegments", "quality", "rivals", "split_states", "vertex_origin",
                 "vertex_parameter", "subsegment_origin", "input_segments", "anchor", "acute", "any_acute",
                 "input_vertices", "area_bounds", "attributes", "width",
             )  # fmt: skip
@@ -97,12 +97,12 @@ class DeviceMesh:
         """Addresses of the arrays that grow: they change when an array is replaced."""
         growing = (
             self.triangles, self.quality, self.rivals, self.ancestor, self.points, self.vertex_origin,
-            self.vertex_parameter, self.attributes, self.subsegments, self.subsegment_origin, self.wishes,
+            self.vertex_parameter, self.attributes, self.subsegments, self.subsegment_origin, self.split_states,
         )  # fmt: skip
         return tuple(array.pointer for array in growing if array is not None)
 
     @property
-    def room(self) -> tuple[int, int, int]:
+    def capacity(self) -> tuple[int, int, int]:
         """Number of vertices, triangles and subsegments that the arrays can hold."""
         of_vertices = [self.points.size, self.vertex_origin.size, self.vertex_parameter.size]
         if self.attributes is not None:
@@ -110,7 +110,7 @@ class DeviceMesh:
         of_slots = [self.triangles.size, self.quality.size, self.rivals.size]
         if self.ancestor is not None:
             of_slots.append(self.ancestor.size)
-        of_subsegments = [self.subsegments.size, self.subsegment_origin.size, self.wishes.size]
+        of_subsegments = [self.subsegments.size, self.subsegment_origin.size, self.split_states.size]
         return min(of_vertices), min(of_slots), min(of_subsegments)
 
     def reserve(self, vertices: int, slots: int, subsegments: int) -> None:
@@ -121,7 +121,7 @@ class DeviceMesh:
         """
         if slots > MOST_TRIANGLES:
             raise OutOfMemoryError(f"{slots} triangles are more than a mesh can have ({MOST_TRIANGLES})")
-        if all(there >= wanted for there, wanted in zip(self.room, (vertices, slots, subsegments), strict=True)):
+        if all(there >= wanted for there, wanted in zip(self.capacity, (vertices, slots, subsegments), strict=True)):
             return
         self._view = None
         self.triangles = self.triangles.grown(slots)
@@ -136,13 +136,13 @@ class DeviceMesh:
             self.attributes = self.attributes.grown(vertices * self.width)
         self.subsegments = self.subsegments.grown(subsegments)
         self.subsegment_origin = self.subsegment_origin.grown(subsegments)
-        self.wishes = self.wishes.grown(subsegments)
+        self.split_states = self.split_states.grown(subsegments)
 
     def reserve_for(self, bad: int, expected: int = 0) -> None:
         """Reserves the usual capacity for a number of bad triangles, and for the expected triangles, to avoid repeated
         copies. A device with little memory may reserve less: what is really needed is requested later.
         """
-        vertices, slots, subsegments = usual_room(self.vertices, self.slots, self.subsegments_count, bad)
+        vertices, slots, subsegments = usual_capacity(self.vertices, self.slots, self.subsegments_count, bad)
         with suppress(OutOfMemoryError):
             self.reserve(max(vertices, expected // 2), max(slots, expected), max(subsegments, 8 * math.isqrt(expected)))
 

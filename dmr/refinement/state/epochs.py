@@ -1,4 +1,4 @@
-"""Epochs of the steps (stamps), in the eight bits that a cavity's key has for them."""
+"""Epochs of the steps, in the eight bits that a cavity's key has for them."""
 
 from __future__ import annotations
 
@@ -7,31 +7,31 @@ from dmr.refinement.state.device_mesh import DeviceMesh
 LAST = 255  # bits 63-56 of a key (cuda_src/refine/cavity/cavity.cuh); 0 is not the epoch of any step
 
 
-class Stamps:
-    """Assigns each step its epoch (stamp). A key of a later step is larger, so owner words need clearing only once in
+class Epochs:
+    """Assigns each step its epoch. A key of a later step is larger, so owner words need clearing only once in
     255 steps, when the epochs start again.
     """
 
     def __init__(self) -> None:
-        self._stamp = 0
+        self._epoch = 0
 
     @property
     def last(self) -> int:
         """The epoch of the last step; 0 before the first."""
-        return self._stamp
+        return self._epoch
 
     def resume(self, last: int) -> None:
         """Continues after steps that the device numbered by itself."""
-        self._stamp = last
+        self._epoch = last
 
     def next(self, state: DeviceMesh) -> int:
         """Returns the epoch of the next step."""
-        if self._stamp == LAST:
+        if self._epoch == LAST:
             self.start_again(state)
-        self._stamp += 1
-        return self._stamp
+        self._epoch += 1
+        return self._epoch
 
     def start_again(self, state: DeviceMesh) -> None:
         """Clears all owners; the next epoch is the first."""
         state.device.launch("clear_owners", state.slots, state.triangles)
-        self._stamp = 0
+        self._epoch = 0

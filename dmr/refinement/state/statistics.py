@@ -25,7 +25,7 @@ BAD, GIVEN_UP, FORCED, HELD = (np.uint32(1 << bit) for bit in (31, 30, 29, 26))
 TILE = 4096  # TILE of cuda_src/mesh/angles.cu
 
 
-class Ledger:
+class Statistics:
     """Statistics of one refinement.
 
     Attributes:

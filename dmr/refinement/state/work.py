@@ -9,9 +9,9 @@ from dmr.refinement.rounds.quality_check import QualityCheck
 from dmr.refinement.rounds.selection import Competition
 from dmr.refinement.setup.thresholds import Thresholds
 from dmr.refinement.state.device_mesh import DeviceMesh
-from dmr.refinement.state.epochs import Stamps
-from dmr.refinement.state.round_input import RoundProgress
-from dmr.refinement.state.statistics import Ledger
+from dmr.refinement.state.epochs import Epochs
+from dmr.refinement.state.progress import RoundProgress
+from dmr.refinement.state.statistics import Statistics
 from dmr.refinement.state.worklist import BadTriangles
 from dmr.refinement.state.workspace import Workspace
 from dmr.refinement.strategies.balancing import Balance
@@ -48,16 +48,16 @@ class Work:
     marking: Marking
     quality: QualityCheck
     balance: Balance
-    stamps: Stamps
+    epochs: Epochs
     progress: RoundProgress
-    ledger: Ledger
+    statistics: Statistics
     clock: Clock
 
     @property
     def points_left(self) -> int:
         """The number of points that may still be inserted."""
-        return self.budget - self.ledger.inserted
+        return self.budget - self.statistics.inserted
 
     def close_round(self) -> None:
         """Adds the round to the statistics."""
-        self.ledger.close_round(self.bad.count, self.state.slots)
+        self.statistics.close_round(self.bad.count, self.state.slots)

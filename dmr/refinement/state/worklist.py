@@ -30,24 +30,24 @@ class BadTriangles:
     def __init__(self, state: DeviceMesh, space: Workspace) -> None:
         self._state = state
         self._space = space
-        self.sides = (state.device.empty(0, np.int32), state.device.empty(0, np.int32))
-        self.side = 0
+        self.buffers = (state.device.empty(0, np.int32), state.device.empty(0, np.int32))
+        self.buffer = 0
         self.count = 0
 
     @property
-    def room(self) -> int:
+    def capacity(self) -> int:
         """Capacity of either buffer, in entries."""
-        return min(side.size for side in self.sides)
+        return min(buffer.size for buffer in self.buffers)
 
     def reserve(self, count: int) -> None:
         """Makes room for `count` entries in both buffers."""
-        if count <= self.room:
+        if count <= self.capacity:
             return
-        kept = self.sides[self.side].grown(min(count, MOST_LISTED))
-        spare = self.sides[1 - self.side]
+        kept = self.buffers[self.buffer].grown(min(count, MOST_LISTED))
+        spare = self.buffers[1 - self.buffer]
         if spare.size < kept.size:
             spare = self._state.device.zeros(kept.size, np.int32)  # all of it is copied when this buffer grows
-        self.sides = (kept, spare) if self.side == 0 else (spare, kept)
+        self.buffers = (kept, spare) if self.buffer == 0 else (spare, kept)
 
     def flags(self, count: Number) -> DeviceArray:
         """Returns one byte for each of `count` entries."""
@@ -56,10 +56,10 @@ class BadTriangles:
     def extend(self, fresh: DeviceArray, count: int) -> None:
         """Lists those of the `count` slots that are bad and not listed yet; waits for their number."""
         self.reserve(self.count + count)
-        appended = self.append(fresh, count, self.count, self.side)
+        appended = self.append(fresh, count, self.count, self.buffer)
         self.count += int(appended[: self._state.device.pieces(count)].download().sum())
 
-    def append(self, fresh: DeviceArray, count: Number, end: Number, side: Number) -> DeviceArray:
+    def append(self, fresh: DeviceArray, count: Number, end: Number, buffer: Number) -> DeviceArray:
         """Lists those of the `count` slots that are bad and not listed yet, after the first `end` entries of a buffer,
         which has room for all of them.
 
@@ -69,5 +69,5 @@ class BadTriangles:
         device, flags = self._state.device, self.flags(count)
         pieces, appended = device.pieces(count), appended_sums(self._space)
         device.launch("survey_fresh", pieces, self._state.view, fresh, count, flags, appended)
-        device.launch("append_fresh", pieces, fresh, count, flags, appended, *self.sides, side, end)
+        device.launch("append_fresh", pieces, fresh, count, flags, appended, *self.buffers, buffer, end)
         return appended

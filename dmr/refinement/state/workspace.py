@@ -27,12 +27,12 @@ class Workspace:
         """Returns at least `size` elements of undefined content (as many as were ever requested under this name)."""
         held = self._arrays.get(name)
         if held is None or held.size < size:
-            room = max(size, 1) if held is None else max(size, held.size + held.size // 2)
+            capacity = max(size, 1) if held is None else max(size, held.size + held.size // 2)
             if held is not None:  # release it before asking for more
                 del self._arrays[name]
                 self.made_of.clear()
                 held = None
-            held = self.device.empty(room, dtype)
+            held = self.device.empty(capacity, dtype)
             self._arrays[name] = held
             self.version += 1
         return held

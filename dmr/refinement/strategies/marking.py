@@ -17,7 +17,7 @@ from dmr.refinement.rounds.cavities import Cavities, count_needs, grow, undecide
 from dmr.refinement.rounds.selection import Choice
 from dmr.refinement.setup.thresholds import Thresholds
 from dmr.refinement.state.device_mesh import DeviceMesh
-from dmr.refinement.state.epochs import Stamps
+from dmr.refinement.state.epochs import Epochs
 from dmr.refinement.state.workspace import Workspace
 
 
@@ -26,7 +26,7 @@ class Marking(ABC):
 
     Attributes:
         choice: which bad triangles compete; claims: whether each cavity claims its triangles when it is grown, in the
-            latest epoch (stamp).
+            latest epoch.
     """
 
     choice = Choice.UNBEATEN
@@ -34,21 +34,21 @@ class Marking(ABC):
 
     @abstractmethod
     def steps(
-        self, state: DeviceMesh, space: Workspace, cavities: Cavities, stamps: Stamps, limits: Thresholds
+        self, state: DeviceMesh, space: Workspace, cavities: Cavities, epochs: Epochs, limits: Thresholds
     ) -> Iterator[int]:
-        """Sets `cavities.won` and `cavities.needs`, then yields the epoch (stamp) in which the winners own their
+        """Sets `cavities.won` and `cavities.needs`, then yields the epoch in which the winners own their
         triangles, once per step.
 
         The caller retriangulates the winners before it requests the next step.
         """
 
 
-def _begin_step(state: DeviceMesh, cavities: Cavities, stamps: Stamps) -> int:
-    """Starts a step: returns its epoch (stamp), and makes the keys for it."""
-    stamp = stamps.next(state)
+def _begin_step(state: DeviceMesh, cavities: Cavities, epochs: Epochs) -> int:
+    """Starts a step: returns its epoch, and makes the keys for it."""
+    epoch = epochs.next(state)
     launch, count = state.device.launch, cavities.count
-    launch("make_keys", count, state.view, cavities.view, cavities.segments, stamp)
-    return stamp
+    launch("make_keys", count, state.view, cavities.view, cavities.segments, epoch)
+    return epoch
 
 
 def _mark_in_three_phases(state: DeviceMesh, cavities: Cavities, progress: DeviceArray | None) -> None:
@@ -78,18 +78,18 @@ class Deterministic(Marking):
     claims = True
 
     def steps(
-        self, state: DeviceMesh, space: Workspace, cavities: Cavities, stamps: Stamps, limits: Thresholds
+        self, state: DeviceMesh, space: Workspace, cavities: Cavities, epochs: Epochs, limits: Thresholds
     ) -> Iterator[int]:
         """Yields one step per round."""
-        self.settle(state, cavities, stamps.last)
-        yield stamps.last
+        self.resolve(state, cavities, epochs.last)
+        yield epochs.last
 
-    def settle(self, state: DeviceMesh, cavities: Cavities, stamp: Number) -> None:
+    def resolve(self, state: DeviceMesh, cavities: Cavities, epoch: Number) -> None:
         """Sets `cavities.won` and `cavities.needs`, once all cavities have claimed their triangles."""
         launch, count = state.device.launch, cavities.count
-        launch("judge_cavities", count, state.view, cavities.view)
-        for kernel in ("settle_neighbours", "settle_the_rest"):
-            launch(kernel, count, state.view, cavities.view, stamp)
+        launch("check_ownership", count, state.view, cavities.view)
+        for kernel in ("resolve_conflicts", "resolve_conflicts_exactly"):
+            launch(kernel, count, state.view, cavities.view, epoch)
         count_needs(cavities)
 
 
@@ -104,15 +104,15 @@ class ThreePhase(Marking):
     choice = Choice.EVERYONE
 
     def steps(
-        self, state: DeviceMesh, space: Workspace, cavities: Cavities, stamps: Stamps, limits: Thresholds
+        self, state: DeviceMesh, space: Workspace, cavities: Cavities, epochs: Epochs, limits: Thresholds
     ) -> Iterator[int]:
         """Yields one step per round."""
-        stamp = _begin_step(state, cavities, stamps)
+        epoch = _begin_step(state, cavities, epochs)
         progress = _no_progress(space)
         self._mark(state, cavities, progress)
         state.device.launch("force_one", 1, cavities.view, cavities.count, progress)
         count_needs(cavities)
-        yield stamp
+        yield epoch
 
     def _mark(self, state: DeviceMesh, cavities: Cavities, progress: DeviceArray) -> None:
         """Launches three kernels: the end of each is the barrier that its phase needs."""
@@ -147,23 +147,23 @@ class TwoStage(Marking):
     choice = Choice.EVERYONE
 
     def steps(
-        self, state: DeviceMesh, space: Workspace, cavities: Cavities, stamps: Stamps, limits: Thresholds
+        self, state: DeviceMesh, space: Workspace, cavities: Cavities, epochs: Epochs, limits: Thresholds
     ) -> Iterator[int]:
         """Yields one step of stage one, then steps of stage two while undecided cavities are left."""
-        stamp = _begin_step(state, cavities, stamps)
+        epoch = _begin_step(state, cavities, epochs)
         self._mark_first_stage(state, cavities)
         count_needs(cavities)
-        yield stamp
+        yield epoch
         while True:
             launch, count = state.device.launch, cavities.count
-            launch("check_cavity", count, state.view, cavities.view, cavities.segments, stamp)
+            launch("check_cavity", count, state.view, cavities.view, cavities.segments, epoch)
             grow(state, cavities, limits, only_damaged=True)
             if undecided(space, cavities) == 0:
                 return
-            stamp = _begin_step(state, cavities, stamps)
+            epoch = _begin_step(state, cavities, epochs)
             _mark_by_maximum(state, cavities)
             count_needs(cavities)
-            yield stamp
+            yield epoch
 
     def _mark_first_stage(self, state: DeviceMesh, cavities: Cavities) -> None:
         """Marks without atomics."""

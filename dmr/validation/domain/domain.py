@@ -56,7 +56,7 @@ from dmr.exact import Points
 from dmr.mesh.types import Mesh
 from dmr.validation.domain.outline import Outline
 from dmr.validation.domain.paths import Paths, deviations
-from dmr.validation.domain.tolerance_bands import Tubes
+from dmr.validation.domain.tolerance_bands import ToleranceBands
 from dmr.validation.report import Findings
 from dmr.validation.triangulation.topology import Mask, Topology, components, describe, place
 
@@ -68,12 +68,12 @@ def check_outline(
 ) -> None:
     """Check that the mesh covers the outline's domain, and that its constrained edges are the outline's segments."""
     check_kept(mesh, topology, outline, findings)
-    tubes = Tubes(mesh, points, outline)
+    bands = ToleranceBands(mesh, points, outline)
     findings.start("input segments")
     _check_found(outline, paths, findings)
     _check_straight(mesh, points, outline, paths, findings)
-    _check_domain(mesh, topology, tubes, outline, paths, findings)
-    _check_stray(mesh, tubes, paths, findings)
+    _check_domain(mesh, topology, bands, outline, paths, findings)
+    _check_stray(mesh, bands, paths, findings)
 
 
 def check_kept(mesh: Mesh, topology: Topology, outline: Outline, findings: Findings) -> None:
@@ -139,7 +139,7 @@ def _check_straight(mesh: Mesh, points: Points, outline: Outline, paths: Paths, 
 
 
 def _check_domain(
-    mesh: Mesh, topology: Topology, tubes: Tubes, outline: Outline, paths: Paths, findings: Findings
+    mesh: Mesh, topology: Topology, bands: ToleranceBands, outline: Outline, paths: Paths, findings: Findings
 ) -> None:
     """Check that the boundary of the mesh is that of the domain, with the triangles on the same side."""
     findings.start("domain")
@@ -151,7 +151,7 @@ def _check_domain(
     left, right = half_edges[0::2] >= 0, half_edges[1::2] >= 0
     wrong = wanted != left.astype(np.int64) - right
     if wrong.any():
-        wrong &= ~_around_slivers(mesh, topology, tubes, half_edges, wrong)
+        wrong &= ~_around_slivers(mesh, topology, bands, half_edges, wrong)
     # One failure per wanted edge, at the first wrong edge of its path.
     at = np.flatnonzero(wrong[pair])
     edges, first = np.unique(paths.edge[at], return_index=True)
@@ -170,7 +170,7 @@ def _check_domain(
     _add("domain", outline, edges, message, findings)
 
 
-def _around_slivers(mesh: Mesh, topology: Topology, tubes: Tubes, half_edges: Int64, wrong: Mask) -> Mask:
+def _around_slivers(mesh: Mesh, topology: Topology, bands: ToleranceBands, half_edges: Int64, wrong: Mask) -> Mask:
     """Find the constrained edges whose count is wrong only because they bound triangles thinner than rounding.
 
     Let the wrong edges be walls: triangles are connected across all other edges, and to the outside across the
@@ -189,12 +189,12 @@ def _around_slivers(mesh: Mesh, topology: Topology, tubes: Tubes, half_edges: In
     a, b, c = mesh.vertices[mesh.triangles[inner]].transpose(1, 0, 2)
     longest = np.max([np.abs(q - p).max(axis=1) for p, q in ((a, b), (b, c), (c, a))], axis=0, initial=0.0)
     u, v = b - a, c - a
-    thick = np.abs(u[:, 0] * v[:, 1] - u[:, 1] * v[:, 0]) > 8 * tubes.widest * longest
+    thick = np.abs(u[:, 0] * v[:, 1] - u[:, 1] * v[:, 0]) > 8 * bands.widest * longest
     sliver = np.zeros(len(part) + 1, bool)
     sliver[part[inner]] = True
     sliver[part[inner[thick]]] = False
     inner = inner[sliver[part[inner]]]
-    sliver[part[inner[~tubes.hold(mesh.triangles[inner])]]] = False
+    sliver[part[inner[~bands.hold(mesh.triangles[inner])]]] = False
     sides = np.where(walls >= 0, part[np.maximum(walls, 0) // 3], -1)
     right = (sides[:, 0] != sides[:, 1]) & (outside | sliver)[sides].all(axis=1) & ~outside[sides].all(axis=1)
     result = np.zeros(len(wrong), bool)
@@ -202,7 +202,7 @@ def _around_slivers(mesh: Mesh, topology: Topology, tubes: Tubes, half_edges: In
     return result
 
 
-def _check_stray(mesh: Mesh, tubes: Tubes, paths: Paths, findings: Findings) -> None:
+def _check_stray(mesh: Mesh, bands: ToleranceBands, paths: Paths, findings: Findings) -> None:
     """Check that no other edge of the mesh is boundary or constrained."""
     findings.start("stray segments")
     arcs, chains = paths.chains.arcs, paths.chains
@@ -210,7 +210,7 @@ def _check_stray(mesh: Mesh, tubes: Tubes, paths: Paths, findings: Findings) -> 
     on_path[paths.run_arcs // 2] = True
     stray = 2 * np.flatnonzero(~on_path)
     # Where rounding has merged segments, some of their edges may lie on no path.
-    stray = stray[~tubes.hold(np.stack([arcs.tails[stray], arcs.heads[stray]], axis=1))]
+    stray = stray[~bands.hold(np.stack([arcs.tails[stray], arcs.heads[stray]], axis=1))]
     # Report each chain once, not also its reverse; arcs on cycles are reported one by one.
     chain = np.minimum(chains.chain_of_arc[stray], chains.chain_of_arc[stray ^ 1])
     _, first = np.unique(np.where(chain < 0, len(chains.tails) + stray, chain), return_index=True)

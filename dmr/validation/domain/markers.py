@@ -21,7 +21,7 @@ from dmr.mesh.naming import named
 from dmr.mesh.types import Mesh
 from dmr.validation.domain.outline import Outline
 from dmr.validation.domain.paths import Paths
-from dmr.validation.domain.tolerance_bands import Tubes
+from dmr.validation.domain.tolerance_bands import ToleranceBands
 from dmr.validation.report import Findings
 from dmr.validation.triangulation.topology import Mask, Topology, describe, place
 
@@ -49,10 +49,10 @@ def check_markers(
     actual = mesh.segment_markers.astype(np.int64)
     wrong = known[~_contains(edge, allowed, listed[known], actual[known])]
     # Where rounding has merged segments, their paths may have been interchanged: any segment there is accepted.
-    tubes = Tubes(mesh, points, outline)
+    bands = ToleranceBands(mesh, points, outline)
 
     def fits_there(i: int) -> bool:
-        markers = set(outline.markers[tubes.around(mesh.segments[i])].tolist())
+        markers = set(outline.markers[bands.around(mesh.segments[i])].tolist())
         if 0 in markers and arcs.on_boundary[2 * listed[i]]:
             markers.add(1)
         return int(actual[i]) in markers
@@ -143,8 +143,8 @@ def check_vertex_markers(
     # Where rounding has merged segments, their paths may have been interchanged: any segment there is accepted.
     unsure = np.isin(wrong, paths.mixed) & (given[wrong] == 0)
     if unsure.any():
-        tubes = Tubes(mesh, points, outline)
-        near = [set(outline.markers[tubes.around(wrong[i : i + 1])].tolist()) - {0} for i in np.flatnonzero(unsure)]
+        bands = ToleranceBands(mesh, points, outline)
+        near = [set(outline.markers[bands.around(wrong[i : i + 1])].tolist()) - {0} for i in np.flatnonzero(unsure)]
         unsure[unsure] = [int(actual[v]) in markers for v, markers in zip(wrong[unsure], near, strict=True)]
         wrong = wrong[~unsure]
 

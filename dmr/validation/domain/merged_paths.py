@@ -22,7 +22,7 @@ from dmr.validation.triangulation.topology import Mask
 Int64 = NDArray[np.int64]
 
 
-class Knots:
+class MergedPaths:
     """Searches for the paths of runs that are not chains from node to node, and moves crossings to where paths meet."""
 
     def __init__(

@@ -19,7 +19,7 @@ from numpy.typing import NDArray
 
 from dmr.exact import Points
 from dmr.mesh.types import Mesh
-from dmr.validation.domain.merged_paths import Knots
+from dmr.validation.domain.merged_paths import MergedPaths
 from dmr.validation.domain.outline import Outline
 from dmr.validation.triangulation.chains import Arcs, Chains
 from dmr.validation.triangulation.topology import Mask, Topology
@@ -79,9 +79,11 @@ class Paths:
         fits[edge[(off | back) & outline.tied[outline.line[edge]]]] = False
         if (found & fits).all():
             return cls(vertex_of_node, chains, found, way, outline.run[edge], way, edge, np.zeros(0, np.int64))
-        knots = Knots(mesh, outline, arcs, vertex_of_node, (way, edge))
-        knots.untie(found, fits)
-        return cls(vertex_of_node, chains, found, *knots.by_run(), *knots.by_edge(), knots.vertices())
+        merged_paths = MergedPaths(mesh, outline, arcs, vertex_of_node, (way, edge))
+        merged_paths.untie(found, fits)
+        return cls(
+            vertex_of_node, chains, found, *merged_paths.by_run(), *merged_paths.by_edge(), merged_paths.vertices()
+        )
 
 
 def deviations(mesh: Mesh, points: Points, outline: Outline, arcs: Arcs, way: Int64, run: Int64) -> tuple[Mask, Mask]:

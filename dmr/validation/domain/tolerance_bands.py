@@ -1,4 +1,4 @@
-"""Tolerance bands (`Tubes`) around tied segments.
+"""Tolerance bands around tied segments.
 
 A segment's tolerance band contains all points within the segment's tolerance (`Outline.reaches`, two ulps; derived in
 `dmr.validation.domain.domain`) of its line and of its bounding box. The band is convex: a polygon with all corners in
@@ -20,7 +20,7 @@ from dmr.validation.triangulation.topology import Mask
 Int64 = NDArray[np.int64]
 
 
-class Tubes:
+class ToleranceBands:
     """The tolerance bands of tied segments. (The bands of other segments contain no vertices but their own.)"""
 
     def __init__(self, mesh: Mesh, points: Points, outline: Outline) -> None:

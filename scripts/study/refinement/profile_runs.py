@@ -27,7 +27,7 @@ KERNELS = (  # in their order within a round
     "survey_bad", "gather_candidates",
     "grow_cavities",
     "mark_cavity", "remark_cavity", "check_marks", "mark_in_three_phases", "mark_cavity_atomic",
-    "judge_cavities", "settle_neighbours",
+    "check_ownership", "resolve_conflicts",
     "retriangulate", "link_winners",
     "check_listed", "check_by_cavity", "check_by_children",
 )  # fmt: skip

@@ -22,7 +22,7 @@ from static_graph.graph.csr import CsrGraph
 from static_graph.graph.degrees import automatic_mda, degree_distribution
 from static_graph.graph.device_graph import DeviceGraph
 from static_graph.traversal.schemes import fixed_point, node_splitting
-from static_graph.traversal.schemes.timeline import Line, Timeline
+from static_graph.traversal.schemes.timeline import BlockColumn, Timeline
 
 ALGORITHMS = {"bfs": False, "sssp": True}  # whether weights count
 TIMELINE_ROOM = 2**21
@@ -158,22 +158,23 @@ def timelines(graph: DeviceGraph, source: int) -> dict[str, Any]:
             timeline = Timeline(graph.device, TIMELINE_ROOM)
             run(graph, [source], weighted=False, atomic=BASE.options["atomic"], timeline=timeline)
         lines = timeline.lines()
+        times = [BlockColumn.BEGUN, BlockColumn.ENDED]
         spans = {
-            int(which): int(np.ptp(lines[lines[:, Line.ROUND] == which][:, [Line.BEGUN, Line.ENDED]]))
-            for which in np.unique(lines[:, Line.ROUND])
+            int(which): int(np.ptp(lines[lines[:, BlockColumn.ROUND] == which][:, times]))
+            for which in np.unique(lines[:, BlockColumn.ROUND])
         }
         longest = max(spans, key=lambda which: spans[which])
-        mine = lines[lines[:, Line.ROUND] == longest]
-        lasting = mine[:, Line.ENDED] - mine[:, Line.BEGUN]
-        shown = mine[mine[:, Line.PROCESSOR] < SHOWN_PROCESSORS]
-        shown = shown[np.lexsort((shown[:, Line.BEGUN], shown[:, Line.PROCESSOR]))]
-        shown[:, [Line.BEGUN, Line.ENDED]] -= mine[:, Line.BEGUN].min()
+        mine = lines[lines[:, BlockColumn.ROUND] == longest]
+        lasting = mine[:, BlockColumn.ENDED] - mine[:, BlockColumn.BEGUN]
+        shown = mine[mine[:, BlockColumn.PROCESSOR] < SHOWN_PROCESSORS]
+        shown = shown[np.lexsort((shown[:, BlockColumn.BEGUN], shown[:, BlockColumn.PROCESSOR]))]
+        shown[:, [BlockColumn.BEGUN, BlockColumn.ENDED]] -= mine[:, BlockColumn.BEGUN].min()
         found[name] = {
             "round": longest,
             "nanoseconds": spans[longest],
             "blocks": len(mine),
             "block_nanoseconds": {"mean": float(lasting.mean()), "largest": int(lasting.max())},
-            "lines": shown[:, [Line.PROCESSOR, Line.BEGUN, Line.ENDED]].tolist(),
+            "lines": shown[:, [BlockColumn.PROCESSOR, BlockColumn.BEGUN, BlockColumn.ENDED]].tolist(),
         }
     graph.forget()
     return found

@@ -22,7 +22,7 @@ def run(
     *,
     weighted: bool = False,
     depth_limit: float | None = None,
-    turned: bool = True,
+    transposed: bool = True,
     one_launch: bool | None = None,
 ) -> Outcome:
     """Finds the nodes level by level.
@@ -38,19 +38,19 @@ def run(
     """
     assert not weighted
     with Workspace.borrowed(graph) as space:
-        return _run(graph, sources, depth_limit, turned, one_launch, space)
+        return _run(graph, sources, depth_limit, transposed, one_launch, space)
 
 
 def _run(
     graph: DeviceGraph,
     sources: Sequence[int],
     depth_limit: float | None,
-    turned: bool,
+    transposed: bool,
     one_launch: bool | None,
     space: Workspace,
 ) -> Outcome:
     device, nodes = graph.device, graph.nodes
-    back = incoming(graph) if turned else None
+    back = incoming(graph) if transposed else None
     edges_in = _NO_EDGES if back is None else back.csr
     bits = device.empty(device.tiles(nodes, WORD), np.uint32)
     distances = DeviceDistances(graph, sources, weighted=False, limit=depth_limit, reset=False)

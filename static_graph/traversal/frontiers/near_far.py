@@ -35,7 +35,7 @@ class NearFarWorkspace(Workspace):
 
     def __init__(self, graph: DeviceGraph) -> None:
         super().__init__(graph)
-        self.stamps, self.is_far, self.even_far, self.odd_far = (
+        self.epochs, self.is_far, self.even_far, self.odd_far = (
             graph.device.empty(graph.nodes, np.int32) for _ in range(4)
         )
 
@@ -44,7 +44,7 @@ class NearFarWorkspace(Workspace):
         few_far = {0: FEW_FAR_ON_GPU, 1: FEW_FAR_ON_ONE_THREAD}.get(self.device.threads, FEW_FAR_ON_THREADS)
         return pack(
             "NearFar",
-            stamps=self.stamps,
+            epochs=self.epochs,
             is_far=self.is_far,
             even_far=self.even_far,
             odd_far=self.odd_far,
@@ -121,8 +121,8 @@ def default_delta(graph: DeviceGraph) -> float:
 def _mean_weight(graph: DeviceGraph) -> float:
     """Estimates the mean weight from a sample; returns 1 if all weights are 0."""
     assert graph.weights is not None
-    stretches = {k * (graph.edges // SAMPLES) for k in range(SAMPLES)}
-    values = [graph.weights[begin : begin + SAMPLE].download() for begin in sorted(stretches)]
+    edge_blocks = {k * (graph.edges // SAMPLES) for k in range(SAMPLES)}
+    values = [graph.weights[begin : begin + SAMPLE].download() for begin in sorted(edge_blocks)]
     if not graph.edges or not graph.largest_weight:
         return 1.0
     return float(graph.largest_weight * (np.concatenate(values) / graph.largest_weight).mean())  # no sum overflows

@@ -73,7 +73,7 @@ def run(
     device = graph.device
     distances = DeviceDistances(graph, sources, weighted=weighted, limit=depth_limit)
     frontier = FrontierLists(graph, sources)
-    stamps = None if distances.kind == DistanceKind.HOPS else device.zeros(graph.nodes, np.int32)
+    epochs = None if distances.kind == DistanceKind.HOPS else device.zeros(graph.nodes, np.int32)
     relaxed = device.zeros(STRIPES, np.int64)
     how = pack(
         "Collapse",
@@ -86,12 +86,12 @@ def run(
     def expand_batches() -> None:
         batches = frontier.number(Entry.BATCHES, device.tiles(graph.nodes, TEAM_SIZE))
         device.launch(
-            "expand_batches", batches, graph.csr, distances.packed, frontier.packed, how, stamps, relaxed
+            "expand_batches", batches, graph.csr, distances.packed, frontier.packed, how, epochs, relaxed
         )  # fmt: skip
 
     expand = expand_batches
     if strategy == "collapse-global":
-        expand = _global_round(graph, distances, frontier, how, stamps, relaxed)
+        expand = _global_round(graph, distances, frontier, how, epochs, relaxed)
 
     def one_round() -> None:
         expand()
@@ -120,7 +120,7 @@ class FrontierLists:
         progress[Entry.BATCHES] = device.tiles(first.size, TEAM_SIZE)
         progress[Entry.SCAN_TILES] = device.tiles(first.size, SCAN_TILE)
         self._lists, self._progress = lists, device.array(progress)  # keeps them alive: `packed` has only addresses
-        self.packed: Packed = pack("Frontier", lists=lists, room=graph.nodes, progress=self._progress)
+        self.packed: Packed = pack("Frontier", lists=lists, capacity=graph.nodes, progress=self._progress)
 
     def number(self, entry: Entry, bound: int) -> DeviceCount:
         """Returns a counter on the device as the size of a launch."""
@@ -142,7 +142,7 @@ def _global_round(
     distances: DeviceDistances,
     frontier: FrontierLists,
     how: Packed,
-    stamps: DeviceArray | None,
+    epochs: DeviceArray | None,
     relaxed: DeviceArray,
 ) -> Callable[[], None]:
     """Returns a function that launches a round of the global collapse: sums of the degrees, then equal edge tiles."""
@@ -163,7 +163,7 @@ def _global_round(
         device.launch("cut_tiles", 1, frontier.packed, *by_width(sums))
         tiles = frontier.number(Entry.TILES, device.tiles(graph.edges, TILE_EDGES))
         device.launch(
-            "expand_tiles", tiles, graph.csr, distances.packed, frontier.packed, how, *by_width(sums), stamps, relaxed
+            "expand_tiles", tiles, graph.csr, distances.packed, frontier.packed, how, *by_width(sums), epochs, relaxed
         )  # fmt: skip
 
     return expand

@@ -98,7 +98,7 @@ def run(
     device = graph.device
     divided = split_graph(graph, _automatic(graph) if mda == "auto" else mda)
     shared, split = divided.shared, divided.split
-    distances = DeviceDistances(graph, sources, weighted=weighted, limit=depth_limit, room=shared.nodes)
+    distances = DeviceDistances(graph, sources, weighted=weighted, limit=depth_limit, capacity=shared.nodes)
     state, recorded = RoundState.on(device), packed_timeline(timeline)
 
     def update_children() -> None:

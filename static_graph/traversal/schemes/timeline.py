@@ -10,7 +10,7 @@ from numpy.typing import NDArray
 from dmr.memory import Device, Packed, pack
 
 
-class Line(IntEnum):
+class BlockColumn(IntEnum):
     """`TimelineEntry` of `cuda_src/graph/schemes/timeline.cuh`."""
 
     ROUND = 0
@@ -26,15 +26,15 @@ class Timeline:
     any size, and its processor is a thread.
     """
 
-    def __init__(self, device: Device, room: int) -> None:
+    def __init__(self, device: Device, capacity: int) -> None:
         """Allocates a capacity of `room` records (of 32 bytes)."""
-        self._lines = device.zeros(room * len(Line), np.int64)
+        self._lines = device.zeros(capacity * len(BlockColumn), np.int64)
         self._used = device.zeros(1, np.int64)
-        self._room = room
+        self._capacity = capacity
 
     def packed(self) -> Packed:
         """Returns the timeline as a kernel argument."""
-        return pack("Timeline", lines=self._lines, room=self._room, used=self._used)
+        return pack("Timeline", lines=self._lines, capacity=self._capacity, used=self._used)
 
     @property
     def blocks(self) -> int:
@@ -45,10 +45,10 @@ class Timeline:
         """Returns the records, (recorded blocks, 4) int64, by `Line`: the round from 0, the processor, and the block's
         begin and end in nanoseconds of a device clock.
         """
-        recorded = min(self.blocks, self._room)
-        return self._lines[: recorded * len(Line)].download().reshape(-1, len(Line))
+        recorded = min(self.blocks, self._capacity)
+        return self._lines[: recorded * len(BlockColumn)].download().reshape(-1, len(BlockColumn))
 
 
 def packed_timeline(timeline: Timeline | None) -> Packed:
     """Returns a timeline as a kernel argument; for None, one that records nothing."""
-    return pack("Timeline", lines=None, room=0, used=None) if timeline is None else timeline.packed()
+    return pack("Timeline", lines=None, capacity=0, used=None) if timeline is None else timeline.packed()

@@ -53,8 +53,8 @@ def edges_of(parents, random):
     """Its edges in any order and direction."""
     children = np.flatnonzero(parents >= 0)
     edges = np.column_stack([children, parents[children]])[random.permutation(len(children))]
-    turned = random.random(len(edges)) < 0.5
-    edges[turned] = edges[turned, ::-1]
+    transposed = random.random(len(edges)) < 0.5
+    edges[transposed] = edges[transposed, ::-1]
     return edges
 
 

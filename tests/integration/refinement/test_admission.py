@@ -88,13 +88,13 @@ def test_links_follow_from_the_corners(device):
     """A dictionary of sides is the oracle; a boundary edge leads to a subsegment that leads back."""
     state, _ = admit(mesh_of(3000), device)
     triangles, subsegments = state.triangles[: state.slots].download(), state.subsegments.download()
-    sides = {}
+    buffers = {}
     for t, corners in enumerate(triangles["vertex"].tolist()):
-        sides |= {(corners[(k + 1) % 3], corners[(k + 2) % 3]): (t, k) for k in range(3)}
-    for (u, v), (t, k) in sides.items():
+        buffers |= {(corners[(k + 1) % 3], corners[(k + 2) % 3]): (t, k) for k in range(3)}
+    for (u, v), (t, k) in buffers.items():
         link = int(triangles["link"][t, k])
-        if (v, u) in sides:
-            assert link == sides[v, u][0]
+        if (v, u) in buffers:
+            assert link == buffers[v, u][0]
         else:
             assert tuple(subsegments[~link].tolist()) == (u, v, t, -1)
 

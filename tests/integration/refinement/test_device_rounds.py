@@ -19,9 +19,9 @@ from dmr.refinement.rounds.device_rounds import DeviceRounds
 from dmr.refinement.rounds.stalls import StallCheck
 from dmr.refinement.setup import admission
 from dmr.refinement.state.device_mesh import DeviceMesh
-from dmr.refinement.state.epochs import LAST, Stamps
-from dmr.refinement.state.round_input import Entry, Line, Room, RoundProgress, Stop
-from dmr.refinement.state.statistics import Ledger
+from dmr.refinement.state.epochs import LAST, Epochs
+from dmr.refinement.state.progress import Capacity, Entry, HistoryColumn, RoundProgress, Stop
+from dmr.refinement.state.statistics import Statistics
 from dmr.refinement.state.workspace import Workspace
 from tests.support.digests import mesh_digest, result_summary
 from tests.support.recorded_loops import record_loops
@@ -46,9 +46,9 @@ def stops(monkeypatch):
 @pytest.fixture(params=TEAMS)
 def teams(request, monkeypatch):
     small, middle = TEAMS[request.param]
-    for who in ("SMALL_ON_GPU", "SMALL_ON_ONE_THREAD", "SMALL_ON_THREADS"):
+    for who in ("SINGLE_BLOCK_ON_GPU", "SINGLE_BLOCK_ON_ONE_THREAD", "SINGLE_BLOCK_ON_THREADS"):
         monkeypatch.setattr(device_rounds, who, small)
-    for who in ("MIDDLE_ON_GPU", "MIDDLE_ON_CPU"):
+    for who in ("PERSISTENT_ON_GPU", "PERSISTENT_ON_CPU"):
         monkeypatch.setattr(device_rounds, who, middle)
 
 
@@ -96,7 +96,7 @@ def test_single_team_passes_with_large_records(room, most, device_options, monke
     )
     assert (Stop.GO_ON in seen) == (most < 10**6)
     assert (Stop.ENOUGH_ROUNDS in seen) == (most > 0)
-    assert (Stop.WINNER_ROOM in seen) == (room == "none ahead" and most > 0)
+    assert (Stop.WINNER_CAPACITY in seen) == (room == "none ahead" and most > 0)
 
 
 def test_a_single_team_pass_without_memory_runs_step_by_step(device_options, monkeypatch):
@@ -113,7 +113,7 @@ def test_a_single_team_pass_without_memory_runs_step_by_step(device_options, mon
 def no_room_ahead(monkeypatch):
     """Arrays are only as large as what is in them."""
     monkeypatch.setattr(
-        admission, "usual_room", lambda vertices, slots, subsegments, bad: (vertices, slots, subsegments)
+        admission, "usual_capacity", lambda vertices, slots, subsegments, bad: (vertices, slots, subsegments)
     )
     monkeypatch.setattr(DeviceMesh, "reserve_for", lambda self, bad, expected=0: None)
     monkeypatch.setattr(device_rounds, "FEW_TRIANGLES", 0)
@@ -171,16 +171,16 @@ def test_the_limit_on_points_is_kept_exactly(limit, device_options):
 @pytest.mark.usefixtures("teams")
 def test_every_stop_reason_occurs_and_is_handled(device_options, stops, monkeypatch):
     monkeypatch.setattr(device_rounds, "HISTORY_ROUNDS", 3)
-    monkeypatch.setattr(Stamps, "__init__", lambda self: self.resume(LAST - 5))
+    monkeypatch.setattr(Epochs, "__init__", lambda self: self.resume(LAST - 5))
     for module in (device_rounds, host_rounds):
-        monkeypatch.setattr(module, "ROOM", 11)
-    make_room = DeviceRounds._make_room
+        monkeypatch.setattr(module, "RECORD_CAPACITY", 11)
+    flush_if_full = DeviceRounds._reserve
 
     def too_little(self, bad):
-        make_room(self, bad)
-        self._candidate_room = min(self._candidate_room, 8 * 2 ** stops.count(Stop.CANDIDATE_ROOM))
+        flush_if_full(self, bad)
+        self._candidate_capacity = min(self._candidate_capacity, 8 * 2 ** stops.count(Stop.CANDIDATE_CAPACITY))
 
-    monkeypatch.setattr(DeviceRounds, "_make_room", too_little)
+    monkeypatch.setattr(DeviceRounds, "_reserve", too_little)
     no_room_ahead(monkeypatch)
     mesh = dmr.generate("random", 1500, seed=4)
     fine = dmr.refine(mesh, loop="device", **device_options)
@@ -199,9 +199,9 @@ def test_a_run_of_tens_of_thousands_of_rounds_is_completed(device_options):
 
 def test_rounds_that_change_nothing_are_an_error(device_options, monkeypatch):
     """As they would be if a round went by whose cavities all lost."""
-    enter = Ledger.enter_rounds
+    enter = Statistics.enter_rounds
     monkeypatch.setattr(
-        Ledger,
+        Statistics,
         "enter_rounds",
         lambda self, rounds: enter(self, [replace(each, lost=each.attempted) for each in rounds]),
     )
@@ -252,7 +252,7 @@ def test_options_that_need_the_host_are_refused_on_the_device(options, message):
 def test_enumerations_match_the_kernels(pytestconfig):
     """The enumerations of progress.cuh, entry by entry."""
     source = (pytestconfig.rootpath / "cuda_src" / "refine" / "rounds" / "progress.cuh").read_text()
-    for enumeration, name in ((Entry, "ProgressEntry"), (Stop, "StopReason"), (Line, "HistoryEntry")):
+    for enumeration, name in ((Entry, "ProgressEntry"), (Stop, "StopReason"), (HistoryColumn, "HistoryEntry")):
         body = source.split(f"enum {name} : int32 {{")[1].split("}")[0]
         text = "".join(line.split("//")[0] for line in body.splitlines())
         entries = [entry.strip() for entry in text.split(",") if entry.strip()]
@@ -281,8 +281,8 @@ def test_launch_over_a_device_count(device):
 def test_a_loop_repeats_until_a_kernel_stops_it(device):
     """The numbers of rounds that are applied and append nothing: they are counted, nine times."""
     nothing = device.zeros(8, np.int32)
-    counts, history = device.zeros(TALLIED, np.int64), device.zeros(9 * len(Line), np.int64)
-    progress, room = RoundProgress(device), Room(rounds=9).view
+    counts, history = device.zeros(TALLIED, np.int64), device.zeros(9 * len(HistoryColumn), np.int64)
+    progress, room = RoundProgress(device), Capacity(rounds=9).view
 
     def body():
         device.launch("fill_indices", 2, progress.array[Entry.SEGMENTS : Entry.APPLIED + 1])  # 0 segments, 1 applied
@@ -307,9 +307,9 @@ def test_a_rehearsal_launches_no_kernel(device):
 
 def test_without_memory_to_record_the_host_continues_after_single_block_rounds(device_options, monkeypatch):
     """The first small rounds run before anything is recorded: what they did is not lost."""
-    for who in ("SMALL_ON_GPU", "SMALL_ON_ONE_THREAD", "SMALL_ON_THREADS"):
+    for who in ("SINGLE_BLOCK_ON_GPU", "SINGLE_BLOCK_ON_ONE_THREAD", "SINGLE_BLOCK_ON_THREADS"):
         monkeypatch.setattr(device_rounds, who, {"candidates": 25, "listed": 10**6, "subsegments": 10**6})
-    for who in ("MIDDLE_ON_GPU", "MIDDLE_ON_CPU"):  # there are more listed at first: many teams are needed
+    for who in ("PERSISTENT_ON_GPU", "PERSISTENT_ON_CPU"):  # there are more listed at first: many teams are needed
         monkeypatch.setattr(device_rounds, who, {"listed": 500, "candidates": 0, "few_listed": 0})
 
     def none_left(self, *_):
@@ -327,7 +327,7 @@ def test_without_memory_for_device_rounds_the_host_drives(device_options, monkey
     def none_left(self, bad):
         raise OutOfMemoryError("0.5 GiB more are needed, 0.1 GiB are free")
 
-    monkeypatch.setattr(DeviceRounds, "_make_room", none_left)
+    monkeypatch.setattr(DeviceRounds, "_reserve", none_left)
     mesh = dmr.generate("random", 300, seed=1)
     fine = dmr.refine(mesh, loop="device", **device_options)
     assert fine.loop == "host" and fine.complete and any("the host drives" in w for w in fine.warnings)

@@ -88,23 +88,23 @@ def test_host_and_device_rounds_give_the_same_result(loop, device_options):
 
 def test_team_sizes_do_not_change_the_result_where_most_cavities_lose(device_options, monkeypatch):
     """The rounds of this circle go over to triangles that are unbeaten farther around, and back."""
-    judged = []
-    judge = Competition.judge
+    owners = []
+    judge = Competition.update
 
     def noted(self, competed, won):
         judge(self, competed, won)
-        judged.append(self.choice)
+        owners.append(self.choice)
 
     domain = circle_outline(5000)
     with monkeypatch.context() as patched:
-        patched.setattr(Competition, "judge", noted)
+        patched.setattr(Competition, "update", noted)
         expected = dmr.refine(domain, device="cpu", threads=1, loop="host")
-    assert {Choice.UNBEATEN, Choice.UNBEATEN_FAR} == set(judged) and judged[-1] == Choice.UNBEATEN
+    assert {Choice.UNBEATEN, Choice.UNBEATEN_FAR} == set(owners) and owners[-1] == Choice.UNBEATEN
     small, middle = TEAMS["all in turn"]
     assert result_summary(dmr.refine(domain, **device_options)) == result_summary(expected)
-    for who in ("SMALL_ON_GPU", "SMALL_ON_ONE_THREAD", "SMALL_ON_THREADS"):
+    for who in ("SINGLE_BLOCK_ON_GPU", "SINGLE_BLOCK_ON_ONE_THREAD", "SINGLE_BLOCK_ON_THREADS"):
         monkeypatch.setattr(device_rounds, who, small)
-    for who in ("MIDDLE_ON_GPU", "MIDDLE_ON_CPU"):
+    for who in ("PERSISTENT_ON_GPU", "PERSISTENT_ON_CPU"):
         monkeypatch.setattr(device_rounds, who, middle)
     assert result_summary(dmr.refine(domain, **device_options)) == result_summary(expected)
 

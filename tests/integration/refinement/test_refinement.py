@@ -150,8 +150,8 @@ def test_the_second_side_of_a_split_segment_may_find_its_record_full(points, dev
     turn = np.arange(1, points + 1) * np.pi / (points + 1)
     arc = np.column_stack([np.cos(turn), np.sin(turn)]) * (1 + np.cos(7 * turn) / 1000)[:, None]
     ring = [1, *range(3, 3 + points), 0, 2]
-    sides = [[ring[i], ring[i - 1]] for i in range(len(ring))]
-    graph = dmr.Pslg([[-1, 0], [1, 0], [0, -0.25], *arc.tolist()], [[0, 1], *sides])
+    buffers = [[ring[i], ring[i - 1]] for i in range(len(ring))]
+    graph = dmr.Pslg([[-1, 0], [1, 0], [0, -0.25], *arc.tolist()], [[0, 1], *buffers])
     fine = dmr.refine(graph, max_steiner=1, **device_options)
     assert fine.steiner["segment"] == 1
     assert dmr.validate(fine.mesh, input=graph).ok

@@ -13,7 +13,7 @@ from dmr.memory import open_device
 from dmr.refinement.options import BALANCES, MARKINGS, RefineOptions
 from dmr.refinement.pipeline import Run
 from dmr.refinement.rounds import host_rounds
-from dmr.refinement.rounds.cavities import ROOM, Outcome, prepare
+from dmr.refinement.rounds.cavities import RECORD_CAPACITY, Outcome, prepare
 from dmr.refinement.state.workspace import Workspace
 from dmr.refinement.strategies import balancing, marking
 from tests.support.digests import mesh_digest
@@ -88,7 +88,7 @@ def test_atomic_marking_does_not_race(mesh, device_options):
 @pytest.mark.parametrize(
     ("marking", "launched", "never"),
     [
-        ("deterministic", {"judge_cavities", "settle_neighbours"}, PHASES | STAGE_TWO),
+        ("deterministic", {"check_ownership", "resolve_conflicts"}, PHASES | STAGE_TWO),
         ("three-phase", PHASES | {"force_one"}, STAGE_TWO | {"mark_in_three_phases"}),
         ("three-phase-barrier", {"mark_in_three_phases", "force_one"}, STAGE_TWO | PHASES),
         ("atomic", {"mark_cavity_atomic", "check_marks", "check_cavity"}, {"mark_cavity", "remark_cavity"}),
@@ -172,7 +172,7 @@ def test_child_launches_work_on_a_gpu(mesh, balance):
 
 def forced(device, outcomes, progress):
     count = len(outcomes)
-    cavities = prepare(Workspace(device), device.zeros(count, np.int32), count, 0, ROOM)
+    cavities = prepare(Workspace(device), device.zeros(count, np.int32), count, 0, RECORD_CAPACITY)
     cavities.outcomes.upload(np.array(outcomes, np.int32))
     cavities.won.fill(0)
     device.launch("force_one", 1, cavities.view, count, device.array(np.array([progress], np.int32)))

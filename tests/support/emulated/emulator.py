@@ -86,7 +86,9 @@ def _replace(path: Path, text: str, instead: str) -> None:
 
 def _wrapped(source: Path) -> str:
     """C++ source that includes a `.cu` file and defines a launch function for each of its kernels."""
-    kernels = re.findall(r"^(?:CROWDED_)?(?:GRID_)?(?:TEAM_)?KERNEL\((\w+),", source.read_text(), re.MULTILINE)
+    kernels = re.findall(
+        r"^(?:HIGH_OCCUPANCY_)?(?:COOPERATIVE_)?(?:TEAM_)?KERNEL\((\w+),", source.read_text(), re.MULTILINE
+    )
     launchers = "".join(
         f'extern "C" void emulated_{name}(unsigned blocks, unsigned threads, const std::uint64_t *slots) {{\n'
         f"    emulated::launch({name}, blocks, threads, slots);\n}}\n"

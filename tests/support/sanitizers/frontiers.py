@@ -15,9 +15,9 @@ from tests.support.sanitizers.traversals import graphs
 
 # The default traversals with every option: (run, options, whether weights count).
 FRONTIERS = (
-    (direction_optimising.run, {"turned": True, "one_launch": False}, False),
-    (direction_optimising.run, {"turned": False, "one_launch": True}, False),
-    (direction_optimising.run, {"turned": True, "one_launch": True}, False),
+    (direction_optimising.run, {"transposed": True, "one_launch": False}, False),
+    (direction_optimising.run, {"transposed": False, "one_launch": True}, False),
+    (direction_optimising.run, {"transposed": True, "one_launch": True}, False),
     (near_far.run, {"one_launch": False}, True),
     (near_far.run, {"one_launch": True, "delta": 1}, True),
 )

@@ -94,13 +94,13 @@ def refinements(folder, *, every):
 @contextmanager
 def teams_that_wait():
     """Enables rounds that a CPU does not use by default: small ones by one team, larger ones by teams that wait."""
-    before = device_rounds.MIDDLE_ON_CPU, device_rounds.SMALL_ON_THREADS
-    device_rounds.MIDDLE_ON_CPU = {"listed": 10**6, "candidates": 5, "few_listed": 50}
-    device_rounds.SMALL_ON_THREADS = {"candidates": 9, "listed": 60, "subsegments": 10**6}
+    before = device_rounds.PERSISTENT_ON_CPU, device_rounds.SINGLE_BLOCK_ON_THREADS
+    device_rounds.PERSISTENT_ON_CPU = {"listed": 10**6, "candidates": 5, "few_listed": 50}
+    device_rounds.SINGLE_BLOCK_ON_THREADS = {"candidates": 9, "listed": 60, "subsegments": 10**6}
     try:
         yield
     finally:
-        device_rounds.MIDDLE_ON_CPU, device_rounds.SMALL_ON_THREADS = before
+        device_rounds.PERSISTENT_ON_CPU, device_rounds.SINGLE_BLOCK_ON_THREADS = before
 
 
 def grouped_orders(folder):

@@ -1,6 +1,6 @@
 // Steps of a round that the members of a team take together, for one piece of a list. They are for rounds that one
-// team, or several that wait for each other, run without launches between the steps (small_rounds.cu,
-// middle_rounds.cu).
+// team, or several that wait for each other, run without launches between the steps (single_block_rounds.cu,
+// persistent_rounds.cu).
 #pragma once
 
 #include "refine/cavity/growth.cuh"
@@ -35,9 +35,9 @@ INLINE void enter_survey(Index team, const Sums<SURVEYED> &found, int32 *surveye
 
 // Computes the competition after the survey. `waiting` subsegments are to be split.
 INLINE Competition competition_of(const int32 *surveyed, Index pieces, Index listed, Index waiting, bool alone,
-                                  const Room &room) {
+                                  const Capacity &capacity) {
     TEAM_SHARED(int32, most_urgent, 1);
-    Competition found = {alone, taken(waiting, room), taken(waiting, room), int32(listed), 0};
+    Competition found = {alone, taken(waiting, capacity), taken(waiting, capacity), int32(listed), 0};
     if (alone)
         return found;
     TEAM_BARRIER();
@@ -50,40 +50,40 @@ INLINE Competition competition_of(const int32 *surveyed, Index pieces, Index lis
     found.window = most_urgent[0];
     const Sums<2> all = sum_of_surveyed(surveyed, found.window, 0, pieces);
     found.staying = all.of[0];
-    found.count = taken(waiting + all.of[1], room);
+    found.count = taken(waiting + all.of[1], capacity);
     return found;
 }
 
 // Copies the candidates of a team's pieces of the subsegments and of the list to `roots`, if all candidates fit, and
 // the entries that stay to the other side of the list.
 INLINE void gather_pieces(Index team, Piece piece, Piece of_bad, const Competition &found, const Mesh &mesh,
-                          const int32 *wished, const BadList &list, Index side, bool windows, const uint8 *flags,
-                          const int32 *surveyed, const Room &room, int32 *roots) {
-    const bool fits = found.count <= room.candidates;
+                          const int32 *requested, const BadList &list, Index buffer, bool windows, const uint8 *flags,
+                          const int32 *surveyed, const Capacity &capacity, int32 *roots) {
+    const bool fits = found.count <= capacity.candidates;
     if (piece.begin < piece.end && found.segments && fits)
-        gather_subsegments(piece, sum_of_pieces<1>(wished, 0, team), mesh.wishes, found.segments, roots);
+        gather_subsegments(piece, sum_of_pieces<1>(requested, 0, team), mesh.split_states, found.segments, roots);
     if (of_bad.begin < of_bad.end && !found.alone) {
         Sums<2> before = sum_of_surveyed(surveyed, found.window, 0, team);
         before.of[1] += found.segments;
-        gather_bad(of_bad, before, list.side(side), flags, mesh.quality, windows, found.window, fits ? found.count : 0,
-                   list.side(1 - side), roots);
+        gather_bad(of_bad, before, list.buffer(buffer), flags, mesh.quality, windows, found.window, fits ? found.count : 0,
+                   list.buffer(1 - buffer), roots);
     }
 }
 
-INLINE void begin_round(int32 *progress, const Competition &found, int32 side, const Room &room) {
-    begin_round(progress, found.count, found.segments, found.staying, found.alone ? side : 1 - side, room);
+INLINE void begin_round(int32 *progress, const Competition &found, int32 buffer, const Capacity &capacity) {
+    begin_round(progress, found.count, found.segments, found.staying, found.alone ? buffer : 1 - buffer, capacity);
 }
 
 // Resolves conflicts among the owners of a piece, and sums up the winners' needs. A barrier separates it from the
 // ownership checks.
-INLINE Sums<NEEDS> settle_together(Piece piece, const Mesh &mesh, const Cavities &cavities, Index segments, uint32 stamp) {
+INLINE Sums<NEEDS> team_resolve_conflicts(Piece piece, const Mesh &mesh, const Cavities &cavities, Index segments, uint32 epoch) {
     FOR_SHARE (i, piece.begin, piece.end)
         cavities.won[i] = cavities.outcomes[i] == OWNER;
     TEAM_BARRIER();
-    FOR_SQUADS (i, piece.begin, piece.end) {
+    FOR_TILES (i, piece.begin, piece.end) {
         const Cavity cavity = cavities.at(i);
-        FOR_SQUAD_SHARE (j, cavities.outcomes[i] == OWNER ? cavities.extents[i].edges : 0)
-            if (!passes_edge<AT_ONCE>(mesh, cavities, i, cavity, j, stamp))
+        FOR_TILE_SHARE (j, cavities.outcomes[i] == OWNER ? cavities.extents[i].edges : 0)
+            if (!passes_edge<EXACT>(mesh, cavities, i, cavity, j, epoch))
                 racing_store(&cavities.won[i], 0);
     }
     TEAM_BARRIER();
@@ -92,22 +92,22 @@ INLINE Sums<NEEDS> settle_together(Piece piece, const Mesh &mesh, const Cavities
 }
 
 // Inserts the winners of a piece; `before` are the needs of the winners before it.
-INLINE void retriangulate_together(Piece piece, const Sums<NEEDS> &before, const Mesh &mesh, const Cavities &cavities,
-                                   Index segments, uint32 stamp, const Sizes &sizes, int32 *inherited, int32 *fresh) {
+INLINE void team_retriangulate(Piece piece, const Sums<NEEDS> &before, const Mesh &mesh, const Cavities &cavities,
+                                   Index segments, uint32 epoch, const Sizes &sizes, int32 *inherited, int32 *fresh) {
     team_in_order<NEEDS>(
         piece.begin, piece.end, before, [&](Index i) { return needs_of(cavities, i, segments, cavities.won[i] != 0); },
         [&](Index i, const Sums<NEEDS> &place) {
             if (!cavities.won[i])
                 return;
-            carry_cavity(mesh, cavities, i, sizes, place, inherited);
+            inherit_cavity(mesh, cavities, i, sizes, place, inherited);
             enter_fan(mesh, cavities, i, segments, sizes, place);
         });
     TEAM_BARRIER();
-    make_fans(piece, mesh, cavities, segments, stamp, sizes, fresh);
+    make_fans(piece, mesh, cavities, segments, epoch, sizes, fresh);
 }
 
 // Checks the new triangles of a piece; returns how many of them are to be listed.
-INLINE Sums<1> check_together(Piece piece, const Mesh &mesh, const Limits &limits, const int32 *fresh, uint8 *flags) {
+INLINE Sums<1> team_check(Piece piece, const Mesh &mesh, const Limits &limits, const int32 *fresh, uint8 *flags) {
     const QualityCheck of_triangle = {mesh, limits, nullptr, nullptr};
     FOR_SHARE (i, piece.begin, piece.end)
         of_triangle.check(fresh[i], i);

@@ -24,15 +24,15 @@ class Entry(IntEnum):
     SLOTS = 1
     SUBSEGMENTS = 2
     BAD_LISTED = 3
-    SIDE = 4
-    STAMP = 5
+    BUFFER = 4
+    EPOCH = 5
     ROUNDS = 6
     STOP = 7
     BEGINS = 8
     SURVEYED_SUBSEGMENTS = 9
     SURVEYED_LISTED = 10
     NEXT_LISTED = 11
-    NEXT_SIDE = 12
+    NEXT_BUFFER = 12
     CANDIDATES = 13
     SEGMENTS = 14
     APPLIED = 15
@@ -52,14 +52,14 @@ class Stop(IntEnum):
 
     GO_ON = 0
     NO_CANDIDATE = 1
-    CANDIDATE_ROOM = 2
-    WINNER_ROOM = 3
+    CANDIDATE_CAPACITY = 2
+    WINNER_CAPACITY = 3
     LARGE_CAVITIES = 4
     ENOUGH_ROUNDS = 5
-    STAMPS_USED = 6
+    EPOCHS_USED = 6
 
 
-class Line(IntEnum):
+class HistoryColumn(IntEnum):
     """Columns of the history (`HistoryEntry`): totals after a round."""
 
     GROWN = 0
@@ -97,7 +97,7 @@ class RoundProgress:
 
 
 @dataclass(frozen=True)
-class Standing:
+class RoundInput:
     """The input of a round: the sizes of the mesh, and the list of bad triangles.
 
     Attributes:
@@ -108,12 +108,12 @@ class Standing:
     slots: Number
     subsegments: Number
     listed: Number
-    side: Number
+    buffer: Number
 
 
 @dataclass(frozen=True)
-class Room:
-    """Capacities of a round (`Room` of cuda_src/refine/rounds/progress.cuh).
+class Capacity:
+    """Capacities of a round (`Capacity` of cuda_src/refine/rounds/progress.cuh).
 
     Attributes:
         candidates: number of records; most: the most candidates that a round takes, the first ones; vertices, slots,
@@ -132,4 +132,4 @@ class Room:
     @cached_property
     def view(self) -> Packed:
         """The kernel argument."""
-        return pack("Room", **{field.name: getattr(self, field.name) for field in fields(self)})
+        return pack("Capacity", **{field.name: getattr(self, field.name) for field in fields(self)})
