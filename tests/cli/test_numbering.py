@@ -48,7 +48,7 @@ def test_conflicts_are_reported_with_file_indices(folder, capsys, text, vertices
 
 def test_the_library_counts_from_0(folder):
     (folder / "two.poly").write_text(TWO)
-    with pytest.raises(InvalidMeshError, match="vertex 5: has the same coordinates as vertex 2, ") as caught:
+    with pytest.raises(InvalidMeshError, match=r"^vertex 5: .*vertex 2") as caught:
         package.triangulate(package.read("two.poly"), on_conflict="error")
     assert (caught.value.element, caught.value.index) == ("vertex", 5)
 

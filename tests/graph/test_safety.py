@@ -130,7 +130,7 @@ def test_euler_tour_of_10_9_nodes_was_killed(call, monkeypatch):
 def test_headers_promising_more_than_the_memory_are_refused(name, text, tmp_path, monkeypatch):
     (tmp_path / name).write_text(text)
     monkeypatch.setattr("dmr.common.available.available_memory", lambda: 2**30)
-    with pytest.raises(OutOfMemoryError, match=rf"{name} cannot be read: a graph of 2000000000 nodes and 1 edge needs"):
+    with pytest.raises(OutOfMemoryError, match=rf"{name} .*2000000000 nodes"):
         sg.read(tmp_path / name)
 
 
@@ -146,9 +146,9 @@ def test_tuple_labels_of_networkx_are_found():
     networkx = pytest.importorskip("networkx")
     grid = sg.CsrGraph.from_networkx(networkx.grid_2d_graph(3, 2))
     assert [grid.node_of((0, 1)), grid.node_of((2, 1))] == [1, 5]
-    with pytest.raises(GraphError, match=r"no node \(9, 9\): its 6 nodes are called by names, the first one \(0, 0\)"):
+    with pytest.raises(GraphError, match=r"no node \(9, 9\): "):
         grid.node_of((9, 9))
-    with pytest.raises(WrongTypeError, match=r"label = \[0, 1\]: it must be hashable"):
+    with pytest.raises(WrongTypeError, match=r"label = \[0, 1\]: "):
         grid.node_of([0, 1])
     again = pickle.loads(pickle.dumps(grid))
     assert again.node_of((1, 0)) == grid.node_of((1, 0)) == 2
@@ -156,7 +156,7 @@ def test_tuple_labels_of_networkx_are_found():
     graph = sg.CsrGraph.from_networkx(mixed)
     assert [graph.node_of(name) for name in mixed.nodes] == list(range(6))
     assert sg.CsrGraph([0, 0, 0], [], labels=[(0, 1), (1, 0)]).node_of((1, 0)) == 1
-    with pytest.raises(GraphError, match=r"node 1: has the label .*, which is not hashable"):
+    with pytest.raises(GraphError, match="node 1: "):
         sg.CsrGraph([0, 0, 0], [], labels=np.array([1, [2]], object))
 
 
@@ -201,12 +201,12 @@ def test_csv_headers_name_the_columns(text, edges, tmp_path):
 @pytest.mark.parametrize(
     ("text", "said"),
     [
-        ("source,target,colour\n0,1,2\n", r"a\.csv:1: column 3 has the heading 'colour', which is not understood"),
-        ("# c\n\nfrom,source\n0,1\n", r"a\.csv:3: column 2 has the heading 'source': there are two of the source"),
-        ("source,weight\n0,1\n", r"a\.csv:1: the heading 'source,weight' names no target"),
+        ("source,target,colour\n0,1,2\n", r"a\.csv:1: column 3 .*'colour'"),
+        ("# c\n\nfrom,source\n0,1\n", r"a\.csv:3: column 2 .*'source'"),
+        ("source,weight\n0,1\n", r"a\.csv:1: .*target"),
         ("abc\n0,1\n", r"a\.csv:1: column 1 has the heading 'abc'"),
         ("source,target\n0,1,5\n", r"a\.csv:2: has 3 fields"),
-        ("target,source,weight\n0,1\n", r"a\.csv:2: has no weight; a line should be <target>,<source>,<weight>"),
+        ("target,source,weight\n0,1\n", r"a\.csv:2: has no weight"),
         ("weight,target,source\n0,1,x\n", r"a\.csv:2: source 'x' is not a whole number"),
         ('"0","x"\n', r"a\.csv:1: target 'x' is not a whole number"),
     ],

@@ -128,7 +128,7 @@ def test_a_picture_is_replaced_as_a_whole(tmp_path, monkeypatch):
         raise OSError(errno.ENOSPC, "full")
 
     monkeypatch.setattr("dmr.common.replacing.os.write", full)
-    with pytest.raises(FileError, match=r"a\.png: cannot be written: the disk is full; nothing was changed"):
+    with pytest.raises(FileError, match=r"a\.png: .*disk is full"):
         view(SQUARE, color=None, screenshot=tmp_path / "a.png", window_size=(100, 100))
     assert [path.name for path in tmp_path.iterdir()] == ["a.png"]
     assert (tmp_path / "a.png").read_bytes() == before
@@ -154,7 +154,7 @@ def test_invalid_view_options_are_refused(tmp_path):
         view(Mesh(SQUARE.vertices, SQUARE.triangles), color="region", screenshot=tmp_path / "a.png")
     with pytest.raises(DmrError, match="nothing to draw"):
         view(Mesh(np.empty((0, 2)), np.empty((0, 3), np.int32)), screenshot=tmp_path / "a.png")
-    with pytest.raises(FileError, match=r"cannot be written: there is no folder .*missing"):
+    with pytest.raises(FileError, match=r"no folder .*missing"):
         view(SQUARE, screenshot=tmp_path / "missing" / "a.png", window_size=(100, 100))
     (tmp_path / "b.png").mkdir()
     with pytest.raises(FileError, match="there is a folder of that name"):

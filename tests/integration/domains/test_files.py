@@ -118,9 +118,9 @@ def test_rings_without_area_are_left_out(ring, caplog):
     assert same(made, domains.from_geojson(FORM))
     (said,) = [record.getMessage() for record in caplog.records if "enclose" in record.getMessage()]
     assert said.startswith("GeoJSON: 2 rings enclose nothing and are left out (the first: part 1: the outline, since ")
-    with pytest.raises(InvalidMeshError, match=r"part 1: the outline encloses nothing: .* on_conflict='resolve'"):
+    with pytest.raises(InvalidMeshError, match="part 1: the outline "):
         domains.from_geojson(form, on_conflict="error")
-    with pytest.raises(InvalidMeshError, match="no polygon that encloses anything: part 0: the outline"):
+    with pytest.raises(InvalidMeshError, match="part 0: the outline"):
         domains.from_geojson({"type": "MultiPolygon", "coordinates": [[ring]]})
 
 
@@ -142,7 +142,7 @@ def test_shapely_rings_without_area_are_left_out():
     shapely = pytest.importorskip("shapely")
     flat = shapely.MultiPolygon([shapely.box(0, 0, 1, 1), shapely.Polygon([(5, 5), (6, 6), (7, 7)])])
     assert len(domains.from_shapely(flat).segments) == 4
-    with pytest.raises(InvalidMeshError, match="part 1: the outline encloses nothing"):
+    with pytest.raises(InvalidMeshError, match="part 1: the outline "):
         domains.from_shapely(flat, on_conflict="error")
     with pytest.raises(OptionError, match="on_conflict must be one of"):
         domains.from_shapely(flat, on_conflict="maybe")
@@ -224,11 +224,11 @@ def test_coordinates_in_degrees_are_noticed(form, noted, caplog):
 def test_missing_packages_are_named_with_the_remedy(monkeypatch, tmp_path):
     for name in ("pyproj", "pyogrio"):
         monkeypatch.setitem(sys.modules, name, None)
-    with pytest.raises(DmrError, match=r"extra \[gis\] of this package: pip install pyproj"):
+    with pytest.raises(DmrError, match="pip install pyproj"):
         domains.from_geojson(FORM, project="EPSG:3857")
     for name in ("a.gpkg", "a.shp"):
         (tmp_path / name).write_bytes(b"")
-        with pytest.raises(DmrError, match=r"extra \[gis\] of this package: pip install pyogrio"):
+        with pytest.raises(DmrError, match="pip install pyogrio"):
             dmr.read(tmp_path / name)
     with pytest.raises(MissingFileError):
         dmr.read(tmp_path / "b.shp")
@@ -245,9 +245,9 @@ def test_coordinates_are_projected():
     back = {"type": "Polygon", "coordinates": [made.vertices.tolist()]}
     mercator = {"crs": {"type": "name", "properties": {"name": "EPSG:3857"}}}
     assert np.allclose(domains.from_geojson({**back, **mercator}, project="OGC:CRS84").vertices, ring)
-    with pytest.raises(InvalidMeshError, match=r"the outline: vertex 1 at .* is not a longitude and latitude"):
+    with pytest.raises(InvalidMeshError, match="the outline: vertex 1 at "):
         domains.from_geojson(back, project="EPSG:3857")
-    with pytest.raises(OptionError, match="project must be a coordinate reference system"):
+    with pytest.raises(OptionError, match=r"^project "):
         domains.from_geojson(FORM, project="EPSG:0")
     with pytest.raises(KindError, match="project must be the name"):
         domains.from_geojson(FORM, project=3857)
@@ -273,14 +273,14 @@ def test_files_of_gis_programs(tmp_path, suffix, monkeypatch, capsys):
     assert same(dmr.read(path), made)
     assert main(["refine", path.name, "--attribute", "soil", "--area", "fine"]) == 0
     assert "longitude and latitude" in capsys.readouterr().err
-    with pytest.raises(FileError, match="feature 0: the property 'name' must be a number, not 'x'"):
+    with pytest.raises(FileError, match="feature 0: the property 'name' "):
         domains.from_file(path, attribute="name")
-    with pytest.raises(FileError, match="no feature has the property 'rock'; there are: fine, name, soil"):
+    with pytest.raises(FileError, match="'rock'"):
         domains.from_file(path, attribute="rock")
     if suffix == ".gpkg":
         more = {"layer": "other", "geometry_type": "Polygon", "crs": "EPSG:3857", "append": True}
         pyogrio.raw.write(path, shapely.to_wkb(shapes[:1]), [np.array([7])], ["soil"], **more)
-        with pytest.raises(FileError, match="2 layers with geometries: a, other; choose one"):
+        with pytest.raises(FileError, match="a, other"):
             dmr.read(path)
         assert len(domains.from_file(path, layer="other").vertices) == 4
         assert main(["info", path.name, "--layer", "other"]) == 0
@@ -300,6 +300,6 @@ def test_a_shapefile_without_a_reference_system_is_not_projected(tmp_path):
     pyogrio.raw.write(path, shapely.to_wkb(shapes), [np.array([1])], ["soil"], geometry_type="Polygon", crs="EPSG:4326")
     assert domains.from_file(path, project="EPSG:3857").vertices.max() > 1e5
     path.with_suffix(".prj").unlink()
-    with pytest.raises(FileError, match="names no coordinate reference system"):
+    with pytest.raises(FileError, match="no coordinate reference system"):
         domains.from_file(path, project="EPSG:3857")
     assert len(domains.from_file(path).vertices) == 4

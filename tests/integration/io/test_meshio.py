@@ -325,7 +325,7 @@ def test_truncated_files_give_an_error_or_a_mesh(suffix: str, tmp_path: Path) ->
 
 def test_a_missing_package_of_a_format_is_named(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setitem(sys.modules, "h5py", None)
-    with pytest.raises(FileError, match=r"cannot be written as xdmf: that needs the package h5py"):
+    with pytest.raises(FileError, match="h5py"):
         write(tmp_path / "a.xdmf", BARE)
     assert list(tmp_path.iterdir()) == []
 
@@ -355,7 +355,7 @@ def test_a_missing_writer_is_found_before_the_file_is_made(
 ) -> None:
     monkeypatch.setitem(sys.modules, package, None)
     form = find_format(suffix) or Format(reader="exodus")
-    with pytest.raises(FileError, match=rf"that needs the package {package} \(pip install {package}\)"):
+    with pytest.raises(FileError, match=rf"pip install {package}"):
         check_writer(form, tmp_path / f"a{suffix}")
 
 

@@ -299,7 +299,7 @@ def test_the_poly_file_holds_holes_and_regions(tmp_path: Path) -> None:
 def test_a_domain_is_not_replaced_by_the_holes_of_a_mesh(tmp_path: Path) -> None:
     write(tmp_path / "a.poly", Pslg([[0, 0], [1, 0]], [[0, 1]]))
     before = (tmp_path / "a.poly").read_bytes()
-    with pytest.raises(FileError, match="holds a domain with vertices of its own"):
+    with pytest.raises(FileError, match="domain"):
         write(tmp_path / "a.ele", Mesh([[0, 0], [1, 0], [0, 1]], [[0, 1, 2]], holes=[[5, 5]]))
     assert (tmp_path / "a.poly").read_bytes() == before and len(list(tmp_path.iterdir())) == 1
 
@@ -353,9 +353,9 @@ def test_invalid_bases_and_objects_are_refused(tmp_path: Path) -> None:
         with pytest.raises(FileError, match="a PSLG has no triangles"):
             write(tmp_path / name, graph)
     for name in ("a.vtu", "a.npz", "a.poly", "a.edge"):
-        with pytest.raises(OptionError, match=r"neighbours are written beside an \.ele file"):
+        with pytest.raises(OptionError, match=r"^neighbours "):
             write(tmp_path / name, grid(3), neighbours=True)
-        with pytest.raises(OptionError, match=r"edges are written beside an \.ele file"):
+        with pytest.raises(OptionError, match=r"^edges "):
             write(tmp_path / name, grid(3), edges=True)
     with pytest.raises(FileError, match="no area bounds"):
         write(tmp_path / "a.area", Mesh([[0, 0], [1, 0], [0, 1]], [[0, 1, 2]]))
@@ -369,7 +369,7 @@ def test_a_missing_native_library_is_reported(monkeypatch: pytest.MonkeyPatch, t
     monkeypatch.setattr(native, "LIBRARY", tmp_path / "none.so")
     native.library.cache_clear()
     try:
-        with pytest.raises(NativeLibraryError, match=r"not fully installed: .*none\.so is missing"):
+        with pytest.raises(NativeLibraryError, match=r"none\.so is missing"):
             read(tmp_path / "a.ele")
     finally:
         native.library.cache_clear()

@@ -103,9 +103,9 @@ CORNER, TRIANGLES = [[0, 0], [4, 0], [0, 4]], [[0, 1, 2], [3, 4, 5]]
     ("second", "sentence"),
     [
         ([[-1, 1], [5, 1], [-1, 3]], r"crosses the boundary near \(0\.0, 4\.0\)"),
-        ([[1, 1], [2, 1], [1, 2]], "lies inside another part of the mesh: the mesh overlaps itself"),
+        ([[1, 1], [2, 1], [1, 2]], "lies inside another part"),
         ([[2, 2], [5, 2], [5, 5]], r"crosses or touches the boundary near \(2\.0, 2\.0\)"),
-        ([[4, 0], [6, 0], [6, 1]], "has the same coordinates as vertex 1: where parts meet they must share one"),
+        ([[4, 0], [6, 0], [6, 1]], "vertex 1"),
     ],
     ids=["cross", "inside", "touch", "meet"],
 )

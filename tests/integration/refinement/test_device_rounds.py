@@ -205,7 +205,7 @@ def test_rounds_that_change_nothing_are_an_error(device_options, monkeypatch):
         "enter_rounds",
         lambda self, rounds: enter(self, [replace(each, lost=each.attempted) for each in rounds]),
     )
-    with pytest.raises(InternalError, match="changed nothing: all its cavities lost"):
+    with pytest.raises(InternalError, match="changed nothing"):
         dmr.refine(dmr.generate("random", 300, seed=1), loop="device", **device_options)
 
 
@@ -218,7 +218,7 @@ def test_the_size_of_a_mesh_bounds_rounds_without_insertion():
     history += rounds(*10 * [0])
     check.check(history, 4, 3)
     again = deepcopy(check)
-    with pytest.raises(InternalError, match="the last 11 of 15 rounds inserted nothing"):
+    with pytest.raises(InternalError, match="11 of 15 rounds"):
         check.check(history + rounds(0), 4, 3)
     again.start_again()
     again.check(history + rounds(*10 * [0]), 4, 3)
@@ -241,7 +241,7 @@ def test_the_default_loop(device_options):
         ({"size": lambda p: p[:, 0]}, "does not go with a size function"),
         ({"marking": "two-stage"}, "does not go with marking 'two-stage'"),
         ({"balance": "child-launch"}, "does not go with balance 'child-launch'"),
-        ({"loop": "nobody"}, "loop must be one of auto, host, device, not 'nobody'"),
+        ({"loop": "nobody"}, "loop .*'nobody'"),
     ],
 )
 def test_options_that_need_the_host_are_refused_on_the_device(options, message):

@@ -155,7 +155,7 @@ def test_child_launches_stay_below_the_pending_limit(mesh, monkeypatch):
 
 @pytest.mark.parametrize("balance", CHILDREN)
 def test_child_launches_are_refused_on_the_cpu(mesh, balance):
-    with pytest.raises(OptionError, match=f"'{balance}' is not available on cpu.*'work-stealing'"):
+    with pytest.raises(OptionError, match=f"'{balance}' .*cpu"):
         dmr.refine(mesh, balance=balance, device="cpu")
 
 

@@ -131,7 +131,7 @@ def test_too_many_vertices_for_the_half_edges_are_refused(monkeypatch):
     monkeypatch.setattr("dmr.triangulation.native.MOST_VERTICES", 20)
     assert len(dmr.triangulate(Pslg(points, [])).triangles) > 0
     monkeypatch.setattr("dmr.triangulation.native.MOST_VERTICES", 19)
-    with pytest.raises(InvalidMeshError, match=r"20 vertices are more than can be triangulated \(19\)"):
+    with pytest.raises(InvalidMeshError, match=r"^20 vertices"):
         dmr.triangulate(Pslg(points, []))
 
 

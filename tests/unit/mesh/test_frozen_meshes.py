@@ -111,7 +111,7 @@ def test_indices_changed_afterwards_are_refused(name, wrong):
     triangles = given.triangles.copy()
     mesh = Mesh(given.vertices, triangles)
     triangles[2, 1] = wrong
-    with pytest.raises(InvalidMeshError, match=f"triangle 2: names vertex {wrong}, but there are 5 vertices"):
+    with pytest.raises(InvalidMeshError, match=f"^triangle 2: .*vertex {wrong}"):
         USES[name](mesh)
 
 
@@ -130,7 +130,7 @@ def test_segments_changed_afterwards_are_refused(wrong, tmp_path):
         ("validate", mesh),
         ("view", outline),
     ):
-        with pytest.raises(InvalidMeshError, match=f"segment 1: names vertex {wrong}, but there are"):
+        with pytest.raises(InvalidMeshError, match=f"^segment 1: .*vertex {wrong}"):
             uses[name](item)
 
 

@@ -41,7 +41,7 @@ def test_numbering_markers_and_attributes() -> None:
     assert found.with_midpoints(MESH.segments).tolist() == [[2, 0, 5], [1, 0, 4], [3, 2, 8]]
     bare = dmr.second_order(dmr.Mesh(MESH.vertices, MESH.triangles))
     assert bare.vertex_markers is None and bare.vertex_attributes.shape == (9, 0)
-    with pytest.raises(InvalidMeshError, match="segment 1: goes from vertex 3 to vertex 1, which is not an edge"):
+    with pytest.raises(InvalidMeshError, match=r"^segment 1: "):
         found.with_midpoints(np.array([[0, 1], [3, 1]], np.int32))
     empty = dmr.second_order(dmr.Mesh([[0, 0]], np.empty((0, 3), np.int32)))
     assert empty.triangles.shape == (0, 6) and len(empty.vertices) == 1
@@ -139,12 +139,12 @@ def test_formats_without_midpoints_are_refused(tmp_path: Path) -> None:
     refusing = sorted(set(FORMATS) - set(HOLDING))
     assert {".stl", ".obj", ".mesh", ".xdmf", ".su2"} <= set(refusing)
     for suffix in [*refusing, ".npz", ".poly", ".edge", ".cgns"]:
-        with pytest.raises(OptionError, match=r"second order cannot be written as .*, only as \.ele \.vtu"):
+        with pytest.raises(OptionError, match="second order"):
             dmr.write(tmp_path / f"a{suffix}", MESH, order=2)
     with pytest.raises(OptionError, match="order must be 1 or 2, not 3"):
         dmr.write(tmp_path / "a.ele", MESH, order=3)
     loose = dmr.Mesh(MESH.vertices, MESH.triangles, segments=[[1, 3]])
-    with pytest.raises(InvalidMeshError, match="segment 0: goes from vertex 1 to vertex 3"):
+    with pytest.raises(InvalidMeshError, match=r"^segment 0: "):
         dmr.write(tmp_path / "a.vtu", loose, order=2)
     assert list(tmp_path.iterdir()) == []
     dmr.write(tmp_path / "a.ele", loose, order=2)
