@@ -129,6 +129,7 @@ def test_validate_compares_with_an_outline(folder, capsys):
     assert "the edge of the convex hull from 2 at (4.0, 4.0)" in out
 
 
+@pytest.mark.slow
 def test_view_draws_into_a_file(folder, capsys, monkeypatch, drawing):
     pytest.importorskip("pyvista")
     monkeypatch.delenv("DISPLAY", raising=False)

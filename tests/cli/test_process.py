@@ -91,6 +91,7 @@ def test_a_terminal_gets_a_progress_bar_and_keeps_the_messages(tmp_path):
     assert b"wrote input.1.node" in said
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize(
     ("sent", "code", "farewell"),
     [(signal.SIGINT, 130, b"dmr: interrupted\n"), (signal.SIGTERM, 143, b"dmr: terminated\n")],
@@ -142,6 +143,7 @@ sys.exit(cli.main())
 """
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("output", ["out.npz", "out.vtu"])
 def test_sigterm_while_writing_removes_the_unfinished_file(tmp_path, output):
     io.write(tmp_path / "input.npz", fan())

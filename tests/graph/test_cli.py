@@ -221,6 +221,7 @@ def test_an_interrupt_exits_with_130(graph_file, monkeypatch, capsys):
     assert run(capsys, "info", graph_file)[::2] == (130, "static_graph: interrupted\n")
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize(("number", "code"), [(signal.SIGTERM, 143), (signal.SIGINT, 130)])
 def test_a_signal_ends_a_command_and_leaves_nothing_half_written(number, code, tmp_path):
     program = f"""

@@ -227,6 +227,7 @@ def check_call(case):
     one_error_of_ours(FUNCTIONS[name], **arguments)
 
 
+@pytest.mark.slow
 @seed(18)
 @settings(deadline=None, max_examples=400, database=None, suppress_health_check=list(HealthCheck))
 @given(calls(sorted(FUNCTIONS)))

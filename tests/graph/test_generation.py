@@ -104,6 +104,7 @@ def test_the_same_graph_on_every_device(make, expected, device_options):
     assert graph_digest(make(**device_options)) == expected
 
 
+@pytest.mark.slow
 def test_rmat_has_the_degrees_of_the_thesis(device_options):
     """Chapter 6: a maximum of 1,181, 29,604 extra nodes at MDA 54."""
     degrees = generate_rmat(10**6, 8 * 10**6, preset="thesis", **device_options).out_degrees

@@ -181,6 +181,7 @@ def test_labels_are_kept_by_formats_that_can(tmp_path, caplog):
     assert not (tmp_path / "b.txt").exists()
 
 
+@pytest.mark.slow
 @pytest.mark.skipif(not SHARED.is_dir(), reason="the real graphs are not here")
 @pytest.mark.parametrize(
     ("name", "nodes", "edges", "gaps"),

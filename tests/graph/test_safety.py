@@ -276,6 +276,7 @@ def test_escape_characters_in_names_are_escaped_in_messages(tmp_path, capsys):
     assert "a\\x1b[31m.npz" in shown.out and "no\\x1b]0;x\\x07.npz" in shown.err
 
 
+@pytest.mark.slow
 def test_ctrl_c_ends_generation_within_a_second(tmp_path):
     target = tmp_path / "a.npz"
     command = [sys.executable, "-m", "static_graph", "generate", "rmat", "1e7", "6e7", "-o", str(target)]

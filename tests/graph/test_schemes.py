@@ -114,6 +114,7 @@ def special_graphs():
     yield "a path backwards", CsrGraph.from_edges(chain + 1, chain, chain % 7, count), [count - 1]
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("scheme", SCHEMES)
 def test_distances_on_special_graphs(scheme, device):
     run, options = SCHEMES[scheme]

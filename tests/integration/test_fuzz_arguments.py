@@ -377,6 +377,7 @@ def test_valid_arguments_are_accepted() -> None:
             raise AssertionError(name) from error
 
 
+@pytest.mark.slow
 @seed(18)
 @settings(max_examples=250, phases=[Phase.generate], **LOOSE)
 @given(calls())

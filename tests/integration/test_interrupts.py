@@ -39,6 +39,7 @@ def check(found, calls):
     assert all(right for *_, right in found)
 
 
+@pytest.mark.slow
 def test_ctrl_c_during_generate_and_every_other_long_call(tmp_path):
     check(outcomes(tmp_path, 0.1, 1), 31)
 
@@ -127,6 +128,7 @@ def runs_of_triangle():
     return found
 
 
+@pytest.mark.slow
 @pytest.mark.skipif(not Path(f"/proc/self/task/{os.getpid()}/children").exists(), reason="cannot list child processes")
 def test_ctrl_c_ends_the_process_of_triangle(alarm):
     pytest.importorskip("triangle")

@@ -21,6 +21,7 @@ from tests.support.stress import stress
 SECONDS = "4"
 
 
+@pytest.mark.slow
 def test_many_threads_get_the_results_of_one():
     done = stress("--seconds", SECONDS)
     assert (done.returncode, done.stderr) == (0, ""), done.stdout + done.stderr
@@ -172,6 +173,7 @@ def last():
 """
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("used", ["again", "first"])
 def test_calls_in_an_atexit_handler_raised_runtime_errors(used, tmp_path):
     command = [sys.executable, "-c", AT_EXIT, str(tmp_path), used]

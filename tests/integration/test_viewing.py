@@ -47,6 +47,7 @@ def test_the_mesh_fills_the_picture(tmp_path):
     assert abs((columns[-1] - columns[0]) - (rows[-1] - rows[0])) <= 2, "a square stays one"
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize(("offset", "scale"), [(0, 1), (1e6, 1e-3), (1e15, 8), (0, 1e-9), (-5e8, 1e9), (0, 1e60)])
 def test_pictures_do_not_depend_on_position_and_scale(tmp_path, offset, scale):
     view(SQUARE, screenshot=tmp_path / "a.png", window_size=(200, 200))
@@ -72,6 +73,7 @@ def test_segments_are_thicker_than_edges(tmp_path):
     assert shown["none"] < shown["thin"] < shown["bold"]
 
 
+@pytest.mark.slow
 def test_two_meshes_stand_side_by_side_at_one_scale(tmp_path):
     half = Mesh(SQUARE.vertices[:3], SQUARE.triangles[:1])
     view(SQUARE, compare=half, titles=("left", "right"), screenshot=tmp_path / "a.png")
@@ -134,6 +136,7 @@ def test_a_picture_is_replaced_as_a_whole(tmp_path, monkeypatch):
     assert (tmp_path / "a.png").read_bytes() == before
 
 
+@pytest.mark.slow
 def test_outlines_are_drawn(tmp_path):
     outline = Pslg([[0, 0], [2, 0], [2, 1]], [[0, 1], [1, 2], [2, 0]])
     view(outline, screenshot=tmp_path / "a.jpg")
@@ -169,6 +172,7 @@ def test_missing_pyvista_is_named_with_its_extra(monkeypatch, tmp_path):
         view(SQUARE, screenshot=tmp_path / "a.png")
 
 
+@pytest.mark.slow
 def test_nothing_is_printed_on_stderr(tmp_path):
     program = f"""
 import numpy as np

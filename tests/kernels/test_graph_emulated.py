@@ -16,6 +16,8 @@ from static_graph.traversal.parents import find_parents
 from tests.support.emulated import emulator
 from tests.support.traversed import SCHEMES, random_graph, reference
 
+pytestmark = pytest.mark.slow
+
 SOURCES = [
     "graph/building/incoming.cu",
     "graph/building/rows.cu",

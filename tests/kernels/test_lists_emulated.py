@@ -14,6 +14,8 @@ from static_graph.trees.rooting import root_forest
 from static_graph.trees.tours import _tour
 from tests.support.emulated import emulator
 
+pytestmark = pytest.mark.slow
+
 SOURCES = [
     "graph/building/rows.cu",
     "graph/trees/euler_tour.cu",

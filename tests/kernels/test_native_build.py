@@ -95,6 +95,7 @@ def ptx(tmp_path_factory):
         return dict(workers.map(compile_one, sorted(source_folder().rglob("*.cu"))))
 
 
+@pytest.mark.slow
 @needs("nvcc")
 def test_nvcc_compiles_the_same_kernels(ptx):
     declared = {source: {s.name for s in signatures().values() if s.source == source} for source in ptx}
@@ -103,6 +104,7 @@ def test_nvcc_compiles_the_same_kernels(ptx):
     assert {source: set(re.findall(r"\.entry (\w+)\(", text)) for source, text in ptx.items()} == declared
 
 
+@pytest.mark.slow
 @needs("nvcc", "readelf")
 def test_child_launching_kernels_are_linked_with_the_device_runtime(tmp_path, monkeypatch):
     monkeypatch.setenv("XDG_CACHE_HOME", str(tmp_path))
@@ -121,6 +123,7 @@ def test_child_launching_kernels_are_linked_with_the_device_runtime(tmp_path, mo
 # No contraction: a fused multiply-add rounds once where two instructions round twice
 
 
+@pytest.mark.slow
 @needs("nvcc")
 def test_nvcc_emits_no_fused_multiply_add(ptx):
     assert not [source.name for source, text in ptx.items() if re.search(r"\bfma\.", text)]
@@ -132,6 +135,7 @@ def test_the_host_library_has_no_fused_multiply_add():
     assert not FUSED.search(output_of("objdump", "-d", compiler.LIBRARY))
 
 
+@pytest.mark.slow
 @on_x86
 @needs(CXX)
 def test_the_flags_forbid_fused_multiply_add(tmp_path):
@@ -241,15 +245,18 @@ def plain_results(small_meshes):
     return results(script("kernels.py", small_meshes))
 
 
+@pytest.mark.slow
 def test_small_inputs_reach_every_kernel(plain_results):
     assert plain_results[-1] == ["never launched", []]
 
 
+@pytest.mark.slow
 def test_address_sanitizer_finds_nothing_in_the_kernels(under_asan, small_meshes, plain_results):
     library, environment = under_asan
     assert results(script("kernels.py", small_meshes, library, **environment)) == plain_results
 
 
+@pytest.mark.slow
 def test_the_address_sanitizer_detects_an_overrun(under_asan):
     library, environment = under_asan
     outcome = script("faults.py", library, "overrun", **environment)
@@ -257,6 +264,7 @@ def test_the_address_sanitizer_detects_an_overrun(under_asan):
     assert "heap-buffer-overflow" in outcome.stderr and "fill_indices" in outcome.stderr
 
 
+@pytest.mark.slow
 def test_address_sanitizer_finds_nothing_in_the_triangle_file_reader(tmp_path):
     environment = {"LD_PRELOAD": str(runtime("libasan.so")), "ASAN_OPTIONS": ASAN_OPTIONS}
     library = build(tmp_path, sorted((ROOT / "dmr" / "io").glob("*.cpp")), *ASAN)
@@ -265,6 +273,7 @@ def test_address_sanitizer_finds_nothing_in_the_triangle_file_reader(tmp_path):
     assert 0 < sum(outcome == "read" for *_, outcome in found) < len(found)
 
 
+@pytest.mark.slow
 def test_address_sanitizer_finds_nothing_in_the_edge_list_reader(tmp_path):
     environment = {"LD_PRELOAD": str(runtime("libasan.so")), "ASAN_OPTIONS": ASAN_OPTIONS}
     library = build(tmp_path, sorted((ROOT / "static_graph" / "io").glob("*.cpp")), *ASAN)
@@ -273,6 +282,7 @@ def test_address_sanitizer_finds_nothing_in_the_edge_list_reader(tmp_path):
     assert 0 < sum(len(outcome) == 16 for *_, outcome in found) < len(found)  # digests among sentences
 
 
+@pytest.mark.slow
 def test_address_sanitizer_finds_nothing_in_the_triangulation(tmp_path):
     environment = {"LD_PRELOAD": str(runtime("libasan.so")), "ASAN_OPTIONS": ASAN_OPTIONS}
     library = build(tmp_path, sorted((ROOT / "dmr" / "triangulation").glob("*.cpp")), *ASAN)
@@ -310,12 +320,14 @@ def every_result(small_meshes):
     return results(script("kernels.py", small_meshes, "", "every"))
 
 
+@pytest.mark.slow
 @pytest.mark.large
 def test_thread_sanitizer_finds_nothing_in_the_kernels(tmp_path, small_meshes, every_result):
     library, environment = built_with_tsan(tmp_path, kernel_sources())
     assert results(script("kernels.py", small_meshes, library, "every", **environment)) == every_result
 
 
+@pytest.mark.slow
 @pytest.mark.large
 def test_address_sanitizer_finds_nothing_with_any_options(under_asan, small_meshes, every_result):
     library, environment = under_asan
@@ -328,16 +340,19 @@ def as_expected(found):
     return bool(runs) and all(count == right > 0 for _, count, right in runs) and not any(codes)
 
 
+@pytest.mark.slow
 def test_calls_from_many_threads_give_the_results_of_one():
     found = results(script("threads.py"))
     assert as_expected(found) and len(found[-1][1]) == 3  # children of fork, too
 
 
+@pytest.mark.slow
 def test_thread_sanitizer_finds_nothing_in_calls_from_many_threads(under_tsan):
     library, environment = under_tsan
     assert as_expected(results(script("threads.py", library, **environment)))
 
 
+@pytest.mark.slow
 def test_the_thread_sanitizer_detects_a_race(under_tsan):
     library, environment = under_tsan
     outcome = script("faults.py", library, "race", **environment)

@@ -16,6 +16,8 @@ from tests.support.emulated import emulator
 from tests.support.meshes import circle_outline
 from tests.support.refinements import CASES, TEAMS
 
+pytestmark = pytest.mark.slow
+
 BY_THE_DEVICE = ("device_loop", "child_launch")  # what launches graphs and kernels from the device is not emulated
 SIZES = {"random": 400, "wheel": 500, "plate": 120, "clustered": 200, "graded": 150}
 

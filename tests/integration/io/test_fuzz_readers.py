@@ -107,6 +107,7 @@ def attempt_all(tmp_path: Path, samples: dict[str, dict[str, bytes]], rounds: in
                 raise AssertionError(f"{suffix}, round {k}, seed {seed}: the files are left in {tmp_path}") from error
 
 
+@pytest.mark.slow
 def test_damaged_files_raise_only_own_errors(tmp_path: Path, samples: dict[str, dict[str, bytes]]) -> None:
     attempt_all(tmp_path, samples, rounds=30, seed=18)
 

@@ -64,6 +64,7 @@ def start(path: Path) -> subprocess.Popen[str]:
     return process
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("name", ["x.ele", "x.npz", "x.vtk"])
 def test_a_killed_writer_leaves_old_or_new_files(name: str, tmp_path: Path) -> None:
     path, rng, outcomes = tmp_path / name, random.Random(name), []
@@ -81,6 +82,7 @@ def test_a_killed_writer_leaves_old_or_new_files(name: str, tmp_path: Path) -> N
     assert "whole" in outcomes
 
 
+@pytest.mark.slow
 def test_a_concurrent_reader_sees_complete_meshes(tmp_path: Path) -> None:
     path = tmp_path / "x.ele"
     process = start(path)
@@ -182,6 +184,7 @@ def test_no_file_is_moved_before_all_are_synced(tmp_path: Path, monkeypatch: pyt
     assert flushed == [path.with_suffix(".node").stat().st_size, path.stat().st_size]  # all was in them
 
 
+@pytest.mark.slow
 def test_sigint_while_writing_leaves_the_old_files(tmp_path: Path) -> None:
     process = subprocess.Popen(
         [sys.executable, "-c", WRITER, str(tmp_path / "x.ele")],

@@ -7,6 +7,7 @@ from collections.abc import Callable
 from pathlib import Path
 
 import numpy as np
+import pytest
 
 from dmr.io import read, write
 from dmr.mesh.types import Mesh
@@ -18,6 +19,7 @@ def seconds(work: Callable[[], object]) -> float:
     return time.perf_counter() - begin
 
 
+@pytest.mark.slow
 def test_reading_and_writing_speed(tmp_path: Path) -> None:
     n = 742  # 550,564 vertices, 1,098,162 triangles
     index = np.arange(n * n, dtype=np.int32).reshape(n, n)

@@ -63,6 +63,7 @@ def outlines(rng, count):
             yield points, tails[order], heads[order]
 
 
+@pytest.mark.slow
 def test_both_sweeps_agree_on_closed_boundaries():
     rng = np.random.default_rng(1)
     verdicts = {None: 0, **dict.fromkeys(REASONS.values(), 0)}
@@ -125,6 +126,7 @@ def comb(teeth):
     return np.concatenate([[[-1, -1], [3, -1]], ring, [[3, y[-1] + 2], [-1, y[-1] + 2]]])
 
 
+@pytest.mark.slow
 def test_ctrl_c_ends_a_sweep():
     points = comb(20_000)
     edges = loops(np.arange(len(points)))

@@ -54,6 +54,7 @@ def test_the_number_of_needles_decides_the_first_angles():
     assert climbed(few) == []
 
 
+@pytest.mark.slow
 def test_random_points_have_no_first_angles():
     mesh = dmr.generate("random", 7000, seed=1)
     assert smallest_angles_below(mesh, RUNGS[-1]) < len(mesh.triangles) / SHARE

@@ -62,6 +62,7 @@ def test_a_run_ends_at_its_time_limit(device_options, loop, clock, monkeypatch):
     assert dmr.validate(fine.mesh, input=mesh, min_angle=0).ok
 
 
+@pytest.mark.slow
 def test_a_run_of_many_rounds_ends_soon_after_its_limit(device_options):
     outline = channel(1e6)
     dmr.refine(outline, max_seconds=0.0, **device_options)  # what is compiled on first use is there

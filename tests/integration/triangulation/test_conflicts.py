@@ -432,6 +432,7 @@ def collinear(points):
     return all(ways[0][0] * y == ways[0][1] * x for x, y in ways)
 
 
+@pytest.mark.slow
 @given(graphs(), st.sampled_from([1, 0.1, 1 / 3]), st.sampled_from([0, 1e6]))
 @settings(max_examples=250, deadline=None)
 def test_random_outlines_on_a_small_grid_are_resolved(graph, scale, offset):

@@ -158,6 +158,7 @@ def test_a_crash_of_triangle_is_an_error():
         triangulate_by_triangle(dmr.read(file))
 
 
+@pytest.mark.slow
 def test_an_endless_run_of_triangle_is_stopped():
     pytest.importorskip("triangle")
     file = ISSUES / "trianglelite_1_infinite_loop.poly"
@@ -193,6 +194,7 @@ def test_a_missing_package_names_its_extra(pretender):
         triangulate_by_triangle(Pslg(SQUARE, RING))
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize(
     ("body", "sentence"),
     [

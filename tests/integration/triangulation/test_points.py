@@ -37,6 +37,7 @@ def assert_same_as_scipy(points):
 # ---- Points in general position: the triangulation is unique -------------------------------------------------------
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("count", [3, 4, 5, 10, 100, 1000, 20_000])
 def test_random_points_agree_with_scipy(count):
     assert_same_as_scipy(np.random.default_rng(count).random((count, 2)))
@@ -166,6 +167,7 @@ def test_three_points_an_ulp_off_a_line_are_a_triangle():
 tiny, small = st.integers(-2, 2), st.integers(-3, 3)
 
 
+@pytest.mark.slow
 @given(st.lists(st.tuples(small, small), min_size=3, max_size=16))
 @settings(max_examples=150, deadline=None)
 def test_small_integer_points_agree_with_brute_force(points):
@@ -191,6 +193,7 @@ def test_points_a_few_ulps_apart_agree_with_brute_force(steps, place):
 # ---- Large sets ----------------------------------------------------------------------------------------------------
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("kind", ["random", "grid", "circle", "line and point", "parabola", "lattice on a curve"])
 def test_large_sets_pass_the_exact_checker(kind):
     random = np.random.default_rng(4)

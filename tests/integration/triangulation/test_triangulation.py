@@ -282,6 +282,7 @@ def test_scaling_by_a_power_of_two_changes_nothing(factor):
     assert np.array_equal(one.triangles, other.triangles)
 
 
+@pytest.mark.slow
 def test_the_hard_collection_is_triangulated_or_refused_with_a_reason(caplog):
     """Outlines that other meshers crashed on, hung on, or got wrong."""
     if not ISSUES.exists():

@@ -186,6 +186,7 @@ def nothing_is_unexplained(mesh, **options):
     return result.unrefined.get("precision", 0)
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("steiner", STEINER)
 @pytest.mark.parametrize("side", [1.0, 1.5, 1.9])
 def test_refinement_and_checker_agree_on_what_is_flat(side, steiner):
@@ -197,6 +198,7 @@ def test_refinement_and_checker_agree_on_what_is_flat(side, steiner):
         assert not left or units * np.spacing(side) < 2.0**-48 * side
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("steiner", STEINER)
 @pytest.mark.parametrize("offset", [1e9, 1e10, 1e11, 1e12, 1e13, -1.9e11])
 def test_unrefined_triangles_far_from_the_origin_are_explained(offset, steiner):

@@ -624,6 +624,7 @@ def test_invalid_options_are_refused():
         validate(mesh, input="domain.poly")
 
 
+@pytest.mark.slow
 def test_a_hundred_thousand_segments_take_seconds():
     count = 50_000
     rng = np.random.default_rng(0)

@@ -80,6 +80,7 @@ def broken(mesh: Mesh) -> dict[str, Mesh]:
     }
 
 
+@pytest.mark.slow
 def test_every_number_of_threads_gives_the_same_report(refined, short):
     pslg, mesh = refined
     meshes = {"valid": mesh, **broken(mesh)}
@@ -261,6 +262,7 @@ def test_no_piece_starts_after_the_first_exception(threads):
     assert threading.active_count() == before
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("threads", [1, 2])
 def test_ctrl_c_ends_a_validation_within_a_second(threads):
     """In a process of its own, in the middle of a validation that would take longer."""
