@@ -79,7 +79,7 @@ def test_a_terminal_gets_a_progress_bar_and_keeps_the_messages(tmp_path):
     while True:
         try:
             part = os.read(ours, 65536)
-        except OSError:  # the other end is gone
+        except OSError:  # the reader has exited
             break
         if not part:
             break
@@ -117,12 +117,12 @@ def test_a_signal_leaves_nothing_half_written(tmp_path, wait, sent, code, farewe
         assert left == ["input.1.ele", "input.1.node", "input.npz"]
         assert len(io.read(tmp_path / "input.1.ele").triangles) > 2 * 600**2
         return
-    if process.returncode != -sent:  # that is Python's own end while it is still starting
+    if process.returncode != -sent:  # Python's own exit while it is still starting
         assert (process.returncode, err) == (code, farewell)
     assert left == ["input.npz"]
 
 
-# Waits where a file is half written: at its way to the disk, or in meshio's hands.
+# Waits while a file is half written: in fsync, or in meshio.
 SLOW_WRITER = """
 import os, sys, time
 import meshio

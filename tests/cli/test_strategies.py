@@ -31,7 +31,7 @@ def folder(folder):
 
 
 def tables(err):
-    """The rows of each table on stderr, in cells; tables are parted by other lines."""
+    """Cells of each table on stderr; other lines separate tables."""
     found = [[]]
     for line in err.splitlines():
         if line.startswith("  "):
@@ -133,7 +133,7 @@ def test_a_profile_counts_the_shares_of_checks(folder, capsys, balance):
     _, _, (head, row), told, _ = profiled(capsys, "input.ele", "--balance", balance, *ON_CPU)
     found = dict(zip(head[1:], (int(cell.replace(",", "")) for cell in row[1:]), strict=True))
     assert row[0] == balance
-    # Each point makes at least 3 triangles, 2 where it splits the boundary; who checks one each has as many shares.
+    # Each point makes at least 3 triangles, 2 where it splits the boundary; per-triangle checks have one share each.
     before, after = (len(io.read(name).vertices) for name in ("input.ele", "input.1.ele"))
     assert found["triangles"] == told["checks"]["checked"] >= 2 * (after - before)
     assert found["shares"] == (after - before if balance == "none" else found["triangles"])

@@ -30,7 +30,7 @@ SWITCHES_OF_LISTS = {"e": ".edge", "n": ".neigh", "v": ".v.node", "g": ".off"}
 
 
 def shewchuk(folder, switches, **given):
-    """What the real Triangle makes of arrays."""
+    """Output of the real Triangle for arrays."""
     there, back = folder / "given.npz", folder / "made.npz"
     np.savez(there, **{name: array for name, array in given.items() if array is not None and len(array)})
     subprocess.run([sys.executable, "-c", ORACLE, there, back, switches], check=True, timeout=60)
@@ -97,7 +97,7 @@ def section_headers(path):
 
 
 def same_triangles(ours, theirs):
-    """For each of our triangles the place of the same one among theirs, from whichever corner it starts."""
+    """For each of our triangles the index of the same triangle among theirs, up to rotation of its corners."""
 
     def turned(triangles):
         first = triangles.argmin(axis=1)
@@ -173,7 +173,7 @@ def test_edges_and_neighbours(folder, capsys):
     assert edge_table(*io.read_edges("A.1.edge")) == edge_table(theirs["edges"], theirs["edge_markers"])
     ours, neighbours = io.read("A.1.ele"), io.read_neighbours("A.1.neigh")
     places = same_triangles(ours.triangles, theirs["triangles"])
-    ranks = np.append(places, -1)  # -1 stays -1
+    ranks = np.append(places, -1)  # -1 is kept
     for k in range(len(neighbours)):
         assert set(ranks[neighbours[k]]) == set(theirs["neighbors"][places[k]])
 
@@ -351,7 +351,7 @@ def test_a_bare_a_reads_the_area_file(folder, capsys):
         assert validate(fine, input=mesh).ok
         assert len(fine.triangles) > 4 * len(mesh.triangles)
         assert not (folder / "A.2.area").exists()
-    assert dmr(capsys, "triangle", "-rp", "A.1")[0] == 0  # not asked for, not looked at
+    assert dmr(capsys, "triangle", "-rp", "A.1")[0] == 0  # not requested, so not read
     assert np.array_equal(io.read("A.2.ele").triangles, mesh.triangles)
 
 
@@ -407,7 +407,7 @@ def test_i_never_overwrites_its_input(folder, capsys):
     assert dmr(capsys, "triangle", "-I", "A.node")[0] == 0
     assert (folder / "A.node").read_bytes() == points
     for switches in ("-Iqa.1", "-Ij", "-Io2"):
-        if switches == "-Ij":  # a point that is there twice is used once
+        if switches == "-Ij":  # a duplicate point is used once
             (folder / "A.node").write_text("4 2\n1 0 0\n2 1 0\n3 0 1\n4 0 0\n")
             points = (folder / "A.node").read_bytes()
         assert "-I keeps the .node file" in fails_with_warnings(capsys, "triangle", switches, "A.node")
@@ -480,7 +480,7 @@ def test_capital_c_reports_the_indices_of_the_files(folder, capsys, base):
     assert (folder / "bad.1.node").read_text().splitlines()[1].startswith(f"{base} ")
 
 
-# ---- What is said -------------------------------------------------------------------------------------------------
+# ---- Messages -----------------------------------------------------------------------------------------------------
 
 
 def test_quiet_verbose_and_help(folder, capsys):

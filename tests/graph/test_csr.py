@@ -12,7 +12,7 @@ from static_graph.common.text import counted, numbered
 
 
 def edges_of(graph):
-    """The edges in their order, as tuples."""
+    """The edges in order, as tuples (source, target, weight)."""
     weights = [None] * graph.edges if graph.weights is None else graph.weights.tolist()
     return list(zip(graph.sources().tolist(), graph.targets.tolist(), weights, strict=True))
 

@@ -32,11 +32,11 @@ RANKED = sg.rank_in_detail([1, -1, 0], device="cpu", threads=1)
 
 
 class Whole(int):
-    """A whole number of another class."""
+    """A subclass of int."""
 
 
 class Text(str):
-    """A string of another class."""
+    """A subclass of str."""
 
 
 class Hostile:
@@ -133,7 +133,7 @@ anything = st.one_of(
     st.floats(),
     st.text(max_size=3),
 )
-# Values that go further into the functions than most others do.
+# Values that pass the first checks of the functions.
 LIKELY = {
     "graph": [GRAPH, PLAIN, REAL, NAMED, UPLOADED],
     "device": ["cpu"],
@@ -159,7 +159,7 @@ LIKELY = {
     "seed": [0, 2**64 - 1],
     "largest": [1, 100],
 }
-# Made by hand, since each of them has a reason: what a function costs, or where it would write.
+# Chosen by hand, because of the cost of a function or the files that it writes.
 LEFT_OUT = {"__version__", "plot_degrees", "read", "write"}
 
 
@@ -187,7 +187,7 @@ FUNCTIONS = functions()
 
 
 def one_error_of_ours(call, *arguments, **options):
-    """Calls; nothing may come out but a result, an error of ours, and no warning."""
+    """Calls a function, which must return or raise one of the package's errors, without warnings."""
     with warnings.catch_warnings():
         warnings.simplefilter("error")
         try:
@@ -215,7 +215,7 @@ def calls(draw, names):
 
 
 def too_large(arguments):
-    """Whether a call is right, but takes long: sizes of millions."""
+    """Whether a valid call would take long because of a size of millions."""
     sizes = (arguments.get(name) for name in ("nodes", "edges", "size"))
     return any(isinstance(size, (int, np.integer)) and 10**5 < size < 2**64 for size in sizes)
 
@@ -244,7 +244,7 @@ def test_many_arguments_raise_only_own_errors(case):
 
 @pytest.mark.parametrize("name", sorted(FUNCTIONS))
 def test_every_odd_value_for_every_argument_raises_only_own_errors(name):
-    """Every value in the place of every argument, the others as they are usual."""
+    """Every value for every argument, with usual values for the others."""
     parameters = inspect.signature(FUNCTIONS[name]).parameters.values()
     usual = {p.name: LIKELY.get(p.name, [1])[0] for p in parameters if p.default is p.empty}
     if any(p.name == "device" for p in parameters):

@@ -16,7 +16,7 @@ WEIGHTS, EDGES, NAMES = range(3)
 
 
 def splitmix(state, skip=0):
-    """The numbers of SplitMix64 from a state on, without the first few."""
+    """Numbers of SplitMix64 from a state, without the first few."""
     state += 0x9E3779B97F4A7C15 * skip
     while True:
         state = (state + 0x9E3779B97F4A7C15) % WORD
@@ -45,7 +45,7 @@ def rmat_edge(nodes, preset, seed, place, self_loops):
             drawn = (next(numbers) >> 11) * 2.0**-53 * (parts[0] + parts[1] + parts[2] + parts[3])
             bounds = [parts[0], parts[0] + parts[1], parts[0] + parts[1] + parts[2]]
             part = sum(drawn >= bound for bound in bounds)
-            if preset.halving == "even":  # what is left of the range, the smaller part first
+            if preset.halving == "even":  # the rest of the range, the smaller part first
                 half, other = len(rows) // 2, len(columns) // 2
                 rows = rows if len(rows) == 1 else rows[half:] if part >= 2 else rows[:half]
                 columns = columns if len(columns) == 1 else columns[other:] if part % 2 else columns[:other]

@@ -27,7 +27,7 @@ def file(folder, name, content):
 
 
 def edges_of(graph):
-    """(source, target, weight) by what users call the nodes, in order."""
+    """The edges (source, target, weight) by node labels, in order."""
     names = np.arange(graph.nodes) if graph.labels is None else graph.labels
     weights = [None] * graph.edges if graph.weights is None else graph.weights.tolist()
     return list(zip(names[graph.sources()].tolist(), names[graph.targets].tolist(), weights, strict=True))
@@ -41,7 +41,7 @@ def same(a, b):
     )
 
 
-# ---- What is read ----------------------------------------------------------------------------------------------------
+# ---- Reading ---------------------------------------------------------------------------------------------------------
 
 
 def test_a_snap_file_with_gaps_keeps_the_ids_as_labels(tmp_path):
@@ -200,7 +200,7 @@ def test_real_graphs(name, nodes, edges, gaps):
     assert [edge[:2] for edge in edges_of(graph)] == sorted(pairs, key=lambda pair: pair[0])
 
 
-# ---- What is refused -------------------------------------------------------------------------------------------------
+# ---- Errors ----------------------------------------------------------------------------------------------------------
 
 MTX = "%%MatrixMarket matrix coordinate integer general\n"
 
@@ -305,7 +305,7 @@ def test_a_header_that_does_not_match_is_a_warning(tmp_path, caplog):
     assert "promises 5 edges, but holds 1" in caplog.text
 
 
-# ---- Whole or not at all ---------------------------------------------------------------------------------------------
+# ---- Atomic writing --------------------------------------------------------------------------------------------------
 
 
 @pytest.mark.parametrize("suffix", FORMATS)

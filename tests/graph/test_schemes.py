@@ -153,7 +153,7 @@ def test_schemes_agree_with_scipy(data):
 
 
 def test_a_chunk_larger_than_the_graph(device):
-    """What is taken from the queue is counted by 64 bits, which so many would overflow."""
+    """The 64-bit queue counter must not overflow with a huge chunk."""
     random = np.random.default_rng(0)
     graph = CsrGraph.from_edges(*random.integers(0, 20_000, (2, 60_000)), None, 20_000)
     on_device, expected = DeviceGraph.upload(graph, device), reference(graph, [0], False)
@@ -188,7 +188,7 @@ def test_schemes_agree_with_networkx(seed, device):
                 assert found.tolist() == expected, (scheme, number)
 
 
-# What the schemes tell beside the distances
+# Statistics of the schemes
 
 
 @pytest.mark.parametrize("mda", [1, 2, 3, 7, 1000])

@@ -190,7 +190,7 @@ def test_parents_on_cycles_of_length_zero(device):
         graph = CsrGraph.from_edges(*ends, np.append(weights, lead), count + 1)
         found = sssp(DeviceGraph.upload(graph, device), count, parents=True)
         assert (found.distances[:count] == 1).all()
-        # Each way round as far as it is the shorter one; the node opposite has the smaller one of two parents.
+        # Each direction as far as it is shorter; the opposite node has the smaller of two parents.
         expected = np.where((nodes - 17) % count <= (17 - nodes) % count, (nodes - 1) % count, (nodes + 1) % count)
         expected[(17 + count // 2) % count] = min((16 + count // 2) % count, (18 + count // 2) % count)
         expected[17] = count
@@ -243,7 +243,7 @@ def test_distances_near_the_largest_integer(device):
 
 
 def test_several_searches_of_one_graph(device):
-    """What a search leaves behind is of no matter to the next one."""
+    """A search does not depend on the state left by the previous one."""
     graph = random_graph(1)
     on_device = DeviceGraph.upload(graph, device)
     for source in range(0, graph.nodes, 3):

@@ -32,7 +32,7 @@ BOX = {"type": "Polygon", "coordinates": [[[0, 0], [1, 0], [1, 1], [0, 0]]]}
 
 
 class Shape:
-    """Something that speaks the interface of geometries."""
+    """Object with `__geo_interface__`."""
 
     def __init__(self, form: Any) -> None:
         self.__geo_interface__ = form
@@ -121,7 +121,7 @@ def and_mesh(**fields: Any) -> None:
     check_call(lambda: dmr.refine(pslg, max_steiner=20, device="cpu", threads=1))
 
 
-# Each public function, with arguments that fit, and those that stay as they are.
+# Each public function, valid arguments, and the names of those that are not replaced.
 Call = tuple[Callable[..., Any], dict[str, Any], tuple[str, ...]]
 CALLS: dict[str, Call] = {
     "Mesh": (and_use, MESH_FIELDS, ()),

@@ -25,7 +25,7 @@ SOON = 2000  # milliseconds; a call takes about 50, but other processes may have
 
 
 def outcomes(folder, delay, scale):
-    """What interrupted.py saw: name, milliseconds, whether a refinement after it was right."""
+    """Results of interrupted.py: name, milliseconds, whether a later refinement was right."""
     command = [sys.executable, str(ROOT / "tests" / "support" / "interrupted.py"), str(folder), str(delay), str(scale)]
     ended = subprocess.run(command, capture_output=True, text=True, timeout=500, cwd=ROOT)
     assert ended.returncode == 0, ended.stderr[-4000:]
@@ -66,7 +66,7 @@ class Reminder(Exception):
 
 @pytest.fixture
 def alarm():
-    """Calls a handler so many seconds from now."""
+    """Function that calls a handler after a number of seconds."""
     before = signal.getsignal(signal.SIGALRM)
 
     def after(seconds, handler):
@@ -149,7 +149,7 @@ def test_ctrl_c_ends_the_process_of_triangle(alarm):
 
 
 def test_a_swallowed_interrupt_is_raised_later():
-    """VTK goes on after a Ctrl-C in a method in Python: `dmr view` wrote its picture and ended with 0."""
+    """Former bug: VTK ignores KeyboardInterrupt in a Python method, and `dmr view` exited with 0."""
     before, after = signal.getsignal(signal.SIGINT), []
     with pytest.raises(KeyboardInterrupt), keep_interrupt():
         with contextlib.suppress(KeyboardInterrupt):

@@ -66,7 +66,7 @@ def test_derived_graphs_are_made_once():
 
 
 def test_launches_during_another_threads_recording_are_run():
-    """While one thread recorded a loop, what others launched on the device was recorded in place of run."""
+    """Former bug: launches of other threads were recorded instead of run while one thread recorded a loop."""
     device = open_device("cpu", 1)
     values, stop = device.zeros(100, np.int32), device.zeros(1, np.int32)
     recording, launched = threading.Event(), threading.Event()
@@ -183,7 +183,7 @@ def test_calls_in_an_atexit_handler_raised_runtime_errors(used, tmp_path):
 
 
 class Slow:
-    """An object with an attribute that takes as long as the caller wants."""
+    """Object with a cached property computed by a given function."""
 
     def __init__(self, compute):
         self._compute = compute
@@ -199,7 +199,7 @@ def test_cached_properties_of_different_objects_do_not_block_each_other():
     thread = threading.Thread(target=lambda: slow.value)
     thread.start()
     assert inside.wait(20)
-    if hasattr(os, "fork"):  # a forked child waited for ever for the thread that it does not have
+    if hasattr(os, "fork"):  # former bug: a forked child waited forever for a thread that it does not have
         child = os.fork()
         if not child:
             signal.alarm(10)

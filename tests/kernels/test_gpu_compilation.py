@@ -22,7 +22,7 @@ from tests.support.paths import ROOT
 CAPABILITY = (9, 0)
 NAMES = ("primitives/scan", "primitives/sorting", "primitives/device_loop")  # the last one is compiled and linked
 
-# Notes each call; "-o FILE" is written with the arguments.
+# Records each call, and writes its arguments to the file of -o.
 NVCC = """#!/bin/sh
 if [ "$1" = --version ]; then echo release 0; exit; fi
 echo "$@" >> "$LOG"
@@ -34,7 +34,7 @@ echo "machine code" > "$2"
 
 @pytest.fixture
 def nvcc(tmp_path, monkeypatch):
-    """Puts a script named nvcc on the PATH, with `body` as what it does; returns the file where calls are noted."""
+    """Puts a script named nvcc with a given body on the PATH; returns the file that records its calls."""
     log = tmp_path / "calls"
 
     def install(body=""):
@@ -74,7 +74,7 @@ def test_missing_modules_are_compiled_once_and_announced(nvcc, tmp_path, caplog)
 
 
 def test_modules_are_compiled_concurrently(nvcc, monkeypatch, tmp_path):
-    # Each waits for the others: one by one they would never end.
+    # Each waits for the others: sequential calls would never end.
     nvcc(f"touch {tmp_path}/$$.here; while [ $(ls {tmp_path}/*.here | wc -l) -lt 3 ]; do sleep 0.01; done")
     monkeypatch.setattr(compiler, "available_threads", lambda: 3)
     assert (

@@ -32,7 +32,7 @@ def module_of(kernel):
 
 
 class Recorded:
-    """The modules that were prepared, and those whose kernels were launched."""
+    """The prepared modules, and the modules of launched kernels."""
 
     def __init__(self):
         self.prepared, self.launched, self.late = set(), set(), set()
@@ -43,7 +43,7 @@ class Recorded:
 
 @pytest.fixture
 def recorded(monkeypatch):
-    """What calls on the CPU prepare and launch; they take the same kernels as on a GPU."""
+    """Records modules prepared and launched by calls on the CPU, which use the same kernels as a GPU."""
     found, launch, run = Recorded(), Device.launch, Workspace.run
 
     def launched(self, kernel, count, *arguments):
@@ -82,7 +82,7 @@ def test_named_modules_exist():
 def test_refinement_prepares_its_modules(recorded, marking, balance, loop):
     dmr.refine(MESH, device="cpu", marking=marking, balance=balance, loop=loop)
     assert recorded.late == set()
-    spared = {"primitives/gathering"}  # on so small a mesh, also what only large rounds need
+    spared = {"primitives/gathering"}  # on so small a mesh, including modules for large rounds
     if loop == "auto" and marking == "deterministic":
         spared |= {"primitives/device_loop", "refine/cavity/growth", "refine/marking/marking", "refine/retriangulation"}
     assert recorded.prepared - recorded.launched <= spared

@@ -70,7 +70,7 @@ def test_schemes_on_the_emulated_gpu(scheme, device):
 
 
 def large(seed: int) -> CsrGraph:
-    """More than one team does alone: tiles, chunks of a hub, many edges to look along, far lists to split."""
+    """Work for several teams: tiles, chunks of a hub, many edges per node, far lists that are split."""
     random = np.random.default_rng(seed)
     nodes, edges = 3000, 30_000
     ends = random.integers(0, nodes, (2, edges))

@@ -365,7 +365,7 @@ def test_launches_from_several_python_threads_do_not_mix():
         assert all(workers.map(sums_are_right, range(8)))
 
 
-@pytest.mark.parametrize("threads", [2, 5])  # fewer than cores most likely, and more
+@pytest.mark.parametrize("threads", [2, 5])  # fewer than there are cores, and more
 def test_pieces_cover_a_range_once(threads):
     library, seen = compiler.library(), []
     kernel = ctypes.CFUNCTYPE(None, ctypes.c_int64, ctypes.c_int64, ctypes.c_void_p)(lambda *p: seen.append(p[:2]))
@@ -512,11 +512,11 @@ def test_ctrl_c_ends_a_loop_of_launches(program):
 
 
 def counting(device, length):
-    """What makes `length` larger by one; with an array of its own."""
+    """Body of a loop that increments `length`, with another array."""
     one, sums = device.array(np.ones(1, np.int32)), device.empty(2, np.int32)
 
     def body():
-        base = device.zeros(1, np.int32)  # of no use to anybody but the loop
+        base = device.zeros(1, np.int32)  # used only by the loop
         device.launch("scan_tiles_int32", 1, one, 1, length, sums)  # sums[1] = length + 1
         device.launch("scan_tiles_int32", 1, sums[1:], 0, base, length[1:])  # length[1] = 0
         device.launch("sum_tiles_int32", 1, sums[1:], 1, length)

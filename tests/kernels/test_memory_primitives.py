@@ -94,7 +94,7 @@ def test_scan_of_the_first_values(device, count):
 
 @pytest.mark.parametrize("count", [1, TILE, TILE + 1, 5 * TILE])
 def test_scan_of_a_device_count_of_tiles(device, count):
-    """Many fewer than the bound makes; what lies beyond them is not touched."""
+    """Far fewer values than the bound; memory beyond them is not written."""
     values = whole(2, 9 * TILE, np.int64)
     known = device.array(np.array([count, -(-count // TILE)], np.int32))
     offsets = device.array(np.full(9 * TILE + 1, -7))

@@ -35,7 +35,7 @@ def doubled_area(u, v, w):
 
 
 def star(points, place):
-    """The rim of the cavity of a place among points, counter-clockwise, by triangulating all of them again."""
+    """Vertices of the cavity of an inserted point, counter-clockwise, by a new triangulation."""
     triangles = pytest.importorskip("scipy.spatial").Delaunay(np.vstack([points, place])).simplices
     rim = np.setdiff1d(triangles[(triangles == len(points)).any(axis=1)], [len(points)])
     around = points[rim] - place
@@ -43,7 +43,7 @@ def star(points, place):
 
 
 def choice(points, triangle, bound):
-    """Where the triangle's point goes, and whether that was a close call."""
+    """The chosen position for a triangle's point, and whether another was nearly as good."""
     corners = points[triangle]
     lengths = [np.linalg.norm(corners[(k + 1) % 3] - corners[k]) for k in range(3)]
     k = int(np.argmin(lengths))
@@ -91,7 +91,7 @@ def choice(points, triangle, bound):
 
 @pytest.mark.parametrize("bound", [20, 30, 33])
 def test_the_first_point_is_the_best_of_its_petal(bound, device_options):
-    """Of a mesh of few triangles whose points lie far from the hull, so that no segment is in the way."""
+    """In a mesh whose points lie far from the hull, so that no segment interferes."""
     displaced = compared = 0
     for seed in range(60):
         random = np.random.default_rng(seed)
@@ -135,7 +135,7 @@ def test_no_edge_becomes_shorter_than_the_shortest_one_was(seed, device_options)
 
 
 def test_results_are_smaller_than_those_of_off_centers(device_options):
-    """By a fifth, for random points; 8 meshes differ less among each other than that."""
+    """Smaller by a fifth for random points, which is more than the variation among 8 meshes."""
     meshes = [dmr.generate("random", 400, seed=seed) for seed in range(8)]
     sizes = {
         rule: sum(len(dmr.refine(mesh, steiner=rule, **device_options).mesh.triangles) for mesh in meshes)

@@ -22,7 +22,7 @@ MANY = 250_000  # rows of a family that it handles with int64
 
 
 def signs(device, kernel, points):
-    """What a kernel says about each row of `points`, an array (rows, points a row, 2)."""
+    """Signs that a kernel computes for each row of `points`, shape (rows, points per row, 2)."""
     result = device.empty(len(points), np.int32)
     arguments = [device.array(points[:, place], POINT) for place in range(points.shape[1])]
     device.launch(kernel, len(points), *arguments, result)
@@ -30,7 +30,7 @@ def signs(device, kernel, points):
 
 
 def both_stages(device, points):
-    """The predicate's signs, after a check that its exact stage alone says the same."""
+    """The predicate's signs, checked against those of its exact stage alone."""
     name = "orient2d" if points.shape[1] == 3 else "incircle"
     found = signs(device, f"{name}_all", points)
     assert np.array_equal(found, signs(device, f"{name}_exact_all", points))
@@ -160,7 +160,7 @@ FAMILIES = (
 
 @cache
 def family(name, corners, rows=FEW):
-    """(points, true signs) of a family, which the processors share."""
+    """(points, true signs) of a family, cached for all devices."""
     make = next(make for make in FAMILIES if make.__name__ == name)
     points = make(np.random.default_rng(corners), rows, corners)
     magnitude = np.abs(points[points != 0])

@@ -11,7 +11,7 @@ import dmr
 from scripts.bench import command as bench_command
 from scripts.lib.child_processes import ProgramError, run_measured
 
-# Notes its arguments, waits, and hands its input out as its result.
+# Records its arguments, waits, and copies its input to its output.
 FAKE = f"""#!{sys.executable}
 import pathlib, shutil, sys, time
 with (pathlib.Path(__file__).parent / "calls").open("a") as calls:

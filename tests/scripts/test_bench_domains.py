@@ -63,7 +63,7 @@ def test_a_run_ended_by_a_limit_is_a_row_with_its_reason(tmp_path, capsys):
 
 
 def test_a_failure_of_triangle_is_a_row(tmp_path, capsys, monkeypatch):
-    monkeypatch.setattr(bench_domains, "refined_by_triangle", math.sqrt)  # fails in the process of its own
+    monkeypatch.setattr(bench_domains, "refined_by_triangle", math.sqrt)  # fails in the other process
     found = tmp_path / "found.jsonl"
     arguments = ["--domains", "plate-0.5", "--threads", "1", "--repeats", "3"]
     assert bench_domains.main([*arguments, "--json", str(found)]) == 0

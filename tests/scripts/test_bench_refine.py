@@ -150,7 +150,7 @@ print(*gauge.read())
 
 
 def test_memory_is_the_peak_between_two_readings():
-    """In a process that did nothing else: where others were at work before, the system may have memory left for it."""
+    """In a fresh process, because earlier work leaves memory that the allocator reuses."""
     size = 2**26
     environment = {**os.environ, "PYTHONPATH": str(Path(apart.__file__).parent)}
     done = subprocess.run(
@@ -192,7 +192,7 @@ def test_small_meshes_have_the_requested_size(tmp_path, capsys):
     assert set(record["first_ms"]) == {"import numpy", "import dmr", "dmr.refine", "first call, cpu"}
     assert all(len(times) == 2 and min(times) > 0 for times in record["first_ms"].values())
     rows = {row["mesh"]: row for row in record["rows"]}
-    # Of the samples those with no more triangles than the largest mesh that was asked for.
+    # The samples with at most as many triangles as the largest requested mesh.
     assert list(rows) == ["random 20", "random 150", "bracket.poly", "corner.ele", "corner.poly"]
     for name, row in rows.items():
         assert len(row["call"]) == len(row["cpu"]) == len(row["refine"]) == 2

@@ -27,7 +27,7 @@ def module_from_file(path):
 
 @pytest.fixture
 def pretended(tmp_path, monkeypatch):
-    """A machine with a GPU; returns the processes that were run, as (command, environment)."""
+    """Simulates a machine with a GPU; returns the processes run, as (command, environment)."""
     (tmp_path / "pycuda").mkdir()
     (tmp_path / "pycuda" / "__init__.py").write_text("")
     (tmp_path / "pycuda" / "driver.py").write_text(DRIVER)

@@ -64,7 +64,7 @@ def test_the_record_holds_every_case(folder):
 
 
 def test_figures_of_the_slides_are_shown(folder):
-    """Every slide that has a figure or a plot stands on the page, with what was measured in the same words."""
+    """Every slide with a figure or a plot is on the page, beside the measurement."""
     page, parts = (folder / "small.md").read_text(), json.loads((folder / "small.json").read_text())["parts"]
     rows = dict(re.findall(r"^\| ([A-Z][^|]*?) \| [^|]* \| (.*) \|$", page, re.MULTILINE))
     assert len(rows) == len(lists_slides.SLIDES) and all(rows.values())

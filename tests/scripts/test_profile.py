@@ -96,7 +96,7 @@ def place(k, launch):
 
 
 def raw(launches):
-    """A line a launch, with separators of thousands."""
+    """One line per launch, with separators of thousands."""
     names = sorted(METRICS)
     text = quoted(HEAD + names) + quoted([""] * len(HEAD) + [METRICS[name] for name in names])
     for k, launch in enumerate(launches):
@@ -106,7 +106,7 @@ def raw(launches):
 
 
 def long(launches):
-    """A line a metric, of C++ names, times in microseconds."""
+    """One line per metric, with C++ names and times in microseconds."""
     text = quoted([*HEAD, "Device", "Section Name", "Metric Name", "Metric Unit", "Metric Value", "Rule Name"])
     for k, launch in enumerate(launches):
         for (name, unit), value in zip(METRICS.items(), launch[1:], strict=True):
@@ -124,7 +124,7 @@ def noisy(table, text_of_program):
 
 
 class Ncu:
-    """The fake one, in a folder of its own, and the folder of the results."""
+    """The replacement of ncu in its folder, and the folder of the results."""
 
     def __init__(self, folder):
         self.tools, self.results = folder / "tools", folder / "results"
@@ -364,7 +364,7 @@ if "{RED}" in asked[asked.index("--metrics") + 1]:
 )
 @pytest.mark.parametrize("stream", ["stdout", "stderr"])
 def test_a_host_without_counters_is_named_at_once(ncu, capsys, said, words, stream):
-    """Also where the program itself runs to its end, as it does there."""
+    """Even if the program itself succeeds."""
     ncu.behave(f"print({account()!r}, end='')\nprint({said!r}, file=sys.{stream})")
     assert ncu.profile() == 4
     printed = capsys.readouterr()
@@ -461,7 +461,7 @@ def test_invalid_options_are_refused_before_anything_runs(ncu, capsys, arguments
     assert ncu.profile(*arguments) == 2
     assert word in capsys.readouterr().err
     assert not (ncu.tools / "calls").exists()
-    for row in ("nothing", "deterministic"):  # what a graph launches by itself ncu does not see
+    for row in ("nothing", "deterministic"):  # ncu does not see launches by a graph
         with pytest.raises(SystemExit, match="2"):
             ncu.profile(rows=(row,))
 
@@ -496,7 +496,7 @@ def test_launches_after_given_rounds(ncu):
     ],
 )
 def test_the_profiled_program_refines_and_reports(tmp_path, marking, balance, kernels):
-    """On the CPU, in a folder that holds another dmr: what runs under ncu on a GPU."""
+    """The profiled program on the CPU, in a folder that holds another dmr."""
     (tmp_path / "dmr.py").write_text("raise SystemExit('the wrong dmr')")
     command = [sys.executable, "-c", profile_runs.PROGRAM, "4000", "0", "petal", marking, balance, "cpu"]
     done = subprocess.run(command, cwd=tmp_path, capture_output=True, text=True, timeout=60, check=True)

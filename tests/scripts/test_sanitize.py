@@ -151,7 +151,7 @@ def test_gpu_arrays_are_allocated_separately_and_exactly(monkeypatch):
     from dmr.memory.cuda import compiler, pool
 
     for module, name in ((pool, "LEAST_BITS"), (pool, "SIZE_BITS"), (compiler, "PREBUILT")):
-        monkeypatch.setattr(module, name, getattr(module, name))  # what the script changes, to be set back
+        monkeypatch.setattr(module, name, getattr(module, name))  # changed by the script, restored afterwards
     monkeypatch.setattr(pool.MemoryPool, "allocate", pool.MemoryPool.allocate)
     taken, freed = [], []
     monkeypatch.setattr(pool, "_allocate", lambda nbytes: taken.append(nbytes) or len(taken))

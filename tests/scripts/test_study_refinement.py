@@ -137,7 +137,7 @@ def test_counts_agree_with_the_history_and_with_each_other(folder):
 
 
 def test_two_clocks_agree(folder):
-    """The phases, added up, and the rounds' own clock: in the best of a row's runs, as a core may be taken away."""
+    """The sum of phases agrees with the clock of the rounds in the best run of a row, since a core may be preempted."""
     for given in record(folder)["inputs"]:
         for row in given["rows"]:
             assert row["history"]["seconds"][-1] == pytest.approx(
@@ -276,7 +276,7 @@ def test_records_are_joined(folder, tmp_path, capsys):
 
 
 def test_an_invalid_result_is_marked_everywhere(tmp_path, monkeypatch, capsys):
-    """One row's results lack a triangle: the checker itself must find out."""
+    """One row's results lack a triangle: the checker must detect it."""
     refine = dmr.refine
 
     def faulty(mesh, **options):
@@ -298,7 +298,7 @@ def test_an_invalid_result_is_marked_everywhere(tmp_path, monkeypatch, capsys):
     assert f"- random-200, only atomic: {reasons[0]}" in page
     (times,) = re.findall(r"\| only atomic +\| +([\d,.]+ INVALID) \|", page)
     assert times
-    # Without proofs nothing is said to be valid.
+    # Without proofs no row is called valid.
     assert study(tmp_path, "--inputs", "random-200", "--rows", *rows, "--repeats", "1", "--no-validate") == 0
     assert {line["valid"] for line in table(tmp_path).values()} == {"not checked"}
     assert "Not every result was proved" in capsys.readouterr().out

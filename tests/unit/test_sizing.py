@@ -56,7 +56,7 @@ def test_interpolation_agrees_with_scipy(kind):
     inside = ~np.isnan(expected)
     assert inside.sum() > 10_000
     got = SizeField(mesh, sizes)(places)
-    # Inside slivers of the hull the weights hang on the last digits of the coordinates.
+    # In slivers of the hull the weights depend on the last digits of the coordinates.
     close = np.isclose(got[inside], expected[inside], rtol=1e-9 if kind != "offset" else 1e-4)
     assert close.mean() > 0.999
 
@@ -270,7 +270,7 @@ def test_sizes_on_triangles_have_no_gradient():
         SizeField(two_triangles(), [1, 2]).limited(0.2)
 
 
-# ---- What is refused -----------------------------------------------------------------------------------------------
+# ---- Errors --------------------------------------------------------------------------------------------------------
 
 
 def test_wrong_number_of_sizes_is_refused():
@@ -320,7 +320,7 @@ def test_other_invalid_fields_are_refused():
         SizeField.from_grid([1, 2, 3], [0], np.ones((1, 3)))
 
 
-# ---- What a user's function returns --------------------------------------------------------------------------------
+# ---- Values of size functions --------------------------------------------------------------------------------------
 
 
 PLACES = np.array([[0.0, 1.0], [2.0, 3.0], [4.0, 5.0]])
@@ -390,7 +390,7 @@ def test_a_million_points_take_seconds():
 
 
 def test_the_size_at_a_point_does_not_depend_on_other_points():
-    """Neither the company of a point nor its place in the array changes its size."""
+    """The size at a point does not depend on the other points or on its index."""
     mesh = dmr.generate("clustered", 2000, 2)
     field = SizeField(mesh, np.random.default_rng(0).uniform(1, 2, 2000), on="vertices")
     places = np.random.default_rng(1).uniform(-0.5, 1.5, (70_000, 2))
@@ -405,7 +405,7 @@ def test_the_size_at_a_point_does_not_depend_on_other_points():
 def test_no_edge_is_longer_than_the_size_at_the_centroid():
     background = dmr.Mesh([[0, 0], [2, 0], [2, 1], [0, 1]], [[0, 1, 2], [0, 2, 3]])
     field = SizeField(background, [0.005, np.inf, 0.5, 0.1]).limited(0.4)
-    mesh = dmr.generate("random", 200, 3)  # no tiny one, which is refined in several ways
+    mesh = dmr.generate("random", 200, 3)  # not a tiny mesh, which is refined by several strategies
     asked = []
 
     def size(points):

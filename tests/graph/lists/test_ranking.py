@@ -63,7 +63,7 @@ def followed(successors, values=None):
 
 @cache
 def of_kind(kind, size, lists):
-    """A list of a kind, and its ranks; all methods and devices get the same."""
+    """A list of a kind and its ranks, cached for all methods and devices."""
     successors = generate_list(kind, size, lists=lists, seed=3, device="cpu")
     return successors, followed(successors)[0]
 
@@ -200,7 +200,7 @@ def test_results_do_not_depend_on_previous_memory_contents(method, options, devi
 
 
 def test_walks_end_on_lists_changed_during_ranking(device):
-    """What cannot be after the check, a list that ends nowhere: its walks end all the same, and it is flagged."""
+    """Walks end and flag an error on a list without an end, which the check should have refused."""
     size = 200
     ring = (np.arange(1, size + 1) % size).astype(np.int32)
     words = device.array(np.uint64(1) << np.uint64(32) | ring.astype(np.uint64))

@@ -50,7 +50,7 @@ def path_up(parents, v):
 
 
 def edges_of(parents, random):
-    """Its edges in any order and direction."""
+    """Edges of a forest, shuffled and with random directions."""
     children = np.flatnonzero(parents >= 0)
     edges = np.column_stack([children, parents[children]])[random.permutation(len(children))]
     transposed = random.random(len(edges)) < 0.5

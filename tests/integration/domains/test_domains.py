@@ -107,7 +107,7 @@ def test_interior_point_of_spirals_and_combs(ring):
 
 
 def test_interior_point_keeps_away_from_the_boundary():
-    """Not merely inside: a tenth of the widest circle's radius away from the boundary, at least."""
+    """The distance to the boundary is at least a tenth of the largest inscribed circle's radius."""
     shapely = pytest.importorskip("shapely")
     for ring in (SQUARE, spiral(4, 800, 2.0), spiral(2, 300, 0.1), domains.circle_points(2, 50, (7, 1))):
         outline = shapely.Polygon(ring)

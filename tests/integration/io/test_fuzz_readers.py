@@ -47,7 +47,7 @@ PIECES = [*WORDS.split(), b"", b" ", b"\0", b"\xff\xfe", b"9" * 30, b"1" * 400, 
 
 @pytest.fixture(scope="module")
 def samples(tmp_path_factory: pytest.TempPathFactory) -> dict[str, dict[str, bytes]]:
-    """For each suffix the files that are read together."""
+    """Files that are read together, by suffix."""
     found = {}
     for suffix in (*OURS, *THROUGH_MESHIO):
         folder = tmp_path_factory.mktemp("samples")
@@ -166,7 +166,7 @@ def test_an_npz_with_its_encrypted_flag_set(tmp_path):
 
 def test_an_npz_header_promising_more_than_the_memory(tmp_path):
     header = b"\x93NUMPY\x01\x00v\x00{'descr': '<f8', 'fortran_order': False, 'shape': (1000000000000, 2), }"
-    with zipfile.ZipFile(tmp_path / "a.npz", "w") as archive:  # the headers lie
+    with zipfile.ZipFile(tmp_path / "a.npz", "w") as archive:  # with false headers
         archive.writestr("vertices.npy", header.ljust(127) + b"\n")
         archive.writestr("segments.npy", header.ljust(127) + b"\n")
     with pytest.raises(FileError, match=r"too little memory|is damaged"):

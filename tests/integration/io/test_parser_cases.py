@@ -21,7 +21,7 @@ TWO = "2 3 0\n0 0 1 2\n1 0 2 3\n"
 
 
 def put(folder: Path, node: str | bytes | None = SQUARE, ele: str | bytes | None = TWO, **others: str) -> Path:
-    """Writes files named x and gives the .ele."""
+    """Writes files named x; returns the path of the .ele."""
     for suffix, text in {"node": node, "ele": ele, **others}.items():
         if text is not None:
             (folder / f"x.{suffix}").write_bytes(text.encode() if isinstance(text, str) else text)

@@ -39,7 +39,7 @@ def same(a: Mesh | Pslg, b: Mesh | Pslg) -> bool:
 
 @st.composite
 def meshes(draw: st.DrawFn) -> Mesh:
-    """Meshes with any numbers in them: a reader has no view on geometry."""
+    """Meshes with arbitrary numbers: readers do not check geometry."""
     n = draw(st.integers(3, 12))
     m = draw(st.integers(0, 6))
     s = draw(st.integers(0, 3))

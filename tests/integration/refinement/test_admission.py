@@ -31,7 +31,7 @@ def mesh_of(count, seed=1):
 def test_a_coordinate_out_of_range_is_refused_at_every_position(device, value, vertex, axis):
     vertices = mesh_of(2 * TILE + 100).vertices.copy()
     mesh = dmr.Mesh(vertices, mesh_of(2 * TILE + 100).triangles)
-    vertices[vertex, axis] = value  # a mesh shares its maker's arrays, and was looked at before
+    vertices[vertex, axis] = value  # a mesh shares the caller's arrays, and is checked before
     with pytest.raises(InvalidMeshError, match="outside the range") as refusal:
         admit(mesh, device)
     assert (refusal.value.element, refusal.value.index) == ("vertex", vertex % len(vertices))
@@ -85,7 +85,7 @@ def test_triangles_are_ordered_by_their_first_vertex(device):
 
 
 def test_links_follow_from_the_corners(device):
-    """A dictionary of sides is the oracle; a boundary edge leads to a subsegment that leads back."""
+    """The oracle is a dictionary of edges; a boundary edge links to a subsegment that links back."""
     state, _ = admit(mesh_of(3000), device)
     triangles, subsegments = state.triangles[: state.slots].download(), state.subsegments.download()
     buffers = {}
@@ -99,7 +99,7 @@ def test_links_follow_from_the_corners(device):
             assert tuple(subsegments[~link].tolist()) == (u, v, t, -1)
 
 
-# What is known of ends of segments
+# Ends of segments
 
 
 def test_the_outline_holds_only_ends_of_segments(device):
@@ -141,7 +141,7 @@ def acute_by_arctangents(listed, points):
 
 
 def test_acute_corners_agree_with_arctangents():
-    """Vertices of two segments and of several take two ways through the code."""
+    """The code has separate branches for vertices of two segments and of several."""
     rng = np.random.default_rng(5)
     found = []
     for count in range(3, 33):

@@ -45,7 +45,7 @@ def star(rng, numbers, points):
 
 
 def outlines(rng, count):
-    """Loops on small grids, exact and rounded: valid ones, and ones that cross, touch, overlap or nest."""
+    """Yields loops on small grids, exact and rounded: valid ones, and ones that cross, touch, overlap or nest."""
     for _ in range(count):
         points = np.unique(rng.integers(0, rng.integers(3, 12), (rng.integers(6, 30), 2)), axis=0).astype(float)
         rng.shuffle(points)
@@ -77,7 +77,7 @@ def test_both_sweeps_agree_on_closed_boundaries():
 
 
 def test_both_sweeps_agree_on_random_segments():
-    """Random segments: edges that end below an edge that should have ended are met as well."""
+    """Random segments include edges that end below an edge that should have ended."""
     rng = np.random.default_rng(2)
     for _ in range(2000):
         points = np.unique(rng.integers(0, 6, (12, 2)), axis=0).astype(float)

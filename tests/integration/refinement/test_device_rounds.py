@@ -30,7 +30,7 @@ from tests.support.refinements import CASES, TEAMS
 
 @pytest.fixture
 def stops(monkeypatch):
-    """Why the device stopped, each time that it ran."""
+    """Stop reasons of the device's runs, in order."""
     seen = []
     run = DeviceRounds.run
 
@@ -111,7 +111,7 @@ def test_a_single_team_pass_without_memory_runs_step_by_step(device_options, mon
 
 
 def no_room_ahead(monkeypatch):
-    """Arrays are only as large as what is in them."""
+    """Gives arrays no spare capacity."""
     monkeypatch.setattr(
         admission, "usual_capacity", lambda vertices, slots, subsegments, bad: (vertices, slots, subsegments)
     )
@@ -131,7 +131,7 @@ def test_a_recorded_loop_holds_no_replaced_arrays(name, monkeypatch):
 
 
 def test_growing_vertex_attributes_are_recorded_again(monkeypatch):
-    """Five points with three attributes each: their array was replaced where that of the points was not."""
+    """Five points with three attributes each: only the array of the attributes is replaced."""
     found = dmr.generate("random", 5, seed=214)
     bounds = np.full(len(found.triangles), np.ptp(found.vertices, axis=0).prod() * 1e-3)
     attributes = np.ones((5, 3)) * [[1.0, 2.0, 3.0]]
@@ -189,7 +189,7 @@ def test_every_stop_reason_occurs_and_is_handled(device_options, stops, monkeypa
 
 
 def test_a_run_of_tens_of_thousands_of_rounds_is_completed(device_options):
-    """Runs ended after 20,000 rounds, unfinished, also where the guarantees promise an end."""
+    """Former bug: runs ended unfinished after 20,000 rounds."""
     x, below, above = np.array([0, 1 / 3, 2 / 3, 1]) * 3.5e4, [0.03, 0.08, 0.03, -0.13], [1.06, 0.95, 1.04, 1.09]
     walls = np.vstack((np.column_stack((x, below)), np.column_stack((x, above))[::-1]))
     channel = dmr.Pslg(walls, [(k, (k + 1) % 8) for k in range(8)])
@@ -198,7 +198,7 @@ def test_a_run_of_tens_of_thousands_of_rounds_is_completed(device_options):
 
 
 def test_rounds_that_change_nothing_are_an_error(device_options, monkeypatch):
-    """As they would be if a round went by whose cavities all lost."""
+    """Simulates a round whose cavities all lost."""
     enter = Statistics.enter_rounds
     monkeypatch.setattr(
         Statistics,
@@ -306,7 +306,7 @@ def test_a_rehearsal_launches_no_kernel(device):
 
 
 def test_without_memory_to_record_the_host_continues_after_single_block_rounds(device_options, monkeypatch):
-    """The first small rounds run before anything is recorded: what they did is not lost."""
+    """Single-block rounds run before anything is recorded; their results must be kept."""
     for who in ("SINGLE_BLOCK_ON_GPU", "SINGLE_BLOCK_ON_ONE_THREAD", "SINGLE_BLOCK_ON_THREADS"):
         monkeypatch.setattr(device_rounds, who, {"candidates": 25, "listed": 10**6, "subsegments": 10**6})
     for who in ("PERSISTENT_ON_GPU", "PERSISTENT_ON_CPU"):  # there are more listed at first: many teams are needed

@@ -21,7 +21,7 @@ from tests.support.refinements import TEAMS
 
 
 def climbed(mesh: dmr.Mesh, **options) -> list[float]:
-    """The angles of the rungs, in degrees."""
+    """Angle bounds of the first points, in degrees."""
     device = open_device("cpu", 1)
     with device.lock, device.current:
         state = admit(mesh, device)[0]
@@ -31,7 +31,7 @@ def climbed(mesh: dmr.Mesh, **options) -> list[float]:
 
 
 def smallest_angles_below(mesh: dmr.Mesh, degrees: float) -> int:
-    """By exact arithmetic but for the bound: how many triangles have an angle of a larger squared cosine."""
+    """Number of triangles with an angle below a bound, by exact arithmetic except for the bound."""
     bound, count = Fraction(float(np.cos(np.radians(degrees)) ** 2)), 0
     for triangle in mesh.triangles:
         corners = [tuple(Fraction(x) for x in mesh.vertices[v].tolist()) for v in triangle]
@@ -88,7 +88,7 @@ def test_host_and_device_rounds_give_the_same_result(loop, device_options):
 
 
 def test_team_sizes_do_not_change_the_result_where_most_cavities_lose(device_options, monkeypatch):
-    """The rounds of this circle go over to triangles that are unbeaten farther around, and back."""
+    """The rounds of this circle switch to competition in larger neighbourhoods, and back."""
     owners = []
     judge = Competition.update
 

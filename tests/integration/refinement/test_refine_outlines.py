@@ -86,7 +86,7 @@ def test_the_smallest_of_all_bounds_applies(device_options):
     assert dmr.validate(fine.mesh, input=graph, min_angle=28, max_area=0.3, size=size).ok
     longest, centroids = longest_edges(fine.mesh)
     assert (longest <= size(centroids) * (1 + 1e-12)).all()
-    # Fine where it is asked for, and coarse where not: the bound is nearly used up.
+    # The mesh is fine only where requested: the bound is nearly reached.
     assert np.median(longest / size(centroids)) > 0.5
     without = dmr.refine(graph, min_angle=28, max_area=0.4, **device_options)
     assert len(without.mesh.triangles) < len(fine.mesh.triangles)
@@ -209,7 +209,7 @@ whole = st.integers(0, 6)
     st.booleans(),
 )
 def test_outlines_with_small_integer_coordinates(points, pairs, angle, conforming):
-    """Where degeneracy lives: segments that cross, touch and overlap, in a box; each result is proved."""
+    """Degenerate input: segments that cross, touch and overlap, in a box; each result is proved."""
     vertices = [(-1, -1), (7, -1), (7, 7), (-1, 7), *points]
     inner = [(u % len(vertices), v % len(vertices)) for u, v in pairs]
     graph = dmr.Pslg(vertices, [(0, 1), (1, 2), (2, 3), (3, 0), *inner])
@@ -224,7 +224,7 @@ def hard_meshes() -> list[str]:
     if not HARD_MESHES.is_dir():
         return []
     manifest = json.loads((HARD_MESHES / "manifest.json").read_text(encoding="utf-8"))
-    # The large ones take their time: scripts/compare/hard_meshes.py goes through all of them.
+    # Small ones only; scripts/compare/hard_meshes.py runs all of them.
     return [
         entry["file"]
         for entry in manifest

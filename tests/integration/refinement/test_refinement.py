@@ -146,7 +146,7 @@ def test_exhausted_precision_stops_the_run(device_options):
 
 @pytest.mark.parametrize("points", [*range(18, 25), *range(90, 97)])
 def test_the_second_side_of_a_split_segment_may_find_its_record_full(points, device_options):
-    """The middle of a chord sees a half circle of vertices: about as many as a record has room for."""
+    """The cavity of a chord's midpoint has a half circle of vertices: about the capacity of a record."""
     turn = np.arange(1, points + 1) * np.pi / (points + 1)
     arc = np.column_stack([np.cos(turn), np.sin(turn)]) * (1 + np.cos(7 * turn) / 1000)[:, None]
     ring = [1, *range(3, 3 + points), 0, 2]
@@ -206,7 +206,7 @@ def test_invalid_triangulations_are_refused(vertices, triangles, element, index,
 
 
 def test_triangles_processed_by_the_host_are_counted(monkeypatch):
-    """The counter behind `host_processed` counts: a serial path would show."""
+    """The counter behind `host_processed` would reveal a serial path."""
     mesh = dmr.generate("random", 100, seed=8)
     original = HostRounds.go_on
 

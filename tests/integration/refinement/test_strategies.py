@@ -29,7 +29,7 @@ def mesh():
 
 
 def run(mesh, device_options, **options):
-    """As `dmr.refine`, but kernels that kernels launch are calls on a CPU, and may be asked for."""
+    """As `dmr.refine`, but child launches are allowed on a CPU, where they are calls."""
     device = open_device(device_options["device"], device_options["threads"])
     return Run(mesh, RefineOptions(**options), device, profile=True).result(None)
 
@@ -196,7 +196,7 @@ def test_a_run_without_winners_inserts_one_point_at_a_time(marking, device, devi
         return seen[-1]
 
     def nobody_wins(self, kernel, count, *arguments):
-        """After the phases all winners are taken back, as if races had left each without one of its triangles."""
+        """Revokes all winners after the phases, as if races had cost each one of its triangles."""
         launch(self, kernel, count, *arguments)
         if kernel in ("check_marks", "mark_in_three_phases"):
             outcomes = seen[-1].outcomes[:count]
@@ -204,7 +204,7 @@ def test_a_run_without_winners_inserts_one_point_at_a_time(marking, device, devi
             held[held == Outcome.OWNER] = Outcome.UNDECIDED
             outcomes.upload(held)
             seen[-1].won.fill(0)
-            arguments[-1].fill(0)  # the word that says that somebody has won
+            arguments[-1].fill(0)  # the flag that a cavity has won
 
     monkeypatch.setattr(host_rounds, "prepare", noted)
     monkeypatch.setattr(type(device), "launch", nobody_wins)
@@ -215,7 +215,7 @@ def test_a_run_without_winners_inserts_one_point_at_a_time(marking, device, devi
     assert not [r for r in fine.history if r.inserted == 0 and r.lost > 0]
 
 
-# ---- The books ------------------------------------------------------------------------------------------------------
+# ---- Statistics ----------------------------------------------------------------------------------------------------
 
 
 @pytest.mark.parametrize("marking", MARKINGS)
@@ -238,7 +238,7 @@ def test_profiling_changes_no_bit_and_names_every_phase(mesh, device_options):
     assert phases < set(profiled.seconds) and all(profiled.seconds[phase] > 0 for phase in phases)
     parts = sum(seconds for phase, seconds in profiled.seconds.items() if phase != "total")
     assert profiled.seconds["total"] == pytest.approx(parts)
-    # A CPU checks triangles where it makes them, unless somebody asks who checks how many.
+    # A CPU checks triangles where it makes them, unless profiling counts the checks.
     apart = {"check_listed"} if plain.device == "cpu" else set()
     assert {k: n for k, n in profiled.launches.items() if k not in apart} == {
         k: n for k, n in plain.launches.items() if k not in apart
@@ -249,7 +249,7 @@ def test_profiling_changes_no_bit_and_names_every_phase(mesh, device_options):
 
 @pytest.mark.parametrize("loop", ["host", "device"])
 def test_the_phases_account_for_the_time_of_the_rounds(loop, device_options):
-    """Whoever drives them: all that happens from the first check to the last round is in a phase."""
+    """Everything from the first check to the last round belongs to a phase."""
     mesh = dmr.generate("random", 6000, seed=3)
     around = ("triangulate", "admit", "flip", "download", "total")
     shares = []

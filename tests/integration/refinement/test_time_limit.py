@@ -19,14 +19,14 @@ from tests.support.digests import result_summary
 
 @pytest.fixture
 def clock(monkeypatch):
-    """A clock that stands still until a test sets it."""
+    """Clock that a test sets."""
     shown = SimpleNamespace(now=100.0)
     monkeypatch.setattr(time_limit, "time", SimpleNamespace(perf_counter=lambda: shown.now))
     return shown
 
 
 def channel(length):
-    """Walls that jitter: its rounds, with the default marking, are tens of thousands of a few points each."""
+    """Channel with irregular walls: tens of thousands of rounds of a few points each with the default marking."""
     x = np.array([0, 1 / 3, 2 / 3, 1]) * length
     below, above = np.column_stack((x, [0.03, 0.08, 0.03, -0.13])), np.column_stack((x, [1.06, 0.95, 1.04, 1.09]))
     points = np.vstack((below, above[::-1]))

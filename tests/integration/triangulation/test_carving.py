@@ -25,7 +25,7 @@ def rings(*squares):
 
 
 def meshed(domain, convex_hull=False):
-    """The mesh of a graph, which the exact checker accepts, and what was said."""
+    """The mesh of a domain, after the exact checker accepted it, and the notes."""
     mesh, notes = triangulate_noting(domain, on_conflict="error", convex_hull=convex_hull, mesher="dmr")
     report = dmr.validate(mesh, input=domain, convex_hull=convex_hull)
     assert report.ok, report.failures
@@ -121,7 +121,7 @@ def test_many_holes(count):
 
 
 def test_cracks_are_kept():
-    """Loose inside, from the outline into the domain, and from the outline to a hole."""
+    """Cracks inside, from the outline into the domain, and from the outline to a hole."""
     vertices, segments = rings(square(12), square(2))
     cracks = [[8, 9], [0, 10], [3, 7]]
     mesh, notes = meshed(Pslg([*vertices, [3, 3], [4, -2], [-4, -3]], [*segments, *cracks], holes=[[0, 0]]))
@@ -276,7 +276,7 @@ def test_a_hole_point_an_ulp_beside_a_segment():
 @pytest.mark.parametrize("kind", ["hole", "region"])
 @pytest.mark.parametrize("point", [(np.nan, 0), (0, np.inf), (1e300, 1), (1e-300, 0.5), (0.5, -5e-324)])
 def test_hole_and_region_points_out_of_range_are_refused(kind, point):
-    """Was: predicates beyond their range, which wrote past the end of an array."""
+    """Former bug: predicates beyond their range wrote past the end of an array."""
     points = {"holes": [[0, 0], point]} if kind == "hole" else {"regions": [[0, 0, 1, 1], [*point, 1, 1]]}
     error = refused(Pslg(*rings(square(4)), **points))
     assert (error.element, error.index) == (kind, 1)
@@ -328,7 +328,7 @@ def test_regions_without_area_give_no_bounds():
 
 
 def test_cracks_do_not_divide_a_part():
-    """A crack does not part the two sides of it; a segment from side to side does."""
+    """A crack does not separate its two sides; a segment across the domain does."""
     vertices = [*square(4), [0, -2], [0, 1], [0, 2]]
     outline = [[0, 4], [4, 1], [1, 2], [2, 6], [6, 3], [3, 0]]
     regions = [[-1, 0, 1, -1], [1, 0, 2, -1]]
@@ -342,7 +342,7 @@ def test_cracks_do_not_divide_a_part():
 
 
 def test_convex_hull_with_holes_and_regions():
-    """A hole point in a ring carves, one beside it carves what reaches to the hull; the rest stays."""
+    """A hole point in a ring removes its inside, one beside it the part up to the hull."""
     vertices, segments = rings(square(2), square(2, (6, 0)))
     mesh, _ = meshed(Pslg(vertices, segments, holes=[[0, 0]], regions=[[6, 0, 3, 0.5]]), convex_hull=True)
     assert area_of(mesh) == 16 - 4
@@ -350,7 +350,7 @@ def test_convex_hull_with_holes_and_regions():
 
 
 def test_a_hole_point_between_the_outline_and_the_hull():
-    """The hull's edges count as segments: what lies behind the outline's bay is a part of its own."""
+    """Edges of the hull count as segments: the outline's bay is a separate part."""
     bay = [[0, 0], [4, 0], [4, 4], [2, 1], [0, 4]]
     domain = Pslg(bay, [[k, (k + 1) % 5] for k in range(5)], holes=[[2, 3]])
     mesh, _ = meshed(domain, convex_hull=True)

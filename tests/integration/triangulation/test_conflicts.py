@@ -23,7 +23,7 @@ RING = [[0, 1], [1, 2], [2, 3], [3, 0]]
 
 
 def resolved(domain, convex_hull=True):
-    """The mesh of a graph, which the exact checker accepts, and what was said of its conflicts."""
+    """The mesh of a domain, after the exact checker accepted it, and the notes on its conflicts."""
     mesh, notes = triangulate_noting(domain, on_conflict="resolve", convex_hull=convex_hull, mesher="dmr")
     report = dmr.validate(mesh, input=domain, convex_hull=convex_hull)
     assert report.ok, report.failures
@@ -61,7 +61,7 @@ def test_a_domain_without_conflicts_is_accepted():
 
 
 def test_duplicate_vertices_are_merged():
-    """Each segment of the ring has ends of its own."""
+    """Each segment of the ring has its own ends."""
     corners = np.array(SQUARE, float)
     domain = Pslg(np.stack([corners, np.roll(corners, -1, axis=0)], axis=1).reshape(-1, 2), np.arange(8).reshape(4, 2))
     mesh, notes = resolved(domain, convex_hull=False)
@@ -160,7 +160,7 @@ def test_a_repeated_segment_is_kept_once(copies):
 
 
 def test_a_chain_of_overlapping_segments():
-    """Each segment laps over the next by one vertex; the whole is one straight way."""
+    """Each segment overlaps the next by one vertex, on one straight line."""
     vertices = [[k, 2 * k] for k in range(12)]
     domain = Pslg([*vertices, [0, 9]], [[k, k + 3] for k in range(0, 9, 2)] + [[11, 9]])
     mesh, notes = resolved(domain)
@@ -324,7 +324,7 @@ def test_crossings_stay_in_the_range_of_exact_predicates():
 
 
 def bundle(count, seed, centre=(0.1, 0.7)):
-    """Segments through one point, but for the rounding of their ends."""
+    """Segments through one point, up to the rounding of their ends."""
     random = np.random.default_rng([seed, count])
     angle = random.uniform(0, np.pi, count)
     way = np.stack([np.cos(angle), np.sin(angle)], axis=1)
@@ -342,7 +342,7 @@ def test_a_bundle_of_segments_meets_in_a_few_vertices(count, seed):
 
 @pytest.mark.parametrize("seed", [10, 16, 23, 31, 32, 35, 44, 53, 54, 78])
 def test_bundles_that_could_not_be_rounded(seed):
-    """Was: 'runs so close to segment ... that their crossings cannot be rounded'; and for 44 a segment was cut."""
+    """Former bug: crossings that could not be rounded; seed 44 cut a segment."""
     resolved(bundle(30, seed))
 
 
@@ -355,7 +355,7 @@ def test_a_thousand_spokes_across_the_centre():
 
 
 def test_a_rounded_segment_moves_vertices_that_it_would_cross():
-    """Was: vertex 3, half an ulp inside, was outside of the triangle that segments 0, 1 and 2 bound."""
+    """Former bug: vertex 3, half an ulp inside the triangle of segments 0, 1 and 2, was outside."""
     vertices = [
         [-0.33259964991709656, -1.7639727024807517],
         [0.22979098543252863, -2.12196881658744],
@@ -369,7 +369,7 @@ def test_a_rounded_segment_moves_vertices_that_it_would_cross():
 
 
 def parallels(seed):
-    """Segments on one line, but for a few units in the last place."""
+    """Segments on one line, up to a few units in the last place."""
     random = np.random.default_rng(seed)
     count = int(random.integers(2, 8))
     along = np.concatenate([np.zeros(count), np.ones(count)])
@@ -381,7 +381,7 @@ def parallels(seed):
 
 @pytest.mark.parametrize("seed", [*range(20), 45, 1140])
 def test_nearly_equal_segments_can_be_rounded(seed):
-    """Was for 45 and 1140: 'their crossings cannot be rounded'."""
+    """Former bug for 45 and 1140: crossings that could not be rounded."""
     domain = parallels(seed)
     mesh = dmr.triangulate(domain, convex_hull=True)
     assert dmr.validate(mesh).ok

@@ -23,7 +23,7 @@ RING = [[0, 1], [1, 2], [2, 3], [3, 0]]
 
 @pytest.fixture
 def pretender(tmp_path, monkeypatch):
-    """Puts a module of the name `triangle` in front of the real one, for processes that start now."""
+    """Puts a module named `triangle` before the real one for new processes."""
 
     def put(text):
         (tmp_path / "triangle.py").write_text(textwrap.dedent(text))
@@ -149,7 +149,7 @@ def test_almost_collinear_points_are_not_refused():
 
 
 def test_a_crash_of_triangle_is_an_error():
-    """A hole's point outside, and a vertex on a segment: a segmentation fault in the C code."""
+    """A hole point outside and a vertex on a segment cause a segmentation fault in the C code."""
     pytest.importorskip("triangle")
     file = ISSUES / "triangle_2_coredump.poly"
     if not file.exists():
@@ -210,7 +210,7 @@ def test_a_missing_package_names_its_extra(pretender):
     ],
 )
 def test_an_invalid_mesh_of_triangle_is_an_error(pretender, body, sentence):
-    """A stand-in for the package that misbehaves in one way; without that its answer is right."""
+    """Replacement of the package with one fault; otherwise its answer is right."""
     program = """
     import os, signal, numpy
     def triangulate(given, switches):

@@ -22,7 +22,7 @@ def triangulate(points):
 
 
 def counter_clockwise(points, triangles):
-    """The triangles of scipy, which may run either way."""
+    """The triangles of scipy, which may have either orientation."""
     a, b, c = (points[triangles[:, k]] for k in range(3))
     (ux, uy), (vx, vy) = (b - a).T, (c - a).T
     return np.where((ux * vy - uy * vx > 0)[:, None], triangles, triangles[:, ::-1])

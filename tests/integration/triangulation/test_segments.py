@@ -17,7 +17,7 @@ def closed(count, first=0):
 
 
 def assert_right(domain, **options):
-    """The mesh of a graph, which the exact checker accepts and whose vertices begin with the graph's."""
+    """The mesh of a domain, after the exact checker accepted it; its vertices start with the domain's."""
     mesh = dmr.triangulate(domain, **options)
     hull = {"convex_hull": True} if options.get("convex_hull") else {}
     report = dmr.validate(mesh, input=domain, **hull)
@@ -27,7 +27,7 @@ def assert_right(domain, **options):
 
 
 def by_triangle(domain, switches):
-    """The triangles that Triangle makes of a graph. It changes the arrays that it is given."""
+    """The triangles that Triangle makes of a domain. It changes the arrays that it is given."""
     triangle = pytest.importorskip("triangle")
     given = {"vertices": domain.vertices.copy(), "segments": domain.segments.copy()}
     if len(domain.holes):
@@ -44,7 +44,7 @@ def ring(radius, turn=0.0):
 
 
 def star(random):
-    """A polygon that its centre sees, with spikes, and a hole of the same kind."""
+    """A star-shaped polygon with spikes, and a hole of the same kind."""
     outer, inner = ring(random.uniform(1, 3, 60)), ring(random.uniform(0.2, 0.9, 25), 0.1)
     return Pslg(np.concatenate([outer, inner]), np.concatenate([closed(60), closed(25, 60)]), holes=[[0, 0]])
 

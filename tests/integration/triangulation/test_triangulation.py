@@ -261,7 +261,7 @@ def chords(count):
     ],
 )
 def test_hard_outlines_take_less_than_seconds(make, count, seconds):
-    """A generous limit: what is meant are quadratic costs, not percents."""
+    """The limit is generous: it detects quadratic costs, not small changes."""
     domain = make(count)
     started = perf_counter()
     mesh = dmr.triangulate(domain, convex_hull=True)
@@ -284,7 +284,7 @@ def test_scaling_by_a_power_of_two_changes_nothing(factor):
 
 @pytest.mark.slow
 def test_the_hard_collection_is_triangulated_or_refused_with_a_reason(caplog):
-    """Outlines that other meshers crashed on, hung on, or got wrong."""
+    """Outlines on which other meshers crash, hang or fail."""
     if not ISSUES.exists():
         pytest.skip("shared/hard_meshes is not here")
     caplog.set_level(logging.CRITICAL, "dmr")

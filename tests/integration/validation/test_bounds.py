@@ -124,11 +124,11 @@ def test_confirmed_reasons_excuse_unrefined_triangles(pslg, reason, options):
     assert report.unrefined[reason] == tuple(listed.tolist())
     assert f"{len(listed)} triangles may miss a bound" in "\n".join(report.lines())
     assert report.to_json()["unrefined"] == {reason: listed.tolist()}
-    # The mesh alone tells as much.
+    # The mesh alone is sufficient.
     assert validate(result.mesh, min_angle=30, unrefined=result.unrefined_triangles).ok
     below = failed(validate(result.mesh, input=pslg, min_angle=30), "angle")
     assert below
-    # One that is not listed, or not under its reason, is no better than any.
+    # A triangle that is not listed, or under another reason, fails.
     lost = next(t for t in listed.tolist() if t in below)
     rest = {reason: [t for t in listed.tolist() if t != lost]}
     report = validate(result.mesh, input=pslg, min_angle=30, unrefined=rest)
@@ -150,7 +150,7 @@ def test_confirmed_reasons_excuse_areas_and_sizes():
 
 @pytest.mark.parametrize("reason", ["precision", "kept_segment", "budget"])
 def test_no_reason_excuses_a_skinny_triangle_at_ordinary_coordinates(reason):
-    """A mesh never refined, far from any segment that was never split: whatever is claimed, it stays a failure."""
+    """An unrefined mesh far from any kept segment: no claimed reason excuses it."""
     points = np.random.default_rng(5).random((400, 2)) * 0.5 + 0.25
     ring = np.linspace(0, 1, 41)[:-1]
     frame = [*([t, 0] for t in ring), *([1, t] for t in ring), *([1 - t, 1] for t in ring), *([0, 1 - t] for t in ring)]
@@ -178,7 +178,7 @@ STEINER = ["petal", "off-center", "circumcenter"]
 
 
 def nothing_is_unexplained(mesh, **options):
-    """Refines; the checker agrees with all that is left. Returns how many triangles that are, for want of precision."""
+    """Refines, and checks all unrefined triangles. Returns the number left for lack of precision."""
     result = dmr.refine(mesh, min_angle=30, device="cpu", **options)
     assert result.complete
     report = validate(result.mesh, input=mesh, min_angle=30, unrefined=result.unrefined_triangles)
@@ -219,7 +219,7 @@ def test_shortness_of_a_piece_follows_from_its_whole_segment(steiner):
 
 
 def test_a_needle_s_neighbours_reach_the_segment_behind_it():
-    """The circles of needles have to be known well for that."""
+    """This needs precise circumcircles of needles."""
     box = [[0, 0], [1226.0779491549772, 305.5152962806355], [920.5626528743417, 1531.5932454356127]]
     box += [[-305.5152962806355, 1226.0779491549772]]
     close = [[1.5354517067328876e-15, 2.38313309336301e-15], [2.4873324028391623e-13, 6.378802478178764e-14]]
@@ -283,7 +283,7 @@ def test_small_corners_at_crossings_excuse_small_angles():
 
 @pytest.mark.parametrize("scale", [1e-200, 1, 1e200, 1e300])
 def test_scale_excuses_only_needles(scale):
-    """Where products of coordinates overflow or vanish, they explain nothing."""
+    """Overflow and underflow of products of coordinates are no excuse."""
     square = Mesh(scale * np.array([[0.0, 0], [1, 0], [1, 1], [0, 1]]), [[0, 1, 2], [0, 2, 3]])
     report = validate(square, min_angle=50, unrefined={"precision": [0, 1]})
     assert report.counts["angle"] == 2

@@ -106,7 +106,7 @@ def ends(coarse, fine, vertex):
 
 
 def test_the_tolerance_is_one_ulp_exactly():
-    """Fractions decide which of several positions are within one ulp; the check agrees."""
+    """The check agrees with rational arithmetic on which positions are within one ulp."""
     coarse = Mesh([[0.3, 0.1], [0.9, 0.7000001], [0.2, 0.9]], [[0, 1, 2]])
     (ax, ay), (bx, by) = ([Fraction(float(x)) for x in coarse.vertices[i]] for i in (0, 1))
     reach = Fraction(float(np.spacing(0.9)))

@@ -48,7 +48,7 @@ def through(mesh: Mesh, pslg: Pslg, vertex: int) -> list[int]:
 
 
 def others(mesh: Mesh, pslg: Pslg) -> dict[int, set[int]]:
-    """By vertex that triangles use: the markers that might be mistaken for its own."""
+    """Wrong but plausible markers of each used vertex."""
     result = {}
     for vertex in np.unique(mesh.triangles).tolist():
         near = {MARKERS[i] for i in through(mesh, pslg, vertex)} | {0, 1}

@@ -141,7 +141,7 @@ def test_a_fan_beyond_a_full_turn_fails_overlap(turn):
 
 
 def ramp(turns, steps, inner=1.0, outer=2.0, closed=False):
-    """A strip around the origin; beyond one turn it runs over itself, with faultless links and stars."""
+    """A strip around the origin that overlaps itself beyond one turn, with valid links and stars."""
     angles = 0.1 + np.arange(steps) * (2 * np.pi * turns / (steps if closed else steps - 1))
     inside = inner * np.stack([np.cos(angles), np.sin(angles)], axis=1)
     vertices = np.vstack([inside, inside * (outer / inner)])

@@ -54,7 +54,7 @@ def meshed(pslg, pieces=4, options="pA", segments=None, crossings=(), markers=No
             last = len(vertices) - 1
         chains.append((last, b))
         labels += [marker] * pieces
-    # Triangle is spared vertices that no segment uses and that lie outside.
+    # Unused vertices outside the domain are not given to Triangle.
     data = {"vertices": np.array(vertices), "segments": np.array(chains), "segment_markers": np.array(labels)[:, None]}
     if len(pslg.holes):
         data["holes"] = pslg.holes.copy()
@@ -80,7 +80,7 @@ def without(mesh, triangles):
 
 
 def indices(report, check):
-    """Where a check failed: (element, index)."""
+    """The (element, index) pairs at which a check failed."""
     return {(f.element, f.index) for f in report.failures if f.check == check}
 
 

@@ -31,7 +31,7 @@ THREADS = (1, 2, 3, 16)
 
 @pytest.fixture
 def short(monkeypatch):
-    """Pieces and buckets so short that a small mesh has many of both."""
+    """Shortens pieces and buckets, so that a small mesh has many of both."""
     defaults = list(pieces.Workers.map.__defaults__)
     monkeypatch.setattr(pieces.Workers.map, "__defaults__", (199, *defaults[1:]))
     monkeypatch.setattr(buckets, "_DEALT", 600)
@@ -98,7 +98,7 @@ def test_every_number_of_threads_gives_the_same_report(refined, short):
 
 
 def test_a_star_that_winds_twice_is_counted_on_any_number_of_threads(short):
-    """Triangles around one vertex go round twice; next to them stand sound stars."""
+    """The triangles around one vertex wind twice, beside valid stars."""
     angle = np.arange(500) * (4 * np.pi / 500)
     ring = np.stack([np.cos(angle), np.sin(angle)], axis=1) * np.where(angle < 2 * np.pi, 1.0, 2.0)[:, None]
     fan = np.stack([np.zeros(500, int), 1 + np.arange(500), 1 + (np.arange(500) + 1) % 500], axis=1)
@@ -114,7 +114,7 @@ def test_a_star_that_winds_twice_is_counted_on_any_number_of_threads(short):
 
 
 def test_pieces_do_not_change_the_report(refined, monkeypatch):
-    """Long pieces, short pieces: the findings are the same, in the same order."""
+    """The findings and their order do not depend on the length of pieces."""
     _, mesh = refined
     meshes = broken(mesh)
     before = [dmr.validate(each, input=mesh, min_angle=33, threads=1) for each in meshes.values()]
@@ -188,7 +188,7 @@ def test_filters_agree_with_exact_arithmetic(size):
 
 
 def test_indices_beyond_the_vertices_are_reported():
-    """A mesh whose maker answered for it wrongly is not read past its end."""
+    """A mesh wrongly declared sound is not read past its end."""
     mesh = grid(np.arange(6.0))
     triangles = mesh.triangles.copy()
     triangles[7, 1] = len(mesh.vertices)
@@ -265,7 +265,7 @@ def test_no_piece_starts_after_the_first_exception(threads):
 @pytest.mark.slow
 @pytest.mark.parametrize("threads", [1, 2])
 def test_ctrl_c_ends_a_validation_within_a_second(threads):
-    """In a process of its own, in the middle of a validation that would take longer."""
+    """In another process, during a long validation."""
     program = f"""
         import threading, time
         import numpy as np

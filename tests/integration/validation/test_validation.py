@@ -125,7 +125,7 @@ def inside(point, corners):
 
 
 def interiors_meet(first, second):
-    """Not separated by the line of any edge."""
+    """Whether no line of an edge separates two triangles."""
     for one, other in ((first, second), (second, first)):
         for k in range(3):
             if all(area(one[k], one[(k + 1) % 3], p) <= 0 for p in other):
@@ -176,7 +176,7 @@ def test_few_arbitrary_triangles_agree_with_brute_force(triangles):
 @settings(max_examples=150, deadline=None)
 @given(st.integers(0, 2**32 - 1), st.integers(0, 2))
 def test_nearly_right_meshes_agree_with_brute_force(seed, damage):
-    """Parts of a grid's triangulation with some diagonals turned, some triangles dropped, some put in elsewhere."""
+    """Parts of a grid's triangulation with flipped diagonals, dropped triangles and inserted triangles."""
     rng = np.random.default_rng(seed)
     triangles = []
     for x in range(3):

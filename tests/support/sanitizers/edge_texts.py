@@ -15,9 +15,9 @@ import numpy as np
 
 from static_graph import DmrError, generate_random, read, write
 from static_graph.io import native, text
+from tests.support.digests import digest
 
 DAMAGES = [b"", b" ", b"\n", b",", b"-1", b"x", b"1e999", b"nan", b"99999999999999999999", b"\0", b"\xff", b"a", b"#"]
-from tests.support.digests import digest
 
 
 def texts(folder):

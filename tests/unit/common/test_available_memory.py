@@ -15,7 +15,7 @@ GIB = 2**30
 
 @pytest.fixture
 def groups(monkeypatch, tmp_path):
-    """An empty tree of control groups, and the function that says which group the process is in."""
+    """An empty tree of control groups, and a function that sets the group of the process."""
     monkeypatch.setattr(control_groups, "MOUNTED", tmp_path)
     own = tmp_path / "own"
     monkeypatch.setattr(control_groups, "MEMBERSHIP", own)
@@ -102,6 +102,6 @@ def test_huge_counts_are_refused_at_once(tmp_path):
     with pytest.raises(dmr.errors.FileError, match="1000000000000 vertices"):
         dmr.read(tmp_path / "a.ele")
     with (tmp_path / "b.poly").open("wb") as file:
-        file.truncate(2**40)  # a hole in a file takes no room on the disk
+        file.truncate(2**40)  # a sparse file takes no disk space
     with pytest.raises(OutOfMemoryError, match=r"b\.poly .*1,024\.00 GiB"):
         dmr.read(tmp_path / "b.poly")

@@ -12,7 +12,7 @@ from dmr.memory import available_threads
 
 
 def quota(folder, membership, files):
-    """The quota where /proc/self/cgroup and /sys/fs/cgroup hold this."""
+    """The CPU quota for given contents of /proc/self/cgroup and /sys/fs/cgroup."""
     (folder / "cgroup").write_text(membership)
     for name, text in files.items():
         path = folder / "mounted" / name

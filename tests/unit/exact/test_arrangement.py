@@ -156,7 +156,7 @@ def check(vertices, segments, points):
 
 
 def names_of(face, names):
-    """A face with a whisker more in it has the name of one of its directed edges: that of the face without."""
+    """Faces are named after one of their directed edges."""
     return OUTSIDE if face == OUTSIDE else names[face]
 
 

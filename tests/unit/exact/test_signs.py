@@ -189,7 +189,7 @@ def test_signs_of_no_points():
 
 
 def test_the_checker_imports_nothing_native():
-    """It shares no code with what it checks."""
+    """The checker shares no code with the kernels."""
     folder = Path(dmr.exact.__file__).parents[1]
     allowed = {
         "dmr.exact",

@@ -13,7 +13,7 @@ from tests.support.command_line import names
 
 
 def square(**more):
-    """Two triangles with a diagonal; vertex 2 is idle."""
+    """Two triangles with a diagonal; vertex 2 is unused."""
     vertices = [[0, 0], [1, 0], [5, 5], [1, 1], [0, 1]]
     return Mesh(vertices, [[0, 1, 3], [0, 3, 4]], **more)
 
