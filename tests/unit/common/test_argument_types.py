@@ -1,4 +1,4 @@
-"""What the library's doors say of an argument that is of another kind: one sentence, never an AttributeError."""
+"""Arguments of the wrong type raise one error with the remedy, never an AttributeError."""
 
 from __future__ import annotations
 
@@ -47,7 +47,7 @@ def said(door, item) -> str:
 
 
 @pytest.mark.parametrize("door", [*TAKE_A_MESH, *TAKE_BOTH])
-def test_a_refinement_a_name_and_arrays_are_refused_with_what_to_do(door, refinement, tmp_path, monkeypatch):
+def test_wrong_types_instead_of_a_mesh_are_refused_with_the_remedy(door, refinement, tmp_path, monkeypatch):
     monkeypatch.chdir(tmp_path)
     call = {**TAKE_A_MESH, **TAKE_BOTH}[door]
     assert said(call, refinement).endswith("not a Refinement: pass its .mesh")
@@ -60,16 +60,16 @@ def test_a_refinement_a_name_and_arrays_are_refused_with_what_to_do(door, refine
 
 
 @pytest.mark.parametrize("door", TAKE_A_MESH)
-def test_an_outline_is_refused_where_triangles_are_needed(door):
+def test_an_outline_instead_of_a_mesh_is_refused(door):
     assert "must be a Mesh, not a Pslg, which has no triangles" in said(TAKE_A_MESH[door], PSLG)
 
 
-def test_nothing_is_refused_where_an_outline_will_do():
+def test_outlines_are_accepted_in_place_of_meshes():
     assert dmr.refine(PSLG, device="cpu", threads=1).complete
     assert dmr.validate(MESH, input=PSLG).ok
 
 
-def test_what_is_no_name_is_no_path():
+def test_objects_that_are_no_path_are_refused():
     assert said(dmr.read, MESH) == "path must be the name of a file, not a Mesh"
     assert said(lambda mesh: dmr.write(mesh, "out.ele"), MESH) == "path must be the name of a file, not a Mesh"
     assert said(dmr.read, None) == "path must be the name of a file, not None"

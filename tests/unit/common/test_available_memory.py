@@ -1,4 +1,4 @@
-"""The available memory, in containers too, and the refusal of work that needs more."""
+"""The available memory, also in containers, and the refusal of work that needs more."""
 
 from __future__ import annotations
 
@@ -16,7 +16,7 @@ GIB = 2**30
 
 @pytest.fixture
 def groups(monkeypatch, tmp_path):
-    """An empty tree of control groups, and the function that says which group the process is in."""
+    """An empty tree of control groups, and a function that sets the group of the process."""
     monkeypatch.setattr(control_groups, "MOUNTED", tmp_path)
     own = tmp_path / "own"
     monkeypatch.setattr(control_groups, "MEMBERSHIP", own)
@@ -33,7 +33,7 @@ SECOND = ("memory.max", "memory.current", "inactive_file")
 FIRST = ("memory.limit_in_bytes", "memory.usage_in_bytes", "total_inactive_file")
 
 
-def test_a_limit_of_either_version_counts_and_so_do_those_around_it(groups):
+def test_memory_limits_of_both_cgroup_versions_apply(groups):
     root, set_own = groups
     set_own("0::/outer/inner\n")
     assert available_memory() > 2**28
@@ -51,14 +51,14 @@ def test_a_limit_of_either_version_counts_and_so_do_those_around_it(groups):
     assert available_memory() == GIB // 8
 
 
-def test_work_that_needs_more_memory_than_there_is_is_refused(groups):
+def test_work_beyond_the_available_memory_is_refused(groups):
     root, set_own = groups
     set_own("0::/\n")
     group(root, SECOND, GIB, 0)
     require_memory(GIB, "a graph of 5 nodes")
     with pytest.raises(OutOfMemoryError, match=r"a graph of 5 nodes needs 2\.00 GiB of memory, and 1\.00 GiB are free"):
         require_memory(2 * GIB, "a graph of 5 nodes")
-    with pytest.raises(OutOfMemoryError, match=r"an array needs 8\.00 GiB of memory, and 1\.00 GiB are free"):
+    with pytest.raises(OutOfMemoryError, match=r"an array .*8\.00 GiB"):
         open_device("cpu").empty(GIB, "f8")
     with pytest.raises(OutOfMemoryError, match=r"needs over 2\^33219 bytes"):
         require_memory(10**10000, "it")
@@ -91,20 +91,18 @@ def test_memory_is_estimated_before_large_work(what, tmp_path, monkeypatch):
     monkeypatch.setattr(available, "WORTH_ASKING", 0)
     WORK[what](tmp_path)
     monkeypatch.setattr(available, "available_memory", lambda: 10)
-    with pytest.raises(
-        OutOfMemoryError, match=rf"^{what} needs [0-9.,]+ (bytes|KiB|MiB) of memory, and 10 bytes are free"
-    ):
+    with pytest.raises(OutOfMemoryError, match=rf"^{what} .*10 bytes"):
         WORK[what](tmp_path)
 
 
 def test_huge_counts_are_refused_at_once(tmp_path):
-    with pytest.raises(OutOfMemoryError, match=r"a circle of 1000000000000 points needs 1[0-9]{2},[0-9.,]+ GiB"):
+    with pytest.raises(OutOfMemoryError, match="a circle of 1000000000000 points"):
         dmr.domains.circle_points(1, 10**12)
     (tmp_path / "a.node").write_text("1000000000000 2 0 0\n1 0 0\n")
     (tmp_path / "a.ele").write_text("1 3 0\n1 1 1 1\n")
-    with pytest.raises(dmr.errors.FileError, match="promises 1000000000000 vertices, but 1 line follows"):
+    with pytest.raises(dmr.errors.FileError, match="1000000000000 vertices"):
         dmr.read(tmp_path / "a.ele")
     with (tmp_path / "b.poly").open("wb") as file:
-        file.truncate(2**40)  # a hole in a file takes no room on the disk
-    with pytest.raises(OutOfMemoryError, match=r"b\.poly needs 1,024\.00 GiB of memory"):
+        file.truncate(2**40)  # a sparse file takes no disk space
+    with pytest.raises(OutOfMemoryError, match=r"b\.poly .*1,024\.00 GiB"):
         dmr.read(tmp_path / "b.poly")

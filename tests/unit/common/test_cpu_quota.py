@@ -11,7 +11,7 @@ from dmr.common.threads import available_threads, cpu_quota
 
 
 def quota(folder, membership, files):
-    """The quota where /proc/self/cgroup and /sys/fs/cgroup hold this."""
+    """The CPU quota for given contents of /proc/self/cgroup and /sys/fs/cgroup."""
     (folder / "cgroup").write_text(membership)
     for name, text in files.items():
         path = folder / "mounted" / name
@@ -24,37 +24,37 @@ def quota(folder, membership, files):
     ("limit", "cores"),
     [("200000 100000", 2), ("150000 100000", 2), ("100000 100000", 1), ("1000 100000", 1), ("max 100000", None)],
 )
-def test_version_2_gives_its_quota_rounded_up(tmp_path, limit, cores):
+def test_cgroup_2_quota_is_rounded_up(tmp_path, limit, cores):
     assert quota(tmp_path, "0::/a/b\n", {"a/b/cpu.max": limit}) == cores
 
 
-def test_the_lowest_quota_along_the_path_counts(tmp_path):
+def test_the_lowest_quota_of_the_path_applies(tmp_path):
     files = {"cpu.max": "max 100000", "a/cpu.max": "300000 100000", "a/b/cpu.max": "800000 100000"}
     assert quota(tmp_path, "0::/a/b\n", files) == 3
 
 
-def test_in_a_container_the_root_of_what_is_mounted_is_the_group(tmp_path):
+def test_in_a_container_the_mounted_root_is_the_group(tmp_path):
     assert quota(tmp_path, "0::/../../docker/abc\n", {"cpu.max": "400000 100000"}) == 4
 
 
 @pytest.mark.parametrize(("limit", "cores"), [("250000", 3), ("50000", 1), ("-1", None)])
 @pytest.mark.parametrize("folder", ["cpu", "cpu,cpuacct"])
-def test_version_1_gives_its_quota_rounded_up(tmp_path, limit, cores, folder):
+def test_cgroup_1_quota_is_rounded_up(tmp_path, limit, cores, folder):
     files = {f"{folder}/a/cpu.cfs_quota_us": f"{limit}\n", f"{folder}/a/cpu.cfs_period_us": "100000\n"}
     membership = "5:memory:/a\n4:cpu,cpuacct:/a\n1:name=systemd:/a\n0::/a\n"
     assert quota(tmp_path, membership, files) == cores
 
 
 @pytest.mark.parametrize("text", ["", "nonsense", "0 100000", "5 0", "1e5 100000", "-5 100000"])
-def test_a_quota_that_makes_no_sense_is_none(tmp_path, text):
+def test_an_invalid_quota_is_ignored(tmp_path, text):
     assert quota(tmp_path, "0::/\n", {"cpu.max": text}) is None
 
 
-def test_there_is_no_quota_without_control_groups(tmp_path):
+def test_no_quota_without_control_groups(tmp_path):
     assert cpu_quota(tmp_path / "missing", tmp_path) is None
 
 
-def test_containers_with_a_cpu_quota(monkeypatch):
+def test_threads_in_containers_with_a_cpu_quota(monkeypatch):
     cores = len(os.sched_getaffinity(0))
     for given, expected in ((None, cores), (1, 1), (cores + 1, cores)):
         monkeypatch.setattr(threads, "_quota", lambda given=given: given)

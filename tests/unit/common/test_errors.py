@@ -1,4 +1,4 @@
-"""Exceptions: their built-in types, their data, and that they survive pickling and copying."""
+"""Exceptions: built-in types, data, pickling and copying."""
 
 from __future__ import annotations
 
@@ -53,14 +53,14 @@ EVERY = [
 ]
 
 
-def test_every_exception_is_in_the_list():
+def test_every_exception_is_tested():
     found = {each for each in vars(errors).values() if isinstance(each, type) and issubclass(each, DmrError)}
     assert found == {type(error) for error in EVERY}
 
 
 @pytest.mark.parametrize("error", EVERY, ids=lambda error: type(error).__name__)
 @pytest.mark.parametrize("copied", [copy.copy, copy.deepcopy, lambda error: pickle.loads(pickle.dumps(error))])
-def test_pickle_of_file_error_and_of_all_others(error, copied):
+def test_every_exception_can_be_pickled(error, copied):
     again = copied(error)
     assert type(again) is type(error) and str(again) == str(error) and again.args == error.args
     assert vars(again) == vars(error) and again.exit_code == error.exit_code
@@ -68,7 +68,7 @@ def test_pickle_of_file_error_and_of_all_others(error, copied):
         assert getattr(again, name, "none") == getattr(error, name, "none")
 
 
-def test_notes_and_attributes_of_ones_own_are_copied_too():
+def test_notes_and_user_attributes_are_copied():
     error = FileContentError("is odd", "a.ele", 7)
     error.tile = 12
     again = pickle.loads(pickle.dumps(error))
@@ -150,7 +150,7 @@ def test_bad_content_is_a_value_error(tmp_path):
         (errno.ENAMETOOLONG, OSError),
     ],
 )
-def test_an_error_of_the_system_stays_what_it_is(code, kind):
+def test_system_errors_keep_their_type(code, kind):
     error = file_error(OSError(code, os.strerror(code), "other"), "a.ele", "cannot be read", "; sorry")
     assert isinstance(error, FileError) and isinstance(error, kind) and isinstance(error, OSError)
     assert (error.errno, error.filename, error.exit_code) == (code, "a.ele", 1)

@@ -1,4 +1,4 @@
-"""Arrays that stay read-only, in copies and after pickling too."""
+"""Frozen arrays stay read-only, also after copying and pickling."""
 
 from __future__ import annotations
 
@@ -30,7 +30,7 @@ def cannot_be_written(array: np.ndarray) -> None:
 
 @pytest.mark.parametrize("kind", KINDS, ids=str)
 @pytest.mark.parametrize("shape", SHAPES, ids=str)
-def test_a_frozen_array_cannot_be_set_writable(kind, shape):
+def test_frozen_arrays_cannot_be_made_writable(kind, shape):
     given = np.zeros(shape, kind)
     made = frozen(given)
     cannot_be_written(made)
@@ -42,7 +42,7 @@ def test_a_frozen_array_cannot_be_set_writable(kind, shape):
         assert made.tobytes() == given.tobytes()
 
 
-def test_strides_are_kept():
+def test_freezing_keeps_strides():
     base = np.arange(48.0).reshape(6, 8)
     for given in (base[::2, ::-1], np.asfortranarray(base), base.T, base[1:, 3], np.broadcast_to(base[0], (3, 8))):
         made = frozen(given)
@@ -51,7 +51,7 @@ def test_strides_are_kept():
         cannot_be_written(made)
 
 
-def test_a_view_of_a_read_only_view_is_not_taken_for_frozen():
+def test_a_view_of_a_read_only_view_is_not_frozen():
     view = np.arange(3).view()
     view.flags.writeable = False
     assert not is_frozen(view)

@@ -1,4 +1,4 @@
-"""Meshes and results cannot be changed through themselves; what their makers change is found before it does harm."""
+"""Meshes and results are immutable; later changes of the caller's own arrays are found before use."""
 
 from __future__ import annotations
 
@@ -59,7 +59,7 @@ def arrays_in(item: object, name: str) -> list[tuple[str, np.ndarray]]:
 
 
 @pytest.mark.parametrize("copied", COPIES.values(), ids=COPIES)
-def test_arrays_cannot_be_set_writable(copied):
+def test_arrays_of_meshes_cannot_be_made_writable(copied):
     for name, item in held().items():
         again = copied(item)
         found = arrays_in(again, name)
@@ -106,17 +106,17 @@ USES = {
 
 @pytest.mark.parametrize("wrong", [10**9, 5, -1, -(2**31)])
 @pytest.mark.parametrize("name", USES)
-def test_indices_that_were_changed_afterwards_are_refused(name, wrong):
+def test_indices_changed_afterwards_are_refused(name, wrong):
     given = square()
     triangles = given.triangles.copy()
     mesh = Mesh(given.vertices, triangles)
     triangles[2, 1] = wrong
-    with pytest.raises(InvalidMeshError, match=f"triangle 2: names vertex {wrong}, but there are 5 vertices"):
+    with pytest.raises(InvalidMeshError, match=f"^triangle 2: .*vertex {wrong}"):
         USES[name](mesh)
 
 
 @pytest.mark.parametrize("wrong", [10**9, -1, -(2**31)])
-def test_ends_of_segments_that_were_changed_afterwards_are_refused(wrong, tmp_path):
+def test_segments_changed_afterwards_are_refused(wrong, tmp_path):
     given = square()
     segments = np.array([[0, 1], [1, 2], [2, 0]], np.int32)
     mesh, outline = Mesh(given.vertices, given.triangles, segments=segments[:2]), Pslg(given.vertices[:3], segments)
@@ -130,11 +130,11 @@ def test_ends_of_segments_that_were_changed_afterwards_are_refused(wrong, tmp_pa
         ("validate", mesh),
         ("view", outline),
     ):
-        with pytest.raises(InvalidMeshError, match=f"segment 1: names vertex {wrong}, but there are"):
+        with pytest.raises(InvalidMeshError, match=f"^segment 1: .*vertex {wrong}"):
             uses[name](item)
 
 
-def test_sizes_that_are_looked_up_after_a_change_of_their_mesh():
+def test_size_lookup_after_its_mesh_was_changed():
     triangles = square().triangles.copy()
     field = dmr.SizeField(Mesh(square().vertices, triangles), np.ones(5), on="vertices")
     triangles[2, 1] = 10**9

@@ -1,4 +1,4 @@
-"""The value objects: what they refuse by name, what they share, what they find."""
+"""Mesh, Pslg and options: validation, sharing of arrays, and derived arrays."""
 
 from __future__ import annotations
 
@@ -32,7 +32,7 @@ HALVES = np.array([[0, 1, 2], [0, 2, 3]], np.int32)
         (["a"], HALVES, {}, "mesh", None),
     ],
 )
-def test_what_cannot_be_a_mesh_is_refused_by_name(vertices, triangles, more, element, index):
+def test_invalid_meshes_are_refused_with_the_element(vertices, triangles, more, element, index):
     with pytest.raises(InvalidMeshError) as refusal:
         dmr.Mesh(vertices, triangles, **more)
     assert (refusal.value.element, refusal.value.index) == (element, index)
@@ -49,7 +49,7 @@ def test_a_mesh_is_frozen_and_shares_its_arrays():
     vertices[0, 0] = -1  # the caller's own array stays writable
 
 
-def test_a_sound_mesh_has_the_defaults_of_any_other():
+def test_defaults_of_optional_arrays():
     sound, plain = dmr.Mesh.sound(vertices=SQUARE, triangles=HALVES), dmr.Mesh(SQUARE, HALVES)
     for field in dataclasses.fields(plain):
         found, expected = getattr(sound, field.name), getattr(plain, field.name)
@@ -72,7 +72,7 @@ def neighbours_by_dictionary(triangles):
     return [[sides.get((c[(k + 2) % 3], c[(k + 1) % 3]), -1) for k in range(3)] for c in triangles.tolist()]
 
 
-def test_neighbours_of_any_triangles_are_those_across_each_edge():
+def test_neighbours_of_arbitrary_triangles():
     random, good = np.random.default_rng(5), 0
     for _ in range(400):
         vertices = int(random.integers(1, 12))
@@ -96,14 +96,14 @@ def test_neighbours_around_a_hub_and_of_many_triangles():
         assert mesh.neighbours.tolist() == neighbours_by_dictionary(mesh.triangles)
 
 
-def test_neighbours_are_those_across_each_edge():
+def test_neighbours_are_across_each_edge():
     assert dmr.Mesh(SQUARE, HALVES).neighbours.tolist() == [[-1, 1, -1], [-1, -1, 0]]
     with pytest.raises(InvalidMeshError, match="same side") as refusal:
         _ = dmr.Mesh(SQUARE, [[0, 1, 2], [0, 1, 3]]).neighbours
     assert refusal.value.index == 1
 
 
-def test_dictionaries_of_the_triangle_package_come_and_go():
+def test_conversion_from_and_to_triangle_dictionaries():
     mesh = dmr.Mesh(SQUARE, HALVES, segments=[[0, 2]], segment_markers=[4], vertex_markers=[1, 2, 3, 4],
                     vertex_attributes=[[1.0], [2.0], [3.0], [4.0]], triangle_attributes=[[7.0], [8.0]],
                     area_bounds=[0.1, -1.0])  # fmt: skip
@@ -112,7 +112,7 @@ def test_dictionaries_of_the_triangle_package_come_and_go():
         assert np.array_equal(getattr(back, field.name), getattr(mesh, field.name)), field.name
 
 
-def test_repeated_segments_are_one_with_the_first_marker_that_says_something():
+def test_repeated_segments_have_the_first_nonzero_marker():
     mesh = dmr.Mesh(SQUARE, HALVES, segments=[[2, 0], [0, 2], [0, 2], [1, 2]], segment_markers=[0, 5, 6, 0])
     ends, markers = mesh.unique_segments()
     assert ends.tolist() == [[0, 2], [1, 2]] and markers.tolist() == [5, 0]
@@ -125,12 +125,12 @@ def test_repeated_segments_are_one_with_the_first_marker_that_says_something():
      ("max_seconds", float("inf")), ("max_seconds", float("nan")), ("max_seconds", "soon"),
      ("marking", "fast"), ("steiner", "x")],
 )  # fmt: skip
-def test_options_that_cannot_be_used_are_refused_by_name(name, value):
+def test_invalid_options_are_refused(name, value):
     with pytest.raises(OptionError, match=name):
         RefineOptions(**{name: value})
 
 
-def test_options_take_every_kind_of_number():
+def test_options_accept_every_number_type():
     options = RefineOptions(min_angle=np.int64(25), max_area=np.float32(0.5), max_steiner=np.int32(7))
     assert (options.min_angle, options.max_area, options.max_steiner) == (25.0, 0.5, 7)
     assert type(options.min_angle) is float and type(options.max_steiner) is int

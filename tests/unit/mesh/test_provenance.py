@@ -1,4 +1,4 @@
-"""Meshes of the project's own triangulation need no proof of their boundary; every other mesh is checked as before."""
+"""Only meshes of the project's own triangulation skip the check of their boundary."""
 
 from __future__ import annotations
 
@@ -30,7 +30,7 @@ def same_content(mesh):
     [copy.copy, copy.deepcopy, lambda mesh: pickle.loads(pickle.dumps(mesh)), lambda mesh: replace(mesh), same_content],
     ids=["copy", "deepcopy", "pickle", "replace", "constructor"],
 )
-def test_only_the_object_that_the_triangulation_made_counts(other):
+def test_only_the_triangulated_object_itself_is_trusted(other):
     mesh = dmr.triangulate(SQUARE)
     assert is_triangulation(mesh)
     assert not is_triangulation(other(mesh))
@@ -78,7 +78,7 @@ def test_the_mesh_of_the_other_mesher_is_checked():
     assert not is_triangulation(dmr.triangulate(SQUARE, mesher="triangle"))
 
 
-def test_the_boundary_is_checked_of_meshes_from_outside_only(device, monkeypatch):
+def test_only_boundaries_of_foreign_meshes_are_checked(device, monkeypatch):
     checked = []
     monkeypatch.setattr(admission, "check_boundary", lambda *arguments: checked.append(arguments))
     mesh = dmr.triangulate(SQUARE)

@@ -1,4 +1,4 @@
-"""Second-order meshes: against Shewchuk's Triangle, and in every format that holds them."""
+"""Second-order meshes against Shewchuk's Triangle, and in every format that holds them."""
 
 from __future__ import annotations
 
@@ -41,13 +41,13 @@ def test_numbering_markers_and_attributes() -> None:
     assert found.with_midpoints(MESH.segments).tolist() == [[2, 0, 5], [1, 0, 4], [3, 2, 8]]
     bare = dmr.second_order(dmr.Mesh(MESH.vertices, MESH.triangles))
     assert bare.vertex_markers is None and bare.vertex_attributes.shape == (9, 0)
-    with pytest.raises(InvalidMeshError, match="segment 1: goes from vertex 3 to vertex 1, which is not an edge"):
+    with pytest.raises(InvalidMeshError, match=r"^segment 1: "):
         found.with_midpoints(np.array([[0, 1], [3, 1]], np.int32))
     empty = dmr.second_order(dmr.Mesh([[0, 0]], np.empty((0, 3), np.int32)))
     assert empty.triangles.shape == (0, 6) and len(empty.vertices) == 1
 
 
-def test_it_is_what_triangle_makes() -> None:
+def test_second_order_agrees_with_triangle() -> None:
     """A square with a notch of segments in it, whose markers Triangle hands on to the midpoints."""
     triangle = pytest.importorskip("triangle")
     outline = {
@@ -73,7 +73,7 @@ def test_it_is_what_triangle_makes() -> None:
 
 
 @pytest.mark.parametrize("base", [0, 1])
-def test_triangles_files(base: int, tmp_path: Path, caplog: pytest.LogCaptureFixture) -> None:
+def test_second_order_triangle_files(base: int, tmp_path: Path, caplog: pytest.LogCaptureFixture) -> None:
     finite = dmr.Mesh(**{**{name: getattr(MESH, name) for name in FIELDS}, "vertex_attributes": [[0], [1], [2], [4]]})
     dmr.write(tmp_path / "a.ele", finite, order=2, base=base, edges=True)
     dmr.write(tmp_path / "b.ele", finite, base=base, edges=True)
@@ -115,7 +115,7 @@ def test_a_mesh_with_holes_comes_back_from_every_format(suffix: str, tmp_path: P
 
 
 @pytest.mark.parametrize("suffix", [".vtu", ".vtk"])
-def test_all_arrays_come_back(suffix: str, tmp_path: Path) -> None:
+def test_every_array_is_read_back(suffix: str, tmp_path: Path) -> None:
     dmr.write(tmp_path / f"a{suffix}", MESH, order=2)
     mesh = dmr.read(tmp_path / f"a{suffix}")
     for name in FIELDS:
@@ -135,22 +135,22 @@ def test_groups_of_gmsh_are_those_of_first_order(tmp_path: Path) -> None:
     assert len(first.cells_dict["line"]) == len(second.cells_dict["line3"]) == 5
 
 
-def test_formats_without_midpoints_refuse(tmp_path: Path) -> None:
+def test_formats_without_midpoints_are_refused(tmp_path: Path) -> None:
     refusing = sorted(set(FORMATS) - set(HOLDING))
     assert {".stl", ".obj", ".mesh", ".xdmf", ".su2"} <= set(refusing)
     for suffix in [*refusing, ".npz", ".poly", ".edge", ".cgns"]:
-        with pytest.raises(OptionError, match=r"second order cannot be written as .*, only as \.ele \.vtu"):
+        with pytest.raises(OptionError, match="second order"):
             dmr.write(tmp_path / f"a{suffix}", MESH, order=2)
     with pytest.raises(OptionError, match="order must be 1 or 2, not 3"):
         dmr.write(tmp_path / "a.ele", MESH, order=3)
     loose = dmr.Mesh(MESH.vertices, MESH.triangles, segments=[[1, 3]])
-    with pytest.raises(InvalidMeshError, match="segment 0: goes from vertex 1 to vertex 3"):
+    with pytest.raises(InvalidMeshError, match=r"^segment 0: "):
         dmr.write(tmp_path / "a.vtu", loose, order=2)
     assert list(tmp_path.iterdir()) == []
     dmr.write(tmp_path / "a.ele", loose, order=2)
     assert dmr.read(tmp_path / "a.ele").segments.tolist() == [[1, 3]], "a .poly names ends only"
 
 
-def test_it_is_printed_in_a_line():
+def test_repr_is_one_line():
     mesh = dmr.Mesh([[0, 0], [1, 0], [1, 1], [0, 1]], [[0, 1, 2], [0, 2, 3]])
     assert repr(dmr.second_order(mesh)) == "SecondOrder(9 vertices, 2 triangles, 5 edges)"

@@ -1,4 +1,4 @@
-"""The statistics of `dmr.mesh.statistics` against plain formulas, one triangle at a time."""
+"""Mesh statistics against plain formulas, one triangle at a time."""
 
 from __future__ import annotations
 
@@ -10,6 +10,7 @@ import pytest
 
 from dmr.mesh.statistics import measure, min_angles, summarise, triangle_areas, unique_edges
 from dmr.mesh.types import Mesh
+from tests.support.meshes import grid
 
 
 def plain(corners):
@@ -32,15 +33,6 @@ def fan():
     areas = triangle_areas(Mesh(vertices, triangles))
     triangles[areas < 0] = triangles[areas < 0][:, ::-1]
     return Mesh(vertices, triangles)
-
-
-def lattice(columns, rows):
-    """A mesh of unit squares, each cut along its rising diagonal."""
-    x, y = np.meshgrid(np.arange(columns + 1.0), np.arange(rows + 1.0))
-    corner = (np.arange(rows)[:, None] * (columns + 1) + np.arange(columns)).ravel()
-    up, right = corner + columns + 1, corner + 1
-    triangles = np.vstack((np.column_stack((corner, right, up + 1)), np.column_stack((corner, up + 1, up))))
-    return Mesh(np.column_stack((x.ravel(), y.ravel())), triangles)
 
 
 def test_each_triangle_matches_the_law_of_cosines(fan):
@@ -95,7 +87,7 @@ def test_known_triangles():
 
 
 def test_every_edge_counts_once():
-    mesh = lattice(7, 4)
+    mesh = grid(np.arange(8.0), np.arange(5.0))
     edges, sides = unique_edges(mesh)
     listed = {}
     for triangle in mesh.triangles.tolist():
@@ -118,7 +110,7 @@ def test_angles_do_not_depend_on_position_or_scale(fan, scale):
 
 
 def test_summary_agrees_with_measure_over_many_blocks():
-    mesh = lattice(200, 200)
+    mesh = grid(np.arange(201.0))
     rng = np.random.default_rng(1)
     mesh = Mesh(mesh.vertices + 0.3 * rng.random(mesh.vertices.shape), mesh.triangles)
     quality, summary = measure(mesh, bound=30), summarise(mesh, bound=30, max_area=0.6)
@@ -139,7 +131,7 @@ def test_json_is_plain_and_finite_even_for_flat_triangles():
     assert json.loads(text)["min_angle"]["percentiles"]["50"] is not None
 
 
-def test_a_mesh_without_triangles_has_no_statistics():
+def test_statistics_of_a_mesh_without_triangles():
     quality = measure(Mesh(np.empty((0, 2)), np.empty((0, 3), np.int32)), bound=30)
     assert quality.below == 0
     assert math.isnan(quality.min_angle.mean)

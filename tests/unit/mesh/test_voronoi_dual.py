@@ -1,4 +1,4 @@
-"""The Voronoi dual: against Qhull's diagrams, exact arithmetic and its own definition; and its files."""
+"""The Voronoi dual against Qhull, exact arithmetic and its definition; its files."""
 
 from __future__ import annotations
 
@@ -9,21 +9,11 @@ import numpy as np
 import pytest
 from hypothesis import assume, given, settings
 from hypothesis import strategies as st
-from scipy.spatial import Delaunay, cKDTree
-from scipy.spatial import Voronoi as QhullVoronoi
 
 import dmr
 from dmr.errors import FileError, InvalidMeshError, OptionError
+from tests.support.meshes import qhull_mesh
 from tests.support.paths import ROOT
-
-
-def delaunay(points: np.ndarray) -> dmr.Mesh:
-    """The Delaunay triangulation by Qhull, counter-clockwise."""
-    corners = Delaunay(points).simplices.astype(np.int32)
-    a, b, c = points[corners].transpose(1, 0, 2)
-    turn = (b[:, 0] - a[:, 0]) * (c[:, 1] - a[:, 1]) - (b[:, 1] - a[:, 1]) * (c[:, 0] - a[:, 0])
-    corners[turn < 0] = corners[turn < 0][:, ::-1]
-    return dmr.Mesh(points, corners)
 
 
 def exact_circumcenter(corners: np.ndarray) -> tuple[Fraction, Fraction]:
@@ -62,12 +52,13 @@ def edges_of_dual(mesh: dmr.Mesh, dual: dmr.Voronoi) -> dict[tuple[int, int], in
 
 
 @pytest.mark.parametrize("seed", range(4))
-def test_it_is_the_voronoi_diagram_of_random_points(seed: int) -> None:
+def test_the_dual_of_random_points_agrees_with_qhull(seed: int) -> None:
+    spatial = pytest.importorskip("scipy.spatial")
     points = np.random.default_rng(seed).random((400, 2))
-    mesh = delaunay(points)
+    mesh = qhull_mesh(spatial.Delaunay(points))
     dual = dmr.voronoi(mesh)
-    oracle = QhullVoronoi(points)
-    distance, nearest = cKDTree(oracle.vertices).query(dual.vertices)
+    oracle = spatial.Voronoi(points)
+    distance, nearest = spatial.cKDTree(oracle.vertices).query(dual.vertices)
     assert len(dual.vertices) == len(oracle.vertices) and len(set(nearest.tolist())) == len(nearest)
     assert (distance <= 1e-9 * (1 + np.abs(dual.vertices).max(axis=1))).all()
     crossed = edges_of_dual(mesh, dual)
@@ -81,10 +72,11 @@ def test_it_is_the_voronoi_diagram_of_random_points(seed: int) -> None:
 
 @pytest.mark.parametrize("seed", range(3))
 def test_rays_run_between_their_two_points_to_infinity(seed: int) -> None:
+    spatial = pytest.importorskip("scipy.spatial")
     points = np.random.default_rng(seed).random((200, 2))
-    mesh = delaunay(points)
+    mesh = qhull_mesh(spatial.Delaunay(points))
     dual = dmr.voronoi(mesh)
-    tree = cKDTree(points)
+    tree = spatial.cKDTree(points)
     assert (dual.edges[: dual.finite, 0] < dual.edges[: dual.finite, 1]).all() and not dual.rays[: dual.finite].any()
     assert (dual.edges[dual.finite :, 1] == -1).all() and len(dual.edges) > dual.finite
     for (p, q), k in edges_of_dual(mesh, dual).items():
@@ -96,8 +88,9 @@ def test_rays_run_between_their_two_points_to_infinity(seed: int) -> None:
                 assert set(who[:2].tolist()) == {p, q} and distance[0] == pytest.approx(distance[1], rel=1e-9)
 
 
-def test_of_a_conforming_mesh_no_vertex_is_nearer_than_the_corners() -> None:
+def test_dual_vertices_of_a_conforming_mesh_have_no_nearer_vertex() -> None:
     """The definition of a Voronoi vertex, which a segment spoils that hides one vertex from another."""
+    spatial = pytest.importorskip("scipy.spatial")
     plate = dmr.read(ROOT / "meshes" / "plate.ele")
     assert isinstance(plate, dmr.Mesh)
     fine = dmr.refine(plate, conforming=True, device="cpu").mesh
@@ -105,7 +98,8 @@ def test_of_a_conforming_mesh_no_vertex_is_nearer_than_the_corners() -> None:
     def nearer(mesh: dmr.Mesh) -> int:
         centers = dmr.voronoi(mesh).vertices
         radius = np.hypot(*(centers - mesh.vertices[mesh.triangles[:, 0]]).T)
-        return int((cKDTree(mesh.vertices[np.unique(mesh.triangles)]).query(centers)[0] < radius * (1 - 1e-9)).sum())
+        distance, _ = spatial.cKDTree(mesh.vertices[np.unique(mesh.triangles)]).query(centers)
+        return int((distance < radius * (1 - 1e-9)).sum())
 
     assert nearer(fine) == 0
     # A segment between two triangles; each apex lies in the other one's circumcircle.
@@ -113,11 +107,12 @@ def test_of_a_conforming_mesh_no_vertex_is_nearer_than_the_corners() -> None:
     assert nearer(hidden) == 2
 
 
-def test_distance_from_the_origin_costs_nothing() -> None:
+def test_precision_does_not_depend_on_the_origin() -> None:
+    spatial = pytest.importorskip("scipy.spatial")
     random = np.random.default_rng(4)
     points = random.integers(-(2**12), 2**12, (300, 2)) / 2**13
     points = np.unique(points, axis=0)
-    mesh = delaunay(points)
+    mesh = qhull_mesh(spatial.Delaunay(points))
     near = dmr.voronoi(mesh)
     assert_close_to_exact(mesh, near.vertices)
     for offset in ([2.0**20, -(2.0**30)], [1e9, 3.0]):
@@ -138,7 +133,7 @@ COORDINATES = st.one_of(
 
 @settings(max_examples=300, deadline=None)
 @given(st.lists(st.tuples(COORDINATES, COORDINATES), min_size=3, max_size=3))
-def test_the_center_is_as_far_from_all_corners(corners: list[tuple[float, float]]) -> None:
+def test_dual_vertices_are_equidistant_from_the_corners(corners: list[tuple[float, float]]) -> None:
     (ax, ay), (bx, by), (cx, cy) = ((Fraction(x), Fraction(y)) for x, y in corners)
     turn = (bx - ax) * (cy - ay) - (by - ay) * (cx - ax)
     assume(turn != 0)
@@ -167,15 +162,15 @@ def test_slivers_are_computed_exactly() -> None:
     assert_close_to_exact(mesh, dmr.voronoi(mesh).vertices)
 
 
-def test_what_has_no_dual_is_refused() -> None:
+def test_meshes_without_a_dual_are_refused() -> None:
     square = [[0, 0], [1, 0], [1, 1], [0, 1], [2, 2]]
     with pytest.raises(InvalidMeshError, match="triangle 1: is flat"):
         dmr.voronoi(dmr.Mesh(square, [[0, 1, 2], [0, 2, 4]]))
     with pytest.raises(InvalidMeshError, match="triangle 0: runs clockwise"):
         dmr.voronoi(dmr.Mesh(square, [[0, 2, 1]]))
-    with pytest.raises(InvalidMeshError, match="triangle 0: is so flat that its circumcenter is beyond"):
+    with pytest.raises(InvalidMeshError, match=r"^triangle 0: "):
         dmr.voronoi(dmr.Mesh([[0, 0], [1, 0], [0.5, 1e-310]], [[0, 1, 2]]))
-    with pytest.raises(InvalidMeshError, match="triangle 1: lies on the same side of edge"):
+    with pytest.raises(InvalidMeshError, match=r"^triangle 1: "):
         dmr.voronoi(dmr.Mesh(square, [[0, 1, 2], [0, 1, 3]]))
     empty = dmr.voronoi(dmr.Mesh(np.empty((0, 2)), np.empty((0, 3), np.int32)))
     assert (empty.vertices.shape, empty.edges.shape, empty.rays.shape) == ((0, 2), (0, 2), (0, 2))
@@ -186,7 +181,7 @@ def test_what_has_no_dual_is_refused() -> None:
 TWO = dmr.Mesh([[0, 0], [4, 0], [3, 3], [0, 4]], [[0, 1, 2], [0, 2, 3]])
 
 
-def test_the_files_are_triangles(tmp_path: Path) -> None:
+def test_dual_files_follow_triangles_format(tmp_path: Path) -> None:
     written = dmr.write(tmp_path / "a.1.ele", TWO, base=1, voronoi=True)
     assert [path.name for path in written] == ["a.1.node", "a.1.v.node", "a.1.v.edge", "a.1.ele"]
     assert (tmp_path / "a.1.v.node").read_text() == "2 2 0 0\n1 2 1\n2 1 2\n"
@@ -212,7 +207,7 @@ def test_the_files_hold_the_dual_to_the_bit(tmp_path: Path) -> None:
     assert rays.tobytes() == dual.rays[dual.finite :].tobytes()
 
 
-def test_an_old_dual_does_not_stay_beside_a_new_mesh(tmp_path: Path) -> None:
+def test_an_old_dual_is_removed_with_a_new_mesh(tmp_path: Path) -> None:
     dmr.write(tmp_path / "a.ele", TWO, voronoi=True)
     dmr.write(tmp_path / "a.ele", TWO)
     assert sorted(path.name for path in tmp_path.iterdir()) == ["a.ele", "a.node"]
@@ -221,18 +216,18 @@ def test_an_old_dual_does_not_stay_beside_a_new_mesh(tmp_path: Path) -> None:
     assert (tmp_path / "a.v.node").read_text() == "somebody's points\n", "one of the two files is no dual"
 
 
-def test_a_mesh_of_the_duals_name_is_left_alone(tmp_path: Path) -> None:
+def test_a_mesh_named_like_a_dual_is_kept(tmp_path: Path) -> None:
     dmr.write(tmp_path / "a.v.ele", TWO, edges=True)
     before = {path.name: path.read_bytes() for path in tmp_path.iterdir()}
     assert set(before) == {"a.v.node", "a.v.ele", "a.v.edge"}
     dmr.write(tmp_path / "a.ele", TWO)
-    with pytest.raises(FileError, match="is a mesh of the name that the Voronoi dual would have"):
+    with pytest.raises(FileError, match="Voronoi dual"):
         dmr.write(tmp_path / "a.ele", TWO, voronoi=True)
     assert {path.name: path.read_bytes() for path in tmp_path.iterdir()}.items() >= before.items()
 
 
-def test_other_formats_do_not_take_it(tmp_path: Path) -> None:
+def test_other_formats_refuse_a_dual(tmp_path: Path) -> None:
     for name in ("a.vtu", "a.npz", "a.poly", "a.edge"):
-        with pytest.raises(OptionError, match=r"the Voronoi dual is written beside an \.ele file"):
+        with pytest.raises(OptionError, match="Voronoi dual"):
             dmr.write(tmp_path / name, TWO, voronoi=True)
     assert list(tmp_path.iterdir()) == []
