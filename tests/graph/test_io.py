@@ -262,7 +262,7 @@ MTX = "%%MatrixMarket matrix coordinate integer general\n"
         ("a.csv", "\n \r\n", None, "is empty"),
         ("a.gr", "", None, "is empty"),
         ("a.npz", "", None, "is empty"),
-        ("a.txt.gz", gzip.compress(b""), None, "is empty"),
+        ("a.txt.gz", gzip.compress(b"", mtime=0), None, "is empty"),
         ("a.xyz", "", None, "unknown suffix .xyz"),
         ("a", "", None, "has no suffix"),
     ],

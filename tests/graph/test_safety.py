@@ -277,7 +277,7 @@ def test_escape_characters_in_names_are_escaped_in_messages(tmp_path, capsys):
 
 
 @pytest.mark.slow
-def test_ctrl_c_ends_generation_within_a_second(tmp_path):
+def test_ctrl_c_ends_generation_soon(tmp_path):
     target = tmp_path / "a.npz"
     command = [sys.executable, "-m", "static_graph", "generate", "rmat", "1e7", "6e7", "-o", str(target)]
     process = subprocess.Popen(command, stderr=subprocess.PIPE, cwd=Path(sg.__file__).parents[1])
@@ -289,7 +289,7 @@ def test_ctrl_c_ends_generation_within_a_second(tmp_path):
     finally:
         process.kill()
     assert process.returncode == 130 and "interrupted" in said
-    assert time.perf_counter() - sent < 2  # 1 s on a machine that has nothing else to do
+    assert time.perf_counter() - sent < 10  # about 1 s on an idle machine
     assert not list(tmp_path.iterdir())
 
 

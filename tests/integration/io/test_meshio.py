@@ -320,7 +320,7 @@ def test_truncated_files_give_an_error_or_a_mesh(suffix: str, tmp_path: Path) ->
         begin = time.monotonic()
         with contextlib.suppress(FileError):
             assert isinstance(read(path), Mesh)
-        assert time.monotonic() - begin < 2
+        assert time.monotonic() - begin < 20
 
 
 def test_a_missing_package_of_a_format_is_named(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:

@@ -154,7 +154,7 @@ def test_a_loop_is_recorded_again_only_after_an_array_was_replaced(monkeypatch):
 
 
 def test_epochs_wrap_around_within_a_run(device_options):
-    kind, points, options = CASES["more steps than stamps"]
+    kind, points, options = CASES["more steps than epochs"]
     fine = dmr.refine(dmr.generate(kind, points, seed=2), loop="device", **device_options, **options)
     assert fine.rounds > 255 and "clear_owners" in fine.launches
 

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from fractions import Fraction
-from time import perf_counter
+from time import process_time
 
 import numpy as np
 import pytest
@@ -635,7 +635,7 @@ def test_a_hundred_thousand_segments_take_seconds():
     vertices = np.concatenate([ring * (1 + 1e-4 * rng.random((count, 1))), ring * 0.5])
     graph = Pslg(vertices, np.concatenate([outline, outline + count]), holes=[[0, 0]])
     mesh = meshed(graph, pieces=1, options="p")
-    begin = perf_counter()
+    begin = process_time()
     report = validate(mesh, input=graph)
-    assert perf_counter() - begin < 20
+    assert process_time() - begin < 20
     assert report.ok

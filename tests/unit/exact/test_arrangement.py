@@ -6,7 +6,7 @@ from collections import defaultdict
 from fractions import Fraction
 from functools import cmp_to_key
 from itertools import combinations, pairwise
-from time import perf_counter
+from time import process_time
 
 import numpy as np
 import pytest
@@ -249,8 +249,8 @@ def test_a_hundred_thousand_segments_take_seconds():
     rng = np.random.default_rng(0)
     angles = np.sort(rng.random(count)) * 2 * np.pi
     ring = np.stack([np.cos(angles), np.sin(angles)], axis=1) * (1 + 0.01 * rng.random((count, 1)))
-    start = perf_counter()
+    start = process_time()
     arrangement = Arrangement.of(ring, np.stack([np.arange(count), (np.arange(count) + 1) % count], axis=1), NOTHING)
-    assert perf_counter() - start < 15
+    assert process_time() - start < 15
     assert arrangement.faces == 2
     assert len(arrangement.crossings) == 0
