@@ -345,6 +345,7 @@ struct Launch {
 
     METHOD auto begin() const { return part(first, last).begin(); }
     METHOD auto end() const { return part(first, last).end(); }
+    METHOD Index stop() const { return last; }
 
     // This team, once for each index that it processes.
     METHOD Indices<BlockStride, Team> teams() const { return {first + blockIdx.x, last}; }

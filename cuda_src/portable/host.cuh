@@ -137,7 +137,7 @@ struct Team {
     Index number;
 
     static constexpr bool leads() { return true; }
-    static void barrier() {}
+    static void barrier(int = 0) {} // of one member; the emulator compares source lines
     template <class Visit> static void for_members(Visit visit) {
         for (int member = 0; member < TEAM_SIZE; ++member)
             visit(member);
@@ -180,7 +180,7 @@ struct Grid {
     Index teams() const { return host::grid_size(); }
     Team team() const { return {first}; }
     bool leads() const { return first == 0; }
-    void barrier() const { host::wait_for_grid(); }
+    void barrier(int = 0) const { host::wait_for_grid(); }
     Indices<UnitStride> share(Index count) const { return part<Index>(count); }
     Indices<UnitStride, Team> tasks(Index count) const { return part<Team>(count); }
 
@@ -211,6 +211,7 @@ struct Launch {
     }
     auto begin() const { return part(first, last).begin(); }
     auto end() const { return part(first, last).end(); }
+    Index stop() const { return last; }
     Indices<UnitStride, Team> teams() const { return {first, last}; }
     Grid grid() const { return {first, last}; }
 };
