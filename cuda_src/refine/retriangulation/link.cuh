@@ -41,12 +41,13 @@ INLINE void link_cavity(Triangle *triangles, const Cavities &cavities, Index i, 
     }
 }
 
-// The same for the winners among a thread's share of the cavities.
-template <class Share>
-INLINE void link_fans(const Share &share, Triangle *triangles, const Cavities &cavities, uint32 epoch) {
+// The same for the winners among a thread's share of the cavities. If the epoch is a Count, a GPU reads it anew for each
+// cavity: to keep it would take link_winners from 40 registers to 48.
+template <class Share, class Epoch>
+INLINE void link_fans(const Share &share, Triangle *triangles, const Cavities &cavities, const Epoch &epoch) {
     for (const Index i : share) {
         if (PREFETCHES && i + 6 < share.stop() && cavities.won[i + 6] && cavities.shared[i + 6])
             prefetch_boundary(cavities, i + 6, share.stop(), triangles);
-        link_cavity(triangles, cavities, i, epoch);
+        link_cavity(triangles, cavities, i, uint32(epoch));
     }
 }

@@ -54,7 +54,7 @@ TEAM_KERNEL(retriangulate, Mesh mesh, Cavities cavities, Count count, Count segm
 }
 
 KERNEL(link_winners, Mesh mesh, Cavities cavities, Count epoch) {
-    link_fans(launch, mesh.triangles, cavities, uint32(epoch));
+    link_fans(launch, mesh.triangles, cavities, epoch);
 }
 
 // Counts outcomes after the last step of a pass: counts[outcome] += number of cavities that had it; counts[OUTCOMES] +=

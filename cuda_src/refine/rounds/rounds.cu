@@ -72,8 +72,8 @@ TEAM_KERNEL(survey_fresh, Mesh mesh, const int32 *fresh, Count count, uint8 *fla
 }
 
 // Appends them to the list, after its `listed` entries.
-TEAM_KERNEL(append_fresh, const int32 *fresh, Count count, const uint8 *flags, const int32 *appended, int32 *first,
-            int32 *second, Count buffer, Count listed) {
+HIGH_OCCUPANCY_TEAM_KERNEL(append_fresh, const int32 *fresh, Count count, const uint8 *flags, const int32 *appended,
+                           int32 *first, int32 *second, Count buffer, Count listed) {
     for (const Team team : launch.teams()) {
         const Piece piece = piece_of(team.number, count);
         if (piece.empty())
