@@ -15,7 +15,7 @@ MACRO = re.compile(r"^#define (\w+)", re.MULTILINE)
 CONSTANT = re.compile(r"^constexpr \w+ (\w+)", re.MULTILINE)
 FUNCTION = re.compile(rf"^{TEMPLATE}(?:INLINE|inline) [\w ]*?\*?([\w:]+)\(", re.MULTILINE)
 STRUCT = re.compile(rf"^{TEMPLATE}struct (\w+) \{{(.*?)^\}};", re.MULTILINE | re.DOTALL)
-METHOD = re.compile(rf"^    (?! ){TEMPLATE}(?:METHOD )?[\w:<>, ]+? (\w+)\(", re.MULTILINE)
+METHOD = re.compile(rf"^    (?![ /]){TEMPLATE}(?:METHOD )?[\w:<>, /]+? (\w+)\(", re.MULTILINE)
 
 # Each folder of kernels includes itself and the folders before it.
 LAYERS = ("portable", "primitives", "geometry", "mesh", "refine")

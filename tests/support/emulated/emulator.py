@@ -1,8 +1,8 @@
 """Emulates a GPU's threads on one CPU thread, with the kernels as nvcc sees them compiled by the C++ compiler.
 
-Barriers, shuffles and atomics are those of `cuda_src/portable/emulated.cuh`; threads take turns in a random order. Thus a barrier that not
-all threads reach, lanes that wait for others in vain, and results that depend on the order are found without a GPU. The
-memory model of a GPU is not emulated; the tests marked `gpu` cover it.
+Barriers, shuffles and atomics are those of `cuda_src/portable/emulated.cuh`; threads take turns in a random order. Thus
+a barrier that not all threads reach, lanes that wait for others in vain, and results that depend on the order are found
+without a GPU. The memory model of a GPU is not emulated; the tests marked `gpu` cover it.
 """
 
 from __future__ import annotations
