@@ -6,7 +6,7 @@
 // then raises the exception.
 //
 // The library is not linked with Python: it gets the addresses of the few functions that it needs
-// (dmr/common/interrupts.py). A program without Python sets none; signals are then not polled.
+// (dmr/common/native.py). A program without Python sets none; signals are then not polled.
 #pragma once
 
 #include <atomic>

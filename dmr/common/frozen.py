@@ -38,7 +38,6 @@ def frozen(array: NDArray[Any]) -> NDArray[Any]:
     instead of another array. The caller's own array is unchanged.
 
     Args:
-    Args:
         array: numbers, truth values, or records of them, with any strides.
     """
     if is_frozen(array):

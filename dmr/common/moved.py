@@ -14,11 +14,16 @@ from types import ModuleType
 
 SUCCESSORS = {
     "dmr.adjacency": "dmr.mesh.adjacency",
+    "dmr.background": "dmr.sizing",
+    "dmr.background.edges": "dmr.sizing.nearest_edges",
+    "dmr.background.grid": "dmr.sizing.grid",
+    "dmr.background.location": "dmr.sizing.location",
     "dmr.checks": "dmr.validation",
     "dmr.checks.report": "dmr.validation.report",
     "dmr.dual": "dmr.mesh.voronoi_dual",
     "dmr.edges": "dmr.mesh.edges",
     "dmr.generation": "dmr.domains.generation",
+    "dmr.memory.frozen": "dmr.common.frozen",
     "dmr.meshes": "dmr.mesh.types",
     "dmr.options": "dmr.refinement.options",
     "dmr.quadratic": "dmr.mesh.quadratic",

@@ -10,11 +10,11 @@ import numpy as np
 from numpy.typing import ArrayLike
 
 from dmr.common.arguments import listed, real_option, shortened, whole_option
+from dmr.common.available import require_memory
 from dmr.common.number_arrays import given_array, real_array
 from dmr.domains.interior import INSIDE, point_inside, side_of_rings
 from dmr.domains.rings import checked_chain, checked_ring
 from dmr.errors import InvalidMeshError, OptionError
-from dmr.memory import require_memory
 from dmr.mesh.types import Float, Int, Pslg
 
 BYTES_PER_POINT = 120  # peak memory per point of a circle
@@ -90,7 +90,7 @@ def circle_points(radius: float, n: int, center: ArrayLike = (0.0, 0.0), *, angl
         angle: of the first point, in degrees from the x axis.
 
     Returns:
-        (n, 2) float64. Without an angle they have the exact symmetry of the circle: quarters are rotated exactly.
+        (n, 2) float64. Without an angle they have the exact symmetry of the circle; quarters are rotated exactly.
 
     Raises:
         OptionError: the radius is not positive, or there are fewer than three points.

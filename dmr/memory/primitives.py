@@ -83,25 +83,22 @@ def minmax_float64(low: DeviceArray, high: DeviceArray | None = None) -> tuple[f
 
 def compact(values: DeviceArray, flags: DeviceArray, count: int | None = None) -> tuple[DeviceArray, int]:
     """Returns the int32 values whose int32 flag is 1, in order, and their number; waits for the number."""
-    device = values.device
-    count = values.size if count is None else count
-    offsets = scan(flags, count)
-    kept = total(offsets, count)
-    result = device.empty(kept, np.int32)
-    if kept:
-        device.launch("scatter_flagged", count, values, flags, offsets, result)
-    return result, kept
+    return _flagged("scatter_flagged", flags, values.size if count is None else count, values)
 
 
 def flagged_indices(flags: DeviceArray, count: int | None = None) -> tuple[DeviceArray, int]:
     """Returns the indices whose int32 flag is 1, in order, and their number; waits for the number."""
+    return _flagged("scatter_indices", flags, flags.size if count is None else count)
+
+
+def _flagged(kernel: str, flags: DeviceArray, count: int, *values: DeviceArray) -> tuple[DeviceArray, int]:
+    """Scatters what belongs to each flag to the place given by the sum of the flags before it."""
     device = flags.device
-    count = flags.size if count is None else count
     offsets = scan(flags, count)
     kept = total(offsets, count)
     result = device.empty(kept, np.int32)
     if kept:
-        device.launch("scatter_indices", count, flags, offsets, result)
+        device.launch(kernel, count, *values, flags, offsets, result)
     return result, kept
 
 

@@ -19,7 +19,7 @@ from dmr.common.available import require_memory
 from dmr.common.cached import cached_property
 from dmr.common.frozen import HoldsFrozen, freeze, frozen
 from dmr.common.number_arrays import given_array, real_array
-from dmr.errors import InvalidMeshError, KindError
+from dmr.errors import InvalidMeshError, WrongTypeError
 
 Float = NDArray[np.float64]
 Int = NDArray[np.int32]
@@ -184,20 +184,11 @@ class Mesh(HoldsFrozen):
         triangles = whole_table(self.triangles, (None, 3), "triangles")
         segments = whole_table(self.segments, (None, 2), "segments")
         n, m, s = len(vertices), len(triangles), len(segments)
-        markers = self.segment_markers
         checked: dict[str, NDArray[Any] | None] = {
             "vertices": vertices,
             "triangles": triangles,
             "segments": segments,
-            "segment_markers": np.zeros(s, np.int32)
-            if markers is None
-            else whole_table(markers, (s,), "segment_markers"),
-            "vertex_markers": None
-            if self.vertex_markers is None
-            else whole_table(self.vertex_markers, (n,), "vertex_markers"),
-            "vertex_attributes": np.empty((n, 0))
-            if self.vertex_attributes is None
-            else real_table(self.vertex_attributes, (n, None), "vertex_attributes"),
+            **_labels(self, n, s),
             "triangle_attributes": np.empty((m, 0))
             if self.triangle_attributes is None
             else real_table(self.triangle_attributes, (m, None), "triangle_attributes"),
@@ -246,7 +237,7 @@ class Mesh(HoldsFrozen):
         """Makes a mesh from a dictionary of the `triangle` package (vertices, triangles, segments, markers, ...)."""
 
         if not isinstance(data, Mapping):
-            raise KindError(f"data must be a dictionary of the triangle package, not {shortened(data)}")
+            raise WrongTypeError(f"data must be a dictionary of the triangle package, not {shortened(data)}")
 
         def entry(name: str) -> NDArray[Any] | None:
             try:
@@ -323,23 +314,28 @@ class Pslg(HoldsFrozen):
         n, s = len(vertices), len(segments)
         _check_finite(vertices)
         check_table(segments, n, "segment")
-        markers = self.segment_markers
         checked: dict[str, NDArray[Any] | None] = {
             "vertices": vertices,
             "segments": segments,
             "holes": real_table(self.holes, (None, 2), "holes"),
             "regions": real_table(self.regions, (None, 4), "regions"),
-            "segment_markers": np.zeros(s, np.int32)
-            if markers is None
-            else whole_table(markers, (s,), "segment_markers"),
-            "vertex_markers": None
-            if self.vertex_markers is None
-            else whole_table(self.vertex_markers, (n,), "vertex_markers"),
-            "vertex_attributes": np.empty((n, 0))
-            if self.vertex_attributes is None
-            else real_table(self.vertex_attributes, (n, None), "vertex_attributes"),
+            **_labels(self, n, s),
         }
         freeze(self, checked)
 
     def __repr__(self) -> str:
         return f"Pslg({len(self.vertices)} vertices, {len(self.segments)} segments, {len(self.holes)} holes)"
+
+
+def _labels(holder: Mesh | Pslg, vertices: int, segments: int) -> dict[str, NDArray[Any] | None]:
+    """Converts what both types store for each vertex and segment."""
+    segment_markers, markers, attributes = holder.segment_markers, holder.vertex_markers, holder.vertex_attributes
+    return {
+        "segment_markers": np.zeros(segments, np.int32)
+        if segment_markers is None
+        else whole_table(segment_markers, (segments,), "segment_markers"),
+        "vertex_markers": None if markers is None else whole_table(markers, (vertices,), "vertex_markers"),
+        "vertex_attributes": np.empty((vertices, 0))
+        if attributes is None
+        else real_table(attributes, (vertices, None), "vertex_attributes"),
+    }

@@ -64,7 +64,7 @@ from dmr.refinement.strategies.first_points import rungs
 from dmr.refinement.strategies.marking import MARKINGS
 from dmr.refinement.strategies.tiny_meshes import TINY_MESH, smallest
 from dmr.sizing.size_field import Size, as_function
-from dmr.triangulation import triangulate_noting
+from dmr.triangulation.meshing import triangulate_noting
 
 log = logging.getLogger("dmr")
 
@@ -166,7 +166,7 @@ def refine(
     Raises:
         OptionError: an option that cannot be used, at all or on this device; bounds on areas that need more triangles
             than a mesh can have (unless `max_steiner` is given, which would end the run).
-        KindError: `mesh` is neither a Mesh nor a Pslg.
+        WrongTypeError: `mesh` is neither a Mesh nor a Pslg.
         InvalidMeshError: no valid triangulation (or, with `strict`, not a Delaunay one), or a graph that bounds no
             domain.
         DeviceUnavailableError: the requested device is not available.
@@ -259,7 +259,7 @@ class Run:
         self.source = mesh
         self.options = options
         self.quiet = quiet
-        self.clock = Clock(device, exact=profile)
+        self.clock = Clock(device.synchronize if profile else None)
         self.statistics = Statistics(device)
         with self.clock.phase("admit"):
             self.state, notes = admit(mesh, device, options.keep_segments)

@@ -154,7 +154,7 @@ void Segments::insert(const Piece &piece) {
     int32 start = piece.from;
     HalfEdge edge = find_edge(piece.from, piece.to, &start);
     if (edge != NOTHING) {
-        settle(piece, edge);
+        constrain_or_route(piece, edge);
         return;
     }
     // Start at the end with fewer edges.
@@ -167,11 +167,11 @@ void Segments::insert(const Piece &piece) {
     const int32 met = plane_.to(edge);
     if (met != way.to)
         waiting_.push_back({met, way.to, way.segment});
-    settle({way.from, met, way.segment}, edge);
+    constrain_or_route({way.from, met, way.segment}, edge);
 }
 
 // Makes an edge part of a piece's segment, or routes the piece through a vertex beside the edge that is within reach.
-void Segments::settle(const Piece &piece, HalfEdge edge) {
+void Segments::constrain_or_route(const Piece &piece, HalfEdge edge) {
     for (int32 vertex : {plane_.apex(edge), plane_.apex(plane_.twin(edge))})
         if (leads_through(piece, vertex)) {
             route(piece, vertex);
@@ -497,15 +497,15 @@ void Segments::split_face(int32 face, int32 v) {
     int32 segments[3];
     for (int k = 0; k < 3; ++k)
         segments[k] = plane_.segment_at[half_edge(face, k)];
-    std::vector<HalfEdge> rim;
+    std::vector<HalfEdge> boundary;
     for (int k = 0; k < 3; ++k) {
         set_face(parts[k], v, old.vertex[next_corner(k)], old.vertex[previous_corner(k)]);
         join(half_edge(parts[k], 0), old.twin[k], segments[k]);
-        rim.push_back(half_edge(parts[k], 0));
+        boundary.push_back(half_edge(parts[k], 0));
     }
     for (int k = 0; k < 3; ++k) // edge 1 runs from the last corner to v, edge 2 from v to the one before
         join(half_edge(parts[k], 1), half_edge(parts[next_corner(k)], 2), NOTHING);
-    legalise(rim);
+    legalise(boundary);
 }
 
 // The edge u -> w between (a, u, w) and (b, w, u) is split at v: (v, w, a), (v, a, u), (v, u, b), (v, b, w).
@@ -513,24 +513,24 @@ void Segments::split_edge(HalfEdge h, int32 v) {
     const HalfEdge t = plane_.twin(h);
     const int32 segment = plane_.segment_at[h];
     const HalfEdge old[4] = {next(h), previous(h), next(t), previous(t)};
-    HalfEdge beyond[4];
+    HalfEdge across[4];
     int32 ends[4][2], segments[4];
     for (int i = 0; i < 4; ++i) {
-        beyond[i] = plane_.twin(old[i]);
+        across[i] = plane_.twin(old[i]);
         segments[i] = plane_.segment_at[old[i]];
         ends[i][0] = plane_.from(old[i]);
         ends[i][1] = plane_.to(old[i]);
     }
     const int32 parts[4] = {face_of(h), add_face(), face_of(t), add_face()};
-    std::vector<HalfEdge> rim;
+    std::vector<HalfEdge> boundary;
     for (int i = 0; i < 4; ++i) {
         set_face(parts[i], v, ends[i][0], ends[i][1]);
-        join(half_edge(parts[i], 0), beyond[i], segments[i]);
-        rim.push_back(half_edge(parts[i], 0));
+        join(half_edge(parts[i], 0), across[i], segments[i]);
+        boundary.push_back(half_edge(parts[i], 0));
     }
     for (int i = 0; i < 4; ++i) // the pieces of the edge lie between 1 and 2, and between 3 and 0
         join(half_edge(parts[i], 1), half_edge(parts[(i + 1) % 4], 2), i % 2 == 1 ? segment : NOTHING);
-    legalise(rim);
+    legalise(boundary);
 }
 
 // ---- Lawson's flips ------------------------------------------------------------------------------------------------
@@ -574,10 +574,10 @@ void Segments::flip(HalfEdge h) {
     const HalfEdge t = plane_.twin(h);
     const int32 a = plane_.apex(h), b = plane_.apex(t), u = plane_.from(h), w = plane_.to(h);
     const HalfEdge old[4] = {next(t), previous(h), previous(t), next(h)}; // u -> b, a -> u, b -> w, w -> a
-    HalfEdge beyond[4];
+    HalfEdge across[4];
     int32 segments[4];
     for (int i = 0; i < 4; ++i) {
-        beyond[i] = plane_.twin(old[i]);
+        across[i] = plane_.twin(old[i]);
         segments[i] = plane_.segment_at[old[i]];
     }
     const int32 left = face_of(h), right = face_of(t);
@@ -585,7 +585,7 @@ void Segments::flip(HalfEdge h) {
     set_face(right, a, b, w);
     const HalfEdge now[4] = {half_edge(left, 0), half_edge(left, 2), half_edge(right, 0), half_edge(right, 1)};
     for (int i = 0; i < 4; ++i)
-        join(now[i], beyond[i], segments[i]);
+        join(now[i], across[i], segments[i]);
     join(half_edge(left, 1), half_edge(right, 2), NOTHING);
 }
 

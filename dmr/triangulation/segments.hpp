@@ -81,7 +81,7 @@ class Segments {
     void split_at_vertices(int32 segment);
     void insert(const Piece &piece);
     HalfEdge cross(const Piece &piece, HalfEdge first);
-    void settle(const Piece &piece, HalfEdge edge);
+    void constrain_or_route(const Piece &piece, HalfEdge edge);
     void constrain(HalfEdge h, int32 segment);
     void route(const Piece &piece, int32 vertex);
     void resolve(const Piece &piece, HalfEdge barrier);

@@ -37,7 +37,7 @@ import dmr
 from dmr.refinement.options import MARKINGS
 from scripts.lib.guarded import Guarded
 from scripts.lib.machines import machine
-from scripts.lib.measuring import append_record, circumstances, digest, positive, timed, where
+from scripts.lib.measuring import Verdict, append_record, circumstances, digest, positive, run_benchmark, timed, where
 from scripts.lib.outlines import STANDARD, Case, case, clean, outline
 from scripts.lib.sides import geometric_mean
 
@@ -54,14 +54,13 @@ class Peer:
 
 
 @dataclass(kw_only=True)
-class Row:
+class Row(Verdict):
     """One configuration on one domain; the fields of a record of --json, times in seconds, a list entry per run.
 
     Attributes:
         ended: the limit that ended the run; empty if it is complete.
         sha256: the distinct digests of the results; same: whether all configurations have the same digest.
-        valid: whether all results were proved (without the bounds if unfinished); None if not checked.
-        size, ratio: triangles and whole call over those of `peer`, Triangle.
+        valid: unfinished results are proved without the bounds; ratio: of the whole call.
     """
 
     domain: str
@@ -82,11 +81,6 @@ class Row:
     ended: str
     unrefined: dict[str, int]
     sha256: list[str]
-    valid: bool | None = None
-    same: bool | None = None
-    size: float | None = None
-    ratio: float | None = None
-    peer: dict[str, Any] = field(default_factory=dict)
 
     def faults(self) -> list[str]:
         """Lists the faults of the results."""
@@ -161,29 +155,26 @@ def main(arguments: Sequence[str] | None = None) -> int:
     """Runs the benchmark; returns the exit code, 5 if a result is wrong."""
     options = parser().parse_args(arguments)
     logging.getLogger("dmr").setLevel(logging.ERROR)
-    faults: list[str] = []
+    return run_benchmark("bench_domains", lambda faults: measure(options, faults))
+
+
+def measure(options: argparse.Namespace, faults: list[str]) -> None:
+    """Measures, prints and records all inputs; adds the faults of results to `faults`."""
     rows: list[Row] = []
-    try:
-        cases = [case(name) for name in options.domains]
-        print(" | ".join(f"{k}: {v}" for k, v in machine().items()))
-        print(HEAD)
-        hows = configurations(options)
-        for how in hows:
-            dmr.refine(dmr.generate("random", 2000, 1), **how)
-        with Guarded(refined_by_triangle, options.triangle_limit) as triangle:
-            for one in cases:
-                found = compete(one, hows, None if options.no_triangle else triangle, options)
-                rows += found
-                for row in found:
-                    faults += [f"{row.domain}, {where(row.device, row.threads)}: {fault}" for fault in row.faults()]
-        for line in summary(rows):
-            print(line)
-    except dmr.DmrError as error:
-        print(f"bench_domains: {error}", file=sys.stderr)
-        return error.exit_code
-    for fault in faults:
-        print(f"bench_domains: {fault}", file=sys.stderr)
-    return 5 if faults else 0
+    cases = [case(name) for name in options.domains]
+    print(" | ".join(f"{k}: {v}" for k, v in machine().items()))
+    print(HEAD)
+    hows = configurations(options)
+    for how in hows:
+        dmr.refine(dmr.generate("random", 2000, 1), **how)
+    with Guarded(refined_by_triangle, options.triangle_limit) as triangle:
+        for one in cases:
+            found = compete(one, hows, None if options.no_triangle else triangle, options)
+            rows += found
+            for row in found:
+                faults += [f"{row.domain}, {where(row.device, row.threads)}: {fault}" for fault in row.faults()]
+    for line in summary(rows):
+        print(line)
 
 
 def configurations(options: argparse.Namespace) -> list[dict[str, Any]]:

@@ -39,12 +39,14 @@ from scripts.lib.apart import refine_apart
 from scripts.lib.machines import machine
 from scripts.lib.measuring import (
     INPUTS,
+    Verdict,
     append_record,
     circumstances,
     digest,
     points_of,
     positive,
     refinement_phases,
+    run_benchmark,
     standard_input,
     timed,
     where,
@@ -69,14 +71,13 @@ class Peer:
 
 
 @dataclass(kw_only=True)
-class Row:
+class Row(Verdict):
     """One configuration on one input; the fields of a record of --json, times in seconds, a list entry per run.
 
     Attributes:
         sha256: the distinct digests of the results.
         memory: memory of one run in a separate process (`apart.Memory`).
-        valid: whether all results were proved; same: whether all equal that of one CPU thread; None if not checked.
-        size, ratio: triangles and time over those of `peer`, Triangle.
+        same: whether all results equal that of one CPU thread.
     """
 
     input: str
@@ -94,11 +95,6 @@ class Row:
     unrefined: dict[str, int]
     sha256: list[str]
     memory: dict[str, Any] | None = None
-    valid: bool | None = None
-    same: bool | None = None
-    size: float | None = None
-    ratio: float | None = None
-    peer: dict[str, Any] = field(default_factory=dict)
 
     def faults(self) -> list[str]:
         """Lists the faults of the results."""
@@ -163,28 +159,25 @@ class Trial:
 def main(arguments: Sequence[str] | None = None) -> int:
     """Runs the benchmark; returns the exit code, 5 if a result is wrong."""
     options = parser().parse_args(arguments)
-    faults: list[str] = []
-    try:
-        for name in options.inputs:
-            points_of(name)
-        print(" | ".join(f"{k}: {v}" for k, v in machine().items()))
-        print(HEAD)
-        for name in options.inputs:
-            mesh = load(name, options.folder)
-            peer, rows = compete(name, mesh, options)
-            if peer is not None:
-                print(peer_line(name, len(mesh.triangles), peer))
-            for row in rows:
-                print(line(row), flush=True)
-                faults += [f"{name}, {where(row.device, row.threads)}: {fault}" for fault in row.faults()]
-                if options.json is not None:
-                    append_record(options.json, record(row, options))
-    except dmr.DmrError as error:
-        print(f"bench_refine: {error}", file=sys.stderr)
-        return error.exit_code
-    for fault in faults:
-        print(f"bench_refine: {fault}", file=sys.stderr)
-    return 5 if faults else 0
+    return run_benchmark("bench_refine", lambda faults: measure(options, faults))
+
+
+def measure(options: argparse.Namespace, faults: list[str]) -> None:
+    """Measures, prints and records all inputs; adds the faults of results to `faults`."""
+    for name in options.inputs:
+        points_of(name)
+    print(" | ".join(f"{k}: {v}" for k, v in machine().items()))
+    print(HEAD)
+    for name in options.inputs:
+        mesh = load(name, options.folder)
+        peer, rows = compete(name, mesh, options)
+        if peer is not None:
+            print(peer_line(name, len(mesh.triangles), peer))
+        for row in rows:
+            print(line(row), flush=True)
+            faults += [f"{name}, {where(row.device, row.threads)}: {fault}" for fault in row.faults()]
+            if options.json is not None:
+                append_record(options.json, record(row, options))
 
 
 def load(name: str, folder: Path | None) -> dmr.Mesh:
@@ -227,7 +220,7 @@ def compete(name: str, mesh: dmr.Mesh, options: argparse.Namespace) -> tuple[Pee
                 if key not in proved:
                     proved[key] = dmr.validate(result, input=mesh, min_angle=options.min_angle).ok
             row.valid = all(proved[key] for key in trial.distinct)
-    judge_apart(mesh, trials, rows, options)
+    check_apart(mesh, trials, rows, options)
     return peer, rows
 
 
@@ -244,7 +237,7 @@ def run_triangle(mesh: dmr.Mesh, min_angle: float, peer: Peer, *, counts: bool) 
         peer.refining.append(refining)
 
 
-def judge_apart(mesh: dmr.Mesh, trials: list[Trial], rows: list[Row], options: argparse.Namespace) -> None:
+def check_apart(mesh: dmr.Mesh, trials: list[Trial], rows: list[Row], options: argparse.Namespace) -> None:
     """Adds measurements from separate processes: the memory of a run, and the comparison with one CPU thread."""
     compares = not options.no_reference and options.marking in REPRODUCIBLE
     if options.no_memory and not compares:

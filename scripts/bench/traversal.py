@@ -36,7 +36,7 @@ from numpy.typing import NDArray
 
 import static_graph
 from scripts.lib.machines import machine
-from scripts.lib.measuring import append_record, circumstances, positive, timed, where
+from scripts.lib.measuring import append_record, circumstances, positive, run_benchmark, timed, where
 from scripts.lib.traversal_sources import largest_component
 from static_graph import CsrGraph, DeviceGraph, Traversal
 from static_graph.traversal import search
@@ -153,24 +153,21 @@ class Trial:
 def main(arguments: Sequence[str] | None = None) -> int:
     """Runs the benchmark; returns the exit code, 5 if distances differ from scipy's."""
     options = parser().parse_args(arguments)
-    faults: list[str] = []
-    try:
-        print(" | ".join(f"{k}: {v}" for k, v in machine().items()))
-        print(HEAD)
-        for name in options.inputs:
-            for row in compete(name, options):
-                print(line(row), flush=True)
-                if row.same is False:
-                    faults.append(f"{row.searched} on {name}, {where(row.device, row.threads)}: other distances")
-                if options.json is not None:
-                    on_gpu = row.threads == 0
-                    append_record(options.json, {**circumstances(on_gpu, options.commit), **asdict(row)})
-    except static_graph.DmrError as error:
-        print(f"bench_traversal: {error}", file=sys.stderr)
-        return error.exit_code
-    for fault in faults:
-        print(f"bench_traversal: {fault}", file=sys.stderr)
-    return 5 if faults else 0
+    return run_benchmark("bench_traversal", lambda faults: measure(options, faults))
+
+
+def measure(options: argparse.Namespace, faults: list[str]) -> None:
+    """Measures, prints and records all inputs; adds the faults of results to `faults`."""
+    print(" | ".join(f"{k}: {v}" for k, v in machine().items()))
+    print(HEAD)
+    for name in options.inputs:
+        for row in compete(name, options):
+            print(line(row), flush=True)
+            if row.same is False:
+                faults.append(f"{row.searched} on {name}, {where(row.device, row.threads)}: other distances")
+            if options.json is not None:
+                on_gpu = row.threads == 0
+                append_record(options.json, {**circumstances(on_gpu, options.commit), **asdict(row)})
 
 
 def compete(name: str, options: argparse.Namespace) -> list[Row]:

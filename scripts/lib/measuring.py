@@ -6,8 +6,10 @@ import argparse
 import hashlib
 import json
 import re
+import sys
 import time
 from collections.abc import Callable, Mapping
+from dataclasses import dataclass, field
 from datetime import datetime, timezone
 from pathlib import Path
 from typing import Any, TypeVar
@@ -25,6 +27,42 @@ T = TypeVar("T")
 INPUTS = {"random-0.1m": 50_000, **THESIS_INPUTS}
 # Phases of a run outside of the refinement: building the data structures, and returning the result.
 AROUND = ("triangulate", "admit", "flip", "download", "total")
+
+
+@dataclass(kw_only=True)
+class Verdict:
+    """What the results of a configuration are worth; None if not checked.
+
+    Attributes:
+        valid: whether all results were proved; same: whether all have the same bits.
+        size, ratio: triangles and time over those of `peer`, Triangle.
+    """
+
+    valid: bool | None = None
+    same: bool | None = None
+    size: float | None = None
+    ratio: float | None = None
+    peer: dict[str, Any] = field(default_factory=dict)
+
+
+def run_benchmark(program: str, body: Callable[[list[str]], None]) -> int:
+    """Runs a benchmark; prints errors and faults to stderr.
+
+    Args:
+        program: its name in messages; body: the benchmark, which adds the faults of results to the list.
+
+    Returns:
+        The exit code: 0, 5 if there are faults, or that of the error that ended it.
+    """
+    faults: list[str] = []
+    try:
+        body(faults)
+    except dmr.DmrError as error:
+        print(f"{program}: {error}", file=sys.stderr)
+        return error.exit_code
+    for fault in faults:
+        print(f"{program}: {fault}", file=sys.stderr)
+    return 5 if faults else 0
 
 
 def points_of(name: str) -> int:

@@ -30,9 +30,9 @@ def polygons(n: int, rng: Rng) -> dmr.Pslg:
     triangles, neighbours = mesh.triangles.tolist(), mesh.neighbours.tolist()
     first = int(rng.integers(len(triangles)))
     ring = {u: triangles[first][(k + 1) % 3] for k, u in enumerate(triangles[first])}  # vertex to the next vertex
-    rim = [(first, k) for k in range(3)]
-    while len(ring) < max(n, 3) and rim:
-        triangle, k = rim.pop(int(rng.integers(len(rim))))
+    boundary = [(first, k) for k in range(3)]
+    while len(ring) < max(n, 3) and boundary:
+        triangle, k = boundary.pop(int(rng.integers(len(boundary))))
         other = neighbours[triangle][k]
         if other < 0:
             continue
@@ -41,7 +41,7 @@ def polygons(n: int, rng: Rng) -> dmr.Pslg:
         if tip in ring:
             continue
         ring[u], ring[tip] = tip, v
-        rim += [(other, side) for side in range(3) if neighbours[other][side] != triangle]
+        boundary += [(other, side) for side in range(3) if neighbours[other][side] != triangle]
     outline = [next(iter(ring))]
     while ring[outline[-1]] != outline[0]:
         outline.append(ring[outline[-1]])

@@ -2,14 +2,12 @@
 
 from __future__ import annotations
 
-import argparse
-import re
-from typing import Any, NoReturn
+from typing import Any
 
+from dmr.common.command_line.parser import Examples, Parser, add_device, add_json, add_threads, make_parser
+from dmr.common.command_line.parser import add_command as add_plain_command
+from dmr.common.command_line.values import count, file_name, number, positive
 from dmr.memory import __version__
-from static_graph.errors import OptionError
-
-Examples = tuple[tuple[str, str], ...]
 
 # BALANCES of static_graph/traversal/search.py, which is too heavy to be imported here.
 BALANCES = ("auto", "none", "split", "child-launch", "warp", "hierarchical", "collapse-local", "collapse-global")
@@ -29,73 +27,36 @@ SHAPES = ("random-binary", "path", "star", "caterpillar")
 SPACINGS, FINISHES = ("random", "equal"), ("one", "cpu", "wyllie")
 
 
-class Arguments(argparse.Namespace):
-    """Parsed arguments; `module` is the module of `static_graph.cli` that runs the command."""
-
-    module: str
-    quiet: bool = False
-    verbose: bool = False
-
-
-class Parser(argparse.ArgumentParser):
-    """Argument parser whose help starts with examples, and whose errors are raised as `OptionError`."""
-
-    examples: Examples = ()
-
-    def format_help(self) -> str:
-        """Returns examples, usage, description and options."""
-        width = max((len(command) for command, _ in self.examples), default=0)
-        lines = [f"  {command:{width}}  {meaning}".rstrip() for command, meaning in self.examples]
-        return "\n".join(["examples:", *lines, "", super().format_help()])
-
-    def error(self, message: str) -> NoReturn:
-        """Raises `OptionError`, with a pointer to --help."""
-        raise OptionError(f"{message} (see {self.prog} --help)")
-
-
 def build_parser() -> Parser:
     """Builds the parser of `python -m static_graph` and all its commands."""
-    parser = Parser(
-        prog="python -m static_graph",
-        description="Graphs as compressed sparse rows, and load-balanced traversals of them, on a GPU or on a CPU.",
-        allow_abbrev=False,
+    parser, commands = make_parser(
+        "python -m static_graph",
+        f"static_graph {__version__}",
+        "Graphs as compressed sparse rows, and load-balanced traversals of them, on a GPU or on a CPU.",
+        (
+            ("python -m static_graph info web-Stanford.txt.gz", "counts, degrees, the automatic splitting level"),
+            ("python -m static_graph generate rmat 1e6 8e6 -o rmat.npz", "a random graph with power-law degrees"),
+            ("python -m static_graph bfs web-Stanford.txt.gz --source 0", "distances in edges"),
+            ("python -m static_graph sssp rmat.gr --source 7 -o distances.csv", "distances by weights"),
+            ("python -m static_graph rank list.npy", "ranks of the elements of linked lists"),
+            ("python -m static_graph tree parents.npy --subtree --level -o tree.csv", "numbers of a tree's nodes"),
+        ),
     )
-    parser.examples = (
-        ("python -m static_graph info web-Stanford.txt.gz", "counts, degrees, the automatic splitting level"),
-        ("python -m static_graph generate rmat 1e6 8e6 -o rmat.npz", "a random graph with power-law degrees"),
-        ("python -m static_graph bfs web-Stanford.txt.gz --source 0", "distances in edges"),
-        ("python -m static_graph sssp rmat.gr --source 7 -o distances.csv", "distances by weights"),
-        ("python -m static_graph rank list.npy", "ranks of the elements of linked lists"),
-        ("python -m static_graph tree parents.npy --subtree --level -o tree.csv", "numbers of a tree's nodes"),
-    )
-    parser.add_argument("--version", action="version", version=f"static_graph {__version__}")
-    commands = parser.add_subparsers(title="commands", metavar="COMMAND", required=True, parser_class=Parser)
     for add in (_add_info, _add_generate, _add_bfs, _add_sssp, _add_rank, _add_tree):
         add(commands)
     return parser
 
 
 def add_command(commands: Any, name: str, module: str, summary: str, examples: Examples) -> Parser:
-    """Adds a command with the options that all commands share."""
-    parser: Parser = commands.add_parser(name, help=summary, description=f"{summary}.", allow_abbrev=False)
-    parser.examples = examples
-    parser.set_defaults(module=module)
-    parser.add_argument("--quiet", action="store_true", help="print only errors")
-    parser.add_argument("-v", "--verbose", action="store_true", help="print more, with tracebacks of internal errors")
-    parser.add_argument("--json", action="store_true", help="one JSON object on stdout")
+    """Adds a command with the options that all commands share, among them --json."""
+    parser = add_plain_command(commands, name, module, summary, examples)
+    add_json(parser)
     return parser
-
-
-def add_device(parser: Parser) -> None:
-    """Adds the options that choose the device."""
-    add = parser.add_argument
-    add("--device", type=device, default="auto", metavar="auto|cpu|cuda|cuda:N", help="where to run (default: auto)")
-    add("--threads", type=positive, metavar="N", help="CPU threads (default: all cores)")
 
 
 def add_output(parser: Parser, *, required: bool, text: str) -> None:
     """Adds the options of the output file."""
-    parser.add_argument("-o", "--output", metavar="OUT", type=filled, required=required, help=text)
+    parser.add_argument("-o", "--output", metavar="OUT", type=file_name, required=required, help=text)
     parser.add_argument("-f", "--force", action="store_true", help="overwrite files that exist")
 
 
@@ -112,11 +73,11 @@ def _add_info(commands: Any) -> None:
         ),
     )
     add = parser.add_argument
-    add("graph", metavar="GRAPH", type=filled, help="a graph: .txt, .csv, .mtx, .gr (also with .gz), .npz")
-    add("--plot", metavar="PNG", type=filled, help="draw the distribution of out-degrees")
+    add("graph", metavar="GRAPH", type=file_name, help="a graph: .txt, .csv, .mtx, .gr (also with .gz), .npz")
+    add("--plot", metavar="PNG", type=file_name, help="draw the distribution of out-degrees")
     add("--mda", type=mda, metavar="N|auto", help="report the effect of splitting nodes at this maximum degree")
     add("-f", "--force", action="store_true", help="overwrite PNG if it exists")
-    add("--threads", type=positive, metavar="N", help="CPU threads (default: all cores)")
+    add_threads(parser)
 
 
 def _add_generate(commands: Any) -> None:
@@ -218,7 +179,7 @@ def _add_sssp(commands: Any) -> None:
 def _add_traversal(parser: Parser) -> None:
     """Adds the options that both traversals share."""
     add = parser.add_argument
-    add("graph", metavar="GRAPH", type=filled, help="a graph: .txt, .csv, .mtx, .gr (also with .gz), .npz")
+    add("graph", metavar="GRAPH", type=file_name, help="a graph: .txt, .csv, .mtx, .gr (also with .gz), .npz")
     add("--source", nargs="+", required=True, metavar="NODE", help="source nodes, by their ids in the file")
     add("--balance", choices=BALANCES, default="auto", metavar="B", help=f"{', '.join(BALANCES)} (default: auto)")
     add("--parents", action="store_true", help="find the shortest-path tree, too")
@@ -256,13 +217,13 @@ def _add_rank(commands: Any) -> None:
     add(
         "list",
         metavar="LIST",
-        type=filled,
+        type=file_name,
         help="the element after each one, -1 at the end of a list: .npy, .txt, .csv",
     )
     add(
         "--values",
         metavar="FILE",
-        type=filled,
+        type=file_name,
         help="integers, one per element: find their sums along the lists, too",
     )
     add("--method", choices=METHODS, default="auto", metavar="M", help=f"{', '.join(METHODS)} (default: auto)")
@@ -294,7 +255,7 @@ def _add_tree(commands: Any) -> None:
     add(
         "forest",
         metavar="FOREST",
-        type=filled,
+        type=file_name,
         help="the parent of each node, -1 at roots; or two columns, undirected edges: .npy, .txt, .csv",
     )
     add("--root", type=count, nargs="+", metavar="NODE", help="the roots, one per tree")
@@ -307,52 +268,11 @@ def _add_tree(commands: Any) -> None:
         columns.add_argument(f"--{option}", action="store_true", help=text)
 
 
-def filled(text: str) -> str:
-    """Parses a file name that is not empty; an empty one usually comes from an unset shell variable."""
-    if not text.strip():
-        raise argparse.ArgumentTypeError("the name of the file is empty")
-    return text
-
-
 def splitters(text: str) -> int | str:
     """Parses a number of splitters, or a rule for it."""
     return text if text in RULES else positive(text)
 
 
-def number(text: str) -> float:
-    """Parses a number."""
-    try:
-        return float(text)
-    except ValueError:
-        raise argparse.ArgumentTypeError(f"{text!r} is not a number") from None
-
-
-def count(text: str) -> int:
-    """Parses a non-negative integer; 1_000_000 and 1e6 are accepted, too."""
-    try:
-        value = int(text) if re.fullmatch(r"\d[\d_]*", text) else float(text)
-    except ValueError:
-        value = -1
-    if not (0 <= value < 2**64 and value == value // 1):
-        raise argparse.ArgumentTypeError(f"{text!r} is not a whole number from 0")
-    return int(value)
-
-
-def positive(text: str) -> int:
-    """Parses a positive integer."""
-    value = count(text)
-    if value < 1:
-        raise argparse.ArgumentTypeError(f"{text!r} is not a whole number from 1")
-    return value
-
-
 def mda(text: str) -> int | str:
     """Parses a maximum degree allowed: a positive integer, or auto."""
     return text if text == "auto" else positive(text)
-
-
-def device(text: str) -> str:
-    """Parses the name of a device."""
-    if not re.fullmatch(r"auto|cpu|cuda(:\d+)?", text):
-        raise argparse.ArgumentTypeError(f"{text!r} is not one of auto, cpu, cuda, cuda:0, cuda:1, ...")
-    return text

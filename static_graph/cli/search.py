@@ -10,9 +10,10 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from static_graph.cli.arguments import Arguments, count
-from static_graph.cli.console import Console, place
-from static_graph.cli.outputs import checked_target
+from dmr.common.command_line.console import Console
+from dmr.common.command_line.parser import Arguments
+from dmr.common.command_line.values import count
+from static_graph.cli.outputs import checked_target, place, show
 from static_graph.errors import FileError
 from static_graph.graph.csr import CsrGraph
 from static_graph.graph.generation import with_random_weights
@@ -54,10 +55,7 @@ def run(arguments: Arguments, console: Console) -> int:
     told = _told(arguments, graph, found)
     if end is not None:
         told["path"] = None if path is None else _names(graph, path).tolist()
-    if arguments.json:
-        console.emit_json(told)
-        return 0
-    console.emit_rows(str(arguments.graph), _lines(told))
+    show(console, str(arguments.graph), told, _lines(told), as_json=arguments.json)
     return 0
 
 

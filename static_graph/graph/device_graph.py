@@ -11,7 +11,8 @@ from weakref import WeakSet
 import numpy as np
 from numpy.typing import DTypeLike
 
-from dmr.memory import Device, DeviceArray, Packed, pack, shortened
+from dmr.common.arguments import shortened
+from dmr.memory import Device, DeviceArray, Packed, pack
 from static_graph.errors import WrongTypeError
 from static_graph.graph.csr import CsrGraph
 

@@ -5,20 +5,22 @@ from __future__ import annotations
 import operator
 from collections.abc import Callable, Iterable, Sequence
 from importlib import import_module
-from time import perf_counter
 from typing import Literal, NamedTuple
 
 import numpy as np
 
-from dmr.memory import Device, open_device, require_memory, shortened
+from dmr.common.arguments import chosen, real_option, shortened, switch, whole_option
+from dmr.common.available import require_memory
+from dmr.common.clock import Clock
+from dmr.common.text import counted, numbered
+from dmr.memory import Device, open_device
 from static_graph.common.arguments import check_graph
 from static_graph.common.memory_estimates import graph_bytes, search_bytes
-from static_graph.common.text import counted, numbered
 from static_graph.errors import GraphError, OptionError, WrongTypeError
 from static_graph.graph.csr import CsrGraph
 from static_graph.graph.device_graph import DeviceGraph
 from static_graph.traversal.gpu_modules import search_modules
-from static_graph.traversal.options import SchemeOptions, choice, flag, real, whole
+from static_graph.traversal.options import SchemeOptions
 from static_graph.traversal.parents import find_parents
 from static_graph.traversal.results import Traversal
 from static_graph.traversal.schemes.outcome import Outcome
@@ -132,7 +134,7 @@ def bfs(
         mda=mda, threshold=threshold, warp_size=warp_size, chunk=chunk, defer=defer, atomic=atomic
     )  # fmt: skip
     if depth_limit is not None:
-        depth_limit = whole("depth_limit", depth_limit)
+        depth_limit = whole_option("depth_limit", depth_limit)
         if depth_limit < 0:
             raise OptionError(f"depth_limit = {shortened(depth_limit)}: it must be at least 0")
     return _traverse(graph, source, balance, options, False, depth_limit, parents, device, threads)
@@ -196,7 +198,7 @@ def _traverse(
 ) -> Traversal:
     check_graph(graph, CsrGraph, DeviceGraph)
     scheme = _find_scheme(balance, weighted)
-    parents = flag("parents", parents)
+    parents = switch("parents", parents)
     given = options.given()
     for name in given:
         if name not in scheme.options:
@@ -233,23 +235,23 @@ def _search(
     where: Device,
 ) -> Traversal:
     """Searches a graph, after uploading it to `where` if necessary; the arguments are checked already."""
-    clock = _Clock()
+    clock = Clock()
     if isinstance(graph, DeviceGraph):
         on_device = graph
     else:
         on_device = DeviceGraph.upload(graph, where)
-        clock.phase("upload")
+        clock.lap("upload")
     incoming = on_device is graph  # otherwise transposing the graph takes longer than a search
     where.prepare(*search_modules(on_device, balance, weighted=weighted, parents=parents, incoming=incoming))
     outcome = search(on_device)
-    clock.phase("prepare", less=outcome.seconds)
+    clock.lap("prepare", less=outcome.seconds)
     clock.seconds["rounds"] = outcome.seconds
     tree = None
     if parents:
         tree = find_parents(on_device, sources, outcome.distances, weighted=weighted)
-        clock.phase("parents")
+        clock.lap("parents")
     distances = outcome.distances.download()
-    clock.phase("download")
+    clock.lap("download")
     return Traversal.found(
         distances=distances,
         parents=tree,
@@ -274,7 +276,7 @@ def _limit(distance: float) -> float:
     limit = (
         operator.index(distance)
         if isinstance(distance, int | np.integer) and not isinstance(distance, np.timedelta64)
-        else real("distance_limit", distance)
+        else real_option("distance_limit", distance)
     )
     if not limit >= 0:
         raise OptionError(f"distance_limit = {shortened(limit)}: it must be at least 0")
@@ -282,7 +284,7 @@ def _limit(distance: float) -> float:
 
 
 def _find_scheme(balance: str, weighted: bool) -> Scheme:
-    if choice("balance", balance, BALANCES) == "auto":
+    if chosen("balance", balance, BALANCES) == "auto":
         return FASTEST[weighted]
     return SCHEMES[balance]
 
@@ -303,29 +305,16 @@ def checked_sources(source: Sources, nodes: int) -> list[int]:
     kind = "a node's number (graph.node_of finds it by label)"
     one = isinstance(source, (str, bytes, bytearray, memoryview)) or getattr(source, "shape", None) == ()
     if one or not isinstance(source, Iterable):
-        several = [whole("source", source, kind)]
+        several = [whole_option("source", source, kind)]
     else:
         try:
             several = list(source)
         except Exception:  # raised by a foreign object's iterator
-            raise WrongTypeError(f"source = {shortened(source)}: it must be {kind}, or several") from None
-    given = [whole("source", node, kind) for node in several]
+            raise WrongTypeError(f"source must be {kind}, or several, not {shortened(source)}") from None
+    given = [whole_option("source", node, kind) for node in several]
     if not given and nodes:
         raise GraphError("at least one source is needed")
     for node in given:
         if not 0 <= node < nodes:
             raise GraphError(f"no path can begin at node {shortened(node)}: {numbered(nodes, 'node')}")
     return given
-
-
-class _Clock:
-    """Measures consecutive phases, in seconds."""
-
-    def __init__(self) -> None:
-        self.seconds: dict[str, float] = {}
-        self._begun = perf_counter()
-
-    def phase(self, name: str, less: float = 0.0) -> None:
-        now = perf_counter()
-        self.seconds[name] = max(now - self._begun - less, 0.0)
-        self._begun = now

@@ -9,8 +9,8 @@ import numpy as np
 import pytest
 
 from dmr import io
-from dmr.cli.console import aligned, styled, writes_unicode
 from dmr.cli.info import histogram
+from dmr.common.command_line.console import aligned, styled, writes_unicode
 from dmr.domains.generation import generate
 from dmr.mesh.statistics import measure
 from dmr.mesh.types import Mesh, Pslg

@@ -141,7 +141,7 @@ SLOW_WRITER = """
 import os, sys, time
 import meshio
 from dmr import cli
-from dmr.common import replacing
+from dmr.common.files import replacing
 
 def wait(_):
     os.write(1, b"writing\\n")
@@ -181,7 +181,7 @@ TWICE_TERMINATED = """
 import os, signal, sys, time
 from pathlib import Path
 from dmr import cli
-from dmr.common import replacing
+from dmr.common.files import replacing
 flush, unlink = replacing._flush, Path.unlink
 
 sent = []

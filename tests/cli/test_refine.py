@@ -11,7 +11,7 @@ import pytest
 
 from dmr import io
 from dmr.cli import main
-from dmr.memory import available_threads
+from dmr.common.threads import available_threads
 from dmr.mesh.statistics import min_angles
 from dmr.mesh.types import Mesh
 

@@ -179,7 +179,6 @@ def test_generate_with_parameters_of_ones_own(tmp_path, capsys):
         ),
         (["generate", "tree", "10", "--device", "cuda", "-o", "a.npy"], 2, "a tree is grown on the CPU"),
         (["generate", "tree", "0", "-o", "a.npy"], 2, "a tree has 1 to"),
-        ([], 2, "required: COMMAND"),
         (["info", ""], 2, "argument GRAPH: the name of the file is empty (see"),
         (["info", "bad.txt", "--plot", ""], 2, "argument --plot: the name of the file is empty"),
         (["generate", "rmat", "10", "10", "-o", ""], 2, "argument -o/--output: the name of the file is empty"),
@@ -197,6 +196,11 @@ def test_errors_are_one_sentence_and_a_code(words, code, said, tmp_path, monkeyp
     assert (found, out) == (code, "")
     assert err.startswith("static_graph: error: ") and said in err and err.count("\n") == 1
     assert sorted(path.name for path in tmp_path.iterdir()) == ["bad.txt", "empty.txt"]
+
+
+def test_without_arguments_the_help_is_an_error(capsys):
+    code, out, err = run(capsys)
+    assert (code, out) == (2, "") and err.startswith("examples:")
 
 
 def test_warnings_are_said_unless_quiet(tmp_path, capsys):

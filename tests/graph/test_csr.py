@@ -7,8 +7,8 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
+from dmr.common.text import counted, numbered
 from static_graph import CsrGraph, GraphError
-from static_graph.common.text import counted, numbered
 
 
 def edges_of(graph):
@@ -169,7 +169,7 @@ def test_networkx_graphs_keep_names_and_weights():
 
 def test_one_of_something_is_no_plural():
     assert repr(CsrGraph([0, 1], [0])) == "CsrGraph(1 node, 1 edge, no weights)"
-    assert [counted(0, "node"), counted(1, "entry"), counted(2000, "entry", ",")] == [
+    assert [counted(0, "node"), counted(1, "entry"), counted(2000, "entry")] == [
         "0 nodes",
         "1 entry",
         "2,000 entries",

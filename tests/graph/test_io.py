@@ -11,9 +11,10 @@ import pytest
 from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 
+from dmr.common.files import text_index
 from static_graph import CsrGraph, DmrError, read, write
 from static_graph.errors import FileError, OptionError
-from static_graph.io import formats, text, write_columns
+from static_graph.io import formats, write_columns
 from tests.support.paths import ROOT
 
 SHARED = ROOT.parent / "shared" / "graphs"
@@ -133,7 +134,7 @@ def test_packed_files_of_one_and_of_several_parts(tmp_path, suffix):
     packed = gzip.compress(plain[:20]) + gzip.compress(plain[20:])
     assert same(read(file(tmp_path, f"a{suffix}.gz", packed)), graph)
     for damaged in (packed[:-9], packed[:30] + b"\0\0\0" + packed[33:]):
-        with pytest.raises(FileError, match=r"a\.\w+\.gz: is damaged"):
+        with pytest.raises(FileError, match=r"a\.\w+\.gz: cannot be decompressed"):
             read(file(tmp_path, f"a{suffix}.gz", damaged))
 
 
@@ -152,7 +153,7 @@ def test_what_is_written_is_read_again(tmp_path, data):
         weights[0] = 0.1  # whole numbers alone would be read as such
     ends = np.array(edges, np.int64).reshape(-1, 2)
     graph = CsrGraph.from_edges(ends[:, 0], ends[:, 1], weights, nodes)
-    text.CHUNK_BYTES, whole = data.draw(st.sampled_from([7, 1 << 18])), text.CHUNK_BYTES
+    text_index.CHUNK_BYTES, whole = data.draw(st.sampled_from([7, 1 << 18])), text_index.CHUNK_BYTES
     try:
         for suffix in FORMATS:
             back = read(write(tmp_path / f"a{suffix}", graph), threads=2)
@@ -165,7 +166,7 @@ def test_what_is_written_is_read_again(tmp_path, data):
                 expected = CsrGraph(graph.offsets, graph.targets, np.empty(0, int))
             assert same(back, expected), suffix
     finally:
-        text.CHUNK_BYTES = whole
+        text_index.CHUNK_BYTES = whole
 
 
 def test_labels_are_kept_where_a_format_can(tmp_path, caplog):
@@ -255,8 +256,8 @@ MTX = "%%MatrixMarket matrix coordinate integer general\n"
         ("a.gr", "p sp 2 1\na 1 2 -1\n", 2, "is negative"),
         ("a.gr", "p sp 2 1\na 1 0 1\n", 2, "target '0' is no node; their numbers are from 1 to 2"),
         ("a.npz", b"PK\x03\x04", None, "is damaged, or no .npz file"),
-        ("a.txt.gz", b"\x1f\x8bnothing", None, "is damaged"),
-        ("a.txt.gz", b"", None, "is empty, but a gzip file never is"),
+        ("a.txt.gz", b"\x1f\x8bnothing", None, "cannot be decompressed"),
+        ("a.txt.gz", b"", None, "is empty, but a compressed file never is"),
         ("a.txt", "", None, "is empty"),
         ("a.csv", "\n \r\n", None, "is empty"),
         ("a.gr", "", None, "is empty"),

@@ -16,8 +16,8 @@ import numpy as np
 import pytest
 
 import dmr
-from dmr.common.interrupts import keep_interrupt
 from dmr.memory import open_device
+from dmr.viewing.interrupts import keep_interrupt
 from static_graph import rank
 from tests.support.paths import ROOT
 
@@ -162,14 +162,15 @@ def test_an_interrupt_that_others_drop_is_raised_in_the_end():
 def test_an_interrupt_within_exec_ended_a_command_by_the_signal(package):
     program = f"""
 import os, signal, sys
-import {package}.cli as cli
+from {package}.cli import main
+from dmr.common.command_line import program
 
 def run(*_):
     exec("os.kill(os.getpid(), signal.SIGINT)\\nwhile True: pass", globals())
 
-cli._run = run
+program._run = run
 sys.argv = ["{package}", "info", "x"]
-sys.exit(cli.main())
+sys.exit(main())
 """
     done = subprocess.run([sys.executable, "-c", program], cwd=ROOT, capture_output=True, timeout=60, check=False)
     assert (done.returncode, done.stderr) == (130, f"{package}: interrupted\n".encode())

@@ -1,4 +1,4 @@
-"""The contract for threads (docs/threads.md) on the CPU; `test_gpu_threads.py` has a GPU's part of it."""
+"""The contract for threads (docs/guide/threads.md) on the CPU; `test_gpu_threads.py` has a GPU's part of it."""
 
 from __future__ import annotations
 
@@ -14,7 +14,8 @@ import pytest
 
 import dmr
 import static_graph
-from dmr.memory import cached_property, open_device
+from dmr.common.cached import cached_property
+from dmr.memory import open_device
 from tests.support.paths import ROOT
 
 SECONDS = "4"

@@ -127,7 +127,7 @@ def test_a_picture_is_replaced_as_a_whole(tmp_path, monkeypatch):
     def full(*_):
         raise OSError(errno.ENOSPC, "full")
 
-    monkeypatch.setattr("dmr.common.replacing.os.write", full)
+    monkeypatch.setattr("dmr.common.files.replacing.os.write", full)
     with pytest.raises(FileError, match=r"a\.png: cannot be written: the disk is full; nothing was changed"):
         view(SQUARE, color=None, screenshot=tmp_path / "a.png", window_size=(100, 100))
     assert [path.name for path in tmp_path.iterdir()] == ["a.png"]

@@ -9,6 +9,10 @@ import pytest
 
 import dmr
 import static_graph
+import static_graph.graph.gpu_modules
+import static_graph.lists.gpu_modules
+import static_graph.traversal.gpu_modules
+import static_graph.trees.gpu_modules
 from dmr.domains.generation import generate
 from dmr.memory import signatures
 from dmr.memory.arrays import Device
@@ -17,8 +21,8 @@ from dmr.memory.signatures import source_folder
 from dmr.refinement.rounds import device_rounds
 from dmr.refinement.setup.modules import ALWAYS, ROUNDS_ON_DEVICE, refinement_modules
 from dmr.refinement.strategies.marking import MARKINGS
+from static_graph import graph, lists, traversal, trees
 from static_graph.lists.ranking import METHODS
-from static_graph.traversal import gpu_modules
 from static_graph.traversal.frontiers.workspace import Workspace
 from static_graph.traversal.search import BALANCES
 from tests.support.paths import ROOT
@@ -68,8 +72,9 @@ PARENTS = np.maximum(np.arange(-1, 3000) // 3, -1).astype(np.int32)
 
 def test_modules_that_are_named_exist():
     names = {*ALWAYS, *ROUNDS_ON_DEVICE, "refine/marking/three_phases", "refine/quality/child_launch"}
-    for value in (value for name, value in vars(gpu_modules).items() if name.isupper()):
-        names.update(*value.values()) if isinstance(value, dict) else names.update(value)
+    for family in (graph, lists, traversal, trees):
+        for value in (value for name, value in vars(family.gpu_modules).items() if name.isupper()):
+            names.update(*value.values()) if isinstance(value, dict) else names.update(value)
     for kind in ("narrow", "wide", "real"):
         names.update((f"graph/traversal/near_far_{kind}", f"graph/schemes/virtual_warps_{kind}"))
     assert [name for name in names if not (source_folder() / f"{name}.cu").is_file()] == []

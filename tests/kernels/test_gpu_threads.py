@@ -1,4 +1,4 @@
-"""The contract for threads (docs/threads.md) on a GPU: programs of which the exit code and the output count."""
+"""The contract for threads (docs/guide/threads.md) on a GPU: programs of which the exit code and the output count."""
 
 from __future__ import annotations
 

@@ -5,11 +5,12 @@ from __future__ import annotations
 import numpy as np
 import pytest
 
+from dmr.common.clock import Clock
 from static_graph import euler_tour, generate_list, generate_tree, rank, rank_in_detail
 from static_graph.lists.checks import find_heads
 from static_graph.lists.methods import helman_jaja
 from static_graph.lists.methods.helman_jaja import FINISHES, SPACINGS
-from static_graph.lists.ranking import Clock, rank_on_device
+from static_graph.lists.ranking import rank_on_device
 from static_graph.trees.rooting import root_forest
 from static_graph.trees.tours import _tour
 from tests.support.emulated import emulator
@@ -75,7 +76,7 @@ def test_long_sublists_take_further_numbers(device, monkeypatch):
 def test_trees(kind, device):
     parents = generate_tree(kind, 600, seed=1)
     expected = euler_tour(parents, device="cpu")
-    found = _tour(device.array(parents), Clock(device))
+    found = _tour(device.array(parents), Clock(device.synchronize))
     for name in ("parent", "preorder", "postorder", "level", "subtree_size"):
         assert np.array_equal(getattr(found, name), getattr(expected, name))
     others = np.flatnonzero(parents >= 0)

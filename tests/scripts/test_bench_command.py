@@ -107,7 +107,7 @@ def test_errors_are_a_sentence(arguments, sentence, capsys):
     assert "Traceback" not in said
 
 
-def test_the_cost_is_the_childs(tmp_path):
+def test_the_cost_is_that_of_the_child_process(tmp_path):
     busy = "import time\nend = time.process_time() + 0.3\nwhile time.process_time() < end: pass\n"
     large = "block = bytearray(300_000_000)\nblock[::4096] = b'x' * len(block[::4096])\n"
     idle = run_measured(program(tmp_path, "import time; time.sleep(0.3)"), tmp_path)

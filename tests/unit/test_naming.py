@@ -8,8 +8,9 @@ import pytest
 
 import dmr as package
 from dmr import Mesh, Pslg, io
+from dmr.common.text import counted
 from dmr.errors import InvalidMeshError
-from dmr.mesh.naming import counted, counting, counting_from, named, number
+from dmr.mesh.naming import counting, counting_from, named, number
 from tests.cli.test_refine import dmr, fails
 
 # Vertex 5 lies on side 1-2, and vertex 6 repeats vertex 3.

@@ -21,7 +21,7 @@ _NAME = Path("meshio.Mesh")  # stands for the file name in messages
 
 
 def from_meshio(found: meshio.Mesh) -> Mesh:
-    """Converts a `meshio.Mesh`, with its markers and attributes under the names given in docs/formats.md.
+    """Converts a `meshio.Mesh`, with its markers and attributes under the names given in docs/guide/formats.md.
 
     Raises:
         FileError: there are no triangles, elements other than triangles and lines, or points that are not in a plane.
@@ -47,7 +47,7 @@ def to_meshio(mesh: Mesh, *, order: int = 1, boundary: bool = False) -> meshio.M
     Raises:
         InvalidMeshError: order is 2, and a segment is not an edge of a triangle.
         OptionError: order is neither 1 nor 2.
-        KindError: `mesh` is not a Mesh.
+        WrongTypeError: `mesh` is not a Mesh.
     """
     check_kind(mesh, Mesh)
     import meshio

@@ -15,10 +15,11 @@ import numpy as np
 from numpy.typing import DTypeLike, NDArray
 
 from dmr.common.available import require_memory
+from dmr.common.text import counted
 from dmr.errors import InvalidMeshError, OutOfMemoryError
 from dmr.memory import Device, DeviceArray, argsort, scan, total
 from dmr.mesh.coordinates import LARGEST, SMALLEST, SMALLEST_EXTENT, check_coordinates
-from dmr.mesh.naming import counted, number
+from dmr.mesh.naming import number
 from dmr.mesh.provenance import is_triangulation
 from dmr.mesh.types import Int, Mesh, check_indices
 from dmr.refinement.setup.boundary import Outline, check_boundary, outline_of

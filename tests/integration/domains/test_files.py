@@ -87,7 +87,7 @@ def test_content_that_grows_beyond_the_memory_is_refused(tmp_path, monkeypatch):
         if needed > 1 << 27:
             raise dmr.errors.OutOfMemoryError(f"{what} is too large")
 
-    monkeypatch.setattr("dmr.domains.feature_files.require_memory", refuse)
+    monkeypatch.setattr("dmr.common.files.compressed.require_memory", refuse)
     with pytest.raises(dmr.errors.OutOfMemoryError, match=r"a\.geojson\.gz is too large"):
         dmr.read(path)
     assert max(asked) < 5 << 26  # it was not decompressed to its end

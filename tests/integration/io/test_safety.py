@@ -17,7 +17,7 @@ import pytest
 
 import dmr
 import static_graph
-from dmr.common import replacing
+from dmr.common.files import replacing
 from dmr.errors import FileError
 from dmr.io import read, write
 from dmr.mesh.types import Mesh, Pslg

@@ -1,4 +1,4 @@
-"""The markers of vertices: each must be the one that docs/guarantees.md names, and any other one is refused by name."""
+"""Markers of vertices: those that docs/reference/guarantees.md names are accepted, all others refused by name."""
 
 from __future__ import annotations
 

@@ -14,8 +14,9 @@ from pathlib import Path
 
 import numpy as np
 
+from dmr.common.files import compressed, text_index
 from static_graph import DmrError, generate_random, read, write
-from static_graph.io import native, text
+from static_graph.io import native
 
 DAMAGES = [b"", b" ", b"\n", b",", b"-1", b"x", b"1e999", b"nan", b"99999999999999999999", b"\0", b"\xff", b"a", b"#"]
 
@@ -50,7 +51,7 @@ def main(folder, library=None):
     """Prints the outcomes; chunks and reads have a few bytes, so that every place is near a boundary."""
     if library is not None:
         native.LIBRARY = Path(library)
-    text.CHUNK_BYTES, text.READ_BYTES = 13, 40
+    text_index.CHUNK_BYTES, compressed.READ_BYTES = 13, 40
     folder = Path(folder)
     for number, (suffix, content) in enumerate(texts(folder)):
         path = folder / f"text{suffix}"

@@ -203,6 +203,7 @@ def test_the_checker_imports_nothing_native():
     allowed |= {
         "dmr.mesh.naming",
         "dmr.common.arguments",
+        "dmr.common.text",
         "dmr.common.number_arrays",
     }  # words of its sentences, and checks of its arguments
     allowed |= {

@@ -1,0 +1,25 @@
+"""The GPU modules for lists, compiled and loaded before the work begins."""
+
+from __future__ import annotations
+
+JUMPING = ("lists/pointer_jumping", "lists/ruling_set")
+RANKERS = {
+    "wyllie": JUMPING,
+    "lock-step": JUMPING,
+    "on-demand": JUMPING,
+    "helman-jaja": JUMPING,
+    "sequential": ("lists/sequential_ranking",),
+}
+ROOTS = ("lists/pointer_jumping",)  # for find_roots
+GENERATION = (
+    "primitives/gathering",
+    "graph/building/generation",
+    "lists/generation",
+    "primitives/scan",
+    "primitives/sorting",
+)
+
+
+def ranking_modules(method: str, *, values: bool = False) -> tuple[str, ...]:
+    """Returns the module names for `Device.prepare`; `values`: whether values are summed along the lists."""
+    return ("lists/checking", "primitives/scan", *RANKERS[method], *["lists/sums"] * values)
