@@ -11,11 +11,7 @@
 // product of four then lies between 2^-776 and 2^812, and no partial product underflows or overflows.
 #pragma once
 
-#include "portable/portable.cuh"
-
-struct alignas(16) Point {
-    float64 x, y;
-};
+#include "geometry/points.cuh"
 
 constexpr float64 SMALLEST_COORDINATE = 0x1p-142; // Steiner coordinates below it are set to zero
 constexpr float64 LARGEST_COORDINATE = 0x1p202;

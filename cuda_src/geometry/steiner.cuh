@@ -1,7 +1,7 @@
 // Steiner points: circumcenters and off-centers for triangles, midpoints and concentric shells for segments.
 #pragma once
 
-#include "mesh/triangles.cuh"
+#include "geometry/predicates.cuh"
 
 // Sets a coordinate to zero if it is smaller than the predicates are exact for.
 INLINE float64 admitted(float64 x) { return x < SMALLEST_COORDINATE && x > -SMALLEST_COORDINATE ? 0.0 : x; }

@@ -2,7 +2,8 @@
 // run.
 #pragma once
 
-#include "geometry/corners.cuh"
+#include "mesh/corners.cuh"
+#include "mesh/split_states.cuh"
 
 KERNEL_STRUCT(Mesh) {
     Triangle *triangles;
@@ -10,7 +11,7 @@ KERNEL_STRUCT(Mesh) {
     Subsegment *subsegments;
     uint32 *quality;                  // a word per triangle (quality.cuh)
     int32 *rivals;                    // per triangle: last rival that beat it in urgency, plus 1; or 0 (candidates.cuh)
-    int32 *split_states;                    // per subsegment: its split state, a Wish (encroachment.cuh)
+    int32 *split_states;              // per subsegment: its SplitState (split_states.cuh)
     int32 *vertex_origin;             // per vertex: its origin (triangles.cuh)
     float64 *vertex_parameter;        // and its parameter on its input segment
     int32 *subsegment_origin;         // per subsegment: the input segment that it is a piece of

@@ -17,7 +17,7 @@
 // One record is 32 bytes: one sector of a GPU's memory, half a cache line of a CPU's.
 #pragma once
 
-#include "geometry/predicates.cuh"
+#include "geometry/points.cuh"
 
 constexpr int32 NOTHING = -1;
 
@@ -60,11 +60,6 @@ INLINE int32 edge_to(const Triangle &t, int k) { return corner(t, previous_corne
 // The edge of t that starts at vertex `from`. The caller knows that t has the edge it means.
 INLINE int edge_that_starts_at(const Triangle &t, int32 from) {
     return t.vertex[1] == from ? 0 : (t.vertex[2] == from ? 1 : 2);
-}
-
-INLINE float64 squared_length(Point a, Point b) {
-    const float64 dx = b.x - a.x, dy = b.y - a.y;
-    return dx * dx + dy * dy;
 }
 
 // ---- Prefetching on a CPU (a GPU does none): records first, then what they point to -------------------------------

@@ -27,8 +27,12 @@ constexpr int LEAST_PIECE = 8;    // least_piece in dmr/memory/cuda/device.py)
 
 #include "portable/words.cuh"
 
+namespace gpu {
+
 // Waits for the other members of the team. `line` is the line of the source, which the emulator compares.
-INLINE void wait_for_team([[maybe_unused]] int line) { __syncthreads(); }
+INLINE void wait_for_team(int) { __syncthreads(); }
+
+} // namespace gpu
 
 // Plain stores and loads of a word that other threads may write at the same time, if any of the values will do.
 template <class T> INLINE void racing_store(T *place, T value) { *const_cast<volatile T *>(place) = value; }
@@ -51,7 +55,7 @@ INLINE int64 processor_number() {
 #include "portable/gpu.cuh"
 
 #define LAUNCH_CHILD(kernel, begin, end, ...)                                                                          \
-    (kernel<<<child_blocks((end) - (begin)), child_threads((end) - (begin)), 0, cudaStreamFireAndForget>>>(            \
+    (kernel<<<gpu::child_blocks((end) - (begin)), gpu::child_threads((end) - (begin)), 0, cudaStreamFireAndForget>>>(  \
          Launch{begin, Count{nullptr, end}}, __VA_ARGS__),                                                             \
      cudaGetLastError() == cudaSuccess)
 #define LAUNCH_GRAPH_AGAIN() cudaGraphLaunch(cudaGetCurrentGraphExec(), cudaStreamGraphTailLaunch)

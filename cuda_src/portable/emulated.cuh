@@ -115,7 +115,11 @@ constexpr int LEAST_PIECE = 8;
 
 #include "portable/words.cuh"
 
+namespace gpu {
+
 INLINE void wait_for_team(int line) { emulated::wait_for_block(line); }
+
+} // namespace gpu
 
 template <class T> INLINE void racing_store(T *place, T value) {
     emulated::perhaps_others();

@@ -60,6 +60,8 @@ INLINE float64 square_root(float64 x) { return __dsqrt_rn(x); } // correctly rou
 
 // ---- How threads share indices --------------------------------------------------------------------------------------
 
+namespace gpu {
+
 // Number of members of each warp that take part when `warps` warps share `count` indices. Diverging members of a warp
 // wait for each other, so few indices are spread over all warps.
 INLINE int lanes_for(Index count, unsigned warps) {
@@ -88,26 +90,42 @@ struct VariableStride {
     METHOD Index step() const { return number; }
 };
 
-// ---- Tiles and virtual warps ----------------------------------------------------------------------------------------
-
 constexpr int TILE_LANES = 8;
+
+INLINE int32 sum_of_warp(int32 value) {
+#if __CUDA_ARCH__ >= 800
+    return int32(__reduce_add_sync(~0u, unsigned(value)));
+#else
+    for (int reach = 16; reach > 0; reach /= 2)
+        value += __shfl_xor_sync(~0u, value, reach);
+    return value;
+#endif
+}
+
+constexpr int CHILD_SIZE = 128; // threads per block of a child, if there is work for that many
+INLINE unsigned child_blocks(Index count) { return unsigned((count + CHILD_SIZE - 1) / CHILD_SIZE); }
+INLINE unsigned child_threads(Index count) { return count < CHILD_SIZE ? unsigned(count + 31) / 32 * 32 : CHILD_SIZE; }
+
+} // namespace gpu
+
+// ---- Tiles and virtual warps ----------------------------------------------------------------------------------------
 
 // A tile: a few neighbouring members of a team that share the inner loop of one index.
 struct Tile {
     Index index;
 
-    METHOD Indices<FixedStride<TILE_LANES>, int, int> share(int count) const { return {int(threadIdx.x % TILE_LANES), count}; }
+    METHOD Indices<gpu::FixedStride<gpu::TILE_LANES>, int, int> share(int count) const { return {int(threadIdx.x % gpu::TILE_LANES), count}; }
 };
 
 // A part of a warp that works on one task (Hong et al., Maximum Warp): all of its lanes do the same, or share a range.
 template <int WIDTH> struct VirtualWarp {
     // The tasks of this virtual warp, of those in [begin, end), which GROUP neighbouring threads share.
-    template <int GROUP> METHOD static Indices<FixedStride<GROUP / WIDTH>> tasks(Index begin, Index end) {
+    template <int GROUP> METHOD static Indices<gpu::FixedStride<GROUP / WIDTH>> tasks(Index begin, Index end) {
         return {begin + threadIdx.x % GROUP / WIDTH, end};
     }
 
     // The indices of this lane.
-    METHOD static Indices<FixedStride<WIDTH>> share(Index begin, Index end) { return {begin + threadIdx.x % WIDTH, end}; }
+    METHOD static Indices<gpu::FixedStride<WIDTH>> share(Index begin, Index end) { return {begin + threadIdx.x % WIDTH, end}; }
 
     METHOD static bool leads() { return threadIdx.x % WIDTH == 0; }
 
@@ -141,16 +159,6 @@ INLINE int32 take_in_order(int32 *counters, int k) {
     return seen + __popc(before);
 }
 
-INLINE int32 sum_of_warp(int32 value) {
-#if __CUDA_ARCH__ >= 800
-    return int32(__reduce_add_sync(~0u, unsigned(value)));
-#else
-    for (int reach = 16; reach > 0; reach /= 2)
-        value += __shfl_xor_sync(~0u, value, reach);
-    return value;
-#endif
-}
-
 // ---- Teams ----------------------------------------------------------------------------------------------------------
 
 // A team: the threads of a block.
@@ -160,32 +168,32 @@ struct Team {
     Index number; // of its task
 
     METHOD static bool leads() { return threadIdx.x == 0; }
-    METHOD static void barrier(int line = __builtin_LINE()) { wait_for_team(line); }
+    METHOD static void barrier(int line = __builtin_LINE()) { gpu::wait_for_team(line); }
 
     // Calls visit(member) for each member; a barrier follows.
     template <class Visit> METHOD static void for_members(Visit visit, int line = __builtin_LINE()) {
         visit(int(threadIdx.x));
-        wait_for_team(line);
+        gpu::wait_for_team(line);
     }
 
     // The indices of a piece that this member processes.
-    METHOD static Indices<FixedStride<TEAM_SIZE>> share(Piece piece) {
-        return {share_of(piece.begin, piece.end, 0, 1, TEAM_SIZE), piece.end};
+    METHOD static Indices<gpu::FixedStride<TEAM_SIZE>> share(Piece piece) {
+        return {gpu::share_of(piece.begin, piece.end, 0, 1, TEAM_SIZE), piece.end};
     }
 
     // The same for `count` indices: every TEAM_SIZE-th, so that neighbours in a warp read neighbouring words, or, if
     // `coalesced` is false, consecutive ones.
-    METHOD static Indices<VariableStride> share_edges(Index count, bool coalesced) {
+    METHOD static Indices<gpu::VariableStride> share_edges(Index count, bool coalesced) {
         const Index length = (count + TEAM_SIZE - 1) / TEAM_SIZE, first = (coalesced ? 1 : length) * threadIdx.x;
-        return {first, coalesced || first + length > count ? count : first + length, VariableStride{coalesced ? TEAM_SIZE : 1}};
+        return {first, coalesced || first + length > count ? count : first + length, gpu::VariableStride{coalesced ? TEAM_SIZE : 1}};
     }
 
     // Whether share_edges gives a member consecutive indices.
     METHOD static bool shares_are_runs(bool coalesced) { return !coalesced; }
 
     // The tiles of the team, each with its share of a piece. Tiles with consecutive indices are in different warps.
-    METHOD static Indices<FixedStride<TEAM_SIZE / TILE_LANES>, Tile> tiles(Piece piece) {
-        const int number = int(threadIdx.x % WARP / TILE_LANES * WARPS + threadIdx.x / WARP);
+    METHOD static Indices<gpu::FixedStride<TEAM_SIZE / gpu::TILE_LANES>, Tile> tiles(Piece piece) {
+        const int number = int(threadIdx.x % WARP / gpu::TILE_LANES * WARPS + threadIdx.x / WARP);
         return {piece.begin + number, piece.end};
     }
 
@@ -200,7 +208,7 @@ struct Team {
     template <int N, class Value, class Visit>
     METHOD static Sums<N> in_order(Piece piece, Sums<N> before, Value value, Visit visit) {
         __shared__ Sums<N> of_warp[WARPS];
-        const int lane = threadIdx.x % WARP, warp = threadIdx.x / WARP, lanes = lanes_for(piece.end - piece.begin, WARPS);
+        const int lane = threadIdx.x % WARP, warp = threadIdx.x / WARP, lanes = gpu::lanes_for(piece.end - piece.begin, WARPS);
         for (Index start = piece.begin; start < piece.end; start += TEAM_SIZE) {
             const Index i = lane < lanes ? start + warp * lanes + lane : piece.end;
             Sums<N> mine = {};
@@ -268,7 +276,7 @@ struct Team {
         for (const Index i : share(piece))
             mine.add(value(i));
         for (int32 &one : mine.of)
-            one = sum_of_warp(one);
+            one = gpu::sum_of_warp(one);
         barrier(); // the sums of an earlier call have been read
         if (threadIdx.x % WARP == 0)
             of_warp[threadIdx.x / WARP] = mine;
@@ -290,12 +298,12 @@ struct Grid {
     METHOD static void barrier(int line = __builtin_LINE()); // for nvcc, grid.cuh has it
 
     // The indices below `count` that this member processes.
-    METHOD static Indices<ThreadStride> share(Index count) {
-        return {share_of(0, count, blockIdx.x, gridDim.x, TEAM_SIZE), count};
+    METHOD static Indices<gpu::ThreadStride> share(Index count) {
+        return {gpu::share_of(0, count, blockIdx.x, gridDim.x, TEAM_SIZE), count};
     }
 
     // This team, once for each of its tasks of those below `count`.
-    METHOD static Indices<BlockStride, Team> tasks(Index count) { return {Index(blockIdx.x), count}; }
+    METHOD static Indices<gpu::BlockStride, Team> tasks(Index count) { return {Index(blockIdx.x), count}; }
 
     // A barrier during which the last team to arrive does `work`: it replaces two barriers with work between them.
     // `flag` belongs to the team, and `meeting`, two numbers that are initially zero, to all teams.
@@ -339,19 +347,16 @@ struct Launch {
     Count last;
 
     // The indices of this thread, of those in a part of the range.
-    METHOD static Indices<ThreadStride> part(Index from, Index to) {
-        return {share_of(from, to, blockIdx.x, gridDim.x, blockDim.x), to};
+    METHOD static Indices<gpu::ThreadStride> part(Index from, Index to) {
+        return {gpu::share_of(from, to, blockIdx.x, gridDim.x, blockDim.x), to};
     }
 
     METHOD auto begin() const { return part(first, last).begin(); }
     METHOD auto end() const { return part(first, last).end(); }
+    METHOD Index stop() const { return last; }
 
     // This team, once for each index that it processes.
-    METHOD Indices<BlockStride, Team> teams() const { return {first + blockIdx.x, last}; }
+    METHOD Indices<gpu::BlockStride, Team> teams() const { return {first + blockIdx.x, last}; }
 
     METHOD static Grid grid() { return {}; }
 };
-
-constexpr int CHILD_SIZE = 128; // threads per block of a child, if there is work for that many
-INLINE unsigned child_blocks(Index count) { return unsigned((count + CHILD_SIZE - 1) / CHILD_SIZE); }
-INLINE unsigned child_threads(Index count) { return count < CHILD_SIZE ? unsigned(count + 31) / 32 * 32 : CHILD_SIZE; }

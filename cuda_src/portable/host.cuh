@@ -111,19 +111,23 @@ inline int64 processor_number() {
 
 // ---- Groups ---------------------------------------------------------------------------------------------------------
 
+namespace host {
+
 struct UnitStride {
     static constexpr int step() { return 1; }
 };
 
+} // namespace host
+
 struct Tile {
     Index index;
 
-    static Indices<UnitStride, int, int> share(int count) { return {0, count}; }
+    static Indices<host::UnitStride, int, int> share(int count) { return {0, count}; }
 };
 
 template <int WIDTH> struct VirtualWarp {
-    template <int GROUP> static Indices<UnitStride> tasks(Index begin, Index end) { return {begin, end}; }
-    static Indices<UnitStride> share(Index begin, Index end) { return {begin, end}; }
+    template <int GROUP> static Indices<host::UnitStride> tasks(Index begin, Index end) { return {begin, end}; }
+    static Indices<host::UnitStride> share(Index begin, Index end) { return {begin, end}; }
     static constexpr bool leads() { return true; }
     template <class T> static T from_leader(T value) { return value; }
 };
@@ -137,15 +141,15 @@ struct Team {
     Index number;
 
     static constexpr bool leads() { return true; }
-    static void barrier() {}
+    static void barrier(int = 0) {} // of one member; the emulator compares source lines
     template <class Visit> static void for_members(Visit visit) {
         for (int member = 0; member < TEAM_SIZE; ++member)
             visit(member);
     }
-    static Indices<UnitStride> share(Piece piece) { return {piece.begin, piece.end}; }
-    static Indices<UnitStride> share_edges(Index count, bool) { return {0, count}; }
+    static Indices<host::UnitStride> share(Piece piece) { return {piece.begin, piece.end}; }
+    static Indices<host::UnitStride> share_edges(Index count, bool) { return {0, count}; }
     static constexpr bool shares_are_runs(bool) { return true; }
-    static Indices<UnitStride, Tile> tiles(Piece piece) { return {piece.begin, piece.end}; }
+    static Indices<host::UnitStride, Tile> tiles(Piece piece) { return {piece.begin, piece.end}; }
 
     template <class Value> static auto sum(Piece piece, Value value) {
         decltype(value(piece.begin)) all = {};
@@ -180,9 +184,9 @@ struct Grid {
     Index teams() const { return host::grid_size(); }
     Team team() const { return {first}; }
     bool leads() const { return first == 0; }
-    void barrier() const { host::wait_for_grid(); }
-    Indices<UnitStride> share(Index count) const { return part<Index>(count); }
-    Indices<UnitStride, Team> tasks(Index count) const { return part<Team>(count); }
+    void barrier(int = 0) const { host::wait_for_grid(); }
+    Indices<host::UnitStride> share(Index count) const { return part<Index>(count); }
+    Indices<host::UnitStride, Team> tasks(Index count) const { return part<Team>(count); }
 
     template <class Work> void barrier_with(int32 *, int32 *, Work work) const {
         barrier();
@@ -192,7 +196,7 @@ struct Grid {
     }
 
   private:
-    template <class Element> Indices<UnitStride, Element> part(Index count) const {
+    template <class Element> Indices<host::UnitStride, Element> part(Index count) const {
         const Index all = teams();
         return {count * first / all, count * last / all};
     }
@@ -206,12 +210,13 @@ struct Count {
 struct Launch {
     Index first, last;
 
-    Indices<UnitStride> part(Index from, Index to) const {
+    Indices<host::UnitStride> part(Index from, Index to) const {
         return {from > first ? from : first, to < last ? to : last};
     }
     auto begin() const { return part(first, last).begin(); }
     auto end() const { return part(first, last).end(); }
-    Indices<UnitStride, Team> teams() const { return {first, last}; }
+    Index stop() const { return last; }
+    Indices<host::UnitStride, Team> teams() const { return {first, last}; }
     Grid grid() const { return {first, last}; }
 };
 

@@ -40,6 +40,7 @@ template <class Stride, class Element = Index, class Number = Index> class Indic
 
     METHOD Iterator begin() const { return {first_, stride_}; }
     METHOD Iterator end() const { return {last_, stride_}; }
+    METHOD Number stop() const { return last_; }
 
   private:
     Number first_, last_;
@@ -48,6 +49,8 @@ template <class Stride, class Element = Index, class Number = Index> class Indic
 
 // Sums that are computed together.
 template <int N> struct Sums {
+    static constexpr int SIZE = N;
+
     int32 of[N];
 
     METHOD void add(const Sums &other) {
@@ -74,6 +77,13 @@ INLINE Piece piece_of(Index team, Index count, Index most = MOST_PIECES) {
 INLINE Index pieces_of(Index count, Index most = MOST_PIECES) {
     const Index length = piece_of(0, count, most).end;
     return length ? (count + length - 1) / length : 0;
+}
+
+// Stores the sums of a team's piece for the other teams.
+template <int N, class Team> INLINE void store_sums(const Team &team, const Sums<N> &found, int32 *sums) {
+    if (team.leads())
+        for (int n = 0; n < N; ++n)
+            sums[team.number * N + n] = found.of[n];
 }
 
 // The sums of the pieces [from, to), which the members of a team add up.

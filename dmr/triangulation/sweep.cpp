@@ -18,6 +18,7 @@
 #include <vector>
 
 #include "portable/interrupts.hpp"
+#include "geometry/predicates.cuh"
 #include "mesh/triangles.cuh"
 
 namespace {

@@ -1,6 +1,12 @@
 // Grows one cavity: around the Steiner point of a bad triangle, or of a subsegment to be split.
+//
+// A launch over many candidates takes two kernels on a GPU (growth.cu): most triangles need no exact arithmetic, and
+// without its registers three times as many threads run at once (80 registers a thread instead of 230). Rounds without
+// launches have few candidates, and grow each of them at once, exactly where needed (grow_candidate).
 #pragma once
 
+#include "geometry/encroachment.cuh"
+#include "refine/cavity/cavity.cuh"
 #include "refine/cavity/petal.cuh"
 #include "refine/quality/quality.cuh"
 

@@ -1,7 +1,7 @@
 // The quality word of a triangle.
 #pragma once
 
-#include "refine/cavity/cavity.cuh"
+#include "mesh/owner.cuh"
 
 constexpr uint32 BAD = 1u << 31;            // violates a bound, and is to be refined
 constexpr uint32 GIVEN_UP = 1u << 30;       // no point can improve it: the coordinates cannot resolve it,

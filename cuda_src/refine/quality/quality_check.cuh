@@ -1,9 +1,11 @@
 // Quality check of one triangle: whether it is bad, and on which subsegments its corners encroach.
 //
-// Load balancing decides which thread checks which triangles: quality.cu and child_launch.cu have the kernels. In small
-// rounds the members of one team share the checks (single_block_rounds.cu).
+// Load balancing decides which thread checks which triangles: quality.cu and child_launch.cu have the kernels. In rounds
+// without launches (run_rounds.cuh) the members of each team share the checks.
 #pragma once
 
+#include "geometry/encroachment.cuh"
+#include "geometry/steiner.cuh"
 #include "mesh/mesh.cuh"
 #include "refine/quality/urgency.cuh"
 
@@ -130,3 +132,13 @@ struct QualityCheck {
         atomic_max(&shares[LARGEST_SHARE], int64(length));
     }
 };
+
+// Checks the triangles among a thread's share of a list.
+template <class Share>
+INLINE void check_triangles(const Share &share, const int32 *slots, const QualityCheck &of_triangle) {
+    for (const Index i : share) {
+        prefetch_triangles(slots, i, share.stop(), of_triangle.mesh.triangles, of_triangle.mesh.points);
+        of_triangle.check(slots[i], i);
+        of_triangle.count_share(1);
+    }
+}

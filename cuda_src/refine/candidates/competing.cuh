@@ -1,17 +1,8 @@
-// Candidates of a round: subsegments to be split, or else bad triangles.
-//
-// The list of bad triangles is processed in order, in two steps with a barrier between them. The first flags, and
-// counts by piece, the entries that stay in the list and those that compete. The second copies both to their places.
-// The list is a double buffer: one side is read, the other written.
+// Which subsegments and bad triangles compete in a round.
 #pragma once
 
 #include "mesh/mesh.cuh"
 #include "refine/quality/quality.cuh"
-
-struct BadList {
-    int32 *first, *second;
-    METHOD int32 *buffer(Index which) const { return which ? second : first; }
-};
 
 enum Choice : int32 {
     UNBEATEN = 0,     // bad triangles that no bad neighbour, or neighbour's neighbour, beats in urgency
@@ -109,8 +100,6 @@ INLINE bool is_chosen(int32 choice, const Mesh &mesh, int32 t, uint32 q, bool re
            (!is_unbeaten_choice(choice) || is_unbeaten(mesh, t, q, choice == UNBEATEN_FAR, remembered));
 }
 
-constexpr Index FEW_SEGMENTS = 64; // triangles per subsegment waiting to be split, for both kinds to compete
-
 // In small meshes only the most urgent candidates proceed, within a factor of four in length: the order of insertion
 // decides the size of the result.
 constexpr int WINDOW_SHIFT = 13; // leaves the bits of urgency that tell squared lengths, or areas, apart by a factor of 16
@@ -121,92 +110,9 @@ INLINE bool has_windows(int32 choice, Index slots, int32 small_mesh) {
 
 INLINE int32 window_of(uint32 quality) { return int32((quality & URGENCY_MASK) >> WINDOW_SHIFT); }
 
-// Result of the survey of a piece of the list: the number of entries that stay, the number of candidates, and the
-// urgency window of these (in small meshes only the most urgent window is counted; otherwise all candidates are, as
-// window 0).
-enum Surveyed { STAYING, CHOSEN, WINDOW, SURVEYED };
-enum SurveyFlag : uint8 { STAYS = 1, COMPETES = 2 };
-
-// Prefetching for the survey: the words of listed triangles, then those of their rivals, and the records of triangles
-// without a rival.
-INLINE void prefetch_neighbourhoods(const int32 *listed, Index i, Index end, const Mesh &mesh) {
-    if (!PREFETCHES)
-        return;
-    if (i + 24 < end) {
-        prefetch(&mesh.quality[listed[i + 24]]);
-        prefetch(&mesh.rivals[listed[i + 24]]);
-    }
-    if (i + 16 < end) {
-        const int32 last = mesh.rivals[listed[i + 16]] - 1;
-        if (last == NOTHING)
-            prefetch(&mesh.triangles[listed[i + 16]]);
-        else
-            prefetch(&mesh.quality[last]);
-    }
-    if (i + 8 < end && mesh.rivals[listed[i + 8]] == 0)
-        for (int32 across : mesh.triangles[listed[i + 8]].link)
-            if (across >= 0) {
-                prefetch(&mesh.triangles[across]);
-                prefetch(&mesh.quality[across]);
-            }
-}
-
-// Flags the entries of a piece: flags[i] says whether entry i stays, and whether it competes. Clears LISTED in the
-// words of entries that leave the list. With windows no rival is remembered: the comparisons then depend on the piece,
-// and must leave no trace.
-INLINE Sums<SURVEYED> survey_bad(Piece piece, const int32 *listed, const Mesh &mesh, int32 choice, bool windows,
-                                 uint8 *flags) {
-    uint32 *const quality = mesh.quality;
-    TEAM_SHARED(int32, most_urgent, 1);
-    TEAM_BARRIER();
-    FOR_LEADER
-        most_urgent[0] = 0;
-    TEAM_BARRIER();
-    if (windows) { // no triangle beats the most urgent one of all, which determines the window
-        FOR_SHARE (i, piece.begin, piece.end) {
-            const uint32 q = racing_load(&quality[listed[i]]);
-            if (is_eligible(choice, q))
-                atomic_max(&most_urgent[0], window_of(q));
-        }
-        TEAM_BARRIER();
-    }
-    const int32 window = most_urgent[0];
-    const Sums<2> found = team_sum<2>(piece.begin, piece.end, [&](Index i) {
-        if (!windows)
-            prefetch_neighbourhoods(listed, i, piece.end, mesh);
-        const int32 t = listed[i];
-        const uint32 q = racing_load(&quality[t]);
-        const bool stays = to_refine(q);
-        const bool competes = (!windows || window_of(q) == window) && is_chosen(choice, mesh, t, q, !windows);
-        flags[i] = uint8((stays ? STAYS : 0) | (competes ? COMPETES : 0));
-        if (!stays)
-            racing_store(&quality[t], q & ~LISTED);
-        return Sums<2>{{stays, competes}};
-    });
-    return {{found.of[0], found.of[1], window}};
-}
-
-// Copies the entries that stay to the other buffer of the list, and candidates of the window to the roots, from the
-// places `before` on. Candidates end at place `most`; there are none if `most` is 0.
-INLINE void gather_bad(Piece piece, Sums<2> before, const int32 *listed, const uint8 *flags, const uint32 *quality,
-                       bool windows, int32 window, int32 most, int32 *copied, int32 *roots) {
-    const auto competes = [&](Index i) {
-        return (flags[i] & COMPETES) != 0 && (!windows || window_of(quality[listed[i]]) == window);
-    };
-    team_in_order<2>(
-        piece.begin, piece.end, before,
-        [&](Index i) {
-            return Sums<2>{{(flags[i] & STAYS) != 0, competes(i)}};
-        },
-        [&](Index i, Sums<2> place) {
-            if (flags[i] & STAYS)
-                copied[place.of[0]] = listed[i];
-            if (place.of[1] < most && competes(i))
-                roots[place.of[1]] = listed[i];
-        });
-}
-
 // ---- Subsegments --------------------------------------------------------------------------------------------------
+
+constexpr Index FEW_SEGMENTS = 64; // triangles per subsegment waiting to be split, for both kinds to compete
 
 // Whether the `waiting` subsegments compete alone in this round. The points on segments shape all later insertions, and
 // a triangle's point would often have to yield to them. If there are few of them in a mesh of many triangles, however,
@@ -220,44 +126,4 @@ INLINE bool segments_alone(int32 choice, Index waiting, Index slots, bool begun)
 // Whether any point was inserted for a triangle: not all new vertices lie on segments.
 INLINE bool has_free_points(const Mesh &mesh, Index vertices, Index subsegments) {
     return vertices - mesh.input_vertices > subsegments - mesh.input_subsegments;
-}
-
-INLINE Sums<1> survey_subsegments(Piece piece, const int32 *split_states) {
-    return team_sum<1>(piece.begin, piece.end, [&](Index s) { return Sums<1>{{split_states[s] == TO_BE_SPLIT}}; });
-}
-
-// As gather_bad.
-INLINE void gather_subsegments(Piece piece, Sums<1> before, const int32 *split_states, int32 most, int32 *roots) {
-    team_in_order<1>(
-        piece.begin, piece.end, before, [&](Index s) { return Sums<1>{{split_states[s] == TO_BE_SPLIT}}; },
-        [&](Index s, Sums<1> place) {
-            if (split_states[s] == TO_BE_SPLIT && place.of[0] < most)
-                roots[place.of[0]] = int32(s);
-        });
-}
-
-// ---- New bad triangles --------------------------------------------------------------------------------------------
-
-// flags[i] = 1 if a new triangle is to be refined and its slot is not listed yet; marks the slot as listed.
-INLINE Sums<1> survey_fresh(Piece piece, const int32 *fresh, uint32 *quality, uint8 *flags) {
-    return team_sum<1>(piece.begin, piece.end, [&](Index i) {
-        if (i + 16 < piece.end)
-            prefetch(&quality[fresh[i + 16]]);
-        const uint32 q = quality[fresh[i]];
-        const bool unlisted = to_refine(q) && !(q & LISTED);
-        flags[i] = unlisted;
-        if (unlisted)
-            quality[fresh[i]] = q | LISTED;
-        return Sums<1>{{unlisted}};
-    });
-}
-
-// Appends the flagged triangles to the list, from place `before` on.
-INLINE void append_fresh(Piece piece, Sums<1> before, const int32 *fresh, const uint8 *flags, int32 *list) {
-    team_in_order<1>(
-        piece.begin, piece.end, before, [&](Index i) { return Sums<1>{{flags[i]}}; },
-        [&](Index i, Sums<1> place) {
-            if (flags[i])
-                list[place.of[0]] = fresh[i];
-        });
 }

@@ -1,7 +1,7 @@
 // Acute input corners, and the vertices on the segments that meet there.
 #pragma once
 
-#include "geometry/encroachment.cuh"
+#include "mesh/triangles.cuh"
 
 // The cosine above which a corner is acute: that of 60 degrees, with a margin for rounding.
 constexpr float64 BELOW_60_DEGREES = 0.5 * (1.0 + 0x1p-30);

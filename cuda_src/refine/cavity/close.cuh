@@ -2,6 +2,7 @@
 #pragma once
 
 #include "mesh/mesh.cuh"
+#include "refine/cavity/cavity.cuh"
 #include "refine/quality/quality.cuh"
 
 // Owners that did not win have yielded, and undecided cavities have lost.
@@ -24,13 +25,15 @@ INLINE void set_aside(const Mesh &mesh, int32 root, bool segment, Outcome outcom
         mesh.quality[root] |= LARGE;
 }
 
-INLINE void close_piece(Piece piece, const Mesh &mesh, const Cavities &cavities, Index segments, int64 *counts) {
+// Sets and counts the final outcomes of a piece: counts[outcome], and counts[OUTCOMES] for inserted off-centers.
+INLINE void close_cavities(const Team &team, Piece piece, const Mesh &mesh, const Cavities &cavities, Index segments,
+                           int64 *counts) {
     TEAM_SHARED(int32, tally, OUTCOMES + 1);
-    TEAM_BARRIER();
-    FOR_SHARE (outcome, 0, OUTCOMES + 1)
+    team.barrier();
+    for (const Index outcome : team.share({0, OUTCOMES + 1}))
         tally[outcome] = 0;
-    TEAM_BARRIER();
-    FOR_SHARE (i, piece.begin, piece.end) {
+    team.barrier();
+    for (const Index i : team.share(piece)) {
         const Outcome outcome = final_outcome(cavities.outcomes[i]);
         cavities.outcomes[i] = outcome;
         set_aside(mesh, cavities.roots[i], i < segments, outcome);
@@ -38,8 +41,8 @@ INLINE void close_piece(Piece piece, const Mesh &mesh, const Cavities &cavities,
         if (outcome == INSERTED && i >= segments && cavities.off_center[i])
             atomic_add(&tally[OUTCOMES], 1);
     }
-    TEAM_BARRIER();
-    FOR_SHARE (outcome, 0, OUTCOMES + 1)
+    team.barrier();
+    for (const Index outcome : team.share({0, OUTCOMES + 1}))
         if (tally[outcome])
             atomic_add(&counts[outcome], int64(tally[outcome]));
 }

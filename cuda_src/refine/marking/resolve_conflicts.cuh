@@ -1,44 +1,14 @@
-// Deterministic marking: ownership of the cavity alone, by atomic maximum of a unique key.
+// Deterministic marking: which owners proceed.
+//
+// There are two texts, with the same results. A launch over many cavities has a thread for each of them and, on a GPU,
+// leaves exact arithmetic to a second kernel, because of the registers that it needs: resolve_conflicts takes 48
+// instead of 96, so twice as many threads run at once. In small rounds there are more threads than cavities: a tile of
+// threads takes each of them, and a second pass would cost another barrier.
 #pragma once
 
 #include "mesh/mesh.cuh"
-#include "refine/quality/quality.cuh"
-
-// The key of a cavity in a step (cavity.cuh).
-INLINE uint64 key_of(const Mesh &mesh, const Cavities &cavities, Index i, Index segments, uint32 epoch) {
-    const int32 root = cavities.roots[i];
-    const bool segment = i < segments;
-    const Point *const points = mesh.points;
-    const uint32 urgent =
-        segment ? shortness(squared_length(points[mesh.subsegments[root].from], points[mesh.subsegments[root].to]))
-                : mesh.quality[root] & URGENCY_MASK;
-    return cavity_key(epoch, segment, urgent, int32(i));
-}
-
-// Claims every triangle that the cavity would delete, once it is grown.
-INLINE void claim_cavity(const Mesh &mesh, const Cavities &cavities, Index i, Index segments, uint32 epoch,
-                         Outcome outcome) {
-    const uint64 key = key_of(mesh, cavities, i, segments, epoch);
-    cavities.keys[i] = key;
-    if (outcome != UNDECIDED)
-        return;
-    const Cavity cavity = cavities.at(i);
-    const int32 members = cavities.extents[i].members;
-    for (int j = 0; j < members; ++j)
-        atomic_max(&mesh.triangles[cavity.member(j)].owner, key);
-}
-
-// Checks ownership, after all cavities have claimed: whether this one owns all of its triangles.
-INLINE void check_cavity_ownership(const Triangle *triangles, const Cavities &cavities, Index i) {
-    if (cavities.outcomes[i] != UNDECIDED)
-        return;
-    const Cavity cavity = cavities.at(i);
-    const int32 members = cavities.extents[i].members;
-    bool all = true;
-    for (int j = 0; j < members && all; ++j)
-        all = triangles[cavity.member(j)].owner == cavities.keys[i];
-    cavities.outcomes[i] = all ? OWNER : LOST;
-}
+#include "mesh/owner.cuh"
+#include "refine/cavity/cavity.cuh"
 
 // Resolves conflicts, after all ownership checks. Two owners that share a boundary edge (u, v) and have the new points
 // p and q both proceed if q is not strictly inside the circle (u, v, p): then the edge between the two new triangles is
@@ -85,4 +55,20 @@ template <Arithmetic arithmetic> INLINE int goes_ahead(const Mesh &mesh, const C
         }
     }
     return answer;
+}
+
+// The same for all cavities of a piece, with a tile for each: sets won[i]. A barrier separates it from the ownership
+// checks.
+INLINE void resolve_conflicts(const Team &team, Piece piece, const Mesh &mesh, const Cavities &cavities, uint32 epoch) {
+    for (const Index i : team.share(piece))
+        cavities.won[i] = cavities.outcomes[i] == OWNER;
+    team.barrier();
+    for (const Tile tile : team.tiles(piece)) {
+        const Index i = tile.index;
+        const Cavity cavity = cavities.at(i);
+        for (const int j : tile.share(cavities.outcomes[i] == OWNER ? cavities.extents[i].edges : 0))
+            if (!passes_edge<EXACT>(mesh, cavities, i, cavity, j, epoch))
+                racing_store(&cavities.won[i], 0);
+    }
+    team.barrier();
 }
