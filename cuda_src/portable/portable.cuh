@@ -64,5 +64,3 @@
 #else
 #include "portable/host.cuh"
 #endif
-
-#include "portable/macros.cuh"

@@ -42,6 +42,29 @@ SUCCESSORS = {
     "static_graph.tree_generation": "static_graph.trees.generation",
 }
 
+# Names that `dmr.memory` exported, by the module that has them now.
+NAMES_OF_MEMORY = {
+    name: module
+    for module, names in {
+        "dmr.common.arguments": ("TooLargeError", "kind_of", "real", "shortened", "whole"),
+        "dmr.common.cached": ("cached_property",),
+        "dmr.common.errors": (
+            "ExistingFileError",
+            "FileContentError",
+            "FileError",
+            "FileSystemError",
+            "FolderError",
+            "MissingFileError",
+            "file_error",
+            "printable",
+            "system_reason",
+        ),
+        "dmr.common.frozen": ("HoldsFrozen", "freeze", "freeze_fields", "frozen", "is_frozen"),
+        "dmr.common.native": ("interruptible",),
+    }.items()
+    for name in names
+}
+
 
 class _Successor(Loader):
     """Gives the module of the new name for an old one."""

@@ -23,6 +23,8 @@ from dmr.common.errors import (
     OptionError,
     OutOfMemoryError,
 )
+from dmr.common.lazy import lazy_names
+from dmr.common.moved import NAMES_OF_MEMORY
 from dmr.common.threads import available_threads, thread_count
 from dmr.memory.arguments import Argument, DeviceCount, Number, Packed, bound_of
 from dmr.memory.arrays import Device, DeviceArray, Loop
@@ -81,3 +83,5 @@ __all__ = [
     "total",
     "warm",
 ]
+
+__getattr__, _ = lazy_names(__name__, NAMES_OF_MEMORY)

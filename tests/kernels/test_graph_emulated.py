@@ -98,32 +98,32 @@ def test_default_searches_and_parents_on_the_emulated_gpu(default, device):
 FAULTY = r"""
 #include "portable/portable.cuh"
 TEAM_KERNEL(some_wait, int32 *places) {
-    FOR_TEAMS (team)
+    for ([[maybe_unused]] const Team team : launch.teams())
         if (threadIdx.x % 2)
-            TEAM_BARRIER();
+            Team::barrier();
 }
 TEAM_KERNEL(two_barriers, int32 *places) {
-    FOR_TEAMS (team) {
+    for ([[maybe_unused]] const Team team : launch.teams()) {
         if (threadIdx.x % 32 < 16) {
-            TEAM_BARRIER();
+            Team::barrier();
             places[threadIdx.x] = 1;
         } else {
             places[threadIdx.x] = 2;
-            TEAM_BARRIER();
+            Team::barrier();
         }
     }
 }
 KERNEL(some_lanes, int32 *places) {
-    FOR_RANGE (i)
+    for ([[maybe_unused]] const Index i : launch)
         if (i % 2)
             places[i] = __shfl_sync(~0u, places[i], 0);
 }
 KERNEL(lost, int32 *places) {
-    FOR_RANGE (i)
+    for ([[maybe_unused]] const Index i : launch)
         racing_store(places, racing_load(places) + 1);
 }
 KERNEL(counted, int32 *places) {
-    FOR_RANGE (i)
+    for ([[maybe_unused]] const Index i : launch)
         atomic_add(places, 1);
 }
 """

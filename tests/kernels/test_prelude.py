@@ -6,7 +6,7 @@ import re
 
 import pytest
 
-from dmr.memory.signatures import source_folder
+from dmr.memory.declarations import source_folder
 
 PORTABLE = source_folder() / "portable"
 NAMESPACE = re.compile(r"^namespace \w+ \{$.*?^\} // namespace \w+$", re.MULTILINE | re.DOTALL)

@@ -8,7 +8,8 @@ from importlib import import_module
 import pytest
 
 import dmr
-from dmr.common.moved import SUCCESSORS
+from dmr import memory
+from dmr.common.moved import NAMES_OF_MEMORY, SUCCESSORS
 
 
 @pytest.mark.parametrize("module", SUCCESSORS)
@@ -52,3 +53,8 @@ def test_an_error_of_an_earlier_version_is_restored():
     old = b"cdmr.errors\n_restored\n(cdmr.errors\nKindError\n(Vno mesh\nt(dtR."
     error = pickle.loads(old)
     assert type(error) is dmr.errors.WrongTypeError and str(error) == "no mesh" and error.exit_code == 2
+
+
+def test_names_that_the_memory_layer_exported_are_still_there():
+    for name in (*NAMES_OF_MEMORY, "Device", "open_device"):
+        assert getattr(memory, name) is not None

@@ -1,5 +1,5 @@
 // Warp-centric traversal (Hong, Kim, Oguntebi, Olukotun: Accelerating CUDA Graph Algorithms at Maximum Warp, 2011): a
-// virtual warp processes a node, and its lanes share the edges (lanes.cuh). Nodes are distributed statically, or in
+// virtual warp processes a node, and its lanes share the edges (`VirtualWarp`). Nodes are distributed statically, or in
 // chunks from a work queue (technique 3). A node with too many edges is deferred to a queue that whole teams process.
 //
 // In breadth-first search, round r follows the edges of the nodes at distance r, and no atomics are needed, because all
