@@ -141,12 +141,12 @@ INLINE int orient2d(Point a, Point b, Point c) {
 // sign * (p^2) (q r - s t) with exact differences p, q, r, s, t.
 INLINE void add_lifted_minor(ExactSum &sum, Pair p, Pair q, Pair r, Pair s, Pair t) {
     ROLLED
-    for (int i = 0; i < parts_of(p); ++i)
+    for (int i = 0; i < parts_of(p); ++i) {
         ROLLED
         for (int j = 0; j < parts_of(p); ++j) {
             const Pair square = exact_product(part(p, i), part(p, j));
             ROLLED
-            for (int k = 0; k < 2; ++k)
+            for (int k = 0; k < 2; ++k) {
                 ROLLED
                 for (int l = 0; l < 2; ++l) {
                     if (k < parts_of(q) && l < parts_of(r))
@@ -154,7 +154,9 @@ INLINE void add_lifted_minor(ExactSum &sum, Pair p, Pair q, Pair r, Pair s, Pair
                     if (k < parts_of(s) && l < parts_of(t))
                         add_product_of_pairs(sum, square, exact_product(part(s, k), part(t, l)), -1);
                 }
+            }
         }
+    }
 }
 
 OUTLINE int incircle_exact(Point a, Point b, Point c, Point d) {

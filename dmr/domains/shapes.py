@@ -90,7 +90,7 @@ def circle_points(radius: float, n: int, center: ArrayLike = (0.0, 0.0), *, angl
         angle: of the first point, in degrees from the x axis.
 
     Returns:
-        (n, 2) float64. Without an angle they have the exact symmetry of the circle: quarters are rotated exactly.
+        (n, 2) float64. Without an angle they have the exact symmetry of the circle; quarters are rotated exactly.
 
     Raises:
         OptionError: the radius is not positive, or there are fewer than three points.

@@ -137,7 +137,7 @@ def write(
         item: the mesh or graph to write. A Pslg can be written as `.poly` or `.npz`.
         overwrite: whether existing files may be replaced.
         base: the first number of vertices and triangles in Triangle's files, 0 or 1.
-        order: 2 writes second-order elements (with edge midpoints); docs/formats.md lists the formats that store them.
+        order: 2 writes second-order elements, with edge midpoints; docs/guide/formats.md lists the formats for them.
         neighbours: whether to write a `.neigh` file beside the `.ele`.
         edges: whether to write a `.edge` file.
         voronoi: whether to write the dual, to a `.v.node` and a `.v.edge` file.
@@ -231,4 +231,4 @@ def _suggestion(path: Path) -> str:
 def unknown_suffix(path: Path, *ours: str) -> str:
     """The message for an unknown suffix; `ours` are the valid suffixes that do not go through meshio."""
     what = f"unknown suffix {path.suffix}" if path.suffix else "the name has no suffix that says what it is"
-    return f"{what}{_suggestion(path)}; known are {' '.join((*ours, *COMMON))} and others, see docs/formats.md"
+    return f"{what}{_suggestion(path)}; known are {' '.join((*ours, *COMMON))} and others, see docs/guide/formats.md"

@@ -116,8 +116,8 @@ class SizeField(HoldsFrozen):
     def limited(self, gradient: float) -> SizeField:
         """The largest field below this one that grows by at most `gradient` per unit length along every edge.
 
-        h(v) <= h(u) + gradient * |uv| for all edges uv of the background (the lines of a grid): small sizes extend into
-        their neighbourhood. Gmsh and other meshers call this smoothing or grading; 0.1 to 0.5 is usual.
+        `h(v) <= h(u) + gradient * |uv|` for all edges uv of the background (the lines of a grid): small sizes extend
+        into their neighbourhood. Gmsh and other meshers call this smoothing or grading; 0.1 to 0.5 is usual.
 
         Args:
             gradient: finite and >= 0; 0 gives one size per component of the mesh.

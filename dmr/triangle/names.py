@@ -33,8 +33,8 @@ def next_name(path: str | os.PathLike[str], suffix: str = ".ele") -> Path:
         suffix: the suffix of the new name; "" returns the stem alone.
 
     Returns:
-        The path in the same folder: `input.1.ele`, `input.2.ele`, `domain.1.ele`, `mesh.1.ele`; `land.geojson.gz` gives
-        `land.1.ele`.
+        The path in the same folder, such as `input.1.ele`, `input.2.ele`, `domain.1.ele`, `mesh.1.ele`;
+        `land.geojson.gz` gives `land.1.ele`.
 
     Raises:
         FileError: the path does not name a file (`.`, `/`).

@@ -190,7 +190,7 @@ def parse_switches(words: Sequence[str]) -> Switches:
 
 def describe() -> str:
     """All switches, one per line, for the help of the command."""
-    lines = ["Triangle's switches, in one word or several (described in full in docs/triangle-switches.md):"]
+    lines = ["Triangle's switches, in one word or several (described in full in docs/guide/triangle-switches.md):"]
     lines += [f"  {letter}  {meaning}" for letter, meaning in HONOURED.items()]
     lines += ["accepted, without effect:", *(f"  {letter}  {why}" for letter, why in WITHOUT_EFFECT.items())]
     lines += ["refused:", *(f"  {letter}  {why}" for letter, why in REFUSED.items())]

@@ -5,7 +5,7 @@ numpy and Python integers. Each check has a name, reports offending elements by 
 function in one of the modules of this package. The arithmetic is that of `dmr.exact`.
 
 Long arrays are processed in pieces on several threads (`dmr.validation.arrays.pieces`); for the cost see
-docs/validation.md.
+docs/reference/validation.md.
 """
 
 from __future__ import annotations

@@ -1,4 +1,4 @@
-"""Runs the code of docs/tutorial.md, and updates the output in the page and the pictures.
+"""Runs the code of docs/guide/tutorial.md, and updates the output in the page and the pictures.
 
     python -m scripts.make.tutorial
 
@@ -22,8 +22,8 @@ from typing import Any
 from PIL import Image
 
 ROOT = Path(__file__).resolve().parents[2]
-PAGE = ROOT / "docs" / "tutorial.md"
-IMAGES = Path("images") / "tutorial"  # below docs; the code draws into its working folder
+PAGE = ROOT / "docs" / "guide" / "tutorial.md"
+IMAGES = ROOT / "docs" / "images" / "tutorial"  # the code draws into its working folder
 COLOURS = 200
 
 # A block of code, and the block of text after it, if any.
@@ -73,13 +73,12 @@ def main() -> int:
     with tempfile.TemporaryDirectory() as name:
         folder = Path(name)
         text = with_output(PAGE.read_text(encoding="utf-8"), folder)
-        target = ROOT / "docs" / IMAGES
-        shutil.rmtree(target, ignore_errors=True)
-        target.mkdir(parents=True)
+        shutil.rmtree(IMAGES, ignore_errors=True)
+        IMAGES.mkdir(parents=True)
         for drawn in sorted(folder.glob("*.png")):
             with Image.open(drawn) as picture:
-                picture.quantize(COLOURS, dither=Image.Dither.NONE).save(target / drawn.name, optimize=True)
-            print(f"docs/images/tutorial/{drawn.name}: {(target / drawn.name).stat().st_size:,} bytes")
+                picture.quantize(COLOURS, dither=Image.Dither.NONE).save(IMAGES / drawn.name, optimize=True)
+            print(f"docs/images/tutorial/{drawn.name}: {(IMAGES / drawn.name).stat().st_size:,} bytes")
     PAGE.write_text(text, encoding="utf-8")
     return 0
 

@@ -30,7 +30,7 @@ def generate_list(
 
     Two things make lists hard to rank in parallel: memory access and load imbalance (slides, performance analysis). The
     kinds separate them. The multiples of `interval` are the splitters of Helman and JaJa's algorithm at equal
-    intervals:
+    intervals::
 
         "ordered"             element i + 1 follows element i: sublists of equal lengths, sequential memory access
         "ordered-unbalanced"  the multiples are spaced as unevenly as in a random list, but the multiples, and the

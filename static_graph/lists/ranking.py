@@ -155,8 +155,8 @@ def rank(
         threads: CPU threads (default: all cores).
 
     Returns:
-        (n,) int32 ranks; the first element of a list has rank 0. With values, a pair: the ranks, and (n,) int64 sums of
-        the values before each element on its list.
+        (n,) int32 ranks; the first element of a list has rank 0. With values, a pair of the ranks and the (n,) int64
+        sums of the values before each element on its list.
 
     Raises:
         GraphError: the array does not describe lists: a successor out of range, two predecessors, or a cycle; the error

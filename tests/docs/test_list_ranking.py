@@ -1,4 +1,4 @@
-"""What the page of lists and trees says is so."""
+"""The pages on lists and trees: the example, the commands and the tables agree with the code."""
 
 from __future__ import annotations
 
@@ -15,7 +15,8 @@ from static_graph.lists.generation import KINDS
 from static_graph.lists.ranking import METHODS
 from tests.support.paths import ROOT
 
-PAGE = (ROOT / "docs" / "list-ranking.md").read_text(encoding="utf-8")
+PAGE = (ROOT / "docs" / "guide" / "lists-and-trees.md").read_text(encoding="utf-8")
+STUDY = (ROOT / "docs" / "studies" / "list-ranking.md").read_text(encoding="utf-8")
 
 
 def test_the_example_prints_what_it_says(tmp_path):
@@ -71,5 +72,5 @@ def test_every_method_and_kind_is_there():
 @pytest.mark.parametrize(("script", "module"), [("bench.lists", bench), ("study.lists", study)])
 def test_the_commands_parse(script, module):
     parser = module.parser()
-    commands = re.findall(rf"^    python -m scripts\.{script} ([^#\n]*)", PAGE, re.MULTILINE)
+    commands = re.findall(rf"^    python -m scripts\.{script} ([^#\n]*)", STUDY, re.MULTILINE)
     assert commands and all(parser.parse_args(words.split()) for words in commands)

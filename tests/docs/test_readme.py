@@ -16,7 +16,7 @@ from dmr.cli.arguments import build_parser
 from tests.support.paths import ROOT
 
 README = (ROOT / "README.md").read_text(encoding="utf-8")
-PAGES = sorted([*ROOT.glob("*.md"), *ROOT.glob("docs/*.md"), *ROOT.glob("meshes/*.md")])
+PAGES = sorted([*ROOT.glob("*.md"), *ROOT.glob("docs/**/*.md"), *ROOT.glob("meshes/*.md")])
 
 
 def blocks(language: str) -> list[str]:
@@ -58,7 +58,7 @@ def test_every_command_of_the_readme_parses() -> None:
 
 
 def test_every_option_is_on_the_page_of_the_command_line() -> None:
-    page = (ROOT / "docs" / "command-line.md").read_text(encoding="utf-8")
+    page = (ROOT / "docs" / "guide" / "command-line.md").read_text(encoding="utf-8")
     general, *rest = re.split(r"^## (\w+)$", page, flags=re.MULTILINE)
     sections = dict(zip(rest[::2], rest[1::2], strict=True))
     (commands,) = (action.choices for action in build_parser()._actions if isinstance(action.choices, dict))

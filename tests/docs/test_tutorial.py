@@ -1,4 +1,4 @@
-"""docs/tutorial.md is a program: it runs, prints what the page says, and draws the pictures that the page shows."""
+"""docs/guide/tutorial.md as a program: it runs, prints what the page says, and draws the pictures of the page."""
 
 from __future__ import annotations
 
@@ -9,7 +9,6 @@ from typing import Any
 import pytest
 
 import dmr
-from tests.support.paths import ROOT
 
 pytest.importorskip("PIL")
 
@@ -52,13 +51,13 @@ def test_the_page_prints_and_draws_what_it_shows(tmp_path: Path, monkeypatch: py
         assert masked(printed) == masked(block["text"] or ""), block["code"]
     shown = re.findall(r"!\[[^\]]+\]\(([^)]+)\)", TEXT)
     assert drawn == [Path(name).name for name in shown], "a reader has no folder for pictures"
-    committed = {str(IMAGES / path.name) for path in (ROOT / "docs" / IMAGES).iterdir()}
-    assert committed == set(shown)
+    assert {path.name for path in IMAGES.iterdir()} == set(drawn)
     for name in shown:
-        assert (ROOT / "docs" / name).stat().st_size < 120_000
+        kept = PAGE.parent / name
+        assert kept.stat().st_size < 120_000
         if draws:
-            with image.open(ROOT / "docs" / name) as kept, image.open(tmp_path / Path(name).name) as fresh:
-                assert kept.size == fresh.size
+            with image.open(kept) as before, image.open(tmp_path / kept.name) as now:
+                assert before.size == now.size
 
 
 def test_errors_name_the_line_of_the_page(tmp_path: Path) -> None:

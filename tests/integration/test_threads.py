@@ -1,4 +1,4 @@
-"""The contract for threads (docs/threads.md) on the CPU; tests/kernels has the tests on a GPU."""
+"""The contract for threads (docs/guide/threads.md) on the CPU; tests/kernels has the tests on a GPU."""
 
 from __future__ import annotations
 

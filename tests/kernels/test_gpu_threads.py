@@ -1,4 +1,4 @@
-"""The contract for threads (docs/threads.md) on a GPU, by programs that must exit with 0 and print nothing."""
+"""The contract for threads (docs/guide/threads.md) on a GPU, by programs that must exit with 0 and print nothing."""
 
 from __future__ import annotations
 

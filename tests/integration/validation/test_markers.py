@@ -1,4 +1,4 @@
-"""Vertex markers: each must be the one that docs/guarantees.md defines."""
+"""Vertex markers: each must be the one that docs/reference/guarantees.md defines."""
 
 from __future__ import annotations
 

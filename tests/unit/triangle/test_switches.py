@@ -13,7 +13,7 @@ from dmr.errors import OptionError
 from dmr.triangle.switches import HONOURED, REFUSED, WITHOUT_EFFECT, Switches, describe, parse_switches
 from tests.support.paths import ROOT
 
-DOCUMENT = ROOT / "docs" / "triangle-switches.md"
+DOCUMENT = ROOT / "docs" / "guide" / "triangle-switches.md"
 
 
 def parse(line):

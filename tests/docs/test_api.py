@@ -1,0 +1,53 @@
+"""The pages of the API describe every public name once."""
+
+from __future__ import annotations
+
+import re
+from importlib import import_module
+from types import ModuleType
+from typing import Any
+
+import pytest
+
+from tests.support.paths import ROOT
+
+PAGES = sorted((ROOT / "docs" / "reference" / "api").glob("*.md"))
+PACKAGES = ("dmr", "dmr.domains", "dmr.errors", "dmr.io", "dmr.memory", "static_graph", "static_graph.errors")
+
+
+def described() -> list[str]:
+    """Full names of what the pages describe."""
+    names = []
+    for page in PAGES:
+        module = ""
+        for directive, argument in re.findall(r"^\.\. ([\w:]+):: ([\w.]+)$", page.read_text("utf-8"), re.MULTILINE):
+            if directive == "currentmodule":
+                module = argument
+            else:
+                names.append(f"{module}.{argument}")
+    return names
+
+
+def value(name: str) -> Any:
+    """The object with a full name."""
+    module, _, attribute = name.rpartition(".")
+    return getattr(import_module(module), attribute)
+
+
+def test_no_name_is_described_twice() -> None:
+    names = described()
+    assert len(names) == len(set(names)) > 100
+
+
+@pytest.mark.parametrize("package", PACKAGES)
+def test_every_public_name_is_described(package: str) -> None:
+    names = described()
+    objects = {id(value(name)) for name in names}
+    module = import_module(package)
+    for name in module.__all__:
+        public = getattr(module, name)
+        if name == "__version__" or isinstance(public, ModuleType) or f"{package}.{name}" in names:
+            continue
+        # A name that belongs to another package is described there, or is not part of this one's interface.
+        elsewhere = package == "dmr.memory" and not public.__module__.startswith(package)
+        assert id(public) in objects or elsewhere, name
