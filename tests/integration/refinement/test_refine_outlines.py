@@ -232,6 +232,7 @@ def hard_meshes() -> list[str]:
     ]
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("name", hard_meshes())
 def test_hard_meshes_give_a_proved_mesh_or_an_error(name):
     try:
