@@ -205,6 +205,7 @@ def test_ignored_sigterm_stays_ignored(tmp_path):
     assert done.returncode == 0
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("closed", [">&-", "2>&-", "<&- >&- 2>&-"], ids=["stdout", "stderr", "all"])
 @pytest.mark.parametrize(
     "arguments",

@@ -36,6 +36,7 @@ def test_the_example_prints_what_it_says(tmp_path):
     assert len(promised) >= 5 and printed == promised
 
 
+@pytest.mark.slow
 def test_the_commands_print_what_they_say(tmp_path):
     (session,) = re.findall(r"^```text\n(\$ .*?)^```$", PAGE, re.MULTILINE | re.DOTALL)
     environment = {**os.environ, "PYTHONPATH": str(ROOT)}

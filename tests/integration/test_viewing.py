@@ -35,6 +35,7 @@ def near(picture, colour, tolerance=12):
     return np.abs(picture - np.array(colour)).max(axis=2) <= tolerance
 
 
+@pytest.mark.slow
 def test_the_mesh_fills_the_picture(tmp_path):
     view(SQUARE, color=None, edges=False, screenshot=tmp_path / "a.png", window_size=(300, 200))
     picture = pixels(tmp_path / "a.png")
@@ -101,6 +102,7 @@ def test_a_fine_mesh_does_not_turn_black(tmp_path):
     assert near(picture[20:380, 20:380], pixels_of_45_degrees(), 8).mean() > 0.95
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("size", [(64, 64), (100, 100), (119, 400), (400, 99)])
 def test_a_small_picture_shows_only_the_mesh(tmp_path, size):
     view(SQUARE, screenshot=tmp_path / "a.png", window_size=size, titles=("square.ele",))
@@ -111,6 +113,7 @@ def test_a_small_picture_shows_only_the_mesh(tmp_path, size):
     view(SQUARE, compare=SQUARE, screenshot=tmp_path / "a.png", window_size=size, titles=("left", "right"))
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("size", [(120, 100), (150, 150), (200, 200), (240, 160)])
 @pytest.mark.parametrize("name", ["m.ele", "a-rather-long-name-of-a-mesh.ele"])
 def test_titles_and_colours_are_not_cut(tmp_path, size, name):

@@ -18,7 +18,7 @@ import pytest
 from tests.support.paths import ROOT
 
 # One group: with several test processes, the wheel is still built once.
-pytestmark = [pytest.mark.slow, pytest.mark.xdist_group("wheel")]
+pytestmark = pytest.mark.slow
 
 ROOT_FILES = {
     *(".clang-format", ".editorconfig", ".pre-commit-config.yaml", "CHANGELOG.md", "CITATION.cff", "CONTRIBUTING.md"),

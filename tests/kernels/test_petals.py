@@ -89,6 +89,7 @@ def choice(points, triangle, bound):
     return best, margin
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("bound", [20, 30, 33])
 def test_the_first_point_is_the_best_of_its_petal(bound, device_options):
     """In a mesh whose points lie far from the hull, so that no segment interferes."""

@@ -79,6 +79,7 @@ def test_every_method_ranks_and_sums_up(method, options, device_options):
         assert np.array_equal(rank(successors, method=method, **options, **device_options), ranks), seed
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("kind", ["ordered", "ordered-unbalanced", "random-balanced", "random"])
 @pytest.mark.parametrize(("method", "options"), METHODS[:6], ids=IDS[:6])
 def test_ranks_of_larger_lists_of_every_kind(method, options, kind, device_options):
@@ -95,6 +96,7 @@ def test_sequential_ranking_agrees_with_plain_python():
         assert all(np.array_equal(*pair) for pair in zip(found, followed(successors, values), strict=True))
 
 
+@pytest.mark.slow
 def test_ranks_of_thousands_of_lists(device_options):
     for seed in range(1500):
         successors, _ = random_lists(seed, size=1 + seed % 97)

@@ -75,6 +75,7 @@ def almost_concurrent():
     return dmr.Pslg(np.vstack([ends, box]), np.array(segments, np.int32))
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("room", ["enough", "none ahead"])
 @pytest.mark.parametrize("most", [0, 3, 10**6])
 def test_single_team_passes_with_large_records(room, most, device_options, monkeypatch):
@@ -119,6 +120,7 @@ def no_room_ahead(monkeypatch):
     monkeypatch.setattr(device_rounds, "FEW_TRIANGLES", 0)
 
 
+@pytest.mark.slow
 @pytest.mark.usefixtures("teams")
 @pytest.mark.parametrize("name", CASES)
 def test_a_recorded_loop_holds_no_replaced_arrays(name, monkeypatch):

@@ -165,6 +165,7 @@ def pieces(fine: dmr.Refinement, below: float) -> np.ndarray:
     return np.sort(np.abs(low[:, 0, 0] - low[:, 1, 0]))
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("length", [37.0, 100.0, 1237.0, 30_011.0])
 @pytest.mark.parametrize("angle", [15.0, 20.0, 30.0])
 def test_long_segments_are_split_into_equal_pieces(length, angle):

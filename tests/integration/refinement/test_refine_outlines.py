@@ -201,6 +201,7 @@ def test_the_same_bits_on_every_device(how, device_options):
 whole = st.integers(0, 6)
 
 
+@pytest.mark.slow
 @settings(max_examples=60, deadline=None, derandomize=True, suppress_health_check=[HealthCheck.too_slow])
 @given(
     st.lists(st.tuples(whole, whole), min_size=1, max_size=8),
@@ -232,6 +233,7 @@ def hard_meshes() -> list[str]:
     ]
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("name", hard_meshes())
 def test_hard_meshes_give_a_proved_mesh_or_an_error(name):
     try:

@@ -340,6 +340,7 @@ def test_a_bundle_of_segments_meets_in_a_few_vertices(count, seed):
     assert len(mesh.vertices) - 2 * count < 3 * count
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("seed", [10, 16, 23, 31, 32, 35, 44, 53, 54, 78])
 def test_bundles_that_could_not_be_rounded(seed):
     """Former bug: crossings that could not be rounded; seed 44 cut a segment."""

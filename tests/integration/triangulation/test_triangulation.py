@@ -249,6 +249,7 @@ def chords(count):
     return Pslg(random.random((2 * count, 2)), np.arange(2 * count).reshape(count, 2))
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize(
     ("make", "count", "seconds"),
     [
