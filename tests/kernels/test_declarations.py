@@ -156,7 +156,7 @@ def test_a_question_that_has_no_answer_is_an_error(tmp_path, ask, message):
     [
         "import dmr, dmr.memory, dmr.refinement.options, static_graph",
         "import runpy, sys; sys.argv = ['dmr', 'refine', '--help']; runpy.run_module('dmr', run_name='__main__')",
-        "import runpy, sys; sys.argv = ['sg', 'search', '--help']; runpy.run_module('static_graph', run_name='__main__')",
+        "import runpy, sys; sys.argv = ['sg', 'bfs', '--help']; runpy.run_module('static_graph', run_name='__main__')",
     ],
 )
 def test_the_source_is_not_read_before_it_is_needed(statement):
