@@ -15,7 +15,7 @@ KERNEL(flag_multiples, const int32 *order, int64 interval, int32 *flags) {
         flags[k] = order[k] % interval == 0;
 }
 
-KERNEL(turn_flags, int32 *flags) {
+KERNEL(invert_flags, int32 *flags) {
     for (const Index k : launch)
         flags[k] = 1 - flags[k];
 }

@@ -147,7 +147,7 @@ KERNEL(number_tails, const uint64 *words, const int32 *heads, const uint64 *weig
 }
 
 // Converts (distance to the last element, last element) to (rank, list).
-KERNEL(turn_words, const int32 *numbers, const int32 *spans, uint64 *words) {
+KERNEL(rank_words, const int32 *numbers, const int32 *spans, uint64 *words) {
     for (const Index i : launch) {
         const int32 list = numbers[low_of(words[i])];
         if (list >= 0) // otherwise on a cycle, or unused

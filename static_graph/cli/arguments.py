@@ -9,11 +9,9 @@ from dmr.common.command_line.parser import Examples, Parser, add_device, add_jso
 from dmr.common.command_line.parser import add_command as add_plain_command
 from dmr.common.command_line.values import count, file_name, number, positive
 from dmr.memory import __version__
+from static_graph.lists.methods.table import FINISHES, NAMES, RULES, SPACINGS
 from static_graph.traversal.schemes.table import BALANCES, OPTIONS, balances_with
 
-# NAMES of static_graph/lists/ranking.py; RULES, SPACINGS and FINISHES of static_graph/lists/methods/helman_jaja.py.
-METHODS = ("auto", "wyllie", "lock-step", "on-demand", "helman-jaja", "sequential")
-RULES = ("n / log n", "n / (2 log^2 n)")
 TREE_COLUMNS = {
     "parent": "the parent, -1 at roots",
     "subtree": "number of nodes in the subtree",
@@ -24,7 +22,6 @@ TREE_COLUMNS = {
 # KINDS of static_graph/lists/generation.py and static_graph/trees/generation.py.
 ORDERS = ("ordered", "ordered-unbalanced", "random-balanced", "random")
 SHAPES = ("random-binary", "path", "star", "caterpillar")
-SPACINGS, FINISHES = ("random", "equal"), ("one", "cpu", "wyllie")
 
 
 def build_parser() -> Parser:
@@ -227,7 +224,7 @@ def _add_rank(commands: Any) -> None:
         type=file_name,
         help="integers, one per element: find their sums along the lists, too",
     )
-    add("--method", choices=METHODS, default="auto", metavar="M", help=f"{', '.join(METHODS)} (default: auto)")
+    add("--method", choices=NAMES, default="auto", metavar="M", help=f"{', '.join(NAMES)} (default: auto)")
     add_output(parser, required=False, text="output file: .npy (ranks), .csv or .npz (all columns)")
     add_device(parser)
     own = parser.add_argument_group("options of the methods")

@@ -129,7 +129,7 @@ def _check(name: str, array: object, *kinds: DTypeLike) -> None:
         raise WrongTypeError(f"{name} must be an array of {wanted} on a device, not {shortened(array)}")
 
 
-# All graphs of the process: a lock that another thread held during a fork() would stay locked in the child.
+# All graphs of the process: a lock that another thread held at a fork() would stay locked in the child.
 _graphs: WeakSet[DeviceGraph] = WeakSet()
 
 

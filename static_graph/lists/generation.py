@@ -110,7 +110,7 @@ def _merged(order: DeviceArray, pattern: DeviceArray, interval: int) -> DeviceAr
     flags = device.empty(size, np.int32)
     device.launch("flag_multiples", size, order, interval, flags)
     multiples, _ = compact(order, flags)
-    device.launch("turn_flags", size, flags)
+    device.launch("invert_flags", size, flags)
     others, _ = compact(order, flags)
     device.launch("flag_multiples", size, pattern, interval, flags)
     merged = device.empty(size, np.int32)

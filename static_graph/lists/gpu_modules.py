@@ -2,14 +2,8 @@
 
 from __future__ import annotations
 
-JUMPING = ("lists/pointer_jumping", "lists/ruling_set")
-RANKERS = {
-    "wyllie": JUMPING,
-    "lock-step": JUMPING,
-    "on-demand": JUMPING,
-    "helman-jaja": JUMPING,
-    "sequential": ("lists/sequential_ranking",),
-}
+from static_graph.lists.methods.table import METHODS
+
 ROOTS = ("lists/pointer_jumping",)  # for find_roots
 GENERATION = (
     "primitives/gathering",
@@ -22,4 +16,4 @@ GENERATION = (
 
 def ranking_modules(method: str, *, values: bool = False) -> tuple[str, ...]:
     """Returns the module names for `Device.prepare`; `values`: whether values are summed along the lists."""
-    return ("lists/checking", "primitives/scan", *RANKERS[method], *["lists/sums"] * values)
+    return ("lists/checking", "primitives/scan", *METHODS[method].gpu_modules, *["lists/sums"] * values)

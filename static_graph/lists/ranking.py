@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Mapping
 from dataclasses import dataclass
 from importlib import import_module
-from typing import Any, NamedTuple, overload
+from typing import Any, overload
 
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
@@ -23,23 +23,8 @@ from static_graph.lists.checks import as_indices, check_cycles, cycle_through, f
 from static_graph.lists.gpu_modules import ROOTS, ranking_modules
 from static_graph.lists.methods.jumping import JUMPS, jump_until_done
 from static_graph.lists.methods.ranked import Ranked
+from static_graph.lists.methods.table import METHODS, NAMES
 
-
-class Method(NamedTuple):
-    """The module and the options of a method."""
-
-    module: str
-    options: frozenset[str] = frozenset()
-
-
-METHODS = {
-    "wyllie": Method("wyllie", frozenset({"packing"})),
-    "lock-step": Method("lock_step"),
-    "on-demand": Method("on_demand"),
-    "helman-jaja": Method("helman_jaja", frozenset({"splitters", "spacing", "finish", "finish_size"})),
-    "sequential": Method("sequential"),
-}
-NAMES = ("auto", *METHODS)
 SEQUENTIAL_UP_TO = 2**16  # elements: one CPU thread ranks a cached list before other methods have started
 
 

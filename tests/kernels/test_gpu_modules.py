@@ -21,7 +21,7 @@ from dmr.refinement.rounds import team_rounds
 from dmr.refinement.setup.modules import ALWAYS, ROUNDS_ON_DEVICE, refinement_modules
 from dmr.refinement.strategy_tables import MARKINGS
 from static_graph import graph, lists, trees
-from static_graph.lists.ranking import METHODS
+from static_graph.lists.methods.table import METHODS
 from static_graph.traversal.distances import DistanceKind
 from static_graph.traversal.frontiers.workspace import Workspace
 from static_graph.traversal.parents import parents_modules

@@ -61,7 +61,7 @@ struct BreadthFirst {
     }
 
     template <bool ALONE> METHOD void push_nodes(Piece nodes) const {
-        const int32 *list = frontier.list(frontier.progress[SIDE]);
+        const int32 *list = frontier.list(frontier.progress[BUFFER]);
         push<ALONE>([=](const auto &search, [[maybe_unused]] const auto &box, auto start, auto goes_on, auto visit) {
             if constexpr (ONE_MEMBER)
                 return one_member_follows<ALONE>(search.graph, search.frontier, list, nodes.begin, nodes.end, false, start, goes_on, visit);

@@ -27,10 +27,10 @@ constexpr int32 DONE = 0; // the value of PASS after the last round
 enum Entry : int32 {
     PASS,         // the current pass: one of the entries ALONE to ENDS; if launched one by one, the first of the round
     ROUND,        // the number of the round; in breadth-first search the distance of the frontier
-    SIDE,         // which list of the double buffer is the frontier; the other one is the next frontier
+    BUFFER,       // which list of the double buffer is the frontier; the other one is the next frontier
     LISTED,       // number of nodes in the frontier
     NEXT_LISTED,  // current number of nodes in the next frontier
-    FAR_SIDE,     // the same for the far lists (near_far/near_far.cuh)
+    FAR_BUFFER,   // the same for the far lists (near_far/near_far.cuh)
     FAR_LISTED,
     NEXT_FAR,
     TILE_NODES,   // nodes per tile, except the last one
@@ -67,8 +67,8 @@ enum Total : int32 {
 };
 
 KERNEL_STRUCT(Traversal) {
-    int32 *even; // a double buffer of the frontier and the next one
-    int32 *odd;
+    int32 *list0; // a double buffer of the frontier and the next one
+    int32 *list1;
     int64 *chunks;
     int32 *progress;
     int64 *totals;
@@ -77,7 +77,7 @@ KERNEL_STRUCT(Traversal) {
     int64 small_nodes; // most nodes and edges of a round that one team processes alone
     int64 small_edges;
 
-    METHOD int32 *list(int32 side) const { return side ? odd : even; }
+    METHOD int32 *list(int32 buffer) const { return buffer ? list1 : list0; }
 
     // Whether one team processes a round with so many nodes and edges alone.
     METHOD bool is_small(int64 listed, int64 edges) const { return listed <= small_nodes && edges <= small_edges; }

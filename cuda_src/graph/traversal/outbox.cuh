@@ -110,6 +110,6 @@ INLINE auto outbox(const Csr &graph, TeamSpace &space, bool second, int32 *list,
 
 template <bool ALONE> INLINE auto next_frontier(const Csr &graph, TeamSpace &space, const Traversal &frontier) {
     int32 *progress = frontier.progress;
-    return outbox<ALONE>(graph, space, false, frontier.list(1 - progress[SIDE]), progress + NEXT_LISTED,
+    return outbox<ALONE>(graph, space, false, frontier.list(1 - progress[BUFFER]), progress + NEXT_LISTED,
                          frontier.totals + NEXT_EDGES);
 }

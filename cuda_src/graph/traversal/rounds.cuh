@@ -63,7 +63,7 @@ struct OneTeam {
 
 // ---- Control ------------------------------------------------------------------------------------------------------
 
-// Initialises the control state. The first frontier is the `sources` nodes in the list `even`, or the single node
+// Initialises the control state. The first frontier is the `sources` nodes in the `list0`, or the single node
 // `source`.
 INLINE void begin_control(const Csr &graph, const Traversal &frontier, int64 sources, int64 source, int32 round) {
     int32 *progress = frontier.progress;
@@ -72,18 +72,18 @@ INLINE void begin_control(const Csr &graph, const Traversal &frontier, int64 sou
         progress[entry] = 0;
     for (Total total = Total(0); total < TOTALS; total = Total(total + 1))
         totals[total] = 0;
-    progress[SIDE] = 1; // so that ending round 0 makes the list `even` the frontier
+    progress[BUFFER] = 1; // so that ending round 0 makes the `list0` the frontier
     progress[ROUND] = round;
     progress[NEXT_LISTED] = int32(sources);
     if (source >= 0)
-        frontier.even[0] = int32(source);
+        frontier.list0[0] = int32(source);
     for (Index i = 0; i < sources; ++i)
-        totals[NEXT_EDGES] += graph.degree(frontier.even[i]);
+        totals[NEXT_EDGES] += graph.degree(frontier.list0[i]);
 }
 
 // Swaps the double buffer: the next frontier becomes the frontier.
 INLINE void swap_frontiers(int32 *progress, int64 *totals) {
-    progress[SIDE] = 1 - progress[SIDE];
+    progress[BUFFER] = 1 - progress[BUFFER];
     progress[LISTED] = progress[NEXT_LISTED];
     progress[NEXT_LISTED] = 0;
     if (progress[CHUNKS]) {

@@ -10,12 +10,9 @@ import numpy as np
 from dmr.common.arguments import chosen, shortened, whole_option
 from dmr.memory import Device, DeviceArray, Packed, open_device, pack
 from static_graph.errors import OptionError
-from static_graph.lists.methods.jumping import jump_words, turn_words
+from static_graph.lists.methods.jumping import jump_words, rank_words
 from static_graph.lists.methods.ranked import Ranked
-
-RULES = ("n / log n", "n / (2 log^2 n)")
-SPACINGS = ("random", "equal")
-FINISHES = ("one", "cpu", "wyllie")
+from static_graph.lists.methods.table import FINISHES, RULES, SPACINGS
 
 # Default number of elements per splitter, and size at which the recursion ends, on a GPU and on a CPU. A CPU follows a
 # list in its caches about as fast as it could cut the list; a GPU does not.
@@ -156,7 +153,7 @@ def _finish(finish: str, words: DeviceArray, heads: DeviceArray) -> DeviceArray:
         linked = device.empty(words.size, np.uint64)
         device.launch("link_weighed_words", words.size, words, words.size, linked)
         jump_words(linked)
-        lengths = turn_words(linked, heads, words)
+        lengths = rank_words(linked, heads, words)
         words.copy_from(linked)
         return lengths
     if finish == "cpu" and not device.threads:

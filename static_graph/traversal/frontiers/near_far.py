@@ -35,19 +35,17 @@ class NearFarWorkspace(Workspace):
 
     def __init__(self, graph: DeviceGraph) -> None:
         super().__init__(graph)
-        self.epochs, self.is_far, self.even_far, self.odd_far = (
-            graph.device.empty(graph.nodes, np.int32) for _ in range(4)
-        )
+        self.epochs, self.is_far, *self.far_lists = (graph.device.empty(graph.nodes, np.int32) for _ in range(4))
 
-    def lists(self, delta: float, whole: bool, widest: int) -> Packed:
+    def packed(self, delta: float, whole: bool, widest: int) -> Packed:
         """Returns the lists as a kernel argument; the bound is raised by 1 to `widest` deltas at once."""
         small_far = {0: SMALL_FAR_ON_GPU, 1: SMALL_FAR_ON_ONE_THREAD}.get(self.device.threads, SMALL_FAR_ON_THREADS)
         return pack(
             "NearFar",
             epochs=self.epochs,
             is_far=self.is_far,
-            even_far=self.even_far,
-            odd_far=self.odd_far,
+            far_list0=self.far_lists[0],
+            far_list1=self.far_lists[1],
             delta=min(max(int(delta), 1), MOST_DELTA) if whole else 1,
             real_delta=float(delta),
             widest=widest,
@@ -86,7 +84,7 @@ def run(
         f"search_near_far_{kind.name.lower()}",
     )  # fmt: skip
     with NearFarWorkspace.borrowed(graph) as space:
-        lists = space.lists(delta, kind != DistanceKind.REAL, widest)
+        lists = space.packed(delta, kind != DistanceKind.REAL, widest)
         arguments = (graph.csr, distances.packed, space.frontier, lists)
         splits = {Entry.OTHER: device.tiles(nodes, TILE)}
         return space.run(kernels, arguments, distances, most_teams=splits, in_one_launch=one_launch)

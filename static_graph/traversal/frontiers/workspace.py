@@ -66,7 +66,7 @@ class Workspace:
 
     Attributes:
         device: the device.
-        even, odd: (nodes,) int32: a double buffer of the frontier and the next one.
+        lists: two arrays, (nodes,) int32 each: a double buffer of the frontier and the next one.
         progress: (len(Entry),) int32; totals: (len(Total),) int64.
         frontier: the workspace as a kernel argument.
     """
@@ -74,15 +74,15 @@ class Workspace:
     def __init__(self, graph: DeviceGraph) -> None:
         device = self.device = graph.device
         chunks = 2 * graph.edges // CHUNK + 1  # capacity: a node that is cut has more than CHUNK edges
-        self.even, self.odd = (device.empty(graph.nodes, np.int32) for _ in range(2))
+        self.lists = tuple(device.empty(graph.nodes, np.int32) for _ in range(2))
         self.progress = device.zeros(len(Entry), np.int32)
         self.totals = device.zeros(len(Total), np.int64)
         self._chunks = device.empty(chunks, np.int64)
         self._meeting = device.zeros(2, np.int32)
         self.frontier: Packed = pack(
             "Traversal",
-            even=self.even,
-            odd=self.odd,
+            list0=self.lists[0],
+            list1=self.lists[1],
             chunks=self._chunks,
             progress=self.progress,
             totals=self.totals,
@@ -156,17 +156,17 @@ class Workspace:
 
     def _begin(self, kernel: str, distances: DeviceDistances, arguments: tuple[Argument, ...]) -> None:
         """Initialises distances and control state, with the sources as the first frontier."""
-        first, several = self.even[: distances.sources.size], distances.source < 0
+        first, several = self.lists[0][: distances.sources.size], distances.source < 0
         if several:
             first.upload(distances.sources)
-        teams = max(self.device.tiles(self.even.size, BEGINNING), 1)
+        teams = max(self.device.tiles(self.lists[0].size, BEGINNING), 1)
         self.device.launch(kernel, teams, *arguments, first.size, distances.source)
         if several:
             distances.enter_sources(first)
 
     def _one_round(self, kernels: Kernels, arguments: tuple[Argument, ...], most_teams: Mapping[Entry, int]) -> None:
         """Launches the passes of one round; passes that the round does not have are empty launches."""
-        launch, nodes, chunks = self.device.launch, self.even.size, self._chunks.size
+        launch, nodes, chunks = self.device.launch, self.lists[0].size, self._chunks.size
 
         def teams(entry: Entry, most: int) -> DeviceCount:
             return DeviceCount(self.progress[entry : entry + 1], most)

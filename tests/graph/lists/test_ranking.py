@@ -13,7 +13,7 @@ from static_graph import find_roots, generate_list, rank, rank_in_detail
 from static_graph.errors import GraphError, InternalError, OptionError
 from static_graph.lists.checks import check_cycles
 from static_graph.lists.methods import helman_jaja
-from static_graph.lists.methods.helman_jaja import FINISHES, RULES, SPACINGS
+from static_graph.lists.methods.table import FINISHES, RULES, SPACINGS
 from static_graph.lists.ranking import rank_on_device
 
 METHODS = [

@@ -22,14 +22,14 @@ constexpr int64 IDLE_EDGES = 1 << 17, BUSY_EDGES = 1 << 19; // per round
 KERNEL_STRUCT(NearFar) {
     int32 *epochs; // (nodes): the round in which a node was last added to a frontier
     int32 *is_far; // (nodes)
-    int32 *even_far; // a double buffer of the far list
-    int32 *odd_far;
+    int32 *far_list0; // a double buffer of the far list
+    int32 *far_list1;
     int64 delta;      // for integer distances
     float64 real_delta;
     int64 widest;     // most deltas by which the bound is raised at once, if rounds leave a GPU idle
     int64 small_far;  // longest far list that one team splits alone
 
-    METHOD int32 *far(int32 side) const { return side ? odd_far : even_far; }
+    METHOD int32 *far(int32 buffer) const { return buffer ? far_list1 : far_list0; }
 };
 
 template <DistanceKind KIND> struct NearFarSearch {
@@ -130,7 +130,7 @@ template <DistanceKind KIND> struct NearFarSearch {
         const int64 bound = frontier.totals[NEAR];
         const auto near = next_frontier<ALONE>(graph, *space, frontier);
         const auto far =
-            outbox<ALONE>(graph, *space, true, lists.far(progress[FAR_SIDE]), progress + FAR_LISTED, nullptr);
+            outbox<ALONE>(graph, *space, true, lists.far(progress[FAR_BUFFER]), progress + FAR_LISTED, nullptr);
         near.open();
         far.open();
         const int64 followed = follow(
@@ -148,7 +148,7 @@ template <DistanceKind KIND> struct NearFarSearch {
     }
 
     template <bool ALONE> METHOD void relax_nodes(Piece nodes) const {
-        const int32 *list = frontier.list(frontier.progress[SIDE]);
+        const int32 *list = frontier.list(frontier.progress[BUFFER]);
         relax_all<ALONE>([=](const auto &search, auto start, auto goes_on, auto visit, [[maybe_unused]] auto flush_if_full) {
             if constexpr (ONE_MEMBER)
                 return one_member_follows<ALONE>(search.graph, search.frontier, list, nodes.begin, nodes.end, true, start,
@@ -169,10 +169,10 @@ template <DistanceKind KIND> struct NearFarSearch {
     METHOD void split(Piece tile) const {
         int32 *progress = frontier.progress;
         int64 *totals = frontier.totals;
-        const int32 side = progress[FAR_SIDE], round = progress[ROUND], *list = lists.far(side);
+        const int32 buffer = progress[FAR_BUFFER], round = progress[ROUND], *list = lists.far(buffer);
         const int64 done = totals[LAST_NEAR], bound = totals[NEAR];
         const auto near = next_frontier<false>(graph, *space, frontier);
-        const auto far = outbox<false>(graph, *space, true, lists.far(1 - side), progress + NEXT_FAR, nullptr);
+        const auto far = outbox<false>(graph, *space, true, lists.far(1 - buffer), progress + NEXT_FAR, nullptr);
         int64 *least = &space->least;
         if (Team::leads())
             *least = distances.unreached();
@@ -222,7 +222,7 @@ template <DistanceKind KIND> struct NearFarSearch {
         int64 *totals = frontier.totals;
         const bool raised = progress[LISTED] == 0; // the far list was split
         if (raised) {
-            progress[FAR_SIDE] = 1 - progress[FAR_SIDE];
+            progress[FAR_BUFFER] = 1 - progress[FAR_BUFFER];
             progress[FAR_LISTED] = progress[NEXT_FAR];
             progress[NEXT_FAR] = 0;
         }
