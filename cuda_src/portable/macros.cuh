@@ -30,8 +30,7 @@
 #define FOR_EDGE_SHARE(k, count, coalesced) for (const Index k : Team::share_edges(count, coalesced))
 #define STEPS_BY_ONE(coalesced) Team::shares_are_runs(coalesced)
 #if defined(EMULATED) || defined(__CUDACC__)
-#define FOR_MEMBERS(member)                                                                                            \
-    for (int member = threadIdx.x, turn_ = 0; turn_ < 1; ++turn_, Team::barrier())
+#define FOR_MEMBERS(member) for (int member = threadIdx.x, turn_ = 0; turn_ < 1; ++turn_, Team::barrier())
 #else
 #define FOR_MEMBERS(member) for (int member = 0; member < TEAM_SIZE; ++member)
 #endif
