@@ -23,8 +23,8 @@ constexpr float64 INCIRCLE_BOUND = (10.0 + 96.0 * EPSILON) * EPSILON;
 constexpr float64 INFINITE = __builtin_huge_val();
 
 struct ExactSum {
-    static constexpr int LOWEST = -832;  // weight of limb 0: 2^LOWEST; 2^-776 is stored as 2^52 units of 2^-828
-    static constexpr int LIMBS = 55;     // 32 bits each: up to 2^928
+    static constexpr int LOWEST = -832; // weight of limb 0: 2^LOWEST; 2^-776 is stored as 2^52 units of 2^-828
+    static constexpr int LIMBS = 55;    // 32 bits each: up to 2^928
     static constexpr int64 MASK = 0xffffffff;
 
     int64 limbs[LIMBS]; // each may hold 2^30 summands before it overflows
@@ -72,7 +72,7 @@ INLINE Pair exact_difference(float64 a, float64 b) { // Knuth
     return {x, (a - a_virtual) + (b_virtual - b)};
 }
 
-INLINE Pair split(float64 a) { // Veltkamp
+INLINE Pair split(float64 a) {         // Veltkamp
     const float64 c = 134217729.0 * a; // 2^27 + 1
     const float64 high = c - (c - a);
     return {high, a - high};
@@ -182,8 +182,8 @@ INLINE int incircle_by_filter(Point a, Point b, Point c, Point d) {
     const float64 axby = ax * by, bxay = bx * ay;
     const float64 alift = ax * ax + ay * ay, blift = bx * bx + by * by, clift = cx * cx + cy * cy;
     const float64 determinant = alift * (bxcy - cxby) + blift * (cxay - axcy) + clift * (axby - bxay);
-    const float64 permanent = (magnitude(bxcy) + magnitude(cxby)) * alift + (magnitude(cxay) + magnitude(axcy)) * blift +
-                              (magnitude(axby) + magnitude(bxay)) * clift;
+    const float64 permanent = (magnitude(bxcy) + magnitude(cxby)) * alift +
+                              (magnitude(cxay) + magnitude(axcy)) * blift + (magnitude(axby) + magnitude(bxay)) * clift;
     const float64 bound = INCIRCLE_BOUND * permanent;
     return determinant > bound ? 1 : (-determinant > bound ? -1 : UNSURE);
 }

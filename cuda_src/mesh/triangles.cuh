@@ -76,7 +76,8 @@ INLINE void prefetch_neighbours(const Triangle &t, const Triangle *triangles) {
 }
 
 // For a loop over listed triangles that reads their corners.
-INLINE void prefetch_triangles(const int32 *listed, Index i, Index end, const Triangle *triangles, const Point *points) {
+INLINE void prefetch_triangles(const int32 *listed, Index i, Index end, const Triangle *triangles,
+                               const Point *points) {
     constexpr Index FAR = 16, NEAR = 8;
     if (!PREFETCHES)
         return;

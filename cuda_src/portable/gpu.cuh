@@ -114,7 +114,9 @@ INLINE unsigned child_threads(Index count) { return count < CHILD_SIZE ? unsigne
 struct Tile {
     Index index;
 
-    METHOD Indices<gpu::FixedStride<gpu::TILE_LANES>, int, int> share(int count) const { return {int(threadIdx.x % gpu::TILE_LANES), count}; }
+    METHOD Indices<gpu::FixedStride<gpu::TILE_LANES>, int, int> share(int count) const {
+        return {int(threadIdx.x % gpu::TILE_LANES), count};
+    }
 };
 
 // A part of a warp that works on one task (Hong et al., Maximum Warp): all of its lanes do the same, or share a range.
@@ -125,7 +127,9 @@ template <int WIDTH> struct VirtualWarp {
     }
 
     // The indices of this lane.
-    METHOD static Indices<gpu::FixedStride<WIDTH>> share(Index begin, Index end) { return {begin + threadIdx.x % WIDTH, end}; }
+    METHOD static Indices<gpu::FixedStride<WIDTH>> share(Index begin, Index end) {
+        return {begin + threadIdx.x % WIDTH, end};
+    }
 
     METHOD static bool leads() { return threadIdx.x % WIDTH == 0; }
 
@@ -133,8 +137,8 @@ template <int WIDTH> struct VirtualWarp {
     template <class T> METHOD static T from_leader(T value) {
         if constexpr (WIDTH == 1)
             return value;
-        const unsigned lanes = WIDTH == WARP ? ~0u : ((1u << WIDTH % WARP) - 1u)
-                                                         << (threadIdx.x % WARP / WIDTH * WIDTH);
+        const unsigned lanes =
+            WIDTH == WARP ? ~0u : ((1u << WIDTH % WARP) - 1u) << (threadIdx.x % WARP / WIDTH * WIDTH);
         return __shfl_sync(lanes, value, 0, WIDTH);
     }
 };
@@ -185,7 +189,8 @@ struct Team {
     // `coalesced` is false, consecutive ones.
     METHOD static Indices<gpu::VariableStride> share_edges(Index count, bool coalesced) {
         const Index length = (count + TEAM_SIZE - 1) / TEAM_SIZE, first = (coalesced ? 1 : length) * threadIdx.x;
-        return {first, coalesced || first + length > count ? count : first + length, gpu::VariableStride{coalesced ? TEAM_SIZE : 1}};
+        return {first, coalesced || first + length > count ? count : first + length,
+                gpu::VariableStride{coalesced ? TEAM_SIZE : 1}};
     }
 
     // Whether share_edges gives a member consecutive indices.
@@ -208,7 +213,8 @@ struct Team {
     template <int N, class Value, class Visit>
     METHOD static Sums<N> in_order(Piece piece, Sums<N> before, Value value, Visit visit) {
         __shared__ Sums<N> of_warp[WARPS];
-        const int lane = threadIdx.x % WARP, warp = threadIdx.x / WARP, lanes = gpu::lanes_for(piece.end - piece.begin, WARPS);
+        const int lane = threadIdx.x % WARP, warp = threadIdx.x / WARP,
+                  lanes = gpu::lanes_for(piece.end - piece.begin, WARPS);
         for (Index start = piece.begin; start < piece.end; start += TEAM_SIZE) {
             const Index i = lane < lanes ? start + warp * lanes + lane : piece.end;
             Sums<N> mine = {};

@@ -170,7 +170,9 @@ class Barrier {
 
     // Releases all waiting threads, because the call is to end.
     void dissolve() {
-        { std::lock_guard<std::mutex> lock(mutex_); } // every thread now waits, or will see that the call is stopped
+        {
+            std::lock_guard<std::mutex> lock(mutex_);
+        } // every thread now waits, or will see that the call is stopped
         all_here_.notify_all();
     }
 
@@ -190,8 +192,8 @@ struct GridLaunch {
 
 thread_local GridLaunch grid_launch = {};
 
-// Runs a COOPERATIVE_KERNEL: each piece on a separate thread, all of them at the same time. Threads of a pool come when they
-// can, which is not enough if they wait for each other. Therefore the threads are started here.
+// Runs a COOPERATIVE_KERNEL: each piece on a separate thread, all of them at the same time. Threads of a pool come when
+// they can, which is not enough if they wait for each other. Therefore the threads are started here.
 void launch_grid(Call &call, Timed *timed, Index count, const host::Slot *arguments, int threads) {
     const Index most = (count + GRID_PIECE - 1) / GRID_PIECE;
     int pieces = int(threads < most ? threads : most);

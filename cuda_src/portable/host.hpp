@@ -22,7 +22,8 @@ template <class T> T from_slots(const Slot *first) {
     return value;
 }
 
-// Waits, inside a launch of a COOPERATIVE_KERNEL, until every thread of it is here. (The end of a kernel needs no call.)
+// Waits, inside a launch of a COOPERATIVE_KERNEL, until every thread of it is here. (The end of a kernel needs no
+// call.)
 void wait_for_grid();
 
 // The number of indices of the COOPERATIVE_KERNEL that this thread takes part in.

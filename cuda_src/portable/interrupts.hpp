@@ -32,9 +32,9 @@ LIBRARY_ONLY inline std::int64_t nanoseconds() {
 }
 
 struct PythonCalls {
-    void *(*release)();       // PyEval_SaveThread
-    void (*acquire)(void *);  // PyEval_RestoreThread
-    int (*handle_signals)();  // PyErr_CheckSignals
+    void *(*release)();      // PyEval_SaveThread
+    void (*acquire)(void *); // PyEval_RestoreThread
+    int (*handle_signals)(); // PyErr_CheckSignals
 };
 
 LIBRARY_ONLY inline PythonCalls python_calls{nullptr, nullptr, nullptr};

@@ -33,9 +33,8 @@ template <class T> INLINE void scan_partials(const Team &team, T *partial, T *sc
 
 // Sets partial[member] to the sum of the member's items of the team's tile.
 template <class T> INLINE void sum_items(const Team &team, const T *values, Index count, T *partial) {
-    team.for_members([&](int member) {
-        partial[member] = sum_of_items(values, team.number * TILE + Index(member) * ITEMS, count);
-    });
+    team.for_members(
+        [&](int member) { partial[member] = sum_of_items(values, team.number * TILE + Index(member) * ITEMS, count); });
 }
 
 template <class T>
@@ -117,8 +116,8 @@ TEAM_KERNEL(sum_tiles_float64, const float64 *values, int64 count, float64 *tile
 }
 
 // The minimum of some values and the maximum of others, per tile.
-TEAM_KERNEL(minmax_tiles_float64, const float64 *low_values, const float64 *high_values, int64 count,
-            float64 *tile_low, float64 *tile_high) {
+TEAM_KERNEL(minmax_tiles_float64, const float64 *low_values, const float64 *high_values, int64 count, float64 *tile_low,
+            float64 *tile_high) {
     TEAM_SHARED(float64, low, TEAM_SIZE);
     TEAM_SHARED(float64, high, TEAM_SIZE);
     for (const Team team : launch.teams()) {

@@ -27,7 +27,9 @@ INLINE bool is_unbeaten_choice(int32 choice) { return choice == UNBEATEN || choi
 
 // Urgency of a triangle among its neighbours; 0 if it does not compete. The bit LISTED of a word may change at the same
 // time, the others do not.
-INLINE uint32 urgency(uint32 quality) { return to_refine(quality) && !(quality & LARGE) ? BAD | (quality & URGENCY_MASK) : 0; }
+INLINE uint32 urgency(uint32 quality) {
+    return to_refine(quality) && !(quality & LARGE) ? BAD | (quality & URGENCY_MASK) : 0;
+}
 
 // Whether triangle `other` is more urgent than t. Ties are broken by hash.
 INLINE bool beats(uint32 its, int32 other, uint32 mine, int32 t) {
@@ -102,7 +104,8 @@ INLINE bool is_chosen(int32 choice, const Mesh &mesh, int32 t, uint32 q, bool re
 
 // In small meshes only the most urgent candidates proceed, within a factor of four in length: the order of insertion
 // decides the size of the result.
-constexpr int WINDOW_SHIFT = 13; // leaves the bits of urgency that tell squared lengths, or areas, apart by a factor of 16
+constexpr int WINDOW_SHIFT =
+    13; // leaves the bits of urgency that tell squared lengths, or areas, apart by a factor of 16
 
 INLINE bool has_windows(int32 choice, Index slots, int32 small_mesh) {
     return choice == LARGE_ONES || (is_unbeaten_choice(choice) && slots <= small_mesh);

@@ -6,11 +6,11 @@
 
 // The candidates of a round, from the sums of the surveyed pieces.
 struct Competition {
-    bool alone;       // subsegments compete alone, and the list of bad triangles stays as it is
-    int32 segments;   // candidates that are subsegments
-    int32 count;      // all candidates
-    int32 staying;    // entries that stay in the list
-    int32 window;     // urgency window of the triangles that compete
+    bool alone;     // subsegments compete alone, and the list of bad triangles stays as it is
+    int32 segments; // candidates that are subsegments
+    int32 count;    // all candidates
+    int32 staying;  // entries that stay in the list
+    int32 window;   // urgency window of the triangles that compete
 };
 
 // The sums of the surveyed pieces [from, to): entries that stay, and candidates in the given window.
@@ -41,7 +41,8 @@ INLINE int32 taken(Index competing, Index most) { return int32(competing < most 
 
 // The candidates of a round that takes at most `most`: `waiting` subsegments, and what the survey has found.
 INLINE Competition competition_with(const Sums<SURVEYED> &survey, Index waiting, Index most) {
-    return {false, taken(waiting, most), taken(waiting + survey.of[CHOSEN], most), survey.of[STAYING], survey.of[WINDOW]};
+    return {false, taken(waiting, most), taken(waiting + survey.of[CHOSEN], most), survey.of[STAYING],
+            survey.of[WINDOW]};
 }
 
 // The candidates if subsegments compete alone; the list of bad triangles has `listed` entries.
@@ -61,10 +62,7 @@ INLINE void gather_bad(const Team &team, Piece piece, Sums<2> before, const Comp
     };
     before.of[1] += found.segments;
     team.in_order(
-        piece, before,
-        [&](Index i) {
-            return Sums<2>{{(flags[i] & STAYS) != 0, competes(i)}};
-        },
+        piece, before, [&](Index i) { return Sums<2>{{(flags[i] & STAYS) != 0, competes(i)}}; },
         [&](Index i, Sums<2> place) {
             if (flags[i] & STAYS)
                 copied[place.of[0]] = listed[i];

@@ -45,12 +45,13 @@ struct BoundaryEdge {
 struct Cavity {
     int32 *members;
     BoundaryEdge *boundary;
-    uint32 stride; // 32 bits, so that one multiplication suffices
-    int32 capacity;    // capacity of each array, in entries
+    uint32 stride;  // 32 bits, so that one multiplication suffices
+    int32 capacity; // capacity of each array, in entries
 
     METHOD Cavity(int32 *all_members, BoundaryEdge *all_boundaries, Index records, int32 capacity, Index record)
-        : members(all_members + record_start(record, capacity)), boundary(all_boundaries + record_start(record, capacity)),
-          stride(uint32(record_stride(records))), capacity(capacity) {}
+        : members(all_members + record_start(record, capacity)),
+          boundary(all_boundaries + record_start(record, capacity)), stride(uint32(record_stride(records))),
+          capacity(capacity) {}
 
     METHOD int32 &member(int j) const { return members[Index(stride) * uint32(j)]; }
     METHOD BoundaryEdge &edge(int j) const { return boundary[Index(stride) * uint32(j)]; }
@@ -65,22 +66,22 @@ struct Extent {
 
 // All cavities of a pass: record i belongs to candidate i; the subsegments come first.
 KERNEL_STRUCT(Cavities) {
-    const int32 *roots;   // root of each cavity: a subsegment, or a triangle
-    int64 capacity;           // entries per record
+    const int32 *roots; // root of each cavity: a subsegment, or a triangle
+    int64 capacity;     // entries per record
     int64 records;
     int32 *members;
     BoundaryEdge *boundaries;
     Extent *extents;
-    Point *steiner;       // the point to be inserted
-    uint8 *off_center;    // 1 if it is an off-center
-    float64 *parameters;  // its parameter on its input segment
+    Point *steiner;      // the point to be inserted
+    uint8 *off_center;   // 1 if it is an off-center
+    float64 *parameters; // its parameter on its input segment
     int32 *outcomes;
-    uint64 *keys;         // priorities of the cavities of a step (owner.cuh)
-    int32 *won;           // 1 if the point is inserted
-    int32 *apexes;        // the vertex that a winner inserts, for its sub-warp tile
-    int32 *extra_places;  // first slot that a winner claims beyond those of its members
-    int32 *fresh_places;  // first place of its triangles in the list of new ones
-    uint32 *shared;       // bit j: another winner shares boundary edge j; bit 31: some edge from number 31 on
+    uint64 *keys;        // priorities of the cavities of a step (owner.cuh)
+    int32 *won;          // 1 if the point is inserted
+    int32 *apexes;       // the vertex that a winner inserts, for its sub-warp tile
+    int32 *extra_places; // first slot that a winner claims beyond those of its members
+    int32 *fresh_places; // first place of its triangles in the list of new ones
+    uint32 *shared;      // bit j: another winner shares boundary edge j; bit 31: some edge from number 31 on
 
     METHOD Cavity at(Index i) const { return Cavity(members, boundaries, records, int32(capacity), i); }
 };

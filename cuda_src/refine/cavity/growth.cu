@@ -5,7 +5,8 @@
 // Grows the cavity of each candidate that is a triangle; if `only_damaged` is 1, only of those that another cavity has
 // changed. If an epoch is given, each cavity immediately claims what it would delete (ownership.cuh). Cases
 // that need exact arithmetic may be deferred.
-HIGH_OCCUPANCY_KERNEL(grow_cavities, Mesh mesh, Limits limits, Cavities cavities, Count segments, int32 only_damaged, Count epoch) {
+HIGH_OCCUPANCY_KERNEL(grow_cavities, Mesh mesh, Limits limits, Cavities cavities, Count segments, int32 only_damaged,
+                      Count epoch) {
     for (const Index i : launch) {
         if (i < segments || (only_damaged && cavities.outcomes[i] != DAMAGED))
             continue;

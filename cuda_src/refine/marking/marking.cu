@@ -21,9 +21,7 @@ KERNEL(clear_owners, Triangle *triangles) {
 
 // ---- Deterministic: ownership of the cavity alone, by atomic maximum of the key -----------------------------------
 
-KERNEL(check_ownership, Mesh mesh, Cavities cavities) {
-    check_owners(launch, mesh.triangles, cavities);
-}
+KERNEL(check_ownership, Mesh mesh, Cavities cavities) { check_owners(launch, mesh.triangles, cavities); }
 
 // Resolves conflicts: sets won[i]. Cases that need exact arithmetic may be deferred.
 KERNEL(resolve_conflicts, Mesh mesh, Cavities cavities, Count epoch) {

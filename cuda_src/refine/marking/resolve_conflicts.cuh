@@ -19,8 +19,9 @@ template <Arithmetic arithmetic>
 INLINE int passes_owner(const Mesh &mesh, const Cavities &cavities, Index i, const Cavity &cavity, int j, int32 other) {
     if (other == NOTHING || other == i || cavities.outcomes[other] != OWNER || cavities.keys[other] < cavities.keys[i])
         return 1;
-    const int inside = incircle_with<arithmetic>(mesh.points[cavity.edge(j).vertex], mesh.points[cavity.edge(j + 1).vertex],
-                                           cavities.steiner[i], cavities.steiner[other]);
+    const int inside =
+        incircle_with<arithmetic>(mesh.points[cavity.edge(j).vertex], mesh.points[cavity.edge(j + 1).vertex],
+                                  cavities.steiner[i], cavities.steiner[other]);
     return inside == UNSURE ? UNSURE : inside <= 0;
 }
 
@@ -36,7 +37,8 @@ INLINE int passes_edge(const Mesh &mesh, const Cavities &cavities, Index i, cons
 }
 
 // Whether cavity i proceeds: 1, 0 or UNSURE. A GPU looks up several owners at a time.
-template <Arithmetic arithmetic> INLINE int goes_ahead(const Mesh &mesh, const Cavities &cavities, Index i, uint32 epoch) {
+template <Arithmetic arithmetic>
+INLINE int goes_ahead(const Mesh &mesh, const Cavities &cavities, Index i, uint32 epoch) {
     if (cavities.outcomes[i] != OWNER)
         return 0;
     const Cavity cavity = cavities.at(i);

@@ -39,7 +39,8 @@ TEAM_KERNEL(survey_needles, const Triangle *triangles, int32 count, const Point 
     for (const Team team : launch.teams()) {
         const Sums<RUNGS> sums = team.sum(piece_of(team.number, count), [&](Index i) {
             const Triangle t = without_owner(triangles[i]);
-            const float64 cosine_squared = largest_cosine_squared(points[t.vertex[0]], points[t.vertex[1]], points[t.vertex[2]]);
+            const float64 cosine_squared =
+                largest_cosine_squared(points[t.vertex[0]], points[t.vertex[1]], points[t.vertex[2]]);
             Sums<RUNGS> below = {};
             for (int rung = 0; rung < RUNGS; ++rung)
                 below.of[rung] = cosine_squared > cosines_squared[rung];

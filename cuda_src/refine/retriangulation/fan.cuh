@@ -102,7 +102,8 @@ INLINE bool make_fan_triangle(const Mesh &mesh, const Cavities &cavities, Index 
         subsegments[split].right = slot;
     if (last_right)
         subsegments[split_rest].right = slot;
-    store_record(&mesh.triangles[slot], Triangle{{fan.apex, u, v}, {across, after, before}, rebuilt_mark(cavities.keys[i])});
+    store_record(&mesh.triangles[slot],
+                 Triangle{{fan.apex, u, v}, {across, after, before}, rebuilt_mark(cavities.keys[i])});
     fresh[fan.listed + j] = slot;
     if (across < 0) {
         set_side(subsegments, ~across, u, slot);

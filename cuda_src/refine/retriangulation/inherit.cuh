@@ -23,7 +23,8 @@ OUTLINE void pass_ancestors_on(const Triangle *triangles, int32 *ancestor, const
 // Computes the vertex attributes of a new point by interpolation in the member that contains it: the first member with
 // p on the outer side of none of its edges (on a split subsegment, up to rounding, the member beside it).
 OUTLINE void interpolate_attributes(const Triangle *triangles, const Point *points, const Cavity cavity,
-                                    const Extent extent, Point p, Index width, const float64 *attributes, float64 *made) {
+                                    const Extent extent, Point p, Index width, const float64 *attributes,
+                                    float64 *made) {
     int32 holder = cavity.member(0);
     for (int k = 0; k < extent.members; ++k) {
         const Triangle &t = triangles[cavity.member(k)];
@@ -51,8 +52,8 @@ OUTLINE void interpolate_attributes(const Triangle *triangles, const Point *poin
 }
 
 // Passes on the data of a winner's cavity before it is retriangulated, while its members are unchanged.
-INLINE void inherit_cavity(const Mesh &mesh, const Cavities &cavities, Index i, const Sizes &sizes, const Sums<NEEDS> &place,
-                         int32 *inherited) {
+INLINE void inherit_cavity(const Mesh &mesh, const Cavities &cavities, Index i, const Sizes &sizes,
+                           const Sums<NEEDS> &place, int32 *inherited) {
     const Cavity cavity = cavities.at(i);
     const Extent extent = cavities.extents[i];
     if (mesh.ancestor != nullptr)

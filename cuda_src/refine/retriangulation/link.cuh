@@ -41,8 +41,8 @@ INLINE void link_cavity(Triangle *triangles, const Cavities &cavities, Index i, 
     }
 }
 
-// The same for the winners among a thread's share of the cavities. If the epoch is a Count, a GPU reads it anew for each
-// cavity: to keep it would take link_winners from 40 registers to 48.
+// The same for the winners among a thread's share of the cavities. If the epoch is a Count, a GPU reads it anew for
+// each cavity: to keep it would take link_winners from 40 registers to 48.
 template <class Share, class Epoch>
 INLINE void link_fans(const Share &share, Triangle *triangles, const Cavities &cavities, const Epoch &epoch) {
     for (const Index i : share) {

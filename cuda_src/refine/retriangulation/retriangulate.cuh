@@ -4,8 +4,8 @@
 #include "refine/retriangulation/fan.cuh"
 
 // Makes the triangles of a piece's winners whose fans were stored, with a sub-warp tile per fan.
-INLINE void make_fans(const Team &team, Piece piece, const Mesh &mesh, const Cavities &cavities, Index segments, uint32 epoch,
-                      const Sizes &sizes, int32 *fresh) {
+INLINE void make_fans(const Team &team, Piece piece, const Mesh &mesh, const Cavities &cavities, Index segments,
+                      uint32 epoch, const Sizes &sizes, int32 *fresh) {
     for (const Tile tile : team.tiles(piece)) {
         const Index i = tile.index;
         if (!cavities.won[i])
@@ -23,12 +23,12 @@ INLINE void make_fans(const Team &team, Piece piece, const Mesh &mesh, const Cav
 constexpr Index FEW_FOR_A_TEAM = CHECKS_AT_ONCE ? 0 : TEAM_SIZE / 2;
 
 // Inserts the winners of a piece; `before` are the needs of the winners before it. Calls prepare(i, place) for each
-// cavity before any of it is replaced, and check(i, place) after a single member has replaced it; if tiles replace all of
-// them, `by_tiles`, there is no check. Returns the needs up to the end of the piece.
+// cavity before any of it is replaced, and check(i, place) after a single member has replaced it; if tiles replace all
+// of them, `by_tiles`, there is no check. Returns the needs up to the end of the piece.
 template <class Prepare, class Check>
-INLINE Sums<NEEDS> retriangulate_piece(const Team &team, Piece piece, bool by_tiles, const Sums<NEEDS> &before, const Mesh &mesh,
-                                 const Cavities &cavities, Index segments, uint32 epoch, const Sizes &sizes,
-                                 int32 *fresh, Prepare prepare, Check check) {
+INLINE Sums<NEEDS> retriangulate_piece(const Team &team, Piece piece, bool by_tiles, const Sums<NEEDS> &before,
+                                       const Mesh &mesh, const Cavities &cavities, Index segments, uint32 epoch,
+                                       const Sizes &sizes, int32 *fresh, Prepare prepare, Check check) {
     const auto visit = [&](Index i, const Sums<NEEDS> &place) {
         prepare(i, place);
         if (!cavities.won[i])

@@ -46,16 +46,14 @@ TEAM_KERNEL(retriangulate, Mesh mesh, Cavities cavities, Count count, Count segm
         };
         const Sums<NEEDS> before = sum_of_pieces<NEEDS>(team, needs, 0, team.number);
         const bool by_tiles = piece.end - piece.begin <= FEW_FOR_A_TEAM;
-        const Sums<NEEDS> end = retriangulate_piece(team, piece, by_tiles, before, mesh, cavities, segments, uint32(epoch), sizes,
-                                              fresh, prepare, check_at_once);
+        const Sums<NEEDS> end = retriangulate_piece(team, piece, by_tiles, before, mesh, cavities, segments,
+                                                    uint32(epoch), sizes, fresh, prepare, check_at_once);
         if (team.leads() && piece.end == count)
             cavities.fresh_places[count] = end.of[NEW_TRIANGLES];
     }
 }
 
-KERNEL(link_winners, Mesh mesh, Cavities cavities, Count epoch) {
-    link_fans(launch, mesh.triangles, cavities, epoch);
-}
+KERNEL(link_winners, Mesh mesh, Cavities cavities, Count epoch) { link_fans(launch, mesh.triangles, cavities, epoch); }
 
 // Counts outcomes after the last step of a pass: counts[outcome] += number of cavities that had it; counts[OUTCOMES] +=
 // number of off-centers inserted.

@@ -11,8 +11,8 @@
 #include "refine/retriangulation/needs.cuh"
 
 enum ProgressEntry : int32 {
-    VERTICES,             // of the mesh
-    SLOTS,                // its triangles
+    VERTICES, // of the mesh
+    SLOTS,    // its triangles
     SUBSEGMENTS,
     BAD_LISTED,           // entries of the list of bad triangles
     BUFFER,               // the side of the list (a double buffer) where they are
@@ -22,31 +22,39 @@ enum ProgressEntry : int32 {
     BEGINS,               // 1 if a round for many teams is to begin
     SURVEYED_SUBSEGMENTS, // equal to SUBSEGMENTS and BAD_LISTED in that case, else 0
     SURVEYED_LISTED,
-    NEXT_LISTED,          // length of the list after candidates were taken from it, and its side
+    NEXT_LISTED, // length of the list after candidates were taken from it, and its side
     NEXT_BUFFER,
     CANDIDATES,
-    SEGMENTS,             // how many of them, the first ones, are subsegments
-    APPLIED,              // cavities that are checked and applied: all, or none if capacity is short
-    FRESH,                // new triangles
+    SEGMENTS, // how many of them, the first ones, are subsegments
+    APPLIED,  // cavities that are checked and applied: all, or none if capacity is short
+    FRESH,    // new triangles
     NEW_VERTICES,
     NEW_SLOTS,
     NEW_SEGMENTS,
-    CHOICE,               // which bad triangles compete: a Choice
-    OVERFLOWS,            // cavities so far that did not fit their record
+    CHOICE,    // which bad triangles compete: a Choice
+    OVERFLOWS, // cavities so far that did not fit their record
     PROGRESS_ENTRIES,
 };
 
-enum StopReason : int32 { GO_ON, NO_CANDIDATE, CANDIDATE_CAPACITY, WINNER_CAPACITY, LARGE_CAVITIES, ENOUGH_ROUNDS, EPOCHS_USED };
+enum StopReason : int32 {
+    GO_ON,
+    NO_CANDIDATE,
+    CANDIDATE_CAPACITY,
+    WINNER_CAPACITY,
+    LARGE_CAVITIES,
+    ENOUGH_ROUNDS,
+    EPOCHS_USED
+};
 
 // The capacity of the arrays, as allocated by the host, and limits of the run.
 KERNEL_STRUCT(Capacity) {
-    int64 candidates;  // records
-    int64 most;        // candidates that a round may take (the first ones)
+    int64 candidates; // records
+    int64 most;       // candidates that a round may take (the first ones)
     int64 vertices;
     int64 slots;
     int64 subsegments;
     int64 bad;
-    int64 rounds;      // number of rounds after which to stop
+    int64 rounds; // number of rounds after which to stop
 };
 
 // Begins a round once its candidates are counted: checks that there are any, and a record for each, and takes the next

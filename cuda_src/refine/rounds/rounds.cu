@@ -12,16 +12,15 @@ TEAM_KERNEL(survey_subsegments, const int32 *split_states, Count subsegments, in
 }
 
 // Surveys the list of bad triangles. If subsegments compete alone, nothing is surveyed, and the list stays as it is.
-HIGH_OCCUPANCY_TEAM_KERNEL(survey_bad, Mesh mesh, const int32 *requested, Count subsegments, int32 *first, int32 *second,
-                           Count buffer, Count listed, Count chosen, Count vertices, Count slots, int32 small_mesh,
-                           uint8 *flags, int32 *surveyed) {
+HIGH_OCCUPANCY_TEAM_KERNEL(survey_bad, Mesh mesh, const int32 *requested, Count subsegments, int32 *first,
+                           int32 *second, Count buffer, Count listed, Count chosen, Count vertices, Count slots,
+                           int32 small_mesh, uint8 *flags, int32 *surveyed) {
     const int32 choice = int32(chosen);
     const bool windows = has_windows(choice, slots, small_mesh);
     for (const Team team : launch.teams()) {
         const Piece piece = piece_of(team.number, listed);
-        if (piece.empty() ||
-            segments_alone(choice, sum_of_pieces<1>(team, requested, 0, pieces_of(subsegments)).of[0], slots,
-                           has_free_points(mesh, vertices, subsegments)))
+        if (piece.empty() || segments_alone(choice, sum_of_pieces<1>(team, requested, 0, pieces_of(subsegments)).of[0],
+                                            slots, has_free_points(mesh, vertices, subsegments)))
             continue;
         const int32 *const list = BadList{first, second}.buffer(buffer);
         store_sums(team, survey_bad(team, piece, list, mesh, choice, windows, flags), surveyed);

@@ -1,8 +1,8 @@
 // Rounds of refinement without launches between their steps (Algorithm 2 of the thesis): one text for a team that runs
 // them alone (single_block_rounds.cu) and for all teams of a grid (persistent_rounds.cu).
 //
-// Each step is the function that the step's kernel calls, too. Three of them have a second text for the kernels of large
-// rounds, because those have more cavities than threads: to grow (growth.cuh), to resolve conflicts
+// Each step is the function that the step's kernel calls, too. Three of them have a second text for the kernels of
+// large rounds, because those have more cavities than threads: to grow (growth.cuh), to resolve conflicts
 // (resolve_conflicts.cuh), and the order of the passes that retriangulate and check on a CPU (retriangulation.cu).
 #pragma once
 
@@ -48,12 +48,11 @@ INLINE void run_rounds(const Group &group, const Mesh &mesh, const Limits &limit
             break;
 
         // Select the candidates.
-        const int32 waiting = group
-                                  .sum(sizes.subsegments, arrays.requested,
-                                       [&](const Team &team, Piece piece) {
-                                           return survey_subsegments(team, piece, mesh.split_states);
-                                       })
-                                  .of[0];
+        const int32 waiting =
+            group
+                .sum(sizes.subsegments, arrays.requested,
+                     [&](const Team &team, Piece piece) { return survey_subsegments(team, piece, mesh.split_states); })
+                .of[0];
         const bool alone =
             segments_alone(choice, waiting, sizes.slots, has_free_points(mesh, sizes.vertices, sizes.subsegments));
         Competition found = competition_alone(listed, waiting, capacity.most);
@@ -70,14 +69,16 @@ INLINE void run_rounds(const Group &group, const Mesh &mesh, const Limits &limit
         const int32 most = !too_large && found.count <= capacity.candidates ? found.count : 0;
         if (found.segments)
             group.for_pieces(sizes.subsegments, [&](const Team &team, Piece piece) {
-                const Sums<1> before = group.before([&] { return sum_of_pieces<1>(team, arrays.requested, 0, team.number); });
+                const Sums<1> before =
+                    group.before([&] { return sum_of_pieces<1>(team, arrays.requested, 0, team.number); });
                 gather_subsegments(team, piece, before, found, most, mesh.split_states, arrays.roots);
             });
         if (!alone)
             group.for_pieces(listed, [&](const Team &team, Piece piece) {
                 const Sums<2> before =
                     group.before([&] { return sum_of_surveyed(team, arrays.surveyed, found.window, 0, team.number); });
-                gather_bad(team, piece, before, found, most, list, buffer, arrays.flags, mesh.quality, windows, arrays.roots);
+                gather_bad(team, piece, before, found, most, list, buffer, arrays.flags, mesh.quality, windows,
+                           arrays.roots);
             });
         if (group.leads()) {
             if (!too_large)
@@ -94,7 +95,8 @@ INLINE void run_rounds(const Group &group, const Mesh &mesh, const Limits &limit
         const uint32 epoch = uint32(progress[EPOCH]);
         leaves = group.leaves_next(found.count, alone ? 0 : listed);
         for (const Index i : group.share(count))
-            claim_cavity(mesh, cavities, i, segments, epoch, grow_candidate(mesh, limits, cavities, i, segments, false));
+            claim_cavity(mesh, cavities, i, segments, epoch,
+                         grow_candidate(mesh, limits, cavities, i, segments, false));
         group.barrier();
 
         // Mark.
@@ -118,8 +120,8 @@ INLINE void run_rounds(const Group &group, const Mesh &mesh, const Limits &limit
                 if (cavities.won[i])
                     inherit_cavity(mesh, cavities, i, sizes, place, arrays.inherited);
             };
-            retriangulate_piece(team, piece, true, before, mesh, cavities, segments, epoch, sizes, arrays.fresh, inherit,
-                          [](Index, const Sums<NEEDS> &) {});
+            retriangulate_piece(team, piece, true, before, mesh, cavities, segments, epoch, sizes, arrays.fresh,
+                                inherit, [](Index, const Sums<NEEDS> &) {});
         });
         group.barrier();
         link_fans(group.share(applied), mesh.triangles, cavities, epoch);

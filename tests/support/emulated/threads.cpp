@@ -22,7 +22,7 @@ struct Fiber {
     std::unique_ptr<char[]> stack{new char[STACK]};
     State state;
     emulated::Place thread, block, threads, blocks;
-    int barrier; // source line of the barrier at which it waits
+    int barrier;    // source line of the barrier at which it waits
     unsigned lanes; // mask of the exchange for which it waits
     std::uint64_t value;
     emulated::Exchange how;
