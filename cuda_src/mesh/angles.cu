@@ -2,9 +2,9 @@
 #include "primitives/extremes.cuh"
 #include "mesh/triangles.cuh"
 
-constexpr int ITEMS = 16;                 // triangles per member
-constexpr int TILE = TEAM_SIZE * ITEMS;   // triangles per team
-constexpr Index AHEAD = 8;                // a CPU prefetches the points of a triangle this many iterations ahead
+constexpr int ITEMS = 16;               // triangles per member
+constexpr int TILE = TEAM_SIZE * ITEMS; // triangles per team
+constexpr Index AHEAD = 8;              // a CPU prefetches the points of a triangle this many iterations ahead
 
 // Margin for a squared cosine with its sign: far more than rounding accounts for, and far less than angles differ by.
 // Roots and quotients are computed only for angles that may be the smallest or the largest so far.

@@ -127,8 +127,8 @@ KERNEL(link_triangles, const int32 *first, const int32 *half_edges, const int32 
 
 // The same for corners alone: the triangle across each edge, or NOTHING. `overlapping` becomes 1 if an edge is found
 // twice on one side.
-KERNEL(find_neighbours, const TriangleCorners *triangles, const int32 *first, const int32 *half_edges, int32 *neighbours,
-       int32 *overlapping) {
+KERNEL(find_neighbours, const TriangleCorners *triangles, const int32 *first, const int32 *half_edges,
+       int32 *neighbours, int32 *overlapping) {
     for (const Index t : launch)
         for (int k = 0; k < 3; ++k) {
             int32 across = NOTHING;

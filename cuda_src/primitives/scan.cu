@@ -2,8 +2,8 @@
 // associative and every output place follows from a scan.
 #include "primitives/extremes.cuh"
 
-constexpr int ITEMS = 8;                       // items per member: one 32-byte sector of int32
-constexpr int TILE = TEAM_SIZE * ITEMS;        // items per team
+constexpr int ITEMS = 8;                // items per member: one 32-byte sector of int32
+constexpr int TILE = TEAM_SIZE * ITEMS; // items per team
 
 template <class T> INLINE T sum_of_items(const T *values, Index begin, Index count) {
     T sum = 0;

@@ -3,10 +3,10 @@
 // it.
 #include "portable/portable.cuh"
 
-constexpr int DIGITS = TEAM_SIZE;            // radix 2^8: one member per digit
-constexpr int ROWS = 16;                     // keys per member
-constexpr int TILE = TEAM_SIZE * ROWS;       // keys per team
-constexpr int GROUPS = TEAM_SIZE / LANES;    // members that run in lockstep count together
+constexpr int DIGITS = TEAM_SIZE;         // radix 2^8: one member per digit
+constexpr int ROWS = 16;                  // keys per member
+constexpr int TILE = TEAM_SIZE * ROWS;    // keys per team
+constexpr int GROUPS = TEAM_SIZE / LANES; // members that run in lockstep count together
 
 // Each group of members has a separate run of the tile, and processes it row by row.
 INLINE Index key_of(Index tile, int row, int member) {
