@@ -89,7 +89,7 @@ class Declarations:
     """The declarations of all files of a source folder.
 
     Attributes:
-        kernels, structs: all kernels, and the fields of all KERNEL_STRUCTs, by name.
+        kernels, structs: all kernels, and the fields of each KERNEL_STRUCT, by name.
     """
 
     def __init__(self, folder: Path) -> None:
