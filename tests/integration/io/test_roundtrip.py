@@ -353,9 +353,9 @@ def test_invalid_bases_and_objects_are_refused(tmp_path: Path) -> None:
         with pytest.raises(FileError, match="a PSLG has no triangles"):
             write(tmp_path / name, graph)
     for name in ("a.vtu", "a.npz", "a.poly", "a.edge"):
-        with pytest.raises(OptionError, match=r"^neighbours "):
+        with pytest.raises(OptionError, match="neighbours are"):
             write(tmp_path / name, grid(3), neighbours=True)
-        with pytest.raises(OptionError, match=r"^edges "):
+        with pytest.raises(OptionError, match="edges are"):
             write(tmp_path / name, grid(3), edges=True)
     with pytest.raises(FileError, match="no area bounds"):
         write(tmp_path / "a.area", Mesh([[0, 0], [1, 0], [0, 1]], [[0, 1, 2]]))
