@@ -1,4 +1,7 @@
-"""All exceptions that dmr raises deliberately. Those that static_graph raises as well are in `dmr.common.errors`."""
+"""All exceptions that dmr raises deliberately. Those that static_graph raises as well are in `dmr.common.errors`.
+
+`KindError` is the name of `WrongTypeError` in programs and pickles of earlier versions.
+"""
 
 from __future__ import annotations
 
@@ -11,15 +14,16 @@ from dmr.common.errors import (
     FileSystemError,
     FolderError,
     InternalError,
-    KindError,
     MissingFileError,
     NativeLibraryError,
     NoFolderError,
     OptionError,
     OutOfMemoryError,
     RefusedFileError,
+    WrongTypeError,
     file_error,
     printable,
+    restored_error,
     system_reason,
 )
 
@@ -40,10 +44,14 @@ __all__ = [
     "OptionError",
     "OutOfMemoryError",
     "RefusedFileError",
+    "WrongTypeError",
     "file_error",
     "printable",
     "system_reason",
 ]
+
+KindError = WrongTypeError
+_restored = restored_error  # pickles of earlier versions name it
 
 
 class InvalidMeshError(DmrError, ValueError):

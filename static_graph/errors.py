@@ -1,4 +1,4 @@
-"""All exceptions that static_graph raises deliberately, including those of the memory layer.
+"""All exceptions that static_graph raises deliberately, including those of `dmr.common`.
 
 All derive from `DmrError`. Besides the message they carry the exit code of the command line, and the data that a
 program needs to react, such as the file, line or edge.
@@ -6,7 +6,8 @@ program needs to react, such as the file, line or edge.
 
 from __future__ import annotations
 
-from dmr.memory import (
+from dmr.common.command_line.exit_codes import USAGE
+from dmr.common.errors import (
     DeviceUnavailableError,
     DmrError,
     ExistingFileError,
@@ -18,6 +19,7 @@ from dmr.memory import (
     NativeLibraryError,
     OptionError,
     OutOfMemoryError,
+    WrongTypeError,
 )
 
 __all__ = [
@@ -39,14 +41,10 @@ __all__ = [
 ]
 
 
-class WrongTypeError(OptionError, TypeError):
-    """An argument of the wrong type, such as a path instead of a graph, or 10.5 as a number of nodes."""
-
-
 class TargetError(FileError):
     """A file cannot be written to a path."""
 
-    exit_code = 2
+    exit_code = USAGE
 
 
 class ExistingTargetError(TargetError, ExistingFileError):

@@ -1,24 +1,63 @@
-"""Fixtures shared by all tests, above all the devices that they run on."""
+"""Selection and distribution of the tests, and fixtures shared by all of them."""
 
 from __future__ import annotations
 
+import re
+import signal
 import subprocess
 import sys
-from functools import cache
+from pathlib import Path
 
 import pytest
 
-from dmr.memory import Device, devices, open_device
+from dmr.memory import Device, available_threads, open_device
+from tests.support.devices import gpu_absence
 from tests.support.paths import ROOT
 
+MOST_WORKERS = 8
+UNLESS_NAMED = ("gpu", "large")  # markers whose tests run only where the expression of -m names them
 
-@cache
-def gpu_absence() -> str | None:
-    """Reason why no GPU can be used; None if one can."""
-    cards = [card for card in devices() if card.name != "cpu"]
-    if any(card.usable for card in cards):
-        return None
-    return "; ".join(f"{card.name}: {card.reason}" for card in cards) or "no GPU is here, or PyCUDA is not installed"
+
+def pytest_configure() -> None:
+    """Heeds SIGINT, which shells ignore in background jobs, so that tests may send it to themselves and to children."""
+    if signal.getsignal(signal.SIGINT) is signal.SIG_IGN:
+        signal.signal(signal.SIGINT, signal.default_int_handler)
+
+
+@pytest.hookimpl(tryfirst=True)
+def pytest_cmdline_main(config: pytest.Config) -> None:
+    """Distributes whole folders over processes, if pytest-xdist is installed and no option says otherwise.
+
+    Files and single tests run in this process, and so do the tests of GPUs, which share one device.
+    """
+    option = config.option
+    if not config.pluginmanager.hasplugin("xdist") or hasattr(config, "workerinput"):
+        return
+    by_hand = option.numprocesses is not None or option.dist != "no" or option.usepdb or option.capture == "no"
+    folders = all(Path(argument).is_dir() for argument in config.args)
+    if by_hand or option.collectonly or not folders or "gpu" in _names(option.markexpr):
+        return
+    option.numprocesses = min(available_threads(), MOST_WORKERS)
+    option.dist = "loadscope"  # a module's fixtures are made once
+    option.loadscopereorder = False  # the order below
+
+
+@pytest.hookimpl(trylast=True)
+def pytest_collection_modifyitems(config: pytest.Config, items: list[pytest.Item]) -> None:
+    """Deselects `gpu` and `large` unless named by -m, which replaces any -m of the settings; slow modules go first."""
+    left_out = [marker for marker in UNLESS_NAMED if marker not in _names(config.option.markexpr)]
+    deselected = [item for item in items if any(item.get_closest_marker(marker) for marker in left_out)]
+    if deselected:
+        config.hook.pytest_deselected(items=deselected)
+        items[:] = [item for item in items if not any(item.get_closest_marker(marker) for marker in left_out)]
+    if hasattr(config, "workerinput"):  # else the last module would keep one process busy for long
+        slow = {item.path for item in items if item.get_closest_marker("slow")}
+        items.sort(key=lambda item: item.path not in slow)
+
+
+def _names(expression: str) -> set[str]:
+    """Names in an expression of -m."""
+    return set(re.findall(r"\w+", expression))
 
 
 @pytest.fixture(scope="session")

@@ -11,11 +11,7 @@
 // product of four then lies between 2^-776 and 2^812, and no partial product underflows or overflows.
 #pragma once
 
-#include "portable/portable.cuh"
-
-struct alignas(16) Point {
-    float64 x, y;
-};
+#include "geometry/points.cuh"
 
 constexpr float64 SMALLEST_COORDINATE = 0x1p-142; // Steiner coordinates below it are set to zero
 constexpr float64 LARGEST_COORDINATE = 0x1p202;
@@ -27,8 +23,8 @@ constexpr float64 INCIRCLE_BOUND = (10.0 + 96.0 * EPSILON) * EPSILON;
 constexpr float64 INFINITE = __builtin_huge_val();
 
 struct ExactSum {
-    static constexpr int LOWEST = -832;  // weight of limb 0: 2^LOWEST; 2^-776 is stored as 2^52 units of 2^-828
-    static constexpr int LIMBS = 55;     // 32 bits each: up to 2^928
+    static constexpr int LOWEST = -832; // weight of limb 0: 2^LOWEST; 2^-776 is stored as 2^52 units of 2^-828
+    static constexpr int LIMBS = 55;    // 32 bits each: up to 2^928
     static constexpr int64 MASK = 0xffffffff;
 
     int64 limbs[LIMBS]; // each may hold 2^30 summands before it overflows
@@ -76,7 +72,7 @@ INLINE Pair exact_difference(float64 a, float64 b) { // Knuth
     return {x, (a - a_virtual) + (b_virtual - b)};
 }
 
-INLINE Pair split(float64 a) { // Veltkamp
+INLINE Pair split(float64 a) {         // Veltkamp
     const float64 c = 134217729.0 * a; // 2^27 + 1
     const float64 high = c - (c - a);
     return {high, a - high};
@@ -141,12 +137,12 @@ INLINE int orient2d(Point a, Point b, Point c) {
 // sign * (p^2) (q r - s t) with exact differences p, q, r, s, t.
 INLINE void add_lifted_minor(ExactSum &sum, Pair p, Pair q, Pair r, Pair s, Pair t) {
     ROLLED
-    for (int i = 0; i < parts_of(p); ++i)
+    for (int i = 0; i < parts_of(p); ++i) {
         ROLLED
         for (int j = 0; j < parts_of(p); ++j) {
             const Pair square = exact_product(part(p, i), part(p, j));
             ROLLED
-            for (int k = 0; k < 2; ++k)
+            for (int k = 0; k < 2; ++k) {
                 ROLLED
                 for (int l = 0; l < 2; ++l) {
                     if (k < parts_of(q) && l < parts_of(r))
@@ -154,7 +150,9 @@ INLINE void add_lifted_minor(ExactSum &sum, Pair p, Pair q, Pair r, Pair s, Pair
                     if (k < parts_of(s) && l < parts_of(t))
                         add_product_of_pairs(sum, square, exact_product(part(s, k), part(t, l)), -1);
                 }
+            }
         }
+    }
 }
 
 OUTLINE int incircle_exact(Point a, Point b, Point c, Point d) {
@@ -184,8 +182,8 @@ INLINE int incircle_by_filter(Point a, Point b, Point c, Point d) {
     const float64 axby = ax * by, bxay = bx * ay;
     const float64 alift = ax * ax + ay * ay, blift = bx * bx + by * by, clift = cx * cx + cy * cy;
     const float64 determinant = alift * (bxcy - cxby) + blift * (cxay - axcy) + clift * (axby - bxay);
-    const float64 permanent = (magnitude(bxcy) + magnitude(cxby)) * alift + (magnitude(cxay) + magnitude(axcy)) * blift +
-                              (magnitude(axby) + magnitude(bxay)) * clift;
+    const float64 permanent = (magnitude(bxcy) + magnitude(cxby)) * alift +
+                              (magnitude(cxay) + magnitude(axcy)) * blift + (magnitude(axby) + magnitude(bxay)) * clift;
     const float64 bound = INCIRCLE_BOUND * permanent;
     return determinant > bound ? 1 : (-determinant > bound ? -1 : UNSURE);
 }

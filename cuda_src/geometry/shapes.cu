@@ -11,8 +11,8 @@ constexpr Index AHEAD = 16; // triangles; their vertices are prefetched this far
 // edge, each computed from the two edge vectors that meet there, never from differences of squares.
 KERNEL(measure_shapes, const float64 *vertices, const int32 *triangles, float64 *twice_area, float64 *at_smallest,
        float64 *at_largest, float64 *middle, float64 *longest) {
-    FOR_RANGE (i) {
-        if (i + AHEAD < range_end)
+    for (const Index i : launch) {
+        if (i + AHEAD < launch.stop())
             for (int k = 0; k < 3; ++k)
                 prefetch(vertices + 2 * Index(triangles[3 * (i + AHEAD) + k]));
         const float64 *a = vertices + 2 * Index(triangles[3 * i]);

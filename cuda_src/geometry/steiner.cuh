@@ -1,14 +1,15 @@
 // Steiner points: circumcenters and off-centers for triangles, midpoints and concentric shells for segments.
 #pragma once
 
-#include "mesh/triangles.cuh"
+#include "geometry/predicates.cuh"
 
 // Sets a coordinate to zero if it is smaller than the predicates are exact for.
 INLINE float64 admitted(float64 x) { return x < SMALLEST_COORDINATE && x > -SMALLEST_COORDINATE ? 0.0 : x; }
 
 // Whether the predicates are exact for a point. The circumcenter of a needle may lie outside their range.
 INLINE bool in_range(Point p) {
-    return p.x < LARGEST_COORDINATE && p.x > -LARGEST_COORDINATE && p.y < LARGEST_COORDINATE && p.y > -LARGEST_COORDINATE;
+    return p.x < LARGEST_COORDINATE && p.x > -LARGEST_COORDINATE && p.y < LARGEST_COORDINATE &&
+           p.y > -LARGEST_COORDINATE;
 }
 
 // Whether the coordinates can represent points between a and b. They cannot if the distance of the two is less than
@@ -41,7 +42,8 @@ struct Frame {
     // Maps a point from the frame to the plane. Computed relative to p, so that a large offset of the coordinates costs
     // only one rounding.
     METHOD Point place(Point in_frame) const {
-        return {admitted(p.x + (in_frame.x * dx - in_frame.y * dy)), admitted(p.y + (in_frame.x * dy + in_frame.y * dx))};
+        return {admitted(p.x + (in_frame.x * dx - in_frame.y * dy)),
+                admitted(p.y + (in_frame.x * dy + in_frame.y * dx))};
     }
 
     METHOD Point of(Point place) const {

@@ -9,7 +9,7 @@
 // most one array of weights is set, by their type.
 #pragma once
 
-#include "portable/lanes.cuh"
+#include "portable/portable.cuh"
 
 KERNEL_STRUCT(Csr) {
     const int32 *offsets32;

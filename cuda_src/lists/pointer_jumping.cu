@@ -10,9 +10,9 @@
 // launches is small and bounded in advance. A thread that starts before all others does not walk along the whole list.
 #include "lists/lists.cuh"
 
-constexpr int JUMPS = 3;                   // JUMPS of static_graph/lists/methods/jumping.py
-constexpr uint32 DONE = 0x80000000u;       // for on-demand: the successor is the last element
-constexpr int SHORT_BITS = 16;             // half of a short word, for lists of fewer than 2^16 elements
+constexpr int JUMPS = 3;             // per launch
+constexpr uint32 DONE = 0x80000000u; // for on-demand: the successor is the last element
+constexpr int SHORT_BITS = 16;       // half of a short word, for lists of fewer than 2^16 elements
 constexpr uint32 SHORT_MASK = (1u << SHORT_BITS) - 1;
 
 struct Long { // two 32-bit numbers in 64 bits
@@ -54,14 +54,14 @@ template <class Pair> INLINE void jump_some_times(Index i, typename Pair::Word *
 }
 
 KERNEL(link_words, const int32 *successors, uint64 *words) {
-    FOR_RANGE (i) {
+    for (const Index i : launch) {
         const bool last = ends_list(i, successors[i]);
         words[i] = Long::pair(!last, last ? uint32(i) : uint32(successors[i]));
     }
 }
 
 KERNEL(link_short_words, const int32 *successors, uint32 *words) {
-    FOR_RANGE (i) {
+    for (const Index i : launch) {
         const bool last = ends_list(i, successors[i]);
         words[i] = Short::pair(!last, last ? uint32(i) : uint32(successors[i]));
     }
@@ -69,7 +69,7 @@ KERNEL(link_short_words, const int32 *successors, uint32 *words) {
 
 // The same for on-demand; finished elements are marked DONE.
 KERNEL(link_marked_words, const int32 *successors, uint64 *words) {
-    FOR_RANGE (i) {
+    for (const Index i : launch) {
         const bool last = ends_list(i, successors[i]);
         words[i] = word_of(!last, last ? uint32(i) | DONE : uint32(successors[i]));
     }
@@ -78,7 +78,7 @@ KERNEL(link_marked_words, const int32 *successors, uint64 *words) {
 // The same for a list of `count` words (weight, successor) of the ruling set; the last element's weight is ignored.
 // NOBODY is out of range.
 KERNEL(link_weighed_words, const uint64 *weighed, int64 count, uint64 *words) {
-    FOR_RANGE (i) {
+    for (const Index i : launch) {
         const bool last = low_of(weighed[i]) >= count;
         words[i] = last ? word_of(0, uint32(i)) : weighed[i];
     }
@@ -86,18 +86,18 @@ KERNEL(link_weighed_words, const uint64 *weighed, int64 count, uint64 *words) {
 
 // Wyllie: some jumps in place.
 KERNEL(jump_words, uint64 *words, int32 *unfinished) {
-    FOR_RANGE (i)
+    for (const Index i : launch)
         jump_some_times<Long>(i, words, unfinished);
 }
 
 KERNEL(jump_short_words, uint32 *words, int32 *unfinished) {
-    FOR_RANGE (i)
+    for (const Index i : launch)
         jump_some_times<Short>(i, words, unfinished);
 }
 
 // Lock-step: one jump of all elements, from one array to another.
 KERNEL(jump_once, const uint64 *words, uint64 *after, int32 *unfinished) {
-    FOR_RANGE (i) {
+    for (const Index i : launch) {
         after[i] = jumped<Long>(words[i], words);
         if (after[i] != words[i])
             racing_store(unfinished, 1);
@@ -107,29 +107,29 @@ KERNEL(jump_once, const uint64 *words, uint64 *after, int32 *unfinished) {
 // On demand: a block first loads its own words; after a barrier, unfinished elements load their successors' words.
 TEAM_KERNEL(jump_on_demand, int64 count, uint64 *words, int32 *unfinished) {
     TEAM_SHARED(uint64, mine, TEAM_SIZE);
-    FOR_TEAMS (team) {
-        FOR_MEMBERS (member) {
-            const Index i = team * TEAM_SIZE + member;
-            mine[member] = i < count ? racing_load(words + i) : uint64(DONE);
-        }
-        FOR_MEMBERS (member)
-            if (!(low_of(mine[member]) & DONE)) {
-                const uint64 other = racing_load(words + low_of(mine[member]));
-                racing_store(words + team * TEAM_SIZE + member,
-                             word_of(high_of(mine[member]) + high_of(other), low_of(other)));
-                if (!(low_of(other) & DONE))
-                    racing_store(unfinished, 1);
-            }
+    for (const Team team : launch.teams()) {
+        const Index first = team.number * TEAM_SIZE;
+        team.for_members([&](int member) {
+            mine[member] = first + member < count ? racing_load(words + first + member) : uint64(DONE);
+        });
+        team.for_members([&](int member) {
+            if (low_of(mine[member]) & DONE)
+                return;
+            const uint64 other = racing_load(words + low_of(mine[member]));
+            racing_store(words + first + member, word_of(high_of(mine[member]) + high_of(other), low_of(other)));
+            if (!(low_of(other) & DONE))
+                racing_store(unfinished, 1);
+        });
     }
 }
 
 KERNEL(unmark_words, uint64 *words) {
-    FOR_RANGE (i)
+    for (const Index i : launch)
         words[i] = word_of(high_of(words[i]), low_of(words[i]) & ~DONE);
 }
 
 KERNEL(widen_words, const uint32 *words, uint64 *wide) {
-    FOR_RANGE (i)
+    for (const Index i : launch)
         wide[i] = word_of(Short::distance(words[i]), Short::successor(words[i]));
 }
 
@@ -137,7 +137,7 @@ KERNEL(widen_words, const uint32 *words, uint64 *wide) {
 // are the words before the jumps, or null if each element has weight 1.
 KERNEL(number_tails, const uint64 *words, const int32 *heads, const uint64 *weighed, int32 *numbers, int32 *spans,
        int32 *lengths) {
-    FOR_RANGE (list) {
+    for (const Index list : launch) {
         const uint64 word = words[heads[list]];
         const uint32 tail = low_of(word);
         numbers[tail] = int32(list);
@@ -147,8 +147,8 @@ KERNEL(number_tails, const uint64 *words, const int32 *heads, const uint64 *weig
 }
 
 // Converts (distance to the last element, last element) to (rank, list).
-KERNEL(turn_words, const int32 *numbers, const int32 *spans, uint64 *words) {
-    FOR_RANGE (i) {
+KERNEL(rank_words, const int32 *numbers, const int32 *spans, uint64 *words) {
+    for (const Index i : launch) {
         const int32 list = numbers[low_of(words[i])];
         if (list >= 0) // otherwise on a cycle, or unused
             words[i] = word_of(uint32(spans[list]) - high_of(words[i]), uint32(list));
@@ -157,12 +157,12 @@ KERNEL(turn_words, const int32 *numbers, const int32 *spans, uint64 *words) {
 
 // Root finding in a forest (slides, Algorithm 2): a pointer is -1 - root when the root is found, otherwise a node.
 KERNEL(point_to_parents, const int32 *parents, int32 *pointers) {
-    FOR_RANGE (i)
+    for (const Index i : launch)
         pointers[i] = ends_list(i, parents[i]) ? -1 - int32(i) : parents[i];
 }
 
 KERNEL(jump_to_roots, int32 *pointers, int32 *unfinished) {
-    FOR_RANGE (i) {
+    for (const Index i : launch) {
         int32 at = racing_load(pointers + i);
         if (at < 0)
             continue;
@@ -175,6 +175,6 @@ KERNEL(jump_to_roots, int32 *pointers, int32 *unfinished) {
 }
 
 KERNEL(read_roots, int32 *pointers) {
-    FOR_RANGE (i)
+    for (const Index i : launch)
         pointers[i] = -1 - pointers[i];
 }

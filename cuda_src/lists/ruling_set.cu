@@ -18,7 +18,7 @@
 
 // Block b has the elements i with i * scale / 2^32 = b, rounded down.
 KERNEL_STRUCT(Splitters) {
-    int64 among;  // the elements before this one are cut into blocks
+    int64 among; // the elements before this one are cut into blocks
     int64 blocks;
     uint64 scale; // 2^32 blocks / elements
     int64 hashed; // 0: at equal intervals
@@ -88,7 +88,7 @@ struct Walker {
 };
 
 struct WeighedWalker : Walker { // counts weights instead of steps
-    uint32 left; // elements that it may still visit
+    uint32 left;                // elements that it may still visit
 };
 
 // The first element of walker w, or NOBODY: splitters come first, then the heads of the lists; a head that is also a
@@ -108,7 +108,7 @@ INLINE uint32 block_of(uint32 splitter, const Splitters &splitters) { return uin
 // number). `added` counts the numbers assigned beyond those of `walkers`; there are `numbers` in total.
 KERNEL(walk_successors, int32 *words, int64 count, Splitters splitters, const int32 *heads, int64 walkers, int64 stride,
        int32 bits, int64 numbers, uint64 *reduced, int32 *reduced_heads, int32 *added) {
-    FOR_RANGE (first)
+    for (const Index first : launch)
         walk_all<Walker>(
             first, walkers, stride,
             [&](Index w, Walker &walker) {
@@ -152,7 +152,7 @@ KERNEL(walk_successors, int32 *words, int64 count, Splitters splitters, const in
 // Walks a list of `count` words (weight, successor), which become (steps, number); steps are weights here.
 KERNEL(walk_words, uint64 *words, int64 count, Splitters splitters, const int32 *heads, int64 walkers, int64 stride,
        uint64 *reduced, int32 *reduced_heads) {
-    FOR_RANGE (first)
+    for (const Index first : launch)
         walk_all<WeighedWalker>(
             first, walkers, stride,
             [&](Index w, WeighedWalker &walker) {
@@ -184,7 +184,7 @@ constexpr Index STEPS_AT_ONCE = 1 << 13; // steps between two STOP_POINTs
 // Ranks lists of `count` words (weight, successor), one thread per list; words become (rank, list). lengths[list] = its
 // total weight, or -1 if it has no end.
 KERNEL(walk_to_ends, uint64 *words, int64 count, const int32 *heads, int32 *lengths) {
-    FOR_RANGE (list) {
+    for (const Index list : launch) {
         uint32 at = uint32(heads[list]), rank = 0;
         for (Index steps = 0; at < count && steps < count; ++steps) {
             if (steps % STEPS_AT_ONCE == 0)
@@ -200,14 +200,14 @@ KERNEL(walk_to_ends, uint64 *words, int64 count, const int32 *heads, int32 *leng
 
 // Converts successors to words (weight, successor) of weight 1.
 KERNEL(weigh_successors, const int32 *successors, uint64 *words) {
-    FOR_RANGE (i)
+    for (const Index i : launch)
         words[i] = word_of(1, ends_list(i, successors[i]) ? NOBODY : uint32(successors[i]));
 }
 
 // Converts (steps, number) to (rank, list), using the ranks of the shorter list. Elements that no walker visited (those
 // of cycles) may hold arbitrary numbers.
 KERNEL(join_words, const uint64 *reduced, int64 reduced_count, uint64 *words) {
-    FOR_RANGE (i) {
+    for (const Index i : launch) {
         const uint64 word = words[i];
         if (low_of(word) < reduced_count) {
             const uint64 found = reduced[low_of(word)];
@@ -218,7 +218,7 @@ KERNEL(join_words, const uint64 *reduced, int64 reduced_count, uint64 *words) {
 
 // Converts number << bits | steps to the rank, in place, and to the list if `lists` is not null.
 KERNEL(join_ranks, const uint64 *reduced, int64 reduced_count, int32 bits, int32 *words, int32 *lists) {
-    FOR_RANGE (i) {
+    for (const Index i : launch) {
         const uint32 word = uint32(words[i]), number = word >> bits;
         if (number < reduced_count) {
             const uint64 found = reduced[number];
@@ -231,7 +231,7 @@ KERNEL(join_ranks, const uint64 *reduced, int64 reduced_count, int32 bits, int32
 
 // Splits words (rank, list) into their halves.
 KERNEL(split_words, const uint64 *words, int32 *ranks, int32 *lists) {
-    FOR_RANGE (i) {
+    for (const Index i : launch) {
         ranks[i] = int32(high_of(words[i]));
         if (lists != nullptr)
             lists[i] = int32(low_of(words[i]));

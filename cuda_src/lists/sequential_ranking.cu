@@ -6,7 +6,7 @@ constexpr int32 STEPS_AT_ONCE = 1 << 13; // elements between two STOP_POINTs
 
 KERNEL(rank_in_sequence, const int32 *successors, int64 count, const int32 *heads, int64 lists_count, int32 *ranks,
        int32 *lists, int32 *lengths) {
-    FOR_RANGE (once) {
+    for ([[maybe_unused]] const Index once : launch) {
         for (Index list = 0; list < lists_count; ++list) {
             int32 rank = 0;
             for (int32 at = heads[list], next;; at = next, ++rank) {

@@ -2,9 +2,9 @@
 #include "primitives/extremes.cuh"
 #include "mesh/triangles.cuh"
 
-constexpr int ITEMS = 16;                 // triangles per member
-constexpr int TILE = TEAM_SIZE * ITEMS;   // triangles per team (TILE in dmr/refinement/state/statistics.py)
-constexpr Index AHEAD = 8;                // a CPU prefetches the points of a triangle this many iterations ahead
+constexpr int ITEMS = 16;               // triangles per member
+constexpr int TILE = TEAM_SIZE * ITEMS; // triangles per team
+constexpr Index AHEAD = 8;              // a CPU prefetches the points of a triangle this many iterations ahead
 
 // Margin for a squared cosine with its sign: far more than rounding accounts for, and far less than angles differ by.
 // Roots and quotients are computed only for angles that may be the smallest or the largest so far.
@@ -34,8 +34,9 @@ TEAM_KERNEL(angle_tiles, const Triangle *triangles, const Point *points, int64 c
             float64 *tile_high) {
     TEAM_SHARED(float64, low, TEAM_SIZE);
     TEAM_SHARED(float64, high, TEAM_SIZE);
-    FOR_TEAMS (tile) {
-        FOR_MEMBERS (member) {
+    for (const Team team : launch.teams()) {
+        const Index tile = team.number;
+        team.for_members([&](int member) {
             low[member] = 1.0;
             high[member] = -1.0;
             const Index begin = tile * TILE + Index(member) * ITEMS;
@@ -46,12 +47,12 @@ TEAM_KERNEL(angle_tiles, const Triangle *triangles, const Point *points, int64 c
                         prefetch(&points[triangles[i + AHEAD].vertex[k]]);
                 widen(triangles[i], points, low[member], high[member]);
             }
+        });
+        gather_extremes(team, low, high);
+        if (team.leads()) {
+            tile_low[tile] = low[0];
+            tile_high[tile] = high[0];
         }
-        gather_extremes(low, high);
-        FOR_MEMBERS (member)
-            if (member == 0) {
-                tile_low[tile] = low[0];
-                tile_high[tile] = high[0];
-            }
+        team.barrier();
     }
 }

@@ -2,7 +2,8 @@
 //
 // An edge that fails the in-circle test is flipped by the owner of the six triangles that the flip writes: the two that
 // share the edge, and the four around them, whose links change. Each flip lowers the lifted surface, so the rounds end.
-#include "refine/cavity/cavity.cuh"
+#include "geometry/predicates.cuh"
+#include "mesh/owner.cuh"
 
 // The edge of a triangle that is to be flipped in this round, or NOTHING: the first one that is not a subsegment, fails
 // the in-circle test, and belongs to this triangle as the one with the lower number of the two.
@@ -33,14 +34,14 @@ template <class Visit> INLINE void for_flip_quad(const Triangle *triangles, int3
 }
 
 KERNEL(find_flips, const Triangle *triangles, const Point *points, int32 *edges, int32 *flags) {
-    FOR_RANGE (t) {
+    for (const Index t : launch) {
         edges[t] = failing_edge(triangles, points, int32(t));
         flags[t] = edges[t] != NOTHING;
     }
 }
 
 KERNEL(claim_flips, const int32 *flipping, const int32 *edges, uint32 epoch, Triangle *triangles) {
-    FOR_RANGE (i) {
+    for (const Index i : launch) {
         const int32 t = flipping[i];
         const uint64 key = cavity_key(epoch, false, 0, t);
         for_flip_quad(triangles, t, edges[t], [&](int32 visited) { atomic_max(&triangles[visited].owner, key); });
@@ -48,7 +49,7 @@ KERNEL(claim_flips, const int32 *flipping, const int32 *edges, uint32 epoch, Tri
 }
 
 KERNEL(check_flips, const int32 *flipping, const int32 *edges, uint32 epoch, const Triangle *triangles, int32 *won) {
-    FOR_RANGE (i) {
+    for (const Index i : launch) {
         const int32 t = flipping[i];
         const uint64 key = cavity_key(epoch, false, 0, t);
         bool all = true;
@@ -76,7 +77,7 @@ INLINE void hand_over(Triangle *triangles, Subsegment *subsegments, int32 across
 //          d                      d
 KERNEL(apply_flips, const int32 *flipping, const int32 *edges, const int32 *won, Triangle *triangles,
        Subsegment *subsegments) {
-    FOR_RANGE (i) {
+    for (const Index i : launch) {
         if (!won[i])
             continue;
         const int32 t = flipping[i];

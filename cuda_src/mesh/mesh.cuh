@@ -2,28 +2,29 @@
 // run.
 #pragma once
 
-#include "geometry/corners.cuh"
+#include "mesh/corners.cuh"
+#include "mesh/split_states.cuh"
 
 KERNEL_STRUCT(Mesh) {
     Triangle *triangles;
     Point *points;
     Subsegment *subsegments;
-    uint32 *quality;                  // a word per triangle (quality.cuh)
-    int32 *rivals;                    // per triangle: last rival that beat it in urgency, plus 1; or 0 (candidates.cuh)
-    int32 *split_states;                    // per subsegment: its split state, a Wish (encroachment.cuh)
-    int32 *vertex_origin;             // per vertex: its origin (triangles.cuh)
-    float64 *vertex_parameter;        // and its parameter on its input segment
-    int32 *subsegment_origin;         // per subsegment: the input segment that it is a piece of
+    uint32 *quality;           // a word per triangle (quality.cuh)
+    int32 *rivals;             // per triangle: last rival that beat it in urgency, plus 1; or 0 (candidates.cuh)
+    int32 *split_states;       // per subsegment: its SplitState (split_states.cuh)
+    int32 *vertex_origin;      // per vertex: its origin (triangles.cuh)
+    float64 *vertex_parameter; // and its parameter on its input segment
+    int32 *subsegment_origin;  // per subsegment: the input segment that it is a piece of
     const Subsegment *input_segments;
-    const int32 *anchor;              // per input vertex: an acute corner joined to it by a segment (corners.cuh)
-    const uint8 *acute;               // per input vertex: 1 if it has a corner below 60 degrees
-    int64 any_acute;                  // 1 if one of them has
+    const int32 *anchor; // per input vertex: an acute corner joined to it by a segment (corners.cuh)
+    const uint8 *acute;  // per input vertex: 1 if it has a corner below 60 degrees
+    int64 any_acute;     // 1 if one of them has
     int64 input_vertices;
-    int64 input_subsegments;          // equal to the number of input segments
-    int32 *ancestor;                  // per triangle: the input triangle it descends from; null if these carry no data
-    const float64 *area_bounds;       // per input triangle, or null
-    float64 *attributes;              // of vertices, row by row, or null
-    int64 width;                      // number of their columns
+    int64 input_subsegments;    // equal to the number of input segments
+    int32 *ancestor;            // per triangle: the input triangle it descends from; null if these carry no data
+    const float64 *area_bounds; // per input triangle, or null
+    float64 *attributes;        // of vertices, row by row, or null
+    int64 width;                // number of their columns
 
     METHOD Corners corners() const { return {vertex_origin, input_segments, anchor, any_acute != 0}; }
 };
@@ -38,7 +39,7 @@ KERNEL_STRUCT(Limits) {
     float64 stretch;          // length of segment pieces, in distances to opposite vertices; infinity: halving
     int64 worst_first;        // 1: skinny triangles are ordered by smallest angle, instead of by shortest edge
     int64 grouped;            // 1: nearly equal lengths are ordered by the cells of a grid (urgency.cuh)
-    int64 first;              // 1: inserting the first points: area bounds wait (dmr/refinement/strategies/first_points.py)
+    int64 first; // 1: inserting the first points: area bounds wait (dmr/refinement/strategies/first_points.py)
 };
 
 // For a loop that grows cavities around listed triangles: prefetches their quality words, their corners and neighbours,

@@ -1,14 +1,15 @@
 // Orders vertices along a Hilbert curve and triangles after their vertices: neighbours in the plane become neighbours
 // in memory. The keys are integers, and ties are broken by index: the same order everywhere.
 #include "geometry/curve.cuh"
+#include "geometry/predicates.cuh"
 #include "mesh/triangles.cuh"
 
 constexpr int ITEMS = 8;                // points per member of a survey
-constexpr int TILE = TEAM_SIZE * ITEMS; // points per team (TILE in dmr/refinement/setup/admission.py)
-constexpr int CURVE_LEVELS = 16; // two bits of the key per level; the host's scale fits it (dmr/refinement/setup/admission.py)
+constexpr int TILE = TEAM_SIZE * ITEMS; // points per team
+constexpr int CURVE_LEVELS = 16;        // two bits of the key per level; the host scales to 2^CURVE_LEVELS cells
 
 KERNEL(curve_keys, const Point *points, float64 low_x, float64 low_y, float64 scale, uint32 *keys) {
-    FOR_RANGE (v)
+    for (const Index v : launch)
         keys[v] = hilbert_index<uint32>(curve_cell(points[v].x, low_x, scale, CURVE_LEVELS),
                                         curve_cell(points[v].y, low_y, scale, CURVE_LEVELS), CURVE_LEVELS);
 }
@@ -26,12 +27,12 @@ INLINE bool usable(float64 x, float64 smallest, float64 largest) {
 TEAM_KERNEL(survey_points, const Point *points, int64 count, float64 smallest, float64 largest, Box *boxes,
             int32 *unusable) {
     TEAM_SHARED(Box, box, TEAM_SIZE);
-    FOR_TEAMS (tile) {
-        FOR_MEMBERS (member) {
+    for (const Team team : launch.teams()) {
+        team.for_members([&](int member) {
             Box &own = box[member];
             own = {INFINITE, INFINITE, -INFINITE, -INFINITE};
             for (int item = 0; item < ITEMS; ++item) {
-                const Index i = tile * TILE + Index(item) * TEAM_SIZE + member;
+                const Index i = team.number * TILE + Index(item) * TEAM_SIZE + member;
                 if (i >= count)
                     break;
                 const Point p = points[i];
@@ -40,9 +41,9 @@ TEAM_KERNEL(survey_points, const Point *points, int64 count, float64 smallest, f
                 if (!usable(p.x, smallest, largest) || !usable(p.y, smallest, largest))
                     atomic_max(unusable, 1);
             }
-        }
+        });
         for (int reach = TEAM_SIZE / 2; reach > 0; reach /= 2)
-            FOR_MEMBERS (member)
+            team.for_members([&](int member) {
                 if (member < reach) {
                     Box &own = box[member];
                     const Box other = box[member + reach];
@@ -51,15 +52,16 @@ TEAM_KERNEL(survey_points, const Point *points, int64 count, float64 smallest, f
                            other.high_x > own.high_x ? other.high_x : own.high_x,
                            other.high_y > own.high_y ? other.high_y : own.high_y};
                 }
-        FOR_MEMBERS (member)
-            if (member == 0)
-                boxes[tile] = box[0];
+            });
+        if (team.leads())
+            boxes[team.number] = box[0];
+        team.barrier();
     }
 }
 
 // ordered[i] = points[order[i]], and rank[order[i]] = i.
 KERNEL(reorder_points, const Point *points, const int32 *order, Point *ordered, int32 *rank) {
-    FOR_RANGE (i) {
+    for (const Index i : launch) {
         ordered[i] = points[order[i]];
         rank[order[i]] = int32(i);
     }
@@ -67,14 +69,14 @@ KERNEL(reorder_points, const Point *points, const int32 *order, Point *ordered, 
 
 // Row i of `ordered` = row order[i] of `rows`.
 KERNEL(reorder_rows, const float64 *rows, const int32 *order, int32 width, float64 *ordered) {
-    FOR_RANGE (i)
+    for (const Index i : launch)
         for (int32 column = 0; column < width; ++column)
             ordered[i * width + column] = rows[Index(order[i]) * width + column];
 }
 
 // The least rank of each triangle's corners: the key by which triangles are sorted.
 KERNEL(triangle_keys, const int32 *corners, const int32 *rank, uint32 *keys) {
-    FOR_RANGE (t) {
+    for (const Index t : launch) {
         const uint32 a = rank[corners[3 * t]], b = rank[corners[3 * t + 1]], c = rank[corners[3 * t + 2]];
         const uint32 least = a < b ? a : b;
         keys[t] = least < c ? least : c;
@@ -82,7 +84,7 @@ KERNEL(triangle_keys, const int32 *corners, const int32 *rank, uint32 *keys) {
 }
 
 KERNEL(make_triangles, const int32 *corners, const int32 *rank, const int32 *order, Triangle *triangles) {
-    FOR_RANGE (i) {
+    for (const Index i : launch) {
         const Index t = order[i];
         Triangle &made = triangles[i];
         for (int k = 0; k < 3; ++k) {
@@ -95,7 +97,7 @@ KERNEL(make_triangles, const int32 *corners, const int32 *rank, const int32 *ord
 
 // Restores the user's numbering: input vertices have their original numbers again, Steiner points keep theirs.
 KERNEL(restore_corners, const Triangle *triangles, const int32 *order, int32 input_vertices, int32 *corners) {
-    FOR_RANGE (t)
+    for (const Index t : launch)
         for (int k = 0; k < 3; ++k) {
             const int32 v = triangles[t].vertex[k];
             corners[3 * t + k] = v < input_vertices ? order[v] : v;
@@ -103,7 +105,7 @@ KERNEL(restore_corners, const Triangle *triangles, const int32 *order, int32 inp
 }
 
 KERNEL(restore_ends, const Subsegment *subsegments, const int32 *order, int32 input_vertices, int32 *ends) {
-    FOR_RANGE (s) {
+    for (const Index s : launch) {
         const int32 u = subsegments[s].from, v = subsegments[s].to;
         ends[2 * s] = u < input_vertices ? order[u] : u;
         ends[2 * s + 1] = v < input_vertices ? order[v] : v;

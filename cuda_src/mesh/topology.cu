@@ -2,6 +2,7 @@
 //
 // Directed edges are stored by their start vertex (CSR: first[v] up to first[v + 1]); the triangle across edge u -> v
 // is the one that has v -> u. The order within a vertex's bucket depends on thread timing; the results do not.
+#include "geometry/predicates.cuh"
 #include "mesh/triangles.cuh"
 
 // A place for the least index at which an error was found has 2^31 - 1 if there was none (NONE in
@@ -14,7 +15,7 @@ constexpr int32 UNLINKED = -0x7fffffff - 1;
 // corner that is not the index of a vertex.
 KERNEL(orient_triangles, const Point *points, int32 vertices, int32 *corners, int32 *reversed, int32 *flat,
        int32 *stray) {
-    FOR_RANGE (t) {
+    for (const Index t : launch) {
         const int32 a = corners[3 * t], b = corners[3 * t + 1], c = corners[3 * t + 2];
         if (a < 0 || a >= vertices || b < 0 || b >= vertices || c < 0 || c >= vertices) {
             atomic_min(stray, int32(t));
@@ -32,7 +33,7 @@ KERNEL(orient_triangles, const Point *points, int32 vertices, int32 *corners, in
 }
 
 // A triangle given by its corners alone.
-struct Corners {
+struct TriangleCorners {
     int32 vertex[3];
 };
 
@@ -70,29 +71,29 @@ INLINE void for_sides(const Cornered *triangles, const int32 *first, const int32
 }
 
 KERNEL(count_edges_out, const Triangle *triangles, int32 *counts) {
-    FOR_RANGE (t)
+    for (const Index t : launch)
         count_out(triangles[t], counts);
 }
 
-KERNEL(count_sides_out, const Corners *triangles, int32 *counts) {
-    FOR_RANGE (t)
+KERNEL(count_sides_out, const TriangleCorners *triangles, int32 *counts) {
+    for (const Index t : launch)
         count_out(triangles[t], counts);
 }
 
 // filled[v] counts up from 0; half-edges are triangle << 2 | edge.
 KERNEL(list_edges_out, const Triangle *triangles, const int32 *first, int32 *filled, int32 *half_edges) {
-    FOR_RANGE (t)
+    for (const Index t : launch)
         list_out(t, triangles[t], first, filled, half_edges);
 }
 
-KERNEL(list_sides_out, const Corners *triangles, const int32 *first, int32 *filled, int32 *half_edges) {
-    FOR_RANGE (t)
+KERNEL(list_sides_out, const TriangleCorners *triangles, const int32 *first, int32 *filled, int32 *half_edges) {
+    for (const Index t : launch)
         list_out(t, triangles[t], first, filled, half_edges);
 }
 
 // Links all triangles of a mesh in which no edge has two triangles on one side.
 KERNEL(link_sound_triangles, const int32 *first, const int32 *half_edges, Triangle *triangles) {
-    FOR_RANGE (t)
+    for (const Index t : launch)
         for (int k = 0; k < 3; ++k) {
             int32 across = UNLINKED;
             const auto side = [&](int32 half_edge, bool same) {
@@ -108,7 +109,7 @@ KERNEL(link_sound_triangles, const int32 *first, const int32 *half_edges, Triang
 // indices (the least over all such edges).
 KERNEL(link_triangles, const int32 *first, const int32 *half_edges, const int32 *order, Triangle *triangles,
        int32 *overlapping) {
-    FOR_RANGE (t)
+    for (const Index t : launch)
         for (int k = 0; k < 3; ++k) {
             int32 across = UNLINKED;
             const auto side = [&](int32 half_edge, bool same) {
@@ -126,9 +127,9 @@ KERNEL(link_triangles, const int32 *first, const int32 *half_edges, const int32 
 
 // The same for corners alone: the triangle across each edge, or NOTHING. `overlapping` becomes 1 if an edge is found
 // twice on one side.
-KERNEL(find_neighbours, const Corners *triangles, const int32 *first, const int32 *half_edges, int32 *neighbours,
-       int32 *overlapping) {
-    FOR_RANGE (t)
+KERNEL(find_neighbours, const TriangleCorners *triangles, const int32 *first, const int32 *half_edges,
+       int32 *neighbours, int32 *overlapping) {
+    for (const Index t : launch)
         for (int k = 0; k < 3; ++k) {
             int32 across = NOTHING;
             const auto side = [&](int32 half_edge, bool same) {
@@ -147,7 +148,7 @@ KERNEL(find_neighbours, const Corners *triangles, const int32 *first, const int3
 // Counts the triangles at each vertex that contain the direction of the positive x axis; the lower edge of the corner
 // is included, the upper one is not. A vertex that is covered once has at most one.
 KERNEL(count_windings, const Triangle *triangles, const Point *points, int32 *windings) {
-    FOR_RANGE (t)
+    for (const Index t : launch)
         for (int k = 0; k < 3; ++k) {
             const int32 v = triangles[t].vertex[k];
             const Point center = points[v];
@@ -160,7 +161,7 @@ KERNEL(count_windings, const Triangle *triangles, const Point *points, int32 *wi
 }
 
 KERNEL(report_windings, const int32 *windings, const int32 *order, int32 *folded) {
-    FOR_RANGE (v)
+    for (const Index v : launch)
         if (windings[v] > 1)
             atomic_min(folded, order[v]);
 }
@@ -169,7 +170,7 @@ KERNEL(report_windings, const int32 *windings, const int32 *order, int32 *folded
 // is not an edge of the mesh.
 KERNEL(attach_segments, const int32 *ends, const int32 *rank, const int32 *first, const int32 *half_edges,
        Triangle *triangles, Subsegment *subsegments, int32 *missing) {
-    FOR_RANGE (s) {
+    for (const Index s : launch) {
         int32 from = rank[ends[2 * s]], to = rank[ends[2 * s + 1]];
         int32 found = NOTHING; // the first half-edge between the two, in either direction
         for_sides(triangles, first, half_edges, from, to, [&](int32 half_edge, bool) {
@@ -199,7 +200,7 @@ KERNEL(attach_segments, const int32 *ends, const int32 *rank, const int32 *first
 
 // Edges that are still UNLINKED after attach_segments are boundary edges that the user did not name.
 KERNEL(count_boundary, const Triangle *triangles, int32 *counts) {
-    FOR_RANGE (t) {
+    for (const Index t : launch) {
         counts[t] = 0;
         for (int k = 0; k < 3; ++k)
             counts[t] += triangles[t].link[k] == UNLINKED;
@@ -207,7 +208,7 @@ KERNEL(count_boundary, const Triangle *triangles, int32 *counts) {
 }
 
 KERNEL(attach_boundary, const int32 *offsets, int32 named, Triangle *triangles, Subsegment *subsegments) {
-    FOR_RANGE (t) {
+    for (const Index t : launch) {
         int32 next = named + offsets[t];
         for (int k = 0; k < 3; ++k)
             if (triangles[t].link[k] == UNLINKED) {

@@ -17,7 +17,7 @@
 // One record is 32 bytes: one sector of a GPU's memory, half a cache line of a CPU's.
 #pragma once
 
-#include "geometry/predicates.cuh"
+#include "geometry/points.cuh"
 
 constexpr int32 NOTHING = -1;
 
@@ -62,11 +62,6 @@ INLINE int edge_that_starts_at(const Triangle &t, int32 from) {
     return t.vertex[1] == from ? 0 : (t.vertex[2] == from ? 1 : 2);
 }
 
-INLINE float64 squared_length(Point a, Point b) {
-    const float64 dx = b.x - a.x, dy = b.y - a.y;
-    return dx * dx + dy * dy;
-}
-
 // ---- Prefetching on a CPU (a GPU does none): records first, then what they point to -------------------------------
 
 INLINE void prefetch_corners(const Triangle &t, const Point *points) {
@@ -81,7 +76,8 @@ INLINE void prefetch_neighbours(const Triangle &t, const Triangle *triangles) {
 }
 
 // For a loop over listed triangles that reads their corners.
-INLINE void prefetch_triangles(const int32 *listed, Index i, Index end, const Triangle *triangles, const Point *points) {
+INLINE void prefetch_triangles(const int32 *listed, Index i, Index end, const Triangle *triangles,
+                               const Point *points) {
     constexpr Index FAR = 16, NEAR = 8;
     if (!PREFETCHES)
         return;

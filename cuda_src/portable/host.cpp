@@ -170,7 +170,9 @@ class Barrier {
 
     // Releases all waiting threads, because the call is to end.
     void dissolve() {
-        { std::lock_guard<std::mutex> lock(mutex_); } // every thread now waits, or will see that the call is stopped
+        {
+            std::lock_guard<std::mutex> lock(mutex_);
+        } // every thread now waits, or will see that the call is stopped
         all_here_.notify_all();
     }
 
@@ -182,18 +184,24 @@ class Barrier {
     unsigned turn_ = 0;
 };
 
-thread_local Barrier *grid_barrier = nullptr; // of the launch that this thread takes part in
+// The launch of a COOPERATIVE_KERNEL that this thread takes part in.
+struct GridLaunch {
+    Barrier *barrier;
+    Index count;
+};
 
-// Runs a COOPERATIVE_KERNEL: each piece on a separate thread, all of them at the same time. Threads of a pool come when they
-// can, which is not enough if they wait for each other. Therefore the threads are started here.
+thread_local GridLaunch grid_launch = {};
+
+// Runs a COOPERATIVE_KERNEL: each piece on a separate thread, all of them at the same time. Threads of a pool come when
+// they can, which is not enough if they wait for each other. Therefore the threads are started here.
 void launch_grid(Call &call, Timed *timed, Index count, const host::Slot *arguments, int threads) {
     const Index most = (count + GRID_PIECE - 1) / GRID_PIECE;
     int pieces = int(threads < most ? threads : most);
     Barrier barrier(pieces, call);
     const auto run_piece = [&](int k) {
         const host::WorkingOn here(call, k == 0);
-        Barrier *const outer = grid_barrier; // a signal handler may launch a grid within this one
-        grid_barrier = &barrier;
+        const GridLaunch outer = grid_launch; // a signal handler may launch a grid within this one
+        grid_launch = {&barrier, count};
         try {
             barrier.wait(); // until all threads are here, and `pieces` is known
             timed->kernel(count * k / pieces, count * (k + 1) / pieces, arguments);
@@ -201,7 +209,7 @@ void launch_grid(Call &call, Timed *timed, Index count, const host::Slot *argume
         } catch (const host::Interrupted &) {
             barrier.dissolve();
         }
-        grid_barrier = outer;
+        grid_launch = outer;
     };
     std::vector<std::thread> others;
     try {
@@ -219,7 +227,9 @@ void launch_grid(Call &call, Timed *timed, Index count, const host::Slot *argume
 
 } // namespace
 
-void host::wait_for_grid() { grid_barrier->wait(); }
+void host::wait_for_grid() { grid_launch.barrier->wait(); }
+
+host::Index host::grid_size() { return grid_launch.count; }
 
 // Runs a kernel over `count` indices on at most `threads` threads; each of them takes pieces that last at least about
 // `smallest_piece` nanoseconds.

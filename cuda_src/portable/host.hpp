@@ -3,7 +3,6 @@
 
 #include <cstdint>
 #include <cstring>
-#include <utility>
 
 #include "portable/interrupts.hpp"
 
@@ -23,25 +22,11 @@ template <class T> T from_slots(const Slot *first) {
     return value;
 }
 
-template <class... Parameters, std::size_t... Place>
-void invoke_with(void (*kernel)(Index, Index, Parameters...), Index begin, Index end, const Slot *arguments,
-                 std::index_sequence<Place...>) {
-    constexpr std::size_t taken[] = {SLOTS<Parameters>...};
-    const auto before = [&](std::size_t place) { // slots of the parameters before this one
-        std::size_t slots = 0;
-        for (std::size_t k = 0; k < place; ++k)
-            slots += taken[k];
-        return slots;
-    };
-    kernel(begin, end, from_slots<Parameters>(arguments + before(Place))...);
-}
-
-template <class... Parameters>
-void invoke(void (*kernel)(Index, Index, Parameters...), Index begin, Index end, const Slot *arguments) {
-    invoke_with(kernel, begin, end, arguments, std::index_sequence_for<Parameters...>{});
-}
-
-// Waits, inside a launch of a GRID_KERNEL, until every thread of it is here. (The end of a kernel needs no call.)
+// Waits, inside a launch of a COOPERATIVE_KERNEL, until every thread of it is here. (The end of a kernel needs no
+// call.)
 void wait_for_grid();
+
+// The number of indices of the COOPERATIVE_KERNEL that this thread takes part in.
+Index grid_size();
 
 } // namespace host

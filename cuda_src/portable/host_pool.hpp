@@ -71,7 +71,9 @@ class Bed {
     void wake() {
         if (!asleep_)
             return;
-        { std::lock_guard<std::mutex> lock(mutex_); } // it has not tested yet, or it waits
+        {
+            std::lock_guard<std::mutex> lock(mutex_);
+        } // it has not tested yet, or it waits
         wake_.notify_one();
     }
 
@@ -105,7 +107,8 @@ class Piece {
 
     // least: the smallest piece worth a thread's overhead, from earlier launches; most: the largest that balances the
     // load.
-    Piece(Index least, Index most) : most_(std::max(most, Index(1))), size_(std::clamp(least, Index(1), std::min(most_, FIRST))) {}
+    Piece(Index least, Index most)
+        : most_(std::max(most, Index(1))), size_(std::clamp(least, Index(1), std::min(most_, FIRST))) {}
 
     Index size() const { return size_; }
 
@@ -260,7 +263,7 @@ class Pool {
     std::atomic<bool> taken_{false};
     std::deque<std::unique_ptr<Worker>> workers_;
     std::vector<Share> shares_ = std::vector<Share>(1); // one more than workers, if memory allowed
-    alignas(64) std::atomic<int> finished_{0}; // workers that took part in the launch and have ended
+    alignas(64) std::atomic<int> finished_{0};          // workers that took part in the launch and have ended
     Bed caller_;
 };
 

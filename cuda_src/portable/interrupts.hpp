@@ -6,7 +6,7 @@
 // then raises the exception.
 //
 // The library is not linked with Python: it gets the addresses of the few functions that it needs
-// (dmr/common/interrupts.py). A program without Python sets none; signals are then not polled.
+// (dmr/common/native.py). A program without Python sets none; signals are then not polled.
 #pragma once
 
 #include <atomic>
@@ -32,9 +32,9 @@ LIBRARY_ONLY inline std::int64_t nanoseconds() {
 }
 
 struct PythonCalls {
-    void *(*release)();       // PyEval_SaveThread
-    void (*acquire)(void *);  // PyEval_RestoreThread
-    int (*handle_signals)();  // PyErr_CheckSignals
+    void *(*release)();      // PyEval_SaveThread
+    void (*acquire)(void *); // PyEval_RestoreThread
+    int (*handle_signals)(); // PyErr_CheckSignals
 };
 
 LIBRARY_ONLY inline PythonCalls python_calls{nullptr, nullptr, nullptr};

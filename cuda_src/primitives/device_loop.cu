@@ -7,7 +7,7 @@
 
 // `slice_begun` is 0 at the beginning of a slice, and a null pointer on a CPU.
 KERNEL(launch_again, const int32 *stop, int64 *slice_begun) {
-    FOR_RANGE (once) {
+    for (const Index once : launch) {
         if (stop[once] || slice_begun == nullptr)
             continue;
         const int64 now = nanoseconds();

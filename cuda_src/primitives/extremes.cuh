@@ -5,11 +5,12 @@
 #include "portable/portable.cuh"
 
 // Reduces low[member] and high[member] to low[0] and high[0].
-INLINE void gather_extremes(float64 *low, float64 *high) {
+INLINE void gather_extremes(const Team &team, float64 *low, float64 *high) {
     for (int reach = TEAM_SIZE / 2; reach > 0; reach /= 2)
-        FOR_MEMBERS (member)
+        team.for_members([&](int member) {
             if (member < reach) {
                 low[member] = low[member + reach] < low[member] ? low[member + reach] : low[member];
                 high[member] = high[member + reach] > high[member] ? high[member + reach] : high[member];
             }
+        });
 }

@@ -2,8 +2,8 @@
 // associative and every output place follows from a scan.
 #include "primitives/extremes.cuh"
 
-constexpr int ITEMS = 8;                       // items per member: one 32-byte sector of int32
-constexpr int TILE = TEAM_SIZE * ITEMS;        // items per team (scan.TILE in dmr/memory/primitives.py)
+constexpr int ITEMS = 8;                // items per member: one 32-byte sector of int32
+constexpr int TILE = TEAM_SIZE * ITEMS; // items per team
 
 template <class T> INLINE T sum_of_items(const T *values, Index begin, Index count) {
     T sum = 0;
@@ -22,33 +22,39 @@ INLINE int members_with_items(Index tile, Index count) {
 
 // Inclusive scan of the partial sums of a team's first members, in place, in log2(members) steps (Hillis and Steele
 // 1986).
-template <class T> INLINE void scan_partials(T *partial, T *scratch, int members) {
+template <class T> INLINE void scan_partials(const Team &team, T *partial, T *scratch, int members) {
     for (int reach = 1; reach < members; reach *= 2) {
-        FOR_MEMBERS (member)
+        team.for_members([&](int member) {
             scratch[member] = member >= reach ? partial[member] + partial[member - reach] : partial[member];
-        FOR_MEMBERS (member)
-            partial[member] = scratch[member];
+        });
+        team.for_members([&](int member) { partial[member] = scratch[member]; });
     }
 }
 
-template <class T>
-INLINE void sum_one_tile(Index tile, const T *values, Index count, T *tile_sums, T *partial, T *scratch) {
-    const int members = members_with_items(tile, count);
-    FOR_MEMBERS (member)
-        partial[member] = sum_of_items(values, tile * TILE + Index(member) * ITEMS, count);
-    scan_partials(partial, scratch, members);
-    FOR_MEMBERS (member)
-        if (member == members - 1)
-            tile_sums[tile] = partial[member];
+// Sets partial[member] to the sum of the member's items of the team's tile.
+template <class T> INLINE void sum_items(const Team &team, const T *values, Index count, T *partial) {
+    team.for_members(
+        [&](int member) { partial[member] = sum_of_items(values, team.number * TILE + Index(member) * ITEMS, count); });
 }
 
 template <class T>
-INLINE void scan_one_tile(Index tile, const T *values, Index count, const T *tile_offsets, T *offsets, T *partial,
+INLINE void sum_one_tile(const Team &team, const T *values, Index count, T *tile_sums, T *partial, T *scratch) {
+    const int members = members_with_items(team.number, count);
+    sum_items(team, values, count, partial);
+    scan_partials(team, partial, scratch, members);
+    team.for_members([&](int member) {
+        if (member == members - 1)
+            tile_sums[team.number] = partial[member];
+    });
+}
+
+template <class T>
+INLINE void scan_one_tile(const Team &team, const T *values, Index count, const T *tile_offsets, T *offsets, T *partial,
                           T *scratch) {
-    FOR_MEMBERS (member)
-        partial[member] = sum_of_items(values, tile * TILE + Index(member) * ITEMS, count);
-    scan_partials(partial, scratch, members_with_items(tile, count));
-    FOR_MEMBERS (member) {
+    const Index tile = team.number;
+    sum_items(team, values, count, partial);
+    scan_partials(team, partial, scratch, members_with_items(tile, count));
+    team.for_members([&](int member) {
         T running = (tile_offsets != nullptr ? tile_offsets[tile] : T(0)) + (member ? partial[member - 1] : T(0));
         const Index begin = tile * TILE + Index(member) * ITEMS;
         for (int item = 0; item < ITEMS; ++item)
@@ -59,22 +65,22 @@ INLINE void scan_one_tile(Index tile, const T *values, Index count, const T *til
             }
         if ((begin < count && begin + ITEMS >= count) || (count == 0 && begin == 0))
             offsets[count] = running; // one past the end: the total
-    }
+    });
 }
 
 // tile_sums[tile] = sum of values in the tile.
 TEAM_KERNEL(sum_tiles_int32, const int32 *values, Count count, int32 *tile_sums) {
     TEAM_SHARED(int32, partial, TEAM_SIZE);
     TEAM_SHARED(int32, scratch, TEAM_SIZE);
-    FOR_TEAMS (tile)
-        sum_one_tile(tile, values, count, tile_sums, partial, scratch);
+    for (const Team team : launch.teams())
+        sum_one_tile(team, values, count, tile_sums, partial, scratch);
 }
 
 TEAM_KERNEL(sum_tiles_int64, const int64 *values, Count count, int64 *tile_sums) {
     TEAM_SHARED(int64, partial, TEAM_SIZE);
     TEAM_SHARED(int64, scratch, TEAM_SIZE);
-    FOR_TEAMS (tile)
-        sum_one_tile(tile, values, count, tile_sums, partial, scratch);
+    for (const Team team : launch.teams())
+        sum_one_tile(team, values, count, tile_sums, partial, scratch);
 }
 
 // offsets[i] = tile_offsets[tile of i] + sum of the tile's values before i; offsets has count + 1 entries. tile_offsets
@@ -82,40 +88,41 @@ TEAM_KERNEL(sum_tiles_int64, const int64 *values, Count count, int64 *tile_sums)
 TEAM_KERNEL(scan_tiles_int32, const int32 *values, Count count, const int32 *tile_offsets, int32 *offsets) {
     TEAM_SHARED(int32, partial, TEAM_SIZE);
     TEAM_SHARED(int32, scratch, TEAM_SIZE);
-    FOR_TEAMS (tile)
-        scan_one_tile(tile, values, count, tile_offsets, offsets, partial, scratch);
+    for (const Team team : launch.teams())
+        scan_one_tile(team, values, count, tile_offsets, offsets, partial, scratch);
 }
 
 TEAM_KERNEL(scan_tiles_int64, const int64 *values, Count count, const int64 *tile_offsets, int64 *offsets) {
     TEAM_SHARED(int64, partial, TEAM_SIZE);
     TEAM_SHARED(int64, scratch, TEAM_SIZE);
-    FOR_TEAMS (tile)
-        scan_one_tile(tile, values, count, tile_offsets, offsets, partial, scratch);
+    for (const Team team : launch.teams())
+        scan_one_tile(team, values, count, tile_offsets, offsets, partial, scratch);
 }
 
 // Float sums in one fixed tree: each member sums its items in order, then the team sums its members pairwise.
 TEAM_KERNEL(sum_tiles_float64, const float64 *values, int64 count, float64 *tile_sums) {
     TEAM_SHARED(float64, partial, TEAM_SIZE);
-    FOR_TEAMS (tile) {
-        FOR_MEMBERS (member)
-            partial[member] = sum_of_items(values, tile * TILE + Index(member) * ITEMS, count);
+    for (const Team team : launch.teams()) {
+        sum_items(team, values, count, partial);
         for (int reach = TEAM_SIZE / 2; reach > 0; reach /= 2)
-            FOR_MEMBERS (member)
+            team.for_members([&](int member) {
                 if (member < reach)
                     partial[member] += partial[member + reach];
-        FOR_MEMBERS (member)
-            if (member == 0)
-                tile_sums[tile] = partial[0];
+            });
+        if (team.leads())
+            tile_sums[team.number] = partial[0];
+        team.barrier();
     }
 }
 
 // The minimum of some values and the maximum of others, per tile.
-TEAM_KERNEL(minmax_tiles_float64, const float64 *low_values, const float64 *high_values, int64 count,
-            float64 *tile_low, float64 *tile_high) {
+TEAM_KERNEL(minmax_tiles_float64, const float64 *low_values, const float64 *high_values, int64 count, float64 *tile_low,
+            float64 *tile_high) {
     TEAM_SHARED(float64, low, TEAM_SIZE);
     TEAM_SHARED(float64, high, TEAM_SIZE);
-    FOR_TEAMS (tile) {
-        FOR_MEMBERS (member) {
+    for (const Team team : launch.teams()) {
+        const Index tile = team.number;
+        team.for_members([&](int member) {
             const Index begin = tile * TILE + Index(member) * ITEMS;
             low[member] = low_values[tile * TILE];
             high[member] = high_values[tile * TILE];
@@ -124,31 +131,31 @@ TEAM_KERNEL(minmax_tiles_float64, const float64 *low_values, const float64 *high
                     low[member] = low_values[begin + item] < low[member] ? low_values[begin + item] : low[member];
                     high[member] = high_values[begin + item] > high[member] ? high_values[begin + item] : high[member];
                 }
+        });
+        gather_extremes(team, low, high);
+        if (team.leads()) {
+            tile_low[tile] = low[0];
+            tile_high[tile] = high[0];
         }
-        gather_extremes(low, high);
-        FOR_MEMBERS (member)
-            if (member == 0) {
-                tile_low[tile] = low[0];
-                tile_high[tile] = high[0];
-            }
+        team.barrier();
     }
 }
 
 // kept[offsets[i]] = values[i] where flags[i] is 1; offsets is the exclusive scan of flags.
 KERNEL(scatter_flagged, const int32 *values, const int32 *flags, const int32 *offsets, int32 *kept) {
-    FOR_RANGE (i)
+    for (const Index i : launch)
         if (flags[i])
             kept[offsets[i]] = values[i];
 }
 
 // The same for the indices themselves: kept[offsets[i]] = i.
 KERNEL(scatter_indices, const int32 *flags, const int32 *offsets, int32 *kept) {
-    FOR_RANGE (i)
+    for (const Index i : launch)
         if (flags[i])
             kept[offsets[i]] = int32(i);
 }
 
 KERNEL(fill_indices, int32 *values) {
-    FOR_RANGE (i)
+    for (const Index i : launch)
         values[i] = int32(i);
 }

@@ -4,102 +4,50 @@ from __future__ import annotations
 
 import argparse
 import re
-from collections.abc import Callable, Sequence
-from typing import Any, NoReturn
+from typing import Any
 
 from dmr._version import __version__
 from dmr.cli import strategies
-from dmr.errors import OptionError
-from dmr.refinement.options import BALANCES, CONFLICT_POLICIES, KEPT_SEGMENTS, LOOPS, MARKINGS, MESHERS, STEINER_RULES
+from dmr.common.command_line.parser import (
+    Parser,
+    add_command,
+    add_device,
+    add_json,
+    add_threads,
+    make_parser,
+)
+from dmr.common.command_line.values import count, file_name, label, number
+from dmr.refinement.options import BALANCES, KEPT_SEGMENTS, LOOPS, MARKINGS, STEINER_RULES
+from dmr.triangulation.options import CONFLICT_POLICIES, MESHERS
 
 # Options for files with features; the names are those of the parameters of `dmr.domains.from_file`.
 FEATURE_OPTIONS = ("layer", "attribute", "area", "marker", "project")
 
-Examples = tuple[tuple[str, str], ...]
-
-
-class Arguments(argparse.Namespace):
-    """Parsed arguments; `module` is the module of `dmr.cli` that implements the command."""
-
-    module: str
-    quiet: bool = False
-    verbose: bool = False
-
-
-class Parser(argparse.ArgumentParser):
-    """Parser whose help starts with examples and whose errors are one sentence, raised as `OptionError`."""
-
-    examples: Examples = ()
-    more: Callable[[], str] | None = None  # makes the text below the options, which is costly
-    takes_words = False  # whether all unknown arguments go to `words`, unchanged and in their order
-    _given: Sequence[str] = ()  # the arguments being parsed
-
-    def parse_known_args(self, args: Any = None, namespace: Any = None) -> Any:
-        """Returns the parsed arguments and the remaining ones."""
-        self._given = [] if args is None else list(args)
-        found, rest = super().parse_known_args(args, namespace)
-        if not self.takes_words:
-            return found, rest
-        found.words = rest
-        return found, []
-
-    def format_help(self) -> str:
-        """Formats examples, usage, description and options."""
-        width = max((len(command) for command, _ in self.examples), default=0)
-        lines = [f"  {command:{width}}  {meaning}".rstrip() for command, meaning in self.examples]
-        below = f"\n{self.more()}\n" if self.more is not None else ""
-        return "\n".join(["examples:", *lines, "", super().format_help()]) + below
-
-    def error(self, message: str) -> NoReturn:
-        """Raises `OptionError` and points to the help."""
-        unknown = self._unknown_options()
-        if unknown and message.startswith("the following arguments are required"):
-            # Report a misspelt option first: it may be the only argument.
-            message = f"unrecognized arguments: {' '.join(unknown)}"
-        raise OptionError(f"{message} (see {self.prog} --help)")
-
-    def _unknown_options(self) -> list[str]:
-        """Given arguments that look like options but are unknown to this parser, without values (-q30 is -q)."""
-        known = self._option_string_actions
-        options = [word.partition("=")[0] for word in self._given if re.match(r"--?[A-Za-z]", word)]
-        return [name for name in options if name not in known and (name.startswith("--") or name[:2] not in known)]
-
 
 def build_parser() -> Parser:
     """Builds the parser of `dmr` and all its commands."""
-    parser = Parser(
-        prog="dmr",
-        description="Triangle meshes without skinny triangles: Delaunay refinement on a GPU, or on all cores of a CPU.",
-        allow_abbrev=False,
+    parser, commands = make_parser(
+        "dmr",
+        f"dmr {__version__}",
+        "Triangle meshes without skinny triangles: Delaunay refinement on a GPU, or on all cores of a CPU.",
+        (
+            ("dmr refine input.ele", "no angle below 30 degrees; writes input.1.node, input.1.ele"),
+            ("dmr refine domain.poly -a 0.01", "mesh the domain that an outline bounds"),
+            ("dmr triangle -pq30a0.01 domain.poly", "with the switches of Shewchuk's Triangle"),
+            ("dmr validate input.1.ele --min-angle 30", "prove the result in exact arithmetic"),
+            ("dmr view input.1.ele --screenshot mesh.png", "a picture"),
+            ("dmr info input.1.ele", "counts, statistics, a histogram of angles"),
+            ("dmr generate random 10000 -o input.ele", "a sample mesh"),
+            ("dmr devices", "list CPU and GPUs"),
+        ),
     )
-    parser.examples = (
-        ("dmr refine input.ele", "no angle below 30 degrees; writes input.1.node, input.1.ele"),
-        ("dmr refine domain.poly -a 0.01", "mesh the domain that an outline bounds"),
-        ("dmr triangle -pq30a0.01 domain.poly", "with the switches of Shewchuk's Triangle"),
-        ("dmr validate input.1.ele --min-angle 30", "prove the result in exact arithmetic"),
-        ("dmr view input.1.ele --screenshot mesh.png", "a picture"),
-        ("dmr info input.1.ele", "counts, statistics, a histogram of angles"),
-        ("dmr generate random 10000 -o input.ele", "a sample mesh"),
-        ("dmr devices", "list CPU and GPUs"),
-    )
-    parser.add_argument("--version", action="version", version=f"dmr {__version__}")
-    commands = parser.add_subparsers(title="commands", metavar="COMMAND", required=True, parser_class=Parser)
     for add in (_add_refine, _add_triangle, _add_validate, _add_info, _add_view, _add_generate, _add_devices):
         add(commands)
     return parser
 
 
-def _command(commands: Any, name: str, module: str, summary: str, examples: Examples) -> Parser:
-    parser: Parser = commands.add_parser(name, help=summary, description=f"{summary}.", allow_abbrev=False)
-    parser.examples = examples
-    parser.set_defaults(module=module)
-    parser.add_argument("--quiet", action="store_true", help="print only errors")
-    parser.add_argument("-v", "--verbose", action="store_true", help="print more, and tracebacks of internal errors")
-    return parser
-
-
 def _add_refine(commands: Any) -> None:
-    parser = _command(
+    parser = add_command(
         commands,
         "refine",
         "refine",
@@ -115,32 +63,32 @@ def _add_refine(commands: Any) -> None:
     add = parser.add_argument
     add(
         "input",
-        type=_name,
+        type=file_name,
         metavar="IN",
         help="an outline (.poly, .geojson, .gpkg, .shp), or a mesh: .ele with its companions, .vtu, .msh, ...",
     )
     add(
         "-o",
         "--output",
-        type=_name,
+        type=file_name,
         metavar="OUT",
         help="output file; its suffix chooses the format (default: IN.1.node, IN.1.ele)",
     )
     add("-f", "--force", action="store_true", help="overwrite OUT if it exists")
-    add("-q", "--min-angle", type=_number, default=30.0, metavar="DEG", help="smallest angle wanted (default: 30)")
-    add("-a", "--max-area", type=_number, metavar="A", help="largest triangle wanted")
+    add("-q", "--min-angle", type=number, default=30.0, metavar="DEG", help="smallest angle wanted (default: 30)")
+    add("-a", "--max-area", type=number, metavar="A", help="largest triangle wanted")
     add(
         "--size",
-        type=_name,
+        type=file_name,
         metavar="LENGTH|FILE",
         help="largest edge length: a number, or the name of a mesh file with a size on each vertex (attribute 0 or "
         "point data)",
     )
     add("--steiner", choices=STEINER_RULES, default=STEINER_RULES[0], help="placement of points (default: %(default)s)")
-    add("--max-steiner", type=_count, metavar="N", help="insert at most N points; exit with 3 if more are needed")
+    add("--max-steiner", type=count, metavar="N", help="insert at most N points; exit with 3 if more are needed")
     add(
         "--max-seconds",
-        type=_number,
+        type=number,
         metavar="S",
         help="stop between two rounds after S seconds, with a valid mesh, and exit with 3; the mesh then depends on "
         "the machine's speed",
@@ -184,15 +132,19 @@ def _add_refine(commands: Any) -> None:
         help="how quality checks are distributed over threads, see below (default: %(default)s)",
     )
     add("--loop", choices=LOOPS, default=LOOPS[0], help="what drives the rounds (auto: the device if possible)")
-    add("--device", type=_device, default="auto", metavar="auto|cpu|cuda|cuda:N", help="where to run (default: auto)")
-    add("--threads", type=_positive, metavar="N", help="CPU threads (default: all cores)")
+    add_device(parser)
     add("--profile", action="store_true", help="report the time of each phase and the kernel launches; slows the run")
     add("--order", type=int, choices=(1, 2), default=1, help="2: elements with midpoints (default: 1)")
     add("--edges", action="store_true", help="also write a .edge file: all edges")
     add("--neighbours", action="store_true", help="also write a .neigh file: the neighbours of each triangle")
     add("--voronoi", action="store_true", help="also write .v.node and .v.edge files: the Voronoi dual")
-    add("--unrefined", type=_name, metavar="JSON", help="write which triangles miss a bound, and why, for dmr validate")
-    add("--json", action="store_true", help="print the result as one JSON object on stdout")
+    add(
+        "--unrefined",
+        type=file_name,
+        metavar="JSON",
+        help="write which triangles miss a bound, and why, for dmr validate",
+    )
+    add_json(parser)
     _add_feature_options(parser)
     parser.more = strategies.describe
 
@@ -200,11 +152,11 @@ def _add_refine(commands: Any) -> None:
 def _add_feature_options(parser: Parser) -> None:
     group = parser.add_argument_group("files with features (.geojson .json .gpkg .shp)")
     add = group.add_argument
-    add("--attribute", type=_label, metavar="NAME", help="the property that holds the attribute of a feature's region")
-    add("--area", type=_label, metavar="NAME", help="the property that holds the largest area of its triangles")
-    add("--marker", type=_label, metavar="NAME", help="the property that holds the marker of its segments")
-    add("--project", type=_label, metavar="CRS", help="project the coordinates first, such as to EPSG:3857")
-    add("--layer", type=_label, metavar="NAME", help="the layer of a .gpkg that holds several")
+    add("--attribute", type=label, metavar="NAME", help="the property that holds the attribute of a feature's region")
+    add("--area", type=label, metavar="NAME", help="the property that holds the largest area of its triangles")
+    add("--marker", type=label, metavar="NAME", help="the property that holds the marker of its segments")
+    add("--project", type=label, metavar="CRS", help="project the coordinates first, such as to EPSG:3857")
+    add("--layer", type=label, metavar="NAME", help="the layer of a .gpkg that holds several")
 
 
 def _add_triangle(commands: Any) -> None:
@@ -226,12 +178,11 @@ def _add_triangle(commands: Any) -> None:
     parser.more = _describe_switches
     add = parser.add_argument
     add("--help", action="help", help="show this help and exit")
-    add("--device", type=_device, default="auto", metavar="auto|cpu|cuda|cuda:N", help="where to run (default: auto)")
-    add("--threads", type=_positive, metavar="N", help="CPU threads (default: all cores)")
+    add_device(parser)
 
 
 def _add_validate(commands: Any) -> None:
-    parser = _command(
+    parser = add_command(
         commands,
         "validate",
         "validate",
@@ -243,30 +194,30 @@ def _add_validate(commands: Any) -> None:
         ),
     )
     add = parser.add_argument
-    add("mesh", type=_name, metavar="MESH", help="the mesh to check")
+    add("mesh", type=file_name, metavar="MESH", help="the mesh to check")
     add(
         "--input",
-        type=_name,
+        type=file_name,
         metavar="IN",
         help="the mesh it was refined from, or the .poly file of its domain",
     )
-    add("-q", "--min-angle", type=_number, metavar="DEG", help="no angle may be smaller")
-    add("-a", "--max-area", type=_number, metavar="A", help="no triangle may be larger")
-    add("--size", type=_name, metavar="LENGTH|FILE", help="largest edge length, as for refine")
+    add("-q", "--min-angle", type=number, metavar="DEG", help="no angle may be smaller")
+    add("-a", "--max-area", type=number, metavar="A", help="no triangle may be larger")
+    add("--size", type=file_name, metavar="LENGTH|FILE", help="largest edge length, as for refine")
     add("--convex-hull", action="store_true", help="the domain of a .poly is the convex hull of its vertices")
     add(
         "--unrefined",
-        type=_name,
+        type=file_name,
         metavar="JSON",
         help="the list that refine --unrefined wrote: these triangles may miss a bound where the geometry confirms it",
     )
-    add("--threads", type=_positive, metavar="N", help="CPU threads (default: all cores)")
-    add("--json", action="store_true", help="one JSON object on stdout")
+    add_threads(parser)
+    add_json(parser)
     _add_feature_options(parser)
 
 
 def _add_info(commands: Any) -> None:
-    parser = _command(
+    parser = add_command(
         commands,
         "info",
         "info",
@@ -274,14 +225,14 @@ def _add_info(commands: Any) -> None:
         (("dmr info mesh.ele", ""), ("dmr info mesh.vtu --json | jq .min_angle.minimum", "for programs")),
     )
     add = parser.add_argument
-    add("mesh", type=_name, metavar="MESH", help="a mesh, or an outline")
-    add("--layer", type=_label, metavar="NAME", help="the layer of a .gpkg that holds several")
-    add("-q", "--min-angle", type=_number, default=30.0, metavar="DEG", help="count angles below it (default: 30)")
-    add("--json", action="store_true", help="one JSON object on stdout")
+    add("mesh", type=file_name, metavar="MESH", help="a mesh, or an outline")
+    add("--layer", type=label, metavar="NAME", help="the layer of a .gpkg that holds several")
+    add("-q", "--min-angle", type=number, default=30.0, metavar="DEG", help="count angles below it (default: 30)")
+    add_json(parser)
 
 
 def _add_view(commands: Any) -> None:
-    parser = _command(
+    parser = add_command(
         commands,
         "view",
         "view",
@@ -293,17 +244,17 @@ def _add_view(commands: Any) -> None:
         ),
     )
     add = parser.add_argument
-    add("mesh", type=_name, metavar="MESH", help="a mesh, or a .poly file")
+    add("mesh", type=file_name, metavar="MESH", help="a mesh, or a .poly file")
     add("--color", choices=("min_angle", "area", "region", "none"), default="min_angle", help="default: %(default)s")
-    add("--screenshot", type=_name, metavar="PNG", help="write an image (.png, .jpg) instead of opening a window")
+    add("--screenshot", type=file_name, metavar="PNG", help="write an image (.png, .jpg) instead of opening a window")
     add("-f", "--force", action="store_true", help="overwrite the image if it exists")
-    add("--compare", type=_name, metavar="OTHER", help="a second mesh, beside the first at the same scale")
+    add("--compare", type=file_name, metavar="OTHER", help="a second mesh, beside the first at the same scale")
     add("--no-edges", action="store_true", help="leave out the edges of triangles")
     add("--size", type=_size, metavar="WxH", help="size of the picture in pixels (default: chosen by the mesh)")
 
 
 def _add_generate(commands: Any) -> None:
-    parser = _command(
+    parser = add_command(
         commands,
         "generate",
         "generate",
@@ -316,16 +267,23 @@ def _add_generate(commands: Any) -> None:
     )
     add = parser.add_argument
     add("kind", metavar="KIND", help="kind of mesh, see below")
-    add("n", metavar="N", type=_count, nargs="?", help="number of points")
-    add("-o", "--output", type=_name, metavar="OUT", required=True, help="output file; its suffix chooses the format")
+    add("n", metavar="N", type=count, nargs="?", help="number of points")
+    add(
+        "-o",
+        "--output",
+        type=file_name,
+        metavar="OUT",
+        required=True,
+        help="output file; its suffix chooses the format",
+    )
     add("-f", "--force", action="store_true", help="overwrite OUT if it exists")
-    add("--seed", type=_count, default=0, metavar="S", help="seed of the random numbers (default: 0)")
+    add("--seed", type=count, default=0, metavar="S", help="seed of the random numbers (default: 0)")
     add("--mesher", choices=MESHERS, default=MESHERS[0], help="what triangulates the points (default: %(default)s)")
     parser.more = _describe_kinds
 
 
 def _add_devices(commands: Any) -> None:
-    parser = _command(
+    parser = add_command(
         commands,
         "devices",
         "devices",
@@ -333,7 +291,7 @@ def _add_devices(commands: Any) -> None:
         (("dmr devices", ""), ("dmr devices --warm", "compile the kernels for all of them, once")),
     )
     add = parser.add_argument
-    add("--json", action="store_true", help="one JSON object on stdout")
+    add_json(parser)
     add("--warm", action="store_true", help="compile all kernels ahead of the first run")
 
 
@@ -348,51 +306,6 @@ def _describe_kinds() -> str:
 
     lines = [f"  {kind:12}  {describe(kind)}" for kind in (*KINDS, *THESIS_INPUTS)]
     return "\n".join(["kinds:", *lines])
-
-
-def _name(text: str) -> str:
-    """File name. An unset shell variable gives an empty one, which the system takes for a folder."""
-    if not text:
-        raise argparse.ArgumentTypeError("the name of the file is empty")
-    return text
-
-
-def _label(text: str) -> str:
-    """Name of something other than a file."""
-    if not text:
-        raise argparse.ArgumentTypeError("the name is empty")
-    return text
-
-
-def _number(text: str) -> float:
-    try:
-        return float(text)
-    except ValueError:
-        raise argparse.ArgumentTypeError(f"{text!r} is not a number") from None
-
-
-def _count(text: str) -> int:
-    """Integer of 0 or more; 1_000_000 and 1e6 are accepted."""
-    try:
-        value = int(text) if re.fullmatch(r"\d[\d_]*", text) else float(text)
-    except ValueError:
-        value = -1
-    if not (value >= 0 and value == value // 1):
-        raise argparse.ArgumentTypeError(f"{text!r} is not a whole number from 0")
-    return int(value)
-
-
-def _positive(text: str) -> int:
-    value = _count(text)
-    if value < 1:
-        raise argparse.ArgumentTypeError(f"{text!r} is not a whole number from 1")
-    return value
-
-
-def _device(text: str) -> str:
-    if not re.fullmatch(r"auto|cpu|cuda(:\d+)?", text):
-        raise argparse.ArgumentTypeError(f"{text!r} is not one of auto, cpu, cuda, cuda:0, cuda:1, ...")
-    return text
 
 
 def _size(text: str) -> tuple[int, int]:

@@ -2,8 +2,9 @@
 
 from __future__ import annotations
 
-from dmr.cli.arguments import Arguments
-from dmr.cli.console import Console, aligned
+from dmr.cli.console import Console
+from dmr.common.command_line.console import aligned
+from dmr.common.command_line.parser import Arguments
 
 
 def run(arguments: Arguments, console: Console) -> int:

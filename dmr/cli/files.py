@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import os
 import tempfile
 from collections.abc import Collection, Iterator, Mapping
 from contextlib import AbstractContextManager, contextmanager
@@ -11,16 +10,18 @@ from pathlib import Path
 import numpy as np
 
 from dmr import io
-from dmr.cli.arguments import FEATURE_OPTIONS, Arguments
+from dmr.cli.arguments import FEATURE_OPTIONS
+from dmr.common.command_line.parser import Arguments
+from dmr.common.command_line.targets import refuse_existing
 from dmr.domains.feature_files import GEOJSON, THROUGH_PYOGRIO, holds_features
 from dmr.errors import FileContentError, FolderError, InvalidMeshError, MissingFileError, OptionError, file_error
 from dmr.io.formats import unknown_suffix
 from dmr.io.meshio_files.calls import check_writer, find_format
 from dmr.mesh.naming import counting, named
 from dmr.mesh.types import Mesh, Pslg
-from dmr.refinement.options import CONFLICT_POLICIES
 from dmr.sizing.size_field import SizeField, as_function
 from dmr.triangle.names import SUFFIXES, companion, family
+from dmr.triangulation.options import CONFLICT_POLICIES
 
 # Folders of the names of streams, such as /dev/stdout and /dev/fd/63.
 STREAMS = (Path("/dev"), Path("/dev/fd"), Path("/proc/self/fd"))
@@ -50,14 +51,14 @@ def read(
     if holds_features(node) and node.is_file():
         from dmr.domains import from_file
 
-        with blamed_on(path):
+        with error_context(path):
             return from_file(path, **features, on_conflict=on_conflict)
     if features and not holds_features(node):
         known = " ".join((*GEOJSON, *THROUGH_PYOGRIO))
         options = " ".join(f"--{name}" for name in features)
         raise OptionError(f"{path}: {options}: only files with features ({known}) take these options")
     alone = points and node.suffix.lower() == ".node" and not companion(node, ".ele").exists()
-    with blamed_on(path):
+    with error_context(path):
         return io.read(path, threads=threads, companions=() if alone else None)
 
 
@@ -104,7 +105,7 @@ def read_size_field(path: str, column: int = 0) -> SizeField:
     Raises:
         FileError: the file cannot be read, has no triangles or no such column, or holds a size that is not above 0.
     """
-    with blamed_on(path):
+    with error_context(path):
         mesh, sizes = io.read_values(path, column)
         wrong = np.flatnonzero(~(sizes > 0))
         if wrong.size:
@@ -114,7 +115,7 @@ def read_size_field(path: str, column: int = 0) -> SizeField:
 
 
 @contextmanager
-def blamed_on(path: str, companions: Collection[str] | None = None) -> Iterator[None]:
+def error_context(path: str, companions: Collection[str] | None = None) -> Iterator[None]:
     """Turns an `InvalidMeshError` about the content of `path` into a `FileError` with the element's file and line.
 
     Messages made in this context, including warnings, use the numbers in the file. `companions` as in `io.read`.
@@ -181,8 +182,7 @@ def chosen_output(path: str, *, force: bool) -> Path:
         check_writer(form, target)
     check_writable(target)
     for each in together:
-        if os.path.lexists(each) and not force:
-            raise OptionError(f"{each} exists; -f overwrites it")
+        refuse_existing(each, force=force)
     return target
 
 

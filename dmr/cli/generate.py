@@ -2,10 +2,10 @@
 
 from __future__ import annotations
 
-from dmr.cli.arguments import Arguments
 from dmr.cli.console import Console
 from dmr.cli.files import chosen_output
-from dmr.mesh.naming import counted
+from dmr.common.command_line.parser import Arguments
+from dmr.common.text import counted
 
 
 def run(arguments: Arguments, console: Console) -> int:

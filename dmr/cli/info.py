@@ -5,11 +5,12 @@ from __future__ import annotations
 import sys
 from collections.abc import Sequence
 
-from dmr.cli.arguments import Arguments
-from dmr.cli.console import Console, aligned, writes_unicode
+from dmr.cli.console import Console
 from dmr.cli.files import read
+from dmr.common.command_line.console import aligned, writes_unicode
+from dmr.common.command_line.parser import Arguments
+from dmr.common.text import counted
 from dmr.errors import OptionError
-from dmr.mesh.naming import counted
 from dmr.mesh.statistics import Distribution, Quality, bounding_box, measure
 from dmr.mesh.types import Pslg
 

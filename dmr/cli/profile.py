@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from dmr.cli.console import Console
-from dmr.mesh.naming import counted
+from dmr.common.text import counted
 from dmr.refinement.results import Refinement
 
 MOST_LAUNCHED = 8  # kernels listed by name; the others share one row

@@ -5,18 +5,18 @@ from __future__ import annotations
 import time
 
 from dmr.cli import profile as profiling
-from dmr.cli.arguments import Arguments
 from dmr.cli.console import Console
-from dmr.cli.files import blamed_on, chosen_output, features_asked, next_output, read, read_size
+from dmr.cli.files import chosen_output, error_context, features_asked, next_output, read, read_size
 from dmr.cli.unrefined import list_target, write_list
+from dmr.common.command_line.exit_codes import DONE, STOPPED
+from dmr.common.command_line.parser import Arguments
+from dmr.common.text import counted
 from dmr.io.extras import Extras
-from dmr.mesh.naming import counted, counting_from
+from dmr.mesh.naming import counting_from
 from dmr.mesh.statistics import Summary, summarise
 from dmr.mesh.types import Mesh, Pslg
 from dmr.refinement.options import CHILD_LAUNCHES, RefineOptions
 from dmr.refinement.results import Refinement
-
-STOPPED_BY_LIMIT = 3
 
 REASONS = {
     "small_input_angle": "beside an input angle that is too small",
@@ -60,7 +60,7 @@ def run(arguments: Arguments, console: Console) -> int:
         features=features_asked(arguments), on_conflict=arguments.on_conflict,
     )  # fmt: skip
     seconds_reading = time.perf_counter() - started
-    with blamed_on(arguments.input), console.progress("refining") as bar:
+    with error_context(arguments.input), console.progress("refining") as bar:
         opened = choose_device(found, chosen, size, arguments.device, arguments.threads)
         # A bar needs the host between rounds. A GPU that drives its own rounds finishes too soon for a bar to help.
         by_device = chosen.loop == "device" or (chosen.loop == "auto" and opened.threads == 0)
@@ -94,7 +94,7 @@ def run(arguments: Arguments, console: Console) -> int:
             "seconds": {"read": seconds_reading, "write": seconds_writing},
         }
         console.emit_json({**result.to_json(), "files": files})
-    return 0 if result.complete else STOPPED_BY_LIMIT
+    return DONE if result.complete else STOPPED
 
 
 def _report(console: Console, arguments: Arguments, found: Mesh | Pslg, result: Refinement) -> None:

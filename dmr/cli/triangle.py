@@ -8,13 +8,15 @@ from typing import Any
 
 import numpy as np
 
-from dmr.cli.arguments import Arguments, build_parser
+from dmr.cli.arguments import build_parser
 from dmr.cli.console import Console
-from dmr.cli.files import blamed_on, check_writable
-from dmr.cli.refine import REASONS, STOPPED_BY_LIMIT
-from dmr.cli.validate import INVALID
+from dmr.cli.files import check_writable, error_context
+from dmr.cli.refine import REASONS
+from dmr.common.command_line.exit_codes import DONE, INTERNAL, STOPPED
+from dmr.common.command_line.parser import Arguments
+from dmr.common.text import counted
 from dmr.errors import OptionError
-from dmr.mesh.naming import counted, counting_from
+from dmr.mesh.naming import counting_from
 from dmr.mesh.types import Mesh, Pslg
 from dmr.refinement.options import RefineOptions
 from dmr.refinement.results import Refinement
@@ -40,7 +42,7 @@ def run(arguments: Arguments, console: Console) -> int:
     thread_count(arguments.threads)
     found = _read(source, switches)
     result: Refinement | None = None
-    with blamed_on(str(source), _companions(switches)):
+    with error_context(str(source), _companions(switches)):
         mesh = found if isinstance(found, Mesh) else _triangulated(found, switches)
         if switches.quality:
             with console.progress("refining") as progress:
@@ -59,9 +61,9 @@ def run(arguments: Arguments, console: Console) -> int:
     console.note(f"wrote {', '.join(map(str, written))}" if written else "wrote no files")
     with counting_from(base):
         if switches.check and not _check(console, mesh):
-            return INVALID
+            return INTERNAL
     # A limit on points that the user set is not a failure: Triangle exits with 0 there, too.
-    return STOPPED_BY_LIMIT if result and not result.complete and switches.max_steiner is None else 0
+    return STOPPED if result and not result.complete and switches.max_steiner is None else DONE
 
 
 def _numbering_base(source: Path, switches: Switches) -> int:
@@ -103,7 +105,7 @@ def _read(source: Path, switches: Switches) -> Mesh | Pslg:
     from dmr import io
 
     companions = _companions(switches)
-    with blamed_on(str(source), companions):
+    with error_context(str(source), companions):
         return io.read(source, companions=companions)
 
 

@@ -9,16 +9,16 @@ mesh's file, counted from 0.
 from __future__ import annotations
 
 import json
-import os
 from pathlib import Path
 
 import numpy as np
 from numpy.typing import NDArray
 
 from dmr.cli.files import check_writable
-from dmr.common.replacing import replace_files, write_bytes
+from dmr.common.command_line.targets import refuse_existing
+from dmr.common.files.replacing import replace_files, write_bytes
+from dmr.common.text import counted
 from dmr.errors import FileContentError, OptionError, file_error
-from dmr.mesh.naming import counted
 from dmr.refinement.results import Refinement
 
 
@@ -33,8 +33,7 @@ def list_target(path: str, *, force: bool) -> Path:
     if target.suffix.lower() != ".json":
         raise OptionError(f"--unrefined must end in .json, not {path!r}")
     check_writable(target)
-    if os.path.lexists(target) and not force:
-        raise OptionError(f"{target} exists; -f overwrites it")
+    refuse_existing(target, force=force)
     return target
 
 

@@ -4,13 +4,12 @@ from __future__ import annotations
 
 from contextlib import nullcontext
 
-from dmr.cli.arguments import Arguments
 from dmr.cli.console import Console
 from dmr.cli.files import features_asked, numbered_as, read, read_mesh, read_size
 from dmr.cli.unrefined import read_list
+from dmr.common.command_line.exit_codes import DONE, INTERNAL
+from dmr.common.command_line.parser import Arguments
 from dmr.errors import OptionError
-
-INVALID = 5
 
 # Checks of bounds that a triangle may miss for a reason reported by the refinement.
 BOUNDS = frozenset({"angle", "max area", "size", "area bounds", "region areas"})
@@ -59,4 +58,4 @@ def run(arguments: Arguments, console: Console) -> int:
             "to accept triangles that the refinement had to leave, list them with `dmr refine IN --unrefined "
             "left.json` and check with `dmr validate MESH --input IN --unrefined left.json`"
         )
-    return 0 if report.ok else INVALID
+    return DONE if report.ok else INTERNAL

@@ -2,12 +2,12 @@
 
 from __future__ import annotations
 
-import os
 from pathlib import Path
 
-from dmr.cli.arguments import Arguments
 from dmr.cli.console import Console
 from dmr.cli.files import check_writable, read
+from dmr.common.command_line.parser import Arguments
+from dmr.common.command_line.targets import refuse_existing
 from dmr.errors import OptionError
 from dmr.viewing.viewer import IMAGE_FORMATS, has_display, view
 
@@ -22,8 +22,7 @@ def run(arguments: Arguments, console: Console) -> int:
         if target.suffix.lower() not in IMAGE_FORMATS:
             raise OptionError(f"--screenshot must end in {', '.join(IMAGE_FORMATS)}, not {str(target)!r}")
         check_writable(target)
-        if os.path.lexists(target) and not arguments.force:
-            raise OptionError(f"{target} exists; -f overwrites it")
+        refuse_existing(target, force=arguments.force)
     mesh = read(arguments.mesh)
     other = None if arguments.compare is None else read(arguments.compare)
     view(

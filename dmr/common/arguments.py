@@ -7,9 +7,10 @@ from __future__ import annotations
 
 import operator
 from collections.abc import Iterable, Mapping
+from pathlib import Path
 from typing import Any
 
-from dmr.common.errors import KindError, OptionError
+from dmr.common.errors import OptionError, WrongTypeError
 
 _LONGEST = 60  # characters of a value in a message
 _LONGEST_NUMBER = 256  # bits
@@ -51,35 +52,41 @@ def real_option(name: str, value: Any) -> float:
     """Checks an option that is a real number.
 
     Raises:
-        OptionError: `value` is not a real number, or is beyond the range of float64; names the option.
+        WrongTypeError: `value` is not a real number, but a string or an array, for example; names the option.
+        OptionError: it is beyond the range of float64.
     """
     try:
+        if getattr(value, "shape", ()) != ():
+            raise ValueError
         return real(value)
-    except ValueError as error:
+    except TooLargeError as error:
         raise OptionError(f"{name} must be a number: {error}") from None
+    except ValueError:
+        raise WrongTypeError(f"{name} must be a number, not {shortened(value)}") from None
 
 
-def whole_option(name: str, value: Any) -> int:
-    """Checks an option that is a whole number.
+def whole_option(name: str, value: Any, kind: str = "a whole number") -> int:
+    """Checks an option that is a whole number; messages call what is required `kind`.
 
     Raises:
-        OptionError: `value` is not a whole number; names the option.
+        WrongTypeError: `value` is not a whole number; names the option.
     """
     try:
         return whole(value)
-    except ValueError as error:
-        raise OptionError(f"{name} must be a whole number: {error}") from None
+    except ValueError:
+        raise WrongTypeError(f"{name} must be {kind}, not {shortened(value)}") from None
 
 
 def chosen(name: str, value: Any, known: Iterable[str]) -> str:
     """Checks an option that is one of several words.
 
     Raises:
-        OptionError: `value` is not among the known words; names the option.
+        OptionError: `value` is not among the known words, a WrongTypeError if it is no string; names the option.
     """
     if isinstance(value, str) and value in (words := tuple(known)):
         return words[words.index(value)]
-    raise OptionError(f"{name} must be one of {', '.join(known)}, not {shortened(value)}")
+    error = OptionError if isinstance(value, str) else WrongTypeError
+    raise error(f"{name} must be one of {', '.join(known)}, not {shortened(value)}")
 
 
 def one_of(name: str, value: Any, known: tuple[int, int]) -> int:
@@ -98,40 +105,52 @@ def listed(name: str, values: Any) -> list[Any]:
     """Lists the elements of a sequence.
 
     Raises:
-        KindError: `values` is not a sequence; names the argument.
+        WrongTypeError: `values` is not a sequence; names the argument.
     """
     if isinstance(values, str | bytes | bytearray | Mapping):
-        raise KindError(f"{name} must be a sequence, not {shortened(values)}")
+        raise WrongTypeError(f"{name} must be a sequence, not {shortened(values)}")
     try:
         return list(values)
     except (TypeError, ValueError, OverflowError):  # the last one for impossible lengths
-        raise KindError(f"{name} must be a sequence, not {shortened(values)}") from None
+        raise WrongTypeError(f"{name} must be a sequence, not {shortened(values)}") from None
 
 
 def words(name: str, values: Any) -> frozenset[str]:
     """Checks a collection of words; a single word counts as a collection of one.
 
     Raises:
-        KindError: `values` is not a collection of words; names the argument.
+        WrongTypeError: `values` is not a collection of words; names the argument.
     """
     found = [values] if isinstance(values, str) else listed(name, values)
     if not all(isinstance(each, str) for each in found):
-        raise KindError(f"{name} must be a collection of words, not {shortened(values)}")
+        raise WrongTypeError(f"{name} must be a collection of words, not {shortened(values)}")
     return frozenset(found)
+
+
+def as_path(path: Any, name: str = "path") -> Path:
+    """Converts a file name to a path; messages call it `name`.
+
+    Raises:
+        WrongTypeError: it is not the name of a file.
+    """
+    try:
+        return Path(path)
+    except Exception:  # bytes, or one from a foreign object's __fspath__
+        raise WrongTypeError(f"{name} must be the name of a file, not {kind_of(path)}") from None
 
 
 def switch(name: str, value: Any) -> bool:
     """Checks an option that is on or off.
 
     Raises:
-        OptionError: `value` is neither true nor false, such as an array; names the option.
+        WrongTypeError: `value` is neither true nor false, such as an array; names the option.
     """
     try:
         # operator.index refuses numpy's truth values
         plain = value.item() if type(value).__name__ in ("bool", "bool_") and hasattr(value, "item") else value
         return bool(operator.index(plain))
-    except TypeError:
-        raise OptionError(f"{name} must be True or False, not {shortened(value)}") from None
+    except Exception:  # including one from a foreign object's __index__
+        raise WrongTypeError(f"{name} must be True or False, not {shortened(value)}") from None
 
 
 def shortened(value: Any) -> str:

@@ -33,5 +33,5 @@ class cached_property(Generic[_Value]):
     def __get__(self, item: object | None, owner: type | None = None) -> cached_property[_Value] | _Value:
         if item is None:
             return self
-        value: _Value = item.__dict__.setdefault(self._name, self._compute(item))
+        value: _Value = vars(item).setdefault(self._name, self._compute(item))  # atomic, unlike a test and a write
         return value

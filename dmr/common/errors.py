@@ -1,4 +1,4 @@
-"""Exceptions of dmr.
+"""Exceptions of dmr and static_graph.
 
 Each carries the exit code of the command line, and the data that a program needs to react (which file, which line,
 which element), not only a message. All of them survive pickling and copying with that data.
@@ -11,22 +11,24 @@ import os
 from pathlib import Path
 from typing import Any
 
+from dmr.common.command_line.exit_codes import INTERNAL, INVALID_INPUT, UNAVAILABLE, USAGE
+
 
 class DmrError(Exception):
     """Base of all errors of this package; `exit_code` is the exit code of `python -m dmr`."""
 
-    exit_code = 1
+    exit_code = INVALID_INPUT
 
     def __reduce__(self) -> tuple[Any, ...]:
         # By default exceptions are rebuilt from `args`, which hold the message and not the constructor's arguments.
-        return _restored, (type(self), self.args, self._state())
+        return restored_error, (type(self), self.args, self._state())
 
     def _state(self) -> dict[str, Any]:
         """Returns the attributes that a copy gets."""
         return dict(self.__dict__)
 
 
-def _restored(kind: type[DmrError], args: tuple[Any, ...], state: dict[str, Any]) -> DmrError:
+def restored_error(kind: type[DmrError], args: tuple[Any, ...], state: dict[str, Any]) -> DmrError:
     """Makes an exception with these arguments and attributes, without calling its constructor."""
     maker: Any = OSError if issubclass(kind, OSError) else Exception  # the base whose layout it has
     error: DmrError = maker.__new__(kind)
@@ -39,11 +41,11 @@ def _restored(kind: type[DmrError], args: tuple[Any, ...], state: dict[str, Any]
 class OptionError(DmrError, ValueError):
     """An option has a value that cannot be used (a bound of 60 degrees or more, a negative area, ...)."""
 
-    exit_code = 2
+    exit_code = USAGE
 
 
-class KindError(OptionError, TypeError):
-    """An argument has the wrong type (a file name instead of a mesh, ...)."""
+class WrongTypeError(OptionError, TypeError):
+    """An argument has the wrong type (a file name instead of a mesh, 10.5 as a number of nodes, ...)."""
 
 
 class FileError(DmrError):
@@ -179,7 +181,7 @@ def file_error(error: BaseException, path: str | Path, failure: str, state: str 
 class DeviceUnavailableError(DmrError):
     """The requested device is not available, or its tools (PyCUDA, nvcc) are missing."""
 
-    exit_code = 4
+    exit_code = UNAVAILABLE
 
 
 class NativeLibraryError(DmrError):
@@ -188,7 +190,7 @@ class NativeLibraryError(DmrError):
     `library` is its file, `reason` the message without the file and the remedy.
     """
 
-    exit_code = 4
+    exit_code = UNAVAILABLE
 
     def __init__(self, library: str | Path, reason: str) -> None:
         self.library = Path(library)
@@ -202,13 +204,13 @@ class NativeLibraryError(DmrError):
 class OutOfMemoryError(DmrError, MemoryError):
     """The device has too little memory; the message gives the amounts needed and available."""
 
-    exit_code = 4
+    exit_code = UNAVAILABLE
 
 
 class InternalError(DmrError):
-    """An internal check failed, or a kernel faulted: a bug in dmr, never the user's fault."""
+    """An internal check failed, or a kernel faulted: a bug, never the user's fault."""
 
-    exit_code = 5
+    exit_code = INTERNAL
 
 
 # Escape sequences move a terminal's cursor, set its title or clear it: C0 controls, DEL and C1 controls.

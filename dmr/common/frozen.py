@@ -38,7 +38,6 @@ def frozen(array: NDArray[Any]) -> NDArray[Any]:
     instead of another array. The caller's own array is unchanged.
 
     Args:
-    Args:
         array: numbers, truth values, or records of them, with any strides.
     """
     if is_frozen(array):
@@ -64,10 +63,10 @@ class HoldsFrozen:
     """
 
     def __reduce__(self) -> tuple[Any, ...]:
-        return _restored, (type(self), dict(self.__dict__))
+        return _restored, (type(self), dict(vars(self)))
 
     def __deepcopy__(self: _Held, memo: dict[int, Any]) -> _Held:
-        state = {name: _own(value, memo) for name, value in self.__dict__.items()}
+        state = {name: _own(value, memo) for name, value in vars(self).items()}
         memo[id(self)] = made = _restored(type(self), state)
         return made
 
@@ -100,5 +99,6 @@ def _own(value: Any, memo: dict[int, Any]) -> Any:
 def _restored(kind: type[_Held], state: Mapping[str, Any]) -> _Held:
     """Makes an object with these attributes, which its original has already checked."""
     made = kind.__new__(kind)
-    made.__dict__.update({name: _read_only(value) for name, value in state.items()})
+    for name, value in state.items():
+        object.__setattr__(made, name, _read_only(value))
     return made

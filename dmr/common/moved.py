@@ -14,11 +14,16 @@ from types import ModuleType
 
 SUCCESSORS = {
     "dmr.adjacency": "dmr.mesh.adjacency",
+    "dmr.background": "dmr.sizing",
+    "dmr.background.edges": "dmr.sizing.nearest_edges",
+    "dmr.background.grid": "dmr.sizing.grid",
+    "dmr.background.location": "dmr.sizing.location",
     "dmr.checks": "dmr.validation",
     "dmr.checks.report": "dmr.validation.report",
     "dmr.dual": "dmr.mesh.voronoi_dual",
     "dmr.edges": "dmr.mesh.edges",
     "dmr.generation": "dmr.domains.generation",
+    "dmr.memory.frozen": "dmr.common.frozen",
     "dmr.meshes": "dmr.mesh.types",
     "dmr.options": "dmr.refinement.options",
     "dmr.quadratic": "dmr.mesh.quadratic",
@@ -35,6 +40,29 @@ SUCCESSORS = {
     "static_graph.ranking": "static_graph.lists.ranking",
     "static_graph.results": "static_graph.traversal.results",
     "static_graph.tree_generation": "static_graph.trees.generation",
+}
+
+# Names that `dmr.memory` exported, by the module that has them now.
+NAMES_OF_MEMORY = {
+    name: module
+    for module, names in {
+        "dmr.common.arguments": ("TooLargeError", "kind_of", "real", "shortened", "whole"),
+        "dmr.common.cached": ("cached_property",),
+        "dmr.common.errors": (
+            "ExistingFileError",
+            "FileContentError",
+            "FileError",
+            "FileSystemError",
+            "FolderError",
+            "MissingFileError",
+            "file_error",
+            "printable",
+            "system_reason",
+        ),
+        "dmr.common.frozen": ("HoldsFrozen", "freeze", "freeze_fields", "frozen", "is_frozen"),
+        "dmr.common.native": ("interruptible",),
+    }.items()
+    for name in names
 }
 
 

@@ -18,7 +18,7 @@ def given_array(values: ArrayLike) -> NDArray[Any]:
         ValueError: rows have different lengths, or elements are masked.
     """
     if isinstance(values, np.ma.MaskedArray) and np.ma.is_masked(values):
-        raise ValueError("some are masked")
+        raise ValueError("some are masked: fill them first (numpy.ma.filled)")
     try:
         return np.asarray(values)
     except (TypeError, OverflowError, RecursionError) as error:

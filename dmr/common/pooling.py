@@ -1,4 +1,4 @@
-"""Thread pools that also work during interpreter shutdown.
+"""Thread pools that also work during interpreter shutdown, and locks that also work after `fork`.
 
 `atexit` handlers and daemon threads may run when Python no longer starts threads. Then `concurrent.futures` raises
 RuntimeError for submitted work, and for its own first import. The calling thread does such work itself.
@@ -6,6 +6,8 @@ RuntimeError for submitted work, and for its own first import. The calling threa
 
 from __future__ import annotations
 
+import os
+import threading
 from collections.abc import Callable
 from concurrent.futures import Future
 from typing import TYPE_CHECKING, ParamSpec, TypeVar
@@ -46,3 +48,23 @@ def submit(
     done: Future[_Result] = Future()
     done.set_result(work(*arguments, **options))
     return done
+
+
+class ForkSafeLock:
+    """A lock for the lifetime of the process, for `with`; in a child of `fork` it is free.
+
+    There the thread that held it does not exist, and nobody would release it.
+    """
+
+    def __init__(self) -> None:
+        self._renew()
+        os.register_at_fork(after_in_child=self._renew)
+
+    def __enter__(self) -> None:
+        self._lock.acquire()
+
+    def __exit__(self, *_: object) -> None:
+        self._lock.release()
+
+    def _renew(self) -> None:
+        self._lock = threading.Lock()

@@ -11,14 +11,14 @@ from typing import Any
 import numpy as np
 
 from dmr.common.arguments import chosen, real, shortened
+from dmr.common.text import counted
 from dmr.domains.coverage import Patch, cover
 from dmr.domains.projecting import Projection, is_geographic, note_degrees
 from dmr.domains.rings import checked_chain, checked_points, emptiness, without_repetitions
 from dmr.domains.shapes import polyline
-from dmr.errors import InvalidMeshError, KindError, printable
-from dmr.mesh.naming import counted
+from dmr.errors import InvalidMeshError, WrongTypeError, printable
 from dmr.mesh.types import Float, Pslg
-from dmr.refinement.options import CONFLICT_POLICIES
+from dmr.triangulation.options import CONFLICT_POLICIES
 
 log = logging.getLogger("dmr")
 
@@ -56,7 +56,7 @@ class FeatureOptions:
         ):
             value = getattr(self, name)
             if not (value is None or isinstance(value, str)):
-                raise KindError(f"{name} must be {what}, not {shortened(value)}")
+                raise WrongTypeError(f"{name} must be {what}, not {shortened(value)}")
         chosen("on_conflict", self.on_conflict, CONFLICT_POLICIES)
 
     def properties(self) -> dict[str, str]:

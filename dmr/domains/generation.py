@@ -20,7 +20,7 @@ from dmr.common.arguments import chosen, shortened, whole_option
 from dmr.common.available import require_memory
 from dmr.errors import OptionError
 from dmr.mesh.types import Float, Mesh, Pslg
-from dmr.triangulation import BYTES_PER_VERTEX, triangulate
+from dmr.triangulation.meshing import BYTES_PER_VERTEX, triangulate
 
 THESIS_SEED = 12345
 # Uniform points in the unit square; their meshes have 549,960, 1,099,959 and 5,599,961 triangles.

@@ -12,7 +12,7 @@ from collections.abc import Iterator, Mapping
 from pathlib import Path
 from typing import Any
 
-from dmr.domains.feature_files import read_bytes
+from dmr.common.files.compressed import read_unpacked
 from dmr.domains.features import FeatureOptions, Geometry, domain_of_features, kind_of, list_in
 from dmr.domains.projecting import LONGITUDE_LATITUDE
 from dmr.errors import DmrError, FileContentError, InvalidMeshError, OptionError, file_error
@@ -109,7 +109,7 @@ def _parsed_text(text: str) -> Any:
 
 
 def _parsed(path: Path) -> Any:
-    data = read_bytes(path, BYTES_PER_BYTE)
+    data = read_unpacked(path, BYTES_PER_BYTE)
     try:
         return json.loads(data.decode("utf-8-sig"))
     except MemoryError as error:

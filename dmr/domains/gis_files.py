@@ -13,7 +13,7 @@ from dmr.common.arguments import shortened
 from dmr.domains.feature_files import GEOJSON, THROUGH_PYOGRIO, holds_features
 from dmr.domains.features import FeatureOptions, Geometry, domain_of_features
 from dmr.domains.geojson import from_geojson
-from dmr.errors import DmrError, FileContentError, InvalidMeshError, KindError, MissingFileError, OptionError
+from dmr.errors import DmrError, FileContentError, InvalidMeshError, MissingFileError, OptionError, WrongTypeError
 from dmr.mesh.kinds import file_path
 from dmr.mesh.types import Pslg
 
@@ -44,7 +44,7 @@ def from_file(
     """
     options = FeatureOptions(attribute=attribute, area=area, marker=marker, project=project, on_conflict=on_conflict)
     if not (layer is None or isinstance(layer, str)):
-        raise KindError(f"layer must be the name of a layer, not {shortened(layer)}")
+        raise WrongTypeError(f"layer must be the name of a layer, not {shortened(layer)}")
     path = file_path(path)
     if not holds_features(path):
         known = " ".join((*GEOJSON, *THROUGH_PYOGRIO))

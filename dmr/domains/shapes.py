@@ -10,11 +10,11 @@ import numpy as np
 from numpy.typing import ArrayLike
 
 from dmr.common.arguments import listed, real_option, shortened, whole_option
+from dmr.common.available import require_memory
 from dmr.common.number_arrays import given_array, real_array
 from dmr.domains.interior import INSIDE, point_inside, side_of_rings
 from dmr.domains.rings import checked_chain, checked_ring
 from dmr.errors import InvalidMeshError, OptionError
-from dmr.memory import require_memory
 from dmr.mesh.types import Float, Int, Pslg
 
 BYTES_PER_POINT = 120  # peak memory per point of a circle

@@ -41,6 +41,11 @@ class Columns:
     distinct: int = 0
     allow_none: bool = False
 
+    def fields(self) -> dict[str, int]:
+        """Returns the fields of the struct `DmrTable` that describe the columns."""
+        counts = ("indices", "reals", "integers", "finite", "optional_reals", "distinct", "allow_none")
+        return {name: getattr(self, name) for name in counts}
+
     @property
     def most_fields(self) -> int:
         """The maximum number of fields in a row."""

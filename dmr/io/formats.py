@@ -150,7 +150,7 @@ def write(
 
     Raises:
         FileError: a file cannot be written; the message gives the reason.
-        KindError: `item` is neither a Mesh nor a Pslg, or `path` is not a file name.
+        WrongTypeError: `item` is neither a Mesh nor a Pslg, or `path` is not a file name.
         InvalidMeshError: neighbours or the dual are requested, and an edge has two triangles on one side; the dual is
             requested, and a triangle is flat or clockwise; or order is 2, and a segment is not an edge of a triangle
             (except for `.ele`).

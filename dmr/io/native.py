@@ -10,8 +10,8 @@ from ctypes import POINTER, Structure, c_int32, c_int64, c_void_p
 from functools import cache
 from pathlib import Path
 
-from dmr.common.interrupts import allow_interrupts, interruptible
-from dmr.errors import NativeLibraryError
+from dmr.common.files.text_index import IndexedText
+from dmr.common.native import declare, interruptible, load_library
 
 INTERFACE = 3
 
@@ -21,19 +21,10 @@ LIBRARY = Path(__file__).with_name("_triangle_text.so")
 TOO_FEW, NOT_WHOLE, NOT_REAL, TOO_LARGE, NOT_FINITE, NO_SUCH_ENTITY, REPEATED = range(1, 8)
 
 
-class Text(Structure):
+class Text(IndexedText):
     """The index of the data lines of a text (`DmrText`)."""
 
-    _fields_ = (
-        ("text", c_void_p),
-        ("size", c_int64),
-        ("chunk", c_int64),
-        ("chunks", c_int64),
-        ("offsets", c_void_p),
-        ("rows", c_void_p),
-        ("lines", c_void_p),
-        ("threads", c_int32),
-    )
+    _fields_ = (("threads", c_int32),)
 
 
 class Table(Structure):
@@ -98,25 +89,11 @@ class Rows(Structure):
 
 @cache
 def library() -> ctypes.CDLL:
-    """Loads the library and declares the types of its functions.
-
-    Raises:
-        NativeLibraryError: the library was not built, cannot be loaded, or belongs to another version.
-    """
-    if not LIBRARY.exists():
-        raise NativeLibraryError(LIBRARY, "is missing")
-    try:
-        loaded = ctypes.CDLL(str(LIBRARY))
-        version = loaded.dmr_text_interface()
-    except (OSError, AttributeError) as error:
-        raise NativeLibraryError(LIBRARY, f"cannot be loaded ({error})") from error
-    if version != INTERFACE:
-        raise NativeLibraryError(LIBRARY, "belongs to another version")
+    """Loads the library and declares its functions; raises NativeLibraryError as `load_library`."""
+    loaded = load_library(LIBRARY, ("dmr_text_interface", INTERFACE))
     numbers = POINTER(c_int64)
-    allow_interrupts(loaded)
     interruptible(loaded, "dmr_text_index", None, POINTER(Text))
-    loaded.dmr_text_row.argtypes = [POINTER(Text), c_int64, numbers, numbers, numbers]
-    loaded.dmr_text_row.restype = None
+    declare(loaded, "dmr_text_row", None, POINTER(Text), c_int64, numbers, numbers, numbers)
     interruptible(loaded, "dmr_text_parse", c_int32, POINTER(Text), POINTER(Table), POINTER(Fault), POINTER(Surplus))
     interruptible(loaded, "dmr_text_write", c_int32, c_int32, POINTER(Rows), c_int32)
     return loaded

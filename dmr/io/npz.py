@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import contextlib
-import os
 import zipfile
 import zlib
 from dataclasses import fields
@@ -12,9 +11,9 @@ from typing import Any
 
 import numpy as np
 
-from dmr.common.replacing import replace_files
+from dmr.common.available import require_memory
+from dmr.common.files.replacing import replace_files, through_file
 from dmr.errors import FileContentError, InvalidMeshError, OutOfMemoryError, file_error
-from dmr.memory import require_memory
 from dmr.mesh.types import Mesh, Pslg
 
 VERSION = 1
@@ -78,8 +77,4 @@ def write_npz(path: Path, item: Mesh | Pslg, *, overwrite: bool) -> list[Path]:
     arrays: dict[str, Any] = {_VERSION_KEY: np.array(VERSION)}
     arrays |= {f.name: getattr(item, f.name) for f in fields(item) if getattr(item, f.name) is not None}
 
-    def fill(descriptor: int) -> None:
-        with os.fdopen(descriptor, "wb", closefd=False) as file:
-            np.savez(file, **arrays)
-
-    return replace_files([(path, fill)], overwrite=overwrite)
+    return replace_files([(path, through_file(lambda file: np.savez(file, **arrays)))], overwrite=overwrite)

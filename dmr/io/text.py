@@ -19,22 +19,20 @@ import numpy as np
 from numpy.typing import NDArray
 
 from dmr.common.available import require_memory
+from dmr.common.files.text_index import TextIndex, text_begin
+from dmr.common.text import counted
 from dmr.common.threads import thread_count
 from dmr.errors import FileContentError, FileError, OutOfMemoryError, file_error
 from dmr.io import native
 from dmr.io.columns import Columns, fault_sentence, shown
 from dmr.io.numbering import Numbering
-from dmr.mesh.naming import counted
 
 log = logging.getLogger("dmr.io")
 
-# Large enough that the overhead per chunk is negligible, small enough that a few megabytes occupy every core.
-CHUNK_BYTES = 1 << 18
 READ_BYTES = 1 << 26  # per call; signals are handled between calls
 
 MOST_ROWS = 2**31 - 1
 _WHOLE = re.compile(rb"[+-]?[0-9]{1,18}")
-_BYTE_ORDER_MARK = b"\xef\xbb\xbf"
 
 
 @dataclass(frozen=True)
@@ -60,7 +58,7 @@ class TextFile:
         NativeLibraryError: the native library is missing.
     """
 
-    def __init__(self, path: Path, threads: int | None = None, chunk_bytes: int = CHUNK_BYTES) -> None:
+    def __init__(self, path: Path, threads: int | None = None, chunk_bytes: int | None = None) -> None:
         self.path = path
         self._library = native.library()
         try:
@@ -73,25 +71,14 @@ class TextFile:
             raise
         except (OSError, MemoryError) as error:
             raise file_error(error, path, "cannot be read") from error
-        first = self._between(0, len(_BYTE_ORDER_MARK))
-        if first.startswith((b"\xff\xfe", b"\xfe\xff")):
-            raise FileContentError("is UTF-16 text; save it as plain text (ASCII or UTF-8)", path, 1)
-        self._skip = len(_BYTE_ORDER_MARK) if first == _BYTE_ORDER_MARK else 0
+        self._skip = text_begin(self._between(0, 3), path)
         size = len(self._data) - self._skip
-        chunks = -(-size // chunk_bytes)
-        self._index = np.zeros((3, chunks + 1), np.int64)
+        self._index = TextIndex(size, chunk_bytes)
         self._text = native.Text(
-            text=self._data.ctypes.data + self._skip,
-            size=size,
-            chunk=chunk_bytes,
-            chunks=chunks,
-            offsets=self._index[0].ctypes.data,
-            rows=self._index[1].ctypes.data,
-            lines=self._index[2].ctypes.data,
-            threads=thread_count(threads),
+            text=self._data.ctypes.data + self._skip, threads=thread_count(threads), **self._index.fields()
         )
         self._library.dmr_text_index(self._text)
-        self.rows, self.lines = int(self._index[1, -1]), int(self._index[2, -1])
+        self.rows, self.lines = self._index.rows, self._index.lines
         if self.rows == 0:
             raise FileContentError("is empty" if size == 0 else "holds no data, only blank lines and comments", path, 1)
 
@@ -148,13 +135,7 @@ class TextFile:
         native_table = native.Table(
             first_row=first_row,
             count=count,
-            indices=columns.indices,
-            reals=columns.reals,
-            integers=columns.integers,
-            finite=columns.finite,
-            optional_reals=columns.optional_reals,
-            distinct=columns.distinct,
-            allow_none=columns.allow_none,
+            **columns.fields(),
             base=numbering.base,
             entities=numbering.count,
             sorted=_address(numbering.ordered),

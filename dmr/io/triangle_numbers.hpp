@@ -24,53 +24,61 @@ enum Code : int32_t {
 };
 
 // std::from_chars does not accept a leading plus sign.
-const char* skip_plus(const char* begin, const char* end) {
+const char *skip_plus(const char *begin, const char *end) {
     return end - begin > 1 && *begin == '+' && begin[1] != '-' && begin[1] != '+' ? begin + 1 : begin;
 }
 
-Code parse_whole(const char* begin, const char* end, int64_t& value) {
+Code parse_whole(const char *begin, const char *end, int64_t &value) {
     const auto result = std::from_chars(skip_plus(begin, end), end, value);
-    if (result.ptr != end || result.ec == std::errc::invalid_argument) return kNotWhole;
+    if (result.ptr != end || result.ec == std::errc::invalid_argument)
+        return kNotWhole;
     return result.ec == std::errc() ? kNone : kTooLarge;
 }
 
 // Whether a decimal number outside the range of doubles is too small (it then reads as zero) rather than too large. The
 // sign of the decimal exponent of its first nonzero digit decides.
-bool is_tiny(const char* begin, const char* end) {
-    const char* exponent = std::find_if(begin, end, [](char c) { return c == 'e' || c == 'E'; });
-    const char* point = std::find(begin, exponent, '.');
-    const char* first = std::find_if(begin, exponent, [](char c) { return c >= '1' && c <= '9'; });
+bool is_tiny(const char *begin, const char *end) {
+    const char *exponent = std::find_if(begin, end, [](char c) { return c == 'e' || c == 'E'; });
+    const char *point = std::find(begin, exponent, '.');
+    const char *first = std::find_if(begin, exponent, [](char c) { return c >= '1' && c <= '9'; });
     int64_t shift = 0;
     if (exponent != end) {
-        const char* digits = skip_plus(exponent + 1, end);
+        const char *digits = skip_plus(exponent + 1, end);
         const auto result = std::from_chars(digits, end, shift);
-        constexpr int64_t kHuge = int64_t{1} << 60;  // leaves room for the sum below
-        if (result.ec == std::errc::result_out_of_range || shift > kHuge || shift < -kHuge) return *digits == '-';
+        constexpr int64_t kHuge = int64_t{1} << 60; // leaves room for the sum below
+        if (result.ec == std::errc::result_out_of_range || shift > kHuge || shift < -kHuge)
+            return *digits == '-';
     }
     return (first < point ? point - first : point - first + 1) + shift < 0;
 }
 
-Code parse_plain_real(const char* begin, const char* end, double& value) {
+Code parse_plain_real(const char *begin, const char *end, double &value) {
     begin = skip_plus(begin, end);
     const auto result = std::from_chars(begin, end, value);
-    if (result.ptr != end || result.ec == std::errc::invalid_argument) return kNotReal;
-    if (result.ec == std::errc()) return kNone;
-    if (!is_tiny(begin, end)) return kTooLarge;
+    if (result.ptr != end || result.ec == std::errc::invalid_argument)
+        return kNotReal;
+    if (result.ec == std::errc())
+        return kNone;
+    if (!is_tiny(begin, end))
+        return kTooLarge;
     value = *begin == '-' ? -0.0 : 0.0;
     return kNone;
 }
 
 // Also accepts Fortran's double-precision exponents, which are written with a D: 1.0D-3.
-Code parse_real(const char* begin, const char* end, double& value) {
+Code parse_real(const char *begin, const char *end, double &value) {
     const Code code = parse_plain_real(begin, end, value);
     constexpr std::ptrdiff_t kLongest = 64;
-    if (code != kNotReal || end - begin > kLongest) return code;
+    if (code != kNotReal || end - begin > kLongest)
+        return code;
     char copy[kLongest];
-    const char* copied = std::copy(begin, end, copy);
-    char* exponent = std::find_if(copy, copy + (end - begin), [](char c) { return c == 'D' || c == 'd'; });
-    if (exponent == copied || exponent == copy) return code;
+    const char *copied = std::copy(begin, end, copy);
+    char *exponent = std::find_if(copy, copy + (end - begin), [](char c) { return c == 'D' || c == 'd'; });
+    if (exponent == copied || exponent == copy)
+        return code;
     const char before = exponent[-1];
-    if (before != '.' && (before < '0' || before > '9')) return code;
+    if (before != '.' && (before < '0' || before > '9'))
+        return code;
     *exponent = 'e';
     return parse_plain_real(copy, copied, value);
 }
@@ -78,26 +86,24 @@ Code parse_real(const char* begin, const char* end, double& value) {
 // Writes a number; the buffer must have room for kNumberSpace characters.
 constexpr std::ptrdiff_t kNumberSpace = 32;
 
-template <class Number>
-char* put(char* p, Number number) {
-    return std::to_chars(p, p + kNumberSpace, number).ptr;
-}
+template <class Number> char *put(char *p, Number number) { return std::to_chars(p, p + kNumberSpace, number).ptr; }
 
 // Nearly all element numbers of a mesh have at most eight digits. These are formatted together in one 64-bit word: each
 // step splits every part of the word into halves with equally many decimal digits (four, two, one).
-char* put_number(char* p, int64_t number) {
-    if (number < 0 || number > 99'999'999) return put(p, number);
+char *put_number(char *p, int64_t number) {
+    if (number < 0 || number > 99'999'999)
+        return put(p, number);
     const uint64_t all = static_cast<uint64_t>(number);
     const uint64_t fours = all / 10'000 | (all % 10'000) << 32;
     // In each half, x / 100 = x * 5243 >> 19 for x <= 9999; in each quarter, x / 10 = x * 103 >> 10 for x <= 99.
     const uint64_t hundreds = (fours * 5'243 >> 19) & 0x0000007f'0000007f;
     const uint64_t twos = hundreds | (fours - hundreds * 100) << 16;
     const uint64_t tens = (twos * 103 >> 10) & 0x000f000f'000f000f;
-    const uint64_t digits = tens | (twos - tens * 10) << 8;  // the first digit in the lowest byte
+    const uint64_t digits = tens | (twos - tens * 10) << 8; // the first digit in the lowest byte
     const int zeros = digits == 0 ? 7 : __builtin_ctzll(digits) / 8;
     const uint64_t text = (digits | 0x30303030'30303030) >> (8 * zeros);
     std::memcpy(p, &text, sizeof text);
     return p + (8 - zeros);
 }
 
-}  // namespace
+} // namespace

@@ -32,35 +32,35 @@ extern "C" {
 
 // Index of the data lines of a text ("rows": lines that contain more than blanks and a comment).
 struct DmrText {
-    const char* text;
+    const char *text;
     int64_t size;
-    int64_t chunk;     // bytes
-    int64_t chunks;    // each of the three arrays has chunks + 1 entries
-    int64_t* offsets;  // chunk k holds the lines that begin in [offsets[k], offsets[k + 1])
-    int64_t* rows;     // rows before chunk k
-    int64_t* lines;    // lines before chunk k
+    int64_t chunk;    // bytes
+    int64_t chunks;   // each of the three arrays has chunks + 1 entries
+    int64_t *offsets; // chunk k holds the lines that begin in [offsets[k], offsets[k + 1])
+    int64_t *rows;    // rows before chunk k
+    int64_t *lines;   // lines before chunk k
     int32_t threads;
 };
 
 // One table: `count` rows starting at `first_row`, each "number, indices..., reals..., integers...".
 struct DmrTable {
     int64_t first_row, count;
-    int32_t indices;         // columns that refer to an entity of another table
-    int32_t reals;           // columns of doubles
-    int32_t integers;        // columns of 32-bit integers
-    int32_t finite;          // number of leading reals that must be finite
-    int32_t optional_reals;  // number of trailing reals that may be missing; a missing one repeats the previous value
-    int32_t distinct;        // number of leading indices that must be distinct
-    int32_t allow_none;      // whether an index may be -1 (none)
+    int32_t indices;        // columns that refer to an entity of another table
+    int32_t reals;          // columns of doubles
+    int32_t integers;       // columns of 32-bit integers
+    int32_t finite;         // number of leading reals that must be finite
+    int32_t optional_reals; // number of trailing reals that may be missing; a missing one repeats the previous value
+    int32_t distinct;       // number of leading indices that must be distinct
+    int32_t allow_none;     // whether an index may be -1 (none)
     // Maps a number to an index: number - base, or, if `sorted` is given, places[k] for the number's position k in it.
     int64_t base, entities;
-    const int64_t* sorted;
-    const int32_t* places;
+    const int64_t *sorted;
+    const int32_t *places;
     // Outputs, row-major; columns with a null output are checked and discarded.
-    int64_t* numbers;
-    int32_t* index_out;
-    double* real_out;
-    int32_t* integer_out;
+    int64_t *numbers;
+    int32_t *index_out;
+    double *real_out;
+    int32_t *integer_out;
 };
 
 // A fault and its position. `field` is the 0-based column.
@@ -68,8 +68,8 @@ struct DmrFault {
     int32_t code;
     int32_t field;
     int64_t line, row;
-    int64_t begin, end;  // the token, as offsets into the text
-    int64_t value;       // the number that is out of range or repeated, or the number of fields found
+    int64_t begin, end; // the token, as offsets into the text
+    int64_t value;      // the number that is out of range or repeated, or the number of fields found
 };
 
 // Rows with more fields than the table has columns (the extra fields are ignored): the number of such rows, and the
@@ -82,97 +82,105 @@ struct DmrSurplus {
 struct DmrRows {
     int64_t count, first_number, base;
     int32_t indices, reals, integers;
-    const int32_t* index_in;
-    const double* real_in;
-    const int32_t* integer_in;
+    const int32_t *index_in;
+    const double *real_in;
+    const int32_t *integer_in;
 };
 
-}  // extern "C"
+} // extern "C"
 
 namespace {
 
 bool is_blank(char c) { return c == ' ' || c == '\t' || c == '\r' || c == '\v' || c == '\f'; }
 
-const char* skip_blanks(const char* p, const char* end) {
-    while (p < end && is_blank(*p)) ++p;
+const char *skip_blanks(const char *p, const char *end) {
+    while (p < end && is_blank(*p))
+        ++p;
     return p;
 }
 
-const char* line_end(const char* p, const char* end) {
-    const void* found = p < end ? std::memchr(p, '\n', static_cast<size_t>(end - p)) : nullptr;
-    return found ? static_cast<const char*>(found) : end;
+const char *line_end(const char *p, const char *end) {
+    const void *found = p < end ? std::memchr(p, '\n', static_cast<size_t>(end - p)) : nullptr;
+    return found ? static_cast<const char *>(found) : end;
 }
 
-bool holds_data(const char* p, const char* end) {
+bool holds_data(const char *p, const char *end) {
     p = skip_blanks(p, end);
     return p < end && *p != '#';
 }
 
 // Calls work(0) ... work(pieces - 1), each once, on up to `threads` threads, or fewer if the system provides fewer.
 // Skips the remaining calls if `call` is stopped; returns whether all were made.
-template <class Work>
-bool share_out(host::Call& call, int64_t pieces, int threads, const Work& work) {
+template <class Work> bool share_out(host::Call &call, int64_t pieces, int threads, const Work &work) {
     std::atomic<int64_t> next{0};
     auto run = [&] {
-        for (int64_t k; !call.stopped() && (k = next.fetch_add(1)) < pieces;) work(k);
+        for (int64_t k; !call.stopped() && (k = next.fetch_add(1)) < pieces;)
+            work(k);
     };
     const int64_t others = std::max<int64_t>(0, std::min<int64_t>(threads, pieces) - 1);
     std::vector<std::thread> pool;
     try {
         pool.reserve(static_cast<size_t>(others));
-        for (int64_t i = 0; i < others; ++i) pool.emplace_back(run);
-    } catch (const std::exception&) {
+        for (int64_t i = 0; i < others; ++i)
+            pool.emplace_back(run);
+    } catch (const std::exception &) {
         // The system provides no more threads: the running ones and this one do all the work.
     }
-    for (int64_t k; !call.poll() && (k = next.fetch_add(1)) < pieces;) work(k);
-    for (std::thread& thread : pool) thread.join();
+    for (int64_t k; !call.poll() && (k = next.fetch_add(1)) < pieces;)
+        work(k);
+    for (std::thread &thread : pool)
+        thread.join();
     return !call.stopped();
 }
 
 // ---- rows ---------------------------------------------------------------------------------------------------------
 
 struct Token {
-    const char* begin;
-    const char* end;
+    const char *begin;
+    const char *end;
 };
 
 // Iterates over the fields of one line, up to its comment or its end.
 struct Fields {
-    const char* p;
-    const char* end;
+    const char *p;
+    const char *end;
 
-    bool next(Token& token) {
+    bool next(Token &token) {
         p = skip_blanks(p, end);
-        if (p == end || *p == '#') return false;
+        if (p == end || *p == '#')
+            return false;
         token.begin = p;
-        while (p < end && !is_blank(*p) && *p != '#') ++p;
+        while (p < end && !is_blank(*p) && *p != '#')
+            ++p;
         token.end = p;
         return true;
     }
 };
 
-bool find_entity(const DmrTable& table, int64_t number, int32_t& index) {
+bool find_entity(const DmrTable &table, int64_t number, int32_t &index) {
     if (table.allow_none && number == -1) {
         index = -1;
         return true;
     }
     if (!table.sorted) {
         const uint64_t place = static_cast<uint64_t>(number) - static_cast<uint64_t>(table.base);
-        if (place >= static_cast<uint64_t>(table.entities)) return false;
+        if (place >= static_cast<uint64_t>(table.entities))
+            return false;
         index = static_cast<int32_t>(place);
         return true;
     }
-    const int64_t* last = table.sorted + table.entities;
-    const int64_t* found = std::lower_bound(table.sorted, last, number);
-    if (found == last || *found != number) return false;
+    const int64_t *last = table.sorted + table.entities;
+    const int64_t *found = std::lower_bound(table.sorted, last, number);
+    if (found == last || *found != number)
+        return false;
     index = table.places[found - table.sorted];
     return true;
 }
 
 // Parses one row into row `row` of the outputs. If it is invalid, fills `fault` (except for its line and row) and
 // returns false. `found` is the number of fields if there are more than columns, else 0.
-bool parse_row(const DmrTable& table, const char* text, const char* begin, const char* end, int64_t row,
-               DmrFault& fault, int64_t& found) {
+bool parse_row(const DmrTable &table, const char *text, const char *begin, const char *end, int64_t row,
+               DmrFault &fault, int64_t &found) {
     Fields fields{begin, end};
     Token token{begin, begin};
     int32_t field = 0;
@@ -186,59 +194,76 @@ bool parse_row(const DmrTable& table, const char* text, const char* begin, const
         return false;
     };
 
-    if (!fields.next(token)) return fail(kTooFew, field);
-    if (const Code code = parse_whole(token.begin, token.end, value)) return fail(code, 0);
-    if (table.numbers) table.numbers[row] = value;
+    if (!fields.next(token))
+        return fail(kTooFew, field);
+    if (const Code code = parse_whole(token.begin, token.end, value))
+        return fail(code, 0);
+    if (table.numbers)
+        table.numbers[row] = value;
 
-    int32_t seen[3] = {-1, -1, -1};  // the leading indices that must be distinct
+    int32_t seen[3] = {-1, -1, -1}; // the leading indices that must be distinct
     for (int32_t k = 0; k < table.indices; ++k) {
         ++field;
-        if (!fields.next(token)) return fail(kTooFew, field);
-        if (const Code code = parse_whole(token.begin, token.end, value)) return fail(code, 0);
+        if (!fields.next(token))
+            return fail(kTooFew, field);
+        if (const Code code = parse_whole(token.begin, token.end, value))
+            return fail(code, 0);
         int32_t index;
-        if (!find_entity(table, value, index)) return fail(kNoSuchEntity, value);
+        if (!find_entity(table, value, index))
+            return fail(kNoSuchEntity, value);
         if (k < table.distinct) {
-            if (index == seen[0] || index == seen[1] || index == seen[2]) return fail(kRepeated, value);
+            if (index == seen[0] || index == seen[1] || index == seen[2])
+                return fail(kRepeated, value);
             seen[k] = index;
         }
-        if (table.index_out) table.index_out[row * table.indices + k] = index;
+        if (table.index_out)
+            table.index_out[row * table.indices + k] = index;
     }
 
     double real = 0;
     for (int32_t k = 0; k < table.reals; ++k) {
         ++field;
         if (fields.next(token)) {
-            if (const Code code = parse_real(token.begin, token.end, real)) return fail(code, 0);
-            if (k < table.finite && !std::isfinite(real)) return fail(kNotFinite, 0);
+            if (const Code code = parse_real(token.begin, token.end, real))
+                return fail(code, 0);
+            if (k < table.finite && !std::isfinite(real))
+                return fail(kNotFinite, 0);
         } else if (k < table.reals - table.optional_reals) {
             return fail(kTooFew, field);
         }
-        if (table.real_out) table.real_out[row * table.reals + k] = real;
+        if (table.real_out)
+            table.real_out[row * table.reals + k] = real;
     }
 
     for (int32_t k = 0; k < table.integers; ++k) {
         ++field;
-        if (!fields.next(token)) return fail(kTooFew, field);
-        if (const Code code = parse_whole(token.begin, token.end, value)) return fail(code, 0);
-        if (value != static_cast<int32_t>(value)) return fail(kTooLarge, 0);
-        if (table.integer_out) table.integer_out[row * table.integers + k] = static_cast<int32_t>(value);
+        if (!fields.next(token))
+            return fail(kTooFew, field);
+        if (const Code code = parse_whole(token.begin, token.end, value))
+            return fail(code, 0);
+        if (value != static_cast<int32_t>(value))
+            return fail(kTooLarge, 0);
+        if (table.integer_out)
+            table.integer_out[row * table.integers + k] = static_cast<int32_t>(value);
     }
 
     found = 0;
-    if (!fields.next(token)) return true;
-    found = field + 2;  // the number of fields up to this one
-    while (fields.next(token)) ++found;
+    if (!fields.next(token))
+        return true;
+    found = field + 2; // the number of fields up to this one
+    while (fields.next(token))
+        ++found;
     return true;
 }
 
 // Parses the rows of the table in chunk k, up to the first fault.
-void parse_chunk(const DmrText& text, const DmrTable& table, int64_t k, DmrFault& fault, DmrSurplus& surplus) {
+void parse_chunk(const DmrText &text, const DmrTable &table, int64_t k, DmrFault &fault, DmrSurplus &surplus) {
     int64_t found = 0;
-    const char* p = text.text + text.offsets[k];
-    const char* end = text.text + text.offsets[k + 1];
+    const char *p = text.text + text.offsets[k];
+    const char *end = text.text + text.offsets[k + 1];
     int64_t row = text.rows[k] - table.first_row;
     for (int64_t line = text.lines[k] + 1; p < end && row < table.count; ++line) {
-        const char* stop = line_end(p, end);
+        const char *stop = line_end(p, end);
         if (holds_data(p, stop)) {
             if (row >= 0) {
                 if (!parse_row(table, text.text, p, stop, row, fault, found)) {
@@ -258,18 +283,18 @@ void parse_chunk(const DmrText& text, const DmrTable& table, int64_t k, DmrFault
 }
 
 // The chunk that holds a row (which must exist).
-int64_t chunk_of_row(const DmrText& text, int64_t row) {
+int64_t chunk_of_row(const DmrText &text, int64_t row) {
     return std::upper_bound(text.rows, text.rows + text.chunks + 1, row) - text.rows - 1;
 }
 
 // ---- writing ------------------------------------------------------------------------------------------------------
 
-int64_t longest_row(const DmrRows& rows) {
-    constexpr int64_t kWhole = 21, kReal = 25, kInteger = 12;  // the maximum width of each, with a blank
+int64_t longest_row(const DmrRows &rows) {
+    constexpr int64_t kWhole = 21, kReal = 25, kInteger = 12; // the maximum width of each, with a blank
     return kWhole * (1 + rows.indices) + kReal * rows.reals + kInteger * rows.integers + 1;
 }
 
-char* put_row(char* p, const DmrRows& rows, int64_t row) {
+char *put_row(char *p, const DmrRows &rows, int64_t row) {
     p = put_number(p, rows.first_number + row);
     for (int32_t k = 0; k < rows.indices; ++k) {
         const int64_t index = rows.index_in[row * rows.indices + k];
@@ -288,7 +313,7 @@ char* put_row(char* p, const DmrRows& rows, int64_t row) {
     return p;
 }
 
-int write_all(int fd, const char* p, const char* end) {
+int write_all(int fd, const char *p, const char *end) {
     while (p < end) {
         const ssize_t written = ::write(fd, p, static_cast<size_t>(end - p));
         if (written > 0) {
@@ -320,12 +345,11 @@ class Turns {
     }
 
     // Waits until the preceding blocks are written, then calls write(), which returns 0 or an errno.
-    template <class Write>
-    void take(int64_t block, const Write& write) {
+    template <class Write> void take(int64_t block, const Write &write) {
         std::unique_lock<std::mutex> lock(mutex_);
         turn_.wait(lock, [&] { return written_ == block; });
         if (!error_) {
-            lock.unlock();  // other threads may take blocks meanwhile; it remains this block's turn
+            lock.unlock(); // other threads may take blocks meanwhile; it remains this block's turn
             const int error = write();
             lock.lock();
             error_ = error;
@@ -346,8 +370,8 @@ class Turns {
 
 // ---- calls from Python ---------------------------------------------------------------------------------------------
 
-void index_text(host::Call& call, const DmrText* text) {
-    const char* begin = text->text;
+void index_text(host::Call &call, const DmrText *text) {
+    const char *begin = text->text;
     constexpr int64_t kNoLine = -1;
     // A line belongs to the chunk in which it begins. A chunk in which no line begins is empty.
     const bool begun = share_out(call, text->chunks, text->threads, [&](int64_t k) {
@@ -356,21 +380,23 @@ void index_text(host::Call& call, const DmrText* text) {
             text->offsets[k] = 0;
             return;
         }
-        const char* newline = line_end(begin + from - 1, begin + to - 1);
+        const char *newline = line_end(begin + from - 1, begin + to - 1);
         text->offsets[k] = newline < begin + to - 1 ? newline + 1 - begin : kNoLine;
     });
-    if (!begun) return;
+    if (!begun)
+        return;
     text->offsets[text->chunks] = text->size;
     for (int64_t k = text->chunks - 1; k >= 0; --k)
-        if (text->offsets[k] == kNoLine) text->offsets[k] = text->offsets[k + 1];
+        if (text->offsets[k] == kNoLine)
+            text->offsets[k] = text->offsets[k + 1];
 
     text->rows[0] = text->lines[0] = 0;
     share_out(call, text->chunks, text->threads, [&](int64_t k) {
-        const char* p = begin + text->offsets[k];
-        const char* last = begin + text->offsets[k + 1];
+        const char *p = begin + text->offsets[k];
+        const char *last = begin + text->offsets[k + 1];
         int64_t rows = 0, lines = 0;
         for (; p < last; ++lines) {
-            const char* stop = line_end(p, last);
+            const char *stop = line_end(p, last);
             rows += holds_data(p, stop);
             p = stop + 1;
         }
@@ -383,34 +409,37 @@ void index_text(host::Call& call, const DmrText* text) {
     }
 }
 
-int32_t parse_table(host::Call& call, const DmrText* text, const DmrTable* table, DmrFault* fault,
-                    DmrSurplus* surplus) {
+int32_t parse_table(host::Call &call, const DmrText *text, const DmrTable *table, DmrFault *fault,
+                    DmrSurplus *surplus) {
     struct Outcome {
         DmrFault fault;
         DmrSurplus surplus;
     };
     *fault = DmrFault{};
     *surplus = DmrSurplus{};
-    if (table->count == 0) return 0;
+    if (table->count == 0)
+        return 0;
     const int64_t first = chunk_of_row(*text, table->first_row);
     const int64_t last = chunk_of_row(*text, table->first_row + table->count - 1);
     std::unique_ptr<Outcome[]> outcomes(new (std::nothrow) Outcome[static_cast<size_t>(last - first + 1)]());
-    if (!outcomes) return 2;
-    share_out(call, last - first + 1, text->threads, [&](int64_t k) {
-        parse_chunk(*text, *table, first + k, outcomes[k].fault, outcomes[k].surplus);
-    });
+    if (!outcomes)
+        return 2;
+    share_out(call, last - first + 1, text->threads,
+              [&](int64_t k) { parse_chunk(*text, *table, first + k, outcomes[k].fault, outcomes[k].surplus); });
     for (int64_t k = 0; k <= last - first; ++k) {
-        const DmrSurplus& found = outcomes[k].surplus;
-        if (surplus->rows == 0) *surplus = DmrSurplus{0, found.line, found.fields};
+        const DmrSurplus &found = outcomes[k].surplus;
+        if (surplus->rows == 0)
+            *surplus = DmrSurplus{0, found.line, found.fields};
         surplus->rows += found.rows;
-        if (outcomes[k].fault.code == kNone) continue;
+        if (outcomes[k].fault.code == kNone)
+            continue;
         *fault = outcomes[k].fault;
         return 1;
     }
     return 0;
 }
 
-int32_t write_rows(host::Call& call, int32_t fd, const DmrRows* rows, int32_t threads) {
+int32_t write_rows(host::Call &call, int32_t fd, const DmrRows *rows, int32_t threads) {
     constexpr int64_t kBlockBytes = 1 << 19;
     const int64_t longest = longest_row(*rows);
     const int64_t block = std::max<int64_t>(1, kBlockBytes / longest);
@@ -418,64 +447,68 @@ int32_t write_rows(host::Call& call, int32_t fd, const DmrRows* rows, int32_t th
     const int64_t writers = std::min<int64_t>(std::max(1, threads), blocks);
     const int64_t slot = block * longest + kNumberSpace;
     std::unique_ptr<char[]> buffers(new (std::nothrow) char[static_cast<size_t>(slot * writers)]);
-    if (!buffers) return ENOMEM;
+    if (!buffers)
+        return ENOMEM;
     Turns turns(blocks);
     // Blocks are formatted while another is written: each writer has its own buffer, and waits for its turn.
     share_out(call, writers, threads, [&](int64_t writer) {
-        char* const begin = buffers.get() + writer * slot;
+        char *const begin = buffers.get() + writer * slot;
         for (int64_t k; (k = turns.next_block()) >= 0;) {
-            char* p = begin;
+            char *p = begin;
             const int64_t to = std::min(rows->count, (k + 1) * block);
-            for (int64_t row = k * block; row < to; ++row) p = put_row(p, *rows, row);
+            for (int64_t row = k * block; row < to; ++row)
+                p = put_row(p, *rows, row);
             turns.take(k, [&] { return write_all(fd, begin, p); });
-            if (host::working.polls ? call.poll() : call.stopped()) turns.end();
+            if (host::working.polls ? call.poll() : call.stopped())
+                turns.end();
         }
     });
     return turns.error();
 }
 
-}  // namespace
+} // namespace
 
 extern "C" {
 
 // Fills offsets, rows and lines of `text`.
-void dmr_text_index(const DmrText* text) {
-    host::interruptible([&](host::Call& call) { index_text(call, text); });
+void dmr_text_index(const DmrText *text) {
+    host::interruptible([&](host::Call &call) { index_text(call, text); });
 }
 
 // Finds the byte range of a row, and its 1-based line. The row must exist.
-void dmr_text_row(const DmrText* text, int64_t row, int64_t* begin, int64_t* end, int64_t* line) {
+void dmr_text_row(const DmrText *text, int64_t row, int64_t *begin, int64_t *end, int64_t *line) {
     const int64_t k = chunk_of_row(*text, row);
-    const char* p = text->text + text->offsets[k];
-    const char* last = text->text + text->offsets[k + 1];
+    const char *p = text->text + text->offsets[k];
+    const char *last = text->text + text->offsets[k + 1];
     int64_t at = text->rows[k];
     *line = text->lines[k];
     while (p < last) {
-        const char* stop = line_end(p, last);
+        const char *stop = line_end(p, last);
         ++*line;
         *begin = p - text->text;
         *end = stop - text->text;
-        if (holds_data(p, stop) && at++ == row) return;
+        if (holds_data(p, stop) && at++ == row)
+            return;
         p = stop + 1;
     }
 }
 
 // Parses a table whose rows all exist. Returns 0 on success, 1 if a row is invalid (see `fault`), 2 if out of memory.
 // `surplus` counts the rows with more fields than columns, up to the fault.
-int32_t dmr_text_parse(const DmrText* text, const DmrTable* table, DmrFault* fault, DmrSurplus* surplus) {
+int32_t dmr_text_parse(const DmrText *text, const DmrTable *table, DmrFault *fault, DmrSurplus *surplus) {
     int32_t outcome = 0;
-    host::interruptible([&](host::Call& call) { outcome = parse_table(call, text, table, fault, surplus); });
+    host::interruptible([&](host::Call &call) { outcome = parse_table(call, text, table, fault, surplus); });
     return outcome;
 }
 
 // Appends the rows to an open file. Returns 0, or an errno.
-int32_t dmr_text_write(int32_t fd, const DmrRows* rows, int32_t threads) {
+int32_t dmr_text_write(int32_t fd, const DmrRows *rows, int32_t threads) {
     int32_t error = 0;
-    host::interruptible([&](host::Call& call) { error = write_rows(call, fd, rows, threads); });
+    host::interruptible([&](host::Call &call) { error = write_rows(call, fd, rows, threads); });
     return error;
 }
 
 // Incremented whenever a struct or a signature above changes; the loader compares it with its own value.
 int32_t dmr_text_interface() { return 3; }
 
-}  // extern "C"
+} // extern "C"

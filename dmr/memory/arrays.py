@@ -8,16 +8,15 @@ from abc import ABC, abstractmethod
 from collections import Counter
 from collections.abc import Callable, Iterator
 from contextlib import AbstractContextManager, contextmanager, nullcontext
-from dataclasses import dataclass
 from typing import Any
 
 import numpy as np
 from numpy.typing import DTypeLike, NDArray
 
 from dmr.common.errors import InternalError
-from dmr.memory.signatures import Argument, Signature, signatures
-
-TEAM_SIZE = 256  # TEAM_SIZE of cuda_src/portable/portable.cuh
+from dmr.memory.arguments import Argument, Number, bound_of
+from dmr.memory.declarations import constant
+from dmr.memory.signatures import Signature, signatures
 
 
 class DeviceArray(ABC):
@@ -128,30 +127,6 @@ class DeviceArray(ABC):
         return start, max(start, stop)
 
 
-@dataclass(frozen=True)
-class DeviceCount:
-    """A number in a device's memory, written by kernels, on which kernels launched later can depend.
-
-    Attributes:
-        place: (1,) int32; bound: an upper bound of the number that the host knows.
-    """
-
-    place: DeviceArray
-    bound: int
-
-    def read(self) -> int:
-        """Returns the number; waits for the work launched before."""
-        return int(self.place.download()[0])
-
-
-Number = int | DeviceCount
-
-
-def bound_of(number: Number) -> int:
-    """Returns an upper bound of a number."""
-    return number.bound if isinstance(number, DeviceCount) else number
-
-
 class Loop(ABC):
     """A sequence of launches, repeated until a number that its kernels write is not 0."""
 
@@ -207,8 +182,8 @@ class Device(ABC):
         lock, current: the blocks that a call enters (see above).
         launches_children: whether kernels can launch kernels there.
         multiprocessors, clock_rate: of a GPU, the latter in Hz; 0 on a CPU, for which they say little.
-        most_pieces: the most pieces that a list is divided into; least_piece: the fewest entries per piece
-            (MOST_PIECES and LEAST_PIECE of cuda_src/portable/portable.cuh).
+        prelude: the file of `cuda_src` with the constants of its kernels.
+        most_pieces: the most pieces that a list is divided into; least_piece: the fewest entries per piece.
         rehearsed: names of what a `rehearsal` has loaded there, to avoid a second one.
     """
 
@@ -218,10 +193,11 @@ class Device(ABC):
     launches_children = False
     multiprocessors = 0
     clock_rate = 0.0
-    most_pieces: int
-    least_piece: int
+    prelude: str
 
     def __init__(self) -> None:
+        self.most_pieces = constant("MOST_PIECES", self.prelude)
+        self.least_piece = constant("LEAST_PIECE", self.prelude)
         self._of_thread = _OfThread()
         self.rehearsed: set[object] = set()
 

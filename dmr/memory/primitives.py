@@ -8,13 +8,21 @@ from __future__ import annotations
 
 import numpy as np
 
-from dmr.memory.arrays import Device, DeviceArray, Number, bound_of
+from dmr.memory.arguments import Number, bound_of
+from dmr.memory.arrays import Device, DeviceArray
+from dmr.memory.declarations import constant
 
-TILE = 2048  # TILE of cuda_src/primitives/scan.cu
-SORT_TILE = 4096  # TILE of cuda_src/primitives/sorting.cu
-DIGIT_BITS = 8
-DIGITS = 2**DIGIT_BITS  # DIGITS of cuda_src/primitives/sorting.cu
 SCANNED = {np.dtype(np.int32): "int32", np.dtype(np.int64): "int64"}  # `dtype.name` takes longer than a small scan
+
+
+def scan_tile() -> int:
+    """Returns the number of values that a team scans or sums."""
+    return constant("TILE", "primitives/scan.cu")
+
+
+def sort_tile() -> int:
+    """Returns the number of keys that a team sorts by one digit."""
+    return constant("TILE", "primitives/sorting.cu")
 
 
 def scan(
@@ -26,8 +34,8 @@ def scan(
         values: the numbers; they are not changed.
         count: number of values to sum (default: all).
         out: receives the result (at least count + 1 elements); by default a new array.
-        tiles: number of tiles of TILE values in `count`, if the device knows both and `count` is far from its bound; by
-            default the number for the bound.
+        tiles: number of tiles of `scan_tile` values in `count`, if the device knows both and `count` is far from its
+            bound; by default the number for the bound.
 
     Returns:
         An array whose element i is the sum of the values before i, and whose element `count` is the total.
@@ -40,7 +48,7 @@ def scan(
     if bound == 0:
         offsets[:1].fill(0)
         return offsets
-    tiles = device.tiles(bound, TILE) if tiles is None else tiles
+    tiles = device.tiles(bound, scan_tile()) if tiles is None else tiles
     tile_offsets = None
     if bound_of(tiles) > 1:
         sums = device.empty(bound_of(tiles), values.dtype)
@@ -59,7 +67,7 @@ def sum_float64(values: DeviceArray) -> float:
     """Returns the sum of float64 values, in one fixed tree; waits for it."""
     device = values.device
     while values.size > 1:
-        tiles = device.tiles(values.size, TILE)
+        tiles = device.tiles(values.size, scan_tile())
         sums = device.empty(tiles, np.float64)
         device.launch("sum_tiles_float64", tiles, values, values.size, sums)
         values = sums
@@ -74,7 +82,7 @@ def minmax_float64(low: DeviceArray, high: DeviceArray | None = None) -> tuple[f
     device = low.device
     high = low if high is None else high
     while low.size > 1:
-        tiles = device.tiles(low.size, TILE)
+        tiles = device.tiles(low.size, scan_tile())
         tile_low, tile_high = device.empty(tiles, np.float64), device.empty(tiles, np.float64)
         device.launch("minmax_tiles_float64", tiles, low, high, low.size, tile_low, tile_high)
         low, high = tile_low, tile_high
@@ -119,12 +127,13 @@ def sort_pairs(keys: DeviceArray, values: DeviceArray | None = None, bits: int =
     """
     device: Device = keys.device
     count = keys.size
-    tiles = device.tiles(count, SORT_TILE)
-    counts = device.empty(DIGITS * tiles, np.int32)
-    places = device.empty(DIGITS * tiles + 1, np.int32)
+    tiles, digits = device.tiles(count, sort_tile()), constant("DIGITS")
+    digit_bits = digits.bit_length() - 1
+    counts = device.empty(digits * tiles, np.int32)
+    places = device.empty(digits * tiles + 1, np.int32)
     sorted_values = [device.empty(count, np.int32) for _ in range(2)]
     sorted_keys = [device.empty(count, np.uint32) for _ in range(2)]
-    for turn, shift in enumerate(range(0, bits, DIGIT_BITS)):
+    for turn, shift in enumerate(range(0, bits, digit_bits)):
         device.launch("count_digits", tiles, keys, count, shift, tiles, counts)
         scan(counts, out=places)
         target, target_keys = sorted_values[turn % 2], sorted_keys[turn % 2]

@@ -8,13 +8,10 @@ import numpy as np
 from numpy.typing import NDArray
 
 from dmr.errors import InvalidMeshError
-from dmr.memory import open_device, register_record, scan
+from dmr.memory import open_device, record, scan
 from dmr.mesh.naming import named, number
 
 Int = NDArray[np.int32]
-
-CORNERS = np.dtype([("vertex", "i4", 3)])
-register_record("Corners", CORNERS)
 
 
 def find_neighbours(triangles: Int, vertex_count: int) -> Int:
@@ -33,7 +30,7 @@ def find_neighbours(triangles: Int, vertex_count: int) -> Int:
     # List the edges of each vertex, then look up each edge at one of its ends (cuda_src/mesh/topology.cu).
     device = open_device("cpu")
     count = len(triangles)
-    corners = device.array(triangles, CORNERS)
+    corners = device.array(triangles, record("TriangleCorners"))
     degrees = device.zeros(vertex_count, np.int32)
     device.launch("count_sides_out", count, corners, degrees)
     first = scan(degrees)

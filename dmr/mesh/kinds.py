@@ -8,8 +8,8 @@ from typing import Any
 
 import numpy as np
 
-from dmr.common.arguments import kind_of
-from dmr.errors import KindError, OptionError
+from dmr.common.arguments import as_path, kind_of
+from dmr.errors import OptionError, WrongTypeError
 from dmr.mesh.types import Mesh, Pslg, check_indices
 
 
@@ -21,7 +21,7 @@ def check_kind(item: Any, *kinds: type[Mesh] | type[Pslg], name: str = "mesh", i
         indices: whether to check its indices again, since they may have been changed; False if a kernel checks them.
 
     Raises:
-        KindError: names the actual and the required type, and how to convert one to the other.
+        WrongTypeError: names the actual and the required type, and how to convert one to the other.
         InvalidMeshError: an index is out of range.
     """
     if isinstance(item, kinds):
@@ -29,21 +29,19 @@ def check_kind(item: Any, *kinds: type[Mesh] | type[Pslg], name: str = "mesh", i
             check_indices(item)
         return
     wanted = " or ".join(f"a {kind.__name__}" for kind in kinds)
-    raise KindError(f"{name} must be {wanted}, not {_described(item, kinds)}")
+    raise WrongTypeError(f"{name} must be {wanted}, not {_described(item, kinds)}")
 
 
 def file_path(path: Any) -> Path:
     """Converts a file name to a path.
 
     Raises:
-        KindError: it is not a name. OptionError: it contains a null character.
+        WrongTypeError: it is not a name. OptionError: it contains a null character.
     """
-    name = path.__fspath__() if isinstance(path, os.PathLike) else path
-    if not isinstance(name, str):
-        raise KindError(f"path must be the name of a file, not {kind_of(name)}")
-    if "\0" in name:
-        raise OptionError(f"path must be the name of a file, and a name holds no null character: {name!r}")
-    return Path(name)
+    name = as_path(path)
+    if "\0" in str(name):
+        raise OptionError(f"path must be the name of a file, and a name holds no null character: {str(name)!r}")
+    return name
 
 
 def _described(item: Any, kinds: tuple[type[Mesh] | type[Pslg], ...]) -> str:

@@ -41,11 +41,6 @@ def number(element: str, index: int) -> int:
     return _numbers.get()(element, int(index))
 
 
-def counted(count: int, one: str, many: str | None = None) -> str:
-    """Formats a count: "1 triangle", "2,000 triangles"; `many` is the plural if it is not `one` with an s."""
-    return f"{count:,} {one if count == 1 else many or one + 's'}"
-
-
 def named(element: str, index: int) -> str:
     """Formats an element: "vertex 4"."""
     return f"{element} {number(element, index)}"

@@ -14,6 +14,8 @@ from weakref import WeakKeyDictionary
 
 from dmr.mesh.types import Float, Int, Mesh
 
+# Kept outside the meshes, because their copies and pickles get all of their attributes. An entry is written before any
+# other thread knows the mesh, never changed, and lasts as long as the mesh; a child of fork() inherits both.
 _MADE: WeakKeyDictionary[Mesh, tuple[Float, Int]] = WeakKeyDictionary()
 
 

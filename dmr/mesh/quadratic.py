@@ -8,10 +8,11 @@ import numpy as np
 
 from dmr.common.available import require_memory
 from dmr.common.frozen import HoldsFrozen, freeze_fields
+from dmr.common.text import counted
 from dmr.errors import InvalidMeshError
 from dmr.mesh.edges import edge_places, find_edges
 from dmr.mesh.kinds import check_kind
-from dmr.mesh.naming import counted, named
+from dmr.mesh.naming import named
 from dmr.mesh.types import Float, Int, Mesh, check_table, whole_table
 
 BYTES_PER_TRIANGLE = 95  # peak memory, measured
@@ -86,7 +87,7 @@ def second_order(mesh: Mesh) -> SecondOrder:
 
     Raises:
         InvalidMeshError: there are more points than 32-bit indices can represent.
-        KindError: `mesh` is not a Mesh.
+        WrongTypeError: `mesh` is not a Mesh.
     """
     check_kind(mesh, Mesh)
     triangles = len(mesh.triangles)

@@ -17,10 +17,10 @@ import numpy as np
 from dmr.common.arguments import real_option
 from dmr.common.available import require_memory
 from dmr.common.pooling import new_pool, submit
+from dmr.common.text import counted
 from dmr.common.threads import available_threads
 from dmr.memory.host.device import HostArray, HostDevice
 from dmr.mesh.kinds import check_kind
-from dmr.mesh.naming import counted
 from dmr.mesh.types import Float, Int, Mesh, check_indices
 
 PERCENTILES = (1, 5, 25, 50, 75, 95, 99)
@@ -105,7 +105,7 @@ def measure(mesh: Mesh, *, bound: float | None = None) -> Quality:
         bound: degrees; triangles with an angle below it are counted.
 
     Raises:
-        KindError: `mesh` is not a Mesh.
+        WrongTypeError: `mesh` is not a Mesh.
     """
     check_kind(mesh, Mesh)
     bound = None if bound is None else real_option("bound", bound)

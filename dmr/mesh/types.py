@@ -19,7 +19,7 @@ from dmr.common.available import require_memory
 from dmr.common.cached import cached_property
 from dmr.common.frozen import HoldsFrozen, freeze, frozen
 from dmr.common.number_arrays import given_array, real_array
-from dmr.errors import InvalidMeshError, KindError
+from dmr.errors import InvalidMeshError, WrongTypeError
 
 Float = NDArray[np.float64]
 Int = NDArray[np.int32]
@@ -237,7 +237,7 @@ class Mesh(HoldsFrozen):
         """Makes a mesh from a dictionary of the `triangle` package (vertices, triangles, segments, markers, ...)."""
 
         if not isinstance(data, Mapping):
-            raise KindError(f"data must be a dictionary of the triangle package, not {shortened(data)}")
+            raise WrongTypeError(f"data must be a dictionary of the triangle package, not {shortened(data)}")
 
         def entry(name: str) -> NDArray[Any] | None:
             try:

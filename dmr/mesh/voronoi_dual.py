@@ -9,9 +9,9 @@ import numpy as np
 
 from dmr.common.available import require_memory
 from dmr.common.frozen import HoldsFrozen, freeze_fields
+from dmr.common.text import counted
 from dmr.errors import InvalidMeshError
 from dmr.mesh.kinds import check_kind
-from dmr.mesh.naming import counted
 from dmr.mesh.types import Float, Int, Mesh
 
 # Plain float64 is used if the rounding error of a triangle's area cannot exceed 2^-44 of the area; this holds, for
@@ -64,7 +64,7 @@ def voronoi(mesh: Mesh) -> Voronoi:
     Raises:
         InvalidMeshError: a triangle is flat or clockwise, or its circumcenter is out of range; or an edge has two
             triangles on one side.
-        KindError: `mesh` is not a Mesh.
+        WrongTypeError: `mesh` is not a Mesh.
     """
     check_kind(mesh, Mesh)
     count = len(mesh.triangles)

@@ -16,8 +16,6 @@ CHILD_LAUNCHES = tuple(name for name, balance in strategy_tables.BALANCES.items(
 LOOPS = ("auto", "host", "device")
 STEINER_RULES = ("petal", "off-center", "circumcenter")
 KEPT_SEGMENTS = ("none", "boundary", "all")
-CONFLICT_POLICIES = ("resolve", "error")
-MESHERS = ("dmr", "triangle")
 
 # Called after each round with its number, the bad triangles left and the number of triangles; False stops the run.
 Progress = Callable[[int, int, int], bool | None]

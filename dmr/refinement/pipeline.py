@@ -17,7 +17,7 @@ from dmr.refinement.setup.modules import refinement_modules
 from dmr.refinement.setup.thresholds import Thresholds
 from dmr.refinement.strategies.tiny_meshes import TINY_MESH, smallest
 from dmr.sizing.size_field import Size, as_function
-from dmr.triangulation import triangulate_noting
+from dmr.triangulation.meshing import triangulate_noting
 
 # Up to this many triangles, one CPU thread finishes before a GPU has been opened, and before other threads have woken.
 TOO_FEW_FOR_A_GPU = 1024
@@ -105,7 +105,7 @@ def refine(
     Raises:
         OptionError: an option that cannot be used, at all or on this device; bounds on areas that need more triangles
             than a mesh can have (unless `max_steiner` is given, which would end the run).
-        KindError: `mesh` is neither a Mesh nor a Pslg.
+        WrongTypeError: `mesh` is neither a Mesh nor a Pslg.
         InvalidMeshError: no valid triangulation (or, with `strict`, not a Delaunay one), or a graph that bounds no
             domain.
         DeviceUnavailableError: the requested device is not available.

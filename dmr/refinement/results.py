@@ -6,7 +6,7 @@ from dataclasses import dataclass, field
 from typing import Any
 
 from dmr.common.frozen import HoldsFrozen, freeze_fields
-from dmr.mesh.naming import counted
+from dmr.common.text import counted
 from dmr.mesh.types import Mesh
 
 

@@ -84,7 +84,7 @@ def run(mesh: Mesh, device: Device, settings: RunSettings) -> Refinement:
         InvalidMeshError: no valid triangulation (or, with `strict`, not a Delaunay one).
         OutOfMemoryError: the device has too little memory; the input is untouched.
     """
-    options, clock = settings.options, Clock(device, exact=settings.profile)
+    options, clock = settings.options, Clock(device.synchronize if settings.profile else None)
     statistics = Statistics(device, quiet=settings.quiet)
     with clock.phase("admit"):
         state, notes = admit(mesh, device, options.keep_segments)

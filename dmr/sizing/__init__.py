@@ -10,4 +10,6 @@ if TYPE_CHECKING:
     from dmr.sizing.size_field import SizeField
 
 __all__ = ["SizeField"]
-__getattr__, __dir__ = lazy_names(__name__, {"SizeField": "dmr.sizing.size_field"})
+# Pickles of earlier versions name the private classes, too.
+_NAMES = ("SizeField", "_OnGrid", "_OnTriangles", "_OnVertices")
+__getattr__, __dir__ = lazy_names(__name__, dict.fromkeys(_NAMES, "dmr.sizing.size_field"))

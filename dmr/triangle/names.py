@@ -6,7 +6,7 @@ import os
 from pathlib import Path
 
 from dmr.common.arguments import shortened
-from dmr.domains.feature_files import without_packing
+from dmr.common.files.compressed import without_packing
 from dmr.errors import FolderError, OptionError
 from dmr.mesh.kinds import file_path
 

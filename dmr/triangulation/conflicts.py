@@ -7,8 +7,9 @@ from __future__ import annotations
 
 import numpy as np
 
+from dmr.common.text import counted
 from dmr.errors import InvalidMeshError
-from dmr.mesh.naming import counted, named
+from dmr.mesh.naming import named
 from dmr.mesh.types import Int, Pslg
 from dmr.triangulation.native import Plane
 

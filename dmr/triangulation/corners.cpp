@@ -4,6 +4,7 @@
 #include <new>
 #include <vector>
 
+#include "geometry/predicates.cuh"
 #include "mesh/triangles.cuh"
 
 namespace {

@@ -16,7 +16,7 @@ namespace {
 
 constexpr int ROUND_BITS = 3; // each round has 2^ROUND_BITS times as many points as all rounds before it
 constexpr uint32 LAST_ROUND = 8;
-constexpr int COARSE = 14, FINE = 30; // levels of the curve
+constexpr int COARSE = 14, FINE = 30;     // levels of the curve
 constexpr int32 POINTS_AT_ONCE = 1 << 14; // points between two stop points
 
 struct Place {

@@ -6,9 +6,9 @@
 namespace triangulation {
 
 struct Delaunay {
-    Plane plane;                   // its vertices are the distinct points, in order of insertion
-    std::vector<int32> vertex_of;  // by point: its vertex
-    std::vector<int32> point_of;   // by vertex: the first point with these coordinates
+    Plane plane;                  // its vertices are the distinct points, in order of insertion
+    std::vector<int32> vertex_of; // by point: its vertex
+    std::vector<int32> point_of;  // by vertex: the first point with these coordinates
 };
 
 // If all points lie on one line, the plane has no faces.

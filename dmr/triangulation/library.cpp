@@ -29,10 +29,11 @@ struct SegmentPiece {
 struct Result {
     Delaunay delaunay;
     std::unique_ptr<Segments> segments;
-    std::vector<int32> label; // by face: the part of the plane, divided by the segments, that contains it, or BEYOND_HULL
-    int32 triangles = 0;      // faces that are not ghosts
+    std::vector<int32>
+        label;           // by face: the part of the plane, divided by the segments, that contains it, or BEYOND_HULL
+    int32 triangles = 0; // faces that are not ghosts
     std::vector<SegmentPiece> pieces; // sorted by segment, and along each segment
-    int32 given = 0;          // vertices before segments were inserted
+    int32 given = 0;                  // vertices before segments were inserted
     int32 tangled[2] = {NOTHING, NOTHING};
 
     // Labels count up from 0, the outside, in the order in which the parts are found. If the hull is closed, the
@@ -140,7 +141,8 @@ struct Result {
             }
         }
         if (end - begin > 1)
-            std::stable_sort(begin, end, [](const SegmentPiece &a, const SegmentPiece &b) { return a.along < b.along; });
+            std::stable_sort(begin, end,
+                             [](const SegmentPiece &a, const SegmentPiece &b) { return a.along < b.along; });
     }
 
     // The user's number of a vertex: new ones come after the user's points.
@@ -163,7 +165,8 @@ Status triangulate(Result *result, const float64 *points, int32 n, const int32 *
         result->given = int32(plane.points.size());
         std::vector<Segment> segments(s);
         for (int32 i = 0; i < s; ++i)
-            segments[i] = {result->delaunay.vertex_of[ends[2 * i]], result->delaunay.vertex_of[ends[2 * i + 1]], markers[i]};
+            segments[i] = {result->delaunay.vertex_of[ends[2 * i]], result->delaunay.vertex_of[ends[2 * i + 1]],
+                           markers[i]};
         result->segments = std::make_unique<Segments>(plane, std::move(segments));
         result->segments->insert_all();
         result->flood(hull_is_closed);
@@ -218,12 +221,13 @@ extern "C" void dmr_triangulation_tangled(const void *handle, int32 *segments) {
 // Corners (3 per triangle) and labels (1); pieces: ends (2), segment, labels on the left and on the right (5 in all);
 // coordinates of new vertices; conflicts (kind, first, second, vertex); by point, the one that represents it; the
 // vertices of the convex hull.
-extern "C" void dmr_triangulation_arrays(const void *handle, int32 *corners, int32 *labels, int32 *pieces, float64 *places,
-                                         int32 *conflicts, int32 *same_as, int32 *hull) {
+extern "C" void dmr_triangulation_arrays(const void *handle, int32 *corners, int32 *labels, int32 *pieces,
+                                         float64 *places, int32 *conflicts, int32 *same_as, int32 *hull) {
     const Result &result = *static_cast<const Result *>(handle);
     const Plane &plane = result.delaunay.plane;
     for (const SegmentPiece &piece : result.pieces)
-        for (int32 number : {result.number(piece.from), result.number(piece.to), piece.segment, piece.left, piece.right})
+        for (int32 number :
+             {result.number(piece.from), result.number(piece.to), piece.segment, piece.left, piece.right})
             *pieces++ = number;
     for (int32 face = 0; face < int32(plane.faces.size()); ++face) {
         if (plane.is_ghost(face)) {

@@ -11,8 +11,8 @@ from pathlib import Path
 import numpy as np
 from numpy.typing import NDArray
 
-from dmr.common.interrupts import allow_interrupts, interruptible
-from dmr.errors import InternalError, InvalidMeshError, NativeLibraryError
+from dmr.common.native import declare, interruptible, load_library
+from dmr.errors import InternalError, InvalidMeshError
 from dmr.mesh.naming import named
 from dmr.mesh.types import Float, Int, Pslg
 
@@ -146,18 +146,8 @@ def _locate(native: ctypes.CDLL, handle: c_void_p, points: Float) -> Int:
 
 @cache
 def library() -> ctypes.CDLL:
-    """Loads the library once.
-
-    Raises:
-        NativeLibraryError: it is missing or cannot be loaded.
-    """
-    if not LIBRARY.exists():
-        raise NativeLibraryError(LIBRARY, "is missing")
-    try:
-        loaded = ctypes.CDLL(str(LIBRARY))
-        allow_interrupts(loaded)
-    except (OSError, AttributeError) as error:
-        raise NativeLibraryError(LIBRARY, f"cannot be loaded ({error})") from error
+    """Loads the library and declares its functions; raises NativeLibraryError as `load_library`."""
+    loaded = load_library(LIBRARY)
     interruptible(
         loaded, "dmr_triangulation", None,
         c_void_p, c_int32, c_void_p, c_void_p, c_int32, c_int32, POINTER(c_int32), POINTER(c_void_p),
@@ -171,10 +161,7 @@ def library() -> ctypes.CDLL:
         ("dmr_triangulation_tangled", 2),
         ("dmr_triangulation_arrays", 8),
     ):
-        function = getattr(loaded, name)
-        function.restype, function.argtypes = None, [c_void_p] * pointers
-    loaded.dmr_acute_corners.restype = c_int32
-    loaded.dmr_acute_corners.argtypes = [c_void_p, c_int32, c_void_p, c_int32, c_double, c_void_p]
-    loaded.dmr_triangulation_locate.restype = None
-    loaded.dmr_triangulation_locate.argtypes = [c_void_p, c_void_p, c_int32, c_void_p]
+        declare(loaded, name, None, *[c_void_p] * pointers)
+    declare(loaded, "dmr_acute_corners", c_int32, c_void_p, c_int32, c_void_p, c_int32, c_double, c_void_p)
+    declare(loaded, "dmr_triangulation_locate", None, c_void_p, c_void_p, c_int32, c_void_p)
     return loaded

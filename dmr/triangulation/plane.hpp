@@ -12,6 +12,7 @@
 
 #include <vector>
 
+#include "geometry/predicates.cuh"
 #include "mesh/triangles.cuh"
 
 namespace triangulation {

@@ -455,7 +455,8 @@ void Segments::resolve(const Piece &piece, HalfEdge barrier) {
     if (met == NOTHING || segments_do)
         conflicts.push_back({CROSSING, low, high, met});
     bent_[low] = bent_[high] = true;
-    const bool splits_barrier = met != other.from && met != other.to, splits_piece = met != piece.from && met != piece.to;
+    const bool splits_barrier = met != other.from && met != other.to,
+               splits_piece = met != piece.from && met != piece.to;
     if (splits_barrier)
         plane_.segment_at[barrier] = plane_.segment_at[plane_.twin(barrier)] = NOTHING;
     if (met == NOTHING)

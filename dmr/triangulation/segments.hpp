@@ -110,9 +110,9 @@ class Segments {
 
     Plane &plane_;
     std::vector<Segment> segments_;
-    std::vector<int32> face_at_; // by vertex: one of its faces
-    std::vector<Piece> waiting_; // a stack of pieces to insert
-    std::vector<bool> bent_;     // by segment: whether its vertices may lie beside it
+    std::vector<int32> face_at_;                   // by vertex: one of its faces
+    std::vector<Piece> waiting_;                   // a stack of pieces to insert
+    std::vector<bool> bent_;                       // by segment: whether its vertices may lie beside it
     std::unordered_map<uint64, int32> times_tied_; // by pair of segments
 
     // State of the segment that is being inserted.

@@ -18,6 +18,7 @@
 #include <vector>
 
 #include "portable/interrupts.hpp"
+#include "geometry/predicates.cuh"
 #include "mesh/triangles.cuh"
 
 namespace {
@@ -25,12 +26,12 @@ namespace {
 // INTERRUPTED never reaches a caller: a signal handler has raised an exception.
 enum Verdict : int32 {
     COVERED_ONCE = 0,
-    SAME_PLACE = 1,    // two vertices have the same coordinates
-    TOUCHES = 2,       // an edge crosses or touches the boundary near a vertex
-    CROSSES = 3,       // an edge crosses the boundary near a vertex
-    ON_ANOTHER = 4,    // an edge lies on another one near a vertex
-    INSIDE = 5,        // an edge enters the domain inside the domain
-    OUTSIDE = 6,       // an edge leaves the domain outside of the domain
+    SAME_PLACE = 1, // two vertices have the same coordinates
+    TOUCHES = 2,    // an edge crosses or touches the boundary near a vertex
+    CROSSES = 3,    // an edge crosses the boundary near a vertex
+    ON_ANOTHER = 4, // an edge lies on another one near a vertex
+    INSIDE = 5,     // an edge enters the domain inside the domain
+    OUTSIDE = 6,    // an edge leaves the domain outside of the domain
     NO_MEMORY = 7,
     INTERRUPTED = 8,
 };
@@ -159,7 +160,8 @@ class Sweep {
         return edges_[edge].right != place && side(edges_[edge], place) == sign;
     }
 
-    void replace(size_t low, size_t high, std::vector<int32>::const_iterator start, std::vector<int32>::const_iterator end) {
+    void replace(size_t low, size_t high, std::vector<int32>::const_iterator start,
+                 std::vector<int32>::const_iterator end) {
         const size_t kept = std::min(high - low, size_t(end - start));
         std::copy(start, start + kept, status_.begin() + low);
         if (low + kept < high)

@@ -18,11 +18,11 @@ from numpy.typing import ArrayLike
 
 from dmr.common.arguments import real_option, switch
 from dmr.common.available import require_memory
+from dmr.common.text import counted
 from dmr.common.threads import thread_count
 from dmr.errors import OptionError
 from dmr.exact import Points
 from dmr.mesh.kinds import check_kind
-from dmr.mesh.naming import counted
 from dmr.mesh.types import Mesh, Pslg
 from dmr.validation.arrays.pieces import Workers
 from dmr.validation.bounds.sizes import Size, check_max_area, check_own_areas, check_size
@@ -100,7 +100,7 @@ def validate(
     Raises:
         OptionError: an invalid bound or number of threads.
         InvalidMeshError: a triangle refers to a vertex that does not exist (`Mesh` itself rejects such triangles).
-        KindError: `mesh` is not a Mesh, or `input` is neither a mesh nor a graph.
+        WrongTypeError: `mesh` is not a Mesh, or `input` is neither a mesh nor a graph.
     """
     check_kind(mesh, Mesh)
     if input is not None:

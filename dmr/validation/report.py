@@ -9,7 +9,8 @@ from typing import Any
 
 from numpy.typing import NDArray
 
-from dmr.mesh.naming import counted, named
+from dmr.common.text import counted
+from dmr.mesh.naming import named
 
 Indices = Sequence[int | None] | NDArray[Any]
 
@@ -165,6 +166,14 @@ class Findings:
     def start(self, check: str) -> None:
         """Record that a check is made."""
         self.checked.append(check)
+
+    def start_after(self, check: str, *needed: str) -> bool:
+        """Record that a check is made, or that it is skipped because one that it needs has failed; return which."""
+        if self.passed(*needed):
+            self.start(check)
+            return True
+        self.skip(check, f"{' or '.join(needed)} failed")
+        return False
 
     def skip(self, check: str, reason: str) -> None:
         """Record that a check cannot be made."""

@@ -20,13 +20,13 @@ import numpy as np
 from numpy.typing import NDArray
 
 from dmr.common.arguments import chosen, listed, shortened, switch, whole_option
-from dmr.common.interrupts import keep_interrupt
-from dmr.common.replacing import check_target, replace_files, write_bytes
+from dmr.common.files.replacing import check_target, replace_files, write_bytes
 from dmr.errors import DmrError, OptionError
 from dmr.mesh.kinds import check_kind, file_path
 from dmr.mesh.statistics import bounding_box, unique_edges
 from dmr.mesh.types import Float, Int, Mesh, Pslg
 from dmr.viewing.colours import COLORS, INK, ColourScale, draw_legend
+from dmr.viewing.interrupts import keep_interrupt
 
 IMAGE_FORMATS = {".png": "PNG", ".jpg": "JPEG", ".jpeg": "JPEG"}
 
@@ -80,7 +80,7 @@ def view(
         OptionError: the colour or image format is unknown, or a window is requested without a display.
         DmrError: pyvista is not installed, or there is nothing to draw.
         FileError: the image cannot be written.
-        KindError: `mesh` or `compare` is neither a Mesh nor a Pslg.
+        WrongTypeError: `mesh` or `compare` is neither a Mesh nor a Pslg.
     """
     check_kind(mesh, Mesh, Pslg)
     if compare is not None:

@@ -37,7 +37,7 @@ import dmr
 from dmr.refinement.options import MARKINGS
 from scripts.lib.guarded import Guarded
 from scripts.lib.machines import machine
-from scripts.lib.measuring import append_record, circumstances, digest, positive, run_benchmark, timed, where
+from scripts.lib.measuring import Verdict, append_record, circumstances, digest, positive, run_benchmark, timed, where
 from scripts.lib.outlines import STANDARD, Case, case, clean, outline
 from scripts.lib.sides import geometric_mean
 
@@ -54,14 +54,13 @@ class Peer:
 
 
 @dataclass(kw_only=True)
-class Row:
+class Row(Verdict):
     """One configuration on one domain; the fields of a record of --json, times in seconds, a list entry per run.
 
     Attributes:
         ended: the limit that ended the run; empty if it is complete.
         sha256: the distinct digests of the results; same: whether all configurations have the same digest.
-        valid: whether all results were proved (without the bounds if unfinished); None if not checked.
-        size, ratio: triangles and whole call over those of `peer`, Triangle.
+        valid: unfinished results are proved without the bounds; ratio: of the whole call.
     """
 
     domain: str
@@ -82,11 +81,6 @@ class Row:
     ended: str
     unrefined: dict[str, int]
     sha256: list[str]
-    valid: bool | None = None
-    same: bool | None = None
-    size: float | None = None
-    ratio: float | None = None
-    peer: dict[str, Any] = field(default_factory=dict)
 
     def faults(self) -> list[str]:
         """Lists the faults of the results."""

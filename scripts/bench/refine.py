@@ -39,6 +39,7 @@ from scripts.lib.apart import refine_apart
 from scripts.lib.machines import machine
 from scripts.lib.measuring import (
     INPUTS,
+    Verdict,
     append_record,
     circumstances,
     digest,
@@ -70,14 +71,13 @@ class Peer:
 
 
 @dataclass(kw_only=True)
-class Row:
+class Row(Verdict):
     """One configuration on one input; the fields of a record of --json, times in seconds, a list entry per run.
 
     Attributes:
         sha256: the distinct digests of the results.
         memory: memory of one run in a separate process (`apart.Memory`).
-        valid: whether all results were proved; same: whether all equal that of one CPU thread; None if not checked.
-        size, ratio: triangles and time over those of `peer`, Triangle.
+        same: whether all results equal that of one CPU thread.
     """
 
     input: str
@@ -95,11 +95,6 @@ class Row:
     unrefined: dict[str, int]
     sha256: list[str]
     memory: dict[str, Any] | None = None
-    valid: bool | None = None
-    same: bool | None = None
-    size: float | None = None
-    ratio: float | None = None
-    peer: dict[str, Any] = field(default_factory=dict)
 
     def faults(self) -> list[str]:
         """Lists the faults of the results."""

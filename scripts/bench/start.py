@@ -35,7 +35,8 @@ from typing import Any
 
 from dmr.memory.cuda.ahead import VARIABLE, build_ahead, visible_architectures
 from dmr.memory.cuda.nvcc import Module, compile_modules
-from dmr.memory.signatures import signatures, source_folder
+from dmr.memory.declarations import source_folder
+from dmr.memory.signatures import signatures
 from scripts.lib.measuring import append_record, circumstances, positive
 
 ROOT = Path(__file__).resolve().parents[2]

@@ -39,7 +39,7 @@ from scripts.lib.machines import machine
 from scripts.lib.measuring import append_record, circumstances, positive, run_benchmark, timed, where
 from scripts.lib.traversal_sources import largest_component
 from static_graph import CsrGraph, DeviceGraph, Traversal
-from static_graph.traversal import search
+from static_graph.traversal.schemes.table import BALANCES
 
 LARGEST_WEIGHT = 100
 NODES, EDGES = 2**20, 8_000_000
@@ -278,7 +278,7 @@ def parser() -> argparse.ArgumentParser:
     add("--inputs", nargs="+", default=[WEB, "gtgraph", "graph500"], metavar="NAME", help="default: all three")
     add("--graphs", type=Path, default=Path(), metavar="FOLDER", help=f"folder of {WEB}.txt.gz (default: .)")
     add("--searches", nargs="+", choices=SEARCHES, default=list(SEARCHES), help="default: both")
-    add("--balance", choices=search.BALANCES, default="auto")
+    add("--balance", choices=BALANCES, default="auto")
     add("--delta", type=float, metavar="X", help="for auto: increment of the near-far threshold")
     add("--sources", type=positive, metavar="N", help="random nodes in the largest component (default: one, see above)")
     add("--device", nargs="+", default=["cpu"], metavar="NAME", help="cpu, cuda, cuda:1, ... (default: cpu)")

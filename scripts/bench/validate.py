@@ -24,7 +24,7 @@ from time import perf_counter, process_time
 from typing import Any
 
 import dmr
-from dmr.memory import available_threads
+from dmr.common.threads import available_threads
 from dmr.validation import checker
 from dmr.validation.arrays.pieces import Workers
 from scripts.lib.machines import machine

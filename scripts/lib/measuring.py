@@ -9,6 +9,7 @@ import re
 import sys
 import time
 from collections.abc import Callable, Mapping
+from dataclasses import dataclass, field
 from datetime import datetime, timezone
 from pathlib import Path
 from typing import Any, TypeVar
@@ -26,6 +27,22 @@ T = TypeVar("T")
 INPUTS = {"random-0.1m": 50_000, **THESIS_INPUTS}
 # Phases of a run outside of the refinement: building the data structures, and returning the result.
 AROUND = ("triangulate", "admit", "flip", "download", "total")
+
+
+@dataclass(kw_only=True)
+class Verdict:
+    """What the results of a configuration are worth; None if not checked.
+
+    Attributes:
+        valid: whether all results were proved; same: whether all have the same bits.
+        size, ratio: triangles and time over those of `peer`, Triangle.
+    """
+
+    valid: bool | None = None
+    same: bool | None = None
+    size: float | None = None
+    ratio: float | None = None
+    peer: dict[str, Any] = field(default_factory=dict)
 
 
 def run_benchmark(program: str, body: Callable[[list[str]], None]) -> int:

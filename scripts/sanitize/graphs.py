@@ -16,7 +16,7 @@ from static_graph.graph.building import rows_on_device
 from static_graph.graph.device_graph import DeviceGraph
 from static_graph.lists.checks import find_heads
 from static_graph.lists.generation import KINDS as LISTS
-from static_graph.lists.methods.helman_jaja import FINISHES, RULES, SPACINGS
+from static_graph.lists.methods.table import FINISHES, RULES, SPACINGS
 from static_graph.lists.ranking import rank_on_device
 from static_graph.traversal.frontiers import direction_optimising, near_far
 from static_graph.traversal.parents import find_parents

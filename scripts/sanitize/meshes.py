@@ -87,7 +87,7 @@ def teams(who: str) -> Iterator[None]:
     before = {name: getattr(team_rounds, name) for name in LIMITS}
     small, middle = TEAMS[who]
     for name in LIMITS:
-        setattr(team_rounds, name, small if name.startswith("SINGLE") else middle)
+        setattr(team_rounds, name, small if name.startswith("SINGLE_BLOCK") else middle)
     try:
         yield
     finally:

@@ -6,7 +6,7 @@ import argparse
 import importlib.util
 import shlex
 import sys
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Iterable, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
@@ -115,3 +115,12 @@ def add_common(found: argparse.ArgumentParser, name: str) -> None:
     add("-o", "--output", type=Path, default=Path("study"), metavar="FOLDER", help="default: study")
     add("--name", metavar="NAME", help=f"name of the files (default: {name})")
     add("--commit", metavar="HASH", help="commit to record where there is no checkout")
+
+
+def add_parts(found: argparse.ArgumentParser, parts: Iterable[str]) -> None:
+    """Adds the options of studies with several parts, which can be drawn again from their record."""
+    add = found.add_argument
+    add("--parts", nargs="+", choices=list(parts), default=list(parts), metavar="PART",
+        help=f"of {', '.join(parts)} (default: all)")  # fmt: skip
+    add("--repeats", type=positive, default=5, metavar="N", help="timed runs of each case (default: 5)")
+    add("--redraw", type=Path, metavar="FILE", help="regenerate tables and pictures of this record; no run")

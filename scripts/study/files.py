@@ -11,7 +11,7 @@ from functools import partial
 from pathlib import Path
 from typing import Any
 
-from dmr.common.replacing import replace_files, write_bytes
+from dmr.common.files.replacing import replace_files, write_bytes
 from dmr.errors import FileError
 
 

@@ -2,20 +2,16 @@
 
 from __future__ import annotations
 
-import argparse
-import re
-from typing import Any, NoReturn
+from collections.abc import Callable
+from typing import Any
 
+from dmr.common.command_line.parser import Examples, Parser, add_device, add_json, add_threads, make_parser
+from dmr.common.command_line.parser import add_command as add_plain_command
+from dmr.common.command_line.values import count, file_name, number, positive
 from dmr.memory import __version__
-from static_graph.errors import OptionError
+from static_graph.lists.methods.table import FINISHES, NAMES, RULES, SPACINGS
+from static_graph.traversal.schemes.table import BALANCES, OPTIONS, balances_with
 
-Examples = tuple[tuple[str, str], ...]
-
-# BALANCES of static_graph/traversal/search.py, which is too heavy to be imported here.
-BALANCES = ("auto", "none", "split", "child-launch", "warp", "hierarchical", "collapse-local", "collapse-global")
-# NAMES of static_graph/lists/ranking.py; RULES, SPACINGS and FINISHES of static_graph/lists/methods/helman_jaja.py.
-METHODS = ("auto", "wyllie", "lock-step", "on-demand", "helman-jaja", "sequential")
-RULES = ("n / log n", "n / (2 log^2 n)")
 TREE_COLUMNS = {
     "parent": "the parent, -1 at roots",
     "subtree": "number of nodes in the subtree",
@@ -26,76 +22,38 @@ TREE_COLUMNS = {
 # KINDS of static_graph/lists/generation.py and static_graph/trees/generation.py.
 ORDERS = ("ordered", "ordered-unbalanced", "random-balanced", "random")
 SHAPES = ("random-binary", "path", "star", "caterpillar")
-SPACINGS, FINISHES = ("random", "equal"), ("one", "cpu", "wyllie")
-
-
-class Arguments(argparse.Namespace):
-    """Parsed arguments; `module` is the module of `static_graph.cli` that runs the command."""
-
-    module: str
-    quiet: bool = False
-    verbose: bool = False
-
-
-class Parser(argparse.ArgumentParser):
-    """Argument parser whose help starts with examples, and whose errors are raised as `OptionError`."""
-
-    examples: Examples = ()
-
-    def format_help(self) -> str:
-        """Returns examples, usage, description and options."""
-        width = max((len(command) for command, _ in self.examples), default=0)
-        lines = [f"  {command:{width}}  {meaning}".rstrip() for command, meaning in self.examples]
-        return "\n".join(["examples:", *lines, "", super().format_help()])
-
-    def error(self, message: str) -> NoReturn:
-        """Raises `OptionError`, with a pointer to --help."""
-        raise OptionError(f"{message} (see {self.prog} --help)")
 
 
 def build_parser() -> Parser:
     """Builds the parser of `python -m static_graph` and all its commands."""
-    parser = Parser(
-        prog="python -m static_graph",
-        description="Graphs as compressed sparse rows, and load-balanced traversals of them, on a GPU or on a CPU.",
-        allow_abbrev=False,
+    parser, commands = make_parser(
+        "python -m static_graph",
+        f"static_graph {__version__}",
+        "Graphs as compressed sparse rows, and load-balanced traversals of them, on a GPU or on a CPU.",
+        (
+            ("python -m static_graph info web-Stanford.txt.gz", "counts, degrees, the automatic splitting level"),
+            ("python -m static_graph generate rmat 1e6 8e6 -o rmat.npz", "a random graph with power-law degrees"),
+            ("python -m static_graph bfs web-Stanford.txt.gz --source 0", "distances in edges"),
+            ("python -m static_graph sssp rmat.gr --source 7 -o distances.csv", "distances by weights"),
+            ("python -m static_graph rank list.npy", "ranks of the elements of linked lists"),
+            ("python -m static_graph tree parents.npy --subtree --level -o tree.csv", "numbers of a tree's nodes"),
+        ),
     )
-    parser.examples = (
-        ("python -m static_graph info web-Stanford.txt.gz", "counts, degrees, the automatic splitting level"),
-        ("python -m static_graph generate rmat 1e6 8e6 -o rmat.npz", "a random graph with power-law degrees"),
-        ("python -m static_graph bfs web-Stanford.txt.gz --source 0", "distances in edges"),
-        ("python -m static_graph sssp rmat.gr --source 7 -o distances.csv", "distances by weights"),
-        ("python -m static_graph rank list.npy", "ranks of the elements of linked lists"),
-        ("python -m static_graph tree parents.npy --subtree --level -o tree.csv", "numbers of a tree's nodes"),
-    )
-    parser.add_argument("--version", action="version", version=f"static_graph {__version__}")
-    commands = parser.add_subparsers(title="commands", metavar="COMMAND", required=True, parser_class=Parser)
     for add in (_add_info, _add_generate, _add_bfs, _add_sssp, _add_rank, _add_tree):
         add(commands)
     return parser
 
 
 def add_command(commands: Any, name: str, module: str, summary: str, examples: Examples) -> Parser:
-    """Adds a command with the options that all commands share."""
-    parser: Parser = commands.add_parser(name, help=summary, description=f"{summary}.", allow_abbrev=False)
-    parser.examples = examples
-    parser.set_defaults(module=module)
-    parser.add_argument("--quiet", action="store_true", help="print only errors")
-    parser.add_argument("-v", "--verbose", action="store_true", help="print more, with tracebacks of internal errors")
-    parser.add_argument("--json", action="store_true", help="one JSON object on stdout")
+    """Adds a command with the options that all commands share, among them --json."""
+    parser = add_plain_command(commands, name, module, summary, examples)
+    add_json(parser)
     return parser
-
-
-def add_device(parser: Parser) -> None:
-    """Adds the options that choose the device."""
-    add = parser.add_argument
-    add("--device", type=device, default="auto", metavar="auto|cpu|cuda|cuda:N", help="where to run (default: auto)")
-    add("--threads", type=positive, metavar="N", help="CPU threads (default: all cores)")
 
 
 def add_output(parser: Parser, *, required: bool, text: str) -> None:
     """Adds the options of the output file."""
-    parser.add_argument("-o", "--output", metavar="OUT", type=filled, required=required, help=text)
+    parser.add_argument("-o", "--output", metavar="OUT", type=file_name, required=required, help=text)
     parser.add_argument("-f", "--force", action="store_true", help="overwrite files that exist")
 
 
@@ -112,11 +70,11 @@ def _add_info(commands: Any) -> None:
         ),
     )
     add = parser.add_argument
-    add("graph", metavar="GRAPH", type=filled, help="a graph: .txt, .csv, .mtx, .gr (also with .gz), .npz")
-    add("--plot", metavar="PNG", type=filled, help="draw the distribution of out-degrees")
+    add("graph", metavar="GRAPH", type=file_name, help="a graph: .txt, .csv, .mtx, .gr (also with .gz), .npz")
+    add("--plot", metavar="PNG", type=file_name, help="draw the distribution of out-degrees")
     add("--mda", type=mda, metavar="N|auto", help="report the effect of splitting nodes at this maximum degree")
     add("-f", "--force", action="store_true", help="overwrite PNG if it exists")
-    add("--threads", type=positive, metavar="N", help="CPU threads (default: all cores)")
+    add_threads(parser)
 
 
 def _add_generate(commands: Any) -> None:
@@ -188,7 +146,7 @@ def _add_bfs(commands: Any) -> None:
             ("python -m static_graph bfs graph.mtx --source 0 --path-to 99 --json | jq .path", "for programs"),
         ),
     )
-    _add_traversal(parser)
+    _add_traversal(parser, weighted=False)
     parser.add_argument(
         "--depth-limit", type=count, metavar="N", help="nodes more than N edges away count as unreached"
     )
@@ -207,33 +165,34 @@ def _add_sssp(commands: Any) -> None:
             ("python -m static_graph sssp graph.npz --source 0 -o distances.npy", "an array of the distances"),
         ),
     )
-    _add_traversal(parser)
+    _add_traversal(parser, weighted=True)
     add = parser.add_argument
     add("--distance-limit", type=number, metavar="X", help="nodes farther away than X count as unreached")
-    add("--delta", type=number, metavar="X", help="for auto: increment of the near bound")
     add("--random-weights", type=positive, metavar="W", help="integer weights from 1 to W instead of the graph's own")
     add("--seed", type=count, default=0, metavar="S", help="seed of the random weights (default: 0)")
 
 
-def _add_traversal(parser: Parser) -> None:
-    """Adds the options that both traversals share."""
+def _add_traversal(parser: Parser, *, weighted: bool) -> None:
+    """Adds the options that both traversals share, and those of their schemes."""
     add = parser.add_argument
-    add("graph", metavar="GRAPH", type=filled, help="a graph: .txt, .csv, .mtx, .gr (also with .gz), .npz")
+    add("graph", metavar="GRAPH", type=file_name, help="a graph: .txt, .csv, .mtx, .gr (also with .gz), .npz")
     add("--source", nargs="+", required=True, metavar="NODE", help="source nodes, by their ids in the file")
     add("--balance", choices=BALANCES, default="auto", metavar="B", help=f"{', '.join(BALANCES)} (default: auto)")
     add("--parents", action="store_true", help="find the shortest-path tree, too")
     add("--path-to", metavar="NODE", help="show a shortest path to this node")
     add_output(parser, required=False, text="output file: .npy (distances), .csv or .npz (all columns)")
     add_device(parser)
-    schemes = parser.add_argument_group("options of the schemes")
-    add = schemes.add_argument
-    add("--mda", type=mda, metavar="N|auto", help="for split: the maximum degree allowed (default: auto)")
-    add("--threshold", type=count, metavar="N", help="for child-launch: nodes with more edges launch a child")
-    add("--warp-size", type=positive, metavar="N", help="for warp: lanes per virtual warp: 1, 2, 4, 8, 16 or 32")
-    add("--chunk", type=positive, metavar="N", help="for warp: nodes that a warp takes from the queue at a time")
-    add("--defer", type=count, metavar="N", help="for warp: nodes with more edges are left to whole blocks")
-    add("--no-atomic", dest="atomic", action="store_const", const=False,
-        help="for none, split, child-launch: relax by plain stores")  # fmt: skip
+    group = parser.add_argument_group("options of the schemes")
+    for name, option in OPTIONS.items():
+        balances = balances_with(name, weighted=weighted)
+        if not balances:
+            continue
+        text, flag = f"for {', '.join(balances)}: {option.text}", name.replace("_", "-")
+        if option.kind == "switch":
+            group.add_argument(f"--no-{flag}", dest=name, action="store_const", const=False, help=text)
+        else:
+            parse, metavar = OPTION_VALUES[option.kind]
+            group.add_argument(f"--{flag}", type=parse, metavar=metavar, help=text)
 
 
 def _add_rank(commands: Any) -> None:
@@ -256,16 +215,16 @@ def _add_rank(commands: Any) -> None:
     add(
         "list",
         metavar="LIST",
-        type=filled,
+        type=file_name,
         help="the element after each one, -1 at the end of a list: .npy, .txt, .csv",
     )
     add(
         "--values",
         metavar="FILE",
-        type=filled,
+        type=file_name,
         help="integers, one per element: find their sums along the lists, too",
     )
-    add("--method", choices=METHODS, default="auto", metavar="M", help=f"{', '.join(METHODS)} (default: auto)")
+    add("--method", choices=NAMES, default="auto", metavar="M", help=f"{', '.join(NAMES)} (default: auto)")
     add_output(parser, required=False, text="output file: .npy (ranks), .csv or .npz (all columns)")
     add_device(parser)
     own = parser.add_argument_group("options of the methods")
@@ -294,7 +253,7 @@ def _add_tree(commands: Any) -> None:
     add(
         "forest",
         metavar="FOREST",
-        type=filled,
+        type=file_name,
         help="the parent of each node, -1 at roots; or two columns, undirected edges: .npy, .txt, .csv",
     )
     add("--root", type=count, nargs="+", metavar="NODE", help="the roots, one per tree")
@@ -307,43 +266,9 @@ def _add_tree(commands: Any) -> None:
         columns.add_argument(f"--{option}", action="store_true", help=text)
 
 
-def filled(text: str) -> str:
-    """Parses a file name that is not empty; an empty one usually comes from an unset shell variable."""
-    if not text.strip():
-        raise argparse.ArgumentTypeError("the name of the file is empty")
-    return text
-
-
 def splitters(text: str) -> int | str:
     """Parses a number of splitters, or a rule for it."""
     return text if text in RULES else positive(text)
-
-
-def number(text: str) -> float:
-    """Parses a number."""
-    try:
-        return float(text)
-    except ValueError:
-        raise argparse.ArgumentTypeError(f"{text!r} is not a number") from None
-
-
-def count(text: str) -> int:
-    """Parses a non-negative integer; 1_000_000 and 1e6 are accepted, too."""
-    try:
-        value = int(text) if re.fullmatch(r"\d[\d_]*", text) else float(text)
-    except ValueError:
-        value = -1
-    if not (0 <= value < 2**64 and value == value // 1):
-        raise argparse.ArgumentTypeError(f"{text!r} is not a whole number from 0")
-    return int(value)
-
-
-def positive(text: str) -> int:
-    """Parses a positive integer."""
-    value = count(text)
-    if value < 1:
-        raise argparse.ArgumentTypeError(f"{text!r} is not a whole number from 1")
-    return value
 
 
 def mda(text: str) -> int | str:
@@ -351,8 +276,10 @@ def mda(text: str) -> int | str:
     return text if text == "auto" else positive(text)
 
 
-def device(text: str) -> str:
-    """Parses the name of a device."""
-    if not re.fullmatch(r"auto|cpu|cuda(:\d+)?", text):
-        raise argparse.ArgumentTypeError(f"{text!r} is not one of auto, cpu, cuda, cuda:0, cuda:1, ...")
-    return text
+# How the command line reads and shows the values of each kind of scheme option.
+OPTION_VALUES: dict[str, tuple[Callable[[str], Any], str]] = {
+    "count": (count, "N"),
+    "positive": (positive, "N"),
+    "degree": (mda, "N|auto"),
+    "real": (number, "X"),
+}

@@ -9,7 +9,7 @@ from static_graph.errors import FileError, GraphError
 
 
 @contextmanager
-def blaming(path: str) -> Iterator[None]:
+def error_context(path: str) -> Iterator[None]:
     """Attributes errors about arrays to the file that they were read from.
 
     Raises:

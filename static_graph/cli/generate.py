@@ -9,10 +9,10 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from static_graph.cli.arguments import Arguments
-from static_graph.cli.console import Console
+from dmr.common.command_line.console import Console
+from dmr.common.command_line.parser import Arguments
+from dmr.common.text import counted
 from static_graph.cli.outputs import checked_target
-from static_graph.common.text import counted
 from static_graph.errors import GraphError, OptionError
 from static_graph.graph.csr import CsrGraph
 from static_graph.graph.generation import generate_random, generate_rmat
@@ -134,7 +134,7 @@ MAKERS: dict[str, Callable[..., CsrGraph | NDArray[np.int32]]] = {
 def _what(arguments: Arguments, made: CsrGraph | NDArray[np.int32]) -> str:
     """Describes the generated object."""
     if isinstance(made, CsrGraph):
-        return f"{counted(made.nodes, 'node', ',')} and {counted(made.edges, 'edge', ',')}"
+        return f"{counted(made.nodes, 'node')} and {counted(made.edges, 'edge')}"
     if arguments.kind == "tree":
-        return f"a tree of {counted(len(made), 'node', ',')}"
-    return f"{counted(len(made), 'element', ',')} of {counted(arguments.lists or 1, 'list', ',')}"
+        return f"a tree of {counted(len(made), 'node')}"
+    return f"{counted(len(made), 'element')} of {counted(arguments.lists or 1, 'list')}"

@@ -8,10 +8,10 @@ from typing import Any
 
 import numpy as np
 
-from static_graph.cli.arguments import Arguments
-from static_graph.cli.console import Console, aligned
+from dmr.common.command_line.console import Console, aligned
+from dmr.common.command_line.parser import Arguments
+from dmr.common.text import counted
 from static_graph.cli.outputs import checked_target
-from static_graph.common.text import counted
 from static_graph.graph.csr import CsrGraph
 from static_graph.graph.degree_plots import check_picture_target, plot_degrees
 from static_graph.graph.degrees import (
@@ -43,7 +43,7 @@ def run(arguments: Arguments, console: Console) -> int:
     if arguments.json:
         console.emit_json({"file": str(arguments.graph), **found})
         return 0
-    console.emit_head(str(arguments.graph))
+    console.emit(str(arguments.graph), "1")
     for line in aligned(_counts(found), left=(0, 1)):
         console.emit(line)
     if graph.edges:  # without edges, all degrees are 0
@@ -51,7 +51,7 @@ def run(arguments: Arguments, console: Console) -> int:
         for line in aligned(_statistics(found)):
             console.emit(line)
         console.emit()
-        console.emit_head("  nodes by out-degree (bars: logarithmic)")
+        console.emit("  nodes by out-degree (bars: logarithmic)", "1")
         for line in _histogram(found):
             console.emit(line)
     return 0
@@ -113,7 +113,7 @@ def _counts(found: dict[str, Any]) -> list[list[str]]:
         rows.append(
             [
                 f"split at MDA {split['mda']:,}",
-                f"{counted(split['nodes'], 'node', ',')}, {split['extra_nodes']:,} of them extra",
+                f"{counted(split['nodes'], 'node')}, {split['extra_nodes']:,} of them extra",
             ]
         )
     return rows

@@ -1,12 +1,14 @@
-"""Checks of output files, made before any work begins."""
+"""Output of the commands: checks of output files, made before any work begins, and formatting of results."""
 
 from __future__ import annotations
 
-import os
-from collections.abc import Callable
+from collections.abc import Callable, Mapping, Sequence
 from pathlib import Path
+from typing import Any
 
-from static_graph.errors import OptionError
+from dmr.common.command_line.console import Console
+from dmr.common.command_line.targets import refuse_existing
+from dmr.common.text import counted
 
 
 def checked_target(name: str, force: bool, check: Callable[[Path, bool], None]) -> Path:
@@ -21,6 +23,19 @@ def checked_target(name: str, force: bool, check: Callable[[Path, bool], None]) 
     """
     path = Path(name)
     check(path, True)
-    if not force and os.path.lexists(path):
-        raise OptionError(f"{path} exists; -f overwrites it")
+    refuse_existing(path, force=force)
     return path
+
+
+def show(console: Console, title: str, told: dict[str, Any], rows: Sequence[Sequence[str]], *, as_json: bool) -> None:
+    """Prints a result: as JSON the dictionary `told`, otherwise a heading and rows of names and values."""
+    if as_json:
+        console.emit_json(told)
+    else:
+        console.emit_rows(title, rows)
+
+
+def place(told: Mapping[str, Any]) -> str:
+    """Formats the device, and the threads of a CPU, from the dictionary that --json prints."""
+    device, threads = told["device"], told["threads"]
+    return f"{device}, {counted(threads, 'thread')}" if threads else str(device)

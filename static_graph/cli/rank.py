@@ -6,10 +6,10 @@ from typing import Any
 
 import numpy as np
 
-from static_graph.cli.arguments import Arguments
-from static_graph.cli.console import Console, place
-from static_graph.cli.error_context import blaming
-from static_graph.cli.outputs import checked_target
+from dmr.common.command_line.console import Console
+from dmr.common.command_line.parser import Arguments
+from static_graph.cli.error_context import error_context
+from static_graph.cli.outputs import checked_target, place, show
 from static_graph.io import check_columns_target, read_array, write_columns
 from static_graph.lists.checks import as_indices
 from static_graph.lists.ranking import Ranking, as_values, rank_in_detail
@@ -21,13 +21,13 @@ def run(arguments: Arguments, console: Console) -> int:
     """Reads lists, ranks them, and writes the results."""
     if arguments.output is not None:
         checked_target(arguments.output, arguments.force, check_columns_target)
-    with blaming(arguments.list):
+    with error_context(arguments.list):
         successors = as_indices(read_array(arguments.list), "element", "successor")
     values = None
     if arguments.values is not None:
-        with blaming(arguments.values):
+        with error_context(arguments.values):
             values = as_values(read_array(arguments.values), len(successors), "element")
-    with blaming(arguments.list):
+    with error_context(arguments.list):
         found = rank_in_detail(
             successors,
             values=values,
@@ -43,10 +43,7 @@ def run(arguments: Arguments, console: Console) -> int:
         write_columns(arguments.output, columns, "rank", overwrite=arguments.force)
         console.note(f"wrote {arguments.output}")
     told = _told(arguments, found)
-    if arguments.json:
-        console.emit_json(told)
-        return 0
-    console.emit_rows(str(arguments.list), _lines(told))
+    show(console, str(arguments.list), told, _lines(told), as_json=arguments.json)
     return 0
 
 

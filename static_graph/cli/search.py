@@ -4,25 +4,25 @@ from __future__ import annotations
 
 from argparse import ArgumentTypeError
 from collections.abc import Callable
-from dataclasses import fields
 from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
 
-from static_graph.cli.arguments import Arguments, count
-from static_graph.cli.console import Console, place
-from static_graph.cli.outputs import checked_target
+from dmr.common.command_line.console import Console
+from dmr.common.command_line.parser import Arguments
+from dmr.common.command_line.values import count
+from static_graph.cli.outputs import checked_target, place, show
 from static_graph.errors import FileError
 from static_graph.graph.csr import CsrGraph
 from static_graph.graph.generation import with_random_weights
 from static_graph.io import check_columns_target, read, write_columns
-from static_graph.traversal.options import SchemeOptions
 from static_graph.traversal.results import Traversal
+from static_graph.traversal.schemes.table import OPTIONS as SCHEME_OPTIONS
 from static_graph.traversal.search import bfs, sssp
 
 # Options with the same name on the command line and in the functions.
-OPTIONS = (*(field.name for field in fields(SchemeOptions)), "depth_limit", "distance_limit")
+OPTIONS = (*SCHEME_OPTIONS, "depth_limit", "distance_limit")
 LONGEST_PATH = 20  # nodes of a path that are shown at most
 
 
@@ -54,10 +54,7 @@ def run(arguments: Arguments, console: Console) -> int:
     told = _told(arguments, graph, found)
     if end is not None:
         told["path"] = None if path is None else _names(graph, path).tolist()
-    if arguments.json:
-        console.emit_json(told)
-        return 0
-    console.emit_rows(str(arguments.graph), _lines(told))
+    show(console, str(arguments.graph), told, _lines(told), as_json=arguments.json)
     return 0
 
 

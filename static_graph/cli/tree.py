@@ -7,10 +7,11 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from static_graph.cli.arguments import TREE_COLUMNS, Arguments
-from static_graph.cli.console import Console, place
-from static_graph.cli.error_context import blaming
-from static_graph.cli.outputs import checked_target
+from dmr.common.command_line.console import Console
+from dmr.common.command_line.parser import Arguments
+from static_graph.cli.arguments import TREE_COLUMNS
+from static_graph.cli.error_context import error_context
+from static_graph.cli.outputs import checked_target, place, show
 from static_graph.io import check_columns_target, read_array, write_columns
 from static_graph.trees.tours import Tree, euler_tour
 
@@ -22,7 +23,7 @@ def run(arguments: Arguments, console: Console) -> int:
     """Reads a forest, numbers its nodes, and writes the results."""
     if arguments.output is not None:
         checked_target(arguments.output, arguments.force, check_columns_target)
-    with blaming(arguments.forest):
+    with error_context(arguments.forest):
         tree = euler_tour(
             read_array(arguments.forest),
             arguments.root,
@@ -41,10 +42,7 @@ def run(arguments: Arguments, console: Console) -> int:
         columns |= {name: getattr(tree, FIELDS.get(name, name)) for name in wanted}
         write_columns(arguments.output, columns, wanted[0], overwrite=arguments.force)
         console.note(f"wrote {arguments.output}")
-    if arguments.json:
-        console.emit_json(told)
-        return 0
-    console.emit_rows(str(arguments.forest), _lines(told))
+    show(console, str(arguments.forest), told, _lines(told), as_json=arguments.json)
     return 0
 
 

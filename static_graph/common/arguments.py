@@ -1,11 +1,11 @@
-"""Type checks for the arguments of public functions."""
+"""Type check for graphs as arguments of public functions."""
 
 from __future__ import annotations
 
 from pathlib import Path
 from typing import Any
 
-from dmr.memory import kind_of, shortened
+from dmr.common.arguments import kind_of, shortened
 from static_graph.errors import WrongTypeError
 
 # The class methods of CsrGraph that convert objects of other packages.
@@ -22,18 +22,6 @@ def check_graph(graph: Any, *kinds: type) -> None:
         raise WrongTypeError(f"graph is a path, {name}, and {needed}: static_graph.read it first")
     package = str(type(graph).__module__).partition(".")[0]
     raise WrongTypeError(f"graph is {kind_of(graph)}, and {needed}: {_way(graph, package)}")
-
-
-def as_path(path: Any, what: str = "path") -> Path:
-    """Converts a path to a Path.
-
-    Raises:
-        WrongTypeError: `path` is not a path; the message calls it `what`.
-    """
-    try:
-        return Path(path)
-    except Exception:  # bytes, or a foreign object's __fspath__
-        raise WrongTypeError(f"{what} is {kind_of(path)}, and must be the name of a file") from None
 
 
 def _way(graph: Any, package: str) -> str:

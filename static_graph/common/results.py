@@ -8,10 +8,9 @@ from typing import Any, TypeVar
 
 import numpy as np
 
+from dmr.common.arguments import shortened, whole_option
 from dmr.common.frozen import frozen
-from dmr.memory import shortened
 from static_graph.errors import WrongTypeError
-from static_graph.traversal.options import whole
 
 _Result = TypeVar("_Result", bound="Result")
 
@@ -46,7 +45,7 @@ def checked_name(name: str, value: Any) -> str:
         WrongTypeError: the value is not a string.
     """
     if not isinstance(value, str):
-        raise WrongTypeError(f"{name} = {shortened(value)}: it must be a string")
+        raise WrongTypeError(f"{name} must be a string, not {shortened(value)}")
     return value
 
 
@@ -57,7 +56,7 @@ def checked_mapping(name: str, value: Any) -> dict[str, Any]:
         WrongTypeError: the value is not a mapping.
     """
     if not isinstance(value, Mapping):
-        raise WrongTypeError(f"{name} = {shortened(value)}: it must be a dictionary")
+        raise WrongTypeError(f"{name} must be a dictionary, not {shortened(value)}")
     return dict(value)
 
 
@@ -67,7 +66,7 @@ def checked_count(name: str, value: Any) -> int:
     Raises:
         WrongTypeError: the value is not a non-negative integer.
     """
-    number = whole(name, value)
+    number = whole_option(name, value)
     if number < 0:
-        raise WrongTypeError(f"{name} = {shortened(value)}: it must be a whole number from 0")
+        raise WrongTypeError(f"{name} must be a whole number from 0, not {shortened(value)}")
     return number

@@ -7,9 +7,9 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from dmr.memory import DeviceArray, argsort, open_device, scan, sort_pairs, total
+from dmr.memory import DeviceArray, argsort, constant, open_device, scan, sort_pairs, total
 
-NODES_AT_A_TIME = 16  # NODES_AT_A_TIME of cuda_src/graph/building/rows.cu
+NODES_AT_A_TIME = constant("NODES_AT_A_TIME")  # per index of `find_rows`
 
 
 def rows_of_edges(

@@ -8,12 +8,11 @@ from typing import Any
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
-from dmr.memory import shortened
+from dmr.common.arguments import shortened, whole_option
+from dmr.common.text import counted, numbered
+from static_graph.common.arrays import as_array, described
 from static_graph.common.pieces import bounds, converted, pieces
-from static_graph.common.text import counted, numbered
 from static_graph.errors import GraphError
-from static_graph.lists.checks import as_array, described
-from static_graph.traversal.options import whole
 
 MOST = 2**31 - 1  # most nodes of a graph, and most edges with 32-bit offsets
 
@@ -58,20 +57,6 @@ def _weight_fault(weight: Any) -> str:
     return f"has the weight {weight}, {kind}"
 
 
-def as_whole(values: ArrayLike, name: str) -> Whole:
-    """Converts values to a one-dimensional integer array of any width; messages call them `name`.
-
-    Raises:
-        GraphError: the values are not integers in one dimension.
-    """
-    array = as_array(values, name)
-    if array.size == 0 and array.ndim == 1 and array.dtype.kind == "f":
-        array = array.astype(np.int32)  # an empty list
-    if array.ndim != 1 or array.dtype.kind not in "iu":
-        raise GraphError(f"{name} must be a list of whole numbers, not an array of {described(array)}")
-    return array
-
-
 def checked_copy(values: Whole, dtype: Any, check: Callable[..., None], *details: Any) -> NDArray[Any]:
     """Copies integers to another dtype after `check(values, *details)` has accepted them.
 
@@ -108,7 +93,7 @@ def checked_nodes(nodes: int) -> int:
     Raises:
         GraphError: the number is out of range. WrongTypeError: it is not an integer.
     """
-    nodes = whole("nodes", nodes)
+    nodes = whole_option("nodes", nodes)
     if not 0 <= nodes <= MOST:
         raise GraphError(f"a graph has 0 to {MOST} nodes, not {shortened(nodes)}")
     return nodes

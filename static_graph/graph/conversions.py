@@ -9,10 +9,9 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from dmr.memory import kind_of, shortened
+from dmr.common.arguments import kind_of, shortened
+from static_graph.common.arrays import as_array, as_whole
 from static_graph.errors import GraphError, WrongTypeError
-from static_graph.graph.checks import as_whole
-from static_graph.lists.checks import as_array
 
 
 def read_matrix(matrix: Any, weighted: bool) -> tuple[NDArray[Any], NDArray[Any], NDArray[Any] | None, int, bool]:

@@ -9,17 +9,19 @@ from typing import Any
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
-from dmr.common.frozen import frozen
-from dmr.memory import cached_property, freeze, require_memory
+from dmr.common.arguments import switch
+from dmr.common.available import require_memory
+from dmr.common.cached import cached_property
+from dmr.common.frozen import freeze, frozen
+from dmr.common.text import counted
+from static_graph.common.arrays import as_whole
 from static_graph.common.memory_estimates import from_edges_bytes, graph_bytes, reversed_bytes, symmetrised_bytes
 from static_graph.common.pieces import PIECE
-from static_graph.common.text import counted
 from static_graph.errors import GraphError
 from static_graph.graph.building import rows_of_edges
 from static_graph.graph.checks import (
     MOST,
     Whole,
-    as_whole,
     check_ends,
     check_offsets,
     checked_copy,
@@ -28,7 +30,6 @@ from static_graph.graph.checks import (
 )
 from static_graph.graph.conversions import plain, read_matrix, read_networkx
 from static_graph.graph.labels import as_labels, checked_labels, find_node, number_by_label
-from static_graph.traversal.options import flag
 
 
 @dataclass(frozen=True, eq=False)
@@ -134,7 +135,7 @@ class CsrGraph:
         Raises:
             GraphError: the matrix is not square, or has an entry that is not a valid weight.
         """
-        source, target, data, nodes, is_csr = read_matrix(matrix, flag("weighted", weighted))
+        source, target, data, nodes, is_csr = read_matrix(matrix, switch("weighted", weighted))
         return cls(source, target, data) if is_csr else cls.from_edges(source, target, data, nodes)
 
     @classmethod

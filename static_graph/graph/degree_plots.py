@@ -7,12 +7,13 @@ from typing import TYPE_CHECKING, Any, BinaryIO
 
 import numpy as np
 
-from static_graph.common.arguments import as_path, check_graph
-from static_graph.common.text import counted
+from dmr.common.arguments import as_path
+from dmr.common.text import counted
+from static_graph.common.arguments import check_graph
+from static_graph.common.targets import check_target, replace_file
 from static_graph.errors import DmrError, TargetError
 from static_graph.graph.csr import CsrGraph
 from static_graph.graph.degrees import Counts, degree_distribution, split_distribution
-from static_graph.io.replacing import check_target, replace_file
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes
@@ -55,7 +56,7 @@ def plot_degrees(
     if mda is not None:
         after = split_distribution(distribution, mda)
         extra = int(after.sum() - distribution.sum())
-        panels.append((f"after splitting, MDA {mda}: {counted(extra, 'extra node', ',')}", after))
+        panels.append((f"after splitting, MDA {mda}: {counted(extra, 'extra node')}", after))
     figure = Figure(figsize=(PANEL[0] * len(panels), PANEL[1]), layout="constrained")
     axes: Any = figure.subplots(1, len(panels), squeeze=False, sharex=True, sharey=True)
     for place, (head, counts) in zip(axes[0], panels, strict=True):

@@ -8,13 +8,13 @@ from typing import Any
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
-from dmr.memory import require_memory, shortened
+from dmr.common.arguments import shortened, whole_option
+from dmr.common.available import require_memory
 from static_graph.common.arguments import check_graph
+from static_graph.common.arrays import as_array, described
 from static_graph.errors import OptionError, WrongTypeError
 from static_graph.graph.checks import MOST
 from static_graph.graph.csr import CsrGraph
-from static_graph.lists.checks import as_array, described
-from static_graph.traversal.options import whole
 
 COUNT_BYTES = 2 * 8  # per degree: the count by numpy, and its copy
 BUCKETS = 10  # of the histogram (thesis, 4.2.1)
@@ -95,7 +95,7 @@ def split_distribution(distribution: Counts, mda: int) -> Counts:
     Returns:
         The distribution for the nodes and their children; its sum exceeds the old one by the number of extra nodes.
     """
-    if whole("mda", mda) < 1:
+    if whole_option("mda", mda) < 1:
         raise OptionError(f"mda must be at least 1, not {shortened(mda)}")
     mda = min(mda, max(len(distribution), 1))  # a value above the largest degree splits no node
     degrees = np.arange(len(distribution))

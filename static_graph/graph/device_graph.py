@@ -11,7 +11,8 @@ from weakref import WeakSet
 import numpy as np
 from numpy.typing import DTypeLike
 
-from dmr.memory import Device, DeviceArray, Packed, pack, shortened
+from dmr.common.arguments import shortened
+from dmr.memory import Device, DeviceArray, Packed, pack
 from static_graph.errors import WrongTypeError
 from static_graph.graph.csr import CsrGraph
 
@@ -128,6 +129,7 @@ def _check(name: str, array: object, *kinds: DTypeLike) -> None:
         raise WrongTypeError(f"{name} must be an array of {wanted} on a device, not {shortened(array)}")
 
 
+# All graphs of the process: a lock that another thread held at a fork() would stay locked in the child.
 _graphs: WeakSet[DeviceGraph] = WeakSet()
 
 

@@ -7,16 +7,17 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from dmr.memory import Device, DeviceArray, argsort, open_device, require_memory, shortened
+from dmr.common.arguments import chosen, real_option, shortened, switch, whole_option
+from dmr.common.available import require_memory
+from dmr.common.text import counted
+from dmr.memory import Device, DeviceArray, argsort, open_device
 from static_graph.common.arguments import check_graph
 from static_graph.common.memory_estimates import generation_bytes
-from static_graph.common.text import counted
 from static_graph.errors import GraphError, OptionError
 from static_graph.graph.building import find_rows, sorted_edges, unique_edges
 from static_graph.graph.checks import MOST
 from static_graph.graph.csr import CsrGraph, unchecked_graph
-from static_graph.traversal.gpu_modules import RANDOM_GRAPHS
-from static_graph.traversal.options import choice, flag, real, whole
+from static_graph.graph.gpu_modules import RANDOM_GRAPHS
 
 
 @dataclass(frozen=True)
@@ -89,17 +90,17 @@ def generate_rmat(
         OptionError: an option is invalid. GraphError: a size is invalid.
         DeviceUnavailableError, OutOfMemoryError: the device is not available, or too small.
     """
-    chosen = PRESETS[choice("preset", preset, PRESETS)]
-    a, b, c, d = (chosen.a, chosen.b, chosen.c, chosen.d) if probabilities is None else _four(probabilities)
+    named = PRESETS[chosen("preset", preset, PRESETS)]
+    a, b, c, d = (named.a, named.b, named.c, named.d) if probabilities is None else _four(probabilities)
     if not (min(a, b, c, d) >= 0 and abs(a + b + c + d - 1) < 1e-9):
         raise OptionError(f"probabilities must be from 0 and sum up to 1, not {a:g}, {b:g}, {c:g}, {d:g}")
-    noise = chosen.noise if noise is None else real("noise", noise)
+    noise = named.noise if noise is None else real_option("noise", noise)
     if not 0 <= noise < 2:
         raise OptionError(f"noise must be from 0 up to, but without, 2, not {noise:g}")
-    halving = chosen.halving if halving is None else halving
-    choice("halving", halving, HALVINGS)
+    halving = named.halving if halving is None else halving
+    chosen("halving", halving, HALVINGS)
     self_loops, duplicates, permute = (
-        flag("self_loops", self_loops), flag("duplicates", duplicates), flag("permute", permute)
+        switch("self_loops", self_loops), switch("duplicates", duplicates), switch("permute", permute)
     )  # fmt: skip
     draft = _Draft(nodes, edges, seed, weights, self_loops, device, threads, permuted=permute)
     with draft.device.lock, draft.device.current:
@@ -148,7 +149,7 @@ def generate_random(
     Raises:
         OptionError, GraphError, DeviceUnavailableError, OutOfMemoryError: as for `generate_rmat`.
     """
-    self_loops, duplicates = flag("self_loops", self_loops), flag("duplicates", duplicates)
+    self_loops, duplicates = switch("self_loops", self_loops), switch("duplicates", duplicates)
     draft = _Draft(nodes, edges, seed, weights, self_loops, device, threads)
     drawn = (draft.sources, draft.targets)
     with draft.device.lock, draft.device.current:
@@ -182,7 +183,7 @@ class _Draft:
         *,
         permuted: bool = False,
     ) -> None:
-        self.nodes, self.edges = whole("nodes", nodes), whole("edges", edges)
+        self.nodes, self.edges = whole_option("nodes", nodes), whole_option("edges", edges)
         if not 1 <= self.nodes <= MOST:
             raise GraphError(f"a random graph has 1 to {MOST} nodes, not {shortened(self.nodes)}")
         if not 0 <= self.edges <= MOST:
@@ -232,18 +233,18 @@ def _four(probabilities: Sequence[float]) -> tuple[float, float, float, float]:
         a, b, c, d = probabilities
     except Exception:  # including errors of a foreign object's iterator
         raise OptionError(f"probabilities = {shortened(probabilities)}: they must be four numbers") from None
-    return real("a", a), real("b", b), real("c", c), real("d", d)
+    return real_option("a", a), real_option("b", b), real_option("c", c), real_option("d", d)
 
 
 def _checked_seed(seed: int) -> int:
-    seed = whole("seed", seed)
+    seed = whole_option("seed", seed)
     if not 0 <= seed < 2**64:
         raise OptionError(f"seed must be from 0 to 2^64 - 1, not {shortened(seed)}")
     return seed
 
 
 def _checked_largest(weights: int) -> int:
-    weights = whole("weights", weights)
+    weights = whole_option("weights", weights)
     if not 1 <= weights <= MOST:
         raise OptionError(f"the largest weight must be from 1 to {MOST}, not {shortened(weights)}")
     return weights

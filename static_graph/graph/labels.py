@@ -12,11 +12,10 @@ from typing import Any
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
-from dmr.memory import shortened
-from static_graph.common.text import numbered
+from dmr.common.arguments import shortened, whole_option
+from dmr.common.text import numbered
+from static_graph.common.arrays import as_array
 from static_graph.errors import GraphError, WrongTypeError
-from static_graph.lists.checks import as_array
-from static_graph.traversal.options import whole
 
 
 def checked_labels(values: ArrayLike | Sequence[Any], nodes: int) -> NDArray[Any]:
@@ -84,7 +83,7 @@ def find_node(label: Any, nodes: int, labels: NDArray[Any] | None, numbers: Mapp
         if isinstance(label, str) and labels is not None and labels.dtype.kind == "U" and label[-1:] != "\0":
             node = _first(labels == label)
     else:
-        node = whole("label", label)
+        node = whole_option("label", label)
         if labels is not None:
             node = _first(labels == node) if -(2**63) <= node < 2**63 else -1
     if not 0 <= node < nodes:

@@ -9,11 +9,12 @@ from typing import Any, BinaryIO
 import numpy as np
 from numpy.typing import NDArray
 
-from dmr.memory import file_error, printable, require_memory, shortened
-from static_graph.common.arguments import as_path
-from static_graph.common.text import counted
+from dmr.common.arguments import as_path, shortened
+from dmr.common.available import require_memory
+from dmr.common.errors import file_error, printable
+from dmr.common.text import counted
+from static_graph.common.targets import check_suffix, check_target, replace_file
 from static_graph.errors import DmrError, FileContentError, FileError
-from static_graph.io.replacing import check_suffix, check_target, replace_file
 
 SUFFIXES = (".npy", ".txt", ".csv")
 _BATCH = 1 << 16  # numbers

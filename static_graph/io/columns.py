@@ -9,9 +9,9 @@ from typing import Any, BinaryIO
 import numpy as np
 from numpy.typing import NDArray
 
-from static_graph.common.arguments import as_path
+from dmr.common.arguments import as_path
+from static_graph.common.targets import check_suffix, check_target, replace_file
 from static_graph.errors import OptionError
-from static_graph.io.replacing import check_suffix, check_target, replace_file
 
 SUFFIXES = (".npy", ".csv", ".npz")
 _BATCH = 1 << 16  # rows

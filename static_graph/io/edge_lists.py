@@ -10,8 +10,8 @@ from typing import BinaryIO
 import numpy as np
 from numpy.typing import NDArray
 
+from dmr.common.text import counted
 from static_graph.common.pieces import bounds
-from static_graph.common.text import counted
 from static_graph.graph.checks import MOST
 from static_graph.graph.csr import CsrGraph
 from static_graph.io.headings import is_edge, read_heading

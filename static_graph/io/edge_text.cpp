@@ -28,9 +28,9 @@ extern "C" {
 // A text, and the positions of its rows.
 struct GraphText {
     const char *text;
-    int64_t size, chunk, chunks; // bytes of the text, bytes per chunk, number of chunks
-    int64_t *offsets;            // chunk k holds the lines that begin in [offsets[k], offsets[k + 1])
-    int64_t *rows, *lines;       // their number before chunk k; all three arrays have chunks + 1 entries
+    int64_t size, chunk, chunks;    // bytes of the text, bytes per chunk, number of chunks
+    int64_t *offsets;               // chunk k holds the lines that begin in [offsets[k], offsets[k + 1])
+    int64_t *rows, *lines;          // their number before chunk k; all three arrays have chunks + 1 entries
     int32_t comment, other_comment; // the characters that begin comments
     int32_t commas;                 // whether fields are separated by commas, and blanks are ignored
     int32_t prefix;                 // the first field of each row, a letter; or 0
@@ -50,12 +50,23 @@ struct GraphEdges {
 };
 
 // Kinds of faults of a line; static_graph/io/text.py has the messages.
-enum Code : int32_t { FINE, TOO_FEW, TOO_MANY, NOT_WHOLE, NOT_REAL, TOO_LARGE, NO_NODE, NEGATIVE, NOT_FINITE, NO_PREFIX };
+enum Code : int32_t {
+    FINE,
+    TOO_FEW,
+    TOO_MANY,
+    NOT_WHOLE,
+    NOT_REAL,
+    TOO_LARGE,
+    NO_NODE,
+    NEGATIVE,
+    NOT_FINITE,
+    NO_PREFIX
+};
 
 struct GraphFault {
-    int32_t code, field;         // a Column
-    int64_t line, begin, end;    // 1-based; the bytes of the token
-    int64_t found;               // number of fields of the line, if there are too few or too many
+    int32_t code, field;      // a Column
+    int64_t line, begin, end; // 1-based; the bytes of the token
+    int64_t found;            // number of fields of the line, if there are too few or too many
 };
 
 // Edges to be written as lines `prefix source separator target separator weight`.

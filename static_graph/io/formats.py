@@ -9,8 +9,10 @@ from functools import partial
 from pathlib import Path
 from typing import BinaryIO, TypeAlias
 
-from dmr.memory import file_error, printable
-from static_graph.common.arguments import as_path, check_graph
+from dmr.common.arguments import as_path, switch
+from dmr.common.errors import file_error, printable
+from static_graph.common.arguments import check_graph
+from static_graph.common.targets import check_target, replace_file
 from static_graph.errors import (
     DmrError,
     FileContentError,
@@ -25,8 +27,6 @@ from static_graph.io.dimacs import read_dimacs, write_dimacs
 from static_graph.io.edge_lists import read_csv, read_edge_list, write_csv, write_edge_list
 from static_graph.io.matrix_market import read_matrix_market, write_matrix_market
 from static_graph.io.npz import read_npz, write_npz
-from static_graph.io.replacing import check_target, replace_file
-from static_graph.traversal.options import flag
 
 log = logging.getLogger("static_graph.io")
 
@@ -104,7 +104,7 @@ def write(path: PathLike, graph: CsrGraph, *, overwrite: bool = True) -> Path:
     """
     path = as_path(path)
     check_graph(graph, CsrGraph)
-    overwrite = flag("overwrite", overwrite)
+    overwrite = switch("overwrite", overwrite)
     check_graph_target(path, overwrite)
     fill = partial(_fill, WRITERS[path.suffix.lower()], path, graph)
     replace_file(path, fill, overwrite=overwrite)

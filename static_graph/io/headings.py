@@ -6,7 +6,7 @@ import csv
 import re
 from dataclasses import replace
 
-from dmr.memory import shortened
+from dmr.common.arguments import shortened
 from static_graph.io.native import SOURCE, TARGET, WEIGHT
 from static_graph.io.text import Grammar
 

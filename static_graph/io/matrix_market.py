@@ -8,7 +8,7 @@ from typing import BinaryIO
 
 import numpy as np
 
-from static_graph.common.text import counted
+from dmr.common.text import counted
 from static_graph.graph.checks import MOST
 from static_graph.graph.csr import CsrGraph
 from static_graph.io.text import Grammar, Lines, TextFile

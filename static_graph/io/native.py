@@ -10,7 +10,8 @@ from ctypes import POINTER, Structure, c_int32, c_int64, c_void_p
 from functools import cache
 from pathlib import Path
 
-from dmr.memory import NativeLibraryError, allow_interrupts, interruptible
+from dmr.common.files.text_index import IndexedText
+from dmr.common.native import declare, interruptible, load_library
 
 INTERFACE = 2
 
@@ -22,17 +23,10 @@ NO_WEIGHTS, INT32, INT64, FLOAT64 = range(4)
 TOO_FEW, TOO_MANY, NOT_WHOLE, NOT_REAL, TOO_LARGE, NO_NODE, NEGATIVE, NOT_FINITE, NO_PREFIX = range(1, 10)
 
 
-class Text(Structure):
+class Text(IndexedText):
     """A text, and the positions of its rows (`GraphText`)."""
 
     _fields_ = (
-        ("text", c_void_p),
-        ("size", c_int64),
-        ("chunk", c_int64),
-        ("chunks", c_int64),
-        ("offsets", c_void_p),
-        ("rows", c_void_p),
-        ("lines", c_void_p),
         ("comment", c_int32),
         ("other_comment", c_int32),
         ("commas", c_int32),
@@ -86,25 +80,10 @@ class Lines(Structure):
 
 @cache
 def library() -> ctypes.CDLL:
-    """Loads the library and declares its functions' types.
-
-    Raises:
-        NativeLibraryError: the library was not built, cannot be loaded, or belongs to another version.
-    """
-    if not LIBRARY.exists():
-        raise NativeLibraryError(LIBRARY, "is missing")
-    try:
-        loaded = ctypes.CDLL(str(LIBRARY))
-        version = loaded.graph_text_interface()
-    except (OSError, AttributeError) as error:
-        raise NativeLibraryError(LIBRARY, f"cannot be loaded ({error})") from error
-    if version != INTERFACE:
-        raise NativeLibraryError(LIBRARY, "belongs to another version")
-    allow_interrupts(loaded)
+    """Loads the library and declares its functions; raises NativeLibraryError as `load_library`."""
+    loaded = load_library(LIBRARY, ("graph_text_interface", INTERFACE))
     interruptible(loaded, "graph_text_index", None, POINTER(Text))
     interruptible(loaded, "graph_text_parse", c_int32, POINTER(Text), POINTER(Edges), POINTER(Fault))
-    loaded.graph_text_longest_line.argtypes = []
-    loaded.graph_text_longest_line.restype = c_int64
-    loaded.graph_text_format.argtypes = [POINTER(Lines), c_int64, c_int64, c_void_p]
-    loaded.graph_text_format.restype = c_int64
+    declare(loaded, "graph_text_longest_line", c_int64)
+    declare(loaded, "graph_text_format", c_int64, POINTER(Lines), c_int64, c_int64, c_void_p)
     return loaded

@@ -7,7 +7,7 @@ from typing import Any, BinaryIO
 
 import numpy as np
 
-from dmr.memory import file_error, printable
+from dmr.common.errors import file_error, printable
 from static_graph.errors import DmrError, FileContentError, GraphError
 from static_graph.graph.csr import CsrGraph
 

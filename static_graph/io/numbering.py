@@ -8,7 +8,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from dmr.memory import require_memory
+from dmr.common.available import require_memory
 from static_graph.common.pieces import pieces
 
 LOOSE = 8  # ids below LOOSE times the number of edge endpoints are marked in a table instead of sorted

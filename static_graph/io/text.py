@@ -7,27 +7,24 @@ in pieces, so that Ctrl-C takes effect quickly.
 from __future__ import annotations
 
 import ctypes
-import gzip
-import io
-import zlib
 from collections.abc import Iterator
 from dataclasses import dataclass
 from pathlib import Path
-from typing import Any, BinaryIO
+from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
 
-from dmr.memory import file_error, require_memory, shortened, thread_count
+from dmr.common.arguments import shortened
+from dmr.common.available import require_memory
+from dmr.common.files.compressed import read_unpacked
+from dmr.common.files.text_index import TextIndex, text_begin
+from dmr.common.threads import thread_count
 from static_graph.errors import FileContentError, FileError
 from static_graph.graph.checks import MOST
 from static_graph.io import native
 
-CHUNK_BYTES = 1 << 18
-READ_BYTES = 1 << 24  # bytes of a file read at a time
 ROW_BYTES = 2 * 8 + 8  # per edge: two endpoints of at most 64 bits, and a weight
-_GZIP = b"\x1f\x8b"
-_BYTE_ORDER_MARK = b"\xef\xbb\xbf"
 
 
 @dataclass(frozen=True)
@@ -73,23 +70,10 @@ class TextFile:
     def __init__(self, path: Path, threads: int | None = None) -> None:
         self.path = path
         self._threads = thread_count(threads)
-        try:
-            with path.open("rb") as file:
-                data = _read(file)
-            if data.startswith(_GZIP):
-                with gzip.GzipFile(fileobj=io.BytesIO(data)) as packed:
-                    data = _read(packed)
-            elif not data and path.suffix == ".gz":
-                raise FileContentError("is empty, but a gzip file never is: it was truncated", path)
-        except (EOFError, gzip.BadGzipFile, zlib.error) as error:
-            raise FileContentError(f"is damaged: it cannot be unpacked ({error})", path) from error
-        except (OSError, ValueError) as error:
-            raise file_error(error, path, "cannot be read") from error
+        data = read_unpacked(path, by_content=True)
         if not data or data.isspace():
             raise FileContentError("is empty", path)
-        if data.startswith((b"\xff\xfe", b"\xfe\xff")):
-            raise FileContentError("is UTF-16 text; save it as plain text (ASCII or UTF-8)", path, 1)
-        self._start = len(_BYTE_ORDER_MARK) if data.startswith(_BYTE_ORDER_MARK) else 0
+        self._start = text_begin(data[:3], path)
         self._data = data
 
     def head(self) -> Iterator[tuple[int, str, int]]:
@@ -152,34 +136,28 @@ class _Parse:
     def __init__(self, data: bytearray, begin: int, grammar: Grammar, threads: int) -> None:
         self._library = native.library()
         self._bytes = np.frombuffer(data, np.uint8)[begin:] if data else np.empty(0, np.uint8)
-        size = len(self._bytes)
-        chunks = -(-size // CHUNK_BYTES)
-        self._index = np.zeros((3, chunks + 1), np.int64)
+        self._index = TextIndex(len(self._bytes))
         self._text = native.Text(
             text=self._bytes.ctypes.data,
-            size=size,
-            chunk=CHUNK_BYTES,
-            chunks=chunks,
-            offsets=self._index[0].ctypes.data,
-            rows=self._index[1].ctypes.data,
-            lines=self._index[2].ctypes.data,
             comment=ord(grammar.comments[0]),
             other_comment=ord(grammar.comments[-1]),
             commas=grammar.commas,
             prefix=ord(grammar.prefix or "\0"),
             columns=grammar.columns,
             threads=threads,
+            **self._index.fields(),
         )
         self._library.graph_text_index(self._text)
         self._commas, self._comments = grammar.commas, tuple(grammar.comments)
-        self.rows = int(self._index[1, -1])
+        self.rows = self._index.rows
 
     def first_row_has(self, fields: int) -> bool:
         """Returns whether the first row has at least `fields` fields."""
-        chunk = int(np.searchsorted(self._index[1], 0, "right")) - 1
+        chunk = int(np.searchsorted(self._index.rows_before, 0, "right")) - 1
         if self.rows == 0:
             return False
-        text = self._bytes[self._index[0, chunk] : self._index[0, chunk + 1]].tobytes().decode("utf-8", "replace")
+        begin, end = self._index.offsets[chunk : chunk + 2]
+        text = self._bytes[begin:end].tobytes().decode("utf-8", "replace")
         rows = (line for line in text.split("\n") if line.strip() and not line.lstrip().startswith(self._comments))
         return len(next(rows, "").split("," if self._commas else None)) >= fields
 
@@ -213,19 +191,6 @@ class _Parse:
     def fits(self, grammar: Grammar, fault: native.Fault) -> bool:
         """Returns whether a node number that was out of range is valid with 64 bits."""
         return MOST < int(self.token(fault)) <= grammar.high
-
-
-def _read(file: BinaryIO | gzip.GzipFile) -> bytearray:
-    """Reads all bytes of a file.
-
-    Raises:
-        OutOfMemoryError: the file does not fit into memory.
-    """
-    data = bytearray()
-    while piece := file.read(READ_BYTES):
-        require_memory(len(data) // 4 + len(piece), "the text of a file")  # + over-allocation as the array grows
-        data += piece
-    return data
 
 
 def _sentence(fault: native.Fault, token: str, grammar: Grammar, weighted: bool) -> str:

@@ -2,60 +2,23 @@
 
 from __future__ import annotations
 
-from collections.abc import Sized
-from enum import IntEnum
 from typing import Any
 
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
-from dmr.memory import DeviceArray, open_device, require_memory, scan, total
+from dmr.common.available import require_memory
+from dmr.common.text import numbered
+from dmr.memory import DeviceArray, Enumeration, open_device, scan, total
+from static_graph.common.arrays import as_array, described
 from static_graph.common.pieces import converted, pieces
-from static_graph.common.text import numbered
-from static_graph.errors import GraphError, InternalError, OutOfMemoryError
+from static_graph.errors import GraphError, InternalError
 
 MOST = 2**31 - 1  # most elements
-BYTES_PER_ITEM = 8  # of the array to which numpy converts a sequence of numbers
 
 
-class Entry(IntEnum):
-    """`CheckEntry` of `cuda_src/lists/checking.cu`."""
-
-    FIRST_BAD = 0
-    HEADS = 1
-    TAILS = 2
-
-
-def as_array(values: ArrayLike, what: str) -> NDArray[Any]:
-    """Converts values to an array, which may be the caller's own; messages call the values `what`.
-
-    Raises:
-        GraphError: rows of different lengths, an object that cannot be converted, or masked values.
-        OutOfMemoryError: the array would not fit.
-    """
-    if isinstance(values, np.ma.MaskedArray) and np.ma.is_masked(values):
-        raise GraphError(f"{what} are masked in places: fill them first (numpy.ma.filled)")
-    if isinstance(values, Sized) and not isinstance(values, np.ndarray):
-        require_memory(BYTES_PER_ITEM * _length(values), f"an array of {what}")
-    try:
-        return np.asarray(values)
-    except MemoryError:
-        raise OutOfMemoryError(f"there is too little memory for an array of {what}") from None
-    except Exception as error:  # including errors of a foreign object's __array__
-        raise GraphError(f"{what} are no array: {error}") from None
-
-
-def described(array: NDArray[Any]) -> str:
-    """Formats the dtype and shape of an array for a message."""
-    kind = "Python objects (or whole numbers beyond 64 bits)" if array.dtype.kind == "O" else str(array.dtype)
-    return f"{kind} of shape {array.shape}"
-
-
-def _length(values: Sized) -> int:
-    try:
-        return len(values)
-    except Exception:  # a 0-d or sparse array, or an object with more items than an index can count
-        return 0
+class Entry(Enumeration, enum="CheckEntry", count="CHECK_ENTRIES"):
+    """Indices into the findings of a check."""
 
 
 def as_indices(values: ArrayLike, of: str, follows: str) -> NDArray[np.int32]:

@@ -5,13 +5,14 @@ from __future__ import annotations
 import numpy as np
 from numpy.typing import NDArray
 
-from dmr.memory import Device, DeviceArray, argsort, compact, open_device, require_memory, scan, shortened
+from dmr.common.arguments import chosen, shortened, whole_option
+from dmr.common.available import require_memory
+from dmr.common.text import counted
+from dmr.memory import Device, DeviceArray, argsort, compact, open_device, scan
 from static_graph.common.memory_estimates import list_bytes
-from static_graph.common.text import counted
 from static_graph.errors import GraphError, OptionError
 from static_graph.lists.checks import MOST
-from static_graph.traversal.gpu_modules import LISTS
-from static_graph.traversal.options import choice, whole
+from static_graph.lists.gpu_modules import GENERATION
 
 KINDS = ("ordered", "ordered-unbalanced", "random-balanced", "random")
 
@@ -53,8 +54,8 @@ def generate_list(
         GraphError: the size is invalid. OptionError: another option is invalid.
         DeviceUnavailableError, OutOfMemoryError: the device is not available, or too small.
     """
-    size, lists, interval = whole("size", size), whole("lists", lists), whole("interval", interval)
-    choice("kind", kind, KINDS)
+    size, lists, interval = whole_option("size", size), whole_option("lists", lists), whole_option("interval", interval)
+    chosen("kind", kind, KINDS)
     if not 0 <= size <= MOST:
         raise GraphError(f"there are 0 to {MOST} elements, not {shortened(size)}")
     if not min(size, 1) <= lists <= max(size, 1):
@@ -68,7 +69,7 @@ def generate_list(
     where = open_device(device, threads)
     if where.threads:
         require_memory(list_bytes(size), f"a list of {counted(size, 'element')}")
-    where.prepare(*LISTS)
+    where.prepare(*GENERATION)
     with where.lock, where.current:
         return _generate(where, kind, size, lists, interval, seed)
 
@@ -89,7 +90,7 @@ def random_order(device: Device, size: int, seed: int) -> DeviceArray:
     Raises:
         OptionError: the seed is invalid.
     """
-    seed = whole("seed", seed)
+    seed = whole_option("seed", seed)
     if not 0 <= seed < 2**64:
         raise OptionError(f"seed must be from 0 to 2^64 - 1, not {shortened(seed)}")
     keys = device.empty(size, np.uint32)
@@ -109,7 +110,7 @@ def _merged(order: DeviceArray, pattern: DeviceArray, interval: int) -> DeviceAr
     flags = device.empty(size, np.int32)
     device.launch("flag_multiples", size, order, interval, flags)
     multiples, _ = compact(order, flags)
-    device.launch("turn_flags", size, flags)
+    device.launch("invert_flags", size, flags)
     others, _ = compact(order, flags)
     device.launch("flag_multiples", size, pattern, interval, flags)
     merged = device.empty(size, np.int32)

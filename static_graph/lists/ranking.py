@@ -5,48 +5,26 @@ from __future__ import annotations
 from collections.abc import Mapping
 from dataclasses import dataclass
 from importlib import import_module
-from time import perf_counter
-from typing import Any, NamedTuple, overload
+from typing import Any, overload
 
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
-from dmr.memory import Device, DeviceArray, open_device, require_memory, scan, shortened
+from dmr.common.arguments import chosen, shortened
+from dmr.common.available import require_memory
+from dmr.common.clock import Clock
+from dmr.common.text import counted
+from dmr.memory import Device, DeviceArray, open_device, scan
+from static_graph.common.arrays import as_array, as_whole, described
 from static_graph.common.memory_estimates import heads_bytes, ranking_bytes, roots_bytes
 from static_graph.common.results import Result, checked_count, checked_mapping, checked_name
-from static_graph.common.text import counted
 from static_graph.errors import DmrError, GraphError, InternalError, OptionError, WrongTypeError
-from static_graph.graph.checks import as_whole
-from static_graph.lists.checks import (
-    as_array,
-    as_indices,
-    check_cycles,
-    cycle_through,
-    described,
-    find_heads,
-    out_of_range,
-)
+from static_graph.lists.checks import as_indices, check_cycles, cycle_through, find_heads, out_of_range
+from static_graph.lists.gpu_modules import ROOTS, ranking_modules
 from static_graph.lists.methods.jumping import JUMPS, jump_until_done
 from static_graph.lists.methods.ranked import Ranked
-from static_graph.traversal.gpu_modules import ROOTS, ranking_modules
-from static_graph.traversal.options import choice
+from static_graph.lists.methods.table import METHODS, NAMES
 
-
-class Method(NamedTuple):
-    """The module and the options of a method."""
-
-    module: str
-    options: frozenset[str] = frozenset()
-
-
-METHODS = {
-    "wyllie": Method("wyllie", frozenset({"packing"})),
-    "lock-step": Method("lock_step"),
-    "on-demand": Method("on_demand"),
-    "helman-jaja": Method("helman_jaja", frozenset({"splitters", "spacing", "finish", "finish_size"})),
-    "sequential": Method("sequential"),
-}
-NAMES = ("auto", *METHODS)
 SEQUENTIAL_UP_TO = 2**16  # elements: one CPU thread ranks a cached list before other methods have started
 
 
@@ -217,29 +195,29 @@ def _rank_on(
     where: Device, given: NDArray[np.int32], summed: NDArray[np.int64] | None, method: str, options: dict[str, Any]
 ) -> dict[str, Any]:
     """Ranks on a device, as `_rank`; checks the lists (the other arguments are checked already)."""
-    clock = Clock(where)
+    clock = Clock(where.synchronize)
     if where.threads:
         what = f"the ranking of {counted(len(given), 'element')}"
         require_memory(ranking_bytes(len(given), method, summed is not None), what)
     on_device = where.array(given)
     summands = None if summed is None else where.array(summed)
-    clock.phase("upload")
+    clock.lap("upload")
     heads = find_heads(on_device, given) if len(given) else where.empty(0, np.int32)
     if where.threads:
         require_memory(heads_bytes(heads.size), f"the ranking of {counted(heads.size, 'list')}")
-    clock.phase("check")
+    clock.lap("check")
     lists = None if summands is None else where.empty(len(given), np.int32)
     ranked = rank_on_device(on_device, heads, lists, method=method, **options)
-    clock.phase("rank")
+    clock.lap("rank")
     begins = check_cycles(ranked.lengths, heads, given)
-    clock.phase("check")
+    clock.lap("check")
     sums = None
     if summands is not None and lists is not None:
         sums = _sum_along(summands, ranked.ranks, lists, begins)
-        clock.phase("sums")
+        clock.lap("sums")
     found = [part.download() for part in (ranked.ranks, heads, ranked.lengths)]
     found_sums = None if sums is None else sums.download()
-    clock.phase("download")
+    clock.lap("download")
     return {
         "ranks": found[0],
         "sums": found_sums,
@@ -271,7 +249,7 @@ def _choose(method: str, options: dict[str, Any], size: int, device: str, thread
         OptionError: there is no such method, or it does not have an option.
         DeviceUnavailableError: there is no such device.
     """
-    choice("method", method, NAMES)
+    chosen("method", method, NAMES)
     having = frozenset() if method == "auto" else METHODS[method].options
     for name in options:
         if name not in having:
@@ -378,19 +356,3 @@ def _sum_along(values: DeviceArray, ranks: DeviceArray, lists: DeviceArray, begi
     device.launch("order_values", size, values, ranks, lists, begins, ordered)
     device.launch("fetch_sums", size, scan(ordered), ranks, lists, begins, sums)
     return sums
-
-
-class Clock:
-    """Measures phases on a device, in seconds; phases of the same name add up."""
-
-    def __init__(self, device: Device) -> None:
-        self.seconds: dict[str, float] = {}
-        self._device = device
-        self._begun = perf_counter()
-
-    def phase(self, name: str) -> None:
-        """Ends a phase."""
-        self._device.synchronize()
-        now = perf_counter()
-        self.seconds[name] = self.seconds.get(name, 0.0) + now - self._begun
-        self._begun = now

@@ -7,24 +7,18 @@ integers.
 from __future__ import annotations
 
 from collections.abc import Sequence
-from enum import IntEnum
 from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
 
-from dmr.memory import DeviceArray, Packed, pack
+from dmr.memory import DeviceArray, Enumeration, Packed, pack
 from static_graph.errors import GraphError
 from static_graph.graph.device_graph import DeviceGraph
 
 
-class DistanceKind(IntEnum):
-    """`DistanceKind` of `cuda_src/graph/traversal/distances.cuh`."""
-
-    HOPS = 0
-    NARROW = 1
-    WIDE = 2
-    REAL = 3
+class DistanceKind(Enumeration):
+    """The form of distances on a device."""
 
 
 UNREACHED = {  # in the device's form

@@ -12,9 +12,16 @@ from static_graph.errors import GraphError
 from static_graph.graph.building import rows_on_device
 from static_graph.graph.device_graph import DeviceGraph
 from static_graph.graph.edge_blocks import edge_blocks
+from static_graph.graph.gpu_modules import ROWS
 from static_graph.traversal.distances import DeviceDistances
 from static_graph.traversal.frontiers import direction_optimising
 from static_graph.traversal.frontiers.incoming import MOST_EDGES
+
+
+def parents_modules(*, weighted: bool) -> tuple[str, ...]:
+    """Returns the GPU modules of `find_parents`; with weights, ties need a breadth-first search."""
+    found = ("graph/traversal/parents",)
+    return (*found, "graph/traversal/breadth_first", *ROWS) if weighted else found
 
 
 def find_parents(
@@ -44,12 +51,12 @@ def find_parents(
     device.launch("enter_sources", len(sources), device.array(np.asarray(sources, np.int32)), parents)
     device.launch("find_parents", edge_blocks(graph), graph.csr, distances.packed, parents)
     if weighted and graph.edges:
-        _settle_ties(graph, distances, parents)
+        _resolve_ties(graph, distances, parents)
     device.launch("end_parents", nodes, parents)
     return parents.download()
 
 
-def _settle_ties(graph: DeviceGraph, distances: DeviceDistances, parents: DeviceArray) -> None:
+def _resolve_ties(graph: DeviceGraph, distances: DeviceDistances, parents: DeviceArray) -> None:
     device, indices = graph.device, edge_blocks(graph)
     counts = device.empty(indices, np.int64)
     device.launch("count_ties", indices, graph.csr, distances.packed, parents, counts)

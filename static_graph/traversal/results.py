@@ -8,14 +8,12 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from dmr.memory import shortened
+from dmr.common.arguments import shortened, whole_option
+from dmr.common.text import numbered
+from static_graph.common.arrays import as_array, as_whole, described
 from static_graph.common.pieces import bounds
 from static_graph.common.results import Result, checked_count, checked_mapping, checked_name
-from static_graph.common.text import numbered
 from static_graph.errors import GraphError, OptionError, WrongTypeError
-from static_graph.graph.checks import as_whole
-from static_graph.lists.checks import as_array, described
-from static_graph.traversal.options import whole
 
 COUNTS = ("threads", "rounds", "edges_followed", "launches")
 
@@ -67,7 +65,7 @@ class Traversal(Result):
         self._set(
             distances=distances,
             parents=parents,
-            sources=tuple(whole("source", node) for node in self.sources),
+            sources=tuple(whole_option("source", node) for node in self.sources),
             **{name: checked_name(name, getattr(self, name)) for name in ("balance", "device")},
             **{name: checked_count(name, getattr(self, name)) for name in COUNTS},
             **{name: checked_mapping(name, getattr(self, name)) for name in ("seconds", "figures")},
@@ -94,7 +92,7 @@ class Traversal(Result):
         """
         if self.parents is None:
             raise OptionError("paths follow the parents: ask for them with parents=True")
-        nodes, node = len(self.parents), whole("node", node)
+        nodes, node = len(self.parents), whole_option("node", node)
         if not 0 <= node < nodes:
             raise GraphError(f"there is no node {shortened(node)}: {numbered(nodes, 'node')}")
         if not self.reached()[node]:

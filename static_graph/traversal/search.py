@@ -5,54 +5,29 @@ from __future__ import annotations
 import operator
 from collections.abc import Callable, Iterable, Sequence
 from importlib import import_module
-from time import perf_counter
-from typing import Literal, NamedTuple
+from typing import Any, Literal
 
 import numpy as np
 
-from dmr.memory import Device, open_device, require_memory, shortened
+from dmr.common.arguments import chosen, real_option, shortened, switch, whole_option
+from dmr.common.available import require_memory
+from dmr.common.clock import Clock
+from dmr.common.text import counted, numbered
+from dmr.memory import Device, open_device
 from static_graph.common.arguments import check_graph
 from static_graph.common.memory_estimates import graph_bytes, search_bytes
-from static_graph.common.text import counted, numbered
 from static_graph.errors import GraphError, OptionError, WrongTypeError
 from static_graph.graph.csr import CsrGraph
 from static_graph.graph.device_graph import DeviceGraph
-from static_graph.traversal.gpu_modules import search_modules
-from static_graph.traversal.options import SchemeOptions, choice, flag, real, whole
-from static_graph.traversal.parents import find_parents
+from static_graph.traversal.distances import kind_for
+from static_graph.traversal.options import checked_options
+from static_graph.traversal.parents import find_parents, parents_modules
 from static_graph.traversal.results import Traversal
 from static_graph.traversal.schemes.outcome import Outcome
+from static_graph.traversal.schemes.table import BALANCES, Scheme, balances_with, schemes
 
 Sources = int | Sequence[int]
 Run = Callable[..., Outcome]  # of a scheme
-
-
-class Scheme(NamedTuple):
-    """The module of a scheme, its options, and its fixed arguments."""
-
-    module: str
-    options: frozenset[str] = frozenset()
-    told: tuple[tuple[str, str], ...] = ()
-
-
-def _scheme(module: str, *options: str, **told: str) -> Scheme:
-    return Scheme(f"static_graph.{module}", frozenset(options), tuple(told.items()))
-
-
-SCHEMES = {
-    "none": _scheme("traversal.schemes.fixed_point", "atomic"),
-    "split": _scheme("traversal.schemes.node_splitting", "mda", "atomic"),
-    "child-launch": _scheme("traversal.schemes.child_launches", "threshold", "atomic"),
-    "warp": _scheme("traversal.schemes.virtual_warps", "warp_size", "chunk", "defer"),
-    "hierarchical": _scheme("traversal.schemes.collapse", strategy="hierarchical"),
-    "collapse-local": _scheme("traversal.schemes.collapse", strategy="collapse-local"),
-    "collapse-global": _scheme("traversal.schemes.collapse", strategy="collapse-global"),
-}
-FASTEST = {
-    False: _scheme("traversal.frontiers.direction_optimising", "transposed"),
-    True: _scheme("traversal.frontiers.near_far", "delta"),
-}
-BALANCES = ("auto", *SCHEMES)
 
 
 def upload(graph: CsrGraph, device: str = "auto", threads: int | None = None) -> DeviceGraph:
@@ -128,11 +103,11 @@ def bfs(
         GraphError: the graph does not have a source.
         DeviceUnavailableError, OutOfMemoryError: the device is not available, or too small.
     """
-    options = SchemeOptions(
+    options = checked_options(
         mda=mda, threshold=threshold, warp_size=warp_size, chunk=chunk, defer=defer, atomic=atomic
     )  # fmt: skip
     if depth_limit is not None:
-        depth_limit = whole("depth_limit", depth_limit)
+        depth_limit = whole_option("depth_limit", depth_limit)
         if depth_limit < 0:
             raise OptionError(f"depth_limit = {shortened(depth_limit)}: it must be at least 0")
     return _traverse(graph, source, balance, options, False, depth_limit, parents, device, threads)
@@ -175,7 +150,7 @@ def sssp(
             64 bits.
         DeviceUnavailableError, OutOfMemoryError: the device is not available, or too small.
     """
-    options = SchemeOptions(
+    options = checked_options(
         mda=mda, threshold=threshold, warp_size=warp_size, chunk=chunk, defer=defer, atomic=atomic, delta=delta
     )  # fmt: skip
     if distance_limit is not None:
@@ -187,7 +162,7 @@ def _traverse(
     graph: CsrGraph | DeviceGraph,
     source: Sources,
     balance: str,
-    options: SchemeOptions,
+    options: dict[str, Any],
     weighted: bool,
     limit: float | None,
     parents: bool,
@@ -195,12 +170,12 @@ def _traverse(
     threads: int | None,
 ) -> Traversal:
     check_graph(graph, CsrGraph, DeviceGraph)
-    scheme = _find_scheme(balance, weighted)
-    parents = flag("parents", parents)
-    given = options.given()
-    for name in given:
+    scheme = schemes(weighted=weighted)[chosen("balance", balance, BALANCES)]
+    parents = switch("parents", parents)
+    for name in options:
         if name not in scheme.options:
-            raise OptionError(f"{name} is no option of balance = {balance!r}, but of {_who_has(name)}")
+            having = " and ".join(map(repr, balances_with(name)))
+            raise OptionError(f"{name} is no option of balance = {balance!r}, but of {having}")
     sources = checked_sources(source, graph.nodes)
     if isinstance(graph, DeviceGraph):
         if device != "auto" or threads is not None:
@@ -209,21 +184,26 @@ def _traverse(
     else:
         where = open_device(device, threads)
         _require_capacity(graph, where)
-        if "transposed" in scheme.options:
-            given["transposed"] = False  # transposing the graph takes longer than a search
     if where.threads:
         require_memory(search_bytes(graph.nodes, weighted, parents), f"a search of {counted(graph.nodes, 'node')}")
-    run: Run = import_module(scheme.module).run
+    if scheme.strategy is not None:
+        options = {**options, "strategy": scheme.strategy}
+    if scheme.transposing:  # which takes longer than one search
+        options = {**options, "transposed": isinstance(graph, DeviceGraph)}
+    run: Run = import_module(f"static_graph.traversal.{scheme.module}").run
 
     def search(on_device: DeviceGraph) -> Outcome:
-        return run(on_device, sources, weighted=weighted, depth_limit=limit, **dict(scheme.told), **given)
+        return run(on_device, sources, weighted=weighted, depth_limit=limit, **options)
 
     with where.lock, where.current:
-        return _search(graph, search, sources, balance=balance, weighted=weighted, parents=parents, where=where)
+        return _search(
+            graph, scheme, search, sources, balance=balance, weighted=weighted, parents=parents, where=where
+        )  # fmt: skip
 
 
 def _search(
     graph: CsrGraph | DeviceGraph,
+    scheme: Scheme,
     search: Callable[[DeviceGraph], Outcome],
     sources: list[int],
     *,
@@ -233,23 +213,22 @@ def _search(
     where: Device,
 ) -> Traversal:
     """Searches a graph, after uploading it to `where` if necessary; the arguments are checked already."""
-    clock = _Clock()
+    clock = Clock()
     if isinstance(graph, DeviceGraph):
         on_device = graph
     else:
         on_device = DeviceGraph.upload(graph, where)
-        clock.phase("upload")
-    incoming = on_device is graph  # otherwise transposing the graph takes longer than a search
-    where.prepare(*search_modules(on_device, balance, weighted=weighted, parents=parents, incoming=incoming))
+        clock.lap("upload")
+    where.prepare(*_gpu_modules(on_device, scheme, weighted=weighted, parents=parents, transposed=on_device is graph))
     outcome = search(on_device)
-    clock.phase("prepare", less=outcome.seconds)
+    clock.lap("prepare", less=outcome.seconds)
     clock.seconds["rounds"] = outcome.seconds
     tree = None
     if parents:
         tree = find_parents(on_device, sources, outcome.distances, weighted=weighted)
-        clock.phase("parents")
+        clock.lap("parents")
     distances = outcome.distances.download()
-    clock.phase("download")
+    clock.lap("download")
     return Traversal.found(
         distances=distances,
         parents=tree,
@@ -274,23 +253,22 @@ def _limit(distance: float) -> float:
     limit = (
         operator.index(distance)
         if isinstance(distance, int | np.integer) and not isinstance(distance, np.timedelta64)
-        else real("distance_limit", distance)
+        else real_option("distance_limit", distance)
     )
     if not limit >= 0:
         raise OptionError(f"distance_limit = {shortened(limit)}: it must be at least 0")
     return min(limit, 2**1000)  # finite as a float, and above all distances
 
 
-def _find_scheme(balance: str, weighted: bool) -> Scheme:
-    if choice("balance", balance, BALANCES) == "auto":
-        return FASTEST[weighted]
-    return SCHEMES[balance]
-
-
-def _who_has(option: str) -> str:
-    """Lists the balances that have an option."""
-    schemes = {"auto": FASTEST[True], **SCHEMES}
-    return " and ".join(repr(name) for name, scheme in schemes.items() if option in scheme.options)
+def _gpu_modules(graph: DeviceGraph, scheme: Scheme, *, weighted: bool, parents: bool, transposed: bool) -> set[str]:
+    """Returns the GPU modules of a search; `transposed`: whether the scheme may transpose the graph."""
+    kind = kind_for(graph, weighted).name.lower()
+    found = {module.format(kind=kind) for module in scheme.gpu_modules}
+    if transposed:
+        found.update(scheme.transposing)
+    if parents:
+        found.update(parents_modules(weighted=weighted))
+    return found
 
 
 def checked_sources(source: Sources, nodes: int) -> list[int]:
@@ -303,29 +281,16 @@ def checked_sources(source: Sources, nodes: int) -> list[int]:
     kind = "a node's number (graph.node_of finds it by label)"
     one = isinstance(source, (str, bytes, bytearray, memoryview)) or getattr(source, "shape", None) == ()
     if one or not isinstance(source, Iterable):
-        several = [whole("source", source, kind)]
+        several = [whole_option("source", source, kind)]
     else:
         try:
             several = list(source)
         except Exception:  # raised by a foreign object's iterator
-            raise WrongTypeError(f"source = {shortened(source)}: it must be {kind}, or several") from None
-    given = [whole("source", node, kind) for node in several]
+            raise WrongTypeError(f"source must be {kind}, or several, not {shortened(source)}") from None
+    given = [whole_option("source", node, kind) for node in several]
     if not given and nodes:
         raise GraphError("at least one source is needed")
     for node in given:
         if not 0 <= node < nodes:
             raise GraphError(f"no path can begin at node {shortened(node)}: {numbered(nodes, 'node')}")
     return given
-
-
-class _Clock:
-    """Measures consecutive phases, in seconds."""
-
-    def __init__(self) -> None:
-        self.seconds: dict[str, float] = {}
-        self._begun = perf_counter()
-
-    def phase(self, name: str, less: float = 0.0) -> None:
-        now = perf_counter()
-        self.seconds[name] = max(now - self._begun - less, 0.0)
-        self._begun = now

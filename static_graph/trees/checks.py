@@ -14,9 +14,9 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
+from static_graph.common.arrays import as_whole
 from static_graph.common.pieces import bounds
 from static_graph.errors import GraphError
-from static_graph.graph.checks import as_whole
 
 ARRAYS = ("parent", "subtree_size", "preorder", "postorder", "level")
 

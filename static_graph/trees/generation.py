@@ -5,12 +5,13 @@ from __future__ import annotations
 import numpy as np
 from numpy.typing import NDArray
 
-from dmr.memory import open_device, require_memory, shortened
+from dmr.common.arguments import chosen, shortened, switch, whole_option
+from dmr.common.available import require_memory
+from dmr.common.text import counted
+from dmr.memory import open_device
 from static_graph.common.memory_estimates import tree_bytes
-from static_graph.common.text import counted
 from static_graph.errors import GraphError
 from static_graph.lists.generation import random_order
-from static_graph.traversal.options import choice, flag, whole
 from static_graph.trees.rooting import MOST_NODES
 
 KINDS = ("random-binary", "path", "star", "caterpillar")
@@ -36,9 +37,9 @@ def generate_tree(
         GraphError: the number of nodes is invalid. OptionError: another option is invalid.
         NativeLibraryError, OutOfMemoryError: the native library is missing, or memory is too small.
     """
-    nodes = whole("nodes", nodes)
-    choice("kind", kind, KINDS)
-    shuffled = flag("shuffled", shuffled)
+    nodes = whole_option("nodes", nodes)
+    chosen("kind", kind, KINDS)
+    shuffled = switch("shuffled", shuffled)
     if not 1 <= nodes <= MOST_NODES:
         raise GraphError(f"a tree has 1 to {MOST_NODES} nodes, not {shortened(nodes)}")
     device = open_device("cpu", threads)

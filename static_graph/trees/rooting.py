@@ -7,13 +7,14 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from dmr.memory import Device, DeviceArray, flagged_indices, open_device, scan, shortened, sort_pairs, total
-from static_graph.common.text import numbered
+from dmr.common.arguments import shortened, whole_option
+from dmr.common.clock import Clock
+from dmr.common.text import numbered
+from dmr.memory import Device, DeviceArray, flagged_indices, open_device, scan, sort_pairs, total
+from static_graph.common.arrays import described
 from static_graph.errors import DmrError, GraphError, InternalError
 from static_graph.graph.building import bits_of, find_rows
-from static_graph.lists.checks import described
-from static_graph.lists.ranking import Clock, fastest, rank_on_device
-from static_graph.traversal.options import whole
+from static_graph.lists.ranking import fastest, rank_on_device
 
 MOST_EDGES = 2**30 - 1  # an edge has two arcs
 MOST_NODES = 2**30 - 1  # a node of a tour also has two
@@ -30,7 +31,7 @@ def checked_edges(given: NDArray[Any], nodes: int | None) -> tuple[NDArray[np.in
     if len(given) > MOST_EDGES:
         raise GraphError(f"{len(given)} edges are more than the {MOST_EDGES} whose arcs can be numbered")
     lowest, highest = (int(given.min()), int(given.max())) if given.size else (0, 0)
-    count = min(highest + 1, MOST_NODES) if nodes is None else whole("nodes", nodes)
+    count = min(highest + 1, MOST_NODES) if nodes is None else whole_option("nodes", nodes)
     if count > MOST_NODES:
         raise GraphError(f"{shortened(count)} nodes are more than the {MOST_NODES} whose tours can be numbered")
     if count < 0:
@@ -62,7 +63,7 @@ def root_forest(
     Raises:
         GraphError: a self loop, a cycle, or two roots in a tree.
     """
-    count, clock = len(edges), clock or Clock(device)
+    count, clock = len(edges), clock or Clock(device.synchronize)
     parents = device.empty(nodes, np.int32)
     parents.fill(255)
     if count == 0:
@@ -70,7 +71,7 @@ def root_forest(
     if count >= nodes:
         raise closes_cycle(edges, nodes)
     ends = [device.array(np.ascontiguousarray(side)) for side in edges.T]
-    clock.phase("upload")
+    clock.lap("upload")
     origins, bad = device.empty(2 * count, np.uint32), device.array(np.array([count], np.int32))
     device.launch("list_arcs", count, *ends, count, nodes, origins, bad)
     if int(bad.download()[0]) < count:
@@ -89,15 +90,15 @@ def root_forest(
         starts = _choose_roots(edges, nodes, roots, successors, offsets)
     heads = device.empty(starts.size, np.int32)
     device.launch("cut_rings", starts.size, starts, arcs, places, offsets, count, successors, heads)
-    clock.phase("root tour")
+    clock.lap("root tour")
     ranked = rank_on_device(successors, heads, method=fastest(device, 2 * count))
     if total(scan(ranked.lengths), heads.size) != 2 * count:
         raise closes_cycle(edges, nodes)
-    clock.phase("root rank")
+    clock.lap("root rank")
     device.launch("find_tree_parents", 2 * count, ranked.ranks, arcs, places, origins, count, parents)
     if count == nodes - 1 and np.count_nonzero(parents.download() < 0) != 1:
         raise closes_cycle(edges, nodes)
-    clock.phase("root parents")
+    clock.lap("root parents")
     return parents
 
 

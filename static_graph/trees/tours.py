@@ -9,16 +9,22 @@ from typing import Any
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
-from dmr.memory import Device, DeviceArray, cached_property, open_device, require_memory, scan, shortened, sort_pairs
+from dmr.common.arguments import shortened
+from dmr.common.available import require_memory
+from dmr.common.cached import cached_property
+from dmr.common.clock import Clock
+from dmr.common.text import counted, numbered
+from dmr.memory import Device, DeviceArray, open_device, scan, sort_pairs
+from static_graph.common.arrays import as_array, described
 from static_graph.common.memory_estimates import ANCESTORS, PATHS, tour_bytes
 from static_graph.common.results import Result, checked_count, checked_mapping, checked_name
-from static_graph.common.text import counted, numbered
 from static_graph.errors import DmrError, GraphError, InternalError, OptionError
 from static_graph.graph.building import bits_of, find_rows
-from static_graph.lists.checks import as_array, as_indices, described, out_of_range
-from static_graph.lists.ranking import Clock, as_values, fastest, find_roots, rank_on_device
-from static_graph.traversal.gpu_modules import COMMON_ANCESTORS, PATH_SUMS, TOURS, ranking_modules
+from static_graph.lists.checks import as_indices, out_of_range
+from static_graph.lists.gpu_modules import ranking_modules
+from static_graph.lists.ranking import as_values, fastest, find_roots, rank_on_device
 from static_graph.trees.checks import checked_tree
+from static_graph.trees.gpu_modules import COMMON_ANCESTORS, PATH_SUMS, TOURS
 from static_graph.trees.rooting import MOST_NODES, checked_edges, root_forest
 
 
@@ -188,7 +194,7 @@ def euler_tour(
     """
     given = as_array(parents_or_edges, "parents or edges")
     where = open_device(device, threads)
-    clock = Clock(where)
+    clock = Clock(where.synchronize)
     if given.ndim == 2:
         edges, count = checked_edges(given, nodes)
     elif nodes is not None:
@@ -211,7 +217,7 @@ def euler_tour(
             on_device = root_forest(edges, count, _as_roots(root, count), where, clock)
         else:
             on_device = where.array(parents)
-            clock.phase("upload")
+            clock.lap("upload")
         return _tour(on_device, clock)
 
 
@@ -228,10 +234,10 @@ def _tour(parents: DeviceArray, clock: Clock) -> Tree:
     successors, head = device.empty(2 * nodes, np.int32), device.zeros(min(nodes, 1), np.int32)
     if nodes and _roots_of(offsets, nodes):
         device.launch("link_tour", nodes, keys, children, offsets, nodes, successors, head)
-        clock.phase("tour")
+        clock.lap("tour")
         ranked = rank_on_device(successors, head, method=fastest(device, 2 * nodes))
         reached = int(ranked.lengths.download()[0])
-        clock.phase("rank")
+        clock.lap("rank")
     else:
         reached = 0
     if reached != 2 * nodes:
@@ -241,11 +247,11 @@ def _tour(parents: DeviceArray, clock: Clock) -> Tree:
         downs = device.empty(2 * nodes, np.int32)
         device.launch("mark_downs", 2 * nodes, ranked.ranks, nodes, downs)
         device.launch("number_nodes", nodes, ranked.ranks, scan(downs), nodes, *found)
-    clock.phase("numbers")
+    clock.lap("numbers")
     subtree_size, preorder, postorder, level = (part.download() for part in found)
     parent = parents.download()
     parent[level == 0] = -1  # a root may be given as its own parent
-    clock.phase("download")
+    clock.lap("download")
     return Tree.found(
         parent=parent,
         subtree_size=subtree_size,

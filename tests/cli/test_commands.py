@@ -9,19 +9,19 @@ import numpy as np
 import pytest
 
 from dmr import io
-from dmr.cli.console import aligned, styled, writes_unicode
 from dmr.cli.info import histogram
+from dmr.common.command_line.console import aligned, styled, writes_unicode
 from dmr.domains.generation import generate
 from dmr.mesh.statistics import measure
 from dmr.mesh.types import Mesh, Pslg
-from tests.cli.test_refine import dmr, fails, fan, names
+from tests.support.command_line import dmr, fails, names
+from tests.support.meshes import fan
 
 
 @pytest.fixture
-def folder(tmp_path, monkeypatch):
-    monkeypatch.chdir(tmp_path)
+def folder(folder):
     io.write("input.ele", fan())
-    return tmp_path
+    return folder
 
 
 @pytest.mark.parametrize("command", [(), ("refine",), ("validate",), ("info",), ("view",), ("generate",), ("devices",)])
@@ -56,7 +56,7 @@ def test_info_as_text(folder, capsys):
     assert max(map(len, out.splitlines())) <= 80
 
 
-def test_without_a_bound_nothing_is_below_it(folder, capsys):
+def test_info_without_a_bound_counts_no_bad_triangles(folder, capsys):
     _, out, _ = dmr(capsys, "info", "input.ele", "-q", "0")
     assert "  smallest angles\n" in out
     _, _, err = dmr(capsys, "refine", "input.ele", "-q", "0")
@@ -64,7 +64,7 @@ def test_without_a_bound_nothing_is_below_it(folder, capsys):
     assert "smallest angle" in err
 
 
-def test_info_as_json_is_what_measure_finds(folder, capsys):
+def test_info_as_json_equals_measure(folder, capsys):
     code, out, err = dmr(capsys, "info", "input.ele", "--json", "-q", "12")
     assert (code, err) == (0, "")
     assert json.loads(out) == {"file": "input.ele", **measure(fan(), bound=12).to_json()}
@@ -79,7 +79,7 @@ def test_info_of_an_outline(folder, capsys):
     assert (found["segments"], found["bounds"]) == (3, [0, 0, 1, 2])
 
 
-def test_info_refuses_a_bound_that_is_no_angle(folder, capsys):
+def test_info_refuses_an_invalid_angle_bound(folder, capsys):
     assert "min_angle" in fails(capsys, 2, "info", "input.ele", "-q", "90")
     assert fails(capsys, 1, "info", "none.ele").startswith("none.ele: ")
 
@@ -97,7 +97,7 @@ def test_histograms_scale_to_their_longest_bar():
     assert all(line.isascii() for line in plain)
 
 
-def test_validate_tells_by_its_exit_code(folder, capsys):
+def test_validate_reports_by_its_exit_code(folder, capsys):
     io.write("input.ele", Mesh([[0, 0], [4, 0], [4, 1], [0, 1]], [[0, 1, 2], [0, 2, 3]]))
     code, out, _ = dmr(capsys, "validate", "input.ele")
     assert code == 0, out
@@ -129,6 +129,7 @@ def test_validate_compares_with_an_outline(folder, capsys):
     assert "the edge of the convex hull from 2 at (4.0, 4.0)" in out
 
 
+@pytest.mark.slow
 def test_view_draws_into_a_file(folder, capsys, monkeypatch, drawing):
     pytest.importorskip("pyvista")
     monkeypatch.delenv("DISPLAY", raising=False)
@@ -153,7 +154,7 @@ def test_view_draws_into_a_file(folder, capsys, monkeypatch, drawing):
     assert dmr(capsys, "view", "input.ele", "--screenshot", "a.png", "-f", "--quiet") == (0, "", "")
 
 
-def test_generate_writes_what_generate_makes(folder, capsys):
+def test_generate_writes_the_mesh_of_the_library(folder, capsys):
     pytest.importorskip("triangle")
     assert dmr(capsys, "generate", "plate", "200", "-o", "plate.ele", "--seed", "4")[0] == 0
     made = generate("plate", 200, 4)
@@ -180,7 +181,7 @@ def test_devices_are_listed(capsys):
     assert cpu["memory_bytes"] > 0
 
 
-def test_why_there_is_no_gpu_is_said(folder, capsys, monkeypatch):
+def test_the_reason_for_a_missing_gpu_is_reported(folder, capsys, monkeypatch):
     from dmr.memory.cuda import discovery
 
     monkeypatch.setattr(discovery, "cards", lambda: ())
@@ -197,7 +198,7 @@ def test_why_there_is_no_gpu_is_said(folder, capsys, monkeypatch):
     assert err.splitlines().count(said) == 1
 
 
-def test_an_old_gpu_is_no_absent_one(capsys, monkeypatch):
+def test_an_unsupported_gpu_is_listed_with_its_reason(capsys, monkeypatch):
     from dmr.memory.cuda import discovery
 
     monkeypatch.setattr(discovery, "cards", lambda: (discovery.Card("an old card", 2**30, "too old"),))
@@ -208,7 +209,7 @@ def test_an_old_gpu_is_no_absent_one(capsys, monkeypatch):
     assert json.loads(out)["gpu_absence"] == "cuda:0 cannot be used: too old"
 
 
-def test_devices_are_warmed_where_they_work(capsys, monkeypatch):
+def test_warm_compiles_for_usable_devices(capsys, monkeypatch):
     from dmr.memory import DeviceInfo
 
     found = [
@@ -233,7 +234,7 @@ class Terminal(text_io.StringIO):
         return True
 
 
-def test_colours_are_for_terminals_that_want_them(monkeypatch):
+def test_colours_only_on_terminals_without_no_color(monkeypatch):
     monkeypatch.delenv("NO_COLOR", raising=False)
     monkeypatch.setenv("TERM", "xterm")
     assert styled("x", "1", Terminal()) == "\033[1mx\033[0m"
@@ -242,7 +243,7 @@ def test_colours_are_for_terminals_that_want_them(monkeypatch):
     assert styled("x", "1", Terminal()) == "x"
 
 
-def test_blocks_are_for_streams_that_can_show_them():
+def test_block_characters_only_on_unicode_streams():
     assert writes_unicode(Terminal())
     assert not writes_unicode(text_io.TextIOWrapper(text_io.BytesIO(), encoding="ascii"))
 

@@ -1,4 +1,4 @@
-"""Control characters in names and in what files hold do not reach the terminal."""
+"""Control characters in file names and file contents are escaped on the terminal."""
 
 from __future__ import annotations
 
@@ -18,13 +18,12 @@ ESCAPED = r"a\x1b[31m\x9bb\x07"
 
 
 @pytest.fixture
-def folder(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
-    monkeypatch.chdir(tmp_path)
+def folder(folder: Path) -> Path:
     square = dmr.Mesh([[0, 0], [1, 0], [1, 1], [0, 1]], [[0, 1, 2], [0, 2, 3]])
     dmr.write(f"{NAME}.ele", square)
-    (tmp_path / f"{NAME}.poly").write_text("0 2 0 0\n1 0 0 nonsense\n0\n")
-    (tmp_path / "names.geojson").write_text(json.dumps({"type": "Feature", "properties": {NAME: 1}, "geometry": None}))
-    return tmp_path
+    (folder / f"{NAME}.poly").write_text("0 2 0 0\n1 0 0 nonsense\n0\n")
+    (folder / "names.geojson").write_text(json.dumps({"type": "Feature", "properties": {NAME: 1}, "geometry": None}))
+    return folder
 
 
 @pytest.mark.parametrize(
@@ -41,14 +40,14 @@ def folder(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
         (["validate", f"{NAME}.ele", "--min-angle", NAME], 2),
     ],
 )
-def test_an_esc_in_a_name_never_reaches_the_terminal(folder, capsys, command, code):
+def test_escape_characters_in_names_are_escaped_in_messages(folder, capsys, command, code):
     assert main(command) == code
     said = capsys.readouterr()
     assert not CONTROL.search(said.out + said.err)
     assert ESCAPED in said.out + said.err or command[1:2] == ["names.geojson"]
 
 
-def test_data_on_stdout_is_escaped_too(folder, capsys):
+def test_escape_characters_in_data_on_stdout_are_escaped(folder, capsys):
     (folder / f"{NAME}.poly").unlink()
     for command in (["info", f"{NAME}.ele"], ["refine", f"{NAME}.ele", "-v"], ["info", f"{NAME}.ele", "--json"]):
         assert main(command) == 0
@@ -57,7 +56,7 @@ def test_data_on_stdout_is_escaped_too(folder, capsys):
     assert json.loads(said.out)["vertices"] == 4
 
 
-def test_a_property_that_is_named_like_an_escape_sequence(folder):
+def test_escape_characters_in_property_names_are_escaped(folder):
     np.testing.assert_equal(json.loads((folder / "names.geojson").read_text())["properties"], {NAME: 1})
     form = {"type": "Polygon", "coordinates": [[[0, 0], [1, 0], [0, 1]]]}
     (folder / "names.geojson").write_text(json.dumps({"type": "Feature", "properties": {NAME: 1}, "geometry": form}))

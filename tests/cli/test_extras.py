@@ -1,4 +1,4 @@
-"""What `dmr refine` writes on request: midpoints, edges, neighbours, the Voronoi dual."""
+"""Extra output of `dmr refine`: midpoints, edges, neighbours and the Voronoi dual."""
 
 from __future__ import annotations
 
@@ -16,12 +16,11 @@ ALL = ("--order", "2", "--edges", "--neighbours", "--voronoi")
 
 
 @pytest.fixture
-def folder(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
+def folder(folder: Path) -> Path:
     """A folder with input.ele in it, two triangles, as the working directory."""
-    monkeypatch.chdir(tmp_path)
     square = dmr.Mesh([[0, 0], [9, 0], [9, 1], [0, 1]], [[0, 1, 2], [0, 2, 3]], segments=[[0, 1]], segment_markers=[5])
     dmr.write("input.ele", square, base=1)
-    return tmp_path
+    return folder
 
 
 def run(capsys: pytest.CaptureFixture[str], *arguments: str) -> tuple[int, str, str]:
@@ -31,7 +30,7 @@ def run(capsys: pytest.CaptureFixture[str], *arguments: str) -> tuple[int, str, 
     return code, said.out, said.err
 
 
-def test_all_of_it_beside_an_ele(folder: Path, capsys: pytest.CaptureFixture[str]) -> None:
+def test_every_extra_is_written_beside_an_ele_file(folder: Path, capsys: pytest.CaptureFixture[str]) -> None:
     code, out, _ = run(capsys, "input.ele", *ALL, "--json", "--device", "cpu")
     suffixes = [".node", ".poly", ".neigh", ".edge", ".v.node", ".v.edge", ".ele"]
     assert code == 0 and json.loads(out)["files"]["output"] == [f"input.1{suffix}" for suffix in suffixes]
@@ -50,7 +49,7 @@ def test_all_of_it_beside_an_ele(folder: Path, capsys: pytest.CaptureFixture[str
     assert left == ["input.1.ele", "input.1.node", "input.1.poly"], "nothing of the older result stays"
 
 
-def test_second_order_in_another_format(folder: Path, capsys: pytest.CaptureFixture[str]) -> None:
+def test_second_order_in_a_vtu_file(folder: Path, capsys: pytest.CaptureFixture[str]) -> None:
     assert run(capsys, "input.ele", "-o", "out.vtu", "--order", "2", "--device", "cpu")[0] == 0
     assert dmr.read("out.vtu").triangles.shape[1] == 3
     meshio = pytest.importorskip("meshio")
@@ -61,21 +60,21 @@ def test_second_order_in_another_format(folder: Path, capsys: pytest.CaptureFixt
     ("output", "flags", "sentence"),
     [
         ("a.stl", ["--order", "2"], "a.stl: second order cannot be written as .stl, only as .ele"),
-        ("a.npz", ["--order", "2"], "a.npz: second order cannot be written as .npz, only as .ele"),
-        ("a.vtu", ["--voronoi"], "a.vtu: the Voronoi dual is written beside an .ele file, not with .vtu"),
-        ("a.msh", ["--edges"], "a.msh: edges are written beside an .ele file, not with .msh"),
-        ("a.npz", ["--neighbours"], "a.npz: neighbours are written beside an .ele file, not with .npz"),
+        ("a.npz", ["--order", "2"], "a.npz: second order "),
+        ("a.vtu", ["--voronoi"], "a.vtu: the Voronoi dual "),
+        ("a.msh", ["--edges"], "a.msh: edges "),
+        ("a.npz", ["--neighbours"], "a.npz: neighbours "),
         ("a.ele", ["--order", "3"], "argument --order: invalid choice: 3"),
     ],
 )
-def test_what_makes_no_sense_is_refused_before_any_work(
+def test_extras_that_a_format_cannot_hold_are_refused_before_any_work(
     output: str, flags: list[str], sentence: str, folder: Path, capsys: pytest.CaptureFixture[str]
 ) -> None:
     code, out, err = run(capsys, "no-such-file.ele", "-o", output, *flags)
     assert (code, out) == (2, "") and err.startswith(f"dmr: error: {sentence}"), err
 
 
-def test_an_old_dual_is_not_overwritten_without_force(folder: Path, capsys: pytest.CaptureFixture[str]) -> None:
+def test_an_existing_dual_needs_force(folder: Path, capsys: pytest.CaptureFixture[str]) -> None:
     assert run(capsys, "input.ele", "-o", "a.ele", "--voronoi", "--device", "cpu")[0] == 0
     for name in ("a.ele", "a.node", "a.poly"):
         (folder / name).unlink()

@@ -1,4 +1,4 @@
-"""`dmr refine` and `dmr generate` of outlines, in this process: what is made, said and refused, and where."""
+"""`dmr refine` and `dmr generate` with outlines: results, messages, and errors with file and line."""
 
 from __future__ import annotations
 
@@ -9,17 +9,10 @@ import pytest
 
 from dmr import Mesh, Pslg, domains, io, validate
 from dmr.mesh.statistics import triangle_areas
-from tests.cli.test_refine import dmr, fails, names
+from tests.support.command_line import dmr, fails, names
 
 SQUARE = "4 2 0 0\n1 0 0\n2 1 0\n3 1 1\n4 0 1\n"
 SIDES = "1 1 2\n2 2 3\n3 3 4\n4 4 1\n"
-
-
-@pytest.fixture
-def folder(tmp_path, monkeypatch):
-    """An empty folder as the working directory."""
-    monkeypatch.chdir(tmp_path)
-    return tmp_path
 
 
 def test_an_outline_becomes_a_mesh(folder, capsys):
@@ -46,7 +39,7 @@ def test_an_outline_becomes_a_mesh(folder, capsys):
     ],
     ids=["hole outside", "hole on a segment", "two regions", "gap"],
 )
-def test_what_bounds_no_domain_is_refused_by_file_and_line(rest, line, words, folder, capsys):
+def test_outlines_that_bound_no_domain_are_refused_with_file_and_line(rest, line, words, folder, capsys):
     (folder / "domain.poly").write_text(SQUARE + rest)
     sentence = fails(capsys, 1, "refine", "domain.poly")
     assert sentence.startswith("domain.poly:" if line is None else f"domain.poly:{line}: ")
@@ -54,13 +47,13 @@ def test_what_bounds_no_domain_is_refused_by_file_and_line(rest, line, words, fo
     assert names(folder) == ["domain.poly"], "nothing was written"
 
 
-def test_the_hull_of_an_open_outline(folder, capsys):
+def test_convex_hull_meshes_an_open_outline(folder, capsys):
     (folder / "domain.poly").write_text(f"{SQUARE}3 0\n1 1 2\n2 2 3\n3 3 4\n0\n")
     assert dmr(capsys, "refine", "domain.poly", "--convex-hull")[0] == 0
     assert triangle_areas(io.read("domain.1.ele")).sum() == 1
 
 
-def test_the_hull_of_points_alone(folder, capsys):
+def test_convex_hull_meshes_points(folder, capsys):
     (folder / "dots.node").write_text("5 2 0 0\n1 0 0\n2 1 0\n3 1 1\n4 0 1\n5 0.5 0.01\n")
     sentence = fails(capsys, 1, "refine", "dots.node")
     assert sentence.startswith("dots.node: there is no dots.ele beside it, which would hold its triangles; ")
@@ -83,7 +76,7 @@ def test_conflicts_are_counted_or_refused(folder, capsys):
     assert "warning: 1 crossing of segments" in err
 
 
-def test_sizes_from_a_file_and_kept_segments(folder, capsys):
+def test_size_from_a_file_and_kept_segments(folder, capsys):
     outline = domains.polygon([(0, 0), (4, 0), (4, 4), (0, 4)])
     io.write("domain.poly", outline)
     corners = [(0, 0), (4, 0), (4, 4), (0, 4)]
@@ -105,7 +98,7 @@ def bad_sizes() -> str:
     return "bad.ele"
 
 
-def test_triangle_as_the_mesher(folder, capsys):
+def test_triangle_as_mesher(folder, capsys):
     pytest.importorskip("triangle")
     io.write("domain.poly", domains.polygon([(0, 0), (4, 0), (4, 4), (0, 4)], holes=[[(1, 1), (2, 1), (2, 2)]]))
     code, _, err = dmr(capsys, "refine", "domain.poly", "--mesher", "triangle")
@@ -119,7 +112,7 @@ def test_triangle_as_the_mesher(folder, capsys):
     assert {frozenset(t) for t in ours.triangles.tolist()} == {frozenset(t) for t in theirs.triangles.tolist()}
 
 
-def test_an_npz_and_a_geojson_outline(folder, capsys):
+def test_outlines_from_npz_and_geojson(folder, capsys):
     io.write("domain.npz", Pslg(np.array([(0, 0), (1, 0), (0, 1)]), [[0, 1], [1, 2], [2, 0]]))
     assert dmr(capsys, "refine", "domain.npz", "-o", "out.vtu")[0] == 0
     ring = [[0, 0], [3, 0], [3, 2], [0, 2], [0, 0]]
@@ -128,7 +121,7 @@ def test_an_npz_and_a_geojson_outline(folder, capsys):
     assert triangle_areas(io.read("lot.1.ele")).sum() == pytest.approx(6)
 
 
-def test_a_number_is_a_size_unless_a_file_has_that_name(folder, capsys):
+def test_size_is_a_number_unless_a_file_has_that_name(folder, capsys):
     io.write("domain.poly", domains.polygon([(0, 0), (4, 0), (4, 4), (0, 4)]))
     assert dmr(capsys, "refine", "domain.poly", "--size", "0.3", "-o", "one.npz")[0] == 0
     assert dmr(capsys, "validate", "one.npz", "--size", "0.3")[0] == 0

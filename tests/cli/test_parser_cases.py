@@ -1,4 +1,4 @@
-"""The 32 hard files of the shared collection through `dmr refine`: the outcome that its manifest expects, no hang."""
+"""`dmr refine` on the 32 hard files of the shared collection: the outcome of its manifest, and no hang."""
 
 from __future__ import annotations
 
@@ -58,12 +58,12 @@ def outcomes(tmp_path_factory):
     return {Path(line["name"]).stem: line for line in lines if "name" in line}
 
 
-def test_there_are_32_of_them(outcomes):
+def test_the_collection_has_32_files(outcomes):
     assert len(outcomes) == 32
 
 
 @pytest.mark.parametrize("name", expectations())
-def test_the_outcome_is_the_expected_one(outcomes, name):
+def test_the_outcome_is_that_of_the_manifest(outcomes, name):
     expected, found = expectations()[name], outcomes[name]
     assert found["out"] == ""
     assert "Traceback" not in found["err"]

@@ -1,4 +1,4 @@
-"""`python -m dmr` as a process of its own: start-up, signals, pipes, terminals."""
+"""`python -m dmr` as a process: start-up, signals, pipes and terminals."""
 
 from __future__ import annotations
 
@@ -12,16 +12,10 @@ import numpy as np
 import pytest
 
 from dmr import io
-from dmr.mesh.types import Mesh
-from tests.cli.test_refine import fan
-from tests.support.paths import ROOT
+from tests.support.command_line import environment
+from tests.support.meshes import fan, grid
 
 COMMAND = [sys.executable, "-m", "dmr"]
-
-
-def environment(**changes):
-    path = os.pathsep.join([str(ROOT), *filter(None, [os.environ.get("PYTHONPATH")])])
-    return {**os.environ, "PYTHONPATH": path, **changes}
 
 
 def dmr(*arguments, cwd, **changes):
@@ -41,7 +35,7 @@ def test_the_version_is_printed_without_heavy_imports(tmp_path):
     assert done.returncode == 0
 
 
-def test_a_pipe_is_not_a_terminal(tmp_path):
+def test_no_progress_and_no_colours_in_a_pipe(tmp_path):
     io.write(tmp_path / "input.ele", fan())
     done = dmr("refine", "input.ele", cwd=tmp_path, NO_COLOR="")
     assert (done.returncode, done.stdout) == (0, "")
@@ -49,7 +43,7 @@ def test_a_pipe_is_not_a_terminal(tmp_path):
     assert "round 1" not in done.stderr
 
 
-def test_a_closed_pipe_is_no_error(tmp_path):
+def test_a_closed_pipe_is_not_an_error(tmp_path):
     io.write(tmp_path / "input.ele", fan())
     for arguments in (["info", "input.ele"], ["--help"], ["devices", "--json"]):
         with subprocess.Popen(
@@ -59,7 +53,7 @@ def test_a_closed_pipe_is_no_error(tmp_path):
             assert (process.stderr.read(), process.wait(timeout=60)) == (b"", 0)
 
 
-def test_ascii_terminals_get_ascii(tmp_path):
+def test_ascii_output_for_ascii_terminals(tmp_path):
     io.write(tmp_path / "ångström.ele", fan())
     done = dmr("info", "ångström.ele", cwd=tmp_path, PYTHONIOENCODING="ascii", PYTHONUTF8="0")
     assert done.returncode == 0
@@ -85,7 +79,7 @@ def test_a_terminal_gets_a_progress_bar_and_keeps_the_messages(tmp_path):
     while True:
         try:
             part = os.read(ours, 65536)
-        except OSError:  # the other end is gone
+        except OSError:  # the reader has exited
             break
         if not part:
             break
@@ -97,15 +91,7 @@ def test_a_terminal_gets_a_progress_bar_and_keeps_the_messages(tmp_path):
     assert b"wrote input.1.node" in said
 
 
-def lattice(side):
-    """A skewed lattice: all its triangles are bad, so that there is work for a while."""
-    x, y = np.meshgrid(np.arange(side + 1.0), np.arange(side + 1.0))
-    corner = (np.arange(side)[:, None] * (side + 1) + np.arange(side)).ravel()
-    up, right = corner + side + 1, corner + 1
-    triangles = np.vstack((np.column_stack((corner, right, up + 1)), np.column_stack((corner, up + 1, up))))
-    return Mesh(np.column_stack((x.ravel(), 4 * y.ravel())), triangles)
-
-
+@pytest.mark.slow
 @pytest.mark.parametrize(
     ("sent", "code", "farewell"),
     [(signal.SIGINT, 130, b"dmr: interrupted\n"), (signal.SIGTERM, 143, b"dmr: terminated\n")],
@@ -113,7 +99,7 @@ def lattice(side):
 )
 @pytest.mark.parametrize("wait", [0.15, 0.4, 0.8])
 def test_a_signal_leaves_nothing_half_written(tmp_path, wait, sent, code, farewell):
-    io.write(tmp_path / "input.npz", lattice(600))
+    io.write(tmp_path / "input.npz", grid(np.arange(601.0), 4 * np.arange(601.0)))
     process = subprocess.Popen(
         [*COMMAND, "refine", "input.npz", "--threads", "1"],
         cwd=tmp_path,
@@ -131,17 +117,17 @@ def test_a_signal_leaves_nothing_half_written(tmp_path, wait, sent, code, farewe
         assert left == ["input.1.ele", "input.1.node", "input.npz"]
         assert len(io.read(tmp_path / "input.1.ele").triangles) > 2 * 600**2
         return
-    if process.returncode != -sent:  # that is Python's own end while it is still starting
+    if process.returncode != -sent:  # Python's own exit while it is still starting
         assert (process.returncode, err) == (code, farewell)
     assert left == ["input.npz"]
 
 
-# Waits where a file is half written: at its way to the disk, or in meshio's hands.
+# Waits while a file is half written: in fsync, or in meshio.
 SLOW_WRITER = """
 import os, sys, time
 import meshio
 from dmr import cli
-from dmr.common import replacing
+from dmr.common.files import replacing
 
 def wait(_):
     os.write(1, b"writing\\n")
@@ -157,8 +143,9 @@ sys.exit(cli.main())
 """
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("output", ["out.npz", "out.vtu"])
-def test_sigterm_while_a_file_is_written_removes_it(tmp_path, output):
+def test_sigterm_while_writing_removes_the_unfinished_file(tmp_path, output):
     io.write(tmp_path / "input.npz", fan())
     process = subprocess.Popen(
         [sys.executable, "-c", SLOW_WRITER, "refine", "input.npz", "-o", output, "--quiet"],
@@ -181,7 +168,7 @@ TWICE_TERMINATED = """
 import os, signal, sys, time
 from pathlib import Path
 from dmr import cli
-from dmr.common import replacing
+from dmr.common.files import replacing
 flush, unlink = replacing._flush, Path.unlink
 
 sent = []
@@ -203,7 +190,7 @@ sys.exit(cli.main())
 """
 
 
-def test_a_second_sigterm_does_not_break_into_the_clearing_up(tmp_path):
+def test_a_second_sigterm_does_not_interrupt_the_cleanup(tmp_path):
     arguments = ["generate", "random", "50", "-o", "out.ele", "--quiet"]
     command = [sys.executable, "-c", TWICE_TERMINATED, *arguments]
     done = subprocess.run(command, cwd=tmp_path, env=environment(), capture_output=True, timeout=60)
@@ -211,19 +198,20 @@ def test_a_second_sigterm_does_not_break_into_the_clearing_up(tmp_path):
     assert list(tmp_path.iterdir()) == []
 
 
-def test_sigterm_stays_ignored_where_it_was(tmp_path):
+def test_ignored_sigterm_stays_ignored(tmp_path):
     program = "import signal, sys; from dmr import cli; signal.signal(signal.SIGTERM, signal.SIG_IGN); cli.main()"
     program += "; sys.exit(signal.getsignal(signal.SIGTERM) != signal.SIG_IGN)"
     done = subprocess.run([sys.executable, "-c", program, "--version"], cwd=tmp_path, env=environment())
     assert done.returncode == 0
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("closed", [">&-", "2>&-", "<&- >&- 2>&-"], ids=["stdout", "stderr", "all"])
 @pytest.mark.parametrize(
     "arguments",
     ["refine input.ele -o out.ele --json -v", "info input.ele", "info input.ele --json", "--help"],
 )
-def test_closed_streams_are_no_error(tmp_path, closed, arguments):
+def test_closed_streams_are_not_an_error(tmp_path, closed, arguments):
     io.write(tmp_path / "input.ele", fan())
     command = f'exec "{sys.executable}" -m dmr {arguments} {closed}'
     done = subprocess.run(["sh", "-c", command], cwd=tmp_path, env=environment(), capture_output=True, text=True)
@@ -234,7 +222,7 @@ def test_closed_streams_are_no_error(tmp_path, closed, arguments):
         assert "dmr" not in (tmp_path / "out.ele").read_text(), "nothing is printed into a file"
 
 
-def test_an_error_without_stderr_still_has_its_exit_code(tmp_path):
+def test_exit_code_of_an_error_without_stderr(tmp_path):
     command = f'exec "{sys.executable}" -m dmr info none.ele 2>&-'
     done = subprocess.run(["sh", "-c", command], cwd=tmp_path, env=environment(), capture_output=True)
     assert (done.returncode, done.stdout) == (1, b"")

@@ -1,4 +1,4 @@
-"""`dmr refine` in this process: names, exit codes, what goes to stdout and what to stderr."""
+"""`dmr refine` in this process: file names, exit codes, stdout and stderr."""
 
 from __future__ import annotations
 
@@ -6,14 +6,14 @@ import json
 import os
 import sys
 
-import numpy as np
 import pytest
 
 from dmr import io
-from dmr.cli import main
-from dmr.memory import available_threads
+from dmr.common.threads import available_threads
 from dmr.mesh.statistics import min_angles
 from dmr.mesh.types import Mesh
+from tests.support.command_line import dmr, fails, names
+from tests.support.meshes import fan
 
 KEYS = {
     "device", "threads", "marking", "balance", "vertices", "triangles", "steiner", "rounds", "acceptance", "unrefined",
@@ -22,44 +22,13 @@ KEYS = {
 
 
 @pytest.fixture
-def folder(tmp_path, monkeypatch):
+def folder(folder):
     """A folder with a skinny mesh in it, input.ele, as the working directory."""
-    monkeypatch.chdir(tmp_path)
     io.write("input.ele", fan(), base=1)
-    return tmp_path
+    return folder
 
 
-def fan():
-    """A 12 by 1 rectangle whose upper side is fanned out from its lower left corner."""
-    lower = [[0.0, 0.0], [12.0, 0.0]]
-    upper = [[x, 1.0] for x in np.linspace(12, 0, 7)]
-    return Mesh(lower + upper, [[0, k, k + 1] for k in range(1, 8)])
-
-
-def dmr(capsys, *arguments):
-    """Runs the command; gives exit code, stdout, stderr."""
-    capsys.readouterr()
-    code = main([str(argument) for argument in arguments])
-    said = capsys.readouterr()
-    return code, said.out, said.err
-
-
-def fails(capsys, code, *arguments):
-    """Runs a command that must fail with one sentence on stderr and nothing on stdout; gives the sentence."""
-    found, out, err = dmr(capsys, *arguments)
-    assert found == code, err
-    assert out == ""
-    assert err.startswith("dmr: error: ")
-    assert err.count("\n") == 1
-    assert "Traceback" not in err
-    return err.removeprefix("dmr: error: ").rstrip()
-
-
-def names(folder):
-    return sorted(path.name for path in folder.iterdir())
-
-
-def test_the_result_is_numbered_as_triangle_does_it(folder, capsys):
+def test_output_names_count_up_as_those_of_triangle(folder, capsys):
     code, out, err = dmr(capsys, "refine", "input.ele")
     assert (code, out) == (0, "")
     assert names(folder) == ["input.1.ele", "input.1.node", "input.ele", "input.node"]
@@ -72,7 +41,7 @@ def test_the_result_is_numbered_as_triangle_does_it(folder, capsys):
     assert (folder / "input.1.ele").read_bytes() != before
 
 
-def test_the_result_counts_from_where_the_input_does(folder, capsys):
+def test_output_indices_start_where_those_of_the_input_do(folder, capsys):
     assert dmr(capsys, "refine", "input.ele", "-q", "0")[0] == 0
     assert io.numbering_base("input.1.ele") == 1
     assert (folder / "input.1.node").read_text().split("\n")[1].split()[0] == "1"
@@ -108,12 +77,12 @@ def test_json_is_one_object_and_all_of_stdout(folder, capsys):
 
 
 @pytest.mark.parametrize(("asked", "threads"), [((), 1), (("--threads", "2"), 2), (("--device", "cpu"), None)])
-def test_a_tiny_mesh_takes_a_thread_where_nothing_else_is_asked(asked, threads, folder, capsys):
+def test_a_tiny_mesh_takes_one_thread_by_default(asked, threads, folder, capsys):
     found = json.loads(dmr(capsys, "refine", "input.ele", "--json", *asked)[1])
     assert found["device"] == "cpu" and found["threads"] == (threads or available_threads())
 
 
-def test_quiet_says_nothing(folder, capsys):
+def test_quiet_prints_nothing(folder, capsys):
     assert dmr(capsys, "refine", "input.ele", "--quiet", "-q", "34") == (0, "", "")
 
 
@@ -127,7 +96,7 @@ def test_an_output_is_not_overwritten_without_force(folder, capsys):
     assert "result.node exists" in fails(capsys, 2, "refine", "input.ele", "-o", "result.ele")
 
 
-def test_a_bad_output_fails_before_the_work(folder, capsys, monkeypatch):
+def test_an_unusable_output_fails_before_the_work(folder, capsys, monkeypatch):
     monkeypatch.setattr("dmr.refinement.refine", lambda *_, **__: pytest.fail("the work was begun"))
     assert "no folder nowhere" in fails(capsys, 1, "refine", "input.ele", "-o", "nowhere/out.ele")
     assert "unknown suffix .xyzzy" in fails(capsys, 2, "refine", "input.ele", "-o", "out.xyzzy")
@@ -160,7 +129,7 @@ def test_an_empty_name_is_refused(folder, capsys, name, arguments):
 
 
 @pytest.mark.parametrize("options", [(), ("--device", "cpu"), ("-o", "out.npz")])
-def test_a_senseless_number_of_threads_is_refused_before_anything_is_read(folder, capsys, monkeypatch, options):
+def test_an_invalid_number_of_threads_is_refused_before_reading(folder, capsys, monkeypatch, options):
     monkeypatch.setattr("dmr.io.read", lambda *_, **__: pytest.fail("the input was read"))
     said = fails(capsys, 2, "refine", "input.ele", "--threads", "100000", *options)
     assert said.startswith("threads must be ") and "not 100,000" in said
@@ -170,7 +139,7 @@ def test_an_impossible_area_is_refused(folder, capsys):
     assert "536,870,911 at most" in fails(capsys, 2, "refine", "input.ele", "-a", "1e-30")
 
 
-def test_a_folder_is_no_input(folder, capsys):
+def test_a_folder_as_input_is_refused(folder, capsys):
     assert fails(capsys, 1, "refine", ".") == ".: is a folder, not a file"
 
 
@@ -200,7 +169,7 @@ def test_a_folder_without_write_permission_fails_before_the_work(folder, capsys)
         (["--min", "20"], "unrecognized arguments"),
     ],
 )
-def test_wrong_usage_ends_with_2(folder, capsys, arguments, sentence):
+def test_usage_errors_exit_with_2(folder, capsys, arguments, sentence):
     assert sentence in fails(capsys, 2, "refine", "input.ele", *arguments)
     assert names(folder) == ["input.ele", "input.node"]
 
@@ -210,7 +179,7 @@ def test_small_option_values_are_not_lost(folder, capsys):
     assert json.loads(out)["triangles"] >= 1200
 
 
-def test_unreadable_input_ends_with_1(folder, capsys):
+def test_unreadable_input_exits_with_1(folder, capsys):
     assert fails(capsys, 1, "refine", "missing.ele").startswith("missing.ele: does not exist")
     assert "nowhere/missing.ele: does not exist" in fails(capsys, 1, "refine", "nowhere/missing.ele")
     (folder / "bad.node").write_text("3 2 0 0\n1 0 0\n2 1 x\n3 0 1\n")
@@ -226,7 +195,7 @@ def test_an_invalid_mesh_is_located_in_its_file(folder, capsys):
     assert names(folder) == ["flat.ele", "flat.node", "input.ele", "input.node"]
 
 
-def test_constraints_beside_the_mesh_are_announced(folder, capsys):
+def test_a_poly_file_beside_the_mesh_is_announced(folder, capsys):
     (folder / "input.poly").write_text("0 2 0 0\n1 0\n1 1 5\n0\n")
     _, _, err = dmr(capsys, "refine", "input.ele")
     assert "input.poly" in err
@@ -245,7 +214,7 @@ def test_a_mesh_that_is_not_delaunay_is_flipped_or_refused(folder, capsys):
     assert "strict.ele" not in names(folder)
 
 
-def test_a_limit_ends_with_3_and_a_valid_mesh(folder, capsys):
+def test_a_reached_limit_exits_with_3_and_a_valid_mesh(folder, capsys):
     code, out, err = dmr(capsys, "refine", "input.ele", "--max-steiner", "2", "--json")
     assert code == 3
     assert json.loads(out)["complete"] is False
@@ -253,17 +222,17 @@ def test_a_limit_ends_with_3_and_a_valid_mesh(folder, capsys):
     assert len(io.read("input.1.ele").vertices) <= len(fan().vertices) + 2
 
 
-def test_a_bound_without_a_promise_is_warned_of_once(folder, capsys):
+def test_a_bound_without_guarantee_is_warned_of_once(folder, capsys):
     _, _, err = dmr(capsys, "refine", "input.ele", "-q", "33.5")
     assert len([line for line in err.splitlines() if line.startswith("dmr: warning: ") and "33" in line]) == 1
 
 
-def test_a_device_that_is_not_there_ends_with_4(folder, capsys):
+def test_a_missing_device_exits_with_4(folder, capsys):
     fails(capsys, 4, "refine", "input.ele", "--device", "cuda:99")
     assert names(folder) == ["input.ele", "input.node"]
 
 
-def test_an_unexpected_exception_ends_with_5_and_one_line(folder, capsys, monkeypatch):
+def test_an_unexpected_exception_exits_with_5_and_one_line(folder, capsys, monkeypatch):
     def broken(*_, **__):
         raise ZeroDivisionError("a bug")
 
@@ -277,7 +246,7 @@ def test_an_unexpected_exception_ends_with_5_and_one_line(folder, capsys, monkey
 
 
 @pytest.mark.parametrize(("error", "code"), [(MemoryError(), 4), (OSError(28, "No space left on device"), 1)])
-def test_what_the_machine_lacks_is_one_sentence(folder, capsys, monkeypatch, error, code):
+def test_missing_resources_are_reported_in_one_sentence(folder, capsys, monkeypatch, error, code):
     def failing(*_, **__):
         raise error
 
@@ -285,7 +254,7 @@ def test_what_the_machine_lacks_is_one_sentence(folder, capsys, monkeypatch, err
     fails(capsys, code, "refine", "input.ele", "--quiet")
 
 
-def test_as_many_threads_read_and_write(folder, capsys, monkeypatch):
+def test_reading_and_writing_use_the_given_threads(folder, capsys, monkeypatch):
     seen = []
 
     def noting(name, real):
@@ -301,7 +270,7 @@ def test_as_many_threads_read_and_write(folder, capsys, monkeypatch):
     assert seen == [("read", 3), ("write", 3)]
 
 
-def test_an_interruption_ends_with_130_and_writes_nothing(folder, capsys, monkeypatch):
+def test_an_interrupt_exits_with_130_and_writes_nothing(folder, capsys, monkeypatch):
     def interrupted(*_, **__):
         raise KeyboardInterrupt
 

@@ -1,4 +1,4 @@
-"""`dmr refine --marking`, `--balance` and `--profile`: what help says, what is refused, what is told."""
+"""`dmr refine --marking`, `--balance` and `--profile`: help, errors and reports."""
 
 from __future__ import annotations
 
@@ -14,24 +14,24 @@ from dmr.cli import strategies
 from dmr.domains.generation import generate
 from dmr.refinement.options import BALANCES, MARKINGS
 from dmr.validation.checker import validate
-from tests.cli.test_refine import dmr, fails, fan, names
-from tests.conftest import gpu_absence
+from tests.support.command_line import dmr, fails, names
+from tests.support.devices import gpu_absence
+from tests.support.meshes import fan
 
 CHILDREN = ("child-launch", "child-launch-per-cavity")
 ON_CPU = ("--device", "cpu", "--threads", "2")
 
 
 @pytest.fixture
-def folder(tmp_path, monkeypatch):
+def folder(folder):
     """A folder with a tiny mesh and an ordinary one: tiny.ele, and input.ele of 300 random points."""
-    monkeypatch.chdir(tmp_path)
     io.write("tiny.ele", fan())
     io.write("input.ele", generate("random", 300, seed=4))
-    return tmp_path
+    return folder
 
 
 def tables(err):
-    """The rows of each table on stderr, in cells; tables are parted by other lines."""
+    """Cells of each table on stderr; other lines separate tables."""
     found = [[]]
     for line in err.splitlines():
         if line.startswith("  "):
@@ -56,11 +56,12 @@ def test_help_describes_every_strategy_within_80_columns(capsys, monkeypatch):
     for name in (*MARKINGS, *BALANCES):
         assert len(described[name]) >= 3, name
     racing = {name for name, words in described.items() if words[-1:] == ["races"]}
-    assert racing == set(MARKINGS) - {"deterministic", "atomic"}
+    assert racing >= {"two-stage", "three-phase", "three-phase-barrier"}
+    assert not racing & {"deterministic", "atomic", *BALANCES}
 
 
 @pytest.mark.parametrize(("option", "known"), [("--marking", MARKINGS), ("--balance", BALANCES)])
-def test_an_unknown_strategy_is_refused_with_those_that_there_are(folder, capsys, option, known):
+def test_an_unknown_strategy_is_refused_with_the_known_ones(folder, capsys, option, known):
     sentence = fails(capsys, 2, "refine", "input.ele", option, "fast")
     assert "'fast'" in sentence
     assert all(f"'{name}'" in sentence for name in known)
@@ -70,7 +71,7 @@ def test_an_unknown_strategy_is_refused_with_those_that_there_are(folder, capsys
 
 
 @pytest.mark.parametrize(("marking", "balance"), [*product(MARKINGS, ("work-stealing", "none"))])
-def test_each_runs_and_is_in_the_json(folder, capsys, marking, balance):
+def test_every_strategy_runs_and_is_in_the_json(folder, capsys, marking, balance):
     code, out, err = dmr(capsys, "refine", "input.ele", "--marking", marking, "--balance", balance, "--json", *ON_CPU)
     found = json.loads(out)
     assert (code, found["marking"], found["balance"]) == (0, marking, balance), err
@@ -80,7 +81,7 @@ def test_each_runs_and_is_in_the_json(folder, capsys, marking, balance):
 
 
 @pytest.mark.parametrize("balance", CHILDREN)
-def test_children_on_the_cpu_are_refused_before_anything_is_read(folder, capsys, balance):
+def test_child_launches_on_the_cpu_are_refused_before_reading(folder, capsys, balance):
     before = names(folder)
     sentence = fails(capsys, 2, "refine", "missing.ele", "--balance", balance, "--device", "cpu")
     assert sentence.startswith(f"balance '{balance}' is not available on cpu: ")
@@ -90,7 +91,7 @@ def test_children_on_the_cpu_are_refused_before_anything_is_read(folder, capsys,
 
 @pytest.mark.skipif(gpu_absence() is None, reason="there is a GPU")
 @pytest.mark.parametrize("balance", CHILDREN)
-def test_so_are_they_where_there_is_no_gpu(folder, capsys, balance):
+def test_child_launches_without_a_gpu_are_refused(folder, capsys, balance):
     before = names(folder)
     assert "not available on cpu" in fails(capsys, 2, "refine", "input.ele", "--balance", balance)
     assert names(folder) == before
@@ -108,7 +109,7 @@ def profiled(capsys, *arguments):
     return phases, kernels, checks, json.loads(out), err
 
 
-def test_a_profile_adds_up(folder, capsys):
+def test_the_phases_of_a_profile_add_up(folder, capsys):
     phases, kernels, _, told, _ = profiled(capsys, "input.ele", *ON_CPU)
     assert phases[0] == ["phase", "seconds", "share"]
     *parts, total = phases[1:]
@@ -129,11 +130,11 @@ def test_a_profile_adds_up(folder, capsys):
 
 
 @pytest.mark.parametrize("balance", ["work-stealing", "none"])
-def test_a_profile_says_who_checked(folder, capsys, balance):
+def test_a_profile_counts_the_shares_of_checks(folder, capsys, balance):
     _, _, (head, row), told, _ = profiled(capsys, "input.ele", "--balance", balance, *ON_CPU)
     found = dict(zip(head[1:], (int(cell.replace(",", "")) for cell in row[1:]), strict=True))
     assert row[0] == balance
-    # Each point makes at least 3 triangles, 2 where it splits the boundary; who checks one each has as many shares.
+    # Each point makes at least 3 triangles, 2 where it splits the boundary; per-triangle checks have one share each.
     before, after = (len(io.read(name).vertices) for name in ("input.ele", "input.1.ele"))
     assert found["triangles"] == told["checks"]["checked"] >= 2 * (after - before)
     assert found["shares"] == (after - before if balance == "none" else found["triangles"])
@@ -148,13 +149,13 @@ def test_a_profile_changes_no_byte_of_the_mesh(folder, capsys):
         assert (folder / f"plain{suffix}").read_bytes() == (folder / f"profiled{suffix}").read_bytes()
 
 
-def test_of_a_tiny_mesh_the_run_that_was_kept_is_profiled(folder, capsys):
+def test_the_profile_of_a_tiny_mesh_is_of_the_kept_run(folder, capsys):
     _, _, _, told, err = profiled(capsys, "tiny.ele", *ON_CPU)
     assert told["tries"] > 1
     assert f"of the run that was kept, one of {told['tries']}:" in err
 
 
-def test_there_is_no_profile_unless_asked_for_and_none_when_quiet(folder, capsys):
+def test_a_profile_only_on_request_and_not_when_quiet(folder, capsys):
     assert "profile" not in dmr(capsys, "refine", "input.ele", *ON_CPU)[2]
     assert dmr(capsys, "refine", "input.ele", "--profile", "--quiet", *ON_CPU) == (0, "", "")
 
@@ -162,7 +163,7 @@ def test_there_is_no_profile_unless_asked_for_and_none_when_quiet(folder, capsys
 @pytest.mark.gpu
 @pytest.mark.usefixtures("gpu")
 @pytest.mark.parametrize("balance", CHILDREN)
-def test_a_profile_tells_of_launches_from_the_device(folder, capsys, balance):
+def test_a_profile_counts_launches_by_the_device(folder, capsys, balance):
     _, _, (head, row), told, _ = profiled(capsys, "input.ele", "--balance", balance, "--device", "cuda")
     found = dict(zip(head[1:], (int(cell.replace(",", "")) for cell in row[1:]), strict=True))
     points = sum(told["steiner"].values())
@@ -171,7 +172,7 @@ def test_a_profile_tells_of_launches_from_the_device(folder, capsys, balance):
     assert launched == points if balance == "child-launch-per-cavity" else 0 < launched < points
 
 
-def test_few_kernels_are_all_named():
+def test_a_short_list_of_kernels_is_complete():
     assert profiling.kernels({"scan": 2, "mark": 3, "grow": 3}) == [
         ["kernel", "launches"], ["grow", "3"], ["mark", "3"], ["scan", "2"], ["total", "8"],
     ]  # fmt: skip

@@ -1,4 +1,4 @@
-"""`dmr triangle` against Shewchuk's Triangle: the same files, counts, markers, and where it is unique the same mesh.
+"""`dmr triangle` against Shewchuk's Triangle: the same files, counts and markers, and the same mesh where it is unique.
 
 The oracle is the `triangle` package, in a process of its own and on domains that it is safe with: general position,
 so that the constrained Delaunay triangulation is unique.
@@ -17,7 +17,7 @@ from dmr import io
 from dmr.mesh.statistics import min_angles
 from dmr.mesh.types import Mesh, Pslg
 from dmr.validation.checker import validate
-from tests.cli.test_refine import dmr, fails
+from tests.support.command_line import dmr, fails
 
 pytest.importorskip("triangle")
 
@@ -30,7 +30,7 @@ SWITCHES_OF_LISTS = {"e": ".edge", "n": ".neigh", "v": ".v.node", "g": ".off"}
 
 
 def shewchuk(folder, switches, **given):
-    """What the real Triangle makes of arrays."""
+    """Output of the real Triangle for arrays."""
     there, back = folder / "given.npz", folder / "made.npz"
     np.savez(there, **{name: array for name, array in given.items() if array is not None and len(array)})
     subprocess.run([sys.executable, "-c", ORACLE, there, back, switches], check=True, timeout=60)
@@ -72,11 +72,10 @@ def given(pslg):
 
 
 @pytest.fixture
-def folder(tmp_path, monkeypatch):
+def folder(folder):
     """A folder with a domain in it, A.poly, as the working directory. Its numbers start at 1."""
-    monkeypatch.chdir(tmp_path)
     io.write("A.poly", plate(), base=1)
-    return tmp_path
+    return folder
 
 
 def new_names(folder, before=("A.poly",)):
@@ -98,7 +97,7 @@ def section_headers(path):
 
 
 def same_triangles(ours, theirs):
-    """For each of our triangles the place of the same one among theirs, from whichever corner it starts."""
+    """For each of our triangles the index of the same triangle among theirs, up to rotation of its corners."""
 
     def turned(triangles):
         first = triangles.argmin(axis=1)
@@ -119,7 +118,7 @@ def edge_table(edges, markers):
 # ---- Without refinement the mesh is the same one ----------------------------------------------------------------
 
 
-def test_p_gives_the_same_mesh_and_markers(folder, capsys):
+def test_p_gives_triangles_mesh_and_markers(folder, capsys):
     assert dmr(capsys, "triangle", "-p", "A")[0] == 0
     theirs = shewchuk(folder, "p", **given(plate()))
     assert new_names(folder) == ["A.1.ele", "A.1.node", "A.1.poly"]
@@ -157,7 +156,7 @@ def test_regions_give_attributes_with_a_capital_a(folder, capsys):
     assert set(ours.triangle_attributes.ravel()) == {7, -3}
 
 
-def test_a_capital_a_without_regions_is_a_column_of_zeros(folder, capsys):
+def test_a_capital_a_without_regions_gives_zeros(folder, capsys):
     bare = plate()
     io.write("A.poly", Pslg(bare.vertices, bare.segments, holes=bare.holes))
     assert dmr(capsys, "triangle", "-pA", "A")[0] == 0
@@ -174,12 +173,12 @@ def test_edges_and_neighbours(folder, capsys):
     assert edge_table(*io.read_edges("A.1.edge")) == edge_table(theirs["edges"], theirs["edge_markers"])
     ours, neighbours = io.read("A.1.ele"), io.read_neighbours("A.1.neigh")
     places = same_triangles(ours.triangles, theirs["triangles"])
-    ranks = np.append(places, -1)  # -1 stays -1
+    ranks = np.append(places, -1)  # -1 is kept
     for k in range(len(neighbours)):
         assert set(ranks[neighbours[k]]) == set(theirs["neighbors"][places[k]])
 
 
-def test_jettison_leaves_out_what_no_triangle_uses(folder, capsys):
+def test_j_drops_unused_vertices(folder, capsys):
     assert dmr(capsys, "triangle", "-pj", "A")[0] == 0
     theirs = shewchuk(folder, "pj", **given(plate()))
     ours = io.read("A.1.ele")
@@ -285,7 +284,7 @@ def test_refined_meshes_are_as_good_and_as_large(folder, capsys, switches):
 
 
 @pytest.mark.parametrize("keep", ["Y", "YY"])
-def test_y_keeps_segments_whole(folder, capsys, keep):
+def test_y_splits_no_segment(folder, capsys, keep):
     assert dmr(capsys, "triangle", f"-pqa0.2{keep}", "A")[0] == 0
     theirs = shewchuk(folder, f"pqa0.2{keep}", **given(plate()))
     ours = io.read("A.1.ele")
@@ -295,7 +294,7 @@ def test_y_keeps_segments_whole(folder, capsys, keep):
     assert (len(theirs["segments"]) == 9) == (keep == "YY")
 
 
-def test_s_stops_and_is_no_failure(folder, capsys):
+def test_s_limits_the_points_and_exits_with_0(folder, capsys):
     code, _, err = dmr(capsys, "triangle", "-pqS5", "A")
     assert (code, len(io.read("A.1.ele").vertices)) == (0, len(plate().vertices) + 5)
     assert "warning: stopped at the limit of 5" in err
@@ -303,7 +302,7 @@ def test_s_stops_and_is_no_failure(folder, capsys):
     assert len(io.read("A.1.ele").vertices) == len(plate().vertices)
 
 
-def test_without_q_a_and_d_nothing_is_inserted(folder, capsys):
+def test_no_points_are_inserted_without_q_a_and_d(folder, capsys):
     assert "inserted" not in dmr(capsys, "triangle", "-pAcYS5", "A")[2]
     assert len(io.read("A.1.ele").vertices) == len(plate().vertices)
 
@@ -311,7 +310,7 @@ def test_without_q_a_and_d_nothing_is_inserted(folder, capsys):
 # ---- Refining a mesh ------------------------------------------------------------------------------------------------
 
 
-def test_r_goes_on_from_a_mesh(folder, capsys):
+def test_r_refines_a_mesh(folder, capsys):
     assert dmr(capsys, "triangle", "-pA", "A")[0] == 0
     assert dmr(capsys, "triangle", "-rpq30a0.5", "A.1")[0] == 0
     assert new_names(folder, ("A.poly", "A.1.ele", "A.1.node", "A.1.poly")) == ["A.2.ele", "A.2.node", "A.2.poly"]
@@ -352,11 +351,11 @@ def test_a_bare_a_reads_the_area_file(folder, capsys):
         assert validate(fine, input=mesh).ok
         assert len(fine.triangles) > 4 * len(mesh.triangles)
         assert not (folder / "A.2.area").exists()
-    assert dmr(capsys, "triangle", "-rp", "A.1")[0] == 0  # not asked for, not looked at
+    assert dmr(capsys, "triangle", "-rp", "A.1")[0] == 0  # not requested, so not read
     assert np.array_equal(io.read("A.2.ele").triangles, mesh.triangles)
 
 
-def test_rc_lists_the_boundary(folder, capsys):
+def test_rc_lists_the_convex_hull_edges(folder, capsys):
     assert dmr(capsys, "triangle", "-pP", "A")[0] == 0
     assert new_names(folder) == ["A.1.ele", "A.1.node"]
     assert dmr(capsys, "triangle", "-rc", "A.1")[0] == 0
@@ -384,14 +383,14 @@ def test_rc_lists_the_boundary(folder, capsys):
         ("pcI", ["A.ele", "A.node"]),
     ],
 )
-def test_files_that_are_not_wanted_are_not_written(folder, capsys, switches, written):
+def test_n_e_p_switches_leave_files_out(folder, capsys, switches, written):
     domain = (folder / "A.poly").read_bytes()
     assert dmr(capsys, "triangle", f"-{switches}", "A.poly")[0] == 0
     assert new_names(folder) == written
     assert (folder / "A.poly").read_bytes() == domain
 
 
-def test_files_that_are_not_wanted_stay_as_they_were(folder, capsys):
+def test_files_left_out_stay_unchanged(folder, capsys):
     dmr(capsys, "triangle", "-pe", "A")
     old = {name: (folder / name).read_bytes() for name in new_names(folder)}
     assert "wrote no files" in dmr(capsys, "triangle", "-pNEP", "A")[2]
@@ -408,7 +407,7 @@ def test_i_never_overwrites_its_input(folder, capsys):
     assert dmr(capsys, "triangle", "-I", "A.node")[0] == 0
     assert (folder / "A.node").read_bytes() == points
     for switches in ("-Iqa.1", "-Ij", "-Io2"):
-        if switches == "-Ij":  # a point that is there twice is used once
+        if switches == "-Ij":  # a duplicate point is used once
             (folder / "A.node").write_text("4 2\n1 0 0\n2 1 0\n3 0 1\n4 0 0\n")
             points = (folder / "A.node").read_bytes()
         assert "-I keeps the .node file" in fails_with_warnings(capsys, "triangle", switches, "A.node")
@@ -435,7 +434,7 @@ def test_b_leaves_out_markers(folder, capsys):
 @pytest.mark.parametrize(
     ("first", "switches", "expected"), [(0, "", 0), (1, "", 1), (1, "z", 1), (5, "", 1), (5, "z", 0)]
 )
-def test_numbers_start_as_in_the_input(folder, capsys, first, switches, expected):
+def test_indices_start_as_in_the_input(folder, capsys, first, switches, expected):
     corners = [(0, 0), (1, 0), (0, 1), (0.25, 0.375)]
     rows = [f"{first + k} {x} {y}" for k, (x, y) in enumerate(corners)]
     (folder / "B.node").write_text("\n".join(["4 2", *rows, ""]))
@@ -444,7 +443,7 @@ def test_numbers_start_as_in_the_input(folder, capsys, first, switches, expected
         assert (folder / name).read_text().splitlines()[1].split()[0] == str(expected)
 
 
-def test_o_fills_the_holes(folder, capsys):
+def test_capital_o_ignores_holes(folder, capsys):
     dmr(capsys, "triangle", "-p", "A")
     with_hole = len(io.read("A.1.ele").triangles)
     assert dmr(capsys, "triangle", "-pO", "A")[0] == 0
@@ -453,19 +452,19 @@ def test_o_fills_the_holes(folder, capsys):
     assert section_headers(folder / "A.1.poly")[1] == [1]  # still in the file, as with Triangle
 
 
-def test_a_domain_of_that_name_is_not_overwritten(folder, capsys):
+def test_an_existing_domain_is_not_overwritten(folder, capsys):
     shutil.copy("A.poly", "A.1.poly")
     assert "A.1.poly: holds a domain with vertices of its own" in fails(capsys, 1, "triangle", "-p", "A")
     assert dmr(capsys, "triangle", "-pP", "A")[0] == 0
 
 
-def test_c_proves_the_mesh(folder, capsys):
+def test_capital_c_proves_the_mesh(folder, capsys):
     code, out, _ = dmr(capsys, "triangle", "-pqC", "A")
     assert (code, out.splitlines()[-1]) == (0, "valid")
     assert dmr(capsys, "triangle", "-pqCQ", "A") == (0, "", "")
 
 
-def test_a_mesh_that_is_wrong_fails_the_check(folder, capsys):
+def test_capital_c_fails_for_an_invalid_mesh(folder, capsys):
     io.write("bad.ele", Mesh([[0, 0], [1, 0], [0, 1], [1, 1]], [[0, 1, 2], [0, 1, 3]]))
     code, out, err = dmr(capsys, "triangle", "-rC", "bad.1" if (folder / "bad.1.ele").exists() else "bad")
     assert code == 5
@@ -474,14 +473,14 @@ def test_a_mesh_that_is_wrong_fails_the_check(folder, capsys):
 
 
 @pytest.mark.parametrize("base", [0, 1])
-def test_the_check_has_the_numbers_of_the_files(folder, capsys, base):
+def test_capital_c_reports_the_indices_of_the_files(folder, capsys, base):
     io.write("bad.ele", Mesh([[0, 0], [1, 0], [0, 1], [1, 1]], [[0, 1, 2], [0, 1, 3]]), base=base)
     _, out, _ = dmr(capsys, "triangle", "-rC", "bad")
     assert f"triangle {base + 1}: lies on the same side of the edge from {base} at (0.0, 0.0) to {base + 1} at " in out
     assert (folder / "bad.1.node").read_text().splitlines()[1].startswith(f"{base} ")
 
 
-# ---- What is said -------------------------------------------------------------------------------------------------
+# ---- Messages -----------------------------------------------------------------------------------------------------
 
 
 def test_quiet_verbose_and_help(folder, capsys):
@@ -507,6 +506,6 @@ def test_quiet_verbose_and_help(folder, capsys):
         (["-p", "nowhere/A"], 1, "nowhere/A.poly: does not exist"),
     ],
 )
-def test_what_goes_wrong_is_one_sentence(folder, capsys, line, code, sentence):
+def test_errors_are_one_sentence(folder, capsys, line, code, sentence):
     assert sentence in fails(capsys, code, "triangle", *line)
     assert new_names(folder) == []

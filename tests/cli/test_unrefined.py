@@ -1,4 +1,4 @@
-"""What a refinement left, from `dmr refine --unrefined` to `dmr validate --unrefined`."""
+"""Unrefined triangles, from `dmr refine --unrefined` to `dmr validate --unrefined`."""
 
 from __future__ import annotations
 
@@ -9,18 +9,18 @@ import pytest
 from dmr import io
 from dmr.cli.unrefined import read_list
 from dmr.errors import FileError
-from tests.cli.test_refine import dmr, fails, fan, names
+from tests.support.command_line import dmr, fails, names
+from tests.support.meshes import fan
 
 
 @pytest.fixture
-def folder(tmp_path, monkeypatch):
+def folder(folder):
     """A folder with a skinny mesh in it, input.ele, as the working directory."""
-    monkeypatch.chdir(tmp_path)
     io.write("input.ele", fan(), base=1)
-    return tmp_path
+    return folder
 
 
-def test_what_a_kept_segment_leaves_is_valid_with_the_list(folder, capsys):
+def test_triangles_left_by_kept_segments_are_valid_with_the_list(folder, capsys):
     code, out, err = dmr(capsys, "refine", "input.ele", "--keep-segments", "all", "--unrefined", "left.json", "--json")
     assert code == 0
     assert "wrote input.1.node, input.1.ele, left.json" in err
@@ -40,7 +40,7 @@ def test_what_a_kept_segment_leaves_is_valid_with_the_list(folder, capsys):
     assert "may miss a bound: a segment that is never split stands in the way" in out
 
 
-def test_a_list_is_not_taken_on_trust(folder, capsys):
+def test_reasons_in_a_list_are_verified(folder, capsys):
     count = len(fan().triangles)
     (folder / "left.json").write_text(json.dumps({"triangles": count, "unrefined": {"budget": list(range(count))}}))
     code, out, _ = dmr(capsys, "validate", "input.ele", "-q", "30", "--unrefined", "left.json")
@@ -74,12 +74,12 @@ def test_an_existing_list_needs_force(folder, capsys):
         ('{"triangles": 6, "unrefined": {}}', "belongs to a mesh of 6 triangles, and this one has 7"),
     ],
 )
-def test_what_is_no_list_for_the_mesh_is_refused(folder, capsys, text, words):
+def test_a_list_that_does_not_fit_the_mesh_is_refused(folder, capsys, text, words):
     (folder / "left.json").write_text(text)
     sentence = fails(capsys, 1, "validate", "input.ele", "--unrefined", "left.json")
     assert sentence.startswith(f"left.json: {words}")
 
 
-def test_a_list_that_is_not_there(folder):
-    with pytest.raises(FileError, match="cannot be read: there is no such file"):
+def test_a_missing_list_is_refused(folder):
+    with pytest.raises(FileError, match=r"^left.json: "):
         read_list("left.json", 7)

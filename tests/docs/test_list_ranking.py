@@ -12,7 +12,7 @@ import pytest
 from scripts.bench import lists as bench
 from scripts.study.lists import __main__ as study
 from static_graph.lists.generation import KINDS
-from static_graph.lists.ranking import METHODS
+from static_graph.lists.methods.table import METHODS
 from tests.support.paths import ROOT
 
 PAGE = (ROOT / "docs" / "guide" / "lists-and-trees.md").read_text(encoding="utf-8")
@@ -36,6 +36,7 @@ def test_the_example_prints_what_it_says(tmp_path):
     assert len(promised) >= 5 and printed == promised
 
 
+@pytest.mark.slow
 def test_the_commands_print_what_they_say(tmp_path):
     (session,) = re.findall(r"^```text\n(\$ .*?)^```$", PAGE, re.MULTILINE | re.DOTALL)
     environment = {**os.environ, "PYTHONPATH": str(ROOT)}

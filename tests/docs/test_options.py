@@ -11,6 +11,7 @@ import pytest
 import dmr
 from dmr.refinement import options
 from dmr.refinement.options import RefineOptions
+from dmr.triangulation import options as triangulation
 
 PARAMETERS = inspect.signature(dmr.refine).parameters
 
@@ -40,8 +41,8 @@ def test_options_have_the_defaults_that_refine_has():
         ("marking", options.MARKINGS),
         ("balance", options.BALANCES),
         ("loop", options.LOOPS),
-        ("on_conflict", options.CONFLICT_POLICIES),
-        ("mesher", options.MESHERS),
+        ("on_conflict", triangulation.CONFLICT_POLICIES),
+        ("mesher", triangulation.MESHERS),
     ],
 )
 def test_every_value_is_named(name, values):

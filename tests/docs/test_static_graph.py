@@ -23,6 +23,7 @@ def blocks(language):
     return re.findall(rf"^```{language}\n(.*?)^```$", PAGE, re.MULTILINE | re.DOTALL)
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("block", blocks("python"), ids=lambda block: block.split("\n")[-2][:30])
 def test_the_examples_run(block, tmp_path):
     if "plot_degrees" in block:

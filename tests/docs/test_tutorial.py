@@ -36,6 +36,7 @@ def draws(request: pytest.FixtureRequest) -> bool:
     return True
 
 
+@pytest.mark.slow
 def test_the_page_prints_and_draws_what_it_shows(tmp_path: Path, monkeypatch: pytest.MonkeyPatch, draws: bool) -> None:
     image = pytest.importorskip("PIL.Image")
     drawn, draw = [], dmr.view

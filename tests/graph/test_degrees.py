@@ -1,4 +1,4 @@
-"""Degrees: statistics, distributions, the histogram and the level that it chooses, and their picture."""
+"""Degrees: statistics, distributions, histogram, automatic MDA and plots."""
 
 from __future__ import annotations
 
@@ -38,7 +38,7 @@ def split(degrees, mda):
 
 
 @given(st.lists(st.integers(0, 60), min_size=1, max_size=40), st.integers(1, 70))
-def test_splitting_as_a_loop_does_it(degrees, mda):
+def test_split_distribution_equals_a_loop(degrees, mda):
     after = split(degrees, mda)
     distribution = split_distribution(degree_distribution(np.array(degrees)), mda)
     assert [distribution[d] if d < len(distribution) else 0 for d in range(61)] == [after.count(d) for d in range(61)]
@@ -46,7 +46,7 @@ def test_splitting_as_a_loop_does_it(degrees, mda):
 
 
 @given(st.lists(st.integers(0, 300), min_size=1, max_size=60))
-def test_the_automatic_level_as_the_thesis_words_it(degrees):
+def test_the_automatic_level_follows_the_thesis(degrees):
     largest = max(degrees)
     width = max(largest, 1) / 10
     buckets = [[d for d in degrees if k * width <= d and (d < (k + 1) * width or k == 9)] for k in range(10)]
@@ -56,7 +56,7 @@ def test_the_automatic_level_as_the_thesis_words_it(degrees):
     assert automatic_mda(with_degrees(degrees)) == max(max(fullest), 1)
 
 
-def test_statistics():
+def test_degree_statistics():
     graph = CsrGraph.from_edges([0, 0, 0, 2], [0, 2, 2, 3], nodes=6)
     found = degree_statistics(graph.out_degrees)
     assert (found.minimum, found.maximum, found.zero, found.largest) == (0, 3, 4, 0)
@@ -67,7 +67,7 @@ def test_statistics():
 
 
 @pytest.mark.parametrize("nodes", [0, 1, 5])
-def test_graphs_without_edges(nodes):
+def test_degrees_of_graphs_without_edges(nodes):
     graph = CsrGraph([0] * (nodes + 1), [])
     assert automatic_mda(graph) == 1
     assert degree_histogram(graph.out_degrees).tolist() == [nodes] + [0] * 9
@@ -77,7 +77,7 @@ def test_graphs_without_edges(nodes):
 
 
 @pytest.mark.skipif(not WEB.is_file(), reason="the real graphs are not here")
-def test_the_web_graph_of_the_thesis():
+def test_degrees_of_the_web_graph_of_the_thesis():
     graph = read(WEB)
     assert automatic_mda(graph) == 25
     assert graph.out_degrees.max() == 255
@@ -89,7 +89,7 @@ def test_a_level_below_1_is_refused():
         split_distribution(np.array([1]), 0)
 
 
-def test_pictures(tmp_path):
+def test_degree_plots(tmp_path):
     pytest.importorskip("matplotlib")
     graph = with_degrees([0, 1, 1, 2, 40])
     one, two = plot_degrees(graph, tmp_path / "a.png"), plot_degrees(graph, tmp_path / "b.png", mda=8, title="x")

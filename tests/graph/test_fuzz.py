@@ -9,16 +9,17 @@ import logging
 import warnings
 from pathlib import Path
 
-import networkx
 import numpy as np
 import pytest
-import scipy.sparse
 from hypothesis import HealthCheck, given, seed, settings
 from hypothesis import strategies as st
 
 import static_graph as sg
 from static_graph.errors import DmrError, InternalError
 from static_graph.io import read_array
+
+networkx = pytest.importorskip("networkx")
+sparse = pytest.importorskip("scipy.sparse")
 
 GRAPH = sg.CsrGraph.from_edges([0, 0, 1, 3], [1, 2, 2, 0], [5, 9, 3, 0], nodes=5)
 PLAIN = sg.CsrGraph([0, 2, 2], [1, 0])
@@ -31,11 +32,11 @@ RANKED = sg.rank_in_detail([1, -1, 0], device="cpu", threads=1)
 
 
 class Whole(int):
-    """A whole number of another class."""
+    """A subclass of int."""
 
 
 class Text(str):
-    """A string of another class."""
+    """A subclass of str."""
 
 
 class Hostile:
@@ -88,13 +89,13 @@ ODD = [
         memoryview(b"ab"),
     ),
     *(
-        scipy.sparse.csr_array((2, 2)),
-        scipy.sparse.coo_array(np.eye(2)),
-        scipy.sparse.dok_matrix((2, 3), dtype=complex),
+        sparse.csr_array((2, 2)),
+        sparse.coo_array(np.eye(2)),
+        sparse.dok_matrix((2, 3), dtype=complex),
     ),
-    *(scipy.sparse.csr_array(np.eye(3, dtype=bool)), scipy.sparse.lil_array(-np.eye(2)), networkx.path_graph(3)),
+    *(sparse.csr_array(np.eye(3, dtype=bool)), sparse.lil_array(-np.eye(2)), networkx.path_graph(3)),
     *(
-        scipy.sparse.csc_matrix(np.eye(2, dtype=np.longdouble)),
+        sparse.csc_matrix(np.eye(2, dtype=np.longdouble)),
         odd_networkx(),
         networkx.DiGraph([((), "x"), (1.5, ())]),
     ),
@@ -132,7 +133,7 @@ anything = st.one_of(
     st.floats(),
     st.text(max_size=3),
 )
-# Values that go further into the functions than most others do.
+# Values that pass the first checks of the functions.
 LIKELY = {
     "graph": [GRAPH, PLAIN, REAL, NAMED, UPLOADED],
     "device": ["cpu"],
@@ -154,11 +155,11 @@ LIKELY = {
     "parents_or_edges": [[-1, 0, 0], [[0, 1], [1, 2]]],
     "parents": [True, False, [-1, 0, 0]],
     "degrees": [[1, 2, 0]],
-    "matrix": [scipy.sparse.csr_array(np.eye(2))],
+    "matrix": [sparse.csr_array(np.eye(2))],
     "seed": [0, 2**64 - 1],
     "largest": [1, 100],
 }
-# Made by hand, since each of them has a reason: what a function costs, or where it would write.
+# Chosen by hand, because of the cost of a function or the files that it writes.
 LEFT_OUT = {"__version__", "plot_degrees", "read", "write"}
 
 
@@ -186,7 +187,7 @@ FUNCTIONS = functions()
 
 
 def one_error_of_ours(call, *arguments, **options):
-    """Calls; nothing may come out but a result, an error of ours, and no warning."""
+    """Calls a function, which must return or raise one of the package's errors, without warnings."""
     with warnings.catch_warnings():
         warnings.simplefilter("error")
         try:
@@ -214,7 +215,7 @@ def calls(draw, names):
 
 
 def too_large(arguments):
-    """Whether a call is right, but takes long: sizes of millions."""
+    """Whether a valid call would take long because of a size of millions."""
     sizes = (arguments.get(name) for name in ("nodes", "edges", "size"))
     return any(isinstance(size, (int, np.integer)) and 10**5 < size < 2**64 for size in sizes)
 
@@ -226,23 +227,24 @@ def check_call(case):
     one_error_of_ours(FUNCTIONS[name], **arguments)
 
 
+@pytest.mark.slow
 @seed(18)
 @settings(deadline=None, max_examples=400, database=None, suppress_health_check=list(HealthCheck))
 @given(calls(sorted(FUNCTIONS)))
-def test_any_arguments_end_in_an_error_of_ours(case):
+def test_any_arguments_raise_only_own_errors(case):
     check_call(case)
 
 
 @pytest.mark.large
 @settings(deadline=None, max_examples=20000, database=None, suppress_health_check=list(HealthCheck))
 @given(calls(sorted(FUNCTIONS)))
-def test_any_arguments_end_in_an_error_of_ours_for_long(case):
+def test_many_arguments_raise_only_own_errors(case):
     check_call(case)
 
 
 @pytest.mark.parametrize("name", sorted(FUNCTIONS))
-def test_each_function_takes_each_odd_value_alone(name):
-    """Every value in the place of every argument, the others as they are usual."""
+def test_every_odd_value_for_every_argument_raises_only_own_errors(name):
+    """Every value for every argument, with usual values for the others."""
     parameters = inspect.signature(FUNCTIONS[name]).parameters.values()
     usual = {p.name: LIKELY.get(p.name, [1])[0] for p in parameters if p.default is p.empty}
     if any(p.name == "device" for p in parameters):
@@ -257,13 +259,13 @@ def test_each_function_takes_each_odd_value_alone(name):
 @pytest.mark.parametrize(
     "call", [sg.read, read_array, lambda p: sg.write(p, GRAPH), lambda p: sg.plot_degrees(GRAPH, p)]
 )
-def test_any_path(call, tmp_path, monkeypatch):
+def test_any_path_raises_only_own_errors(call, tmp_path, monkeypatch):
     monkeypatch.chdir(tmp_path)
     for value in [*ODD, *ARRAYS, "a" * 300, "a" * 5000 + ".npz", "no/such.npz", "x\ud800.npz", "\0.npz"]:
         one_error_of_ours(call, value)
 
 
-def test_any_graph_to_write_and_any_switch(tmp_path):
+def test_any_graph_and_option_of_write_raise_only_own_errors(tmp_path):
     for value in [*ODD, *ARRAYS]:
         one_error_of_ours(sg.write, tmp_path / "a.npz", value)
         one_error_of_ours(sg.write, tmp_path / "a.npz", GRAPH, overwrite=value)
@@ -287,7 +289,7 @@ def contents(folder: Path) -> list[tuple[str, bytes]]:
             found.append((suffix, data))
             if suffix == ".txt":
                 found += [(".txt.gz", gzip.compress(data, mtime=0)), (".tsv", data)]
-    scipy.sparse.save_npz(folder / "s.npz", scipy.sparse.csr_array(np.eye(3)))
+    sparse.save_npz(folder / "s.npz", sparse.csr_array(np.eye(3)))
     packed = io.BytesIO()
     np.save(packed, np.array([[1, 2], [3, 4]]))
     found += [(".npz", (folder / "s.npz").read_bytes()), (".npy", packed.getvalue())]
@@ -351,14 +353,14 @@ def folder(tmp_path_factory):
 @seed(18)
 @settings(deadline=None, max_examples=250, database=None, suppress_health_check=list(HealthCheck))
 @given(st.data())
-def test_damaged_files_end_in_an_error_of_ours(folder, data):
+def test_damaged_files_raise_only_own_errors(folder, data):
     check_file(folder, *data.draw(damaged(contents_once(folder))))
 
 
 @pytest.mark.large
 @settings(deadline=None, max_examples=20000, database=None, suppress_health_check=list(HealthCheck))
 @given(st.data())
-def test_damaged_files_end_in_an_error_of_ours_for_long(folder, data):
+def test_many_damaged_files_raise_only_own_errors(folder, data):
     check_file(folder, *data.draw(damaged(contents_once(folder))))
 
 

@@ -1,4 +1,4 @@
-"""Bugs that were seen in static_graph, each with a test named after it."""
+"""Former bugs of static_graph, each with a test named after it."""
 
 from __future__ import annotations
 
@@ -11,7 +11,6 @@ import sys
 import time
 from pathlib import Path
 
-import networkx
 import numpy as np
 import pytest
 
@@ -60,14 +59,14 @@ def test_copies_of_frozen_graphs_were_writable(item, copied):
     assert repr(again)
 
 
-def test_what_a_graph_keeps_cannot_be_written():
+def test_arrays_of_graphs_are_read_only():
     graph = made()[0]
     for array in (graph.out_degrees, graph.reversed().targets, graph.symmetrised().offsets):
         with pytest.raises(ValueError, match="WRITEABLE"):
             array.flags.writeable = True
 
 
-def test_a_pickle_with_arrays_that_are_no_graph_is_refused():
+def test_a_pickle_with_invalid_arrays_is_refused():
     kind, (offsets, _, weights, labels) = made()[0].__reduce__()
     with pytest.raises(GraphError, match="edge 0: leads to node 2147483647"):
         kind(offsets, np.full(3, 2**31 - 1), weights, labels)
@@ -88,7 +87,7 @@ def test_a_pickle_with_arrays_that_are_no_graph_is_refused():
         ({"level": [0.5, 1, 2]}, "whole numbers"),
     ],
 )
-def test_a_tree_of_wrong_numbers_is_refused_before_kernels_trust_it(changed, said):
+def test_a_tree_with_invalid_arrays_is_refused_before_any_kernel(changed, said):
     right = sg.euler_tour([-1, 0, 1], **CPU)
     arrays = {name: getattr(right, name) for name in ("parent", "subtree_size", "preorder", "postorder", "level")}
     assert sg.Tree(**arrays, device="cpu", threads=1).lca([2], [1]).tolist() == [1]
@@ -128,10 +127,10 @@ def test_euler_tour_of_10_9_nodes_was_killed(call, monkeypatch):
         ("a.txt", "# Nodes: 2000000000 Edges: 1\n0 1\n"),
     ],
 )
-def test_heads_that_promise_more_than_memory_holds(name, text, tmp_path, monkeypatch):
+def test_headers_promising_more_than_the_memory_are_refused(name, text, tmp_path, monkeypatch):
     (tmp_path / name).write_text(text)
     monkeypatch.setattr("dmr.common.available.available_memory", lambda: 2**30)
-    with pytest.raises(OutOfMemoryError, match=rf"{name} cannot be read: a graph of 2000000000 nodes and 1 edge needs"):
+    with pytest.raises(OutOfMemoryError, match=rf"{name} .*2,000,000,000 nodes"):
         sg.read(tmp_path / name)
 
 
@@ -139,16 +138,17 @@ def test_searches_ask_for_memory_in_sum(monkeypatch):
     graph = sg.CsrGraph.from_edges([0], [1], nodes=2**22)
     needed = sizes.search_bytes(graph.nodes, False, False)
     monkeypatch.setattr("dmr.common.available.available_memory", lambda: needed - 1)
-    with pytest.raises(OutOfMemoryError, match="a search of 4194304 nodes needs"):
+    with pytest.raises(OutOfMemoryError, match="a search of 4,194,304 nodes needs"):
         sg.bfs(graph, 0, **CPU)
 
 
 def test_tuple_labels_of_networkx_are_found():
+    networkx = pytest.importorskip("networkx")
     grid = sg.CsrGraph.from_networkx(networkx.grid_2d_graph(3, 2))
     assert [grid.node_of((0, 1)), grid.node_of((2, 1))] == [1, 5]
-    with pytest.raises(GraphError, match=r"no node \(9, 9\): its 6 nodes are called by names, the first one \(0, 0\)"):
+    with pytest.raises(GraphError, match=r"no node \(9, 9\): "):
         grid.node_of((9, 9))
-    with pytest.raises(WrongTypeError, match=r"label = \[0, 1\]: it must be hashable"):
+    with pytest.raises(WrongTypeError, match=r"label = \[0, 1\]: "):
         grid.node_of([0, 1])
     again = pickle.loads(pickle.dumps(grid))
     assert again.node_of((1, 0)) == grid.node_of((1, 0)) == 2
@@ -156,13 +156,13 @@ def test_tuple_labels_of_networkx_are_found():
     graph = sg.CsrGraph.from_networkx(mixed)
     assert [graph.node_of(name) for name in mixed.nodes] == list(range(6))
     assert sg.CsrGraph([0, 0, 0], [], labels=[(0, 1), (1, 0)]).node_of((1, 0)) == 1
-    with pytest.raises(GraphError, match=r"node 1: has the label .*, which is not hashable"):
+    with pytest.raises(GraphError, match="node 1: "):
         sg.CsrGraph([0, 0, 0], [], labels=np.array([1, [2]], object))
 
 
 @pytest.mark.parametrize("suffix", [".npz", ".txt", ".csv"])
-def test_labels_that_no_file_holds_are_refused(suffix, tmp_path):
-    grid = sg.CsrGraph.from_networkx(networkx.grid_2d_graph(2, 2))
+def test_labels_that_a_file_cannot_hold_are_refused(suffix, tmp_path):
+    grid = sg.CsrGraph.from_networkx(pytest.importorskip("networkx").grid_2d_graph(2, 2))
     with pytest.raises(FileContentError, match=r"drop them \(labels=None\)"):
         sg.write(tmp_path / f"a{suffix}", grid)
     assert not list(tmp_path.iterdir())
@@ -173,7 +173,7 @@ def test_a_source_may_be_an_array():
     assert sg.bfs(graph, np.array(1), **CPU).distances.tolist() == [-1, 0, 1]
     assert sg.bfs(graph, np.array([0, 2]), **CPU).distances.tolist() == [0, 1, 0]
     for wrong in (np.array(1.0), np.array([[1]]), b"\1", "1", None, np.ma.masked_array([1], [True])):
-        with pytest.raises(WrongTypeError, match="it must be a node's number"):
+        with pytest.raises(WrongTypeError, match="source must be a node's number"):
             sg.bfs(graph, wrong, **CPU)
 
 
@@ -191,7 +191,7 @@ def test_a_source_may_be_an_array():
         ("v,u,w\n1,0,3\n", [(0, 1, 3)]),
     ],
 )
-def test_headings_of_csv_say_which_column_is_which(text, edges, tmp_path):
+def test_csv_headers_name_the_columns(text, edges, tmp_path):
     (tmp_path / "a.csv").write_text(text)
     graph = sg.read(tmp_path / "a.csv", threads=1)
     weights = [None] * graph.edges if graph.weights is None else graph.weights.tolist()
@@ -201,23 +201,23 @@ def test_headings_of_csv_say_which_column_is_which(text, edges, tmp_path):
 @pytest.mark.parametrize(
     ("text", "said"),
     [
-        ("source,target,colour\n0,1,2\n", r"a\.csv:1: column 3 has the heading 'colour', which is not understood"),
-        ("# c\n\nfrom,source\n0,1\n", r"a\.csv:3: column 2 has the heading 'source': there are two of the source"),
-        ("source,weight\n0,1\n", r"a\.csv:1: the heading 'source,weight' names no target"),
+        ("source,target,colour\n0,1,2\n", r"a\.csv:1: column 3 .*'colour'"),
+        ("# c\n\nfrom,source\n0,1\n", r"a\.csv:3: column 2 .*'source'"),
+        ("source,weight\n0,1\n", r"a\.csv:1: .*target"),
         ("abc\n0,1\n", r"a\.csv:1: column 1 has the heading 'abc'"),
         ("source,target\n0,1,5\n", r"a\.csv:2: has 3 fields"),
-        ("target,source,weight\n0,1\n", r"a\.csv:2: has no weight; a line should be <target>,<source>,<weight>"),
+        ("target,source,weight\n0,1\n", r"a\.csv:2: has no weight"),
         ("weight,target,source\n0,1,x\n", r"a\.csv:2: source 'x' is not a whole number"),
         ('"0","x"\n', r"a\.csv:1: target 'x' is not a whole number"),
     ],
 )
-def test_headings_of_csv_that_are_not_understood_are_refused(text, said, tmp_path):
+def test_unknown_csv_headers_are_refused(text, said, tmp_path):
     (tmp_path / "a.csv").write_text(text)
     with pytest.raises(FileContentError, match=said):
         sg.read(tmp_path / "a.csv", threads=1)
 
 
-def test_ids_are_numbered_in_pieces_as_at_once(monkeypatch):
+def test_ids_are_numbered_the_same_in_chunks(monkeypatch):
     random = np.random.default_rng(0)
     sources, targets = random.integers(0, 2**40, (2, 500))
     sources[::3] = targets[::3]
@@ -228,7 +228,7 @@ def test_ids_are_numbered_in_pieces_as_at_once(monkeypatch):
         assert np.array_equal(np.concatenate(found[:2]), numbers) and np.array_equal(found[2], labels)
 
 
-def test_errors_about_files_are_what_they_are_elsewhere(tmp_path):
+def test_file_errors_are_builtin_error_types(tmp_path):
     graph = made()[0]
     missing = tmp_path / "none.npz"
     with pytest.raises(FileNotFoundError) as raised:
@@ -267,7 +267,7 @@ def test_errors_survive_pickling(error):
         assert (type(again), str(again), vars(again)) == (type(error), str(error), vars(error))
 
 
-def test_an_escape_in_a_name_does_not_reach_the_terminal(tmp_path, capsys):
+def test_escape_characters_in_names_are_escaped_in_messages(tmp_path, capsys):
     path = sg.write(tmp_path / "a\x1b[31m.npz", made()[0])
     assert main(["info", str(path)]) == 0
     assert main(["info", str(tmp_path / "no\x1b]0;x\x07.npz")]) == 1
@@ -276,7 +276,8 @@ def test_an_escape_in_a_name_does_not_reach_the_terminal(tmp_path, capsys):
     assert "a\\x1b[31m.npz" in shown.out and "no\\x1b]0;x\\x07.npz" in shown.err
 
 
-def test_ctrl_c_ends_generation_within_a_second(tmp_path):
+@pytest.mark.slow
+def test_ctrl_c_ends_generation_soon(tmp_path):
     target = tmp_path / "a.npz"
     command = [sys.executable, "-m", "static_graph", "generate", "rmat", "1e7", "6e7", "-o", str(target)]
     process = subprocess.Popen(command, stderr=subprocess.PIPE, cwd=Path(sg.__file__).parents[1])
@@ -288,12 +289,12 @@ def test_ctrl_c_ends_generation_within_a_second(tmp_path):
     finally:
         process.kill()
     assert process.returncode == 130 and "interrupted" in said
-    assert time.perf_counter() - sent < 2  # 1 s on a machine that has nothing else to do
+    assert time.perf_counter() - sent < 10  # about 1 s on an idle machine
     assert not list(tmp_path.iterdir())
 
 
 @pytest.mark.parametrize("call", [sg.degree_distribution, sg.degree_statistics])
-def test_degrees_of_10_18_nodes_took_for_ever(call):
+def test_degrees_of_10_18_nodes_took_forever(call):
     with pytest.raises(OptionError, match="more than the 2,147,483,647 nodes"):
         call(np.broadcast_to(np.int32(0), (10**18,)))
 

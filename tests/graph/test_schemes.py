@@ -1,4 +1,4 @@
-"""The schemes of the papers: all of them give the distances that others find."""
+"""The schemes of the papers against reference distances, scipy and networkx."""
 
 from __future__ import annotations
 
@@ -42,7 +42,7 @@ def test_distances_on_random_graphs(scheme, device):
 
 
 @pytest.mark.parametrize("scheme", SCHEMES)
-def test_a_limit(scheme, device):
+def test_depth_limit(scheme, device):
     run, options = SCHEMES[scheme]
     for seed in range(6):
         graph = random_graph(seed)
@@ -77,7 +77,7 @@ def star(leaves: int) -> tuple[CsrGraph, np.ndarray, np.ndarray]:
 
 
 @pytest.mark.parametrize("scheme", SCHEMES)
-def test_a_star_of_a_million_edges(scheme, device):
+def test_distances_on_a_star_of_a_million_edges(scheme, device):
     run, options = SCHEMES[scheme]
     on_device, expected = star_on(device), star(1_000_000)[1:]
     for weighted in (False, True):
@@ -91,7 +91,7 @@ def star_on(device: Device) -> DeviceGraph:
 
 
 @pytest.mark.parametrize("scheme", SCHEMES)
-def test_offsets_of_64_bits(scheme, device):
+def test_distances_with_64_bit_offsets(scheme, device):
     run, options = SCHEMES[scheme]
     for seed in range(12):
         graph = random_graph(seed)
@@ -114,8 +114,9 @@ def special_graphs():
     yield "a path backwards", CsrGraph.from_edges(chain + 1, chain, chain % 7, count), [count - 1]
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("scheme", SCHEMES)
-def test_special_graphs(scheme, device):
+def test_distances_on_special_graphs(scheme, device):
     run, options = SCHEMES[scheme]
     for name, graph, sources in special_graphs():
         on_device = DeviceGraph.upload(graph, device)
@@ -134,7 +135,7 @@ def test_special_graphs(scheme, device):
 @given(data=st.data())
 @settings(max_examples=40, deadline=None)
 def test_schemes_agree_with_scipy(data):
-    from scipy.sparse.csgraph import dijkstra
+    csgraph = pytest.importorskip("scipy.sparse.csgraph")
 
     nodes = data.draw(st.integers(1, 12))
     node = st.integers(0, nodes - 1)
@@ -145,14 +146,14 @@ def test_schemes_agree_with_scipy(data):
     source = data.draw(node)
     on_device = DeviceGraph.upload(graph, open_device("cpu", 2))
     for weighted in (False, True):
-        expected = dijkstra(graph.to_scipy(), indices=source, unweighted=not weighted)
+        expected = csgraph.dijkstra(graph.to_scipy(), indices=source, unweighted=not weighted)
         for scheme, (run, options) in SCHEMES.items():
             found = run(on_device, [source], weighted=weighted, **options).distances.download()
             np.testing.assert_array_equal(np.where(found < 0, np.inf, found), expected, scheme)
 
 
-def test_a_chunk_of_more_than_all_nodes(device):
-    """What is taken from the queue is counted by 64 bits, which so many would overflow."""
+def test_a_chunk_larger_than_the_graph(device):
+    """The 64-bit queue counter must not overflow with a huge chunk."""
     random = np.random.default_rng(0)
     graph = CsrGraph.from_edges(*random.integers(0, 20_000, (2, 60_000)), None, 20_000)
     on_device, expected = DeviceGraph.upload(graph, device), reference(graph, [0], False)
@@ -187,11 +188,11 @@ def test_schemes_agree_with_networkx(seed, device):
                 assert found.tolist() == expected, (scheme, number)
 
 
-# What the schemes tell beside the distances
+# Statistics of the schemes
 
 
 @pytest.mark.parametrize("mda", [1, 2, 3, 7, 1000])
-def test_a_split_graph(mda, device):
+def test_split_graphs_keep_distances(mda, device):
     for seed in (0, 3, 4, 10):
         graph = random_graph(seed)
         divided = node_splitting.split_graph(uploaded(seed, device), mda)
@@ -214,7 +215,7 @@ def test_a_split_graph(mda, device):
                 np.testing.assert_array_equal(shared.weights.download()[places], graph.weights[own])
 
 
-def test_mda_by_itself_and_beyond_reason(device):
+def test_automatic_and_invalid_mda(device):
     on_device = uploaded(2, device)
     outcome = node_splitting.run(on_device, [0], weighted=False)
     assert outcome.figures["mda"] == automatic_mda(random_graph(2))
@@ -222,7 +223,7 @@ def test_mda_by_itself_and_beyond_reason(device):
         node_splitting.run(on_device, [0], weighted=False, mda=0)
 
 
-def test_children_are_counted_by_themselves(device):
+def test_child_launches_are_counted_separately(device):
     """A star of 20 rays with 100 edges each: the centre and the rays are above the threshold, once a round."""
     ray = np.arange(1, 21)
     leaves = np.arange(21, 21 + 2000)
@@ -238,7 +239,7 @@ def test_children_are_counted_by_themselves(device):
 
 
 @pytest.mark.parametrize("strategy", collapse.STRATEGIES)
-def test_a_frontier_looks_at_each_edge_of_a_reached_node_once(strategy, device):
+def test_each_edge_of_a_reached_node_is_examined_once(strategy, device):
     for seed in range(20):
         graph = random_graph(seed)
         outcome = collapse.run(uploaded(seed, device), [0], weighted=False, strategy=strategy)
@@ -248,7 +249,7 @@ def test_a_frontier_looks_at_each_edge_of_a_reached_node_once(strategy, device):
 
 
 @pytest.mark.parametrize("run", [fixed_point.run, node_splitting.run])
-def test_the_timeline_of_blocks(run, device):
+def test_timeline_of_blocks(run, device):
     graph = uploaded(8, device)
     timeline = Timeline(device, 1000)
     outcome = run(graph, [0], weighted=False, timeline=timeline)
@@ -278,13 +279,13 @@ def test_the_timeline_of_blocks(run, device):
         (collapse.run, {"strategy": "flat"}, "'flat'"),
     ],
 )
-def test_options_that_cannot_be(run, options, words):
+def test_invalid_options_are_refused(run, options, words):
     graph = uploaded(1, open_device("cpu", 1))
     with pytest.raises(OptionError, match=words):
         run(graph, [0], weighted=False, **options)
 
 
-def test_distances_that_cannot_be():
+def test_missing_and_too_large_weights_are_refused():
     device = open_device("cpu", 1)
     with pytest.raises(GraphError, match="no weights"):
         fixed_point.run(DeviceGraph.upload(CsrGraph.from_edges([0], [1]), device), [0], weighted=True)
@@ -293,7 +294,7 @@ def test_distances_that_cannot_be():
         fixed_point.run(DeviceGraph.upload(heavy, device), [0], weighted=True)
 
 
-def test_the_kind_of_distances_is_the_smallest_that_fits():
+def test_the_smallest_fitting_distance_type_is_chosen():
     device = open_device("cpu", 1)
     for weights, kind in (
         ([5, 6], DistanceKind.NARROW),

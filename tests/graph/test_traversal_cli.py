@@ -1,4 +1,4 @@
-"""python -m static_graph bfs and sssp."""
+"""`python -m static_graph bfs` and `sssp`."""
 
 from __future__ import annotations
 
@@ -9,8 +9,7 @@ import pytest
 
 from static_graph import CsrGraph, write
 from static_graph.cli import main
-from static_graph.cli.arguments import BALANCES
-from static_graph.traversal.search import BALANCES as KNOWN
+from static_graph.traversal.schemes.table import BALANCES
 
 CPU = ["--device", "cpu", "--threads", "2"]
 
@@ -25,13 +24,13 @@ def graph(tmp_path):
     return path
 
 
-def test_a_summary(graph, capsys):
+def test_search_as_text(graph, capsys):
     assert main(["bfs", str(graph), "--source", "10", "--path-to", "50", *CPU]) == 0
     said = capsys.readouterr().out
     assert "5 of 6" in said and "10 20 40 50" in said
 
 
-def test_json(graph, capsys):
+def test_search_as_json(graph, capsys):
     assert main(["sssp", str(graph), "--source", "10", "--path-to", "50", "--json", *CPU]) == 0
     told = json.loads(capsys.readouterr().out)
     assert told["path"] == [10, 30, 40, 50]
@@ -40,8 +39,8 @@ def test_json(graph, capsys):
     assert json.loads(capsys.readouterr().out)["path"] is None
 
 
-@pytest.mark.parametrize("balance", KNOWN)
-def test_files_of_every_balance(balance, graph, tmp_path, capsys):
+@pytest.mark.parametrize("balance", BALANCES)
+def test_output_files_with_every_balance(balance, graph, tmp_path, capsys):
     out = tmp_path / "out.csv"
     command = ["sssp", str(graph), "--source", "10", "--balance", balance, "--parents", "-o", str(out), *CPU]
     assert main(command) == 0
@@ -55,7 +54,7 @@ def test_files_of_every_balance(balance, graph, tmp_path, capsys):
     capsys.readouterr()
 
 
-def test_limits_and_random_weights(graph, capsys):
+def test_depth_limit_and_random_weights(graph, capsys):
     assert main(["bfs", str(graph), "--source", "10", "--depth-limit", "1", "--json", *CPU]) == 0
     assert json.loads(capsys.readouterr().out)["reached"] == 3
     assert main(["sssp", str(graph), "--source", "10", "--distance-limit", "3", "--json", *CPU]) == 0
@@ -68,7 +67,7 @@ def test_limits_and_random_weights(graph, capsys):
 @pytest.mark.parametrize(
     ("arguments", "code", "words"),
     [
-        (["bfs", "GRAPH", "--source", "11"], 1, "no node 11: the numbers of its 6 nodes have gaps, from 10 to 60"),
+        (["bfs", "GRAPH", "--source", "11"], 1, "no node 11: "),
         (["bfs", "GRAPH", "--source", "0.5"], 1, "no node 0.5"),
         (["bfs", "GRAPH", "--source", "x"], 1, "no node x"),
         (["bfs", "GRAPH"], 2, "--source"),
@@ -80,18 +79,14 @@ def test_limits_and_random_weights(graph, capsys):
         (["bfs", "missing.txt", "--source", "10"], 1, "missing.txt"),
     ],
 )
-def test_what_cannot_be(arguments, code, words, graph, capsys):
+def test_invalid_arguments_are_refused(arguments, code, words, graph, capsys):
     given = [str(graph) if argument == "GRAPH" else argument for argument in arguments]
     assert main([*given, *CPU]) == code
     said = capsys.readouterr()
     assert words in said.err and said.out == ""
 
 
-def test_the_parser_knows_every_balance():
-    assert BALANCES == KNOWN
-
-
-def test_weights_that_are_missing(tmp_path, capsys):
+def test_missing_weights_are_refused(tmp_path, capsys):
     path = tmp_path / "plain.npz"
     write(path, CsrGraph.from_edges([0], [1]))
     assert main(["sssp", str(path), "--source", "0", *CPU]) == 1
@@ -100,7 +95,7 @@ def test_weights_that_are_missing(tmp_path, capsys):
     assert main(["sssp", str(path), "--source", "0", "--random-weights", "3", *CPU]) == 0
 
 
-def test_numbers_of_nodes_as_other_numbers_are_written(tmp_path, capsys):
+def test_node_ids_in_other_notations(tmp_path, capsys):
     path = tmp_path / "path.txt"
     path.write_text("100 1000\n", encoding="utf-8")
     assert main(["bfs", str(path), "--source", "1e2", "--path-to", "1_000", "--json", *CPU]) == 0
@@ -119,17 +114,17 @@ def test_numbers_of_nodes_as_other_numbers_are_written(tmp_path, capsys):
         ["--threshold", "1e19", "--balance", "child-launch"],
     ],
 )
-def test_numbers_that_no_kernel_can_take(options, graph, capsys):
+def test_options_beyond_2_to_the_62_are_refused(options, graph, capsys):
     assert main(["bfs", str(graph), "--source", "10", *options, *CPU]) == 2
     assert "2^62 at most" in capsys.readouterr().err
 
 
-def test_a_level_beyond_every_degree(graph, capsys):
+def test_an_mda_beyond_every_degree(graph, capsys):
     assert main(["info", str(graph), "--mda", "1e19", "--json"]) == 0
     assert json.loads(capsys.readouterr().out)["split"]["extra_nodes"] == 0
 
 
-def test_nodes_that_are_called_by_letters(tmp_path, capsys):
+def test_nodes_with_text_labels(tmp_path, capsys):
     path, out = tmp_path / "graph.npz", tmp_path / "out.csv"
     ends = CsrGraph.from_edges([0, 1], [1, 2], nodes=4)
     write(path, CsrGraph(ends.offsets, ends.targets, labels=np.array(["a", "b", "c", "d"])))

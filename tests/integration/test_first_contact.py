@@ -1,4 +1,4 @@
-"""A program that has just imported dmr: its modules, logging, huge numbers, an incomplete installation."""
+"""A program that has just imported dmr: modules, logging, huge numbers, and an incomplete installation."""
 
 from __future__ import annotations
 
@@ -23,7 +23,7 @@ def run(program: str) -> tuple[str, str]:
     return done.stdout, done.stderr
 
 
-def test_modules_are_there_after_import_dmr():
+def test_modules_are_available_after_import_dmr():
     program = (
         "import sys, dmr\n"
         "assert not {'numpy', 'dmr.io', 'dmr.errors', 'dmr.memory'} & set(sys.modules)\n"
@@ -34,7 +34,7 @@ def test_modules_are_there_after_import_dmr():
     assert run(program)[0].split("\n")[:2] == ["Mesh FileError dmr.memory", "cpu Pslg(5 vertices, 5 segments, 0 holes)"]
 
 
-def test_a_program_without_logging_set_up_sees_nothing_on_stderr():
+def test_nothing_on_stderr_without_logging_configured():
     program = (
         "import dmr, logging, static_graph\n"
         "mesh = dmr.Mesh([[0, 0], [4, 0], [4, 1], [0, 1.5], [2, 0.4]],\n"
@@ -59,28 +59,26 @@ def test_a_program_without_logging_set_up_sees_nothing_on_stderr():
     ],
     ids=["size", "max_area", "min_angle", "negative", "callback", "callback, one each"],
 )
-def test_a_number_beyond_all_floats(options):
+def test_integers_beyond_double_range_are_refused(options):
     with pytest.raises(OptionError, match=r"about 40[01] digits is too large"):
         dmr.refine(MESH, device="cpu", threads=1, **options)
 
 
-def test_a_coordinate_beyond_all_floats():
+def test_coordinates_beyond_double_range_are_refused():
     for maker in (lambda: dmr.Mesh([[0, 0], [HUGE, 0], [0, 1]], [[0, 1, 2]]), lambda: dmr.Pslg([[0, HUGE]], [])):
-        with pytest.raises(InvalidMeshError, match=r"vertices must be a table of real numbers .* is too large"):
+        with pytest.raises(InvalidMeshError, match=r"^vertices "):
             maker()
     with pytest.raises(InvalidMeshError, match="is too large"):
         dmr.domains.polygon([(0, 0), (HUGE, 0), (0, 1)])
-    with pytest.raises(OptionError, match=r"radius must be a number: .* is too large"):
+    with pytest.raises(OptionError, match=r"^radius "):
         dmr.domains.circle(HUGE, 5)
 
 
-def test_a_missing_triangulation_library_is_no_matter_of_devices(monkeypatch, tmp_path, capsys):
+def test_a_missing_triangulation_library_is_reported_as_such(monkeypatch, tmp_path, capsys):
     monkeypatch.setattr(native, "LIBRARY", tmp_path / "_triangulation.so")
     native.library.cache_clear()
     try:
-        with pytest.raises(
-            NativeLibraryError, match=r"not fully installed: .*_triangulation\.so is missing; install it"
-        ):
+        with pytest.raises(NativeLibraryError, match=r"_triangulation\.so is missing"):
             dmr.triangulate(SQUARE)
         (tmp_path / "_triangulation.so").write_text("no library")
         with pytest.raises(NativeLibraryError, match=r"_triangulation\.so cannot be loaded"):
@@ -92,7 +90,7 @@ def test_a_missing_triangulation_library_is_no_matter_of_devices(monkeypatch, tm
         native.library.cache_clear()
 
 
-def test_except_file_not_found_error_around_read(tmp_path: Path):
+def test_read_raises_file_not_found_error(tmp_path: Path):
     try:
         dmr.read(tmp_path / "none.ele")
     except FileNotFoundError as error:

@@ -1,4 +1,4 @@
-"""Public functions of `dmr` return or raise one of dmr's own errors, whatever their arguments."""
+"""Public functions of `dmr` return or raise one of its own errors, whatever their arguments."""
 
 from __future__ import annotations
 
@@ -32,7 +32,7 @@ BOX = {"type": "Polygon", "coordinates": [[[0, 0], [1, 0], [1, 1], [0, 0]]]}
 
 
 class Shape:
-    """Something that speaks the interface of geometries."""
+    """Object with `__geo_interface__`."""
 
     def __init__(self, form: Any) -> None:
         self.__geo_interface__ = form
@@ -121,7 +121,7 @@ def and_mesh(**fields: Any) -> None:
     check_call(lambda: dmr.refine(pslg, max_steiner=20, device="cpu", threads=1))
 
 
-# Each public function, with arguments that fit, and those that stay as they are.
+# Each public function, valid arguments, and the names of those that are not replaced.
 Call = tuple[Callable[..., Any], dict[str, Any], tuple[str, ...]]
 CALLS: dict[str, Call] = {
     "Mesh": (and_use, MESH_FIELDS, ()),
@@ -342,7 +342,7 @@ NO_FUNCTIONS = {
 }
 
 
-def test_every_public_function_is_in_the_list() -> None:
+def test_every_public_function_is_tested() -> None:
     names = {name.split(",")[0].removesuffix("()") for name in CALLS}
     assert set(dmr.__all__) - NO_FUNCTIONS <= names
     assert {f"io.{name}" for name in io.__all__} <= names | {"io.read", "io.write"}
@@ -369,7 +369,7 @@ def in_an_empty_folder(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
 LOOSE = {"deadline": None, "suppress_health_check": list(HealthCheck), "database": None}
 
 
-def test_arguments_that_fit() -> None:
+def test_valid_arguments_are_accepted() -> None:
     for name, (call, fitting, _) in CALLS.items():
         try:
             check_call(call, **fitting)
@@ -377,21 +377,22 @@ def test_arguments_that_fit() -> None:
             raise AssertionError(name) from error
 
 
+@pytest.mark.slow
 @seed(18)
 @settings(max_examples=250, phases=[Phase.generate], **LOOSE)
 @given(calls())
-def test_arguments_of_every_public_function(drawn: tuple[str, dict[str, Any]]) -> None:
+def test_invalid_arguments_raise_only_own_errors(drawn: tuple[str, dict[str, Any]]) -> None:
     attempt(drawn)
 
 
 @pytest.mark.large
 @settings(max_examples=20_000, phases=[Phase.generate, Phase.shrink], **LOOSE)
 @given(calls())
-def test_many_arguments_of_every_public_function(drawn: tuple[str, dict[str, Any]]) -> None:
+def test_many_invalid_arguments_raise_only_own_errors(drawn: tuple[str, dict[str, Any]]) -> None:
     attempt(drawn)
 
 
-def test_the_exceptions_of_callbacks_pass_through() -> None:
+def test_exceptions_of_callbacks_pass_through() -> None:
     def fail(*_: object) -> None:
         raise CallbackError
 

@@ -1,4 +1,4 @@
-"""Seeded meshes: the same bits everywhere, and what their kind promises."""
+"""Seeded meshes: the same bits on every machine, and the properties of each kind."""
 
 from __future__ import annotations
 
@@ -28,14 +28,14 @@ DIGESTS = {
 
 
 @pytest.mark.parametrize("kind", KINDS)
-def test_coordinates_are_the_same_bits_everywhere(kind):
+def test_coordinates_have_the_same_bits_on_every_machine(kind):
     mesh = generate(kind, 500, seed=3)
     little_endian = mesh.vertices.astype("<f8")
     assert hashlib.sha256(little_endian.tobytes()).hexdigest()[:16] == DIGESTS[kind]
 
 
 @pytest.mark.parametrize("kind", KINDS)
-def test_a_kind_gives_one_mesh_a_seed(kind):
+def test_a_kind_and_seed_give_one_mesh(kind):
     mesh, again, other = generate(kind, 300, 1), generate(kind, 300, 1), generate(kind, 300, 2)
     assert np.array_equal(mesh.vertices, again.vertices)
     assert np.array_equal(mesh.triangles, again.triangles)
@@ -44,7 +44,7 @@ def test_a_kind_gives_one_mesh_a_seed(kind):
 
 @pytest.mark.parametrize("kind", KINDS)
 @pytest.mark.parametrize("n", [24, 100, 3000])
-def test_meshes_cover_their_vertices_with_triangles(kind, n):
+def test_every_vertex_is_used_by_a_triangle(kind, n):
     mesh = generate(kind, n, 5)
     assert (triangle_areas(mesh) > 0).all()
     assert len(np.unique(mesh.vertices, axis=0)) == len(mesh.vertices)
@@ -59,7 +59,7 @@ def test_meshes_cover_their_vertices_with_triangles(kind, n):
         assert abs(len(mesh.vertices) - n) < 0.1 * n
 
 
-def test_outlines_are_segments_and_have_no_small_corner():
+def test_boundaries_are_segments_without_small_corners():
     for kind in OUTLINES:
         mesh = generate(kind, 2000, 0)
         assert len(mesh.segments) == measure(mesh).boundary_edges
@@ -86,7 +86,7 @@ def test_circles_are_round_and_clusters_are_not_even():
         assert uneven.percentiles[95] / uneven.percentiles[5] > 2 * even.percentiles[95] / even.percentiles[5]
 
 
-def test_a_grid_has_as_many_points_as_asked_or_a_few_less():
+def test_a_grid_has_at_most_the_requested_points():
     for n in (4, 5, 9, 12, 100, 1000):
         mesh = generate("grid", n)
         assert n - np.sqrt(n) <= len(mesh.vertices) <= n
@@ -104,7 +104,7 @@ def test_a_grid_has_as_many_points_as_asked_or_a_few_less():
         ("thesis-0.5m", 10, "always has 275000 points"),
     ],
 )
-def test_what_cannot_be_made_is_refused(kind, n, message):
+def test_invalid_kinds_and_counts_are_refused(kind, n, message):
     with pytest.raises(OptionError, match=message):
         generate(kind, n)
 
@@ -119,14 +119,14 @@ def test_every_kind_is_described():
         assert describe(kind).endswith(".")
 
 
-def test_the_smallest_thesis_input_is_that_of_the_record():
+def test_the_smallest_thesis_input_equals_the_recorded_one():
     mesh = generate("thesis-0.5m")
     assert len(mesh.triangles) == 549_960
     assert np.array_equal(mesh.vertices[:3], np.random.default_rng(12345).random((3, 2)))
     assert measure(mesh, bound=30).below / len(mesh.triangles) == pytest.approx(0.476, abs=0.001)
 
 
-def test_the_first_of_equal_points_stays():
+def test_the_first_of_equal_points_is_kept():
     rng = np.random.default_rng(4)
     for points in (
         rng.integers(-3, 4, (200, 2)) * rng.choice([-1.0, 1.0], (200, 2)),  # abscissas repeat; signed zeros

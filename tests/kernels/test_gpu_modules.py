@@ -1,4 +1,4 @@
-"""GPU modules: each call prepares those that it launches kernels of, so that none is compiled late, on its own."""
+"""GPU modules: each call prepares all modules that it launches kernels of."""
 
 from __future__ import annotations
 
@@ -9,18 +9,23 @@ import pytest
 
 import dmr
 import static_graph
+import static_graph.graph.gpu_modules
+import static_graph.lists.gpu_modules
+import static_graph.trees.gpu_modules
 from dmr.domains.generation import generate
 from dmr.memory import signatures
 from dmr.memory.arrays import Device
 from dmr.memory.cuda.nvcc import SLOWEST
-from dmr.memory.signatures import source_folder
+from dmr.memory.declarations import source_folder
 from dmr.refinement.rounds import team_rounds
 from dmr.refinement.setup.modules import ALWAYS, ROUNDS_ON_DEVICE, refinement_modules
 from dmr.refinement.strategy_tables import MARKINGS
-from static_graph.lists.ranking import METHODS
-from static_graph.traversal import gpu_modules
+from static_graph import graph, lists, trees
+from static_graph.lists.methods.table import METHODS
+from static_graph.traversal.distances import DistanceKind
 from static_graph.traversal.frontiers.workspace import Workspace
-from static_graph.traversal.search import BALANCES
+from static_graph.traversal.parents import parents_modules
+from static_graph.traversal.schemes.table import BALANCES, FASTEST, SCHEMES
 from tests.support.paths import ROOT
 
 BRACKET = ROOT / "meshes" / "bracket.poly"
@@ -32,7 +37,7 @@ def module_of(kernel):
 
 
 class Recorded:
-    """The modules that were prepared, and those whose kernels were launched."""
+    """The prepared modules, and the modules of launched kernels."""
 
     def __init__(self):
         self.prepared, self.launched, self.late = set(), set(), set()
@@ -43,7 +48,7 @@ class Recorded:
 
 @pytest.fixture
 def recorded(monkeypatch):
-    """What calls on the CPU prepare and launch; they take the same kernels as on a GPU."""
+    """Records modules prepared and launched by calls on the CPU, which use the same kernels as a GPU."""
     found, launch, run = Recorded(), Device.launch, Workspace.run
 
     def launched(self, kernel, count, *arguments):
@@ -56,7 +61,8 @@ def recorded(monkeypatch):
     monkeypatch.setattr(Device, "launch", launched)
     monkeypatch.setattr(Device, "prepare", lambda self, *names: found.prepared.update(names))
     monkeypatch.setattr(team_rounds, "PERSISTENT_ON_CPU", team_rounds.PERSISTENT_ON_GPU)
-    monkeypatch.setattr(Workspace, "run", lambda self, whole, part, _: run(self, whole, part, True))
+    on_a_gpu = {"in_one_launch": True}
+    monkeypatch.setattr(Workspace, "run", lambda self, *given, **options: run(self, *given, **(options | on_a_gpu)))
     return found
 
 
@@ -66,12 +72,16 @@ GRAPH = static_graph.generate_rmat(500, 5000, seed=1, weights=100)
 PARENTS = np.maximum(np.arange(-1, 3000) // 3, -1).astype(np.int32)
 
 
-def test_modules_that_are_named_exist():
+def test_named_modules_exist():
     names = {*ALWAYS, *ROUNDS_ON_DEVICE, "refine/marking/three_phases", "refine/quality/child_launch"}
-    for value in (value for name, value in vars(gpu_modules).items() if name.isupper()):
-        names.update(*value.values()) if isinstance(value, dict) else names.update(value)
-    for kind in ("narrow", "wide", "real"):
-        names.update((f"graph/traversal/near_far_{kind}", f"graph/schemes/virtual_warps_{kind}"))
+    for family in (graph, lists, trees):
+        for value in (value for name, value in vars(family.gpu_modules).items() if name.isupper()):
+            names.update(*value.values()) if isinstance(value, dict) else names.update(value)
+    for scheme in (*SCHEMES.values(), *FASTEST.values()):
+        kinds = [kind.name.lower() for kind in DistanceKind if scheme is not FASTEST[True] or kind != DistanceKind.HOPS]
+        names.update(module.format(kind=kind) for module in scheme.gpu_modules for kind in kinds)
+        names.update(scheme.transposing)
+    names.update(parents_modules(weighted=True))
     assert [name for name in names if not (source_folder() / f"{name}.cu").is_file()] == []
     assert [name for name in SLOWEST if not list(source_folder().rglob(f"{name}.cu"))] == []
 
@@ -79,16 +89,16 @@ def test_modules_that_are_named_exist():
 @pytest.mark.parametrize("loop", ["auto", "host"])
 @pytest.mark.parametrize("marking", MARKINGS)
 @pytest.mark.parametrize("balance", ["work-stealing", "none"])
-def test_a_refinement_prepares_what_it_launches(recorded, marking, balance, loop):
+def test_refinement_prepares_its_modules(recorded, marking, balance, loop):
     dmr.refine(MESH, device="cpu", marking=marking, balance=balance, loop=loop)
     assert recorded.late == set()
-    spared = {"primitives/gathering"}  # on so small a mesh, also what only large rounds need
+    spared = {"primitives/gathering"}  # on so small a mesh, including modules for large rounds
     if loop == "auto" and marking == "deterministic":
         spared |= {"primitives/device_loop", "refine/cavity/growth", "refine/marking/marking", "refine/retriangulation"}
     assert recorded.prepared - recorded.launched <= spared
 
 
-def test_a_domain_with_a_size_and_a_callback_prepares_what_it_launches(recorded):
+def test_refinement_with_size_and_callback_prepares_its_modules(recorded):
     domain = dmr.read(BRACKET)
     for options in ({"max_area": 0.05}, {"size": 0.5}, {"progress": lambda *_: None}, {"profile": True}):
         dmr.refine(domain, device="cpu", **options)
@@ -97,14 +107,14 @@ def test_a_domain_with_a_size_and_a_callback_prepares_what_it_launches(recorded)
         recorded.forget()
 
 
-def test_kernels_that_launch_kernels_are_prepared():
+def test_modules_of_child_launches_are_prepared():
     options = dmr.refinement.options.RefineOptions(balance="child-launch")
     assert "refine/quality/child_launch" in refinement_modules(options, rounds_on_device=False)
 
 
 @pytest.mark.parametrize("uploaded", [False, True])
 @pytest.mark.parametrize("balance", BALANCES)
-def test_a_search_prepares_what_it_launches(recorded, balance, uploaded):
+def test_searches_prepare_their_modules(recorded, balance, uploaded):
     for weights in (None, GRAPH.weights, GRAPH.weights.astype(np.int64) << 40, GRAPH.weights / 7, 0 * GRAPH.weights):
         graph = static_graph.CsrGraph(GRAPH.offsets, GRAPH.targets, weights)
         where = static_graph.upload(graph, "cpu") if uploaded else graph
@@ -123,7 +133,7 @@ def test_a_search_prepares_what_it_launches(recorded, balance, uploaded):
 
 
 @pytest.mark.parametrize("method", METHODS)
-def test_a_ranking_prepares_what_it_launches(recorded, method):
+def test_rankings_prepare_their_modules(recorded, method):
     successors = static_graph.generate_list("random", 100_000, device="cpu")
     assert recorded.late == set()
     for values in (None, np.ones(len(successors), np.int64)):
@@ -132,7 +142,7 @@ def test_a_ranking_prepares_what_it_launches(recorded, method):
         assert recorded.late == set()
 
 
-def test_lists_trees_and_graphs_prepare_what_they_launch(recorded):
+def test_lists_trees_and_graphs_prepare_their_modules(recorded):
     edges = np.column_stack([np.arange(1, len(PARENTS)), PARENTS[1:]])
     for call in (
         lambda: static_graph.generate_list("random-balanced", 5000, lists=3, device="cpu"),

@@ -1,4 +1,4 @@
-"""The contract for threads (docs/guide/threads.md) on a GPU: programs of which the exit code and the output count."""
+"""The contract for threads (docs/guide/threads.md) on a GPU, by programs that must exit with 0 and print nothing."""
 
 from __future__ import annotations
 
@@ -9,8 +9,8 @@ import textwrap
 import pytest
 
 from dmr.memory import devices
-from tests.integration.test_threads import stress
 from tests.support.paths import ROOT
+from tests.support.stress import stress
 
 pytestmark = [pytest.mark.gpu, pytest.mark.usefixtures("gpu")]
 
@@ -202,11 +202,11 @@ def run(program, tmp_path):
 
 
 @pytest.mark.parametrize("name", PROGRAMS)
-def test_a_program_ends_well(name, tmp_path):
+def test_programs_end_without_error(name, tmp_path):
     run("import pytest\n" + textwrap.dedent(PROGRAMS[name]), tmp_path)
 
 
-def test_a_forked_child_works_on_the_cpu_and_is_told_about_the_gpu(tmp_path):
+def test_a_forked_child_can_use_only_the_cpu(tmp_path):
     run(FORKED, tmp_path)
 
 
@@ -220,6 +220,6 @@ def test_two_gpus_work_side_by_side(tmp_path):
     run(TWO_GPUS, tmp_path)
 
 
-def test_many_threads_get_what_a_single_one_gets_on_a_gpu():
+def test_many_threads_on_a_gpu_get_the_results_of_one():
     done = stress("--device", "cuda", "--seconds", "10", "--leaks")
     assert (done.returncode, done.stderr) == (0, ""), done.stdout + done.stderr

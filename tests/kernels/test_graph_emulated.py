@@ -1,4 +1,4 @@
-"""The kernels of `static_graph` as nvcc would compile them, run by an emulator of a GPU's threads."""
+"""The CUDA version of `static_graph`'s kernels, run by an emulator of a GPU's threads."""
 
 from __future__ import annotations
 
@@ -15,6 +15,8 @@ from static_graph.traversal.frontiers import direction_optimising, near_far
 from static_graph.traversal.parents import find_parents
 from tests.support.emulated import emulator
 from tests.support.traversed import SCHEMES, random_graph, reference
+
+pytestmark = pytest.mark.slow
 
 SOURCES = [
     "graph/building/incoming.cu",
@@ -58,7 +60,7 @@ GRAPHS = [*(random_graph(seed) for seed in range(1, 9)), with_hubs(0), with_hubs
 
 
 @pytest.mark.parametrize("scheme", SCHEMES)
-def test_schemes(scheme, device):
+def test_schemes_on_the_emulated_gpu(scheme, device):
     run, options = SCHEMES[scheme]
     for number, graph in enumerate(GRAPHS):
         on_device, sources = DeviceGraph.upload(graph, device), [0, graph.nodes - 1]
@@ -68,7 +70,7 @@ def test_schemes(scheme, device):
 
 
 def large(seed: int) -> CsrGraph:
-    """More than one team does alone: tiles, chunks of a hub, many edges to look along, far lists to split."""
+    """Work for several teams: tiles, chunks of a hub, many edges per node, far lists that are split."""
     random = np.random.default_rng(seed)
     nodes, edges = 3000, 30_000
     ends = random.integers(0, nodes, (2, edges))
@@ -79,7 +81,7 @@ def large(seed: int) -> CsrGraph:
 
 
 @pytest.mark.parametrize("default", DEFAULTS)
-def test_defaults_and_parents(default, device):
+def test_default_searches_and_parents_on_the_emulated_gpu(default, device):
     run, options, weighted = DEFAULTS[default]
     for number, graph in enumerate([*GRAPHS, large(0), large(1)]):
         if weighted and graph.weights is None:
@@ -96,32 +98,32 @@ def test_defaults_and_parents(default, device):
 FAULTY = r"""
 #include "portable/portable.cuh"
 TEAM_KERNEL(some_wait, int32 *places) {
-    FOR_TEAMS (team)
+    for ([[maybe_unused]] const Team team : launch.teams())
         if (threadIdx.x % 2)
-            TEAM_BARRIER();
+            Team::barrier();
 }
 TEAM_KERNEL(two_barriers, int32 *places) {
-    FOR_TEAMS (team) {
+    for ([[maybe_unused]] const Team team : launch.teams()) {
         if (threadIdx.x % 32 < 16) {
-            TEAM_BARRIER();
+            Team::barrier();
             places[threadIdx.x] = 1;
         } else {
             places[threadIdx.x] = 2;
-            TEAM_BARRIER();
+            Team::barrier();
         }
     }
 }
 KERNEL(some_lanes, int32 *places) {
-    FOR_RANGE (i)
+    for ([[maybe_unused]] const Index i : launch)
         if (i % 2)
             places[i] = __shfl_sync(~0u, places[i], 0);
 }
 KERNEL(lost, int32 *places) {
-    FOR_RANGE (i)
+    for ([[maybe_unused]] const Index i : launch)
         racing_store(places, racing_load(places) + 1);
 }
 KERNEL(counted, int32 *places) {
-    FOR_RANGE (i)
+    for ([[maybe_unused]] const Index i : launch)
         atomic_add(places, 1);
 }
 """
@@ -154,12 +156,12 @@ def faulty(tmp_path_factory):
         ("some_lanes", "a lane of the mask is not there any more"),
     ],
 )
-def test_the_emulator_sees_threads_that_wait_in_vain(faulty, kernel, sentence):
+def test_the_emulator_detects_deadlocks(faulty, kernel, sentence):
     done = subprocess.run([sys.executable, "-c", PROGRAM, faulty, kernel], capture_output=True, text=True, check=False)
     assert done.returncode != 0 and re.search(f"emulated kernel: {sentence}", done.stderr)
 
 
-def test_the_emulator_sees_updates_that_are_lost(faulty):
+def test_the_emulator_detects_lost_updates(faulty):
     def result(kernel):
         done = subprocess.run([sys.executable, "-c", PROGRAM, faulty, kernel], capture_output=True, check=True)
         return int(done.stdout)

@@ -1,4 +1,4 @@
-"""Long channels: bad triangles whose edges grow shorter all the way, so that the strict order takes them one by one."""
+"""Long channels, whose bad triangles have ever shorter edges, so that a strict order takes them one by one."""
 
 from __future__ import annotations
 
@@ -29,7 +29,7 @@ def channel(aspect: float, corners: int = 5, seed: int = 0) -> dmr.Pslg:
 
 @pytest.mark.parametrize("aspect", [1e2, 1e3, 1e4])
 @pytest.mark.parametrize("conforming", [False, True])
-def test_channels_are_finished_as_promised(aspect, conforming):
+def test_channels_are_refined_completely(aspect, conforming):
     domain, angle = channel(aspect), 20.7 if conforming else 30
     fine = dmr.refine(domain, min_angle=angle, conforming=conforming, device="cpu")
     assert fine.complete and not fine.unrefined
@@ -39,13 +39,13 @@ def test_channels_are_finished_as_promised(aspect, conforming):
 
 @pytest.mark.large
 @pytest.mark.parametrize("aspect", [1e5, 1e6])
-def test_longer_channels_are_finished_within_the_default_limit_on_points(aspect):
+def test_longer_channels_stay_within_the_default_limit_on_points(aspect):
     for angle, conforming in ((20.7, True), (30, False)):
         fine = dmr.refine(channel(aspect), min_angle=angle, conforming=conforming, device="cpu")
         assert fine.complete and not fine.unrefined
 
 
-def test_the_limit_on_points_grows_with_the_length_of_triangles_and_not_with_needles_of_many():
+def test_the_default_limit_grows_with_aspect_ratios_up_to_a_maximum():
     options = RefineOptions(min_angle=20)
     needed = [default_budget(dmr.triangulate(channel(aspect)), options, sized=False) for aspect in (1e2, 1e4, 1e6)]
     assert needed[0] < 1_100_000 and needed[2] > 8 * 1e6
@@ -56,7 +56,7 @@ def test_the_limit_on_points_grows_with_the_length_of_triangles_and_not_with_nee
     assert sum_of_aspects(many) == 0
 
 
-def test_the_bits_do_not_depend_on_who_drives_the_rounds(device_options):
+def test_host_and_device_rounds_give_the_same_channel(device_options):
     domain = channel(2e4, seed=1)
     expected = dmr.refine(domain, min_angle=30, device="cpu", threads=1, loop="host")
     assert expected.rounds > STRICT_ROUNDS, "else the grouped order is not tried"
@@ -98,7 +98,7 @@ def words(scale: float, shift: float) -> tuple[np.ndarray, np.ndarray, np.ndarra
 
 
 @pytest.mark.parametrize(("scale", "shift"), [(1.0, 0.0), (2.0**-40, 1.0), (3e20, -1e24)])
-def test_urgency_is_by_powers_of_two_then_by_cells_then_by_length(scale, shift):
+def test_urgency_orders_by_powers_of_two_then_cells_then_length(scale, shift):
     squared, strict, grouped = words(scale, shift)
     assert np.array_equal(strict // FINE, grouped // FINE), "flags, and the power of two, stay"
     power = strict // FINE

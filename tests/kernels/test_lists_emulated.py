@@ -1,18 +1,21 @@
-"""The kernels of list ranking and of Euler tours as nvcc would compile them, run by an emulator of a GPU's threads."""
+"""The CUDA version of the kernels of list ranking and Euler tours, run by an emulator of a GPU's threads."""
 
 from __future__ import annotations
 
 import numpy as np
 import pytest
 
+from dmr.common.clock import Clock
 from static_graph import euler_tour, generate_list, generate_tree, rank, rank_in_detail
 from static_graph.lists.checks import find_heads
 from static_graph.lists.methods import helman_jaja
 from static_graph.lists.methods.helman_jaja import FINISHES, SPACINGS
-from static_graph.lists.ranking import Clock, rank_on_device
+from static_graph.lists.ranking import rank_on_device
 from static_graph.trees.rooting import root_forest
 from static_graph.trees.tours import _tour
 from tests.support.emulated import emulator
+
+pytestmark = pytest.mark.slow
 
 SOURCES = [
     "graph/building/rows.cu",
@@ -46,7 +49,7 @@ def device(tmp_path_factory):
     ("method", "options", "lanes"),
     [(*case, lanes) for case in METHODS for lanes in ((16, 500) if case[0] == "helman-jaja" else (16,))],
 )
-def test_methods(method, options, lanes, device, monkeypatch):
+def test_ranking_methods_on_the_emulated_gpu(method, options, lanes, device, monkeypatch):
     monkeypatch.setattr(helman_jaja, "GPU_LANES", lanes)
     for size, lists in ((1, 1), (5, 2), (257, 200), (1500, 1), (1500, 40)):
         successors = generate_list("random", size, lists=lists, seed=size, device="cpu")
@@ -61,7 +64,7 @@ def test_methods(method, options, lanes, device, monkeypatch):
         assert (expected.ranks[first] == 0).all() and np.array_equal(np.unique(numbers.download()), np.arange(lists))
 
 
-def test_long_sublists_take_further_numbers(device, monkeypatch):
+def test_long_sublists_are_split_at_further_splitters(device, monkeypatch):
     monkeypatch.setattr(helman_jaja, "_step_bits", lambda size, walkers: 5)
     successors = generate_list("random", 2_500, device="cpu")
     on_device = device.array(successors)
@@ -72,10 +75,10 @@ def test_long_sublists_take_further_numbers(device, monkeypatch):
 
 
 @pytest.mark.parametrize("kind", ["random-binary", "path", "star", "caterpillar"])
-def test_trees(kind, device):
+def test_euler_tours_on_the_emulated_gpu(kind, device):
     parents = generate_tree(kind, 600, seed=1)
     expected = euler_tour(parents, device="cpu")
-    found = _tour(device.array(parents), Clock(device))
+    found = _tour(device.array(parents), Clock(device.synchronize))
     for name in ("parent", "preorder", "postorder", "level", "subtree_size"):
         assert np.array_equal(getattr(found, name), getattr(expected, name))
     others = np.flatnonzero(parents >= 0)

@@ -1,4 +1,4 @@
-"""Scan, reduction, compaction and sorting against numpy, on every processor and around the borders of tiles."""
+"""Scan, reduction, compaction and sorting against numpy, on every device and near tile boundaries."""
 
 from __future__ import annotations
 
@@ -21,8 +21,9 @@ from dmr.memory import (
     sum_float64,
     total,
 )
-from dmr.memory.primitives import SORT_TILE, TILE
+from dmr.memory.primitives import scan_tile, sort_tile
 
+TILE, SORT_TILE = scan_tile(), sort_tile()
 BORDERS = [0, 1, TILE - 1, TILE, TILE + 1, TILE * TILE + 1]  # the last needs three levels of tiles
 SORT_BORDERS = [0, 1, SORT_TILE - 1, SORT_TILE, SORT_TILE + 1, 300_001]
 MANY_BUT_QUICK = settings(deadline=None, max_examples=40)
@@ -54,7 +55,7 @@ def real(seed, size):
 
 @pytest.mark.parametrize("dtype", ["int32", "int64"])
 @pytest.mark.parametrize("size", BORDERS)
-def test_scan_sums_what_comes_before(device, size, dtype):
+def test_scan_is_an_exclusive_prefix_sum(device, size, dtype):
     values = whole(1, size, dtype)
     offsets = scan(device.array(values))
     assert offsets.dtype == dtype
@@ -84,7 +85,7 @@ def test_scan_reaches_the_largest_numbers(device):
 
 
 @pytest.mark.parametrize("count", [0, 1, TILE, TILE + 1, 2 * TILE])
-def test_scan_takes_the_first_count_values_only(device, count):
+def test_scan_of_the_first_values(device, count):
     values = whole(2, 2 * TILE, np.int32)
     array = device.array(values)
     offsets = scan(array, count)
@@ -93,8 +94,8 @@ def test_scan_takes_the_first_count_values_only(device, count):
 
 
 @pytest.mark.parametrize("count", [1, TILE, TILE + 1, 5 * TILE])
-def test_scan_of_tiles_that_the_device_counts(device, count):
-    """Many fewer than the bound makes; what lies beyond them is not touched."""
+def test_scan_of_a_device_count_of_tiles(device, count):
+    """Far fewer values than the bound; memory beyond them is not written."""
     values = whole(2, 9 * TILE, np.int64)
     known = device.array(np.array([count, -(-count // TILE)], np.int32))
     offsets = device.array(np.full(9 * TILE + 1, -7))
@@ -114,7 +115,7 @@ def test_scan_writes_count_and_one_places(device, count):
 
 @pytest.mark.parametrize("count", [0, 1, 8, 9, TILE - 1, TILE, TILE + 9, 3 * TILE + 17, 4 * TILE])
 @pytest.mark.parametrize("dtype", ["int32", "int64"])
-def test_scan_of_as_many_values_as_only_the_device_knows(device, count, dtype):
+def test_scan_of_a_device_count_of_values(device, count, dtype):
     """Tiles beyond the count, and members of a team beyond it, add nothing and write nothing."""
     values = whole(5, 4 * TILE, dtype)
     known = DeviceCount(device.array(np.array([count], np.int32)), len(values))
@@ -145,7 +146,7 @@ def test_compact_keeps_the_flagged_values_in_order(device, size, share):
 
 @pytest.mark.parametrize("share", [0.0, 0.3, 1.0])
 @pytest.mark.parametrize("size", [*BORDERS[:-1], 100_000])
-def test_flagged_indices_are_numpys(device, size, share):
+def test_flagged_indices_agree_with_numpy(device, size, share):
     flags = flags_of(7, size, share)
     kept, number = flagged_indices(device.array(flags))
     assert number == flags.sum()
@@ -211,7 +212,7 @@ def test_pairs_are_sorted_by_their_keys(device, size):
     assert np.array_equal(given[0].download(), keys) and np.array_equal(given[1].download(), values)
 
 
-def test_argsort_looks_at_the_lowest_bits_only(device):
+def test_argsort_uses_only_the_lowest_bits(device):
     keys = np.array([0x301, 0x200, 0x101, 0x100], np.uint32)
     assert argsort(device.array(keys), bits=8).download().tolist() == [1, 3, 0, 2]
 
@@ -257,7 +258,7 @@ def test_float_sums_do_not_depend_on_the_number_of_threads():
 
 
 @pytest.mark.parametrize("size", BORDERS[1:])
-def test_minmax_is_numpys(device, size):
+def test_minmax_agrees_with_numpy(device, size):
     values = real(13, size)
     assert minmax_float64(device.array(values)) == (values.min(), values.max())
 
@@ -270,13 +271,13 @@ def test_minmax_of_two_arrays(device, size, seed):
 
 
 @pytest.mark.parametrize("place", [0, 1, TILE - 1, TILE, 2 * TILE])
-def test_minmax_finds_the_extreme_wherever_it_is(device, place):
+def test_minmax_finds_extremes_at_every_position(device, place):
     values = np.full(2 * TILE + 1, 3.0)
     values[place] = -5.0
     assert minmax_float64(device.array(values)) == (-5.0, 3.0)
     assert minmax_float64(device.array(-values)) == (-3.0, 5.0)
 
 
-def test_minmax_knows_infinities(device):
+def test_minmax_with_infinities(device):
     values = np.array([np.inf, 1.0, -np.inf])
     assert minmax_float64(device.array(values)) == (-np.inf, np.inf)

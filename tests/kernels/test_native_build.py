@@ -1,4 +1,4 @@
-"""The native builds: both compilers see the same kernels, nothing is contracted, and sanitizers find nothing."""
+"""Native builds: both compilers see the same kernels, no contraction, and no findings of the sanitizers."""
 
 from __future__ import annotations
 
@@ -16,18 +16,18 @@ from pathlib import Path
 
 import numpy as np
 import pytest
-import triangle
 
 from dmr.domains.generation import generate
 from dmr.io import write
 from dmr.memory import signatures
 from dmr.memory.cuda.compiler import cubin
 from dmr.memory.cuda.nvcc import FLAGS, flags, launches_children
+from dmr.memory.declarations import source_folder
 from dmr.memory.host import compiler
 from dmr.memory.host.compiler import sources_digest
-from dmr.memory.signatures import source_folder
 from dmr.mesh.types import Mesh, Pslg
 from dmr.triangulation import triangulate
+from tests.support.meshes import grid, triangulated
 from tests.support.paths import ROOT
 
 CXX = os.environ.get("CXX", "g++")
@@ -95,16 +95,18 @@ def ptx(tmp_path_factory):
         return dict(workers.map(compile_one, sorted(source_folder().rglob("*.cu"))))
 
 
+@pytest.mark.slow
 @needs("nvcc")
-def test_nvcc_makes_the_same_kernels_of_each_file(ptx):
+def test_nvcc_compiles_the_same_kernels(ptx):
     declared = {source: {s.name for s in signatures().values() if s.source == source} for source in ptx}
     for source, names in declared.items():  # kernels that only kernels launch
         names.update(re.findall(r"^CHILD_KERNEL\((\w+)", source.read_text(), re.MULTILINE))
     assert {source: set(re.findall(r"\.entry (\w+)\(", text)) for source, text in ptx.items()} == declared
 
 
+@pytest.mark.slow
 @needs("nvcc", "readelf")
-def test_a_kernel_that_launches_kernels_is_kept_linked_with_the_device_runtime(tmp_path, monkeypatch):
+def test_child_launching_kernels_are_linked_with_the_device_runtime(tmp_path, monkeypatch):
     monkeypatch.setenv("XDG_CACHE_HOME", str(tmp_path))
     sources = [source for source in sorted(source_folder().rglob("*.cu")) if launches_children(source)]
     assert [source.name for source in sources] == ["child_relaxation.cu", "device_loop.cu", "child_launch.cu"]
@@ -121,27 +123,29 @@ def test_a_kernel_that_launches_kernels_is_kept_linked_with_the_device_runtime(t
 # No contraction: a fused multiply-add rounds once where two instructions round twice
 
 
+@pytest.mark.slow
 @needs("nvcc")
-def test_nvcc_fuses_no_multiplication_with_an_addition(ptx):
+def test_nvcc_emits_no_fused_multiply_add(ptx):
     assert not [source.name for source, text in ptx.items() if re.search(r"\bfma\.", text)]
 
 
 @on_x86
 @needs("objdump")
-def test_the_host_library_holds_no_fused_instruction():
+def test_the_host_library_has_no_fused_multiply_add():
     assert not FUSED.search(output_of("objdump", "-d", compiler.LIBRARY))
 
 
+@pytest.mark.slow
 @on_x86
 @needs(CXX)
-def test_the_flags_forbid_fusing_where_the_processor_could(tmp_path):
+def test_the_flags_forbid_fused_multiply_add(tmp_path):
     source = source_folder() / "geometry" / "predicates.cu"
     compile_with = (CXX, *CXX_FLAGS, "-mfma", "-I", source_folder(), "-x", "c++", "-S", "-o", "-", source)
     assert not FUSED.search(output_of(*compile_with))
     assert FUSED.search(output_of(*compile_with, "-ffp-contract=fast"))  # so the search would find them
 
 
-def test_no_flag_trades_exactness_for_speed():
+def test_no_fast_math_flags():
     assert "-ffp-contract=off" in CXX_FLAGS and "-fmad=false" in FLAGS
     assert not {"-ffast-math", "-Ofast", "-funsafe-math-optimizations", "--use_fast_math"} & {*CXX_FLAGS, *FLAGS}
 
@@ -151,11 +155,9 @@ def test_no_flag_trades_exactness_for_speed():
 
 def sheared_grid(side=12, shear=3.0):
     """A valid triangulation, nearly none of whose edges is Delaunay."""
-    x, y = np.meshgrid(np.arange(side) / side, np.arange(side) / side)
-    corner = (np.arange(side - 1)[:, None] * side + np.arange(side - 1)).ravel()
-    lower = np.stack([corner, corner + 1, corner + 1 + side], axis=1)
-    upper = np.stack([corner, corner + 1 + side, corner + side], axis=1)
-    return Mesh(np.stack([x + shear * y, y], axis=-1).reshape(-1, 2), np.concatenate([lower, upper]))
+    square = grid(np.arange(side) / side)
+    x, y = square.vertices.T
+    return Mesh(np.column_stack([x + shear * y, y]), square.triangles)
 
 
 def star(rays=14):
@@ -163,7 +165,7 @@ def star(rays=14):
     angle = np.arange(rays) * 2 * np.pi / rays
     vertices = np.concatenate([[[0, 0]], np.stack([np.cos(angle), np.sin(angle)], axis=-1)])
     segments = [[0, ray] for ray in range(1, rays + 1)]
-    return Mesh.from_triangle(triangle.triangulate({"vertices": vertices, "segments": segments}, "pc"))
+    return triangulated(vertices, "pc", segments=segments)
 
 
 def spokes():
@@ -243,23 +245,27 @@ def plain_results(small_meshes):
     return results(script("kernels.py", small_meshes))
 
 
+@pytest.mark.slow
 def test_small_inputs_reach_every_kernel(plain_results):
     assert plain_results[-1] == ["never launched", []]
 
 
-def test_address_and_undefined_behaviour_sanitizers_find_nothing(under_asan, small_meshes, plain_results):
+@pytest.mark.slow
+def test_address_sanitizer_finds_nothing_in_the_kernels(under_asan, small_meshes, plain_results):
     library, environment = under_asan
     assert results(script("kernels.py", small_meshes, library, **environment)) == plain_results
 
 
-def test_the_address_sanitizer_would_see_one_place_too_many(under_asan):
+@pytest.mark.slow
+def test_the_address_sanitizer_detects_an_overrun(under_asan):
     library, environment = under_asan
     outcome = script("faults.py", library, "overrun", **environment)
     assert outcome.returncode != 0
     assert "heap-buffer-overflow" in outcome.stderr and "fill_indices" in outcome.stderr
 
 
-def test_address_and_undefined_behaviour_sanitizers_find_nothing_in_the_reader_of_texts(tmp_path):
+@pytest.mark.slow
+def test_address_sanitizer_finds_nothing_in_the_triangle_file_reader(tmp_path):
     environment = {"LD_PRELOAD": str(runtime("libasan.so")), "ASAN_OPTIONS": ASAN_OPTIONS}
     library = build(tmp_path, sorted((ROOT / "dmr" / "io").glob("*.cpp")), *ASAN)
     found = results(script("texts.py", tmp_path, library, **environment))
@@ -267,7 +273,8 @@ def test_address_and_undefined_behaviour_sanitizers_find_nothing_in_the_reader_o
     assert 0 < sum(outcome == "read" for *_, outcome in found) < len(found)
 
 
-def test_address_and_undefined_behaviour_sanitizers_find_nothing_in_the_reader_of_edges(tmp_path):
+@pytest.mark.slow
+def test_address_sanitizer_finds_nothing_in_the_edge_list_reader(tmp_path):
     environment = {"LD_PRELOAD": str(runtime("libasan.so")), "ASAN_OPTIONS": ASAN_OPTIONS}
     library = build(tmp_path, sorted((ROOT / "static_graph" / "io").glob("*.cpp")), *ASAN)
     found = results(script("edge_texts.py", tmp_path, library, **environment))
@@ -275,7 +282,8 @@ def test_address_and_undefined_behaviour_sanitizers_find_nothing_in_the_reader_o
     assert 0 < sum(len(outcome) == 16 for *_, outcome in found) < len(found)  # digests among sentences
 
 
-def test_address_and_undefined_behaviour_sanitizers_find_nothing_in_the_triangulation(tmp_path):
+@pytest.mark.slow
+def test_address_sanitizer_finds_nothing_in_the_triangulation(tmp_path):
     environment = {"LD_PRELOAD": str(runtime("libasan.so")), "ASAN_OPTIONS": ASAN_OPTIONS}
     library = build(tmp_path, sorted((ROOT / "dmr" / "triangulation").glob("*.cpp")), *ASAN)
     found = results(script("triangulation.py", library, **environment))
@@ -294,8 +302,8 @@ def built_with_tsan(folder, sources):
 # The sources of the kernels that threads.py and faults.py launch: a kernel that is missing ends them with an error.
 THREADED = {
     "angles", "breadth_first", "device_loop", "fixed_point", "flips", "gathering", "generation", "growth",
-    "host", "incoming", "checking", "marking", "near_far", "near_far_few", "near_far_narrow",
-    "near_far_steps", "ordering", "quality", "retriangulation", "rounds", "rows", "scan", "sequential_ranking",
+    "host", "incoming", "checking", "marking", "near_far", "near_far_pass", "search_narrow",
+    "small_rounds", "ordering", "quality", "retriangulation", "rounds", "rows", "scan", "sequential_ranking",
     "export", "single_block_rounds", "sorting", "topology",
 }  # fmt: skip
 
@@ -312,16 +320,16 @@ def every_result(small_meshes):
     return results(script("kernels.py", small_meshes, "", "every"))
 
 
+@pytest.mark.slow
 @pytest.mark.large
-def test_the_thread_sanitizer_finds_nothing(tmp_path, small_meshes, every_result):
+def test_thread_sanitizer_finds_nothing_in_the_kernels(tmp_path, small_meshes, every_result):
     library, environment = built_with_tsan(tmp_path, kernel_sources())
     assert results(script("kernels.py", small_meshes, library, "every", **environment)) == every_result
 
 
+@pytest.mark.slow
 @pytest.mark.large
-def test_address_and_undefined_behaviour_sanitizers_find_nothing_with_any_options(
-    under_asan, small_meshes, every_result
-):
+def test_address_sanitizer_finds_nothing_with_any_options(under_asan, small_meshes, every_result):
     library, environment = under_asan
     assert results(script("kernels.py", small_meshes, library, "every", **environment)) == every_result
 
@@ -332,17 +340,20 @@ def as_expected(found):
     return bool(runs) and all(count == right > 0 for _, count, right in runs) and not any(codes)
 
 
-def test_calls_from_many_threads_give_what_one_thread_gives():
+@pytest.mark.slow
+def test_calls_from_many_threads_give_the_results_of_one():
     found = results(script("threads.py"))
     assert as_expected(found) and len(found[-1][1]) == 3  # children of fork, too
 
 
-def test_the_thread_sanitizer_finds_nothing_in_calls_from_many_threads(under_tsan):
+@pytest.mark.slow
+def test_thread_sanitizer_finds_nothing_in_calls_from_many_threads(under_tsan):
     library, environment = under_tsan
     assert as_expected(results(script("threads.py", library, **environment)))
 
 
-def test_the_thread_sanitizer_would_see_a_race(under_tsan):
+@pytest.mark.slow
+def test_the_thread_sanitizer_detects_a_race(under_tsan):
     library, environment = under_tsan
     outcome = script("faults.py", library, "race", **environment)
     assert outcome.returncode != 0

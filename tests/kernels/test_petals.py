@@ -1,6 +1,4 @@
-"""Points chosen from petals: the first one that goes into a mesh, against a search in plain numpy; what is promised of
-the distance that they keep; and what they are good for.
-"""
+"""Points chosen from petals: the first insertion against a search in numpy, guaranteed distances, and mesh sizes."""
 
 from __future__ import annotations
 
@@ -8,7 +6,6 @@ import math
 
 import numpy as np
 import pytest
-from scipy.spatial import Delaunay
 
 import dmr
 from dmr.mesh.statistics import min_angles
@@ -38,15 +35,15 @@ def doubled_area(u, v, w):
 
 
 def star(points, place):
-    """The rim of the cavity of a place among points, counter-clockwise, by triangulating all of them again."""
-    triangles = Delaunay(np.vstack([points, place])).simplices
+    """Vertices of the cavity of an inserted point, counter-clockwise, by a new triangulation."""
+    triangles = pytest.importorskip("scipy.spatial").Delaunay(np.vstack([points, place])).simplices
     rim = np.setdiff1d(triangles[(triangles == len(points)).any(axis=1)], [len(points)])
     around = points[rim] - place
     return points[rim[np.argsort(np.arctan2(around[:, 1], around[:, 0]))]]
 
 
 def choice(points, triangle, bound):
-    """Where the triangle's point goes, and whether that was a close call."""
+    """The chosen position for a triangle's point, and whether another was nearly as good."""
     corners = points[triangle]
     lengths = [np.linalg.norm(corners[(k + 1) % 3] - corners[k]) for k in range(3)]
     k = int(np.argmin(lengths))
@@ -92,15 +89,16 @@ def choice(points, triangle, bound):
     return best, margin
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("bound", [20, 30, 33])
 def test_the_first_point_is_the_best_of_its_petal(bound, device_options):
-    """Of a mesh of few triangles whose points lie far from the hull, so that no segment is in the way."""
+    """In a mesh whose points lie far from the hull, so that no segment interferes."""
     displaced = compared = 0
     for seed in range(60):
         random = np.random.default_rng(seed)
         hull = 40.0 * np.array([[math.cos(t), math.sin(t)] for t in np.linspace(0, 2 * math.pi, 13)[:-1]])
         points = np.vstack([random.random((25, 2)), hull])
-        mesh = dmr.Mesh(points, Delaunay(points).simplices)
+        mesh = dmr.Mesh(points, pytest.importorskip("scipy.spatial").Delaunay(points).simplices)
         refined = dmr.refine(mesh, min_angle=bound, max_steiner=1, **device_options)
         if refined.steiner["segment"]:
             continue
@@ -126,7 +124,7 @@ def test_no_edge_becomes_shorter_than_the_shortest_one_was(seed, device_options)
     random = np.random.default_rng(seed)
     far = 30.0 * np.array([[-1, -1], [1, -1], [1, 1], [-1, 1]])
     points = np.vstack([random.random((60, 2)) * 0.2, far])
-    mesh = dmr.Mesh(points, Delaunay(points).simplices)
+    mesh = dmr.Mesh(points, pytest.importorskip("scipy.spatial").Delaunay(points).simplices)
     refined = dmr.refine(mesh, **device_options).mesh
 
     def shortest(mesh):
@@ -138,7 +136,7 @@ def test_no_edge_becomes_shorter_than_the_shortest_one_was(seed, device_options)
 
 
 def test_results_are_smaller_than_those_of_off_centers(device_options):
-    """By a fifth, for random points; 8 meshes differ less among each other than that."""
+    """Smaller by a fifth for random points, which is more than the variation among 8 meshes."""
     meshes = [dmr.generate("random", 400, seed=seed) for seed in range(8)]
     sizes = {
         rule: sum(len(dmr.refine(mesh, steiner=rule, **device_options).mesh.triangles) for mesh in meshes)
@@ -147,7 +145,7 @@ def test_results_are_smaller_than_those_of_off_centers(device_options):
     assert sizes["petal"] < 0.85 * sizes["off-center"] < 0.85 * sizes["circumcenter"]
 
 
-def test_places_keep_the_distance_of_circumcenters():
+def test_petal_points_keep_the_distance_of_circumcenters():
     assert thresholds(RefineOptions(min_angle=30)).clearance == pytest.approx(1)
     assert thresholds(RefineOptions(min_angle=20)).clearance == pytest.approx(1 / (4 * math.sin(math.radians(20)) ** 2))
     for none in ({"steiner": "off-center"}, {"steiner": "circumcenter"}, {"min_angle": 0}):

@@ -1,4 +1,4 @@
-"""The exact predicates against integer arithmetic, where double and double-double arithmetic fail as well."""
+"""The exact predicates against integer arithmetic, where double and double-double arithmetic fail."""
 
 from __future__ import annotations
 
@@ -22,7 +22,7 @@ MANY = 250_000  # rows of a family that it handles with int64
 
 
 def signs(device, kernel, points):
-    """What a kernel says about each row of `points`, an array (rows, points a row, 2)."""
+    """Signs that a kernel computes for each row of `points`, shape (rows, points per row, 2)."""
     result = device.empty(len(points), np.int32)
     arguments = [device.array(points[:, place], POINT) for place in range(points.shape[1])]
     device.launch(kernel, len(points), *arguments, result)
@@ -30,7 +30,7 @@ def signs(device, kernel, points):
 
 
 def both_stages(device, points):
-    """The predicate's signs, after a check that its exact stage alone says the same."""
+    """The predicate's signs, checked against those of its exact stage alone."""
     name = "orient2d" if points.shape[1] == 3 else "incircle"
     found = signs(device, f"{name}_all", points)
     assert np.array_equal(found, signs(device, f"{name}_exact_all", points))
@@ -160,7 +160,7 @@ FAMILIES = (
 
 @cache
 def family(name, corners, rows=FEW):
-    """(points, true signs) of a family, which the processors share."""
+    """(points, true signs) of a family, cached for all devices."""
     make = next(make for make in FAMILIES if make.__name__ == name)
     points = make(np.random.default_rng(corners), rows, corners)
     magnitude = np.abs(points[points != 0])
@@ -181,7 +181,7 @@ def test_signs_are_exact(device, name, corners):
 
 @every_family
 @both_predicates
-def test_an_exchange_of_two_points_turns_the_sign(device, name, corners):
+def test_exchanging_two_points_flips_the_sign(device, name, corners):
     points, expected = family(name, corners)
     for order in permutations(range(corners)):
         parity = round(np.linalg.det(np.eye(corners)[list(order)]))
@@ -190,7 +190,7 @@ def test_an_exchange_of_two_points_turns_the_sign(device, name, corners):
 
 @every_family
 @both_predicates
-def test_a_reflection_turns_the_sign_and_a_half_turn_keeps_it(device, name, corners):
+def test_a_reflection_flips_the_sign_and_a_half_turn_keeps_it(device, name, corners):
     points, expected = family(name, corners)
     assert np.array_equal(both_stages(device, points * [-1, 1]), -expected)
     assert np.array_equal(both_stages(device, points[..., ::-1]), -expected)
@@ -215,7 +215,7 @@ def test_a_quarter_of_a_million_integer_rows(device, corners, away):
 
 
 @both_predicates
-def test_a_power_of_two_changes_no_sign(device, corners):
+def test_scaling_by_a_power_of_two_keeps_the_sign(device, corners):
     points, expected = integer_grid(corners)
     exponents = np.random.default_rng(6).integers(-142, 201 - 12, (len(points), 1, 1))
     assert np.array_equal(both_stages(device, np.ldexp(points.astype(float), exponents)), expected)
@@ -226,20 +226,20 @@ coordinates = st.integers(-4, 4).map(float) | st.floats(SMALLEST, LARGEST) | st.
 
 @settings(deadline=None, max_examples=100)
 @given(st.lists(coordinates, min_size=8, max_size=8))
-def test_any_admitted_coordinates(device, numbers):
+def test_signs_of_any_admitted_coordinates(device, numbers):
     points = np.array(numbers).reshape(1, 4, 2)
     assert np.array_equal(both_stages(device, points), oracle(points))
     assert np.array_equal(both_stages(device, points[:, :3]), oracle(points[:, :3]))
 
 
-def test_the_signs_mean_what_they_say(device):
+def test_signs_of_known_configurations(device):
     left, line = [[0, 0], [1, 0], [0, 1]], [[0, 0], [1, 1], [2, 2]]
     assert both_stages(device, np.array([left, left[::-1], line], float)).tolist() == [1, -1, 0]
     rows = np.array([[*left, [0.5, 0.5]], [*left, [2, 2]], [*left, [1, 1]]])
     assert both_stages(device, rows).tolist() == [1, -1, 0]
 
 
-def test_the_oracle_knows_these_determinants():
+def test_the_oracle_on_known_determinants():
     assert determinant(as_integers(np.array([[[0.5, 0.0], [0.0, 0.25], [0.0, 0.0]]]))).tolist() == [2**53 * 2**52]
     assert oracle(np.array([[[0, 0], [3, 0], [0, 3], [1, 1]]])).tolist() == [1]
 
@@ -321,7 +321,7 @@ HARD = {
 
 
 @pytest.mark.parametrize("name", HARD)
-def test_double_and_double_double_arithmetic_fail_where_ours_does_not(device, name):
+def test_double_and_double_double_arithmetic_fail_where_predicates_do_not(device, name):
     row, expected = HARD[name]
     points = np.array([row], float)
     assert oracle(points) == expected
@@ -331,7 +331,7 @@ def test_double_and_double_double_arithmetic_fail_where_ours_does_not(device, na
 
 
 @both_predicates
-def test_double_doubles_say_the_very_opposite_of_some_signs(device, corners):
+def test_double_doubles_give_opposite_signs(device, corners):
     points, expected = family("far_smaller_last_point", corners)
     wrong = in_double_doubles(points) == -expected
     assert np.count_nonzero(wrong & (expected != 0)) > 0.005 * len(points)
@@ -355,7 +355,7 @@ def test_plain_doubles_fail_beside_a_diagonal(device):
     assert np.array_equal(both_stages(device, points), expected)
 
 
-def test_the_smallest_differences_that_can_be():
+def test_smallest_possible_differences():
     """One ulp of the smallest coordinate: products of four are 2^-776, the end of the exact stage's accumulator."""
     grid = SMALLEST * (1 + ULP * np.stack(np.meshgrid(np.arange(3), np.arange(3)), axis=-1).reshape(-1, 2))
     points = grid[np.array(list(permutations(range(9), 4)))]
@@ -366,7 +366,7 @@ def test_the_smallest_differences_that_can_be():
 
 @pytest.mark.gpu
 @both_predicates
-def test_millions_of_signs_are_the_same_on_the_gpu(gpu, corners):
+def test_millions_of_signs_agree_on_the_gpu(gpu, corners):
     points, expected = integer_grid(corners, 2_000_000)
     assert np.array_equal(both_stages(gpu, points.astype(float)), expected)
     cpu = open_device("cpu")

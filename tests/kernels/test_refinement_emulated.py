@@ -1,4 +1,4 @@
-"""The kernels of `dmr` as nvcc would compile them, run by an emulator of a GPU's threads: the bits of a CPU."""
+"""The CUDA version of `dmr`'s kernels, run by an emulator of a GPU's threads, gives the bits of the CPU."""
 
 from __future__ import annotations
 
@@ -11,9 +11,12 @@ from dmr.refinement import pipeline, run
 from dmr.refinement.rounds import team_rounds
 from dmr.refinement.steps.selection import Choice, Competition
 from dmr.refinement.strategies import first_points
-from tests.integration.refinement.test_device_rounds import CASES, TEAMS, statistics
-from tests.integration.refinement.test_first_points import circle
+from tests.support.digests import result_summary
 from tests.support.emulated import emulator
+from tests.support.meshes import circle_outline
+from tests.support.refinements import CASES, TEAMS
+
+pytestmark = pytest.mark.slow
 
 BY_THE_DEVICE = ("device_loop", "child_launch")  # what launches graphs and kernels from the device is not emulated
 SIZES = {"random": 400, "wheel": 500, "plate": 120, "clustered": 200, "graded": 150}
@@ -36,37 +39,37 @@ def emulated(mesh, device, monkeypatch, **options):
 
 
 @pytest.mark.parametrize("name", [name for name in CASES if name != "tiny"])
-def test_the_bits_of_a_cpu(name, device, monkeypatch):
+def test_refinements_on_the_emulated_gpu_equal_those_of_the_cpu(name, device, monkeypatch):
     kind, _, options = CASES[name]
     mesh = dmr.generate(kind, SIZES[kind], seed=2)
     expected = dmr.refine(mesh, device="cpu", threads=1, **options)
-    assert statistics(emulated(mesh, device, monkeypatch, **options)) == statistics(expected)
+    assert result_summary(emulated(mesh, device, monkeypatch, **options)) == result_summary(expected)
 
 
-def test_first_points_and_triangles_unbeaten_farther_around_are_those_of_a_cpu(device, monkeypatch):
+def test_first_points_on_the_emulated_gpu_equal_those_of_the_cpu(device, monkeypatch):
     monkeypatch.setattr(first_points, "FEWEST", 1)
     monkeypatch.setattr(first_points, "FEWEST_TRIANGLES", 1)
     monkeypatch.setattr(first_points, "RUNGS", (2.0, 3.0, 5.0))
     monkeypatch.setattr(run, "Competition", lambda: Competition(Choice.UNBEATEN_FAR))
-    domain = circle(24)
+    domain = circle_outline(24)
     expected = dmr.refine(domain, min_angle=15, device="cpu", threads=1)
-    assert statistics(emulated(domain, device, monkeypatch, min_angle=15)) == statistics(expected)
+    assert result_summary(emulated(domain, device, monkeypatch, min_angle=15)) == result_summary(expected)
 
 
 @pytest.mark.parametrize("who", TEAMS)
-def test_the_same_bits_whoever_drives(who, device, monkeypatch):
+def test_every_round_type_on_the_emulated_gpu_gives_the_same_result(who, device, monkeypatch):
     small, middle = TEAMS[who]
     mesh = dmr.generate("random", 100, seed=2)
     expected = dmr.refine(mesh, device="cpu", threads=1)
     monkeypatch.setattr(team_rounds, "SINGLE_BLOCK_ON_GPU", small)
     monkeypatch.setattr(team_rounds, "PERSISTENT_ON_GPU", middle)
-    assert statistics(emulated(mesh, device, monkeypatch)) == statistics(expected)
+    assert result_summary(emulated(mesh, device, monkeypatch)) == result_summary(expected)
 
 
 @pytest.mark.parametrize(
     "options", [{"loop": "host", "min_angle": 15}, {"marking": "atomic", "min_angle": 15}, {"max_area": 3e-3}]
 )
-def test_other_ways_give_the_bits_of_a_cpu(options, device, monkeypatch):
+def test_other_options_on_the_emulated_gpu_equal_the_cpu(options, device, monkeypatch):
     mesh = dmr.generate("random", 100, seed=4)
     expected = dmr.refine(mesh, device="cpu", threads=1, **options)
-    assert statistics(emulated(mesh, device, monkeypatch, **options)) == statistics(expected)
+    assert result_summary(emulated(mesh, device, monkeypatch, **options)) == result_summary(expected)

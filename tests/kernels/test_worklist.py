@@ -1,4 +1,4 @@
-"""The list of bad triangles: its room."""
+"""Growth of the list of bad triangles."""
 
 from __future__ import annotations
 
@@ -12,7 +12,7 @@ from dmr.refinement.state.workspace import Workspace
 
 
 class DirtyDevice(HostDevice):
-    """A device whose new arrays hold what nobody wrote."""
+    """Device whose new arrays hold a pattern."""
 
     def empty(self, size, dtype):
         array = super().empty(size, dtype)
@@ -20,11 +20,11 @@ class DirtyDevice(HostDevice):
         return array
 
 
-def test_initcheck_a_list_that_grows_from_its_spare_side_copies_nothing_uninitialised():
+def test_a_growing_work_list_copies_no_uninitialised_values():
     device = DirtyDevice(1)
     listed = BadTriangles(SimpleNamespace(device=device), Workspace(device))
     for turn, count in enumerate((100, 179, 278, 417)):
-        listed.buffer = turn % 2  # the round's result is on the other side
+        listed.buffer = turn % 2  # the round's result is in the other buffer
         listed.reserve(count)
         assert listed.capacity >= count
         for side in listed.buffers:

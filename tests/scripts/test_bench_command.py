@@ -1,4 +1,4 @@
-"""scripts/bench/command.py on a small input, with a program in Triangle's place."""
+"""scripts/bench/command.py on a small input, with a program in place of Triangle."""
 
 from __future__ import annotations
 
@@ -11,7 +11,7 @@ import dmr
 from scripts.bench import command as bench_command
 from scripts.lib.child_processes import ProgramError, run_measured
 
-# Notes its arguments, waits, and hands its input out as its result.
+# Records its arguments, waits, and copies its input to its output.
 FAKE = f"""#!{sys.executable}
 import pathlib, shutil, sys, time
 with (pathlib.Path(__file__).parent / "calls").open("a") as calls:
@@ -41,7 +41,7 @@ def program(folder, text):
     return [sys.executable, path]
 
 
-def test_programs_run_in_turn_and_results_are_proved(tmp_path, fake, capsys):
+def test_programs_take_turns_and_results_are_proved(tmp_path, fake, capsys):
     kept = tmp_path / "records.jsonl"
     settings = ["--input", "random-60", "--repeats", "2", "--triangle", str(fake), "--json", str(kept)]
     assert bench_command.main([*settings, "--threads", "1", "2", "-q", "25", "--in", str(tmp_path)]) == 0
@@ -66,7 +66,7 @@ def test_programs_run_in_turn_and_results_are_proved(tmp_path, fake, capsys):
     assert sorted(path.name for path in tmp_path.iterdir()) == ["records.jsonl", "tools"]  # the input is gone
 
 
-def test_a_result_that_is_wrong_ends_with_5(tmp_path, monkeypatch, capsys):
+def test_an_invalid_result_exits_with_5(tmp_path, monkeypatch, capsys):
     # Triangle's place is taken by the input itself, which has angles below the bound.
     def unrefined(name, suffix, threads, options):
         copy = "import shutil; shutil.copyfile('input.1.npz', 'out.npz')"
@@ -99,7 +99,7 @@ def test_a_result_that_differs_between_runs_is_an_error(tmp_path, fake, capsys):
         (["--input", "random-60", "--in", "no-such-folder"], "No such file"),
     ],
 )
-def test_errors_are_a_sentence(arguments, sentence, capsys):
+def test_errors_are_one_sentence(arguments, sentence, capsys):
     assert bench_command.main(arguments) > 0
     said = capsys.readouterr().err
     assert said.startswith("bench_command: ")
@@ -107,7 +107,7 @@ def test_errors_are_a_sentence(arguments, sentence, capsys):
     assert "Traceback" not in said
 
 
-def test_the_cost_is_the_childs(tmp_path):
+def test_time_and_memory_are_those_of_the_child_process(tmp_path):
     busy = "import time\nend = time.process_time() + 0.3\nwhile time.process_time() < end: pass\n"
     large = "block = bytearray(300_000_000)\nblock[::4096] = b'x' * len(block[::4096])\n"
     idle = run_measured(program(tmp_path, "import time; time.sleep(0.3)"), tmp_path)
@@ -117,7 +117,7 @@ def test_the_cost_is_the_childs(tmp_path):
     assert heavy.peak > 300e6
 
 
-def test_a_failure_says_what_the_program_said(tmp_path):
+def test_a_failure_quotes_the_program(tmp_path):
     with pytest.raises(ProgramError, match=r"program.py ended with exit code 7: one \| two"):
         run_measured(program(tmp_path, "import sys; print('one'); print('two'); sys.exit(7)"), tmp_path)
     with pytest.raises(ProgramError, match="exit code -9: it said nothing"):

@@ -1,4 +1,4 @@
-"""The benchmark of domains: what it draws, gives both programs, judges, prints and records."""
+"""The benchmark of domains: its inputs, verdicts, output and records."""
 
 from __future__ import annotations
 
@@ -24,7 +24,7 @@ def records(path):
     return [json.loads(line) for line in path.read_text().splitlines()]
 
 
-def test_all_that_is_asked_of_the_benchmark_of_domains_is_recorded(tmp_path, capsys):
+def test_the_record_holds_every_requested_measurement(tmp_path, capsys):
     found = tmp_path / "found.jsonl"
     arguments = ["--domains", *SMALL, "--threads", "1", "2", "--repeats", "2", "--commit", "abc", "--note", "busy"]
     assert bench_domains.main([*arguments, "--json", str(found)]) == 0
@@ -52,7 +52,7 @@ def test_all_that_is_asked_of_the_benchmark_of_domains_is_recorded(tmp_path, cap
     assert table[-1].startswith("cpu, 2 threads: 3 of 3 finished")
 
 
-def test_a_run_that_a_limit_ends_is_a_row_with_its_reason(tmp_path, capsys):
+def test_a_run_ended_by_a_limit_is_a_row_with_its_reason(tmp_path, capsys):
     found = tmp_path / "found.jsonl"
     arguments = ["--domains", "circle-200", "--threads", "1", "--repeats", "1", "--limit", "1e-9", "--no-triangle"]
     assert bench_domains.main([*arguments, "--json", str(found)]) == 0
@@ -62,8 +62,8 @@ def test_a_run_that_a_limit_ends_is_a_row_with_its_reason(tmp_path, capsys):
     assert capsys.readouterr().out.splitlines()[2].endswith(f"valid {row['unrefined']['time']} time")
 
 
-def test_triangle_that_fails_is_a_row_too(tmp_path, capsys, monkeypatch):
-    monkeypatch.setattr(bench_domains, "refined_by_triangle", math.sqrt)  # fails in the process of its own
+def test_a_failure_of_triangle_is_a_row(tmp_path, capsys, monkeypatch):
+    monkeypatch.setattr(bench_domains, "refined_by_triangle", math.sqrt)  # fails in the other process
     found = tmp_path / "found.jsonl"
     arguments = ["--domains", "plate-0.5", "--threads", "1", "--repeats", "3"]
     assert bench_domains.main([*arguments, "--json", str(found)]) == 0
@@ -73,14 +73,14 @@ def test_triangle_that_fails_is_a_row_too(tmp_path, capsys, monkeypatch):
     assert "error: TypeError" in capsys.readouterr().out.splitlines()[2]
 
 
-def test_a_domain_that_takes_long_is_run_once(tmp_path):
+def test_a_slow_domain_is_run_once(tmp_path):
     found = tmp_path / "found.jsonl"
     arguments = ["--domains", "plate-0.5", "--threads", "1", "--repeats", "3", "--long", "1e-9", "--no-triangle"]
     assert bench_domains.main([*arguments, "--json", str(found)]) == 0
     assert len(records(found)[0]["wall"]) == 1
 
 
-def test_domains_that_are_not_as_they_must_be_are_named(capsys, monkeypatch):
+def test_invalid_results_are_named(capsys, monkeypatch):
     seen = iter(range(100))
     monkeypatch.setattr(bench_domains, "digest", lambda mesh: f"{next(seen)}")
     monkeypatch.setattr(bench_domains.dmr, "validate", lambda mesh, **how: type("Refused", (), {"ok": False}))
@@ -106,7 +106,7 @@ def test_a_domain_in_a_file_needs_a_folder(capsys):
     assert "us-counties.geojson.gz cannot be read: No such file" in capsys.readouterr().err
 
 
-def test_land_has_no_rings_that_enclose_nothing_and_regional_land_no_antimeridian(tmp_path):
+def test_land_is_cleaned(tmp_path):
     square = np.array([[0, 0], [1, 0], [1, 1], [0, 1], [0, 0]])
     flat = [[5, 5], [6, 6], [7, 7], [5, 5]]
     parts = [[square.tolist()], [flat], *([np.add(square, offset).tolist()] for offset in ([179, 0], [9, -70]))]
@@ -117,7 +117,7 @@ def test_land_has_no_rings_that_enclose_nothing_and_regional_land_no_antimeridia
     assert np.array_equal(drawn["regional-land"].vertices, square[:4])
 
 
-def test_outlines_are_cleaned_before_both_programs_get_them():
+def test_both_programs_get_cleaned_outlines():
     crossed = dmr.Pslg([[0, 0], [2, 2], [2, 0], [0, 2], [0, 0], [9, 9]], [[0, 1], [1, 2], [2, 3], [3, 4]])
     found = outlines.clean(crossed)
     assert found.vertices.tolist() == [[0, 0], [2, 2], [2, 0], [0, 2], [1, 1]]
@@ -129,7 +129,7 @@ def test_outlines_are_cleaned_before_both_programs_get_them():
     [("channel-1000", 8, 1000.0), ("near-concurrent", 12, 275858410.0**2), ("large-cavities", 18, 9.0),
      ("plate-1", 36, 8 - 0.5**2 * 16 * np.sin(np.pi / 16)), ("coast-500", 500, None), ("circle-40", 40, None)],
 )  # fmt: skip
-def test_made_domains_are_what_their_names_say(name, vertices, area):
+def test_generated_domains_match_their_names(name, vertices, area):
     drawn = outlines.outline(outlines.case(name), None)
     mesh = dmr.triangulate(drawn)
     assert len(drawn.vertices) == vertices

@@ -1,4 +1,4 @@
-"""The benchmarks of refinement: what they measure, judge, print and record."""
+"""The benchmarks of refinement: measurements, verdicts, output and records."""
 
 from __future__ import annotations
 
@@ -45,7 +45,7 @@ def file(tmp_path, refined):
     return dmr.write(tmp_path / "input.npz", refined[0])[0]
 
 
-def test_all_that_is_asked_of_a_benchmark_is_recorded(tmp_path, refined, capsys):
+def test_the_record_holds_every_requested_measurement(tmp_path, refined, capsys):
     found = tmp_path / "found.jsonl"
     arguments = ["--inputs", SMALL, "--threads", "1", "2", "--repeats", "2", "--commit", "abc", "--json", str(found)]
     assert bench_refine.main(arguments) == 0
@@ -71,7 +71,7 @@ def test_all_that_is_asked_of_a_benchmark_is_recorded(tmp_path, refined, capsys)
     assert said.err == ""
 
 
-def test_what_is_not_asked_is_not_judged(tmp_path):
+def test_unrequested_targets_are_not_judged(tmp_path):
     found = tmp_path / "found.jsonl"
     off = ["--no-triangle", "--no-validate", "--no-reference", "--no-memory"]
     assert bench_refine.main(["--inputs", SMALL, "--threads", "1", "--repeats", "1", "--json", str(found), *off]) == 0
@@ -80,7 +80,7 @@ def test_what_is_not_asked_is_not_judged(tmp_path):
     assert (unknown, row["peer"]) == ([None] * 5, {})
 
 
-def test_markings_that_race_are_not_compared_with_one_thread(tmp_path):
+def test_racing_markings_are_not_compared_with_one_thread(tmp_path):
     found = tmp_path / "found.jsonl"
     arguments = ["--inputs", SMALL, "--threads", "2", "--repeats", "1", "--no-triangle", "--no-memory"]
     assert bench_refine.main([*arguments, "--marking", "two-stage", "--json", str(found)]) == 0
@@ -88,7 +88,7 @@ def test_markings_that_race_are_not_compared_with_one_thread(tmp_path):
     assert (row["valid"], row["same"]) == (True, None)
 
 
-def test_results_that_are_not_as_they_must_be_are_named(capsys, monkeypatch):
+def test_invalid_results_are_named(capsys, monkeypatch):
     monkeypatch.setattr(bench_refine, "LARGEST_SIZE", 0.5)
     monkeypatch.setattr(bench_refine, "digest", lambda mesh: "0" * 64)
     monkeypatch.setattr(dmr, "validate", lambda mesh, **how: Refused)
@@ -120,7 +120,7 @@ def test_names_are_checked_before_anything_runs(capsys):
 # ---- A process of its own ------------------------------------------------------------------------------------------
 
 
-def test_a_process_of_its_own_refines_and_proves(file, refined):
+def test_another_process_refines_and_proves(file, refined):
     found = apart.refine_apart(file, {"device": "cpu", "threads": 2}, repeats=2, validate=True)
     _, fine = refined
     assert (found.device, found.threads, found.valid, found.complete) == ("cpu", 2, True, True)
@@ -129,7 +129,7 @@ def test_a_process_of_its_own_refines_and_proves(file, refined):
     assert found.memory.points == len(fine.vertices)
 
 
-def test_a_process_that_fails_says_why(file, tmp_path):
+def test_a_failing_process_reports_its_error(file, tmp_path):
     with pytest.raises(apart.ApartError, match=r"ended with 2: apart: .*30 apples") as refused:
         apart.refine_apart(file, {"steiner": "30 apples"})
     assert refused.value.exit_code == 2
@@ -150,7 +150,7 @@ print(*gauge.read())
 
 
 def test_memory_is_the_peak_between_two_readings():
-    """In a process that did nothing else: where others were at work before, the system may have memory left for it."""
+    """In a fresh process, because earlier work leaves memory that the allocator reuses."""
     size = 2**26
     environment = {**os.environ, "PYTHONPATH": str(Path(apart.__file__).parent)}
     done = subprocess.run(
@@ -184,7 +184,7 @@ def test_memory_of_a_gpu_holds_the_mesh(tmp_path):
 # ---- Small meshes, and how times grow --------------------------------------------------------------------------------
 
 
-def test_small_meshes_are_what_was_asked_for(tmp_path, capsys):
+def test_small_meshes_have_the_requested_size(tmp_path, capsys):
     found = tmp_path / "found.jsonl"
     arguments = ["--triangles", "20", "150", "--threads", "1", "--repeats", "2", "--json", str(found)]
     assert bench_small.main(arguments) == 0
@@ -192,7 +192,7 @@ def test_small_meshes_are_what_was_asked_for(tmp_path, capsys):
     assert set(record["first_ms"]) == {"import numpy", "import dmr", "dmr.refine", "first call, cpu"}
     assert all(len(times) == 2 and min(times) > 0 for times in record["first_ms"].values())
     rows = {row["mesh"]: row for row in record["rows"]}
-    # Of the samples those with no more triangles than the largest mesh that was asked for.
+    # The samples with at most as many triangles as the largest requested mesh.
     assert list(rows) == ["random 20", "random 150", "bracket.poly", "corner.ele", "corner.poly"]
     for name, row in rows.items():
         assert len(row["call"]) == len(row["cpu"]) == len(row["refine"]) == 2
@@ -209,7 +209,7 @@ def test_small_meshes_are_what_was_asked_for(tmp_path, capsys):
     ]
 
 
-def test_a_gpu_has_a_target_of_its_own():
+def test_a_gpu_has_its_own_target():
     row = {"mesh": "", "triangles_in": 1, "triangles": 1, "device": "", "rounds": 1, "launches": 1, "tries": 1}
     fast = {"call": [49.0, 49.0, 90.0], "cpu": [1.0]}
     slow = {"call": [51.0, 51.0, 1.0], "cpu": [1.0]}
@@ -219,7 +219,7 @@ def test_a_gpu_has_a_target_of_its_own():
         assert bench_small.Row(**row, **times, threads=threads, refine=[refine]).over() == over
 
 
-def test_code_that_fails_in_a_fresh_process_says_so():
+def test_failing_code_in_a_fresh_process_is_reported():
     with pytest.raises(dmr.DmrError, match="no_such_name"):
         bench_small.in_fresh_processes(("", "no_such_name"), 1)
     (slow,) = bench_small.in_fresh_processes(("import time", "time.sleep(0.05)"), 1)
@@ -246,6 +246,6 @@ def test_times_and_memory_by_size(tmp_path, capsys):
     assert lines[-1] == f"ns/out, largest over smallest: {max(times) / min(times):.2f}"
 
 
-def test_sizes_that_no_mesh_can_have_end_with_a_sentence(capsys):
+def test_invalid_sizes_are_refused(capsys):
     assert bench_scaling.main(["--points", "3"]) == 2
     assert "random needs at least 4 points" in capsys.readouterr().err

@@ -1,4 +1,4 @@
-"""The benchmark of first calls, with scripts in place of nvcc, PyCUDA and the processes that need a GPU."""
+"""The benchmark of first calls, with scripts in place of nvcc, PyCUDA and processes that need a GPU."""
 
 from __future__ import annotations
 
@@ -8,7 +8,7 @@ from pathlib import Path
 
 import pytest
 
-from dmr.memory.signatures import source_folder
+from dmr.memory.declarations import source_folder
 from scripts.bench import start as bench_start
 
 NVCC = '#!/bin/sh\nwhile [ "$1" != -o ]; do shift; done\necho "machine code" > "$2"\n'
@@ -27,7 +27,7 @@ def module_from_file(path):
 
 @pytest.fixture
 def pretended(tmp_path, monkeypatch):
-    """A machine with a GPU; returns the processes that were run, as (command, environment)."""
+    """Simulates a machine with a GPU; returns the processes run, as (command, environment)."""
     (tmp_path / "pycuda").mkdir()
     (tmp_path / "pycuda" / "__init__.py").write_text("")
     (tmp_path / "pycuda" / "driver.py").write_text(DRIVER)
@@ -68,7 +68,7 @@ def test_all_processes_and_modules_are_measured_and_recorded(pretended, tmp_path
     assert any(line[:1] == ["refine/rounds/persistent_rounds"] for line in shown)
 
 
-def test_without_a_gpu_it_says_so(monkeypatch):
+def test_a_missing_gpu_is_reported(monkeypatch):
     monkeypatch.setattr(bench_start, "visible_architectures", lambda: [])
     with pytest.raises(SystemExit, match="no GPU"):
         bench_start.main([])

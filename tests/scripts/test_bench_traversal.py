@@ -1,4 +1,4 @@
-"""The benchmark of traversals: what it measures, compares, prints and records."""
+"""The benchmark of traversals: measurements, comparisons, output and records."""
 
 from __future__ import annotations
 
@@ -14,7 +14,7 @@ from static_graph import CsrGraph, Traversal, write
 SMALL = "gtgraph-500-3000"
 
 
-def test_all_that_is_asked_is_recorded(tmp_path, capsys):
+def test_the_record_holds_every_requested_measurement(tmp_path, capsys):
     found = tmp_path / "found.jsonl"
     arguments = ["--inputs", SMALL, "--threads", "1", "2", "--repeats", "2", "--commit", "abc", "--json", str(found)]
     assert bench_traversal.main(arguments) == 0
@@ -42,7 +42,7 @@ def test_several_sources_and_files(tmp_path):
     assert bench_traversal.main([*arguments, "--no-scipy"]) == 0
 
 
-def test_other_distances_are_named(monkeypatch, capsys):
+def test_wrong_distances_are_named(monkeypatch, capsys):
     honest = bench_traversal.SEARCHES["bfs"]
 
     def dishonest(*arguments, **options) -> Traversal:
@@ -57,6 +57,6 @@ def test_other_distances_are_named(monkeypatch, capsys):
     assert "OTHER" in said.out and f"bfs on {SMALL}, cpu, 1 thread: other distances" in said.err
 
 
-def test_what_is_not_there(capsys):
+def test_missing_files_are_refused(capsys):
     assert bench_traversal.main(["--inputs", "missing.txt"]) == 1
     assert "missing.txt" in capsys.readouterr().err

@@ -1,4 +1,4 @@
-"""scripts/bench/validate.py: the phases of a validation, and what it refuses."""
+"""scripts/bench/validate.py: phases of a validation, and errors."""
 
 from __future__ import annotations
 
@@ -11,7 +11,7 @@ from scripts.bench import validate as bench_validate
 SMALL = ["--points", "3000", "--repeats", "1", "--threads", "1", "2"]
 
 
-def test_phases_and_what_no_thread_can_shorten(tmp_path, capsys):
+def test_phases_and_the_sequential_part(tmp_path, capsys):
     found = tmp_path / "found.jsonl"
     assert bench_validate.main([*SMALL, "--json", str(found)]) == 0
     rows = [json.loads(line) for line in found.read_text().splitlines()]
@@ -30,7 +30,7 @@ def test_phases_and_what_no_thread_can_shorten(tmp_path, capsys):
     assert bench_validate.Workers.map.__qualname__ == "Workers.map"
 
 
-def test_an_invalid_mesh_is_named(capsys, monkeypatch):
+def test_an_invalid_mesh_is_reported(capsys, monkeypatch):
     made = bench_validate.make_meshes(300, "cpu", 1)
     broken = replace(made[1], triangles=made[1].triangles[:, ::-1])
     monkeypatch.setattr(bench_validate, "make_meshes", lambda *_: (made[0], broken))

@@ -1,4 +1,4 @@
-"""The scripts that compare with Triangle: guarded calls, seeded domains, a folder of two files."""
+"""The scripts that compare with Triangle: guarded calls, seeded domains, and a folder of files."""
 
 from __future__ import annotations
 
@@ -31,7 +31,7 @@ def test_crashes_and_exceptions_cost_one_call():
         assert root(49.0).value == 7
 
 
-def test_hangs_are_ended():
+def test_hanging_calls_are_ended():
     with Guarded(time.sleep, 0.3) as sleep:
         assert sleep(0.0).failure == ""
         assert sleep(60.0).failure == "TIMEOUT"
@@ -40,7 +40,7 @@ def test_hangs_are_ended():
 
 @pytest.mark.parametrize("family", FAMILIES)
 @pytest.mark.parametrize("n", [5, 60])
-def test_domains_are_sound_and_seeded(family, n):
+def test_domains_are_valid_and_seeded(family, n):
     pslg = domain(family, n, 1)
     assert np.array_equal(pslg.vertices, domain(family, n, 1).vertices)
     assert not np.array_equal(pslg.vertices, domain(family, n, 2).vertices)
@@ -50,7 +50,7 @@ def test_domains_are_sound_and_seeded(family, n):
 
 
 @pytest.mark.large
-def test_sizes_of_a_few(tmp_path, capsys):
+def test_sizes_of_a_few_domains(tmp_path, capsys):
     found = tmp_path / "sizes.jsonl"
     arguments = ["--families", "plates", "--sizes", "20", "--seeds", "1", "--angles", "20", "--validate"]
     assert compare_sizes.main([*arguments, "--json", str(found), "--save", str(tmp_path)]) == 0
@@ -61,7 +61,7 @@ def test_sizes_of_a_few(tmp_path, capsys):
     assert "geom. mean" in capsys.readouterr().out
 
 
-def test_a_folder_of_files(tmp_path, capsys):
+def test_meshes_from_a_folder(tmp_path, capsys):
     (tmp_path / "square.poly").write_text("4 2 0 0\n1 0 0\n2 1 0\n3 1 1\n4 0 1\n4 0\n1 1 2\n2 2 3\n3 3 4\n4 4 1\n0\n")
     (tmp_path / "open.poly").write_text("3 2 0 0\n1 0 0\n2 1 0\n3 1 1\n2 0\n1 1 2\n2 2 3\n0\n")
     (tmp_path / "manifest.json").write_text(json.dumps([{"file": "open.poly", "expect": "ok"}]))

@@ -1,4 +1,4 @@
-"""scripts/bench/lists.py and study_lists.py on short lists: tables, records, pictures, and other ranks found out."""
+"""The benchmark and the study of lists on short lists: tables, records, pictures, and wrong ranks."""
 
 from __future__ import annotations
 
@@ -35,7 +35,7 @@ def folder(tmp_path_factory):
     return found
 
 
-def test_everything_is_written(folder):
+def test_every_output_is_written(folder):
     names = {"small.json", "small.csv", "small.md", *(f"small-{name}.png" for name in PICTURES)}
     assert {path.name for path in folder.iterdir()} == names
     page = (folder / "small.md").read_text()
@@ -63,8 +63,8 @@ def test_the_record_holds_every_case(folder):
         assert float(line["median_ms"]) == pytest.approx(1000 * row["seconds"][0], abs=1e-4)
 
 
-def test_the_slides_are_set_beside(folder):
-    """Every slide that has a figure or a plot stands on the page, with what was measured in the same words."""
+def test_figures_of_the_slides_are_shown(folder):
+    """Every slide with a figure or a plot is on the page, beside the measurement."""
     page, parts = (folder / "small.md").read_text(), json.loads((folder / "small.json").read_text())["parts"]
     rows = dict(re.findall(r"^\| ([A-Z][^|]*?) \| [^|]* \| (.*) \|$", page, re.MULTILINE))
     assert len(rows) == len(lists_slides.SLIDES) and all(rows.values())
@@ -83,7 +83,7 @@ def test_the_slides_are_set_beside(folder):
     assert all(row["measured"] == given[row["size"]][0] for row in parts["model"])  # ranked once for both
 
 
-def test_redrawing_gives_the_same(folder, tmp_path):
+def test_redrawing_gives_the_same_files(folder, tmp_path):
     (tmp_path / "small.json").write_bytes((folder / "small.json").read_bytes())
     assert study_lists.main(["--redraw", str(tmp_path / "small.json")]) == 0
     for path in folder.iterdir():
@@ -92,7 +92,7 @@ def test_redrawing_gives_the_same(folder, tmp_path):
     assert study(tmp_path, "--largest", "31") == 2
 
 
-def test_the_benchmark(tmp_path, capsys):
+def test_the_benchmark_of_lists(tmp_path, capsys):
     record = tmp_path / "a.jsonl"
     words = ["--sizes", "3e3", "5000", "--threads", "2", "--device", "cpu", "--repeats", "2", "--json", str(record)]
     assert bench_lists.main([*words, "--methods", "helman-jaja", "wyllie", "--splitters", "100"]) == 0
@@ -118,7 +118,7 @@ def wrong(monkeypatch):
     monkeypatch.setattr(list_measuring, "rank_on_device", ranked)
 
 
-def test_other_ranks_are_found_out(wrong, tmp_path, capsys):
+def test_wrong_ranks_are_detected(wrong, tmp_path, capsys):
     assert study(tmp_path, "--largest", "6", "--parts", "sizes") == 5
     assert "RANKS DIFFER" in capsys.readouterr().out
     words = ["--sizes", "100", "--device", "cpu", "--no-sequential", "--methods", "helman-jaja", "wyllie"]

@@ -1,4 +1,4 @@
-"""The profile of the study with a program in the place of ncu: its options, and what is read from its output."""
+"""Profiles with a program in place of ncu: options, and parsing of its output."""
 
 from __future__ import annotations
 
@@ -96,7 +96,7 @@ def place(k, launch):
 
 
 def raw(launches):
-    """A line a launch, with separators of thousands."""
+    """One line per launch, with separators of thousands."""
     names = sorted(METRICS)
     text = quoted(HEAD + names) + quoted([""] * len(HEAD) + [METRICS[name] for name in names])
     for k, launch in enumerate(launches):
@@ -106,7 +106,7 @@ def raw(launches):
 
 
 def long(launches):
-    """A line a metric, of C++ names, times in microseconds."""
+    """One line per metric, with C++ names and times in microseconds."""
     text = quoted([*HEAD, "Device", "Section Name", "Metric Name", "Metric Unit", "Metric Value", "Rule Name"])
     for k, launch in enumerate(launches):
         for (name, unit), value in zip(METRICS.items(), launch[1:], strict=True):
@@ -124,7 +124,7 @@ def noisy(table, text_of_program):
 
 
 class Ncu:
-    """The fake one, in a folder of its own, and the folder of the results."""
+    """The replacement of ncu in its folder, and the folder of the results."""
 
     def __init__(self, folder):
         self.tools, self.results = folder / "tools", folder / "results"
@@ -256,7 +256,7 @@ def test_every_launch_is_kept_and_the_longest_is_shown(ncu, layout, capsys):
     assert figures["base", "check_ownership"][4:7] == ["70", "0", ""]  # it ran, later than the first launches
 
 
-def test_the_page_says_what_the_csv_says(ncu):
+def test_the_page_agrees_with_the_csv(ncu):
     ncu.gives("two-stage", "child-launch", noisy(raw(LAUNCHES["two-stage", "child-launch"]), account(children=1234)))
     assert ncu.profile(rows=("base", "child-launch", "deterministic-host")) == 0
     shown, titles = page_tables(ncu.page), {row["row"]: row["title"] for row in ncu.record["rows"]}
@@ -287,7 +287,7 @@ def test_redrawing_gives_the_same_files(ncu, tmp_path, capsys):
     assert len(ncu.calls) == 2
 
 
-def test_a_record_of_before_there_was_after_is_drawn(ncu, tmp_path):
+def test_a_record_without_after_is_drawn(ncu, tmp_path):
     assert ncu.profile() == 0
     old = ncu.record
     assert old.pop("after") == 0
@@ -302,7 +302,7 @@ def test_a_record_of_before_there_was_after_is_drawn(ncu, tmp_path):
 @pytest.mark.parametrize(
     "content", [None, "{", "[]", '{"format": 1, "inputs": [1]}', '{"format": "profile 1", "rows": []}']
 )
-def test_what_is_no_record_is_refused(tmp_path, capsys, content):
+def test_invalid_records_are_refused(tmp_path, capsys, content):
     path = tmp_path / "b-profile.json"
     if content is not None:
         path.write_text(content)
@@ -318,7 +318,7 @@ def test_the_name_is_the_date_and_the_card(ncu):
     ]
 
 
-def test_figures_that_are_not_there_are_n_a(ncu):
+def test_missing_figures_are_n_a(ncu):
     launches = [list(launch) for launch in LAUNCHES["three-phase", "none"]]
     text = raw(launches).replace('"33.33"', '"n/a"').replace('"22.22"', '""').replace(",5,", ",nan,")
     head, *rest = text.splitlines(keepends=True)
@@ -333,7 +333,7 @@ def test_figures_that_are_not_there_are_n_a(ncu):
     assert f"n/a: ncu does not have {DRAM}, lts__throughput" in ncu.page
 
 
-def test_an_unknown_metric_is_named_and_asked_for_no_more(ncu, capsys):
+def test_an_unknown_metric_is_reported_and_dropped(ncu, capsys):
     refusal = f"""
 if "{RED}" in asked[asked.index("--metrics") + 1]:
     print("==ERROR== Failed to find metric regex:^lts__t_sectors_op_red\\\\.(sum|avg)$")
@@ -364,7 +364,7 @@ if "{RED}" in asked[asked.index("--metrics") + 1]:
 )
 @pytest.mark.parametrize("stream", ["stdout", "stderr"])
 def test_a_host_without_counters_is_named_at_once(ncu, capsys, said, words, stream):
-    """Also where the program itself runs to its end, as it does there."""
+    """Even if the program itself succeeds."""
     ncu.behave(f"print({account()!r}, end='')\nprint({said!r}, file=sys.{stream})")
     assert ncu.profile() == 4
     printed = capsys.readouterr()
@@ -388,7 +388,7 @@ def test_a_host_without_ncu_or_gpu_is_named(ncu, capsys):
     assert (ncu.files, len(ncu.calls)) == ([], 1)
 
 
-def test_a_row_that_takes_too_long_is_left_out_and_ended(ncu, capsys):
+def test_a_row_over_its_time_limit_is_ended_and_left_out(ncu, capsys):
     ncu.behave("""
 if marking == "three-phase":
     import subprocess, time
@@ -457,16 +457,16 @@ def test_errors_beside_figures_are_kept_with_them(ncu):
         (("--input", "sphere"), "no input sphere"),
     ],
 )
-def test_what_cannot_be_used_is_refused_before_anything_runs(ncu, capsys, arguments, word):
+def test_invalid_options_are_refused_before_anything_runs(ncu, capsys, arguments, word):
     assert ncu.profile(*arguments) == 2
     assert word in capsys.readouterr().err
     assert not (ncu.tools / "calls").exists()
-    for row in ("nothing", "deterministic"):  # what a graph launches by itself ncu does not see
+    for row in ("nothing", "deterministic"):  # ncu does not see launches by a graph
         with pytest.raises(SystemExit, match="2"):
             ncu.profile(rows=(row,))
 
 
-def test_the_commands_in_the_help_can_be_used():
+def test_the_commands_in_the_help_parse():
     lines = [line.partition("  #")[0] for line in profile_strategies.__doc__.splitlines()]
     commands = [line.split()[3:] for line in lines if line.startswith("    python -m scripts.")]
     parsed = [profile_strategies.parser().parse_args(command) for command in commands]
@@ -474,7 +474,7 @@ def test_the_commands_in_the_help_can_be_used():
     assert [options.steiner for options in parsed] == ["off-center", "off-center", "petal", "off-center"]
 
 
-def test_launches_after_some_rounds(ncu):
+def test_launches_after_given_rounds(ncu):
     """The program starts the profiler; the first check_listed that is seen is then none of the input."""
     assert ncu.profile("--after", "21", "--steiner", "petal", rows=("deterministic-host",)) == 0
     (call,) = ncu.calls
@@ -495,8 +495,8 @@ def test_launches_after_some_rounds(ncu):
         ("deterministic", "work-stealing", {"check_ownership", "resolve_conflicts"}),
     ],
 )
-def test_the_program_refines_and_gives_account_of_it(tmp_path, marking, balance, kernels):
-    """On the CPU, in a folder that holds another dmr: what runs under ncu on a GPU."""
+def test_the_profiled_program_refines_and_reports(tmp_path, marking, balance, kernels):
+    """The profiled program on the CPU, in a folder that holds another dmr."""
     (tmp_path / "dmr.py").write_text("raise SystemExit('the wrong dmr')")
     command = [sys.executable, "-c", profile_runs.PROGRAM, "4000", "0", "petal", marking, balance, "cpu"]
     done = subprocess.run(command, cwd=tmp_path, capture_output=True, text=True, timeout=60, check=True)
@@ -512,7 +512,7 @@ def test_the_program_refines_and_gives_account_of_it(tmp_path, marking, balance,
     assert found["launches"]["check_listed"] == 1
 
 
-def test_the_program_says_why_it_cannot(tmp_path):
+def test_the_profiled_program_reports_errors(tmp_path):
     command = [sys.executable, "-c", profile_runs.PROGRAM, "300", "0", "petal", "two-stage", "child-launch", "cpu"]
     done = subprocess.run(command, capture_output=True, text=True, timeout=60, check=False, env=os.environ)
     found = json.loads(done.stdout.removeprefix("refined: "))

@@ -1,4 +1,4 @@
-"""The script for compute-sanitizer: its families on a CPU, and what it makes of the tools' output."""
+"""The script for compute-sanitizer: its families on a CPU, and parsing of the tools' output."""
 
 from __future__ import annotations
 
@@ -45,14 +45,14 @@ DIGESTS = {"atomic": "c0ffee"}
 DONE = json.dumps({"digests": DIGESTS, "launched": ["scan_tiles_int32"]})
 
 
-def test_the_families_launch_every_kernel_and_give_the_same_on_threads(capsys):
+def test_the_families_launch_every_kernel_with_equal_results(capsys):
     assert sanitize_gpu.main(["--device", "cpu"]) == 0
     said = capsys.readouterr().out
     assert said.endswith("clean\n") and all(name in said for name in sanitizer_families.FAMILIES)
     assert set(signatures()) > sanitize_gpu.HOST_ONLY
 
 
-def test_a_result_that_differs_and_a_kernel_that_nobody_launches_are_told(monkeypatch, capsys):
+def test_differing_results_and_unlaunched_kernels_are_reported(monkeypatch, capsys):
     results = iter("ab")
     families = {"predicates": lambda device: iter([("a case", lambda: next(results))])}
     for module in (sanitize_gpu, sanitizer_families):
@@ -62,7 +62,7 @@ def test_a_result_that_differs_and_a_kernel_that_nobody_launches_are_told(monkey
     assert "results differ from one thread of the CPU: a case" in said and "incircle_exact_all" in said
 
 
-def test_the_families_are_listed_and_a_missing_gpu_is_told(monkeypatch, capsys):
+def test_the_families_are_listed_and_a_missing_gpu_is_reported(monkeypatch, capsys):
     assert sanitize_gpu.main(["--list"]) == 0
     lines = capsys.readouterr().out.splitlines()
     assert [line.split()[0] for line in lines] == list(sanitizer_families.FAMILIES)
@@ -92,7 +92,7 @@ def examined(tool, family, output, code=0):
     return step
 
 
-def test_a_step_is_clean_only_where_it_ended_well_with_the_right_results():
+def test_a_step_is_clean_only_with_exit_code_0_and_right_results():
     clean = f"========= COMPUTE-SANITIZER\ncase: atomic\n{DONE}\n========= ERROR SUMMARY: 0 errors\n"
     assert examined("memcheck", "bfs-none", clean).clean
     assert examined("memcheck", "bfs-none", clean).launched == {"scan_tiles_int32"}
@@ -104,7 +104,7 @@ def test_a_step_is_clean_only_where_it_ended_well_with_the_right_results():
     assert examined("synccheck", "bfs-none", BARRIER + DONE + "\n").unexpected == 2
 
 
-def test_known_exceptions_hold_for_their_tools_and_families_only():
+def test_known_exceptions_apply_to_their_tools_and_families_only():
     output = NOT_FOLLOWED.format(DONE)
     known = examined("racecheck", "bfs-child-launch", output)
     assert known.clean and known.expected == 1
@@ -137,7 +137,7 @@ def test_a_step_runs_its_family_under_the_tool(tmp_path, monkeypatch):
     assert "rank_in_sequence" in step.launched
 
 
-def test_a_step_that_takes_too_long_is_ended(tmp_path, monkeypatch):
+def test_a_step_over_its_time_limit_is_ended(tmp_path, monkeypatch):
     tool = tmp_path / "compute-sanitizer"
     tool.write_text("#!/bin/sh\necho 'case: endless'\nsleep 60\n")
     tool.chmod(0o755)
@@ -147,11 +147,11 @@ def test_a_step_that_takes_too_long_is_ended(tmp_path, monkeypatch):
     assert step.failure == "not done after 0.3 s, in case: endless" and step.seconds < 30
 
 
-def test_arrays_of_a_gpu_are_allocated_one_by_one_and_exactly(monkeypatch):
+def test_gpu_arrays_are_allocated_separately_and_exactly(monkeypatch):
     from dmr.memory.cuda import compiler, pool
 
     for module, name in ((pool, "LEAST_BITS"), (pool, "SIZE_BITS"), (compiler, "PREBUILT")):
-        monkeypatch.setattr(module, name, getattr(module, name))  # what the script changes, to be set back
+        monkeypatch.setattr(module, name, getattr(module, name))  # changed by the script, restored afterwards
     monkeypatch.setattr(pool.MemoryPool, "allocate", pool.MemoryPool.allocate)
     taken, freed = [], []
     monkeypatch.setattr(pool, "_allocate", lambda nbytes: taken.append(nbytes) or len(taken))

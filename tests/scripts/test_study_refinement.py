@@ -1,4 +1,4 @@
-"""The study of refinement: every row on small inputs, its record, tables and pictures, and refused options."""
+"""The study of refinement on small inputs: record, tables, pictures and errors."""
 
 from __future__ import annotations
 
@@ -58,7 +58,7 @@ def middle(numbers):
     return sorted(numbers)[len(numbers) // 2]
 
 
-def test_every_row_ran_and_was_proved(folder):
+def test_every_row_runs_and_is_proved(folder):
     assert sorted(path.name for path in folder.iterdir()) == sorted(FILES)
     lines = table(folder)
     assert list(lines) == [(name, row) for name in INPUTS for row in CPU_ROWS]
@@ -137,7 +137,7 @@ def test_counts_agree_with_the_history_and_with_each_other(folder):
 
 
 def test_two_clocks_agree(folder):
-    """The phases, added up, and the rounds' own clock: in the best of a row's runs, as a core may be taken away."""
+    """The sum of phases agrees with the clock of the rounds in the best run of a row, since a core may be preempted."""
     for given in record(folder)["inputs"]:
         for row in given["rows"]:
             assert row["history"]["seconds"][-1] == pytest.approx(
@@ -147,7 +147,7 @@ def test_two_clocks_agree(folder):
             assert any(abs(by_history - phases) <= 0.1 * phases + 0.02 for phases, by_history in runs), runs
 
 
-def test_an_input_with_nothing_to_do_is_drawn(tmp_path):
+def test_a_fine_input_is_drawn(tmp_path):
     rows = ("--rows", "base", "deterministic", "--repeats", "1")
     assert study(tmp_path, "--inputs", "random-200", "-q", "0", *rows) == 0
     assert sorted(path.name for path in tmp_path.iterdir()) == sorted(FILES)
@@ -178,7 +178,7 @@ def test_help_explains_every_row(capsys):
     assert max(map(len, listed)) <= 120
 
 
-def test_the_page_says_what_the_csv_says(folder):
+def test_the_page_agrees_with_the_csv(folder):
     page, lines = (folder / f"{NAME}.md").read_text(), table(folder)
     titles = {row["row"]: row["title"] for row in record(folder)["inputs"][0]["rows"]}
     cells = [[cell.strip() for cell in line.strip("|").split("|")] for line in page.splitlines() if line[:1] == "|"]
@@ -242,7 +242,7 @@ def test_redrawing_gives_the_same_files(folder, tmp_path):
         assert (tmp_path / file).read_bytes() == (folder / file).read_bytes(), file
 
 
-def test_a_record_of_before_the_rounds_clock_is_drawn(folder, tmp_path):
+def test_a_record_without_round_times_is_drawn(folder, tmp_path):
     old = record(folder)
     for given in old["inputs"]:
         for row in given["rows"]:
@@ -275,8 +275,8 @@ def test_records_are_joined(folder, tmp_path, capsys):
     assert "an input in common" in capsys.readouterr().err
 
 
-def test_a_result_that_is_refused_is_marked_everywhere(tmp_path, monkeypatch, capsys):
-    """One row's results lack a triangle: the checker itself must find out."""
+def test_an_invalid_result_is_marked_everywhere(tmp_path, monkeypatch, capsys):
+    """One row's results lack a triangle: the checker must detect it."""
     refine = dmr.refine
 
     def faulty(mesh, **options):
@@ -298,13 +298,13 @@ def test_a_result_that_is_refused_is_marked_everywhere(tmp_path, monkeypatch, ca
     assert f"- random-200, only atomic: {reasons[0]}" in page
     (times,) = re.findall(r"\| only atomic +\| +([\d,.]+ INVALID) \|", page)
     assert times
-    # Without proofs nothing is said to be valid.
+    # Without proofs no row is called valid.
     assert study(tmp_path, "--inputs", "random-200", "--rows", *rows, "--repeats", "1", "--no-validate") == 0
     assert {line["valid"] for line in table(tmp_path).values()} == {"not checked"}
     assert "Not every result was proved" in capsys.readouterr().out
 
 
-def test_rows_take_turns_and_a_run_that_is_cut_off_keeps_what_it_has(tmp_path, monkeypatch, capsys):
+def test_rows_take_turns_and_an_interrupted_run_keeps_its_rows(tmp_path, monkeypatch, capsys):
     refine, calls = dmr.refine, []
 
     def failing(mesh, **options):
@@ -322,7 +322,7 @@ def test_rows_take_turns_and_a_run_that_is_cut_off_keeps_what_it_has(tmp_path, m
     assert capsys.readouterr().err.endswith("study_refinement: no room for that\n")
 
 
-def test_a_proof_whose_process_is_ended_is_an_error(tmp_path, monkeypatch, capsys):
+def test_a_killed_proof_is_an_error(tmp_path, monkeypatch, capsys):
     monkeypatch.setattr(study_proofs, "failures", lambda *_: os._exit(9))
     assert study(tmp_path, "--inputs", "random-200", "--rows", "deterministic", "--repeats", "1") == 4
     assert "--jobs" in capsys.readouterr().err
@@ -338,7 +338,7 @@ def test_a_proof_whose_process_is_ended_is_an_error(tmp_path, monkeypatch, capsy
         (("-q", "75"), ("60 degrees",)),
     ],
 )
-def test_what_cannot_be_used_is_refused_before_anything_runs(tmp_path, monkeypatch, capsys, arguments, words):
+def test_invalid_options_are_refused_before_anything_runs(tmp_path, monkeypatch, capsys, arguments, words):
     monkeypatch.delattr(dmr, "refine")
     target = tmp_path / "new"
     assert study(target, "--repeats", "1", *arguments) == 2
@@ -349,7 +349,7 @@ def test_what_cannot_be_used_is_refused_before_anything_runs(tmp_path, monkeypat
     assert not target.exists()
 
 
-def test_what_is_no_record_is_refused(tmp_path, capsys):
+def test_invalid_records_are_refused(tmp_path, capsys):
     for content in (None, "{", "{}", '{"format": 1, "inputs": []}'):
         path = tmp_path / "a.json"
         if content is not None:

@@ -1,4 +1,4 @@
-"""The study of traversals: every part on small graphs, its record, tables and pictures, and refused options."""
+"""The study of traversals on small graphs: record, tables, pictures and errors."""
 
 from __future__ import annotations
 
@@ -52,7 +52,7 @@ def record(folder):
     return json.loads((folder / "small.json").read_text())
 
 
-def test_everything_is_written(folder):
+def test_every_output_is_written(folder):
     assert {path.name for path in folder.iterdir()} == {
         "small.json", "small.csv", "small.md", *(f"small-{name}.png" for name in PICTURES),
     }  # fmt: skip
@@ -89,7 +89,7 @@ def degrees_of(hub):
     return degrees
 
 
-def test_the_csv_says_what_the_record_says(folder):
+def test_the_csv_agrees_with_the_record(folder):
     lines = list(csv.DictReader((folder / "small.csv").open(newline="")))
     runs = [run for given in record(folder)["inputs"] for run in given["runs"]]
     assert len(lines) == len(runs)
@@ -100,7 +100,7 @@ def test_the_csv_says_what_the_record_says(folder):
     assert [float(line["improvement_percent"]) for line in base] == [0.0] * 4
 
 
-def test_redrawing_gives_the_same(folder, tmp_path):
+def test_redrawing_gives_the_same_files(folder, tmp_path):
     (tmp_path / "small.json").write_bytes((folder / "small.json").read_bytes())
     assert study_traversal.main(["--redraw", str(tmp_path / "small.json")]) == 0
     for path in folder.iterdir():
@@ -123,7 +123,7 @@ def test_sources_lie_in_the_largest_strongly_connected_component():
     assert len(set(drawn)) == 16 and max(drawn) < 40 and sorted(found.draw(100, 1)) == list(range(40))
 
 
-def test_a_hub_outside_of_the_largest_component():
+def test_a_hub_outside_the_largest_component():
     """The product of a hub's degrees is the largest, and its component has two nodes."""
     hub = [(0, 1), (1, 0), *((0, k) for k in range(2, 40)), *((k, 0) for k in range(40, 80))]
     circle = [(100 + k, 100 + (k + 1) % 30) for k in range(30)]
@@ -161,7 +161,7 @@ def test_slow_cases_are_run_fewer_times(monkeypatch):
         assert record["seconds"] == [seconds] * runs
 
 
-def test_the_papers_figures_stand_beside_ours():
+def test_figures_of_the_papers_are_shown():
     """A record of the thesis' graphs with the thesis' own times: the page has every figure twice."""
 
     def run(algorithm, scheme, ms, figures=None, **options):
@@ -196,12 +196,12 @@ def test_the_papers_figures_stand_beside_ours():
     assert "The split beats them in 4 of 4" in traversal_thesis.children_say(study)
 
 
-def test_some_parts(tmp_path):
+def test_selected_parts_only(tmp_path):
     assert study(tmp_path, "--graphs", "rmat-100", "--parts", "collapse") == 0
     assert {path.name for path in tmp_path.iterdir()} == {"small.json", "small.csv", "small.md", "small-gteps.png"}
 
 
-def test_other_distances_are_found_out(tmp_path, monkeypatch, capsys):
+def test_wrong_distances_are_detected(tmp_path, monkeypatch, capsys):
     def wrong(graph, sources, **options):
         return traversal_cases.fixed_point.run(graph, [1 - sources[0]], weighted=options["weighted"])
 
@@ -211,7 +211,7 @@ def test_other_distances_are_found_out(tmp_path, monkeypatch, capsys):
     assert "DISTANCES DIFFER: rmat-100: bfs, warp" in capsys.readouterr().out
 
 
-def test_sweeps_hold_the_thesis_values():
+def test_sweeps_include_the_values_of_the_thesis():
     graph = CsrGraph.from_edges(np.zeros(100, int), np.arange(100))
     assert {8, 54} <= set(traversal_cases.degrees_allowed(graph))
     assert {128, 169} <= set(traversal_cases.thresholds(graph))
@@ -219,6 +219,6 @@ def test_sweeps_hold_the_thesis_values():
 
 
 @pytest.mark.parametrize("graphs", ["missing.txt", "rmat-100@500"])
-def test_graphs_that_cannot_be(tmp_path, graphs, capsys):
+def test_invalid_graphs_are_refused(tmp_path, graphs, capsys):
     assert study(tmp_path, "--graphs", graphs) == 1
     assert capsys.readouterr().err.splitlines()[-1].startswith("study_traversal: ")

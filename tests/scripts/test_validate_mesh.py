@@ -1,4 +1,4 @@
-"""scripts/validate_mesh.py, as a process and from another folder."""
+"""scripts/validate_mesh.py as a process, from another folder."""
 
 from __future__ import annotations
 
@@ -12,7 +12,7 @@ import pytest
 
 from dmr.io import write
 from dmr.mesh.types import Mesh, Pslg
-from tests.integration.validation.test_validation import grid
+from tests.support.meshes import grid
 from tests.support.paths import ROOT
 
 
@@ -37,14 +37,14 @@ def folder(tmp_path):
     return tmp_path
 
 
-def test_a_valid_mesh_ends_with_0(folder):
+def test_a_valid_mesh_exits_with_0(folder):
     done = run(folder, "good.ele", "--min-angle", "45", "--max-area", "0.5", "--input", "good.ele")
     assert done.returncode == 0, done.stderr
     assert "ok  delaunay" in done.stdout
     assert done.stdout.endswith("valid\n")
 
 
-def test_an_invalid_mesh_ends_with_5_and_json_names_the_failure(folder):
+def test_an_invalid_mesh_exits_with_5_and_json_names_the_failure(folder):
     done = run(folder, "bad.ele", "--json")
     assert done.returncode == 5, done.stderr
     report = json.loads(done.stdout)
@@ -52,7 +52,7 @@ def test_an_invalid_mesh_ends_with_5_and_json_names_the_failure(folder):
     assert report["failures"][0]["index"] == 32
 
 
-def test_a_file_that_cannot_be_read_ends_with_1(folder):
+def test_an_unreadable_file_exits_with_1(folder):
     (folder / "broken.ele").write_text("3 3 0\n1 1 2\n")
     for name in ("nothing.ele", "broken.ele"):
         done = run(folder, name)
@@ -62,13 +62,13 @@ def test_a_file_that_cannot_be_read_ends_with_1(folder):
         assert len(done.stderr.splitlines()) == 1
 
 
-def test_an_option_that_cannot_be_used_ends_with_2(folder):
+def test_an_invalid_option_exits_with_2(folder):
     done = run(folder, "good.ele", "--min-angle", "80")
     assert done.returncode == 2
     assert "60 degrees" in done.stderr
 
 
-def test_an_outline_is_compared_with(folder):
+def test_a_mesh_is_compared_with_its_outline(folder):
     write(folder / "square.poly", Pslg([[0, 0], [4, 0], [4, 4], [0, 4]], [[0, 1], [1, 2], [2, 3], [3, 0]]))
     write(folder / "open.poly", Pslg([[0, 0], [4, 0], [4, 4], [0, 4]], [[0, 1], [1, 2], [2, 3]]))
     write(folder / "square.1.ele", Mesh([[0, 0], [4, 0], [4, 4], [0, 4]], [[0, 1, 2], [0, 2, 3]]))

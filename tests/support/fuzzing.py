@@ -1,4 +1,4 @@
-"""Generators of invalid arguments, and a check of how public calls may end; shared by the tests of both packages."""
+"""Generators of invalid arguments, and a check of how public calls may end, for the tests of both packages."""
 
 from __future__ import annotations
 

@@ -23,7 +23,7 @@ import numpy as np
 
 import dmr
 import static_graph
-from static_graph.traversal.search import BALANCES
+from static_graph.traversal.schemes.table import BALANCES
 
 SMALL = dmr.generate("random", 2000)
 

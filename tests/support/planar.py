@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from fractions import Fraction
-from itertools import combinations
+from itertools import combinations, pairwise
 
 import numpy as np
 
@@ -47,6 +47,28 @@ def cross_properly(a, b, c, d):
 def nearest_double(value):
     """The double nearest to a rational, because a division of integers is rounded once."""
     return value.numerator / value.denominator
+
+
+def winding(ring, point):
+    """Winding number of a ring around a point; None if the point lies on the ring."""
+    px, py = exact(point)
+    corners = [exact(corner) for corner in ring]
+    number = 0
+    for (ax, ay), (bx, by) in pairwise([*corners, corners[0]]):
+        turn = (bx - ax) * (py - ay) - (by - ay) * (px - ax)
+        if turn == 0 and min(ax, bx) <= px <= max(ax, bx) and min(ay, by) <= py <= max(ay, by):
+            return None
+        if ay <= py < by and turn > 0:
+            number += 1
+        if by <= py < ay and turn < 0:
+            number -= 1
+    return number
+
+
+def strictly_inside(ring, point):
+    """Whether a point lies inside a ring by the even-odd rule, and not on it."""
+    found = winding(ring, point)
+    return found is not None and found % 2 == 1
 
 
 def hull_area(points):

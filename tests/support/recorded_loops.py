@@ -8,7 +8,8 @@ from __future__ import annotations
 
 import numpy as np
 
-from dmr.memory.arrays import DeviceArray, Loop, bound_of
+from dmr.memory.arguments import bound_of
+from dmr.memory.arrays import DeviceArray, Loop
 from dmr.memory.host.device import HostArray, HostDevice
 from dmr.memory.signatures import signatures
 from dmr.refinement.state.workspace import Workspace

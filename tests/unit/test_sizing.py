@@ -16,6 +16,7 @@ from dmr.cli.files import read_size_field
 from dmr.errors import FileError, OptionError
 from dmr.sizing.location import Background
 from dmr.sizing.size_field import SizeField, evaluate
+from tests.support.meshes import qhull_mesh
 
 scipy_spatial = pytest.importorskip("scipy.spatial")
 scipy_interpolate = pytest.importorskip("scipy.interpolate")
@@ -24,11 +25,7 @@ scipy_interpolate = pytest.importorskip("scipy.interpolate")
 def delaunay(points: np.ndarray) -> tuple[dmr.Mesh, scipy_spatial.Delaunay]:
     """A mesh, counter-clockwise, and scipy's triangulation that it was made from."""
     found = scipy_spatial.Delaunay(points)
-    corners = found.simplices.astype(np.int32)
-    a, b, c = (points[corners[:, k]] for k in range(3))
-    clockwise = (b - a)[:, 0] * (c - a)[:, 1] - (b - a)[:, 1] * (c - a)[:, 0] < 0
-    corners[clockwise] = corners[clockwise][:, ::-1]
-    return dmr.Mesh(points, corners), found
+    return qhull_mesh(found), found
 
 
 def ring() -> dmr.Mesh:
@@ -46,7 +43,7 @@ def two_triangles() -> dmr.Mesh:
 
 
 @pytest.mark.parametrize("kind", ["random", "graded", "clustered", "offset"])
-def test_as_scipy_interpolates(kind):
+def test_interpolation_agrees_with_scipy(kind):
     points = dmr.generate("random" if kind == "offset" else kind, 3000, 4).vertices.copy()
     if kind == "offset":
         points = points * 1e-3 + (1e6, -1e6)
@@ -59,12 +56,12 @@ def test_as_scipy_interpolates(kind):
     inside = ~np.isnan(expected)
     assert inside.sum() > 10_000
     got = SizeField(mesh, sizes)(places)
-    # Inside slivers of the hull the weights hang on the last digits of the coordinates.
+    # In slivers of the hull the weights depend on the last digits of the coordinates.
     close = np.isclose(got[inside], expected[inside], rtol=1e-9 if kind != "offset" else 1e-4)
     assert close.mean() > 0.999
 
 
-def test_exact_on_vertices():
+def test_interpolation_is_exact_at_vertices():
     mesh = dmr.generate("clustered", 5000, 2)
     sizes = np.random.default_rng(0).uniform(1e-3, 1e3, len(mesh.vertices))
     assert np.array_equal(SizeField(mesh, sizes, on="vertices")(mesh.vertices), sizes)
@@ -89,12 +86,12 @@ def test_clockwise_and_flat_triangles_and_overlaps():
     np.testing.assert_allclose(field(places), 1 + places.sum(axis=1), rtol=1e-15)
 
 
-def test_only_flat_triangles_make_a_line():
+def test_a_mesh_of_flat_triangles_is_a_line():
     field = SizeField(dmr.Mesh([[0, 0], [1, 0], [3, 0]], [[0, 1, 2]]), [1, 2, 4], on="vertices")
     np.testing.assert_allclose(field([[0.5, 7], [2, -1], [9, 0]]), [1.5, 3, 4])
 
 
-def test_infinite_sizes_are_no_bound_where_they_have_a_part():
+def test_infinite_sizes_are_unbounded():
     field = SizeField(two_triangles(), [1, 1, 1, np.inf])
     assert field([[0.9, 0.1], [0.5, 0.5], [0, 0], [0.1, 0.9]]).tolist() == [1, 1, 1, np.inf]
     assert SizeField(two_triangles(), np.full(4, np.inf))([[0.5, 0.2], [7, 7]]).tolist() == [np.inf, np.inf]
@@ -116,7 +113,7 @@ def nearest_on(mesh: dmr.Mesh, values: np.ndarray, place: np.ndarray) -> tuple[f
 
 
 @pytest.mark.parametrize("mesh", [ring(), dmr.generate("plate", 300, 1)], ids=["ring", "plate"])
-def test_outside_the_nearest_point_counts(mesh):
+def test_outside_points_take_the_nearest_size(mesh):
     rng = np.random.default_rng(5)
     sizes = rng.uniform(1, 2, len(mesh.vertices))
     places = rng.uniform(-4, 4, (400, 2))
@@ -134,7 +131,7 @@ def test_outside_the_nearest_point_counts(mesh):
     assert outside > 100
 
 
-def test_far_outside_and_in_the_middle_of_a_round_hole():
+def test_points_far_outside_and_in_a_round_hole():
     turn = np.arange(2000) * (2 * np.pi / 2000)
     circle = np.stack([np.cos(turn), np.sin(turn)], axis=1)
     k = np.arange(2000)
@@ -148,7 +145,7 @@ def test_far_outside_and_in_the_middle_of_a_round_hole():
     assert (got[2500:] == 2).all()
 
 
-def test_inside_of_a_triangle_too_flat_to_be_looked_into():
+def test_points_in_a_nearly_flat_triangle():
     """Nearest are its edges, not the boundary of the mesh."""
     step = np.spacing(0.5)
     mesh = dmr.Mesh(
@@ -157,7 +154,7 @@ def test_inside_of_a_triangle_too_flat_to_be_looked_into():
     assert SizeField(mesh, [3, 1, 3, 1, 3], on="vertices")([[0.5, 0.5 + 10 * step]])[0] == 3
 
 
-def test_batches_do_not_change_what_is_nearest(monkeypatch):
+def test_nearest_points_do_not_depend_on_batches(monkeypatch):
     mesh = dmr.generate("plate", 300, 1)
     places = np.random.default_rng(2).uniform(-3, 4, (50, 2))
     together = Background(mesh).locate(places)
@@ -211,7 +208,7 @@ def holds(mesh: dmr.Mesh, triangle: int, place: np.ndarray) -> bool:
 # ---- Grids ---------------------------------------------------------------------------------------------------------
 
 
-def test_grids_as_scipy_interpolates():
+def test_grid_interpolation_agrees_with_scipy():
     rng = np.random.default_rng(3)
     x, y = np.cumsum(rng.uniform(0.1, 1, 30)), np.cumsum(rng.uniform(0.1, 1, 20)) - 4
     sizes = rng.uniform(0.5, 2, (20, 30))
@@ -233,7 +230,7 @@ def test_grids_with_infinite_sizes():
 # ---- Limited gradients ---------------------------------------------------------------------------------------------
 
 
-def test_limited_fields_are_the_shortest_paths():
+def test_gradient_limited_fields_equal_shortest_paths():
     mesh = dmr.generate("random", 400, 6)
     rng = np.random.default_rng(8)
     sizes = np.where(rng.random(400) < 0.02, 0.01, np.where(rng.random(400) < 0.5, np.inf, 3))
@@ -241,11 +238,10 @@ def test_limited_fields_are_the_shortest_paths():
     limited = SizeField(mesh, sizes, on="vertices").limited(0.3)
     edges, _ = dmr.mesh.statistics.unique_edges(mesh)
     lengths = np.hypot(*(mesh.vertices[edges[:, 0]] - mesh.vertices[edges[:, 1]]).T)
-    from scipy.sparse import coo_matrix
-    from scipy.sparse.csgraph import dijkstra
+    sparse, csgraph = pytest.importorskip("scipy.sparse"), pytest.importorskip("scipy.sparse.csgraph")
 
-    graph = coo_matrix((0.3 * lengths, edges.T), shape=(400, 400))
-    expected = (dijkstra(graph, directed=False) + sizes[:, None]).min(axis=0)
+    graph = sparse.coo_matrix((0.3 * lengths, edges.T), shape=(400, 400))
+    expected = (csgraph.dijkstra(graph, directed=False) + sizes[:, None]).min(axis=0)
     np.testing.assert_allclose(limited.values, expected, rtol=1e-12)
     rise = np.abs(limited.values[edges[:, 0]] - limited.values[edges[:, 1]])
     assert (rise <= 0.3 * lengths * (1 + 1e-12) + 1e-15).all()
@@ -253,7 +249,7 @@ def test_limited_fields_are_the_shortest_paths():
     assert np.array_equal(limited.limited(0.3).values, limited.values)
 
 
-def test_limited_grids():
+def test_gradient_limited_grids():
     sizes = np.full((11, 11), 9.0)
     sizes[5, 5] = 1
     field = SizeField.from_grid(np.arange(11), 2 * np.arange(11), sizes).limited(0.5)
@@ -264,8 +260,8 @@ def test_limited_grids():
 
 
 @pytest.mark.parametrize("gradient", [-0.1, np.nan, np.inf])
-def test_limits_that_make_no_sense(gradient):
-    with pytest.raises(OptionError, match="gradient must be a finite number from 0"):
+def test_invalid_gradient_limits_are_refused(gradient):
+    with pytest.raises(OptionError, match=r"^gradient "):
         SizeField(two_triangles(), [1, 1, 1, 1]).limited(gradient)
 
 
@@ -274,59 +270,57 @@ def test_sizes_on_triangles_have_no_gradient():
         SizeField(two_triangles(), [1, 2]).limited(0.2)
 
 
-# ---- What is refused -----------------------------------------------------------------------------------------------
+# ---- Errors --------------------------------------------------------------------------------------------------------
 
 
-def test_numbers_of_sizes():
+def test_wrong_number_of_sizes_is_refused():
     mesh = two_triangles()
-    with pytest.raises(
-        OptionError, match=r"shape \(4,\), one for each vertex, or \(2,\), one for each triangle, not \(3,\)"
-    ):
+    with pytest.raises(OptionError, match=r"\(4,\).*\(2,\).*not \(3,\)"):
         SizeField(mesh, [1, 2, 3])
     one = dmr.Mesh(mesh.vertices[:3], mesh.triangles[:1])
     assert SizeField(one, [1, 2, 3])([[0, 0]])[0] == 1
     fan = dmr.Mesh([[0, 0], [1, 0], [0, 1], [-1, 0], [0, -1]], [[0, 1, 2], [0, 2, 3], [0, 3, 4], [0, 4, 1], [0, 1, 2]])
-    with pytest.raises(OptionError, match="has 5 vertices and as many triangles: choose one of them by on="):
+    with pytest.raises(OptionError, match="on="):
         SizeField(fan, np.ones(5))
     assert SizeField(fan, [9, 1, 1, 1, 1], on="vertices")([[0, 0]])[0] == 9
     assert SizeField(fan, [7, 1, 1, 1, 1], on="triangles")([[0.1, 0.1]])[0] == 7
     with pytest.raises(OptionError, match='on must be "vertices" or "triangles"'):
         SizeField(fan, np.ones(5), on="edges")
-    with pytest.raises(OptionError, match=r"sizes on triangles must have shape \(2,\), not \(4,\)"):
+    with pytest.raises(OptionError, match=r"not \(4,\)"):
         SizeField(mesh, np.ones(4), on="triangles")
 
 
 @pytest.mark.parametrize("wrong", [0, -1, np.nan, -np.inf])
-def test_sizes_that_are_none(wrong):
-    with pytest.raises(OptionError, match=r"the size at vertex 2 \(1, 1\) is .*: sizes must be above 0"):
+def test_invalid_sizes_are_refused(wrong):
+    with pytest.raises(OptionError, match=r"vertex 2 \(1, 1\)"):
         SizeField(two_triangles(), [1, 1, wrong, 1])
     with pytest.raises(OptionError, match="the size at triangle 1 is"):
         SizeField(two_triangles(), [1, wrong])
-    with pytest.raises(OptionError, match=r"the size at \[1, 0\], the point \(5, 8\), is"):
+    with pytest.raises(OptionError, match=r"\[1, 0\], the point \(5, 8\)"):
         SizeField.from_grid([5, 6], [7, 8], [[1, 1], [wrong, 1]])
 
 
-def test_other_things_that_are_refused():
+def test_other_invalid_fields_are_refused():
     mesh = two_triangles()
-    with pytest.raises(OptionError, match="background of a size field must be a Mesh, not a Pslg"):
+    with pytest.raises(OptionError, match="not a Pslg"):
         SizeField(dmr.Pslg(mesh.vertices, [[0, 1]]), np.ones(4))
     with pytest.raises(OptionError, match="this mesh has none"):
         SizeField(dmr.Mesh(mesh.vertices, np.empty((0, 3), int)), np.ones(4))
     with pytest.raises(OptionError, match="sizes must be real numbers"):
         SizeField(mesh, np.ones(4) * 1j)
-    with pytest.raises(OptionError, match=r"points must have shape \(n, 2\), not \(2,\)"):
+    with pytest.raises(OptionError, match=r"^points .*not \(2,\)"):
         SizeField(mesh, np.ones(4))([0, 0])
-    with pytest.raises(OptionError, match=r"point 1: coordinates .* are not finite"):
+    with pytest.raises(OptionError, match=r"^point 1: "):
         SizeField(mesh, np.ones(4))([[0, 0], [0, np.nan]])
     with pytest.raises(OptionError, match=r"x must rise: x\[1\] = 2, x\[2\] = 2"):
         SizeField.from_grid([1, 2, 2], [0, 1], np.ones((2, 3)))
-    with pytest.raises(OptionError, match=r"\(len\(y\), len\(x\)\) = \(2, 3\), not \(3, 2\): transpose them"):
+    with pytest.raises(OptionError, match=r"\(2, 3\), not \(3, 2\)"):
         SizeField.from_grid([1, 2, 3], [0, 1], np.ones((3, 2)))
     with pytest.raises(OptionError, match="y must have shape"):
         SizeField.from_grid([1, 2, 3], [0], np.ones((1, 3)))
 
 
-# ---- What a user's function returns --------------------------------------------------------------------------------
+# ---- Values of size functions --------------------------------------------------------------------------------------
 
 
 PLACES = np.array([[0.0, 1.0], [2.0, 3.0], [4.0, 5.0]])
@@ -337,7 +331,7 @@ PLACES = np.array([[0.0, 1.0], [2.0, 3.0], [4.0, 5.0]])
     [([1, 2, 3], [1, 2, 3]), (2, [2, 2, 2]), (np.float32(0.5), [0.5] * 3), ([1, np.inf, 3.5], [1, np.inf, 3.5]),
      (np.array([1, 2, 3], np.uint8), [1, 2, 3]), ([Fraction(1, 2), 1, 2], [0.5, 1, 2])],
 )  # fmt: skip
-def test_what_is_taken(returned, expected):
+def test_accepted_values_of_functions(returned, expected):
     found = evaluate(lambda points: returned, PLACES)
     assert found.dtype == np.float64
     assert found.tolist() == expected
@@ -350,7 +344,7 @@ def test_what_is_taken(returned, expected):
         ([np.nan, 1, 1], r"size is nan at \(0, 1\)"),
         ([1, 1, -np.inf], r"size is -inf at \(4, 5\)"),
         (-2, r"size is -2 at \(0, 1\)"),
-        ([1, 2], r"one number for each of 3 points, not shape \(2,\)"),
+        ([1, 2], r"3 points, not shape \(2,\)"),
         ([[1], [2], [3]], r"not shape \(3, 1\)"),
         ([1j, 1, 1], "must be real numbers"),
         (["1", "2", "3"], "must be real numbers"),
@@ -359,12 +353,12 @@ def test_what_is_taken(returned, expected):
         ([[1], [2, 3], []], "must be real numbers"),
     ],
 )
-def test_what_is_not_taken(returned, message):
+def test_invalid_values_of_functions_are_refused(returned, message):
     with pytest.raises(OptionError, match=message):
         evaluate(lambda points: returned, PLACES)
 
 
-def test_the_function_gets_points_that_it_cannot_change():
+def test_size_functions_get_read_only_points():
     def spoil(points):
         assert points.shape == (3, 2)
         points[0] = 7
@@ -377,7 +371,7 @@ def test_the_function_gets_points_that_it_cannot_change():
 def test_exceptions_of_the_function_pass_through():
     with pytest.raises(ZeroDivisionError):
         evaluate(lambda points: 1 // 0, PLACES)
-    with pytest.raises(OptionError, match="size must be a function of points or a SizeField, not float"):
+    with pytest.raises(OptionError, match=r"^size .*not float"):
         evaluate(0.5, PLACES)
     assert evaluate(lambda points: 1 // 0, np.empty((0, 2))).shape == (0,)
 
@@ -389,14 +383,14 @@ def test_a_million_points_take_seconds():
     mesh = dmr.generate("graded", 20_000, 1)
     sizes = 2 + mesh.vertices.sum(axis=1)
     places = centroids(mesh)[np.arange(1_000_000) % len(mesh.triangles)]
-    started = time.perf_counter()
+    started = time.process_time()
     got = SizeField(mesh, sizes)(places)
-    assert time.perf_counter() - started < 10  # about 1 s; with a loop in Python, more than a minute
+    assert time.process_time() - started < 10  # about 1 s; with a loop in Python, more than a minute
     np.testing.assert_allclose(got, 2 + places.sum(axis=1), rtol=1e-12)
 
 
-def test_each_point_by_itself():
-    """Neither the company of a point nor its place in the array changes its size."""
+def test_the_size_at_a_point_does_not_depend_on_other_points():
+    """The size at a point does not depend on the other points or on its index."""
     mesh = dmr.generate("clustered", 2000, 2)
     field = SizeField(mesh, np.random.default_rng(0).uniform(1, 2, 2000), on="vertices")
     places = np.random.default_rng(1).uniform(-0.5, 1.5, (70_000, 2))
@@ -411,7 +405,7 @@ def test_each_point_by_itself():
 def test_no_edge_is_longer_than_the_size_at_the_centroid():
     background = dmr.Mesh([[0, 0], [2, 0], [2, 1], [0, 1]], [[0, 1, 2], [0, 2, 3]])
     field = SizeField(background, [0.005, np.inf, 0.5, 0.1]).limited(0.4)
-    mesh = dmr.generate("random", 200, 3)  # no tiny one, which is refined in several ways
+    mesh = dmr.generate("random", 200, 3)  # not a tiny mesh, which is refined by several strategies
     asked = []
 
     def size(points):
@@ -430,23 +424,23 @@ def test_no_edge_is_longer_than_the_size_at_the_centroid():
 # ---- Files ---------------------------------------------------------------------------------------------------------
 
 
-def test_size_files_of_triangle(tmp_path):
+def test_sizes_from_triangle_files(tmp_path):
     (tmp_path / "a.node").write_text("4 2 2 0\n1 0 0 5 1\n2 1 0 5 2\n3 1 1 5 3\n4 0 1 5 2\n")
     (tmp_path / "a.ele").write_text("2 3 0\n1 1 2 3\n2 1 3 4\n")
     field = read_size_field(str(tmp_path / "a.ele"), 1)
     np.testing.assert_allclose(field([[0.75, 0.25], [0.25, 0.75]]), [2, 2])
     assert (read_size_field(str(tmp_path / "a.ele"))([[0.5, 0.2]]) == 5).all()
-    with pytest.raises(FileError, match=r"a.ele: has no vertex attribute 2: there are 2, counted from 0"):
+    with pytest.raises(FileError, match=r"a.ele: .*vertex attribute 2"):
         read_size_field(str(tmp_path / "a.ele"), 2)
     (tmp_path / "a.node").write_text("4 2 1 0\n1 0 0 5\n2 1 0 5\n3 1 1 -5\n4 0 1 5\n")
-    with pytest.raises(FileError, match=r"a.node:4: vertex 3: has the size -5; sizes must be above 0"):
+    with pytest.raises(FileError, match=r"a.node:4: vertex 3: "):
         read_size_field(str(tmp_path / "a.ele"))
     (tmp_path / "b.poly").write_text("3 2 1 0\n1 0 0 5\n2 1 0 5\n3 1 1 5\n3 0\n1 1 2\n2 2 3\n3 3 1\n0\n")
     with pytest.raises(FileError, match="is an outline without triangles"):
         read_size_field(str(tmp_path / "b.poly"))
 
 
-def test_size_files_of_others(tmp_path):
+def test_sizes_from_other_files(tmp_path):
     meshio = pytest.importorskip("meshio")
     mesh = two_triangles()
     points = np.column_stack([mesh.vertices, np.zeros(4)])
@@ -456,14 +450,14 @@ def test_size_files_of_others(tmp_path):
     names.remove("velocity")
     for column, name in enumerate(names):
         assert np.array_equal(read_size_field(str(tmp_path / "a.vtu"), column).values, data[name])
-    with pytest.raises(FileError, match=r"no array 2 of one number for each point: there are '\w+', '\w+'"):
+    with pytest.raises(FileError, match="no array 2 "):
         read_size_field(str(tmp_path / "a.vtu"), 2)
     # Our own attributes come first.
     own = dmr.Mesh(mesh.vertices, mesh.triangles, vertex_attributes=[[1, 9], [1, 8], [1, 7], [1, 6]])
     dmr.write(tmp_path / "b.vtu", own)
     assert read_size_field(str(tmp_path / "b.vtu"), 1).values.tolist() == [9, 8, 7, 6]
     dmr.write(tmp_path / "c.vtu", mesh)
-    with pytest.raises(FileError, match="no array 0 of one number for each point: there is none"):
+    with pytest.raises(FileError, match="no array 0 "):
         read_size_field(str(tmp_path / "c.vtu"))
 
 
@@ -481,14 +475,14 @@ def test_a_number_is_one_size_everywhere(length):
     assert not dmr.validate(fine.mesh, input=square, size=0.5 * length).ok
 
 
-def test_one_whole_number_is_a_size_too():
+def test_an_integer_is_a_size():
     mesh = two_triangles()
     assert len(dmr.refine(mesh, size=1000, device="cpu", threads=1).mesh.triangles) >= 2
     assert dmr.validate(mesh, size=1000).ok
 
 
 @pytest.mark.parametrize("size", [0, -0.5, math.nan, math.inf, True, "0.1", [0.1]])
-def test_what_is_no_size_is_refused_before_the_work(size, monkeypatch):
+def test_invalid_sizes_are_refused_before_the_work(size, monkeypatch):
     monkeypatch.setattr("dmr.refinement.pipeline.choose_device", lambda *_: pytest.fail("a device was opened"))
     with pytest.raises(OptionError, match="size must be a"):
         dmr.refine(two_triangles(), size=size)

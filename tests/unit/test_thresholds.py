@@ -51,13 +51,13 @@ def test_the_lens_is_seen_under_180_less_twice_the_bound():
     assert thresholds(RefineOptions(conforming=True)).lens == 0
 
 
-def test_bounds_that_are_not_asked_for_never_fail():
+def test_disabled_bounds_never_fail():
     none = thresholds(RefineOptions(min_angle=0))
     assert none.cosine_squared > 1 and none.doubled_area == math.inf
     assert thresholds(RefineOptions(max_area=3)).doubled_area == 6 * (1 - MARGIN)
 
 
-def test_recipes_differ_only_where_the_bounds_leave_room():
+def test_strategies_for_tiny_meshes_differ_only_below_the_bounds():
     for options in (RefineOptions(), RefineOptions(min_angle=20, max_area=1.0)):
         made = [thresholds(options, recipe) for recipe in FOR_TINY_MESHES]
         assert len(set(made)) == len(made)

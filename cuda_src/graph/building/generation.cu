@@ -46,7 +46,7 @@ INLINE Edge draw_rmat(Random &random, Rmat p) {
 KERNEL(draw_rmat_edges, uint64 seed, int32 nodes, int32 levels, float64 a, float64 b, float64 c, float64 d,
        float64 noise, int32 even, int32 self_loops, uint32 *sources, int32 *targets, int32 *failures) {
     const Rmat rmat = {nodes, levels, a, b, c, d, noise, even != 0};
-    FOR_RANGE (i) {
+    for (const Index i : launch) {
         Random random = random_of(seed, EDGES, i);
         Edge edge = draw_rmat(random, rmat);
         for (int draw = 1; !self_loops && edge.source == edge.target && draw < MOST_DRAWS; ++draw)
@@ -60,7 +60,7 @@ KERNEL(draw_rmat_edges, uint64 seed, int32 nodes, int32 levels, float64 a, float
 
 // G(n, m) of Erdos and Renyi (1959): both ends are uniform over all nodes.
 KERNEL(draw_random_edges, uint64 seed, int32 nodes, int32 self_loops, uint32 *sources, int32 *targets) {
-    FOR_RANGE (i) {
+    for (const Index i : launch) {
         Random random = random_of(seed, EDGES, i);
         const int32 source = int32(random.next_below(uint64(nodes)));
         int32 target = int32(random.next_below(uint64(self_loops ? nodes : nodes - 1)));
@@ -73,18 +73,18 @@ KERNEL(draw_random_edges, uint64 seed, int32 nodes, int32 self_loops, uint32 *so
 
 // Uniform integers from 1 to `largest`.
 KERNEL(draw_weights, uint64 seed, int32 largest, int32 *weights) {
-    FOR_RANGE (i)
+    for (const Index i : launch)
         weights[i] = int32(1 + random_of(seed, WEIGHTS, i).next_below(uint64(largest)));
 }
 
 // Draws the sort keys of a random order.
 KERNEL(draw_keys, uint64 seed, uint32 *keys) {
-    FOR_RANGE (i)
+    for (const Index i : launch)
         keys[i] = uint32(random_of(seed, NAMES, i).next() >> 32);
 }
 
 KERNEL(rename_ends, const int32 *names, uint32 *sources, int32 *targets) {
-    FOR_RANGE (i) {
+    for (const Index i : launch) {
         sources[i] = uint32(names[sources[i]]);
         targets[i] = names[targets[i]];
     }

@@ -3,7 +3,7 @@
 
 // Lists the target and source of each edge.
 KERNEL(list_edges, Csr graph, uint32 *targets, int32 *sources) {
-    FOR_RANGE (i)
+    for (const Index i : launch)
         for_edge_block(graph, i, [&](Index node, Index edge) {
             targets[edge] = uint32(graph.targets[edge]);
             sources[edge] = int32(node);

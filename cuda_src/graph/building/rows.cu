@@ -1,7 +1,7 @@
 // Conversion of edges sorted by source to compressed sparse rows.
 #include "portable/portable.cuh"
 
-constexpr int NODES_AT_A_TIME = 16; // of find_rows (static_graph/graph/building.py)
+constexpr int NODES_AT_A_TIME = 16; // per index of find_rows
 
 // The first position from `begin` on whose key is not below `node`, by exponential and binary search; the cost is
 // logarithmic in the distance.
@@ -25,7 +25,7 @@ INLINE Index first_not_below(const uint32 *keys, Index begin, Index count, uint3
 
 // offsets[v] = the number of sorted keys below v, for v from 0 to `nodes`. Each index finds NODES_AT_A_TIME offsets.
 KERNEL(find_rows, const uint32 *keys, int64 count, int64 nodes, int32 *offsets) {
-    FOR_RANGE (group) {
+    for (const Index group : launch) {
         Index place = 0;
         if (group > 0) { // a binary search over all keys; later positions are near
             Index end = count;
@@ -45,18 +45,18 @@ KERNEL(find_rows, const uint32 *keys, int64 count, int64 nodes, int32 *offsets) 
 }
 
 KERNEL(gather_words, const int32 *values, const int32 *places, int32 *gathered) {
-    FOR_RANGE (i)
+    for (const Index i : launch)
         gathered[i] = values[places[i]];
 }
 
 KERNEL(gather_long_words, const int64 *values, const int32 *places, int64 *gathered) {
-    FOR_RANGE (i)
+    for (const Index i : launch)
         gathered[i] = values[places[i]];
 }
 
 // Swaps sources and targets.
 KERNEL(swap_ends, const uint32 *sources, const int32 *targets, uint32 *new_sources, int32 *new_targets) {
-    FOR_RANGE (i) {
+    for (const Index i : launch) {
         new_sources[i] = uint32(targets[i]);
         new_targets[i] = int32(sources[i]);
     }
@@ -64,14 +64,14 @@ KERNEL(swap_ends, const uint32 *sources, const int32 *targets, uint32 *new_sourc
 
 // flags[i] = 1 if an edge of the sorted edges differs from the one before.
 KERNEL(flag_new_edges, const uint32 *sources, const int32 *targets, int32 *flags) {
-    FOR_RANGE (i)
+    for (const Index i : launch)
         flags[i] = i == 0 || sources[i] != sources[i - 1] || targets[i] != targets[i - 1];
 }
 
 // Keeps the edges whose flag is 1; offsets is the exclusive scan of flags.
 KERNEL(keep_flagged_edges, const uint32 *sources, const int32 *targets, const int32 *flags, const int32 *offsets,
        uint32 *kept_sources, int32 *kept_targets) {
-    FOR_RANGE (i)
+    for (const Index i : launch)
         if (flags[i]) {
             kept_sources[offsets[i]] = sources[i];
             kept_targets[offsets[i]] = targets[i];

@@ -8,7 +8,7 @@
 #include "graph/traversal/distances.cuh"
 #include "graph/schemes/rounds.cuh"
 
-enum ChildEntry : int32 { RAN, IN_PLACE, CHILD_ENTRIES }; // Children of static_graph/traversal/schemes/child_launches.py
+enum ChildEntry : int32 { RAN, IN_PLACE, CHILD_ENTRIES };
 
 template <class Of>
 INLINE bool relax_range(const Of &of, Index begin, Index end, typename Of::Value distance, bool atomic) {
@@ -23,7 +23,7 @@ CHILD_KERNEL(relax_edges_of_node, Csr graph, Distances distances, int64 distance
              int64 first, int64 *children) {
     by_kind(distances, graph, [&](auto of) {
         bool changed = false;
-        FOR_RANGE (edge) {
+        for (const Index edge : launch) {
             changed |= of.relax(edge, typename decltype(of)::Value(distance), atomic != 0);
             if (edge == first)
                 atomic_add(&children[RAN], int64(1));
@@ -37,7 +37,7 @@ KERNEL(relax_by_children, Csr graph, Distances distances, int32 atomic, int64 th
     by_kind(distances, graph, [&](auto of) {
         int64 looked_at = 0;
         bool changed = false;
-        FOR_RANGE (v) {
+        for (const Index v : launch) {
             const auto distance = of.at(v);
             if (!of.goes_on(distance))
                 continue;

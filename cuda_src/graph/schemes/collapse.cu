@@ -42,8 +42,8 @@ TEAM_KERNEL(expand_batches, Csr graph, Distances distances, Frontier frontier, C
     by_kind(distances, graph, [&](auto of) {
         Relaxation<decltype(of)> body{of, epochs, frontier.round() + 1};
         Index looked_at = 0;
-        FOR_TEAMS (number)
-            looked_at += expand_batch(number, graph, body, queue, batch, how);
+        for (const Team team : launch.teams())
+            looked_at += expand_batch(team.number, graph, body, queue, batch, how);
         count_up(relaxed, looked_at);
     });
 }
@@ -51,7 +51,7 @@ TEAM_KERNEL(expand_batches, Csr graph, Distances distances, Frontier frontier, C
 // The degrees of the frontier's nodes, for a scan, with 32 or 64 bits.
 KERNEL(frontier_degrees, Csr graph, Distances distances, Frontier frontier, int32 *degrees32, int64 *degrees64) {
     by_kind(distances, graph, [&](auto of) {
-        FOR_RANGE (i) {
+        for (const Index i : launch) {
             const Index node = frontier.nodes()[i];
             const Index degree = of.goes_on(of.at(node)) ? graph.degree(node) : 0;
             if (degrees32 != nullptr)
@@ -64,7 +64,7 @@ KERNEL(frontier_degrees, Csr graph, Distances distances, Frontier frontier, int3
 
 // Computes the number of tiles into which the edges of the frontier are cut.
 KERNEL(cut_tiles, Frontier frontier, const int32 *sums32, const int64 *sums64) {
-    FOR_RANGE (once) {
+    for ([[maybe_unused]] const Index once : launch) {
         const Index all = Rows{sums32, sums64}[frontier.progress[FRONTIER]];
         frontier.progress[TILES] = int32((all + TILE_EDGES - 1) / TILE_EDGES);
     }
@@ -80,15 +80,15 @@ TEAM_KERNEL(expand_tiles, Csr graph, Distances distances, Frontier frontier, Col
     by_kind(distances, graph, [&](auto of) {
         Relaxation<decltype(of)> body{of, epochs, frontier.round() + 1};
         Index looked_at = 0;
-        FOR_TEAMS (tile)
-            looked_at += expand_tile(tile, graph, body, queue, Rows{sums32, sums64}, local, ends, how);
+        for (const Team team : launch.teams())
+            looked_at += expand_tile(team.number, graph, body, queue, Rows{sums32, sums64}, local, ends, how);
         count_up(relaxed, looked_at);
     });
 }
 
 // The next list becomes the frontier.
 KERNEL(end_expansion, Frontier frontier) {
-    FOR_RANGE (once) {
+    for ([[maybe_unused]] const Index once : launch) {
         int32 *const progress = frontier.progress;
         const int32 count = progress[NEXT];
         progress[FRONTIER] = count;

@@ -21,13 +21,13 @@
 #pragma once
 
 #include "graph/csr.cuh"
-#include "graph/traversal/frontier.cuh"
+#include "graph/schemes/frontier.cuh"
 
-enum Strategy : int64 { BASELINE, HIERARCHICAL, LOCAL }; // Strategy of static_graph/traversal/schemes/collapse.py
+enum Strategy : int64 { BASELINE, HIERARCHICAL, LOCAL, GLOBAL }; // GLOBAL has separate kernels
 
 constexpr int TEAM_DEGREE = TEAM_SIZE;    // least degree of nodes processed by a team
 constexpr int WARP_DEGREE = 32;           // least degree of nodes processed by a warp
-constexpr int TILE_EDGES = 8 * TEAM_SIZE; // edges per team in the global collapse (static_graph/traversal/schemes/collapse.py)
+constexpr int TILE_EDGES = 8 * TEAM_SIZE; // edges per team in the global collapse
 constexpr int TILE_ROWS = 1024;           // most nodes of a tile whose offsets fit into shared memory
 
 KERNEL_STRUCT(Collapse) {
@@ -41,12 +41,12 @@ KERNEL_STRUCT(Collapse) {
 struct Batch {
     int32 *nodes;
     int64 *states;
-    int64 *begins;  // of their edges
-    int64 *sums;    // inclusive prefix sums of the degrees
+    int64 *begins; // of their edges
+    int64 *sums;   // inclusive prefix sums of the degrees
     int64 *scratch;
-    int32 *large;   // members whose nodes the team processes
-    int32 *medium;  // members whose nodes a warp processes
-    int32 *counts;  // (2): the number of each
+    int32 *large;  // members whose nodes the team processes
+    int32 *medium; // members whose nodes a warp processes
+    int32 *counts; // (2): the number of each
 
     METHOD Index degree(int member) const { return sums[member] - (member ? sums[member - 1] : 0); }
 };
@@ -65,14 +65,14 @@ template <class Values> INLINE Index first_above(const Values &values, Index low
 
 INLINE void sum_degrees(const Batch &batch, bool by_shuffles) {
     if (by_shuffles) {
-        team_sums_by_shuffles(batch.sums, batch.scratch);
+        Team::scan(batch.sums, batch.scratch);
         return;
     }
     for (int reach = 1; reach < TEAM_SIZE; reach *= 2) { // Hillis and Steele 1986
-        FOR_MEMBERS (member)
+        Team::for_members([&](int member) {
             batch.scratch[member] = batch.sums[member] + (member >= reach ? batch.sums[member - reach] : 0);
-        FOR_MEMBERS (member)
-            batch.sums[member] = batch.scratch[member];
+        });
+        Team::for_members([&](int member) { batch.sums[member] = batch.scratch[member]; });
     }
 }
 
@@ -81,14 +81,14 @@ template <class Body>
 INLINE Index visit_edges(const Csr &graph, Body &body, const TeamQueue &queue, Index begin, Index count) {
     const int32 *const nodes = queue.frontier.nodes();
     Index looked_at = 0;
-    FOR_MEMBERS (member) {
+    Team::for_members([&](int member) {
         typename Body::State state;
         if (member < count && body.enter(nodes[begin + member], state)) {
             const Index u = nodes[begin + member], end = graph.end(u);
             for (Index edge = graph.begin(u); edge < end; ++edge, ++looked_at)
                 body.visit(u, state, edge, queue);
         }
-    }
+    });
     return looked_at;
 }
 
@@ -96,7 +96,7 @@ template <class Body>
 INLINE void load_batch(const Csr &graph, Body &body, const TeamQueue &queue, const Batch &batch, Index begin,
                        Index count) {
     const int32 *const nodes = queue.frontier.nodes();
-    FOR_MEMBERS (member) {
+    Team::for_members([&](int member) {
         batch.sums[member] = 0;
         typename Body::State state;
         if (member < count && body.enter(nodes[begin + member], state)) {
@@ -106,7 +106,7 @@ INLINE void load_batch(const Csr &graph, Body &body, const TeamQueue &queue, con
             batch.begins[member] = graph.begin(u);
             batch.sums[member] = graph.degree(u);
         }
-    }
+    });
 }
 
 // Visits edges by the team, a warp or a thread, depending on the degree. Here `sums` holds the degrees themselves.
@@ -116,25 +116,27 @@ template <class Body> INLINE Index visit_by_degree(Body &body, const TeamQueue &
         body.visit(batch.nodes[member], typename Body::State(batch.states[member]), batch.begins[member] + k, queue);
         ++looked_at;
     };
-    FOR_LEADER
+    if (Team::leads())
         batch.counts[0] = batch.counts[1] = 0;
-    TEAM_BARRIER();
-    FOR_MEMBERS (member) {
+    Team::barrier();
+    Team::for_members([&](int member) {
         if (batch.sums[member] >= TEAM_DEGREE)
-            batch.large[team_take(&batch.counts[0])] = member;
+            batch.large[Team::take(&batch.counts[0])] = member;
         else if (batch.sums[member] >= WARP_DEGREE)
-            batch.medium[team_take(&batch.counts[1])] = member;
-    }
+            batch.medium[Team::take(&batch.counts[1])] = member;
+    });
     for (int one = 0; one < batch.counts[0]; ++one)
-        FOR_SHARE (k, 0, batch.sums[batch.large[one]])
+        for (const Index k : Team::share({0, batch.sums[batch.large[one]]}))
             visit(batch.large[one], k);
-    FOR_TASKS (WARP, TEAM_SIZE, one, 0, batch.counts[1])
-        FOR_LANES (WARP, k, 0, batch.sums[batch.medium[one]])
+    using Warp = VirtualWarp<WARP>;
+    for (const Index one : Warp::tasks<TEAM_SIZE>(0, batch.counts[1]))
+        for (const Index k : Warp::share(0, batch.sums[batch.medium[one]]))
             visit(batch.medium[one], k);
-    FOR_MEMBERS (member)
+    Team::for_members([&](int member) {
         if (batch.sums[member] < WARP_DEGREE)
             for (Index k = 0; k < batch.sums[member]; ++k)
                 visit(member, k);
+    });
     return looked_at;
 }
 
@@ -143,8 +145,8 @@ template <class Body>
 INLINE Index visit_collapsed(Body &body, const TeamQueue &queue, const Batch &batch, const Collapse &how) {
     sum_degrees(batch, how.team_primitives);
     Index looked_at = 0, member = -1;
-    FOR_EDGE_SHARE (k, batch.sums[TEAM_SIZE - 1], how.coalesced) {
-        if (member >= 0 && STEPS_BY_ONE(how.coalesced))
+    for (const Index k : Team::share_edges(batch.sums[TEAM_SIZE - 1], how.coalesced)) {
+        if (member >= 0 && Team::shares_are_runs(how.coalesced))
             while (batch.sums[member] <= k)
                 ++member;
         else
@@ -166,7 +168,7 @@ INLINE Index expand_batch(Index number, const Csr &graph, Body &body, const Team
     Index looked_at;
     queue.open();
     if (how.strategy == BASELINE) {
-        TEAM_BARRIER();
+        Team::barrier();
         looked_at = visit_edges(graph, body, queue, begin, count);
     } else {
         load_batch(graph, body, queue, batch, begin, count); // ends with a barrier
@@ -198,8 +200,8 @@ INLINE Index visit_tile(const Csr &graph, Body &body, const TeamQueue &queue, co
                         Index first, Index last, bool coalesced) {
     const int32 *const nodes = queue.frontier.nodes();
     Index looked_at = 0, row = -1;
-    FOR_EDGE_SHARE (k, end - begin, coalesced) {
-        if (row >= 0 && STEPS_BY_ONE(coalesced))
+    for (const Index k : Team::share_edges(end - begin, coalesced)) {
+        if (row >= 0 && Team::shares_are_runs(coalesced))
             while (sums[row + 1] <= begin + k)
                 ++row;
         else
@@ -222,17 +224,17 @@ INLINE Index expand_tile(Index tile, const Csr &graph, Body &body, const TeamQue
     const Index count = queue.frontier.progress[FRONTIER], all = rows[count];
     const Index begin = tile * TILE_EDGES, end = begin + TILE_EDGES < all ? begin + TILE_EDGES : all;
     queue.open();
-    FOR_LEADER {
+    if (Team::leads()) {
         ends[0] = first_above(rows, 1, count, begin) - 1;
         ends[1] = first_above(rows, 1, count, end - 1) - 1;
     }
-    TEAM_BARRIER();
+    Team::barrier();
     const Index first = ends[0], last = ends[1];
     Index looked_at;
     if (last - first < TILE_ROWS) {
-        FOR_SHARE (row, first, last + 2)
+        for (const Index row : Team::share({first, last + 2}))
             local[row - first] = rows[row];
-        TEAM_BARRIER();
+        Team::barrier();
         looked_at = visit_tile(graph, body, queue, LocalRows{local, first}, begin, end, first, last, how.coalesced);
     } else {
         looked_at = visit_tile(graph, body, queue, rows, begin, end, first, last, how.coalesced);

@@ -18,14 +18,14 @@
 // Marks all nodes but the source as unreached. If there are several sources, `source` is -1, and set_sources follows.
 KERNEL(reset_distances, Csr graph, Distances distances, int64 source) {
     by_kind(distances, graph, [&](auto of) {
-        FOR_RANGE (v)
+        for (const Index v : launch)
             of.values[v] = v == source ? 0 : of.unreached();
     });
 }
 
 KERNEL(set_sources, const int32 *sources, Csr graph, Distances distances) {
     by_kind(distances, graph, [&](auto of) {
-        FOR_RANGE (i)
+        for (const Index i : launch)
             of.values[sources[i]] = {};
     });
 }
@@ -36,7 +36,7 @@ KERNEL(relax_nodes, Csr graph, Distances distances, int32 atomic, int32 *progres
     by_kind(distances, graph, [&](auto of) {
         int64 looked_at = 0;
         bool changed = false;
-        FOR_RANGE (v) {
+        for (const Index v : launch) {
             const auto distance = of.at(v);
             if (!of.goes_on(distance))
                 continue;
@@ -53,7 +53,7 @@ KERNEL(relax_nodes, Csr graph, Distances distances, int32 atomic, int32 *progres
 
 // Ends a round, and decides whether another one follows.
 KERNEL(end_relaxation, int32 *progress, int64 *cursors) {
-    FOR_RANGE (once) {
+    for ([[maybe_unused]] const Index once : launch) {
         progress[ROUNDS] += 1;
         progress[STOP] = !progress[CHANGED];
         progress[CHANGED] = progress[DEFERRED] = 0;

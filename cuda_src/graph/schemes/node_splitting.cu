@@ -24,7 +24,7 @@ KERNEL_STRUCT(Split) {
 
 // Counts the children of each node.
 KERNEL(count_children, Csr graph, int64 mda, int32 *children) {
-    FOR_RANGE (v) {
+    for (const Index v : launch) {
         const Index degree = graph.degree(v);
         children[v] = degree > mda ? int32((degree + mda - 1) / mda - 1) : 0;
     }
@@ -37,7 +37,7 @@ INLINE Index share_begin(const Csr &graph, Index node, Index k, Index shares) {
 
 // The degrees of parents and children: (parents + children) entries of 32 or 64 bits.
 KERNEL(split_degrees, Csr graph, Split split, int32 *degrees32, int64 *degrees64) {
-    FOR_RANGE (v) {
+    for (const Index v : launch) {
         const Index children = split.children_begin(v), shares = split.children_end(v) - children + 1;
         for (Index k = 0; k < shares; ++k) {
             const Index place = k == 0 ? v : children + k - 1;
@@ -53,7 +53,7 @@ KERNEL(split_degrees, Csr graph, Split split, int32 *degrees32, int64 *degrees64
 // Distributes the edges of every node over its shares; the offsets of `shared` are set already.
 KERNEL(share_edges, Csr graph, Split split, Csr shared, int32 *targets, int32 *weights32, int64 *weights64,
        float64 *real_weights) {
-    FOR_RANGE (v) {
+    for (const Index v : launch) {
         const Index children = split.children_begin(v), shares = split.children_end(v) - children + 1;
         for (Index k = 0; k < shares; ++k) {
             const Index place = k == 0 ? v : children + k - 1;
@@ -79,7 +79,7 @@ KERNEL(relax_split_nodes, Csr shared, Split split, Distances distances, int32 at
     by_kind(distances, shared, [&](auto of) {
         int64 looked_at = 0;
         bool changed = false;
-        FOR_RANGE (v) {
+        for (const Index v : launch) {
             const auto distance = of.at(v);
             if (!of.goes_on(distance))
                 continue;
@@ -107,7 +107,7 @@ KERNEL(relax_split_nodes, Csr shared, Split split, Distances distances, int32 at
 // childNodeDistUpdate_kernel of Algorithm 1, over the parents: the children take their parent's distance.
 KERNEL(update_child_distances, Csr shared, Split split, Distances distances) {
     by_kind(distances, shared, [&](auto of) {
-        FOR_RANGE (v) {
+        for (const Index v : launch) {
             const Index end = split.children_end(v);
             for (Index child = split.children_begin(v); child < end; ++child)
                 of.values[child] = of.values[v];

@@ -1,5 +1,5 @@
-// Control state of a scheme's rounds in device memory (Entry and Cursor of static_graph/traversal/schemes/rounds.py):
-// it holds launch sizes of the kernels of a round, and the last kernel decides whether another round follows.
+// Control state of a scheme's rounds in device memory: launch sizes of the kernels of a round.
+// The last kernel of a round decides whether another one follows.
 #pragma once
 
 #include "portable/portable.cuh"

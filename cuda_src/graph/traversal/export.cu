@@ -4,7 +4,7 @@
 // Writes integer distances to `hops`, or to `sums` if `hops` is null.
 KERNEL(export_distances, Csr graph, Distances distances, int32 *hops, int64 *sums) {
     by_kind(distances, graph, [&](auto of) {
-        FOR_RANGE (node) {
+        for (const Index node : launch) {
             const auto distance = of.values[node];
             const int64 shown = distance == of.unreached() ? -1 : int64(distance);
             if (hops != nullptr)

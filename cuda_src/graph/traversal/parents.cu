@@ -20,18 +20,18 @@ template <class Of> INLINE bool is_tight(const Of &of, Index node, Index edge) {
 INLINE bool has_parent(const int32 *parents, Index node) { return parents[node] != NONE; }
 
 KERNEL(clear_parents, int32 *parents) {
-    FOR_RANGE (node)
+    for (const Index node : launch)
         parents[node] = NONE;
 }
 
 KERNEL(enter_sources, const int32 *sources, int32 *parents) {
-    FOR_RANGE (i)
+    for (const Index i : launch)
         racing_store(parents + sources[i], int32(SOURCE)); // a source may be given twice
 }
 
 KERNEL(find_parents, Csr graph, Distances distances, int32 *parents) {
     by_kind(distances, graph, [&](auto of) {
-        FOR_RANGE (i)
+        for (const Index i : launch)
             for_edge_block(graph, i, [&](Index node, Index edge) {
                 const Index target = graph.targets[edge];
                 if (of.at(node) < of.at(target) && is_tight(of, node, edge) &&
@@ -43,7 +43,8 @@ KERNEL(find_parents, Csr graph, Distances distances, int32 *parents) {
 
 // Calls visit(node, target) for the ties of an edge block: from any node to one without a parent, at the same distance.
 template <class Visit>
-INLINE void for_ties(const Csr &graph, const Distances &distances, const int32 *parents, Index edge_block, Visit visit) {
+INLINE void for_ties(const Csr &graph, const Distances &distances, const int32 *parents, Index edge_block,
+                     Visit visit) {
     by_kind(distances, graph, [&](auto of) {
         for_edge_block(graph, edge_block, [&](Index node, Index edge) {
             const Index target = graph.targets[edge];
@@ -56,10 +57,9 @@ INLINE void for_ties(const Csr &graph, const Distances &distances, const int32 *
 
 // Counts the edges that `list_ties` lists for each edge block.
 KERNEL(count_ties, Csr graph, Distances distances, const int32 *parents, int64 *counts) {
-    FOR_RANGE (i) {
+    for (const Index i : launch) {
         int64 count = 0;
-        for_ties(graph, distances, parents, i,
-                 [&](Index node, Index) { count += has_parent(parents, node) ? 2 : 1; });
+        for_ties(graph, distances, parents, i, [&](Index node, Index) { count += has_parent(parents, node) ? 2 : 1; });
         counts[i] = count;
     }
 }
@@ -68,7 +68,7 @@ KERNEL(count_ties, Csr graph, Distances distances, const int32 *parents, int64 *
 // leaves.
 KERNEL(list_ties, Csr graph, Distances distances, const int32 *parents, const int64 *places, uint32 *sources,
        int32 *targets) {
-    FOR_RANGE (i) {
+    for (const Index i : launch) {
         int64 place = places[i];
         const auto enter = [&](Index source, Index target) {
             sources[place] = uint32(source);
@@ -86,7 +86,7 @@ KERNEL(list_ties, Csr graph, Distances distances, const int32 *parents, const in
 // there. A node with a parent is one step away from the additional node, and keeps its parent.
 KERNEL(find_parents_by_ties, Csr ties, Distances steps, int32 *parents) {
     const By<HOPS> of = {steps.narrow, int32(steps.limit), ties};
-    FOR_RANGE (i)
+    for (const Index i : launch)
         for_edge_block(ties, i, [&](Index node, Index edge) {
             if (node != ties.nodes - 1 && is_tight(of, node, edge))
                 atomic_min(parents + ties.targets[edge], int32(node));
@@ -94,7 +94,7 @@ KERNEL(find_parents_by_ties, Csr ties, Distances steps, int32 *parents) {
 }
 
 KERNEL(end_parents, int32 *parents) {
-    FOR_RANGE (node)
+    for (const Index node : launch)
         if (!has_parent(parents, node))
             parents[node] = -1;
 }

@@ -31,7 +31,7 @@ INLINE uint32 topmost_inlabel(Index nodes) { return inlabel_of(1, uint32(nodes) 
 // bits to be summed along the paths: if a node begins a new inlabel, the largest power of two that divides it.
 KERNEL(label_nodes, const int32 *parents, const int32 *preorder, const int32 *subtree_sizes, int64 nodes,
        int32 *inlabels, int32 *heads, int64 *bits) {
-    FOR_RANGE (v) {
+    for (const Index v : launch) {
         const uint32 mine = inlabel_at(v, preorder, subtree_sizes), top = topmost_inlabel(nodes);
         const uint32 above = parents[v] < 0 ? top : inlabel_at(parents[v], preorder, subtree_sizes);
         inlabels[v] = int32(mine);
@@ -57,7 +57,7 @@ INLINE int32 entry(int32 x, uint32 power, const int32 *parents, const int32 *inl
 KERNEL(answer_questions, const int32 *left, const int32 *right, int64 nodes, const int32 *parents,
        const int32 *preorder, const int32 *inlabels, const uint32 *ascendants, const int32 *heads, int32 *answers,
        int32 *bad) {
-    FOR_RANGE (q) {
+    for (const Index q : launch) {
         const int32 x = left[q], y = right[q];
         if (x < 0 || x >= nodes || y < 0 || y >= nodes) {
             atomic_min(bad, int32(q));
@@ -78,6 +78,6 @@ KERNEL(answer_questions, const int32 *left, const int32 *right, int64 nodes, con
 
 // Converts the sums along the paths to ascendants, adding the bit of the virtual root.
 KERNEL(join_ascendants, const int64 *sums, int64 nodes, uint32 *ascendants) {
-    FOR_RANGE (v)
+    for (const Index v : launch)
         ascendants[v] = uint32(sums[v]) | lowest_bit(topmost_inlabel(nodes));
 }

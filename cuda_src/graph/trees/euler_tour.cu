@@ -11,7 +11,7 @@
 
 // keys[v] = the parent, or the virtual root; bad[0] = the first node whose parent is out of range.
 KERNEL(key_by_parents, const int32 *parents, int64 nodes, uint32 *keys, int32 *bad) {
-    FOR_RANGE (v) {
+    for (const Index v : launch) {
         const int32 parent = parents[v];
         if (parent < END || parent >= nodes)
             atomic_min(bad, int32(v));
@@ -23,7 +23,7 @@ KERNEL(key_by_parents, const int32 *parents, int64 nodes, uint32 *keys, int32 *b
 // tour's first arc.
 KERNEL(link_tour, const uint32 *parents, const int32 *children, const int32 *offsets, int64 nodes, int32 *successors,
        int32 *head) {
-    FOR_RANGE (place) {
+    for (const Index place : launch) {
         const int32 v = children[place];
         const uint32 parent = parents[place];
         const int32 first = offsets[v], up = int32(nodes) + v;
@@ -39,7 +39,7 @@ KERNEL(link_tour, const uint32 *parents, const int32 *children, const int32 *off
 
 // downs[r] = 1 if the tour's arc of rank r leads down.
 KERNEL(mark_downs, const int32 *ranks, int64 nodes, int32 *downs) {
-    FOR_RANGE (arc)
+    for (const Index arc : launch)
         downs[ranks[arc]] = arc < nodes;
 }
 
@@ -47,7 +47,7 @@ KERNEL(mark_downs, const int32 *ranks, int64 nodes, int32 *downs) {
 // up, it has gone up `postorder` times. Between both, it traverses the edges of the subtree, each of them twice.
 KERNEL(number_nodes, const int32 *ranks, const int32 *downs_before, int64 nodes, int32 *subtree_sizes, int32 *preorder,
        int32 *postorder, int32 *levels) {
-    FOR_RANGE (v) {
+    for (const Index v : launch) {
         const int32 down = ranks[v], up = ranks[nodes + v], number = downs_before[down];
         preorder[v] = number;
         levels[v] = number - (down - number);
@@ -62,7 +62,7 @@ INLINE Index rank_down(int32 preorder, int32 level) { return 2 * Index(preorder)
 
 KERNEL(place_values, const int64 *values, const int32 *preorder, const int32 *levels, const int32 *subtree_sizes,
        int64 *ordered) {
-    FOR_RANGE (v) {
+    for (const Index v : launch) {
         const Index down = rank_down(preorder[v], levels[v]);
         ordered[down] = values[v];
         ordered[down + 2 * Index(subtree_sizes[v]) - 1] = -values[v];
@@ -70,13 +70,13 @@ KERNEL(place_values, const int64 *values, const int32 *preorder, const int32 *le
 }
 
 KERNEL(fetch_path_sums, const int64 *prefix, const int32 *preorder, const int32 *levels, int64 *sums) {
-    FOR_RANGE (v)
+    for (const Index v : launch)
         sums[v] = prefix[rank_down(preorder[v], levels[v]) + 1];
 }
 
 // Lists the nodes that arcs leave: arc k follows edge k in the given direction, arc edges + k in the opposite one.
 KERNEL(list_arcs, const int32 *ends, const int32 *others, int64 edges, int64 nodes, uint32 *origins, int32 *bad) {
-    FOR_RANGE (k) {
+    for (const Index k : launch) {
         const int32 from = ends[k], to = others[k];
         if (from < 0 || from >= nodes || to < 0 || to >= nodes || from == to)
             atomic_min(bad, int32(k));
@@ -89,14 +89,14 @@ INLINE Index sibling(Index arc, Index edges) { return arc < edges ? arc + edges 
 
 // places[arc] = the position of the arc among all arcs, sorted by the nodes that they leave.
 KERNEL(place_arcs, const int32 *arcs, int32 *places) {
-    FOR_RANGE (place)
+    for (const Index place : launch)
         places[arcs[place]] = int32(place);
 }
 
 // Links rings of arcs, EP[e] = next(sibling(e)); arcs are denoted by their positions.
 KERNEL(link_rings, const int32 *arcs, const int32 *places, const uint32 *origins, const int32 *offsets, int64 edges,
        int32 *successors) {
-    FOR_RANGE (place) {
+    for (const Index place : launch) {
         const int32 back = places[sibling(arcs[place], edges)];
         const uint32 node = origins[back];
         successors[place] = back + 1 < offsets[node + 1] ? back + 1 : offsets[node];
@@ -105,7 +105,7 @@ KERNEL(link_rings, const int32 *arcs, const int32 *places, const uint32 *origins
 
 // Finds the least position on each ring by pointer jumping (in lock-step, because rings have no end).
 KERNEL(jump_round, const int32 *successors, const int32 *least, int32 *further, int32 *lesser) {
-    FOR_RANGE (place) {
+    for (const Index place : launch) {
         const int32 next = successors[place];
         further[place] = successors[next];
         lesser[place] = least[place] < least[next] ? least[place] : least[next];
@@ -115,7 +115,7 @@ KERNEL(jump_round, const int32 *successors, const int32 *least, int32 *further, 
 // starts[v] = 1 if a tour begins at node v: v was requested as a root; or no root of its tree (whose ring has the least
 // position `least`) was requested, and v is the tree's smallest node. alone[v] = 1 for a node without arcs.
 KERNEL(choose_roots, const int32 *offsets, const int32 *least, const int32 *asked, int32 *starts, int32 *alone) {
-    FOR_RANGE (v) {
+    for (const Index v : launch) {
         const int32 first = offsets[v];
         alone[v] = first == offsets[v + 1];
         starts[v] = !alone[v] && (asked[least[first]] < 0 ? least[first] == first : asked[least[first]] == v);
@@ -124,7 +124,7 @@ KERNEL(choose_roots, const int32 *offsets, const int32 *least, const int32 *aske
 
 // asked[ring] = the requested root; if two roots of a tree were requested, both[0] is the largest such root.
 KERNEL(ask_for_roots, const int32 *roots, const int32 *offsets, const int32 *least, int32 *asked, int32 *both) {
-    FOR_RANGE (i) {
+    for (const Index i : launch) {
         const int32 root = roots[i], first = offsets[root];
         if (first < offsets[root + 1]) {
             const int32 other = atomic_max(asked + least[first], root);
@@ -137,7 +137,7 @@ KERNEL(ask_for_roots, const int32 *roots, const int32 *offsets, const int32 *lea
 // Cuts the rings before the first arc of their root.
 KERNEL(cut_rings, const int32 *roots, const int32 *arcs, const int32 *places, const int32 *offsets, int64 edges,
        int32 *successors, int32 *heads) {
-    FOR_RANGE (i) {
+    for (const Index i : launch) {
         const int32 root = roots[i], last = offsets[root + 1] - 1;
         heads[i] = offsets[root];
         successors[places[sibling(arcs[last], edges)]] = END;
@@ -149,7 +149,7 @@ constexpr Index EDGES_AT_ONCE = 1 << 12; // edges between two STOP_POINTs
 // closing[0] = the first edge whose ends are already connected by the edges before it; unchanged if there is none. One
 // thread processes the edges (union-find), for the error message. Initially above[v] = v.
 KERNEL(find_closing_edge, const int32 *ends, const int32 *others, int64 edges, int32 *above, int32 *closing) {
-    FOR_RANGE (once) {
+    for ([[maybe_unused]] const Index once : launch) {
         const auto top = [&](int32 node) {
             while (above[node] != node) // parents have smaller numbers
                 node = above[node] = above[above[node]];
@@ -169,9 +169,9 @@ KERNEL(find_closing_edge, const int32 *ends, const int32 *others, int64 edges, i
 }
 
 // "If R[xy] < R[yx] then Par[y] = x". Initially, parents are -1.
-KERNEL(find_tree_parents, const int32 *ranks, const int32 *arcs, const int32 *places, const uint32 *origins, int64 edges,
-       int32 *parents) {
-    FOR_RANGE (place) {
+KERNEL(find_tree_parents, const int32 *ranks, const int32 *arcs, const int32 *places, const uint32 *origins,
+       int64 edges, int32 *parents) {
+    for (const Index place : launch) {
         const int32 back = places[sibling(arcs[place], edges)];
         if (ranks[place] < ranks[back])
             parents[origins[back]] = int32(origins[place]);

@@ -14,8 +14,8 @@
 //              v4      v5
 #pragma once
 
-#include "geometry/encroachment.cuh"
-#include "primitives/hash.cuh"
+#include "geometry/predicates.cuh"
+#include "mesh/triangles.cuh"
 
 // Outcome of a cavity in a step; Python counts outcomes by these numbers (dmr/refinement/rounds/cavities.py).
 enum Outcome : int32 {
@@ -45,12 +45,13 @@ struct BoundaryEdge {
 struct Cavity {
     int32 *members;
     BoundaryEdge *boundary;
-    uint32 stride; // 32 bits, so that one multiplication suffices
-    int32 capacity;    // capacity of each array, in entries
+    uint32 stride;  // 32 bits, so that one multiplication suffices
+    int32 capacity; // capacity of each array, in entries
 
     METHOD Cavity(int32 *all_members, BoundaryEdge *all_boundaries, Index records, int32 capacity, Index record)
-        : members(all_members + record_start(record, capacity)), boundary(all_boundaries + record_start(record, capacity)),
-          stride(uint32(record_stride(records))), capacity(capacity) {}
+        : members(all_members + record_start(record, capacity)),
+          boundary(all_boundaries + record_start(record, capacity)), stride(uint32(record_stride(records))),
+          capacity(capacity) {}
 
     METHOD int32 &member(int j) const { return members[Index(stride) * uint32(j)]; }
     METHOD BoundaryEdge &edge(int j) const { return boundary[Index(stride) * uint32(j)]; }
@@ -65,22 +66,22 @@ struct Extent {
 
 // All cavities of a pass: record i belongs to candidate i; the subsegments come first.
 KERNEL_STRUCT(Cavities) {
-    const int32 *roots;   // root of each cavity: a subsegment, or a triangle
-    int64 capacity;           // entries per record
+    const int32 *roots; // root of each cavity: a subsegment, or a triangle
+    int64 capacity;     // entries per record
     int64 records;
     int32 *members;
     BoundaryEdge *boundaries;
     Extent *extents;
-    Point *steiner;       // the point to be inserted
-    uint8 *off_center;    // 1 if it is an off-center
-    float64 *parameters;  // its parameter on its input segment
+    Point *steiner;      // the point to be inserted
+    uint8 *off_center;   // 1 if it is an off-center
+    float64 *parameters; // its parameter on its input segment
     int32 *outcomes;
-    uint64 *keys;         // priorities of the cavities of a step (see below)
-    int32 *won;           // 1 if the point is inserted
-    int32 *apexes;        // the vertex that a winner inserts, for its sub-warp tile
-    int32 *extra_places;  // first slot that a winner claims beyond those of its members
-    int32 *fresh_places;  // first place of its triangles in the list of new ones
-    uint32 *shared;       // bit j: another winner shares boundary edge j; bit 31: some edge from number 31 on
+    uint64 *keys;        // priorities of the cavities of a step (owner.cuh)
+    int32 *won;          // 1 if the point is inserted
+    int32 *apexes;       // the vertex that a winner inserts, for its sub-warp tile
+    int32 *extra_places; // first slot that a winner claims beyond those of its members
+    int32 *fresh_places; // first place of its triangles in the list of new ones
+    uint32 *shared;      // bit j: another winner shares boundary edge j; bit 31: some edge from number 31 on
 
     METHOD Cavity at(Index i) const { return Cavity(members, boundaries, records, int32(capacity), i); }
 };
@@ -231,41 +232,3 @@ template <Arithmetic arithmetic> class Growth {
     int pending_ = 0;
     bool overflow_ = false;
 };
-
-// ---- Ownership ----------------------------------------------------------------------------------------------------
-//
-// A key orders the cavities of a step. It also identifies the step and the cavity:
-//
-//     bits 63-56  stamp      epoch: the step's number, 1 to 255; earlier keys are smaller, so nothing is cleared
-//     bit  55     segment    subsegments before triangles
-//     bits 54-32  urgency    of the triangle (quality.cuh), or of the subsegment: shortest first
-//     bits 31-0   cavity     its number, hashed by a bijection so that ties are broken at random; unique
-
-constexpr int32 LAST_EPOCH = 255; // last epoch: after it owner words are cleared, and epochs start again
-constexpr int URGENCY_BITS = 23;
-constexpr uint32 URGENCY_MASK = (1u << URGENCY_BITS) - 1;
-
-// The exponent and the 12 leading mantissa bits of a positive number: monotonic in x.
-INLINE uint32 magnitude_bits(float64 x) { return uint32(bits_of(x) >> 40) & URGENCY_MASK; }
-INLINE uint32 shortness(float64 squared_length) { return URGENCY_MASK - magnitude_bits(squared_length); }
-
-INLINE uint64 cavity_key(uint32 epoch, bool segment, uint32 urgency, int32 cavity) {
-    return uint64(epoch) << 56 | uint64(segment) << 55 | uint64(urgency) << 32 | hash32(uint32(cavity));
-}
-INLINE uint32 epoch_of(uint64 key) { return uint32(key >> 56); }
-INLINE int32 cavity_of(uint64 key) { return int32(unhash32(uint32(key))); }
-
-// Owner word of a rebuilt slot: the epoch and cavity of its key, with segment and urgency bits that no key has (they
-// would mean a squared length below 2^-1022). A concurrent call of owner_of returns the same owner.
-constexpr uint64 REBUILT = uint64(0xffffff) << 32;
-
-INLINE uint64 rebuilt_mark(uint64 key) { return key | REBUILT; }
-INLINE bool was_rebuilt(const Triangle &t, uint32 epoch) {
-    return epoch_of(t.owner) == epoch && (t.owner & REBUILT) == REBUILT;
-}
-
-// The cavity of this step that owns a triangle, or NOTHING.
-INLINE int32 owner_of(const Triangle *triangles, int32 t, uint32 epoch) {
-    const uint64 key = racing_load(&triangles[t].owner);
-    return epoch_of(key) == epoch ? cavity_of(key) : NOTHING;
-}

@@ -1,6 +1,12 @@
 // Grows one cavity: around the Steiner point of a bad triangle, or of a subsegment to be split.
+//
+// A launch over many candidates takes two kernels on a GPU (growth.cu): most triangles need no exact arithmetic, and
+// without its registers three times as many threads run at once (80 registers a thread instead of 230). Rounds without
+// launches have few candidates, and grow each of them at once, exactly where needed (grow_candidate).
 #pragma once
 
+#include "geometry/encroachment.cuh"
+#include "refine/cavity/cavity.cuh"
 #include "refine/cavity/petal.cuh"
 #include "refine/quality/quality.cuh"
 
@@ -38,7 +44,8 @@ INLINE Outcome grow_around_triangle(const Cavity &cavity, int32 root, const Mesh
                                     Point *place, bool *off_center, Extent *extent) {
     const Point *const points = mesh.points;
     const auto corner_point = [&](int k) { return points[mesh.triangles[root].vertex[k]]; };
-    const SteinerPoint center = steiner_point(corner_point(0), corner_point(1), corner_point(2), limits.off_center_limit);
+    const SteinerPoint center =
+        steiner_point(corner_point(0), corner_point(1), corner_point(2), limits.off_center_limit);
     *place = center.place();
     *off_center = center.off_center;
     if (!resolvable(corner_point(0), corner_point(1)) || !resolvable(corner_point(1), corner_point(2)) ||
@@ -49,7 +56,8 @@ INLINE Outcome grow_around_triangle(const Cavity &cavity, int32 root, const Mesh
     Petal petal(center, limits);
     for (int turn = AT_CENTER;; ++turn) {
         const Point p = *place;
-        const int inside = in_range(p) ? incircle_with<arithmetic>(corner_point(0), corner_point(1), corner_point(2), p) : 0;
+        const int inside =
+            in_range(p) ? incircle_with<arithmetic>(corner_point(0), corner_point(1), corner_point(2), p) : 0;
         if (inside == UNSURE)
             return DEFERRED;
         Growth<arithmetic> growth(cavity, mesh.triangles, points, p);
@@ -102,7 +110,8 @@ INLINE bool in_circumcircle(const Triangle &t, const Point *points, Point p) {
 
 // Grows a subsegment's cavity on both of its sides. The point lies on the subsegment up to rounding, so the adjacent
 // triangles are members whatever the in-circle test says, and the subsegment is not in the cavity boundary.
-INLINE Outcome grow_around_subsegment(const Cavity &cavity, const Subsegment &s, const Mesh &mesh, Point p, Extent *extent) {
+INLINE Outcome grow_around_subsegment(const Cavity &cavity, const Subsegment &s, const Mesh &mesh, Point p,
+                                      Extent *extent) {
     const Triangle *const triangles = mesh.triangles;
     const Point *const points = mesh.points;
     // Rounding can put p on the other side of the subsegment and, beside a needle, out of the needle's circumcircle.
@@ -157,8 +166,8 @@ INLINE bool corner_is_one_triangle(const Subsegment &s, int32 apex, const Triang
 // encroach on each other along the whole wedge between them, down to its width (shells of every radius; compare Ruppert
 // 1995, section 5). 0 if there is no such vertex, or if that cut would leave a piece much shorter than the width of the
 // wedge.
-INLINE float64 aligned_distance(const Subsegment &s, int32 apex, int32 across, const Triangle *triangles, const Point *points,
-                                const Corners &corners, float64 lens) {
+INLINE float64 aligned_distance(const Subsegment &s, int32 apex, int32 across, const Triangle *triangles,
+                                const Point *points, const Corners &corners, float64 lens) {
     const Point o = points[apex], a = points[s.from], b = points[s.to], far = points[across];
     for (int buffer = 0; buffer < 2; ++buffer) {
         const int32 t = buffer == 0 ? s.left : s.right;
@@ -275,9 +284,8 @@ INLINE Outcome grow_segment_candidate(const Mesh &mesh, const Limits &limits, co
                                       bool again) {
     const int32 subsegment = cavities.roots[i];
     Extent extent = {0, 0, 0};
-    const bool apart =
-        again || place_on_subsegment(mesh, limits.lens, limits.stretch, subsegment, &cavities.steiner[i],
-                                     &cavities.parameters[i]);
+    const bool apart = again || place_on_subsegment(mesh, limits.lens, limits.stretch, subsegment, &cavities.steiner[i],
+                                                    &cavities.parameters[i]);
     const Outcome outcome =
         apart ? grow_around_subsegment(cavities.at(i), mesh.subsegments[subsegment], mesh, cavities.steiner[i], &extent)
               : PRECISION;

@@ -9,6 +9,7 @@
 // better, the cavity is grown once more, around it.
 #pragma once
 
+#include "geometry/steiner.cuh"
 #include "mesh/mesh.cuh"
 
 constexpr int PETAL_PLACES = 8;

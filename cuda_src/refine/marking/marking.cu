@@ -2,80 +2,76 @@
 // chapter 5.
 //
 // A phase ends with its launch. Only remark_cavity reads and writes owner words in one launch; it races by design.
+#include "refine/marking/check_ownership.cuh"
+#include "refine/marking/claim.cuh"
 #include "refine/marking/marking.cuh"
-#include "refine/marking/ownership.cuh"
-#include "refine/retriangulation.cuh"
+#include "refine/marking/resolve_conflicts.cuh"
+#include "refine/retriangulation/needs.cuh"
 
-// keys[i] orders the cavities of this step (cavity.cuh). The deterministic marking has its keys already, from growing.
+// keys[i] orders the cavities of this step (owner.cuh). The deterministic marking has its keys already, from growing.
 KERNEL(make_keys, Mesh mesh, Cavities cavities, Count segments, Count epoch) {
-    FOR_RANGE (i)
+    for (const Index i : launch)
         cavities.keys[i] = key_of(mesh, cavities, i, segments, uint32(epoch));
 }
 
 KERNEL(clear_owners, Triangle *triangles) {
-    FOR_RANGE (t)
+    for (const Index t : launch)
         triangles[t].owner = 0;
 }
 
 // ---- Deterministic: ownership of the cavity alone, by atomic maximum of the key -----------------------------------
 
-KERNEL(check_ownership, Mesh mesh, Cavities cavities) {
-    FOR_RANGE (i) {
-        prefetch_members(cavities, i + 6, range_end, mesh.triangles);
-        check_cavity_ownership(mesh.triangles, cavities, i);
-    }
-}
+KERNEL(check_ownership, Mesh mesh, Cavities cavities) { check_owners(launch, mesh.triangles, cavities); }
 
 // Resolves conflicts: sets won[i]. Cases that need exact arithmetic may be deferred.
 KERNEL(resolve_conflicts, Mesh mesh, Cavities cavities, Count epoch) {
-    FOR_RANGE (i) {
-        prefetch_boundary(cavities, i + 6, range_end, mesh.triangles);
+    for (const Index i : launch) {
+        prefetch_boundary(cavities, i + 6, launch.stop(), mesh.triangles);
         cavities.won[i] = goes_ahead<FILTERED>(mesh, cavities, i, uint32(epoch));
     }
 }
 
 // Resolves the deferred cases with exact arithmetic.
 KERNEL(resolve_conflicts_exactly, Mesh mesh, Cavities cavities, Count epoch) {
-    FOR_RANGE (i)
+    for (const Index i : launch)
         if (cavities.won[i] == UNSURE)
             cavities.won[i] = goes_ahead<EXACT>(mesh, cavities, i, uint32(epoch));
 }
 
-// ---- Two-stage: ownership of the cavity and the ring around it
-// -------------------------------------------------------
+// ---- Two-stage: ownership of the cavity and the ring around it ----------------------------------------------------
 //
 // A winner owns every triangle whose record it writes, so winners never share an edge.
 
 KERNEL(mark_cavity, Mesh mesh, Cavities cavities) {
     const Marker marker = {cavities, mesh.triangles};
-    FOR_RANGE (i)
+    for (const Index i : launch)
         if (cavities.outcomes[i] == UNDECIDED)
             marker.mark(i);
 }
 
 KERNEL(remark_cavity, Mesh mesh, Cavities cavities) {
     const Marker marker = {cavities, mesh.triangles};
-    FOR_RANGE (i)
+    for (const Index i : launch)
         if (cavities.outcomes[i] == UNDECIDED)
             marker.remark(i);
 }
 
 KERNEL(mark_cavity_atomic, Mesh mesh, Cavities cavities) {
     const Marker marker = {cavities, mesh.triangles};
-    FOR_RANGE (i)
+    for (const Index i : launch)
         if (cavities.outcomes[i] == UNDECIDED)
             marker.mark_atomic(i);
 }
 
 KERNEL(check_marks, Mesh mesh, Cavities cavities, int32 *progress) {
     const Marker marker = {cavities, mesh.triangles};
-    FOR_RANGE (i)
+    for (const Index i : launch)
         marker.check(i, progress);
 }
 
 // If the races left no cavity all of its triangles, one thread lets one cavity proceed, so that the round is not lost.
 KERNEL(force_one, Cavities cavities, int64 count, const int32 *progress) {
-    FOR_RANGE (once)
+    for (const Index once : launch)
         for (Index i = 0; i < count && !progress[once]; ++i)
             if (cavities.outcomes[i] == UNDECIDED) {
                 cavities.outcomes[i] = OWNER;
@@ -87,7 +83,7 @@ KERNEL(force_one, Cavities cavities, int64 count, const int32 *progress) {
 // Classifies the cavities that lost, after the winners of a step are inserted: dead if the root was rebuilt, damaged if
 // another of the cavity's or the ring's triangles was, and otherwise still valid.
 KERNEL(check_cavity, Mesh mesh, Cavities cavities, Count segments, Count epoch) {
-    FOR_RANGE (i) {
+    for (const Index i : launch) {
         if (cavities.outcomes[i] != UNDECIDED)
             continue;
         const auto rebuilt = [&](int32 t) { return was_rebuilt(mesh.triangles[t], uint32(epoch)); };
@@ -99,7 +95,7 @@ KERNEL(check_cavity, Mesh mesh, Cavities cavities, Count segments, Count epoch) 
 }
 
 KERNEL(flag_undecided, const int32 *outcomes, int32 *flags) {
-    FOR_RANGE (i)
+    for (const Index i : launch)
         flags[i] = outcomes[i] == UNDECIDED;
 }
 
@@ -107,18 +103,16 @@ KERNEL(flag_undecided, const int32 *outcomes, int32 *flags) {
 
 // Sums up the winners' needs by piece.
 TEAM_KERNEL(count_needs, Cavities cavities, Count count, Count segments, int32 *needs) {
-    FOR_TEAMS (team) {
-        const Piece piece = piece_of(team, count);
-        if (piece.begin >= piece.end)
-            continue;
-        const auto of_one = [&](Index i) { return needs_of(cavities, i, segments, cavities.won[i]); };
-        enter_needs(team, team_sum<NEEDS>(piece.begin, piece.end, of_one), needs);
+    for (const Team team : launch.teams()) {
+        const Piece piece = piece_of(team.number, count);
+        if (!piece.empty())
+            store_sums(team, sum_needs(team, piece, cavities, segments), needs);
     }
 }
 
 // Drops winners beyond the limit on Steiner points.
 KERNEL(cut_winners, Cavities cavities, uint64 lowest) {
-    FOR_RANGE (i)
+    for (const Index i : launch)
         if (cavities.won[i] && cavities.keys[i] < lowest) {
             cavities.won[i] = 0;
             cavities.outcomes[i] = BUDGET;

@@ -51,7 +51,7 @@ struct Marker {
     // Phase 3 of 3: a cavity that owns all of its triangles and ring proceeds; the others stay unprocessed (UNDECIDED).
     METHOD void check(Index i, int32 *progress) const {
         cavities.won[i] = cavities.outcomes[i] == UNDECIDED &&
-                 visit(i, [&](int32 t) { return racing_load(&triangles[t].owner) == cavities.keys[i]; });
+                          visit(i, [&](int32 t) { return racing_load(&triangles[t].owner) == cavities.keys[i]; });
         if (cavities.won[i]) {
             cavities.outcomes[i] = OWNER;
             if (progress != nullptr)

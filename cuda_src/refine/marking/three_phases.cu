@@ -5,14 +5,14 @@
 
 COOPERATIVE_KERNEL(mark_in_three_phases, Mesh mesh, Cavities cavities, int32 *progress) {
     const Marker marker = {cavities, mesh.triangles};
-    FOR_RANGE (i)
+    for (const Index i : launch)
         if (cavities.outcomes[i] == UNDECIDED)
             marker.mark(i);
-    GRID_BARRIER();
-    FOR_RANGE (i)
+    launch.grid().barrier();
+    for (const Index i : launch)
         if (cavities.outcomes[i] == UNDECIDED)
             marker.remark(i);
-    GRID_BARRIER();
-    FOR_RANGE (i)
+    launch.grid().barrier();
+    for (const Index i : launch)
         marker.check(i, progress);
 }

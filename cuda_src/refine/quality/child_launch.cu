@@ -7,7 +7,7 @@
 #include "refine/quality/quality_check.cuh"
 
 CHILD_KERNEL(child_check, const int32 *slots, QualityCheck of_triangle) {
-    FOR_RANGE (i) {
+    for (const Index i : launch) {
         of_triangle.check(slots[i], i);
         of_triangle.count_share(1);
     }
@@ -18,7 +18,7 @@ CHILD_KERNEL(child_check, const int32 *slots, QualityCheck of_triangle) {
 KERNEL(check_by_children, Mesh mesh, Limits limits, const int32 *slots, const float64 *sizes, int64 *shares,
        const int32 *fresh_places, int64 first, int64 share, int64 cavities, int64 *children) {
     const QualityCheck of_triangle = {mesh, limits, sizes, shares};
-    FOR_RANGE (i) {
+    for (const Index i : launch) {
         const Index begin = first + share * i, end = begin + share < cavities ? begin + share : cavities;
         const Index from = fresh_places[begin], to = fresh_places[end];
         if (from == to)

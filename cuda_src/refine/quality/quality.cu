@@ -18,19 +18,14 @@ INLINE float64 largest_cosine_squared(Point a, Point b, Point c) {
 
 // Checks the triangles of a list (work stealing: every thread has an equal share).
 KERNEL(check_listed, Mesh mesh, Limits limits, const int32 *slots, const float64 *sizes, int64 *shares) {
-    const QualityCheck of_triangle = {mesh, limits, sizes, shares};
-    FOR_RANGE (i) {
-        prefetch_triangles(slots, i, range_end, mesh.triangles, mesh.points);
-        of_triangle.check(slots[i], i);
-        of_triangle.count_share(1);
-    }
+    check_triangles(launch, slots, QualityCheck{mesh, limits, sizes, shares});
 }
 
 // Checks the new triangles of each cavity with one thread (no balancing: a thread checks all that its cavity made).
 KERNEL(check_by_cavity, Mesh mesh, Limits limits, const int32 *slots, const float64 *sizes, int64 *shares,
        const int32 *fresh_places) {
     const QualityCheck of_triangle = {mesh, limits, sizes, shares};
-    FOR_RANGE (i) {
+    for (const Index i : launch) {
         for (int32 j = fresh_places[i]; j < fresh_places[i + 1]; ++j) // none if the cavity did not win
             of_triangle.check(slots[j], j);
         of_triangle.count_share(fresh_places[i + 1] - fresh_places[i]);
@@ -41,25 +36,23 @@ KERNEL(check_by_cavity, Mesh mesh, Limits limits, const int32 *slots, const floa
 // its squared cosine).
 TEAM_KERNEL(survey_needles, const Triangle *triangles, int32 count, const Point *points, const float64 *cosines_squared,
             int32 *found) {
-    FOR_TEAMS (team) {
-        const Piece piece = piece_of(team, count);
-        const Sums<RUNGS> sums = team_sum<RUNGS>(piece.begin, piece.end, [&](Index i) {
+    for (const Team team : launch.teams()) {
+        const Sums<RUNGS> sums = team.sum(piece_of(team.number, count), [&](Index i) {
             const Triangle t = without_owner(triangles[i]);
-            const float64 cosine_squared = largest_cosine_squared(points[t.vertex[0]], points[t.vertex[1]], points[t.vertex[2]]);
+            const float64 cosine_squared =
+                largest_cosine_squared(points[t.vertex[0]], points[t.vertex[1]], points[t.vertex[2]]);
             Sums<RUNGS> below = {};
             for (int rung = 0; rung < RUNGS; ++rung)
                 below.of[rung] = cosine_squared > cosines_squared[rung];
             return below;
         });
-        FOR_LEADER
-            for (int rung = 0; rung < RUNGS; ++rung)
-                found[RUNGS * team + rung] = sums.of[rung];
+        store_sums(team, sums, found);
     }
 }
 
 // The places at which the sizes of listed triangles are evaluated.
 KERNEL(centroids, const int32 *slots, const Triangle *triangles, const Point *points, Point *places) {
-    FOR_RANGE (i) {
+    for (const Index i : launch) {
         const Triangle &t = triangles[slots[i]];
         const Point a = points[t.vertex[0]], b = points[t.vertex[1]], c = points[t.vertex[2]];
         places[i] = {a.x + ((b.x - a.x) + (c.x - a.x)) / 3.0, a.y + ((b.y - a.y) + (c.y - a.y)) / 3.0};
@@ -68,14 +61,14 @@ KERNEL(centroids, const int32 *slots, const Triangle *triangles, const Point *po
 
 // flags[t] = 1 if a triangle was given up.
 KERNEL(flag_given_up, const uint32 *quality, int32 *flags) {
-    FOR_RANGE (t)
+    for (const Index t : launch)
         flags[t] = (quality[t] & GIVEN_UP) != 0;
 }
 
 // Sets the grouped urgency of listed triangles that wait for their point (urgency.cuh). The other bits of their quality
 // words do not change.
 KERNEL(group_listed, Mesh mesh, const int32 *slots) {
-    FOR_RANGE (i) {
+    for (const Index i : launch) {
         const uint32 q = mesh.quality[slots[i]];
         if (!to_refine(q) || !(q & SKINNY))
             continue;

@@ -1,9 +1,11 @@
 // Quality check of one triangle: whether it is bad, and on which subsegments its corners encroach.
 //
-// Load balancing decides which thread checks which triangles: quality.cu and child_launch.cu have the kernels. In small
-// rounds the members of one team share the checks (single_block_rounds.cu).
+// Load balancing decides which thread checks which triangles: quality.cu and child_launch.cu have the kernels. In
+// rounds without launches (run_rounds.cuh) the members of each team share the checks.
 #pragma once
 
+#include "geometry/encroachment.cuh"
+#include "geometry/steiner.cuh"
 #include "mesh/mesh.cuh"
 #include "refine/quality/urgency.cuh"
 
@@ -26,7 +28,8 @@ INLINE bool forced_by_corner(int32 p, int32 q, int32 r, const Point *points, con
     const float64 dot_r = (u.x - w.x) * (v.x - w.x) + (u.y - w.y) * (v.y - w.y);
     const float64 cross_r = magnitude((u.x - w.x) * (v.y - w.y) - (u.y - w.y) * (v.x - w.x));
     const float64 lengths = square_root(near) * square_root(far);
-    return dot_o > BELOW_60_DEGREES * lengths && cross_r * (2.0 * lengths - dot_o) >= (1.0 - 0x1p-31) * (cross_o * dot_r);
+    return dot_o > BELOW_60_DEGREES * lengths &&
+           cross_r * (2.0 * lengths - dot_o) >= (1.0 - 0x1p-31) * (cross_o * dot_r);
 }
 
 // Whether the two edges at a triangle's corner are subsegments: the input then determines the angle between them.
@@ -103,7 +106,8 @@ struct QualityCheck {
         const Corners corners = mesh.corners();
         const float64 stricter = 1.0 - 0x1p-40; // as in dmr/refinement/setup/thresholds.py
         const float64 squared_size = sizes == nullptr ? INFINITE : stricter * (sizes[i] * sizes[i]);
-        Bounds bounds = {limits.cosine_squared, limits.doubled_area, squared_size, limits.worst_first != 0, limits.grouped != 0};
+        Bounds bounds = {limits.cosine_squared, limits.doubled_area, squared_size, limits.worst_first != 0,
+                         limits.grouped != 0};
         if (mesh.area_bounds != nullptr && !limits.first) {
             const float64 own = 2.0 * stricter * mesh.area_bounds[mesh.ancestor[slot]];
             if (own > 0.0 && own < bounds.doubled_area)
@@ -130,3 +134,13 @@ struct QualityCheck {
         atomic_max(&shares[LARGEST_SHARE], int64(length));
     }
 };
+
+// Checks the triangles among a thread's share of a list.
+template <class Share>
+INLINE void check_triangles(const Share &share, const int32 *slots, const QualityCheck &of_triangle) {
+    for (const Index i : share) {
+        prefetch_triangles(slots, i, share.stop(), of_triangle.mesh.triangles, of_triangle.mesh.points);
+        of_triangle.check(slots[i], i);
+        of_triangle.count_share(1);
+    }
+}

@@ -9,9 +9,9 @@
 
 #include "refine/quality/quality.cuh"
 
-constexpr int CELL_SHIFT = 5;  // a cell is 2^5 edges wide
-constexpr int GROUP_BITS = 5;  // bits of the hash
-constexpr int FINE_BITS = 11;  // bits of an urgency below the exponent
+constexpr int CELL_SHIFT = 5; // a cell is 2^5 edges wide
+constexpr int GROUP_BITS = 5; // bits of the hash
+constexpr int FINE_BITS = 11; // bits of an urgency below the exponent
 constexpr int EXPONENT_BIAS = 1023, MANTISSA_BITS = 52;
 
 INLINE int exponent_of(float64 x) { return int(bits_of(x) >> MANTISSA_BITS & 2047); }

@@ -6,68 +6,80 @@
 // and no round follows.
 #pragma once
 
-#include "refine/candidates.cuh"
-#include "refine/retriangulation.cuh"
+#include "refine/candidates/gather.cuh"
+#include "refine/cavity/cavity.cuh"
+#include "refine/retriangulation/needs.cuh"
 
 enum ProgressEntry : int32 {
-    VERTICES,             // of the mesh
-    SLOTS,                // its triangles
+    VERTICES, // of the mesh
+    SLOTS,    // its triangles
     SUBSEGMENTS,
     BAD_LISTED,           // entries of the list of bad triangles
-    BUFFER,                 // the side of the list (a double buffer) where they are
+    BUFFER,               // the side of the list (a double buffer) where they are
     EPOCH,                // epoch of the last step
     ROUNDS,               // rounds completed
     STOP,                 // a StopReason
     BEGINS,               // 1 if a round for many teams is to begin
     SURVEYED_SUBSEGMENTS, // equal to SUBSEGMENTS and BAD_LISTED in that case, else 0
     SURVEYED_LISTED,
-    NEXT_LISTED,          // length of the list after candidates were taken from it, and its side
+    NEXT_LISTED, // length of the list after candidates were taken from it, and its side
     NEXT_BUFFER,
     CANDIDATES,
-    SEGMENTS,             // how many of them, the first ones, are subsegments
-    APPLIED,              // cavities that are checked and applied: all, or none if capacity is short
-    FRESH,                // new triangles
+    SEGMENTS, // how many of them, the first ones, are subsegments
+    APPLIED,  // cavities that are checked and applied: all, or none if capacity is short
+    FRESH,    // new triangles
     NEW_VERTICES,
     NEW_SLOTS,
     NEW_SEGMENTS,
-    CHOICE,               // which bad triangles compete: a Choice
-    OVERFLOWS,            // cavities so far that did not fit their record
+    CHOICE,    // which bad triangles compete: a Choice
+    OVERFLOWS, // cavities so far that did not fit their record
     PROGRESS_ENTRIES,
 };
 
-enum StopReason : int32 { GO_ON, NO_CANDIDATE, CANDIDATE_CAPACITY, WINNER_CAPACITY, LARGE_CAVITIES, ENOUGH_ROUNDS, EPOCHS_USED };
+enum StopReason : int32 {
+    GO_ON,
+    NO_CANDIDATE,
+    CANDIDATE_CAPACITY,
+    WINNER_CAPACITY,
+    LARGE_CAVITIES,
+    ENOUGH_ROUNDS,
+    EPOCHS_USED
+};
 
 // The capacity of the arrays, as allocated by the host, and limits of the run.
 KERNEL_STRUCT(Capacity) {
-    int64 candidates;  // records
-    int64 most;        // candidates that a round may take (the first ones)
+    int64 candidates; // records
+    int64 most;       // candidates that a round may take (the first ones)
     int64 vertices;
     int64 slots;
     int64 subsegments;
     int64 bad;
-    int64 rounds;      // number of rounds after which to stop
+    int64 rounds; // number of rounds after which to stop
 };
 
-// Begins a round once its candidates are counted, `segments` of them subsegments: checks that there are any, and a
-// record for each, and takes the next epoch. The list then has `staying` entries, on `side`.
-INLINE void begin_round(int32 *progress, int32 count, int32 segments, int32 staying, int32 buffer, const Capacity &capacity) {
-    progress[NEXT_LISTED] = staying;
-    progress[NEXT_BUFFER] = buffer;
-    if (count == 0)
+// Begins a round once its candidates are counted: checks that there are any, and a record for each, and takes the next
+// epoch. The list of bad triangles was on side `buffer`.
+INLINE void begin_round(int32 *progress, const Competition &found, int32 buffer, const Capacity &capacity) {
+    progress[NEXT_LISTED] = found.staying;
+    progress[NEXT_BUFFER] = found.alone ? buffer : 1 - buffer;
+    if (found.count == 0)
         progress[STOP] = NO_CANDIDATE;
-    else if (count > capacity.candidates)
+    else if (found.count > capacity.candidates)
         progress[STOP] = CANDIDATE_CAPACITY;
     else if (progress[EPOCH] == LAST_EPOCH)
         progress[STOP] = EPOCHS_USED;
     const bool go = progress[STOP] == GO_ON;
-    progress[CANDIDATES] = go ? count : 0;
-    progress[SEGMENTS] = go ? segments : 0;
+    progress[CANDIDATES] = go ? found.count : 0;
+    progress[SEGMENTS] = go ? found.segments : 0;
     progress[EPOCH] += go;
     progress[APPLIED] = progress[FRESH] = 0;
 }
 
-// The number of candidates that a round takes.
-INLINE int32 taken(Index candidates, const Capacity &capacity) { return int32(candidates < capacity.most ? candidates : capacity.most); }
+// Turns to the copy of the list of bad triangles if no round begins after all.
+INLINE void turn_list(int32 *progress, const Competition &found, int32 buffer) {
+    progress[BAD_LISTED] = found.staying;
+    progress[BUFFER] = found.alone ? buffer : 1 - buffer;
+}
 
 // Whether the arrays have capacity for the winners.
 INLINE bool fits(const int32 *progress, const Sums<NEEDS> &needs, const Capacity &capacity) {
@@ -130,4 +142,13 @@ INLINE void end_round(int32 *progress, int32 appended, const int64 *counts, cons
     else if (progress[ROUNDS] >= capacity.rounds)
         progress[STOP] = ENOUGH_ROUNDS;
     progress[OVERFLOWS] = int32(counts[OVERFLOWED]);
+}
+
+// Leaves rounds without launches: a round that is too large for them follows, or nothing in
+// this iteration.
+INLINE void leave_rounds(int32 *progress, bool too_large) {
+    progress[BEGINS] = too_large;
+    progress[SURVEYED_SUBSEGMENTS] = too_large ? progress[SUBSEGMENTS] : 0;
+    progress[SURVEYED_LISTED] = too_large ? progress[BAD_LISTED] : 0;
+    progress[APPLIED] = progress[FRESH] = 0; // of this round, so far
 }

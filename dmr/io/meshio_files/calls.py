@@ -20,7 +20,8 @@ import numpy as np
 
 from dmr.common.arguments import shortened
 from dmr.common.available import require_memory
-from dmr.common.replacing import TEMPORARY_PREFIX, TEMPORARY_SUFFIX, check_target, replace_files, write_bytes
+from dmr.common.files.replacing import TEMPORARY_PREFIX, TEMPORARY_SUFFIX, check_target, replace_files, write_bytes
+from dmr.common.pooling import ForkSafeLock
 from dmr.errors import DmrError, FileContentError, FileError, InvalidMeshError, file_error
 from dmr.io.meshio_files.formats import ANSYS, FORMATS, LEFT_ALONE, READ_ONLY, WRITERS_NEED, WRITTEN_ONLY, Format
 from dmr.mesh.types import Mesh
@@ -36,15 +37,7 @@ _SIGNATURE_WITHIN = 512
 _OUR_SIGNATURE = b"dmr through meshio"
 
 # The standard streams are redirected for the whole process while meshio runs, so calls are serialised.
-_one_at_a_time = threading.Lock()
-
-
-def _reset_lock() -> None:
-    global _one_at_a_time
-    _one_at_a_time = threading.Lock()
-
-
-os.register_at_fork(after_in_child=_reset_lock)  # the thread that held the lock does not exist in the child
+_one_at_a_time = ForkSafeLock()
 
 _EMPTY_READS = 1000
 

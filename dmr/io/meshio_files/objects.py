@@ -47,7 +47,7 @@ def to_meshio(mesh: Mesh, *, order: int = 1, boundary: bool = False) -> meshio.M
     Raises:
         InvalidMeshError: order is 2, and a segment is not an edge of a triangle.
         OptionError: order is neither 1 nor 2.
-        KindError: `mesh` is not a Mesh.
+        WrongTypeError: `mesh` is not a Mesh.
     """
     check_kind(mesh, Mesh)
     import meshio

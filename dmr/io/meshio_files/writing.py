@@ -18,9 +18,9 @@ from typing import Any, NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
+from dmr.common.text import counted
 from dmr.io.meshio_files.formats import Format
 from dmr.io.meshio_files.tags import BOUNDARY, REGION, Tags, as_whole, entities, physical_tags, to_sets
-from dmr.mesh.naming import counted
 from dmr.mesh.quadratic import SecondOrder, second_order
 from dmr.mesh.types import Int, Mesh
 from dmr.triangle.output import with_boundary_segments, with_markers

@@ -14,6 +14,7 @@ from pathlib import Path
 import numpy as np
 from numpy.typing import NDArray
 
+from dmr.common.text import counted
 from dmr.errors import FileContentError, MissingFileError
 from dmr.io.numbering import Numbering
 from dmr.io.text import TextFile
@@ -29,7 +30,6 @@ from dmr.io.triangle_files.tables import (
     parse_triangles,
     parse_vertices,
 )
-from dmr.mesh.naming import counted
 from dmr.mesh.types import Mesh, Pslg
 from dmr.triangle.names import companion
 

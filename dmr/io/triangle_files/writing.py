@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 from numpy.typing import NDArray
 
-from dmr.common.replacing import Fill, replace_files, write_bytes
+from dmr.common.files.replacing import Fill, replace_files, write_bytes
 from dmr.common.threads import thread_count
 from dmr.errors import ExistingFileError, FileError
 from dmr.io import native

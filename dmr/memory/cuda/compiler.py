@@ -3,10 +3,8 @@
 from __future__ import annotations
 
 import logging
-import os
 import shutil
 import subprocess
-import threading
 from collections.abc import Iterable
 from functools import cache
 from pathlib import Path
@@ -14,9 +12,10 @@ from pathlib import Path
 from platformdirs import user_cache_path
 
 from dmr.common.errors import DeviceUnavailableError, InternalError
+from dmr.common.pooling import ForkSafeLock
 from dmr.common.threads import available_threads
 from dmr.memory.cuda.nvcc import CompilationError, Module, compile_modules, cubin_name
-from dmr.memory.signatures import source_folder
+from dmr.memory.declarations import source_folder
 
 log = logging.getLogger("dmr.memory")
 
@@ -25,15 +24,7 @@ PREBUILT = Path(__file__).resolve().parent / "prebuilt"  # written by setup.py
 # Jetson boards, whose machine code is not compatible with that of other GPUs of the same major version.
 EMBEDDED = ((7, 2), (8, 7))
 
-_compiling = threading.Lock()  # if threads need the same modules, one compiles them, and the others find them
-
-
-def _reset_lock() -> None:
-    global _compiling
-    _compiling = threading.Lock()
-
-
-os.register_at_fork(after_in_child=_reset_lock)  # the thread that held the lock does not exist in the child
+_compiling = ForkSafeLock()  # if threads need the same modules, one compiles them, and the others find them
 
 
 def modules() -> list[Path]:

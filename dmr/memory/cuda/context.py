@@ -15,7 +15,7 @@ from contextlib import contextmanager, suppress
 from functools import wraps
 from types import TracebackType
 from typing import Any, Concatenate, ParamSpec, Protocol, TypeVar
-from weakref import ReferenceType, WeakSet, ref
+from weakref import ReferenceType, ref
 
 import pycuda.driver as driver
 
@@ -56,7 +56,7 @@ class PrimaryContext:
         self._context: Any = driver.Device(number).retain_primary_context()
         self.use = _ThreadUse()
         self._forked = False
-        _contexts.add(self)
+        os.register_at_fork(after_in_child=self._reset)  # for ever, as a device is never destroyed
 
     @property
     def current(self) -> Current:
@@ -143,7 +143,7 @@ class PrimaryContext:
             with suppress(InternalError):
                 call("cuCtxSetCurrent", ctypes.c_void_p(use.before or None))
 
-    def forked(self) -> None:
+    def _reset(self) -> None:
         """Resets the state in a child of fork(): the context is unusable, the lock is free, nothing is pushed."""
         self._forked = True
         self.lock = threading.RLock()
@@ -196,14 +196,3 @@ def _current() -> int:
     handle = ctypes.c_void_p()
     call("cuCtxGetCurrent", ctypes.byref(handle))
     return handle.value or 0
-
-
-_contexts: WeakSet[PrimaryContext] = WeakSet()
-
-
-def _forked() -> None:
-    for context in _contexts:
-        context.forked()
-
-
-os.register_at_fork(after_in_child=_forked)

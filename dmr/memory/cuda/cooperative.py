@@ -30,9 +30,9 @@ class CooperativeKernel:
             ctypes.byref(resident), self._function, ctypes.c_int(block), ctypes.c_size_t(0),
         )  # fmt: skip
         self.blocks = resident.value * multiprocessors
-        # The arguments of a launch: the range from 0 to a Count of 16 bytes, then the parameters.
+        # The arguments of a launch: a Launch of 24 bytes (the range from 0 to a Count), then the parameters.
         self._values = struct.Struct("<qQq" + signature.slots.format.removeprefix("<"))
-        self._offsets = (0, 8, *accumulate((parameter.size for parameter in signature.parameters[:-1]), initial=24))
+        self._offsets = (0, *accumulate(signature.sizes[:-1], initial=24))
         self._places = ctypes.c_void_p * len(self._offsets)
         self._shape = tuple(map(ctypes.c_uint, (1, 1, block, 1, 1, 0)))  # grid, block and shared memory sizes
 

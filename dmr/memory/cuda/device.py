@@ -18,7 +18,8 @@ import pycuda.driver as driver
 from numpy.typing import DTypeLike, NDArray
 
 from dmr.common.errors import InternalError, OutOfMemoryError
-from dmr.memory.arrays import TEAM_SIZE, Device, DeviceArray, DeviceCount, Number, bound_of
+from dmr.memory.arguments import DeviceCount, Number, bound_of
+from dmr.memory.arrays import Device, DeviceArray
 from dmr.memory.cuda.compiler import cubin, cubins, module, modules
 from dmr.memory.cuda.context import PrimaryContext, in_context
 from dmr.memory.cuda.cooperative import CooperativeKernel
@@ -26,6 +27,7 @@ from dmr.memory.cuda.copying import Staging
 from dmr.memory.cuda.loops import GraphLoop, Graphs
 from dmr.memory.cuda.pool import Block, MemoryPool
 from dmr.memory.cuda.waiting import wait_for_stream
+from dmr.memory.declarations import constant
 from dmr.memory.signatures import Signature, signatures
 
 log = logging.getLogger("dmr.memory")
@@ -109,8 +111,7 @@ class CudaDevice(Device):
     """
 
     launches_children = True
-    most_pieces = 1024
-    least_piece = 8
+    prelude = "portable/cuda.cuh"
 
     def __init__(self, number: int) -> None:
         super().__init__()
@@ -208,7 +209,7 @@ class CudaDevice(Device):
             self._run_cooperatively(signature, count, values)
             return
         function = self._functions.get(signature.name) or self._load(signature)
-        block = TEAM_SIZE if signature.team else BLOCK
+        block = _block_size(signature)
         bound = bound_of(count)
         blocks = bound if signature.team else -(-bound // block)
         # A number on the device is often far from its bound: launch no more blocks than fill the GPU, but enough to
@@ -229,7 +230,7 @@ class CudaDevice(Device):
     def _load_cooperative(self, signature: Signature) -> CooperativeKernel:
         kernel = self._cooperative.get(signature.name)
         if kernel is None:
-            compiled, block = cubin(signature.source, self.capability), TEAM_SIZE if signature.team else BLOCK
+            compiled, block = cubin(signature.source, self.capability), _block_size(signature)
             kernel = CooperativeKernel(signature, compiled, block, self.multiprocessors)
             self._cooperative[signature.name] = kernel
         return kernel
@@ -297,7 +298,12 @@ class CudaDevice(Device):
             raise InternalError(f"a kernel failed on {self.description}: {error} (kernels used last: {last})") from None
 
 
-_opening = threading.Lock()
+def _block_size(signature: Signature) -> int:
+    """Returns the number of threads per block of a kernel."""
+    return constant("TEAM_SIZE") if signature.team else BLOCK
+
+
+_opening = threading.Lock()  # so that threads that open a GPU at the same time get the same object
 
 
 @cache

@@ -25,7 +25,9 @@ FORKED = (
     "processes with the method 'spawn'"
 )
 
-_started_by: int | None = None  # the process that started the driver
+# The process that started the driver: a child of fork() inherits the number, and sees that it is another process.
+# Threads that start the driver at the same time write the same number.
+_started_by: int | None = None
 
 
 def _forked() -> bool:

@@ -38,13 +38,13 @@ LINK = ("-dlink", "-lcudadevrt")
 # The modules that take longest to compile, slowest first: they start first, and short ones fill the other processors.
 SLOWEST = (
     "persistent_rounds",
-    "near_far_few",
+    "small_rounds",
     "breadth_first",
-    "near_far_wide",
-    "near_far_steps",
+    "search_wide",
+    "near_far_pass",
     "single_block_rounds",
-    "near_far_real",
-    "near_far_narrow",
+    "search_real",
+    "search_narrow",
     "collapse",
 )
 

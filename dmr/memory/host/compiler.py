@@ -9,30 +9,27 @@ from pathlib import Path
 from typing import Any
 
 from dmr.common.errors import NativeLibraryError
-from dmr.common.interrupts import allow_interrupts, interruptible
+from dmr.common.native import declare, interruptible, load_library
 from dmr.common.threads import available_threads
-from dmr.memory.signatures import signatures, source_folder
+from dmr.memory.declarations import source_folder
+from dmr.memory.signatures import signatures
 
 LIBRARY = Path(__file__).resolve().parent / "_kernels.so"
 
 
 @cache
 def library() -> ctypes.CDLL:
-    """Loads the native library.
+    """Loads the native library and declares its functions.
 
     Raises:
-        NativeLibraryError: it is missing or cannot be loaded.
+        NativeLibraryError: as `load_library`; or the library was built from other sources.
     """
-    try:
-        loaded = ctypes.CDLL(str(LIBRARY))
-    except OSError as error:
-        raise NativeLibraryError(LIBRARY, f"cannot be loaded ({error})") from None
-    loaded.host_sources.restype = ctypes.c_char_p
+    loaded = load_library(LIBRARY)
+    declare(loaded, "host_sources", ctypes.c_char_p)
     if loaded.host_sources().decode() != sources_digest():
         raise NativeLibraryError(LIBRARY, f"was built from other sources than those in {source_folder()}")
-    loaded.host_timed.argtypes, loaded.host_timed.restype = [ctypes.c_void_p, ctypes.c_int], ctypes.c_void_p
-    allow_interrupts(loaded)
-    loaded.host_use_cores.argtypes, loaded.host_use_cores.restype = [ctypes.c_int], None
+    declare(loaded, "host_timed", ctypes.c_void_p, ctypes.c_void_p, ctypes.c_int)
+    declare(loaded, "host_use_cores", None, ctypes.c_int)
     loaded.host_use_cores(available_threads())
     threads, smallest_piece = ctypes.c_int, ctypes.c_double
     for launch in ("host_launch", "host_launch_grid"):

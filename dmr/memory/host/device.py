@@ -12,7 +12,8 @@ from dmr.common.available import amount, require_memory
 from dmr.common.cached import cached_property
 from dmr.common.errors import OutOfMemoryError
 from dmr.common.threads import thread_count
-from dmr.memory.arrays import Device, DeviceArray, DeviceCount, Number, bound_of
+from dmr.memory.arguments import DeviceCount, Number, bound_of
+from dmr.memory.arrays import Device, DeviceArray
 from dmr.memory.host.compiler import library, timed_kernel
 from dmr.memory.host.copying import copy
 from dmr.memory.host.loops import HostLoop, Recording, place_of
@@ -66,8 +67,7 @@ class HostArray(DeviceArray):
 class HostDevice(Device):
     """The CPU; each launch uses `threads` of its cores."""
 
-    most_pieces = 256
-    least_piece = 256
+    prelude = "portable/host.cuh"
 
     def __init__(self, threads: int | None = None) -> None:
         super().__init__()

@@ -6,7 +6,8 @@ import ctypes
 from collections.abc import Sequence
 from typing import Any
 
-from dmr.memory.arrays import DeviceCount, Loop, Number
+from dmr.memory.arguments import DeviceCount, Number
+from dmr.memory.arrays import Loop
 from dmr.memory.host.compiler import library, timed_kernel
 from dmr.memory.signatures import Signature
 

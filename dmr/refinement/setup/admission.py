@@ -15,10 +15,11 @@ import numpy as np
 from numpy.typing import DTypeLike, NDArray
 
 from dmr.common.available import require_memory
+from dmr.common.text import counted
 from dmr.errors import InvalidMeshError, OutOfMemoryError
-from dmr.memory import Device, DeviceArray, argsort, scan, total
+from dmr.memory import Device, DeviceArray, Enumeration, argsort, constant, scan, total
 from dmr.mesh.coordinates import LARGEST, SMALLEST, SMALLEST_EXTENT, check_coordinates
-from dmr.mesh.naming import counted, number
+from dmr.mesh.naming import number
 from dmr.mesh.provenance import is_triangulation
 from dmr.mesh.types import Int, Mesh, check_indices
 from dmr.refinement.setup.boundary import Outline, check_boundary, outline_of
@@ -28,11 +29,15 @@ from dmr.refinement.state.records import BOX, POINT, SUBSEGMENT, TRIANGLE
 
 Box = tuple[tuple[float, float], tuple[float, float]]  # the least x and y, the largest x and y
 
-TILE = 2048  # TILE of cuda_src/mesh/ordering.cu
+TILE = constant("TILE", "mesh/ordering.cu")  # points per team
+CURVE_CELLS = 2.0 ** constant("CURVE_LEVELS")  # along a side of the grid that the curve fills
 BYTES_PER_TRIANGLE = 95  # peak memory of an admission, measured
 NONE = 2**31 - 1  # see the head of cuda_src/mesh/topology.cu
-INPUT_VERTEX = -2
-KEPT = 3  # of Wish, cuda_src/geometry/encroachment.cuh
+INPUT_VERTEX = constant("INPUT_VERTEX")
+
+
+class SplitState(Enumeration):
+    """Whether a subsegment is to be split."""
 
 
 def admit(mesh: Mesh, device: Device, keep_segments: str = "none") -> tuple[DeviceMesh, list[str]]:
@@ -176,7 +181,7 @@ def _order_vertices(
     n = given.size
     (low_x, low_y), (high_x, high_y) = box
     keys = device.empty(n, np.uint32)
-    device.launch("curve_keys", n, given, low_x, low_y, 65536.0 / max(high_x - low_x, high_y - low_y), keys)
+    device.launch("curve_keys", n, given, low_x, low_y, CURVE_CELLS / max(high_x - low_x, high_y - low_y), keys)
     order = argsort(keys)
     rank = device.empty(n, np.int32)
     device.launch("reorder_points", n, given, order, points, rank)
@@ -249,10 +254,11 @@ def _attach_segments(
 
 
 def _split_states(subsegments: NDArray[Any], keep_segments: str) -> Int:
-    """Returns the initial split state of each subsegment (`SplitState` of cuda_src): no request, or KEPT."""
-    split_states = np.full(len(subsegments), KEPT if keep_segments == "all" else 0, np.int32)
+    """Returns the initial split state of each subsegment: no request, or that it is kept."""
+    every = SplitState.KEPT if keep_segments == "all" else SplitState.NO_REQUEST
+    split_states = np.full(len(subsegments), every, np.int32)
     if keep_segments == "boundary":
-        split_states[subsegments["right"] < 0] = KEPT
+        split_states[subsegments["right"] < 0] = SplitState.KEPT
     return split_states
 
 

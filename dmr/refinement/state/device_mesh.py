@@ -8,8 +8,9 @@ from dataclasses import dataclass
 
 import numpy as np
 
+from dmr.common.threads import available_threads
 from dmr.errors import OutOfMemoryError
-from dmr.memory import Device, DeviceArray, Packed, available_threads, copy, pack
+from dmr.memory import Device, DeviceArray, Packed, copy, pack
 from dmr.mesh.types import Float, Int, Mesh
 
 MOST_TRIANGLES = 2**29 - 1  # half-edges are triangle << 2 | edge in 32 bits

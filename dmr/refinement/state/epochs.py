@@ -2,9 +2,10 @@
 
 from __future__ import annotations
 
+from dmr.memory import constant
 from dmr.refinement.state.device_mesh import DeviceMesh
 
-LAST = 255  # bits 63-56 of a key (cuda_src/refine/cavity/cavity.cuh); 0 is not the epoch of any step
+LAST = constant("LAST_EPOCH")  # that fits a key; 0 is not the epoch of any step
 
 
 class Epochs:

@@ -3,28 +3,15 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
-from enum import IntEnum
 
 import numpy as np
 from numpy.typing import NDArray
 
+from dmr.memory import Enumeration
 
-class Outcome(IntEnum):
-    """The outcome of a cavity (`Outcome` of cuda_src/refine/cavity/cavity.cuh)."""
 
-    INSERTED = 0
-    LOST = 1
-    YIELDED = 2
-    ENCROACHED = 3
-    PRECISION = 4
-    OVERFLOWED = 5
-    BUDGET = 6
-    OWNER = 7
-    UNDECIDED = 8
-    DAMAGED = 9
-    DEAD = 10
-    BLOCKED = 11
-    DEFERRED = 12
+class Outcome(Enumeration, count="OUTCOMES"):
+    """The outcome of a cavity in a step."""
 
 
 TALLIED = len(Outcome) + 1  # numbers that `close_cavities` counts: outcomes, and off-centers

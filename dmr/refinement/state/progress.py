@@ -7,67 +7,28 @@ drives, reads them before it continues; the device's kernels read them in place.
 from __future__ import annotations
 
 from dataclasses import dataclass, fields
-from enum import IntEnum
 
 import numpy as np
 
 from dmr.common.cached import cached_property
-from dmr.memory import Device, DeviceCount, Number, Packed, pack
+from dmr.memory import Device, DeviceCount, Enumeration, Number, Packed, pack
 
 UNBOUNDED = 2**31 - 1
 
 
-class Entry(IntEnum):
-    """Indices into the progress array (`ProgressEntry` of cuda_src/refine/rounds/progress.cuh)."""
+class Entry(Enumeration, enum="ProgressEntry", count="PROGRESS_ENTRIES"):
+    """Indices into the progress array."""
 
-    VERTICES = 0
-    SLOTS = 1
-    SUBSEGMENTS = 2
-    BAD_LISTED = 3
-    BUFFER = 4
-    EPOCH = 5
-    ROUNDS = 6
-    STOP = 7
-    BEGINS = 8
-    SURVEYED_SUBSEGMENTS = 9
-    SURVEYED_LISTED = 10
-    NEXT_LISTED = 11
-    NEXT_BUFFER = 12
-    CANDIDATES = 13
-    SEGMENTS = 14
-    APPLIED = 15
-    FRESH = 16
-    NEW_VERTICES = 17
-    NEW_SLOTS = 18
-    NEW_SEGMENTS = 19
-    CHOICE = 20
-    OVERFLOWS = 21
+
+class Stop(Enumeration, enum="StopReason"):
+    """The reason why rounds ended."""
+
+
+class HistoryColumn(Enumeration, enum="HistoryEntry", count="HISTORY_ENTRIES"):
+    """Columns of the history: totals after a round."""
 
 
 _ENTRIES = tuple(Entry)
-
-
-class Stop(IntEnum):
-    """The reason why rounds ended (`StopReason`)."""
-
-    GO_ON = 0
-    NO_CANDIDATE = 1
-    CANDIDATE_CAPACITY = 2
-    WINNER_CAPACITY = 3
-    LARGE_CAVITIES = 4
-    ENOUGH_ROUNDS = 5
-    EPOCHS_USED = 6
-
-
-class HistoryColumn(IntEnum):
-    """Columns of the history (`HistoryEntry`): totals after a round."""
-
-    GROWN = 0
-    VERTICES_AFTER = 1
-    LOST_CONFLICTS = 2
-    BAD_AFTER = 3
-    TRIANGLES_AFTER = 4
-    NANOSECONDS = 5
 
 
 class RoundProgress:

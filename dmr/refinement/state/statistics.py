@@ -12,7 +12,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from dmr.common.clock import Clock
-from dmr.memory import Device, flagged_indices, minmax_float64
+from dmr.memory import Device, constant, flagged_indices, minmax_float64
 from dmr.mesh.types import Mesh
 from dmr.refinement.options import RefineOptions
 from dmr.refinement.results import Refinement, Round
@@ -22,10 +22,10 @@ from dmr.refinement.state.outcomes import Outcome, Tally
 
 log = logging.getLogger("dmr")
 
-# The flags of a quality word (cuda_src/refine/quality/quality.cuh).
-BAD, GIVEN_UP, FORCED, HELD = (np.uint32(1 << bit) for bit in (31, 30, 29, 26))
+# The flags of a quality word.
+BAD, GIVEN_UP, FORCED, HELD = (np.uint32(constant(name)) for name in ("BAD", "GIVEN_UP", "FORCED", "HELD"))
 
-TILE = 4096  # TILE of cuda_src/mesh/angles.cu
+TILE = constant("TILE", "mesh/angles.cu")  # triangles per team
 
 
 class Statistics:

@@ -6,20 +6,19 @@ from copy import copy
 
 import numpy as np
 
-from dmr.memory import Argument, DeviceArray, Number
+from dmr.memory import Argument, DeviceArray, Enumeration, Number
 from dmr.refinement.setup.thresholds import Thresholds
 from dmr.refinement.state.device_mesh import DeviceMesh
 from dmr.refinement.state.records import POINT
 from dmr.refinement.state.workspace import Workspace
 from dmr.sizing.size_field import Size, evaluate
 
-COUNTERS = (
-    "children",
-    "refused",
-    "shares",
-    "checked",
-    "largest_share",
-)  # ShareCounter of cuda_src/refine/quality/quality_check.cuh
+
+class ShareCounter(Enumeration):
+    """Counters of how new triangles were distributed."""
+
+
+COUNTERS = tuple(counter.name.lower() for counter in ShareCounter)
 
 
 class QualityCheck:

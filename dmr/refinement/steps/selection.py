@@ -3,29 +3,21 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
-from enum import IntEnum
 
 import numpy as np
 
-from dmr.memory import DeviceArray, Number
+from dmr.memory import DeviceArray, Enumeration, Number, constant
 from dmr.refinement.state.device_mesh import DeviceMesh
 from dmr.refinement.state.progress import UNBOUNDED, Capacity, RoundInput, RoundProgress
 from dmr.refinement.state.worklist import BadTriangles
 from dmr.refinement.state.workspace import Workspace
 
-SURVEYED = 3  # numbers per piece, of cuda_src/refine/candidates.cuh
+SURVEYED = constant("SURVEYED")  # numbers per piece
+MANY_COMPETE, FEW_COMPETE = constant("MANY_COMPETE"), constant("FEW_COMPETE")
 
 
-class Choice(IntEnum):
-    """Which bad triangles compete (`Choice` of cuda_src/refine/candidates.cuh)."""
-
-    UNBEATEN = 0  # triangles that are beaten in urgency by no bad neighbour or neighbour's neighbour
-    EVERYONE = 1
-    LARGE_ONES = 2  # triangles that wait for large records
-    UNBEATEN_FAR = 3  # triangles with no more urgent one within three steps from neighbour to neighbour
-
-
-MANY_COMPETE, FEW_COMPETE = 1024, 256  # of cuda_src/refine/candidates.cuh
+class Choice(Enumeration):
+    """Which bad triangles compete."""
 
 
 @dataclass

@@ -36,7 +36,7 @@ from numpy.typing import ArrayLike, NDArray
 
 from dmr.common.arguments import shortened
 from dmr.common.number_arrays import given_array
-from dmr.errors import KindError, OptionError
+from dmr.errors import OptionError, WrongTypeError
 from dmr.mesh.types import Mesh
 from dmr.validation.report import REASONS, Findings
 from dmr.validation.triangulation.chains import Chains
@@ -91,7 +91,7 @@ class Unrefined:
         surroundings = _Surroundings(mesh, topology, chains)
         measurable = _SMALLEST <= np.abs(mesh.vertices).max(initial=0.0) <= _LARGEST
         if not isinstance(given, Mapping):
-            raise KindError(f"unrefined must be a dictionary of lists of triangles, not {shortened(given)}")
+            raise WrongTypeError(f"unrefined must be a dictionary of lists of triangles, not {shortened(given)}")
         for reason, numbers in given.items():
             try:
                 triangles = given_array(numbers).reshape(-1)

@@ -24,10 +24,8 @@ from dmr.validation.triangulation.topology import Topology, describe
 
 def check_overlap(mesh: Mesh, topology: Topology, findings: Findings) -> None:
     """Check that triangles cover every point at most once (given positive orientation and unique half-edges)."""
-    if not findings.passed("orientation", "edges"):
-        findings.skip("overlap", "orientation or edges failed")
+    if not findings.start_after("overlap", "orientation", "edges"):
         return
-    findings.start("overlap")
     boundary = topology.boundary
     try:
         sweep_boundary(mesh.vertices[topology.starts[boundary]], mesh.vertices[topology.ends[boundary]])

@@ -197,10 +197,8 @@ def check_neighbours(mesh: Mesh, topology: Topology, findings: Findings) -> None
     if given is None:
         findings.skip("neighbours", "the mesh carries no neighbour table")
         return
-    if not findings.passed("edges"):
-        findings.skip("neighbours", "edges failed")
+    if not findings.start_after("neighbours", "edges"):
         return
-    findings.start("neighbours")
     table = np.asarray(given)
     if table.shape != mesh.triangles.shape:
         text = f"the neighbour table has shape {table.shape}, not {mesh.triangles.shape}"

@@ -23,7 +23,6 @@ import argparse
 import sys
 from collections.abc import Callable, Iterator, Sequence
 from dataclasses import asdict
-from pathlib import Path
 from statistics import median
 from typing import Any
 
@@ -33,14 +32,14 @@ from numpy.typing import NDArray
 from dmr.memory import Device, OptionError, open_device
 from scripts.lib.list_measuring import MeasuredLists, gathered, scanned
 from scripts.lib.measuring import positive
-from scripts.study.common import Record, Study, add_common, carried_out
+from scripts.study.common import Record, Study, add_common, add_parts, carried_out
 from scripts.study.files import say
 from scripts.study.lists import plots as lists_plots
 from scripts.study.lists import report as lists_report
 from static_graph import euler_tour, generate_tree
 from static_graph.lists import cost_model
 from static_graph.lists.generation import KINDS
-from static_graph.lists.methods.helman_jaja import FINISHES, RULES, SPACINGS
+from static_graph.lists.methods.table import FINISHES, RULES, SPACINGS
 from static_graph.trees.generation import KINDS as TREE_KINDS
 
 FORMAT = "lists 2"  # version of the JSON format; increased by incompatible changes
@@ -199,10 +198,7 @@ def parser() -> argparse.ArgumentParser:
     add_common(found, "lists, the date and the device")
     add = found.add_argument
     add("--largest", type=positive, default=20, metavar="K", help="lists have up to 2^K elements (default: 20)")
-    add("--parts", nargs="+", choices=PARTS, default=list(PARTS), metavar="PART",
-        help=f"of {', '.join(PARTS)} (default: all)")  # fmt: skip
-    add("--repeats", type=positive, default=5, metavar="N", help="timed runs of each case (default: 5)")
-    add("--redraw", type=Path, metavar="FILE", help="regenerate tables and pictures of this record; no run")
+    add_parts(found, PARTS)
     return found
 
 

@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Any
 
 from scripts.study.lists.report import ms, name_of
 from static_graph.lists.cost_model import SLIDES_TABLE
-from static_graph.lists.methods.helman_jaja import RULES
+from static_graph.lists.methods.table import RULES
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes

@@ -21,12 +21,10 @@ from __future__ import annotations
 import argparse
 import sys
 from collections.abc import Sequence
-from pathlib import Path
 
 from dmr.memory import open_device
-from scripts.lib.measuring import positive
 from scripts.lib.traversal_inputs import load
-from scripts.study.common import Record, Study, add_common, carried_out
+from scripts.study.common import Record, Study, add_common, add_parts, carried_out
 from scripts.study.files import say
 from scripts.study.traversal import plots as traversal_plots
 from scripts.study.traversal import tables as traversal_tables
@@ -73,10 +71,7 @@ def parser() -> argparse.ArgumentParser:
     add = found.add_argument
     defaults = f"default: {' and '.join(SMALL)} on a CPU, those of 1 M nodes on a GPU"
     add("--graphs", nargs="+", metavar="GRAPH", help=defaults)
-    add("--parts", nargs="+", choices=ALL_PARTS, default=list(ALL_PARTS), metavar="PART",
-        help=f"of {', '.join(ALL_PARTS)} (default: all)")  # fmt: skip
-    add("--repeats", type=positive, default=5, metavar="N", help="timed runs of each case (default: 5)")
-    add("--redraw", type=Path, metavar="FILE", help="regenerate tables and pictures of this record; no run")
+    add_parts(found, ALL_PARTS)
     return found
 
 

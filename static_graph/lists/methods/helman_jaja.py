@@ -7,15 +7,12 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from dmr.memory import Device, DeviceArray, Packed, open_device, pack, shortened
+from dmr.common.arguments import chosen, shortened, whole_option
+from dmr.memory import Device, DeviceArray, Packed, open_device, pack
 from static_graph.errors import OptionError
-from static_graph.lists.methods.jumping import jump_words, turn_words
+from static_graph.lists.methods.jumping import jump_words, rank_words
 from static_graph.lists.methods.ranked import Ranked
-from static_graph.traversal.options import choice, whole
-
-RULES = ("n / log n", "n / (2 log^2 n)")
-SPACINGS = ("random", "equal")
-FINISHES = ("one", "cpu", "wyllie")
+from static_graph.lists.methods.table import FINISHES, RULES, SPACINGS
 
 # Default number of elements per splitter, and size at which the recursion ends, on a GPU and on a CPU. A CPU follows a
 # list in its caches about as fast as it could cut the list; a GPU does not.
@@ -156,7 +153,7 @@ def _finish(finish: str, words: DeviceArray, heads: DeviceArray) -> DeviceArray:
         linked = device.empty(words.size, np.uint64)
         device.launch("link_weighed_words", words.size, words, words.size, linked)
         jump_words(linked)
-        lengths = turn_words(linked, heads, words)
+        lengths = rank_words(linked, heads, words)
         words.copy_from(linked)
         return lengths
     if finish == "cpu" and not device.threads:
@@ -192,15 +189,15 @@ def _checked(
             f"splitters = {shortened(splitters)}: it is one of {', '.join(map(repr, RULES))}, or their number"
         )
     if splitters is not None and not isinstance(splitters, str):
-        splitters = whole("splitters", splitters)
+        splitters = whole_option("splitters", splitters)
         if splitters < 1:
             raise OptionError(f"splitters = {shortened(splitters)}: at least one is needed")
         splitters = min(splitters, size)
-    choice("spacing", spacing, SPACINGS)
-    choice("finish", finish, FINISHES)
+    chosen("spacing", spacing, SPACINGS)
+    chosen("finish", finish, FINISHES)
     if finish_size is None:
         finish_size = CPU_FINISH if device.threads else GPU_FINISH
-    finish_size = whole("finish_size", finish_size)
+    finish_size = whole_option("finish_size", finish_size)
     if finish_size < 1:
         raise OptionError(f"finish_size = {shortened(finish_size)}: the last list has at least one element")
     return Plan(splitters, spacing, finish, finish_size)

@@ -6,10 +6,10 @@ from collections.abc import Callable
 
 import numpy as np
 
-from dmr.memory import Device, DeviceArray
+from dmr.memory import Device, DeviceArray, constant
 from static_graph.lists.methods.ranked import Ranked
 
-JUMPS = 3  # JUMPS of cuda_src/lists/pointer_jumping.cu
+JUMPS = constant("JUMPS")  # per launch
 
 
 def jump_until_done(device: Device, size: int, growth: int, jump: Callable[[DeviceArray], None]) -> int:
@@ -45,7 +45,7 @@ def jump_words(words: DeviceArray, kernel: str = "jump_words") -> int:
     )
 
 
-def turn_words(words: DeviceArray, heads: DeviceArray, weighed: DeviceArray | None = None) -> DeviceArray:
+def rank_words(words: DeviceArray, heads: DeviceArray, weighed: DeviceArray | None = None) -> DeviceArray:
     """Replaces (distance to the last element, last element) by (rank, list), in place.
 
     Args:
@@ -61,7 +61,7 @@ def turn_words(words: DeviceArray, heads: DeviceArray, weighed: DeviceArray | No
     numbers.fill(255)
     lengths = device.empty(count, np.int32)
     device.launch("number_tails", count, words, heads, weighed, numbers, spans, lengths)
-    device.launch("turn_words", words.size, numbers, spans, words)
+    device.launch("rank_words", words.size, numbers, spans, words)
     return lengths
 
 
@@ -69,6 +69,6 @@ def ranked(
     words: DeviceArray, heads: DeviceArray, lists: DeviceArray | None, ranks: DeviceArray, rounds: int
 ) -> Ranked:
     """Makes the result from words after all jumps; writes the ranks to `ranks`."""
-    lengths = turn_words(words, heads)
+    lengths = rank_words(words, heads)
     words.device.launch("split_words", words.size, words, ranks, lists)
     return Ranked(ranks, lengths, {"rounds": rounds})

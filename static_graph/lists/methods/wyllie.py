@@ -4,13 +4,13 @@ from __future__ import annotations
 
 import numpy as np
 
-from dmr.memory import DeviceArray, shortened
+from dmr.common.arguments import shortened, whole_option
+from dmr.memory import DeviceArray, constant
 from static_graph.errors import OptionError
 from static_graph.lists.methods.jumping import jump_words, ranked
 from static_graph.lists.methods.ranked import Ranked
-from static_graph.traversal.options import whole
 
-SHORT_LISTS = 2**16  # with 32-bit packing, the total number of elements must be less
+SHORT_LISTS = 1 << constant("SHORT_BITS")  # with 32-bit packing, the total number of elements must be less
 
 
 def run(successors: DeviceArray, heads: DeviceArray, lists: DeviceArray | None, *, packing: int = 64) -> Ranked:
@@ -24,7 +24,7 @@ def run(successors: DeviceArray, heads: DeviceArray, lists: DeviceArray | None, 
         OptionError: the packing is invalid, or there are too many elements for it.
     """
     device, size = successors.device, successors.size
-    packing = whole("packing", packing)
+    packing = whole_option("packing", packing)
     if packing not in (32, 64):
         raise OptionError(f"packing = {shortened(packing)}: rank and successor are packed in 64 bits, or in 32")
     words = device.empty(size, np.uint64)

@@ -1,4 +1,4 @@
-"""Balance "auto" of shortest paths: the near-far method (`cuda_src/graph/traversal/near_far.cuh`)."""
+"""Balance "auto" of shortest paths: the near-far method (`cuda_src/graph/traversal/near_far/near_far.cuh`)."""
 
 from __future__ import annotations
 
@@ -9,7 +9,7 @@ import numpy as np
 from dmr.memory import Packed, pack
 from static_graph.graph.device_graph import DeviceGraph
 from static_graph.traversal.distances import DeviceDistances, DistanceKind
-from static_graph.traversal.frontiers.workspace import CHUNK, MOST_TEAMS, TILE, Entry, Workspace
+from static_graph.traversal.frontiers.workspace import TILE, Entry, Kernels, Workspace
 from static_graph.traversal.schemes.outcome import Outcome
 
 # Delta is chosen so that this many edges of an average node are shorter than delta, if lengths are uniform from 0 to
@@ -21,37 +21,35 @@ WIDEST_ON_GPU = 8
 
 MOST_DELTA = 2**62  # for integer distances
 
-# Largest far list that one team splits alone; on a GPU at most the size of an OUTBOX
-# (cuda_src/graph/traversal/traversal.cuh).
-FEW_FAR_ON_GPU = 1024
-FEW_FAR_ON_ONE_THREAD = 2**31
-FEW_FAR_ON_THREADS = 4096
+# Longest far list that one team splits alone; on a GPU at most the size of an OUTBOX
+# (cuda_src/graph/traversal/control.cuh).
+SMALL_FAR_ON_GPU = 1024
+SMALL_FAR_ON_ONE_THREAD = 2**31
+SMALL_FAR_ON_THREADS = 4096
 
 SAMPLES, SAMPLE = 16, 4096  # number and length of the blocks of weights from which their mean is estimated
 
 
 class NearFarWorkspace(Workspace):
-    """A workspace with the near and far lists (`NearFar` of `cuda_src/graph/traversal/near_far.cuh`)."""
+    """A workspace with the near and far lists (`NearFar` of `cuda_src/graph/traversal/near_far/near_far.cuh`)."""
 
     def __init__(self, graph: DeviceGraph) -> None:
         super().__init__(graph)
-        self.epochs, self.is_far, self.even_far, self.odd_far = (
-            graph.device.empty(graph.nodes, np.int32) for _ in range(4)
-        )
+        self.epochs, self.is_far, *self.far_lists = (graph.device.empty(graph.nodes, np.int32) for _ in range(4))
 
-    def lists(self, delta: float, whole: bool, widest: int) -> Packed:
+    def packed(self, delta: float, whole: bool, widest: int) -> Packed:
         """Returns the lists as a kernel argument; the bound is raised by 1 to `widest` deltas at once."""
-        few_far = {0: FEW_FAR_ON_GPU, 1: FEW_FAR_ON_ONE_THREAD}.get(self.device.threads, FEW_FAR_ON_THREADS)
+        small_far = {0: SMALL_FAR_ON_GPU, 1: SMALL_FAR_ON_ONE_THREAD}.get(self.device.threads, SMALL_FAR_ON_THREADS)
         return pack(
             "NearFar",
             epochs=self.epochs,
             is_far=self.is_far,
-            even_far=self.even_far,
-            odd_far=self.odd_far,
+            far_list0=self.far_lists[0],
+            far_list1=self.far_lists[1],
             delta=min(max(int(delta), 1), MOST_DELTA) if whole else 1,
             real_delta=float(delta),
             widest=widest,
-            few_far=few_far,
+            small_far=small_far,
         )
 
 
@@ -75,40 +73,21 @@ def run(
         The outcome, without scheme-specific figures.
     """
     assert weighted
-    with NearFarWorkspace.borrowed(graph) as space:
-        return _run(graph, sources, depth_limit, delta, one_launch, space)
-
-
-def _run(
-    graph: DeviceGraph,
-    sources: Sequence[int],
-    depth_limit: float | None,
-    delta: float | None,
-    one_launch: bool | None,
-    space: NearFarWorkspace,
-) -> Outcome:
     device, nodes = graph.device, graph.nodes
     distances = DeviceDistances(graph, sources, weighted=True, limit=depth_limit, reset=False)
     widest = WIDEST_ON_GPU if delta is None and device.threads == 0 else 1
-    whole = distances.kind != DistanceKind.REAL
-    lists = space.lists(default_delta(graph) if delta is None else delta, whole, widest)
-    csr, frontier, to = graph.csr, space.frontier, distances.packed
-    space.begin("begin_near_far", distances, csr, to, frontier, lists)
-
-    def one_round() -> None:
-        count = space.count
-        device.launch("few_near_far", count(Entry.FEW_TEAMS, 1), csr, to, frontier, lists)
-        device.launch("relax_tiles", count(Entry.TILE_TEAMS, nodes), csr, to, frontier, lists)
-        device.launch("relax_chunks", count(Entry.CHUNKS, 2 * graph.edges // CHUNK), csr, to, frontier, lists)
-        device.launch("split_far", count(Entry.LAST_TEAMS, device.tiles(nodes, TILE)), csr, to, frontier, lists)
-        device.launch("end_near_far", count(Entry.ENDS, 1), csr, to, frontier, lists)
-
-    search = f"search_near_far_{distances.kind.name.lower()}"
-
-    def all_rounds() -> None:
-        device.launch(search, MOST_TEAMS, csr, to, frontier, lists, MOST_TEAMS)
-
-    return space.outcome(distances, space.run(all_rounds, one_round, one_launch))
+    if delta is None:
+        delta = default_delta(graph)
+    kind = distances.kind
+    kernels = Kernels(
+        "begin_near_far", "small_near_far_rounds", "near_far_pass", "end_near_far",
+        f"search_near_far_{kind.name.lower()}",
+    )  # fmt: skip
+    with NearFarWorkspace.borrowed(graph) as space:
+        lists = space.packed(delta, kind != DistanceKind.REAL, widest)
+        arguments = (graph.csr, distances.packed, space.frontier, lists)
+        splits = {Entry.OTHER: device.tiles(nodes, TILE)}
+        return space.run(kernels, arguments, distances, most_teams=splits, in_one_launch=one_launch)
 
 
 def default_delta(graph: DeviceGraph) -> float:

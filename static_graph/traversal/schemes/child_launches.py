@@ -5,10 +5,10 @@ section 4.3).
 from __future__ import annotations
 
 from collections.abc import Sequence
-from enum import IntEnum
 
 import numpy as np
 
+from dmr.memory import Enumeration
 from static_graph.errors import OptionError
 from static_graph.graph.device_graph import DeviceGraph
 from static_graph.traversal.distances import DeviceDistances
@@ -18,11 +18,8 @@ from static_graph.traversal.schemes.rounds import RoundState, repeat_from_host
 PENDING = 2048  # the default limit of pending child launches on a device
 
 
-class Children(IntEnum):
-    """`ChildEntry` of `cuda_src/graph/schemes/child_relaxation.cu`."""
-
-    RAN = 0
-    IN_PLACE = 1
+class Children(Enumeration, enum="ChildEntry", count="CHILD_ENTRIES"):
+    """Indices into the counters of children."""
 
 
 def run(

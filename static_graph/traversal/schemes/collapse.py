@@ -7,35 +7,35 @@ collapsed (Slota, Rajamanickam, Madduri: High Performance Graph Analytics on Man
 from __future__ import annotations
 
 from collections.abc import Callable, Sequence
-from enum import IntEnum
 from typing import Literal
 
 import numpy as np
 
-from dmr.memory import DeviceArray, DeviceCount, Packed, pack, scan
+from dmr.memory import DeviceArray, DeviceCount, Enumeration, Packed, constant, pack, scan
 from static_graph.errors import OptionError
 from static_graph.graph.device_graph import DeviceGraph
 from static_graph.traversal.distances import DeviceDistances, DistanceKind
 from static_graph.traversal.schemes.outcome import Outcome
 from static_graph.traversal.schemes.rounds import STRIPES, TEAM_SIZE, repeat
 
-TILE_EDGES = 8 * TEAM_SIZE  # TILE_EDGES of cuda_src/graph/schemes/collapse.cuh
-SCAN_TILE = 2048  # SCAN_TILE of cuda_src/graph/traversal/frontier.cuh
-
-# `Strategy` of cuda_src/graph/schemes/collapse.cuh; the global collapse has a separate kernel.
-STRATEGIES = {"baseline": 0, "hierarchical": 1, "collapse-local": 2, "collapse-global": 3}
+TILE_EDGES = constant("TILE_EDGES")
+SCAN_TILE = constant("SCAN_TILE")
 
 
-class Entry(IntEnum):
-    """`FrontierEntry` of `cuda_src/graph/traversal/frontier.cuh`."""
+class Strategy(Enumeration):
+    """How the loop over nodes and edges is distributed."""
 
-    FRONTIER = 0
-    NEXT = 1
-    BATCHES = 2
-    SCAN_TILES = 3
-    TILES = 4
-    ROUNDS = 5
-    STOP = 6
+
+STRATEGIES = {
+    "baseline": Strategy.BASELINE,
+    "hierarchical": Strategy.HIERARCHICAL,
+    "collapse-local": Strategy.LOCAL,
+    "collapse-global": Strategy.GLOBAL,
+}
+
+
+class Entry(Enumeration, enum="FrontierEntry", count="FRONTIER_ENTRIES"):
+    """Indices into the progress of a frontier."""
 
 
 def run(
@@ -129,12 +129,12 @@ class FrontierLists:
     @property
     def stop(self) -> DeviceArray:
         """(1,) int32: 1 if the frontier is empty."""
-        return self._progress[Entry.STOP : Entry.STOP + 1]
+        return self._progress[Entry.FRONTIER_STOP : Entry.FRONTIER_STOP + 1]
 
     @property
     def rounds(self) -> int:
         """Number of rounds; waits for the device."""
-        return int(self._progress.download()[Entry.ROUNDS])
+        return int(self._progress.download()[Entry.FRONTIER_ROUNDS])
 
 
 def _global_round(

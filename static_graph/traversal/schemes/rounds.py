@@ -9,33 +9,24 @@ from __future__ import annotations
 
 from collections.abc import Callable
 from dataclasses import dataclass
-from enum import IntEnum
 from time import perf_counter
 
 import numpy as np
 
-from dmr.memory import Device, DeviceArray
+from dmr.memory import Device, DeviceArray, Enumeration, constant
 from static_graph.traversal.distances import DeviceDistances
 from static_graph.traversal.schemes.outcome import Outcome
 
-STRIPES = 4096  # STRIPES of cuda_src/portable/lanes.cuh
-TEAM_SIZE = 256  # TEAM_SIZE of cuda_src/portable/portable.cuh
+STRIPES = constant("STRIPES")  # entries of a striped counter
+TEAM_SIZE = constant("TEAM_SIZE")
 
 
-class Entry(IntEnum):
-    """`RoundEntry` of `cuda_src/graph/schemes/rounds.cuh`."""
-
-    CHANGED = 0
-    ROUNDS = 1
-    STOP = 2
-    DEFERRED = 3
+class Entry(Enumeration, enum="RoundEntry", count="ROUND_ENTRIES"):
+    """Indices into the progress of rounds."""
 
 
-class Cursor(IntEnum):
-    """`RoundCursor` of `cuda_src/graph/schemes/rounds.cuh`."""
-
-    TAKEN = 0
-    TICKETS = 1
+class Cursor(Enumeration, enum="RoundCursor", count="ROUND_CURSORS"):
+    """Indices into the cursors of rounds."""
 
 
 @dataclass(frozen=True)

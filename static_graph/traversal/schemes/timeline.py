@@ -2,21 +2,14 @@
 
 from __future__ import annotations
 
-from enum import IntEnum
-
 import numpy as np
 from numpy.typing import NDArray
 
-from dmr.memory import Device, Packed, pack
+from dmr.memory import Device, Enumeration, Packed, pack
 
 
-class BlockColumn(IntEnum):
-    """`TimelineEntry` of `cuda_src/graph/schemes/timeline.cuh`."""
-
-    ROUND = 0
-    PROCESSOR = 1
-    BEGUN = 2
-    ENDED = 3
+class BlockColumn(Enumeration, enum="TimelineEntry", count="TIMELINE_ENTRIES"):
+    """Columns of a record."""
 
 
 class Timeline:
@@ -28,13 +21,13 @@ class Timeline:
 
     def __init__(self, device: Device, capacity: int) -> None:
         """Allocates a capacity of `room` records (of 32 bytes)."""
-        self._lines = device.zeros(capacity * len(BlockColumn), np.int64)
+        self._records = device.zeros(capacity * len(BlockColumn), np.int64)
         self._used = device.zeros(1, np.int64)
         self._capacity = capacity
 
     def packed(self) -> Packed:
         """Returns the timeline as a kernel argument."""
-        return pack("Timeline", lines=self._lines, capacity=self._capacity, used=self._used)
+        return pack("Timeline", records=self._records, capacity=self._capacity, used=self._used)
 
     @property
     def blocks(self) -> int:
@@ -46,9 +39,9 @@ class Timeline:
         begin and end in nanoseconds of a device clock.
         """
         recorded = min(self.blocks, self._capacity)
-        return self._lines[: recorded * len(BlockColumn)].download().reshape(-1, len(BlockColumn))
+        return self._records[: recorded * len(BlockColumn)].download().reshape(-1, len(BlockColumn))
 
 
 def packed_timeline(timeline: Timeline | None) -> Packed:
     """Returns a timeline as a kernel argument; for None, one that records nothing."""
-    return pack("Timeline", lines=None, capacity=0, used=None) if timeline is None else timeline.packed()
+    return pack("Timeline", records=None, capacity=0, used=None) if timeline is None else timeline.packed()

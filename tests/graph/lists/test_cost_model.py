@@ -1,4 +1,4 @@
-"""The cost model: the slides' own predictions, and parameters that are read from a device."""
+"""The cost model: predictions of the slides, and parameters measured on a device."""
 
 from __future__ import annotations
 
@@ -9,7 +9,7 @@ from static_graph.lists.cost_model import GTX_280, SLIDES_TABLE, Machine, predic
 
 
 @pytest.mark.parametrize(("log_size", "blocks", "predicted", "measured"), SLIDES_TABLE)
-def test_the_slides_predictions(log_size, blocks, predicted, measured):
+def test_predictions_equal_those_of_the_slides(log_size, blocks, predicted, measured):
     assert slides_milliseconds(log_size, blocks) == pytest.approx(predicted, rel=2e-3)
     assert measured < predicted
 

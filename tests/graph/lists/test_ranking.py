@@ -1,4 +1,4 @@
-"""List ranking: every method against a sequential pass in plain Python, and what is no list, refused with its index."""
+"""List ranking: every method against a sequential pass in plain Python, and errors with their element."""
 
 from __future__ import annotations
 
@@ -13,7 +13,7 @@ from static_graph import find_roots, generate_list, rank, rank_in_detail
 from static_graph.errors import GraphError, InternalError, OptionError
 from static_graph.lists.checks import check_cycles
 from static_graph.lists.methods import helman_jaja
-from static_graph.lists.methods.helman_jaja import FINISHES, RULES, SPACINGS
+from static_graph.lists.methods.table import FINISHES, RULES, SPACINGS
 from static_graph.lists.ranking import rank_on_device
 
 METHODS = [
@@ -63,7 +63,7 @@ def followed(successors, values=None):
 
 @cache
 def of_kind(kind, size, lists):
-    """A list of a kind, and its ranks; all methods and devices get the same."""
+    """A list of a kind and its ranks, cached for all methods and devices."""
     successors = generate_list(kind, size, lists=lists, seed=3, device="cpu")
     return successors, followed(successors)[0]
 
@@ -79,23 +79,25 @@ def test_every_method_ranks_and_sums_up(method, options, device_options):
         assert np.array_equal(rank(successors, method=method, **options, **device_options), ranks), seed
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("kind", ["ordered", "ordered-unbalanced", "random-balanced", "random"])
 @pytest.mark.parametrize(("method", "options"), METHODS[:6], ids=IDS[:6])
-def test_larger_lists_of_all_kinds(method, options, kind, device_options):
+def test_ranks_of_larger_lists_of_every_kind(method, options, kind, device_options):
     size = 60_000 if options else 300_000
     for lists in (1, 1000):
         successors, ranks = of_kind(kind, size, lists)
         assert np.array_equal(rank(successors, method=method, **options, **device_options), ranks)
 
 
-def test_the_sequential_pass():
+def test_sequential_ranking_agrees_with_plain_python():
     for seed in range(100):
         successors, values = random_lists(seed)
         found = rank(successors, values=values, method="sequential")
         assert all(np.array_equal(*pair) for pair in zip(found, followed(successors, values), strict=True))
 
 
-def test_thousands_of_lists(device_options):
+@pytest.mark.slow
+def test_ranks_of_thousands_of_lists(device_options):
     for seed in range(1500):
         successors, _ = random_lists(seed, size=1 + seed % 97)
         method, options = METHODS[1 + seed % (len(METHODS) - 1)]
@@ -103,7 +105,7 @@ def test_thousands_of_lists(device_options):
 
 
 @given(st.permutations(range(30)), st.lists(st.booleans(), min_size=30, max_size=30), st.integers(0, len(METHODS) - 1))
-def test_any_lists(order, ends, which):
+def test_ranks_of_arbitrary_lists(order, ends, which):
     successors = np.full(30, -1)
     for here, after, end in zip(order[:-1], order[1:], ends[1:], strict=True):
         successors[here] = here if end else after
@@ -112,7 +114,7 @@ def test_any_lists(order, ends, which):
 
 
 @pytest.mark.parametrize("method", ["auto", "wyllie", "lock-step", "on-demand", "helman-jaja"])
-def test_no_elements_and_one(method, device_options):
+def test_ranks_of_empty_and_single_element_lists(method, device_options):
     for nothing in ([], np.empty(0, np.int32)):
         assert len(rank(nothing, method=method, **device_options)) == 0
     assert [part.tolist() for part in rank([], values=[], method=method, **device_options)] == [[], []]
@@ -120,7 +122,7 @@ def test_no_elements_and_one(method, device_options):
         assert rank(one, method=method, **device_options).tolist() == [0]
 
 
-def test_long_sublists_take_further_numbers(monkeypatch, device_options):
+def test_long_sublists_are_split_at_further_splitters(monkeypatch, device_options):
     """Where few bits are left for the steps beside a walker's number, walkers begin new sublists."""
     plain = helman_jaja._step_bits
     monkeypatch.setattr(helman_jaja, "_step_bits", lambda size, walkers: 6)
@@ -137,7 +139,7 @@ def test_long_sublists_take_further_numbers(monkeypatch, device_options):
     assert plain(2**27, 2**22 + 1) == 9 and plain(100, 2**31) == 0
 
 
-def test_one_long_list_among_many_short_ones(device_options):
+def test_ranks_of_one_long_list_among_many_short_ones(device_options):
     successors = np.full(100_000, -1)
     order = np.random.default_rng(0).permutation(50_000)
     successors[order[:-1]] = order[1:]
@@ -151,7 +153,7 @@ def test_one_long_list_among_many_short_ones(device_options):
 @pytest.mark.parametrize(
     ("successors", "index", "said"),
     [
-        ([1, 2, 3, 9], 3, "its successor is 9, but the 4 elements are 0 to 3"),
+        ([1, 2, 3, 9], 3, "its successor is 9"),
         ([1, -2, 3, -1], 1, "its successor is -2"),
         (np.array([1, 2**40, -1]), 1, "its successor is 1099511627776"),
         (np.array([1, 2**64 - 1], np.uint64), 1, "its successor is 18446744073709551615"),
@@ -162,26 +164,26 @@ def test_one_long_list_among_many_short_ones(device_options):
         ([5, 2, 1, -1, 4, 0], 0, "is on a cycle of 2 elements"),
     ],
 )
-def test_what_is_no_list_is_refused(method, successors, index, said):
+def test_invalid_lists_are_refused_with_the_element(method, successors, index, said):
     with pytest.raises(GraphError, match=f"^element {index}: .*{said}") as caught:
         rank(successors, method=method)
     assert (caught.value.element, caught.value.index) == ("element", index)
 
 
 @pytest.mark.parametrize(("method", "options"), METHODS, ids=IDS)
-def test_long_cycles_end(method, options, device_options):
+def test_long_cycles_are_found(method, options, device_options):
     """A cycle, whatever its length, is found, and never followed for ever."""
     for length in (2, 3, 4, 64, 1000, 1023):
         successors = generate_list("random", 3000, seed=length, device="cpu")
         cut = np.argsort(followed(successors)[0])[1000 : 1000 + length]
         before, after = np.flatnonzero(successors == cut[0])[0], successors[cut[-1]]
         successors[before], successors[cut[-1]] = after, cut[0]
-        with pytest.raises(GraphError, match=f"^element {cut.min()}: is on a cycle of {length} elements"):
+        with pytest.raises(GraphError, match=f"^element {cut.min()}: .*cycle of {length} "):
             rank(successors, method=method, **options, **device_options)
 
 
 @pytest.mark.parametrize(("method", "options"), METHODS, ids=IDS)
-def test_memory_that_held_something_else(method, options, device, device_options, monkeypatch):
+def test_results_do_not_depend_on_previous_memory_contents(method, options, device, device_options, monkeypatch):
     """Ranks do not depend on what is in memory that nobody has written to."""
     plain = type(device).empty
 
@@ -199,8 +201,8 @@ def test_memory_that_held_something_else(method, options, device, device_options
             assert np.array_equal(found[0], ranks) and np.array_equal(found[1], ranks)
 
 
-def test_walks_end_on_lists_that_were_changed(device):
-    """What cannot be after the check, a list that ends nowhere: its walks end all the same, and it is flagged."""
+def test_walks_end_on_lists_changed_during_ranking(device):
+    """Walks end and flag an error on a list without an end, which the check should have refused."""
     size = 200
     ring = (np.arange(1, size + 1) % size).astype(np.int32)
     words = device.array(np.uint64(1) << np.uint64(32) | ring.astype(np.uint64))
@@ -215,17 +217,17 @@ def test_walks_end_on_lists_that_were_changed(device):
     assert np.array_equal(pair[0].download(), (np.arange(size) - 7) % size)
 
 
-def test_lengths_that_do_not_add_up_are_our_own_fault(device):
+def test_inconsistent_lengths_raise_an_internal_error(device):
     successors = np.array([1, 2, -1], np.int32)
     heads, lengths = (device.array(np.array([number], np.int32)) for number in (0, 2))
-    with pytest.raises(InternalError, match="do not add up, though there is no cycle"):
+    with pytest.raises(InternalError, match="no cycle"):
         check_cycles(lengths, heads, successors)
 
 
 @pytest.mark.parametrize(
     ("error", "said", "options"),
     [
-        (OptionError, "method = 'quick': it is one of auto, wyllie", {"method": "quick"}),
+        (OptionError, "method must be one of auto, wyllie", {"method": "quick"}),
         (OptionError, "packing is no option of method = 'auto'", {"packing": 64}),
         (
             OptionError,
@@ -234,10 +236,10 @@ def test_lengths_that_do_not_add_up_are_our_own_fault(device):
         ),
         (OptionError, "packing = 16", {"method": "wyllie", "packing": 16}),
         (OptionError, "splitters = 0", {"method": "helman-jaja", "splitters": 0}),
-        (OptionError, "splitters = 2.5: it must be a whole number", {"method": "helman-jaja", "splitters": 2.5}),
+        (OptionError, "splitters must be a whole number, not 2.5", {"method": "helman-jaja", "splitters": 2.5}),
         (OptionError, "splitters = 'many'", {"method": "helman-jaja", "splitters": "many"}),
-        (OptionError, "spacing = 'odd'", {"method": "helman-jaja", "spacing": "odd"}),
-        (OptionError, "finish = 'gpu'", {"method": "helman-jaja", "finish": "gpu"}),
+        (OptionError, "spacing must be one of .*, not 'odd'", {"method": "helman-jaja", "spacing": "odd"}),
+        (OptionError, "finish must be one of .*, not 'gpu'", {"method": "helman-jaja", "finish": "gpu"}),
         (OptionError, "finish_size = 0", {"method": "helman-jaja", "finish_size": 0}),
         (OptionError, "leave the device out", {"method": "sequential", "device": "cuda"}),
         (GraphError, "values are one whole number for each element, 2 in all", {"values": [1, 2, 3]}),
@@ -245,19 +247,19 @@ def test_lengths_that_do_not_add_up_are_our_own_fault(device):
         (GraphError, "may not fit 64 bits", {"values": [2**62, 2**62]}),
     ],
 )
-def test_options_that_cannot_be(error, said, options):
+def test_invalid_options_are_refused(error, said, options):
     with pytest.raises(error, match=said.replace("(", r"\(")):
         rank([1, -1], **{"device": "cpu"} | options)
 
 
-def test_32_bits_are_for_short_lists():
+def test_32_bit_packing_is_limited_to_short_lists():
     ordered = generate_list("ordered", 2**16 - 1, device="cpu")
     assert np.array_equal(rank(ordered, method="wyllie", packing=32, device="cpu"), np.arange(2**16 - 1))
-    with pytest.raises(OptionError, match="fewer than 65536 elements, not 65536"):
+    with pytest.raises(OptionError, match="65536"):
         rank(generate_list("ordered", 2**16, device="cpu"), method="wyllie", packing=32, device="cpu")
 
 
-def test_values_of_every_kind_of_whole_numbers(device_options):
+def test_values_of_every_integer_type(device_options):
     successors = [2, -1, 1]  # 0, 2, 1
     for kind in ("i1", "u1", "i2", "u2", "i4", "u4", "i8", "u8", "?", ">i4"):
         values = np.array([1, 0, 1], kind)
@@ -271,21 +273,21 @@ def test_values_of_every_kind_of_whole_numbers(device_options):
 
 
 @pytest.mark.parametrize("wrong", [[0.5], [[1, -1]], ["a"], [True, False]])
-def test_successors_are_whole_numbers(wrong):
-    with pytest.raises(GraphError, match="successors are one whole number for each element"):
+def test_successors_must_be_whole_numbers(wrong):
+    with pytest.raises(GraphError, match=r"^successors "):
         rank(wrong)
     with pytest.raises(GraphError, match="successors are no array"):
         rank([[1], [2, 3]])
 
 
-def test_the_input_is_kept(device_options):
+def test_the_input_is_not_changed(device_options):
     successors = generate_list("random", 5000, device="cpu")
     before = successors.copy()
     rank(successors, method="helman-jaja", **device_options)
     assert np.array_equal(successors, before)
 
 
-def test_rounds_and_levels_are_told():
+def test_rounds_and_levels_are_reported():
     lists = generate_list("random", 2**14, device="cpu")
     options = {"splitters": 2**10, "finish_size": 1}
     assert rank_in_detail(lists, method="helman-jaja", options=options, device="cpu").figures["levels"] >= 3
@@ -294,7 +296,7 @@ def test_rounds_and_levels_are_told():
     assert set(found.seconds) == {"upload", "check", "rank", "download"} and found.figures["rounds"] <= 8
 
 
-def test_roots_of_forests(device_options):
+def test_find_roots_of_forests(device_options):
     random = np.random.default_rng(5)
     for size in (1, 2, 50, 3000):
         for reach in (1, 3, size):
@@ -309,9 +311,9 @@ def test_roots_of_forests(device_options):
     assert len(find_roots([], **device_options)) == 0
 
 
-def test_what_is_no_forest_has_no_roots(device_options):
+def test_find_roots_refuses_cycles(device_options):
     for parents, said in (
-        ([1, 2, 7], "node 2: its parent is 7, but the 3 nodes are 0 to 2"),
+        ([1, 2, 7], "node 2: its parent is 7"),
         ([-1, 3, 1, 2, 3, 0], "node 1: is on a cycle of 3 nodes"),
         ([1, 2, 1], "node 1: is on a cycle of 2 nodes"),
         ([3, 3, 1, 2], "node 1: is on a cycle of 3 nodes"),
@@ -348,7 +350,7 @@ def ranks_of_scattered(size, device):
 
 
 @pytest.mark.parametrize("size", [0, 1, 2, 3, 31, 1000, 777 * 6, 2**17 + 1])
-def test_lists_whose_ranks_are_known(size):
+def test_ranks_of_lists_with_known_ranks(size):
     assert np.array_equal(np.sort(scattered(size)), np.arange(size))
     ranks_of_scattered(size, "cpu")
 
@@ -357,5 +359,5 @@ def test_lists_whose_ranks_are_known(size):
 @pytest.mark.parametrize(
     "size", [*range(4), 1000, *(2**k for k in range(12, 25, 2)), 2**20 + 1, 2**25 - 1, 2**26, 2**27]
 )
-def test_sizes_up_to_2_to_the_27th(size, gpu):
+def test_ranks_of_lists_up_to_2_to_the_27(size, gpu):
     ranks_of_scattered(size, "cuda")

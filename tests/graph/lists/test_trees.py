@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import networkx as nx
 import numpy as np
 import pytest
 from hypothesis import given
@@ -10,6 +9,8 @@ from hypothesis import strategies as st
 
 from static_graph import euler_tour, generate_tree
 from static_graph.errors import GraphError, OptionError
+
+nx = pytest.importorskip("networkx")
 
 
 def random_forest(random, size):
@@ -49,7 +50,7 @@ def path_up(parents, v):
 
 
 def edges_of(parents, random):
-    """Its edges in any order and direction."""
+    """Edges of a forest, shuffled and with random directions."""
     children = np.flatnonzero(parents >= 0)
     edges = np.column_stack([children, parents[children]])[random.permutation(len(children))]
     transposed = random.random(len(edges)) < 0.5
@@ -58,7 +59,7 @@ def edges_of(parents, random):
 
 
 @pytest.mark.parametrize("seed", range(100))
-def test_numbers_of_nodes(seed, device_options):
+def test_preorder_postorder_levels_and_sizes(seed, device_options):
     random = np.random.default_rng(seed)
     size = int(random.choice([1, 2, 5, 40, 300]))
     parents = random_forest(random, size)
@@ -73,7 +74,7 @@ def test_numbers_of_nodes(seed, device_options):
 
 
 @pytest.mark.parametrize("seed", range(100))
-def test_common_ancestors(seed, device_options):
+def test_common_ancestors_and_path_sums(seed, device_options):
     random = np.random.default_rng(seed)
     size = int(random.choice([1, 2, 7, 50]))
     parents = random_forest(random, size)
@@ -85,7 +86,7 @@ def test_common_ancestors(seed, device_options):
 
 
 @pytest.mark.parametrize("seed", range(100))
-def test_edges_rooted_anywhere(seed, device_options):
+def test_trees_from_edges_in_any_order(seed, device_options):
     random = np.random.default_rng(seed)
     size = int(random.choice([1, 2, 5, 40, 300]))
     parents = random_forest(random, size)
@@ -110,7 +111,7 @@ def test_edges_rooted_anywhere(seed, device_options):
 
 
 @given(st.lists(st.tuples(st.integers(0, 9), st.integers(0, 9)), max_size=12))
-def test_edges_are_refused_where_they_are_no_forest(edges):
+def test_edges_with_a_cycle_are_refused(edges):
     graph = nx.MultiGraph(edges)
     graph.add_nodes_from(range(10))
     if not nx.is_forest(graph):
@@ -124,7 +125,7 @@ def test_edges_are_refused_where_they_are_no_forest(edges):
 
 
 @given(st.lists(st.integers(-1, 7), min_size=8, max_size=8))
-def test_parents_are_refused_where_they_are_no_forest(parents):
+def test_parents_with_a_cycle_are_refused(parents):
     graph = nx.DiGraph([(v, p) for v, p in enumerate(parents) if 0 <= p != v])
     try:
         tree = euler_tour(parents, device="cpu")
@@ -135,7 +136,7 @@ def test_parents_are_refused_where_they_are_no_forest(parents):
 
 
 @pytest.mark.parametrize("kind", ["random-binary", "path", "star", "caterpillar"])
-def test_larger_trees(kind, device_options):
+def test_tours_of_larger_trees(kind, device_options):
     parents = generate_tree(kind, 200_000, seed=1)
     tree = euler_tour(parents, **device_options)
     others = np.flatnonzero(parents >= 0)
@@ -156,7 +157,7 @@ def test_larger_trees(kind, device_options):
         assert (tree.preorder[common] <= tree.preorder[side]).all() and (tree.preorder[side] < ends[common]).all()
 
 
-def test_phases_are_told(device_options):
+def test_phases_are_timed(device_options):
     plain, rooting = {"upload", "tour", "rank", "numbers", "download"}, {"root tour", "root rank", "root parents"}
     assert set(euler_tour([-1, 0, 0], **device_options).seconds) == plain
     for forest, root in (([[0, 1], [1, 2]], None), ([-1, 0, 0], 1)):
@@ -164,7 +165,7 @@ def test_phases_are_told(device_options):
         assert set(seconds) == plain | rooting and min(seconds.values()) > 0
 
 
-def test_nearly_nothing(device_options):
+def test_tours_of_empty_and_tiny_trees(device_options):
     assert len(euler_tour([], **device_options).parent) == 0
     assert len(euler_tour([], **device_options).roots) == 0
     one = euler_tour([-1], **device_options)
@@ -206,12 +207,12 @@ def test_nearly_nothing(device_options):
         (OptionError, "nodes are for edges", {"parents_or_edges": [-1], "nodes": 1}),
     ],
 )
-def test_what_is_no_forest_is_refused(error, said, arguments, device_options):
+def test_invalid_forests_are_refused(error, said, arguments, device_options):
     with pytest.raises(error, match=said):
         euler_tour(**arguments, **device_options)
 
 
-def test_questions_that_cannot_be(device_options):
+def test_invalid_queries_are_refused(device_options):
     tree = euler_tour([-1, 0, 0], **device_options)
     for left, right, said in (
         ([0, 1], [2, 3], "pair 1: 1 and 3"),
@@ -223,6 +224,6 @@ def test_questions_that_cannot_be(device_options):
     ):
         with pytest.raises(GraphError, match=said):
             tree.lca(left, right)
-    with pytest.raises(GraphError, match="values are one whole number for each node, 3 in all"):
+    with pytest.raises(GraphError, match=r"^values "):
         tree.path_sums([1, 2])
     assert tree.lca([], []).tolist() == [] and tree.lca(np.uint64(1), np.uint8(2)).tolist() == [0]

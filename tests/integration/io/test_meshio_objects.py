@@ -1,4 +1,4 @@
-"""Meshes from and to meshio's objects keep everything."""
+"""Conversion to and from meshio's objects keeps everything."""
 
 from __future__ import annotations
 
@@ -33,7 +33,7 @@ def sets_of(found: meshio.Mesh) -> dict[str, list[list[int]]]:
 
 
 @pytest.mark.parametrize("order", [1, 2])
-def test_a_mesh_comes_back_whole(order: int) -> None:
+def test_a_mesh_converted_to_meshio_and_back_is_unchanged(order: int) -> None:
     found = to_meshio(MESH, order=order)
     assert isinstance(found, meshio.Mesh)
     assert [block.type for block in found.cells] == (["triangle", "line"] if order == 1 else ["triangle6", "line3"])
@@ -56,7 +56,7 @@ def test_regions_and_boundaries_are_sets() -> None:
     }
 
 
-def test_sets_alone_are_enough(caplog: pytest.LogCaptureFixture) -> None:
+def test_sets_without_data_give_regions_and_boundaries(caplog: pytest.LogCaptureFixture) -> None:
     full = to_meshio(MESH)
     found = meshio.Mesh(full.points, full.cells, cell_sets=full.cell_sets)
     back = from_meshio(found)
@@ -84,7 +84,7 @@ def test_meshio_writes_the_object(suffix: str, tmp_path: Path) -> None:
     assert back.segment_markers is not None and back.segment_markers.tolist() == [7, 8, 1, 1, 1]
 
 
-def test_what_is_no_plane_mesh_is_refused() -> None:
+def test_other_than_plane_meshes_are_refused() -> None:
     tilted = meshio.Mesh(np.array([[0.0, 0, 0], [1, 0, 0], [0, 1, 1]]), [("triangle", np.array([[0, 1, 2]]))])
     with pytest.raises(FileError, match="flat"):
         from_meshio(tilted)

@@ -1,4 +1,4 @@
-"""The package's own .npz files; round trips and safety are with those of the other formats."""
+"""The package's own .npz files; round trips and safety are tested with those of the other formats."""
 
 from __future__ import annotations
 
@@ -24,7 +24,7 @@ def refused(path: Path) -> str:
     return caught.value.reason
 
 
-def test_bytes_depend_on_the_mesh_alone(tmp_path: Path) -> None:
+def test_bytes_depend_only_on_the_mesh(tmp_path: Path) -> None:
     write(tmp_path / "a.npz", MESH)
     write(tmp_path / "b.npz", Mesh(MESH.vertices, MESH.triangles, segments=MESH.segments, vertex_markers=[1, 2, 3]))
     assert (tmp_path / "a.npz").read_bytes() == (tmp_path / "b.npz").read_bytes()
@@ -35,7 +35,7 @@ def test_bytes_depend_on_the_mesh_alone(tmp_path: Path) -> None:
     assert names[0] == "dmr_format.npy" and "area_bounds.npy" not in names
 
 
-def test_arrays_that_something_else_wrote(tmp_path: Path) -> None:
+def test_arrays_written_by_other_programs(tmp_path: Path) -> None:
     np.savez_compressed(tmp_path / "a.npz", vertices=[[0, 0], [1, 0], [0, 1.5]], triangles=[[0, 1, 2]], other=[1])
     mesh = read(tmp_path / "a.npz")
     assert isinstance(mesh, Mesh) and mesh.vertices[2].tolist() == [0, 1.5]
@@ -43,7 +43,7 @@ def test_arrays_that_something_else_wrote(tmp_path: Path) -> None:
     assert isinstance(read(tmp_path / "b.npz"), Pslg)
 
 
-def test_holes_and_regions_come_back_and_may_be_missing(tmp_path: Path) -> None:
+def test_holes_and_regions_are_optional(tmp_path: Path) -> None:
     mesh = Mesh(MESH.vertices, MESH.triangles, holes=[[2, 2]], regions=[[0.1, 0.1, 3, -1], [5, 5, 4, 0.5]])
     write(tmp_path / "a.npz", mesh)
     found = read(tmp_path / "a.npz")
@@ -58,7 +58,7 @@ def test_holes_and_regions_come_back_and_may_be_missing(tmp_path: Path) -> None:
     assert "regions must have shape (n, 4)" in refused(tmp_path / "c.npz")
 
 
-def test_wrong_files_are_refused(tmp_path: Path) -> None:
+def test_invalid_files_are_refused(tmp_path: Path) -> None:
     path = tmp_path / "a.npz"
     for text in (b"", b"hello", b"PK\x03\x04 and more"):
         path.write_bytes(text)

@@ -1,4 +1,4 @@
-"""What is written is read back to the last bit, by any number of threads, in the same bytes every time."""
+"""Files are read back to the last bit, and their bytes do not depend on threads."""
 
 from __future__ import annotations
 
@@ -39,7 +39,7 @@ def same(a: Mesh | Pslg, b: Mesh | Pslg) -> bool:
 
 @st.composite
 def meshes(draw: st.DrawFn) -> Mesh:
-    """Meshes with any numbers in them: a reader has no view on geometry."""
+    """Meshes with arbitrary numbers: readers do not check geometry."""
     n = draw(st.integers(3, 12))
     m = draw(st.integers(0, 6))
     s = draw(st.integers(0, 3))
@@ -175,13 +175,13 @@ def test_decimal_numbers_are_read_as_the_nearest_double(
         ("1d-99999999999999999999", 0.0),
     ],
 )
-def test_numbers_too_small_for_a_double_are_zero(text: str, value: float, tmp_path: Path) -> None:
+def test_numbers_below_the_smallest_double_are_zero(text: str, value: float, tmp_path: Path) -> None:
     (tmp_path / "a.node").write_text(f"1 2 0 0\n0 {text} 0\n")
     found = parse_vertices(TextFile(tmp_path / "a.node"), 0).vertices[0, 0]
     assert struct.pack("d", found) == struct.pack("d", value)
 
 
-def test_neither_threads_nor_chunks_change_what_is_read(tmp_path: Path) -> None:
+def test_reading_does_not_depend_on_threads_and_chunks(tmp_path: Path) -> None:
     mesh = grid(20)
     write(tmp_path / "a.ele", mesh)
     node = (tmp_path / "a.node").read_text()
@@ -196,7 +196,7 @@ def test_neither_threads_nor_chunks_change_what_is_read(tmp_path: Path) -> None:
             assert np.array_equal(triangles.table.indices, mesh.triangles)
 
 
-def test_the_first_of_many_faults_is_reported_whatever_the_threads(tmp_path: Path) -> None:
+def test_the_first_error_is_reported_for_any_threads(tmp_path: Path) -> None:
     write(tmp_path / "a.ele", grid(40))
     lines = (tmp_path / "a.node").read_text().splitlines()
     for k in (700, 900, 1500):
@@ -209,9 +209,7 @@ def test_the_first_of_many_faults_is_reported_whatever_the_threads(tmp_path: Pat
             assert caught.value.line == 701
 
 
-def test_fields_too_many_are_ignored_and_counted_whatever_the_threads(
-    tmp_path: Path, caplog: pytest.LogCaptureFixture
-) -> None:
+def test_surplus_fields_are_counted_for_any_threads(tmp_path: Path, caplog: pytest.LogCaptureFixture) -> None:
     mesh = grid(40)
     write(tmp_path / "a.ele", mesh)
     lines = (tmp_path / "a.node").read_text().splitlines()
@@ -239,7 +237,7 @@ def test_bytes_do_not_depend_on_threads_or_time(tmp_path: Path) -> None:
     assert same(read(tmp_path / "a.ele"), mesh)
 
 
-def test_whole_numbers_of_every_length_are_written_as_python_writes_them(tmp_path: Path) -> None:
+def test_integers_of_every_length_are_written_as_by_python(tmp_path: Path) -> None:
     rng = np.random.default_rng(8)
     edges = [10**k + d for k in range(10) for d in (-1, 0, 1)] + [2**31 - 1, 0, 1]
     ragged = [int(value) for k in range(1, 10) for value in rng.integers(0, 10**k, 400)]
@@ -272,7 +270,7 @@ def test_layout_of_the_files(tmp_path: Path) -> None:
     }
 
 
-def test_holes_and_regions_are_in_the_poly(tmp_path: Path) -> None:
+def test_the_poly_file_holds_holes_and_regions(tmp_path: Path) -> None:
     corners, triangle = [[0, 0], [1, 0], [0, 1]], [[0, 1, 2]]
     holes, regions = [[3, 3], [4, 4.5]], [[0.25, 0.25, 7, -1]]
     mesh = Mesh(corners, triangle, segments=[[0, 1]], segment_markers=[2], holes=holes, regions=regions)
@@ -301,12 +299,12 @@ def test_holes_and_regions_are_in_the_poly(tmp_path: Path) -> None:
 def test_a_domain_is_not_replaced_by_the_holes_of_a_mesh(tmp_path: Path) -> None:
     write(tmp_path / "a.poly", Pslg([[0, 0], [1, 0]], [[0, 1]]))
     before = (tmp_path / "a.poly").read_bytes()
-    with pytest.raises(FileError, match="holds a domain with vertices of its own"):
+    with pytest.raises(FileError, match="domain"):
         write(tmp_path / "a.ele", Mesh([[0, 0], [1, 0], [0, 1]], [[0, 1, 2]], holes=[[5, 5]]))
     assert (tmp_path / "a.poly").read_bytes() == before and len(list(tmp_path.iterdir())) == 1
 
 
-def test_neighbours_edges_and_parts_alone(tmp_path: Path) -> None:
+def test_neighbours_edges_and_single_files(tmp_path: Path) -> None:
     mesh = grid(12)
     for base in (0, 1):
         for suffix in (".neigh", ".edge", ".area", ".poly"):
@@ -343,11 +341,11 @@ def test_empty_mesh(tmp_path: Path) -> None:
         (".7.ele", ".ele", ".7.1.ele"),
     ],
 )
-def test_next_name(name: str, suffix: str, expected: str) -> None:
+def test_next_output_name(name: str, suffix: str, expected: str) -> None:
     assert next_name(name, suffix) == Path(expected)
 
 
-def test_wrong_base_and_items_are_refused(tmp_path: Path) -> None:
+def test_invalid_bases_and_objects_are_refused(tmp_path: Path) -> None:
     graph = Pslg([[0, 0], [1, 0]], [[0, 1]])
     with pytest.raises(OptionError):
         write(tmp_path / "a.ele", grid(3), base=2)
@@ -355,23 +353,23 @@ def test_wrong_base_and_items_are_refused(tmp_path: Path) -> None:
         with pytest.raises(FileError, match="a PSLG has no triangles"):
             write(tmp_path / name, graph)
     for name in ("a.vtu", "a.npz", "a.poly", "a.edge"):
-        with pytest.raises(OptionError, match=r"neighbours are written beside an \.ele file"):
+        with pytest.raises(OptionError, match=r"^neighbours "):
             write(tmp_path / name, grid(3), neighbours=True)
-        with pytest.raises(OptionError, match=r"edges are written beside an \.ele file"):
+        with pytest.raises(OptionError, match=r"^edges "):
             write(tmp_path / name, grid(3), edges=True)
     with pytest.raises(FileError, match="no area bounds"):
         write(tmp_path / "a.area", Mesh([[0, 0], [1, 0], [0, 1]], [[0, 1, 2]]))
     assert list(tmp_path.iterdir()) == []
 
 
-def test_missing_library_is_said(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> None:
+def test_a_missing_native_library_is_reported(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> None:
     from dmr.errors import NativeLibraryError
 
     write(tmp_path / "a.ele", grid(3))
     monkeypatch.setattr(native, "LIBRARY", tmp_path / "none.so")
     native.library.cache_clear()
     try:
-        with pytest.raises(NativeLibraryError, match=r"not fully installed: .*none\.so is missing"):
+        with pytest.raises(NativeLibraryError, match=r"none\.so is missing"):
             read(tmp_path / "a.ele")
     finally:
         native.library.cache_clear()
@@ -379,7 +377,7 @@ def test_missing_library_is_said(monkeypatch: pytest.MonkeyPatch, tmp_path: Path
 
 @pytest.mark.parametrize("suffix", [".ele", ".npz", ".vtu"])
 @pytest.mark.parametrize("threads", [0, 2**20, 1.5])
-def test_a_senseless_number_of_threads_is_refused(tmp_path: Path, suffix: str, threads: int) -> None:
+def test_an_invalid_number_of_threads_is_refused(tmp_path: Path, suffix: str, threads: int) -> None:
     path = tmp_path / f"a{suffix}"
     mesh = Mesh([[0, 0], [1, 0], [0, 1]], [[0, 1, 2]])
     with pytest.raises(OptionError, match="threads must be"):

@@ -1,4 +1,4 @@
-"""No reader takes a half-written result for a whole one; nothing is left behind, whatever fails."""
+"""No reader sees a half-written result, and no failure leaves files behind."""
 
 from __future__ import annotations
 
@@ -17,7 +17,7 @@ import pytest
 
 import dmr
 import static_graph
-from dmr.common import replacing
+from dmr.common.files import replacing
 from dmr.errors import FileError
 from dmr.io import read, write
 from dmr.mesh.types import Mesh, Pslg
@@ -64,8 +64,9 @@ def start(path: Path) -> subprocess.Popen[str]:
     return process
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("name", ["x.ele", "x.npz", "x.vtk"])
-def test_killed_at_a_random_moment(name: str, tmp_path: Path) -> None:
+def test_a_killed_writer_leaves_old_or_new_files(name: str, tmp_path: Path) -> None:
     path, rng, outcomes = tmp_path / name, random.Random(name), []
     for _ in range(6):
         process = start(path)
@@ -81,7 +82,8 @@ def test_killed_at_a_random_moment(name: str, tmp_path: Path) -> None:
     assert "whole" in outcomes
 
 
-def test_a_reader_beside_a_writer_sees_whole_meshes_only(tmp_path: Path) -> None:
+@pytest.mark.slow
+def test_a_concurrent_reader_sees_complete_meshes(tmp_path: Path) -> None:
     path = tmp_path / "x.ele"
     process = start(path)
     whole = 0
@@ -115,7 +117,7 @@ NAMES = ["x.ele", "x.poly", "x.npz", "x.vtu", "x.stl"]
 
 
 @pytest.mark.parametrize("name", NAMES)
-def test_full_disk(name: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_a_full_disk_leaves_the_old_files(name: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     write(tmp_path / name, small())
     before = snapshot(tmp_path)
     real_open = os.open
@@ -124,14 +126,14 @@ def test_full_disk(name: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -
         return real_open("/dev/full", os.O_WRONLY) if flags & os.O_CREAT else real_open(path, flags, *rest, **named)
 
     monkeypatch.setattr(replacing.os, "open", open_on_full_disk)
-    with pytest.raises(FileError, match="the disk is full; nothing was changed"):
+    with pytest.raises(FileError, match="disk is full; nothing was changed"):
         write(tmp_path / name, small(50))
     monkeypatch.undo()
     assert snapshot(tmp_path) == before
 
 
 @pytest.mark.parametrize("name", ["x.ele", "x.vtk", "x.npz"])
-def test_file_size_limit(name: str, tmp_path: Path) -> None:
+def test_a_file_size_limit_leaves_the_old_files(name: str, tmp_path: Path) -> None:
     write(tmp_path / name, small())
     before = snapshot(tmp_path)
     code = (
@@ -149,7 +151,7 @@ def test_file_size_limit(name: str, tmp_path: Path) -> None:
 
 
 @pytest.mark.parametrize("name", NAMES)
-def test_interrupted(name: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_an_interrupt_leaves_the_old_files(name: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     def interrupt(_: int) -> None:
         raise KeyboardInterrupt
 
@@ -161,7 +163,7 @@ def test_interrupted(name: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch)
     assert snapshot(tmp_path) == before
 
 
-def test_nothing_is_moved_before_all_files_are_on_the_disk(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_no_file_is_moved_before_all_are_synced(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     path = tmp_path / "x.ele"
     write(path, small())
     before, flushed, real_fsync = snapshot(tmp_path), [], os.fsync
@@ -174,7 +176,7 @@ def test_nothing_is_moved_before_all_files_are_on_the_disk(tmp_path: Path, monke
         real_fsync(descriptor)
 
     monkeypatch.setattr(replacing.os, "fsync", fail_at_the_second)
-    with pytest.raises(FileError, match=r"x.ele: cannot be written: .*; nothing was changed"):
+    with pytest.raises(FileError, match=r"x.ele: .*nothing was changed"):
         write(path, small(50))
     monkeypatch.undo()
     assert snapshot(tmp_path) == before
@@ -182,7 +184,8 @@ def test_nothing_is_moved_before_all_files_are_on_the_disk(tmp_path: Path, monke
     assert flushed == [path.with_suffix(".node").stat().st_size, path.stat().st_size]  # all was in them
 
 
-def test_interrupt_signal_while_writing(tmp_path: Path) -> None:
+@pytest.mark.slow
+def test_sigint_while_writing_leaves_the_old_files(tmp_path: Path) -> None:
     process = subprocess.Popen(
         [sys.executable, "-c", WRITER, str(tmp_path / "x.ele")],
         stdout=subprocess.PIPE,
@@ -199,7 +202,7 @@ def test_interrupt_signal_while_writing(tmp_path: Path) -> None:
     assert not [path.name for path in tmp_path.iterdir() if path.name.startswith(".")]
 
 
-def test_failure_in_the_middle_of_the_moves_is_said(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_a_failure_between_moves_is_reported(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     path = tmp_path / "x.ele"
     write(path, small())
 
@@ -207,7 +210,7 @@ def test_failure_in_the_middle_of_the_moves_is_said(tmp_path: Path, monkeypatch:
         raise OSError(errno.EROFS, "read-only")
 
     monkeypatch.setattr(Path, "replace", refuse)
-    with pytest.raises(FileError, match="the file system is read-only; files of the old result may be gone"):
+    with pytest.raises(FileError, match="old result may be gone"):
         write(path, small(50))
     monkeypatch.undo()
     with pytest.raises(FileError, match="does not exist"):
@@ -216,7 +219,7 @@ def test_failure_in_the_middle_of_the_moves_is_said(tmp_path: Path, monkeypatch:
 
 
 @pytest.mark.parametrize("name", NAMES)
-def test_places_where_nothing_can_be_put(name: str, tmp_path: Path) -> None:
+def test_unusable_output_paths_are_refused(name: str, tmp_path: Path) -> None:
     with pytest.raises(FileError, match="there is no folder"):
         write(tmp_path / "none" / name, small())
     (tmp_path / name).mkdir()
@@ -232,7 +235,7 @@ def snapshot_names(folder: Path) -> list[str]:
 
 
 @pytest.mark.skipif(os.geteuid() == 0, reason="root may write everywhere")
-def test_no_permission(tmp_path: Path) -> None:
+def test_missing_permission_is_refused(tmp_path: Path) -> None:
     tmp_path.chmod(0o500)
     try:
         for name in NAMES:
@@ -242,7 +245,7 @@ def test_no_permission(tmp_path: Path) -> None:
         tmp_path.chmod(0o700)
 
 
-def test_overwriting_only_when_allowed(tmp_path: Path) -> None:
+def test_overwrite_is_needed_for_existing_files(tmp_path: Path) -> None:
     for name in NAMES:
         write(tmp_path / f"new-{name}", small(), overwrite=False)
         with pytest.raises(FileError, match="exists already"):
@@ -253,7 +256,7 @@ def test_overwriting_only_when_allowed(tmp_path: Path) -> None:
     assert not (tmp_path / "y.ele").exists()
 
 
-def test_files_of_an_older_mesh_do_not_stay_with_a_new_one(tmp_path: Path) -> None:
+def test_companion_files_of_an_older_mesh_are_removed(tmp_path: Path) -> None:
     path = tmp_path / "x.ele"
     old = small(30)
     old = Mesh(old.vertices, old.triangles, segments=[[0, 1]], area_bounds=np.ones(30))
@@ -264,7 +267,7 @@ def test_files_of_an_older_mesh_do_not_stay_with_a_new_one(tmp_path: Path) -> No
     assert len(read(path).segments) == 0
 
 
-def test_somebodys_domain_is_never_replaced_by_the_segments_of_a_mesh(tmp_path: Path) -> None:
+def test_a_domain_file_is_never_replaced_by_segments_of_a_mesh(tmp_path: Path) -> None:
     write(tmp_path / "x.poly", Pslg([[0, 0], [1, 0], [0, 1]], [[0, 1], [1, 2], [2, 0]]))
     before = snapshot(tmp_path)
     with pytest.raises(FileError, match="a domain with vertices of its own"):
@@ -272,7 +275,7 @@ def test_somebodys_domain_is_never_replaced_by_the_segments_of_a_mesh(tmp_path: 
     assert snapshot(tmp_path) == before
 
 
-def test_permissions_of_what_is_replaced_are_kept(tmp_path: Path) -> None:
+def test_permissions_of_replaced_files_are_kept(tmp_path: Path) -> None:
     path = tmp_path / "x.npz"
     write(path, small())
     assert path.stat().st_mode & 0o777 == 0o666 & ~_umask()
@@ -289,7 +292,7 @@ def _umask() -> int:
 
 @pytest.mark.skipif(not hasattr(os, "mkfifo"), reason="there are no named pipes")
 @pytest.mark.parametrize("name", ["x.ele", "x.vtu", "x.npz", "x.geojson"])
-def test_a_named_pipe_was_waited_for_without_end(name: str, tmp_path: Path) -> None:
+def test_a_named_pipe_was_waited_for_forever(name: str, tmp_path: Path) -> None:
     os.mkfifo(tmp_path / name)
     with pytest.raises(FileError, match="is a pipe or a device, not a file"):
         dmr.read(tmp_path / name)

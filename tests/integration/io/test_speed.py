@@ -1,4 +1,4 @@
-"""How long the thesis' 1.1 M-triangle mesh takes: printed (pytest -s), not asserted."""
+"""Times of reading and writing the thesis' mesh of 1.1 M triangles: printed (pytest -s), not asserted."""
 
 from __future__ import annotations
 
@@ -7,6 +7,7 @@ from collections.abc import Callable
 from pathlib import Path
 
 import numpy as np
+import pytest
 
 from dmr.io import read, write
 from dmr.mesh.types import Mesh
@@ -18,7 +19,8 @@ def seconds(work: Callable[[], object]) -> float:
     return time.perf_counter() - begin
 
 
-def test_speed(tmp_path: Path) -> None:
+@pytest.mark.slow
+def test_reading_and_writing_speed(tmp_path: Path) -> None:
     n = 742  # 550,564 vertices, 1,098,162 triangles
     index = np.arange(n * n, dtype=np.int32).reshape(n, n)
     a, b, c, d = (part.ravel() for part in (index[:-1, :-1], index[:-1, 1:], index[1:, 1:], index[1:, :-1]))

@@ -1,4 +1,4 @@
-"""The door of the pipeline: what is refused by name, and what is found out about what passes; on every processor."""
+"""Admission of meshes to the pipeline: errors with their element, and the state on the device."""
 
 from __future__ import annotations
 
@@ -28,16 +28,16 @@ def mesh_of(count, seed=1):
 @pytest.mark.parametrize("value", [np.nextafter(LARGEST, np.inf), -(2.0**300), 2.0**-143, -5e-324, np.nan, -np.inf])
 @pytest.mark.parametrize("vertex", [0, 255, 256, TILE - 1, TILE, -1])
 @pytest.mark.parametrize("axis", [0, 1])
-def test_a_coordinate_out_of_range_is_refused_wherever_it_is(device, value, vertex, axis):
+def test_a_coordinate_out_of_range_is_refused_at_every_position(device, value, vertex, axis):
     vertices = mesh_of(2 * TILE + 100).vertices.copy()
     mesh = dmr.Mesh(vertices, mesh_of(2 * TILE + 100).triangles)
-    vertices[vertex, axis] = value  # a mesh shares its maker's arrays, and was looked at before
+    vertices[vertex, axis] = value  # a mesh shares the caller's arrays, and is checked before
     with pytest.raises(InvalidMeshError, match="outside the range") as refusal:
         admit(mesh, device)
     assert (refusal.value.element, refusal.value.index) == ("vertex", vertex % len(vertices))
 
 
-def test_the_ends_of_the_range_are_admitted(device):
+def test_the_limits_of_the_range_are_accepted(device):
     for scale in (LARGEST, 2.0**-80):
         mesh = dmr.Mesh(scale * np.array([[0, 0], [1, 0], [1, 1], [-1, 2.0**-40]]), [[0, 1, 2], [0, 2, 3]])
         admit(mesh, device)
@@ -45,7 +45,7 @@ def test_the_ends_of_the_range_are_admitted(device):
         admit(dmr.Mesh(2.0**-100 * np.array([[0, 0], [1, 0], [1, 1]]), [[0, 1, 2]]), device)
 
 
-def test_coordinates_are_looked_at_before_there_are_triangles(device):
+def test_coordinates_are_checked_before_triangles(device):
     nothing = np.empty((0, 3), np.int32)
     with pytest.raises(InvalidMeshError, match="outside the range"):
         admit(dmr.Mesh([[2.0**300, 0]], nothing), device)
@@ -57,7 +57,7 @@ def test_coordinates_are_looked_at_before_there_are_triangles(device):
 # Order
 
 
-def test_nothing_is_lost_on_the_way_in_and_out(device):
+def test_upload_and_download_keep_the_mesh(device):
     mesh = mesh_of(5000)
     values = np.random.default_rng(3).random((5000, 3))
     given = dmr.Mesh(mesh.vertices, mesh.triangles, vertex_attributes=values, vertex_markers=np.arange(5000))
@@ -75,7 +75,7 @@ def test_nothing_is_lost_on_the_way_in_and_out(device):
     assert smallest_first(back.triangles) == smallest_first(mesh.triangles)
 
 
-def test_triangles_lie_after_the_first_of_their_vertices(device):
+def test_triangles_are_ordered_by_their_first_vertex(device):
     mesh = mesh_of(5000)
     state, _ = admit(mesh, device)
     rank = np.empty(5000, np.int64)
@@ -84,8 +84,8 @@ def test_triangles_lie_after_the_first_of_their_vertices(device):
     assert np.array_equal(state.triangles[: state.slots].download()["vertex"], rank[mesh.triangles[expected]])
 
 
-def test_links_are_those_that_the_corners_tell(device):
-    """A dictionary of sides is the oracle; a boundary edge leads to a subsegment that leads back."""
+def test_links_follow_from_the_corners(device):
+    """The oracle is a dictionary of edges; a boundary edge links to a subsegment that links back."""
     state, _ = admit(mesh_of(3000), device)
     triangles, subsegments = state.triangles[: state.slots].download(), state.subsegments.download()
     buffers = {}
@@ -99,10 +99,10 @@ def test_links_are_those_that_the_corners_tell(device):
             assert tuple(subsegments[~link].tolist()) == (u, v, t, -1)
 
 
-# What is known of ends of segments
+# Ends of segments
 
 
-def test_an_outline_holds_the_ends_of_segments_alone(device):
+def test_the_outline_holds_only_ends_of_segments(device):
     mesh = dmr.generate("plate", 500)
     state, _ = admit(mesh, device)
     outline = outline_of(state.subsegments, state.points)
@@ -140,8 +140,8 @@ def acute_by_arctangents(listed, points):
     return flags
 
 
-def test_small_corners_are_those_that_arctangents_tell():
-    """Vertices of two segments and of several take two ways through the code."""
+def test_acute_corners_agree_with_arctangents():
+    """The code has separate branches for vertices of two segments and of several."""
     rng = np.random.default_rng(5)
     found = []
     for count in range(3, 33):
@@ -174,14 +174,14 @@ def angles_by_arctangents(mesh):
 
 @pytest.mark.parametrize("count", [4, 5, 50, ANGLE_TILE // 2, 3 * ANGLE_TILE])
 @pytest.mark.parametrize("seed", [1, 2, 3])
-def test_the_range_of_angles_is_that_of_all_triangles(device, count, seed):
+def test_the_angle_range_agrees_with_arctangents(device, count, seed):
     mesh = mesh_of(count, seed)
     state, _ = admit(mesh, device)
     angles = angles_by_arctangents(mesh)
     assert _angle_range(state) == pytest.approx((angles.min(), angles.max()), abs=1e-6)
 
 
-def test_angles_of_acute_triangles_alone(device):
+def test_the_angle_range_of_acute_triangles(device):
     """Where the largest angle is below 90 degrees its cosine is positive, too."""
     rows, height = 40, np.sqrt(0.75)
     j, i = np.divmod(np.arange(rows * rows), rows)

@@ -1,4 +1,4 @@
-"""First points: interiors that are all but empty, which needles cross at first."""
+"""First points: refinement for small angles first, where needles cross a nearly empty interior."""
 
 from __future__ import annotations
 
@@ -15,18 +15,13 @@ from dmr.refinement.setup.admission import admit
 from dmr.refinement.setup.thresholds import thresholds
 from dmr.refinement.steps.selection import Choice, Competition
 from dmr.refinement.strategies.first_points import FEWEST, RUNGS, SHARE, rungs
-from tests.integration.refinement.test_device_rounds import TEAMS, statistics
-
-
-def circle(n: int, seed: int = 1) -> dmr.Pslg:
-    """Random points of the unit circle, joined in their order."""
-    angles = np.sort(np.random.default_rng(seed).random(n)) * 2 * np.pi
-    ends = np.arange(n)
-    return dmr.Pslg(np.column_stack([np.cos(angles), np.sin(angles)]), np.column_stack([ends, np.roll(ends, -1)]))
+from tests.support.digests import result_summary
+from tests.support.meshes import circle_outline
+from tests.support.refinements import TEAMS
 
 
 def climbed(mesh: dmr.Mesh, **options) -> list[float]:
-    """The angles of the rungs, in degrees."""
+    """Angle bounds of the first points, in degrees."""
     device = open_device("cpu", 1)
     with device.lock, device.current:
         state = admit(mesh, device)[0]
@@ -36,7 +31,7 @@ def climbed(mesh: dmr.Mesh, **options) -> list[float]:
 
 
 def smallest_angles_below(mesh: dmr.Mesh, degrees: float) -> int:
-    """By exact arithmetic but for the bound: how many triangles have an angle of a larger squared cosine."""
+    """Number of triangles with an angle below a bound, by exact arithmetic except for the bound."""
     bound, count = Fraction(float(np.cos(np.radians(degrees)) ** 2)), 0
     for triangle in mesh.triangles:
         corners = [tuple(Fraction(x) for x in mesh.vertices[v].tolist()) for v in triangle]
@@ -50,23 +45,24 @@ def smallest_angles_below(mesh: dmr.Mesh, degrees: float) -> int:
     return count
 
 
-def test_rungs_go_by_the_number_of_needles():
-    mesh = dmr.triangulate(circle(4000))
+def test_the_number_of_needles_decides_the_first_angles():
+    mesh = dmr.triangulate(circle_outline(4000))
     counts = [smallest_angles_below(mesh, angle) for angle in RUNGS]
     assert counts == sorted(counts) and counts[0] > FEWEST
     assert climbed(mesh) == list(RUNGS)
-    few = dmr.triangulate(circle(FEWEST - 10))
+    few = dmr.triangulate(circle_outline(FEWEST - 10))
     assert climbed(few) == []
 
 
-def test_random_points_have_no_rungs():
+@pytest.mark.slow
+def test_random_points_have_no_first_angles():
     mesh = dmr.generate("random", 7000, seed=1)
     assert smallest_angles_below(mesh, RUNGS[-1]) < len(mesh.triangles) / SHARE
     assert climbed(mesh) == []
 
 
-def test_a_rung_is_far_below_the_angle_that_is_wanted():
-    mesh = dmr.triangulate(circle(4000))
+def test_first_angles_are_far_below_the_bound():
+    mesh = dmr.triangulate(circle_outline(4000))
     assert climbed(mesh, min_angle=1.9) == list(RUNGS[:2])
     assert climbed(mesh, min_angle=0.2) == list(RUNGS[:1])
     assert climbed(mesh, min_angle=0) == []
@@ -76,7 +72,7 @@ def test_a_rung_is_far_below_the_angle_that_is_wanted():
     "options", [{}, {"steiner": "circumcenter", "min_angle": 20}, {"conforming": True, "min_angle": 20}]
 )
 def test_a_circle_needs_few_rounds_and_few_cavities(options):
-    domain = circle(3000)
+    domain = circle_outline(3000)
     fine = dmr.refine(domain, device="cpu", **options)
     assert fine.complete
     assert dmr.validate(fine.mesh, input=domain, min_angle=options.get("min_angle", 30)).ok
@@ -85,14 +81,14 @@ def test_a_circle_needs_few_rounds_and_few_cavities(options):
 
 
 @pytest.mark.parametrize("loop", ["host", "device"])
-def test_the_bits_do_not_depend_on_who_drives(loop, device_options):
-    domain = circle(1200)
+def test_host_and_device_rounds_give_the_same_result(loop, device_options):
+    domain = circle_outline(1200)
     expected = dmr.refine(domain, device="cpu", threads=1, loop="host")
-    assert statistics(dmr.refine(domain, loop=loop, **device_options)) == statistics(expected)
+    assert result_summary(dmr.refine(domain, loop=loop, **device_options)) == result_summary(expected)
 
 
-def test_the_bits_do_not_depend_on_teams_where_most_cavities_lose(device_options, monkeypatch):
-    """The rounds of this circle go over to triangles that are unbeaten farther around, and back."""
+def test_team_sizes_do_not_change_the_result_where_most_cavities_lose(device_options, monkeypatch):
+    """The rounds of this circle switch to competition in larger neighbourhoods, and back."""
     owners = []
     judge = Competition.update
 
@@ -100,30 +96,30 @@ def test_the_bits_do_not_depend_on_teams_where_most_cavities_lose(device_options
         judge(self, competed, won)
         owners.append(self.choice)
 
-    domain = circle(5000)
+    domain = circle_outline(5000)
     with monkeypatch.context() as patched:
         patched.setattr(Competition, "update", noted)
         expected = dmr.refine(domain, device="cpu", threads=1, loop="host")
     assert {Choice.UNBEATEN, Choice.UNBEATEN_FAR} == set(owners) and owners[-1] == Choice.UNBEATEN
     small, middle = TEAMS["all in turn"]
-    assert statistics(dmr.refine(domain, **device_options)) == statistics(expected)
+    assert result_summary(dmr.refine(domain, **device_options)) == result_summary(expected)
     for who in ("SINGLE_BLOCK_ON_GPU", "SINGLE_BLOCK_ON_ONE_THREAD", "SINGLE_BLOCK_ON_THREADS"):
         monkeypatch.setattr(team_rounds, who, small)
     for who in ("PERSISTENT_ON_GPU", "PERSISTENT_ON_CPU"):
         monkeypatch.setattr(team_rounds, who, middle)
-    assert statistics(dmr.refine(domain, **device_options)) == statistics(expected)
+    assert result_summary(dmr.refine(domain, **device_options)) == result_summary(expected)
 
 
 @pytest.mark.parametrize("marking", ["two-stage", "atomic", "three-phase"])
-def test_other_markings_begin_with_first_points_too(marking, device_options):
-    domain = circle(1200)
+def test_first_points_with_every_marking(marking, device_options):
+    domain = circle_outline(1200)
     fine = dmr.refine(domain, marking=marking, **device_options)
     assert fine.complete and fine.rounds < 400
     assert dmr.validate(fine.mesh, input=domain, min_angle=30).ok
 
 
-def test_bounds_on_areas_and_sizes_hold_in_the_end():
-    mesh = dmr.triangulate(circle(1200))
+def test_area_and_size_bounds_hold_after_first_points():
+    mesh = dmr.triangulate(circle_outline(1200))
     bounded = dmr.Mesh(mesh.vertices, mesh.triangles, mesh.segments, area_bounds=np.full(len(mesh.triangles), 1e-4))
     assert climbed(bounded)
     fine = dmr.refine(bounded, device="cpu")
@@ -143,17 +139,19 @@ def test_bounds_on_areas_and_sizes_hold_in_the_end():
 
 
 @pytest.mark.parametrize("limit", [0, 10, 300])
-def test_a_limit_on_points_may_end_the_run_at_any_rung(limit, device_options):
-    domain = circle(1200)
+def test_a_limit_on_points_ends_the_run_at_any_first_angle(limit, device_options):
+    domain = circle_outline(1200)
     fine = dmr.refine(domain, max_steiner=limit, **device_options)
     assert not fine.complete and fine.unrefined["budget"] > 0
     assert len(fine.mesh.vertices) == len(domain.vertices) + limit
     assert dmr.validate(fine.mesh, input=domain, min_angle=0).ok
-    assert statistics(fine) == statistics(dmr.refine(domain, max_steiner=limit, device="cpu", threads=1, loop="host"))
+    assert result_summary(fine) == result_summary(
+        dmr.refine(domain, max_steiner=limit, device="cpu", threads=1, loop="host")
+    )
 
 
-def test_a_progress_callback_may_end_the_run_at_the_first_rung():
-    fine = dmr.refine(circle(1200), device="cpu", progress=lambda *numbers: False)
+def test_a_progress_callback_ends_the_run_at_the_first_angle():
+    fine = dmr.refine(circle_outline(1200), device="cpu", progress=lambda *numbers: False)
     assert fine.rounds == 1 and not fine.complete and fine.unrefined["stopped"] > 0
 
 
@@ -167,9 +165,10 @@ def pieces(fine: dmr.Refinement, below: float) -> np.ndarray:
     return np.sort(np.abs(low[:, 0, 0] - low[:, 1, 0]))
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("length", [37.0, 100.0, 1237.0, 30_011.0])
 @pytest.mark.parametrize("angle", [15.0, 20.0, 30.0])
-def test_long_walls_are_cut_into_pieces_of_one_length(length, angle):
+def test_long_segments_are_split_into_equal_pieces(length, angle):
     """A straight channel: no piece is much shorter than the longest that the angle allows, whatever its length is."""
     corners = [(0, 0), (length, 0), (length, 1), (0, 1)]
     domain = dmr.Pslg(corners, [(0, 1), (1, 2), (2, 3), (3, 0)])

@@ -1,4 +1,4 @@
-"""`dmr.refine` of planar straight-line graphs: holes, regions, sizes, kept segments, small angles; everywhere."""
+"""`dmr.refine` of planar straight-line graphs: holes, regions, sizes, kept segments and small angles."""
 
 from __future__ import annotations
 
@@ -52,7 +52,7 @@ def longest_edges(mesh: dmr.Mesh) -> tuple[np.ndarray, np.ndarray]:
     return np.sqrt((edges**2).sum(axis=2)).max(axis=1), corners.mean(axis=1)
 
 
-def test_holes_regions_markers_and_attributes_travel(device_options):
+def test_holes_regions_markers_and_attributes_are_kept(device_options):
     graph = plate()
     fine = dmr.refine(graph, min_angle=30, max_area=0.2, **device_options)
     mesh = fine.mesh
@@ -76,7 +76,7 @@ def test_holes_regions_markers_and_attributes_travel(device_options):
     assert set(mesh.vertex_markers[on_bottom]) == {bottom}
 
 
-def test_the_smallest_of_all_bounds_wins(device_options):
+def test_the_smallest_of_all_bounds_applies(device_options):
     graph = domains.with_regions(domains.polygon(SQUARE), [(1, 1, 7, 0.3)])
 
     def size(points: np.ndarray) -> np.ndarray:
@@ -86,14 +86,14 @@ def test_the_smallest_of_all_bounds_wins(device_options):
     assert dmr.validate(fine.mesh, input=graph, min_angle=28, max_area=0.3, size=size).ok
     longest, centroids = longest_edges(fine.mesh)
     assert (longest <= size(centroids) * (1 + 1e-12)).all()
-    # Fine where it is asked for, and coarse where not: the bound is nearly used up.
+    # The mesh is fine only where requested: the bound is nearly reached.
     assert np.median(longest / size(centroids)) > 0.5
     without = dmr.refine(graph, min_angle=28, max_area=0.4, **device_options)
     assert len(without.mesh.triangles) < len(fine.mesh.triangles)
     assert triangle_areas(without.mesh).max() <= 0.3
 
 
-def test_gradation_is_smooth(device_options):
+def test_sizes_grade_smoothly(device_options):
     def size(points: np.ndarray) -> np.ndarray:
         return 0.02 + 0.2 * np.hypot(points[:, 0] - 2, points[:, 1] - 2)
 
@@ -107,12 +107,12 @@ def test_gradation_is_smooth(device_options):
 
 
 @pytest.mark.parametrize(("values", "places"), [(np.nan, "nan"), (0.0, "0"), (-1.0, "-1")])
-def test_a_size_that_is_none_is_refused_by_place(values, places):
+def test_an_invalid_size_is_refused_with_its_place(values, places):
     with pytest.raises(dmr.DmrError, match=places):
         dmr.refine(domains.polygon(SQUARE), size=lambda points: np.full(len(points), values), device="cpu")
 
 
-def test_a_size_on_a_background_mesh(device_options):
+def test_size_on_a_background_mesh(device_options):
     background = dmr.Mesh(SQUARE, [[0, 1, 2], [0, 2, 3]])
     field = dmr.SizeField(background, [0.1, 0.5, 0.9, 0.5])
     fine = dmr.refine(domains.polygon(SQUARE), size=field, **device_options)
@@ -141,7 +141,7 @@ def test_kept_segments_are_not_split(kept, device_options):
 
 @pytest.mark.parametrize("degrees", [30, 10, 1, 1e-3, 1e-6])
 @pytest.mark.parametrize("conforming", [False, True])
-def test_small_angles_between_segments_end_and_are_listed(degrees, conforming, device_options):
+def test_small_input_angles_terminate_and_are_listed(degrees, conforming, device_options):
     graph = wedge(degrees)
     fine = dmr.refine(graph, min_angle=28, conforming=conforming, **device_options)
     assert fine.complete
@@ -153,7 +153,7 @@ def test_small_angles_between_segments_end_and_are_listed(degrees, conforming, d
     assert min_angles(fine.mesh).min() >= min(bound, 28) * (1 - 1e-9)
 
 
-def test_a_triangle_whose_small_angle_is_the_input_s_own_is_left(device_options):
+def test_a_triangle_with_a_small_input_angle_is_left(device_options):
     graph = dmr.Pslg([(0, 0), (1, 0), (math.cos(0.1), math.sin(0.1))], [[0, 1], [1, 2], [2, 0]])
     fine = dmr.refine(graph, min_angle=30, **device_options)
     assert len(fine.mesh.triangles) == 1
@@ -170,7 +170,7 @@ def test_a_vertex_within_ulps_of_a_segment_stops_the_local_refinement_only(devic
     assert dmr.validate(fine.mesh, input=graph, min_angle=30, unrefined=fine.unrefined_triangles).ok
 
 
-def test_conflicts_are_resolved_and_told(device_options):
+def test_conflicts_are_resolved_and_reported(device_options):
     bowtie = dmr.Pslg([(0, 0), (1, 1), (1, 0), (0, 1)], [[0, 1], [1, 2], [2, 3], [3, 0]])
     fine = dmr.refine(bowtie, max_area=0.01, **device_options)
     assert any("cross" in warning for warning in fine.warnings)
@@ -180,16 +180,16 @@ def test_conflicts_are_resolved_and_told(device_options):
         dmr.refine(bowtie, on_conflict="error", **device_options)
 
 
-def test_an_outline_with_a_gap_is_refused_where_it_is():
+def test_an_outline_with_a_gap_is_refused_with_its_place():
     graph = dmr.Pslg([(0, 0), (1, 0), (1, 1), (0, 1), (0, 0.25)], [[0, 1], [1, 2], [2, 3], [3, 4]])
-    with pytest.raises(dmr.DmrError, match=r"vertex 0 at \(0, 0\) and vertex 4 at \(0, 0.25\), 0.25 apart"):
+    with pytest.raises(dmr.DmrError, match=r"vertex 0 at .* vertex 4 at "):
         dmr.refine(graph, device="cpu")
     hull = dmr.refine(graph, convex_hull=True, device="cpu")
     assert triangle_areas(hull.mesh).sum() == pytest.approx(1)
 
 
 @pytest.mark.parametrize("how", [{}, {"conforming": True}, {"keep_segments": "boundary"}, {"max_area": 0.01}], ids=str)
-def test_the_same_bits_everywhere(how, device_options):
+def test_the_same_bits_on_every_device(how, device_options):
     graph = plate()
     here = dmr.refine(graph, **how, **device_options)
     there = dmr.refine(graph, **how, device="cpu", threads=2)
@@ -201,6 +201,7 @@ def test_the_same_bits_everywhere(how, device_options):
 whole = st.integers(0, 6)
 
 
+@pytest.mark.slow
 @settings(max_examples=60, deadline=None, derandomize=True, suppress_health_check=[HealthCheck.too_slow])
 @given(
     st.lists(st.tuples(whole, whole), min_size=1, max_size=8),
@@ -208,8 +209,8 @@ whole = st.integers(0, 6)
     st.sampled_from([20, 30]),
     st.booleans(),
 )
-def test_small_whole_numbers(points, pairs, angle, conforming):
-    """Where degeneracy lives: segments that cross, touch and overlap, in a box; each result is proved."""
+def test_outlines_with_small_integer_coordinates(points, pairs, angle, conforming):
+    """Degenerate input: segments that cross, touch and overlap, in a box; each result is proved."""
     vertices = [(-1, -1), (7, -1), (7, 7), (-1, 7), *points]
     inner = [(u % len(vertices), v % len(vertices)) for u, v in pairs]
     graph = dmr.Pslg(vertices, [(0, 1), (1, 2), (2, 3), (3, 0), *inner])
@@ -224,7 +225,7 @@ def hard_meshes() -> list[str]:
     if not HARD_MESHES.is_dir():
         return []
     manifest = json.loads((HARD_MESHES / "manifest.json").read_text(encoding="utf-8"))
-    # The large ones take their time: scripts/compare/hard_meshes.py goes through all of them.
+    # Small ones only; scripts/compare/hard_meshes.py runs all of them.
     return [
         entry["file"]
         for entry in manifest
@@ -232,8 +233,9 @@ def hard_meshes() -> list[str]:
     ]
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("name", hard_meshes())
-def test_hard_meshes_give_a_proved_mesh_or_a_sentence(name):
+def test_hard_meshes_give_a_proved_mesh_or_an_error(name):
     try:
         graph = dmr.read(HARD_MESHES / name)
         fine = dmr.refine(graph, min_angle=25, max_steiner=20_000, device="cpu", threads=1)

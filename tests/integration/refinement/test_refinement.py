@@ -1,8 +1,7 @@
-"""The whole pipeline on small meshes: proved results, the same bits everywhere, limits that are kept."""
+"""The pipeline on small meshes: proved results, the same bits on every device, limits."""
 
 from __future__ import annotations
 
-import hashlib
 import math
 
 import numpy as np
@@ -16,17 +15,10 @@ from dmr.refinement.rounds.host_rounds import HostRounds
 from dmr.refinement.run import SMALL_MESH
 from dmr.refinement.setup.demand import least_triangles
 from dmr.refinement.state.records import TRIANGLE
+from tests.support.digests import mesh_digest
 
 KINDS = [("random", 10), ("random", 700), ("clustered", 400), ("graded", 400), ("circle", 150), ("wheel", 150),
          ("grid", 100), ("annulus", 300), ("plate", 300)]  # fmt: skip
-
-
-def digest(mesh: dmr.Mesh) -> str:
-    """Of everything in a mesh."""
-    total = hashlib.sha256()
-    for array in (mesh.vertices, mesh.triangles, mesh.neighbours, mesh.segments, mesh.segment_markers):
-        total.update(array.tobytes())
-    return total.hexdigest()
 
 
 @pytest.fixture(scope="module", params=KINDS, ids=lambda kind: f"{kind[0]}-{kind[1]}")
@@ -52,19 +44,19 @@ def test_the_result_is_proved(mesh, angle, marking, device_options):
     [{}, {"max_area": 2e-3}, {"conforming": True}, {"steiner": "circumcenter", "min_angle": 20}],
     ids=["default", "area", "conforming", "circumcenter"],
 )
-def test_the_same_bits_everywhere(how, device_options):
+def test_the_same_bits_on_every_device(how, device_options):
     mesh = dmr.generate("plate", 2000, seed=3)
     reference = dmr.refine(mesh, device="cpu", threads=1, **how)
     other = dmr.refine(mesh, balance="none", **device_options, **how)
-    assert digest(other.mesh) == digest(reference.mesh)
-    assert digest(dmr.refine(mesh, **device_options, **how).mesh) == digest(reference.mesh)
+    assert mesh_digest(other.mesh) == mesh_digest(reference.mesh)
+    assert mesh_digest(dmr.refine(mesh, **device_options, **how).mesh) == mesh_digest(reference.mesh)
 
 
-def test_a_mesh_beyond_the_small_ones_is_the_same_everywhere_too(device_options):
+def test_a_larger_mesh_has_the_same_bits_on_every_device(device_options):
     mesh = dmr.generate("random", 18_000, seed=4)
     assert len(mesh.triangles) > SMALL_MESH
     fine = dmr.refine(mesh, **device_options)
-    assert digest(fine.mesh) == digest(dmr.refine(mesh, device="cpu", threads=2).mesh)
+    assert mesh_digest(fine.mesh) == mesh_digest(dmr.refine(mesh, device="cpu", threads=2).mesh)
     assert dmr.validate(fine.mesh, input=mesh, min_angle=30).ok
 
 
@@ -84,10 +76,10 @@ def with_bounds(*bounds):
 @pytest.mark.parametrize(
     ("mesh", "max_area", "said"),
     [
-        (SQUARE, 1e-30, r"max_area 1e-30 needs at least 4e\+30 triangles, and a mesh can have 536,870,911 at most"),
-        (SQUARE, 5e-324, "max_area 4.94066e-324 needs at least inf triangles"),
-        (with_bounds(-1, 1e-9), None, r"the bounds on areas need at least 2e\+09 triangles"),
-        (with_bounds(1e-3, 0), 1e-9, r"max_area 1e-09 and the mesh's own bounds on areas need at least 4e\+09"),
+        (SQUARE, 1e-30, r"max_area 1e-30 .*4e\+30 .*536,870,911"),
+        (SQUARE, 5e-324, "max_area 4.94066e-324"),
+        (with_bounds(-1, 1e-9), None, r"2e\+09 triangles"),
+        (with_bounds(1e-3, 0), 1e-9, r"max_area 1e-09 .*4e\+09"),
         (
             dmr.Pslg(SQUARE.vertices, [[0, 1], [1, 2], [2, 3], [3, 0]], regions=[[1, 1, 7, 1e-12]]),
             None,
@@ -95,13 +87,13 @@ def with_bounds(*bounds):
         ),
     ],
 )
-def test_bounds_on_areas_that_no_mesh_can_keep_are_refused_before_the_work(mesh, max_area, said, monkeypatch):
+def test_infeasible_area_bounds_are_refused_before_the_work(mesh, max_area, said, monkeypatch):
     monkeypatch.setattr("dmr.refinement.pipeline.run", lambda *_, **__: pytest.fail("the work was begun"))
     with pytest.raises(OptionError, match=said):
         dmr.refine(mesh, max_area=max_area, device="cpu", threads=1)
 
 
-def test_what_is_needed_at_least_is_not_overestimated():
+def test_the_lower_bound_on_triangles_is_not_too_high():
     assert least_triangles(SQUARE, None) == least_triangles(SQUARE, 1.0) == 0
     assert least_triangles(SQUARE, 2.0**-28) == 2.0**30
     thin = dmr.Mesh([[0, 0], [2**16, 0], [2**16, 2**16], [2**15, 2**15 + 1]], [[0, 1, 2]])
@@ -110,7 +102,7 @@ def test_what_is_needed_at_least_is_not_overestimated():
     assert least_triangles(with_bounds(0, -1), None) == 0
 
 
-def test_a_limit_on_points_makes_any_bound_on_areas_possible(device_options):
+def test_a_limit_on_points_allows_any_area_bound(device_options):
     fine = dmr.refine(SQUARE, max_area=1e-30, max_steiner=20, **device_options)
     assert not fine.complete and len(fine.mesh.vertices) == 24
 
@@ -145,7 +137,7 @@ def test_beside_a_small_corner_the_proved_bound_holds(degrees, leg, device_optio
     assert fine.min_angle >= min(bound, 30) - 1e-6
 
 
-def test_coordinates_that_can_resolve_no_more_stop_the_run(device_options):
+def test_exhausted_precision_stops_the_run(device_options):
     mesh = dmr.generate("random", 60, seed=0)
     far = dmr.Mesh(mesh.vertices + np.array([1e14, 0]), mesh.triangles)
     fine = dmr.refine(far, max_steiner=10_000, **device_options)
@@ -155,7 +147,7 @@ def test_coordinates_that_can_resolve_no_more_stop_the_run(device_options):
 
 @pytest.mark.parametrize("points", [*range(18, 25), *range(90, 97)])
 def test_the_second_side_of_a_split_segment_may_find_its_record_full(points, device_options):
-    """The middle of a chord sees a half circle of vertices: about as many as a record has room for."""
+    """The cavity of a chord's midpoint has a half circle of vertices: about the capacity of a record."""
     turn = np.arange(1, points + 1) * np.pi / (points + 1)
     arc = np.column_stack([np.cos(turn), np.sin(turn)]) * (1 + np.cos(7 * turn) / 1000)[:, None]
     ring = [1, *range(3, 3 + points), 0, 2]
@@ -175,7 +167,7 @@ def test_a_mesh_that_is_not_delaunay_is_flipped_first(device_options):
         dmr.refine(square, strict=True, **device_options)
 
 
-def test_what_a_mesh_carries_travels(device_options):
+def test_attributes_of_a_mesh_are_kept(device_options):
     plain = dmr.generate("random", 200, seed=7)
     x, y = plain.vertices.T
     left = plain.vertices[plain.triangles].mean(axis=1)[:, 0] < 0.5
@@ -208,14 +200,14 @@ def test_what_a_mesh_carries_travels(device_options):
     ],
     ids=["no area", "twice", "same vertex", "within another", "out of range"],
 )
-def test_what_is_no_triangulation_is_refused_by_name(vertices, triangles, element, index, device_options):
+def test_invalid_triangulations_are_refused(vertices, triangles, element, index, device_options):
     with pytest.raises(InvalidMeshError) as refusal:
         dmr.refine(dmr.Mesh(vertices, triangles), **device_options)
     assert (refusal.value.element, refusal.value.index) == (element, index)
 
 
-def test_triangles_that_come_to_the_host_are_counted(monkeypatch):
-    """The counter behind `host_processed` counts: a serial path would show."""
+def test_triangles_processed_by_the_host_are_counted(monkeypatch):
+    """The counter behind `host_processed` would reveal a serial path."""
     mesh = dmr.generate("random", 100, seed=8)
     original = HostRounds.run_round
 
@@ -239,7 +231,7 @@ def test_triangles_that_come_to_the_host_are_counted(monkeypatch):
         ({"balance": "child-launch"}, "auto"),
     ],
 )
-def test_a_gpu_is_not_asked_for_what_a_cpu_ends_sooner(asked, where, monkeypatch):
+def test_small_meshes_are_refined_on_the_cpu_by_default(asked, where, monkeypatch):
     names = []
 
     def opened(name, threads):
@@ -257,7 +249,7 @@ def test_a_gpu_is_not_asked_for_what_a_cpu_ends_sooner(asked, where, monkeypatch
         assert names.pop() == expected
 
 
-def test_a_graph_whose_crossings_make_many_triangles_is_no_tiny_mesh(monkeypatch):
+def test_an_outline_with_many_crossings_is_not_a_tiny_mesh(monkeypatch):
     """60 segments that all cross: 120 vertices, but thousands of triangles."""
     names = []
     monkeypatch.setattr(
@@ -272,12 +264,12 @@ def test_a_graph_whose_crossings_make_many_triangles_is_no_tiny_mesh(monkeypatch
     assert names == [("cpu", 1), ("auto", None)]
 
 
-def test_no_threads_are_refused_for_a_tiny_mesh_too():
+def test_zero_threads_are_refused_for_a_tiny_mesh():
     with pytest.raises(OptionError, match="at least 1"):
         dmr.refine(dmr.generate("random", 20, seed=1), threads=0)
 
 
-def test_a_refinement_is_printed_in_a_line():
+def test_repr_of_a_refinement_is_one_line():
     fine = dmr.refine(dmr.generate("random", 300, seed=6), device="cpu", threads=2)
     assert repr(fine) == (
         f"Refinement({fine.mesh}, {sum(fine.steiner.values())} points in {fine.rounds} rounds on cpu, 2 threads, "

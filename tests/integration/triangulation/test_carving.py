@@ -1,4 +1,4 @@
-"""What belongs to the domain: outline, holes, regions, loose segments; and what is said where there is none."""
+"""The domain of a triangulation: outline, holes, regions and open polylines; errors for invalid domains."""
 
 from __future__ import annotations
 
@@ -25,7 +25,7 @@ def rings(*squares):
 
 
 def meshed(domain, convex_hull=False):
-    """The mesh of a graph, which the exact checker accepts, and what was said."""
+    """The mesh of a domain, after the exact checker accepted it, and the notes."""
     mesh, notes = triangulate_noting(domain, on_conflict="error", convex_hull=convex_hull, mesher="dmr")
     report = dmr.validate(mesh, input=domain, convex_hull=convex_hull)
     assert report.ok, report.failures
@@ -43,12 +43,12 @@ def refused(domain, **options):
 # ---- Outline and holes ---------------------------------------------------------------------------------------------
 
 
-def test_a_square():
+def test_a_square_is_meshed():
     mesh, notes = meshed(Pslg(square(4), RING))
     assert (len(mesh.triangles), area_of(mesh), notes) == (2, 16, [])
 
 
-def test_what_lies_outside_of_the_outline_is_carved_away():
+def test_the_outside_of_the_outline_is_removed():
     """A concave outline, in any direction; its vertices outside stay in the list."""
     bay = [[0, 0], [4, 0], [4, 4], [2, 1], [0, 4], [2, 3], [9, 9], [-5, 2]]
     for way in (1, -1):
@@ -60,13 +60,13 @@ def test_what_lies_outside_of_the_outline_is_carved_away():
     assert area_of(meshed(Pslg(bay, [[0, 1]]), convex_hull=True)[0]) == hull_area(bay)
 
 
-def test_a_hole():
+def test_a_hole_is_removed():
     mesh, notes = meshed(Pslg(*rings(square(6), square(2)), holes=[[0, 0]]))
     assert (area_of(mesh), notes) == (32, [])
     assert edge_set(mesh.segments) == edge_set(np.concatenate([RING, RING + 4]))
 
 
-def test_a_ring_without_a_hole_point_is_no_hole():
+def test_a_ring_without_hole_point_is_meshed():
     mesh, _ = meshed(Pslg(*rings(square(6), square(2))))
     assert area_of(mesh) == 36
 
@@ -89,7 +89,7 @@ def test_domains_side_by_side():
     assert (area_of(mesh), notes) == (12, [])
 
 
-def test_holes_that_touch_in_a_vertex():
+def test_holes_touching_in_a_vertex():
     """Two lozenges with one tip in common, and one that touches the outline."""
     vertices = [*square(12), [-4, 0], [-2, -1], [0, 0], [-2, 1], [2, -1], [4, 0], [2, 1], [6, 0], [5, 1], [5, -1]]
     outline = [[0, 1], [1, 11], [11, 2], [2, 3], [3, 0]]
@@ -102,7 +102,7 @@ def test_holes_that_touch_in_a_vertex():
     assert area_of(mesh) == 144 - 4 - 4 - 2
 
 
-def test_parts_that_touch_in_a_vertex():
+def test_parts_touching_in_a_vertex():
     mesh, _ = meshed(Pslg([[0, 0], [2, 0], [0, 2], [-2, 0], [0, -2]], [[0, 1], [1, 2], [2, 0], [0, 3], [3, 4], [4, 0]]))
     assert area_of(mesh) == 4
 
@@ -120,8 +120,8 @@ def test_many_holes(count):
 # ---- Segments that bound nothing -----------------------------------------------------------------------------------
 
 
-def test_cracks_stay():
-    """Loose inside, from the outline into the domain, and from the outline to a hole."""
+def test_cracks_are_kept():
+    """Cracks inside, from the outline into the domain, and from the outline to a hole."""
     vertices, segments = rings(square(12), square(2))
     cracks = [[8, 9], [0, 10], [3, 7]]
     mesh, notes = meshed(Pslg([*vertices, [3, 3], [4, -2], [-4, -3]], [*segments, *cracks], holes=[[0, 0]]))
@@ -130,7 +130,7 @@ def test_cracks_stay():
 
 
 @pytest.mark.parametrize("convex_hull", [False, True])
-def test_antennas_and_bridges_outside(convex_hull):
+def test_segments_outside_the_domain_are_dropped(convex_hull):
     """Left out with a warning, but for the convex hull, to which they belong."""
     vertices, segments = rings(square(2), square(2, (6, 0)))
     domain = Pslg([*vertices, [0, 5], [1, 8]], [*segments, [2, 7], [3, 8], [8, 9]])
@@ -148,7 +148,7 @@ def test_antennas_and_bridges_outside(convex_hull):
         assert area_of(mesh) == 8
 
 
-def test_a_segment_that_is_outside_in_part_is_kept_in_part():
+def test_the_inner_part_of_a_segment_is_kept():
     domain = Pslg([*square(4), [0, 0], [0, 5]], [*RING, [4, 5]])
     mesh, notes = triangulate_noting(domain, on_conflict="resolve", convex_hull=False, mesher="dmr")
     assert dmr.validate(mesh, input=domain).ok
@@ -160,7 +160,7 @@ def test_a_segment_that_is_outside_in_part_is_kept_in_part():
     )
 
 
-def test_segments_within_holes_are_told_of():
+def test_segments_within_holes_are_reported():
     vertices, segments = rings(square(12), square(8))
     mesh, notes = meshed(Pslg([*vertices, [0, 0], [1, 1], [2, 0]], [*segments, [8, 9], [9, 10]], holes=[[-1, 0]]))
     assert area_of(mesh) == 80
@@ -169,7 +169,7 @@ def test_segments_within_holes_are_told_of():
     ]
 
 
-def test_a_hole_whose_ring_has_a_gap_takes_the_part_around_it():
+def test_a_hole_with_a_gap_in_its_ring_removes_the_part_around_it():
     vertices, segments = rings(square(12), square(8), square(4))
     domain = Pslg(vertices, np.delete(segments, 9, axis=0), holes=[[0, 0]])
     mesh, notes = meshed(domain)
@@ -180,7 +180,7 @@ def test_a_hole_whose_ring_has_a_gap_takes_the_part_around_it():
 # ---- Gaps ----------------------------------------------------------------------------------------------------------
 
 
-def test_a_gap_names_the_two_loose_ends():
+def test_the_error_for_a_gap_names_its_two_ends():
     domain = Pslg([[0, 0], [8, 0], [8, 8], [0, 8], [0, 0.125]], [[0, 1], [1, 2], [2, 3], [3, 4]])
     assert str(refused(domain)) == (
         "the outline is not closed: segments end at vertex 0 at (0, 0) and vertex 4 at (0, 0.125), 0.125 apart, "
@@ -190,7 +190,7 @@ def test_a_gap_names_the_two_loose_ends():
     assert (area_of(mesh), notes) == (64, [])
 
 
-def test_of_several_loose_ends_the_nearest_two_are_named():
+def test_the_nearest_two_of_several_loose_ends_are_named():
     domain = Pslg([[0, 0], [8, 0], [8, 8], [0, 8], [7.5, 8.5], [3, 3]], [[3, 0], [0, 1], [1, 2], [3, 4], [0, 5]])
     message = str(refused(domain))
     assert "vertex 2 at (8, 8) and vertex 4 at (7.5, 8.5), 0.707 apart" in message
@@ -208,20 +208,20 @@ def test_a_gap_in_an_inner_figure_is_a_crack():
     assert (area_of(mesh), len(mesh.segments), notes) == (64, 7, [])
 
 
-def test_of_many_figures_with_gaps_that_of_the_first_segment_is_named():
+def test_the_figure_of_the_first_segment_is_named_among_many_with_gaps():
     vertices = np.random.default_rng(1).random((6000, 2)) * (0.9, 1) + np.arange(6000)[:, None] * (1, 0)
     message = str(refused(Pslg(vertices, np.arange(6000).reshape(3000, 2))))
     assert "segments end at vertex 0 at (" in message and "and vertex 1 at (" in message
 
 
-def test_more_loose_ends_than_are_compared_with_each_other():
+def test_a_gap_among_thousands_of_loose_ends():
     angle = np.arange(3000) * 2 * np.pi / 3000
     vertices = [[0, 0], *np.stack([np.cos(angle), np.sin(angle)], axis=1)]
     message = str(refused(Pslg(vertices, np.stack([np.zeros(3000, int), np.arange(1, 3001)], axis=1))))
     assert "segments end at vertex 1 at (" in message and "and vertex 3000 at (" in message
 
 
-def test_a_long_open_line():
+def test_a_long_open_polyline_is_refused():
     """One chain of segments, whose vertices are numbered at random."""
     random = np.random.default_rng(2)
     name = random.permutation(6000)
@@ -252,7 +252,7 @@ NOTCHED = (
 
 @pytest.mark.parametrize("case", CASES)
 @pytest.mark.parametrize("kind", ["hole", "region"])
-def test_a_point_in_a_wrong_place(kind, case):
+def test_invalid_hole_and_region_points_are_refused(kind, case):
     (x, y), where = CASES[case]
     good = {"hole": [[3, 3]], "region": [[3, 3, 1, 1]]}[kind]
     bad = {"hole": [[x, y]], "region": [[x, y, 1, 1]]}[kind]
@@ -261,12 +261,12 @@ def test_a_point_in_a_wrong_place(kind, case):
     assert str(error) == f"{kind} 1: its point ({x}, {y}) lies {where}"
 
 
-def test_a_point_on_a_vertex_that_no_segment_uses():
+def test_a_region_point_on_an_unused_vertex():
     mesh, _ = meshed(Pslg([*square(4), [1, 1]], RING, regions=[[1, 1, 7, -1]]))
     assert mesh.triangle_attributes[:, 0].tolist() == [7] * len(mesh.triangles)
 
 
-def test_a_point_an_ulp_beside_a_segment():
+def test_a_hole_point_an_ulp_beside_a_segment():
     domain = Pslg(*rings(square(4)), regions=[[0, np.nextafter(2, 0), 7, -1]])
     assert meshed(domain)[0].triangle_attributes[:, 0].tolist() == [7, 7]
     error = refused(Pslg(*rings(square(4)), regions=[[0, np.nextafter(2, 3), 7, -1]]))
@@ -275,32 +275,32 @@ def test_a_point_an_ulp_beside_a_segment():
 
 @pytest.mark.parametrize("kind", ["hole", "region"])
 @pytest.mark.parametrize("point", [(np.nan, 0), (0, np.inf), (1e300, 1), (1e-300, 0.5), (0.5, -5e-324)])
-def test_a_point_out_of_the_range_in_which_geometry_is_exact(kind, point):
-    """Was: predicates beyond their range, which wrote past the end of an array."""
+def test_hole_and_region_points_out_of_range_are_refused(kind, point):
+    """Former bug: predicates beyond their range wrote past the end of an array."""
     points = {"holes": [[0, 0], point]} if kind == "hole" else {"regions": [[0, 0, 1, 1], [*point, 1, 1]]}
     error = refused(Pslg(*rings(square(4)), **points))
     assert (error.element, error.index) == (kind, 1)
     assert "lies outside the range in which geometry is exact" in str(error)
 
 
-def test_a_region_in_a_hole():
+def test_a_region_point_in_a_hole_is_reported():
     error = refused(Pslg(*rings(square(6), square(2)), holes=[[0, 0]], regions=[[2, 2, 1, 1], [0.5, 0, 2, 1]]))
     assert str(error) == "region 1: its point (0.5, 0) lies in a hole"
 
 
-def test_two_regions_in_one_part():
+def test_two_region_points_in_one_part_are_reported():
     error = refused(Pslg(*rings(square(6)), regions=[[0, 0, 1, 1], [1, 1, 2, 1]]))
     assert (error.element, error.index) == ("region", 1)
     assert str(error) == "region 1: lies in the same part of the domain as region 0"
 
 
 @pytest.mark.parametrize("convex_hull", [False, True])
-def test_holes_that_leave_nothing(convex_hull):
+def test_holes_that_remove_everything_are_refused(convex_hull):
     error = refused(Pslg(*rings(square(6)), holes=[[0, 0]]), convex_hull=convex_hull)
     assert "the holes leave nothing of the domain" in str(error)
 
 
-def test_a_hole_without_any_segment():
+def test_a_hole_point_without_segments():
     assert "the holes leave nothing" in str(refused(Pslg([[0, 0], [1, 0], [0, 1]], [], holes=[[0.2, 0.2]])))
     assert "outside of the domain" in str(refused(Pslg([[0, 0], [1, 0], [0, 1]], [], holes=[[2, 2]])))
 
@@ -308,7 +308,7 @@ def test_a_hole_without_any_segment():
 # ---- Regions -------------------------------------------------------------------------------------------------------
 
 
-def test_regions_fill_their_part_and_no_more():
+def test_regions_fill_exactly_their_part():
     """Two halves and an island without a region; one half has no largest area."""
     vertices, segments = rings(square(12), square(2, (3, 3)))
     vertices = [*vertices, [0, -6], [0, 6]]
@@ -321,14 +321,14 @@ def test_regions_fill_their_part_and_no_more():
     assert island.any()
 
 
-def test_regions_without_an_area_give_no_bounds():
+def test_regions_without_area_give_no_bounds():
     mesh, _ = meshed(Pslg(*rings(square(4)), regions=[[0, 0, 4, 0]]))
     assert mesh.area_bounds is None
     assert meshed(Pslg(*rings(square(4))))[0].triangle_attributes.shape == (2, 0)
 
 
-def test_a_part_is_closed_by_its_segments_alone():
-    """A crack does not part the two sides of it; a segment from side to side does."""
+def test_cracks_do_not_divide_a_part():
+    """A crack does not separate its two sides; a segment across the domain does."""
     vertices = [*square(4), [0, -2], [0, 1], [0, 2]]
     outline = [[0, 4], [4, 1], [1, 2], [2, 6], [6, 3], [3, 0]]
     regions = [[-1, 0, 1, -1], [1, 0, 2, -1]]
@@ -341,8 +341,8 @@ def test_a_part_is_closed_by_its_segments_alone():
 # ---- The convex hull as domain -------------------------------------------------------------------------------------
 
 
-def test_the_convex_hull_of_points_and_segments_with_holes_and_regions():
-    """A hole point in a ring carves, one beside it carves what reaches to the hull; the rest stays."""
+def test_convex_hull_with_holes_and_regions():
+    """A hole point in a ring removes its inside, one beside it the part up to the hull."""
     vertices, segments = rings(square(2), square(2, (6, 0)))
     mesh, _ = meshed(Pslg(vertices, segments, holes=[[0, 0]], regions=[[6, 0, 3, 0.5]]), convex_hull=True)
     assert area_of(mesh) == 16 - 4
@@ -350,7 +350,7 @@ def test_the_convex_hull_of_points_and_segments_with_holes_and_regions():
 
 
 def test_a_hole_point_between_the_outline_and_the_hull():
-    """The hull's edges count as segments: what lies behind the outline's bay is a part of its own."""
+    """Edges of the hull count as segments: the outline's bay is a separate part."""
     bay = [[0, 0], [4, 0], [4, 4], [2, 1], [0, 4]]
     domain = Pslg(bay, [[k, (k + 1) % 5] for k in range(5)], holes=[[2, 3]])
     mesh, _ = meshed(domain, convex_hull=True)
@@ -360,14 +360,14 @@ def test_a_hole_point_between_the_outline_and_the_hull():
     assert sorted(other.triangle_attributes[:, 0].tolist()) == [0, 0, 0, 9]
 
 
-def test_without_segments_the_hull_is_the_domain_and_that_is_said():
+def test_without_segments_the_hull_is_meshed_and_reported():
     mesh, notes = meshed(Pslg([[0, 0], [4, 0], [0, 4], [1, 1]], []))
     assert area_of(mesh) == 8
     assert notes == ["there are no segments: the convex hull of the vertices is meshed"]
     assert meshed(Pslg([[0, 0], [4, 0], [0, 4], [1, 1]], []), convex_hull=True)[1] == []
 
 
-def test_segments_without_length_alone_enclose_nothing():
+def test_segments_of_zero_length_bound_no_domain():
     domain = Pslg([[0, 0], [4, 0], [0, 4]], [[1, 1]])
     with pytest.raises(InvalidMeshError):
         dmr.triangulate(domain)

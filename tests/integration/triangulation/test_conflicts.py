@@ -1,4 +1,4 @@
-"""Conflicts of vertices and segments: each kind with its pieces, count and first party; crossings rounded once."""
+"""Conflicts of vertices and segments: pieces, counts and the first conflict of each kind; rounding of crossings."""
 
 from __future__ import annotations
 
@@ -23,7 +23,7 @@ RING = [[0, 1], [1, 2], [2, 3], [3, 0]]
 
 
 def resolved(domain, convex_hull=True):
-    """The mesh of a graph, which the exact checker accepts, and what was said of its conflicts."""
+    """The mesh of a domain, after the exact checker accepted it, and the notes on its conflicts."""
     mesh, notes = triangulate_noting(domain, on_conflict="resolve", convex_hull=convex_hull, mesher="dmr")
     report = dmr.validate(mesh, input=domain, convex_hull=convex_hull)
     assert report.ok, report.failures
@@ -53,15 +53,15 @@ def refused(domain):
 # ---- Each kind -----------------------------------------------------------------------------------------------------
 
 
-def test_a_graph_without_conflicts_is_not_refused():
+def test_a_domain_without_conflicts_is_accepted():
     domain = Pslg([*SQUARE, [4, 4]], [*RING, [0, 4]])
     mesh = dmr.triangulate(domain, on_conflict="error")
     assert edge_set(mesh.segments) == edge_set(domain.segments)
     assert triangulate_noting(domain, on_conflict="error", convex_hull=False, mesher="dmr")[1] == []
 
 
-def test_duplicate_vertices():
-    """Each segment of the ring has ends of its own."""
+def test_duplicate_vertices_are_merged():
+    """Each segment of the ring has its own ends."""
     corners = np.array(SQUARE, float)
     domain = Pslg(np.stack([corners, np.roll(corners, -1, axis=0)], axis=1).reshape(-1, 2), np.arange(8).reshape(4, 2))
     mesh, notes = resolved(domain, convex_hull=False)
@@ -77,7 +77,7 @@ def test_duplicate_vertices():
 
 
 @pytest.mark.parametrize("twin", [False, True])
-def test_segments_without_length(twin):
+def test_segments_of_zero_length_are_dropped(twin):
     """From a vertex to itself, or to another one in its place."""
     mesh, notes = resolved(Pslg([*SQUARE, [4, 4], [4, 4] if twin else [5, 4]], [*RING, [1, 1], [4, 4 + twin]]))
     assert len(mesh.segments) == 4
@@ -89,7 +89,7 @@ def test_segments_without_length(twin):
     assert (error.element, error.index) == ("segment", 4)
 
 
-def test_vertices_on_segments():
+def test_segments_are_split_at_vertices_on_them():
     domain = Pslg([*SQUARE, [2, 0], [6, 0], [8, 4], [4, 4]], RING, segment_markers=[5, 6, 7, 8])
     mesh, notes = resolved(domain, convex_hull=False)
     assert pieces(mesh) == {
@@ -106,7 +106,7 @@ def test_vertices_on_segments():
     assert (error.element, error.index) == ("segment", 0)
 
 
-def test_a_tee():
+def test_a_segment_ending_on_another_splits_it():
     mesh, notes = resolved(Pslg([*SQUARE, [4, 0], [4, 5]], [*RING, [4, 5]]), convex_hull=False)
     assert set(pieces(mesh)) == chain([0, 0], [4, 0], [8, 0], [8, 8], [0, 8], [0, 0]) | chain([4, 0], [4, 5])
     assert notes == [
@@ -122,7 +122,7 @@ def test_a_vertex_an_ulp_off_a_segment_is_not_on_it():
     assert edge_set(mesh.segments) == edge_set(domain.segments)
 
 
-def test_segments_that_overlap():
+def test_overlapping_segments_share_edges():
     domain = Pslg([[0, 0], [4, 0], [6, 0], [9, 0], [0, 5]], [[0, 2], [3, 1]], segment_markers=[2, 3])
     mesh, notes = resolved(domain)
     assert pieces(mesh) == {
@@ -137,13 +137,13 @@ def test_segments_that_overlap():
 
 
 @pytest.mark.parametrize("markers", [(0, 3), (3, 0), (3, 3)])
-def test_the_common_part_has_the_marker_of_one_that_has_a_marker(markers):
+def test_the_common_part_has_a_nonzero_marker(markers):
     domain = Pslg([[0, 0], [4, 0], [6, 0], [9, 0], [5, 5], [5, -5]], [[0, 2], [1, 3]], segment_markers=markers)
     assert pieces(resolved(domain)[0])[(4, 0), (6, 0)] == 3
 
 
 @pytest.mark.parametrize("copies", [2, 3, 6])
-def test_one_segment_many_times(copies):
+def test_a_repeated_segment_is_kept_once(copies):
     """In either direction, and by way of vertices that are the same."""
     ends = [[4, 5], [5, 4], [6, 7], [7, 6], [4, 7], [6, 5]][:copies]
     domain = Pslg([*SQUARE, [1, 4], [7, 4], [1, 4], [7, 4]], [*RING, *ends], segment_markers=[0] * (3 + copies) + [9])
@@ -159,8 +159,8 @@ def test_one_segment_many_times(copies):
     assert str(error).startswith("segment 4: runs along segment 5, at (")
 
 
-def test_a_chain_of_overlaps():
-    """Each segment laps over the next by one vertex; the whole is one straight way."""
+def test_a_chain_of_overlapping_segments():
+    """Each segment overlaps the next by one vertex, on one straight line."""
     vertices = [[k, 2 * k] for k in range(12)]
     domain = Pslg([*vertices, [0, 9]], [[k, k + 3] for k in range(0, 9, 2)] + [[11, 9]])
     mesh, notes = resolved(domain)
@@ -168,7 +168,7 @@ def test_a_chain_of_overlaps():
     assert "6 segments that overlap" in notes[-1]
 
 
-def test_segments_within_one_another():
+def test_nested_segments():
     vertices = [[k, 0] for k in range(10)]
     domain = Pslg([*vertices, [3, 4]], [[k, 9 - k] for k in range(5)], segment_markers=[0, 1, 2, 3, 4])
     mesh, notes = resolved(domain)
@@ -178,7 +178,7 @@ def test_segments_within_one_another():
     assert pieces(mesh)[(4, 0), (5, 0)] in (1, 2, 3, 4)
 
 
-def test_segments_that_cross():
+def test_crossing_segments_get_a_vertex():
     domain = Pslg(SQUARE, [*RING, [0, 2], [1, 3]], segment_markers=[1, 1, 1, 1, 5, 6])
     mesh, notes = resolved(domain, convex_hull=False)
     assert mesh.vertices[4:].tolist() == [[4, 4]]
@@ -193,7 +193,7 @@ def test_segments_that_cross():
     assert (error.element, error.index) == ("segment", 4)
 
 
-def test_a_lattice_of_crossings():
+def test_a_lattice_of_crossing_segments():
     lines = [*([[k, -1], [k, 7]] for k in range(7)), *([[-1, k], [7, k]] for k in range(7))]
     mesh, notes = resolved(Pslg(np.reshape(lines, (-1, 2)), np.arange(28).reshape(14, 2)))
     assert sorted(mesh.vertices[28:].tolist()) == [[x, y] for x in range(7) for y in range(7)]
@@ -215,7 +215,7 @@ def test_many_segments_through_one_point(count):
     assert [note.split(":")[0] for note in notes] == ["1 crossing of segments"]
 
 
-def test_a_crossing_exactly_at_a_vertex_is_no_new_vertex():
+def test_a_crossing_at_a_vertex_adds_no_vertex():
     domain = Pslg([*SQUARE, [4, 4]], [*RING, [0, 2], [1, 3]])
     mesh, notes = resolved(domain, convex_hull=False)
     assert len(mesh.vertices) == 5
@@ -225,7 +225,7 @@ def test_a_crossing_exactly_at_a_vertex_is_no_new_vertex():
     ]
 
 
-def test_all_kinds_together_and_the_first_kind_is_the_one_refused():
+def test_every_kind_of_conflict_is_counted_and_the_first_is_refused():
     domain = Pslg([*SQUARE, [4, 4], [4, 4], [2, 6]], [*RING, [0, 2], [1, 3], [3, 1], [6, 6], [5, 0]])
     mesh, notes = resolved(domain, convex_hull=False)
     assert [note.split(":")[0] for note in notes] == [
@@ -247,7 +247,7 @@ def test_conflicts_are_warnings_in_the_log(caplog):
     assert "1 crossing of segments" in caplog.text
 
 
-def test_attributes_where_segments_cross():
+def test_attributes_at_crossings_are_interpolated():
     """Linear along the segment with the lower number."""
     vertices = np.array([[0, 0], [4, 4], [0, 2], [4, 2], [1, -1], [1, 9]], float)
     attributes = np.stack([10 * vertices[:, 0], np.arange(6.0)], axis=1)
@@ -285,7 +285,7 @@ def test_crossings_of_random_segments_are_rounded_once(seed, place):
     assert len(assert_rounded_once(domain)) > 20
 
 
-def test_a_crossing_in_the_origin_is_in_the_origin():
+def test_a_crossing_at_the_origin_is_exact():
     """Thirds of the way: a parameter along the segment cannot be represented, its product with the length must not be
     mistaken for the place."""
     domain = Pslg([[-1, -1], [2, 2], [-1, 1], [2, -2], [-0.1, 0.3], [0.2, -0.6]], [[0, 1], [2, 3], [4, 5]])
@@ -293,7 +293,7 @@ def test_a_crossing_in_the_origin_is_in_the_origin():
     assert [0.0, 0.0] in mesh.vertices[6:].tolist()
 
 
-def test_a_crossing_next_to_an_axis_is_as_precise_as_any():
+def test_a_crossing_near_an_axis_is_precise():
     """Near 0 doubles are dense: the place is known to all its digits, not to an ulp of the segments' ends."""
     u = 2.0**-52
     a, b, c, d = (-1 - u, -1 - 2 * u), (1 + 2 * u, 1 + 3 * u), (-1.0, 1.0), (1.0, -1.0)  # a x b = -u^2
@@ -304,7 +304,7 @@ def test_a_crossing_next_to_an_axis_is_as_precise_as_any():
 
 
 @pytest.mark.parametrize("exponent", [8, 20, 30, 40, 44])
-def test_segments_that_cross_under_almost_no_angle(exponent):
+def test_segments_crossing_at_tiny_angles(exponent):
     """Down to 1e-13 radians."""
     gap = 2.0**-exponent
     domain = Pslg([[0, 0], [1, 0.75 + gap], [0, gap / 3], [1, 0.75], [0, -1]], [[0, 1], [2, 3]])
@@ -312,7 +312,7 @@ def test_segments_that_cross_under_almost_no_angle(exponent):
     resolved(domain)
 
 
-def test_no_crossing_is_smaller_than_the_predicates_are_exact_for():
+def test_crossings_stay_in_the_range_of_exact_predicates():
     """1e-45 would lie below 2^-142: it is zero."""
     tiny = 1e-40
     domain = Pslg([[-1, -1], [1, 1], [-1, 1 + tiny], [1, -1 + tiny], [tiny, 3], [3, tiny * 1e-2]], [[0, 1], [2, 3]])
@@ -324,7 +324,7 @@ def test_no_crossing_is_smaller_than_the_predicates_are_exact_for():
 
 
 def bundle(count, seed, centre=(0.1, 0.7)):
-    """Segments through one point, but for the rounding of their ends."""
+    """Segments through one point, up to the rounding of their ends."""
     random = np.random.default_rng([seed, count])
     angle = random.uniform(0, np.pi, count)
     way = np.stack([np.cos(angle), np.sin(angle)], axis=1)
@@ -340,9 +340,10 @@ def test_a_bundle_of_segments_meets_in_a_few_vertices(count, seed):
     assert len(mesh.vertices) - 2 * count < 3 * count
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("seed", [10, 16, 23, 31, 32, 35, 44, 53, 54, 78])
 def test_bundles_that_could_not_be_rounded(seed):
-    """Was: 'runs so close to segment ... that their crossings cannot be rounded'; and for 44 a segment was cut."""
+    """Former bug: crossings that could not be rounded; seed 44 cut a segment."""
     resolved(bundle(30, seed))
 
 
@@ -354,8 +355,8 @@ def test_a_thousand_spokes_across_the_centre():
     assert dmr.validate(mesh).ok
 
 
-def test_a_segment_that_bends_takes_along_what_it_would_bend_over():
-    """Was: vertex 3, half an ulp inside, was outside of the triangle that segments 0, 1 and 2 bound."""
+def test_a_rounded_segment_moves_vertices_that_it_would_cross():
+    """Former bug: vertex 3, half an ulp inside the triangle of segments 0, 1 and 2, was outside."""
     vertices = [
         [-0.33259964991709656, -1.7639727024807517],
         [0.22979098543252863, -2.12196881658744],
@@ -369,7 +370,7 @@ def test_a_segment_that_bends_takes_along_what_it_would_bend_over():
 
 
 def parallels(seed):
-    """Segments on one line, but for a few units in the last place."""
+    """Segments on one line, up to a few units in the last place."""
     random = np.random.default_rng(seed)
     count = int(random.integers(2, 8))
     along = np.concatenate([np.zeros(count), np.ones(count)])
@@ -380,8 +381,8 @@ def parallels(seed):
 
 
 @pytest.mark.parametrize("seed", [*range(20), 45, 1140])
-def test_segments_that_are_nearly_one_can_always_be_rounded(seed):
-    """Was for 45 and 1140: 'their crossings cannot be rounded'."""
+def test_nearly_equal_segments_can_be_rounded(seed):
+    """Former bug for 45 and 1140: crossings that could not be rounded."""
     domain = parallels(seed)
     mesh = dmr.triangulate(domain, convex_hull=True)
     assert dmr.validate(mesh).ok
@@ -432,9 +433,10 @@ def collinear(points):
     return all(ways[0][0] * y == ways[0][1] * x for x, y in ways)
 
 
+@pytest.mark.slow
 @given(graphs(), st.sampled_from([1, 0.1, 1 / 3]), st.sampled_from([0, 1e6]))
 @settings(max_examples=250, deadline=None)
-def test_random_graphs_on_a_small_grid_are_resolved(graph, scale, offset):
+def test_random_outlines_on_a_small_grid_are_resolved(graph, scale, offset):
     vertices, segments = graph
     if collinear(vertices):
         return
@@ -454,7 +456,7 @@ def test_random_graphs_on_a_small_grid_are_resolved(graph, scale, offset):
         assert_near(mesh, domain)
 
 
-def test_the_oracle_knows_a_crossing():
+def test_the_oracle_finds_a_crossing():
     assert cross_properly([0, 0], [2, 2], [0, 2], [2, 0])
     assert not cross_properly([0, 0], [2, 2], [1, 1], [2, 0])
     assert crossing([0, 0], [3, 3], [0, 1], [1, 0]) == (Fraction(1, 2), Fraction(1, 2))

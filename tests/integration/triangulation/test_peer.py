@@ -1,4 +1,4 @@
-"""Triangulation by Shewchuk's Triangle at arm's length: its results, and that its crashes and hangs are only errors."""
+"""Triangulation by Shewchuk's Triangle in another process: results; crashes and hangs become errors."""
 
 from __future__ import annotations
 
@@ -23,7 +23,7 @@ RING = [[0, 1], [1, 2], [2, 3], [3, 0]]
 
 @pytest.fixture
 def pretender(tmp_path, monkeypatch):
-    """Puts a module of the name `triangle` in front of the real one, for processes that start now."""
+    """Puts a module named `triangle` before the real one for new processes."""
 
     def put(text):
         (tmp_path / "triangle.py").write_text(textwrap.dedent(text))
@@ -39,7 +39,7 @@ def triangles_of(mesh):
 # ---- What it returns -----------------------------------------------------------------------------------------------
 
 
-def test_holes_regions_markers_and_crossings():
+def test_triangle_as_mesher_keeps_holes_regions_markers_and_crossings():
     pytest.importorskip("triangle")
     domain = Pslg(
         [*SQUARE, [2, -1], [2, 5], [6, 2]],
@@ -74,7 +74,7 @@ def test_holes_regions_markers_and_crossings():
     assert np.array_equal(mesh.regions, domain.regions)
 
 
-def test_it_agrees_with_our_own_mesher_where_the_answer_is_unique():
+def test_triangle_and_own_mesher_agree_on_unique_triangulations():
     pytest.importorskip("triangle")
     rng = np.random.default_rng(3)
     inner = rng.uniform(0.1, 3.9, (80, 2))
@@ -111,7 +111,7 @@ def test_points_without_segments():
         triangulate_by_triangle(Pslg(points, []))
 
 
-def test_the_licence_is_said(caplog):
+def test_the_licence_of_triangle_is_logged(caplog):
     pytest.importorskip("triangle")
     with caplog.at_level(logging.WARNING, "dmr"):
         triangulate_by_triangle(Pslg(SQUARE, RING))
@@ -125,16 +125,16 @@ def test_the_licence_is_said(caplog):
     ("domain", "sentence"),
     [
         (Pslg([[0, 0], [1, 0]], []), "2 vertices make no triangle"),
-        (Pslg([*SQUARE, [4, 0]], RING), r"vertex 4: has the coordinates \(4.0, 0.0\) of vertex 1"),
+        (Pslg([*SQUARE, [4, 0]], RING), "vertex 4: .*vertex 1"),
         (Pslg([[0.0, 0], [1, 0], [0, 1], [-0.0, 0]], []), "vertex 3: has the coordinates"),
         (Pslg(SQUARE, [*RING, [2, 2]]), "segment 4: joins vertex 2 to itself"),
         (Pslg([[k / 10, 0.3 * (k / 10)] for k in (0, 5, 10)], []), "all 3 vertices lie on one line"),
         (Pslg([[1, k] for k in range(9)], []), "all 9 vertices lie on one line"),
-        (Pslg(SQUARE, RING, holes=[[1, 1], [np.nan, 1]]), r"hole 1 is \(nan, 1.0\): its values must be finite"),
+        (Pslg(SQUARE, RING, holes=[[1, 1], [np.nan, 1]]), r"hole 1 is \(nan, 1.0\)"),
         (Pslg(SQUARE, RING, regions=[[1, np.inf, 0, 0]]), r"region 0 is \(1.0, inf, 0.0, 0.0\)"),
     ],
 )
-def test_input_that_it_dies_of_is_refused(domain, sentence):
+def test_input_that_crashes_triangle_is_refused(domain, sentence):
     with pytest.raises(InvalidMeshError, match=sentence):
         triangulate_by_triangle(domain, convex_hull=True)
 
@@ -148,51 +148,53 @@ def test_almost_collinear_points_are_not_refused():
 # ---- Its own failures ------------------------------------------------------------------------------------------------
 
 
-def test_a_crash_is_an_error():
-    """A hole's point outside, and a vertex on a segment: a segmentation fault in the C code."""
+def test_a_crash_of_triangle_is_an_error():
+    """A hole point outside and a vertex on a segment cause a segmentation fault in the C code."""
     pytest.importorskip("triangle")
     file = ISSUES / "triangle_2_coredump.poly"
     if not file.exists():
         pytest.skip("shared/hard_meshes is not here")
-    with pytest.raises(DmrError, match=r"Triangle crashed on this domain \(SIGSEGV\), in a separate process"):
+    with pytest.raises(DmrError, match=r"crashed .*SIGSEGV"):
         triangulate_by_triangle(dmr.read(file))
 
 
-def test_an_endless_run_is_stopped():
+@pytest.mark.slow
+def test_an_endless_run_of_triangle_is_stopped():
     pytest.importorskip("triangle")
     file = ISSUES / "trianglelite_1_infinite_loop.poly"
     if not file.exists():
         pytest.skip("shared/hard_meshes is not here")
-    with pytest.raises(DmrError, match="did not end within 2 seconds, and was stopped"):
+    with pytest.raises(DmrError, match="2 seconds"):
         triangulate_by_triangle(dmr.read(file), timeout=2)
 
 
-def test_a_tiny_limit_is_kept():
+def test_a_tiny_time_limit_is_kept():
     with pytest.raises(DmrError, match=r"did not end within 0\.001 seconds"):
         triangulate_by_triangle(Pslg(SQUARE, RING), timeout=0.001)
 
 
-def test_what_it_says_when_it_gives_up_is_passed_on():
+def test_messages_of_triangle_are_passed_on():
     pytest.importorskip("triangle")
     file = ISSUES / "triangle_net_1.poly"
     if not file.exists():
         pytest.skip("shared/hard_meshes is not here")
-    with pytest.raises(DmrError, match=r"gave up with exit code 1 \(.*invalid geometry"):
+    with pytest.raises(DmrError, match=r"exit code 1 .*invalid geometry"):
         triangulate_by_triangle(dmr.read(file))
 
 
 def test_an_open_outline_is_an_error():
     pytest.importorskip("triangle")
-    with pytest.raises(DmrError, match="no triangles and no error: the segments enclose nothing"):
+    with pytest.raises(DmrError, match="no triangles"):
         triangulate_by_triangle(Pslg(SQUARE, RING[:3]))
 
 
 def test_a_missing_package_names_its_extra(pretender):
     pretender("raise ImportError('no such thing')")
-    with pytest.raises(DmrError, match=r"the extra \[triangle\].*pip install triangle \(no such thing\)"):
+    with pytest.raises(DmrError, match="pip install triangle"):
         triangulate_by_triangle(Pslg(SQUARE, RING))
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize(
     ("body", "sentence"),
     [
@@ -204,11 +206,11 @@ def test_a_missing_package_names_its_extra(pretender):
         ("made['vertices'] = made['vertices'][:3]; made['triangles'] = made['triangles'][:1]", "returned 3 vertices"),
         ("made['triangles'] = made['triangles'][:, ::-1]", "triangle 0 flat or clockwise"),
         ("made['triangles'] = made['triangles'][:1]", "left out vertex 3 at"),
-        ("made['triangles'] = numpy.array([[0, 1, 3], [1, 2, 3]])", r"left out segment 4, from vertex 0 to vertex 2"),
+        ("made['triangles'] = numpy.array([[0, 1, 3], [1, 2, 3]])", "segment 4"),
     ],
 )
-def test_a_wrong_answer_is_an_error(pretender, body, sentence):
-    """A stand-in for the package that misbehaves in one way; without that its answer is right."""
+def test_an_invalid_mesh_of_triangle_is_an_error(pretender, body, sentence):
+    """Replacement of the package with one fault; otherwise its answer is right."""
     program = """
     import os, signal, numpy
     def triangulate(given, switches):

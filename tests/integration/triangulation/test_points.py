@@ -1,4 +1,4 @@
-"""Delaunay triangulation of points: against scipy where it is unique, against exact brute force where it is not."""
+"""Delaunay triangulation of points, against scipy where it is unique and against exact brute force elsewhere."""
 
 from __future__ import annotations
 
@@ -8,7 +8,6 @@ import numpy as np
 import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
-from scipy.spatial import Delaunay
 
 import dmr
 from dmr import Pslg
@@ -23,14 +22,14 @@ def triangulate(points):
 
 
 def counter_clockwise(points, triangles):
-    """The triangles of scipy, which may run either way."""
+    """The triangles of scipy, which may have either orientation."""
     a, b, c = (points[triangles[:, k]] for k in range(3))
     (ux, uy), (vx, vy) = (b - a).T, (c - a).T
     return np.where((ux * vy - uy * vx > 0)[:, None], triangles, triangles[:, ::-1])
 
 
 def assert_same_as_scipy(points):
-    found = Delaunay(points)
+    found = pytest.importorskip("scipy.spatial").Delaunay(points)
     assert not len(found.coplanar)
     assert triangle_set(triangulate(points).triangles) == triangle_set(counter_clockwise(points, found.simplices))
 
@@ -38,18 +37,19 @@ def assert_same_as_scipy(points):
 # ---- Points in general position: the triangulation is unique -------------------------------------------------------
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("count", [3, 4, 5, 10, 100, 1000, 20_000])
-def test_random_points_as_scipy(count):
+def test_random_points_agree_with_scipy(count):
     assert_same_as_scipy(np.random.default_rng(count).random((count, 2)))
 
 
 @pytest.mark.parametrize("seed", range(20))
-def test_few_random_points_as_scipy(seed):
+def test_few_random_points_agree_with_scipy(seed):
     random = np.random.default_rng(seed)
     assert_same_as_scipy(random.normal(size=(random.integers(3, 30), 2)))
 
 
-def test_clusters_as_scipy():
+def test_clusters_agree_with_scipy():
     random = np.random.default_rng(1)
     centres = random.random((30, 2))
     assert_same_as_scipy(centres[random.integers(0, 30, 4000)] + 1e-4 * random.normal(size=(4000, 2)))
@@ -63,7 +63,7 @@ def test_the_order_of_the_points_does_not_matter():
     assert triangle_set(order[renamed.triangles]) == triangle_set(triangulate(points).triangles)
 
 
-def test_it_logs_that_there_are_no_segments(caplog):
+def test_missing_segments_are_logged(caplog):
     with caplog.at_level(logging.WARNING, "dmr"):
         triangulate([[0, 0], [1, 0], [0, 1]])
     assert "there are no segments: the convex hull of the vertices is meshed" in caplog.text
@@ -100,13 +100,13 @@ DEGENERATE = {
 
 
 @pytest.mark.parametrize("name", DEGENERATE)
-def test_degenerate_sets_by_brute_force(name):
+def test_degenerate_sets_agree_with_brute_force(name):
     points = np.array(DEGENERATE[name], float)
     assert_delaunay(triangulate(points), points)
 
 
 @pytest.mark.parametrize("copies", [1, 2, 5])
-def test_equal_points_are_one_vertex_and_the_first_stands_for_all(copies):
+def test_equal_points_are_merged_into_the_first(copies):
     points = np.array([[0, 0], [4, 0], [4, 3], [0, 3], [2, 1]], float)
     given = np.tile(points, (copies + 1, 1))
     given[5:] = given[5:][np.random.default_rng(1).permutation(5 * copies)]
@@ -116,28 +116,28 @@ def test_equal_points_are_one_vertex_and_the_first_stands_for_all(copies):
     assert np.array_equal(mesh.vertices, given)
 
 
-def test_zeros_of_either_sign_are_one_place():
+def test_zeros_of_either_sign_are_equal():
     mesh = triangulate([[0.0, -0.0], [1, 0.0], [0.0, 1], [-0.0, 0.0], [1, -0.0]])
     assert triangle_set(mesh.triangles) == {(0, 1, 2)}
     assert np.signbit(mesh.vertices[3, 0])  # bit for bit
 
 
-def test_a_thousand_copies_of_three_points():
+def test_many_copies_of_three_points():
     mesh = triangulate(np.tile([[0, 0], [1, 0], [0, 1]], (1000, 1)))
     assert triangle_set(mesh.triangles) == {(0, 1, 2)}
 
 
-def test_more_vertices_than_half_edges_have_numbers_for(monkeypatch):
+def test_too_many_vertices_for_the_half_edges_are_refused(monkeypatch):
     points = np.random.default_rng(1).random((20, 2))
     monkeypatch.setattr("dmr.triangulation.native.MOST_VERTICES", 20)
     assert len(dmr.triangulate(Pslg(points, [])).triangles) > 0
     monkeypatch.setattr("dmr.triangulation.native.MOST_VERTICES", 19)
-    with pytest.raises(InvalidMeshError, match=r"20 vertices are more than can be triangulated \(19\)"):
+    with pytest.raises(InvalidMeshError, match=r"^20 vertices"):
         dmr.triangulate(Pslg(points, []))
 
 
 @pytest.mark.parametrize(("count", "words"), [(0, "0 vertices span"), (1, "1 vertex spans"), (2, "2 vertices span")])
-def test_fewer_than_three_points(count, words):
+def test_fewer_than_three_points_are_refused(count, words):
     with pytest.raises(InvalidMeshError, match=f"^{words} no triangle$"):
         triangulate(np.arange(2.0 * count).reshape(count, 2))
 
@@ -153,7 +153,7 @@ def test_fewer_than_three_points(count, words):
         [[2.0**-142, 0], [2.0**201, 0], [0, 0]],
     ],
 )
-def test_points_on_one_line(points):
+def test_collinear_points_are_refused(points):
     for convex_hull in (False, True):
         with pytest.raises(InvalidMeshError, match="all vertices lie on one line"):
             dmr.triangulate(Pslg(points, NO_SEGMENTS), convex_hull=convex_hull)
@@ -167,9 +167,10 @@ def test_three_points_an_ulp_off_a_line_are_a_triangle():
 tiny, small = st.integers(-2, 2), st.integers(-3, 3)
 
 
+@pytest.mark.slow
 @given(st.lists(st.tuples(small, small), min_size=3, max_size=16))
 @settings(max_examples=150, deadline=None)
-def test_small_integers_by_brute_force(points):
+def test_small_integer_points_agree_with_brute_force(points):
     distinct = sorted(set(points))
     (ax, ay), *others = distinct
     directions = [(x - ax, y - ay) for x, y in others]
@@ -184,7 +185,7 @@ def test_small_integers_by_brute_force(points):
     st.lists(st.tuples(st.integers(-2, 2), st.integers(-2, 2)), min_size=4, max_size=12), st.sampled_from([0.1, 1e6])
 )
 @settings(max_examples=60, deadline=None)
-def test_points_an_ulp_or_so_apart_by_brute_force(steps, place):
+def test_points_a_few_ulps_apart_agree_with_brute_force(steps, place):
     points = place + np.array([*steps, (-3, -3), (3, -3), (0, 3)]) * np.spacing(place)
     assert_delaunay(triangulate(points), points)
 
@@ -192,6 +193,7 @@ def test_points_an_ulp_or_so_apart_by_brute_force(steps, place):
 # ---- Large sets ----------------------------------------------------------------------------------------------------
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("kind", ["random", "grid", "circle", "line and point", "parabola", "lattice on a curve"])
 def test_large_sets_pass_the_exact_checker(kind):
     random = np.random.default_rng(4)

@@ -1,4 +1,4 @@
-"""Constrained Delaunay triangulation of outlines without conflicts: proved exactly, and compared with Triangle's."""
+"""Constrained Delaunay triangulation of outlines without conflicts: proved, and compared with Triangle's."""
 
 from __future__ import annotations
 
@@ -17,7 +17,7 @@ def closed(count, first=0):
 
 
 def assert_right(domain, **options):
-    """The mesh of a graph, which the exact checker accepts and whose vertices begin with the graph's."""
+    """The mesh of a domain, after the exact checker accepted it; its vertices start with the domain's."""
     mesh = dmr.triangulate(domain, **options)
     hull = {"convex_hull": True} if options.get("convex_hull") else {}
     report = dmr.validate(mesh, input=domain, **hull)
@@ -27,7 +27,7 @@ def assert_right(domain, **options):
 
 
 def by_triangle(domain, switches):
-    """The triangles that Triangle makes of a graph. It changes the arrays that it is given."""
+    """The triangles that Triangle makes of a domain. It changes the arrays that it is given."""
     triangle = pytest.importorskip("triangle")
     given = {"vertices": domain.vertices.copy(), "segments": domain.segments.copy()}
     if len(domain.holes):
@@ -44,7 +44,7 @@ def ring(radius, turn=0.0):
 
 
 def star(random):
-    """A polygon that its centre sees, with spikes, and a hole of the same kind."""
+    """A star-shaped polygon with spikes, and a hole of the same kind."""
     outer, inner = ring(random.uniform(1, 3, 60)), ring(random.uniform(0.2, 0.9, 25), 0.1)
     return Pslg(np.concatenate([outer, inner]), np.concatenate([closed(60), closed(25, 60)]), holes=[[0, 0]])
 
@@ -99,7 +99,7 @@ def isolated(random):
 
 @pytest.mark.parametrize("seed", range(4))
 @pytest.mark.parametrize("make", [star, comb, spiral, blocks, fan, isolated])
-def test_outlines_are_proved_right_and_as_triangle_makes_them(make, seed):
+def test_outlines_are_proved_and_agree_with_triangle(make, seed):
     domain = make(np.random.default_rng(seed))
     mesh = assert_right(domain)
     assert edge_set(mesh.segments) == edge_set(domain.segments)
@@ -112,7 +112,7 @@ def test_outlines_are_proved_right_and_as_triangle_makes_them(make, seed):
 
 
 @pytest.mark.parametrize("side", [1, 2, 7])
-def test_a_grid_of_squares_with_every_tie_there_can_be(side):
+def test_a_grid_of_cocircular_squares(side):
     k = side + 1
     vertices = [[x, y] for y in range(k) for x in range(k)]
     across = [[k * y + x, k * y + x + 1] for y in range(k) for x in range(side)]
@@ -123,7 +123,7 @@ def test_a_grid_of_squares_with_every_tie_there_can_be(side):
     assert edge_set(mesh.segments) == edge_set([*across, *up])
 
 
-def test_diagonals_that_the_delaunay_triangulation_does_not_have():
+def test_segments_that_are_not_delaunay():
     """The flat way through each of a row of kites, whose short diagonals are Delaunay."""
     kites = np.concatenate([np.add([[0, 0], [10, 0], [5, 1], [5, -1]], (10 * k, 0)) for k in range(9)])
     kites, place = np.unique(kites, axis=0, return_inverse=True)
@@ -141,7 +141,7 @@ def test_a_hub_of_spokes():
     assert len(mesh.triangles) == 500
 
 
-def test_the_direction_and_the_order_of_segments_do_not_matter():
+def test_direction_and_order_of_segments_do_not_matter():
     random = np.random.default_rng(5)
     domain = comb(random)
     order = random.permutation(len(domain.segments))
@@ -150,7 +150,7 @@ def test_the_direction_and_the_order_of_segments_do_not_matter():
     assert triangle_set(other.triangles) == triangle_set(dmr.triangulate(domain).triangles)
 
 
-def test_pieces_come_in_the_order_of_the_segments_and_as_they_are_directed():
+def test_pieces_keep_order_and_direction_of_their_segments():
     vertices = [[0, 0], [9, 0], [9, 9], [0, 9], [6, 0], [3, 0], [0, 3], [0, 6]]
     mesh = assert_right(Pslg(vertices, [[1, 0], [1, 2], [2, 3], [3, 0]], segment_markers=[4, 3, 2, 1]))
     assert mesh.segments.tolist() == [[1, 4], [4, 5], [5, 0], [1, 2], [2, 3], [3, 7], [7, 6], [6, 0]]
@@ -198,7 +198,7 @@ def stalactites(count, random):
 
 
 @pytest.mark.parametrize("seed", range(12))
-def test_cracks_that_hang_into_the_way_of_a_segment(seed):
+def test_cracks_in_the_way_of_a_segment(seed):
     """Their vertices are met twice by the chain that bounds what the segment takes out, on both sides of it."""
     random = np.random.default_rng(seed)
     points, cracks = stalactites(20, random)
@@ -219,7 +219,7 @@ def test_one_long_segment_through_many_points(count):
         assert triangle_set(mesh.triangles) == by_triangle(domain, "pc")
 
 
-def test_long_segments_side_by_side_take_out_what_earlier_ones_brought():
+def test_parallel_long_segments_through_many_points():
     random = np.random.default_rng(9)
     points = random.uniform(-1, 1, (400, 2))
     y = np.linspace(-0.9, 0.9, 60)

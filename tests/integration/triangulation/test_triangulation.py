@@ -1,4 +1,4 @@
-"""`dmr.triangulate` as a whole: markers, options, errors with their place in the file, determinism, hard input."""
+"""`dmr.triangulate`: markers, options, errors with file and line, determinism, and hard input."""
 
 from __future__ import annotations
 
@@ -6,7 +6,7 @@ import hashlib
 import logging
 import subprocess
 import sys
-from time import perf_counter
+from time import process_time
 
 import numpy as np
 import pytest
@@ -26,7 +26,7 @@ RING = [[0, 1], [1, 2], [2, 3], [3, 0]]
 # ---- Markers -------------------------------------------------------------------------------------------------------
 
 
-def test_markers_as_triangle_sets_them():
+def test_markers_follow_triangles_rule():
     """Boundary pieces without a marker have 1; a vertex its own, else a segment's, else 1 on the boundary."""
     domain = Pslg(
         [*SQUARE, [4, 4], [6, 4], [2, 2]],
@@ -40,7 +40,7 @@ def test_markers_as_triangle_sets_them():
     assert mesh.vertex_markers.tolist() == [-3, 7, 9, -3, 0, 0, 0]
 
 
-def test_vertex_markers_without_any_given():
+def test_default_vertex_markers():
     mesh = dmr.triangulate(Pslg([*SQUARE, [4, 4], [5, 5]], [*RING, [4, 5]]))
     assert mesh.vertex_markers.tolist() == [1, 1, 1, 1, 0, 0]
     assert mesh.segment_markers.tolist() == [1, 1, 1, 1, 0]
@@ -58,19 +58,19 @@ def test_markers_on_the_boundary_of_a_hole():
     assert filled.segment_markers.tolist() == [2] * 4 + [0] * 4
 
 
-def test_the_edges_of_the_convex_hull_are_boundary_but_no_segments():
+def test_convex_hull_edges_are_boundary_but_not_segments():
     mesh = dmr.triangulate(Pslg([*SQUARE, [4, 4], [4, 0]], [[0, 2]]), convex_hull=True)
     assert edge_set(mesh.segments) == {(0, 4), (2, 4)}
     assert mesh.vertex_markers.tolist() == [1, 1, 1, 1, 0, 1]
     assert mesh.segment_markers.tolist() == [0, 0]
 
 
-def test_a_duplicate_vertex_has_the_marker_of_its_place():
+def test_duplicate_vertices_share_a_marker():
     domain = Pslg([*SQUARE, [8, 0], [0, 0], [0, 0]], RING, vertex_markers=[0, 0, 0, 0, 5, 6, 7])
     assert dmr.triangulate(domain).vertex_markers.tolist() == [6, 5, 1, 1, 5, 6, 7]
 
 
-def test_vertices_where_segments_cross_have_the_marker_of_the_first_that_has_one():
+def test_a_crossing_has_the_first_nonzero_marker():
     domain = Pslg(SQUARE, [*RING, [0, 2], [1, 3]], segment_markers=[0, 0, 0, 0, 0, 6])
     assert dmr.triangulate(domain).vertex_markers.tolist() == [1, 6, 1, 6, 6]
 
@@ -80,15 +80,13 @@ def test_vertices_where_segments_cross_have_the_marker_of_the_first_that_has_one
 
 @pytest.mark.parametrize("option", [{"on_conflict": "ignore"}, {"mesher": "gmsh"}])
 def test_an_unknown_option_is_refused(option):
-    with pytest.raises(
-        OptionError, match=f"{next(iter(option))} must be one of .*, not '{next(iter(option.values()))}'"
-    ):
+    with pytest.raises(OptionError, match=f"{next(iter(option))} .*'{next(iter(option.values()))}'"):
         dmr.triangulate(Pslg(SQUARE, RING), **option)
 
 
 @pytest.mark.parametrize("place", [(1e70, 0), (0, 1e-50)])
 def test_coordinates_out_of_range_name_the_vertex(place):
-    with pytest.raises(InvalidMeshError, match="outside the range in which geometry is exact") as caught:
+    with pytest.raises(InvalidMeshError, match="outside the range") as caught:
         dmr.triangulate(Pslg([*SQUARE, place], RING))
     assert (caught.value.element, caught.value.index) == ("vertex", 4)
 
@@ -127,8 +125,8 @@ POLY = """\
     ("holes_and_regions", "options", "line", "sentence"),
     [
         (("1 1", "3 4", "7 4"), ["--on-conflict", "error"], 17, "segment 5: crosses segment 6, at (4, 4)"),
-        (("9 1", "3 4", "7 4"), [], 21, "hole 1: its point (9, 1) lies outside of the domain"),
-        (("4 4", "3 4", "7 4"), [], 21, "hole 1: its point (4, 4) lies on a segment: move it to one side"),
+        (("9 1", "3 4", "7 4"), [], 21, "hole 1: its point (9, 1)"),
+        (("4 4", "3 4", "7 4"), [], 21, "hole 1: its point (4, 4)"),
     ],
 )  # fmt: skip
 def test_the_command_line_names_file_and_line(tmp_path, capsys, holes_and_regions, options, line, sentence):
@@ -172,7 +170,7 @@ def test_two_processes_make_the_same_bits():
 
 
 @pytest.mark.parametrize("seed", range(4))
-def test_the_order_of_segments_changes_no_more_than_numbers(seed):
+def test_the_order_of_segments_changes_only_the_numbering(seed):
     """The same domain, pieces and new vertices, in another order."""
     random = np.random.default_rng(seed)
     vertices = random.random((60, 2))
@@ -191,7 +189,7 @@ def test_the_order_of_segments_changes_no_more_than_numbers(seed):
     assert places(one) == places(other)
 
 
-def test_the_input_is_left_alone():
+def test_the_input_is_not_changed():
     vertices, segments = np.array(SQUARE, float), np.array([*RING, [0, 2], [1, 3]], np.int32)
     before = vertices.copy(), segments.copy()
     dmr.triangulate(Pslg(vertices, segments))
@@ -251,6 +249,7 @@ def chords(count):
     return Pslg(random.random((2 * count, 2)), np.arange(2 * count).reshape(count, 2))
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize(
     ("make", "count", "seconds"),
     [
@@ -262,12 +261,12 @@ def chords(count):
         (chords, 500, 2),
     ],
 )
-def test_hard_outlines_take_little_time(make, count, seconds):
-    """A generous limit: what is meant are quadratic costs, not percents."""
+def test_hard_outlines_take_less_than_seconds(make, count, seconds):
+    """The limit is generous: it detects quadratic costs, not small changes."""
     domain = make(count)
-    started = perf_counter()
+    started = process_time()
     mesh = dmr.triangulate(domain, convex_hull=True)
-    assert perf_counter() - started < 5 * seconds
+    assert process_time() - started < 5 * seconds
     assert np.array_equal(mesh.vertices[: len(domain.vertices)], domain.vertices)
     assert dmr.validate(mesh).ok
 
@@ -284,8 +283,9 @@ def test_scaling_by_a_power_of_two_changes_nothing(factor):
     assert np.array_equal(one.triangles, other.triangles)
 
 
+@pytest.mark.slow
 def test_the_hard_collection_is_triangulated_or_refused_with_a_reason(caplog):
-    """Outlines that other meshers crashed on, hung on, or got wrong."""
+    """Outlines on which other meshers crash, hang or fail."""
     if not ISSUES.exists():
         pytest.skip("shared/hard_meshes is not here")
     caplog.set_level(logging.CRITICAL, "dmr")

@@ -1,4 +1,4 @@
-"""Bounds of area and size, and the triangles that a refinement may leave: reasons are derived, not believed."""
+"""Bounds of area and size, and triangles left unrefined, whose reasons the checker derives from the geometry."""
 
 from __future__ import annotations
 
@@ -11,7 +11,7 @@ import dmr
 from dmr.errors import OptionError
 from dmr.mesh.types import Mesh, Pslg
 from dmr.validation.checker import validate
-from tests.integration.validation.test_validation import grid
+from tests.support.meshes import grid, triangulated
 
 SQUARE = [[0, 1], [1, 2], [2, 3], [3, 0]]
 BOX = Pslg([[0, 0], [1, 0], [1, 1], [0, 1]], SQUARE)
@@ -24,7 +24,7 @@ def failed(report, check):
 # ---- Areas and sizes ------------------------------------------------------------------------------------------------
 
 
-def test_own_area_bounds_hold_exactly():
+def test_area_bounds_of_triangles_hold_exactly():
     mesh = Mesh(np.array([[0, 0], [3, 0], [3, 1], [0, 1]]) * 0.1, [[0, 1, 2], [0, 2, 3]])
     a, b, c = ([Fraction(float(x)) for x in mesh.vertices[v]] for v in mesh.triangles[0])
     area = ((b[0] - a[0]) * (c[1] - a[1]) - (b[1] - a[1]) * (c[0] - a[0])) / 2
@@ -72,7 +72,7 @@ def test_the_longest_edge_is_measured_against_the_size_at_the_centroid():
     assert failed(report, "size") <= set(np.flatnonzero(centroids[:, 0] > 2.5).tolist())
 
 
-def test_a_size_that_jumps_at_a_centroid_is_read_on_both_sides():
+def test_a_size_jump_at_a_centroid_is_evaluated_on_both_sides():
     mesh = Mesh([[0, 0], [0.3, 0], [0, 0.3]], [[0, 1, 2]])
     x = float((mesh.vertices[1, 0] - 0) / 3)
     for edge in (np.nextafter(x, 0), x, np.nextafter(x, 1)):
@@ -81,7 +81,7 @@ def test_a_size_that_jumps_at_a_centroid_is_read_on_both_sides():
     assert not validate(mesh, size=lambda points: np.where(points[:, 0] < x - 1e-9, 1.0, 0.1)).ok
 
 
-def test_refinements_keep_their_size():
+def test_refinements_keep_their_size_bound():
     def size(points):
         return 0.05 + 0.2 * np.hypot(points[:, 0] - 0.5, points[:, 1])
 
@@ -90,7 +90,7 @@ def test_refinements_keep_their_size():
     assert not validate(fine, input=BOX, size=lambda points: 0.8 * size(points)).ok
 
 
-def test_a_size_that_cannot_be_used_is_refused():
+def test_an_invalid_size_is_refused():
     mesh = grid(np.arange(2.0))
     functions = ((lambda p: -p[:, 0], "above 0"), (lambda p: p[:1, 0], "each of 2"))
     for wrong, sentence in (*functions, ("x", "function"), (-1, "above 0")):
@@ -114,7 +114,7 @@ CLOSE = Pslg([*BOX.vertices.tolist(), [0.5, 0.5], [0.5 + 2.0**-53, 0.5]], SQUARE
         (CLOSE, "precision", {}),
     ],
 )
-def test_reasons_that_the_geometry_confirms_excuse(pslg, reason, options):
+def test_confirmed_reasons_excuse_unrefined_triangles(pslg, reason, options):
     result = dmr.refine(pslg, device="cpu", **options)
     assert result.complete
     listed = result.unrefined_triangles[reason]
@@ -124,11 +124,11 @@ def test_reasons_that_the_geometry_confirms_excuse(pslg, reason, options):
     assert report.unrefined[reason] == tuple(listed.tolist())
     assert f"{len(listed)} triangles may miss a bound" in "\n".join(report.lines())
     assert report.to_json()["unrefined"] == {reason: listed.tolist()}
-    # The mesh alone tells as much.
+    # The mesh alone is sufficient.
     assert validate(result.mesh, min_angle=30, unrefined=result.unrefined_triangles).ok
     below = failed(validate(result.mesh, input=pslg, min_angle=30), "angle")
     assert below
-    # One that is not listed, or not under its reason, is no better than any.
+    # A triangle that is not listed, or under another reason, fails.
     lost = next(t for t in listed.tolist() if t in below)
     rest = {reason: [t for t in listed.tolist() if t != lost]}
     report = validate(result.mesh, input=pslg, min_angle=30, unrefined=rest)
@@ -140,7 +140,7 @@ def test_reasons_that_the_geometry_confirms_excuse(pslg, reason, options):
     assert "unrefined" not in report.counts
 
 
-def test_areas_and_sizes_are_excused_likewise():
+def test_confirmed_reasons_excuse_areas_and_sizes():
     options = {"keep_segments": "all", "max_area": 0.05, "size": lambda points: np.full(len(points), 0.4)}
     result = dmr.refine(STRIP, device="cpu", **options)
     bounds = {"max_area": 0.05, "size": options["size"], "min_angle": 30}
@@ -150,11 +150,11 @@ def test_areas_and_sizes_are_excused_likewise():
 
 @pytest.mark.parametrize("reason", ["precision", "kept_segment", "budget"])
 def test_no_reason_excuses_a_skinny_triangle_at_ordinary_coordinates(reason):
-    """A mesh never refined, far from any segment that was never split: whatever is claimed, it stays a failure."""
+    """An unrefined mesh far from any kept segment: no claimed reason excuses it."""
     points = np.random.default_rng(5).random((400, 2)) * 0.5 + 0.25
     ring = np.linspace(0, 1, 41)[:-1]
     frame = [*([t, 0] for t in ring), *([1, t] for t in ring), *([1 - t, 1] for t in ring), *([0, 1 - t] for t in ring)]
-    split = Mesh(*delaunay(np.array([*frame, *points.tolist()])))
+    split = triangulated(np.array([*frame, *points.tolist()]))
     report = validate(split, min_angle=30)
     below = report.counts["angle"]
     assert below > 100
@@ -164,14 +164,8 @@ def test_no_reason_excuses_a_skinny_triangle_at_ordinary_coordinates(reason):
     assert not report.unrefined.get(reason)
 
 
-def delaunay(points):
-    import triangle
-
-    return points, triangle.triangulate({"vertices": points})["triangles"]
-
-
 @pytest.mark.parametrize(("right", "most"), [(1.5, 12), (1.9, 15)])
-def test_a_needle_is_a_matter_of_precision(right, most):
+def test_needles_are_excused_by_precision(right, most):
     """An altitude of 2^-49 of the largest coordinate excuses, 8 to 16 units in the last place; a larger one not."""
     for units, excused in ((4, True), (most, True), (most + 1, False), (40, False)):
         mesh = Mesh([[1, 1], [right, 1], [1.2, 1 + units * 2.0**-52], [1.2, 1.4]], [[0, 1, 2], [0, 2, 3], [1, 3, 2]])
@@ -184,7 +178,7 @@ STEINER = ["petal", "off-center", "circumcenter"]
 
 
 def nothing_is_unexplained(mesh, **options):
-    """Refines; the checker agrees with all that is left. Returns how many triangles that are, for want of precision."""
+    """Refines, and checks all unrefined triangles. Returns the number left for lack of precision."""
     result = dmr.refine(mesh, min_angle=30, device="cpu", **options)
     assert result.complete
     report = validate(result.mesh, input=mesh, min_angle=30, unrefined=result.unrefined_triangles)
@@ -192,6 +186,7 @@ def nothing_is_unexplained(mesh, **options):
     return result.unrefined.get("precision", 0)
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("steiner", STEINER)
 @pytest.mark.parametrize("side", [1.0, 1.5, 1.9])
 def test_refinement_and_checker_agree_on_what_is_flat(side, steiner):
@@ -203,9 +198,10 @@ def test_refinement_and_checker_agree_on_what_is_flat(side, steiner):
         assert not left or units * np.spacing(side) < 2.0**-48 * side
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("steiner", STEINER)
 @pytest.mark.parametrize("offset", [1e9, 1e10, 1e11, 1e12, 1e13, -1.9e11])
-def test_far_from_the_origin_all_that_is_left_is_explained(offset, steiner):
+def test_unrefined_triangles_far_from_the_origin_are_explained(offset, steiner):
     left = 0
     for seed, count in enumerate([8, 30, 60, 150, 400] * 2):
         points = np.random.default_rng(seed).random((count, 2)) * abs(offset) * 1e-13
@@ -216,14 +212,14 @@ def test_far_from_the_origin_all_that_is_left_is_explained(offset, steiner):
 
 
 @pytest.mark.parametrize("steiner", STEINER)
-def test_a_piece_is_short_by_the_coordinates_of_its_whole_segment(steiner):
+def test_shortness_of_a_piece_follows_from_its_whole_segment(steiner):
     """Points near the far end of a segment are no nearer to each other than the coordinates of the near end allow."""
     graph = Pslg([*(BOX.vertices * 100).tolist(), [1e-17, 1e-12]], SQUARE)
     assert nothing_is_unexplained(graph, steiner=steiner)
 
 
 def test_a_needle_s_neighbours_reach_the_segment_behind_it():
-    """The circles of needles have to be known well for that."""
+    """This needs precise circumcircles of needles."""
     box = [[0, 0], [1226.0779491549772, 305.5152962806355], [920.5626528743417, 1531.5932454356127]]
     box += [[-305.5152962806355, 1226.0779491549772]]
     close = [[1.5354517067328876e-15, 2.38313309336301e-15], [2.4873324028391623e-13, 6.378802478178764e-14]]
@@ -231,7 +227,7 @@ def test_a_needle_s_neighbours_reach_the_segment_behind_it():
     assert nothing_is_unexplained(Pslg([*box, *close], SQUARE), steiner="off-center")
 
 
-def test_lists_of_no_triangles_are_refused():
+def test_lists_with_invalid_triangles_are_refused():
     mesh = grid(np.arange(3.0))
     for wrong in ([8], [-1], [0.5]):
         with pytest.raises(OptionError, match="8 triangles"):
@@ -243,7 +239,7 @@ def test_lists_of_no_triangles_are_refused():
 # ---- Small corners of outlines ---------------------------------------------------------------------------------------
 
 
-def test_spokes_excuse_by_the_angle_between_neighbours():
+def test_spokes_excuse_by_the_angle_between_adjacent_segments():
     angles = np.radians([0, 12, 30, 75, 140, 155, 230, 300])
     rim = np.stack([np.cos(angles), np.sin(angles)], axis=1)
     graph = Pslg(
@@ -258,7 +254,7 @@ def test_spokes_excuse_by_the_angle_between_neighbours():
     assert validate(result.mesh, input=graph, min_angle=30).ok
 
 
-def test_a_straight_continuation_is_no_corner():
+def test_a_straight_continuation_is_not_a_corner():
     """Vertices on a side of a wedge: the corner is the wedge's, and none is at the vertices."""
     phi = np.radians(20)
     tip = np.array([np.cos(phi), np.sin(phi)])
@@ -273,7 +269,7 @@ def test_a_straight_continuation_is_no_corner():
     assert report.exceptions[0].corner_angle == pytest.approx(20)
 
 
-def test_small_corners_at_crossings_excuse():
+def test_small_corners_at_crossings_excuse_small_angles():
     graph = Pslg(
         [[-2, -2], [2, -2], [2, 2], [-2, 2], [-1, -0.1], [1, 0.12], [-1, 0.11], [1, -0.1]], [*SQUARE, [4, 5], [6, 7]]
     )
@@ -286,8 +282,8 @@ def test_small_corners_at_crossings_excuse():
 
 
 @pytest.mark.parametrize("scale", [1e-200, 1, 1e200, 1e300])
-def test_no_scale_excuses_what_is_no_needle(scale):
-    """Where products of coordinates overflow or vanish, they explain nothing."""
+def test_scale_excuses_only_needles(scale):
+    """Overflow and underflow of products of coordinates are no excuse."""
     square = Mesh(scale * np.array([[0.0, 0], [1, 0], [1, 1], [0, 1]]), [[0, 1, 2], [0, 2, 3]])
     report = validate(square, min_angle=50, unrefined={"precision": [0, 1]})
     assert report.counts["angle"] == 2

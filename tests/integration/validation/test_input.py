@@ -1,4 +1,4 @@
-"""A refined mesh against the mesh that it came from."""
+"""A refined mesh against the mesh that it was refined from."""
 
 from __future__ import annotations
 
@@ -6,11 +6,10 @@ from fractions import Fraction
 
 import numpy as np
 import pytest
-import triangle
 
 from dmr.mesh.types import Mesh
 from dmr.validation.checker import validate
-from tests.integration.validation.test_validation import grid, triangulated
+from tests.support.meshes import grid, triangulated
 
 ALL = {"input", "input vertices", "input segments", "stray segments", "total area"}
 
@@ -38,8 +37,7 @@ def split_mesh(seed=0, offset=0.0, unit=1.0, pieces=6):
             chain.append((last, len(vertices) + len(added) - 1))
             last = chain[-1][1]
         chain.append((last, b))
-    data = {"vertices": np.vstack([vertices, added]), "segments": chain}
-    fine = Mesh.from_triangle(triangle.triangulate(data, "p"))
+    fine = triangulated(np.vstack([vertices, added]), "p", segments=chain)
     return coarse, fine, len(vertices)
 
 
@@ -51,7 +49,7 @@ def moved(mesh, vertex, position):
 
 @pytest.mark.parametrize("seed", range(6))
 @pytest.mark.parametrize(("offset", "unit"), [(0.0, 1.0), (1e6, 1.0), (0.0, 1e-9), (0.0, 1e40), (1e15, 1e4)])
-def test_split_segments_pass(seed, offset, unit):
+def test_split_segments_are_valid(seed, offset, unit):
     coarse, fine, _ = split_mesh(seed, offset, unit)
     report = validate(fine, input=coarse)
     assert report.ok, report.lines()
@@ -68,7 +66,7 @@ def test_an_input_vertex_moved_by_one_ulp_fails_input_vertices():
         assert {f.index for f in report.failures if f.check == "input vertices"} == {vertex}
 
 
-def test_minus_zero_is_another_bit_pattern():
+def test_minus_zero_fails_input_vertices():
     mesh = grid([0.0, 1.0])
     assert validate(moved(mesh, 0, (-0.0, 0.0)), input=mesh).counts == {"input vertices": 1}
 
@@ -108,7 +106,7 @@ def ends(coarse, fine, vertex):
 
 
 def test_the_tolerance_is_one_ulp_exactly():
-    """Fractions decide which of several positions are within one ulp; the check agrees."""
+    """The check agrees with rational arithmetic on which positions are within one ulp."""
     coarse = Mesh([[0.3, 0.1], [0.9, 0.7000001], [0.2, 0.9]], [[0, 1, 2]])
     (ax, ay), (bx, by) = ([Fraction(float(x)) for x in coarse.vertices[i]] for i in (0, 1))
     reach = Fraction(float(np.spacing(0.9)))
@@ -154,7 +152,7 @@ def on_boundary(mesh, segment):
     return sum(set(segment.tolist()) <= set(t.tolist()) for t in mesh.triangles) == 1
 
 
-def test_a_segment_that_the_input_lacks_fails_stray_segments():
+def test_an_additional_segment_fails_stray_segments():
     mesh = grid(np.arange(6.0))
     extra = Mesh(mesh.vertices, mesh.triangles, segments=[[7, 8], [8, 14], [0, 1]])
     report = validate(extra, input=mesh)
@@ -169,21 +167,16 @@ def test_a_segment_that_the_input_lacks_fails_stray_segments():
 def test_a_closed_line_of_new_vertices_fails_stray_segments():
     coarse = Mesh([[0, 0], [6, 0], [3, 6]], [[0, 1, 2]])
     vertices = [*coarse.vertices, [2, 1], [4, 1], [3, 3]]
-    data = {"vertices": np.array(vertices), "segments": [[0, 1], [1, 2], [2, 0], [3, 4], [4, 5], [5, 3]]}
-    fine = Mesh.from_triangle(triangle.triangulate(data, "p"))
+    fine = triangulated(np.array(vertices), "p", segments=[[0, 1], [1, 2], [2, 0], [3, 4], [4, 5], [5, 3]])
     assert validate(fine, input=coarse).counts == {"stray segments": 3}
 
 
-def test_a_filled_hole_fails():
-    ring = Mesh.from_triangle(
-        triangle.triangulate(
-            {
-                "vertices": np.array([[0, 0], [6, 0], [3, 6], [2, 1], [4, 1], [3, 3.0]]),
-                "segments": [[0, 1], [1, 2], [2, 0], [3, 4], [4, 5], [5, 3]],
-                "holes": [[3, 2]],
-            },
-            "p",
-        )
+def test_a_filled_hole_fails_the_comparison_with_the_input():
+    ring = triangulated(
+        np.array([[0, 0], [6, 0], [3, 6], [2, 1], [4, 1], [3, 3.0]]),
+        "p",
+        segments=[[0, 1], [1, 2], [2, 0], [3, 4], [4, 5], [5, 3]],
+        holes=[[3, 2]],
     )
     filled = Mesh(ring.vertices, np.vstack([ring.triangles, [[3, 4, 5]]]), segments=ring.segments)
     report = validate(filled, input=ring)
@@ -191,7 +184,7 @@ def test_a_filled_hole_fails():
     assert validate(ring, input=filled).counts == {"input segments": 3, "total area": 1}
 
 
-def test_regions_are_kept():
+def test_changed_regions_fail():
     square = np.array([[0, 0], [2, 0], [2, 1], [0, 1], [1, 0], [1, 1.0]])
     triangles = [[0, 4, 5], [0, 5, 3], [4, 1, 2], [4, 2, 5]]
     before = Mesh(square, triangles, segments=[[4, 5]], triangle_attributes=[[1.0], [1.0], [2.0], [2.0]])
@@ -203,13 +196,13 @@ def test_regions_are_kept():
     assert "regions" in validate(loose, input=loose).skipped
 
 
-def test_a_clockwise_input_bounds_the_same_domain():
+def test_a_clockwise_input_is_the_same_domain():
     coarse, fine, _ = split_mesh(4)
     turned = Mesh(coarse.vertices, coarse.triangles[:, ::-1], segments=coarse.segments)
     assert validate(fine, input=turned).ok
 
 
-def test_an_input_that_is_no_triangulation_is_named():
+def test_an_invalid_input_is_reported():
     mesh = grid(np.arange(3.0))
     twice = Mesh(mesh.vertices, np.vstack([mesh.triangles, mesh.triangles[:1]]))
     assert validate(mesh, input=twice).counts == {"input": 3}
@@ -217,7 +210,7 @@ def test_an_input_that_is_no_triangulation_is_named():
     assert validate(mesh, input=loose).counts == {"input": 1}
 
 
-def test_a_vertex_that_is_used_no_more_fails_input_vertices():
+def test_an_unused_input_vertex_fails_input_vertices():
     """A vertex inside goes, the hole is triangulated anew: same boundary, same area."""
     square = [[0, 0], [2, 0], [2, 2], [0, 2], [0.9, 1.1]]
     before = Mesh(square, [[0, 1, 4], [1, 2, 4], [2, 3, 4], [3, 0, 4]])

@@ -1,4 +1,4 @@
-"""Markers of vertices: those that docs/reference/guarantees.md names are accepted, all others refused by name."""
+"""Vertex markers: each must be the one that docs/reference/guarantees.md defines."""
 
 from __future__ import annotations
 
@@ -48,7 +48,7 @@ def through(mesh: Mesh, pslg: Pslg, vertex: int) -> list[int]:
 
 
 def others(mesh: Mesh, pslg: Pslg) -> dict[int, set[int]]:
-    """By vertex that triangles use: the markers that might be mistaken for its own."""
+    """Wrong but plausible markers of each used vertex."""
     result = {}
     for vertex in np.unique(mesh.triangles).tolist():
         near = {MARKERS[i] for i in through(mesh, pslg, vertex)} | {0, 1}
@@ -73,7 +73,7 @@ def assert_all_others_are_refused(mesh: Mesh, pslg: Pslg, **how) -> None:
 @pytest.mark.parametrize("mesher", ["dmr", "triangle"])
 @pytest.mark.parametrize("hull", [False, True])
 @pytest.mark.parametrize("name", GRAPHS)
-def test_a_triangulation_has_the_markers_that_the_guarantees_name(name, hull, mesher):
+def test_triangulations_have_the_guaranteed_markers(name, hull, mesher):
     pslg = GRAPHS[name]
     if mesher == "triangle":
         pytest.importorskip("triangle")
@@ -100,7 +100,7 @@ def test_a_triangulation_has_the_markers_that_the_guarantees_name(name, hull, me
 
 
 @pytest.mark.parametrize("options", [{}, {"conforming": True}, {"convex_hull": True}, {"max_area": 0.3}])
-def test_a_refinement_keeps_them_on_split_segments(options):
+def test_refinement_keeps_markers_on_split_segments(options):
     fine = dmr.refine(MARKED, min_angle=25, device="cpu", threads=1, **options).mesh
     hull = {"convex_hull": True} if "convex_hull" in options else {}
     assert len(fine.vertices) > len(VERTICES) + 1
@@ -108,7 +108,7 @@ def test_a_refinement_keeps_them_on_split_segments(options):
     assert_all_others_are_refused(fine, MARKED, **hull)
 
 
-def test_from_file_to_file(tmp_path, capsys):
+def test_markers_from_file_to_file(tmp_path, capsys):
     """From a .poly file by way of the command line to a .node file, also of second order."""
     dmr.write(tmp_path / "domain.poly", MARKED)
     for order in ("1", "2"):
@@ -130,7 +130,7 @@ def test_from_file_to_file(tmp_path, capsys):
         assert "has the marker 3, and must have 2, that of input segment" in said
 
 
-def test_segments_that_overlap_give_the_marker_of_the_first_that_has_one_whatever_their_order():
+def test_overlapping_segments_have_the_first_nonzero_marker():
     """Edges that segments share go to the first with a marker, also where a later one comes upon the edge first."""
     for seed in range(8):
         rng = np.random.default_rng(seed)

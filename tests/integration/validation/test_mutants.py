@@ -1,4 +1,4 @@
-"""Every way to break a mesh fails by its own check."""
+"""Each way to break a mesh fails by its own check."""
 
 from __future__ import annotations
 
@@ -7,7 +7,7 @@ import pytest
 
 from dmr.mesh.types import Mesh
 from dmr.validation.checker import validate
-from tests.integration.validation.test_validation import grid, triangulated
+from tests.support.meshes import grid, triangulated
 
 
 def random_mesh(count=400):
@@ -64,7 +64,7 @@ def test_a_dropped_triangle_fails_the_comparison_with_the_input():
     assert validate(dropped).ok  # a triangular hole, as such, is a domain
     report = validate(dropped, input=mesh)
     assert set(report.counts) == {"stray segments", "total area"}
-    dropped.__dict__["neighbours"] = np.delete(mesh.neighbours, inner, axis=0)
+    object.__setattr__(dropped, "neighbours", np.delete(mesh.neighbours, inner, axis=0))
     assert "neighbours" in validate(dropped).counts
 
 
@@ -73,11 +73,11 @@ def test_a_swapped_neighbour_fails_neighbours():
     table = mesh.neighbours.copy()
     t = int(np.flatnonzero((table >= 0).all(axis=1))[5])
     table[t, [0, 1]] = table[t, [1, 0]]
-    mesh.__dict__["neighbours"] = table
+    object.__setattr__(mesh, "neighbours", table)
     report = validate(mesh)
     assert report.counts == {"neighbours": 2}
     assert {f.index for f in report.failures} == {t}
-    mesh.__dict__["neighbours"] = table[1:]
+    object.__setattr__(mesh, "neighbours", table[1:])
     assert validate(mesh).counts == {"neighbours": 1}
 
 
@@ -141,7 +141,7 @@ def test_a_fan_beyond_a_full_turn_fails_overlap(turn):
 
 
 def ramp(turns, steps, inner=1.0, outer=2.0, closed=False):
-    """A strip around the origin; beyond one turn it runs over itself, with faultless links and stars."""
+    """A strip around the origin that overlaps itself beyond one turn, with valid links and stars."""
     angles = 0.1 + np.arange(steps) * (2 * np.pi * turns / (steps if closed else steps - 1))
     inside = inner * np.stack([np.cos(angles), np.sin(angles)], axis=1)
     vertices = np.vstack([inside, inside * (outer / inner)])
@@ -170,7 +170,7 @@ def test_a_disk_within_another_fails_overlap():
     assert validate(apart).ok
 
 
-def test_a_disk_in_a_hole_passes_and_one_across_its_rim_fails():
+def test_a_disk_in_a_hole_is_valid_and_one_across_its_boundary_fails():
     ring = ramp(1, 32, closed=True)
     for size, ok in ((0.9, True), (1.2, False)):
         disk = size * np.array([[1, 0], [-0.5, 0.8], [-0.5, -0.8]])
@@ -187,7 +187,7 @@ def test_a_vertex_on_another_boundary_edge_fails_overlap():
         assert report.counts == {"overlap": 1}
 
 
-def test_huge_tiny_and_far_off_meshes_are_checked_without_a_word():
+def test_huge_tiny_and_distant_meshes_raise_no_warnings():
     for unit in (1e-320, 1e-300, 1e150, 5e307):
         mesh = grid(np.arange(3.0) * unit)
         assert validate(mesh, min_angle=40, input=mesh).ok, unit

@@ -1,18 +1,19 @@
-"""A mesh against the planar straight-line graph that it was made from: valid ones pass, mutants fail by name."""
+"""A mesh against the outline that it was made from: valid meshes pass, mutants fail by their check."""
 
 from __future__ import annotations
 
 from fractions import Fraction
-from time import perf_counter
+from time import process_time
 
 import numpy as np
 import pytest
-import triangle
 
 import dmr
 from dmr.errors import OptionError
 from dmr.mesh.types import Mesh, Pslg
 from dmr.validation.checker import validate
+from tests.support.meshes import triangulated
+from tests.support.planar import crossing, exact
 
 CHECKS = {"input vertices", "input segments", "domain", "stray segments", "markers"}
 
@@ -27,10 +28,6 @@ DIVIDER, INSIDE = 9, 10
 DOMAIN = Pslg(
     VERTICES, SEGMENTS, holes=[[3, 3]], regions=[[1, 1, 7, 0.9], [9, 1, 9, -1]], segment_markers=MARKERS
 )  # fmt: skip
-
-
-def exact(vertex):
-    return [Fraction(float(x)) for x in vertex]
 
 
 def between(p, q, t):
@@ -57,7 +54,7 @@ def meshed(pslg, pieces=4, options="pA", segments=None, crossings=(), markers=No
             last = len(vertices) - 1
         chains.append((last, b))
         labels += [marker] * pieces
-    # Triangle is spared vertices that no segment uses and that lie outside.
+    # Unused vertices outside the domain are not given to Triangle.
     data = {"vertices": np.array(vertices), "segments": np.array(chains), "segment_markers": np.array(labels)[:, None]}
     if len(pslg.holes):
         data["holes"] = pslg.holes.copy()
@@ -66,7 +63,7 @@ def meshed(pslg, pieces=4, options="pA", segments=None, crossings=(), markers=No
     if pslg.vertex_markers is not None:
         more = len(vertices) - len(pslg.vertices)
         data["vertex_markers"] = np.concatenate([pslg.vertex_markers, np.zeros(more, np.int32)])[:, None]
-    return Mesh.from_triangle(triangle.triangulate(data, options))
+    return triangulated(data.pop("vertices"), options, **data)
 
 
 def changed(mesh, **changes):
@@ -83,7 +80,7 @@ def without(mesh, triangles):
 
 
 def indices(report, check):
-    """Where a check failed: (element, index)."""
+    """The (element, index) pairs at which a check failed."""
     return {(f.element, f.index) for f in report.failures if f.check == check}
 
 
@@ -119,7 +116,7 @@ def test_valid_meshes_pass(mesh):
 
 
 @pytest.mark.parametrize(("offset", "unit"), [(0.0, 1e-7), (0.0, 1e30), (1e6, 1.0), (-3e9, 1.0)])
-def test_valid_meshes_pass_wherever_they_lie(offset, unit):
+def test_valid_meshes_pass_at_any_position(offset, unit):
     moved = Pslg(DOMAIN.vertices * unit + offset, SEGMENTS, holes=DOMAIN.holes * unit + offset, segment_markers=MARKERS)
     report = validate(meshed(moved), input=moved)
     assert report.ok, report.lines()
@@ -154,19 +151,12 @@ def test_a_dropped_triangle_at_the_boundary_breaks_a_segment(mesh):
 
 
 def test_a_filled_hole_fails_domain(mesh):
-    rim = sorted({v for s in (6, 7, 8) for i in pieces_of(mesh, DOMAIN, s) for v in mesh.segments[i].tolist()})
-    table = np.array(rim)
-    cap = triangle.triangulate(
-        {
-            "vertices": mesh.vertices[rim],
-            "segments": np.searchsorted(
-                table, mesh.segments[[i for s in (6, 7, 8) for i in pieces_of(mesh, DOMAIN, s)]]
-            ),
-        },
-        "p",
-    )
-    triangles = np.vstack([mesh.triangles, table[cap["triangles"]]])
-    attributes = np.vstack([mesh.triangle_attributes, np.full((len(cap["triangles"]), 1), 0.0)])
+    boundary = sorted({v for s in (6, 7, 8) for i in pieces_of(mesh, DOMAIN, s) for v in mesh.segments[i].tolist()})
+    table = np.array(boundary)
+    around = mesh.segments[[i for s in (6, 7, 8) for i in pieces_of(mesh, DOMAIN, s)]]
+    cap = triangulated(mesh.vertices[boundary], "p", segments=np.searchsorted(table, around))
+    triangles = np.vstack([mesh.triangles, table[cap.triangles]])
+    attributes = np.vstack([mesh.triangle_attributes, np.full((len(cap.triangles), 1), 0.0)])
     filled = changed(mesh, triangles=triangles, triangle_attributes=attributes)
     assert validate(filled).ok
     report = validate(filled, input=DOMAIN)
@@ -175,7 +165,7 @@ def test_a_filled_hole_fails_domain(mesh):
     assert all("in the hole of point 0 at (3.0, 3.0)" in f.message for f in report.failures if f.check == "domain")
 
 
-def test_a_hole_that_nobody_asked_for_fails_domain(mesh):
+def test_an_additional_hole_fails_domain(mesh):
     right = np.flatnonzero(mesh.triangle_attributes[:, 0] == 9)
     report = validate(without(mesh, right), input=DOMAIN)
     assert indices(report, "domain") == {("input segment", DIVIDER)}
@@ -195,7 +185,7 @@ def test_a_lost_hole_point_fails_domain(mesh):
 
 
 @pytest.mark.parametrize("segment", [0, 5, 6, 8, DIVIDER, INSIDE])
-def test_a_split_vertex_may_be_moved_by_an_ulp_and_no_more(mesh, segment):
+def test_a_split_vertex_may_be_off_by_one_ulp_only(mesh, segment):
     """Rational arithmetic says which of several positions are too far off; the check agrees, and names the vertex."""
     a, b = (exact(DOMAIN.vertices[i]) for i in DOMAIN.segments[segment])
     dx, dy = b[0] - a[0], b[1] - a[1]
@@ -227,7 +217,7 @@ def test_chain_vertices_out_of_order_fail(mesh):
 
 
 @pytest.mark.parametrize("segment", [DIVIDER, INSIDE])
-def test_a_lost_piece_of_a_segment_is_named(mesh, segment):
+def test_a_lost_piece_of_a_segment_fails(mesh, segment):
     pieces = pieces_of(mesh, DOMAIN, segment)
     for lost in (pieces, pieces[1:2], pieces[-1:]):
         rest = changed(
@@ -241,7 +231,7 @@ def test_a_lost_piece_of_a_segment_is_named(mesh, segment):
             assert "regions" in report.counts
 
 
-def test_a_segment_that_the_graph_lacks_is_stray(mesh):
+def test_an_additional_segment_is_stray(mesh):
     constrained = {frozenset(s) for s in mesh.segments.tolist()}
     free = next(
         (corners[k], corners[k - 1])
@@ -255,7 +245,7 @@ def test_a_segment_that_the_graph_lacks_is_stray(mesh):
     assert all(set(free) <= set(mesh.triangles[i].tolist()) for _, i in indices(report, "stray segments"))
 
 
-def test_a_flipped_constraint_is_named(mesh):
+def test_a_flipped_constraint_fails(mesh):
     piece = pieces_of(mesh, DOMAIN, DIVIDER)[1]
     u, v = mesh.segments[piece].tolist()
     beside = [t for t, corners in enumerate(mesh.triangles.tolist()) if {u, v} <= set(corners)]
@@ -270,7 +260,7 @@ def test_a_flipped_constraint_is_named(mesh):
 
 
 @pytest.mark.parametrize("segment", [0, 3, 6, DIVIDER, INSIDE])
-def test_a_changed_marker_is_named(mesh, segment):
+def test_a_changed_marker_fails(mesh, segment):
     piece = pieces_of(mesh, DOMAIN, segment)[2]
     markers = mesh.segment_markers.copy()
     markers[piece] = 77
@@ -280,7 +270,7 @@ def test_a_changed_marker_is_named(mesh, segment):
     assert f"has the marker 77, and must have {expected}" in report.failures[0].message
 
 
-def test_zero_and_one_are_both_right_on_a_boundary_without_marker(mesh):
+def test_markers_0_and_1_are_valid_on_an_unmarked_boundary(mesh):
     pieces = pieces_of(mesh, DOMAIN, 6)
     for value in (0, 1):
         markers = mesh.segment_markers.copy()
@@ -288,7 +278,7 @@ def test_zero_and_one_are_both_right_on_a_boundary_without_marker(mesh):
         assert "markers" not in validate(changed(mesh, segment_markers=markers), input=DOMAIN).counts
 
 
-def test_pieces_that_are_not_listed_have_no_marker(mesh):
+def test_unlisted_pieces_have_no_marker(mesh):
     pieces = [i for s in (2, 6) for i in pieces_of(mesh, DOMAIN, s)]
     rest = changed(
         mesh,
@@ -301,7 +291,7 @@ def test_pieces_that_are_not_listed_have_no_marker(mesh):
     assert all("must have the marker 3" in f.message for f in report.failures)
 
 
-def test_a_changed_vertex_marker_is_named(mesh):
+def test_a_changed_vertex_marker_fails(mesh):
     free = next(v for v in range(len(mesh.vertices)) if v not in mesh.segments)
     for vertex in (0, chain_vertices(mesh, DOMAIN, 2)[0], chain_vertices(mesh, DOMAIN, INSIDE)[0], free):
         markers = mesh.vertex_markers.copy()
@@ -311,7 +301,7 @@ def test_a_changed_vertex_marker_is_named(mesh):
         assert indices(report, "vertex markers") == ({("vertex", vertex)} if used else set())
 
 
-def test_given_vertex_markers_are_kept():
+def test_changed_input_vertex_markers_fail():
     marked = Pslg(VERTICES, SEGMENTS, holes=[[3, 3]], segment_markers=MARKERS, vertex_markers=np.arange(12) + 40)
     mesh = meshed(marked)
     assert validate(mesh, input=marked).ok
@@ -320,7 +310,7 @@ def test_given_vertex_markers_are_kept():
     assert indices(validate(changed(mesh, vertex_markers=markers), input=marked), "vertex markers") == {("vertex", 9)}
 
 
-def test_a_changed_region_is_named(mesh):
+def test_a_changed_region_fails(mesh):
     attributes = mesh.triangle_attributes.copy()
     attributes[17] = 8
     report = validate(changed(mesh, triangle_attributes=attributes), input=DOMAIN)
@@ -366,7 +356,7 @@ def area(mesh, t):
     return ((b[0] - a[0]) * (c[1] - a[1]) - (b[1] - a[1]) * (c[0] - a[0])) / 2
 
 
-def test_swapped_input_vertices_are_named(mesh):
+def test_swapped_input_vertices_fail(mesh):
     order = np.arange(len(mesh.vertices))
     order[[4, 9]] = [9, 4]
     swapped = Mesh(
@@ -381,13 +371,13 @@ def test_swapped_input_vertices_are_named(mesh):
     assert indices(report, "input vertices") >= {("vertex", 4), ("vertex", 9)}
 
 
-def test_fewer_vertices_than_the_graph_fail():
+def test_fewer_vertices_than_the_outline_fail():
     report = validate(Mesh([[0, 0], [1, 0], [0, 1]], [[0, 1, 2]]), input=DOMAIN)
     assert set(report.counts) == {"input vertices"}
     assert {"domain", "markers"} <= set(report.skipped)
 
 
-def test_a_free_vertex_inside_must_be_used(mesh):
+def test_an_unused_vertex_inside_fails(mesh):
     more = Pslg([*VERTICES, [8.5, 2]], SEGMENTS, holes=[[3, 3]], regions=DOMAIN.regions, segment_markers=MARKERS)
     assert validate(meshed(more), input=more).ok
     shifted = np.insert(mesh.vertices, 12, [8.5, 2], axis=0)
@@ -411,7 +401,7 @@ TWO_PARTS = Pslg(
 )
 
 
-def test_a_whole_part_that_is_missing_is_named():
+def test_a_missing_part_fails():
     mesh = meshed(TWO_PARTS, options="p")
     assert validate(mesh, input=TWO_PARTS).ok
     rest = Mesh(mesh.vertices, mesh.triangles[(mesh.vertices[mesh.triangles][..., 0] < 2).all(axis=1)])
@@ -420,7 +410,7 @@ def test_a_whole_part_that_is_missing_is_named():
     assert indices(report, "input segments") == {("input segment", s) for s in (4, 5, 6)}
 
 
-def test_a_part_too_many_is_stray():
+def test_an_additional_part_is_stray():
     mesh = meshed(TWO_PARTS, options="p")
     count = len(mesh.vertices)
     more = Mesh(
@@ -476,14 +466,6 @@ CROSSED = Pslg(
     [[0, 1], [1, 2], [2, 3], [3, 0], [4, 5], [6, 7]],
     segment_markers=[1, 1, 1, 1, 5, 6],
 )
-
-
-def crossing(p, q, r, s):
-    """Where two lines cross, exactly."""
-    (ax, ay), (bx, by), (cx, cy), (dx, dy) = map(exact, (p, q, r, s))
-    ux, uy, vx, vy = bx - ax, by - ay, dx - cx, dy - cy
-    t = ((cx - ax) * vy - (cy - ay) * vx) / (ux * vy - uy * vx)
-    return ax + t * ux, ay + t * uy
 
 
 def test_crossings_are_rounded_points_of_both_segments():
@@ -553,7 +535,7 @@ def test_overlapping_segments_share_their_edges():
     assert indices(validate(lost, input=graph), "input segments") == {("input segment", 8)}
 
 
-def test_crossings_that_rounding_moves_together():
+def test_crossings_merged_by_rounding():
     """Lines that cross within one unit in the last place: one vertex stands for several crossings."""
     # Segments of slopes 1, -1 and about 0, all through (1, 1) but for tiny shifts.
     tiny = 2.0**-54
@@ -586,7 +568,7 @@ def noisy_cells(seed, side=3):
 
 
 @pytest.mark.parametrize("seed", [0, 1, 2, 4, 5, 6, 7])
-def test_cells_that_share_edges_up_to_rounding(seed):
+def test_cells_sharing_edges_up_to_rounding(seed):
     """Nearly all segments run along others within an ulp, and cross them somewhere."""
     graph = noisy_cells(seed)
     mesh = dmr.triangulate(graph)
@@ -610,11 +592,9 @@ def lengths(mesh):
     return np.hypot(*(mesh.vertices[mesh.segments[:, 0]] - mesh.vertices[mesh.segments[:, 1]]).T)
 
 
-def test_the_convex_hull_as_domain():
+def test_convex_hull_as_domain():
     open_outline = Pslg([[0, 0], [4, 0], [4, 3], [2, 1], [0, 3], [2, 0]], [[0, 1], [1, 2], [2, 3], [3, 4], [4, 0]])
-    hull = Mesh.from_triangle(
-        triangle.triangulate({"vertices": open_outline.vertices.copy(), "segments": open_outline.segments.copy()}, "pc")
-    )
+    hull = triangulated(open_outline.vertices.copy(), "pc", segments=open_outline.segments.copy())
     outline = meshed(open_outline, pieces=1)
     assert validate(hull, input=open_outline, convex_hull=True).ok
     report = validate(hull, input=open_outline)
@@ -625,7 +605,7 @@ def test_the_convex_hull_as_domain():
     assert ("mesh", None) in indices(report, "input segments")
     assert "edge of the convex hull from 2 at" in " ".join(f.message for f in report.failures)
     points = Pslg(np.random.default_rng(4).random((50, 2)), np.empty((0, 2), np.int32))
-    cloud = Mesh.from_triangle(triangle.triangulate({"vertices": points.vertices.copy()}, ""))
+    cloud = triangulated(points.vertices.copy())
     assert validate(cloud, input=points, convex_hull=True).ok
     assert validate(cloud, input=points).ok  # without segments it is what is meant
     assert "input segments" in validate(without_hull_triangle(cloud), input=points).counts
@@ -636,7 +616,7 @@ def without_hull_triangle(mesh):
     return Mesh(mesh.vertices, np.delete(mesh.triangles, np.flatnonzero((mesh.neighbours < 0).any(axis=1))[0], axis=0))
 
 
-def test_options_that_make_no_sense():
+def test_invalid_options_are_refused():
     mesh = Mesh([[0, 0], [1, 0], [0, 1]], [[0, 1, 2]])
     with pytest.raises(OptionError, match="convex_hull"):
         validate(mesh, input=mesh, convex_hull=True)
@@ -644,6 +624,7 @@ def test_options_that_make_no_sense():
         validate(mesh, input="domain.poly")
 
 
+@pytest.mark.slow
 def test_a_hundred_thousand_segments_take_seconds():
     count = 50_000
     rng = np.random.default_rng(0)
@@ -654,7 +635,7 @@ def test_a_hundred_thousand_segments_take_seconds():
     vertices = np.concatenate([ring * (1 + 1e-4 * rng.random((count, 1))), ring * 0.5])
     graph = Pslg(vertices, np.concatenate([outline, outline + count]), holes=[[0, 0]])
     mesh = meshed(graph, pieces=1, options="p")
-    begin = perf_counter()
+    begin = process_time()
     report = validate(mesh, input=graph)
-    assert perf_counter() - begin < 20
+    assert process_time() - begin < 20
     assert report.ok

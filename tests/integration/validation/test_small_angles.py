@@ -6,11 +6,10 @@ from math import atan, cos, degrees, radians, sin
 
 import numpy as np
 import pytest
-import triangle
 
 from dmr.mesh.types import Mesh
 from dmr.validation.checker import validate
-from tests.integration.validation.test_validation import grid, triangulated
+from tests.support.meshes import grid, triangulated
 
 
 def shell_bound(phi):
@@ -24,12 +23,13 @@ def wedge(phi, turn=0.0, offset=0.0):
 
 
 def refined(data, options):
-    return (Mesh.from_triangle(triangle.triangulate(data, o)) for o in ("p", options))
+    """The mesh of a domain before and after Triangle's refinement."""
+    return (triangulated(switches=switches, **data) for switches in ("p", options))
 
 
 @pytest.mark.parametrize("phi", [5, 10, 20, 29])
 @pytest.mark.parametrize("turn", [0.0, 40.0, 200.0])
-def test_a_wedge_keeps_the_angle_of_its_shells(phi, turn):
+def test_a_wedge_keeps_its_shell_angle(phi, turn):
     coarse, fine = refined(wedge(phi, turn), "pq30a0.01")
     for report in (validate(fine, min_angle=30, input=coarse), validate(fine, min_angle=30)):
         assert report.counts.keys() <= {"input segments"}  # Triangle's split points may lie further off
@@ -45,7 +45,7 @@ def test_a_wedge_keeps_the_angle_of_its_shells(phi, turn):
         assert "beside the input corner" in text
 
 
-def test_the_20_degree_wedge_ends_at_the_bound():
+def test_the_20_degree_wedge_reaches_its_bound():
     _, fine = refined(wedge(20), "pq30a0.01")
     report = validate(fine, min_angle=30)
     assert report.ok
@@ -89,19 +89,19 @@ def test_the_reason_is_derived_from_the_geometry():
     assert excused.get(1) != "shell"
 
 
-def test_the_message_names_the_bound_that_is_missed():
+def test_the_message_names_the_missed_bound():
     report = validate(shells(25, 1, 1, 2.2), min_angle=33)
     assert any("the bound beside the corner at vertex 0" in f.message for f in report.failures)
 
 
-def test_corners_of_60_degrees_excuse_nothing():
+def test_corners_of_60_degrees_excuse_no_angle():
     mesh = shells(65, 1, 1, 4)
     report = validate(mesh, min_angle=25)
     assert "angle" in report.counts
     assert not report.exceptions
 
 
-def test_a_corner_outside_of_the_mesh_excuses_nothing():
+def test_a_corner_outside_the_mesh_excuses_no_angle():
     """A notch of 20 degrees: the small angle is outside, the one inside is 340 degrees."""
     a = radians(20)
     outline = [[0, 0], [3 * cos(a), 3 * sin(a)], [3, 3], [-3, 3], [-3, -3], [3, -3], [3, 0]]
@@ -129,7 +129,7 @@ def test_a_mesh_never_refined_lists_all_its_angles():
     assert len([f for f in report.failures if f.check == "angle"]) == 20
 
 
-def test_a_triangle_next_to_the_shell_is_of_its_cluster():
+def test_a_triangle_next_to_a_shell_belongs_to_its_cluster():
     """The shell's edge belongs to a triangle that is wide enough; the narrow one beside it is listed apart."""
     a = radians(25)
     d, e = np.array([1.0, 0.0]), np.array([cos(a), sin(a)])

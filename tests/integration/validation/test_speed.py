@@ -1,4 +1,4 @@
-"""Three million triangles in half a minute, grids included."""
+"""Validation of three million triangles in half a minute."""
 
 from __future__ import annotations
 
@@ -8,7 +8,7 @@ import numpy as np
 import pytest
 
 from dmr.validation.checker import validate
-from tests.integration.validation.test_validation import grid, triangulated
+from tests.support.meshes import grid, triangulated
 
 SIDE = 1226
 

@@ -1,4 +1,4 @@
-"""The checker on several threads: the same report for any number, quick to end, and filters that are never wrong."""
+"""The checker on several threads: equal reports, prompt interrupts, and filters that agree with exact arithmetic."""
 
 from __future__ import annotations
 
@@ -24,14 +24,14 @@ from dmr.mesh.types import Mesh, Pslg
 from dmr.validation.arrays import buckets, pieces
 from dmr.validation.arrays.pairing import find_half_edges, pair_half_edges
 from dmr.validation.arrays.pieces import Workers
-from tests.integration.validation.test_validation import grid
+from tests.support.meshes import grid
 
 THREADS = (1, 2, 3, 16)
 
 
 @pytest.fixture
 def short(monkeypatch):
-    """Pieces and buckets so short that a small mesh has many of both."""
+    """Shortens pieces and buckets, so that a small mesh has many of both."""
     defaults = list(pieces.Workers.map.__defaults__)
     monkeypatch.setattr(pieces.Workers.map, "__defaults__", (199, *defaults[1:]))
     monkeypatch.setattr(buckets, "_DEALT", 600)
@@ -63,7 +63,9 @@ def broken(mesh: Mesh) -> dict[str, Mesh]:
     equal[30:60] = equal[60:90]
     wild = replace(mesh, vertex_markers=np.arange(len(mesh.vertices), dtype=np.int32))
     table = replace(mesh)
-    table.__dict__["neighbours"] = np.where(np.arange(mesh.triangles.size).reshape(-1, 3) % 11 == 0, 3, mesh.neighbours)
+    object.__setattr__(
+        table, "neighbours", np.where(np.arange(mesh.triangles.size).reshape(-1, 3) % 11 == 0, 3, mesh.neighbours)
+    )
     cut = np.delete(mesh.triangles, some, axis=0)
     attributes = np.delete(mesh.triangle_attributes, some, axis=0)
     bounds = np.delete(mesh.area_bounds, some)
@@ -80,6 +82,7 @@ def broken(mesh: Mesh) -> dict[str, Mesh]:
     }
 
 
+@pytest.mark.slow
 def test_every_number_of_threads_gives_the_same_report(refined, short):
     pslg, mesh = refined
     meshes = {"valid": mesh, **broken(mesh)}
@@ -97,7 +100,7 @@ def test_every_number_of_threads_gives_the_same_report(refined, short):
 
 
 def test_a_star_that_winds_twice_is_counted_on_any_number_of_threads(short):
-    """Triangles around one vertex go round twice; next to them stand sound stars."""
+    """The triangles around one vertex wind twice, beside valid stars."""
     angle = np.arange(500) * (4 * np.pi / 500)
     ring = np.stack([np.cos(angle), np.sin(angle)], axis=1) * np.where(angle < 2 * np.pi, 1.0, 2.0)[:, None]
     fan = np.stack([np.zeros(500, int), 1 + np.arange(500), 1 + (np.arange(500) + 1) % 500], axis=1)
@@ -113,7 +116,7 @@ def test_a_star_that_winds_twice_is_counted_on_any_number_of_threads(short):
 
 
 def test_pieces_do_not_change_the_report(refined, monkeypatch):
-    """Long pieces, short pieces: the findings are the same, in the same order."""
+    """The findings and their order do not depend on the length of pieces."""
     _, mesh = refined
     meshes = broken(mesh)
     before = [dmr.validate(each, input=mesh, min_angle=33, threads=1) for each in meshes.values()]
@@ -146,7 +149,7 @@ def test_half_edges_are_paired_as_a_dictionary_pairs_them(short):
 
 
 @pytest.mark.parametrize("size", [1.0, 2.0**-300, 2.0**-1040, 2.0**190, 2.0**900])
-def test_filters_never_decide_wrongly(size):
+def test_filters_agree_with_exact_arithmetic(size):
     """Nearly flat triangles and nearly cocircular points of many magnitudes, against fractions."""
     rng = np.random.default_rng(7)
     points = rng.integers(-40, 40, (400, 4, 2)) * np.exp2(rng.integers(-60, 2, (400, 1, 1)))
@@ -186,8 +189,8 @@ def test_filters_never_decide_wrongly(size):
     assert decided > 100
 
 
-def test_indices_beyond_the_vertices_are_no_vertices():
-    """A mesh whose maker answered for it wrongly is not read past its end."""
+def test_indices_beyond_the_vertices_are_reported():
+    """A mesh wrongly declared sound is not read past its end."""
     mesh = grid(np.arange(6.0))
     triangles = mesh.triangles.copy()
     triangles[7, 1] = len(mesh.vertices)
@@ -197,7 +200,7 @@ def test_indices_beyond_the_vertices_are_no_vertices():
     assert (raised.value.element, raised.value.index) == ("triangle", 7)
 
 
-def test_a_number_of_threads_that_cannot_be_used_is_refused(tmp_path, capsys):
+def test_an_invalid_number_of_threads_is_refused(tmp_path, capsys):
     mesh = grid(np.arange(4.0))
     for threads in (0, -1, 10**6, "two"):
         with pytest.raises(OptionError, match="threads must be"):
@@ -208,7 +211,7 @@ def test_a_number_of_threads_that_cannot_be_used_is_refused(tmp_path, capsys):
     assert main(["validate", str(tmp_path / "grid.ele"), "--threads", "0"]) == 2
 
 
-def test_several_validations_at_once_do_not_disturb_each_other(refined):
+def test_concurrent_validations_are_independent(refined):
     pslg, mesh = refined
     meshes = [mesh, *broken(mesh).values()]
     expected = [dmr.validate(each, input=pslg, min_angle=33, threads=1) for each in meshes]
@@ -236,7 +239,7 @@ def test_pieces_come_in_order_and_cover_the_range():
         assert workers.where(lambda i, j: np.arange(i, j) % 3 == 0, 10).tolist() == [0, 3, 6, 9]
 
 
-def test_a_piece_may_have_pieces():
+def test_pieces_may_be_nested():
     workers = Workers(2)
     nested = workers.map(lambda i, j: workers.map(lambda k, m: (i, k, threading.get_ident()), 4, 1), 4, 1)
     for i, found in enumerate(nested):
@@ -245,7 +248,7 @@ def test_a_piece_may_have_pieces():
 
 
 @pytest.mark.parametrize("threads", THREADS)
-def test_the_first_exception_ends_the_work_and_no_piece_begins_after_it(threads):
+def test_no_piece_starts_after_the_first_exception(threads):
     begun = []
 
     def work(start: int, stop: int) -> None:
@@ -261,9 +264,10 @@ def test_the_first_exception_ends_the_work_and_no_piece_begins_after_it(threads)
     assert threading.active_count() == before
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("threads", [1, 2])
 def test_ctrl_c_ends_a_validation_within_a_second(threads):
-    """In a process of its own, in the middle of a validation that would take longer."""
+    """In another process, during a long validation."""
     program = f"""
         import threading, time
         import numpy as np

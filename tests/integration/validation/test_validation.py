@@ -1,4 +1,4 @@
-"""Valid meshes pass, and what is valid agrees with brute force on small cases."""
+"""Valid meshes pass, and verdicts on small meshes agree with brute force."""
 
 from __future__ import annotations
 
@@ -8,30 +8,15 @@ from itertools import combinations
 
 import numpy as np
 import pytest
-import triangle
 from hypothesis import given, settings
 from hypothesis import strategies as st
-from scipy.spatial import Delaunay
 
 from dmr.errors import OptionError
 from dmr.mesh.types import Mesh
 from dmr.validation.checker import validate
+from tests.support.meshes import grid, qhull_mesh, triangulated
 
 ALL = ("triangles", "orientation", "edges", "stars", "duplicates", "segments", "overlap", "delaunay")
-
-
-def grid(columns, rows=None):
-    """Two triangles a square on columns x rows points."""
-    xs, ys = np.asarray(columns), np.asarray(columns if rows is None else rows)
-    vertices = np.stack(np.meshgrid(xs, ys), axis=-1).reshape(-1, 2)
-    corner = (np.arange(len(ys) - 1)[:, None] * len(xs) + np.arange(len(xs) - 1)).ravel()
-    lower = np.stack([corner, corner + 1, corner + 1 + len(xs)], axis=1)
-    upper = np.stack([corner, corner + 1 + len(xs), corner + len(xs)], axis=1)
-    return Mesh(vertices, np.concatenate([lower, upper]).astype(np.int32))
-
-
-def triangulated(vertices, options="", **more):
-    return Mesh.from_triangle(triangle.triangulate({"vertices": vertices, **more}, options))
 
 
 def square_with_hole():
@@ -57,14 +42,11 @@ def test_random_delaunay_meshes_pass():
         assert report.ok, report.lines()
 
 
-def test_scipys_triangulation_passes():
+def test_scipy_triangulations_pass():
     """Another implementation as the source; Qhull's triangles have either orientation."""
+    spatial = pytest.importorskip("scipy.spatial")
     points = np.random.default_rng(2).random((2000, 2))
-    triangles = Delaunay(points).simplices.astype(np.int32)
-    a, b, c = points[triangles].transpose(1, 0, 2)
-    clockwise = (b[:, 0] - a[:, 0]) * (c[:, 1] - a[:, 1]) < (b[:, 1] - a[:, 1]) * (c[:, 0] - a[:, 0])
-    triangles[clockwise] = triangles[clockwise][:, ::-1]
-    assert validate(Mesh(points, triangles)).ok
+    assert validate(qhull_mesh(spatial.Delaunay(points))).ok
 
 
 def test_holes_segments_and_pinched_vertices_pass():
@@ -98,7 +80,7 @@ def test_unused_vertices_and_supplied_neighbours():
     assert report.statistics["unused_vertices"] == 2
 
 
-def test_a_mesh_without_triangles_is_named():
+def test_a_mesh_without_triangles_fails():
     for mesh in (Mesh(np.zeros((0, 2)), np.zeros((0, 3), np.int32)), Mesh([[0, 0.0]], np.zeros((0, 3), np.int32))):
         report = validate(mesh, input=mesh, min_angle=30, max_area=1)
         assert report.counts == {"triangles": 1}
@@ -108,12 +90,12 @@ def test_a_mesh_without_triangles_is_named():
 @pytest.mark.parametrize(
     "options", [{"min_angle": -1}, {"min_angle": 61}, {"min_angle": float("nan")}, {"max_area": 0}, {"input": "mesh"}]
 )
-def test_bounds_that_cannot_be_used_are_refused(options):
+def test_invalid_bounds_are_refused(options):
     with pytest.raises(OptionError):
         validate(grid([0.0, 1.0]), **options)
 
 
-def test_report_reads_well_and_is_json():
+def test_report_as_text_and_json():
     mesh = grid(np.arange(30.0))
     flipped = Mesh(mesh.vertices, mesh.triangles[:, ::-1])
     report = validate(flipped, min_angle=50)
@@ -143,7 +125,7 @@ def inside(point, corners):
 
 
 def interiors_meet(first, second):
-    """Not separated by the line of any edge."""
+    """Whether no line of an edge separates two triangles."""
     for one, other in ((first, second), (second, first)):
         for k in range(3):
             if all(area(one[k], one[(k + 1) % 3], p) <= 0 for p in other):
@@ -186,7 +168,7 @@ def turned(t):
 
 @settings(max_examples=400, deadline=None)
 @given(st.lists(corner_lists.map(turned), min_size=1, max_size=4))
-def test_any_few_triangles_agree_with_brute_force(triangles):
+def test_few_arbitrary_triangles_agree_with_brute_force(triangles):
     mesh = Mesh(np.array(SPOTS, float), np.array(triangles, np.int32))
     assert validate(mesh).ok == is_delaunay_complex(SPOTS, triangles)
 
@@ -194,7 +176,7 @@ def test_any_few_triangles_agree_with_brute_force(triangles):
 @settings(max_examples=150, deadline=None)
 @given(st.integers(0, 2**32 - 1), st.integers(0, 2))
 def test_nearly_right_meshes_agree_with_brute_force(seed, damage):
-    """Parts of a grid's triangulation with some diagonals turned, some triangles dropped, some put in elsewhere."""
+    """Parts of a grid's triangulation with flipped diagonals, dropped triangles and inserted triangles."""
     rng = np.random.default_rng(seed)
     triangles = []
     for x in range(3):

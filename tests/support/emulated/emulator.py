@@ -1,8 +1,8 @@
 """Emulates a GPU's threads on one CPU thread, with the kernels as nvcc sees them compiled by the C++ compiler.
 
-Barriers, shuffles and atomics are those of `device.hpp`; threads take turns in a random order. Thus a barrier that not
-all threads reach, lanes that wait for others in vain, and results that depend on the order are found without a GPU. The
-memory model of a GPU is not emulated; the tests marked `gpu` cover it.
+Barriers, shuffles and atomics are those of `cuda_src/portable/emulated.cuh`; threads take turns in a random order. Thus
+a barrier that not all threads reach, lanes that wait for others in vain, and results that depend on the order are found
+without a GPU. The memory model of a GPU is not emulated; the tests marked `gpu` cover it.
 """
 
 from __future__ import annotations
@@ -18,29 +18,14 @@ from pathlib import Path
 
 import pytest
 
-from dmr.memory.arrays import TEAM_SIZE, DeviceCount, Loop, bound_of
+from dmr.memory.arguments import DeviceCount, bound_of
+from dmr.memory.arrays import Loop
+from dmr.memory.declarations import constant, source_folder
 from dmr.memory.host.device import HostDevice
-from dmr.memory.signatures import source_folder
 
 HERE = Path(__file__).resolve().parent
 BLOCK, MOST_BLOCKS = 128, 3  # few blocks, so that threads stride
-MOST_PIECES = 16  # of a list; a GPU has 1,024, but here idle teams cost as much as others
-FLAGS = ("-std=c++17", "-O1", "-g1", "-fPIC", "-ffp-contract=off", "-w")
-
-# Code that only nvcc understands: (file, text, replacement).
-REPLACED = (
-    ("portable/portable.cuh", 'asm volatile("mov.u64 %0, %globaltimer;" : "=l"(now));', "now = emulated::clock();"),
-    ("portable/portable.cuh", "{ return *const_cast<const volatile T *>(place); }",
-     "{ emulated::perhaps_others(); return *const_cast<const volatile T *>(place); }"),
-    ("portable/portable.cuh", "{ *const_cast<volatile T *>(place) = value; }",
-     "{ emulated::perhaps_others(); *const_cast<volatile T *>(place) = value; }"),
-    ("portable/portable.cuh", "constexpr int MOST_PIECES = 1024;", f"constexpr int MOST_PIECES = {MOST_PIECES};"),
-    ("portable/lanes.cuh", 'asm volatile("mov.u32 %0, %smid;" : "=r"(number));', "number = blockIdx.x;"),
-)  # fmt: skip
-CHILD = re.compile(r"#define LAUNCH_CHILD\(kernel, begin, end, \.\.\.\).*?\n(?=constexpr|struct|#define)", re.DOTALL)
-CHILD_CALL = """#define LAUNCH_CHILD(kernel, begin, end, ...) \\
-    emulated::run_child([&] { kernel(begin, Count{nullptr, end}, __VA_ARGS__); })
-"""
+FLAGS = ("-std=c++17", "-O1", "-g1", "-fPIC", "-ffp-contract=off", "-w", "-DEMULATED")
 
 
 def sources_in(*folders: str) -> list[str]:
@@ -57,31 +42,17 @@ def build(folder: Path, sources: list[str]) -> ctypes.CDLL:
     compiler = os.environ.get("CXX", "g++")
     if shutil.which(compiler) is None:
         pytest.skip(f"no compiler {compiler}")
-    copied = folder / "cuda_src"
-    shutil.copytree(source_folder(), copied)
-    for name, text, instead in REPLACED:
-        _replace(copied / name, text, instead)
-    portable = copied / "portable" / "portable.cuh"
-    changed, count = CHILD.subn(lambda _: CHILD_CALL, portable.read_text(), count=1)
-    assert count == 1, "LAUNCH_CHILD is not where it was"
-    portable.write_text(changed)
     wrappers = [HERE / "threads.cpp"]
     for source in sources:
         wrappers.append(folder / f"{'_'.join(Path(source).with_suffix('').parts[-2:])}.cpp")
-        wrappers[-1].write_text(_wrapped(copied / source))
+        wrappers[-1].write_text(_wrapped(source_folder() / source))
     objects = [folder / f"{wrapper.stem}.o" for wrapper in wrappers]
-    common = (compiler, *FLAGS, "-I", HERE, "-I", copied, "-c")
+    common = (compiler, *FLAGS, "-I", HERE, "-I", source_folder(), "-c")
     with ThreadPoolExecutor(os.cpu_count()) as workers:
         list(workers.map(lambda wrapper, made: _run(*common, wrapper, "-o", made), wrappers, objects))
     library = folder / "emulated.so"
     _run(compiler, "-shared", *objects, "-o", library)
     return ctypes.CDLL(str(library))
-
-
-def _replace(path: Path, text: str, instead: str) -> None:
-    whole = path.read_text()
-    assert whole.count(text) == 1, f"{path.name} has no longer, or more than once: {text}"
-    path.write_text(whole.replace(text, instead))
 
 
 def _wrapped(source: Path) -> str:
@@ -119,7 +90,7 @@ class EmulatedDevice(HostDevice):
     """Device with main memory that runs kernels as a GPU would. A grid whose blocks synchronise has a single block."""
 
     launches_children = True
-    most_pieces, least_piece = MOST_PIECES, 8  # the latter as in CudaDevice
+    prelude = "portable/emulated.cuh"
     multiprocessors = 1
 
     def __init__(self, library: ctypes.CDLL) -> None:
@@ -140,7 +111,7 @@ class EmulatedDevice(HostDevice):
         return Repetition(body, stop)
 
     def _run(self, signature, count, values):
-        threads = TEAM_SIZE if signature.team else BLOCK
+        threads = constant("TEAM_SIZE") if signature.team else BLOCK
         bound = bound_of(count)
         blocks = 1 if signature.grid else min(bound if signature.team else -(-bound // threads), MOST_BLOCKS)
         slots = struct.pack("<qQq", 0, *self.looked_up(count))

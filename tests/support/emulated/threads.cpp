@@ -14,7 +14,6 @@ emulated::Place threadIdx, blockIdx, blockDim, gridDim;
 namespace {
 
 constexpr std::size_t STACK = 1 << 16;
-constexpr unsigned WARP = 32;
 
 enum State { READY, AT_BARRIER, AT_EXCHANGE, ENDED };
 
@@ -23,7 +22,7 @@ struct Fiber {
     std::unique_ptr<char[]> stack{new char[STACK]};
     State state;
     emulated::Place thread, block, threads, blocks;
-    int barrier; // source line of the barrier at which it waits
+    int barrier;    // source line of the barrier at which it waits
     unsigned lanes; // mask of the exchange for which it waits
     std::uint64_t value;
     emulated::Exchange how;
@@ -149,6 +148,15 @@ std::uint64_t emulated::exchange(unsigned lanes, std::uint64_t value, Exchange h
     own->how = how, own->argument = argument, own->width = width;
     leave();
     return own->value;
+}
+
+bool emulated::run_child(const std::function<void()> &child) {
+    const Place thread = threadIdx, block = blockIdx, threads = blockDim, blocks = gridDim;
+    threadIdx.x = blockIdx.x = 0;
+    blockDim.x = gridDim.x = 1;
+    child();
+    threadIdx = thread, blockIdx = block, blockDim = threads, gridDim = blocks;
+    return true;
 }
 
 std::int64_t emulated::clock() {

@@ -7,15 +7,16 @@ LIBRARY is a build of the reader to use instead of the installed one, under a sa
 
 from __future__ import annotations
 
-import hashlib
 import json
 import sys
 from pathlib import Path
 
 import numpy as np
 
+from dmr.common.files import compressed, text_index
 from static_graph import DmrError, generate_random, read, write
-from static_graph.io import native, text
+from static_graph.io import native
+from tests.support.digests import digest
 
 DAMAGES = [b"", b" ", b"\n", b",", b"-1", b"x", b"1e999", b"nan", b"99999999999999999999", b"\0", b"\xff", b"a", b"#"]
 
@@ -43,14 +44,14 @@ def outcome(path):
     except DmrError as error:
         return str(error).removeprefix(str(path.parent))
     arrays = [array for array in (graph.offsets, graph.targets, graph.weights, graph.labels) if array is not None]
-    return hashlib.sha256(b"".join(array.tobytes() for array in arrays)).hexdigest()[:16]
+    return digest(*arrays)
 
 
 def main(folder, library=None):
     """Prints the outcomes; chunks and reads have a few bytes, so that every place is near a boundary."""
     if library is not None:
         native.LIBRARY = Path(library)
-    text.CHUNK_BYTES, text.READ_BYTES = 13, 40
+    text_index.CHUNK_BYTES, compressed.READ_BYTES = 13, 40
     folder = Path(folder)
     for number, (suffix, content) in enumerate(texts(folder)):
         path = folder / f"text{suffix}"

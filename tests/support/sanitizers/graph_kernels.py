@@ -2,22 +2,12 @@
 
 from __future__ import annotations
 
-import hashlib
 from itertools import chain
 
 import numpy as np
 
 from static_graph import CsrGraph, generate_random, generate_rmat, with_random_weights
-
-
-def digest(*arrays):
-    """Shortened SHA-256 of some arrays."""
-    return hashlib.sha256(b"".join(np.ascontiguousarray(array).tobytes() for array in arrays)).hexdigest()[:16]
-
-
-def graph_digest(graph):
-    """Shortened SHA-256 of a graph."""
-    return digest(*(array for array in (graph.offsets, graph.targets, graph.weights) if array is not None))
+from tests.support.digests import graph_digest
 
 
 def building():

@@ -9,7 +9,6 @@ In this case every device array is a separate allocation of exactly its size, so
 from __future__ import annotations
 
 import ctypes
-import hashlib
 import json
 import sys
 import warnings
@@ -37,6 +36,7 @@ from dmr.refinement.run import RunSettings
 from dmr.refinement.state.records import POINT
 from dmr.refinement.steps.selection import Choice, Competition
 from dmr.refinement.strategies import first_points
+from tests.support.digests import digest
 from tests.support.sanitizers import graph_kernels
 from tests.support.sanitizers.frontiers import frontiers
 from tests.support.sanitizers.rankings import rankings
@@ -68,11 +68,6 @@ def exact_empty(device, size, dtype):
     if device.calling.recording is not None:
         device.calling.recording.kept.append(memory)
     return HostArray(device, np.frombuffer(memory, element))
-
-
-def digest(*arrays):
-    """Shortened SHA-256 of some arrays."""
-    return hashlib.sha256(b"".join(np.ascontiguousarray(array).tobytes() for array in arrays)).hexdigest()[:16]
 
 
 def combinations(paths, *, every):

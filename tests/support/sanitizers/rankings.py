@@ -2,8 +2,6 @@
 
 from __future__ import annotations
 
-import hashlib
-
 import numpy as np
 
 from static_graph import euler_tour, find_roots, generate_list, generate_tree, rank
@@ -11,6 +9,7 @@ from static_graph.errors import GraphError
 from static_graph.lists.generation import KINDS
 from static_graph.lists.methods.helman_jaja import FINISHES, RULES, SPACINGS
 from static_graph.trees.generation import KINDS as TREE_KINDS
+from tests.support.digests import digest
 
 METHODS = (
     ("wyllie", {}),
@@ -25,11 +24,6 @@ METHODS = (
         for splitters in (*RULES, 40)
     ),
 )
-
-
-def digest(*arrays):
-    """Shortened SHA-256 of some arrays."""
-    return hashlib.sha256(b"".join(np.ascontiguousarray(array).tobytes() for array in arrays)).hexdigest()[:16]
 
 
 def rankings(threads):

@@ -23,7 +23,7 @@ from dmr.memory.host import compiler
 from static_graph import generate_random, rank
 from static_graph.graph.device_graph import DeviceGraph
 from static_graph.traversal.frontiers import direction_optimising, near_far
-from tests.support.sanitizers.graph_kernels import digest
+from tests.support.digests import digest
 
 THREADS, ROUNDS = 4, 2
 FORKED = ("scan", "refine", "breadth first")

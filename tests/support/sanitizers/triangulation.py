@@ -10,7 +10,6 @@ LIBRARY is a build of the native triangulation to use instead of the installed o
 
 from __future__ import annotations
 
-import hashlib
 import json
 import logging
 import sys
@@ -24,6 +23,7 @@ from dmr.refinement.setup.corners import acute_corners
 from dmr.refinement.state.records import SUBSEGMENT
 from dmr.triangulation import native
 from dmr.triangulation.sweep import sweep_edges
+from tests.support.digests import digest
 
 OUTLINES = 1500
 
@@ -62,11 +62,6 @@ def extremes(random):
     if random.integers(2):
         return vertices * 2.0**197, segments
     return np.where(random.integers(0, 2, vertices.shape) == 0, vertices, vertices * 2.0**-136), segments
-
-
-def digest(*arrays):
-    """Shortened SHA-256 of some arrays."""
-    return hashlib.sha256(b"".join(np.ascontiguousarray(array).tobytes() for array in arrays)).hexdigest()[:16]
 
 
 def subsegments(mesh):

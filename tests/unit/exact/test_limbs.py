@@ -71,7 +71,7 @@ def test_squared_cosine_is_rounded_outward(degrees):
         assert exact[degrees] <= Fraction(numerator, denominator) < exact[degrees] + Fraction(1, 2**79)
 
 
-def test_squared_cosine_of_fifteen_degrees_to_all_its_digits():
+def test_squared_cosine_of_15_degrees():
     """cos^2 15 = (2 + sqrt 3) / 4."""
     numerator, denominator = cosine_squared_above(15.0)
     root = isqrt(3 << 400)

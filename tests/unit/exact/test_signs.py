@@ -1,4 +1,4 @@
-"""The exact signs against other arithmetic: determinants of absolute coordinates in Python integers and fractions."""
+"""The exact signs against determinants in Python integers and fractions."""
 
 from __future__ import annotations
 
@@ -106,7 +106,7 @@ def test_in_circle_agrees_with_python_integers(name):
     assert (integer_signs(polynomials.in_circle, pairs) == expected).all()
 
 
-def test_rounding_gets_these_wrong():
+def test_rounded_signs_are_wrong_for_these_points():
     """The families above do need the exact stage."""
     points = nudged(np.random.default_rng(6), cocircular(np.random.default_rng(6), COUNT) + 0.5)
     a, b, c, d = points.transpose(1, 2, 0)
@@ -163,7 +163,7 @@ def test_in_circle_on_small_integers(coordinates, unit):
 
 @settings(max_examples=200, deadline=None)
 @given(st.lists(st.floats(-1e3, 1e3), min_size=12, max_size=12))
-def test_the_bound_of_the_filter_holds(coordinates):
+def test_the_filter_bound_holds(coordinates):
     p = np.array(coordinates).reshape(2, 6, 1)
     found = polynomials.in_circle(*(Bounded.difference(d) for d in p[0] - p[1]))
     exact = polynomials.in_circle(
@@ -172,7 +172,7 @@ def test_the_bound_of_the_filter_holds(coordinates):
     assert abs(Fraction(float(found.value[0])) - exact) <= Fraction(float(found.error()[0]))
 
 
-def test_off_line_is_exact_to_the_last_bit():
+def test_off_line_is_exact():
     """On the x axis, a square of half-width u reaches the line from height u, and not from the next float above."""
     u = 2.0**-52
     v = np.array([[0.0, 0.0], [1.0, 0.0], [0.5, u], [0.5, np.nextafter(u, 1)], [0.5, -u], [0.5, np.nextafter(-u, -1)]])
@@ -181,7 +181,7 @@ def test_off_line_is_exact_to_the_last_bit():
     assert found.tolist() == [False, True, False, True]
 
 
-def test_no_points_are_no_trouble():
+def test_signs_of_no_points():
     points = Points(np.zeros((0, 2)))
     none = np.zeros(0, np.int32)
     assert points.orientation(none, none, none).shape == (0,)
@@ -189,7 +189,7 @@ def test_no_points_are_no_trouble():
 
 
 def test_the_checker_imports_nothing_native():
-    """It shares no code with what it checks."""
+    """The checker shares no code with the kernels."""
     folder = Path(dmr.exact.__file__).parents[1]
     allowed = {
         "dmr.exact",
@@ -203,6 +203,7 @@ def test_the_checker_imports_nothing_native():
     allowed |= {
         "dmr.mesh.naming",
         "dmr.common.arguments",
+        "dmr.common.text",
         "dmr.common.number_arrays",
     }  # words of its sentences, and checks of its arguments
     allowed |= {

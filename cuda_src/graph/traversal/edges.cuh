@@ -1,0 +1,118 @@
+// Even distribution of a frontier's edges over the members of a team, and prefetching on a CPU.
+//
+// A frontier is processed in tiles of up to TILE nodes. The more edges the nodes have, the smaller the tiles, so that
+// all teams have work (Traversal::tile_nodes). Within a tile the nodes' edges are concatenated and distributed evenly
+// (the local Manhattan collapse of paper 004). A node with more than CHUNK edges is cut into chunks, one team each (the
+// node splitting of the thesis, section 4.2, for one round). So neither a team nor a thread waits for a long row. On a
+// CPU a team is one thread, which processes the nodes sequentially and prefetches data of later nodes.
+#pragma once
+
+#include "graph/traversal/control.cuh"
+
+constexpr Index EDGES_PER_FLUSH_CHECK = 1024; // edges that a team follows between checks of its outbox
+
+// Appends the chunks of a node to the list of chunks.
+INLINE void enter_chunks(const Traversal &frontier, Index node, Index degree) {
+    const int32 count = int32((degree + CHUNK - 1) / CHUNK), place = atomic_add(frontier.progress + CHUNKS, count);
+    for (int32 k = 0; k < count; ++k)
+        frontier.chunks[place + k] = int64(node) << 32 | k;
+}
+
+// Calls visit(start(node), edge) for the edges of the nodes begin to end - 1 of a list, if goes_on(start(node)), and
+// returns the number of these edges. A node with more than CHUNK edges is cut into chunks, unless the member is ALONE.
+template <bool ALONE, class Start, class GoesOn, class Visit>
+INLINE int64 one_member_follows(const Csr &graph, const Traversal &frontier, const int32 *list, Index begin, Index end,
+                                bool weighted, Start start, GoesOn goes_on, Visit visit) {
+    constexpr Index ROW_AHEAD = 24, EDGES_AHEAD = 12; // nodes; prefetching what a visit reads gains nothing
+    constexpr Index NODES_AT_ONCE = 1 << 12;          // nodes between two STOP_POINTs
+    const bool narrow = graph.offsets32 != nullptr;
+    const auto *weights = !weighted                    ? nullptr
+                          : graph.weights32 != nullptr ? reinterpret_cast<const char *>(graph.weights32)
+                          : graph.weights64 != nullptr ? reinterpret_cast<const char *>(graph.weights64)
+                                                       : reinterpret_cast<const char *>(graph.real_weights);
+    const Index weight_size = graph.weights32 != nullptr ? sizeof(int32) : sizeof(int64);
+    int64 followed = 0;
+    for (Index i = begin; i < end; ++i) {
+        if ((i - begin) % NODES_AT_ONCE == NODES_AT_ONCE - 1)
+            STOP_POINT();
+        // Inlined by hand: g++ treats a function that only prefetches as pure, and removes its calls.
+        if (i + ROW_AHEAD < end) {
+            const Index node = list[i + ROW_AHEAD];
+            prefetch(narrow ? static_cast<const void *>(graph.offsets32 + node) : graph.offsets64 + node);
+        }
+        if (i + EDGES_AHEAD < end) {
+            const Index edge = graph.begin(list[i + EDGES_AHEAD]);
+            prefetch(graph.targets + edge);
+            if (weights != nullptr)
+                prefetch(weights + edge * weight_size);
+        }
+        const Index node = list[i], first = graph.begin(node), last = graph.end(node);
+        if (!ALONE && last - first > CHUNK) {
+            enter_chunks(frontier, node, last - first);
+            continue;
+        }
+        const auto value = start(node);
+        if (!goes_on(value))
+            continue;
+        followed += last - first;
+        for (Index edge = first; edge < last; ++edge)
+            visit(value, edge);
+    }
+    return followed;
+}
+
+// The same by a team; flush_if_full() is called after every EDGES_PER_FLUSH_CHECK edges.
+template <class Value, class Start, class GoesOn, class Visit, class FlushIfFull>
+INLINE int64 team_follows(const Csr &graph, const Traversal &frontier, const int32 *list, Index begin, Index end,
+                          TeamSpace &space, Start start, GoesOn goes_on, Visit visit, FlushIfFull flush_if_full) {
+    int32 *places = space.places;
+    int64 followed = 0;
+    for (Index tile = begin; tile < end; tile += TILE) {
+        const Index count = tile + TILE < end ? TILE : end - tile;
+        const Sums<1> edges = Team::in_order(
+            {0, count}, Sums<1>{},
+            [&](Index i) {
+                const Index node = list[tile + i], degree = graph.degree(node);
+                if (degree > CHUNK)
+                    enter_chunks(frontier, node, degree);
+                return Sums<1>{{degree > CHUNK ? 0 : int32(degree)}};
+            },
+            [&](Index i, const Sums<1> &before) {
+                places[i] = before.of[0];
+                space.firsts[i] = graph.begin(list[tile + i]);
+                space.values[i] = start(list[tile + i]);
+            });
+        Team::barrier();
+        const auto follow = [&](Index k) {
+            int low = 0; // becomes the last node whose edges begin at or before k: places[low] <= k < places[high]
+            for (int high = int(count); high - low > 1;) {
+                const int middle = (low + high) / 2;
+                (places[middle] <= k ? low : high) = middle;
+            }
+            const Value value = Value(space.values[low]);
+            if (goes_on(value))
+                visit(value, space.firsts[low] + (k - places[low]));
+        };
+        for (Index some = 0; some < edges.of[0]; some += EDGES_PER_FLUSH_CHECK) {
+            for (const Index k : Team::share(
+                     {some, some + EDGES_PER_FLUSH_CHECK < edges.of[0] ? some + EDGES_PER_FLUSH_CHECK : edges.of[0]}))
+                follow(k);
+            flush_if_full();
+        }
+        followed += edges.of[0];
+        Team::barrier();
+    }
+    return followed;
+}
+
+// The same for a chunk of a node's edges.
+template <class Start, class GoesOn, class Visit>
+INLINE int64 follow_chunk(const Csr &graph, int64 chunk, Start start, GoesOn goes_on, Visit visit) {
+    const Index node = chunk >> 32, first = graph.begin(node) + (chunk & 0x7fffffff) * CHUNK, all = graph.end(node);
+    const Index last = first + CHUNK < all ? first + CHUNK : all;
+    const auto value = start(node);
+    if (goes_on(value))
+        for (const Index edge : Team::share({first, last}))
+            visit(value, edge);
+    return last - first;
+}

@@ -1,0 +1,61 @@
+// The words of portable.cuh for nvcc.
+#pragma once
+
+#if __CUDACC_VER_MAJOR__ < 12
+#error "CUDA 12 or later is needed: kernels are launched from the device"
+#endif
+
+#define INLINE __device__ __forceinline__
+#define METHOD __device__ __forceinline__ // INLINE, for a member of a struct
+#define OUTLINE __device__ __noinline__   // rare paths: not inlined, so that they do not cost the callers registers
+#define ROLLED _Pragma("unroll 1") // loop of a rare path: not unrolled, because unrolling it costs nvcc much time
+#define KERNEL(name, ...) extern "C" __global__ void name(const Launch launch, __VA_ARGS__)
+#define HIGH_OCCUPANCY_KERNEL(name, ...)                                                                               \
+    extern "C" __global__ void __launch_bounds__(128, 6) name(const Launch launch, __VA_ARGS__)
+#define TEAM_KERNEL KERNEL
+#define HIGH_OCCUPANCY_TEAM_KERNEL(name, ...)                                                                          \
+    extern "C" __global__ void __launch_bounds__(TEAM_SIZE, 8) name(const Launch launch, __VA_ARGS__)
+#define COOPERATIVE_KERNEL KERNEL
+#define COOPERATIVE_TEAM_KERNEL KERNEL
+#define HIGH_OCCUPANCY_COOPERATIVE_TEAM_KERNEL(name, ...)                                                              \
+    extern "C" __global__ void __launch_bounds__(TEAM_SIZE, 4) name(const Launch launch, __VA_ARGS__)
+#define CHILD_KERNEL KERNEL
+#define TEAM_SHARED(type, name, count) __shared__ type name[count]
+
+constexpr int MOST_PIECES = 1024; // pieces per list at most, and entries per piece at least (CudaDevice.most_pieces and
+constexpr int LEAST_PIECE = 8;    // least_piece in dmr/memory/cuda/device.py)
+
+#include "portable/words.cuh"
+
+namespace gpu {
+
+// Waits for the other members of the team. `line` is the line of the source, which the emulator compares.
+INLINE void wait_for_team(int) { __syncthreads(); }
+
+} // namespace gpu
+
+// Plain stores and loads of a word that other threads may write at the same time, if any of the values will do.
+template <class T> INLINE void racing_store(T *place, T value) { *const_cast<volatile T *>(place) = value; }
+template <class T> INLINE T racing_load(const T *place) { return *const_cast<const volatile T *>(place); }
+
+// A monotonic clock.
+INLINE int64 nanoseconds() {
+    int64 now;
+    asm volatile("mov.u64 %0, %globaltimer;" : "=l"(now));
+    return now;
+}
+
+// The number of the current multiprocessor, or of the current CPU thread.
+INLINE int64 processor_number() {
+    unsigned number;
+    asm volatile("mov.u32 %0, %smid;" : "=r"(number));
+    return number;
+}
+
+#include "portable/gpu.cuh"
+
+#define LAUNCH_CHILD(kernel, begin, end, ...)                                                                          \
+    (kernel<<<gpu::child_blocks((end) - (begin)), gpu::child_threads((end) - (begin)), 0, cudaStreamFireAndForget>>>(  \
+         Launch{begin, Count{nullptr, end}}, __VA_ARGS__),                                                             \
+     cudaGetLastError() == cudaSuccess)
+#define LAUNCH_GRAPH_AGAIN() cudaGraphLaunch(cudaGetCurrentGraphExec(), cudaStreamGraphTailLaunch)

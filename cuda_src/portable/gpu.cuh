@@ -1,0 +1,368 @@
+// Groups of a GPU's threads, written once for nvcc (cuda.cuh) and for the tests' emulator (emulated.cuh).
+#pragma once
+
+constexpr bool EXACT_IS_DEAR = true;       // see predicates.cuh
+constexpr bool READS_WHOLE_RECORDS = true; // memory is read in whole sectors, whichever words are needed
+constexpr bool PREFETCHES = false;         // a GPU runs other threads while some wait for memory
+constexpr bool CHECKS_AT_ONCE = false;     // see retriangulation.cu: on a GPU the checks have a separate kernel
+constexpr bool ONE_MEMBER = false;         // whether a team has a single member, which does everything sequentially
+constexpr int SIDE_BY_SIDE = 4; // independent loads of a loop that a thread waits for together; a CPU prefetches
+constexpr int WARP = 32;        // lanes
+constexpr int LANES = WARP;     // members that run in lockstep
+#define IN_VECTORS
+#define STOP_POINT() ((void)0)
+
+// ---- Memory and numbers ---------------------------------------------------------------------------------------------
+
+INLINE int32 atomic_add(int32 *place, int32 value) { return atomicAdd(place, value); }
+INLINE int64 atomic_add(int64 *place, int64 value) {
+    return static_cast<int64>(
+        atomicAdd(reinterpret_cast<unsigned long long *>(place), static_cast<unsigned long long>(value)));
+}
+INLINE int32 atomic_min(int32 *place, int32 value) { return atomicMin(place, value); }
+INLINE int64 atomic_min(int64 *place, int64 value) {
+    return static_cast<int64>(atomicMin(reinterpret_cast<long long *>(place), static_cast<long long>(value)));
+}
+INLINE int32 atomic_max(int32 *place, int32 value) { return atomicMax(place, value); }
+INLINE int64 atomic_max(int64 *place, int64 value) {
+    return static_cast<int64>(atomicMax(reinterpret_cast<long long *>(place), static_cast<long long>(value)));
+}
+INLINE uint64 atomic_max(uint64 *place, uint64 value) {
+    return atomicMax(reinterpret_cast<unsigned long long *>(place), static_cast<unsigned long long>(value));
+}
+INLINE void atomic_or(uint32 *place, uint32 bits) { atomicOr(place, bits); }
+
+// Adds to a striped counter, whose value is the sum of STRIPES entries: adjacent threads add to adjacent entries.
+INLINE void count_up(int64 *stripes, int64 value) {
+    if (value != 0)
+        atomic_add(stripes + (blockIdx.x * blockDim.x + threadIdx.x) % STRIPES, value);
+}
+
+// Stores a record of 32 bytes; other threads may read a word of it at the same time.
+template <class T> INLINE void store_record(T *place, const T &record) {
+    static_assert(sizeof(T) == 2 * sizeof(int4) && alignof(T) == sizeof(T), "one sector of memory");
+    reinterpret_cast<int4 *>(place)[0] = reinterpret_cast<const int4 *>(&record)[0];
+    reinterpret_cast<int4 *>(place)[1] = reinterpret_cast<const int4 *>(&record)[1];
+}
+
+// First entry of a record of `length` entries among many, and the stride between its entries. A GPU's threads, one per
+// record, read neighbouring words; a CPU's thread reads a record from end to end.
+INLINE Index record_start(Index record, Index) { return record; }
+INLINE Index record_stride(Index records) { return records; }
+
+// Prefetches a cache line. Only the CPU does.
+INLINE void prefetch(const void *) {}
+
+INLINE uint64 bits_of(float64 x) { return static_cast<uint64>(__double_as_longlong(x)); }
+INLINE float64 float64_of(int64 bits) { return __longlong_as_double(bits); }
+INLINE float64 magnitude(float64 x) { return fabs(x); }
+INLINE float64 square_root(float64 x) { return __dsqrt_rn(x); } // correctly rounded, as IEEE 754 requires
+
+// ---- How threads share indices --------------------------------------------------------------------------------------
+
+namespace gpu {
+
+// Number of members of each warp that take part when `warps` warps share `count` indices. Diverging members of a warp
+// wait for each other, so few indices are spread over all warps.
+INLINE int lanes_for(Index count, unsigned warps) {
+    return count >= Index(warps) * WARP ? WARP : count <= warps ? 1 : int((unsigned(count) + warps - 1) / warps);
+}
+
+// First index of this thread in a range that `blocks` blocks share, or the end if it has none. One iteration of all
+// threads covers a range that is spread; in longer ones each thread advances by the number of threads.
+INLINE Index share_of(Index begin, Index end, unsigned block, unsigned blocks, unsigned block_size) {
+    const int lanes = lanes_for(end - begin, blocks * (block_size / WARP)), lane = threadIdx.x % WARP;
+    const unsigned warp = block * (block_size / WARP) + threadIdx.x / WARP;
+    return lane < lanes ? begin + Index(warp) * lanes + lane : end;
+}
+
+struct ThreadStride { // of all blocks
+    METHOD static Index step() { return Index(gridDim.x) * blockDim.x; }
+};
+struct BlockStride {
+    METHOD static Index step() { return gridDim.x; }
+};
+template <int STEP> struct FixedStride {
+    METHOD static constexpr int step() { return STEP; }
+};
+struct VariableStride {
+    Index number;
+    METHOD Index step() const { return number; }
+};
+
+constexpr int TILE_LANES = 8;
+
+INLINE int32 sum_of_warp(int32 value) {
+#if __CUDA_ARCH__ >= 800
+    return int32(__reduce_add_sync(~0u, unsigned(value)));
+#else
+    for (int reach = 16; reach > 0; reach /= 2)
+        value += __shfl_xor_sync(~0u, value, reach);
+    return value;
+#endif
+}
+
+constexpr int CHILD_SIZE = 128; // threads per block of a child, if there is work for that many
+INLINE unsigned child_blocks(Index count) { return unsigned((count + CHILD_SIZE - 1) / CHILD_SIZE); }
+INLINE unsigned child_threads(Index count) { return count < CHILD_SIZE ? unsigned(count + 31) / 32 * 32 : CHILD_SIZE; }
+
+} // namespace gpu
+
+// ---- Tiles and virtual warps ----------------------------------------------------------------------------------------
+
+// A tile: a few neighbouring members of a team that share the inner loop of one index.
+struct Tile {
+    Index index;
+
+    METHOD Indices<gpu::FixedStride<gpu::TILE_LANES>, int, int> share(int count) const {
+        return {int(threadIdx.x % gpu::TILE_LANES), count};
+    }
+};
+
+// A part of a warp that works on one task (Hong et al., Maximum Warp): all of its lanes do the same, or share a range.
+template <int WIDTH> struct VirtualWarp {
+    // The tasks of this virtual warp, of those in [begin, end), which GROUP neighbouring threads share.
+    template <int GROUP> METHOD static Indices<gpu::FixedStride<GROUP / WIDTH>> tasks(Index begin, Index end) {
+        return {begin + threadIdx.x % GROUP / WIDTH, end};
+    }
+
+    // The indices of this lane.
+    METHOD static Indices<gpu::FixedStride<WIDTH>> share(Index begin, Index end) {
+        return {begin + threadIdx.x % WIDTH, end};
+    }
+
+    METHOD static bool leads() { return threadIdx.x % WIDTH == 0; }
+
+    // The value of the first lane, which may read what others write at the same time.
+    template <class T> METHOD static T from_leader(T value) {
+        if constexpr (WIDTH == 1)
+            return value;
+        const unsigned lanes =
+            WIDTH == WARP ? ~0u : ((1u << WIDTH % WARP) - 1u) << (threadIdx.x % WARP / WIDTH * WIDTH);
+        return __shfl_sync(lanes, value, 0, WIDTH);
+    }
+};
+
+// Takes the next `chunk` tasks of a work queue; called by all lanes of a warp; returns the first task.
+INLINE Index take_chunk(int64 *taken, Index chunk) {
+    int64 first = 0;
+    if (VirtualWarp<WARP>::leads())
+        first = atomic_add(taken, int64(chunk));
+    return VirtualWarp<WARP>::from_leader(first);
+}
+
+// Increments counters[k] once for each of the LANES members that call this together, as if they had come one after the
+// other, and returns the previous value; members with k < 0 count nothing.
+INLINE int32 take_in_order(int32 *counters, int k) {
+    const unsigned alike = __match_any_sync(0xffffffffu, k), before = alike & ((1u << (threadIdx.x % WARP)) - 1u);
+    const int32 seen = k < 0 ? 0 : counters[k];
+    __syncwarp();
+    if (k >= 0 && before == 0) // the first member counts for all of them
+        counters[k] = seen + __popc(alike);
+    __syncwarp();
+    return seen + __popc(before);
+}
+
+// ---- Teams ----------------------------------------------------------------------------------------------------------
+
+// A team: the threads of a block.
+struct Team {
+    static constexpr int WARPS = TEAM_SIZE / WARP;
+
+    Index number; // of its task
+
+    METHOD static bool leads() { return threadIdx.x == 0; }
+    METHOD static void barrier(int line = __builtin_LINE()) { gpu::wait_for_team(line); }
+
+    // Calls visit(member) for each member; a barrier follows.
+    template <class Visit> METHOD static void for_members(Visit visit, int line = __builtin_LINE()) {
+        visit(int(threadIdx.x));
+        gpu::wait_for_team(line);
+    }
+
+    // The indices of a piece that this member processes.
+    METHOD static Indices<gpu::FixedStride<TEAM_SIZE>> share(Piece piece) {
+        return {gpu::share_of(piece.begin, piece.end, 0, 1, TEAM_SIZE), piece.end};
+    }
+
+    // The same for `count` indices: every TEAM_SIZE-th, so that neighbours in a warp read neighbouring words, or, if
+    // `coalesced` is false, consecutive ones.
+    METHOD static Indices<gpu::VariableStride> share_edges(Index count, bool coalesced) {
+        const Index length = (count + TEAM_SIZE - 1) / TEAM_SIZE, first = (coalesced ? 1 : length) * threadIdx.x;
+        return {first, coalesced || first + length > count ? count : first + length,
+                gpu::VariableStride{coalesced ? TEAM_SIZE : 1}};
+    }
+
+    // Whether share_edges gives a member consecutive indices.
+    METHOD static bool shares_are_runs(bool coalesced) { return !coalesced; }
+
+    // The tiles of the team, each with its share of a piece. Tiles with consecutive indices are in different warps.
+    METHOD static Indices<gpu::FixedStride<TEAM_SIZE / gpu::TILE_LANES>, Tile> tiles(Piece piece) {
+        const int number = int(threadIdx.x % WARP / gpu::TILE_LANES * WARPS + threadIdx.x / WARP);
+        return {piece.begin + number, piece.end};
+    }
+
+    // The sum of value(i), a Sums, over a piece; every member gets it.
+    template <class Value> METHOD static auto sum(Piece piece, Value value) {
+        using Total = decltype(value(piece.begin));
+        return sum_of<Total>(piece, value);
+    }
+
+    // Calls visit(i, sum of value over the entries before i, plus `before`) for each i of a piece; value(i) is called
+    // once, before visit(i). Returns the sum over the whole piece, plus `before`.
+    template <int N, class Value, class Visit>
+    METHOD static Sums<N> in_order(Piece piece, Sums<N> before, Value value, Visit visit) {
+        __shared__ Sums<N> of_warp[WARPS];
+        const int lane = threadIdx.x % WARP, warp = threadIdx.x / WARP,
+                  lanes = gpu::lanes_for(piece.end - piece.begin, WARPS);
+        for (Index start = piece.begin; start < piece.end; start += TEAM_SIZE) {
+            const Index i = lane < lanes ? start + warp * lanes + lane : piece.end;
+            Sums<N> mine = {};
+            if (i < piece.end)
+                mine = value(i);
+            Sums<N> up_to = mine; // sums over the warp's members up to this one
+            for (int reach = 1; reach < WARP; reach *= 2)
+                for (int n = 0; n < N; ++n) {
+                    const int32 lower = __shfl_up_sync(~0u, up_to.of[n], reach);
+                    up_to.of[n] += lane >= reach ? lower : 0;
+                }
+            barrier(); // the sums of the previous iteration have been read
+            if (lane == WARP - 1)
+                of_warp[warp] = up_to;
+            barrier();
+            Sums<N> place = before;
+            for (int other = 0; other < WARPS; ++other)
+                for (int n = 0; n < N; ++n) {
+                    const int32 sum = of_warp[other].of[n];
+                    place.of[n] += other < warp ? sum : 0;
+                    before.of[n] += sum;
+                }
+            for (int n = 0; n < N; ++n)
+                place.of[n] += up_to.of[n] - mine.of[n];
+            if (i < piece.end)
+                visit(i, place);
+        }
+        return before;
+    }
+
+    // Replaces one value per member, in shared memory, by the sum of the values up to it. `of_warp` has WARPS entries.
+    METHOD static void scan(int64 *values, int64 *of_warp) {
+        const int lane = threadIdx.x % WARP, warp = threadIdx.x / WARP;
+        int64 sum = values[threadIdx.x];
+        for (int reach = 1; reach < WARP; reach *= 2) {
+            const int64 lower = __shfl_up_sync(~0u, sum, reach);
+            sum += lane >= reach ? lower : 0;
+        }
+        if (lane == WARP - 1)
+            of_warp[warp] = sum;
+        barrier();
+        for (int other = 0; other < warp; ++other)
+            sum += of_warp[other];
+        values[threadIdx.x] = sum;
+        barrier();
+    }
+
+    // Increments a counter in the team's shared memory; returns the old value.
+    METHOD static int32 take(int32 *counter) { return atomicAdd(counter, 1); }
+
+    // The same, with one addition for all active lanes of a warp (Merrill et al.'s team primitives).
+    METHOD static int32 take_together(int32 *counter) {
+        const unsigned here = __activemask(), before = here & ((1u << (threadIdx.x % WARP)) - 1u);
+        const int leader = __ffs(int(here)) - 1;
+        int32 first = 0;
+        if (before == 0)
+            first = atomicAdd(counter, int32(__popc(here)));
+        return __shfl_sync(here, first, leader) + int32(__popc(before));
+    }
+
+  private:
+    template <class Total, class Value> METHOD static Total sum_of(Piece piece, Value value) {
+        __shared__ Total of_warp[WARPS];
+        Total mine = {};
+        for (const Index i : share(piece))
+            mine.add(value(i));
+        for (int32 &one : mine.of)
+            one = gpu::sum_of_warp(one);
+        barrier(); // the sums of an earlier call have been read
+        if (threadIdx.x % WARP == 0)
+            of_warp[threadIdx.x / WARP] = mine;
+        barrier();
+        Total all = {};
+        for (int warp = 0; warp < WARPS; ++warp)
+            all.add(of_warp[warp]);
+        return all;
+    }
+};
+
+// ---- Launches -------------------------------------------------------------------------------------------------------
+
+// All teams of a cooperative launch.
+struct Grid {
+    METHOD static Index teams() { return gridDim.x; }
+    METHOD static Team team() { return {Index(blockIdx.x)}; }
+    METHOD static bool leads() { return blockIdx.x == 0 && threadIdx.x == 0; }
+    METHOD static void barrier(int line = __builtin_LINE()); // for nvcc, grid.cuh has it
+
+    // The indices below `count` that this member processes.
+    METHOD static Indices<gpu::ThreadStride> share(Index count) {
+        return {gpu::share_of(0, count, blockIdx.x, gridDim.x, TEAM_SIZE), count};
+    }
+
+    // This team, once for each of its tasks of those below `count`.
+    METHOD static Indices<gpu::BlockStride, Team> tasks(Index count) { return {Index(blockIdx.x), count}; }
+
+    // A barrier during which the last team to arrive does `work`: it replaces two barriers with work between them.
+    // `flag` belongs to the team, and `meeting`, two numbers that are initially zero, to all teams.
+    template <class Work> METHOD static void barrier_with(int32 *meeting, int32 *flag, Work work) {
+        int32 *arrived = meeting, *turn = meeting + 1, this_turn = 0;
+        Team::barrier();
+        if (Team::leads()) {
+            this_turn = racing_load(turn);
+            __threadfence(); // releases this team's writes before it arrives
+            *flag = atomicAdd(arrived, 1) == int(gridDim.x) - 1;
+            __threadfence(); // acquires the other teams' writes
+        }
+        Team::barrier();
+        if (*flag) {
+            work();
+            Team::barrier();
+            if (Team::leads()) {
+                *arrived = 0;
+                __threadfence();
+                racing_store(turn, this_turn + 1);
+            }
+        } else if (Team::leads()) {
+            while (racing_load(turn) == this_turn) // ends, because all teams are resident
+                ;
+            __threadfence();
+        }
+        Team::barrier();
+    }
+};
+
+// A number from the host, or one that an earlier kernel left in device memory.
+struct Count {
+    const int32 *place; // in device memory; if null, `value` is the count
+    int64 value;
+    METHOD operator Index() const { return place != nullptr ? Index(*place) : value; }
+};
+
+// The range of a launch.
+struct Launch {
+    Index first;
+    Count last;
+
+    // The indices of this thread, of those in a part of the range.
+    METHOD static Indices<gpu::ThreadStride> part(Index from, Index to) {
+        return {gpu::share_of(from, to, blockIdx.x, gridDim.x, blockDim.x), to};
+    }
+
+    METHOD auto begin() const { return part(first, last).begin(); }
+    METHOD auto end() const { return part(first, last).end(); }
+    METHOD Index stop() const { return last; }
+
+    // This team, once for each index that it processes.
+    METHOD Indices<gpu::BlockStride, Team> teams() const { return {first + blockIdx.x, last}; }
+
+    METHOD static Grid grid() { return {}; }
+};

@@ -1,0 +1,97 @@
+// What does not depend on the compiler: integer types, ranges of indices, sums, and the pieces of a list.
+//
+// Each compiler's file includes this one after it has defined its qualifiers and MOST_PIECES.
+#pragma once
+
+#include <cstdint>
+
+using int32 = std::int32_t;
+using int64 = std::int64_t;
+using uint8 = std::uint8_t;
+using uint32 = std::uint32_t;
+using uint64 = std::uint64_t;
+using float32 = float;
+using float64 = double;
+using Index = int64;
+
+#define KERNEL_STRUCT(name) struct name
+
+constexpr int TEAM_SIZE = 256; // members per team; a TEAM_KERNEL is launched with blocks of this many threads
+constexpr int STRIPES = 4096;  // entries of a striped counter (STRIPES of static_graph/traversal/schemes/rounds.py)
+
+// Time slice in nanoseconds. A GPU kernel that repeats itself stops after it, and the host launches it again: in
+// between, the host handles signals such as that of Ctrl-C.
+constexpr int64 SLICE = 50'000'000;
+
+// The indices first, first + step, ... below `last`, for a range-based loop. `Stride::step()` is the step; what the
+// loop gets is an Element made from the index.
+template <class Stride, class Element = Index, class Number = Index> class Indices {
+  public:
+    struct Iterator {
+        Number i;
+        Stride stride;
+
+        METHOD Element operator*() const { return Element{i}; }
+        METHOD void operator++() { i += Number(stride.step()); }
+        METHOD bool operator!=(const Iterator &end) const { return i < end.i; }
+    };
+
+    METHOD Indices(Number first, Number last, Stride stride = {}) : first_(first), last_(last), stride_(stride) {}
+
+    METHOD Iterator begin() const { return {first_, stride_}; }
+    METHOD Iterator end() const { return {last_, stride_}; }
+    METHOD Number stop() const { return last_; }
+
+  private:
+    Number first_, last_;
+    Stride stride_;
+};
+
+// Sums that are computed together.
+template <int N> struct Sums {
+    static constexpr int SIZE = N;
+
+    int32 of[N];
+
+    METHOD void add(const Sums &other) {
+        for (int n = 0; n < N; ++n)
+            of[n] += other.of[n];
+    }
+};
+
+// A part of a list: the entries from `begin` up to `end`.
+struct Piece {
+    Index begin, end;
+
+    METHOD bool empty() const { return begin >= end; }
+};
+
+// The piece of a list of `count` entries that a team processes, the same in every kernel over the list. There are
+// enough pieces for every core, and few enough that each team can add up the sums of all.
+INLINE Piece piece_of(Index team, Index count, Index most = MOST_PIECES) {
+    const Index even = (count + most - 1) / most;
+    const Index length = (even + LEAST_PIECE - 1) / LEAST_PIECE * LEAST_PIECE, begin = team * length;
+    return {begin, begin + length < count ? begin + length : count};
+}
+
+INLINE Index pieces_of(Index count, Index most = MOST_PIECES) {
+    const Index length = piece_of(0, count, most).end;
+    return length ? (count + length - 1) / length : 0;
+}
+
+// Stores the sums of a team's piece for the other teams.
+template <int N, class Team> INLINE void store_sums(const Team &team, const Sums<N> &found, int32 *sums) {
+    if (team.leads())
+        for (int n = 0; n < N; ++n)
+            sums[team.number * N + n] = found.of[n];
+}
+
+// The sums of the pieces [from, to), which the members of a team add up.
+template <int N, class Team> INLINE Sums<N> sum_of_pieces(const Team &team, const int32 *sums, Index from, Index to) {
+    return team.sum(Piece{from, to}, [&](Index piece) {
+        Sums<N> one;
+        for (int n = 0; n < N; ++n)
+            one.of[n] = sums[piece * N + n];
+        return one;
+    });
+}

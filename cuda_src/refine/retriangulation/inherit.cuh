@@ -1,0 +1,65 @@
+// Passes on the data that triangles and vertices carry.
+#pragma once
+
+#include "mesh/mesh.cuh"
+#include "refine/retriangulation/needs.cuh"
+
+// Passes on input ancestors: the new triangle at each boundary edge gets that of the member which had the edge.
+OUTLINE void pass_ancestors_on(const Triangle *triangles, int32 *ancestor, const Cavity cavity, const Extent extent,
+                               int32 claimed, int32 *inherited) {
+    for (int j = 0; j < extent.edges; ++j) {
+        const int32 u = cavity.edge(j).vertex, v = cavity.edge(j + 1).vertex;
+        for (int k = 0; k < extent.members; ++k) {
+            const Triangle &t = triangles[cavity.member(k)];
+            const int e = edge_that_starts_at(t, u);
+            if (edge_from(t, e) == u && edge_to(t, e) == v)
+                inherited[j] = ancestor[cavity.member(k)];
+        }
+    }
+    for (int j = 0; j < extent.edges; ++j)
+        ancestor[fan_slot(cavity, extent, claimed, j)] = inherited[j];
+}
+
+// Computes the vertex attributes of a new point by interpolation in the member that contains it: the first member with
+// p on the outer side of none of its edges (on a split subsegment, up to rounding, the member beside it).
+OUTLINE void interpolate_attributes(const Triangle *triangles, const Point *points, const Cavity cavity,
+                                    const Extent extent, Point p, Index width, const float64 *attributes,
+                                    float64 *made) {
+    int32 holder = cavity.member(0);
+    for (int k = 0; k < extent.members; ++k) {
+        const Triangle &t = triangles[cavity.member(k)];
+        const Point a = points[t.vertex[0]], b = points[t.vertex[1]], c = points[t.vertex[2]];
+        if (orient2d(a, b, p) >= 0 && orient2d(b, c, p) >= 0 && orient2d(c, a, p) >= 0) {
+            holder = cavity.member(k);
+            break;
+        }
+    }
+    const Triangle &t = triangles[holder];
+    const Point a = points[t.vertex[0]], b = points[t.vertex[1]], c = points[t.vertex[2]];
+    // The weights come from the areas of the three parts into which p cuts the triangle. They are never negative, so no
+    // attribute leaves the range of its neighbours, not even in a needle whose area is all rounding error.
+    const auto part = [&](Point u, Point v) {
+        const float64 doubled = (u.x - p.x) * (v.y - p.y) - (u.y - p.y) * (v.x - p.x);
+        return doubled > 0.0 ? doubled : 0.0;
+    };
+    const float64 pa = part(b, c), pb = part(c, a), pc = part(a, b), all = pa + pb + pc;
+    const float64 wb = all > 0.0 ? pb / all : 1.0 / 3.0, wc = all > 0.0 ? pc / all : 1.0 / 3.0;
+    const float64 *const va = attributes + Index(t.vertex[0]) * width;
+    const float64 *const vb = attributes + Index(t.vertex[1]) * width;
+    const float64 *const vc = attributes + Index(t.vertex[2]) * width;
+    for (Index column = 0; column < width; ++column)
+        made[column] = va[column] + (wb * (vb[column] - va[column]) + wc * (vc[column] - va[column]));
+}
+
+// Passes on the data of a winner's cavity before it is retriangulated, while its members are unchanged.
+INLINE void inherit_cavity(const Mesh &mesh, const Cavities &cavities, Index i, const Sizes &sizes,
+                           const Sums<NEEDS> &place, int32 *inherited) {
+    const Cavity cavity = cavities.at(i);
+    const Extent extent = cavities.extents[i];
+    if (mesh.ancestor != nullptr)
+        pass_ancestors_on(mesh.triangles, mesh.ancestor, cavity, extent, sizes.slots + place.of[EXTRA_SLOTS],
+                          inherited + place.of[NEW_TRIANGLES]);
+    if (mesh.attributes != nullptr)
+        interpolate_attributes(mesh.triangles, mesh.points, cavity, extent, cavities.steiner[i], mesh.width,
+                               mesh.attributes, mesh.attributes + (sizes.vertices + place.of[NEW_VERTEX]) * mesh.width);
+}

@@ -1,0 +1,1 @@
+"""What the command lines of dmr and static_graph share: parser, console, signals, exit codes."""

@@ -1,0 +1,79 @@
+"""The index of a text's lines, which lets threads parse parts of it; the native libraries fill it."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from ctypes import Structure, c_int64, c_void_p
+from pathlib import Path
+from typing import Any, ClassVar
+
+import numpy as np
+
+from dmr.common.errors import FileContentError
+
+# Large enough that the overhead per chunk is negligible, small enough that a few megabytes occupy every core.
+CHUNK_BYTES = 1 << 18
+_BYTE_ORDER_MARK = b"\xef\xbb\xbf"
+
+
+class IndexedText(Structure):
+    """A text and its index: the first fields of the structs `DmrText` and `GraphText`."""
+
+    _fields_: ClassVar[Sequence[tuple[str, Any]]] = (
+        ("text", c_void_p),
+        ("size", c_int64),
+        ("chunk", c_int64),
+        ("chunks", c_int64),
+        ("offsets", c_void_p),
+        ("rows", c_void_p),
+        ("lines", c_void_p),
+    )
+
+
+class TextIndex:
+    """Where each chunk of a text begins, and how many rows and lines precede it. A row is a line with data.
+
+    Args:
+        size: bytes of the text; chunk_bytes: bytes of a chunk (default: `CHUNK_BYTES`).
+    """
+
+    def __init__(self, size: int, chunk_bytes: int | None = None) -> None:
+        self._size = size
+        self._chunk_bytes = CHUNK_BYTES if chunk_bytes is None else chunk_bytes
+        self._chunks = -(-size // self._chunk_bytes)
+        self.offsets, self.rows_before, self.lines_before = np.zeros((3, self._chunks + 1), np.int64)
+
+    def fields(self) -> dict[str, int]:
+        """Returns the fields of an `IndexedText`, but for the text itself."""
+        return {
+            "size": self._size,
+            "chunk": self._chunk_bytes,
+            "chunks": self._chunks,
+            "offsets": self.offsets.ctypes.data,
+            "rows": self.rows_before.ctypes.data,
+            "lines": self.lines_before.ctypes.data,
+        }
+
+    @property
+    def rows(self) -> int:
+        """The number of rows of the text."""
+        return int(self.rows_before[-1])
+
+    @property
+    def lines(self) -> int:
+        """The number of lines of the text."""
+        return int(self.lines_before[-1])
+
+
+def text_begin(head: bytes | bytearray, path: Path) -> int:
+    """Returns the position behind a byte order mark.
+
+    Args:
+        head: at least the first three bytes of the file, if it has as many; path: the file, for the error.
+
+    Raises:
+        FileContentError: the text is UTF-16.
+    """
+    if head.startswith((b"\xff\xfe", b"\xfe\xff")):
+        raise FileContentError("is UTF-16 text; save it as plain text (ASCII or UTF-8)", path, 1)
+    return len(_BYTE_ORDER_MARK) if head.startswith(_BYTE_ORDER_MARK) else 0

@@ -1,0 +1,155 @@
+"""Triangulates the domain of a planar straight-line graph: checks, the plane around it, carving, markers."""
+
+from __future__ import annotations
+
+import logging
+
+import numpy as np
+
+from dmr.common.arguments import chosen, switch
+from dmr.common.available import require_memory
+from dmr.common.text import counted
+from dmr.errors import InvalidMeshError
+from dmr.mesh.coordinates import LARGEST, SMALLEST, check_coordinates, outside_range
+from dmr.mesh.kinds import check_kind
+from dmr.mesh.provenance import record_triangulation
+from dmr.mesh.types import Float, Int, Mesh, Pslg
+from dmr.triangulation.carving import Domain, carve
+from dmr.triangulation.conflicts import CROSSING, describe_conflicts
+from dmr.triangulation.native import Plane, triangulate_plane
+from dmr.triangulation.options import CONFLICT_POLICIES, MESHERS
+
+log = logging.getLogger("dmr")
+
+BYTES_PER_VERTEX = 130  # peak memory of a triangulation, measured
+
+
+def triangulate(pslg: Pslg, *, on_conflict: str = "resolve", convex_hull: bool = False, mesher: str = "dmr") -> Mesh:
+    """Triangulates the domain bounded by a planar straight-line graph: constrained Delaunay, without refinement.
+
+    The first vertices are the graph's, in their order, bit for bit, including those that no triangle uses: vertices
+    outside of the domain and duplicates of an earlier one. Vertices where segments cross come after them.
+
+    Args:
+        pslg: vertices, segments, hole and region points. Without segments the convex hull is the domain.
+        on_conflict: what happens to duplicate vertices, vertices on segments, and segments that overlap or cross:
+            "resolve" (merge, split; the log gives their number and names the first) or "error".
+        convex_hull: mesh the whole convex hull, whether segments enclose it or not; holes stay holes.
+        mesher: "dmr", or "triangle": Shewchuk's Triangle in a separate process, if the `triangle` package is
+            installed, for comparisons. Its licence forbids commercial use.
+
+    Returns:
+        The mesh. `segments` are the pieces of the graph's segments that belong to the domain, sorted by segment and
+        along each of them; their markers are those of the segments, or 1 on the boundary if these have none.
+        `vertex_markers`: those of the graph; where they are 0, that of the first marked segment through the vertex,
+        otherwise 1 on the boundary. With regions, `triangle_attributes` has their attributes and `area_bounds` their
+        areas.
+
+    Raises:
+        InvalidMeshError: the graph bounds no domain (an outline with a gap, all vertices on one line, a hole or region
+            point outside of it, two regions in one part of it), or has conflicts that `on_conflict` refuses; names
+            the offending element.
+        OptionError: an option that cannot be used.
+        NativeLibraryError: the native library is missing.
+    """
+    mesh, notes = triangulate_noting(pslg, on_conflict=on_conflict, convex_hull=convex_hull, mesher=mesher)
+    for note in notes:
+        log.warning(note)
+    return mesh
+
+
+def triangulate_noting(pslg: Pslg, *, on_conflict: str, convex_hull: bool, mesher: str) -> tuple[Mesh, list[str]]:
+    """Implements `triangulate`; returns the warnings instead of logging them."""
+    check_kind(pslg, Pslg, name="pslg")
+    on_conflict = chosen("on_conflict", on_conflict, CONFLICT_POLICIES)
+    mesher, convex_hull = chosen("mesher", mesher, MESHERS), switch("convex_hull", convex_hull)
+    check_coordinates(pslg.vertices)
+    if len(pslg.vertices) < 3:
+        raise InvalidMeshError(f"{counted(len(pslg.vertices), 'vertex spans', 'vertices span')} no triangle")
+    _check_points("hole", pslg.holes)
+    _check_points("region", pslg.regions[:, :2])
+    notes = []
+    if not len(pslg.segments) and not convex_hull:
+        notes.append("there are no segments: the convex hull of the vertices is meshed")
+        convex_hull = True
+    count = len(pslg.vertices)
+    require_memory(BYTES_PER_VERTEX * count, f"a triangulation of {counted(count, 'vertex', 'vertices')}")
+    plane = triangulate_plane(pslg, convex_hull=convex_hull)
+    conflicts = describe_conflicts(pslg, plane)
+    if conflicts and on_conflict == "error":
+        raise conflicts[0][1]
+    domain = carve(pslg, plane)
+    notes += [resolved for resolved, _ in conflicts] + domain.notes
+    if mesher == "triangle":
+        from dmr.triangle.peer import triangulate_by_triangle
+
+        return triangulate_by_triangle(pslg, convex_hull=convex_hull), notes
+    return record_triangulation(_mesh(pslg, plane, domain, convex_hull)), notes
+
+
+def _check_points(kind: str, points: Float) -> None:
+    """Refuses hole and region points for which the predicates are not exact."""
+    wrong = outside_range(points)
+    if wrong.size:
+        x, y = points[wrong[0]]
+        raise InvalidMeshError(
+            f"its point ({x:g}, {y:g}) lies outside the range in which geometry is exact "
+            f"(0, or {SMALLEST:.1e} to {LARGEST:.1e} in magnitude)",
+            kind,
+            int(wrong[0]),
+        )
+
+
+def _mesh(pslg: Pslg, plane: Plane, domain: Domain, convex_hull: bool) -> Mesh:
+    vertices = np.concatenate([pslg.vertices, plane.new_vertices])
+    pieces = np.flatnonzero(domain.left | domain.right)
+    ends = plane.edges[pieces]
+    assert pslg.segment_markers is not None
+    given = pslg.segment_markers[plane.edge_segments[pieces]]
+    on_boundary = domain.left[pieces] != domain.right[pieces]
+    markers = np.where((given == 0) & on_boundary, 1, given).astype(np.int32)
+    boundary = np.concatenate([ends[on_boundary].ravel(), plane.hull if convex_hull else plane.hull[:0]])
+    return Mesh(
+        vertices,
+        plane.triangles if domain.kept.all() else plane.triangles[domain.kept],
+        segments=ends,
+        segment_markers=markers,
+        vertex_markers=_vertex_markers(pslg, plane, boundary, ends, given),
+        vertex_attributes=_vertex_attributes(pslg, plane, vertices),
+        triangle_attributes=None if domain.attributes is None else domain.attributes[domain.kept, None],
+        area_bounds=None if domain.area_bounds is None else domain.area_bounds[domain.kept],
+        holes=pslg.holes,
+        regions=pslg.regions,
+    )
+
+
+def _vertex_markers(pslg: Pslg, plane: Plane, boundary: Int, ends: Int, markers: Int) -> Int:
+    """Returns the given markers; where 0, that of a vertex in the same place, of a segment, or 1 on the boundary."""
+    count = len(pslg.vertices) + len(plane.new_vertices)
+    result = np.zeros(count, np.int32)
+    result[boundary] = 1
+    said = np.flatnonzero(markers)[::-1]  # later writes win: the first segment is written last
+    result[ends[said]] = markers[said, None]
+    if pslg.vertex_markers is not None:
+        said = np.flatnonzero(pslg.vertex_markers)[::-1]
+        result[plane.same_as[said]] = pslg.vertex_markers[said]
+        result[said] = pslg.vertex_markers[said]
+    return result
+
+
+def _vertex_attributes(pslg: Pslg, plane: Plane, vertices: Float) -> Float | None:
+    """Returns the given attributes; where segments cross, interpolated along the first of the two."""
+    given = pslg.vertex_attributes
+    assert given is not None
+    if not given.shape[1] or not len(plane.new_vertices):
+        return given
+    crossings = plane.conflicts[plane.conflicts[:, 0] == CROSSING]
+    result = np.concatenate([given, np.zeros((len(plane.new_vertices), given.shape[1]))])
+    for _, segment, _, vertex in crossings[::-1].tolist():
+        if vertex < len(given):
+            continue
+        u, v = pslg.segments[segment]
+        way = vertices[v] - vertices[u]
+        part = float(((vertices[vertex] - vertices[u]) * way).sum() / (way * way).sum())
+        result[vertex] = given[u] + min(max(part, 0.0), 1.0) * (given[v] - given[u])
+    return result

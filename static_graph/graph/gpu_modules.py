@@ -1,0 +1,6 @@
+"""The GPU modules that build graphs, compiled and loaded before the work begins."""
+
+from __future__ import annotations
+
+ROWS = ("graph/building/rows", "primitives/scan", "primitives/sorting")  # edges into rows
+RANDOM_GRAPHS = ("graph/building/generation", *ROWS)

@@ -1,0 +1,141 @@
+"""From the checkout to a source archive, from that to a wheel, and from the wheel to an empty environment.
+
+The editable installation that the other tests use hides files that the lists of setup.cfg and MANIFEST.in forget.
+"""
+
+from __future__ import annotations
+
+import re
+import shutil
+import subprocess
+import sys
+import zipfile
+from os import environ
+from pathlib import Path
+
+import pytest
+
+from tests.support.paths import ROOT
+
+# One group: with several test processes, the wheel is still built once.
+pytestmark = pytest.mark.slow
+
+ROOT_FILES = {
+    *(".clang-format", ".editorconfig", ".pre-commit-config.yaml", "CHANGELOG.md", "CITATION.cff", "CONTRIBUTING.md"),
+    *("LICENSE", "MANIFEST.in", "README.md", "SECURITY.md", "pyproject.toml", "setup.cfg", "setup.py"),
+}
+FOLDERS = (".ci", ".github", "cuda_src", "dmr", "docs", "meshes", "scripts", "static_graph", "tests")
+MADE = re.compile(r"__pycache__|\.(so|cubin)$|^meshes/.*\.\d+\.")  # not sources; sample.1.ele is a result
+
+# A compiler of GPU modules that only writes its result.
+FAKE_NVCC = '#!/bin/sh\nwhile [ "$1" != -o ]; do shift; done\necho "machine code" > "$2"\n'
+
+COMPILE = """
+import sys
+from dmr.memory.cuda.compiler import cubins, module
+(code,) = cubins([module(sys.argv[1])], (8, 0))
+print(code)
+"""
+
+
+def run(*command: str | Path, cwd: Path, timeout: float = 60) -> str:
+    """Runs a program with nothing of this checkout on its path; returns what it printed.
+
+    Skips the test if the program needs a package and finds none, because no package index can be reached.
+    """
+    clean = {name: value for name, value in environ.items() if name not in ("PYTHONPATH", "VIRTUAL_ENV")}
+    done = subprocess.run(command, cwd=cwd, env=clean, capture_output=True, text=True, timeout=timeout, check=False)
+    if done.returncode and "No matching distribution found" in done.stdout + done.stderr:
+        pytest.skip("no package index can be reached")
+    assert done.returncode == 0, done.stdout + done.stderr
+    return done.stdout
+
+
+@pytest.fixture(scope="module")
+def built(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    """A folder with a source archive and the wheel made of it, both built from a copy of the checkout."""
+    pytest.importorskip("build")
+    copy, folder = tmp_path_factory.mktemp("copy") / "dmr", tmp_path_factory.mktemp("dist")
+    left_out = shutil.ignore_patterns(
+        ".git", ".venv", ".gpu", "build", "dist", "*.so", "*.egg-info", "__pycache__", ".*_cache"
+    )
+    shutil.copytree(ROOT, copy, ignore=left_out)
+    nvcc = tmp_path_factory.mktemp("bin") / "nvcc"
+    nvcc.write_text(FAKE_NVCC)
+    nvcc.chmod(0o755)
+    with pytest.MonkeyPatch.context() as patched:
+        patched.setenv("PATH", f"{nvcc.parent}:{environ['PATH']}")
+        patched.setenv("DMR_CUDA_ARCHITECTURES", "sm_90")
+        patched.setenv("CXXFLAGS", "-O0")  # compiles in a third of the time; results have the same bits
+        run(sys.executable, "-m", "build", "--outdir", folder, copy, cwd=folder, timeout=900)
+    return folder
+
+
+@pytest.fixture(scope="module")
+def environment(built: Path, tmp_path_factory: pytest.TempPathFactory) -> Path:
+    """The folder of programs of a new virtual environment with the wheel and its requirements."""
+    (wheel,) = built.glob("dmr-*.whl")
+    folder = tmp_path_factory.mktemp("environment")
+    run(sys.executable, "-m", "venv", folder, cwd=folder, timeout=300)
+    run(folder / "bin" / "python", "-m", "pip", "install", "-q", wheel, cwd=folder, timeout=900)
+    return folder / "bin"
+
+
+def test_the_source_archive_is_complete(built: Path, tmp_path: Path) -> None:
+    (archive,) = built.glob("dmr-*.tar.gz")
+    listed = set(run("tar", "-tzf", archive, cwd=tmp_path).splitlines())
+    names = {name.partition("/")[2] for name in listed}
+    assert names >= ROOT_FILES
+    for folder in FOLDERS:
+        for file in filter(Path.is_file, (ROOT / folder).rglob("*")):
+            name = file.relative_to(ROOT).as_posix()
+            assert name in names or MADE.search(name), name
+    assert not [name for name in names if name.endswith((".so", ".pyc", ".cubin"))]
+
+
+def test_the_wheel_holds_all_and_fits_every_python_3(built: Path) -> None:
+    (wheel,) = built.glob("dmr-*.whl")
+    assert "-py3-none-" in wheel.name
+    with zipfile.ZipFile(wheel) as content:
+        names = set(content.namelist())
+    for file in (*ROOT.glob("dmr/**/*.py"), *ROOT.glob("static_graph/**/*.py"), *ROOT.glob("*/py.typed")):
+        assert file.relative_to(ROOT).as_posix() in names
+    libraries = {
+        "dmr/memory/host/_kernels.so",
+        "dmr/io/_triangle_text.so",
+        "dmr/triangulation/_triangulation.so",
+        "static_graph/io/_edge_text.so",
+    }
+    assert libraries <= names
+    machine_code = {name for name in names if re.fullmatch(r"dmr/memory/cuda/prebuilt/\w+-sm_90-\w+\.cubin", name)}
+    assert len(machine_code) == len(list(ROOT.glob("cuda_src/**/*.cu")))
+
+
+def test_the_installed_programs_work_in_another_folder(environment: Path, tmp_path: Path) -> None:
+    sample, result = ROOT / "meshes" / "plate.ele", tmp_path / "fine.ele"
+    run(environment / "dmr", "refine", sample, "-o", result, "--device", "cpu", cwd=tmp_path)
+    run(
+        environment / "python", "-m", "dmr", "validate", result, "--input", sample, "--min-angle", "30", cwd=tmp_path
+    )  # fmt: skip
+    run(environment / "static_graph", "generate", "random", "10", "20", "-o", tmp_path / "graph.txt", cwd=tmp_path)
+
+
+def test_every_kernel_source_is_installed(environment: Path, tmp_path: Path) -> None:
+    program = "from dmr.memory.declarations import source_folder; print(source_folder())"
+    installed = Path(run(environment / "python", "-c", program, cwd=tmp_path).strip())
+    assert installed.is_relative_to(environment.parent)
+    for source in (ROOT / "cuda_src").rglob("*.cu*"):
+        copy = installed / source.relative_to(ROOT / "cuda_src")
+        assert copy.is_file(), f"{copy.name} is not installed: see package_data in setup.cfg"
+        assert copy.read_bytes() == source.read_bytes()
+
+
+@pytest.mark.skipif(shutil.which("nvcc") is None, reason="nvcc is not on the PATH")
+@pytest.mark.parametrize("name", ["primitives/scan", "geometry/shapes"])
+def test_an_installed_kernel_compiles(
+    environment: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch, name: str
+) -> None:
+    monkeypatch.setenv("XDG_CACHE_HOME", str(tmp_path / "cache"))
+    code = Path(run(environment / "python", "-c", COMPILE, name, cwd=tmp_path, timeout=300).strip())
+    assert code.is_relative_to(tmp_path / "cache")
+    assert code.read_bytes().startswith(b"\x7fELF")

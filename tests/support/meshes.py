@@ -1,0 +1,49 @@
+"""Small meshes and outlines that several tests use."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import numpy as np
+import pytest
+
+from dmr.mesh.types import Mesh, Pslg
+
+
+def grid(xs: Any, ys: Any = None) -> Mesh:
+    """Grid of points at `xs` x `ys` (default: `xs`), each cell cut in two along its rising diagonal."""
+    xs, ys = np.asarray(xs), np.asarray(xs if ys is None else ys)
+    vertices = np.stack(np.meshgrid(xs, ys), axis=-1).reshape(-1, 2)
+    corner = (np.arange(len(ys) - 1)[:, None] * len(xs) + np.arange(len(xs) - 1)).ravel()
+    lower = np.stack([corner, corner + 1, corner + 1 + len(xs)], axis=1)
+    upper = np.stack([corner, corner + 1 + len(xs), corner + len(xs)], axis=1)
+    return Mesh(vertices, np.concatenate([lower, upper]).astype(np.int32))
+
+
+def fan() -> Mesh:
+    """Skinny mesh: a 12 by 1 rectangle whose upper side is fanned out from its lower left corner, 7 triangles."""
+    lower = [[0.0, 0.0], [12.0, 0.0]]
+    upper = [[x, 1.0] for x in np.linspace(12, 0, 7)]
+    return Mesh(lower + upper, [[0, k, k + 1] for k in range(1, 8)])
+
+
+def circle_outline(count: int, seed: int = 1) -> Pslg:
+    """Polygon of random points on the unit circle."""
+    angles = np.sort(np.random.default_rng(seed).random(count)) * 2 * np.pi
+    ends = np.arange(count)
+    return Pslg(np.column_stack([np.cos(angles), np.sin(angles)]), np.column_stack([ends, np.roll(ends, -1)]))
+
+
+def triangulated(vertices: Any, switches: str = "", **more: Any) -> Mesh:
+    """Mesh that Shewchuk's Triangle makes of vertices and `more` of its input; skips the test where it is missing."""
+    triangle = pytest.importorskip("triangle")
+    return Mesh.from_triangle(triangle.triangulate({"vertices": vertices, **more}, switches))
+
+
+def qhull_mesh(found: Any) -> Mesh:
+    """Mesh of a `scipy.spatial.Delaunay`, whose triangles may be clockwise, with all triangles counter-clockwise."""
+    corners = found.simplices.astype(np.int32)
+    a, b, c = found.points[corners].transpose(1, 0, 2)
+    clockwise = (b[:, 0] - a[:, 0]) * (c[:, 1] - a[:, 1]) < (b[:, 1] - a[:, 1]) * (c[:, 0] - a[:, 0])
+    corners[clockwise] = corners[clockwise][:, ::-1]
+    return Mesh(found.points, corners)

@@ -1,0 +1,89 @@
+"""Only meshes of the project's own triangulation skip the check of their boundary."""
+
+from __future__ import annotations
+
+import copy
+import pickle
+from dataclasses import replace
+
+import numpy as np
+import pytest
+
+import dmr
+from dmr.errors import InvalidMeshError
+from dmr.mesh.provenance import is_triangulation
+from dmr.refinement.setup import admission
+from dmr.triangulation.sweep import sweep_edges
+
+SQUARE = dmr.Pslg([[0, 0], [4, 0], [4, 4], [0, 4], [1, 1], [2, 1], [1, 2]], [[0, 1], [1, 2], [2, 3], [3, 0]])
+
+# Two triangles that overlap, in one array of corners.
+OVERLAPPING = [[0, 0], [4, 0], [0, 4], [1, 1], [5, 1], [1, 5]]
+
+
+def same_content(mesh):
+    return dmr.Mesh(mesh.vertices, mesh.triangles, segments=mesh.segments)
+
+
+@pytest.mark.parametrize(
+    "other",
+    [copy.copy, copy.deepcopy, lambda mesh: pickle.loads(pickle.dumps(mesh)), lambda mesh: replace(mesh), same_content],
+    ids=["copy", "deepcopy", "pickle", "replace", "constructor"],
+)
+def test_only_the_triangulated_object_itself_is_trusted(other):
+    mesh = dmr.triangulate(SQUARE)
+    assert is_triangulation(mesh)
+    assert not is_triangulation(other(mesh))
+
+
+def test_a_mesh_whose_arrays_were_replaced_is_checked(device):
+    mesh = dmr.triangulate(SQUARE)
+    object.__setattr__(mesh, "vertices", np.array([*OVERLAPPING, [9, 9]], float))
+    object.__setattr__(mesh, "triangles", np.array([[0, 1, 2], [3, 4, 5]], np.int32))
+    object.__setattr__(mesh, "segments", np.empty((0, 2), np.int32))
+    object.__setattr__(mesh, "segment_markers", np.empty(0, np.int32))
+    assert not is_triangulation(mesh)
+    with pytest.raises(InvalidMeshError, match="boundary edge"):
+        admission.admit(mesh, device)
+
+
+def boundary(mesh):
+    """(tails, heads) of the edges with one triangle."""
+    sides = mesh.triangles[:, [[0, 1], [1, 2], [2, 0]]].reshape(-1, 2)
+    both = {tuple(side) for side in sides.tolist()}
+    return np.array([side for side in sides.tolist() if tuple(side[::-1]) not in both], np.int32).T
+
+
+def test_the_boundary_that_is_not_checked_is_sound():
+    """Crossings, overlaps, holes and duplicates on small grids, rounded: the sweep would accept every mesh."""
+    made = 0
+    for turn in range(200):
+        rng = np.random.default_rng([4, turn])
+        vertices = rng.integers(0, rng.integers(3, 9), (rng.integers(4, 20), 2)) * rng.choice([1, 0.1, 1 / 3])
+        segments = rng.integers(0, len(vertices), (rng.integers(0, 20), 2))
+        try:
+            mesh = dmr.triangulate(
+                dmr.Pslg(vertices, segments, holes=vertices[: turn % 2] + 0.01), convex_hull=bool(turn % 3)
+            )
+        except InvalidMeshError:
+            continue
+        assert is_triangulation(mesh)
+        assert sweep_edges(mesh.vertices, *boundary(mesh)) is None
+        made += 1
+    assert made > 100
+
+
+def test_the_mesh_of_the_other_mesher_is_checked():
+    pytest.importorskip("triangle")
+    assert not is_triangulation(dmr.triangulate(SQUARE, mesher="triangle"))
+
+
+def test_only_boundaries_of_foreign_meshes_are_checked(device, monkeypatch):
+    checked = []
+    monkeypatch.setattr(admission, "check_boundary", lambda *arguments: checked.append(arguments))
+    mesh = dmr.triangulate(SQUARE)
+    own = admission.admit(mesh, device)[0].triangles.download()
+    assert not checked
+    outside = admission.admit(same_content(mesh), device)[0].triangles.download()
+    assert len(checked) == 1
+    assert np.array_equal(own, outside)

@@ -1,0 +1,159 @@
+"""The folders: which may import which, and how many entries each has."""
+
+from __future__ import annotations
+
+import ast
+from collections.abc import Iterable, Iterator
+from functools import cache
+from pathlib import Path
+
+import pytest
+
+from tests.support.paths import ROOT
+
+# The folders and modules of each package, lowest first. One may import what stands before it; names on one line are
+# independent of each other. "" is the package's own __init__, which gives its public names.
+ORDER = {
+    "dmr": (
+        ("_version",),
+        ("common",),
+        ("errors",),
+        ("exact", "memory"),
+        ("mesh",),
+        ("sizing", "triangle"),
+        ("triangulation",),
+        ("domains",),
+        ("io",),
+        ("refinement", "validation", "viewing"),
+        ("",),
+        ("cli",),
+        ("__main__",),
+    ),
+    "static_graph": (
+        ("errors",),
+        ("common",),
+        ("graph",),
+        ("io", "lists", "traversal"),
+        ("trees",),
+        ("",),
+        ("cli",),
+        ("__main__",),
+    ),
+}
+FROM_DMR = {"common", "memory"}  # what static_graph may import of dmr
+
+MOST_ENTRIES = 16
+TREES = ("dmr", "static_graph", "cuda_src", "scripts", "tests")
+PACKAGE_FILES = {"__init__.py", "__main__.py", "_version.py", "py.typed"}
+MADE = {"__pycache__", "prebuilt"}  # by Python and by the build, as are shared libraries
+
+
+def modules(package: str) -> dict[str, Path]:
+    """Returns the modules of a package: name and file."""
+    found = sorted((ROOT / package).rglob("*.py"))
+    return {".".join(path.relative_to(ROOT).with_suffix("").parts).removesuffix(".__init__"): path for path in found}
+
+
+def imported(path: Path, known: Iterable[str]) -> set[str]:
+    """Returns the modules that a file imports, also within functions and for type checkers."""
+    return {name for node in ast.walk(parsed(path)) for name in named(node, path, known)}
+
+
+def imported_first(path: Path, known: Iterable[str]) -> set[str]:
+    """Returns the modules that a file imports when it is imported itself."""
+    return {name for node in parsed(path).body for name in named(node, path, known)}
+
+
+@cache
+def parsed(path: Path) -> ast.Module:
+    return ast.parse(path.read_text(encoding="utf-8"))
+
+
+def named(node: ast.AST, path: Path, known: Iterable[str]) -> list[str]:
+    """Returns the modules that a statement imports; a name that is no module stands for the module that has it."""
+    if isinstance(node, ast.Import):
+        return [alias.name for alias in node.names]
+    if not isinstance(node, ast.ImportFrom):
+        return []
+    above = path.relative_to(ROOT).parts[: -node.level] if node.level else ()  # of a relative import
+    module = ".".join((*above, *([node.module] if node.module else [])))
+    return [name if (name := f"{module}.{alias.name}") in known else module for alias in node.names]
+
+
+def folder(module: str) -> str:
+    """Returns the folder of a package, or the module beside its folders, that a module belongs to."""
+    return module.partition(".")[2].partition(".")[0]
+
+
+@pytest.mark.parametrize("package", ORDER)
+def test_every_folder_has_a_place_in_the_order(package):
+    found = {folder(name) for name in modules(package)}
+    assert found == {name for level in ORDER[package] for name in level}
+
+
+@pytest.mark.parametrize("package", ORDER)
+def test_folders_import_only_lower_ones(package):
+    """There are no circles, either, because the order has none."""
+    level = {name: number for number, names in enumerate(ORDER[package]) for name in names}
+    known = modules(package)
+    upward = [
+        f"{module} imports {target}"
+        for module, path in known.items()
+        for target in imported(path, known)
+        if target.partition(".")[0] == package
+        and folder(module) != folder(target)
+        and level[folder(target)] >= level[folder(module)]
+    ]
+    assert upward == []
+
+
+def test_static_graph_imports_only_the_shared_folders_of_dmr():
+    known = modules("dmr")
+    targets = {
+        f"{module} imports {target}"
+        for module, path in modules("static_graph").items()
+        for target in imported(path, known)
+        if target.partition(".")[0] == "dmr" and folder(target) not in FROM_DMR
+    }
+    assert targets == set()
+
+
+def test_dmr_does_not_import_static_graph():
+    known = modules("dmr")
+    assert not [m for m, path in known.items() for target in imported(path, known) if target.startswith("static_graph")]
+
+
+def test_modules_of_a_package_form_no_circle():
+    """Modules may import each other only for type checkers or within functions; else the order of imports matters."""
+    for package in ORDER:
+        known = modules(package)
+        arrows = {name: imported_first(path, known) & known.keys() for name, path in known.items()}
+        assert circle(arrows) == []
+
+
+def circle(arrows: dict[str, set[str]]) -> list[str]:
+    """Returns nodes that form a circle, or reach one, or an empty list."""
+    rest = dict(arrows)
+    while free := [name for name, targets in rest.items() if not targets & rest.keys() - {name}]:
+        for name in free:
+            del rest[name]
+    return sorted(rest)
+
+
+@pytest.mark.parametrize("tree", TREES)
+def test_folders_have_few_entries(tree):
+    folders = [ROOT / tree, *(path for path in (ROOT / tree).rglob("*") if path.is_dir())]
+    crowded = {
+        str(each.relative_to(ROOT)): len(entries)
+        for each in folders
+        if not MADE & set(each.parts) and len(entries := list(own_entries(each))) > MOST_ENTRIES
+    }
+    assert crowded == {}
+
+
+def own_entries(path: Path) -> Iterator[Path]:
+    """Yields the entries of a folder that people write, package files apart."""
+    for entry in path.iterdir():
+        made = entry.name in MADE or entry.name.startswith(".") or entry.suffix in (".so", ".pyc")
+        if not made and entry.name not in PACKAGE_FILES:
+            yield entry
