@@ -206,8 +206,9 @@ class DeviceRounds:
 
     def _arrays(self, capacity: Capacity, cavities: Cavities | None = None) -> RoundArrays:
         """Returns what rounds work with; `cavities` are ordinary records unless they are given."""
+        cavities = cavities or self._cavities()
         fresh = self._work.space.array("fresh", capacity.bad, np.int32)
-        return RoundArrays(capacity, cavities or self._cavities(), fresh, self._counts, self._history)
+        return RoundArrays(capacity, cavities, fresh, self._counts, self._history)
 
     def _cavities(self) -> Cavities:
         """Returns ordinary records, which stay the same unless one of their arrays is replaced."""
