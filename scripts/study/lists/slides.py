@@ -7,7 +7,7 @@ from statistics import median
 from typing import Any
 
 from static_graph.lists.cost_model import GTX_280, SLIDES_TABLE
-from static_graph.lists.methods.helman_jaja import RULES
+from static_graph.lists.methods.table import RULES
 
 Record = dict[str, Any]
 Parts = dict[str, list[Record]]
