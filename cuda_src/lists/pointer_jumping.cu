@@ -10,9 +10,9 @@
 // launches is small and bounded in advance. A thread that starts before all others does not walk along the whole list.
 #include "lists/lists.cuh"
 
-constexpr int JUMPS = 3;                   // per launch
-constexpr uint32 DONE = 0x80000000u;       // for on-demand: the successor is the last element
-constexpr int SHORT_BITS = 16;             // half of a short word, for lists of fewer than 2^16 elements
+constexpr int JUMPS = 3;             // per launch
+constexpr uint32 DONE = 0x80000000u; // for on-demand: the successor is the last element
+constexpr int SHORT_BITS = 16;       // half of a short word, for lists of fewer than 2^16 elements
 constexpr uint32 SHORT_MASK = (1u << SHORT_BITS) - 1;
 
 struct Long { // two 32-bit numbers in 64 bits

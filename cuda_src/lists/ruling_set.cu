@@ -18,7 +18,7 @@
 
 // Block b has the elements i with i * scale / 2^32 = b, rounded down.
 KERNEL_STRUCT(Splitters) {
-    int64 among;  // the elements before this one are cut into blocks
+    int64 among; // the elements before this one are cut into blocks
     int64 blocks;
     uint64 scale; // 2^32 blocks / elements
     int64 hashed; // 0: at equal intervals
@@ -88,7 +88,7 @@ struct Walker {
 };
 
 struct WeighedWalker : Walker { // counts weights instead of steps
-    uint32 left; // elements that it may still visit
+    uint32 left;                // elements that it may still visit
 };
 
 // The first element of walker w, or NOBODY: splitters come first, then the heads of the lists; a head that is also a

@@ -41,12 +41,12 @@ KERNEL_STRUCT(Collapse) {
 struct Batch {
     int32 *nodes;
     int64 *states;
-    int64 *begins;  // of their edges
-    int64 *sums;    // inclusive prefix sums of the degrees
+    int64 *begins; // of their edges
+    int64 *sums;   // inclusive prefix sums of the degrees
     int64 *scratch;
-    int32 *large;   // members whose nodes the team processes
-    int32 *medium;  // members whose nodes a warp processes
-    int32 *counts;  // (2): the number of each
+    int32 *large;  // members whose nodes the team processes
+    int32 *medium; // members whose nodes a warp processes
+    int32 *counts; // (2): the number of each
 
     METHOD Index degree(int member) const { return sums[member] - (member ? sums[member - 1] : 0); }
 };

@@ -18,7 +18,7 @@ enum FrontierEntry : int32 {
 };
 
 KERNEL_STRUCT(Frontier) {
-    int32 *lists;    // a double buffer: two lists with a capacity of `capacity` nodes each
+    int32 *lists; // a double buffer: two lists with a capacity of `capacity` nodes each
     int64 capacity;
     int32 *progress;
 
@@ -27,16 +27,16 @@ KERNEL_STRUCT(Frontier) {
     METHOD int32 *next() const { return lists + (1 - round() % 2) * capacity; }
 };
 
-constexpr int SCAN_TILE = 2048;  // TILE of cuda_src/primitives/scan.cu
+constexpr int SCAN_TILE = 2048;      // TILE of cuda_src/primitives/scan.cu
 constexpr int QUEUE_CAPACITY = 2048; // nodes that a team buffers before it reserves positions in the next list
 
 // A team's queue for the next list, buffered in shared memory. Without a buffer, it reserves a position per node by a
 // global atomic.
 struct TeamQueue {
     Frontier frontier;
-    int32 *places;  // (QUEUE_CAPACITY), shared; or null
-    int32 *filled;  // (2), shared: number of requested positions, and their begin in the next list
-    bool together;  // the lanes of a warp reserve together
+    int32 *places; // (QUEUE_CAPACITY), shared; or null
+    int32 *filled; // (2), shared: number of requested positions, and their begin in the next list
+    bool together; // the lanes of a warp reserve together
 
     // Called first by all members of the team; another barrier must follow before the first push.
     METHOD void open() const {

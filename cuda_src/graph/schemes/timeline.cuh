@@ -6,9 +6,9 @@
 
 // A timeline with a capacity of 0 records nothing.
 KERNEL_STRUCT(Timeline) {
-    int64 *records;  // of TIMELINE_ENTRIES entries
+    int64 *records; // of TIMELINE_ENTRIES entries
     int64 capacity; // in records
-    int64 *used;     // records requested so far
+    int64 *used;    // records requested so far
 };
 
 // Columns of a record.

@@ -7,8 +7,8 @@ INLINE BreadthFirst breadth_first(const Csr &graph, const Csr &incoming, const D
 }
 
 // Initialises the search: only the source is reached, if there is a single one (otherwise set_sources follows).
-TEAM_KERNEL(begin_levels, Csr graph, Csr incoming, Distances distances, Traversal frontier, uint32 *bits,
-            int64 sources, int64 source) {
+TEAM_KERNEL(begin_levels, Csr graph, Csr incoming, Distances distances, Traversal frontier, uint32 *bits, int64 sources,
+            int64 source) {
     const BreadthFirst search = breadth_first(graph, incoming, distances, frontier, bits, nullptr);
     for (const Team team : launch.teams()) {
         const Index begin = team.number * BEGINNING, end = begin + BEGINNING;

@@ -2,8 +2,8 @@
 //
 // A top-down step (a push) follows the edges of the frontier; targets that were not reached before form the next level.
 // A bottom-up step (a pull, in two passes) starts from the unreached nodes: each scans its incoming edges for one from
-// the frontier, and stops at the first; a bitmap represents the frontier. The bottom-up step examines far fewer edges if
-// the frontier is a large part of the graph.
+// the frontier, and stops at the first; a bitmap represents the frontier. The bottom-up step examines far fewer edges
+// if the frontier is a large part of the graph.
 //
 // Departure from the paper: the better direction is estimated for every level (`pulls`), because the paper's two
 // thresholds pull too often if a search has many levels of medium size, as on web-Stanford. Without the transposed
@@ -13,10 +13,10 @@
 #include "graph/traversal/distances.cuh"
 #include "graph/traversal/rounds.cuh"
 
-constexpr int64 NODES_FOR_AN_EDGE = 4; // nodes that a sequential pass processes in the time of one edge
-constexpr int PULLED = 1024; // nodes of a pulled tile
-constexpr int WORD = 32, WORDS = 256; // nodes of a word of bits, words of a tile (likewise)
-constexpr Index LONG = 64;  // edges that one member scans; the team scans the rest
+constexpr int64 NODES_FOR_AN_EDGE = 4;          // nodes that a sequential pass processes in the time of one edge
+constexpr int PULLED = 1024;                    // nodes of a pulled tile
+constexpr int WORD = 32, WORDS = 256;           // nodes of a word of bits, words of a tile (likewise)
+constexpr Index LONG = 64;                      // edges that one member scans; the team scans the rest
 constexpr Index EDGES_PER_SCAN = 4 * TEAM_SIZE; // edges that the team scans before it checks whether one was found
 
 struct BreadthFirst {
@@ -41,20 +41,21 @@ struct BreadthFirst {
         return atomic_min(distances.values + node, distance) == distances.unreached();
     }
 
-    // Calls follow(search, box, start, goes_on, visit), which follows edges of the frontier, and appends the nodes found
-    // to the next frontier. `search` is a copy of this object, so that g++ keeps its members in registers: it would read
-    // those of *this again after every atomic operation.
+    // Calls follow(search, box, start, goes_on, visit), which follows edges of the frontier, and appends the nodes
+    // found to the next frontier. `search` is a copy of this object, so that g++ keeps its members in registers: it
+    // would read those of *this again after every atomic operation.
     template <bool ALONE, class Follow> METHOD void push(Follow follow) const {
         const BreadthFirst search = *this;
         const int32 distance = level() + 1;
         const auto box = next_frontier<ALONE>(graph, *space, frontier);
         box.open();
-        const int64 followed = follow(search, box, [=](Index) { return distance; }, [](int32) { return true; },
-                                      [&](int32 further, Index edge) {
-                                          const int32 target = search.graph.targets[edge];
-                                          if (search.template reach<ALONE>(target, further))
-                                              box.put(target);
-                                      });
+        const int64 followed = follow(
+            search, box, [=](Index) { return distance; }, [](int32) { return true; },
+            [&](int32 further, Index edge) {
+                const int32 target = search.graph.targets[edge];
+                if (search.template reach<ALONE>(target, further))
+                    box.put(target);
+            });
         box.deliver();
         if (Team::leads())
             atomic_add(frontier.totals + FOLLOWED, followed);
@@ -64,10 +65,11 @@ struct BreadthFirst {
         const int32 *list = frontier.list(frontier.progress[BUFFER]);
         push<ALONE>([=](const auto &search, [[maybe_unused]] const auto &box, auto start, auto goes_on, auto visit) {
             if constexpr (ONE_MEMBER)
-                return one_member_follows<ALONE>(search.graph, search.frontier, list, nodes.begin, nodes.end, false, start, goes_on, visit);
+                return one_member_follows<ALONE>(search.graph, search.frontier, list, nodes.begin, nodes.end, false,
+                                                 start, goes_on, visit);
             else
-                return team_follows<int32>(search.graph, search.frontier, list, nodes.begin, nodes.end, *search.space, start, goes_on, visit,
-                                           [&] { box.flush_if_full(); });
+                return team_follows<int32>(search.graph, search.frontier, list, nodes.begin, nodes.end, *search.space,
+                                           start, goes_on, visit, [&] { box.flush_if_full(); });
         });
     }
 
@@ -135,7 +137,8 @@ struct BreadthFirst {
             Team::barrier();
             bool seen = false;
             for (Index edge = incoming.begin(node) + LONG; edge < last_edge && !seen; edge += EDGES_PER_SCAN) {
-                for (const Index e : Team::share({edge, edge + EDGES_PER_SCAN < last_edge ? edge + EDGES_PER_SCAN : last_edge})) {
+                for (const Index e :
+                     Team::share({edge, edge + EDGES_PER_SCAN < last_edge ? edge + EDGES_PER_SCAN : last_edge})) {
                     ++followed;
                     if (in_frontier(incoming.targets[e]))
                         racing_store(hit, 1);

@@ -1,5 +1,5 @@
-// Control state and memory of a frontier traversal, shared by breadth-first search (breadth_first.cuh) and shortest paths
-// (near_far/near_far.cuh).
+// Control state and memory of a frontier traversal, shared by breadth-first search (breadth_first.cuh) and shortest
+// paths (near_far/near_far.cuh).
 //
 // A frontier is the list of nodes whose edges a round follows; the nodes that the round finds form the next frontier.
 // A round has up to six passes, each by a number of teams, with a barrier after each pass (rounds.cuh):
@@ -19,50 +19,50 @@ constexpr int TILE = TEAM_SIZE;                         // most nodes
 constexpr int64 BUSY = TEAM_SIZE, FULL = 4 * TEAM_SIZE; // edges per tile: lower limit of shrinking, and upper limit
 constexpr int LEAST_CHUNK = 2048;                       // edges of a chunk at least
 constexpr int CHUNK = ONE_MEMBER ? 16384 : LEAST_CHUNK;
-constexpr int OUTBOX = 2048;                            // nodes that a team buffers before it appends them to a list
+constexpr int OUTBOX = 2048; // nodes that a team buffers before it appends them to a list
 
 constexpr int32 DONE = 0; // the value of PASS after the last round
 
 // Indices into Traversal::progress.
 enum Entry : int32 {
-    PASS,         // the current pass: one of the entries ALONE to ENDS; if launched one by one, the first of the round
-    ROUND,        // the number of the round; in breadth-first search the distance of the frontier
-    BUFFER,       // which list of the double buffer is the frontier; the other one is the next frontier
-    LISTED,       // number of nodes in the frontier
-    NEXT_LISTED,  // current number of nodes in the next frontier
-    FAR_BUFFER,   // the same for the far lists (near_far/near_far.cuh)
+    PASS,        // the current pass: one of the entries ALONE to ENDS; if launched one by one, the first of the round
+    ROUND,       // the number of the round; in breadth-first search the distance of the frontier
+    BUFFER,      // which list of the double buffer is the frontier; the other one is the next frontier
+    LISTED,      // number of nodes in the frontier
+    NEXT_LISTED, // current number of nodes in the next frontier
+    FAR_BUFFER,  // the same for the far lists (near_far/near_far.cuh)
     FAR_LISTED,
     NEXT_FAR,
-    TILE_NODES,   // nodes per tile, except the last one
-    ALONE,        // number of teams of each pass, in the order of the passes; 0 if the round does not have the pass
+    TILE_NODES, // nodes per tile, except the last one
+    ALONE,      // number of teams of each pass, in the order of the passes; 0 if the round does not have the pass
     PREPARE,
     TILES,
     OTHER,
     CHUNKS,
     ENDS,
-    LAUNCHES,     // number of non-empty launches, if passes are launched one by one
+    LAUNCHES, // number of non-empty launches, if passes are launched one by one
     STOP,
     ENTRIES
 };
 
 // Indices into Traversal::totals.
 enum Total : int32 {
-    EDGES,         // estimated number of edges that leave the frontier
+    EDGES, // estimated number of edges that leave the frontier
     NEXT_EDGES,
-    FOLLOWED,      // number of edges examined
-    UNSEEN,        // number of unreached nodes (breadth_first.cuh)
-    UNSEEN_EDGES,  // estimated number of edges that leave them
-    NEAR,          // distances below this are near (near_far/near_far.cuh)
-    LAST_NEAR,     // distances below this are final
-    FAR_LEAST,     // the least far distance
-    WIDTH,         // number of deltas by which the bound was last raised
-    BAND_ROUND,    // the round of that increase, and FOLLOWED at that time
+    FOLLOWED,     // number of edges examined
+    UNSEEN,       // number of unreached nodes (breadth_first.cuh)
+    UNSEEN_EDGES, // estimated number of edges that leave them
+    NEAR,         // distances below this are near (near_far/near_far.cuh)
+    LAST_NEAR,    // distances below this are final
+    FAR_LEAST,    // the least far distance
+    WIDTH,        // number of deltas by which the bound was last raised
+    BAND_ROUND,   // the round of that increase, and FOLLOWED at that time
     BAND_FOLLOWED,
-    ALL_ROUNDS,    // at the end: ROUND and LAUNCHES of `progress`, so that one download gets everything
+    ALL_ROUNDS, // at the end: ROUND and LAUNCHES of `progress`, so that one download gets everything
     ALL_LAUNCHES,
-    SLICE_BEGUN,   // when a launch of all rounds began, in nanoseconds; otherwise 0
-    PAUSED,        // the pass before which such a launch ended because its SLICE was over; otherwise 0. The host sets
-                   // PASS to it, and launches again
+    SLICE_BEGUN, // when a launch of all rounds began, in nanoseconds; otherwise 0
+    PAUSED,      // the pass before which such a launch ended because its SLICE was over; otherwise 0. The host sets
+                 // PASS to it, and launches again
     TOTALS
 };
 
@@ -72,8 +72,8 @@ KERNEL_STRUCT(Traversal) {
     int64 *chunks;
     int32 *progress;
     int64 *totals;
-    int32 *meeting; // (2), initially zero: for Grid::barrier_with
-    int64 teams;    // approximate number of concurrent teams
+    int32 *meeting;    // (2), initially zero: for Grid::barrier_with
+    int64 teams;       // approximate number of concurrent teams
     int64 small_nodes; // most nodes and edges of a round that one team processes alone
     int64 small_edges;
 

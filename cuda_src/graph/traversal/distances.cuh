@@ -23,10 +23,10 @@
 enum DistanceKind : int64 { HOPS, NARROW, WIDE, REAL };
 
 KERNEL_STRUCT(Distances) {
-    int32 *narrow;  // (nodes), or null
-    int64 *wide;    // (nodes), or null
+    int32 *narrow; // (nodes), or null
+    int64 *wide;   // (nodes), or null
     int64 kind;
-    int64 limit;    // the largest distance that is set, in the stored form
+    int64 limit; // the largest distance that is set, in the stored form
 };
 
 template <DistanceKind KIND> struct By {

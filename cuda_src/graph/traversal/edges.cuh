@@ -26,10 +26,10 @@ INLINE int64 one_member_follows(const Csr &graph, const Traversal &frontier, con
     constexpr Index ROW_AHEAD = 24, EDGES_AHEAD = 12; // nodes; prefetching what a visit reads gains nothing
     constexpr Index NODES_AT_ONCE = 1 << 12;          // nodes between two STOP_POINTs
     const bool narrow = graph.offsets32 != nullptr;
-    const auto *weights = !weighted                        ? nullptr
-                          : graph.weights32 != nullptr     ? reinterpret_cast<const char *>(graph.weights32)
-                          : graph.weights64 != nullptr     ? reinterpret_cast<const char *>(graph.weights64)
-                                                           : reinterpret_cast<const char *>(graph.real_weights);
+    const auto *weights = !weighted                    ? nullptr
+                          : graph.weights32 != nullptr ? reinterpret_cast<const char *>(graph.weights32)
+                          : graph.weights64 != nullptr ? reinterpret_cast<const char *>(graph.weights64)
+                                                       : reinterpret_cast<const char *>(graph.real_weights);
     const Index weight_size = graph.weights32 != nullptr ? sizeof(int32) : sizeof(int64);
     int64 followed = 0;
     for (Index i = begin; i < end; ++i) {
@@ -94,7 +94,8 @@ INLINE int64 team_follows(const Csr &graph, const Traversal &frontier, const int
                 visit(value, space.firsts[low] + (k - places[low]));
         };
         for (Index some = 0; some < edges.of[0]; some += EDGES_PER_FLUSH_CHECK) {
-            for (const Index k : Team::share({some, some + EDGES_PER_FLUSH_CHECK < edges.of[0] ? some + EDGES_PER_FLUSH_CHECK : edges.of[0]}))
+            for (const Index k : Team::share(
+                     {some, some + EDGES_PER_FLUSH_CHECK < edges.of[0] ? some + EDGES_PER_FLUSH_CHECK : edges.of[0]}))
                 follow(k);
             flush_if_full();
         }

@@ -8,7 +8,7 @@
 // would take a considerable part of a search's time.
 INLINE int64 estimated_edges(const Csr &graph, const int32 *nodes, Index count) {
     constexpr Index SAMPLED = 8, ALL = ONE_MEMBER ? 64 : TEAM_SIZE; // up to ALL nodes are not sampled
-    constexpr Index MOST = 1 << 20;        // limit of the degree that counts, so that sums of an outbox fit
+    constexpr Index MOST = 1 << 20; // limit of the degree that counts, so that sums of an outbox fit
     const Index step = count > ALL ? SAMPLED : 1;
     int64 edges = 0;
     for (Index begin = 0; begin < count; begin += OUTBOX) {
@@ -104,8 +104,13 @@ INLINE auto outbox(const Csr &graph, TeamSpace &space, bool second, int32 *list,
     if constexpr (ALONE && ONE_MEMBER)
         return DirectOutbox{graph, list, listed, edges, nullptr};
     else
-        return Outbox{graph, second ? space.far_found : space.found, second ? &space.far_count : &space.count,
-                      &space.place, list, listed, edges};
+        return Outbox{graph,
+                      second ? space.far_found : space.found,
+                      second ? &space.far_count : &space.count,
+                      &space.place,
+                      list,
+                      listed,
+                      edges};
 }
 
 template <bool ALONE> INLINE auto next_frontier(const Csr &graph, TeamSpace &space, const Traversal &frontier) {

@@ -43,7 +43,8 @@ KERNEL(find_parents, Csr graph, Distances distances, int32 *parents) {
 
 // Calls visit(node, target) for the ties of an edge block: from any node to one without a parent, at the same distance.
 template <class Visit>
-INLINE void for_ties(const Csr &graph, const Distances &distances, const int32 *parents, Index edge_block, Visit visit) {
+INLINE void for_ties(const Csr &graph, const Distances &distances, const int32 *parents, Index edge_block,
+                     Visit visit) {
     by_kind(distances, graph, [&](auto of) {
         for_edge_block(graph, edge_block, [&](Index node, Index edge) {
             const Index target = graph.targets[edge];
@@ -58,8 +59,7 @@ INLINE void for_ties(const Csr &graph, const Distances &distances, const int32 *
 KERNEL(count_ties, Csr graph, Distances distances, const int32 *parents, int64 *counts) {
     for (const Index i : launch) {
         int64 count = 0;
-        for_ties(graph, distances, parents, i,
-                 [&](Index node, Index) { count += has_parent(parents, node) ? 2 : 1; });
+        for_ties(graph, distances, parents, i, [&](Index node, Index) { count += has_parent(parents, node) ? 2 : 1; });
         counts[i] = count;
     }
 }

@@ -1,6 +1,6 @@
 // Rounds of a frontier traversal, by any group of teams.
 //
-// An algorithm (BreadthFirst, NearFar) is a struct with the methods
+// An algorithm (BreadthFirst, NearFarSearch) is a struct with the methods
 //
 //     round(group)   the passes of a round: group.pass(PASS, visit) calls visit(index) for the teams of each pass
 //     end()          ends the round and decides the next one (begin_round); called by one member
@@ -9,7 +9,8 @@
 //
 //  1. One launch per pass (OnePass); the ends of the launches are the barriers. Device.loop repeats the launches, whose
 //     sizes are the entries of `progress` (on a CPU, and on request on a GPU).
-//  2. One launch for all rounds (run_all; OnePass again), with a barrier of all teams after each pass. The control state
+//  2. One launch for all rounds (run_all; OnePass again), with a barrier of all teams after each pass. The control
+//  state
 //     changes inside the barrier: the last team to arrive advances to the next pass, and processes small rounds, for
 //     which it does not pay to involve the other teams.
 //  3. One team alone (run_alone; OneTeam) processes small rounds, with the control state in its shared memory.
@@ -17,10 +18,10 @@
 
 #include "graph/traversal/outbox.cuh"
 
-constexpr Index BEGINNING = 2048;             // nodes that a team initialises
-constexpr int64 EDGES_ALONE = 1 << 24;        // most edges of rounds that one team processes in a launch
-constexpr int32 ROUNDS_ALONE = 1 << 12;       // most such rounds, to stay within a SLICE
-constexpr int32 ROUNDS_PER_STOP_POINT = 64;   // such rounds between two STOP_POINTs
+constexpr Index BEGINNING = 2048;           // nodes that a team initialises
+constexpr int64 EDGES_ALONE = 1 << 24;      // most edges of rounds that one team processes in a launch
+constexpr int32 ROUNDS_ALONE = 1 << 12;     // most such rounds, to stay within a SLICE
+constexpr int32 ROUNDS_PER_STOP_POINT = 64; // such rounds between two STOP_POINTs
 
 // ---- Groups -------------------------------------------------------------------------------------------------------
 

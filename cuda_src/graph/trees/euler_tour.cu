@@ -169,8 +169,8 @@ KERNEL(find_closing_edge, const int32 *ends, const int32 *others, int64 edges, i
 }
 
 // "If R[xy] < R[yx] then Par[y] = x". Initially, parents are -1.
-KERNEL(find_tree_parents, const int32 *ranks, const int32 *arcs, const int32 *places, const uint32 *origins, int64 edges,
-       int32 *parents) {
+KERNEL(find_tree_parents, const int32 *ranks, const int32 *arcs, const int32 *places, const uint32 *origins,
+       int64 edges, int32 *parents) {
     for (const Index place : launch) {
         const int32 back = places[sibling(arcs[place], edges)];
         if (ranks[place] < ranks[back])

@@ -20,14 +20,14 @@ constexpr int64 IDLE_EDGES = 1 << 17, BUSY_EDGES = 1 << 19; // per round
 
 // State of the rounds in addition to the graph, the distances and the frontier.
 KERNEL_STRUCT(NearFar) {
-    int32 *epochs; // (nodes): the round in which a node was last added to a frontier
-    int32 *is_far; // (nodes)
+    int32 *epochs;    // (nodes): the round in which a node was last added to a frontier
+    int32 *is_far;    // (nodes)
     int32 *far_list0; // a double buffer of the far list
     int32 *far_list1;
-    int64 delta;      // for integer distances
+    int64 delta; // for integer distances
     float64 real_delta;
-    int64 widest;     // most deltas by which the bound is raised at once, if rounds leave a GPU idle
-    int64 small_far;  // longest far list that one team splits alone
+    int64 widest;    // most deltas by which the bound is raised at once, if rounds leave a GPU idle
+    int64 small_far; // longest far list that one team splits alone
 
     METHOD int32 *far(int32 buffer) const { return buffer ? far_list1 : far_list0; }
 };
@@ -106,8 +106,7 @@ template <DistanceKind KIND> struct NearFarSearch {
     }
 
     template <bool ALONE, class Box>
-    METHOD void relax(const Box &near, const Box &far, int32 round, int64 bound, Value distance,
-                      Index edge) const {
+    METHOD void relax(const Box &near, const Box &far, int32 round, int64 bound, Value distance, Index edge) const {
         const int32 target = graph.targets[edge];
         const Value further = distances.along(distance, edge);
         if (!lower<ALONE>(target, further))
@@ -149,14 +148,15 @@ template <DistanceKind KIND> struct NearFarSearch {
 
     template <bool ALONE> METHOD void relax_nodes(Piece nodes) const {
         const int32 *list = frontier.list(frontier.progress[BUFFER]);
-        relax_all<ALONE>([=](const auto &search, auto start, auto goes_on, auto visit, [[maybe_unused]] auto flush_if_full) {
-            if constexpr (ONE_MEMBER)
-                return one_member_follows<ALONE>(search.graph, search.frontier, list, nodes.begin, nodes.end, true, start,
-                                                 goes_on, visit);
-            else
-                return team_follows<Value>(search.graph, search.frontier, list, nodes.begin, nodes.end, *search.space,
-                                           start, goes_on, visit, flush_if_full);
-        });
+        relax_all<ALONE>(
+            [=](const auto &search, auto start, auto goes_on, auto visit, [[maybe_unused]] auto flush_if_full) {
+                if constexpr (ONE_MEMBER)
+                    return one_member_follows<ALONE>(search.graph, search.frontier, list, nodes.begin, nodes.end, true,
+                                                     start, goes_on, visit);
+                else
+                    return team_follows<Value>(search.graph, search.frontier, list, nodes.begin, nodes.end,
+                                               *search.space, start, goes_on, visit, flush_if_full);
+            });
     }
 
     METHOD void relax_chunk(Index index) const {
