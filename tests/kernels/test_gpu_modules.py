@@ -75,8 +75,8 @@ PARENTS = np.maximum(np.arange(-1, 3000) // 3, -1).astype(np.int32)
 def test_named_modules_exist():
     names = {*ALWAYS, *ROUNDS_ON_DEVICE, "refine/marking/three_phases", "refine/quality/child_launch"}
     for family in (graph, lists, trees):
-        for value in (value for name, value in vars(family.gpu_modules).items() if name.isupper()):
-            names.update(*value.values()) if isinstance(value, dict) else names.update(value)
+        names.update(*(value for value in vars(family.gpu_modules).values() if isinstance(value, tuple)))
+    names.update(*(method.gpu_modules for method in METHODS.values()))
     for scheme in (*SCHEMES.values(), *FASTEST.values()):
         kinds = [kind.name.lower() for kind in DistanceKind if scheme is not FASTEST[True] or kind != DistanceKind.HOPS]
         names.update(module.format(kind=kind) for module in scheme.gpu_modules for kind in kinds)

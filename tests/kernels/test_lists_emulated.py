@@ -9,7 +9,7 @@ from dmr.common.clock import Clock
 from static_graph import euler_tour, generate_list, generate_tree, rank, rank_in_detail
 from static_graph.lists.checks import find_heads
 from static_graph.lists.methods import helman_jaja
-from static_graph.lists.methods.helman_jaja import FINISHES, SPACINGS
+from static_graph.lists.methods.table import FINISHES, SPACINGS
 from static_graph.lists.ranking import rank_on_device
 from static_graph.trees.rooting import root_forest
 from static_graph.trees.tours import _tour

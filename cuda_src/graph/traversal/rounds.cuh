@@ -1,6 +1,6 @@
 // Rounds of a frontier traversal, by any group of teams.
 //
-// An algorithm (BreadthFirst, NearFar) is a struct with the methods
+// An algorithm (BreadthFirst, NearFarSearch) is a struct with the methods
 //
 //     round(group)   the passes of a round: group.pass(PASS, visit) calls visit(index) for the teams of each pass
 //     end()          ends the round and decides the next one (begin_round); called by one member
