@@ -17,7 +17,7 @@ from numpy.typing import DTypeLike, NDArray
 from dmr.common.errors import InternalError
 from dmr.memory.signatures import Argument, Signature, signatures
 
-TEAM_SIZE = 256  # TEAM_SIZE of cuda_src/portable/portable.cuh
+TEAM_SIZE = 256  # TEAM_SIZE of cuda_src/portable/words.cuh
 
 
 class DeviceArray(ABC):
@@ -208,7 +208,7 @@ class Device(ABC):
         launches_children: whether kernels can launch kernels there.
         multiprocessors, clock_rate: of a GPU, the latter in Hz; 0 on a CPU, for which they say little.
         most_pieces: the most pieces that a list is divided into; least_piece: the fewest entries per piece
-            (MOST_PIECES and LEAST_PIECE of cuda_src/portable/portable.cuh).
+            (MOST_PIECES and LEAST_PIECE of cuda_src/portable/cuda.cuh and host.cuh).
         rehearsed: names of what a `rehearsal` has loaded there, to avoid a second one.
     """
 

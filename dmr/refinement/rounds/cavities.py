@@ -16,7 +16,7 @@ from dmr.refinement.state.progress import RoundInput
 from dmr.refinement.state.records import BOUNDARY_EDGE, EXTENT, POINT
 from dmr.refinement.state.workspace import Workspace
 
-NEEDS = 4  # numbers per piece, of cuda_src/refine/retriangulation.cuh
+NEEDS = 4  # numbers per piece, of cuda_src/refine/retriangulation/needs.cuh
 # Cavity boundary entries of an ordinary record: 21 triangles; on random points not one cavity in a million needs
 # more. Another number gives other meshes: a cavity that needs more waits, and a place in a petal that would need more
 # is not taken.

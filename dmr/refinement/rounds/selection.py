@@ -1,4 +1,4 @@
-"""Selection of the subsegments and bad triangles that compete in a round (`cuda_src/refine/candidates.cuh`).
+"""Selection of the subsegments and bad triangles that compete in a round (`cuda_src/refine/candidates/competing.cuh`).
 
 A `Number` is known to the host, or only to the device.
 """
@@ -16,11 +16,11 @@ from dmr.refinement.state.progress import Capacity, RoundInput, RoundProgress
 from dmr.refinement.state.worklist import BadTriangles
 from dmr.refinement.state.workspace import Workspace
 
-SURVEYED = 3  # numbers per piece, of cuda_src/refine/candidates.cuh
+SURVEYED = 3  # numbers per piece, of cuda_src/refine/candidates/survey.cuh
 
 
 class Choice(IntEnum):
-    """Which bad triangles compete (`Choice` of cuda_src/refine/candidates.cuh)."""
+    """Which bad triangles compete (`Choice` of cuda_src/refine/candidates/competing.cuh)."""
 
     UNBEATEN = 0  # triangles that are beaten in urgency by no bad neighbour or neighbour's neighbour
     EVERYONE = 1
@@ -28,7 +28,7 @@ class Choice(IntEnum):
     UNBEATEN_FAR = 3  # triangles with no more urgent one within three steps from neighbour to neighbour
 
 
-MANY_COMPETE, FEW_COMPETE = 1024, 256  # of cuda_src/refine/candidates.cuh
+MANY_COMPETE, FEW_COMPETE = 1024, 256  # of cuda_src/refine/candidates/competing.cuh
 
 
 @dataclass
@@ -44,7 +44,7 @@ class Competition:
     choice: Choice = Choice.UNBEATEN
 
     def update(self, competed: int, won: int) -> None:
-        """Updates the rule after a round that the host drives (`next_choice` of cuda_src/refine/candidates.cuh)."""
+        """Updates the rule after a round that the host drives (`next_choice` of cuda_src/refine/candidates/competing.cuh)."""
         if self.choice == Choice.UNBEATEN_FAR:
             far = competed >= FEW_COMPETE
         else:

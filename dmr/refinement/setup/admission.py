@@ -33,7 +33,7 @@ TILE = 2048  # TILE of cuda_src/mesh/ordering.cu
 BYTES_PER_TRIANGLE = 95  # peak memory of an admission, measured
 NONE = 2**31 - 1  # see the head of cuda_src/mesh/topology.cu
 INPUT_VERTEX = -2
-KEPT = 3  # of Wish, cuda_src/geometry/encroachment.cuh
+KEPT = 3  # of SplitState, cuda_src/mesh/split_states.cuh
 
 
 def admit(mesh: Mesh, device: Device, keep_segments: str = "none") -> tuple[DeviceMesh, list[str]]:

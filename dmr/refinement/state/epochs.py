@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from dmr.refinement.state.device_mesh import DeviceMesh
 
-LAST = 255  # bits 63-56 of a key (cuda_src/refine/cavity/cavity.cuh); 0 is not the epoch of any step
+LAST = 255  # bits 63-56 of a key (cuda_src/mesh/owner.cuh); 0 is not the epoch of any step
 
 
 class Epochs:

@@ -8,7 +8,7 @@ from dmr.memory import DeviceArray
 from static_graph.lists.methods.jumping import jump_until_done, ranked
 from static_graph.lists.methods.ranked import Ranked
 
-TEAM_SIZE = 256  # TEAM_SIZE of cuda_src/portable/portable.cuh
+TEAM_SIZE = 256  # TEAM_SIZE of cuda_src/portable/words.cuh
 
 
 def run(successors: DeviceArray, heads: DeviceArray, lists: DeviceArray | None) -> Ranked:

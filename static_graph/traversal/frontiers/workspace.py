@@ -17,7 +17,7 @@ from static_graph.traversal.distances import DeviceDistances
 from static_graph.traversal.schemes.outcome import Outcome
 
 TILE = 256  # TILE of cuda_src/graph/traversal/traversal.cuh
-TEAMS_A_PROCESSOR = 4  # resident teams per multiprocessor: the bound of CROWDED_GRID_TEAM_KERNEL (graph/lanes.cuh)
+TEAMS_A_PROCESSOR = 4  # resident teams per multiprocessor: of HIGH_OCCUPANCY_COOPERATIVE_TEAM_KERNEL
 BEGINNING = 2048  # BEGINNING of cuda_src/graph/traversal/traversal.cuh
 CHUNK = 2048  # the least CHUNK there
 MOST_TEAMS = 4096  # most teams in one launch of a whole traversal, if they fit on the device

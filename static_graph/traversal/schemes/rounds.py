@@ -18,8 +18,8 @@ from dmr.memory import Device, DeviceArray
 from static_graph.traversal.distances import DeviceDistances
 from static_graph.traversal.schemes.outcome import Outcome
 
-STRIPES = 4096  # STRIPES of cuda_src/portable/lanes.cuh
-TEAM_SIZE = 256  # TEAM_SIZE of cuda_src/portable/portable.cuh
+STRIPES = 4096  # STRIPES of cuda_src/portable/words.cuh
+TEAM_SIZE = 256  # TEAM_SIZE of cuda_src/portable/words.cuh
 
 
 class Entry(IntEnum):
