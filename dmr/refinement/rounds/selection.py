@@ -1,4 +1,4 @@
-"""Selection of the subsegments and bad triangles that compete in a round (`cuda_src/refine/candidates/competing.cuh`).
+"""Selection of the subsegments and bad triangles that compete in a round (`cuda_src/refine/candidates`).
 
 A `Number` is known to the host, or only to the device.
 """
@@ -44,7 +44,7 @@ class Competition:
     choice: Choice = Choice.UNBEATEN
 
     def update(self, competed: int, won: int) -> None:
-        """Updates the rule after a round that the host drives (`next_choice` of cuda_src/refine/candidates/competing.cuh)."""
+        """Updates the rule after a round that the host drives (`next_choice` of competing.cuh)."""
         if self.choice == Choice.UNBEATEN_FAR:
             far = competed >= FEW_COMPETE
         else:
