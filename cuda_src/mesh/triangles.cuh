@@ -24,7 +24,7 @@ constexpr int32 NOTHING = -1;
 struct alignas(32) Triangle {
     int32 vertex[3];
     int32 link[3];
-    uint64 owner; // key of the last cavity that claimed this slot; its epoch tells in which step (cavity.cuh)
+    uint64 owner; // key of the last cavity that claimed this slot; its epoch tells in which step (owner.cuh)
 };
 
 struct alignas(16) Subsegment {

@@ -48,11 +48,10 @@ INLINE void run_rounds(const Group &group, const Mesh &mesh, const Limits &limit
             break;
 
         // Select the candidates.
-        const int32 waiting =
-            group
-                .sum(sizes.subsegments, arrays.requested,
-                     [&](const Team &team, Piece piece) { return survey_subsegments(team, piece, mesh.split_states); })
-                .of[0];
+        const auto requests = group.sum(sizes.subsegments, arrays.requested, [&](const Team &team, Piece piece) {
+            return survey_subsegments(team, piece, mesh.split_states);
+        });
+        const int32 waiting = requests.of[0];
         const bool alone =
             segments_alone(choice, waiting, sizes.slots, has_free_points(mesh, sizes.vertices, sizes.subsegments));
         Competition found = competition_alone(listed, waiting, capacity.most);

@@ -213,7 +213,7 @@ class CudaDevice(Device):
         bound = bound_of(count)
         blocks = bound if signature.team else -(-bound // block)
         # A number on the device is often far from its bound: launch no more blocks than fill the GPU, but enough to
-        # spread few indices (share_of in cuda_src/portable/portable.cuh).
+        # spread few indices (share_of in cuda_src/portable/gpu.cuh).
         most = MOST_BLOCKS
         if isinstance(count, DeviceCount):
             most = self.multiprocessors * BLOCKS_IN_FLIGHT

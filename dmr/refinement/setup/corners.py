@@ -10,7 +10,7 @@ from numpy.typing import NDArray
 from dmr.refinement.state.records import SUBSEGMENT
 from dmr.triangulation.native import library
 
-# Squared cosine of 60 degrees, with a tolerance for rounding (BELOW_60_DEGREES of cuda_src/geometry/corners.cuh).
+# Squared cosine of 60 degrees, with a tolerance for rounding (BELOW_60_DEGREES of cuda_src/mesh/corners.cuh).
 COSINE_SQUARED = (0.5 * (1.0 + 2.0**-30)) ** 2
 
 

@@ -13,7 +13,7 @@ ALWAYS = (
     "refine/marking/marking",
     "mesh/ordering",
     "refine/quality/quality",
-    "refine/retriangulation",
+    "refine/retriangulation/retriangulation",
     "refine/rounds/rounds",
     "primitives/scan",
     "primitives/sorting",

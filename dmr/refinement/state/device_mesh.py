@@ -37,7 +37,7 @@ class DeviceMesh:
         triangles, points, subsegments: the records of `cuda_src/mesh/triangles.cuh`.
         order: (input_vertices,) the user's number of each input vertex.
         quality: one word per triangle (`cuda_src/refine/quality/quality.cuh`); rivals: the last triangle that beat it
-            (`cuda_src/refine/candidates.cuh`).
+            (`cuda_src/refine/candidates/competing.cuh`).
         vertex_origin, vertex_parameter: the origin of a vertex, and its parameter on its input segment.
         subsegment_origin: the input segment of a subsegment; wishes: its split state.
         input_segments: ends of the input segments; acute: 1 at input vertices with a corner below 60 degrees, and

@@ -33,7 +33,7 @@ class Competition:
     choice: Choice = Choice.UNBEATEN
 
     def update(self, competed: int, won: int) -> None:
-        """Updates the rule after a round that the host drives (`next_choice` of cuda_src/refine/candidates.cuh)."""
+        """Updates the rule after a round that the host drives (`next_choice` of competing.cuh)."""
         if self.choice == Choice.UNBEATEN_FAR:
             far = competed >= FEW_COMPETE
         else:
