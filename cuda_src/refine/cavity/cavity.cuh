@@ -17,7 +17,7 @@
 #include "geometry/predicates.cuh"
 #include "mesh/triangles.cuh"
 
-// Outcome of a cavity in a step; Python counts outcomes by these numbers (dmr/refinement/rounds/cavities.py).
+// Outcome of a cavity in a step; Python counts outcomes by these numbers (dmr/refinement/state/outcomes.py).
 enum Outcome : int32 {
     INSERTED = 0,   // the point was inserted
     LOST = 1,       // a cavity of higher priority owns one of its triangles

@@ -1,9 +1,9 @@
 // The state of a refinement between rounds, kept in device memory so that rounds follow each other without the host.
 //
 // Every kernel of a round takes its range and its numbers from `progress` (Count, portable.cuh); one member of a team
-// computes them here (Entry, Stop and Line of dmr/refinement/state/progress.py). If something needs the host - more
-// capacity, large records, the end - STOP gives the reason, the ranges of the remaining kernels of the round are empty,
-// and no round follows.
+// computes them here (Entry, Stop and HistoryColumn of dmr/refinement/state/progress.py). If something needs the host -
+// more capacity, large records, the end - STOP gives the reason, the ranges of the remaining kernels of the round are
+// empty, and no round follows.
 #pragma once
 
 #include "refine/candidates/gather.cuh"
