@@ -293,7 +293,7 @@ def built_with_tsan(folder, sources):
 
 # The sources of the kernels that threads.py and faults.py launch: a kernel that is missing ends them with an error.
 THREADED = {
-    "angles", "breadth_first", "device_loop", "fixed_point", "flips", "gathering", "generation", "growth",
+    "angles", "breadth_first", "device_loop", "fixed_point", "flips", "gathering", "generation", "growth", "points",
     "host", "incoming", "checking", "marking", "near_far", "near_far_few", "near_far_narrow",
     "near_far_steps", "ordering", "quality", "retriangulation", "rounds", "rows", "scan", "sequential_ranking",
     "export", "single_block_rounds", "sorting", "topology",
