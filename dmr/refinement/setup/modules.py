@@ -6,6 +6,7 @@ from dmr.refinement.options import RefineOptions
 from dmr.refinement.strategy_tables import BALANCES, MARKINGS
 
 ALWAYS = (
+    "geometry/points",
     "mesh/angles",
     "mesh/flips",
     "primitives/gathering",
