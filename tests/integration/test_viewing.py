@@ -57,6 +57,7 @@ def test_pictures_do_not_depend_on_position_and_scale(tmp_path, offset, scale):
     assert np.abs(pixels(tmp_path / "a.png") - pixels(tmp_path / "b.png")).mean() < 0.5
 
 
+@pytest.mark.slow
 def test_regions_have_their_own_colours(tmp_path):
     view(SQUARE, color="region", screenshot=tmp_path / "a.png", window_size=(300, 300))
     picture = pixels(tmp_path / "a.png")

@@ -11,6 +11,8 @@ import dmr
 from scripts.bench import command as bench_command
 from scripts.lib.child_processes import ProgramError, run_measured
 
+pytestmark = pytest.mark.slow
+
 # Records its arguments, waits, and copies its input to its output.
 FAKE = f"""#!{sys.executable}
 import pathlib, shutil, sys, time

@@ -21,6 +21,8 @@ from scripts.bench import scaling as bench_scaling
 from scripts.bench import small as bench_small
 from scripts.lib import apart
 
+pytestmark = pytest.mark.slow
+
 SMALL = "random-300"
 
 

@@ -11,6 +11,8 @@ import pytest
 from dmr.memory.declarations import source_folder
 from scripts.bench import start as bench_start
 
+pytestmark = pytest.mark.slow
+
 NVCC = '#!/bin/sh\nwhile [ "$1" != -o ]; do shift; done\necho "machine code" > "$2"\n'
 DRIVER = """
 class Device:

@@ -11,6 +11,8 @@ import pytest
 from scripts.bench import traversal as bench_traversal
 from static_graph import CsrGraph, Traversal, write
 
+pytestmark = pytest.mark.slow
+
 SMALL = "gtgraph-500-3000"
 
 

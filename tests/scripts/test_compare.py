@@ -20,6 +20,8 @@ from scripts.compare import sizes as compare_sizes
 from scripts.lib.guarded import Guarded
 from scripts.lib.random_domains import FAMILIES, domain
 
+pytestmark = pytest.mark.slow
+
 
 def test_crashes_and_exceptions_cost_one_call():
     with Guarded(os._exit, 60) as leave:

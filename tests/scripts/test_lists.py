@@ -16,6 +16,8 @@ from scripts.lib import list_measuring
 from scripts.study.lists import __main__ as study_lists
 from scripts.study.lists import slides as lists_slides
 
+pytestmark = pytest.mark.slow
+
 PARTS = ("sizes", "ordered", "kinds", "splitters", "trees", "model")
 PICTURES = ("sizes", "ordered", "kinds", "trees", "model")
 

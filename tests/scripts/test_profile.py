@@ -18,6 +18,8 @@ from dmr.memory import signatures
 from scripts.study.refinement import profile as profile_strategies
 from scripts.study.refinement import profile_runs
 
+pytestmark = pytest.mark.slow
+
 # Notes the call, then does what behaviour.py says; texts lie in files by marking and balance.
 FAKE = f"""#!{sys.executable}
 import json, pathlib, sys

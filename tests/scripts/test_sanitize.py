@@ -12,6 +12,8 @@ from scripts.sanitize import families as sanitizer_families
 from scripts.sanitize import steps as sanitizer_steps
 from scripts.sanitize.steps import Step
 
+pytestmark = pytest.mark.slow
+
 # As compute-sanitizer 2025.3.1 prints it.
 BARRIER = """========= COMPUTE-SANITIZER
 case: narrow, all

@@ -24,6 +24,8 @@ from scripts.study.refinement import __main__ as study_refinement
 from scripts.study.refinement import proofs as study_proofs
 from scripts.study.refinement import rows as study_rows
 
+pytestmark = pytest.mark.slow
+
 NAME = "small"
 INPUTS = ("random-500", "random-2000")
 REPEATS = 3

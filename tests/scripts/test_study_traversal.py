@@ -23,6 +23,8 @@ from scripts.study.traversal import thesis as traversal_thesis
 from static_graph.graph.csr import CsrGraph
 from static_graph.graph.device_graph import DeviceGraph
 
+pytestmark = pytest.mark.slow
+
 PICTURES = ("degrees", "mda", "warps", "gteps", "timeline")
 
 

@@ -15,6 +15,8 @@ from dmr.mesh.types import Mesh, Pslg
 from tests.support.meshes import grid
 from tests.support.paths import ROOT
 
+pytestmark = pytest.mark.slow
+
 
 def run(folder, *arguments):
     path = os.pathsep.join(filter(None, [str(ROOT), os.environ.get("PYTHONPATH")]))

@@ -131,6 +131,7 @@ def test_outside_points_take_the_nearest_size(mesh):
     assert outside > 100
 
 
+@pytest.mark.slow
 def test_points_far_outside_and_in_a_round_hole():
     turn = np.arange(2000) * (2 * np.pi / 2000)
     circle = np.stack([np.cos(turn), np.sin(turn)], axis=1)

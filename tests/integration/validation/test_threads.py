@@ -115,6 +115,7 @@ def test_a_star_that_winds_twice_is_counted_on_any_number_of_threads(short):
     assert "wind 2 times" in failure.message
 
 
+@pytest.mark.slow
 def test_pieces_do_not_change_the_report(refined, monkeypatch):
     """The findings and their order do not depend on the length of pieces."""
     _, mesh = refined

@@ -164,6 +164,7 @@ coordinates = st.integers(0, 5)
 places = st.tuples(coordinates, coordinates)
 
 
+@pytest.mark.slow
 @settings(max_examples=300, deadline=None)
 @given(
     st.lists(places, min_size=1, max_size=9).flatmap(
@@ -244,6 +245,7 @@ def test_a_large_hull_agrees_with_qhull():
     assert set(convex_hull(points).ravel().tolist()) == set(spatial.ConvexHull(points).vertices.tolist())
 
 
+@pytest.mark.slow
 def test_a_hundred_thousand_segments_take_seconds():
     count = 100_000
     rng = np.random.default_rng(0)
