@@ -22,13 +22,13 @@ def describe_conflicts(pslg: Pslg, plane: Plane) -> list[tuple[str, InvalidMeshE
     Returns:
         For each kind found: how it was resolved, with a count and the first one; and the error that refuses it.
     """
-    told = []
+    described = []
     duplicates = np.flatnonzero(plane.same_as != np.arange(len(plane.same_as)))
     if duplicates.size:
         first = int(duplicates[0])
         reason = f"has the same coordinates as {named('vertex', plane.same_as[first])}, {_place(pslg, plane, first)}"
         resolved = f"{counted(len(duplicates), 'vertex', 'vertices')} with the coordinates of another one: merged"
-        told.append(_both(resolved, "vertex", first, reason))
+        described.append(_both(resolved, "vertex", first, reason))
     kinds = plane.conflicts[:, 0]
     for kind, one, many, resolve in (
         (DEGENERATE, "segment", "segments", "without length: left out"),
@@ -49,8 +49,8 @@ def describe_conflicts(pslg: Pslg, plane: Plane) -> list[tuple[str, InvalidMeshE
             OVERLAP: f"runs along {named('segment', other)}",
             CROSSING: f"crosses {named('segment', other)}",
         }[kind] + f", {_place(pslg, plane, vertex)}"
-        told.append(_both(f"{counted(count, one, many)} {resolve}", "segment", segment, reason))
-    return told
+        described.append(_both(f"{counted(count, one, many)} {resolve}", "segment", segment, reason))
+    return described
 
 
 def _first(found: Int) -> tuple[int, int, int]:

@@ -100,7 +100,7 @@ def loops(device: Device) -> Iterator[Case]:
     mesh = dmr.generate("random", 250, seed=4)
     yield "host", lambda: refined(mesh, device, loop="host")
 
-    def with_few_stamps() -> str | None:
+    def with_few_epochs() -> str | None:
         begin = Epochs.__init__
         Epochs.__init__ = lambda epochs: epochs.resume(LAST - 3)  # type: ignore
         try:
@@ -108,7 +108,7 @@ def loops(device: Device) -> Iterator[Case]:
         finally:
             Epochs.__init__ = begin  # type: ignore
 
-    yield "stamps that start again", with_few_stamps
+    yield "epochs that start again", with_few_epochs
     for who in TEAMS:
 
         def run(who: str = who) -> str | None:

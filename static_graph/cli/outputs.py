@@ -27,15 +27,17 @@ def checked_target(name: str, force: bool, check: Callable[[Path, bool], None]) 
     return path
 
 
-def show(console: Console, title: str, told: dict[str, Any], rows: Sequence[Sequence[str]], *, as_json: bool) -> None:
-    """Prints a result: as JSON the dictionary `told`, otherwise a heading and rows of names and values."""
+def show(
+    console: Console, title: str, summary: dict[str, Any], rows: Sequence[Sequence[str]], *, as_json: bool
+) -> None:
+    """Prints a result: as JSON the dictionary `summary`, otherwise a heading and rows of names and values."""
     if as_json:
-        console.emit_json(told)
+        console.emit_json(summary)
     else:
         console.emit_rows(title, rows)
 
 
-def place(told: Mapping[str, Any]) -> str:
+def place(summary: Mapping[str, Any]) -> str:
     """Formats the device, and the threads of a CPU, from the dictionary that --json prints."""
-    device, threads = told["device"], told["threads"]
+    device, threads = summary["device"], summary["threads"]
     return f"{device}, {counted(threads, 'thread')}" if threads else str(device)

@@ -42,12 +42,12 @@ def run(arguments: Arguments, console: Console) -> int:
             columns["sum"] = found.sums
         write_columns(arguments.output, columns, "rank", overwrite=arguments.force)
         console.note(f"wrote {arguments.output}")
-    told = _told(arguments, found)
-    show(console, str(arguments.list), told, _lines(told), as_json=arguments.json)
+    summary = _summary(arguments, found)
+    show(console, str(arguments.list), summary, _lines(summary), as_json=arguments.json)
     return 0
 
 
-def _told(arguments: Arguments, found: Ranking) -> dict[str, Any]:
+def _summary(arguments: Arguments, found: Ranking) -> dict[str, Any]:
     """Returns the dictionary that --json prints."""
     return {
         "file": str(arguments.list),
@@ -62,14 +62,14 @@ def _told(arguments: Arguments, found: Ranking) -> dict[str, Any]:
     }
 
 
-def _lines(told: dict[str, Any]) -> list[list[str]]:
+def _lines(summary: dict[str, Any]) -> list[list[str]]:
     """Returns the same as rows of text."""
     return [
-        ["elements", f"{told['elements']:,}"],
-        ["lists", f"{told['lists']:,}"],
-        ["longest", f"{told['longest']:,}"],
-        ["method", told["method"]],
-        ["device", place(told)],
-        ["seconds", f"{told['seconds']['rank']:.3g}, and {told['seconds']['check']:.3g} for the check"],
-        *([name.replace("_", " "), f"{value:,}"] for name, value in told["figures"].items()),
+        ["elements", f"{summary['elements']:,}"],
+        ["lists", f"{summary['lists']:,}"],
+        ["longest", f"{summary['longest']:,}"],
+        ["method", summary["method"]],
+        ["device", place(summary)],
+        ["seconds", f"{summary['seconds']['rank']:.3g}, and {summary['seconds']['check']:.3g} for the check"],
+        *([name.replace("_", " "), f"{value:,}"] for name, value in summary["figures"].items()),
     ]

@@ -51,10 +51,10 @@ def run(arguments: Arguments, console: Console) -> int:
     if arguments.output is not None:
         write_columns(arguments.output, _columns(graph, found), "distance", overwrite=arguments.force)
         console.note(f"wrote {arguments.output}")
-    told = _told(arguments, graph, found)
+    summary = _summary(arguments, graph, found)
     if end is not None:
-        told["path"] = None if path is None else _names(graph, path).tolist()
-    show(console, str(arguments.graph), told, _lines(told), as_json=arguments.json)
+        summary["path"] = None if path is None else _names(graph, path).tolist()
+    show(console, str(arguments.graph), summary, _lines(summary), as_json=arguments.json)
     return 0
 
 
@@ -97,7 +97,7 @@ def _named(labels: NDArray[Any], parents: NDArray[np.int32]) -> NDArray[Any]:
     return np.where(parents >= 0, labels[parents], np.array(none, labels.dtype))
 
 
-def _told(arguments: Arguments, graph: CsrGraph, found: Traversal) -> dict[str, Any]:
+def _summary(arguments: Arguments, graph: CsrGraph, found: Traversal) -> dict[str, Any]:
     """Returns the dictionary that --json prints."""
     reached = found.reached()
     followed = int(graph.out_degrees[reached].sum())
@@ -122,23 +122,23 @@ def _told(arguments: Arguments, graph: CsrGraph, found: Traversal) -> dict[str, 
     }
 
 
-def _lines(told: dict[str, Any]) -> list[list[str]]:
+def _lines(summary: dict[str, Any]) -> list[list[str]]:
     """Returns the same as rows of text."""
-    largest, gteps = told["largest_distance"], told["gteps"]
+    largest, gteps = summary["largest_distance"], summary["gteps"]
     rows = [
-        ["nodes reached", f"{told['reached']:,} of {told['nodes']:,}"],
-        ["their edges", f"{told['reached_edges']:,} of {told['edges']:,}"],
+        ["nodes reached", f"{summary['reached']:,} of {summary['nodes']:,}"],
+        ["their edges", f"{summary['reached_edges']:,} of {summary['edges']:,}"],
         ["largest distance", "-" if largest is None else f"{largest:,}"],
-        ["balance", told["balance"]],
-        ["rounds", f"{told['rounds']:,}"],
-        ["edges followed", f"{told['edges_followed']:,}"],
-        ["device", place(told)],
-        ["seconds", f"{told['seconds']['rounds']:.3g}"],
+        ["balance", summary["balance"]],
+        ["rounds", f"{summary['rounds']:,}"],
+        ["edges followed", f"{summary['edges_followed']:,}"],
+        ["device", place(summary)],
+        ["seconds", f"{summary['seconds']['rounds']:.3g}"],
         ["GTEPS", "-" if gteps is None else f"{gteps:.3g}"],
-        *([name.replace("_", " "), f"{value:,}"] for name, value in told["figures"].items()),
+        *([name.replace("_", " "), f"{value:,}"] for name, value in summary["figures"].items()),
     ]
-    if "path" in told:
-        rows.append(["path", "none" if told["path"] is None else _short(told["path"])])
+    if "path" in summary:
+        rows.append(["path", "none" if summary["path"] is None else _short(summary["path"])])
     return rows
 
 

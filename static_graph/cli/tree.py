@@ -31,22 +31,22 @@ def run(arguments: Arguments, console: Console) -> int:
             device=arguments.device,
             threads=arguments.threads,
         )
-    told = _told(arguments, tree)
+    summary = _summary(arguments, tree)
     if arguments.lca is not None:
         left, right = arguments.lca
         (ancestor,) = tree.lca([left], [right]).tolist()
-        told["lca"] = ancestor if ancestor >= 0 else None
+        summary["lca"] = ancestor if ancestor >= 0 else None
     if arguments.output is not None:
         wanted = [name for name in TREE_COLUMNS if getattr(arguments, name)] or list(TREE_COLUMNS)
         columns: dict[str, NDArray[Any]] = {"node": np.arange(len(tree.parent))}
         columns |= {name: getattr(tree, FIELDS.get(name, name)) for name in wanted}
         write_columns(arguments.output, columns, wanted[0], overwrite=arguments.force)
         console.note(f"wrote {arguments.output}")
-    show(console, str(arguments.forest), told, _lines(told), as_json=arguments.json)
+    show(console, str(arguments.forest), summary, _lines(summary), as_json=arguments.json)
     return 0
 
 
-def _told(arguments: Arguments, tree: Tree) -> dict[str, Any]:
+def _summary(arguments: Arguments, tree: Tree) -> dict[str, Any]:
     """Returns the dictionary that --json prints."""
     return {
         "file": str(arguments.forest),
@@ -61,18 +61,18 @@ def _told(arguments: Arguments, tree: Tree) -> dict[str, Any]:
     }
 
 
-def _lines(told: dict[str, Any]) -> list[list[str]]:
+def _lines(summary: dict[str, Any]) -> list[list[str]]:
     """Returns the same as rows of text."""
-    more = ", ..." if told["trees"] > SHOWN_ROOTS else ""
+    more = ", ..." if summary["trees"] > SHOWN_ROOTS else ""
     rows = [
-        ["nodes", f"{told['nodes']:,}"],
-        ["trees", f"{told['trees']:,}"],
-        ["roots", (", ".join(map(str, told["roots"])) or "-") + more],
-        ["height", f"{told['height']:,}"],
-        ["leaves", f"{told['leaves']:,}"],
-        ["device", place(told)],
-        ["seconds", f"{sum(told['seconds'].values()):.3g}"],
+        ["nodes", f"{summary['nodes']:,}"],
+        ["trees", f"{summary['trees']:,}"],
+        ["roots", (", ".join(map(str, summary["roots"])) or "-") + more],
+        ["height", f"{summary['height']:,}"],
+        ["leaves", f"{summary['leaves']:,}"],
+        ["device", place(summary)],
+        ["seconds", f"{sum(summary['seconds'].values()):.3g}"],
     ]
-    if "lca" in told:
-        rows.append(["lowest common ancestor", "none" if told["lca"] is None else str(told["lca"])])
+    if "lca" in summary:
+        rows.append(["lowest common ancestor", "none" if summary["lca"] is None else str(summary["lca"])])
     return rows

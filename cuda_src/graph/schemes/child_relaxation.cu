@@ -5,8 +5,7 @@
 // fails silently unless its error code is checked. All children of a round end before the next round begins. Therefore
 // a node first draws a ticket, and gets no child if `most` tickets of this round were drawn. Each launch is checked,
 // and if it fails, the edges are relaxed in place. Children count themselves, which proves that they ran.
-#include "graph/traversal/distances.cuh"
-#include "graph/schemes/rounds.cuh"
+#include "graph/schemes/relax_nodes.cuh"
 
 enum ChildEntry : int32 { RAN, IN_PLACE, CHILD_ENTRIES };
 
@@ -34,25 +33,14 @@ CHILD_KERNEL(relax_edges_of_node, Csr graph, Distances distances, int64 distance
 
 KERNEL(relax_by_children, Csr graph, Distances distances, int32 atomic, int64 threshold, int64 most, int32 *progress,
        int64 *cursors, int64 *relaxed, int64 *children) {
-    by_kind(distances, graph, [&](auto of) {
-        int64 looked_at = 0;
-        bool changed = false;
-        for (const Index v : launch) {
-            const auto distance = of.at(v);
-            if (!of.goes_on(distance))
-                continue;
-            const Index begin = graph.begin(v), end = graph.end(v);
-            looked_at += end - begin;
-            if (end - begin > threshold) {
-                if (atomic_add(&cursors[TICKETS], int64(1)) < most &&
-                    LAUNCH_CHILD(relax_edges_of_node, begin, end, graph, distances, int64(distance), atomic, progress,
-                                 begin, children))
-                    continue;
-                atomic_add(&children[IN_PLACE], int64(1));
-            }
-            changed |= relax_range(of, begin, end, distance, atomic != 0);
+    relax_reached(launch, graph, distances, progress, relaxed, [&](auto of, auto distance, Index begin, Index end) {
+        if (end - begin > threshold) {
+            if (atomic_add(&cursors[TICKETS], int64(1)) < most &&
+                LAUNCH_CHILD(relax_edges_of_node, begin, end, graph, distances, int64(distance), atomic, progress,
+                             begin, children))
+                return false;
+            atomic_add(&children[IN_PLACE], int64(1));
         }
-        count_up(relaxed, looked_at);
-        mark_changed(progress, changed);
+        return relax_range(of, begin, end, distance, atomic != 0);
     });
 }

@@ -11,8 +11,7 @@
 // stored. Therefore the rounds end. (3) A round that stores nothing has seen d[v] <= d[u] + w on every edge; with (1),
 // the distances are correct. The loads and stores are relaxed atomics for the C++ compiler, and volatile accesses to
 // words, which are not torn, on a GPU.
-#include "graph/traversal/distances.cuh"
-#include "graph/schemes/rounds.cuh"
+#include "graph/schemes/relax_nodes.cuh"
 #include "graph/schemes/timeline.cuh"
 
 // Marks all nodes but the source as unreached. If there are several sources, `source` is -1, and set_sources follows.
@@ -33,20 +32,11 @@ KERNEL(set_sources, const int32 *sources, Csr graph, Distances distances) {
 // Relaxes the edges of all nodes. A timeline, if given, records when and where each block runs (figure 6.5).
 KERNEL(relax_nodes, Csr graph, Distances distances, int32 atomic, int32 *progress, int64 *relaxed, Timeline timeline) {
     const BlockClock clock = begin_block(timeline);
-    by_kind(distances, graph, [&](auto of) {
-        int64 looked_at = 0;
+    relax_reached(launch, graph, distances, progress, relaxed, [&](auto of, auto distance, Index begin, Index end) {
         bool changed = false;
-        for (const Index v : launch) {
-            const auto distance = of.at(v);
-            if (!of.goes_on(distance))
-                continue;
-            const Index begin = graph.begin(v), end = graph.end(v);
-            looked_at += end - begin;
-            for (Index edge = begin; edge < end; ++edge)
-                changed |= of.relax(edge, distance, atomic != 0);
-        }
-        count_up(relaxed, looked_at);
-        mark_changed(progress, changed);
+        for (Index edge = begin; edge < end; ++edge)
+            changed |= of.relax(edge, distance, atomic != 0);
+        return changed;
     });
     end_block(timeline, clock, progress[ROUNDS]);
 }

@@ -10,8 +10,7 @@
 // are harmless; the argument requires that a child has the distance of its parent when a round begins, which the update
 // ensures. With atomics each child takes the minimum of the same values as its parent, and no update is needed (section
 // 4.4).
-#include "graph/traversal/distances.cuh"
-#include "graph/schemes/rounds.cuh"
+#include "graph/schemes/relax_nodes.cuh"
 #include "graph/schemes/timeline.cuh"
 
 KERNEL_STRUCT(Split) {
@@ -76,30 +75,21 @@ KERNEL(share_edges, Csr graph, Split split, Csr shared, int32 *targets, int32 *w
 KERNEL(relax_split_nodes, Csr shared, Split split, Distances distances, int32 atomic, int32 *progress, int64 *relaxed,
        Timeline timeline) {
     const BlockClock clock = begin_block(timeline);
-    by_kind(distances, shared, [&](auto of) {
-        int64 looked_at = 0;
+    relax_reached(launch, shared, distances, progress, relaxed, [&](auto of, auto distance, Index begin, Index end) {
         bool changed = false;
-        for (const Index v : launch) {
-            const auto distance = of.at(v);
-            if (!of.goes_on(distance))
+        for (Index edge = begin; edge < end; ++edge) {
+            if (!of.relax(edge, distance, atomic != 0))
                 continue;
-            const Index begin = shared.begin(v), end = shared.end(v);
-            looked_at += end - begin;
-            for (Index edge = begin; edge < end; ++edge) {
-                if (!of.relax(edge, distance, atomic != 0))
-                    continue;
-                changed = true;
-                const Index target = shared.targets[edge], children_end = split.children_end(target);
-                const auto further = of.along(distance, edge);
-                for (Index child = split.children_begin(target); child < children_end; ++child) // pseudo edges
-                    if (atomic)
-                        of.lower(child, further);
-                    else
-                        racing_store(of.values + child, further);
-            }
+            changed = true;
+            const Index target = shared.targets[edge], children_end = split.children_end(target);
+            const auto further = of.along(distance, edge);
+            for (Index child = split.children_begin(target); child < children_end; ++child) // pseudo edges
+                if (atomic)
+                    of.lower(child, further);
+                else
+                    racing_store(of.values + child, further);
         }
-        count_up(relaxed, looked_at);
-        mark_changed(progress, changed);
+        return changed;
     });
     end_block(timeline, clock, progress[ROUNDS]);
 }

@@ -5,8 +5,8 @@
 // and never turns back visits each of them once. The edges at which a depth-first, counter-clockwise walk stops are the
 // cavity boundary, in order around p:
 //
-//              v2 ____ v1           rim[j] = the edge from rim[j].vertex to rim[j + 1].vertex, counter-clockwise,
-//               /\  . /\                     and the neighbour across: a triangle, or a subsegment (as Triangle.link).
+//              v2 ____ v1           edge(j) runs from edge(j).vertex to edge(j + 1).vertex, counter-clockwise;
+//               /\  . /\            edge(j).across is the triangle or subsegment across it (as Triangle.link).
 //              /  \ ./  \           k members have k + 2 boundary edges. If p splits a subsegment on the domain
 //          v3 / __ p(+)  \ v0       boundary, this excludes that edge: the chain starts at the subsegment's end, stops
 //             \      \  /           at its start, and has k + 1 edges. If p splits an inner subsegment, there are two

@@ -64,9 +64,9 @@ def admit(mesh: Mesh, device: Device, keep_segments: str = "none") -> tuple[Devi
         raise InvalidMeshError("the mesh has no triangles")
     notes: list[str] = []
     corners = device.array(mesh.triangles)
-    turned = _orient(device, given_points, corners, len(mesh.triangles))
-    if turned:
-        notes.append(f"{turned} clockwise triangles were turned around")
+    reversed_count = _orient(device, given_points, corners, len(mesh.triangles))
+    if reversed_count:
+        notes.append(f"{reversed_count} clockwise triangles were turned around")
     n, m = len(mesh.vertices), len(mesh.triangles)
     vertex_capacity, triangle_capacity, _ = usual_capacity(n, m, 0, bad=m if m <= FEW_TRIANGLES else 0)
     all_points, all_triangles = (
@@ -141,8 +141,8 @@ def _zeros(device: Device, capacity: int, count: int, dtype: DTypeLike) -> Devic
 
 
 def _orient(device: Device, points: DeviceArray, corners: DeviceArray, count: int) -> int:
-    turned, least = device.zeros(1, np.int32), device.array(np.array([NONE, NONE], np.int32))
-    device.launch("orient_triangles", count, points, points.size, corners, turned, least[:1], least[1:])
+    reversed_count, least = device.zeros(1, np.int32), device.array(np.array([NONE, NONE], np.int32))
+    device.launch("orient_triangles", count, points, points.size, corners, reversed_count, least[:1], least[1:])
     index, stray = (int(found) for found in least.download())
     if stray != NONE:
         a, b, c = (int(v) for v in corners[3 * stray : 3 * stray + 3].download())
@@ -154,7 +154,7 @@ def _orient(device: Device, points: DeviceArray, corners: DeviceArray, count: in
         if len({a, b, c}) < 3:
             raise InvalidMeshError(f"has the same vertex twice ({corner_numbers})", "triangle", index)
         raise InvalidMeshError(f"has no area: its corners {corner_numbers} lie on one line", "triangle", index)
-    return int(turned.download()[0])
+    return int(reversed_count.download()[0])
 
 
 def _survey(mesh: Mesh, device: Device, points: DeviceArray) -> Box:

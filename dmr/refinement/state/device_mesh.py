@@ -39,7 +39,7 @@ class DeviceMesh:
         quality: one word per triangle (`cuda_src/refine/quality/quality.cuh`); rivals: the last triangle that beat it
             (`cuda_src/refine/candidates/competing.cuh`).
         vertex_origin, vertex_parameter: the origin of a vertex, and its parameter on its input segment.
-        subsegment_origin: the input segment of a subsegment; wishes: its split state.
+        subsegment_origin: the input segment of a subsegment; split_states: its split state.
         input_segments: ends of the input segments; acute: 1 at input vertices with a corner below 60 degrees, and
             any_acute: whether there are any; anchor: by input vertex, such a corner that an input segment joins it
             to, -1 if there is none.
