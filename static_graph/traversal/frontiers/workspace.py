@@ -146,12 +146,13 @@ class Workspace:
             self.totals[Total.PAUSED :].fill(0)
             work()
             totals = self.totals.download()
+        seconds = perf_counter() - begun
         return Outcome(
             distances,
             rounds=int(totals[Total.ALL_ROUNDS]),
             relaxed=int(totals[Total.FOLLOWED]),
             launches=1 if in_one_launch else int(totals[Total.ALL_LAUNCHES]),
-            seconds=perf_counter() - begun,
+            seconds=seconds,
         )
 
     def _begin(self, kernel: str, distances: DeviceDistances, arguments: tuple[Argument, ...]) -> None:
