@@ -13,7 +13,7 @@ from dmr.common.arguments import listed, shortened
 from dmr.common.number_arrays import real_array
 from dmr.domains.rings import checked_points
 from dmr.errors import InvalidMeshError
-from dmr.mesh.kinds import check_kind
+from dmr.mesh.arguments import check_kind
 from dmr.mesh.types import Float, Int, Pslg
 
 

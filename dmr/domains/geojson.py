@@ -16,7 +16,7 @@ from dmr.common.files.compressed import read_unpacked
 from dmr.domains.features import FeatureOptions, Geometry, domain_of_features, kind_of, list_in
 from dmr.domains.projecting import LONGITUDE_LATITUDE
 from dmr.errors import DmrError, FileContentError, InvalidMeshError, OptionError, file_error
-from dmr.mesh.kinds import file_path
+from dmr.mesh.arguments import file_path
 from dmr.mesh.types import Pslg
 
 BYTES_PER_BYTE = 5  # memory per byte of JSON, parsed to Python's lists and numbers

@@ -14,7 +14,7 @@ from dmr.domains.feature_files import GEOJSON, THROUGH_PYOGRIO, holds_features
 from dmr.domains.features import FeatureOptions, Geometry, domain_of_features
 from dmr.domains.geojson import from_geojson
 from dmr.errors import DmrError, FileContentError, InvalidMeshError, MissingFileError, OptionError, WrongTypeError
-from dmr.mesh.kinds import file_path
+from dmr.mesh.arguments import file_path
 from dmr.mesh.types import Pslg
 
 

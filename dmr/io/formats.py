@@ -29,7 +29,7 @@ from dmr.io.triangle_files.reading import (
     read_pslg,
 )
 from dmr.io.triangle_files.writing import write_mesh, write_part
-from dmr.mesh.kinds import check_kind, file_path
+from dmr.mesh.arguments import check_kind, file_path
 from dmr.mesh.types import Mesh, Pslg
 from dmr.triangle.names import SUFFIXES
 

@@ -15,7 +15,7 @@ from dmr.errors import FileError, FolderError
 from dmr.io.text import TextFile
 from dmr.io.triangle_files.reading import Poly, load_mesh_files, parse_poly, parse_poly_vertices
 from dmr.io.triangle_files.tables import Section, parse_vertices
-from dmr.mesh.kinds import file_path
+from dmr.mesh.arguments import file_path
 from dmr.mesh.naming import Numbers
 from dmr.triangle.names import SUFFIXES, companion
 

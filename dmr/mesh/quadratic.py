@@ -10,8 +10,8 @@ from dmr.common.available import require_memory
 from dmr.common.frozen import HoldsFrozen, freeze_fields
 from dmr.common.text import counted
 from dmr.errors import InvalidMeshError
+from dmr.mesh.arguments import check_kind
 from dmr.mesh.edges import edge_places, find_edges
-from dmr.mesh.kinds import check_kind
 from dmr.mesh.naming import named
 from dmr.mesh.types import Float, Int, Mesh, check_table, whole_table
 

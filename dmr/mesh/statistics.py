@@ -20,7 +20,7 @@ from dmr.common.pooling import new_pool, submit
 from dmr.common.text import counted
 from dmr.common.threads import available_threads
 from dmr.memory.host.device import HostArray, HostDevice
-from dmr.mesh.kinds import check_kind
+from dmr.mesh.arguments import check_kind
 from dmr.mesh.types import Float, Int, Mesh, check_indices
 
 PERCENTILES = (1, 5, 25, 50, 75, 95, 99)

@@ -11,7 +11,7 @@ from dmr.common.available import require_memory
 from dmr.common.frozen import HoldsFrozen, freeze_fields
 from dmr.common.text import counted
 from dmr.errors import InvalidMeshError
-from dmr.mesh.kinds import check_kind
+from dmr.mesh.arguments import check_kind
 from dmr.mesh.types import Float, Int, Mesh
 
 # Plain float64 is used if the rounding error of a triangle's area cannot exceed 2^-44 of the area; this holds, for

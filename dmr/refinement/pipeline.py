@@ -6,7 +6,7 @@ import time
 from dataclasses import replace
 
 from dmr.memory import Device, open_device
-from dmr.mesh.kinds import check_kind
+from dmr.mesh.arguments import check_kind
 from dmr.mesh.types import Mesh, Pslg
 from dmr.refinement.options import CHILD_LAUNCHES, Progress, RefineOptions, check_run
 from dmr.refinement.results import Refinement

@@ -24,7 +24,7 @@ from dmr.common.arguments import real_option, shortened
 from dmr.common.frozen import HoldsFrozen, frozen
 from dmr.common.number_arrays import real_array
 from dmr.errors import OptionError
-from dmr.mesh.kinds import check_kind
+from dmr.mesh.arguments import check_kind
 from dmr.mesh.statistics import unique_edges
 from dmr.mesh.types import Float, Mesh
 from dmr.sizing.location import Background

@@ -8,7 +8,7 @@ from pathlib import Path
 from dmr.common.arguments import shortened
 from dmr.common.files.compressed import without_packing
 from dmr.errors import FolderError, OptionError
-from dmr.mesh.kinds import file_path
+from dmr.mesh.arguments import file_path
 
 SUFFIXES = (".node", ".ele", ".poly", ".area", ".neigh", ".edge")
 VORONOI_SUFFIXES = (".v.node", ".v.edge")

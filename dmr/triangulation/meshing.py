@@ -10,8 +10,8 @@ from dmr.common.arguments import chosen, switch
 from dmr.common.available import require_memory
 from dmr.common.text import counted
 from dmr.errors import InvalidMeshError
+from dmr.mesh.arguments import check_kind
 from dmr.mesh.coordinates import LARGEST, SMALLEST, check_coordinates, outside_range
-from dmr.mesh.kinds import check_kind
 from dmr.mesh.provenance import record_triangulation
 from dmr.mesh.types import Float, Int, Mesh, Pslg
 from dmr.triangulation.carving import Domain, carve

@@ -22,7 +22,7 @@ from dmr.common.text import counted
 from dmr.common.threads import thread_count
 from dmr.errors import OptionError
 from dmr.exact import Points
-from dmr.mesh.kinds import check_kind
+from dmr.mesh.arguments import check_kind
 from dmr.mesh.types import Mesh, Pslg
 from dmr.validation.arrays.pieces import Workers
 from dmr.validation.bounds.sizes import Size, check_max_area, check_own_areas, check_size

@@ -22,7 +22,7 @@ from numpy.typing import NDArray
 from dmr.common.arguments import chosen, listed, shortened, switch, whole_option
 from dmr.common.files.replacing import check_target, replace_files, write_bytes
 from dmr.errors import DmrError, OptionError
-from dmr.mesh.kinds import check_kind, file_path
+from dmr.mesh.arguments import check_kind, file_path
 from dmr.mesh.statistics import bounding_box, unique_edges
 from dmr.mesh.types import Float, Int, Mesh, Pslg
 from dmr.viewing.colours import COLORS, INK, ColourScale, draw_legend

@@ -11,7 +11,7 @@ import numpy as np
 from dmr.common.arguments import one_of, switch
 from dmr.io.meshio_files.formats import FORMATS
 from dmr.io.meshio_files.tags import as_whole, to_sets
-from dmr.mesh.kinds import check_kind
+from dmr.mesh.arguments import check_kind
 from dmr.mesh.types import Mesh
 
 if TYPE_CHECKING:

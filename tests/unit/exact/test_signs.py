@@ -194,7 +194,7 @@ def test_the_checker_imports_nothing_native():
     allowed = {
         "dmr.exact",
         "dmr.errors",
-        "dmr.mesh.kinds",
+        "dmr.mesh.arguments",
         "dmr.mesh.types",
         "dmr.exact.sweep",
         "dmr.validation",
