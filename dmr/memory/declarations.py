@@ -1,4 +1,4 @@
-"""What the C++ source (`cuda_src`) declares: kernels, structs, records, enumerations and integer constants.
+"""Declarations of the C++ source (`cuda_src`): kernels, structs, records, enumerations and integer constants.
 
 Python takes all of them from the source, so each is written once:
 
@@ -29,13 +29,12 @@ import numpy as np
 from dmr.common.errors import InternalError
 
 _COMMENT = re.compile(r"//[^\n]*")
-_KERNEL = re.compile(
-    r"^((?:HIGH_OCCUPANCY_)?(?:COOPERATIVE_)?(?:TEAM_)?)KERNEL\(\s*(\w+)\s*,(.*?)\)\s*\{", re.MULTILINE | re.DOTALL
-)
-_KERNEL_STRUCT = re.compile(r"^KERNEL_STRUCT\(\s*(\w+)\s*\)\s*\{(.*?)^\};", re.MULTILINE | re.DOTALL)
-_RECORD = re.compile(r"^struct (?:alignas\(\d+\) )?(\w+) \{(.*?)(?:^| )\};", re.MULTILINE | re.DOTALL)
-_ENUMERATION = re.compile(r"^enum (\w+)(?: : \w+)? \{(.*?)\};", re.MULTILINE | re.DOTALL)
-_CONSTANTS = re.compile(r"^constexpr (?:int|u?int(?:8|32|64)|Index) (\w+ = [^;]*);", re.MULTILINE)
+# These begin with the end of the line before, and not with ^: then re looks at line ends only, and is 3 times as fast.
+_KERNEL = re.compile(r"\n((?:HIGH_OCCUPANCY_)?(?:COOPERATIVE_)?(?:TEAM_)?)KERNEL\(\s*(\w+)\s*,(.*?)\)\s*\{", re.DOTALL)
+_KERNEL_STRUCT = re.compile(r"\nKERNEL_STRUCT\(\s*(\w+)\s*\)\s*\{(.*?)\n\};", re.DOTALL)
+_RECORD = re.compile(r"\nstruct (?:alignas\(\d+\) )?(\w+) \{(.*?)(?:\n| )\};", re.DOTALL)
+_ENUMERATION = re.compile(r"\nenum (\w+)(?: : \w+)? \{(.*?)\};", re.DOTALL)
+_CONSTANTS = re.compile(r"\nconstexpr (?:int|u?int(?:8|32|64)|Index) (\w+ = [^;]*);")
 _NEXT_CONSTANT = re.compile(r",\s*(?=\w+ = )")
 _NUMBER = re.compile(r"\b(0x[0-9a-fA-F]+|\d+)[uUlL]*\b")
 _FIELD = re.compile(r"(\w+)\s+(\w+(?:\[\d+\])?(?:\s*,\s*\w+(?:\[\d+\])?)*)\s*;")
@@ -104,7 +103,8 @@ class Declarations:
         self._dtypes: dict[str, np.dtype[Any]] = dict(SCALARS)
         self._enumerations: Texts = {}
         self._constants: Texts = {}
-        texts = {path: _COMMENT.sub("", path.read_text(encoding="utf-8")) for path in sorted(folder.rglob("*.cu*"))}
+        files = sorted(folder.rglob("*.cu*"))
+        texts = {path: "\n" + _COMMENT.sub("", path.read_text(encoding="utf-8")) for path in files}
         for path, text in texts.items():
             self._read_values(text, path.relative_to(folder).as_posix())
         for path, text in texts.items():

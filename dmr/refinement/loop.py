@@ -78,7 +78,7 @@ class Steps(ABC):
 
 
 class Driver(ABC):
-    """What runs the rounds: the host, or the device with the host's help."""
+    """Runs the rounds: by the host, or by the device with the host's help."""
 
     @abstractmethod
     def run_round(self) -> Ending | None:
@@ -86,7 +86,7 @@ class Driver(ABC):
 
 
 class Supervisor(ABC):
-    """What happens between two rounds."""
+    """The checks between two rounds."""
 
     @abstractmethod
     def before_round(self) -> Ending | None:

@@ -31,7 +31,7 @@ AROUND = ("triangulate", "admit", "flip", "download", "total")
 
 @dataclass(kw_only=True)
 class Verdict:
-    """What the results of a configuration are worth; None if not checked.
+    """Verdicts on the results of a configuration; None if not checked.
 
     Attributes:
         valid: whether all results were proved; same: whether all have the same bits.

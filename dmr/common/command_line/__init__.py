@@ -1,1 +1,1 @@
-"""What the command lines of dmr and static_graph share: parser, console, signals, exit codes."""
+"""Modules that the command lines of dmr and static_graph share: parser, console, signals, exit codes."""

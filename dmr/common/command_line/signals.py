@@ -1,4 +1,4 @@
-"""How a command ends on SIGINT (Ctrl-C) and SIGTERM."""
+"""Ends a command on SIGINT (Ctrl-C) and SIGTERM."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""What the device reports when it stops: the progress, the outcomes, and the history of its rounds."""
+"""The report of the device when it stops: the progress, the outcomes, and the history of its rounds."""
 
 from __future__ import annotations
 

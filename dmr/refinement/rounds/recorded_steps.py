@@ -18,7 +18,7 @@ from dmr.refinement.steps.selection import Candidates, Selection
 
 @dataclass(frozen=True)
 class RoundArrays:
-    """What rounds on the device work with.
+    """Capacities and arrays of rounds on the device.
 
     Attributes:
         capacity: the capacities of the arrays, at which a round stops for the host.

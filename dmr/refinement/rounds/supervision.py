@@ -1,4 +1,4 @@
-"""What happens between two rounds: limits, the progress callback, retries, and checks for stalls."""
+"""Supervision between two rounds: limits, the progress callback, retries, and checks for stalls."""
 
 from __future__ import annotations
 

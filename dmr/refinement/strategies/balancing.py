@@ -78,7 +78,7 @@ class ChildLaunch(Balance):
             device.launch("check_by_children", children, *arguments, *places, quality.counters)
 
     def share(self, cavities: int) -> int:
-        """How many cavities share a child."""
+        """The number of cavities that share a child."""
         return max(self.cavities_a_child, -(-cavities // self.most_children))
 
 
