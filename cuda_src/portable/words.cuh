@@ -17,7 +17,7 @@ using Index = int64;
 #define KERNEL_STRUCT(name) struct name
 
 constexpr int TEAM_SIZE = 256; // members per team; a TEAM_KERNEL is launched with blocks of this many threads
-constexpr int STRIPES = 4096;  // entries of a striped counter (STRIPES of static_graph/traversal/schemes/rounds.py)
+constexpr int STRIPES = 4096;  // entries of a striped counter
 
 // Time slice in nanoseconds. A GPU kernel that repeats itself stops after it, and the host launches it again: in
 // between, the host handles signals such as that of Ctrl-C.
