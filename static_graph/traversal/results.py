@@ -6,7 +6,7 @@ from dataclasses import dataclass
 from typing import Any
 
 import numpy as np
-from numpy.typing import NDArray
+from numpy.typing import ArrayLike, NDArray
 
 from dmr.common.arguments import shortened, whole_option
 from dmr.common.text import numbered
@@ -116,7 +116,7 @@ class Traversal(Result):
         return f"Traversal({count} of {len(self.distances)} nodes reached from {_few(self.sources)}, {self.balance})"
 
 
-def _checked_order(order: object, nodes: int) -> NDArray[np.int32]:
+def _checked_order(order: ArrayLike, nodes: int) -> NDArray[np.int32]:
     """Checks that an order contains different nodes, and copies it."""
     given = as_whole(order, "order")
     low, high = bounds(given)

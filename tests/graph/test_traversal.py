@@ -377,7 +377,7 @@ def test_invalid_arguments_are_refused():
         bfs(graph, 0, atomic=False)
     with pytest.raises(OptionError, match=r"order is no option of balance = 'warp', but of 'auto'"):
         bfs(graph, 0, balance="warp", order=True)
-    with pytest.raises(OptionError, match="order must be True or False, not .yes"):
+    with pytest.raises(OptionError, match="order must be True or False"):
         bfs(graph, 0, order="yes")
     with pytest.raises(GraphError, match="an order has different nodes, from 0 to 2"):
         replace(bfs(graph, 0, order=True, device="cpu"), order=np.array([0, 1, 1]))

@@ -12,6 +12,7 @@ import pytest
 from dmr.memory import open_device
 from static_graph.graph.csr import CsrGraph
 from static_graph.graph.device_graph import DeviceGraph
+from static_graph.graph.incoming import incoming
 from static_graph.traversal.frontiers import direction_optimising, near_far, queue_search
 from static_graph.traversal.parents import find_parents
 from tests.support.emulated import emulator
@@ -107,6 +108,14 @@ def test_the_order_of_a_search_on_the_emulated_gpu(one_launch, device):
             arrays = (getattr(outcome, name).download() for outcome in (found, expected))
             np.testing.assert_array_equal(*arrays, f"graph {number}, {name}")
         np.testing.assert_array_equal(found.distances.download(), reference(graph, sources, False))
+
+
+def test_transposition_on_the_emulated_gpu(device):
+    for number, graph in enumerate(GRAPHS):
+        if graph.weights is not None:
+            back, expected = incoming(DeviceGraph.upload(graph, device), weighted=True), graph.reversed()
+            np.testing.assert_array_equal(back.targets.download(), expected.targets, f"graph {number}")
+            np.testing.assert_array_equal(back.weights.download(), expected.weights, f"graph {number}")
 
 
 FAULTY = r"""

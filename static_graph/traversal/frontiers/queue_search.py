@@ -10,8 +10,8 @@ import numpy as np
 from dmr.memory import Argument, pack
 from static_graph.errors import GraphError
 from static_graph.graph.device_graph import DeviceGraph
+from static_graph.graph.incoming import MOST_EDGES
 from static_graph.traversal.distances import DeviceDistances
-from static_graph.traversal.frontiers.incoming import MOST_EDGES
 from static_graph.traversal.frontiers.workspace import BEGINNING, SMALL_ON_ONE_THREAD, Entry, Kernels, Total, Workspace
 from static_graph.traversal.schemes.outcome import Outcome
 

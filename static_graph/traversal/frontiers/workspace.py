@@ -13,7 +13,7 @@ from typing import NamedTuple, TypeVar
 
 import numpy as np
 
-from dmr.memory import Argument, Device, DeviceCount, Enumeration, Packed, constant, pack
+from dmr.memory import Argument, DeviceCount, Enumeration, Packed, constant, pack
 from static_graph.graph.device_graph import DeviceGraph
 from static_graph.traversal.distances import DeviceDistances
 from static_graph.traversal.schemes.outcome import Outcome
