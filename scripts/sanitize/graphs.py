@@ -14,6 +14,7 @@ from dmr.memory import Device
 from scripts.sanitize.cases import Case, Family, digest
 from static_graph.graph.building import rows_on_device
 from static_graph.graph.device_graph import DeviceGraph
+from static_graph.graph.incoming import incoming
 from static_graph.lists.checks import find_heads
 from static_graph.lists.generation import KINDS as LISTS
 from static_graph.lists.methods.table import FINISHES, RULES, SPACINGS
@@ -203,6 +204,14 @@ def building(device: Device) -> Iterator[Case]:
             return digest(*(array.download() for array in rows_on_device(sources, targets, nodes)))
 
         yield f"{nodes} nodes, {edges} edges", run
+    for name, graph in graphs():
+
+        def transposed(graph: static_graph.CsrGraph = graph) -> str:
+            back = incoming(DeviceGraph.upload(graph, device), weighted=True)
+            assert back is not None and back.weights is not None
+            return digest(back.offsets.download(), back.targets.download(), back.weights.download())
+
+        yield f"incoming, {name}", transposed
     sources, targets = random.integers(0, 300, (2, 9000))
     host = static_graph.CsrGraph.from_edges(sources, targets, random.random(9000), 300)
     yield "transposed", lambda: digest(host.reversed().targets, host.reversed().weights)

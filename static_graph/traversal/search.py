@@ -15,10 +15,11 @@ from dmr.common.clock import Clock
 from dmr.common.text import counted, numbered
 from dmr.memory import Device, open_device
 from static_graph.common.arguments import check_graph
-from static_graph.common.memory_estimates import graph_bytes, search_bytes
+from static_graph.common.memory_estimates import search_bytes
 from static_graph.errors import GraphError, OptionError, WrongTypeError
 from static_graph.graph.csr import CsrGraph
 from static_graph.graph.device_graph import DeviceGraph
+from static_graph.graph.placement import device_for, require_capacity
 from static_graph.traversal.distances import kind_for
 from static_graph.traversal.options import checked_options
 from static_graph.traversal.parents import find_parents, parents_modules
@@ -44,16 +45,9 @@ def upload(graph: CsrGraph, device: str = "auto", threads: int | None = None) ->
     """
     check_graph(graph, CsrGraph)
     where = open_device(device, threads)
-    _require_capacity(graph, where)
+    require_capacity(graph, where)
     with where.lock, where.current:
         return DeviceGraph.upload(graph, where)
-
-
-def _require_capacity(graph: CsrGraph, where: Device) -> None:
-    """Raises OutOfMemoryError if a copy of a graph does not fit in main memory; a GPU checks its allocations itself."""
-    if where.threads:
-        what = f"a copy of a graph of {counted(graph.nodes, 'node')} and {counted(graph.edges, 'edge')}"
-        require_memory(graph_bytes(graph.nodes, graph.edges, graph.weights is not None), what)
 
 
 def bfs(
@@ -177,13 +171,7 @@ def _traverse(
             having = " and ".join(map(repr, balances_with(name)))
             raise OptionError(f"{name} is no option of balance = {balance!r}, but of {having}")
     sources = checked_sources(source, graph.nodes)
-    if isinstance(graph, DeviceGraph):
-        if device != "auto" or threads is not None:
-            raise OptionError(f"the graph is on {graph.device.description} already: leave device and threads out")
-        where = graph.device
-    else:
-        where = open_device(device, threads)
-        _require_capacity(graph, where)
+    where = device_for(graph, device, threads)
     if where.threads:
         require_memory(search_bytes(graph.nodes, weighted, parents), f"a search of {counted(graph.nodes, 'node')}")
     if scheme.strategy is not None:

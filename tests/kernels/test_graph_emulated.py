@@ -11,6 +11,7 @@ import pytest
 
 from static_graph.graph.csr import CsrGraph
 from static_graph.graph.device_graph import DeviceGraph
+from static_graph.graph.incoming import incoming
 from static_graph.traversal.frontiers import direction_optimising, near_far
 from static_graph.traversal.parents import find_parents
 from tests.support.emulated import emulator
@@ -93,6 +94,14 @@ def test_default_searches_and_parents_on_the_emulated_gpu(default, device):
         np.testing.assert_array_equal(found, reference(graph, sources, weighted), f"graph {number}")
         for node in np.flatnonzero((found >= 0) & np.isfinite(found)):
             assert parents[node] >= 0 or node in sources
+
+
+def test_transposition_on_the_emulated_gpu(device):
+    for number, graph in enumerate(GRAPHS):
+        if graph.weights is not None:
+            back, expected = incoming(DeviceGraph.upload(graph, device), weighted=True), graph.reversed()
+            np.testing.assert_array_equal(back.targets.download(), expected.targets, f"graph {number}")
+            np.testing.assert_array_equal(back.weights.download(), expected.weights, f"graph {number}")
 
 
 FAULTY = r"""
