@@ -21,7 +21,7 @@ from static_graph.traversal.schemes.outcome import Outcome
 TILE = constant("TILE", "graph/traversal/control.cuh")  # most nodes per team
 CHUNK = constant("LEAST_CHUNK")  # edges
 BEGINNING = constant("BEGINNING")  # nodes that a team initialises
-TEAMS_PER_PROCESSOR = 4  # resident per multiprocessor: the bound of HIGH_OCCUPANCY_COOPERATIVE_TEAM_KERNEL
+TEAMS_PER_PROCESSOR = constant("HIGH_OCCUPANCY_COOPERATIVE_TEAMS")  # resident per multiprocessor
 MOST_TEAMS = 4096  # most teams in one launch of a whole traversal, if they fit on the device
 
 # One team alone processes rounds of at most this many nodes and edges; larger rounds involve the other teams.
