@@ -168,10 +168,14 @@ def _add_bfs(commands: Any) -> None:
             ("python -m static_graph bfs web-Stanford.txt.gz --source 0", "counts and times"),
             ("python -m static_graph bfs graph.npz --source 0 --balance split --mda 8", "a scheme of the papers"),
             ("python -m static_graph bfs graph.npz --source 0 7 --parents -o tree.csv", "node, distance, parent"),
+            ("python -m static_graph bfs graph.npz --source 0 --order -o order.csv", "and the rank in a queue"),
             ("python -m static_graph bfs graph.mtx --source 0 --path-to 99 --json | jq .path", "for programs"),
         ),
     )
     _add_traversal(parser, weighted=False)
+    parser.add_argument(
+        "--order", action="store_true", help="find the order of a sequential search, and its parents, too"
+    )
     parser.add_argument(
         "--depth-limit", type=count, metavar="N", help="nodes more than N edges away count as unreached"
     )

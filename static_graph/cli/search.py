@@ -44,6 +44,7 @@ def run(arguments: Arguments, console: Console) -> int:
         sources,
         balance=arguments.balance,
         parents=arguments.parents or end is not None,
+        **({"order": arguments.order} if search is bfs else {}),
         device=arguments.device,
         threads=arguments.threads,
         **{name: getattr(arguments, name) for name in OPTIONS if hasattr(arguments, name)},
@@ -89,6 +90,9 @@ def _columns(graph: CsrGraph, found: Traversal) -> dict[str, NDArray[Any]]:
     columns["distance"] = found.distances
     if found.parents is not None:
         columns["parent"] = found.parents if graph.labels is None else _named(graph.labels, found.parents)
+    if found.order is not None:
+        columns["rank"] = np.full(graph.nodes, -1, np.int32)
+        columns["rank"][found.order] = np.arange(len(found.order), dtype=np.int32)
     return columns
 
 
