@@ -94,7 +94,7 @@ def strategies(study: Record) -> str:
         best = min(runs, key=median_ms)
         return f"{median_ms(runs[0]) / median_ms(best):.2f} by {best['options']['strategy']}"
 
-    return _sweep(study, STRATEGIES, [*STRATEGIES], gteps, ("over the baseline", gain))
+    return _sweep(study, STRATEGIES, [*loop.STRATEGIES], gteps, ("over the baseline", gain))
 
 
 def ablation(study: Record) -> str:
