@@ -59,7 +59,7 @@ def pagerank(
     Args:
         graph: a graph on the host, or on a device.
         alpha: the damping factor, from 0 to 1.
-        tol: the iterations end when the sum of |changes| of the scores is below it (default: 1e-6).
+        tol: the iterations end when the sum of the absolute changes of the scores is below it (default: 1e-6).
         max_iter: the most iterations.
         iterations: the exact number of iterations, instead of `tol` and `max_iter`.
         personalization: (n,) numbers that are not negative, in proportion to the probability of each node (default:

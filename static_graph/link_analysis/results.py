@@ -20,7 +20,7 @@ class PageRank(Result):
     Attributes:
         scores: (n,) float64, which sum to 1.
         iterations: number of iterations.
-        error: the sum of |changes| (L1) of the last iteration; inf without an iteration.
+        error: the sum of the absolute changes (L1) of the last iteration; inf without an iteration.
         converged: whether `error` is below the tolerance.
         method: the method that ran; balance: its scheme of load balancing.
         rule: "brin-page" or "report"; precision: "fixed" or "float32".

@@ -54,8 +54,10 @@ class State:
         self.totals = device.zeros(len(RankTotal), np.uint64)
         narrow = options.precision == "float32"
         shares = [device.empty(nodes, np.float32 if narrow else np.uint64) for _ in range(2)]
-        self._kept = [shares, vector_ratios(device, options.personalization), vector_ratios(device, options.dangling)]
-        personalization, dangling = self._kept[1:]
+        personalization, dangling = (
+            vector_ratios(device, each) for each in (options.personalization, options.dangling)
+        )
+        self._kept = (shares, personalization, dangling)  # `packed` has their addresses only
         alpha = ratio(options.alpha)
         report = options.rule == "report"
         self.packed: Packed = pack(
@@ -128,4 +130,4 @@ class State:
 
 def _units(tolerance: float) -> int:
     """Returns the least number of units that is not below a tolerance: a smaller number of units is below it, too."""
-    return min(math.ceil(tolerance * ONE_SCORE), 2**64 - 1)
+    return int(min(math.ceil(tolerance * ONE_SCORE), 2**64 - 1))

@@ -7,7 +7,10 @@ from fractions import Fraction
 import numpy as np
 
 from static_graph.graph.csr import CsrGraph
+from static_graph.graph.device_graph import DeviceGraph
 from static_graph.link_analysis.methods import pull, sequential
+from static_graph.link_analysis.options import checked_options
+from static_graph.link_analysis.state import RankTotal, State
 
 # Every method whose scores do not depend on it, with options that together cover all of its code.
 METHODS = {
@@ -15,6 +18,32 @@ METHODS = {
     "pull, one launch": (pull.run, {"in_one_launch": True}),
     "sequential": (sequential.run, {}),
 }
+
+DEFAULTS = {
+    "alpha": 0.85,
+    "tol": None,
+    "max_iter": 100,
+    "iterations": None,
+    "personalization": None,
+    "nstart": None,
+    "dangling": None,
+    "weighted": None,
+    "rule": "brin-page",
+    "precision": "fixed",
+}
+
+
+def units(method, graph, device, iterations, *, weighted=False, **options):
+    """The scores in units of 2^-62, and the last change, of a method's own module."""
+    run, more = METHODS[method]
+    on_device = graph if isinstance(graph, DeviceGraph) else DeviceGraph.upload(graph, device)
+    checked = checked_options(graph.nodes, **{**DEFAULTS, **options, "iterations": iterations})
+    state = State(on_device, checked, weighted=weighted)
+    run(state, **more)
+    scores = state.scores.download()
+    assert np.array_equal(state.download(), scores / np.float64(2**62))
+    return scores.tolist(), int(state.totals.download()[RankTotal.LAST_CHANGE])
+
 
 SCORE, RATIO = 2**62, 2**63
 
