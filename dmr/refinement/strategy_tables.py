@@ -51,8 +51,12 @@ MARKINGS = {
         summary="one stage, by plain stores; races",
         implementation="marking.ThreePhase",
     ),
+    "three-phase-literal": Strategy(
+        summary="the same, re-marking as printed: many more rounds; races",
+        implementation="marking.ThreePhaseLiteral",
+    ),
     "three-phase-barrier": Strategy(
-        summary="the same in one kernel, with barriers; races",
+        summary="three-phase in one kernel, with barriers; races",
         implementation="marking.ThreePhaseBarrier",
         gpu_modules=("refine/marking/three_phases",),
     ),

@@ -214,7 +214,7 @@ def test_the_command_names_kernels_metrics_and_row(ncu):
         chosen = {name for name in [*signatures(), "child_check"] if pattern.search(name)}
         assert chosen == {
             "survey_bad", "gather_candidates", "grow_cavities", "retriangulate", "link_winners",
-            "mark_cavity", "remark_cavity", "check_marks",
+            "mark_cavity", "remark_cavity", "remark_cavity_literally", "check_marks",
             "mark_in_three_phases", "mark_cavity_atomic", "check_ownership", "resolve_conflicts",
             "check_listed", "check_by_cavity", "check_by_children",
         }  # fmt: skip
