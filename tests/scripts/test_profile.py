@@ -272,7 +272,7 @@ def test_the_page_agrees_with_the_csv(ncu):
             else:
                 assert (cell, line["seen"]) == ("-", "0")
     sections = re.split(r"^## ", ncu.page, flags=re.MULTILINE)
-    assert [("1,234 of child_check" in section) for section in sections] == [False, False, True, False]
+    assert [("1,234 launches of child_check" in section) for section in sections] == [False, False, True, False]
     assert "abc" in sections[0]
     assert "2025.3.1.0" in sections[0]
 
