@@ -17,8 +17,8 @@ from numpy.typing import NDArray
 
 from static_graph.graph.csr import CsrGraph
 from static_graph.graph.device_graph import DeviceGraph
+from static_graph.graph.incoming import incoming
 from static_graph.traversal.frontiers import direction_optimising
-from static_graph.traversal.frontiers.incoming import incoming
 
 
 @dataclass(frozen=True)

@@ -14,11 +14,12 @@ from dmr.memory import Device
 from scripts.sanitize.cases import Case, Family, digest
 from static_graph.graph.building import rows_on_device
 from static_graph.graph.device_graph import DeviceGraph
+from static_graph.graph.incoming import incoming
 from static_graph.lists.checks import find_heads
 from static_graph.lists.generation import KINDS as LISTS
 from static_graph.lists.methods.table import FINISHES, RULES, SPACINGS
 from static_graph.lists.ranking import rank_on_device
-from static_graph.traversal.frontiers import direction_optimising, near_far
+from static_graph.traversal.frontiers import direction_optimising, near_far, queue_search
 from static_graph.traversal.parents import find_parents
 from static_graph.traversal.schemes import child_launches, collapse, fixed_point, node_splitting, virtual_warps
 from static_graph.traversal.schemes.timeline import Timeline
@@ -96,6 +97,19 @@ def timelines(device: Device) -> Iterator[Case]:
         timeline.lines()
 
     yield "three lines", run
+
+
+def queued(device: Device) -> Iterator[Case]:
+    """Breadth-first search in the order of a queue."""
+    graph = next(graphs())[1]
+    for one_launch in (False, True):
+
+        def search(one_launch: bool = one_launch) -> str:
+            found = queue_search.run(DeviceGraph.upload(graph, device), [1, 0], one_launch=one_launch)
+            assert found.parents is not None and found.order is not None
+            return digest(found.distances.download(), found.parents.download(), found.order.download())
+
+        yield "one launch" if one_launch else "a launch per pass", search
 
 
 def reduced(method: str, variants: dict[str, dict[str, Any]]) -> Family:
@@ -203,6 +217,14 @@ def building(device: Device) -> Iterator[Case]:
             return digest(*(array.download() for array in rows_on_device(sources, targets, nodes)))
 
         yield f"{nodes} nodes, {edges} edges", run
+    for name, graph in graphs():
+
+        def transposed(graph: static_graph.CsrGraph = graph) -> str:
+            back = incoming(DeviceGraph.upload(graph, device), weighted=True)
+            assert back is not None and back.weights is not None
+            return digest(back.offsets.download(), back.targets.download(), back.weights.download())
+
+        yield f"incoming, {name}", transposed
     sources, targets = random.integers(0, 300, (2, 9000))
     host = static_graph.CsrGraph.from_edges(sources, targets, random.random(9000), 300)
     yield "transposed", lambda: digest(host.reversed().targets, host.reversed().weights)
@@ -227,6 +249,7 @@ FAMILIES: dict[str, Family] = {
     "sssp-auto": traversed(
         near_far.run, "sssp", {"one launch": {"one_launch": True}, "a launch per step": {"one_launch": False}}
     ),
+    "bfs-order": queued,
     "timeline": timelines,
     **{f"rank-{method}": reduced(method, variants) for method, variants in RANKERS.items()},
     "rank-sequential": sequential,

@@ -13,9 +13,9 @@ from static_graph.graph.building import rows_on_device
 from static_graph.graph.device_graph import DeviceGraph
 from static_graph.graph.edge_blocks import edge_blocks
 from static_graph.graph.gpu_modules import ROWS
+from static_graph.graph.incoming import MOST_EDGES
 from static_graph.traversal.distances import DeviceDistances
 from static_graph.traversal.frontiers import direction_optimising
-from static_graph.traversal.frontiers.incoming import MOST_EDGES
 
 
 def parents_modules(*, weighted: bool) -> tuple[str, ...]:

@@ -8,8 +8,8 @@ import numpy as np
 
 from dmr.memory import constant, pack
 from static_graph.graph.device_graph import DeviceGraph
+from static_graph.graph.incoming import incoming
 from static_graph.traversal.distances import DeviceDistances
-from static_graph.traversal.frontiers.incoming import incoming
 from static_graph.traversal.frontiers.workspace import Entry, Kernels, Workspace
 from static_graph.traversal.schemes.outcome import Outcome
 

@@ -1,4 +1,4 @@
-"""Runs every kernel of the schemes of `static_graph` on small graphs."""
+"""Runs every kernel of the schemes of `static_graph`, and the transposition, on small graphs."""
 
 from __future__ import annotations
 
@@ -6,6 +6,7 @@ import numpy as np
 
 from static_graph.graph.csr import CsrGraph
 from static_graph.graph.device_graph import DeviceGraph
+from static_graph.graph.incoming import incoming
 from static_graph.traversal.schemes import child_launches, collapse, fixed_point, node_splitting, virtual_warps
 from static_graph.traversal.schemes.timeline import Timeline
 from tests.support.digests import digest
@@ -46,6 +47,8 @@ def traversals(device):
             for weighted in (False, True):
                 distances = run(on_device, [0, 1], weighted=weighted, **options).distances.download()
                 yield [name, number, weighted], digest(distances)
+        back = incoming(on_device, weighted=True)
+        yield [name, "transposed"], digest(*(each.download() for each in (back.offsets, back.targets, back.weights)))
         timeline = Timeline(device, 3)
         fixed_point.run(on_device, [0], weighted=False, timeline=timeline)
         yield [name, "timeline"], bool((np.diff(timeline.lines()[:, 2:]) >= 0).all())
