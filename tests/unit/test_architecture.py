@@ -35,7 +35,7 @@ ORDER = {
         ("graph",),
         ("engine",),
         ("io", "lists", "traversal"),
-        ("trees",),
+        ("trees", "link_analysis"),
         ("",),
         ("cli",),
         ("__main__",),
