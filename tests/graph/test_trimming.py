@@ -11,9 +11,9 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 import static_graph
-from dmr.memory import Device, open_device
+from dmr.memory import Device, open_device, pack
 from static_graph.engine.colours import coloured
-from static_graph.engine.loop import BALANCES, STRATEGIES, how
+from static_graph.engine.loop import BALANCES, STRATEGIES, Expansion, Frontier, how
 from static_graph.engine.trimming import trimmed_nodes
 from static_graph.errors import OptionError
 from static_graph.graph.csr import CsrGraph
@@ -93,6 +93,21 @@ def test_options_and_masks_change_no_result(strategy, count, device):
         for growth in (None, 1, 3):
             colours = coloured(graph, chosen, alone=alone, growth=growth, mask=mask)[0].download()
             np.testing.assert_array_equal(colours, colours_of(host, allowed), f"seed {seed}, growth {growth}")
+
+
+@pytest.mark.parametrize("strategy", STRATEGIES)
+def test_a_frontier_of_all_nodes_in_every_round(strategy, device):
+    """It has no list, and the global collapse uses the graph's offsets as the sums of the degrees."""
+    for seed in range(12):
+        host, graph = random_graph(seed), uploaded(seed, device)
+        counts = device.empty(host.nodes, np.int32)
+        body, frontier = pack("EdgeCounts", counts=counts, other=None, trimmed=None), Frontier(graph, None, whole=True)
+        expansion = Expansion(graph, "count_edges", body, frontier, how(strategy), reduces=True)
+        for _ in range(2):
+            counts.fill(255)
+            expansion.launch()
+            others = host.sources()[host.sources() != host.targets]
+            np.testing.assert_array_equal(counts.download(), np.bincount(others, minlength=host.nodes), f"seed {seed}")
 
 
 @pytest.mark.parametrize("path", paths(3))
