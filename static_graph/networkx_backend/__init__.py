@@ -15,12 +15,11 @@ from static_graph.networkx_backend.info import FUNCTIONS
 _MODULES = {
     **FUNCTIONS,
     "Graph": "graph",
-    "can_run": "dispatching",
     "convert_from_nx": "graph",
     "convert_to_nx": "graph",
     "should_run": "dispatching",
 }
 
-__all__ = sorted(_MODULES)  # noqa: PLE0605
+__all__ = sorted(_MODULES)
 
 __getattr__, __dir__ = lazy_names(__name__, {name: f"{__name__}.{module}" for name, module in _MODULES.items()})

@@ -91,11 +91,11 @@ def _search(G: Graph, sources: Sequence[Hashable], cutoff: float | None, weight:
 
 def _order(found: Traversal) -> NDArray[np.intp]:
     """Returns the nodes reached: the sources, then by distance, and by number where distances are equal."""
-    reached = np.flatnonzero(found.reached())
-    other = np.isin(reached, found.sources, invert=True)
-    begin = np.asarray(found.sources, np.intp)
-    rest = reached[other]
-    return np.concatenate([begin, rest[np.argsort(found.distances[rest], kind="stable")]])
+    rest = found.reached()
+    sources = np.array(found.sources, np.intp)
+    rest[sources] = False
+    others = np.flatnonzero(rest)
+    return np.concatenate([sources, others[np.argsort(found.distances[others], kind="stable")]])
 
 
 def _lengths(G: Graph, found: Traversal, order: NDArray[np.intp]) -> Lengths:

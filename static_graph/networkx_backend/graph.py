@@ -100,19 +100,19 @@ class Graph:
         Raises:
             NotImplementedError: the weights are not numbers that the package can add.
         """
-        rows = self._rows(self._adjacency)
-        if callable(weight):
-            costs = [
-                [(end, cost) for end, data in row.items() if (cost := weight(name, end, data)) is not None]
-                for name, row in zip(self.nodes, rows, strict=True)
-            ]
-            offsets, targets = adjacency_rows([[end for end, _ in row] for row in costs], self.numbers)
-            values = [cost for row in costs for _, cost in row]
-        else:
-            offsets, targets = self.forward.offsets, self.forward.targets
-            values = edge_values(rows, weight, 1, self._multigraph)
         with declining():
-            return CsrGraph(offsets, targets, _numbers(values))
+            if callable(weight):
+                return self._weighted_by(weight)
+            values = edge_values(self._rows(self._adjacency), weight, 1, self._multigraph)
+            return CsrGraph(self.forward.offsets, self.forward.targets, _numbers(values))
+
+    def _weighted_by(self, weight: Callable[..., Any]) -> CsrGraph:
+        rows = [
+            [(end, cost) for end, data in row.items() if (cost := weight(name, end, data)) is not None]
+            for name, row in zip(self.nodes, self._rows(self._adjacency), strict=True)
+        ]
+        offsets, targets = adjacency_rows([[end for end, _ in row] for row in rows], self.numbers)
+        return CsrGraph(offsets, targets, _numbers([cost for row in rows for _, cost in row]))
 
     def on_device(self, make: Callable[[], CsrGraph], key: Hashable | None = None) -> DeviceGraph:
         """Copies the graph that `make` returns to the configured device, and keeps the copy if it has a key."""
@@ -169,9 +169,10 @@ def convert_to_nx(result: Any, **context: Any) -> Any:
 @contextmanager
 def declining(*kinds: type[Exception]) -> Iterator[None]:
     """Turns a GraphError, or an error of `kinds`, into NotImplementedError: networkx then asks the next backend."""
+    declined: tuple[type[Exception], ...] = (GraphError, *kinds)
     try:
         yield
-    except (GraphError, *kinds) as error:
+    except declined as error:
         raise NotImplementedError(str(error)) from error
 
 

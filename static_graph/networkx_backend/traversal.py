@@ -5,14 +5,15 @@ from __future__ import annotations
 import math
 from collections.abc import Callable, Hashable, Iterable, Iterator, Sequence
 from functools import partial
-from typing import Any
+from itertools import pairwise
+from typing import Any, NamedTuple
 
 import networkx
 import numpy as np
+from numpy.typing import NDArray
 
 from static_graph.networkx_backend.graph import Graph
 from static_graph.traversal import bfs
-from static_graph.traversal.results import Traversal
 
 Edge = tuple[Hashable, Hashable]
 Sort = Callable[[Iterator[Hashable]], Iterable[Hashable]]
@@ -27,9 +28,8 @@ def bfs_edges(
 ) -> Iterator[Edge]:
     """Yields the edges of a breadth-first search."""
     _check(G, source)
-    found = search(G, [source], reverse=reverse, limit=depth_limit, sort_neighbors=sort_neighbors)
-    children = found.order[1:]
-    yield from zip(G.named(found.parents[children]), G.named(children), strict=True)
+    found = visit(G, [source], reverse=reverse, limit=depth_limit, sort_neighbors=sort_neighbors)
+    yield from zip(G.named(found.parents[1:]), G.named(found.nodes[1:]), strict=True)
 
 
 def bfs_tree(
@@ -59,14 +59,12 @@ def bfs_successors(
 ) -> Iterator[tuple[Hashable, list[Hashable]]]:
     """Yields the nodes that have successors in a breadth-first search, with these; the source in any case."""
     _check(G, source)
-    found = search(G, [source], limit=depth_limit, sort_neighbors=sort_neighbors)
-    children = found.order[1:]
-    parents = found.parents[children]
-    begins = np.append(0, np.flatnonzero(np.diff(parents)) + 1).tolist()
-    names = G.named(children)
-    heads = G.named(parents[begins]) if len(parents) else [source]
-    for head, begin, end in zip(heads, begins, [*begins[1:], len(names)], strict=True):
-        yield head, names[begin:end]
+    found = visit(G, [source], limit=depth_limit, sort_neighbors=sort_neighbors)
+    children = G.named(found.nodes[1:])
+    if not children:
+        yield source, []
+    for begin, end in _runs(found.parents[1:]):
+        yield G.nodes[found.parents[1 + begin]], children[begin:end]
 
 
 def bfs_layers(G: Graph, sources: Any) -> Iterator[list[Hashable]]:
@@ -77,14 +75,11 @@ def bfs_layers(G: Graph, sources: Any) -> Iterator[list[Hashable]]:
     for source in distinct:
         if source not in G:
             raise networkx.NetworkXError(f"The node {source} is not in the graph.")
-    if not distinct:
-        return
-    found = search(G, distinct)
-    depths = found.distances[found.order]
-    names = G.named(found.order)
-    begins = np.append(0, np.flatnonzero(np.diff(depths)) + 1).tolist()
-    for begin, end in zip(begins, [*begins[1:], len(names)], strict=True):
-        yield names[begin:end]
+    if distinct:
+        found = visit(G, distinct)
+        names = G.named(found.nodes)
+        for begin, end in _runs(found.depths):
+            yield names[begin:end]
 
 
 def descendants(G: Graph, source: Hashable) -> set[Hashable]:
@@ -101,35 +96,55 @@ def descendants_at_distance(G: Graph, source: Hashable, distance: float) -> set[
     """Returns the nodes at a distance from a source."""
     if source not in G:
         raise networkx.NetworkXError(f"The node {source} is not in the graph.")
-    found = search(G, [source], order=False)
-    return set(G.named(np.flatnonzero(found.reached() & (found.distances == distance))))
+    if distance not in range(len(G)):  # fractions and negative numbers are no distance
+        return set()
+    return set(G.named(np.flatnonzero(depths_from(G, source, limit=distance) == distance)))
 
 
-def search(
+class Visits(NamedTuple):
+    """The nodes that a search reaches, in networkx's order: each before those that it leads to.
+
+    Attributes:
+        nodes: (k,) int32; parents: (k,) int32, -1 for the sources; depths: (k,) int32, the number of edges.
+    """
+
+    nodes: NDArray[np.int32]
+    parents: NDArray[np.int32]
+    depths: NDArray[np.int32]
+
+
+def visit(
     G: Graph,
     sources: Sequence[Hashable],
     *,
     reverse: bool = False,
     limit: float | None = None,
     sort_neighbors: Sort | None = None,
-    order: bool = True,
-) -> Traversal:
+) -> Visits:
     """Searches a graph from nodes that it has.
 
     Args:
         G: the graph.
-        sources: the names of the sources.
+        sources: the names of the sources, in their order.
         reverse: whether to follow the edges of a directed graph backwards.
-        limit: nodes at a larger distance are not reached, rounded up as networkx's loops do.
+        limit: the largest depth, rounded up as by a loop that runs while the depth is less.
         sort_neighbors: a function that orders the neighbours of a node.
-        order: whether to find the order of the nodes, and the parents.
     """
-    numbers = [G.numbers[source] for source in sources]
     if sort_neighbors is None:
         graph = G.searchable(reverse=reverse)
     else:
         graph = G.on_device(partial(G.ordered, sort_neighbors, reverse=reverse))
-    return bfs(graph, numbers, order=order, depth_limit=_depth(limit))
+    found = bfs(graph, [G.numbers[source] for source in sources], order=True, depth_limit=_depth(limit))
+    assert found.order is not None and found.parents is not None
+    return Visits(found.order, found.parents[found.order], found.distances[found.order])
+
+
+def depths_from(G: Graph, source: Hashable, *, reverse: bool = False, limit: float | None = None) -> NDArray[np.int32]:
+    """Returns the number of edges on a shortest path from a node that the graph has to each node.
+
+    It is -1 for nodes without a path, and for those at a larger depth than `limit`.
+    """
+    return bfs(G.searchable(reverse=reverse), G.numbers[source], depth_limit=_depth(limit)).distances
 
 
 def _check(G: Graph, node: Hashable) -> None:
@@ -141,7 +156,13 @@ def _check(G: Graph, node: Hashable) -> None:
 def _reached(G: Graph, source: Hashable, *, reverse: bool) -> set[Hashable]:
     """Returns the nodes that a search reaches, without its source."""
     _check(G, source)
-    return set(G.named(np.flatnonzero(search(G, [source], reverse=reverse, order=False).distances > 0)))
+    return set(G.named(np.flatnonzero(depths_from(G, source, reverse=reverse) > 0)))
+
+
+def _runs(values: NDArray[np.int32]) -> Iterator[tuple[int, int]]:
+    """Yields begin and end of each run of equal values."""
+    cuts = (np.flatnonzero(np.diff(values)) + 1).tolist()
+    yield from pairwise([0, *cuts, len(values)] if len(values) else [])
 
 
 def _depth(limit: float | None) -> int | None:

@@ -7,7 +7,7 @@ from collections.abc import Hashable, Iterator
 import networkx
 
 from static_graph.networkx_backend.graph import Graph
-from static_graph.networkx_backend.traversal import search
+from static_graph.networkx_backend.traversal import depths_from, visit
 
 Lengths = dict[Hashable, int]
 Paths = dict[Hashable, list[Hashable]]
@@ -64,16 +64,15 @@ def has_path(G: Graph, source: Hashable, target: Hashable) -> bool:
     for kind, node in (("Source", source), ("Target", target)):
         if node not in G:
             raise networkx.NodeNotFound(f"{kind} {node} is not in G")
-    return bool(search(G, [source], order=False).distances[G.numbers[target]] >= 0)
+    return bool(depths_from(G, source)[G.numbers[target]] >= 0)
 
 
 def _lengths(G: Graph, node: Hashable, cutoff: float | None, *, reverse: bool) -> Lengths:
-    found = search(G, [node], reverse=reverse, limit=cutoff)
-    return dict(zip(G.named(found.order), found.distances[found.order].tolist(), strict=True))
+    found = visit(G, [node], reverse=reverse, limit=cutoff)
+    return dict(zip(G.named(found.nodes), found.depths.tolist(), strict=True))
 
 
 def _tree(G: Graph, node: Hashable, cutoff: float | None, *, reverse: bool) -> Iterator[tuple[Hashable, Hashable]]:
-    """Yields the nodes that a search reaches, in its order, each with its parent."""
-    found = search(G, [node], reverse=reverse, limit=cutoff)
-    children = found.order[1:]
-    yield from zip(G.named(children), G.named(found.parents[children]), strict=True)
+    """Yields the nodes that a search reaches after its source, each with its parent."""
+    found = visit(G, [node], reverse=reverse, limit=cutoff)
+    yield from zip(G.named(found.nodes[1:]), G.named(found.parents[1:]), strict=True)

@@ -36,6 +36,7 @@ ORDER = {
         ("io", "lists", "traversal"),
         ("trees",),
         ("",),
+        ("networkx_backend",),
         ("cli",),
         ("__main__",),
     ),
