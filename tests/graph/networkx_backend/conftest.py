@@ -10,7 +10,7 @@ import pytest
 from networkx.utils import backends
 
 from static_graph.networkx_backend.info import backend_info
-from tests.support.networkx_backend import entry_points
+from tests.graph.networkx_backend.processes import entry_points
 
 
 @pytest.fixture

@@ -15,7 +15,7 @@ import pytest
 from static_graph import networkx_backend as backend
 from static_graph.networkx_backend.dispatching import SMALLEST, should_run
 from static_graph.networkx_backend.info import FUNCTIONS
-from tests.support.networkx_backend import environment
+from tests.graph.networkx_backend.processes import environment
 
 HEAVY = ("numpy", "scipy", "ctypes", "dmr.memory", "static_graph.graph", "static_graph.traversal", "pycuda")
 

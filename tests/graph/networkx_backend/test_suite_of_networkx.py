@@ -10,7 +10,7 @@ import sys
 import pytest
 
 from static_graph.networkx_backend.info import FUNCTIONS
-from tests.support.networkx_backend import REPORT, environment
+from tests.graph.networkx_backend.processes import REPORT, environment
 
 TESTS = [
     f"networkx.algorithms.{folder}.tests" for folder in ("components", "link_analysis", "shortest_paths", "traversal")
@@ -21,7 +21,16 @@ TESTS.append("networkx.algorithms.tests.test_dag")  # ancestors, descendants
 def report(folder, **variables):
     """Runs the tests; returns the report of the plugin."""
     path = folder / "report.json"
-    command = [sys.executable, "-m", "pytest", "-q", "-p", "no:cacheprovider", "-p", "tests.support.networkx_backend"]
+    command = [
+        sys.executable,
+        "-m",
+        "pytest",
+        "-q",
+        "-p",
+        "no:cacheprovider",
+        "-p",
+        "tests.graph.networkx_backend.processes",
+    ]
     done = subprocess.run(
         [*command, "--tb=native", "--pyargs", *TESTS],
         cwd=folder,

@@ -10,7 +10,7 @@ import pytest
 
 from static_graph.networkx_backend.dispatching import SMALLEST
 from static_graph.networkx_backend.info import FUNCTIONS
-from tests.support.networkx_backend import environment
+from tests.graph.networkx_backend.processes import environment
 from tests.support.paths import ROOT
 
 PAGE = (ROOT / "docs" / "guide" / "networkx.md").read_text(encoding="utf-8")

@@ -74,7 +74,7 @@ class _Report:
 
 
 def pytest_configure(config: pytest.Config) -> None:
-    """Registers the plugin, if pytest runs with `-p tests.support.networkx_backend`."""
+    """Registers the plugin, if pytest runs with `-p tests.graph.networkx_backend.processes`."""
     if REPORT not in os.environ:
         return
     from static_graph import networkx_backend
