@@ -12,6 +12,7 @@ import numpy as np
 import static_graph
 from dmr.memory import Device
 from scripts.sanitize.cases import Case, Family, digest
+from static_graph.engine.loop import STRATEGIES
 from static_graph.graph.building import rows_on_device
 from static_graph.graph.device_graph import DeviceGraph
 from static_graph.graph.incoming import incoming
@@ -83,7 +84,7 @@ SCHEMES: dict[str, tuple[Callable[..., Any], dict[str, dict[str, Any]]]] = {
     ),
     **{
         strategy: (collapse.run, {"all": {"strategy": strategy}, "plain": {"strategy": strategy} | PLAIN})
-        for strategy in collapse.STRATEGIES
+        for strategy in STRATEGIES
     },
 }
 

@@ -10,6 +10,7 @@ import numpy as np
 import pytest
 
 from dmr.memory import open_device
+from dmr.memory.declarations import Declarations
 from static_graph.graph.csr import CsrGraph
 from static_graph.graph.device_graph import DeviceGraph
 from static_graph.graph.incoming import incoming
@@ -27,7 +28,7 @@ SOURCES = [
     "primitives/gathering.cu",
     "primitives/scan.cu",
     "primitives/sorting.cu",
-    *emulator.sources_in("graph/pagerank", "graph/schemes", "graph/traversal"),
+    *emulator.sources_in("graph/engine", "graph/pagerank", "graph/schemes", "graph/traversal"),
 ]
 DEFAULTS = {
     "breadth first": (direction_optimising.run, {"one_launch": False}, False),
@@ -177,7 +178,7 @@ def faulty(tmp_path_factory):
     folder = tmp_path_factory.mktemp("faulty")
     source = folder / "faulty.cu"
     source.write_text(FAULTY)
-    emulator.build(folder, [str(source)])
+    emulator.build(folder, [str(source)], Declarations(folder).kernels.values())
     return folder / "emulated.so"
 
 

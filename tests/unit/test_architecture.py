@@ -33,6 +33,7 @@ ORDER = {
         ("errors",),
         ("common",),
         ("graph",),
+        ("engine",),
         ("io", "lists", "traversal"),
         ("trees", "link_analysis"),
         ("",),
