@@ -7,7 +7,7 @@ from dataclasses import replace
 
 import numpy as np
 
-from dmr.memory import DeviceArray, Packed, constant, pack
+from dmr.memory import Argument, DeviceArray, Packed, constant, pack
 from static_graph.graph.device_graph import DeviceGraph
 from static_graph.graph.incoming import incoming
 from static_graph.traversal.distances import DeviceDistances
@@ -31,6 +31,11 @@ class LevelsWorkspace(Workspace):
     def levels(self, parents: DeviceArray | None) -> Packed:
         """Returns the sets as a kernel argument."""
         return pack("Levels", bits=self.bits, seen=self.seen, parents=parents)
+
+    def _begin(self, kernel: str, distances: DeviceDistances, arguments: tuple[Argument, ...]) -> None:
+        super()._begin(kernel, distances, arguments)
+        if distances.source < 0:
+            self.device.launch("enter_first_level", distances.sources.size, self.lists[0], arguments[-1])
 
 
 def run(
@@ -66,7 +71,7 @@ def run(
     with LevelsWorkspace.borrowed(graph) as space:
         opposite = _NO_EDGES if back is None else back.csr
         arguments = (graph.csr, opposite, distances.packed, space.frontier, space.levels(tree))
-        outcome = space.run(KERNELS, arguments, distances, most_teams=pulls, in_one_launch=one_launch, parents=tree)
+        outcome = space.run(KERNELS, arguments, distances, most_teams=pulls, in_one_launch=one_launch)
     if tree is not None:
         device.launch("end_parents", nodes, tree)
     return replace(outcome, parents=tree)
