@@ -23,7 +23,7 @@ TREE_COLUMNS = {
 ORDERS = ("ordered", "ordered-unbalanced", "random-balanced", "random")
 SHAPES = ("random-binary", "path", "star", "caterpillar")
 # FORMATS of static_graph/io/formats.py and static_graph/io/arrays.py.
-GRAPH_FORMATS = ("npz", "txt", "csv", "mtx", "gr")
+GRAPH_FORMATS = ("npz", "txt", "csv", "mtx", "gr", "metis", "graphml", "parquet")
 ARRAY_FORMATS = ("npy", "txt", "csv")
 
 
@@ -60,9 +60,10 @@ def add_graph(parser: Parser) -> None:
         "graph",
         metavar="GRAPH",
         type=file_name,
-        help="a graph: .txt, .csv, .mtx, .gr (also with .gz), .npz; - for stdin",
+        help="a graph: .txt, .csv, .mtx, .gr, .graph, .graphml (also with .gz), .npz, .parquet; - for stdin",
     )
     add_format(parser, GRAPH_FORMATS)
+    parser.add_argument("--weight", metavar="NAME", help="attribute (GraphML) or column (Parquet) of the weights")
 
 
 def add_format(parser: Parser, formats: tuple[str, ...], what: str = "input") -> None:
@@ -121,7 +122,9 @@ def _add_generate(commands: Any) -> None:
     add("nodes", metavar="N", type=count, help="number of nodes; for list: of elements")
     add("edges", metavar="M", type=count, nargs="?", help="for rmat and random: number of edges drawn")
     add_output(
-        parser, required=True, text="output file: .npz, .txt, .csv, .mtx or .gr; for list and tree: .npy, .txt or .csv"
+        parser,
+        required=True,
+        text="output file: a format of graphs, such as .npz or .gr; for list and tree: .npy, .txt or .csv",
     )
     add_format(parser, tuple(dict.fromkeys((*GRAPH_FORMATS, *ARRAY_FORMATS))), "output")
     add("--seed", type=count, default=0, metavar="S", help="seed of the random numbers (default: 0)")
