@@ -18,7 +18,7 @@ TEAM_KERNEL(begin_levels, Csr graph, Csr incoming, Distances distances, Traversa
             if (levels.parents != nullptr)
                 levels.parents[v] = v == source ? -1 : NO_PARENT;
             if (ONE_MEMBER && v % WORD == 0)
-                levels.seen[v / WORD] = source / WORD == v / WORD ? bit_of(source) : 0;
+                levels.seen[v / WORD] = source >= 0 && source / WORD == v / WORD ? bit_of(source) : 0;
         }
         if (team.number > 0)
             continue;

@@ -8,7 +8,7 @@ from __future__ import annotations
 from dataclasses import dataclass
 from typing import Literal
 
-from static_graph.graph.gpu_modules import ROWS
+from static_graph.graph.gpu_modules import TRANSPOSING
 
 
 @dataclass(frozen=True)
@@ -46,6 +46,7 @@ class Scheme:
         options: the names of its options.
         strategy: its argument `strategy`, if schemes share the module.
         transposing: the GPU modules that transpose the graph, if the scheme has an argument `transposed`.
+        finds_parents: whether it has an argument `parents`; otherwise they are derived from the distances.
     """
 
     module: str
@@ -53,6 +54,7 @@ class Scheme:
     options: tuple[str, ...] = ()
     strategy: str | None = None
     transposing: tuple[str, ...] = ()
+    finds_parents: bool = False
 
 
 _DISTANCES = ("graph/schemes/fixed_point", "graph/traversal/export")
@@ -84,7 +86,8 @@ FASTEST = {
     False: Scheme(
         "frontiers.direction_optimising",
         ("graph/traversal/breadth_first", *_DISTANCES),
-        transposing=("graph/building/incoming", *ROWS),
+        transposing=TRANSPOSING,
+        finds_parents=True,
     ),
     True: Scheme(
         "frontiers.near_far",
