@@ -37,6 +37,7 @@ ORDER = {
         ("io", "lists", "traversal"),
         ("trees", "link_analysis"),
         ("",),
+        ("networkx_backend",),
         ("cli",),
         ("__main__",),
     ),
