@@ -29,6 +29,14 @@ class Result:
         result._set(**values)
         return result
 
+    def __getattr__(self, name: str) -> Any:
+        # Called for an attribute that is missing: an array that was left on the device. It is downloaded once.
+        left = self.__dict__.get("on_device", {})
+        if name not in left:
+            raise AttributeError(f"{type(self).__name__!r} object has no attribute {name!r}", name=name, obj=self)
+        self._set(**{name: left[name].download()})
+        return self.__dict__[name]
+
     def __reduce__(self) -> tuple[Any, ...]:
         return type(self), tuple(getattr(self, field.name) for field in fields(self))  # type: ignore[arg-type]
 

@@ -3,4 +3,5 @@
 from __future__ import annotations
 
 ROWS = ("graph/building/rows", "primitives/scan", "primitives/sorting")  # edges into rows
+ARRAY_CHECKS = ("graph/building/checking", "primitives/scan")
 RANDOM_GRAPHS = ("graph/building/generation", *ROWS)
