@@ -19,6 +19,9 @@ INLINE int64 atomic_add(int64 *place, int64 value) {
     return static_cast<int64>(
         atomicAdd(reinterpret_cast<unsigned long long *>(place), static_cast<unsigned long long>(value)));
 }
+INLINE uint64 atomic_add(uint64 *place, uint64 value) {
+    return atomicAdd(reinterpret_cast<unsigned long long *>(place), static_cast<unsigned long long>(value));
+}
 INLINE int32 atomic_min(int32 *place, int32 value) { return atomicMin(place, value); }
 INLINE int64 atomic_min(int64 *place, int64 value) {
     return static_cast<int64>(atomicMin(reinterpret_cast<long long *>(place), static_cast<long long>(value)));

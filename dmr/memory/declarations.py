@@ -103,7 +103,7 @@ class Declarations:
         self.kernels: dict[str, Kernel] = {}
         self.structs: dict[str, tuple[Parameter, ...]] = {}
         self._records: Texts = {}
-        self._dtypes: dict[str, np.dtype[Any]] = dict(SCALARS)
+        self._dtypes: dict[str, np.dtype[Any]] = {**SCALARS, "float32": np.dtype(np.float32)}  # float32: only arrays
         self._enumerations: Texts = {}
         self._constants: Texts = {}
         files = sorted(folder.rglob("*.cu*")) if file is None else [folder / file]

@@ -15,6 +15,7 @@ from scripts.sanitize.cases import Case, Family, digest
 from static_graph.graph.building import rows_on_device
 from static_graph.graph.device_graph import DeviceGraph
 from static_graph.graph.incoming import incoming
+from static_graph.link_analysis.methods.table import METHODS as PAGERANK
 from static_graph.lists.checks import find_heads
 from static_graph.lists.generation import KINDS as LISTS
 from static_graph.lists.methods.table import FINISHES, RULES, SPACINGS
@@ -230,6 +231,21 @@ def building(device: Device) -> Iterator[Case]:
     yield "transposed", lambda: digest(host.reversed().targets, host.reversed().weights)
 
 
+def pageranks(device: Device) -> Iterator[Case]:
+    """PageRank by every method."""
+    for (name, host), method, weighted in product(graphs(), PAGERANK, (False, True)):
+
+        def run(host: static_graph.CsrGraph = host, method: str = method, weighted: bool = weighted) -> str:
+            precision = "float32" if weighted else "fixed"
+            found = static_graph.pagerank(
+                DeviceGraph.upload(host.reversed(), device),
+                method=method, weighted=weighted, precision=precision, iterations=3,
+            )  # fmt: skip
+            return digest(found.scores)
+
+        yield f"{name}, {method}{', weighted' * weighted}", run
+
+
 FAMILIES: dict[str, Family] = {
     **{
         f"{searched}-{scheme}": traversed(run, searched, variants)
@@ -250,6 +266,7 @@ FAMILIES: dict[str, Family] = {
         near_far.run, "sssp", {"one launch": {"one_launch": True}, "a launch per step": {"one_launch": False}}
     ),
     "bfs-order": queued,
+    "pagerank": pageranks,
     "timeline": timelines,
     **{f"rank-{method}": reduced(method, variants) for method, variants in RANKERS.items()},
     "rank-sequential": sequential,

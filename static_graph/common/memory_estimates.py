@@ -115,3 +115,17 @@ PARENTS = 8  # the parents, on host and device
 def search_bytes(nodes: int, weighted: bool, parents: bool) -> int:
     """Memory of a search, without the graph on the device."""
     return (SEARCHING + NEAR_FAR * weighted + PARENTS * parents) * nodes
+
+
+RANKED = 6 * 8  # `pagerank`, per node: scores on device and host, a double buffer of shares, ratios, and tiles
+
+
+def pagerank_bytes(nodes: int, edges: int, weighted: bool, transposed: bool) -> int:
+    """Memory of PageRank by a sparse method, without the graph on the device."""
+    back = reversed_bytes(nodes, edges, weighted) if transposed else 0
+    return RANKED * nodes + WEIGHT * weighted * edges + back
+
+
+def dense_bytes(nodes: int, entry: int, matrices: int) -> int:
+    """Memory of matrices of nodes x nodes entries of `entry` bytes."""
+    return matrices * entry * nodes * nodes

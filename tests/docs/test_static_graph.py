@@ -17,11 +17,12 @@ from tests.support.command_line import assert_page_describes
 from tests.support.paths import ROOT
 
 PAGE = (ROOT / "docs" / "guide" / "graphs.md").read_text(encoding="utf-8")
+PAGERANK = (ROOT / "docs" / "guide" / "pagerank.md").read_text(encoding="utf-8")
 COMMANDS = (ROOT / "docs" / "guide" / "graph-command-line.md").read_text(encoding="utf-8")
 
 
 def blocks(language):
-    return re.findall(rf"^```{language}\n(.*?)^```$", PAGE, re.MULTILINE | re.DOTALL)
+    return re.findall(rf"^```{language}\n(.*?)^```$", PAGE + PAGERANK, re.MULTILINE | re.DOTALL)
 
 
 @pytest.mark.slow

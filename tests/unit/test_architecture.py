@@ -34,7 +34,7 @@ ORDER = {
         ("common",),
         ("graph",),
         ("io", "lists", "traversal"),
-        ("trees",),
+        ("trees", "link_analysis"),
         ("",),
         ("cli",),
         ("__main__",),

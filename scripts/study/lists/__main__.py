@@ -63,7 +63,7 @@ def main(arguments: Sequence[str] | None = None) -> int:
 
     def work() -> int:
         given = sys.argv[1:] if arguments is None else arguments
-        record = STUDY.redraw(options.redraw) if options.redraw else run(options, given)
+        record = STUDY.redraw(options.redraw, options.name) if options.redraw else run(options, given)
         print(lists_report.to_markdown(record, []), end="")
         return 0 if lists_report.agree(record) else 5
 

@@ -235,6 +235,7 @@ def test_the_default_loop(device_options):
     for needs_host in ({"profile": True}, {"progress": lambda *_: None}, {"size": lambda p: 0 * p[:, 0] + 1}):
         assert dmr.refine(mesh, **needs_host, **device_options).loop == "host"
     assert dmr.refine(mesh, marking="atomic", **device_options).loop == "host"
+    assert dmr.refine(mesh, balance="none", **device_options).loop == "host"
 
 
 @pytest.mark.parametrize(
@@ -244,6 +245,7 @@ def test_the_default_loop(device_options):
         ({"progress": lambda *_: None}, "does not go with a progress callback"),
         ({"size": lambda p: p[:, 0]}, "does not go with a size function"),
         ({"marking": "two-stage"}, "does not go with marking 'two-stage'"),
+        ({"balance": "none"}, "does not go with balance 'none'"),
         ({"balance": "child-launch"}, "does not go with balance 'child-launch'"),
         ({"loop": "nobody"}, "loop .*'nobody'"),
     ],
