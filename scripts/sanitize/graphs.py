@@ -225,7 +225,15 @@ def building(device: Device) -> Iterator[Case]:
             assert back is not None and back.weights is not None
             return digest(back.offsets.download(), back.targets.download(), back.weights.download())
 
+        def shared(graph: static_graph.CsrGraph = graph) -> str:
+            assert graph.weights is not None
+            wide = (graph.offsets, graph.targets.astype(np.int64), graph.weights.astype(np.float32))
+            made = [DeviceGraph.from_arrays(*map(device.array, arrays))
+                    for arrays in ((graph.offsets, graph.targets, graph.weights), wide)]  # fmt: skip
+            return digest(*(each.targets.download() for each in made), made[1].weights.download())  # type: ignore[union-attr]
+
         yield f"incoming, {name}", transposed
+        yield f"arrays, {name}", shared
     sources, targets = random.integers(0, 300, (2, 9000))
     host = static_graph.CsrGraph.from_edges(sources, targets, random.random(9000), 300)
     yield "transposed", lambda: digest(host.reversed().targets, host.reversed().weights)

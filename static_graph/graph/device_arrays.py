@@ -7,7 +7,7 @@ from typing import Any
 import numpy as np
 
 from dmr.common.arguments import kind_of
-from dmr.common.text import counted
+from dmr.common.text import counted, numbered
 from dmr.memory import Device, DeviceArray, device_of, minmax_float64
 from static_graph.errors import GraphError
 from static_graph.graph.checks import MOST, checked_nodes
@@ -66,7 +66,7 @@ def _narrow(given: DeviceArray, nodes: int) -> DeviceArray:
     device, fault = given.device, given.device.array(np.array([NO_FAULT]))
     targets = device.empty(given.size, np.int32)
     device.launch("narrow_targets", given.size, given, nodes, targets, fault)
-    _raise_fault(fault, given, f"no target from 0 to {nodes - 1}, but {{}}")
+    _raise_fault(fault, given, f"leads to node {{}}, but {numbered(nodes, 'node')}")
     return targets
 
 
@@ -84,7 +84,7 @@ def _check(graph: DeviceGraph) -> None:
     if node != NO_FAULT:
         raise GraphError("its edges end before they begin", "node", node)
     device.launch("check_targets", graph.edges, graph.csr, fault)
-    _raise_fault(fault, graph.targets, f"no target from 0 to {graph.nodes - 1}, but {{}}")
+    _raise_fault(fault, graph.targets, f"leads to node {{}}, but {numbered(graph.nodes, 'node')}")
 
 
 def _largest(graph: DeviceGraph, weights: DeviceArray) -> float:
@@ -92,11 +92,11 @@ def _largest(graph: DeviceGraph, weights: DeviceArray) -> float:
     device, fault = graph.device, graph.device.array(np.array([NO_FAULT]))
     if weights.dtype == np.float64:
         device.launch("check_real_weights", graph.edges, graph.csr, fault)
-        _raise_fault(fault, weights, "the weight {}; distances need finite weights from 0")
+        _raise_fault(fault, weights, "has the weight {}; distances need finite weights from 0")
         return minmax_float64(weights)[1] if graph.edges else 0
     largest = device.zeros(1, np.int64)
     device.launch("check_whole_weights", graph.edges, graph.csr, fault, largest)
-    _raise_fault(fault, weights, "the weight {}; distances need weights from 0")
+    _raise_fault(fault, weights, "has the weight {}; distances need weights from 0")
     return int(largest.download()[0])
 
 
@@ -105,4 +105,4 @@ def _raise_fault(fault: DeviceArray, values: DeviceArray, message: str) -> None:
     edge = int(fault.download()[0])
     if edge != NO_FAULT:
         value = values[edge : edge + 1].download()[0]
-        raise GraphError(f"has {message.format(value)}", "edge", edge)
+        raise GraphError(message.format(value), "edge", edge)

@@ -63,7 +63,7 @@ class HostArray(DeviceArray):
         dl_device: Place | None = None,
         copy: bool | None = None,
     ) -> Any:
-        options = {"stream": stream, "max_version": max_version, "dl_device": dl_device, "copy": copy}
+        options: dict[str, Any] = {"stream": stream, "max_version": max_version, "dl_device": dl_device, "copy": copy}
         return self.values.__dlpack__(**{name: value for name, value in options.items() if value is not None})
 
     def __dlpack_device__(self) -> Place:
