@@ -15,12 +15,11 @@ constexpr int LANES = WARP;     // members that run in lockstep
 // ---- Memory and numbers ---------------------------------------------------------------------------------------------
 
 INLINE int32 atomic_add(int32 *place, int32 value) { return atomicAdd(place, value); }
-INLINE int64 atomic_add(int64 *place, int64 value) {
-    return static_cast<int64>(
-        atomicAdd(reinterpret_cast<unsigned long long *>(place), static_cast<unsigned long long>(value)));
-}
 INLINE uint64 atomic_add(uint64 *place, uint64 value) {
     return atomicAdd(reinterpret_cast<unsigned long long *>(place), static_cast<unsigned long long>(value));
+}
+INLINE int64 atomic_add(int64 *place, int64 value) {
+    return static_cast<int64>(atomic_add(reinterpret_cast<uint64 *>(place), static_cast<uint64>(value)));
 }
 INLINE int32 atomic_min(int32 *place, int32 value) { return atomicMin(place, value); }
 INLINE int64 atomic_min(int64 *place, int64 value) {
@@ -33,7 +32,7 @@ INLINE int64 atomic_max(int64 *place, int64 value) {
 INLINE uint64 atomic_max(uint64 *place, uint64 value) {
     return atomicMax(reinterpret_cast<unsigned long long *>(place), static_cast<unsigned long long>(value));
 }
-INLINE void atomic_or(uint32 *place, uint32 bits) { atomicOr(place, bits); }
+INLINE uint32 atomic_or(uint32 *place, uint32 bits) { return atomicOr(place, bits); }
 
 // Adds to a striped counter, whose value is the sum of STRIPES entries: adjacent threads add to adjacent entries.
 INLINE void count_up(int64 *stripes, int64 value) {
@@ -55,6 +54,8 @@ INLINE Index record_stride(Index records) { return records; }
 
 // Prefetches a cache line. Only the CPU does.
 INLINE void prefetch(const void *) {}
+
+INLINE int trailing_zeros(uint32 bits) { return __ffs(int(bits)) - 1; } // of at least one
 
 INLINE uint64 bits_of(float64 x) { return static_cast<uint64>(__double_as_longlong(x)); }
 INLINE float64 float64_of(int64 bits) { return __longlong_as_double(bits); }
@@ -164,6 +165,21 @@ INLINE int32 take_in_order(int32 *counters, int k) {
         counters[k] = seen + __popc(alike);
     __syncwarp();
     return seen + __popc(before);
+}
+
+// Combines the values of neighbouring lanes with equal keys; called by all lanes of a warp, with keys of which equal
+// ones are neighbours. Returns whether this lane is the last one of its key: it has the combination of all their
+// values.
+template <class T, class Combine> INLINE bool combine_runs(int32 key, T &value, Combine combine) {
+    const int lane = threadIdx.x % WARP;
+    for (int reach = 1; reach < WARP; reach *= 2) {
+        const T lower = __shfl_up_sync(~0u, value, reach);
+        const int32 other = __shfl_up_sync(~0u, key, reach);
+        if (lane >= reach && other == key)
+            value = combine(lower, value);
+    }
+    const int32 next = __shfl_sync(~0u, key, (lane + 1) % WARP);
+    return lane == WARP - 1 || next != key;
 }
 
 // ---- Teams ----------------------------------------------------------------------------------------------------------

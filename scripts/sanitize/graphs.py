@@ -12,19 +12,20 @@ import numpy as np
 import static_graph
 from dmr.memory import Device
 from scripts.sanitize.cases import Case, Family, digest
+from static_graph.engine.loop import STRATEGIES
 from static_graph.graph.building import rows_on_device
 from static_graph.graph.device_graph import DeviceGraph
 from static_graph.graph.incoming import incoming
 from static_graph.link_analysis.methods.table import METHODS as PAGERANK
 from static_graph.lists.checks import find_heads
-from static_graph.lists.generation import KINDS as LISTS
+from static_graph.lists.kinds import KINDS as LISTS
 from static_graph.lists.methods.table import FINISHES, RULES, SPACINGS
 from static_graph.lists.ranking import rank_on_device
 from static_graph.traversal.frontiers import direction_optimising, near_far, queue_search
 from static_graph.traversal.parents import find_parents
 from static_graph.traversal.schemes import child_launches, collapse, fixed_point, node_splitting, virtual_warps
 from static_graph.traversal.schemes.timeline import Timeline
-from static_graph.trees.generation import KINDS as TREES
+from static_graph.trees.kinds import KINDS as TREES
 
 
 def graphs() -> Iterator[tuple[str, static_graph.CsrGraph]]:
@@ -83,7 +84,7 @@ SCHEMES: dict[str, tuple[Callable[..., Any], dict[str, dict[str, Any]]]] = {
     ),
     **{
         strategy: (collapse.run, {"all": {"strategy": strategy}, "plain": {"strategy": strategy} | PLAIN})
-        for strategy in collapse.STRATEGIES
+        for strategy in STRATEGIES
     },
 }
 
@@ -268,6 +269,8 @@ FAMILIES: dict[str, Family] = {
             "a launch per level": {"one_launch": False},
             "pushed, one launch": {"one_launch": True, "transposed": False},
             "pushed": {"one_launch": False, "transposed": False},
+            "parents": {"parents": True},
+            "parents, pushed": {"parents": True, "transposed": False},
         },
     ),
     "sssp-auto": traversed(

@@ -117,6 +117,10 @@ class DeviceGraph:
             found: T = self._derived[key]
         return found
 
+    def has_derived(self, key: Hashable) -> bool:
+        """Whether data is cached under `key`."""
+        return key in self._derived
+
     def forget(self) -> None:
         """Frees the cached derived data."""
         with self._deriving:

@@ -15,12 +15,13 @@ from dmr.common.arguments import switch
 from dmr.common.available import require_memory
 from dmr.common.clock import Clock
 from dmr.common.text import counted
-from dmr.memory import Device, open_device
+from dmr.memory import Device
 from static_graph.common.arguments import check_graph
 from static_graph.common.memory_estimates import graph_bytes, pagerank_bytes
-from static_graph.errors import GraphError, OptionError
+from static_graph.errors import GraphError
 from static_graph.graph.csr import CsrGraph
 from static_graph.graph.device_graph import DeviceGraph
+from static_graph.graph.placement import device_for
 from static_graph.link_analysis.methods.table import COMMON, METHODS, TRANSPOSING
 from static_graph.link_analysis.options import Options, checked_method, checked_options
 from static_graph.link_analysis.results import PageRank
@@ -100,12 +101,7 @@ def pagerank(
     )
     name, scheme = checked_method(method, balance, precision)
     by_weight = _by_weight(graph, weighted, options)
-    if isinstance(graph, DeviceGraph):
-        if device != "auto" or threads is not None:
-            raise OptionError(f"the graph is on {graph.device.description} already: leave device and threads out")
-        where = graph.device
-    else:
-        where = open_device(device, threads)
+    where = device_for(graph, device, threads)
     if name == "auto":
         name = "pull"
     _require_memory(graph, where, name, by_weight)

@@ -10,6 +10,7 @@ import numpy as np
 import pytest
 
 from dmr.memory import open_device
+from dmr.memory.declarations import Declarations
 from static_graph.errors import GraphError
 from static_graph.graph.csr import CsrGraph
 from static_graph.graph.device_graph import DeviceGraph
@@ -29,7 +30,7 @@ SOURCES = [
     "primitives/gathering.cu",
     "primitives/scan.cu",
     "primitives/sorting.cu",
-    *emulator.sources_in("graph/pagerank", "graph/schemes", "graph/traversal"),
+    *emulator.sources_in("graph/engine", "graph/pagerank", "graph/schemes", "graph/traversal"),
 ]
 DEFAULTS = {
     "breadth first": (direction_optimising.run, {"one_launch": False}, False),
@@ -109,8 +110,11 @@ def test_default_searches_and_parents_on_the_emulated_gpu(default, device):
         if weighted and graph.weights is None:
             continue
         on_device, sources = DeviceGraph.upload(graph, device), [0, graph.nodes - 1]
-        distances = run(on_device, sources, weighted=weighted, **options).distances
+        outcome = run(on_device, sources, weighted=weighted, **options | ({} if weighted else {"parents": True}))
+        distances = outcome.distances
         parents = find_parents(on_device, sources, distances, weighted=weighted)
+        if outcome.parents is not None:
+            np.testing.assert_array_equal(outcome.parents.download(), parents, f"graph {number}")
         found = distances.download()
         np.testing.assert_array_equal(found, reference(graph, sources, weighted), f"graph {number}")
         for node in np.flatnonzero((found >= 0) & np.isfinite(found)):
@@ -196,7 +200,7 @@ def faulty(tmp_path_factory):
     folder = tmp_path_factory.mktemp("faulty")
     source = folder / "faulty.cu"
     source.write_text(FAULTY)
-    emulator.build(folder, [str(source)])
+    emulator.build(folder, [str(source)], Declarations(folder).kernels.values())
     return folder / "emulated.so"
 
 

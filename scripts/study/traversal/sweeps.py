@@ -18,10 +18,11 @@ from scripts.study.traversal.records import (
     table,
     text_of,
 )
-from static_graph.traversal.schemes import collapse, virtual_warps
+from static_graph.engine import loop
+from static_graph.traversal.schemes import virtual_warps
 
 WIDTHS = [Case("warp", {"warp_size": width}) for width in virtual_warps.WIDTHS]
-STRATEGIES = [Case("collapse", {"strategy": strategy}) for strategy in collapse.STRATEGIES]
+STRATEGIES = [Case("collapse", {"strategy": strategy}) for strategy in loop.STRATEGIES]
 ABLATED = [ablated(count) for count in range(len(ABLATION) + 1)]
 ABLATED_NAMES = ("M", "MC", "MCS", "MCSL")
 
@@ -93,7 +94,7 @@ def strategies(study: Record) -> str:
         best = min(runs, key=median_ms)
         return f"{median_ms(runs[0]) / median_ms(best):.2f} by {best['options']['strategy']}"
 
-    return _sweep(study, STRATEGIES, [*collapse.STRATEGIES], gteps, ("over the baseline", gain))
+    return _sweep(study, STRATEGIES, [*loop.STRATEGIES], gteps, ("over the baseline", gain))
 
 
 def ablation(study: Record) -> str:

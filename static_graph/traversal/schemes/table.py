@@ -8,7 +8,8 @@ from __future__ import annotations
 from dataclasses import dataclass
 from typing import Literal
 
-from static_graph.graph.gpu_modules import ROWS
+from static_graph.engine.gpu_modules import ENGINE
+from static_graph.graph.gpu_modules import TRANSPOSING
 
 
 @dataclass(frozen=True)
@@ -46,6 +47,7 @@ class Scheme:
         options: the names of its options.
         strategy: its argument `strategy`, if schemes share the module.
         transposing: the GPU modules that transpose the graph, if the scheme has an argument `transposed`.
+        finds_parents: whether it has an argument `parents`; otherwise they are derived from the distances.
     """
 
     module: str
@@ -53,11 +55,12 @@ class Scheme:
     options: tuple[str, ...] = ()
     strategy: str | None = None
     transposing: tuple[str, ...] = ()
+    finds_parents: bool = False
 
 
 _DISTANCES = ("graph/schemes/fixed_point", "graph/traversal/export")
 _ROUNDS = ("primitives/device_loop", *_DISTANCES)
-_COLLAPSE = (*_ROUNDS, "graph/schemes/collapse")
+_COLLAPSE = (*ENGINE, "graph/schemes/relaxation", *_DISTANCES)
 
 SCHEMES = {
     "none": Scheme("schemes.fixed_point", _ROUNDS, ("atomic",)),
@@ -76,7 +79,7 @@ SCHEMES = {
     ),
     "hierarchical": Scheme("schemes.collapse", _COLLAPSE, strategy="hierarchical"),
     "collapse-local": Scheme("schemes.collapse", _COLLAPSE, strategy="collapse-local"),
-    "collapse-global": Scheme("schemes.collapse", (*_COLLAPSE, "primitives/scan"), strategy="collapse-global"),
+    "collapse-global": Scheme("schemes.collapse", _COLLAPSE, strategy="collapse-global"),
 }
 
 # The default, without and with weights.
@@ -84,7 +87,8 @@ FASTEST = {
     False: Scheme(
         "frontiers.direction_optimising",
         ("graph/traversal/breadth_first", *_DISTANCES),
-        transposing=("graph/building/incoming", *ROWS),
+        transposing=TRANSPOSING,
+        finds_parents=True,
     ),
     True: Scheme(
         "frontiers.near_far",
