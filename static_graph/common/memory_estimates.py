@@ -115,3 +115,11 @@ PARENTS = 8  # the parents, on host and device
 def search_bytes(nodes: int, weighted: bool, parents: bool) -> int:
     """Memory of a search, without the graph on the device."""
     return (SEARCHING + NEAR_FAR * weighted + PARENTS * parents) * nodes
+
+
+COMPONENTS = 7 * END  # per node: numbers, labels on device and host, three stacks
+
+
+def components_bytes(nodes: int) -> int:
+    """Memory of a search for components, without the graph on the device."""
+    return COMPONENTS * nodes

@@ -96,6 +96,10 @@ class DeviceGraph:
             found: T = self._derived[key]
         return found
 
+    def kept(self, key: Hashable) -> Any:
+        """Returns the data cached under `key`, or None."""
+        return self._derived.get(key)
+
     def forget(self) -> None:
         """Frees the cached derived data."""
         with self._deriving:

@@ -36,6 +36,11 @@ def incoming(graph: DeviceGraph, weighted: bool = False) -> DeviceGraph | None:
     return graph.derived("weighted incoming", lambda: _with_weights(graph, back)) if weighted else back
 
 
+def kept_incoming(graph: DeviceGraph) -> DeviceGraph | None:
+    """Returns the transposed graph if it was made already."""
+    return graph.kept("incoming")
+
+
 def _transposed(graph: DeviceGraph) -> DeviceGraph:
     targets, sources = _edges(graph)
     offsets, ends = rows_on_device(targets, sources, graph.nodes)
