@@ -19,7 +19,7 @@ from static_graph.lists.checks import find_heads
 from static_graph.lists.generation import KINDS as LISTS
 from static_graph.lists.methods.table import FINISHES, RULES, SPACINGS
 from static_graph.lists.ranking import rank_on_device
-from static_graph.traversal.frontiers import direction_optimising, near_far
+from static_graph.traversal.frontiers import direction_optimising, near_far, queue_search
 from static_graph.traversal.parents import find_parents
 from static_graph.traversal.schemes import child_launches, collapse, fixed_point, node_splitting, virtual_warps
 from static_graph.traversal.schemes.timeline import Timeline
@@ -97,6 +97,19 @@ def timelines(device: Device) -> Iterator[Case]:
         timeline.lines()
 
     yield "three lines", run
+
+
+def queued(device: Device) -> Iterator[Case]:
+    """Breadth-first search in the order of a queue."""
+    graph = next(graphs())[1]
+    for one_launch in (False, True):
+
+        def search(one_launch: bool = one_launch) -> str:
+            found = queue_search.run(DeviceGraph.upload(graph, device), [1, 0], one_launch=one_launch)
+            assert found.parents is not None and found.order is not None
+            return digest(found.distances.download(), found.parents.download(), found.order.download())
+
+        yield "one launch" if one_launch else "a launch per pass", search
 
 
 def reduced(method: str, variants: dict[str, dict[str, Any]]) -> Family:
@@ -236,6 +249,7 @@ FAMILIES: dict[str, Family] = {
     "sssp-auto": traversed(
         near_far.run, "sssp", {"one launch": {"one_launch": True}, "a launch per step": {"one_launch": False}}
     ),
+    "bfs-order": queued,
     "timeline": timelines,
     **{f"rank-{method}": reduced(method, variants) for method, variants in RANKERS.items()},
     "rank-sequential": sequential,

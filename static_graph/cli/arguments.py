@@ -22,6 +22,9 @@ TREE_COLUMNS = {
 # KINDS of static_graph/lists/generation.py and static_graph/trees/generation.py.
 ORDERS = ("ordered", "ordered-unbalanced", "random-balanced", "random")
 SHAPES = ("random-binary", "path", "star", "caterpillar")
+# FORMATS of static_graph/io/formats.py and static_graph/io/arrays.py.
+GRAPH_FORMATS = ("npz", "txt", "csv", "mtx", "gr")
+ARRAY_FORMATS = ("npy", "txt", "csv")
 
 
 def build_parser() -> Parser:
@@ -51,6 +54,23 @@ def add_command(commands: Any, name: str, module: str, summary: str, examples: E
     return parser
 
 
+def add_graph(parser: Parser) -> None:
+    """Adds the graph that a command reads (`static_graph.cli.inputs.read_graph`), and how it is read."""
+    parser.add_argument(
+        "graph",
+        metavar="GRAPH",
+        type=file_name,
+        help="a graph: .txt, .csv, .mtx, .gr (also with .gz), .npz; - for stdin",
+    )
+    add_format(parser, GRAPH_FORMATS)
+
+
+def add_format(parser: Parser, formats: tuple[str, ...], what: str = "input") -> None:
+    """Adds the option for the format of the input, or of the output."""
+    text = f"format of the {what}: {', '.join(formats)} (default: by the suffix of the file)"
+    parser.add_argument("--format", choices=formats, metavar="F", help=text)
+
+
 def add_output(parser: Parser, *, required: bool, text: str) -> None:
     """Adds the options of the output file."""
     parser.add_argument("-o", "--output", metavar="OUT", type=file_name, required=required, help=text)
@@ -66,11 +86,12 @@ def _add_info(commands: Any) -> None:
         (
             ("python -m static_graph info web-Stanford.txt.gz", ""),
             ("python -m static_graph info graph.mtx --plot degrees.png --mda 8", "before and after splitting"),
+            ("zstdcat edges.csv.zst | python -m static_graph info - --format csv", "from stdin"),
             ("python -m static_graph info graph.gr --json | jq .automatic_mda", "for programs"),
         ),
     )
+    add_graph(parser)
     add = parser.add_argument
-    add("graph", metavar="GRAPH", type=file_name, help="a graph: .txt, .csv, .mtx, .gr (also with .gz), .npz")
     add("--plot", metavar="PNG", type=file_name, help="draw the distribution of out-degrees")
     add("--mda", type=mda, metavar="N|auto", help="report the effect of splitting nodes at this maximum degree")
     add("-f", "--force", action="store_true", help="overwrite PNG if it exists")
@@ -102,6 +123,7 @@ def _add_generate(commands: Any) -> None:
     add_output(
         parser, required=True, text="output file: .npz, .txt, .csv, .mtx or .gr; for list and tree: .npy, .txt or .csv"
     )
+    add_format(parser, tuple(dict.fromkeys((*GRAPH_FORMATS, *ARRAY_FORMATS))), "output")
     add("--seed", type=count, default=0, metavar="S", help="seed of the random numbers (default: 0)")
     add_device(parser)
     graphs = parser.add_argument_group("options of rmat and random")
@@ -143,10 +165,14 @@ def _add_bfs(commands: Any) -> None:
             ("python -m static_graph bfs web-Stanford.txt.gz --source 0", "counts and times"),
             ("python -m static_graph bfs graph.npz --source 0 --balance split --mda 8", "a scheme of the papers"),
             ("python -m static_graph bfs graph.npz --source 0 7 --parents -o tree.csv", "node, distance, parent"),
+            ("python -m static_graph bfs graph.npz --source 0 --order -o order.csv", "and the rank in a queue"),
             ("python -m static_graph bfs graph.mtx --source 0 --path-to 99 --json | jq .path", "for programs"),
         ),
     )
     _add_traversal(parser, weighted=False)
+    parser.add_argument(
+        "--order", action="store_true", help="find the order of a sequential search, and its parents, too"
+    )
     parser.add_argument(
         "--depth-limit", type=count, metavar="N", help="nodes more than N edges away count as unreached"
     )
@@ -174,8 +200,8 @@ def _add_sssp(commands: Any) -> None:
 
 def _add_traversal(parser: Parser, *, weighted: bool) -> None:
     """Adds the options that both traversals share, and those of their schemes."""
+    add_graph(parser)
     add = parser.add_argument
-    add("graph", metavar="GRAPH", type=file_name, help="a graph: .txt, .csv, .mtx, .gr (also with .gz), .npz")
     add("--source", nargs="+", required=True, metavar="NODE", help="source nodes, by their ids in the file")
     add("--balance", choices=BALANCES, default="auto", metavar="B", help=f"{', '.join(BALANCES)} (default: auto)")
     add("--parents", action="store_true", help="find the shortest-path tree, too")
@@ -216,8 +242,9 @@ def _add_rank(commands: Any) -> None:
         "list",
         metavar="LIST",
         type=file_name,
-        help="the element after each one, -1 at the end of a list: .npy, .txt, .csv",
+        help="the element after each one, -1 at the end of a list: .npy, .txt, .csv; - for stdin",
     )
+    add_format(parser, ARRAY_FORMATS)
     add(
         "--values",
         metavar="FILE",
@@ -254,8 +281,9 @@ def _add_tree(commands: Any) -> None:
         "forest",
         metavar="FOREST",
         type=file_name,
-        help="the parent of each node, -1 at roots; or two columns, undirected edges: .npy, .txt, .csv",
+        help="the parent of each node, -1 at roots; or two columns, undirected edges: .npy, .txt, .csv; - for stdin",
     )
+    add_format(parser, ARRAY_FORMATS)
     add("--root", type=count, nargs="+", metavar="NODE", help="the roots, one per tree")
     add("--nodes", type=count, metavar="N", help="with edges: number of nodes")
     add("--lca", type=count, nargs=2, metavar="NODE", help="show the lowest common ancestor of two nodes")

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import time
 from collections.abc import Callable
+from functools import partial
 from typing import Any
 
 import numpy as np
@@ -35,7 +36,7 @@ def run(arguments: Arguments, console: Console) -> int:
     """Generates a graph, lists or a tree, and writes the result."""
     _check_options(arguments)
     kind = arguments.kind
-    check = check_graph_target if kind in GRAPHS else check_array_target
+    check = partial(check_graph_target if kind in GRAPHS else check_array_target, format=arguments.format)
     path = checked_target(arguments.output, arguments.force, check)
     options = OPTIONS[kind](arguments)
     start = time.perf_counter()
@@ -45,10 +46,10 @@ def run(arguments: Arguments, console: Console) -> int:
         raise OptionError(str(error)) from error
     seconds = time.perf_counter() - start
     if isinstance(made, CsrGraph):
-        write(path, made, overwrite=arguments.force)
+        write(path, made, format=arguments.format, overwrite=arguments.force)
         options |= {"nodes": made.nodes, "edges": made.edges}
     else:
-        write_array(path, made, overwrite=arguments.force)
+        write_array(path, made, format=arguments.format, overwrite=arguments.force)
     console.note(f"{_what(arguments, made)} in {seconds:.3g} s")
     console.note(f"wrote {path}")
     if arguments.json:

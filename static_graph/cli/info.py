@@ -11,6 +11,7 @@ import numpy as np
 from dmr.common.command_line.console import Console, aligned
 from dmr.common.command_line.parser import Arguments
 from dmr.common.text import counted
+from static_graph.cli.inputs import read_graph
 from static_graph.cli.outputs import checked_target
 from static_graph.graph.csr import CsrGraph
 from static_graph.graph.degree_plots import check_picture_target, plot_degrees
@@ -24,7 +25,6 @@ from static_graph.graph.degrees import (
     isolated_nodes,
     split_distribution,
 )
-from static_graph.io import read
 
 BAR_WIDTH = 40
 
@@ -33,7 +33,7 @@ def run(arguments: Arguments, console: Console) -> int:
     """Reads a graph and prints its statistics."""
     if arguments.plot is not None:
         checked_target(arguments.plot, arguments.force, check_picture_target)
-    graph = read(arguments.graph, threads=arguments.threads)
+    graph = read_graph(arguments)
     found = describe(graph, arguments.mda)
     if arguments.plot is not None:
         mda = found["split"]["mda"] if "split" in found else None

@@ -11,7 +11,7 @@ from dmr.common.command_line.targets import refuse_existing
 from dmr.common.text import counted
 
 
-def checked_target(name: str, force: bool, check: Callable[[Path, bool], None]) -> Path:
+def checked_target(name: str, force: bool, check: Callable[[Path, bool], object]) -> Path:
     """Checks that an output file can be written, and returns its path.
 
     Args:

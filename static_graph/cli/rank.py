@@ -9,8 +9,10 @@ import numpy as np
 from dmr.common.command_line.console import Console
 from dmr.common.command_line.parser import Arguments
 from static_graph.cli.error_context import error_context
+from static_graph.cli.inputs import read_numbers
 from static_graph.cli.outputs import checked_target, place, show
-from static_graph.io import check_columns_target, read_array, write_columns
+from static_graph.errors import OptionError
+from static_graph.io import check_columns_target, write_columns
 from static_graph.lists.checks import as_indices
 from static_graph.lists.ranking import Ranking, as_values, rank_in_detail
 
@@ -21,12 +23,14 @@ def run(arguments: Arguments, console: Console) -> int:
     """Reads lists, ranks them, and writes the results."""
     if arguments.output is not None:
         checked_target(arguments.output, arguments.force, check_columns_target)
+    if arguments.list == arguments.values == "-":
+        raise OptionError("LIST and --values cannot both be read from stdin")
     with error_context(arguments.list):
-        successors = as_indices(read_array(arguments.list), "element", "successor")
+        successors = as_indices(read_numbers(arguments.list, arguments), "element", "successor")
     values = None
     if arguments.values is not None:
         with error_context(arguments.values):
-            values = as_values(read_array(arguments.values), len(successors), "element")
+            values = as_values(read_numbers(arguments.values, arguments), len(successors), "element")
     with error_context(arguments.list):
         found = rank_in_detail(
             successors,

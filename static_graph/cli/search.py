@@ -12,11 +12,12 @@ from numpy.typing import NDArray
 from dmr.common.command_line.console import Console
 from dmr.common.command_line.parser import Arguments
 from dmr.common.command_line.values import count
+from static_graph.cli.inputs import read_graph
 from static_graph.cli.outputs import checked_target, place, show
 from static_graph.errors import FileError
 from static_graph.graph.csr import CsrGraph
 from static_graph.graph.generation import with_random_weights
-from static_graph.io import check_columns_target, read, write_columns
+from static_graph.io import check_columns_target, write_columns
 from static_graph.traversal.results import Traversal
 from static_graph.traversal.schemes.table import OPTIONS as SCHEME_OPTIONS
 from static_graph.traversal.search import bfs, sssp
@@ -31,7 +32,7 @@ def run(arguments: Arguments, console: Console) -> int:
     if arguments.output is not None:
         checked_target(arguments.output, arguments.force, check_columns_target)
     search: Callable[..., Traversal] = sssp if hasattr(arguments, "distance_limit") else bfs
-    graph = read(arguments.graph, threads=arguments.threads)
+    graph = read_graph(arguments)
     if getattr(arguments, "random_weights", None) is not None:
         graph = with_random_weights(graph, arguments.random_weights, seed=arguments.seed, threads=arguments.threads)
     if search is sssp and graph.weights is None:
@@ -43,6 +44,7 @@ def run(arguments: Arguments, console: Console) -> int:
         sources,
         balance=arguments.balance,
         parents=arguments.parents or end is not None,
+        **({"order": arguments.order} if search is bfs else {}),
         device=arguments.device,
         threads=arguments.threads,
         **{name: getattr(arguments, name) for name in OPTIONS if hasattr(arguments, name)},
@@ -88,6 +90,9 @@ def _columns(graph: CsrGraph, found: Traversal) -> dict[str, NDArray[Any]]:
     columns["distance"] = found.distances
     if found.parents is not None:
         columns["parent"] = found.parents if graph.labels is None else _named(graph.labels, found.parents)
+    if found.order is not None:
+        columns["rank"] = np.full(graph.nodes, -1, np.int32)
+        columns["rank"][found.order] = np.arange(len(found.order), dtype=np.int32)
     return columns
 
 

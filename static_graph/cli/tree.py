@@ -11,8 +11,9 @@ from dmr.common.command_line.console import Console
 from dmr.common.command_line.parser import Arguments
 from static_graph.cli.arguments import TREE_COLUMNS
 from static_graph.cli.error_context import error_context
+from static_graph.cli.inputs import read_numbers
 from static_graph.cli.outputs import checked_target, place, show
-from static_graph.io import check_columns_target, read_array, write_columns
+from static_graph.io import check_columns_target, write_columns
 from static_graph.trees.tours import Tree, euler_tour
 
 FIELDS = {"subtree": "subtree_size"}  # columns whose attribute of `Tree` has another name
@@ -25,7 +26,7 @@ def run(arguments: Arguments, console: Console) -> int:
         checked_target(arguments.output, arguments.force, check_columns_target)
     with error_context(arguments.forest):
         tree = euler_tour(
-            read_array(arguments.forest),
+            read_numbers(arguments.forest, arguments),
             arguments.root,
             nodes=arguments.nodes,
             device=arguments.device,

@@ -3,7 +3,8 @@
 from __future__ import annotations
 
 import sys
-from collections.abc import Hashable, Sequence
+from collections.abc import Hashable, Mapping, Sequence
+from itertools import chain
 from typing import Any
 
 import numpy as np
@@ -53,7 +54,7 @@ def read_matrix(matrix: Any, weighted: bool) -> tuple[NDArray[Any], NDArray[Any]
 def read_networkx(
     graph: Any, weight: Hashable | None
 ) -> tuple[NDArray[Any], NDArray[Any], NDArray[Any] | None, list[Any]]:
-    """Returns sources, targets, weights or None, and the names of the nodes of a networkx graph.
+    """Returns offsets, targets, weights or None, and the names of the nodes of a networkx graph.
 
     Args:
         graph: the graph; an undirected edge becomes two edges, a self loop stays one.
@@ -69,20 +70,101 @@ def read_networkx(
     if isinstance(weight, (bool, np.bool_)) or not isinstance(weight, Hashable):
         raise WrongTypeError(f"weight = {shortened(weight)}: it must be the name of an attribute, or None")
     names = list(graph.nodes)
-    number = {name: k for k, name in enumerate(names)}
-    edges = list(graph.edges(data=weight, default=None) if weight is not None else graph.edges(data=False))
-    sources = np.array([number[edge[0]] for edge in edges], np.int64)
-    targets = np.array([number[edge[1]] for edge in edges], np.int64)
-    weights = None
-    if weight is not None and any(edge[2] is not None for edge in edges):
-        weights = as_array([1 if edge[2] is None else edge[2] for edge in edges], "weights")
-        if weights.shape != sources.shape:
-            raise GraphError(f"weights must be one number an edge, not an array of shape {weights.shape}")
+    rows = [graph._adj[name] for name in names]  # the dictionaries themselves: each view of networkx costs a call
+    multigraph = graph.is_multigraph()
+    offsets, targets = adjacency_rows(rows, {name: k for k, name in enumerate(names)}, multigraph)
+    values = edge_values(rows, weight, None, multigraph) if weight is not None else []
+    if all(value is None for value in values):
+        return offsets, targets, None, names
+    weights = as_array([1 if value is None else value for value in values], "weights")
+    if weights.shape != targets.shape:
+        raise GraphError(f"weights must be one number an edge, not an array of shape {weights.shape}")
+    return offsets, targets, weights, names
+
+
+def adjacency_rows(
+    rows: Sequence[Mapping[Any, Any]], numbers: Mapping[Any, int], multigraph: bool
+) -> tuple[NDArray[np.int64], NDArray[np.int64]]:
+    """Returns offsets (n + 1,) and targets (m,) of a networkx graph; edges keep the order of its adjacency.
+
+    Args:
+        rows: the neighbours of each node, with the data of their edges.
+        numbers: the number of each node.
+        multigraph: whether the data of a neighbour is a dictionary of parallel edges.
+    """
+    degrees = np.fromiter(map(len, rows), np.int64, len(rows))
+    targets = np.fromiter(map(numbers.__getitem__, chain.from_iterable(rows)), np.int64, int(degrees.sum()))
+    if multigraph:
+        parallel = np.fromiter((len(edges) for row in rows for edges in row.values()), np.int64, len(targets))
+        ends = np.cumsum(np.append(0, parallel))[np.cumsum(np.append(0, degrees))]
+        return ends, np.repeat(targets, parallel)
+    return np.cumsum(np.append(0, degrees)), targets
+
+
+def edge_values(rows: Sequence[Mapping[Any, Any]], attribute: Hashable, default: Any, multigraph: bool) -> list[Any]:
+    """Returns an attribute of each edge, in the order of `adjacency_rows`; `default` for edges without it."""
+    if multigraph:
+        return [data.get(attribute, default) for row in rows for parallel in row.values() for data in parallel.values()]
+    return [data.get(attribute, default) for row in rows for data in row.values()]
+
+
+def build_networkx(
+    ends: tuple[NDArray[Any], NDArray[Any]],
+    weights: NDArray[Any] | None,
+    names: Sequence[Any],
+    create_using: Any,
+    weight: Hashable,
+) -> Any:
+    """Makes a networkx graph of a class (default: DiGraph) from edges; the arguments are those of `to_networkx`.
+
+    Raises:
+        GraphError: the class is undirected and an edge has no opposite, or it has no parallel edges and an edge has.
+        WrongTypeError: `create_using` is not a class of networkx graphs.
+    """
+    import networkx
+
+    kind = networkx.DiGraph if create_using is None else create_using
+    if not isinstance(kind, type) or not issubclass(kind, networkx.Graph):
+        raise WrongTypeError(f"create_using = {shortened(create_using)}: it must be a class of networkx's graphs")
+    graph = kind()
+    sources, targets = ends
+    if not graph.is_multigraph():
+        _check_single(sources, targets, graph.is_directed())
     if not graph.is_directed():
-        back = sources != targets
-        sources, targets = np.concatenate([sources, targets[back]]), np.concatenate([targets, sources[back]])
-        weights = None if weights is None else np.concatenate([weights, weights[back]])
-    return sources, targets, weights, names
+        _check_symmetric(sources, targets, np.zeros(len(sources)) if weights is None else weights)
+        once = sources <= targets
+        sources, targets, weights = sources[once], targets[once], None if weights is None else weights[once]
+    graph.add_nodes_from(names)
+    pairs = (map(names.__getitem__, numbers.tolist()) for numbers in (sources, targets))
+    if weights is None:
+        graph.add_edges_from(zip(*pairs, strict=True))
+    else:
+        graph.add_weighted_edges_from(zip(*pairs, weights.tolist(), strict=True), weight=weight)
+    return graph
+
+
+def _check_single(sources: NDArray[Any], targets: NDArray[Any], directed: bool) -> None:
+    """Raises GraphError for the first edge that is parallel to another one."""
+    order = np.lexsort((targets, sources))
+    repeated = (np.diff(sources[order]) == 0) & (np.diff(targets[order]) == 0)
+    if repeated.any():
+        edge = int(order[1:][repeated].min())
+        kind = "MultiDiGraph" if directed else "MultiGraph"
+        raise GraphError(f"is parallel to another one: create_using=networkx.{kind} keeps both", "edge", edge)
+
+
+def _check_symmetric(sources: NDArray[Any], targets: NDArray[Any], weights: NDArray[Any]) -> None:
+    """Raises GraphError unless each edge has an opposite with the same weight."""
+    forward, backward = np.lexsort((weights, targets, sources)), np.lexsort((weights, sources, targets))
+    differing = (sources[forward] != targets[backward]) | (targets[forward] != sources[backward])
+    differing |= weights[forward] != weights[backward]
+    if not differing.any():
+        return
+    first = int(np.argmax(differing))
+    edge, other = int(forward[first]), int(backward[first])  # the opposite of the lesser one is missing
+    lesser = (sources[edge], targets[edge], weights[edge]) < (targets[other], sources[other], weights[other])
+    reason = "has no opposite edge with the same weight; an undirected graph needs one"
+    raise GraphError(reason, "edge", edge if lesser else other)
 
 
 def plain(names: Sequence[Any]) -> bool:

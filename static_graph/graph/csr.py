@@ -9,14 +9,14 @@ from typing import Any
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
-from dmr.common.arguments import switch
+from dmr.common.arguments import shortened, switch, whole_option
 from dmr.common.available import require_memory
 from dmr.common.cached import cached_property
 from dmr.common.frozen import freeze, frozen
-from dmr.common.text import counted
+from dmr.common.text import counted, numbered
 from static_graph.common.arrays import as_whole
 from static_graph.common.memory_estimates import from_edges_bytes, graph_bytes, reversed_bytes, symmetrised_bytes
-from static_graph.common.pieces import PIECE
+from static_graph.common.pieces import PIECE, pieces
 from static_graph.errors import GraphError
 from static_graph.graph.building import rows_of_edges
 from static_graph.graph.checks import (
@@ -28,7 +28,7 @@ from static_graph.graph.checks import (
     checked_nodes,
     checked_weights,
 )
-from static_graph.graph.conversions import plain, read_matrix, read_networkx
+from static_graph.graph.conversions import build_networkx, plain, read_matrix, read_networkx
 from static_graph.graph.labels import as_labels, checked_labels, find_node, number_by_label
 
 
@@ -142,8 +142,8 @@ class CsrGraph:
     def from_networkx(cls, graph: Any, *, weight: Hashable | None = "weight") -> CsrGraph:
         """Converts a networkx graph or multigraph, directed or undirected.
 
-        The nodes are numbered 0, 1, ... in the order of networkx; their names are kept as `labels`. An undirected edge
-        becomes two edges; a self loop stays one.
+        The nodes are numbered 0, 1, ... in the order of networkx; their names are kept as `labels`. The edges of each
+        node keep the order of networkx, too. An undirected edge becomes two edges; a self loop stays one.
 
         Args:
             graph: the networkx graph.
@@ -154,8 +154,8 @@ class CsrGraph:
             GraphError: a weight is invalid.
             WrongTypeError: `graph` is not a networkx graph.
         """
-        sources, targets, weights, names = read_networkx(graph, weight)
-        return cls.from_edges(sources, targets, weights, len(names), labels=None if plain(names) else as_labels(names))
+        offsets, targets, weights, names = read_networkx(graph, weight)
+        return cls(offsets, targets, weights, None if plain(names) else as_labels(names))
 
     @property
     def nodes(self) -> int:
@@ -171,6 +171,29 @@ class CsrGraph:
     def out_degrees(self) -> Whole:
         """Number of edges that leave each node, (n,), with the dtype of `offsets`."""
         return frozen(np.diff(self.offsets))
+
+    @cached_property
+    def in_degrees(self) -> Whole:
+        """Number of edges that lead to each node, (n,), with the dtype of `offsets`."""
+        degrees = np.zeros(self.nodes, np.int64)
+        for part in pieces(self.edges):
+            degrees += np.bincount(self.targets[part], minlength=self.nodes)
+        return frozen(degrees.astype(self.offsets.dtype))
+
+    def neighbors(self, node: int) -> NDArray[np.int32]:
+        """Returns the nodes to which the edges of a node lead, (out-degree,) int32, with repetitions, in their order.
+
+        Args:
+            node: the number of the node; `node_of` finds it by label.
+
+        Raises:
+            GraphError: there is no such node.
+            WrongTypeError: `node` is not an integer.
+        """
+        node = whole_option("node", node, "a node's number (graph.node_of finds it by label)")
+        if not 0 <= node < self.nodes:
+            raise GraphError(f"there is no node {shortened(node)}: {numbered(self.nodes, 'node')}")
+        return self.targets[self.offsets[node] : self.offsets[node + 1]]
 
     def sources(self) -> NDArray[np.int32]:
         """Returns the node that each edge leaves, (m,) int32."""
@@ -230,6 +253,22 @@ class CsrGraph:
 
         data = np.ones(self.edges, np.int32) if self.weights is None else self.weights.copy()
         return csr_array((data, self.targets.copy(), self.offsets.copy()), shape=(self.nodes, self.nodes))
+
+    def to_networkx(self, create_using: Any = None, *, weight: Hashable = "weight") -> Any:
+        """Converts the graph to a networkx graph, whose nodes are the labels, or 0 to n - 1.
+
+        Args:
+            create_using: the class of the result (default: `networkx.DiGraph`). `networkx.MultiDiGraph` and
+                `networkx.MultiGraph` keep parallel edges. Of an undirected graph, each edge must be there in both
+                directions, with the same weight; a self loop once.
+            weight: the edge attribute for the weights; graphs without weights get no attribute.
+
+        Raises:
+            GraphError: the class cannot represent the graph; the error names an edge.
+            WrongTypeError: `create_using` is not a class of networkx graphs.
+        """
+        names = range(self.nodes) if self.labels is None else self.labels.tolist()
+        return build_networkx((self.sources(), self.targets), self.weights, names, create_using, weight)
 
     def node_of(self, label: Hashable) -> int:
         """Returns the number of the node with the given label: an int, a string, a tuple or another object.

@@ -2,31 +2,33 @@
 
 from __future__ import annotations
 
-import os
 from pathlib import Path
 from typing import Any, BinaryIO
 
 import numpy as np
 from numpy.typing import NDArray
 
-from dmr.common.arguments import as_path, shortened
+from dmr.common.arguments import as_path, chosen, shortened
 from dmr.common.available import require_memory
 from dmr.common.errors import file_error, printable
 from dmr.common.text import counted
 from static_graph.common.targets import check_suffix, check_target, replace_file
 from static_graph.errors import DmrError, FileContentError, FileError
+from static_graph.io.inputs import Input, Source, given_input, unknown_suffix
 
 SUFFIXES = (".npy", ".txt", ".csv")
+FORMATS = tuple(suffix[1:] for suffix in SUFFIXES)
 _BATCH = 1 << 16  # numbers
 _BLOCK = 1 << 21  # bytes of text
 
 
-def read_array(path: str | os.PathLike[str]) -> NDArray[Any]:
+def read_array(source: Source, *, format: str | None = None) -> NDArray[Any]:
     """Reads an array of integers.
 
     Args:
-        path: `.npy`; or text (`.txt`, `.csv`) with one or two numbers per line, separated by spaces or a comma. Empty
-            lines, and lines that begin with `#` or `%`, are skipped.
+        source: a file, or a binary stream: `.npy`; or text (`.txt`, `.csv`) with one or two numbers per line, separated
+            by spaces or a comma. Empty lines, and lines that begin with `#` or `%`, are skipped.
+        format: "npy", "txt" or "csv"; by default the suffix of the file decides.
 
     Returns:
         (n,) integers, or (m, 2) if lines have two.
@@ -34,15 +36,17 @@ def read_array(path: str | os.PathLike[str]) -> NDArray[Any]:
     Raises:
         FileError: the file cannot be read (the error names the wrong line), or holds no numbers. An `.npy` of shape
             (0, 2), no edges, is valid.
+        OptionError: there is no such format.
     """
-    path = as_path(path)
-    if path.suffix.lower() not in SUFFIXES:
-        kind = printable(path.suffix) or "a file without"
-        raise FileContentError(f"arrays are read from {', '.join(SUFFIXES)}, not from {kind}", path)
+    given = given_input(source)
+    path = given.path
+    suffix = path.suffix.lower() if format is None else f".{chosen('format', format, FORMATS)}"
+    if suffix not in SUFFIXES:
+        raise FileContentError(f"{unknown_suffix(path)}; arrays are read from {', '.join(SUFFIXES)}", path)
     try:
-        if path.stat().st_size == 0:
+        if given.size() == 0:
             raise FileContentError("is empty", path)
-        found = _read_npy(path) if path.suffix.lower() == ".npy" else _read_text(path)
+        found = _read_npy(given) if suffix == ".npy" else _read_text(given)
     except DmrError:
         raise
     except (OSError, MemoryError) as error:
@@ -57,17 +61,25 @@ def read_array(path: str | os.PathLike[str]) -> NDArray[Any]:
     return found
 
 
-def write_array(path: Path, numbers: NDArray[np.integer[Any]], *, overwrite: bool = True) -> Path:
+def write_array(
+    path: Path, numbers: NDArray[np.integer[Any]], *, format: str | None = None, overwrite: bool = True
+) -> Path:
     """Writes (n,) integers in a form that `read_array` reads: `.npy`, or text with one number per line.
+
+    Args:
+        path: the file.
+        numbers: the integers.
+        format: as for `read_array`.
+        overwrite: whether the file may exist already.
 
     Raises:
         FileError: the file cannot be written; nothing was changed.
     """
     path = as_path(path)
-    check_array_target(path, overwrite)
+    suffix = check_array_target(path, overwrite, format)
 
     def fill(file: BinaryIO) -> None:
-        if path.suffix.lower() == ".npy":
+        if suffix == ".npy":
             np.save(file, numbers, allow_pickle=False)
             return
         for begin in range(0, len(numbers), _BATCH):
@@ -77,19 +89,25 @@ def write_array(path: Path, numbers: NDArray[np.integer[Any]], *, overwrite: boo
     return path
 
 
-def check_array_target(path: Path, overwrite: bool) -> None:
-    """Raises FileError if an array cannot be written to a path; called before the work begins."""
-    check_suffix(path, SUFFIXES, "arrays")
+def check_array_target(path: Path, overwrite: bool, format: str | None = None) -> str:
+    """Returns the suffix of the format in which an array is written to a path; called before the work begins.
+
+    Raises:
+        FileError: it cannot be written. OptionError: there is no such format.
+    """
+    if format is None:
+        check_suffix(path, SUFFIXES, "arrays")
     check_target(path, overwrite)
+    return path.suffix.lower() if format is None else f".{chosen('format', format, FORMATS)}"
 
 
-def _read_npy(path: Path) -> NDArray[Any]:
+def _read_npy(source: Input) -> NDArray[Any]:
     """Reads the array of an `.npy` file in pieces."""
-    with path.open("rb") as file:
-        require_memory(path.stat().st_size, "the array")
+    with source.opened() as file:
+        require_memory(source.size(), "the array")
         found: Any = np.load(_Piecewise(file), allow_pickle=False)
         if not isinstance(found, np.ndarray):
-            raise FileContentError("holds several arrays, not one (.npy)", path)
+            raise FileContentError("holds several arrays, not one (.npy)", source.path)
     return found
 
 
@@ -100,15 +118,15 @@ class _Piecewise:
         self.read, self.seek, self.tell = file.read, file.seek, file.tell
 
 
-def _read_text(path: Path) -> NDArray[np.int64]:
+def _read_text(source: Input) -> NDArray[np.int64]:
     """Reads the numbers of a text file, some megabytes of lines at a time."""
     parts: list[NDArray[np.int64]] = []
     columns, before = 0, 0
-    with path.open("rb") as file:
+    with source.opened() as file:
         while block := file.read(_BLOCK):
             lines = (block + file.readline()).decode("utf-8").splitlines()
             require_memory(2 * 8 * columns * sum(map(len, parts)), "the numbers of a text")  # for the concatenation
-            numbers, columns = _parse(path, lines, before, columns)
+            numbers, columns = _parse(source.path, lines, before, columns)
             parts.append(numbers)
             before += len(lines)
     found = np.concatenate(parts)

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import re
-from pathlib import Path
 from typing import BinaryIO
 
 import numpy as np
@@ -11,18 +10,19 @@ import numpy as np
 from dmr.common.text import counted
 from static_graph.graph.checks import MOST
 from static_graph.graph.csr import CsrGraph
+from static_graph.io.inputs import Input
 from static_graph.io.text import Grammar, Lines, TextFile
 
 _PROBLEM = re.compile(r"p\s+sp\s+(\d{1,18})\s+(\d{1,18})")
 
 
-def read_dimacs(path: Path, threads: int | None = None) -> CsrGraph:
+def read_dimacs(source: Input, threads: int | None = None) -> CsrGraph:
     """Reads the graph of a `.gr` file; its nodes 1 to n become 0 to n - 1.
 
     Raises:
         FileError: a line is wrong (the error names the first one), or the number of arcs differs from the header's.
     """
-    text = TextFile(path, threads)
+    text = TextFile(source, threads)
     number = 0
     for number, line, after in text.head():
         if not line or line.startswith("c"):

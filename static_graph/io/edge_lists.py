@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import logging
 import re
-from pathlib import Path
 from typing import BinaryIO
 
 import numpy as np
@@ -15,6 +14,7 @@ from static_graph.common.pieces import bounds
 from static_graph.graph.checks import MOST
 from static_graph.graph.csr import CsrGraph
 from static_graph.io.headings import is_edge, read_heading
+from static_graph.io.inputs import Input
 from static_graph.io.numbering import without_gaps
 from static_graph.io.text import Edges, Grammar, Lines, TextFile
 
@@ -26,7 +26,7 @@ COMMAS = Grammar(comments="#%", row="<source>,<target>[,<weight>]", commas=True)
 _PROMISE = re.compile(r"^[#%]\s*Nodes:\s*(\d{1,18})\b(?:\s+Edges:\s*(\d{1,18})\b)?", re.IGNORECASE)
 
 
-def read_edge_list(path: Path, threads: int | None = None) -> CsrGraph:
+def read_edge_list(source: Input, threads: int | None = None) -> CsrGraph:
     """Reads the graph of an edge list; a third column holds weights.
 
     Nodes are numbered 0, 1, ... in the order of their ids. The ids are kept as labels, unless they equal these numbers,
@@ -35,11 +35,11 @@ def read_edge_list(path: Path, threads: int | None = None) -> CsrGraph:
     Raises:
         FileError: a line is wrong; the error names the first one.
     """
-    text = TextFile(path, threads)
+    text = TextFile(source, threads)
     return _graph(text, text.edges(BLANKS, weighted=None), threads)
 
 
-def read_csv(path: Path, threads: int | None = None) -> CsrGraph:
+def read_csv(source: Input, threads: int | None = None) -> CsrGraph:
     """Reads an edge list with commas between fields; fields may be quoted.
 
     A first row that does not begin with a number is a heading, which names the columns (`headings`). Without a heading,
@@ -48,7 +48,7 @@ def read_csv(path: Path, threads: int | None = None) -> CsrGraph:
     Raises:
         FileError: a line is wrong (the error names the first one), or the heading is not understood.
     """
-    text = TextFile(path, threads)
+    text = TextFile(source, threads)
     for number, line, after in text.head():
         if line and not line.startswith(tuple(COMMAS.comments)):
             if is_edge(line):

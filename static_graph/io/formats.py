@@ -1,66 +1,79 @@
-"""Reading and writing of graphs; the file suffix selects the reader or writer."""
+"""Reading and writing of graphs; the suffix of a file, or an option, selects the reader or writer."""
 
 from __future__ import annotations
 
 import logging
 import os
 from collections.abc import Callable
+from dataclasses import dataclass
 from functools import partial
 from pathlib import Path
-from typing import BinaryIO, TypeAlias
+from typing import Any, BinaryIO, TypeAlias
 
-from dmr.common.arguments import as_path, switch
-from dmr.common.errors import file_error, printable
+from dmr.common.arguments import as_path, chosen, shortened, switch
+from dmr.common.errors import printable
 from static_graph.common.arguments import check_graph
 from static_graph.common.targets import check_target, replace_file
 from static_graph.errors import (
-    DmrError,
     FileContentError,
-    FolderError,
     GraphError,
-    MissingFileError,
+    OptionError,
     OutOfMemoryError,
     SuffixError,
+    WrongTypeError,
 )
 from static_graph.graph.csr import CsrGraph
 from static_graph.io.dimacs import read_dimacs, write_dimacs
 from static_graph.io.edge_lists import read_csv, read_edge_list, write_csv, write_edge_list
+from static_graph.io.inputs import Source, given_input, unknown_suffix
 from static_graph.io.matrix_market import read_matrix_market, write_matrix_market
 from static_graph.io.npz import read_npz, write_npz
 
 log = logging.getLogger("static_graph.io")
 
 PathLike: TypeAlias = "str | os.PathLike[str]"
-Reader = Callable[[Path, "int | None"], CsrGraph]
 Writer = Callable[[BinaryIO, CsrGraph], None]
 
-READERS: dict[str, Reader] = {
-    ".txt": read_edge_list,
-    ".edges": read_edge_list,
-    ".el": read_edge_list,
-    ".wel": read_edge_list,
-    ".tsv": read_edge_list,
-    ".csv": read_csv,
-    ".mtx": read_matrix_market,
-    ".gr": read_dimacs,
-    ".npz": lambda path, threads: read_npz(path),
-}
-WRITERS: dict[str, Writer] = {
-    ".npz": write_npz,
-    ".txt": write_edge_list,
-    ".csv": write_csv,
-    ".mtx": write_matrix_market,
-    ".gr": write_dimacs,
-}
+
+@dataclass(frozen=True)
+class Format:
+    """A format of files.
+
+    Attributes:
+        suffixes: of its files; read, write: its functions. A reader takes an `Input`, a number of threads, and `weight`
+            if `named`.
+        packed: whether gzip may compress its files; named: whether its weights have a name.
+        labels: whether it can keep labels.
+    """
+
+    suffixes: tuple[str, ...]
+    read: Callable[..., CsrGraph]
+    write: Writer
+    packed: bool = True
+    named: bool = False
+    labels: bool = True
 
 
-def read(path: PathLike, *, threads: int | None = None) -> CsrGraph:
+FORMATS = {
+    "npz": Format((".npz",), read_npz, write_npz, packed=False),
+    "txt": Format((".txt", ".edges", ".el", ".wel", ".tsv"), read_edge_list, write_edge_list),
+    "csv": Format((".csv",), read_csv, write_csv),
+    "mtx": Format((".mtx",), read_matrix_market, write_matrix_market, labels=False),
+    "gr": Format((".gr",), read_dimacs, write_dimacs, labels=False),
+}
+_SUFFIXES = {suffix: name for name, found in FORMATS.items() for suffix in found.suffixes}
+
+
+def read(
+    source: Source, *, format: str | None = None, weight: str | None = None, threads: int | None = None
+) -> CsrGraph:
     """Reads a graph.
 
     Args:
-        path: an edge list in SNAP's format (`.txt`, `.edges`, `.el`, `.wel`, `.tsv`; `.csv`), Matrix Market (`.mtx`),
-            DIMACS (`.gr`), or `.npz` written by this package or scipy. All but `.npz` may be compressed by gzip
-            (`.txt.gz`).
+        source: a file, or a stream that is open in binary mode, such as `sys.stdin.buffer`: an edge list in SNAP's
+            format (`.txt`, `.edges`, `.el`, `.wel`, `.tsv`; `.csv`), Matrix Market (`.mtx`), DIMACS (`.gr`), or `.npz`
+            written by this package or scipy. All but `.npz` may be compressed by gzip (`.txt.gz`).
+        format: "txt", "csv", "mtx", "gr" or "npz"; by default the suffix of the file decides.
         threads: CPU threads (default: all cores).
 
     Returns:
@@ -68,31 +81,46 @@ def read(path: PathLike, *, threads: int | None = None) -> CsrGraph:
 
     Raises:
         FileError: the file cannot be read; the error names the wrong line.
-        WrongTypeError: `path` is not a path.
+        OptionError: there is no such format; `source` is neither a path nor a binary stream (WrongTypeError).
         NativeLibraryError: the native library is missing.
     """
-    path = _existing(as_path(path))
-    reader = READERS.get(_suffix(path))
-    if reader is None:
+    name = None if format is None else chosen("format", format, FORMATS)
+    given = given_input(source)
+    name = name or _SUFFIXES.get(_suffix(given.path))
+    if name is None:
         raise FileContentError(
-            f"{_unknown(path)}; graphs are read from {' '.join(READERS)}, packed by .gz or not", path
+            f"{unknown_suffix(given.path)}; graphs are read from {' '.join(_SUFFIXES)}, packed by .gz or not",
+            given.path,
         )
     try:
-        return reader(path, threads)
+        return FORMATS[name].read(given, threads, **_named(name, weight))
     except GraphError as error:
-        raise FileContentError(f"holds no valid graph: {error}", path) from error
+        raise FileContentError(f"holds no valid graph: {error}", given.path) from error
     except MemoryError as error:
         reason = str(error) if isinstance(error, OutOfMemoryError) else "there is too little memory"
-        raise OutOfMemoryError(f"{printable(str(path))} cannot be read: {reason}") from error
+        raise OutOfMemoryError(f"{printable(str(given.path))} cannot be read: {reason}") from error
 
 
-def write(path: PathLike, graph: CsrGraph, *, overwrite: bool = True) -> Path:
+def _named(name: str, weight: str | None) -> dict[str, Any]:
+    """Returns the keyword for the name of the weights, if there is one."""
+    if weight is None:
+        return {}
+    if not isinstance(weight, str):
+        raise WrongTypeError(f"weight must be the name of an attribute or a column, not {shortened(weight)}")
+    if not FORMATS[name].named:
+        having = " and ".join(other for other, found in FORMATS.items() if found.named)
+        raise OptionError(f"weight = {shortened(weight)}: weights have names in {having} only, not in {name}")
+    return {"weight": weight}
+
+
+def write(path: PathLike, graph: CsrGraph, *, format: str | None = None, overwrite: bool = True) -> Path:
     """Writes a graph atomically: readers never see a partly written file.
 
     Args:
         path: `.npz` keeps everything; `.txt` and `.csv` keep integer labels; `.mtx` and `.gr` keep no labels, and `.gr`
             writes weights of 1 for a graph without weights. A warning is logged for anything that is not kept.
         graph: the graph.
+        format: as for `read`; by default the suffix of the file decides.
         overwrite: whether the file may exist already.
 
     Returns:
@@ -105,52 +133,38 @@ def write(path: PathLike, graph: CsrGraph, *, overwrite: bool = True) -> Path:
     path = as_path(path)
     check_graph(graph, CsrGraph)
     overwrite = switch("overwrite", overwrite)
-    check_graph_target(path, overwrite)
-    fill = partial(_fill, WRITERS[path.suffix.lower()], path, graph)
-    replace_file(path, fill, overwrite=overwrite)
-    suffix = path.suffix.lower()
-    if graph.labels is not None and suffix in (".mtx", ".gr"):
+    name = check_graph_target(path, overwrite, format)
+    replace_file(path, partial(_fill, name, path, graph), overwrite=overwrite)
+    if graph.labels is not None and not FORMATS[name].labels:
         log.warning("%s: labels are not kept; the nodes are numbered from 1", path)
-    if graph.weights is None and suffix == ".gr":
+    if graph.weights is None and name == "gr":
         log.warning("%s: the graph has no weights; 1 was written for each", path)
     return path
 
 
-def check_graph_target(path: Path, overwrite: bool) -> None:
-    """Raises FileError if a graph cannot be written to a path; called before the work begins."""
-    if path.suffix.lower() not in WRITERS:
-        raise SuffixError(f"{_unknown(path)}; graphs are written as {' '.join(WRITERS)}", path)
+def check_graph_target(path: Path, overwrite: bool, format: str | None = None) -> str:
+    """Returns the format in which a graph is written to a path; called before the work begins.
+
+    Raises:
+        FileError: it cannot be written. OptionError: there is no such format.
+    """
+    name = _SUFFIXES.get(path.suffix.lower()) if format is None else chosen("format", format, FORMATS)
+    if name is None:
+        raise SuffixError(f"{unknown_suffix(path)}; graphs are written as {' '.join(_SUFFIXES)}", path)
     check_target(path, overwrite)
+    return name
 
 
-def _fill(writer: Writer, path: Path, graph: CsrGraph, file: BinaryIO) -> None:
+def _fill(name: str, path: Path, graph: CsrGraph, file: BinaryIO) -> None:
     try:
-        writer(file, graph)
+        FORMATS[name].write(file, graph)
     except ValueError as error:
-        raise FileContentError(f"cannot be written as {path.suffix}: {error}", path) from error
+        raise FileContentError(f"cannot be written as {name}: {error}", path) from error
 
 
 def _suffix(path: Path) -> str:
     """Returns the suffix of the format, without that of the compression."""
-    packed = path.suffix.lower() == ".gz"
-    suffix = Path(path.stem).suffix.lower() if packed else path.suffix.lower()
-    return "" if packed and suffix == ".npz" else suffix
-
-
-def _unknown(path: Path) -> str:
-    return f"unknown suffix {printable(path.suffix)}" if path.suffix else "the name has no suffix that says what it is"
-
-
-def _existing(path: Path) -> Path:
-    try:
-        if path.is_dir():
-            raise FolderError("is a folder, not a file", path)
-        if not path.exists():
-            raise MissingFileError("does not exist", path)
-        if path.is_fifo() or path.is_char_device():  # cannot be opened twice, or has no end
-            raise FileContentError("is a pipe or a device, not a file on a disk: copy it into one", path)
-    except DmrError:
-        raise
-    except (OSError, ValueError) as error:
-        raise file_error(error, path, "cannot be read") from error
-    return path
+    if path.suffix.lower() != ".gz":
+        return path.suffix.lower()
+    suffix = Path(path.stem).suffix.lower()
+    return suffix if suffix in _SUFFIXES and FORMATS[_SUFFIXES[suffix]].packed else ""

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import re
-from pathlib import Path
 from typing import BinaryIO
 
 import numpy as np
@@ -11,13 +10,14 @@ import numpy as np
 from dmr.common.text import counted
 from static_graph.graph.checks import MOST
 from static_graph.graph.csr import CsrGraph
+from static_graph.io.inputs import Input
 from static_graph.io.text import Grammar, Lines, TextFile
 
 _BANNER = re.compile(r"%%MatrixMarket\s+matrix\s+(\w+)\s+(\w+)\s+([\w-]+)", re.IGNORECASE)
 _SIZES = re.compile(r"(\d{1,18})\s+(\d{1,18})\s+(\d{1,18})")
 
 
-def read_matrix_market(path: Path, threads: int | None = None) -> CsrGraph:
+def read_matrix_market(source: Input, threads: int | None = None) -> CsrGraph:
     """Reads the graph of a square matrix in coordinate format: general or symmetric; integer, real or pattern.
 
     An off-diagonal entry of a symmetric matrix becomes an edge in both directions: all stored edges come first, then
@@ -26,7 +26,7 @@ def read_matrix_market(path: Path, threads: int | None = None) -> CsrGraph:
     Raises:
         FileError: a line is wrong (the error names the first one), or the matrix does not describe a graph.
     """
-    text = TextFile(path, threads)
+    text = TextFile(source, threads)
     lines = text.head()
     _, banner, _ = next(lines, (1, "", 0))
     found = _BANNER.fullmatch(banner)

@@ -10,22 +10,24 @@ import numpy as np
 from dmr.common.errors import file_error, printable
 from static_graph.errors import DmrError, FileContentError, GraphError
 from static_graph.graph.csr import CsrGraph
+from static_graph.io.inputs import Input
 
 VERSION = 1
 _VERSION_KEY = "static_graph_format"
 _FIELDS = ("offsets", "targets", "weights", "labels")
 
 
-def read_npz(path: Path) -> CsrGraph:
-    """Reads a graph from a file written by this package or by `scipy.sparse.save_npz`.
+def read_npz(source: Input, threads: int | None = None) -> CsrGraph:
+    """Reads a graph from a file written by this package or by `scipy.sparse.save_npz`; `threads` is not used.
 
     Raises:
         FileError: the file is not an .npz, is damaged or of a later version, or its arrays do not form a graph.
     """
+    path = source.path
     try:
-        if path.stat().st_size == 0:
+        if source.size() == 0:
             raise FileContentError("is empty", path)
-        with path.open("rb") as file:  # numpy would leave a file open if it failed to read it
+        with source.opened() as file:  # numpy would leave a file open if it failed to read it
             archive = np.load(file, allow_pickle=False)
             if not isinstance(archive, np.lib.npyio.NpzFile):
                 raise FileContentError("is a single array (.npy), not an .npz archive", path)

@@ -17,12 +17,13 @@ from numpy.typing import NDArray
 
 from dmr.common.arguments import shortened
 from dmr.common.available import require_memory
-from dmr.common.files.compressed import read_unpacked
+from dmr.common.files.compressed import read_pieces
 from dmr.common.files.text_index import TextIndex, text_begin
 from dmr.common.threads import thread_count
 from static_graph.errors import FileContentError, FileError
 from static_graph.graph.checks import MOST
 from static_graph.io import native
+from static_graph.io.inputs import Input
 
 ROW_BYTES = 2 * 8 + 8  # per edge: two endpoints of at most 64 bits, and a weight
 
@@ -63,17 +64,22 @@ class Edges:
 class TextFile:
     """A text file read into memory.
 
+    Attributes:
+        path: the file, or the name of the stream.
+
     Raises:
         FileError: the file cannot be read, is empty, or is not text.
     """
 
-    def __init__(self, path: Path, threads: int | None = None) -> None:
-        self.path = path
+    def __init__(self, source: Input, threads: int | None = None) -> None:
+        self.path: Path = source.path
         self._threads = thread_count(threads)
-        data = read_unpacked(path, by_content=True)
+        with source.unpacked() as file:
+            require_memory(source.size(), self.path.name)
+            data = read_pieces(file, self.path.name)
         if not data or data.isspace():
-            raise FileContentError("is empty", path)
-        self._start = text_begin(data[:3], path)
+            raise FileContentError("is empty", self.path)
+        self._start = text_begin(data[:3], self.path)
         self._data = data
 
     def head(self) -> Iterator[tuple[int, str, int]]:

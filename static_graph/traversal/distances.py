@@ -35,7 +35,7 @@ class DeviceDistances:
     Attributes:
         kind: the kind of distance; array: (nodes,) int32 (HOPS, NARROW) or int64 (WIDE, REAL).
         limit: the largest distance that is ever set, in the device's form.
-        sources: (sources,) int32, on the host, sorted and without repetitions.
+        sources: (sources,) int32, on the host, in the given order and without repetitions.
         source: the source if there is only one, otherwise -1.
         packed: the distances as a kernel argument.
     """
@@ -75,7 +75,7 @@ class DeviceDistances:
             kind=int(self.kind),
             limit=self.limit,
         )
-        self.sources: NDArray[np.int32] = np.array(sorted(set(sources)), np.int32)
+        self.sources: NDArray[np.int32] = np.array(list(dict.fromkeys(sources)), np.int32)
         self.source = int(self.sources[0]) if self.sources.size == 1 else -1
         if reset:
             device.launch("reset_distances", self.array.size, graph.csr, self.packed, self.source)

@@ -6,7 +6,7 @@ from dataclasses import dataclass
 from typing import Any
 
 import numpy as np
-from numpy.typing import NDArray
+from numpy.typing import ArrayLike, NDArray
 
 from dmr.common.arguments import shortened, whole_option
 from dmr.common.text import numbered
@@ -27,6 +27,8 @@ class Traversal(Result):
             sum of the weights, int64 with -1, or float64 with inf, for unreached nodes.
         parents: (n,) int32: the predecessor of each node on a shortest path, -1 at sources and unreached nodes; None if
             not requested.
+        order: (reached,) int32: the reached nodes in the order of a sequential breadth-first search; None if not
+            requested.
         sources: the sources.
         balance: the scheme; device: the device; threads: CPU threads, 0 on a GPU.
         rounds: number of rounds of the scheme, such as levels.
@@ -48,6 +50,7 @@ class Traversal(Result):
     launches: int
     seconds: dict[str, float]
     figures: dict[str, int]
+    order: NDArray[np.int32] | None = None
 
     def __post_init__(self) -> None:
         distances = np.array(as_array(self.distances, "distances"))
@@ -60,11 +63,13 @@ class Traversal(Result):
             if len(given) != len(distances) or low < -1 or high >= len(given):
                 raise GraphError(f"parents are one node, or -1, for each of the {len(distances)} distances")
             parents = given.astype(np.int32)
+        order = None if self.order is None else _checked_order(self.order, len(distances))
         if not isinstance(self.sources, (tuple, list)):
             raise WrongTypeError(f"sources = {shortened(self.sources)}: they must be a tuple of nodes")
         self._set(
             distances=distances,
             parents=parents,
+            order=order,
             sources=tuple(whole_option("source", node) for node in self.sources),
             **{name: checked_name(name, getattr(self, name)) for name in ("balance", "device")},
             **{name: checked_count(name, getattr(self, name)) for name in COUNTS},
@@ -109,6 +114,15 @@ class Traversal(Result):
     def __repr__(self) -> str:
         count = np.count_nonzero(self.reached())
         return f"Traversal({count} of {len(self.distances)} nodes reached from {_few(self.sources)}, {self.balance})"
+
+
+def _checked_order(order: ArrayLike, nodes: int) -> NDArray[np.int32]:
+    """Checks that an order contains different nodes, and copies it."""
+    given = as_whole(order, "order")
+    low, high = bounds(given)
+    if low < 0 or high >= nodes or np.bincount(given, minlength=1).max() > 1:
+        raise GraphError(f"an order has different nodes, from 0 to {nodes - 1}")
+    return given.astype(np.int32)
 
 
 def _few(sources: tuple[int, ...]) -> str:

@@ -25,7 +25,7 @@ from static_graph.traversal.options import checked_options
 from static_graph.traversal.parents import find_parents, parents_modules
 from static_graph.traversal.results import Traversal
 from static_graph.traversal.schemes.outcome import Outcome
-from static_graph.traversal.schemes.table import BALANCES, Scheme, balances_with, schemes
+from static_graph.traversal.schemes.table import BALANCES, ORDERED, Scheme, balances_with, schemes
 
 Sources = int | Sequence[int]
 Run = Callable[..., Outcome]  # of a scheme
@@ -62,6 +62,7 @@ def bfs(
     defer: int | None = None,
     atomic: bool | None = None,
     parents: bool = False,
+    order: bool = False,
     depth_limit: int | None = None,
     device: str = "auto",
     threads: int | None = None,
@@ -84,7 +85,10 @@ def bfs(
         chunk: for "warp": nodes that a warp takes from the work queue at a time (default: static distribution).
         defer: for "warp": nodes with more edges are left to whole blocks.
         atomic: for "none", "split" and "child-launch": whether edges are relaxed by an atomic minimum (the default).
-        parents: whether to find the shortest-path tree, too.
+        parents: whether to find the shortest-path tree, too: the parent is the smallest predecessor that is closer.
+        order: whether to find the order, too, in which a sequential search takes the nodes from its queue, with the
+            sources in the given order and the edges of each node as they are stored. The parents are then those of that
+            search: the first predecessor in its order. Only for "auto".
         depth_limit: nodes more edges away count as unreached.
         device, threads: as for `upload`; only for a graph on the host.
 
@@ -94,7 +98,7 @@ def bfs(
     Raises:
         OptionError: an option is invalid, or the scheme does not have it; `graph` is not a graph, or a source is not an
             integer (WrongTypeError).
-        GraphError: the graph does not have a source.
+        GraphError: the graph does not have a source; or it has more than 2^31 - 1 edges, and `order` is True.
         DeviceUnavailableError, OutOfMemoryError: the device is not available, or too small.
     """
     options = checked_options(
@@ -104,7 +108,9 @@ def bfs(
         depth_limit = whole_option("depth_limit", depth_limit)
         if depth_limit < 0:
             raise OptionError(f"depth_limit = {shortened(depth_limit)}: it must be at least 0")
-    return _traverse(graph, source, balance, options, False, depth_limit, parents, device, threads)
+    if switch("order", order) and balance != "auto":
+        raise OptionError(f"order is no option of balance = {shortened(balance)}, but of 'auto'")
+    return _traverse(graph, source, balance, options, False, depth_limit, parents, device, threads, order=order)
 
 
 def sssp(
@@ -162,9 +168,13 @@ def _traverse(
     parents: bool,
     device: str,
     threads: int | None,
+    *,
+    order: bool = False,
 ) -> Traversal:
     check_graph(graph, CsrGraph, DeviceGraph)
     scheme = schemes(weighted=weighted)[chosen("balance", balance, BALANCES)]
+    if order:
+        scheme = ORDERED
     parents = switch("parents", parents)
     for name in options:
         if name not in scheme.options:
@@ -173,7 +183,8 @@ def _traverse(
     sources = checked_sources(source, graph.nodes)
     where = device_for(graph, device, threads)
     if where.threads:
-        require_memory(search_bytes(graph.nodes, weighted, parents), f"a search of {counted(graph.nodes, 'node')}")
+        need = search_bytes(graph.nodes, weighted, parents or order)
+        require_memory(need, f"a search of {counted(graph.nodes, 'node')}")
     if scheme.strategy is not None:
         options = {**options, "strategy": scheme.strategy}
     if scheme.transposing:  # which takes longer than one search
@@ -212,14 +223,18 @@ def _search(
     clock.lap("prepare", less=outcome.seconds)
     clock.seconds["rounds"] = outcome.seconds
     tree = None
-    if parents:
+    if outcome.parents is not None:
+        tree = outcome.parents.download()
+    elif parents:
         tree = find_parents(on_device, sources, outcome.distances, weighted=weighted)
         clock.lap("parents")
+    order = None if outcome.order is None else outcome.order.download()
     distances = outcome.distances.download()
     clock.lap("download")
     return Traversal.found(
         distances=distances,
         parents=tree,
+        order=order,
         sources=tuple(sources),
         balance=balance,
         device=where.name,

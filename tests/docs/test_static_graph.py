@@ -12,7 +12,7 @@ import pytest
 import static_graph
 from static_graph.cli.arguments import build_parser
 from static_graph.graph.generation import PRESETS
-from static_graph.io.formats import READERS, WRITERS
+from static_graph.io.formats import FORMATS
 from tests.support.paths import ROOT
 
 PAGE = (ROOT / "docs" / "guide" / "graphs.md").read_text(encoding="utf-8")
@@ -50,7 +50,9 @@ def test_every_command_and_option_is_there():
 
 
 def test_every_format_and_preset_is_there():
-    assert {*READERS, *WRITERS} <= set(re.findall(r"`(\.\w+)`", PAGE) + re.findall(r"\.\w+", PAGE))
+    assert {suffix for each in FORMATS.values() for suffix in each.suffixes} <= set(
+        re.findall(r"`(\.\w+)`", PAGE) + re.findall(r"\.\w+", PAGE)
+    )
     for name, preset in PRESETS.items():
         parts = ", ".join(f"{part:g}" for part in (preset.a, preset.b, preset.c, preset.d))
         assert re.search(rf"\| `{name}`[^|]*\| {parts} \| {preset.noise:g} \| `{preset.halving}` \|", PAGE), name

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import gzip
+import io
 import json
 import os
 import re
@@ -15,8 +17,8 @@ import pytest
 
 from static_graph import CsrGraph, generate_list, generate_tree, read, write
 from static_graph.cli import main
-from static_graph.cli.arguments import ORDERS, SHAPES, build_parser
-from static_graph.io import read_array
+from static_graph.cli.arguments import ARRAY_FORMATS, GRAPH_FORMATS, ORDERS, SHAPES, build_parser
+from static_graph.io import arrays, formats, read_array
 from static_graph.lists import generation as lists
 from static_graph.trees import generation as tree_generation
 from tests.support.paths import ROOT
@@ -83,6 +85,64 @@ def test_info_of_empty_and_tiny_graphs(graph, tmp_path, capsys):
     assert json.loads(run(capsys, "info", tmp_path / "g.npz", "--json")[1])["out_degree"]["largest"] in (None, 0)
 
 
+class Stdin:
+    """The standard input of a command, with given bytes."""
+
+    def __init__(self, content):
+        self.buffer = io.BytesIO(content)
+
+
+@pytest.mark.parametrize("packed", [False, True])
+@pytest.mark.parametrize("format", ["npz", "txt", "csv", "mtx", "gr"])
+def test_graphs_from_stdin(format, packed, tmp_path, capsys, monkeypatch):
+    graph = CsrGraph.from_edges([0, 1, 2], [1, 2, 0], [4, 5, 6])
+    content = write(tmp_path / "graph", graph, format=format).read_bytes()
+    if packed and format != "npz":
+        content = gzip.compress(content)
+    for command in (["info"], ["sssp", "--source", "1"]):
+        monkeypatch.setattr(sys, "stdin", Stdin(content))
+        code, out, err = run(capsys, command[0], "-", *command[1:], "--format", format, "--json")
+        assert (code, err) == (0, "") and (json.loads(out)["nodes"], json.loads(out)["edges"]) == (3, 3)
+    assert run(capsys, "info", tmp_path / "graph", "--format", format)[0] == 0
+
+
+def test_stdin_is_refused_without_a_format_and_names_its_lines(capsys, monkeypatch):
+    for content, words, said in (
+        (
+            b"0 1\n",
+            [],
+            "<stream>: the name has no suffix that says what it is, and no format is given; graphs are read",
+        ),
+        (b"0 1\n0 x\n", ["--format", "txt"], "<stream>:2: target 'x' is not a whole number"),
+        (b"", ["--format", "txt"], "<stream>: is empty"),
+        (b"", ["--format", "npz"], "<stream>: is empty"),
+    ):
+        monkeypatch.setattr(sys, "stdin", Stdin(content))
+        code, out, err = run(capsys, "info", "-", *words)
+        assert (code, out) == (1, "") and err.startswith(f"static_graph: error: {said}"), err
+    assert run(capsys, "info", "-", "--format", "xyz")[0] == 2
+
+
+def test_a_pipe_into_a_command(tmp_path):
+    done = process("rank", "-", "--format", "txt", "--json", "--device", "cpu", input="1\n2\n-1\n")
+    assert done.returncode == 0 and json.loads(done.stdout)["longest"] == 3
+    done = process("tree", "-", "--format", "csv", input="0,0,7\n")
+    assert done.returncode == 1 and "<stdin>:1: has 3 entries" in done.stderr
+    done = process("rank", "-", "--values", "-", "--format", "txt", input="")
+    assert done.returncode == 2 and "LIST and --values cannot both be read from stdin" in done.stderr
+
+
+def test_generate_writes_the_named_format(tmp_path, capsys):
+    assert run(capsys, "generate", "rmat", 10, 20, "-o", tmp_path / "graph", "--format", "mtx")[0] == 0
+    assert (tmp_path / "graph").read_bytes().startswith(b"%%MatrixMarket")
+    assert (
+        run(capsys, "generate", "list", 4, "-o", tmp_path / "list.dat", "--format", "txt", "--order", "ordered")[0] == 0
+    )
+    assert (tmp_path / "list.dat").read_text() == "1\n2\n3\n-1\n"
+    code, _, err = run(capsys, "generate", "list", 4, "-o", tmp_path / "list.npy", "--format", "mtx")
+    assert code == 2 and "format must be one of npy, txt, csv, not 'mtx'" in err
+
+
 def test_info_draws_degrees(graph_file, tmp_path, capsys):
     pytest.importorskip("matplotlib")
     picture = tmp_path / "a.png"
@@ -120,6 +180,7 @@ def test_generate_random_with_options(tmp_path, capsys):
 
 def test_generate_lists_and_trees(tmp_path, capsys):
     assert (ORDERS, SHAPES) == (lists.KINDS, tree_generation.KINDS)
+    assert (tuple(formats.FORMATS), arrays.FORMATS) == (GRAPH_FORMATS, ARRAY_FORMATS)
     for suffix in (".npy", ".txt", ".csv"):
         out = tmp_path / f"list{suffix}"
         words = ("list", 1000, "--lists", 3, "--order", "random-balanced", "--interval", 8, "--seed", 5)
@@ -229,14 +290,14 @@ def test_an_interrupt_exits_with_130(graph_file, monkeypatch, capsys):
 @pytest.mark.parametrize(("number", "code"), [(signal.SIGTERM, 143), (signal.SIGINT, 130)])
 def test_a_signal_ends_a_command_and_leaves_nothing_half_written(number, code, tmp_path):
     program = f"""
-import os, sys, time
+import dataclasses, os, sys, time
 from static_graph.cli import main
 from static_graph.io import formats
 def write_half(file, graph):
     file.write(b"half")
     os.kill(os.getpid(), {int(number)})
     time.sleep(60)
-formats.WRITERS[".txt"] = write_half
+formats.FORMATS["txt"] = dataclasses.replace(formats.FORMATS["txt"], write=write_half)
 sys.argv[1:] = ["generate", "random", "10", "20", "-o", "out.txt"]
 sys.exit(main())
 """

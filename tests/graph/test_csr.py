@@ -9,6 +9,7 @@ from hypothesis import strategies as st
 
 from dmr.common.text import counted, numbered
 from static_graph import CsrGraph, GraphError
+from static_graph.errors import WrongTypeError
 
 
 def edges_of(graph):
@@ -156,7 +157,7 @@ def test_networkx_graphs_keep_names_and_weights():
     networkx = pytest.importorskip("networkx")
     plain = networkx.Graph([(0, 1), (1, 2), (2, 2)])
     graph = CsrGraph.from_networkx(plain)
-    assert edges_of(graph) == [(0, 1, None), (1, 2, None), (1, 0, None), (2, 2, None), (2, 1, None)]
+    assert edges_of(graph) == [(0, 1, None), (1, 0, None), (1, 2, None), (2, 1, None), (2, 2, None)]
     assert graph.labels is None
     named = networkx.MultiDiGraph()
     named.add_edge("b", "a", weight=2.5)
@@ -166,6 +167,57 @@ def test_networkx_graphs_keep_names_and_weights():
     assert graph.node_of("a") == 1
     grid = CsrGraph.from_networkx(networkx.grid_2d_graph(2, 2))
     assert (grid.edges, grid.labels[3]) == (8, (1, 1))
+
+
+@pytest.mark.parametrize("kind", ["Graph", "DiGraph", "MultiGraph", "MultiDiGraph"])
+@pytest.mark.parametrize("weighted", [False, True])
+def test_graphs_come_back_to_networkx(kind, weighted):
+    networkx = pytest.importorskip("networkx")
+    original = getattr(networkx, kind)()
+    original.add_nodes_from("edcba")
+    edges = ["ab", "bc", "bb", "ca", "ab", "ad", "cb", "da", "dd", "dd"]
+    original.add_edges_from((*edge, {"cost": k / 4} if weighted else {}) for k, edge in enumerate(edges))
+    graph = CsrGraph.from_networkx(original, weight="cost")
+    for node, label in enumerate(graph.labels.tolist()):
+        rows = original.adj[label].items()
+        expected = [end for end, data in rows for _ in (data if original.is_multigraph() else [0])]
+        assert graph.labels[graph.neighbors(node)].tolist() == expected
+    back = graph.to_networkx(type(original), weight="cost")
+    assert type(back) is type(original)
+    assert list(back) == list(original)
+    assert networkx.utils.graphs_equal(back, original)
+    assert {type(data.get("cost", 0.0)) for _, _, data in back.edges(data=True)} == {float}
+
+
+def test_networkx_cannot_hold_every_graph():
+    networkx = pytest.importorskip("networkx")
+    plain = CsrGraph.from_edges([0, 0, 1], [1, 2, 0])
+    assert list(plain.to_networkx().edges) == [(0, 1), (0, 2), (1, 0)]
+    with pytest.raises(GraphError, match="edge 1: has no opposite edge"):
+        plain.to_networkx(networkx.Graph)
+    with pytest.raises(GraphError, match="edge 2: has no opposite edge"):
+        CsrGraph.from_edges([0, 1, 1], [1, 0, 0]).to_networkx(networkx.MultiGraph)
+    with pytest.raises(GraphError, match="edge 0: has no opposite edge"):
+        CsrGraph.from_edges([0, 1], [1, 0], [1, 2]).to_networkx(networkx.Graph)
+    with pytest.raises(GraphError, match=r"edge 1: is parallel.*networkx\.MultiDiGraph"):
+        CsrGraph.from_edges([0, 1, 0], [1, 1, 1]).to_networkx()
+    with pytest.raises(WrongTypeError, match="create_using = 'Graph'"):
+        plain.to_networkx("Graph")
+
+
+def test_degrees_and_neighbours():
+    graph = CsrGraph.from_edges([2, 0, 0, 2, 0], [1, 2, 1, 2, 2], nodes=4)
+    assert graph.in_degrees.tolist() == [0, 2, 3, 0]
+    assert graph.in_degrees.dtype == graph.offsets.dtype
+    assert [graph.neighbors(node).tolist() for node in range(4)] == [[2, 1, 2], [], [1, 2], []]
+    assert CsrGraph([0], []).in_degrees.tolist() == []
+    with pytest.raises(ValueError, match="read-only"):
+        graph.in_degrees[0] = 1
+    for node in (4, -1):
+        with pytest.raises(GraphError, match=f"there is no node {node}"):
+            graph.neighbors(node)
+    with pytest.raises(WrongTypeError, match="node must be a node's number"):
+        graph.neighbors("a")
 
 
 def test_counts_have_their_plural():

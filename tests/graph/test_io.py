@@ -3,8 +3,10 @@
 from __future__ import annotations
 
 import gzip
+import io
 import logging
 import os
+from dataclasses import replace
 
 import numpy as np
 import pytest
@@ -13,7 +15,7 @@ from hypothesis import strategies as st
 
 from dmr.common.files import text_index
 from static_graph import CsrGraph, DmrError, read, write
-from static_graph.errors import FileError, OptionError
+from static_graph.errors import FileError, OptionError, WrongTypeError
 from static_graph.io import formats, write_columns
 from tests.support.paths import ROOT
 
@@ -25,6 +27,11 @@ def file(folder, name, content):
     path = folder / name
     path.write_bytes(content if isinstance(content, bytes) else content.encode())
     return path
+
+
+def file_of(path, content):
+    path.write_bytes(content)
+    return path.open("rb")
 
 
 def edges_of(graph):
@@ -110,6 +117,37 @@ def test_matrix_market_agrees_with_scipy(tmp_path, data):
     assert (read(tmp_path / "a.mtx").to_scipy().toarray() == dense).all()
     write(tmp_path / "b.mtx", CsrGraph.from_scipy(sparse.csr_array(dense)))
     assert (scipy_io.mmread(tmp_path / "b.mtx").toarray() == dense).all()
+
+
+def test_streams_and_named_formats(tmp_path):
+    graph = CsrGraph.from_edges([0, 1, 2], [1, 2, 0], [4, 5, 6])
+    for name in formats.FORMATS:
+        path = write(tmp_path / "graph", graph, format=name)
+        assert same(read(path, format=name), graph)
+        with path.open("rb") as file:
+            assert same(read(file, format=name), graph) and not file.closed
+    with write(tmp_path / "a.csv", graph).open("rb") as file:
+        assert same(read(file), graph)  # whose name has the suffix
+    with (
+        pytest.raises(FileError, match=r"a\.csv:3: target 'x'"),
+        file_of(tmp_path / "a.csv", b"s,t\n0,1\n0,x\n") as file,
+    ):
+        read(file)
+
+
+def test_wrong_streams_are_refused(tmp_path):
+    class Failing:
+        def read(self, size):
+            raise OSError(5, "Input/output error")
+
+    with pytest.raises(WrongTypeError, match="is open as text: open it in binary mode"):
+        read(io.StringIO("0 1\n"), format="txt")
+    with pytest.raises(FileError, match="<stream>: cannot be read: Input/output error"):
+        read(Failing(), format="txt")
+    with pytest.raises(WrongTypeError, match="must be the name of a file"):
+        read(7, format="txt")
+    with pytest.raises(OptionError, match=r"format must be one of npz, txt, .*, not 'docx'"):
+        read(tmp_path / "a.txt", format="docx")
 
 
 def test_dimacs_files(tmp_path):
@@ -332,7 +370,7 @@ def test_an_interrupted_write_leaves_nothing(tmp_path, monkeypatch):
         file.write(b"half")
         raise KeyboardInterrupt
 
-    monkeypatch.setitem(formats.WRITERS, ".txt", interrupted)
+    monkeypatch.setitem(formats.FORMATS, "txt", replace(formats.FORMATS["txt"], write=interrupted))
     with pytest.raises(KeyboardInterrupt):
         write(tmp_path / "a.txt", CsrGraph([0], []))
     assert list(tmp_path.iterdir()) == []

@@ -9,10 +9,11 @@ import sys
 import numpy as np
 import pytest
 
+from dmr.memory import open_device
 from static_graph.graph.csr import CsrGraph
 from static_graph.graph.device_graph import DeviceGraph
 from static_graph.graph.incoming import incoming
-from static_graph.traversal.frontiers import direction_optimising, near_far
+from static_graph.traversal.frontiers import direction_optimising, near_far, queue_search
 from static_graph.traversal.parents import find_parents
 from tests.support.emulated import emulator
 from tests.support.traversed import SCHEMES, random_graph, reference
@@ -94,6 +95,19 @@ def test_default_searches_and_parents_on_the_emulated_gpu(default, device):
         np.testing.assert_array_equal(found, reference(graph, sources, weighted), f"graph {number}")
         for node in np.flatnonzero((found >= 0) & np.isfinite(found)):
             assert parents[node] >= 0 or node in sources
+
+
+@pytest.mark.parametrize("one_launch", [False, True])
+def test_the_order_of_a_search_on_the_emulated_gpu(one_launch, device):
+    for number, graph in enumerate([*GRAPHS, large(0)]):
+        sources = [graph.nodes - 1, 0]
+        on_device, on_cpu = (DeviceGraph.upload(graph, where) for where in (device, open_device("cpu", 1)))
+        found = queue_search.run(on_device, sources, one_launch=one_launch)
+        expected = queue_search.run(on_cpu, sources)  # sequential
+        for name in ("order", "parents"):
+            arrays = (getattr(outcome, name).download() for outcome in (found, expected))
+            np.testing.assert_array_equal(*arrays, f"graph {number}, {name}")
+        np.testing.assert_array_equal(found.distances.download(), reference(graph, sources, False))
 
 
 def test_transposition_on_the_emulated_gpu(device):

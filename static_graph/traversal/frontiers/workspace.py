@@ -13,7 +13,7 @@ from typing import NamedTuple, TypeVar
 
 import numpy as np
 
-from dmr.memory import Argument, Device, DeviceCount, Enumeration, Packed, constant, pack
+from dmr.memory import Argument, DeviceCount, Enumeration, Packed, constant, pack
 from static_graph.graph.device_graph import DeviceGraph
 from static_graph.traversal.distances import DeviceDistances
 from static_graph.traversal.schemes.outcome import Outcome
@@ -88,7 +88,7 @@ class Workspace:
             totals=self.totals,
             meeting=self._meeting,
             teams=TEAMS_PER_PROCESSOR * device.multiprocessors if device.threads == 0 else 1,
-            **small_rounds(device),
+            **self.small_rounds(),
         )
 
     @classmethod
@@ -102,6 +102,12 @@ class Workspace:
             space = cls(graph)
         yield space
         free.append(space)
+
+    def small_rounds(self) -> dict[str, int]:
+        """Returns the limits of rounds that one team of the device processes alone."""
+        if self.device.threads == 0:
+            return SMALL_ON_GPU
+        return SMALL_ON_ONE_THREAD if self.device.threads == 1 else SMALL_ON_THREADS
 
     def run(
         self,
@@ -117,7 +123,8 @@ class Workspace:
         Args:
             kernels: of the algorithm; arguments: of all its kernels.
             distances: from the sources; a kernel initialises them.
-            most_teams: the most teams of the algorithm's own passes, PREPARE and OTHER; a missing one is not launched.
+            most_teams: the most teams of the algorithm's own passes, by `Entry`; without PREPARE or OTHER, these are
+                not launched.
             in_one_launch: whether to launch all rounds at once, or to repeat the launches of a round. By default a GPU
                 launches all at once: a barrier among its teams takes less time than a launch. On a CPU, a barrier may
                 wait long for a thread that is not scheduled.
@@ -173,13 +180,6 @@ class Workspace:
             return DeviceCount(self.progress[entry : entry + 1], most)
 
         launch(kernels.small_rounds, teams(Entry.ALONE, 1), *arguments)
-        for entry, most in {Entry.TILES: nodes, Entry.CHUNKS: chunks, **most_teams}.items():
+        for entry, most in sorted({Entry.TILES: nodes, Entry.CHUNKS: chunks, **most_teams}.items()):
             launch(kernels.one_pass, teams(entry, most), *arguments, int(entry))
         launch(kernels.end, teams(Entry.ENDS, 1), *arguments)
-
-
-def small_rounds(device: Device) -> dict[str, int]:
-    """Returns the limits of rounds that one team of the device processes alone."""
-    if device.threads == 0:
-        return SMALL_ON_GPU
-    return SMALL_ON_ONE_THREAD if device.threads == 1 else SMALL_ON_THREADS

@@ -13,6 +13,7 @@ from __future__ import annotations
 
 from dataclasses import dataclass, field
 
+from dmr.memory import DeviceArray
 from static_graph.traversal.distances import DeviceDistances
 
 
@@ -26,6 +27,7 @@ class Outcome:
         launches: number of kernels that the host, or a recorded loop, launched in the rounds.
         seconds: time of the rounds, without allocation, recording of a loop, and transfers.
         figures: scheme-specific numbers (extra nodes of a split, children that ran, ...).
+        parents, order: (nodes,) and (reached,) int32, of a search by queue (`frontiers/queue_search.py`).
     """
 
     distances: DeviceDistances
@@ -34,3 +36,5 @@ class Outcome:
     launches: int
     seconds: float
     figures: dict[str, int] = field(default_factory=dict)
+    parents: DeviceArray | None = None
+    order: DeviceArray | None = None

@@ -93,6 +93,9 @@ FASTEST = {
     ),
 }
 
+# Breadth-first search in the order of a sequential queue.
+ORDERED = Scheme("frontiers.queue_search", ("graph/traversal/queue_search", *_DISTANCES))
+
 BALANCES = ("auto", *SCHEMES)
 
 

@@ -86,7 +86,7 @@ def test_tree_from_edges(tmp_path, capsys):
 @pytest.mark.parametrize(
     ("words", "code", "said"),
     [
-        (["rank", "none.npy"], 1, "none.npy: cannot be read"),
+        (["rank", "none.npy"], 1, "none.npy: does not exist"),
         (["rank", "empty.txt"], 1, "empty.txt: is empty"),
         (["rank", "blank.txt"], 1, "blank.txt: holds no numbers"),
         (["rank", "list.txt", "--values", "empty.txt"], 1, "empty.txt: is empty"),

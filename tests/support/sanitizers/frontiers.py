@@ -6,9 +6,10 @@ from itertools import chain
 
 import numpy as np
 
+from dmr.memory import open_device
 from static_graph.graph.csr import CsrGraph
 from static_graph.graph.device_graph import DeviceGraph
-from static_graph.traversal.frontiers import direction_optimising, near_far
+from static_graph.traversal.frontiers import direction_optimising, near_far, queue_search
 from static_graph.traversal.parents import find_parents
 from tests.support.digests import digest
 from tests.support.sanitizers.traversals import graphs
@@ -35,9 +36,14 @@ def dense_graphs():
 
 def frontiers(device):
     """Yields (case, digest) for the default traversals and their parents."""
+    several = open_device("cpu", queue_search.LEAST_THREADS)  # which divide the levels of a queue
     for name, host in chain(graphs(), dense_graphs()):
         graph = DeviceGraph.upload(host, device)
         for number, (run, options, weighted) in enumerate(FRONTIERS):
             distances = run(graph, [0, 1], weighted=weighted, **options).distances
             parents = find_parents(graph, [0, 1], distances, weighted=weighted)
             yield [name, "default", number], digest(distances.download(), parents)
+        for one_launch in (False, True):
+            found = queue_search.run(DeviceGraph.upload(host, several), [1, 0], one_launch=one_launch)
+            arrays = (found.distances.download(), found.parents.download(), found.order.download())
+            yield [name, "queue", one_launch], digest(*arrays)

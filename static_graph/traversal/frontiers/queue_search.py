@@ -1,0 +1,76 @@
+"""Breadth-first search in the order of a sequential queue (`cuda_src/graph/traversal/queue_search.cuh`)."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import replace
+
+import numpy as np
+
+from dmr.memory import Argument, pack
+from static_graph.errors import GraphError
+from static_graph.graph.device_graph import DeviceGraph
+from static_graph.graph.incoming import MOST_EDGES
+from static_graph.traversal.distances import DeviceDistances
+from static_graph.traversal.frontiers.workspace import BEGINNING, SMALL_ON_ONE_THREAD, Entry, Kernels, Total, Workspace
+from static_graph.traversal.schemes.outcome import Outcome
+
+# CPU threads from which levels are divided: one thread passes over the edges once, several do so four times.
+LEAST_THREADS = 8
+
+KERNELS = Kernels("begin_queue", "small_queue_levels", "queue_pass", "end_queue_level", "search_by_queue")
+
+
+class QueueWorkspace(Workspace):
+    """A workspace with the claims and sums (`Queue` of `queue_search.cuh`) of a search by queue."""
+
+    def __init__(self, graph: DeviceGraph) -> None:
+        super().__init__(graph)
+        self.claims = self.device.empty(graph.nodes, np.int32)
+        self.sums = self.device.empty(2 * self.device.most_pieces, np.int32)
+
+    def small_rounds(self) -> dict[str, int]:
+        """Returns the limits of levels that one team processes alone: on few CPU threads, all levels."""
+        return SMALL_ON_ONE_THREAD if 0 < self.device.threads < LEAST_THREADS else super().small_rounds()
+
+    def _begin(self, kernel: str, distances: DeviceDistances, arguments: tuple[Argument, ...]) -> None:
+        sources = self.lists[0][: distances.sources.size]
+        sources.upload(distances.sources)
+        self.device.launch(kernel, self.device.tiles(self.lists[0].size, BEGINNING), *arguments)
+        self.device.launch("enter_queue", 1, *arguments, sources.size)
+
+
+def run(
+    graph: DeviceGraph,
+    sources: Sequence[int],
+    *,
+    weighted: bool = False,
+    depth_limit: float | None = None,
+    one_launch: bool | None = None,
+) -> Outcome:
+    """Finds the nodes level by level, each level in the order of the queue.
+
+    Args:
+        graph, sources, weighted, depth_limit: as for every scheme (`schemes/outcome.py`); weights never count.
+        one_launch: whether one launch does all levels; the default depends on the device.
+
+    Returns:
+        The outcome, with the order and its parents.
+
+    Raises:
+        GraphError: there are more than 2^31 - 1 edges, which the kernels number in 32 bits.
+    """
+    assert not weighted
+    if graph.edges > MOST_EDGES:
+        raise GraphError(f"{graph.edges} edges are more than the {MOST_EDGES} that a search by order=True can number")
+    device, nodes = graph.device, graph.nodes
+    distances = DeviceDistances(graph, sources, weighted=False, limit=depth_limit, reset=False)
+    order, parents = device.empty(nodes, np.int32), device.empty(nodes, np.int32)
+    with QueueWorkspace.borrowed(graph) as space:
+        begins = space.lists[1]  # the queue is the only list of nodes, so that the second one is free
+        queue = pack("Queue", order=order, begins=begins, parents=parents, claims=space.claims, sums=space.sums)
+        arguments = (graph.csr, distances.packed, space.frontier, queue)
+        passes = dict.fromkeys((Entry.PREPARE, Entry.OTHER, Entry.CHUNKS), device.most_pieces)
+        outcome = space.run(KERNELS, arguments, distances, most_teams=passes, in_one_launch=one_launch)
+        reached = nodes - int(space.totals.download()[Total.UNSEEN])
+    return replace(outcome, parents=parents, order=order[:reached])
