@@ -54,6 +54,9 @@ def connected_components(
     if way.serial:
         device = _cpu(graph, method, device)
     where = device_for(graph, device, threads)
+    options = {}
+    if way.transposing:  # which takes a CPU longer than the search
+        options["transposed"] = isinstance(graph, DeviceGraph) or not where.threads
     if where.threads:
         require_memory(components_bytes(graph.nodes), f"components of {counted(graph.nodes, 'node')}")
     clock = Clock()
@@ -64,7 +67,7 @@ def connected_components(
             clock.lap("upload")
         where.prepare(*way.gpu_modules)
         clock.lap("prepare")
-        outcome = _function(way)(on_device)
+        outcome = _function(way)(on_device, **options)
         clock.lap("rounds", less=sum(outcome.seconds.values()))
         clock.seconds.update(outcome.seconds)
         labels = outcome.labels.download()

@@ -7,6 +7,8 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 
+from static_graph.graph.gpu_modules import ROWS
+
 
 @dataclass(frozen=True)
 class Method:
@@ -16,12 +18,17 @@ class Method:
         function: the module of `static_graph.components`, and its function, that is the method (`outcome.py`).
         gpu_modules: the modules whose kernels it launches.
         serial: whether it runs on one thread of the CPU only.
+        transposing: whether it has an argument `transposed`: it is faster with the transposed graph.
     """
 
     function: str
     gpu_modules: tuple[str, ...] = ()
     serial: bool = False
+    transposing: bool = False
 
+
+_PIVOTS = ("graph/components/largest", "primitives/scan")
+_SIGNATURES = ("graph/components/signatures",)
 
 METHODS = {
     "weak": {
@@ -29,7 +36,12 @@ METHODS = {
         "sequential": Method("serial.weak", serial=True),
     },
     "strong": {
-        "auto": Method("serial.strong", serial=True),
+        "auto": Method(
+            "strong.largest_first.run",
+            (*_PIVOTS, *_SIGNATURES, "graph/traversal/breadth_first", "graph/building/incoming", *ROWS),
+            transposing=True,
+        ),
+        "signatures": Method("strong.signatures.run", (*_PIVOTS, *_SIGNATURES)),
         "sequential": Method("serial.strong", serial=True),
     },
 }

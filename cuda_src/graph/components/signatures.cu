@@ -1,9 +1,10 @@
 // Strong components from all pivots at once, by signatures (ECL-SCC: Alabandi, Sands, Biros and Burtscher 2023).
 //
-// Every node is a pivot, with a rank. The signature of a node is the least rank of a node that reaches it, and the least
-// rank of a node that it reaches. Nodes of one component have the same signature; a node whose two ranks are equal is in
-// the component of that pivot. An edge between nodes with different signatures leads from one component to another, and
-// is removed, as are the edges within the components that were found. A round on the remaining edges has three passes:
+// Every node is a pivot, with a rank. The signature of a node is the least rank of a node that reaches it, and the
+// least rank of a node that it reaches. Nodes of one component have the same signature; a node whose two ranks are
+// equal is in the component of that pivot. An edge between nodes with different signatures leads from one component to
+// another, and is removed, as are the edges within the components that were found. A round on the remaining edges has
+// three passes:
 //
 //     MARK     the signature of the ends of every edge is their own rank
 //     SPREAD   the least ranks spread along the edges and against them; repeated until nothing changes
@@ -43,11 +44,11 @@ KERNEL_STRUCT(Signatures) {
     int32 *sources1;
     int32 *targets0;
     int32 *targets1;
-    uint32 *from; // (nodes): the least rank of a node that reaches this one
-    uint32 *to;   // (nodes): the least rank of a node that this one reaches
+    uint32 *above; // (nodes): the least rank of a node that reaches this one
+    uint32 *below; // (nodes): the least rank of a node that this one reaches
     int32 *pivots; // (nodes): the pivot of each node's component; initially the node itself
     int32 *progress;
-    int64 *begun; // (1): when the launch began, in nanoseconds
+    int64 *begun;   // (1): when the launch began, in nanoseconds
     int32 *meeting; // (2): initially zero, for Grid::barrier_with
 
     METHOD int32 *sources(int32 list) const { return list ? sources1 : sources0; }
@@ -58,7 +59,7 @@ KERNEL_STRUCT(Signatures) {
     METHOD static int32 node_of(uint32 rank, uint32 salt) { return int32(unhash32(rank) ^ salt); }
 
     // Lowers a rank, and returns whether it was higher.
-    METHOD static bool lower(uint32 *place, uint32 rank) {
+    METHOD static bool lower(uint32 * place, uint32 rank) {
         return racing_load(place) > rank && atomic_min(place, rank) > rank;
     }
 
@@ -73,8 +74,8 @@ KERNEL_STRUCT(Signatures) {
         const uint32 salt = this->salt();
         for (const Index edge : edges)
             for (const int32 node : {sources[edge], targets[edge]}) {
-                racing_store(from + node, rank_of(node, salt));
-                racing_store(to + node, rank_of(node, salt));
+                racing_store(above + node, rank_of(node, salt));
+                racing_store(below + node, rank_of(node, salt));
             }
     }
 
@@ -86,8 +87,8 @@ KERNEL_STRUCT(Signatures) {
             changed = false;
             for (const Index edge : edges) {
                 const int32 source = sources[edge], target = targets[edge];
-                changed |= lower(from + target, shortened(from, source, salt));
-                changed |= lower(to + source, shortened(to, target, salt));
+                changed |= lower(above + target, shortened(above, source, salt));
+                changed |= lower(below + source, shortened(below, target, salt));
             }
             if (changed)
                 racing_store(progress + CHANGED, 1);
@@ -99,8 +100,8 @@ KERNEL_STRUCT(Signatures) {
         const uint32 salt = this->salt();
         for (const Index edge : edges) {
             const int32 source = sources[edge], target = targets[edge];
-            const uint32 reached_by = from[source], reaches = to[source];
-            if (reached_by != from[target] || reaches != to[target])
+            const uint32 reached_by = above[source], reaches = below[source];
+            if (reached_by != above[target] || reaches != below[target])
                 continue;
             if (reached_by == reaches) {
                 const int32 pivot = node_of(reaches, salt);
@@ -115,7 +116,7 @@ KERNEL_STRUCT(Signatures) {
     }
 
     // Increments a counter that all teams share; returns the old value.
-    METHOD static int32 take_place(int32 *counter) {
+    METHOD static int32 take_place(int32 * counter) {
         if constexpr (ONE_MEMBER)
             return atomic_add(counter, 1);
         else
@@ -181,6 +182,15 @@ KERNEL(list_remaining_edges, Csr graph, const int32 *numbers, const int32 *forwa
                 --count;
             }
     });
+}
+
+// Decides the first pass.
+KERNEL(begin_signatures, Signatures signatures) {
+    for ([[maybe_unused]] const Index once : launch) {
+        int32 *progress = signatures.progress;
+        progress[CURRENT] = progress[EDGE_COUNT] > 0 ? MARK : OVER;
+        progress[BY_ONE] = progress[EDGE_COUNT] <= FEW_EDGES;
+    }
 }
 
 // All rounds in one launch, or as many passes as fit in a SLICE of time.

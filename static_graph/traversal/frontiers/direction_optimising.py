@@ -24,7 +24,7 @@ def run(
     *,
     weighted: bool = False,
     depth_limit: float | None = None,
-    transposed: bool = True,
+    transposed: bool | DeviceGraph = True,
     one_launch: bool | None = None,
 ) -> Outcome:
     """Finds the nodes level by level.
@@ -32,7 +32,7 @@ def run(
     Args:
         graph, sources, weighted, depth_limit: as for every scheme (`schemes/outcome.py`); weights never count.
         transposed: whether levels may be found bottom-up, from the unreached nodes. This needs the transposed graph,
-            which is made on first use and kept with the graph.
+            which is made on first use and kept with the graph, or given here.
         one_launch: whether one launch does all levels; the default depends on the device.
 
     Returns:
@@ -40,7 +40,7 @@ def run(
     """
     assert not weighted
     device, nodes = graph.device, graph.nodes
-    back = incoming(graph) if transposed else None
+    back = transposed if isinstance(transposed, DeviceGraph) else incoming(graph) if transposed else None
     bits = device.empty(device.tiles(nodes, WORD), np.uint32)
     distances = DeviceDistances(graph, sources, weighted=False, limit=depth_limit, reset=False)
     pulls: dict[Entry, int] = {}
