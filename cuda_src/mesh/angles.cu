@@ -34,25 +34,16 @@ TEAM_KERNEL(angle_tiles, const Triangle *triangles, const Point *points, int64 c
             float64 *tile_high) {
     TEAM_SHARED(float64, low, TEAM_SIZE);
     TEAM_SHARED(float64, high, TEAM_SIZE);
-    for (const Team team : launch.teams()) {
-        const Index tile = team.number;
-        team.for_members([&](int member) {
-            low[member] = 1.0;
-            high[member] = -1.0;
-            const Index begin = tile * TILE + Index(member) * ITEMS;
-            const Index end = begin + ITEMS < count ? begin + ITEMS : count;
-            for (Index i = begin; i < end; ++i) {
-                if (i + AHEAD < count)
-                    for (int k = 0; k < 3; ++k)
-                        prefetch(&points[triangles[i + AHEAD].vertex[k]]);
-                widen(triangles[i], points, low[member], high[member]);
-            }
-        });
-        gather_extremes(team, low, high);
-        if (team.leads()) {
-            tile_low[tile] = low[0];
-            tile_high[tile] = high[0];
+    find_extremes(launch, low, high, tile_low, tile_high, [&](Index tile, int member, float64 &least, float64 &most) {
+        least = 1.0;
+        most = -1.0;
+        const Index begin = tile * TILE + Index(member) * ITEMS;
+        const Index end = begin + ITEMS < count ? begin + ITEMS : count;
+        for (Index i = begin; i < end; ++i) {
+            if (i + AHEAD < count)
+                for (int k = 0; k < 3; ++k)
+                    prefetch(&points[triangles[i + AHEAD].vertex[k]]);
+            widen(triangles[i], points, least, most);
         }
-        team.barrier();
-    }
+    });
 }

@@ -11,14 +11,16 @@
 #define ROLLED _Pragma("unroll 1") // loop of a rare path: not unrolled, because unrolling it costs nvcc much time
 #define KERNEL(name, ...) extern "C" __global__ void name(const Launch launch, __VA_ARGS__)
 #define HIGH_OCCUPANCY_KERNEL(name, ...)                                                                               \
-    extern "C" __global__ void __launch_bounds__(128, 6) name(const Launch launch, __VA_ARGS__)
+    extern "C" __global__ void __launch_bounds__(BLOCK_SIZE, HIGH_OCCUPANCY_BLOCKS)                                    \
+        name(const Launch launch, __VA_ARGS__)
 #define TEAM_KERNEL KERNEL
 #define HIGH_OCCUPANCY_TEAM_KERNEL(name, ...)                                                                          \
-    extern "C" __global__ void __launch_bounds__(TEAM_SIZE, 8) name(const Launch launch, __VA_ARGS__)
+    extern "C" __global__ void __launch_bounds__(TEAM_SIZE, HIGH_OCCUPANCY_TEAMS) name(const Launch launch, __VA_ARGS__)
 #define COOPERATIVE_KERNEL KERNEL
 #define COOPERATIVE_TEAM_KERNEL KERNEL
 #define HIGH_OCCUPANCY_COOPERATIVE_TEAM_KERNEL(name, ...)                                                              \
-    extern "C" __global__ void __launch_bounds__(TEAM_SIZE, 4) name(const Launch launch, __VA_ARGS__)
+    extern "C" __global__ void __launch_bounds__(TEAM_SIZE, HIGH_OCCUPANCY_COOPERATIVE_TEAMS)                          \
+        name(const Launch launch, __VA_ARGS__)
 #define CHILD_KERNEL KERNEL
 #define TEAM_SHARED(type, name, count) __shared__ type name[count]
 

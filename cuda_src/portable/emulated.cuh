@@ -101,12 +101,7 @@ template <class T> T atomicOr(T *place, T value) {
 #define OUTLINE inline
 #define ROLLED
 #define KERNEL(name, ...) void name(const Launch launch, __VA_ARGS__)
-#define HIGH_OCCUPANCY_KERNEL KERNEL
-#define TEAM_KERNEL KERNEL
-#define HIGH_OCCUPANCY_TEAM_KERNEL KERNEL
-#define COOPERATIVE_KERNEL KERNEL
-#define COOPERATIVE_TEAM_KERNEL KERNEL
-#define HIGH_OCCUPANCY_COOPERATIVE_TEAM_KERNEL KERNEL
+#include "portable/plain_kernels.cuh"
 #define CHILD_KERNEL KERNEL
 #define TEAM_SHARED(type, name, count) __shared__ type name[count]
 

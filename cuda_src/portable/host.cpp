@@ -12,6 +12,7 @@
 #include <vector>
 
 #include "portable/host_pool.hpp"
+#include "portable/recorded.cuh"
 
 namespace {
 
@@ -241,22 +242,6 @@ extern "C" void host_launch(Timed *timed, Index count, const host::Slot *argumen
 extern "C" void host_launch_grid(Timed *timed, Index count, const host::Slot *arguments, int threads, double) {
     host::interruptible([&](Call &call) { launch_grid(call, timed, count, arguments, threads); });
 }
-
-// One launch of a recorded sequence. Numbers in memory are looked up just before the launch.
-struct Lookup {
-    Index slot; // index among the arguments
-    const std::int32_t *place;
-};
-
-struct Step {
-    Timed *timed;
-    Index count;
-    const std::int32_t *place; // of the count; if null, `count` applies
-    host::Slot *arguments;
-    const Lookup *lookups;
-    Index lookups_count;
-    Index grid; // 1 if it is a COOPERATIVE_KERNEL
-};
 
 // Repeats a sequence until `*stop` is nonzero.
 extern "C" void host_repeat(const Step *steps, Index count, const std::int32_t *stop, int threads,

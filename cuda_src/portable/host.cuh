@@ -17,12 +17,7 @@
         host::invoke(name, Launch{begin, end}, arguments);                                                             \
     }                                                                                                                  \
     static void name([[maybe_unused]] const Launch launch, __VA_ARGS__)
-#define HIGH_OCCUPANCY_KERNEL KERNEL
-#define TEAM_KERNEL KERNEL
-#define HIGH_OCCUPANCY_TEAM_KERNEL KERNEL
-#define COOPERATIVE_KERNEL KERNEL
-#define COOPERATIVE_TEAM_KERNEL KERNEL
-#define HIGH_OCCUPANCY_COOPERATIVE_TEAM_KERNEL KERNEL
+#include "portable/plain_kernels.cuh"
 #define CHILD_KERNEL(name, ...) static void name(const Launch launch, __VA_ARGS__)
 #define LAUNCH_CHILD(kernel, begin, end, ...) (kernel(Launch{begin, end}, __VA_ARGS__), true)
 #define LAUNCH_GRAPH_AGAIN() ((void)0) // host_repeat does this (host.cpp)

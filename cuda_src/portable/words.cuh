@@ -16,8 +16,15 @@ using Index = int64;
 
 #define KERNEL_STRUCT(name) struct name
 
-constexpr int TEAM_SIZE = 256; // members per team; a TEAM_KERNEL is launched with blocks of this many threads
-constexpr int STRIPES = 4096;  // entries of a striped counter (STRIPES of static_graph/traversal/schemes/rounds.py)
+constexpr int TEAM_SIZE = 256;  // members per team; a TEAM_KERNEL is launched with blocks of this many threads
+constexpr int BLOCK_SIZE = 128; // threads per block of any other kernel on a GPU
+
+// Blocks that a multiprocessor of a GPU can hold at the same time: nvcc limits the registers of these kernels so.
+constexpr int HIGH_OCCUPANCY_BLOCKS = 6;            // of a HIGH_OCCUPANCY_KERNEL
+constexpr int HIGH_OCCUPANCY_TEAMS = 8;             // of a HIGH_OCCUPANCY_TEAM_KERNEL
+constexpr int HIGH_OCCUPANCY_COOPERATIVE_TEAMS = 4; // of a HIGH_OCCUPANCY_COOPERATIVE_TEAM_KERNEL
+
+constexpr int STRIPES = 4096; // entries of a striped counter (STRIPES of static_graph/traversal/schemes/rounds.py)
 
 // Time slice in nanoseconds. A GPU kernel that repeats itself stops after it, and the host launches it again: in
 // between, the host handles signals such as that of Ctrl-C.

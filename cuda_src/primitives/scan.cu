@@ -120,25 +120,16 @@ TEAM_KERNEL(minmax_tiles_float64, const float64 *low_values, const float64 *high
             float64 *tile_high) {
     TEAM_SHARED(float64, low, TEAM_SIZE);
     TEAM_SHARED(float64, high, TEAM_SIZE);
-    for (const Team team : launch.teams()) {
-        const Index tile = team.number;
-        team.for_members([&](int member) {
-            const Index begin = tile * TILE + Index(member) * ITEMS;
-            low[member] = low_values[tile * TILE];
-            high[member] = high_values[tile * TILE];
-            for (int item = 0; item < ITEMS; ++item)
-                if (begin + item < count) {
-                    low[member] = low_values[begin + item] < low[member] ? low_values[begin + item] : low[member];
-                    high[member] = high_values[begin + item] > high[member] ? high_values[begin + item] : high[member];
-                }
-        });
-        gather_extremes(team, low, high);
-        if (team.leads()) {
-            tile_low[tile] = low[0];
-            tile_high[tile] = high[0];
-        }
-        team.barrier();
-    }
+    find_extremes(launch, low, high, tile_low, tile_high, [&](Index tile, int member, float64 &least, float64 &most) {
+        const Index begin = tile * TILE + Index(member) * ITEMS;
+        least = low_values[tile * TILE];
+        most = high_values[tile * TILE];
+        for (int item = 0; item < ITEMS; ++item)
+            if (begin + item < count) {
+                least = low_values[begin + item] < least ? low_values[begin + item] : least;
+                most = high_values[begin + item] > most ? high_values[begin + item] : most;
+            }
+    });
 }
 
 // kept[offsets[i]] = values[i] where flags[i] is 1; offsets is the exclusive scan of flags.

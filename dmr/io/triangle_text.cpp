@@ -183,7 +183,7 @@ bool parse_row(const DmrTable &table, const char *text, const char *begin, const
                DmrFault &fault, int64_t &found) {
     Fields fields{begin, end};
     Token token{begin, begin};
-    int32_t field = 0;
+    int32_t field = -1;
     int64_t value = 0;
     auto fail = [&](Code code, int64_t number) {
         fault.code = code;
@@ -193,21 +193,24 @@ bool parse_row(const DmrTable &table, const char *text, const char *begin, const
         fault.value = number;
         return false;
     };
-
-    if (!fields.next(token))
-        return fail(kTooFew, field);
-    if (const Code code = parse_whole(token.begin, token.end, value))
-        return fail(code, 0);
-    if (table.numbers)
-        table.numbers[row] = value;
-
-    int32_t seen[3] = {-1, -1, -1}; // the leading indices that must be distinct
-    for (int32_t k = 0; k < table.indices; ++k) {
+    auto next_whole = [&] {
         ++field;
         if (!fields.next(token))
             return fail(kTooFew, field);
         if (const Code code = parse_whole(token.begin, token.end, value))
             return fail(code, 0);
+        return true;
+    };
+
+    if (!next_whole())
+        return false;
+    if (table.numbers)
+        table.numbers[row] = value;
+
+    int32_t seen[3] = {-1, -1, -1}; // the leading indices that must be distinct
+    for (int32_t k = 0; k < table.indices; ++k) {
+        if (!next_whole())
+            return false;
         int32_t index;
         if (!find_entity(table, value, index))
             return fail(kNoSuchEntity, value);
@@ -236,11 +239,8 @@ bool parse_row(const DmrTable &table, const char *text, const char *begin, const
     }
 
     for (int32_t k = 0; k < table.integers; ++k) {
-        ++field;
-        if (!fields.next(token))
-            return fail(kTooFew, field);
-        if (const Code code = parse_whole(token.begin, token.end, value))
-            return fail(code, 0);
+        if (!next_whole())
+            return false;
         if (value != static_cast<int32_t>(value))
             return fail(kTooLarge, 0);
         if (table.integer_out)

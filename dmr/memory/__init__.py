@@ -28,7 +28,7 @@ from dmr.common.moved import NAMES_OF_MEMORY
 from dmr.common.threads import available_threads, thread_count
 from dmr.memory.arguments import Argument, DeviceCount, Number, Packed, bound_of
 from dmr.memory.arrays import Device, DeviceArray, Loop
-from dmr.memory.declarations import Enumeration, constant, record
+from dmr.memory.declarations import Enumeration, constant, real_constant, record
 from dmr.memory.discovery import DeviceInfo, devices, gpu_absence, open_device, warm
 from dmr.memory.host.copying import copy
 from dmr.memory.primitives import (
@@ -73,6 +73,7 @@ __all__ = [
     "minmax_float64",
     "open_device",
     "pack",
+    "real_constant",
     "record",
     "require_memory",
     "scan",

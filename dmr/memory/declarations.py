@@ -1,4 +1,4 @@
-"""Declarations of the C++ source (`cuda_src`): kernels, structs, records, enumerations and integer constants.
+"""Declarations of the C++ source (`cuda_src`): kernels, structs, records, enumerations and constants.
 
 Python takes all of them from the source, so each is written once:
 
@@ -7,9 +7,10 @@ Python takes all of them from the source, so each is written once:
     struct Extent { int32 members; int32 edges; };         a record, the element of a device array: record("Extent")
     enum Choice : int32 { UNBEATEN, EVERYONE };            class Choice(Enumeration): ...
     constexpr int TILE = TEAM_SIZE * ITEMS;                constant("TILE", "primitives/scan.cu")
+    constexpr float64 EPSILON = 0x1p-53;                   real_constant("EPSILON", "geometry/predicates.cuh")
 
-Each declaration begins at the start of a line. All files are read in one pass, at the first question. Threads that ask
-it at the same time may each read them, with equal results.
+Each declaration begins at the start of a line. All files are read in one pass, at the first question, except that a
+real constant needs only its file. Threads that ask it at the same time may each read them, with equal results.
 """
 
 from __future__ import annotations
@@ -34,17 +35,19 @@ _KERNEL = re.compile(r"\n((?:HIGH_OCCUPANCY_)?(?:COOPERATIVE_)?(?:TEAM_)?)KERNEL
 _KERNEL_STRUCT = re.compile(r"\nKERNEL_STRUCT\(\s*(\w+)\s*\)\s*\{(.*?)\n\};", re.DOTALL)
 _RECORD = re.compile(r"\nstruct (?:alignas\(\d+\) )?(\w+) \{(.*?)(?:\n| )\};", re.DOTALL)
 _ENUMERATION = re.compile(r"\nenum (\w+)(?: : \w+)? \{(.*?)\};", re.DOTALL)
-_CONSTANTS = re.compile(r"\nconstexpr (?:int|u?int(?:8|32|64)|Index) (\w+ = [^;]*);")
+_CONSTANTS = re.compile(r"\nconstexpr (?:int|u?int(?:8|32|64)|Index|float64) (\w+ = [^;]*);")
 _NEXT_CONSTANT = re.compile(r",\s*(?=\w+ = )")
+_HEXADECIMAL_REAL = re.compile(r"\b0x[0-9a-fA-F.]+p[+-]?\d+\b")
 _NUMBER = re.compile(r"\b(0x[0-9a-fA-F]+|\d+)[uUlL]*\b")
 _FIELD = re.compile(r"(\w+)\s+(\w+(?:\[\d+\])?(?:\s*,\s*\w+(?:\[\d+\])?)*)\s*;")
+_ADDRESS_FIELD = re.compile(r"(?:const )?[\w:]+ \*(\w+);")
 
 SCALARS: dict[str, np.dtype[Any]] = {
     name: np.dtype(name) for name in ("int32", "uint32", "int64", "uint64", "float64", "uint8")
 }
 COUNT = "Count"  # the type of a number, or of its address on the device (cuda_src/portable)
 
-_OPERATORS: dict[type[ast.operator], Callable[[int, int], int]] = {
+_OPERATORS: dict[type[ast.operator], Callable[[Any, Any], Any]] = {
     ast.Add: operator.add, ast.Sub: operator.sub, ast.Mult: operator.mul, ast.LShift: operator.lshift,
 }  # fmt: skip
 
@@ -85,14 +88,14 @@ class Kernel:
 
 
 class Declarations:
-    """The declarations of all files of a source folder.
+    """The declarations of all files of a source folder, or of one file.
 
     Attributes:
         kernels, structs: all kernels, and the fields of each KERNEL_STRUCT, by name.
     """
 
-    def __init__(self, folder: Path) -> None:
-        """Reads all `.cu` and `.cuh` files of a folder.
+    def __init__(self, folder: Path, file: str | None = None) -> None:
+        """Reads all `.cu` and `.cuh` files of a folder, or one of its files.
 
         Raises:
             InternalError: a kernel that is declared twice, or a parameter or field of an unknown type.
@@ -103,7 +106,7 @@ class Declarations:
         self._dtypes: dict[str, np.dtype[Any]] = dict(SCALARS)
         self._enumerations: Texts = {}
         self._constants: Texts = {}
-        files = sorted(folder.rglob("*.cu*"))
+        files = sorted(folder.rglob("*.cu*")) if file is None else [folder / file]
         texts = {path: "\n" + _COMMENT.sub("", path.read_text(encoding="utf-8")) for path in files}
         for path, text in texts.items():
             self._read_values(text, path.relative_to(folder).as_posix())
@@ -153,7 +156,7 @@ class Declarations:
         raise InternalError(f"{of}: cannot read the parameter {text.strip()!r}")
 
     def record(self, name: str) -> np.dtype[Any]:
-        """Returns the numpy dtype of a number, or of a struct whose fields are numbers or arrays of them.
+        """Returns the numpy dtype of a number, or of a struct whose fields are numbers, arrays of them or addresses.
 
         Raises:
             InternalError: there is no such struct, or it has other fields.
@@ -162,12 +165,13 @@ class Declarations:
             return self._dtypes[name]
         file, body = _only(self._records, "struct", name)
         fields: list[tuple[Any, ...]] = []
+        body = _ADDRESS_FIELD.sub(r"uint64 \1;", body)
         for type_, names in _FIELD.findall(body):
             for each in map(str.strip, names.split(",")):
                 label, _, size = each.rstrip("]").partition("[")
                 fields.append((label, SCALARS.get(type_), *([int(size)] if size else [])))
         if not fields or _FIELD.sub("", body).strip() or any(kind is None for _, kind, *_ in fields):
-            raise InternalError(f"struct {name} of {file}: a record has numbers as fields, and nothing else")
+            raise InternalError(f"struct {name} of {file}: a record has numbers and addresses as fields")
         return self._dtypes.setdefault(name, np.dtype(fields, align=True))
 
     def members(self, enum: str, count: str | None = None) -> dict[str, int]:
@@ -192,23 +196,35 @@ class Declarations:
             name: its name; file: the file that declares it ("primitives/scan.cu"), if several files have that name.
 
         Raises:
-            InternalError: there is no such constant, several files declare it, or its expression has other parts than
-                numbers, constants and the operators + - * <<.
+            InternalError: there is no such constant, several files declare it, it is no integer, or its expression has
+                other parts than numbers, constants and the operators + - * <<.
         """
+        found = self._evaluate(name, file)
+        if not isinstance(found, int):
+            raise InternalError(f"constant {name} is {found!r}, not an integer")
+        return found
+
+    def real_constant(self, name: str, file: str | None = None) -> float:
+        """Returns a constant of type float64; arguments and errors are those of `constant`."""
+        return float(self._evaluate(name, file))
+
+    def _evaluate(self, name: str, file: str | None) -> int | float:
+        """Returns the value of a constant."""
         file, expression = _only(self._constants, "constant", name, file)
+        text = _HEXADECIMAL_REAL.sub(lambda found: repr(float.fromhex(found[0])), expression.replace("'", ""))
         try:
-            tree = ast.parse(_NUMBER.sub(r"\1", expression.replace("'", "")), mode="eval")
-            return self._value(tree.body, file)
+            value: int | float = self._value(ast.parse(_NUMBER.sub(r"\1", text), mode="eval").body, file)
         except (SyntaxError, NotImplementedError):
             raise InternalError(f"constant {name} of {file}: cannot read {expression!r}") from None
+        return value
 
-    def _value(self, node: ast.expr, file: str) -> int:
+    def _value(self, node: ast.expr, file: str) -> Any:
         """Evaluates an expression of a file; names of other files must be declared only once."""
         match node:
-            case ast.Constant(value=int(number)):
+            case ast.Constant(value=int(number) | float(number)):
                 return number
             case ast.Name(id=name):
-                return self.constant(name, file if file in self._constants.get(name, ()) else None)
+                return self._evaluate(name, file if file in self._constants.get(name, ()) else None)
             case ast.UnaryOp(op=ast.USub(), operand=operand):
                 return -self._value(operand, file)
             case ast.BinOp(left=left, op=sign, right=right) if type(sign) in _OPERATORS:
@@ -251,6 +267,15 @@ def record(name: str) -> np.dtype[Any]:
 def constant(name: str, file: str | None = None) -> int:
     """Returns an integer constant of the C++ source (`Declarations.constant`)."""
     return declarations().constant(name, file)
+
+
+@cache
+def real_constant(name: str, file: str) -> float:
+    """Returns a float64 constant of the C++ source (`Declarations.real_constant`); reads only the file that has it.
+
+    All files take 15 ms, which is much for a triangulation that needs a single number.
+    """
+    return Declarations(source_folder(), file).real_constant(name)
 
 
 _Member = TypeVar("_Member")

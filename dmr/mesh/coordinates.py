@@ -6,9 +6,11 @@ import numpy as np
 from numpy.typing import NDArray
 
 from dmr.errors import InvalidMeshError
+from dmr.memory import real_constant
 from dmr.mesh.types import Float
 
-SMALLEST, LARGEST = 2.0**-142, 2.0**201
+SMALLEST = real_constant("SMALLEST_COORDINATE", "geometry/predicates.cuh")
+LARGEST = 2.0**201
 # Split points below SMALLEST are set to zero. In meshes of at least this extent, that is less than an ulp of a segment.
 SMALLEST_EXTENT = 2.0**-88
 

@@ -115,12 +115,13 @@ def measure(mesh: Mesh, *, bound: float | None = None) -> Quality:
 
     def work(start: int, stop: int) -> None:
         shape = _shapes(mesh.vertices, mesh.triangles[start:stop], edges=True)
-        smallest[start:stop], largest[start:stop] = shape.smallest, shape.largest
+        smallest[start:stop], largest[start:stop] = shape.degrees(shape.at_smallest), shape.degrees(shape.at_largest)
         areas[start:stop] = shape.twice_area / 2
         with np.errstate(divide="ignore", invalid="ignore"):
             twice = np.abs(shape.twice_area)
-            radius_edge[start:stop] = shape.middle * shape.longest / (2 * twice)
-            aspect[start:stop] = shape.longest**2 / twice
+            middle, longest = np.sqrt(shape.middle_squared), np.sqrt(shape.longest_squared)
+            radius_edge[start:stop] = middle * longest / (2 * twice)
+            aspect[start:stop] = longest**2 / twice
 
     _in_blocks(work, m)
     edges, triangles_per_edge = unique_edges(mesh)
@@ -160,10 +161,10 @@ def summarise(mesh: Mesh, *, bound: float, max_area: float | None = None) -> Sum
 
     def work(start: int, stop: int) -> None:
         shape = _shapes(mesh.vertices, mesh.triangles[start:stop])
-        smallest, area = shape.smallest, shape.twice_area / 2
+        smallest, area = shape.degrees(shape.at_smallest), shape.twice_area / 2
         rows[start // _BLOCK] = (
             smallest.min(),
-            shape.largest.max(),
+            shape.degrees(shape.at_largest).max(),
             smallest.sum(),
             area.max(),
             np.count_nonzero(smallest < bound),
@@ -189,7 +190,8 @@ def min_angles(mesh: Mesh) -> Float:
     angles = np.empty(len(mesh.triangles))
 
     def work(start: int, stop: int) -> None:
-        angles[start:stop] = _shapes(mesh.vertices, mesh.triangles[start:stop]).smallest
+        shape = _shapes(mesh.vertices, mesh.triangles[start:stop])
+        angles[start:stop] = shape.degrees(shape.at_smallest)
 
     _in_blocks(work, len(angles))
     return angles
@@ -273,27 +275,8 @@ class _Shapes:
     middle_squared: Float
     longest_squared: Float
 
-    @property
-    def smallest(self) -> Float:
-        """Smallest angles, in degrees."""
-        return self._degrees(self.at_smallest)
-
-    @property
-    def largest(self) -> Float:
-        """Largest angles, in degrees."""
-        return self._degrees(self.at_largest)
-
-    @property
-    def middle(self) -> Float:
-        """Lengths of the edges that are neither the longest nor the shortest."""
-        return np.sqrt(self.middle_squared)
-
-    @property
-    def longest(self) -> Float:
-        """Lengths of the longest edges."""
-        return np.sqrt(self.longest_squared)
-
-    def _degrees(self, dot: Float) -> Float:
+    def degrees(self, dot: Float) -> Float:
+        """Angles in degrees, from `at_smallest` or `at_largest`."""
         angles = np.abs(self.twice_area)
         np.arctan2(angles, dot, out=angles)
         return np.degrees(angles, out=angles)

@@ -10,20 +10,20 @@ from importlib import import_module
 from typing import Any
 
 
-@dataclass(frozen=True, kw_only=True)
+@dataclass(frozen=True)
 class Strategy:
     """A strategy that a user can name.
 
     Attributes:
-        summary: for `dmr refine --help`, where a line fits 80 columns; ends with "races" if equal runs may differ.
         implementation: its class, as module.name in `dmr.refinement.strategies`.
+        summary: for `dmr refine --help`, where a line fits 80 columns; ends with "races" if equal runs may differ.
         gpu_modules: modules of `cuda_src` that only this strategy uses, compiled before a run.
         launches_children: whether its kernels launch kernels, which needs a GPU, and the host to drive the rounds: a
             graph that launches itself may not contain such kernels.
     """
 
-    summary: str
     implementation: str
+    summary: str
     gpu_modules: tuple[str, ...] = ()
     launches_children: bool = False
 
@@ -35,48 +35,25 @@ class Strategy:
 
 # The first entry of each table is the default.
 MARKINGS = {
-    "deterministic": Strategy(
-        summary="one stage, by atomic maximum: same bits everywhere",
-        implementation="marking.Deterministic",
-    ),
-    "two-stage": Strategy(
-        summary="by plain stores, then the losers by atomic maximum; races",
-        implementation="marking.TwoStage",
-    ),
-    "atomic": Strategy(
-        summary="two stages, both by atomic maximum: same bits everywhere",
-        implementation="marking.Atomic",
-    ),
-    "three-phase": Strategy(
-        summary="one stage, by plain stores; races",
-        implementation="marking.ThreePhase",
-    ),
+    "deterministic": Strategy("marking.Deterministic", "one stage, by atomic maximum: same bits everywhere"),
+    "two-stage": Strategy("marking.TwoStage", "by plain stores, then the losers by atomic maximum; races"),
+    "atomic": Strategy("marking.Atomic", "two stages, both by atomic maximum: same bits everywhere"),
+    "three-phase": Strategy("marking.ThreePhase", "one stage, by plain stores; races"),
     "three-phase-barrier": Strategy(
-        summary="the same in one kernel, with barriers; races",
-        implementation="marking.ThreePhaseBarrier",
+        "marking.ThreePhaseBarrier",
+        "the same in one kernel, with barriers; races",
         gpu_modules=("refine/marking/three_phases",),
     ),
 }
 
+_CHILDREN: dict[str, Any] = {"gpu_modules": ("refine/quality/child_launch",), "launches_children": True}
 BALANCES = {
-    "work-stealing": Strategy(
-        summary="all threads, each with an equal share of one list",
-        implementation="balancing.WorkStealing",
-    ),
-    "none": Strategy(
-        summary="the thread that created them",
-        implementation="balancing.OwnTriangles",
-    ),
+    "work-stealing": Strategy("balancing.WorkStealing", "all threads, each with an equal share of one list"),
+    "none": Strategy("balancing.OwnTriangles", "the thread that created them"),
     "child-launch": Strategy(
-        summary="kernels launched from the device, for many cavities",
-        implementation="balancing.ChildLaunch",
-        gpu_modules=("refine/quality/child_launch",),
-        launches_children=True,
+        "balancing.ChildLaunch", "kernels launched from the device, for many cavities", **_CHILDREN
     ),
     "child-launch-per-cavity": Strategy(
-        summary="kernels launched from the device, for one cavity each",
-        implementation="balancing.ChildLaunchPerCavity",
-        gpu_modules=("refine/quality/child_launch",),
-        launches_children=True,
+        "balancing.ChildLaunchPerCavity", "kernels launched from the device, for one cavity each", **_CHILDREN
     ),
 }

@@ -117,18 +117,19 @@ class Switches:
     quality: bool = False
     min_angle: float = 0.0
     max_area: float | None = None
+    max_steiner: int | None = None
+    keep_segments: str = "none"
+    order: int = 1
+    verbose: int = 0
     area_constraints: bool = False
     region_attributes: bool = False
     convex_hull: bool = False
     conforming: bool = False
-    keep_segments: str = "none"
-    max_steiner: int | None = None
     jettison: bool = False
     edges: bool = False
     voronoi: bool = False
     neighbours: bool = False
     off: bool = False
-    order: int = 1
     no_markers: bool = False
     no_poly: bool = False
     no_node: bool = False
@@ -138,7 +139,6 @@ class Switches:
     from_zero: bool = False
     check: bool = False
     quiet: bool = False
-    verbose: int = 0
     help: bool = False
     without_effect: tuple[str, ...] = ()
 

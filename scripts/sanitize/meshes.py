@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterator
 from contextlib import contextmanager
 from functools import partial
+from itertools import product
 from typing import Any
 from unittest.mock import patch
 
@@ -201,15 +202,15 @@ def predicates(device: Device) -> Iterator[Case]:
         steps = random.integers(-3 if end < 1 else 0, 3 if end > 1 else 1, (4, 500, 2))
         points = end * (1 - 2.0**-52 * steps)
         points[:, ::3] *= random.choice([-1.0, 1.0], points[:, ::3].shape)
-        for kernel, count in (("incircle", 4), ("incircle_exact", 4), ("orient2d", 3), ("orient2d_exact", 3)):
+        for (kernel, count), exact in product((("incircle", 4), ("orient2d", 3)), (0, 1)):
 
-            def run(points: Any = points, kernel: str = kernel, count: int = count) -> str:
+            def run(points: Any = points, kernel: str = kernel, count: int = count, exact: int = exact) -> str:
                 signs = device.empty(500, np.int32)
                 corners = [device.array(corner, POINT) for corner in points[:count]]
-                device.launch(f"{kernel}_all", 500, *corners, signs)
+                device.launch(f"{kernel}_all", 500, *corners, exact, signs)
                 return digest(signs.download())
 
-            yield f"{kernel} near {end:g}", run
+            yield f"{kernel}{'_exact' if exact else ''} near {end:g}", run
 
 
 FAMILIES: dict[str, Family] = {

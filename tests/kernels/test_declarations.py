@@ -14,7 +14,15 @@ import numpy as np
 import pytest
 
 from dmr.memory import InternalError
-from dmr.memory.declarations import Declarations, Enumeration, constant, declarations, record, source_folder
+from dmr.memory.declarations import (
+    Declarations,
+    Enumeration,
+    constant,
+    declarations,
+    real_constant,
+    record,
+    source_folder,
+)
 from dmr.refinement.strategies.first_points import RUNGS
 
 CXX = os.environ.get("CXX", "g++")
@@ -27,6 +35,7 @@ RECORDS = {
     "Extent": [("members", "i4"), ("edges", "i4"), ("left_edges", "i4")],
     "Box": [("low_x", "f8"), ("low_y", "f8"), ("high_x", "f8"), ("high_y", "f8")],
     "TriangleCorners": [("vertex", "i4", 3)],
+    "Lookup": [("slot", "i8"), ("place", "u8")],
 }
 
 
@@ -47,7 +56,7 @@ COMPILED = [
     "graph/building/rows.cu", "graph/schemes/child_relaxation.cu", "graph/schemes/collapse.cu",
     "graph/schemes/virtual_warps/relax_hops.cu", "graph/traversal/breadth_first.cu", "lists/checking.cu",
     "lists/pointer_jumping.cu", "mesh/angles.cu", "mesh/ordering.cu", "mesh/topology.cu", "primitives/scan.cu",
-    "primitives/sorting.cu", "refine/quality/quality.cu", "refine/rounds/rounds.cu",
+    "portable/recorded.cuh", "primitives/sorting.cu", "refine/quality/quality.cu", "refine/rounds/rounds.cu",
 ]  # fmt: skip
 OTHER_BUILDS = {"portable/cuda.cuh", "portable/emulated.cuh", "portable/gpu.cuh"}
 
@@ -64,7 +73,9 @@ def assertions(files):
     for name, texts in declared._constants.items():
         for file in files & texts.keys():
             with suppress(InternalError):  # an expression that Python does not need
-                yield f"static_assert((long long)({name}) == {declared.constant(name, file)}ll);"
+                value = declared._evaluate(name, file)
+                both = (name, value.hex()) if isinstance(value, float) else (f"(long long)({name})", f"{value}ll")
+                yield "static_assert({} == {});".format(*both)
     for name in RECORDS:
         if files & declared._records[name].keys():
             dtype = record(name)
@@ -121,6 +132,14 @@ def test_an_expression_uses_the_constants_of_its_file_first(tmp_path):
         found.constant("TILE")
 
 
+def test_a_real_constant_is_read_from_its_file_alone(tmp_path):
+    text = "constexpr float64 EPSILON = 0x1p-53, BOUND = (3.0 + 16.0 * EPSILON) * EPSILON;\n"
+    assert read(tmp_path, one=text).real_constant("BOUND") == (3.0 + 16.0 * 2.0**-53) * 2.0**-53
+    (tmp_path / "other.cu").write_text("KERNEL(f, Odd b) {")  # which no reader of all files accepts
+    assert Declarations(tmp_path, "one.cu").real_constant("EPSILON") == 2.0**-53
+    assert real_constant("EPSILON", "geometry/predicates.cuh") == 2.0**-53
+
+
 @pytest.mark.parametrize(("text", "message"), [
     ("KERNEL(f, int32 *a, Odd b) {", "kernel f: cannot read the parameter 'Odd b'"),
     ("KERNEL(f, Odd *a) {", "declares no struct Odd"),
@@ -138,14 +157,17 @@ def test_a_declaration_that_cannot_be_used_is_named(tmp_path, text, message):
     (lambda found: found.constant("A", "other.cu"), "other.cu declares no constant A"),
     (lambda found: found.constant("CHOSEN"), "constant CHOSEN of odd.cu: cannot read 'A \\? 1 : 2'"),
     (lambda found: found.constant("BEYOND"), "declares no constant UNKNOWN"),
+    (lambda found: found.constant("HALF"), "constant HALF is 0.5, not an integer"),
+    (lambda found: found.real_constant("CHOSEN"), "constant CHOSEN of odd.cu: cannot read"),
     (lambda found: found.members("Absent"), "declares no enum Absent"),
     (lambda found: found.members("Kind", "ONE"), "enum Kind of odd.cu: the last member is not ONE"),
-    (lambda found: found.record("Linked"), "struct Linked of odd.cu: a record has numbers as fields"),
+    (lambda found: found.record("Linked"), "struct Linked of odd.cu: a record has numbers and addresses"),
 ])  # fmt: skip
 def test_a_question_that_has_no_answer_is_an_error(tmp_path, ask, message):
     text = (
         "constexpr int A = 1, CHOSEN = A ? 1 : 2;\nconstexpr int BEYOND = UNKNOWN + 1;\n"
-        "enum Kind { ONE, TWO };\nstruct Linked {\n    Linked *next;\n    int32 value;\n};\n"
+        "constexpr float64 HALF = 0x1p-1;\n"
+        "enum Kind { ONE, TWO };\nstruct Linked {\n    Point place;\n    int32 value;\n};\n"
     )
     with pytest.raises(InternalError, match=message):
         ask(read(tmp_path, odd=text))

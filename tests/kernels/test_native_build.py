@@ -257,38 +257,22 @@ def test_address_sanitizer_finds_nothing_in_the_kernels(under_asan, small_meshes
 
 
 @pytest.mark.slow
-def test_the_address_sanitizer_detects_an_overrun(under_asan):
-    library, environment = under_asan
-    outcome = script("faults.py", library, "overrun", **environment)
-    assert outcome.returncode != 0
-    assert "heap-buffer-overflow" in outcome.stderr and "fill_indices" in outcome.stderr
-
-
-@pytest.mark.slow
-def test_address_sanitizer_finds_nothing_in_the_triangle_file_reader(tmp_path):
+@pytest.mark.parametrize(
+    ("program", "folder", "files"),
+    [
+        ("texts.py", "dmr/io", True),
+        ("edge_texts.py", "static_graph/io", True),
+        ("triangulation.py", "dmr/triangulation", False),
+    ],
+)
+def test_address_sanitizer_finds_nothing_in_the_other_libraries(program, folder, files, tmp_path):
+    """Each program prints a digest per result, or the sentence of an error; `files`: whether it needs a folder."""
     environment = {"LD_PRELOAD": str(runtime("libasan.so")), "ASAN_OPTIONS": ASAN_OPTIONS}
-    library = build(tmp_path, sorted((ROOT / "dmr" / "io").glob("*.cpp")), *ASAN)
-    found = results(script("texts.py", tmp_path, library, **environment))
-    assert found == results(script("texts.py", tmp_path))
-    assert 0 < sum(outcome == "read" for *_, outcome in found) < len(found)
-
-
-@pytest.mark.slow
-def test_address_sanitizer_finds_nothing_in_the_edge_list_reader(tmp_path):
-    environment = {"LD_PRELOAD": str(runtime("libasan.so")), "ASAN_OPTIONS": ASAN_OPTIONS}
-    library = build(tmp_path, sorted((ROOT / "static_graph" / "io").glob("*.cpp")), *ASAN)
-    found = results(script("edge_texts.py", tmp_path, library, **environment))
-    assert found == results(script("edge_texts.py", tmp_path))
-    assert 0 < sum(len(outcome) == 16 for *_, outcome in found) < len(found)  # digests among sentences
-
-
-@pytest.mark.slow
-def test_address_sanitizer_finds_nothing_in_the_triangulation(tmp_path):
-    environment = {"LD_PRELOAD": str(runtime("libasan.so")), "ASAN_OPTIONS": ASAN_OPTIONS}
-    library = build(tmp_path, sorted((ROOT / "dmr" / "triangulation").glob("*.cpp")), *ASAN)
-    found = results(script("triangulation.py", library, **environment))
-    assert found == results(script("triangulation.py"))
-    assert 0 < sum(len(outcome) == 16 for *_, outcome in found) < len(found)  # digests among sentences
+    library = build(tmp_path, sorted((ROOT / folder).glob("*.cpp")), *ASAN)
+    given = (tmp_path,) if files else ()
+    found = results(script(program, *given, library, **environment))
+    assert found == results(script(program, *given))
+    assert 0 < sum(outcome == "read" or len(outcome) == 16 for *_, outcome in found) < len(found)
 
 
 def built_with_tsan(folder, sources):
@@ -353,8 +337,15 @@ def test_thread_sanitizer_finds_nothing_in_calls_from_many_threads(under_tsan):
 
 
 @pytest.mark.slow
-def test_the_thread_sanitizer_detects_a_race(under_tsan):
-    library, environment = under_tsan
-    outcome = script("faults.py", library, "race", **environment)
+@pytest.mark.parametrize(
+    ("sanitizer", "fault", "report", "kernel"),
+    [
+        ("under_asan", "overrun", "heap-buffer-overflow", "fill_indices"),
+        ("under_tsan", "race", "data race", "scatter_indices"),
+    ],
+)
+def test_the_sanitizers_detect_a_fault(sanitizer, fault, report, kernel, request):
+    library, environment = request.getfixturevalue(sanitizer)
+    outcome = script("faults.py", library, fault, **environment)
     assert outcome.returncode != 0
-    assert "data race" in outcome.stderr and "scatter_indices" in outcome.stderr
+    assert report in outcome.stderr and kernel in outcome.stderr

@@ -21,19 +21,19 @@ MANY = 250_000  # rows of a family that it handles with int64
 # The kernels
 
 
-def signs(device, kernel, points):
+def signs(device, points, *, exact=False):
     """Signs that a kernel computes for each row of `points`, shape (rows, points per row, 2)."""
+    kernel = "orient2d_all" if points.shape[1] == 3 else "incircle_all"
     result = device.empty(len(points), np.int32)
     arguments = [device.array(points[:, place], POINT) for place in range(points.shape[1])]
-    device.launch(kernel, len(points), *arguments, result)
+    device.launch(kernel, len(points), *arguments, int(exact), result)
     return result.download()
 
 
 def both_stages(device, points):
     """The predicate's signs, checked against those of its exact stage alone."""
-    name = "orient2d" if points.shape[1] == 3 else "incircle"
-    found = signs(device, f"{name}_all", points)
-    assert np.array_equal(found, signs(device, f"{name}_exact_all", points))
+    found = signs(device, points)
+    assert np.array_equal(found, signs(device, points, exact=True))
     return found
 
 

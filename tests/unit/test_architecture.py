@@ -34,7 +34,7 @@ ORDER = {
         ("common",),
         ("graph",),
         ("io", "lists", "traversal"),
-        ("trees",),
+        ("components", "trees"),
         ("",),
         ("cli",),
         ("__main__",),

@@ -2,18 +2,24 @@
 #include "graph/traversal/breadth_first.cuh"
 
 INLINE BreadthFirst breadth_first(const Csr &graph, const Csr &incoming, const Distances &distances,
-                                  const Traversal &frontier, uint32 *bits, TeamSpace *space) {
-    return {graph, incoming, {distances.narrow, int32(distances.limit), graph}, frontier, bits, space};
+                                  const Traversal &frontier, const Levels &levels, TeamSpace *space) {
+    return {graph, incoming, {distances.narrow, int32(distances.limit), graph}, frontier, levels, space};
 }
 
-// Initialises the search: only the source is reached, if there is a single one (otherwise set_sources follows).
-TEAM_KERNEL(begin_levels, Csr graph, Csr incoming, Distances distances, Traversal frontier, uint32 *bits, int64 sources,
-            int64 source) {
-    const BreadthFirst search = breadth_first(graph, incoming, distances, frontier, bits, nullptr);
+// Initialises the search: only the source is reached, if there is a single one (otherwise set_sources
+// and enter_sources follow).
+TEAM_KERNEL(begin_levels, Csr graph, Csr incoming, Distances distances, Traversal frontier, Levels levels,
+            int64 sources, int64 source) {
+    const BreadthFirst search = breadth_first(graph, incoming, distances, frontier, levels, nullptr);
     for (const Team team : launch.teams()) {
         const Index begin = team.number * BEGINNING, end = begin + BEGINNING;
-        for (const Index v : Team::share({begin, end < graph.nodes ? end : graph.nodes}))
+        for (const Index v : Team::share({begin, end < graph.nodes ? end : graph.nodes})) {
             search.distances.values[v] = v == source ? 0 : search.distances.unreached();
+            if (levels.parents != nullptr)
+                levels.parents[v] = v == source ? -1 : NO_PARENT;
+            if (ONE_MEMBER && v % WORD == 0)
+                levels.seen[v / WORD] = 0;
+        }
         if (team.number > 0)
             continue;
         if (Team::leads()) {
@@ -26,27 +32,27 @@ TEAM_KERNEL(begin_levels, Csr graph, Csr incoming, Distances distances, Traversa
 }
 
 // Processes small levels by one team.
-TEAM_KERNEL(small_levels, Csr graph, Csr incoming, Distances distances, Traversal frontier, uint32 *bits) {
+TEAM_KERNEL(small_levels, Csr graph, Csr incoming, Distances distances, Traversal frontier, Levels levels) {
     TEAM_SHARED(TeamSpace, space, 1);
     for ([[maybe_unused]] const Team team : launch.teams())
-        run_alone(breadth_first(graph, incoming, distances, frontier, bits, space));
+        run_alone(breadth_first(graph, incoming, distances, frontier, levels, space));
 }
 
 // One pass of a level.
-TEAM_KERNEL(level_pass, Csr graph, Csr incoming, Distances distances, Traversal frontier, uint32 *bits, int64 pass) {
+TEAM_KERNEL(level_pass, Csr graph, Csr incoming, Distances distances, Traversal frontier, Levels levels, int64 pass) {
     TEAM_SHARED(TeamSpace, space, 1);
-    const BreadthFirst search = breadth_first(graph, incoming, distances, frontier, bits, space);
+    const BreadthFirst search = breadth_first(graph, incoming, distances, frontier, levels, space);
     search.round(one_pass(pass, launch.teams()));
 }
 
-KERNEL(end_level, Csr graph, Csr incoming, Distances distances, Traversal frontier, uint32 *bits) {
+KERNEL(end_level, Csr graph, Csr incoming, Distances distances, Traversal frontier, Levels levels) {
     for ([[maybe_unused]] const Index once : launch)
-        breadth_first(graph, incoming, distances, frontier, bits, nullptr).end();
+        breadth_first(graph, incoming, distances, frontier, levels, nullptr).end();
 }
 
 // All levels in one launch.
 HIGH_OCCUPANCY_COOPERATIVE_TEAM_KERNEL(search_breadth_first, Csr graph, Csr incoming, Distances distances,
-                                       Traversal frontier, uint32 *bits) {
+                                       Traversal frontier, Levels levels) {
     TEAM_SHARED(TeamSpace, space, 1);
-    run_all(breadth_first(graph, incoming, distances, frontier, bits, space), launch.grid());
+    run_all(breadth_first(graph, incoming, distances, frontier, levels, space), launch.grid());
 }

@@ -5,6 +5,10 @@
 // the frontier, and stops at the first; a bitmap represents the frontier. The bottom-up step examines far fewer edges
 // if the frontier is a large part of the graph.
 //
+// With `parents`, the tree is found meanwhile: the parent of a node is its smallest predecessor one level up. In a
+// push, each edge to a node of the next level lowers the parent of its target. In a pull the first edge from the
+// frontier has the smallest source, because incoming edges are ordered.
+//
 // Departure from the paper: the better direction is estimated for every level (`pulls`), because the paper's two
 // thresholds pull too often if a search has many levels of medium size, as on web-Stanford. Without the transposed
 // graph, every level is pushed.
@@ -19,26 +23,66 @@ constexpr int WORD = 32, WORDS = 256;           // nodes of a word of bits, word
 constexpr Index LONG = 64;                      // edges that one member scans; the team scans the rest
 constexpr Index EDGES_PER_SCAN = 4 * TEAM_SIZE; // edges that the team scans before it checks whether one was found
 
+constexpr int32 NO_PARENT = 0x7fffffff; // above all nodes
+
+KERNEL_STRUCT(Levels) {
+    uint32 *bits; // (nodes / WORD): the frontier of a pull
+    uint32 *seen; // (nodes / WORD), on a CPU: nodes reached before, but maybe not all; unlike the distances, it fits a
+                  // cache
+    int32 *parents; // (nodes), initially NO_PARENT, and -1 at the sources; or null
+};
+
 struct BreadthFirst {
     static constexpr Entry PULL = OTHER;
 
     Csr graph, incoming; // the graph, and the transposed graph (or one without edges)
     By<HOPS> distances;
     Traversal frontier;
-    uint32 *bits; // (nodes / WORD)
+    Levels levels;
     TeamSpace *space;
 
     METHOD int32 level() const { return frontier.progress[ROUND]; }
 
-    // Reaches a node from the previous level; returns true to exactly one caller.
-    template <bool ALONE> METHOD bool reach(Index node, int32 distance) const {
+    METHOD bool was_seen(Index node) const {
+        return ONE_MEMBER && racing_load(levels.seen + node / WORD) >> (node % WORD) & 1;
+    }
+
+    template <bool ALONE> METHOD void note_seen(Index node) const {
+        if constexpr (ALONE && ONE_MEMBER)
+            levels.seen[node / WORD] |= uint32(1) << (node % WORD);
+        else if constexpr (ONE_MEMBER)
+            atomic_or(levels.seen + node / WORD, uint32(1) << (node % WORD));
+    }
+
+    // Follows an edge of the previous level's `source`; returns true to exactly one of the callers that reach a node.
+    template <bool ALONE> METHOD bool reach(int32 source, Index node, int32 distance) const {
+        if (was_seen(node))
+            return false;
+        if (levels.parents != nullptr)
+            return adopt<ALONE>(source, node, distance);
         if (distances.at(node) != distances.unreached())
             return false;
-        if constexpr (ALONE && ONE_MEMBER) {
+        if constexpr (ALONE && ONE_MEMBER)
             racing_store(distances.values + node, distance);
-            return true;
-        }
-        return atomic_min(distances.values + node, distance) == distances.unreached();
+        else if (atomic_min(distances.values + node, distance) != distances.unreached())
+            return false;
+        note_seen<ALONE>(node);
+        return true;
+    }
+
+    // The same, and lowers the node's parent, unless the node belongs to an earlier level.
+    template <bool ALONE> METHOD bool adopt(int32 source, Index node, int32 distance) const {
+        int32 parent = racing_load(levels.parents + node);
+        if (parent <= source || (parent != NO_PARENT && distances.at(node) < distance))
+            return false;
+        if constexpr (ALONE && ONE_MEMBER)
+            racing_store(levels.parents + node, source);
+        else
+            parent = atomic_min(levels.parents + node, source);
+        if (parent != NO_PARENT)
+            return false;
+        racing_store(distances.values + node, distance); // others see a value that is not below `distance`
+        return true;
     }
 
     // Calls follow(search, box, start, goes_on, visit), which follows edges of the frontier, and appends the nodes
@@ -50,10 +94,16 @@ struct BreadthFirst {
         const auto box = next_frontier<ALONE>(graph, *space, frontier);
         box.open();
         const int64 followed = follow(
-            search, box, [=](Index) { return distance; }, [](int32) { return true; },
-            [&](int32 further, Index edge) {
+            search, box,
+            [&](Index node) {
+                if (search.levels.parents != nullptr)
+                    search.template note_seen<ALONE>(node);
+                return int32(node);
+            },
+            [](int32) { return true; },
+            [&](int32 source, Index edge) {
                 const int32 target = search.graph.targets[edge];
-                if (search.template reach<ALONE>(target, further))
+                if (search.template reach<ALONE>(source, target, distance))
                     box.put(target);
             });
         box.deliver();
@@ -88,15 +138,15 @@ struct BreadthFirst {
             uint32 set = 0;
             for (int k = 0; k < WORD; ++k) // a fixed count lets all loads be issued before the first one arrives
                 set |= uint32(node + k < graph.nodes && distances.values[node + k] == distance) << k;
-            bits[word] = set;
+            levels.bits[word] = set;
         }
     }
 
-    METHOD bool in_frontier(Index node) const { return bits[node / WORD] >> (node % WORD) & 1; }
+    METHOD bool in_frontier(Index node) const { return levels.bits[node / WORD] >> (node % WORD) & 1; }
 
     // Second pass of a pull: unreached nodes look for a neighbour in the frontier.
     METHOD void pull(Index index) const {
-        int32 *waiting = space->far_found, *waiting_count = &space->far_count, *hit = &space->flag;
+        int32 *waiting = space->far_found, *waiting_count = &space->far_count, *least = &space->flag;
         const int32 distance = level() + 1;
         const auto box = next_frontier<false>(graph, *space, frontier);
         if (Team::leads())
@@ -123,6 +173,8 @@ struct BreadthFirst {
             followed += edge - first_edge;
             if (found) {
                 distances.values[node] = distance;
+                if (levels.parents != nullptr)
+                    levels.parents[node] = incoming.targets[edge - 1];
                 box.put(int32(node));
             } else if (some < last_edge) {
                 waiting[Team::take(waiting_count)] = int32(node);
@@ -133,23 +185,27 @@ struct BreadthFirst {
         for (int32 k = 0; k < long_ones; ++k) { // the team scans the edges of one node after another
             const Index node = waiting[k], last_edge = incoming.end(node);
             if (Team::leads())
-                *hit = 0;
+                *least = NO_PARENT;
             Team::barrier();
-            bool seen = false;
-            for (Index edge = incoming.begin(node) + LONG; edge < last_edge && !seen; edge += EDGES_PER_SCAN) {
+            int32 parent = NO_PARENT;
+            for (Index edge = incoming.begin(node) + LONG; edge < last_edge && parent == NO_PARENT;
+                 edge += EDGES_PER_SCAN) {
                 for (const Index e :
                      Team::share({edge, edge + EDGES_PER_SCAN < last_edge ? edge + EDGES_PER_SCAN : last_edge})) {
                     ++followed;
-                    if (in_frontier(incoming.targets[e]))
-                        racing_store(hit, 1);
+                    const int32 source = incoming.targets[e];
+                    if (in_frontier(source) && source < racing_load(least))
+                        atomic_min(least, source);
                 }
                 Team::barrier();
-                seen = racing_load(hit);
+                parent = racing_load(least);
                 Team::barrier();
             }
             if (Team::leads())
-                if (seen) {
+                if (parent != NO_PARENT) {
                     distances.values[node] = distance;
+                    if (levels.parents != nullptr)
+                        levels.parents[node] = parent;
                     box.put(int32(node));
                 }
             Team::barrier();

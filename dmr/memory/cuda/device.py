@@ -32,11 +32,10 @@ from dmr.memory.signatures import Signature, signatures
 
 log = logging.getLogger("dmr.memory")
 
-BLOCK = 128  # threads per block of an ordinary kernel
 MOST_BLOCKS = 2**20  # beyond this the threads stride
 LANES = 32  # threads per warp
 BLOCKS_TO_SPREAD_OVER = 8  # blocks per multiprocessor for an unknown number of indices
-BLOCKS_IN_FLIGHT = 16  # blocks of BLOCK threads that are resident on a multiprocessor
+BLOCKS_IN_FLIGHT = 16  # blocks of BLOCK_SIZE threads that are resident on a multiprocessor
 NON_BLOCKING = 1  # CU_STREAM_NON_BLOCKING: this stream and the default stream do not wait for each other
 
 
@@ -300,7 +299,7 @@ class CudaDevice(Device):
 
 def _block_size(signature: Signature) -> int:
     """Returns the number of threads per block of a kernel."""
-    return constant("TEAM_SIZE") if signature.team else BLOCK
+    return constant("TEAM_SIZE" if signature.team else "BLOCK_SIZE")
 
 
 _opening = threading.Lock()  # so that threads that open a GPU at the same time get the same object

@@ -14,7 +14,7 @@ from dmr.refinement.steps.cavities import Cavities, Winners, close, count_needs,
 from dmr.refinement.steps.retriangulation import FreshTriangles, Insertion, Needs, sum_needs
 from dmr.refinement.steps.selection import Candidates, Selection
 
-UNLIMITED = Capacity()
+UNLIMITED = Capacity.unbounded()
 
 
 class HostSteps(RoundSteps):
@@ -44,7 +44,7 @@ class HostSteps(RoundSteps):
         work.bad.reserve(work.bad.count)
         roots = work.space.array("roots", max(work.bad.count, work.state.subsegments_count), np.int32)
         work.progress.write({Entry.BEGINS: 1})
-        return self._sizes(), Capacity(most=selection.most), roots
+        return self._sizes(), Capacity.unbounded(most=selection.most), roots
 
     def _candidates(self, roots: DeviceArray, selection: Selection) -> Candidates | None:
         bad, numbers = self.work.bad, self.work.progress.read()

@@ -7,11 +7,11 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
+from dmr.memory import real_constant
 from dmr.refinement.state.records import SUBSEGMENT
 from dmr.triangulation.native import library
 
-# Squared cosine of 60 degrees, with a tolerance for rounding (BELOW_60_DEGREES of cuda_src/mesh/corners.cuh).
-COSINE_SQUARED = (0.5 * (1.0 + 2.0**-30)) ** 2
+COSINE_SQUARED = real_constant("BELOW_60_DEGREES", "mesh/corners.cuh") ** 2
 
 
 def acute_corners(subsegments: NDArray[Any], points: NDArray[np.float64]) -> NDArray[np.uint8]:

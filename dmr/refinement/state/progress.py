@@ -83,13 +83,18 @@ class Capacity:
             rounds after which to stop.
     """
 
-    candidates: int = UNBOUNDED
-    most: int = UNBOUNDED
-    vertices: int = UNBOUNDED
-    slots: int = UNBOUNDED
-    subsegments: int = UNBOUNDED
-    bad: int = UNBOUNDED
-    rounds: int = UNBOUNDED
+    candidates: int
+    most: int
+    vertices: int
+    slots: int
+    subsegments: int
+    bad: int
+    rounds: int
+
+    @classmethod
+    def unbounded(cls, **bounds: int) -> Capacity:
+        """Returns a capacity with these bounds and no others."""
+        return cls(**{field.name: bounds.get(field.name, UNBOUNDED) for field in fields(cls)})
 
     @cached_property
     def view(self) -> Packed:

@@ -94,12 +94,12 @@ class Outline:
         goes_on[1:] = (tails[1:] == heads[:-1]) & (heads[:-1] >= first_crossing)
         goes_on[1:] &= line[wanted[1:]] == line[wanted[:-1]]
         return cls(
-            pslg=pslg,
-            segments=segments,
-            markers=markers,
-            arrangement=arrangement,
-            covered=covered,
-            wanted=wanted,
+            pslg,
+            segments,
+            markers,
+            arrangement,
+            covered,
+            wanted,
             run=np.cumsum(~goes_on) - 1,
             sides=above[wanted].astype(np.int64) - below[wanted],
             line=line[wanted],

@@ -3,10 +3,11 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
+from dataclasses import replace
 
 import numpy as np
 
-from dmr.memory import constant, pack
+from dmr.memory import DeviceArray, Packed, constant, pack
 from static_graph.graph.device_graph import DeviceGraph
 from static_graph.graph.incoming import incoming
 from static_graph.traversal.distances import DeviceDistances
@@ -18,6 +19,20 @@ WORD, WORDS, PULLED = (constant(name) for name in ("WORD", "WORDS", "PULLED"))  
 KERNELS = Kernels("begin_levels", "small_levels", "level_pass", "end_level", "search_breadth_first")
 
 
+class LevelsWorkspace(Workspace):
+    """A workspace with sets of nodes (`Levels` of `breadth_first.cuh`)."""
+
+    def __init__(self, graph: DeviceGraph) -> None:
+        super().__init__(graph)
+        words = self.device.tiles(graph.nodes, WORD)
+        self.bits = self.device.empty(words, np.uint32)
+        self.seen = self.device.empty(words, np.uint32) if self.device.threads else None
+
+    def levels(self, parents: DeviceArray | None) -> Packed:
+        """Returns the sets as a kernel argument."""
+        return pack("Levels", bits=self.bits, seen=self.seen, parents=parents)
+
+
 def run(
     graph: DeviceGraph,
     sources: Sequence[int],
@@ -25,6 +40,7 @@ def run(
     weighted: bool = False,
     depth_limit: float | None = None,
     transposed: bool | DeviceGraph = True,
+    parents: bool = False,
     one_launch: bool | None = None,
 ) -> Outcome:
     """Finds the nodes level by level.
@@ -33,22 +49,27 @@ def run(
         graph, sources, weighted, depth_limit: as for every scheme (`schemes/outcome.py`); weights never count.
         transposed: whether levels may be found bottom-up, from the unreached nodes. This needs the transposed graph,
             which is made on first use and kept with the graph, or given here.
+        parents: whether to find the parents, too (`find_parents` defines them).
         one_launch: whether one launch does all levels; the default depends on the device.
 
     Returns:
-        The outcome, without scheme-specific figures.
+        The outcome, with the parents if requested.
     """
     assert not weighted
     device, nodes = graph.device, graph.nodes
     back = transposed if isinstance(transposed, DeviceGraph) else incoming(graph) if transposed else None
-    bits = device.empty(device.tiles(nodes, WORD), np.uint32)
     distances = DeviceDistances(graph, sources, weighted=False, limit=depth_limit, reset=False)
+    tree = device.empty(nodes, np.int32) if parents else None
     pulls: dict[Entry, int] = {}
     if back is not None:
         pulls = {Entry.PREPARE: device.tiles(nodes, WORD * WORDS), Entry.OTHER: device.tiles(nodes, PULLED)}
-    with Workspace.borrowed(graph) as space:
-        arguments = (graph.csr, _NO_EDGES if back is None else back.csr, distances.packed, space.frontier, bits)
-        return space.run(KERNELS, arguments, distances, most_teams=pulls, in_one_launch=one_launch)
+    with LevelsWorkspace.borrowed(graph) as space:
+        opposite = _NO_EDGES if back is None else back.csr
+        arguments = (graph.csr, opposite, distances.packed, space.frontier, space.levels(tree))
+        outcome = space.run(KERNELS, arguments, distances, most_teams=pulls, in_one_launch=one_launch, parents=tree)
+    if tree is not None:
+        device.launch("end_parents", nodes, tree)
+    return replace(outcome, parents=tree)
 
 
 _NO_EDGES = pack(

@@ -284,7 +284,7 @@ def test_a_loop_repeats_until_a_kernel_stops_it(device):
     """The numbers of rounds that are applied and append nothing: they are counted, nine times."""
     nothing = device.zeros(8, np.int32)
     counts, history = device.zeros(TALLIED, np.int64), device.zeros(9 * len(HistoryColumn), np.int64)
-    progress, room = RoundProgress(device), Capacity(rounds=9).view
+    progress, room = RoundProgress(device), Capacity.unbounded(rounds=9).view
 
     def body():
         device.launch("fill_indices", 2, progress.array[Entry.SEGMENTS : Entry.APPLIED + 1])  # 0 segments, 1 applied

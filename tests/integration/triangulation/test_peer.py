@@ -148,38 +148,28 @@ def test_almost_collinear_points_are_not_refused():
 # ---- Its own failures ------------------------------------------------------------------------------------------------
 
 
-def test_a_crash_of_triangle_is_an_error():
-    """A hole point outside and a vertex on a segment cause a segmentation fault in the C code."""
-    pytest.importorskip("triangle")
-    file = ISSUES / "triangle_2_coredump.poly"
-    if not file.exists():
-        pytest.skip("shared/hard_meshes is not here")
-    with pytest.raises(DmrError, match=r"crashed .*SIGSEGV"):
-        triangulate_by_triangle(dmr.read(file))
+FAILING = {
+    # A hole point outside and a vertex on a segment cause a segmentation fault in the C code.
+    "triangle_2_coredump": r"crashed .*SIGSEGV",
+    "triangle_net_1": r"exit code 1 .*invalid geometry",
+    "trianglelite_1_infinite_loop": "2 seconds",
+}
 
 
 @pytest.mark.slow
-def test_an_endless_run_of_triangle_is_stopped():
+@pytest.mark.parametrize("name", FAILING)
+def test_failures_of_triangle_are_errors(name):
     pytest.importorskip("triangle")
-    file = ISSUES / "trianglelite_1_infinite_loop.poly"
+    file = ISSUES / f"{name}.poly"
     if not file.exists():
         pytest.skip("shared/hard_meshes is not here")
-    with pytest.raises(DmrError, match="2 seconds"):
+    with pytest.raises(DmrError, match=FAILING[name]):
         triangulate_by_triangle(dmr.read(file), timeout=2)
 
 
 def test_a_tiny_time_limit_is_kept():
     with pytest.raises(DmrError, match=r"did not end within 0\.001 seconds"):
         triangulate_by_triangle(Pslg(SQUARE, RING), timeout=0.001)
-
-
-def test_messages_of_triangle_are_passed_on():
-    pytest.importorskip("triangle")
-    file = ISSUES / "triangle_net_1.poly"
-    if not file.exists():
-        pytest.skip("shared/hard_meshes is not here")
-    with pytest.raises(DmrError, match=r"exit code 1 .*invalid geometry"):
-        triangulate_by_triangle(dmr.read(file))
 
 
 def test_an_open_outline_is_an_error():

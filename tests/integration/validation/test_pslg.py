@@ -356,16 +356,21 @@ def area(mesh, t):
     return ((b[0] - a[0]) * (c[1] - a[1]) - (b[1] - a[1]) * (c[0] - a[0])) / 2
 
 
-def test_swapped_input_vertices_fail(mesh):
-    order = np.arange(len(mesh.vertices))
-    order[[4, 9]] = [9, 4]
-    swapped = Mesh(
-        mesh.vertices[order],
-        order[mesh.triangles],
-        segments=order[mesh.segments],
+def renumbered(mesh, vertices, number):
+    """The mesh with other vertices; `number` maps the number of a vertex to its new one."""
+    return Mesh(
+        vertices,
+        number[mesh.triangles],
+        segments=number[mesh.segments],
         segment_markers=mesh.segment_markers,
         triangle_attributes=mesh.triangle_attributes,
     )
+
+
+def test_swapped_input_vertices_fail(mesh):
+    order = np.arange(len(mesh.vertices))
+    order[[4, 9]] = [9, 4]
+    swapped = renumbered(mesh, mesh.vertices[order], order)
     assert validate(swapped).ok
     report = validate(swapped, input=DOMAIN)
     assert indices(report, "input vertices") >= {("vertex", 4), ("vertex", 9)}
@@ -381,14 +386,8 @@ def test_an_unused_vertex_inside_fails(mesh):
     more = Pslg([*VERTICES, [8.5, 2]], SEGMENTS, holes=[[3, 3]], regions=DOMAIN.regions, segment_markers=MARKERS)
     assert validate(meshed(more), input=more).ok
     shifted = np.insert(mesh.vertices, 12, [8.5, 2], axis=0)
-    renumbered = np.arange(len(mesh.vertices)) + (np.arange(len(mesh.vertices)) >= 12)
-    ignoring = Mesh(
-        shifted,
-        renumbered[mesh.triangles],
-        segments=renumbered[mesh.segments],
-        segment_markers=mesh.segment_markers,
-        triangle_attributes=mesh.triangle_attributes,
-    )
+    number = np.arange(len(mesh.vertices)) + (np.arange(len(mesh.vertices)) >= 12)
+    ignoring = renumbered(mesh, shifted, number)
     assert validate(ignoring).ok
     report = validate(ignoring, input=more)
     assert indices(report, "input vertices") == {("vertex", 12)}

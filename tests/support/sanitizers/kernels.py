@@ -165,10 +165,10 @@ def predicates(device):
         points = end * (1 - 2.0**-52 * random.integers(-3 if end < 1 else 0, 3 if end > 1 else 1, (4, 500, 2)))
         points[:, ::3] *= random.choice([-1.0, 1.0], points[:, ::3].shape)
         corners = [device.array(corner, POINT) for corner in points]
-        for kernel, count in (("incircle", 4), ("incircle_exact", 4), ("orient2d", 3), ("orient2d_exact", 3)):
+        for (kernel, count), exact in product((("incircle", 4), ("orient2d", 3)), (0, 1)):
             signs = device.empty(500, np.int32)
-            device.launch(f"{kernel}_all", 500, *corners[:count], signs)
-            yield [kernel, end], digest(signs.download())
+            device.launch(f"{kernel}_all", 500, *corners[:count], exact, signs)
+            yield [kernel, exact, end], digest(signs.download())
 
 
 def statistics(folder):

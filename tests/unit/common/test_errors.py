@@ -12,23 +12,7 @@ import pytest
 
 import dmr
 from dmr import errors
-from dmr.errors import (
-    DmrError,
-    ExistingFileError,
-    FileContentError,
-    FileError,
-    FileSystemError,
-    FolderError,
-    InternalError,
-    InvalidMeshError,
-    KindError,
-    MissingFileError,
-    NativeLibraryError,
-    NoFolderError,
-    OutOfMemoryError,
-    RefusedFileError,
-    file_error,
-)
+from dmr.errors import DmrError, FileContentError, FileError, file_error
 from dmr.mesh.types import Mesh
 
 ONE = Mesh([[0, 0], [1, 0], [0, 1]], [[0, 1, 2]])
@@ -36,20 +20,20 @@ ONE = Mesh([[0, 0], [1, 0], [0, 1]], [[0, 1, 2]])
 EVERY = [
     DmrError("x"),
     errors.OptionError("x"),
-    KindError("x"),
+    errors.KindError("x"),
     FileError("is odd", "a.ele"),
     FileContentError("is odd", Path("a.ele"), 7),
-    FileSystemError("is odd", "a.ele", code=errno.ENOSPC),
-    MissingFileError("is odd", "a.ele"),
-    ExistingFileError("is odd", "a.ele"),
-    RefusedFileError("is odd", "a.ele"),
-    FolderError("is odd", "a.ele"),
-    NoFolderError("is odd", "a.ele"),
-    InvalidMeshError("is odd", "vertex", 3),
+    errors.FileSystemError("is odd", "a.ele", code=errno.ENOSPC),
+    errors.MissingFileError("is odd", "a.ele"),
+    errors.ExistingFileError("is odd", "a.ele"),
+    errors.RefusedFileError("is odd", "a.ele"),
+    errors.FolderError("is odd", "a.ele"),
+    errors.NoFolderError("is odd", "a.ele"),
+    errors.InvalidMeshError("is odd", "vertex", 3),
     errors.DeviceUnavailableError("x"),
-    NativeLibraryError("a.so", "is missing"),
-    OutOfMemoryError("x"),
-    InternalError("x"),
+    errors.NativeLibraryError("a.so", "is missing"),
+    errors.OutOfMemoryError("x"),
+    errors.InternalError("x"),
 ]
 
 
@@ -137,20 +121,18 @@ def test_bad_content_is_a_value_error(tmp_path):
         assert not isinstance(error, OSError) and error.errno is None and error.filename == str(tmp_path / name)
 
 
-@pytest.mark.parametrize(
-    ("code", "kind"),
-    [
-        (errno.ENOENT, FileNotFoundError),
-        (errno.EEXIST, FileExistsError),
-        (errno.EACCES, PermissionError),
-        (errno.EPERM, PermissionError),
-        (errno.EISDIR, IsADirectoryError),
-        (errno.ENOTDIR, NotADirectoryError),
-        (errno.ENOSPC, OSError),
-        (errno.ENAMETOOLONG, OSError),
-    ],
-)
-def test_system_errors_keep_their_type(code, kind):
+SYSTEM_ERRORS = {
+    FileNotFoundError: [errno.ENOENT],
+    FileExistsError: [errno.EEXIST],
+    PermissionError: [errno.EACCES, errno.EPERM],
+    IsADirectoryError: [errno.EISDIR],
+    NotADirectoryError: [errno.ENOTDIR],
+    OSError: [errno.ENOSPC, errno.ENAMETOOLONG],
+}
+
+
+@pytest.mark.parametrize(("kind", "code"), [(kind, code) for kind, codes in SYSTEM_ERRORS.items() for code in codes])
+def test_system_errors_keep_their_type(kind, code):
     error = file_error(OSError(code, os.strerror(code), "other"), "a.ele", "cannot be read", "; sorry")
     assert isinstance(error, FileError) and isinstance(error, kind) and isinstance(error, OSError)
     assert (error.errno, error.filename, error.exit_code) == (code, "a.ele", 1)

@@ -51,11 +51,17 @@ def edges_of_dual(mesh: dmr.Mesh, dual: dmr.Voronoi) -> dict[tuple[int, int], in
     return crossed
 
 
-@pytest.mark.parametrize("seed", range(4))
-def test_the_dual_of_random_points_agrees_with_qhull(seed: int) -> None:
+@pytest.fixture(params=range(4))
+def random_mesh(request: pytest.FixtureRequest) -> dmr.Mesh:
+    """The Delaunay triangulation of random points, by Qhull."""
     spatial = pytest.importorskip("scipy.spatial")
-    points = np.random.default_rng(seed).random((400, 2))
-    mesh = qhull_mesh(spatial.Delaunay(points))
+    return qhull_mesh(spatial.Delaunay(np.random.default_rng(request.param).random((400, 2))))
+
+
+def test_the_dual_of_random_points_agrees_with_qhull(random_mesh: dmr.Mesh) -> None:
+    from scipy import spatial
+
+    mesh, points = random_mesh, random_mesh.vertices
     dual = dmr.voronoi(mesh)
     oracle = spatial.Voronoi(points)
     distance, nearest = spatial.cKDTree(oracle.vertices).query(dual.vertices)
@@ -70,11 +76,10 @@ def test_the_dual_of_random_points_agrees_with_qhull(seed: int) -> None:
     assert found == expected
 
 
-@pytest.mark.parametrize("seed", range(3))
-def test_rays_run_between_their_two_points_to_infinity(seed: int) -> None:
-    spatial = pytest.importorskip("scipy.spatial")
-    points = np.random.default_rng(seed).random((200, 2))
-    mesh = qhull_mesh(spatial.Delaunay(points))
+def test_rays_run_between_their_two_points_to_infinity(random_mesh: dmr.Mesh) -> None:
+    from scipy import spatial
+
+    mesh, points = random_mesh, random_mesh.vertices
     dual = dmr.voronoi(mesh)
     tree = spatial.cKDTree(points)
     assert (dual.edges[: dual.finite, 0] < dual.edges[: dual.finite, 1]).all() and not dual.rays[: dual.finite].any()
