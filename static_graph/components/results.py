@@ -78,7 +78,7 @@ class Components(Result):
         return frozen(places[self.labels])
 
     def numbers(self) -> NDArray[np.int32]:
-        """Returns the number of each node's component, (n,) int32; component k is the one of the k-th smallest label."""
+        """Returns the number of each node's component, (n,) int32: k for the k-th smallest label."""
         return self._numbers
 
     def sizes(self) -> NDArray[np.int64]:

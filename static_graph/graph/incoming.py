@@ -38,7 +38,8 @@ def incoming(graph: DeviceGraph, weighted: bool = False) -> DeviceGraph | None:
 
 def kept_incoming(graph: DeviceGraph) -> DeviceGraph | None:
     """Returns the transposed graph if it was made already."""
-    return graph.kept("incoming")
+    back: DeviceGraph | None = graph.kept("incoming")
+    return back
 
 
 def _transposed(graph: DeviceGraph) -> DeviceGraph:

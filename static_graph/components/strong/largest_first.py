@@ -12,6 +12,7 @@ from static_graph.components.strong.pivots import find_pivot, label_by_smallest
 from static_graph.graph.device_graph import DeviceGraph
 from static_graph.graph.incoming import incoming
 from static_graph.traversal.frontiers import direction_optimising
+from static_graph.traversal.schemes.outcome import Outcome as Search
 
 DEEPEST = 256  # levels of a search on a GPU; signatures need fewer rounds where there are more levels
 
@@ -30,11 +31,10 @@ def run(graph: DeviceGraph, *, transposed: bool = True) -> Outcome:
     clock = Clock()
     searches = [] if back is None else _find_largest(graph, back, clock)
     figures = {"levels": sum(search.rounds for search in searches)}
+    forward = backward = None
     if len(searches) == 2:
-        forward, backward = (search.distances.array for search in searches)
+        forward, backward = searches[0].distances.array, searches[1].distances.array
         device.launch("mark_component", nodes, forward, backward, searches[0].distances.source, numbers, labels)
-    else:
-        forward = backward = None
     if device.threads:
         serial.finish(graph, numbers, labels)
         rounds = 1
@@ -45,7 +45,7 @@ def run(graph: DeviceGraph, *, transposed: bool = True) -> Outcome:
     return Outcome(labels, rounds, clock.seconds, figures)
 
 
-def _find_largest(graph: DeviceGraph, back: DeviceGraph, clock: Clock) -> list[direction_optimising.Outcome]:
+def _find_largest(graph: DeviceGraph, back: DeviceGraph, clock: Clock) -> list[Search]:
     """Searches from the pivot forward and backward.
 
     Returns:
