@@ -1,9 +1,10 @@
-"""CSR graphs, graph traversals, list ranking and tree computations on GPUs and CPUs, from one kernel source.
+"""CSR graphs, graph traversals, PageRank, list ranking and tree computations on GPUs and CPUs, from one kernel source.
 
 graph = static_graph.read("web-Stanford.txt.gz")     # a CsrGraph
 graph = static_graph.CsrGraph.from_edges([0, 0, 1], [1, 2, 2], weights=[5, 9, 3])
 found = static_graph.sssp(graph, 0, parents=True)     # a Traversal
 found.distances, found.path_to(2)
+scores = static_graph.pagerank(graph).scores          # PageRank
 ranks = static_graph.rank(successors)                 # list ranking
 tree = static_graph.euler_tour(parents)               # a Tree: levels, subtree sizes, common ancestors, ...
 """
@@ -27,6 +28,8 @@ if TYPE_CHECKING:
     from static_graph.graph.device_graph import DeviceGraph
     from static_graph.graph.generation import generate_random, generate_rmat, with_random_weights
     from static_graph.io import read, write
+    from static_graph.link_analysis.ranking import pagerank
+    from static_graph.link_analysis.results import PageRank
     from static_graph.lists.generation import generate_list
     from static_graph.lists.ranking import Ranking, find_roots, rank, rank_in_detail
     from static_graph.traversal.results import Traversal
@@ -41,6 +44,7 @@ _HOMES = {
     "DeviceGraph": "static_graph.graph.device_graph",
     "DmrError": "static_graph.errors",
     "GraphError": "static_graph.errors",
+    "PageRank": "static_graph.link_analysis.results",
     "Ranking": "static_graph.lists.ranking",
     "Traversal": "static_graph.traversal.results",
     "Tree": "static_graph.trees",
@@ -57,6 +61,7 @@ _HOMES = {
     "generate_random": "static_graph.graph.generation",
     "generate_rmat": "static_graph.graph.generation",
     "generate_tree": "static_graph.trees.generation",
+    "pagerank": "static_graph.link_analysis.ranking",
     "plot_degrees": "static_graph.graph.degree_plots",
     "rank": "static_graph.lists.ranking",
     "rank_in_detail": "static_graph.lists.ranking",
@@ -76,6 +81,7 @@ __all__ = [
     "DeviceGraph",
     "DmrError",
     "GraphError",
+    "PageRank",
     "Ranking",
     "Traversal",
     "Tree",
@@ -92,6 +98,7 @@ __all__ = [
     "generate_random",
     "generate_rmat",
     "generate_tree",
+    "pagerank",
     "plot_degrees",
     "rank",
     "rank_in_detail",

@@ -2,14 +2,7 @@
 
 from __future__ import annotations
 
-import sys
-
-try:
-    from static_graph.cli import main
-except KeyboardInterrupt:
-    print("static_graph: interrupted", file=sys.stderr)
-    eval("0")  # see main()
-    sys.exit(130)
+from dmr.common.command_line.entry import start
 
 if __name__ == "__main__":
-    sys.exit(main())
+    start("static_graph")

@@ -15,9 +15,11 @@ constexpr int LANES = WARP;     // members that run in lockstep
 // ---- Memory and numbers ---------------------------------------------------------------------------------------------
 
 INLINE int32 atomic_add(int32 *place, int32 value) { return atomicAdd(place, value); }
+INLINE uint64 atomic_add(uint64 *place, uint64 value) {
+    return atomicAdd(reinterpret_cast<unsigned long long *>(place), static_cast<unsigned long long>(value));
+}
 INLINE int64 atomic_add(int64 *place, int64 value) {
-    return static_cast<int64>(
-        atomicAdd(reinterpret_cast<unsigned long long *>(place), static_cast<unsigned long long>(value)));
+    return static_cast<int64>(atomic_add(reinterpret_cast<uint64 *>(place), static_cast<uint64>(value)));
 }
 INLINE int32 atomic_min(int32 *place, int32 value) { return atomicMin(place, value); }
 INLINE int64 atomic_min(int64 *place, int64 value) {
@@ -162,6 +164,21 @@ INLINE int32 take_in_order(int32 *counters, int k) {
         counters[k] = seen + __popc(alike);
     __syncwarp();
     return seen + __popc(before);
+}
+
+// Combines the values of neighbouring lanes with equal keys; called by all lanes of a warp, with keys of which equal
+// ones are neighbours. Returns whether this lane is the last one of its key: it has the combination of all their
+// values.
+template <class T, class Combine> INLINE bool combine_runs(int32 key, T &value, Combine combine) {
+    const int lane = threadIdx.x % WARP;
+    for (int reach = 1; reach < WARP; reach *= 2) {
+        const T lower = __shfl_up_sync(~0u, value, reach);
+        const int32 other = __shfl_up_sync(~0u, key, reach);
+        if (lane >= reach && other == key)
+            value = combine(lower, value);
+    }
+    const int32 next = __shfl_sync(~0u, key, (lane + 1) % WARP);
+    return lane == WARP - 1 || next != key;
 }
 
 // ---- Teams ----------------------------------------------------------------------------------------------------------

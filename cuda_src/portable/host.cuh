@@ -129,6 +129,7 @@ template <int WIDTH> struct VirtualWarp {
 
 INLINE Index take_chunk(int64 *taken, Index chunk) { return atomic_add(taken, int64(chunk)); }
 INLINE int32 take_in_order(int32 *counters, int k) { return k < 0 ? 0 : counters[k]++; }
+template <class T, class Combine> INLINE bool combine_runs(int32, T &, Combine) { return true; }
 
 struct Team {
     static constexpr int WARPS = 1;

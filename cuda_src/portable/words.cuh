@@ -24,7 +24,7 @@ constexpr int HIGH_OCCUPANCY_BLOCKS = 6;            // of a HIGH_OCCUPANCY_KERNE
 constexpr int HIGH_OCCUPANCY_TEAMS = 8;             // of a HIGH_OCCUPANCY_TEAM_KERNEL
 constexpr int HIGH_OCCUPANCY_COOPERATIVE_TEAMS = 4; // of a HIGH_OCCUPANCY_COOPERATIVE_TEAM_KERNEL
 
-constexpr int STRIPES = 4096; // entries of a striped counter (STRIPES of static_graph/traversal/schemes/rounds.py)
+constexpr int STRIPES = 4096; // entries of a striped counter
 
 // Time slice in nanoseconds. A GPU kernel that repeats itself stops after it, and the host launches it again: in
 // between, the host handles signals such as that of Ctrl-C.

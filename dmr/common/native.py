@@ -35,6 +35,14 @@ def load_library(path: Path, version: tuple[str, int] | None = None) -> ctypes.C
     return library
 
 
+_TYPES = {"int32": ctypes.c_int32, "int64": ctypes.c_int64, "address": ctypes.c_void_p}
+
+
+def members(*lines: str) -> tuple[tuple[str, Any], ...]:
+    """Returns the fields of a ctypes structure from lines as in C++: a type, "address" for any pointer, and names."""
+    return tuple((name, _TYPES[kind]) for kind, *names in map(str.split, lines) for name in names)
+
+
 def declare(library: ctypes.CDLL, name: str, restype: Any, *argtypes: Any) -> None:
     """Declares the types of a function's result and arguments. Other Python threads run while it does."""
     function = getattr(library, name)

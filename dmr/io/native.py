@@ -6,12 +6,12 @@ The structs here mirror those in the C++ file; increment `INTERFACE` in both pla
 from __future__ import annotations
 
 import ctypes
-from ctypes import POINTER, Structure, c_int32, c_int64, c_void_p
+from ctypes import POINTER, Structure, c_int32, c_int64
 from functools import cache
 from pathlib import Path
 
 from dmr.common.files.text_index import IndexedText
-from dmr.common.native import declare, interruptible, load_library
+from dmr.common.native import declare, interruptible, load_library, members
 
 INTERFACE = 3
 
@@ -24,66 +24,37 @@ TOO_FEW, NOT_WHOLE, NOT_REAL, TOO_LARGE, NOT_FINITE, NO_SUCH_ENTITY, REPEATED = 
 class Text(IndexedText):
     """The index of the data lines of a text (`DmrText`)."""
 
-    _fields_ = (("threads", c_int32),)
+    _fields_ = members("int32 threads")
 
 
 class Table(Structure):
     """One table of a text, and the output arrays for its columns (`DmrTable`)."""
 
-    _fields_ = (
-        ("first_row", c_int64),
-        ("count", c_int64),
-        ("indices", c_int32),
-        ("reals", c_int32),
-        ("integers", c_int32),
-        ("finite", c_int32),
-        ("optional_reals", c_int32),
-        ("distinct", c_int32),
-        ("allow_none", c_int32),
-        ("base", c_int64),
-        ("entities", c_int64),
-        ("sorted", c_void_p),
-        ("places", c_void_p),
-        ("numbers", c_void_p),
-        ("index_out", c_void_p),
-        ("real_out", c_void_p),
-        ("integer_out", c_void_p),
+    _fields_ = members(
+        "int64 first_row count",
+        "int32 indices reals integers finite optional_reals distinct allow_none",
+        "int64 base entities",
+        "address sorted places numbers index_out real_out integer_out",
     )
 
 
 class Fault(Structure):
     """The fault found in a line, and its position (`DmrFault`)."""
 
-    _fields_ = (
-        ("code", c_int32),
-        ("field", c_int32),
-        ("line", c_int64),
-        ("row", c_int64),
-        ("begin", c_int64),
-        ("end", c_int64),
-        ("value", c_int64),
-    )
+    _fields_ = members("int32 code field", "int64 line row begin end value")
 
 
 class Surplus(Structure):
     """Rows with more fields than columns: their count, and the line and field count of the first (`DmrSurplus`)."""
 
-    _fields_ = (("rows", c_int64), ("line", c_int64), ("fields", c_int64))
+    _fields_ = members("int64 rows line fields")
 
 
 class Rows(Structure):
     """Rows to write (`DmrRows`)."""
 
-    _fields_ = (
-        ("count", c_int64),
-        ("first_number", c_int64),
-        ("base", c_int64),
-        ("indices", c_int32),
-        ("reals", c_int32),
-        ("integers", c_int32),
-        ("index_in", c_void_p),
-        ("real_in", c_void_p),
-        ("integer_in", c_void_p),
+    _fields_ = members(
+        "int64 count first_number base", "int32 indices reals integers", "address index_in real_in integer_in"
     )
 
 

@@ -8,6 +8,7 @@ Python takes all of them from the source, so each is written once:
     enum Choice : int32 { UNBEATEN, EVERYONE };            class Choice(Enumeration): ...
     constexpr int TILE = TEAM_SIZE * ITEMS;                constant("TILE", "primitives/scan.cu")
     constexpr float64 EPSILON = 0x1p-53;                   real_constant("EPSILON", "geometry/predicates.cuh")
+    #define ..._KERNELS...(name, Body) KERNEL(...)         a macro that declares several kernels where it is used
 
 Each declaration begins at the start of a line. All files are read in one pass, at the first question, except that a
 real constant needs only its file. Threads that ask it at the same time may each read them, with equal results.
@@ -39,6 +40,8 @@ _CONSTANTS = re.compile(r"\nconstexpr (?:int|u?int(?:8|32|64)|Index|float64) (\w
 _NEXT_CONSTANT = re.compile(r",\s*(?=\w+ = )")
 _HEXADECIMAL_REAL = re.compile(r"\b0x[0-9a-fA-F.]+p[+-]?\d+\b")
 _NUMBER = re.compile(r"\b(0x[0-9a-fA-F]+|\d+)[uUlL]*\b")
+_FAMILY = re.compile(r"\n#define (\w+_KERNELS\w*)\(([^)]*)\)((?:[^\n]*\\\n)+[^\n]*)")
+_OF_FAMILY = re.compile(r"\n(\w+_KERNELS\w*)\(([^)]*)\)")
 _FIELD = re.compile(r"(\w+)\s+(\w+(?:\[\d+\])?(?:\s*,\s*\w+(?:\[\d+\])?)*)\s*;")
 _ADDRESS_FIELD = re.compile(r"(?:const )?[\w:]+ \*(\w+);")
 
@@ -103,7 +106,7 @@ class Declarations:
         self.kernels: dict[str, Kernel] = {}
         self.structs: dict[str, tuple[Parameter, ...]] = {}
         self._records: Texts = {}
-        self._dtypes: dict[str, np.dtype[Any]] = dict(SCALARS)
+        self._dtypes: dict[str, np.dtype[Any]] = {**SCALARS, "float32": np.dtype(np.float32)}  # float32: only arrays
         self._enumerations: Texts = {}
         self._constants: Texts = {}
         files = sorted(folder.rglob("*.cu*")) if file is None else [folder / file]
@@ -113,8 +116,9 @@ class Declarations:
         for path, text in texts.items():
             for name, body in _KERNEL_STRUCT.findall(text):
                 self.structs[name] = tuple(self._fields(body, f"struct {name} of {path.name}"))
+        families = {name: each for text in texts.values() for name, *each in _FAMILY.findall(text)}
         for path, text in texts.items():
-            for kind, name, parameters in _KERNEL.findall(text):
+            for kind, name, parameters in _KERNEL.findall(_with_families(text, families)):
                 if name in self.kernels:
                     first = self.kernels[name].source.name
                     raise InternalError(f"kernel {name} is declared in {first} and in {path.name}")
@@ -138,8 +142,13 @@ class Declarations:
                 self._constants.setdefault(name, {})[file] = value
 
     def _fields(self, body: str, of: str) -> Iterator[Parameter]:
-        """Yields the fields of a KERNEL_STRUCT: pointers and numbers of 64 bits, one per line, before its methods."""
+        """Yields the fields of a KERNEL_STRUCT: pointers and numbers of 64 bits, one per line, before its methods.
+
+        Names of types (`using`) may stand among them.
+        """
         for text in filter(None, map(str.strip, body.split("METHOD")[0].split(";"))):
+            if text.startswith("using "):
+                continue
             parameter = self._parameter(text, of)
             if not parameter.pointer and parameter.type not in ("int64", "uint64", "float64"):
                 raise InternalError(f"{of}: the field {parameter.name} must be a pointer or a number of 64 bits")
@@ -230,6 +239,19 @@ class Declarations:
             case ast.BinOp(left=left, op=sign, right=right) if type(sign) in _OPERATORS:
                 return _OPERATORS[type(sign)](self._value(left, file), self._value(right, file))
         raise NotImplementedError
+
+
+def _with_families(text: str, families: dict[str, list[str]]) -> str:
+    """Returns a file's text, followed by what the macros that declare several kernels stand for."""
+    if "_KERNELS" not in text:
+        return text
+    for name, arguments in _OF_FAMILY.findall(text):
+        parameters, body = families[name]
+        lines = "\n".join(line.strip(" \\") for line in body.split("\n"))
+        for parameter, argument in zip(parameters.split(","), arguments.split(","), strict=True):
+            lines = re.sub(rf"\b{parameter.strip()}\b(?:##)?", argument.strip(), lines)
+        text += _with_families("\n" + lines, families)
+    return text
 
 
 def _only(declared: Texts, kind: str, name: str, file: str | None = None) -> tuple[str, str]:

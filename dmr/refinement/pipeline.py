@@ -73,14 +73,15 @@ def refine(
         max_seconds: wall-clock time from the call on, 0 or more, after which the run ends between two rounds, with a
             valid mesh; unfinished triangles have the reason "time". Where the run ends depends on the machine: the same
             call can give another mesh. Triangulation and admission are not cut short. None for no limit.
-        marking: how conflicts between cavities are resolved: "deterministic", "two-stage", "atomic", "three-phase" or
-            "three-phase-barrier". "deterministic" and "atomic" give the same bits everywhere; the others race by
-            design: their meshes are as valid, and may differ from run to run.
-        balance: how the quality checks of new triangles are distributed: "work-stealing" (evenly), "none" (to the
-            thread that made them), "child-launch" or "child-launch-per-cavity" (kernels launch kernels, which needs a
+        marking: how conflicts between cavities are resolved: "deterministic", "two-stage", "atomic", "three-phase",
+            "three-phase-literal" or "three-phase-barrier". "deterministic" and "atomic" give the same bits everywhere;
+            the others race by design: their meshes are as valid, and may differ from run to run.
+        balance: how the quality checks of new triangles are distributed: "work-stealing" (evenly; on a CPU each thread
+            checks the triangles that it makes), "none" (a thread checks all triangles of a cavity, in a launch after
+            the one that made them), "child-launch" or "child-launch-per-cavity" (kernels launch kernels, which needs a
             GPU). It affects only the speed.
         loop: what drives the rounds: the "host", or the "device" (GPU or CPU) by itself, with the default marking and
-            without child launches, size, progress callback or profile; "auto" takes the device if possible. The mesh is
+            balance, and without size, progress callback or profile; "auto" takes the device if possible. The mesh is
             the same.
         strict: refuse a mesh that is not Delaunay instead of flipping it.
         on_conflict: for a graph, what happens to duplicate vertices, vertices on segments, and segments that overlap

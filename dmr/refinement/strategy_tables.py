@@ -39,9 +39,12 @@ MARKINGS = {
     "two-stage": Strategy("marking.TwoStage", "by plain stores, then the losers by atomic maximum; races"),
     "atomic": Strategy("marking.Atomic", "two stages, both by atomic maximum: same bits everywhere"),
     "three-phase": Strategy("marking.ThreePhase", "one stage, by plain stores; races"),
+    "three-phase-literal": Strategy(
+        "marking.ThreePhaseLiteral", "the same, re-marking as printed: many more rounds; races"
+    ),
     "three-phase-barrier": Strategy(
         "marking.ThreePhaseBarrier",
-        "the same in one kernel, with barriers; races",
+        "three-phase in one kernel, with barriers; races",
         gpu_modules=("refine/marking/three_phases",),
     ),
 }

@@ -39,6 +39,7 @@ from pathlib import Path
 import dmr
 from dmr.domains.generation import THESIS_SEED
 from dmr.errors import DmrError, OptionError
+from scripts.lib.cells import figure
 from scripts.lib.child_processes import Cost, ProgramError, run_measured
 from scripts.lib.machines import commit, machine
 from scripts.lib.measuring import INPUTS, points_of
@@ -257,8 +258,8 @@ def line(program: Program) -> str:
         f"{statistics.median(cost.system for cost in program.costs):.3f}",
         f"{max(cost.peak for cost in program.costs) / 1e6:,.0f} MB",
         f"{program.triangles:,}",
-        "-" if program.size is None else f"{program.size:.3f}",
-        "-" if program.ratio is None else f"{program.ratio:.2f}",
+        figure(program.size, ".3f"),
+        figure(program.ratio, ".2f"),
         {None: "-", True: "proved", False: "INVALID"}[program.valid],
     )
 

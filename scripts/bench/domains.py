@@ -35,9 +35,20 @@ from numpy.typing import NDArray
 
 import dmr
 from dmr.refinement.options import MARKINGS
+from scripts.lib.cells import figure, median_and_range
 from scripts.lib.guarded import Guarded
 from scripts.lib.machines import machine
-from scripts.lib.measuring import Verdict, append_record, circumstances, digest, positive, run_benchmark, timed, where
+from scripts.lib.measuring import (
+    Refined,
+    append_record,
+    benchmark_parser,
+    circumstances,
+    digest,
+    positive,
+    run_benchmark,
+    timed,
+    where,
+)
 from scripts.lib.outlines import STANDARD, Case, case, clean, outline
 from scripts.lib.sides import geometric_mean
 
@@ -54,12 +65,12 @@ class Peer:
 
 
 @dataclass(kw_only=True)
-class Row(Verdict):
+class Row(Refined):
     """One configuration on one domain; the fields of a record of --json, times in seconds, a list entry per run.
 
     Attributes:
         ended: the limit that ended the run; empty if it is complete.
-        sha256: the distinct digests of the results; same: whether all configurations have the same digest.
+        same: whether all configurations have the same digest.
         valid: unfinished results are proved without the bounds; ratio: of the whole call.
     """
 
@@ -68,19 +79,8 @@ class Row(Verdict):
     max_area: float | None
     vertices_in: int
     segments_in: int
-    device: str
-    threads: int
-    wall: list[float]
-    phases: dict[str, float]
-    vertices: int
-    triangles: int
-    rounds: int
-    acceptance: float
     outcomes: dict[str, int]
-    complete: bool
     ended: str
-    unrefined: dict[str, int]
-    sha256: list[str]
 
     def faults(self) -> list[str]:
         """Lists the faults of the results."""
@@ -135,19 +135,12 @@ class Trial:
             max_area=self._case.max_area,
             vertices_in=len(self._drawn.vertices),
             segments_in=len(self._drawn.segments),
-            device=last.device,
-            threads=last.threads,
             wall=self._wall,
-            phases={phase: statistics.median(run.get(phase, 0.0) for run in self._phases) for phase in last.seconds},
-            vertices=len(last.mesh.vertices),
-            triangles=len(last.mesh.triangles),
-            rounds=last.rounds,
-            acceptance=last.acceptance,
             outcomes=dict(last.outcomes),
-            complete=last.complete,
             ended="" if last.complete else ended,
             unrefined=left,
             sha256=list(self.distinct),
+            **Refined.figures(last, self._phases),
         )
 
 
@@ -172,7 +165,7 @@ def measure(options: argparse.Namespace, faults: list[str]) -> None:
             found = compete(one, hows, None if options.no_triangle else triangle, options)
             rows += found
             for row in found:
-                faults += [f"{row.domain}, {where(row.device, row.threads)}: {fault}" for fault in row.faults()]
+                faults += [f"{row.domain}, {row.where}: {fault}" for fault in row.faults()]
     for line in summary(rows):
         print(line)
 
@@ -262,33 +255,18 @@ def line(row: Row) -> str:
     same = {None: "", True: "same", False: "OTHER"}[row.same]
     left = ", ".join(f"{count} {reason}" for reason, count in row.unrefined.items() if reason == row.ended)
     return FORMAT.format(
-        row.domain,
-        f"{row.segments_in:,}",
-        where(row.device, row.threads),
-        f"{statistics.median(row.wall):.4f}",
-        f"{min(row.wall):.4f}..{max(row.wall):.4f}",
-        f"{row.triangles:,}",
-        "-" if row.size is None else f"{row.size:.3f}",
-        "-" if row.ratio is None else f"{row.ratio:.2f}",
-        row.rounds,
-        ", ".join(filter(None, (proof, same))) or "-",
-        left or row.ended,
-    ).rstrip()
+        row.domain, f"{row.segments_in:,}", row.where, *median_and_range(row.wall), f"{row.triangles:,}",
+        figure(row.size, ".3f"), figure(row.ratio, ".2f"), row.rounds,
+        ", ".join(filter(None, (proof, same))) or "-", left or row.ended,
+    ).rstrip()  # fmt: skip
 
 
 def peer_line(case: Case, drawn: dmr.Pslg, peer: Peer) -> str:
     """Table row of Triangle."""
-    seconds = statistics.median(peer.seconds)
     return FORMAT.format(
-        case.name,
-        f"{len(drawn.segments):,}",
-        f"Triangle -{case.switches}"[:20],
-        f"{seconds:.4f}",
-        f"{min(peer.seconds):.4f}..{max(peer.seconds):.4f}",
-        f"{peer.triangles:,}" if peer.triangles else "-",
-        *("", "", "", ""),
-        peer.failure,
-    ).rstrip()
+        case.name, f"{len(drawn.segments):,}", f"Triangle -{case.switches}"[:20], *median_and_range(peer.seconds),
+        f"{peer.triangles:,}" if peer.triangles else "-", *("", "", "", ""), peer.failure,
+    ).rstrip()  # fmt: skip
 
 
 def summary(rows: list[Row]) -> list[str]:
@@ -324,7 +302,7 @@ def seconds(text: str) -> float:
 
 def parser() -> argparse.ArgumentParser:
     """Defines the command-line options."""
-    found = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
+    found = benchmark_parser(__doc__, "configuration")
     add = found.add_argument
     add("--domains", nargs="+", default=list(STANDARD), metavar="NAME", help=f"default: {' '.join(STANDARD)}")
     add("--folder", type=Path, metavar="FOLDER", help="folder of land-50m.geojson.gz and us-counties.geojson.gz")
@@ -339,9 +317,7 @@ def parser() -> argparse.ArgumentParser:
     add("--long", type=seconds, default=20.0, metavar="S", help="a turn that takes longer is the last (default: 20)")
     add("--no-triangle", action="store_true", help="do not run Triangle")
     add("--no-validate", action="store_true", help="do not prove the results")
-    add("--json", type=Path, metavar="FILE", help="append a record of each configuration, one JSON object per line")
     add("--note", metavar="TEXT", help="note to record, such as other load on the machine")
-    add("--commit", metavar="HASH", help="commit to record where there is no checkout")
     return found
 
 

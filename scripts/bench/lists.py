@@ -21,16 +21,15 @@ from __future__ import annotations
 import argparse
 import sys
 from collections.abc import Sequence
-from pathlib import Path
 from typing import Any
 
 import numpy as np
 
 from dmr.memory import open_device
 from scripts.lib.list_measuring import MeasuredList, gathered
-from scripts.lib.measuring import append_record, circumstances, positive, where
+from scripts.lib.measuring import append_record, benchmark_parser, circumstances, positive, where
 from static_graph import generate_list
-from static_graph.lists.generation import KINDS
+from static_graph.lists.kinds import KINDS
 
 METHODS = ("wyllie", "lock-step", "on-demand", "helman-jaja")
 
@@ -96,7 +95,7 @@ def whole(text: str) -> int:
 
 def parser() -> argparse.ArgumentParser:
     """Defines the command-line options."""
-    found = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
+    found = benchmark_parser(__doc__, "case")
     add = found.add_argument
     add("--sizes", nargs="+", type=whole, default=[2**20, 2**24], metavar="N", help="elements (default: 2^20 and 2^24)")
     add("--kind", choices=KINDS, default="random", metavar="KIND", help=f"{', '.join(KINDS)} (default: random)")
@@ -106,8 +105,6 @@ def parser() -> argparse.ArgumentParser:
     add("--threads", type=positive, metavar="N", help="CPU threads (default: all cores)")
     add("--repeats", type=positive, default=5, metavar="N", help="timed turns of each case (default: 5)")
     add("--no-sequential", dest="sequential", action="store_false", help="leave out the sequential pass")
-    add("--json", type=Path, metavar="FILE", help="append a record of each case to this file")
-    add("--commit", metavar="HASH", help="commit to record where there is no checkout")
     return found
 
 

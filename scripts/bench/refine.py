@@ -36,11 +36,13 @@ from typing import Any
 import dmr
 from dmr.refinement.options import BALANCES, MARKINGS, STEINER_RULES
 from scripts.lib.apart import refine_apart
+from scripts.lib.cells import figure, median_and_range
 from scripts.lib.machines import machine
 from scripts.lib.measuring import (
     INPUTS,
-    Verdict,
+    Refined,
     append_record,
+    benchmark_parser,
     circumstances,
     digest,
     points_of,
@@ -49,7 +51,6 @@ from scripts.lib.measuring import (
     run_benchmark,
     standard_input,
     timed,
-    where,
 )
 
 LARGEST_SIZE = 1.05  # largest accepted size of a result over Triangle's
@@ -71,29 +72,17 @@ class Peer:
 
 
 @dataclass(kw_only=True)
-class Row(Verdict):
+class Row(Refined):
     """One configuration on one input; the fields of a record of --json, times in seconds, a list entry per run.
 
     Attributes:
-        sha256: the distinct digests of the results.
         memory: memory of one run in a separate process (`apart.Memory`).
         same: whether all results equal that of one CPU thread.
     """
 
     input: str
     triangles_in: int
-    device: str
-    threads: int
-    wall: list[float]
     refine: list[float]
-    phases: dict[str, float]
-    vertices: int
-    triangles: int
-    rounds: int
-    acceptance: float
-    complete: bool
-    unrefined: dict[str, int]
-    sha256: list[str]
     memory: dict[str, Any] | None = None
 
     def faults(self) -> list[str]:
@@ -141,18 +130,11 @@ class Trial:
         return Row(
             input=name,
             triangles_in=len(self._mesh.triangles),
-            device=last.device,
-            threads=last.threads,
             wall=self._wall,
             refine=[sum(refinement_phases(seconds).values()) for seconds in self._results],
-            phases={phase: statistics.median(run.get(phase, 0.0) for run in self._results) for phase in last.seconds},
-            vertices=len(last.mesh.vertices),
-            triangles=len(last.mesh.triangles),
-            rounds=last.rounds,
-            acceptance=last.acceptance,
-            complete=last.complete,
             unrefined=dict(last.unrefined),
             sha256=list(self.distinct),
+            **Refined.figures(last, self._results),
         )
 
 
@@ -175,7 +157,7 @@ def measure(options: argparse.Namespace, faults: list[str]) -> None:
             print(peer_line(name, len(mesh.triangles), peer))
         for row in rows:
             print(line(row), flush=True)
-            faults += [f"{name}, {where(row.device, row.threads)}: {fault}" for fault in row.faults()]
+            faults += [f"{name}, {row.where}: {fault}" for fault in row.faults()]
             if options.json is not None:
                 append_record(options.json, record(row, options))
 
@@ -270,21 +252,13 @@ def line(row: Row) -> str:
     """Table row of a configuration."""
     checks = {"valid": {None: "", True: "proved", False: "INVALID"}, "same": {None: "", True: "same", False: "OTHER"}}
     said = [words[getattr(row, name)] for name, words in checks.items()]
+    bytes_per_point = None if row.memory is None else row.memory["taken"] / row.memory["points"]
     return FORMAT.format(
-        row.input,
-        f"{row.triangles_in:,}",
-        where(row.device, row.threads),
-        f"{statistics.median(row.refine):.4f}",
-        f"{min(row.refine):.4f}..{max(row.refine):.4f}",
-        f"{statistics.median(row.wall):.4f}",
-        f"{row.triangles:,}",
-        "-" if row.memory is None else f"{row.memory['taken'] / row.memory['points']:.0f}",
-        "-" if row.size is None else f"{row.size:.3f}",
-        "-" if row.ratio is None else f"{row.ratio:.2f}",
-        row.rounds,
-        f"{row.acceptance:.1%}",
+        row.input, f"{row.triangles_in:,}", row.where, *median_and_range(row.refine),
+        f"{statistics.median(row.wall):.4f}", f"{row.triangles:,}", figure(bytes_per_point, ".0f"),
+        figure(row.size, ".3f"), figure(row.ratio, ".2f"), row.rounds, f"{row.acceptance:.1%}",
         ", ".join(filter(None, said)) or "-",
-    )
+    )  # fmt: skip
 
 
 def peer_line(name: str, triangles: int, peer: Peer) -> str:
@@ -306,7 +280,7 @@ def record(row: Row, options: argparse.Namespace) -> dict[str, Any]:
 
 def parser() -> argparse.ArgumentParser:
     """Defines the command-line options."""
-    found = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
+    found = benchmark_parser(__doc__, "configuration")
     add = found.add_argument
     add("--inputs", nargs="+", default=["random-0.1m", "thesis-0.5m"], metavar="NAME",
         help=f"of {', '.join(INPUTS)}, and random-N (N points)")  # fmt: skip
@@ -324,8 +298,6 @@ def parser() -> argparse.ArgumentParser:
     add("--no-reference", action="store_true", help="do not compare the results with that of one CPU thread")
     add("--no-memory", action="store_true", help="do not measure memory, which takes an additional run")
     add("--folder", type=Path, metavar="FOLDER", help="folder in which inputs are cached")
-    add("--json", type=Path, metavar="FILE", help="append a record of each configuration, one JSON object per line")
-    add("--commit", metavar="HASH", help="commit to record where there is no checkout")
     return found
 
 

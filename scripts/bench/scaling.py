@@ -33,7 +33,7 @@ from typing import Any
 import dmr
 from scripts.lib.apart import Apart, refine_apart
 from scripts.lib.machines import machine
-from scripts.lib.measuring import append_record, circumstances, positive, standard_input, timed
+from scripts.lib.measuring import append_record, benchmark_parser, circumstances, positive, standard_input, timed
 
 POINTS = (500_000, 1_000_000)
 OUT_OVER_IN = 2.8  # triangles of the result over those of the input at 30 degrees, approximately
@@ -137,7 +137,7 @@ def record(row: Row, options: argparse.Namespace) -> dict[str, Any]:
 
 def parser() -> argparse.ArgumentParser:
     """Defines the command-line options."""
-    found = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
+    found = benchmark_parser(__doc__, "size")
     add = found.add_argument
     add("--points", nargs="+", type=positive, default=list(POINTS), metavar="N",
         help=f"points of the inputs (default: {' '.join(map(str, POINTS))})")  # fmt: skip
@@ -149,8 +149,6 @@ def parser() -> argparse.ArgumentParser:
         help="prove results of up to about this many triangles (default: 2e7)")  # fmt: skip
     add("--no-digest", action="store_true", help="do not compute the results' digests")
     add("--folder", type=Path, metavar="FOLDER", help="folder for temporary inputs, 40 bytes per point")
-    add("--json", type=Path, metavar="FILE", help="append a record of each size, one JSON object per line")
-    add("--commit", metavar="HASH", help="commit to record where there is no checkout")
     return found
 
 

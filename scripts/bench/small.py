@@ -37,7 +37,15 @@ import dmr
 from dmr.domains.generation import THESIS_SEED
 from dmr.errors import InternalError
 from scripts.lib.machines import machine
-from scripts.lib.measuring import append_record, circumstances, positive, refinement_phases, timed, where
+from scripts.lib.measuring import (
+    append_record,
+    benchmark_parser,
+    circumstances,
+    positive,
+    refinement_phases,
+    timed,
+    where,
+)
 
 TRIANGLES = (100, 300, 1_000, 3_000, 10_000)
 SAMPLES = Path(__file__).resolve().parents[2] / "meshes"
@@ -191,7 +199,7 @@ def line(row: Row) -> str:
 
 def parser() -> argparse.ArgumentParser:
     """Defines the command-line options."""
-    found = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
+    found = benchmark_parser(__doc__, "call")
     add = found.add_argument
     add("--triangles", nargs="+", type=positive, default=list(TRIANGLES), metavar="N",
         help=f"sizes of the random meshes (default: {' '.join(map(str, TRIANGLES))})")  # fmt: skip
@@ -200,8 +208,6 @@ def parser() -> argparse.ArgumentParser:
         "--threads", nargs="+", type=int, default=[1, None], metavar="N", help="CPU threads (default: 1, and all cores)"
     )
     add("--repeats", type=positive, default=5, metavar="N", help="timed runs of each (default: 5)")
-    add("--json", type=Path, metavar="FILE", help="append a record, one JSON object per line")
-    add("--commit", metavar="HASH", help="commit to record where there is no checkout")
     return found
 
 

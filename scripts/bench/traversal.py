@@ -35,8 +35,17 @@ import numpy as np
 from numpy.typing import NDArray
 
 import static_graph
+from scripts.lib.cells import figure
 from scripts.lib.machines import machine
-from scripts.lib.measuring import append_record, circumstances, positive, run_benchmark, timed, where
+from scripts.lib.measuring import (
+    Configuration,
+    append_record,
+    benchmark_parser,
+    circumstances,
+    positive,
+    run_benchmark,
+    timed,
+)
 from scripts.lib.traversal_sources import largest_component
 from static_graph import CsrGraph, DeviceGraph, Traversal
 from static_graph.traversal.schemes.table import BALANCES
@@ -49,14 +58,14 @@ SEARCHES: dict[str, Callable[..., Traversal]] = {"bfs": static_graph.bfs, "sssp"
 
 
 @dataclass(kw_only=True)
-class Row:
+class Row(Configuration):
     """One search of one graph on one device; the fields of a record of --json, times in seconds.
 
     Attributes:
         sources: source node of each search; search, call: mean times over the sources, per turn.
         reached_edges: edges of the nodes reached, mean over the sources; followed: edges examined, likewise.
         scipy: mean times over the sources, per turn; empty if scipy did not run.
-        same: whether all distances equal scipy's; None if scipy did not run.
+        same: whether all distances equal scipy's.
     """
 
     input: str
@@ -64,8 +73,6 @@ class Row:
     edges: int
     searched: str
     balance: str
-    device: str
-    threads: int
     sources: list[int]
     search: list[float] = field(default_factory=list)
     call: list[float] = field(default_factory=list)
@@ -73,7 +80,6 @@ class Row:
     followed: float = 0
     reached_edges: float = 0
     scipy: list[float] = field(default_factory=list)
-    same: bool | None = None
 
     @property
     def ratio(self) -> float | None:
@@ -164,7 +170,7 @@ def measure(options: argparse.Namespace, faults: list[str]) -> None:
         for row in compete(name, options):
             print(line(row), flush=True)
             if row.same is False:
-                faults.append(f"{row.searched} on {name}, {where(row.device, row.threads)}: other distances")
+                faults.append(f"{row.searched} on {name}, {row.where}: other distances")
             if options.json is not None:
                 on_gpu = row.threads == 0
                 append_record(options.json, {**circumstances(on_gpu, options.commit), **asdict(row)})
@@ -259,11 +265,11 @@ def line(row: Row) -> str:
     return FORMAT.format(
         row.input,
         row.searched,
-        where(row.device, row.threads),
+        row.where,
         f"{1e3 * min(row.search):.3f}",
         f"{1e3 * min(row.call):.3f}",
         f"{1e3 * min(row.scipy):.3f}" if row.scipy else "-",
-        "-" if row.ratio is None else f"{row.ratio:.2f}",
+        figure(row.ratio, ".2f"),
         f"{row.gteps:.3f}",
         f"{row.rounds:.0f}",
         f"{row.followed:,.0f}",
@@ -273,7 +279,7 @@ def line(row: Row) -> str:
 
 def parser() -> argparse.ArgumentParser:
     """Defines the command-line options."""
-    found = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
+    found = benchmark_parser(__doc__, "configuration")
     add = found.add_argument
     add("--inputs", nargs="+", default=[WEB, "gtgraph", "graph500"], metavar="NAME", help="default: all three")
     add("--graphs", type=Path, default=Path(), metavar="FOLDER", help=f"folder of {WEB}.txt.gz (default: .)")
@@ -286,8 +292,6 @@ def parser() -> argparse.ArgumentParser:
         help="CPU threads (default: 1, and all cores)")  # fmt: skip
     add("--repeats", type=positive, default=5, metavar="N", help="timed turns (default: 5)")
     add("--no-scipy", action="store_true", help="compare neither times nor distances")
-    add("--json", type=Path, metavar="FILE", help="append a record of each configuration, one JSON object per line")
-    add("--commit", metavar="HASH", help="commit to record where there is no checkout")
     return found
 
 

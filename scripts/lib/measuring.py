@@ -6,9 +6,10 @@ import argparse
 import hashlib
 import json
 import re
+import statistics
 import sys
 import time
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field
 from datetime import datetime, timezone
 from pathlib import Path
@@ -30,19 +31,60 @@ AROUND = ("triangulate", "admit", "flip", "download", "total")
 
 
 @dataclass(kw_only=True)
-class Verdict:
-    """Verdicts on the results of a configuration; None if not checked.
+class Configuration:
+    """A device and a number of threads, and the verdict on its results.
 
     Attributes:
-        valid: whether all results were proved; same: whether all have the same bits.
-        size, ratio: triangles and time over those of `peer`, Triangle.
+        same: whether all results have the same bits; None if not compared.
     """
 
-    valid: bool | None = None
+    device: str
+    threads: int
     same: bool | None = None
+
+    @property
+    def where(self) -> str:
+        """Readable name of the device."""
+        return where(self.device, self.threads)
+
+
+@dataclass(kw_only=True)
+class Refined(Configuration):
+    """Timed refinements of one input, the last result, and verdicts on all of them; None if not checked.
+
+    Attributes:
+        wall: seconds of each run; phases: median seconds of each phase.
+        unrefined: reasons and counts of triangles that miss a bound; sha256: the distinct digests of the results.
+        valid: whether all results were proved; size, ratio: triangles and time over those of `peer`, Triangle.
+    """
+
+    wall: list[float]
+    phases: dict[str, float]
+    vertices: int
+    triangles: int
+    rounds: int
+    acceptance: float
+    complete: bool
+    unrefined: dict[str, int]
+    sha256: list[str]
+    valid: bool | None = None
     size: float | None = None
     ratio: float | None = None
     peer: dict[str, Any] = field(default_factory=dict)
+
+    @staticmethod
+    def figures(last: dmr.Refinement, seconds: Sequence[Mapping[str, float]]) -> dict[str, Any]:
+        """Returns what the last result says; `seconds` are those of all runs."""
+        return {
+            "device": last.device,
+            "threads": last.threads,
+            "phases": {phase: statistics.median(run.get(phase, 0.0) for run in seconds) for phase in last.seconds},
+            "vertices": len(last.mesh.vertices),
+            "triangles": len(last.mesh.triangles),
+            "rounds": last.rounds,
+            "acceptance": last.acceptance,
+            "complete": last.complete,
+        }
 
 
 def run_benchmark(program: str, body: Callable[[list[str]], None]) -> int:
@@ -120,6 +162,19 @@ def circumstances(on_gpu: bool, measured_commit: str | None = None) -> dict[str,
         "commit": measured_commit or commit(),
         "machine": machine() | tools,
     }
+
+
+def benchmark_parser(description: str | None, record_of: str) -> argparse.ArgumentParser:
+    """Makes the parser of a benchmark, with the options that record its results.
+
+    Args:
+        description: the docstring of its module; record_of: what each record is about.
+    """
+    found = argparse.ArgumentParser(description=description, formatter_class=argparse.RawDescriptionHelpFormatter)
+    text = f"append a record of each {record_of}, one JSON object per line"
+    found.add_argument("--json", type=Path, metavar="FILE", help=text)
+    found.add_argument("--commit", metavar="HASH", help="commit to record where there is no checkout")
+    return found
 
 
 def append_record(path: Path, record: Mapping[str, Any]) -> None:

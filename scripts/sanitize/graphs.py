@@ -13,18 +13,20 @@ import static_graph
 from dmr.memory import Device
 from scripts.sanitize.cases import Case, Family, digest
 from static_graph.components.table import METHODS
+from static_graph.engine.loop import STRATEGIES
 from static_graph.graph.building import rows_on_device
 from static_graph.graph.device_graph import DeviceGraph
 from static_graph.graph.incoming import incoming
+from static_graph.link_analysis.methods.table import METHODS as PAGERANK
 from static_graph.lists.checks import find_heads
-from static_graph.lists.generation import KINDS as LISTS
+from static_graph.lists.kinds import KINDS as LISTS
 from static_graph.lists.methods.table import FINISHES, RULES, SPACINGS
 from static_graph.lists.ranking import rank_on_device
 from static_graph.traversal.frontiers import direction_optimising, near_far, queue_search
 from static_graph.traversal.parents import find_parents
 from static_graph.traversal.schemes import child_launches, collapse, fixed_point, node_splitting, virtual_warps
 from static_graph.traversal.schemes.timeline import Timeline
-from static_graph.trees.generation import KINDS as TREES
+from static_graph.trees.kinds import KINDS as TREES
 
 
 def graphs() -> Iterator[tuple[str, static_graph.CsrGraph]]:
@@ -83,7 +85,7 @@ SCHEMES: dict[str, tuple[Callable[..., Any], dict[str, dict[str, Any]]]] = {
     ),
     **{
         strategy: (collapse.run, {"all": {"strategy": strategy}, "plain": {"strategy": strategy} | PLAIN})
-        for strategy in collapse.STRATEGIES
+        for strategy in STRATEGIES
     },
 }
 
@@ -246,6 +248,21 @@ def connected(device: Device) -> Iterator[Case]:
         yield f"{name}, {connection}, {method}", labels
 
 
+def pageranks(device: Device) -> Iterator[Case]:
+    """PageRank by every method."""
+    for (name, host), method, weighted in product(graphs(), PAGERANK, (False, True)):
+
+        def run(host: static_graph.CsrGraph = host, method: str = method, weighted: bool = weighted) -> str:
+            precision = "float32" if weighted else "fixed"
+            found = static_graph.pagerank(
+                DeviceGraph.upload(host.reversed(), device),
+                method=method, weighted=weighted, precision=precision, iterations=3,
+            )  # fmt: skip
+            return digest(found.scores)
+
+        yield f"{name}, {method}{', weighted' * weighted}", run
+
+
 FAMILIES: dict[str, Family] = {
     **{
         f"{searched}-{scheme}": traversed(run, searched, variants)
@@ -266,6 +283,7 @@ FAMILIES: dict[str, Family] = {
         near_far.run, "sssp", {"one launch": {"one_launch": True}, "a launch per step": {"one_launch": False}}
     ),
     "bfs-order": queued,
+    "pagerank": pageranks,
     "timeline": timelines,
     **{f"rank-{method}": reduced(method, variants) for method, variants in RANKERS.items()},
     "rank-sequential": sequential,

@@ -24,7 +24,12 @@ from dmr.refinement.steps.selection import Choice, Competition
 from dmr.refinement.strategies import first_points
 from scripts.sanitize.cases import Case, Family, digest
 
-RACING = ("two-stage", "three-phase", "three-phase-barrier")  # markings whose results depend on the order of threads
+RACING = (
+    "two-stage",
+    "three-phase",
+    "three-phase-literal",
+    "three-phase-barrier",
+)  # markings whose results depend on the order of threads
 MOST_POINTS = 3000  # inserted by a refinement
 
 

@@ -17,7 +17,12 @@ from dmr.refinement.options import MARKINGS, Progress
 
 NODES, EDGES = 3000, 24000
 LIST = 40000
-RACING = ("two-stage", "three-phase", "three-phase-barrier")  # markings whose meshes are valid but vary
+RACING = (
+    "two-stage",
+    "three-phase",
+    "three-phase-literal",
+    "three-phase-barrier",
+)  # markings whose meshes are valid but vary
 
 Digest = str
 

@@ -11,13 +11,14 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
-from dmr.errors import DmrError
+from dmr.errors import DmrError, OptionError
 from dmr.memory import Device
 from scripts.lib.machines import commit, cuda_compiler, gpu_driver, host_compiler, machine
 from scripts.lib.measuring import positive
 from scripts.study.files import as_json, default_name, prepare, put, read, say
 
 Record = dict[str, Any]
+COMMON = ("format", "device", "machine", "commit")  # keys that must be equal in records to be joined
 
 
 @dataclass(frozen=True)
@@ -25,7 +26,7 @@ class Study:
     """A study whose JSON record is the source of a page, a table and pictures.
 
     Attributes:
-        kind: the first word of its files' names; the script is called "study_" plus this.
+        kind: the first word of its files' names; its script is scripts.study plus this.
         form: format version in the record; content: key of the measurements.
         to_markdown: makes the page from the record and the names of the pictures; to_csv: makes the table.
         pictures: makes PNGs, keyed by the ends of their names.
@@ -50,7 +51,7 @@ class Study:
             "name": options.name or f"{self.kind}-{default_name(device.description, device.threads)}",
             **described(device),
             "commit": options.commit or commit(),
-            "command": f"python scripts/study_{self.kind}.py {shlex.join(arguments)}".rstrip(),
+            "command": f"python -m scripts.study.{self.kind} {shlex.join(arguments)}".rstrip(),
             self.content: content,
         }
 
@@ -66,15 +67,46 @@ class Study:
         texts = {f"{name}.csv": self.to_csv(record).encode(), f"{name}.md": page.encode()}
         say(*(f"wrote {path}" for path in put({folder / file: data for file, data in {**texts, **drawn}.items()})))
 
-    def redraw(self, path: Path) -> Record:
-        """Regenerates the page, the table and the pictures beside a record.
+    def redraw(self, paths: Sequence[Path], name: str | None) -> Record:
+        """Regenerates the page, the table and the pictures beside a record; joins several records under a new name.
 
         Raises:
             FileError: no such file, or a record of another study.
+            OptionError: several records without a name, or records that cannot be joined.
         """
-        record = read(path, self.form, self.content)
-        self.draw(record, path.parent)
+        records = [read(path, self.form, self.content) for path in paths]
+        record = records[0]
+        if len(records) > 1 and name is None:
+            raise OptionError("several records are joined under a new name: say which with --name")
+        if name is not None:
+            record = {**self.joined(records), "name": name}
+            self.keep(record, paths[0].parent)
+        self.draw(record, paths[0].parent)
         return record
+
+    def joined(self, records: Sequence[Record]) -> Record:
+        """Joins the inputs or parts of records of one machine and one commit.
+
+        Raises:
+            OptionError: they differ in more than that, or have an input or a part in common.
+        """
+        first, content = records[0], self.content
+        for other in records[1:]:
+            for key in COMMON:
+                if other[key] != first[key]:
+                    raise OptionError(f"records that differ cannot be joined: {key} is {first[key]} and {other[key]}")
+        contents = [record[content] for record in records]
+        names = [name for found in contents for name in (found if isinstance(found, dict) else map(_input, found))]
+        if len(set(names)) < len(names):
+            raise OptionError(f"records with {content} in common cannot be joined: {', '.join(names)}")
+        commands = "\n".join(dict.fromkeys(record["command"] for record in records))
+        if isinstance(contents[0], dict):
+            return {**first, "command": commands, content: {k: v for found in contents for k, v in found.items()}}
+        return {**first, "command": commands, content: [given for found in contents for given in found]}
+
+
+def _input(given: Record) -> str:
+    return str(given["input"])
 
 
 def described(device: Device) -> Record:
@@ -123,4 +155,5 @@ def add_parts(found: argparse.ArgumentParser, parts: Iterable[str]) -> None:
     add("--parts", nargs="+", choices=list(parts), default=list(parts), metavar="PART",
         help=f"of {', '.join(parts)} (default: all)")  # fmt: skip
     add("--repeats", type=positive, default=5, metavar="N", help="timed runs of each case (default: 5)")
-    add("--redraw", type=Path, metavar="FILE", help="regenerate tables and pictures of this record; no run")
+    add("--redraw", nargs="+", type=Path, metavar="FILE",
+        help="regenerate tables and pictures of these records; no run")  # fmt: skip

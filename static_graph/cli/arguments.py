@@ -9,8 +9,10 @@ from dmr.common.command_line.parser import Examples, Parser, add_device, add_jso
 from dmr.common.command_line.parser import add_command as add_plain_command
 from dmr.common.command_line.values import count, file_name, number, positive
 from dmr.memory import __version__
+from static_graph.lists.kinds import KINDS as LIST_KINDS
 from static_graph.lists.methods.table import FINISHES, NAMES, RULES, SPACINGS
 from static_graph.traversal.schemes.table import BALANCES, OPTIONS, balances_with
+from static_graph.trees.kinds import KINDS as TREE_KINDS
 
 TREE_COLUMNS = {
     "parent": "the parent, -1 at roots",
@@ -19,11 +21,8 @@ TREE_COLUMNS = {
     "postorder": "postorder number: children come before their parents",
     "level": "number of edges on the path from the root",
 }
-# KINDS of static_graph/lists/generation.py and static_graph/trees/generation.py.
-ORDERS = ("ordered", "ordered-unbalanced", "random-balanced", "random")
-SHAPES = ("random-binary", "path", "star", "caterpillar")
 # FORMATS of static_graph/io/formats.py and static_graph/io/arrays.py.
-GRAPH_FORMATS = ("npz", "txt", "csv", "mtx", "gr")
+GRAPH_FORMATS = ("npz", "txt", "csv", "mtx", "gr", "metis", "graphml", "parquet")
 ARRAY_FORMATS = ("npy", "txt", "csv")
 
 
@@ -60,9 +59,10 @@ def add_graph(parser: Parser) -> None:
         "graph",
         metavar="GRAPH",
         type=file_name,
-        help="a graph: .txt, .csv, .mtx, .gr (also with .gz), .npz; - for stdin",
+        help="a graph: .txt, .csv, .mtx, .gr, .graph, .graphml (also with .gz), .npz, .parquet; - for stdin",
     )
     add_format(parser, GRAPH_FORMATS)
+    parser.add_argument("--weight", metavar="NAME", help="attribute (GraphML) or column (Parquet) of the weights")
 
 
 def add_format(parser: Parser, formats: tuple[str, ...], what: str = "input") -> None:
@@ -121,7 +121,9 @@ def _add_generate(commands: Any) -> None:
     add("nodes", metavar="N", type=count, help="number of nodes; for list: of elements")
     add("edges", metavar="M", type=count, nargs="?", help="for rmat and random: number of edges drawn")
     add_output(
-        parser, required=True, text="output file: .npz, .txt, .csv, .mtx or .gr; for list and tree: .npy, .txt or .csv"
+        parser,
+        required=True,
+        text="output file: a format of graphs, such as .npz or .gr; for list and tree: .npy, .txt or .csv",
     )
     add_format(parser, tuple(dict.fromkeys((*GRAPH_FORMATS, *ARRAY_FORMATS))), "output")
     add("--seed", type=count, default=0, metavar="S", help="seed of the random numbers (default: 0)")
@@ -143,7 +145,7 @@ def _add_generate(commands: Any) -> None:
     rmat.add_argument("--permute", action="store_true", help="renumber the nodes at random")
     add = parser.add_argument_group("options of list only").add_argument
     add("--lists", type=positive, metavar="K", help="number of lists that share the elements (default: 1)")
-    add("--order", choices=ORDERS, help="order of the elements in memory (default: random)")
+    add("--order", choices=LIST_KINDS, help="order of the elements in memory (default: random)")
     add(
         "--interval",
         type=positive,
@@ -151,7 +153,7 @@ def _add_generate(commands: Any) -> None:
         help="distance between splitters, for ordered-unbalanced and random-balanced (default: 32)",
     )
     add = parser.add_argument_group("options of tree only").add_argument
-    add("--shape", choices=SHAPES, help="shape of the tree (default: random-binary)")
+    add("--shape", choices=TREE_KINDS, help="shape of the tree (default: random-binary)")
     add("--no-shuffle", action="store_true", help="number parents before their children")
 
 

@@ -15,7 +15,9 @@ from static_graph.io.inputs import Source
 
 def read_graph(arguments: Arguments) -> CsrGraph:
     """Reads the graph of a command; `arguments` has the options of `add_graph`."""
-    return read(_source(arguments.graph), format=arguments.format, threads=arguments.threads)
+    return read(
+        _source(arguments.graph), format=arguments.format, weight=arguments.weight, threads=arguments.threads
+    )  # fmt: skip
 
 
 def read_numbers(name: str, arguments: Arguments) -> NDArray[Any]:

@@ -123,3 +123,17 @@ COMPONENTS = 7 * END  # per node: numbers, labels on device and host, three stac
 def components_bytes(nodes: int) -> int:
     """Memory of a search for components, without the graph on the device."""
     return COMPONENTS * nodes
+
+
+RANKED = 6 * 8  # `pagerank`, per node: scores on device and host, a double buffer of shares, ratios, and tiles
+
+
+def pagerank_bytes(nodes: int, edges: int, weighted: bool, transposed: bool) -> int:
+    """Memory of PageRank by a sparse method, without the graph on the device."""
+    back = reversed_bytes(nodes, edges, weighted) if transposed else 0
+    return RANKED * nodes + WEIGHT * weighted * edges + back
+
+
+def dense_bytes(nodes: int, entry: int, matrices: int) -> int:
+    """Memory of matrices of nodes x nodes entries of `entry` bytes."""
+    return matrices * entry * nodes * nodes

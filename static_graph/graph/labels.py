@@ -13,9 +13,12 @@ import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
 from dmr.common.arguments import shortened, whole_option
+from dmr.common.available import require_memory
 from dmr.common.text import numbered
 from static_graph.common.arrays import as_array
 from static_graph.errors import GraphError, WrongTypeError
+
+BYTES_PER_CHARACTER = 4  # of numpy's strings, all of which have the length of the longest one
 
 
 def checked_labels(values: ArrayLike | Sequence[Any], nodes: int) -> NDArray[Any]:
@@ -52,6 +55,7 @@ def as_labels(names: Sequence[Any]) -> NDArray[Any]:
     if all(type(name) is int for name in names) and all(-(2**63) <= name < 2**63 for name in names):
         return np.array(names, np.int64)
     if all(isinstance(name, str) and name[-1:] != "\0" for name in names):  # numpy drops zeros at the end of a string
+        require_memory(BYTES_PER_CHARACTER * len(names) * max(map(len, names), default=0), "an array of labels")
         return np.array(names, np.str_)
     return _objects(names)
 

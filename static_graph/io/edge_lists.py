@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import logging
 import re
+from pathlib import Path
 from typing import BinaryIO
 
 import numpy as np
@@ -11,6 +12,7 @@ from numpy.typing import NDArray
 
 from dmr.common.text import counted
 from static_graph.common.pieces import bounds
+from static_graph.errors import FileContentError
 from static_graph.graph.checks import MOST
 from static_graph.graph.csr import CsrGraph
 from static_graph.io.headings import is_edge, read_heading
@@ -36,7 +38,7 @@ def read_edge_list(source: Input, threads: int | None = None) -> CsrGraph:
         FileError: a line is wrong; the error names the first one.
     """
     text = TextFile(source, threads)
-    return _graph(text, text.edges(BLANKS, weighted=None), threads)
+    return _promised(text, text.edges(BLANKS, weighted=None), threads)
 
 
 def read_csv(source: Input, threads: int | None = None) -> CsrGraph:
@@ -57,8 +59,8 @@ def read_csv(source: Input, threads: int | None = None) -> CsrGraph:
                 grammar, weighted = read_heading(line, COMMAS)
             except ValueError as error:
                 raise text.fail(str(error), number) from None
-            return _graph(text, text.edges(grammar, weighted=weighted, begin=after, line=number), threads)
-    return _graph(text, text.edges(COMMAS, weighted=None), threads)
+            return _promised(text, text.edges(grammar, weighted=weighted, begin=after, line=number), threads)
+    return _promised(text, text.edges(COMMAS, weighted=None), threads)
 
 
 def write_edge_list(file: BinaryIO, graph: CsrGraph) -> None:
@@ -92,21 +94,36 @@ def whole_labels(graph: CsrGraph) -> NDArray[np.int64] | None:
     return graph.labels
 
 
-def _graph(text: TextFile, edges: Edges, threads: int | None) -> CsrGraph:
-    promised = _promise(text)
-    if promised is not None and promised[1] is not None and promised[1] != len(edges.sources):
-        log.warning("%s promises %s, but holds %d", text.path, counted(promised[1], "edge"), len(edges.sources))
+def graph_of_ids(edges: Edges, promised: int | None, path: Path, threads: int | None) -> CsrGraph:
+    """Makes a graph of edges between nodes with ids from 0.
+
+    Args:
+        edges: the edges.
+        promised: the number of nodes that the file declares, or None; if all ids are below it, they are node numbers.
+        path: the file, for errors; threads: CPU threads.
+
+    Raises:
+        FileError: there are too many nodes.
+    """
     largest = max(bounds(edges.sources)[1], bounds(edges.targets)[1])
     labels = None
     sources, targets, nodes = edges.sources, edges.targets, largest + 1
-    if promised is not None and largest < promised[0] <= MOST:
-        nodes = promised[0]
+    if promised is not None and largest < promised <= MOST:
+        nodes = promised
     else:
         sources, targets, labels = without_gaps(sources, targets, largest)
         nodes = nodes if labels is None else len(labels)
         if nodes > MOST:
-            raise text.fail(f"names {nodes} nodes, more than the {MOST} that a graph can have")
+            raise FileContentError(f"names {nodes} nodes, more than the {MOST} that a graph can have", path)
     return CsrGraph.from_edges(sources, targets, edges.weights, nodes, labels=labels, threads=threads)
+
+
+def _promised(text: TextFile, edges: Edges, threads: int | None) -> CsrGraph:
+    """Makes the graph of a text, with the number of nodes that a comment declares."""
+    nodes, promised = _promise(text) or (None, None)
+    if promised is not None and promised != len(edges.sources):
+        log.warning("%s promises %s, but holds %d", text.path, counted(promised, "edge"), len(edges.sources))
+    return graph_of_ids(edges, nodes, text.path, threads)
 
 
 def _promise(text: TextFile) -> tuple[int, int | None] | None:

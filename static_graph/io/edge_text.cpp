@@ -1,5 +1,5 @@
-// Reads and writes edges in text files, one per line: `source target [weight]`, behind a prefix in some formats.
-// Several threads parse; one thread writes.
+// Reads and writes edges in text files, one per line: `source target [weight]`, behind a prefix in some formats; reads
+// lines of any number of whole numbers. Several threads parse; one thread writes.
 //
 // A text is cut into chunks of a fixed size. The first pass counts the rows of each chunk (lines that are neither blank
 // nor comments), so that the second pass can parse all chunks in parallel, each into its part of the result. Neither
@@ -36,6 +36,7 @@ struct GraphText {
     int32_t prefix;                 // the first field of each row, a letter; or 0
     int32_t columns[3];             // the meaning of the fields, in order: SOURCE, TARGET, WEIGHT
     int32_t threads;
+    int32_t blank_rows; // whether blank lines are rows
 };
 
 enum Column : int32_t { SOURCE, TARGET, WEIGHT };
@@ -82,7 +83,7 @@ struct GraphLines {
 
 namespace {
 
-constexpr int32_t INTERFACE = 2;
+constexpr int32_t INTERFACE = 3;
 
 bool is_blank(char c) { return c == ' ' || c == '\t' || c == '\r' || c == '\v' || c == '\f'; }
 
@@ -99,7 +100,7 @@ const char *line_end(const char *p, const char *end) {
 
 bool is_row(const GraphText &text, const char *p, const char *end) {
     p = skip_blanks(p, end);
-    return p < end && *p != text.comment && *p != text.other_comment;
+    return p == end ? text.blank_rows != 0 : *p != text.comment && *p != text.other_comment;
 }
 
 // Calls work(0) to work(pieces - 1), each once, on up to `threads` threads, or fewer if the system provides fewer.
@@ -269,24 +270,43 @@ void index_text(host::Call &call, const GraphText *text) {
     }
 }
 
-int32_t parse_text(host::Call &call, const GraphText *text, const GraphEdges *edges, GraphFault *fault) {
-    std::unique_ptr<GraphFault[]> faults(new (std::nothrow) GraphFault[std::size_t(text->chunks)]());
+// Calls parse(row, begin, end, fault) for the rows of all chunks, in parallel, up to the first fault of each chunk.
+// Returns 0 on success, 1 with `fault` filled, or 2 if out of memory.
+template <class Parse> int32_t parse_rows(const GraphText &text, GraphFault &fault, const Parse &parse) {
+    std::unique_ptr<GraphFault[]> faults(new (std::nothrow) GraphFault[std::size_t(text.chunks)]());
     if (!faults)
         return 2;
-    share_out(call, text->chunks, text->threads, [&](int64_t k) {
-        int64_t row = text->rows[k];
-        for_rows(*text, k, [&](int64_t line, const char *begin, const char *end) {
-            const bool fine = parse_row(*text, *edges, begin, end, row++, faults[k]);
-            faults[k].line = fine ? 0 : text->lines[k] + line;
-            return fine;
+    host::interruptible([&](host::Call &call) {
+        share_out(call, text.chunks, text.threads, [&](int64_t k) {
+            int64_t row = text.rows[k];
+            for_rows(text, k, [&](int64_t line, const char *begin, const char *end) {
+                const bool fine = parse(row++, begin, end, faults[k]);
+                faults[k].line = fine ? 0 : text.lines[k] + line;
+                return fine;
+            });
         });
     });
-    for (int64_t k = 0; k < text->chunks; ++k)
+    for (int64_t k = 0; k < text.chunks; ++k)
         if (faults[k].code != FINE) {
-            *fault = faults[k];
+            fault = faults[k];
             return 1;
         }
     return 0;
+}
+
+// Parses the whole numbers from 0 of a row into `values`, or fills `fault` (except for the line).
+bool parse_numbers(const GraphText &text, const char *begin, const char *end, int64_t *values, GraphFault &fault) {
+    Fields fields{begin, end, false};
+    for (Token token; fields.next(token); ++values) {
+        Code code = parse_whole(token, *values);
+        if (code == FINE && *values < 0)
+            code = NEGATIVE;
+        if (code != FINE) {
+            fault = {code, 0, 0, token.begin - text.text, token.end - text.text, 0};
+            return false;
+        }
+    }
+    return true;
 }
 
 } // namespace
@@ -302,9 +322,28 @@ void graph_text_index(const GraphText *text) {
 
 // Parses all rows. Returns 0 on success, 1 with `fault` filled, or 2 if out of memory.
 int32_t graph_text_parse(const GraphText *text, const GraphEdges *edges, GraphFault *fault) {
-    int32_t outcome = 0;
-    host::interruptible([&](host::Call &call) { outcome = parse_text(call, text, edges, fault); });
-    return outcome;
+    return parse_rows(*text, *fault, [&](int64_t row, const char *begin, const char *end, GraphFault &found) {
+        return parse_row(*text, *edges, begin, end, row, found);
+    });
+}
+
+// Counts the fields of each row; the counts are 0 before. Returns 0, or 2 if out of memory.
+int32_t graph_text_count(const GraphText *text, int64_t *counts) {
+    GraphFault none;
+    return parse_rows(*text, none, [&](int64_t row, const char *begin, const char *end, GraphFault &) {
+        Fields fields{begin, end, false};
+        for (Token token; fields.next(token);)
+            ++counts[row];
+        return true;
+    });
+}
+
+// Parses rows of whole numbers from 0; those of row i go to values[places[i]] and behind. Returns as
+// `graph_text_parse` does.
+int32_t graph_text_numbers(const GraphText *text, const int64_t *places, int64_t *values, GraphFault *fault) {
+    return parse_rows(*text, *fault, [&](int64_t row, const char *begin, const char *end, GraphFault &found) {
+        return parse_numbers(*text, begin, end, values + places[row], found);
+    });
 }
 
 int64_t graph_text_longest_line() { return LONGEST_LINE; }

@@ -25,9 +25,12 @@ from static_graph.errors import (
 from static_graph.graph.csr import CsrGraph
 from static_graph.io.dimacs import read_dimacs, write_dimacs
 from static_graph.io.edge_lists import read_csv, read_edge_list, write_csv, write_edge_list
+from static_graph.io.graphml import read_graphml, write_graphml
 from static_graph.io.inputs import Source, given_input, unknown_suffix
 from static_graph.io.matrix_market import read_matrix_market, write_matrix_market
+from static_graph.io.metis import read_metis, write_metis
 from static_graph.io.npz import read_npz, write_npz
+from static_graph.io.parquet import read_parquet, require_pyarrow, write_parquet
 
 log = logging.getLogger("static_graph.io")
 
@@ -60,6 +63,9 @@ FORMATS = {
     "csv": Format((".csv",), read_csv, write_csv),
     "mtx": Format((".mtx",), read_matrix_market, write_matrix_market, labels=False),
     "gr": Format((".gr",), read_dimacs, write_dimacs, labels=False),
+    "metis": Format((".graph", ".metis"), read_metis, write_metis, labels=False),
+    "graphml": Format((".graphml",), read_graphml, write_graphml, named=True),
+    "parquet": Format((".parquet",), read_parquet, write_parquet, packed=False, named=True),
 }
 _SUFFIXES = {suffix: name for name, found in FORMATS.items() for suffix in found.suffixes}
 
@@ -71,13 +77,18 @@ def read(
 
     Args:
         source: a file, or a stream that is open in binary mode, such as `sys.stdin.buffer`: an edge list in SNAP's
-            format (`.txt`, `.edges`, `.el`, `.wel`, `.tsv`; `.csv`), Matrix Market (`.mtx`), DIMACS (`.gr`), or `.npz`
-            written by this package or scipy. All but `.npz` may be compressed by gzip (`.txt.gz`).
-        format: "txt", "csv", "mtx", "gr" or "npz"; by default the suffix of the file decides.
+            format (`.txt`, `.edges`, `.el`, `.wel`, `.tsv`; `.csv`), Matrix Market (`.mtx`), DIMACS (`.gr`), METIS
+            (`.graph`, `.metis`), GraphML (`.graphml`), Parquet (`.parquet`; needs pyarrow), or `.npz` written by this
+            package or scipy. All but `.npz` and `.parquet` may be compressed by gzip (`.txt.gz`).
+        format: "npz", "txt", "csv", "mtx", "gr", "metis", "graphml" or "parquet"; by default the suffix of the file
+            decides.
+        weight: for GraphML the attribute of the edges that holds the weights (default: "weight", if there is one); for
+            Parquet the column (default: one with a name that headings of `.csv` may have).
         threads: CPU threads (default: all cores).
 
     Returns:
-        The graph. If the ids of an edge list have gaps, nodes are numbered without gaps, and `labels` holds the ids.
+        The graph. If the ids of an edge list have gaps, nodes are numbered without gaps, and `labels` holds the ids,
+        as it does if ids are names (GraphML, Parquet).
 
     Raises:
         FileError: the file cannot be read; the error names the wrong line.
@@ -117,8 +128,9 @@ def write(path: PathLike, graph: CsrGraph, *, format: str | None = None, overwri
     """Writes a graph atomically: readers never see a partly written file.
 
     Args:
-        path: `.npz` keeps everything; `.txt` and `.csv` keep integer labels; `.mtx` and `.gr` keep no labels, and `.gr`
-            writes weights of 1 for a graph without weights. A warning is logged for anything that is not kept.
+        path: `.npz` keeps everything; `.graphml` and `.parquet` keep labels; `.txt` and `.csv` keep integer labels;
+            `.mtx`, `.gr` and `.graph` keep no labels, `.gr` writes weights of 1 for a graph without weights, and
+            `.graph` holds undirected graphs only. A warning is logged for anything that is not kept.
         graph: the graph.
         format: as for `read`; by default the suffix of the file decides.
         overwrite: whether the file may exist already.
@@ -152,6 +164,8 @@ def check_graph_target(path: Path, overwrite: bool, format: str | None = None) -
     if name is None:
         raise SuffixError(f"{unknown_suffix(path)}; graphs are written as {' '.join(_SUFFIXES)}", path)
     check_target(path, overwrite)
+    if name == "parquet":
+        require_pyarrow(path)
     return name
 
 

@@ -1,4 +1,4 @@
-"""Parser of the headings of CSV edge lists, which name the columns."""
+"""Names of the columns of edge lists, and the parser of the headings of CSV files."""
 
 from __future__ import annotations
 
@@ -31,6 +31,11 @@ def is_edge(line: str) -> bool:
     return _NUMBER.match(line) is not None
 
 
+def column_of(title: str) -> int | None:
+    """Returns the meaning of a column by its name: SOURCE, TARGET or WEIGHT; None for any other name."""
+    return _COLUMNS.get(re.sub(r"[\s_.:~-]", "", title).lower())
+
+
 def read_heading(line: str, grammar: Grammar) -> tuple[Grammar, bool]:
     """Returns the grammar of the rows below a heading, and whether they have weights.
 
@@ -43,7 +48,7 @@ def read_heading(line: str, grammar: Grammar) -> tuple[Grammar, bool]:
         raise ValueError(f"the heading {shortened(line)} is not understood") from None
     found: list[int] = []
     for number, title in enumerate(titles, 1):
-        column = _COLUMNS.get(re.sub(r"[\s_.:~-]", "", title).lower())
+        column = column_of(title)
         if column is None:
             raise ValueError(
                 f"column {number} has the heading {shortened(title)}, which is not understood: name the columns "

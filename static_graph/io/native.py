@@ -13,7 +13,7 @@ from pathlib import Path
 from dmr.common.files.text_index import IndexedText
 from dmr.common.native import declare, interruptible, load_library
 
-INTERFACE = 2
+INTERFACE = 3
 
 LIBRARY = Path(__file__).with_name("_edge_text.so")
 
@@ -33,6 +33,7 @@ class Text(IndexedText):
         ("prefix", c_int32),
         ("columns", c_int32 * 3),
         ("threads", c_int32),
+        ("blank_rows", c_int32),
     )
 
 
@@ -84,6 +85,8 @@ def library() -> ctypes.CDLL:
     loaded = load_library(LIBRARY, ("graph_text_interface", INTERFACE))
     interruptible(loaded, "graph_text_index", None, POINTER(Text))
     interruptible(loaded, "graph_text_parse", c_int32, POINTER(Text), POINTER(Edges), POINTER(Fault))
+    interruptible(loaded, "graph_text_count", c_int32, POINTER(Text), c_void_p)
+    interruptible(loaded, "graph_text_numbers", c_int32, POINTER(Text), c_void_p, c_void_p, POINTER(Fault))
     declare(loaded, "graph_text_longest_line", c_int64)
     declare(loaded, "graph_text_format", c_int64, POINTER(Lines), c_int64, c_int64, c_void_p)
     return loaded

@@ -7,7 +7,7 @@ in pieces, so that Ctrl-C takes effect quickly.
 from __future__ import annotations
 
 import ctypes
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
@@ -59,6 +59,21 @@ class Edges:
     sources: NDArray[Any]
     targets: NDArray[Any]
     weights: NDArray[Any] | None
+
+
+@dataclass(frozen=True)
+class Numbers:
+    """Rows of whole numbers from 0.
+
+    Attributes:
+        places: (rows + 1,) int64; row i has the numbers values[places[i]] to values[places[i + 1] - 1].
+        values: (k,) int64.
+        line_of: returns the line of a row, for errors.
+    """
+
+    places: NDArray[np.int64]
+    values: NDArray[np.int64]
+    line_of: Callable[[int], int]
 
 
 class TextFile:
@@ -128,6 +143,23 @@ class TextFile:
                     raise self.fail(self._no_weight(grammar, line), number)
                 raise self.fail(_sentence(fault, parse.token(fault), grammar, weighted), number)
 
+    def numbers(self, comments: str, begin: int, line: int) -> Numbers:
+        """Parses rows of any number of whole numbers; blank lines are rows, too.
+
+        Args:
+            comments: the characters that begin comments, at most two.
+            begin: position of the first row; line: number of lines before it.
+
+        Raises:
+            FileError: a line is wrong; the error names the first one.
+        """
+        rows = _NumberRows(self._data, begin, comments, self._threads)
+        places, values, fault = rows.run()
+        if fault is not None:
+            token = shortened(rows.token(fault))
+            raise self.fail(f"{token} is {_NUMBER_FAULTS[fault.code]}", fault.line + line)
+        return Numbers(places, values, lambda row: rows.line_of(row) + line)
+
     def _no_weight(self, grammar: Grammar, before: int) -> str:
         """Message for a row without a weight if the first row has one; `before` lines precede the rows."""
         starts = tuple(grammar.comments)
@@ -136,26 +168,72 @@ class TextFile:
         return f"has no weight, but line {first} has one; a line should be {row}"
 
 
-class _Parse:
-    """The rows of a text, indexed once, and parsed repeatedly until their number types are known."""
+class _Rows:
+    """The rows of a text, indexed once.
 
-    def __init__(self, data: bytearray, begin: int, grammar: Grammar, threads: int) -> None:
+    Attributes:
+        rows: their number.
+    """
+
+    def __init__(self, data: bytearray, begin: int, comments: str, threads: int, **more: Any) -> None:
+        """Takes the text, the position of its first row, the beginnings of comments, and fields of `native.Text`."""
         self._library = native.library()
         self._bytes = np.frombuffer(data, np.uint8)[begin:] if data else np.empty(0, np.uint8)
         self._index = TextIndex(len(self._bytes))
         self._text = native.Text(
             text=self._bytes.ctypes.data,
-            comment=ord(grammar.comments[0]),
-            other_comment=ord(grammar.comments[-1]),
-            commas=grammar.commas,
-            prefix=ord(grammar.prefix or "\0"),
-            columns=grammar.columns,
+            comment=ord(comments[0]),
+            other_comment=ord(comments[-1]),
             threads=threads,
+            **more,
             **self._index.fields(),
         )
         self._library.graph_text_index(self._text)
-        self._commas, self._comments = grammar.commas, tuple(grammar.comments)
+        self._comments = tuple(comments)
         self.rows = self._index.rows
+
+    def token(self, fault: native.Fault) -> str:
+        """Returns the text that caused a fault."""
+        return self._bytes[fault.begin : fault.end].tobytes().decode("utf-8", "replace")
+
+
+class _NumberRows(_Rows):
+    """Rows of any number of whole numbers; blank lines are rows, too."""
+
+    def __init__(self, data: bytearray, begin: int, comments: str, threads: int) -> None:
+        super().__init__(data, begin, comments, threads, blank_rows=True)
+
+    def run(self) -> tuple[NDArray[np.int64], NDArray[np.int64], native.Fault | None]:
+        """Parses all rows; returns places and numbers, as `Numbers` has them, and a fault or None."""
+        fault, counts = native.Fault(), np.zeros(self.rows + 1, np.int64)
+        if self._library.graph_text_count(self._text, counts.ctypes.data):
+            raise MemoryError
+        places = np.concatenate([[0], np.cumsum(counts[:-1])])
+        require_memory(3 * 8 * int(places[-1]), f"a text of {places[-1]} numbers")
+        values = np.empty(places[-1], np.int64)
+        outcome = self._library.graph_text_numbers(self._text, places.ctypes.data, values.ctypes.data, fault)
+        if outcome == 2:
+            raise MemoryError
+        return places, values, fault if outcome == 1 else None
+
+    def line_of(self, row: int) -> int:
+        """Returns the 1-based line, counted from the first row's, of a row."""
+        chunk = int(np.searchsorted(self._index.rows_before, row, "right")) - 1
+        begin, end = self._index.offsets[chunk : chunk + 2]
+        lines = self._bytes[begin:end].tobytes().decode("utf-8", "replace").split("\n")
+        rows = [k for k, line in enumerate(lines, 1) if not line.lstrip().startswith(self._comments)]
+        return int(self._index.lines_before[chunk]) + rows[row - int(self._index.rows_before[chunk])]
+
+
+class _Parse(_Rows):
+    """Rows of edges, parsed repeatedly until their number types are known."""
+
+    def __init__(self, data: bytearray, begin: int, grammar: Grammar, threads: int) -> None:
+        prefix = ord(grammar.prefix or "\0")
+        super().__init__(
+            data, begin, grammar.comments, threads, commas=grammar.commas, prefix=prefix, columns=grammar.columns
+        )
+        self._commas = grammar.commas
 
     def first_row_has(self, fields: int) -> bool:
         """Returns whether the first row has at least `fields` fields."""
@@ -190,13 +268,16 @@ class _Parse:
             raise MemoryError
         return Edges(sources, targets, weight), fault if outcome == 1 else None
 
-    def token(self, fault: native.Fault) -> str:
-        """Returns the text that caused a fault."""
-        return self._bytes[fault.begin : fault.end].tobytes().decode("utf-8", "replace")
-
     def fits(self, grammar: Grammar, fault: native.Fault) -> bool:
         """Returns whether a node number that was out of range is valid with 64 bits."""
         return MOST < int(self.token(fault)) <= grammar.high
+
+
+_NUMBER_FAULTS = {
+    native.NOT_WHOLE: "not a whole number",
+    native.TOO_LARGE: "too large",
+    native.NEGATIVE: "negative",
+}
 
 
 def _sentence(fault: native.Fault, token: str, grammar: Grammar, weighted: bool) -> str:

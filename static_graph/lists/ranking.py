@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Mapping
 from dataclasses import dataclass
 from importlib import import_module
-from typing import Any, overload
+from typing import TYPE_CHECKING, Any, overload
 
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
@@ -70,35 +70,29 @@ class Ranking(Result):
         )
 
 
+if TYPE_CHECKING:
+    from typing_extensions import TypedDict, Unpack
+
+    class Options(TypedDict, total=False):
+        """Keywords of `rank` that do not change the type of its result."""
+
+        method: str
+        packing: int | None
+        splitters: str | int | None
+        spacing: str | None
+        finish: str | None
+        finish_size: int | None
+        device: str
+        threads: int | None
+
+
 @overload
-def rank(
-    successors: ArrayLike,
-    *,
-    values: None = None,
-    method: str = "auto",
-    packing: int | None = None,
-    splitters: str | int | None = None,
-    spacing: str | None = None,
-    finish: str | None = None,
-    finish_size: int | None = None,
-    device: str = "auto",
-    threads: int | None = None,
-) -> NDArray[np.int32]: ...
+def rank(successors: ArrayLike, *, values: None = None, **options: Unpack[Options]) -> NDArray[np.int32]: ...
 
 
 @overload
 def rank(
-    successors: ArrayLike,
-    *,
-    values: ArrayLike,
-    method: str = "auto",
-    packing: int | None = None,
-    splitters: str | int | None = None,
-    spacing: str | None = None,
-    finish: str | None = None,
-    finish_size: int | None = None,
-    device: str = "auto",
-    threads: int | None = None,
+    successors: ArrayLike, *, values: ArrayLike, **options: Unpack[Options]
 ) -> tuple[NDArray[np.int32], NDArray[np.int64]]: ...
 
 

@@ -56,7 +56,7 @@ def test_help_describes_every_strategy_within_80_columns(capsys, monkeypatch):
     for name in (*MARKINGS, *BALANCES):
         assert len(described[name]) >= 3, name
     racing = {name for name, words in described.items() if words[-1:] == ["races"]}
-    assert racing >= {"two-stage", "three-phase", "three-phase-barrier"}
+    assert racing >= {"two-stage", "three-phase", "three-phase-literal", "three-phase-barrier"}
     assert not racing & {"deterministic", "atomic", *BALANCES}
 
 

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import inspect
 import re
 from importlib import import_module
 from types import ModuleType
@@ -12,6 +13,7 @@ import pytest
 from tests.support.paths import ROOT
 
 PAGES = sorted((ROOT / "docs" / "reference" / "api").glob("*.md"))
+DIRECTIVE = re.compile(r"^\.\. ([\w:]+):: ([\w.]+)(\(.*\))?$", re.MULTILINE)
 PACKAGES = ("dmr", "dmr.domains", "dmr.errors", "dmr.io", "dmr.memory", "static_graph", "static_graph.errors")
 
 
@@ -20,7 +22,7 @@ def described() -> list[str]:
     names = []
     for page in PAGES:
         module = ""
-        for directive, argument in re.findall(r"^\.\. ([\w:]+):: ([\w.]+)$", page.read_text("utf-8"), re.MULTILINE):
+        for directive, argument, _ in DIRECTIVE.findall(page.read_text("utf-8")):
             if directive == "currentmodule":
                 module = argument
             else:
@@ -37,6 +39,17 @@ def value(name: str) -> Any:
 def test_no_name_is_described_twice() -> None:
     names = described()
     assert len(names) == len(set(names)) > 100
+
+
+def test_signatures_on_the_pages_are_those_of_the_functions() -> None:
+    """A page that gives a signature replaces the two that Sphinx would print of an overloaded function."""
+    text = (ROOT / "docs" / "reference" / "api" / "static_graph.md").read_text("utf-8")
+    given = {name: signature for _, name, signature in DIRECTIVE.findall(text) if signature}
+    assert "rank" in given
+    for name, signature in given.items():
+        real = inspect.signature(value(f"static_graph.{name}"))
+        plain = [each.replace(annotation=inspect.Parameter.empty) for each in real.parameters.values()]
+        assert signature == str(inspect.Signature(plain)), name
 
 
 @pytest.mark.parametrize("package", PACKAGES)

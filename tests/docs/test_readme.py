@@ -13,6 +13,7 @@ import pytest
 
 import dmr
 from dmr.cli.arguments import build_parser
+from tests.support.command_line import assert_page_describes
 from tests.support.paths import ROOT
 
 README = (ROOT / "README.md").read_text(encoding="utf-8")
@@ -59,14 +60,7 @@ def test_every_command_of_the_readme_parses() -> None:
 
 def test_every_option_is_on_the_page_of_the_command_line() -> None:
     page = (ROOT / "docs" / "guide" / "command-line.md").read_text(encoding="utf-8")
-    general, *rest = re.split(r"^## (\w+)$", page, flags=re.MULTILINE)
-    sections = dict(zip(rest[::2], rest[1::2], strict=True))
-    (commands,) = (action.choices for action in build_parser()._actions if isinstance(action.choices, dict))
-    assert set(sections) == set(commands)
-    for name, command in commands.items():
-        options = {option for action in command._actions for option in action.option_strings}
-        said = set(re.findall(r"(?<![\w-])--?[a-z][\w-]*", general + sections[name]))
-        assert options <= said, name
+    assert_page_describes(build_parser(), page)
 
 
 @pytest.mark.parametrize("page", PAGES, ids=lambda page: str(page.relative_to(ROOT)))

@@ -13,14 +13,16 @@ import static_graph
 from static_graph.cli.arguments import build_parser
 from static_graph.graph.generation import PRESETS
 from static_graph.io.formats import FORMATS
+from tests.support.command_line import assert_page_describes
 from tests.support.paths import ROOT
 
 PAGE = (ROOT / "docs" / "guide" / "graphs.md").read_text(encoding="utf-8")
+PAGERANK = (ROOT / "docs" / "guide" / "pagerank.md").read_text(encoding="utf-8")
 COMMANDS = (ROOT / "docs" / "guide" / "graph-command-line.md").read_text(encoding="utf-8")
 
 
 def blocks(language):
-    return re.findall(rf"^```{language}\n(.*?)^```$", PAGE, re.MULTILINE | re.DOTALL)
+    return re.findall(rf"^```{language}\n(.*?)^```$", PAGE + PAGERANK, re.MULTILINE | re.DOTALL)
 
 
 @pytest.mark.slow
@@ -40,13 +42,7 @@ def test_the_commands_parse():
 
 
 def test_every_command_and_option_is_there():
-    general, *rest = re.split(r"^## (\w+)$", COMMANDS, flags=re.MULTILINE)
-    sections = dict(zip(rest[::2], rest[1::2], strict=True))
-    (commands,) = (action.choices for action in build_parser()._actions if isinstance(action.choices, dict))
-    assert set(sections) == set(commands)
-    for name, command in commands.items():
-        options = {option for action in command._actions for option in action.option_strings}
-        assert options <= set(re.findall(r"(?<![\w-])--?[a-z][\w-]*", general + sections[name])), name
+    assert_page_describes(build_parser(), COMMANDS)
 
 
 def test_every_format_and_preset_is_there():

@@ -274,14 +274,14 @@ def test_any_graph_and_option_of_write_raise_only_own_errors(tmp_path):
 
 
 GRAPHS = (GRAPH, PLAIN, REAL, sg.CsrGraph([0], []))
-READ = (".npz", ".txt", ".csv", ".mtx", ".gr", ".tsv", ".txt.gz", ".npy")
+READ = (".npz", ".txt", ".csv", ".mtx", ".gr", ".graph", ".graphml", ".parquet", ".tsv", ".txt.gz", ".npy")
 
 
 def contents(folder: Path) -> list[tuple[str, bytes]]:
     """Valid files, by suffix."""
     found = []
     for k, graph in enumerate(GRAPHS):
-        for suffix in (".npz", ".txt", ".csv", ".mtx", ".gr"):
+        for suffix in (".npz", ".txt", ".csv", ".mtx", ".gr", ".graph", ".graphml", ".parquet"):
             try:
                 data = sg.write(folder / f"{k}{suffix}", graph).read_bytes()
             except DmrError:  # labels that no text can hold

@@ -10,6 +10,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from dmr.memory import Device, open_device
+from static_graph.engine.loop import STRATEGIES
 from static_graph.errors import GraphError, OptionError
 from static_graph.graph.csr import CsrGraph, unchecked_graph
 from static_graph.graph.degrees import automatic_mda, degree_distribution, split_distribution
@@ -238,7 +239,7 @@ def test_child_launches_are_counted_separately(device):
     assert child_launches.run(on_device, [0], weighted=False, threshold=100).figures["children"] == 0
 
 
-@pytest.mark.parametrize("strategy", collapse.STRATEGIES)
+@pytest.mark.parametrize("strategy", STRATEGIES)
 def test_each_edge_of_a_reached_node_is_examined_once(strategy, device):
     for seed in range(20):
         graph = random_graph(seed)

@@ -58,9 +58,17 @@ def test_the_installed_metadata_is_that_of_this_version() -> None:
     assert [entry.value for entry in found.entry_points if entry.name == "dmr"] == ["dmr.cli:main"]
 
 
-def test_the_version_is_released_and_cited() -> None:
-    assert re.search(rf"^## {re.escape(dmr.__version__)} - \d{{4}}-\d\d-\d\d$", CHANGES, re.MULTILINE)
-    assert f"\nversion: {dmr.__version__}\n" in (ROOT / "CITATION.cff").read_text(encoding="utf-8")
+def test_the_last_release_is_cited_and_the_version_is_that_or_the_next() -> None:
+    releases = re.findall(r"^## (\d+\.\d+\.\d+) - (\d{4}-\d\d-\d\d)$", CHANGES, re.MULTILINE)
+    last, date = releases[0]
+    citation = (ROOT / "CITATION.cff").read_text(encoding="utf-8")
+    assert f"\nversion: {last}\ndate-released: {date}\n" in citation
+    numbers = [tuple(map(int, version.split("."))) for version, _ in releases]
+    assert numbers == sorted(set(numbers), reverse=True)
+    if dmr.__version__ != last:
+        coming = re.fullmatch(r"(\d+)\.(\d+)\.(\d+)\.dev0", dmr.__version__)
+        assert coming is not None and tuple(map(int, coming.groups())) > numbers[0]
+        assert CHANGES.index("\n## Unreleased\n") < CHANGES.index(f"\n## {last} - ")
 
 
 def test_each_package_has_its_program() -> None:

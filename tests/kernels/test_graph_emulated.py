@@ -10,12 +10,14 @@ import numpy as np
 import pytest
 
 from dmr.memory import open_device
+from dmr.memory.declarations import Declarations
 from static_graph.graph.csr import CsrGraph
 from static_graph.graph.device_graph import DeviceGraph
 from static_graph.graph.incoming import incoming
 from static_graph.traversal.frontiers import direction_optimising, near_far, queue_search
 from static_graph.traversal.parents import find_parents
 from tests.support.emulated import emulator
+from tests.support.ranked import METHODS, fixed_point_scores, units
 from tests.support.traversed import SCHEMES, random_graph, reference
 
 pytestmark = pytest.mark.slow
@@ -26,7 +28,7 @@ SOURCES = [
     "primitives/gathering.cu",
     "primitives/scan.cu",
     "primitives/sorting.cu",
-    *emulator.sources_in("graph/schemes", "graph/traversal"),
+    *emulator.sources_in("graph/engine", "graph/pagerank", "graph/schemes", "graph/traversal"),
 ]
 DEFAULTS = {
     "breadth first": (direction_optimising.run, {"one_launch": False}, False),
@@ -118,6 +120,15 @@ def test_transposition_on_the_emulated_gpu(device):
             np.testing.assert_array_equal(back.weights.download(), expected.weights, f"graph {number}")
 
 
+@pytest.mark.parametrize("method", METHODS)
+def test_pagerank_on_the_emulated_gpu(method, device):
+    for number, graph in enumerate([*(random_graph(seed) for seed in range(1, 9)), large(0), large(1)]):
+        options = {"precision": ("fixed", "float32")[number % 2], "rule": ("brin-page", "report")[number // 2 % 2]}
+        weighted = graph.weights is not None and graph.weights.dtype == np.int32 and number // 2 % 2 == 0
+        expected, changes = fixed_point_scores(graph, 2, weighted=weighted, **options)
+        assert units(method, graph, device, 2, weighted=weighted, **options) == (expected, changes[-1]), number
+
+
 FAULTY = r"""
 #include "portable/portable.cuh"
 TEAM_KERNEL(some_wait, int32 *places) {
@@ -167,7 +178,7 @@ def faulty(tmp_path_factory):
     folder = tmp_path_factory.mktemp("faulty")
     source = folder / "faulty.cu"
     source.write_text(FAULTY)
-    emulator.build(folder, [str(source)])
+    emulator.build(folder, [str(source)], Declarations(folder).kernels.values())
     return folder / "emulated.so"
 
 

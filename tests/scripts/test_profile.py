@@ -214,7 +214,7 @@ def test_the_command_names_kernels_metrics_and_row(ncu):
         chosen = {name for name in [*signatures(), "child_check"] if pattern.search(name)}
         assert chosen == {
             "survey_bad", "gather_candidates", "grow_cavities", "retriangulate", "link_winners",
-            "mark_cavity", "remark_cavity", "check_marks",
+            "mark_cavity", "remark_cavity", "remark_cavity_literally", "check_marks",
             "mark_in_three_phases", "mark_cavity_atomic", "check_ownership", "resolve_conflicts",
             "check_listed", "check_by_cavity", "check_by_children",
         }  # fmt: skip
@@ -272,7 +272,7 @@ def test_the_page_agrees_with_the_csv(ncu):
             else:
                 assert (cell, line["seen"]) == ("-", "0")
     sections = re.split(r"^## ", ncu.page, flags=re.MULTILINE)
-    assert [("1,234 of child_check" in section) for section in sections] == [False, False, True, False]
+    assert [("1,234 launches of child_check" in section) for section in sections] == [False, False, True, False]
     assert "abc" in sections[0]
     assert "2025.3.1.0" in sections[0]
 

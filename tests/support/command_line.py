@@ -2,7 +2,9 @@
 
 from __future__ import annotations
 
+import argparse
 import os
+import re
 from collections.abc import Callable
 from pathlib import Path
 from typing import Any
@@ -36,6 +38,17 @@ def fails(capsys: Any, code: int, *arguments: Any) -> str:
 def names(folder: Path) -> list[str]:
     """Sorted names of a folder's entries."""
     return sorted(path.name for path in folder.iterdir())
+
+
+def assert_page_describes(parser: argparse.ArgumentParser, page: str) -> None:
+    """Asserts that a page has a section for each command, with each of its options there or before all sections."""
+    general, *rest = re.split(r"^## (\w+)$", page, flags=re.MULTILINE)
+    sections = dict(zip(rest[::2], rest[1::2], strict=True))
+    (commands,) = (action.choices for action in parser._actions if isinstance(action.choices, dict))
+    assert set(sections) == set(commands)
+    for name, command in commands.items():
+        options = {option for action in command._actions for option in action.option_strings}
+        assert options <= set(re.findall(r"(?<![\w-])--?[a-z][\w-]*", general + sections[name])), name
 
 
 def environment(**changes: str) -> dict[str, str]:

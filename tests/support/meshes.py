@@ -9,6 +9,18 @@ import pytest
 
 from dmr.mesh.types import Mesh, Pslg
 
+ARRAYS = (
+    "vertices", "triangles", "segments", "segment_markers", "vertex_markers", "vertex_attributes",
+    "triangle_attributes", "area_bounds",
+)  # fmt: skip
+
+
+def assert_equal_meshes(found: Mesh, expected: Mesh) -> None:
+    """Asserts that two meshes have the same bits in all arrays."""
+    for name in ARRAYS:
+        left, right = getattr(found, name), getattr(expected, name)
+        assert left.shape == right.shape and left.tobytes() == right.tobytes(), name
+
 
 def grid(xs: Any, ys: Any = None) -> Mesh:
     """Grid of points at `xs` x `ys` (default: `xs`), each cell cut in two along its rising diagonal."""

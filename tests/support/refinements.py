@@ -10,7 +10,6 @@ CASES = {
     "kept": ("plate", 800, {"keep_segments": "all"}),
     "33 degrees": ("clustered", 600, {"min_angle": 33}),
     "circumcenter": ("random", 600, {"steiner": "circumcenter", "min_angle": 25}),
-    "none": ("random", 600, {"balance": "none"}),
     "large cavities": ("wheel", 700, {}),
     "more steps than epochs": ("graded", 1000, {"min_angle": 34, "steiner": "off-center"}),
     "off-centers": ("random", 900, {"steiner": "off-center"}),

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import numpy as np
 
+from static_graph.engine.loop import STRATEGIES
 from static_graph.graph.csr import CsrGraph
 from static_graph.traversal.schemes import child_launches, collapse, fixed_point, node_splitting, virtual_warps
 
@@ -23,10 +24,10 @@ SCHEMES = {
     **{f"warp of {width}, chunks": (virtual_warps.run, {"warp_size": width, "chunk": 7}) for width in (1, 8, 32)},
     "warp, outliers": (virtual_warps.run, {"warp_size": 8, "defer": 4}),
     "warp, all outliers": (virtual_warps.run, {"warp_size": 32, "chunk": 16, "defer": 0}),
-    **{strategy: (collapse.run, {"strategy": strategy}) for strategy in collapse.STRATEGIES},
+    **{strategy: (collapse.run, {"strategy": strategy}) for strategy in STRATEGIES},
     **{
         f"{strategy}, plain": (collapse.run, {"strategy": strategy} | dict.fromkeys(ABLATION, False))
-        for strategy in collapse.STRATEGIES
+        for strategy in STRATEGIES
     },
     "collapse-local, coalesced": (collapse.run, {"shared_queue": False, "team_primitives": False}),
     "collapse-local, coalesced and shared": (collapse.run, {"team_primitives": False}),

@@ -1,7 +1,8 @@
 // Marking: decides which of the grown cavities proceed, after Nasre, Burtscher and Pingali (2013) and the thesis,
 // chapter 5.
 //
-// A phase ends with its launch. Only remark_cavity reads and writes owner words in one launch; it races by design.
+// A phase ends with its launch. Only the kernels that mark again read and write owner words in one launch; they race by
+// design.
 #include "refine/marking/check_ownership.cuh"
 #include "refine/marking/claim.cuh"
 #include "refine/marking/marking.cuh"
@@ -54,6 +55,13 @@ KERNEL(remark_cavity, Mesh mesh, Cavities cavities) {
     for (const Index i : launch)
         if (cavities.outcomes[i] == UNDECIDED)
             marker.remark(i);
+}
+
+KERNEL(remark_cavity_literally, Mesh mesh, Cavities cavities) {
+    const Marker marker = {cavities, mesh.triangles};
+    for (const Index i : launch)
+        if (cavities.outcomes[i] == UNDECIDED)
+            marker.remark_literally(i);
 }
 
 KERNEL(mark_cavity_atomic, Mesh mesh, Cavities cavities) {

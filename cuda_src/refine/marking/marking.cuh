@@ -32,12 +32,22 @@ struct Marker {
     }
 
     // Phase 2 of 3: a cavity that finds no mark of higher priority on its triangles marks them all again, also with
-    // plain stores. The others have lost and back off. The thesis lets them overwrite lower marks all the same; if a
-    // GPU's threads run in lockstep, these writes keep whole clusters of cavities from ever having a winner.
+    // plain stores. The others have lost and back off.
     METHOD void remark(Index i) const {
         const bool highest = visit(i, [&](int32 t) { return racing_load(&triangles[t].owner) <= cavities.keys[i]; });
         if (highest)
             mark(i);
+    }
+
+    // Phase 2 of 3 as printed (Algorithm 2, re-markCavity_kernel): a cavity overwrites every mark of lower priority,
+    // even if it has found one of higher priority and cannot win. If a GPU's threads run in lockstep, these writes keep
+    // whole clusters of cavities from having a winner.
+    METHOD void remark_literally(Index i) const {
+        visit(i, [&](int32 t) {
+            if (racing_load(&triangles[t].owner) < cavities.keys[i])
+                racing_store(&triangles[t].owner, cavities.keys[i]);
+            return true;
+        });
     }
 
     // Phases 1 and 2 in one, by atomic maximum: of any cavities that overlap the most urgent one wins.

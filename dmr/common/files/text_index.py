@@ -3,13 +3,14 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from ctypes import Structure, c_int64, c_void_p
+from ctypes import Structure
 from pathlib import Path
 from typing import Any, ClassVar
 
 import numpy as np
 
 from dmr.common.errors import FileContentError
+from dmr.common.native import members
 
 # Large enough that the overhead per chunk is negligible, small enough that a few megabytes occupy every core.
 CHUNK_BYTES = 1 << 18
@@ -19,14 +20,8 @@ _BYTE_ORDER_MARK = b"\xef\xbb\xbf"
 class IndexedText(Structure):
     """A text and its index: the first fields of the structs `DmrText` and `GraphText`."""
 
-    _fields_: ClassVar[Sequence[tuple[str, Any]]] = (
-        ("text", c_void_p),
-        ("size", c_int64),
-        ("chunk", c_int64),
-        ("chunks", c_int64),
-        ("offsets", c_void_p),
-        ("rows", c_void_p),
-        ("lines", c_void_p),
+    _fields_: ClassVar[Sequence[tuple[str, Any]]] = members(
+        "address text", "int64 size chunk chunks", "address offsets rows lines"
     )
 
 

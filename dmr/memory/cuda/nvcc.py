@@ -45,7 +45,7 @@ SLOWEST = (
     "single_block_rounds",
     "search_real",
     "search_narrow",
-    "collapse",
+    "relaxation",
 )
 
 POLL_SECONDS = 0.005  # between two polls of the running processes

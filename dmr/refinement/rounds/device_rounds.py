@@ -153,11 +153,11 @@ class DeviceRounds:
     def _record(self, capacity: Capacity) -> Loop:
         work, device = self._work, self._work.state.device
         # Every kernel and array must be ready before the round is recorded.
-        kernels = (type(work.balance), work.state.carries)
-        if kernels not in device.rehearsed:
+        rehearsed = ("refinement", work.state.carries)
+        if rehearsed not in device.rehearsed:
             with device.rehearsal():
                 self._launch_round(capacity)
-            device.rehearsed.add(kernels)
+            device.rehearsed.add(rehearsed)
         survey_sums(work.space)
         appended_sums(work.space)
         stop = work.progress.array[Entry.STOP : Entry.STOP + 1]

@@ -48,9 +48,11 @@ class Marking(ABC):
         self._launch("make_keys", cavities, cavities.segments, epoch)
         return epoch
 
-    def _mark_in_three_phases(self, cavities: Cavities, progress: DeviceArray | None) -> None:
+    def _mark_in_three_phases(
+        self, cavities: Cavities, progress: DeviceArray | None, remark: str = "remark_cavity"
+    ) -> None:
         self._launch("mark_cavity", cavities)
-        self._launch("remark_cavity", cavities)
+        self._launch(remark, cavities)
         self._launch("check_marks", cavities, progress)
 
     def _mark_by_maximum(self, cavities: Cavities) -> None:
@@ -119,6 +121,17 @@ class ThreePhase(OneStage):
     def _mark(self, cavities: Cavities, progress: DeviceArray) -> None:
         """Launches three kernels: the end of each is the barrier that its phase needs."""
         self._mark_in_three_phases(cavities, progress)
+
+
+class ThreePhaseLiteral(ThreePhase):
+    """The same with re-marking as the thesis prints it (section 5.4, Algorithm 2): a cavity overwrites every mark of
+    lower priority, even if it has found one of higher priority. Clusters of cavities then often have no winner, so that
+    it takes many more rounds.
+    """
+
+    def _mark(self, cavities: Cavities, progress: DeviceArray) -> None:
+        """Launches three kernels."""
+        self._mark_in_three_phases(cavities, progress, remark="remark_cavity_literally")
 
 
 class ThreePhaseBarrier(ThreePhase):

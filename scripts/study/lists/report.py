@@ -11,6 +11,11 @@ from typing import Any
 from scripts.study.lists import slides as lists_slides
 
 Record = dict[str, Any]
+SLIDES_HEAD = ("slide", "there", "here")
+NO_NUMBERS = (
+    "Their text has the figures of the model's table, the rules for splitters and the possible gain of a finish. Their "
+    "other results are plots without numbers, from which no conclusions are drawn here."
+)
 
 
 def to_markdown(study: Record, pictures: Sequence[str]) -> str:
@@ -21,18 +26,18 @@ def to_markdown(study: Record, pictures: Sequence[str]) -> str:
     lines = [
         f"# List ranking on {study['device']}",
         "",
-        f"{about['processor']}, {about['cores']} cores; {driver}{about['compiler']}; "
-        f"commit {study['commit']}. `{study['command']}`",
+        f"{about['processor']}, {about['cores']} cores; {driver}{about['compiler']}; commit {study['commit']}.",
         "",
-        "Milliseconds, medians of the timed runs; neither transfers nor the check of the list count. "
+        f"```sh\n{study['command']}\n```",
+        "",
+        "Milliseconds, medians of the timed runs, without transfers and without the check of the list. "
         + ("All methods gave the same ranks." if agree(study) else "**RANKS DIFFER.**"),
         "",
-        "## Beside the slides",
+        "## Comparison with the slides",
         "",
-        "*List ranking on GPUs* on a GTX 280 of 2009, slide by slide. The text of the slides has the figures of their "
-        "model's table; their plots are pictures without numbers, and what is said of them stands here in words.",
+        "*List ranking on GPUs*, on a GTX 280 of 2009, slide by slide. " + NO_NUMBERS,
         "",
-        *table(("slide", "there", "here"), lists_slides.beside(parts)),
+        *table(SLIDES_HEAD, lists_slides.beside(parts)),
         "",
     ]
     for name, section in SECTIONS.items():
@@ -101,7 +106,7 @@ def _ordered(rows: list[Record]) -> list[str]:
             ]
         )
     head = ["elements", *names, "sequential", "scan", f"{names[-1]} / scan"]
-    return ["## Ordered lists, beside a scan", "", *table(head, body)]
+    return ["## Ordered lists, and a scan", "", *table(head, body)]
 
 
 def _kinds(rows: list[Record]) -> list[str]:
@@ -113,7 +118,7 @@ def _kinds(rows: list[Record]) -> list[str]:
     return [
         "## Kinds of lists",
         "",
-        "One splitter of 32 elements, the interval of the balanced kinds: at equal intervals, and at random places.",
+        "One splitter per 32 elements, the interval of the balanced kinds, at equal intervals or at random places.",
         "",
         *table(["elements", "kind", *names, "sequential"], body),
     ]
@@ -150,8 +155,9 @@ def _trees(rows: list[Record]) -> list[str]:
     return [
         "## Euler tours",
         "",
-        "root tour, rank, parents: from edges to parents, by a tour of its own; upload: with what is checked before; "
-        "tour: sorting and linking; numbers: the scan, and subtree size, preorder, postorder and level from it.",
+        "Upload includes the checks of the input. Root tour, root rank and root parents turn edges into parents, by a "
+        "separate tour. Tour is sorting and linking; numbers is the scan, and subtree size, preorder, postorder and "
+        "level computed from it.",
         "",
         *table(head, body),
     ]
@@ -175,8 +181,8 @@ def _model(rows: list[Record]) -> list[str]:
         "## The cost model",
         "",
         f"Read from the device: {machine['multiprocessors']} multiprocessors at {machine['clock'] / 1e9:.2f} GHz, "
-        f"{machine['cores']} cores of depth {machine['depth']}, {machine['latency']:.0f} cycles an access, "
-        f"{1e9 * machine['gather']:.4f} ns an element of a random gather.",
+        f"{machine['cores']} cores of depth {machine['depth']}, {machine['latency']:.0f} cycles per access, "
+        f"{1e9 * machine['gather']:.4f} ns per element of a random gather.",
         "",
         *table([*head, "T(K) / measured", "gather / measured"], body),
         "",

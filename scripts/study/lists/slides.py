@@ -12,7 +12,7 @@ from static_graph.lists.methods.table import RULES
 Record = dict[str, Any]
 Parts = dict[str, list[Record]]
 MODEL_HEAD = (
-    "elements", "GTX 280: blocks a multiprocessor", "predicted, ms", "measured, ms", "predicted / measured",
+    "elements", "GTX 280: blocks per multiprocessor", "predicted, ms", "measured, ms", "predicted / measured",
     "here: T(K), ms", "by the gather, ms", "measured, ms", "GTX 280 / here",
 )  # fmt: skip
 
@@ -91,26 +91,27 @@ def _ordered(rows: list[Record]) -> str:
 def _rules(rows: list[Record]) -> str:
     said = []
     for size in dict.fromkeys(row["size"] for row in rows):
-        here = [row for row in rows if row["size"] == size]
+        here = [row for row in rows if row["size"] == size and "finish" not in row["options"]]
         best = [min((row for row in here if row["options"].get("splitters") == rule), key=_median) for rule in RULES]
         by_rule = ", ".join(f"{rule} {_ms(row)} ms" for rule, row in zip(RULES, best, strict=True))
-        default = next(row for row in here if not row["options"])
+        default, fastest = next(row for row in here if not row["options"]), min(here, key=_median)
         own = f"by default ({default['figures']['splitters']:,} splitters) {_ms(default)} ms"
-        said.append(f"{size:,} elements: {by_rule}, {own}")
+        least = f"fastest with {fastest['figures']['splitters']:,}, {_ms(fastest)} ms"
+        said.append(f"{size:,} elements: {by_rule}, {own}, {least}")
     return "; ".join(said)
 
 
 def _finishes(rows: list[Record]) -> str:
-    size = rows[-1]["size"]
-    ended = [row for row in rows if row["size"] == size and "finish" in row["options"]]
-    to_one = next(row for row in ended if row["options"] == {"finish": "one", "finish_size": 1})
-    said = [f"{size:,} elements: down to one element {_ms(to_one)} ms"]
-    for finish in dict.fromkeys(row["options"]["finish"] for row in ended):
-        best = min((row for row in ended if row["options"]["finish"] == finish), key=_median)
-        if best is not to_one:
-            last = f"{best['options']['finish_size']:,}"
-            said.append(f"finish {finish} from {last} on {_ms(best)} ms ({_less(best, to_one)})")
-    return ", ".join(said)
+    said = []
+    for size in dict.fromkeys(row["size"] for row in rows):
+        ended = [row for row in rows if row["size"] == size and "finish" in row["options"]]
+        to_one = next(row for row in ended if row["options"] == {"finish": "one", "finish_size": 1})
+        parts = [f"{size:,} elements: down to one element {_ms(to_one)} ms"]
+        for finish in dict.fromkeys(row["options"]["finish"] for row in ended):
+            others = sorted((r for r in ended if r["options"]["finish"] == finish and r is not to_one), key=_median)
+            parts.append(f"finish {finish} {_less(others[0], to_one)} to {_less(others[-1], to_one)}")
+        said.append(", ".join(parts))
+    return "; ".join(said)
 
 
 def _default_splitters(rows: list[Record]) -> str:
@@ -119,8 +120,8 @@ def _default_splitters(rows: list[Record]) -> str:
     asked = {"splitters": RULES[0], "spacing": "equal"}
     equal = next(row for row in rows if (row["size"], row["options"]) == (size, asked))
     return (
-        f"{size:,} elements: {_less(default, equal)} time by default (walkers that take one sublist after another, "
-        f"splitters at random places) than with {RULES[0]} at equal intervals"
+        f"{size:,} elements: the default (splitters at random places, walkers that each take several sublists) takes "
+        f"{_less(default, equal)} time than {RULES[0]} at equal intervals"
     )
 
 
@@ -143,20 +144,20 @@ def _latency(rows: list[Record]) -> str:
 def _model(rows: list[Record]) -> str:
     ratios = [[row[name] / row["measured"] for row in rows] for name in ("seconds", "throughput")]
     spans = [f"{min(part):.2f} to {max(part):.2f}" for part in ratios]
-    return f"T(K) is {spans[0]} times what was measured, the prediction by a random gather {spans[1]} times"
+    return f"T(K) is {spans[0]} times the measured time, the prediction by a random gather {spans[1]} times"
 
 
 def _accuracy() -> str:
     ratios = [predicted / measured for *_, predicted, measured in SLIDES_TABLE]
-    return f"predicted is {min(ratios):.2f} to {max(ratios):.2f} times what was measured (table below)"
+    return f"the prediction is {min(ratios):.2f} to {max(ratios):.2f} times the measured time (table below)"
 
 
 # (part, slide, its statement, function for the measurement), in the order of the slides.
 SLIDES: tuple[tuple[str, str, str, Callable[[list[Record]], str]], ...] = (
-    ("sizes", "Optimization I: 32-bit packing", "for lists below 2^16 elements; a plot by size", _packing),
+    ("sizes", "Optimization I: 32-bit packing", "32 bits for lists below 2^16 elements; a plot by size", _packing),
     ("sizes", "Comparison of the methods", "a plot of Wyllie's algorithm, lock-step, and reduced memory operations",
      _wyllies),
-    ("model", "Where is the performance bottleneck?", "400 to 600 cycles a random read, "
+    ("model", "Where is the performance bottleneck?", "400 to 600 cycles per random read, "
      f"{GTX_280.latency:.0f} in the model, at {GTX_280.clock / 1e9:.1f} GHz", _latency),
     ("splitters", "When do we stop?", "a list of one element; the CPU or Wyllie may save about 1%", _finishes),
     ("splitters", "Choosing the right amount of splitters",
@@ -164,7 +165,7 @@ SLIDES: tuple[tuple[str, str, str, Callable[[list[Record]], str]], ...] = (
     ("sizes", "Results: runtime with respect to Wyllie's", "a plot by size", _against_wyllie),
     ("kinds", "Runtime performance analysis", "a plot of the four kinds of lists", _kinds),
     ("ordered", "Results: ordered lists", "ranking an ordered list is a scan; a plot beside one", _ordered),
-    ("sizes", "Comparison with recent results", "a plot; the fastest on a single chip when it was published",
+    ("sizes", "Comparison with recent results", "a plot; the conclusions: the fastest on a single chip when published",
      _against_sequential),
     ("trees", "Results for GPU; timing breakup", "plots of rooting and subtree sizes, random binary trees", _toured),
     ("model", "Modeling list ranking", _accuracy(), _model),

@@ -6,13 +6,13 @@
     python -m scripts.study.refinement --redraw study/2026-11-21-h200.json   # tables and pictures again, no run
 
 Inputs are Delaunay meshes of uniform random points in the unit square, seed 12345: the thesis' three, random-0.1m, and
-random-N for N points. Rows are those of study_rows.py, listed at the end of --help. Each row has a warm-up, the timed
-runs and one run profiled by phase; the rows take turns. Times are those of the refinement alone, without the mesh's way
-in and out. Every result that counts is proved exactly by dmr.validate.
+random-N for N points. The end of --help lists the rows. Each row has a warm-up, the timed runs and one run profiled by
+phase; the rows take turns. A row that takes more than 3 s runs once. Times are those of the refinement alone, without
+the transfer of the mesh. dmr.validate proves the results exactly.
 
 FOLDER gets NAME.json (everything), NAME.csv, NAME.md, NAME-bars.png and NAME-processed.png, all rewritten after each
-input; the tables are also printed. --redraw of several files joins their inputs; --name names the joint study. Needs
-matplotlib, which comes with the extra [view]. Exit code 5: a result was refused.
+input; the tables are also printed. --redraw of several files joins their inputs, and their rows on the same input;
+--name names the joint study. Needs matplotlib, which comes with the extra [view]. Exit code 5: a result was refused.
 """
 
 from __future__ import annotations
@@ -36,7 +36,7 @@ from scripts.study.files import default_name, prepare, say
 from scripts.study.refinement import records as study_records
 from scripts.study.refinement import tables as study_tables
 from scripts.study.refinement.rows import chosen, explained
-from scripts.study.refinement.runs import Plan, run_input
+from scripts.study.refinement.runs import VALIDATED, Plan, run_input
 
 ON_CPU, ON_GPU = ("random-0.1m", "thesis-0.5m"), tuple(THESIS_INPUTS)
 CPU_REPEATS, GPU_REPEATS = 2, 5
@@ -72,7 +72,7 @@ def run(options: argparse.Namespace, arguments: Sequence[str]) -> dict[str, Any]
         repeats=options.repeats or (GPU_REPEATS if on_gpu else CPU_REPEATS),
         device=device.name,
         threads=device.threads or None,
-        validate=not options.no_validate,
+        validate=options.validate,
         jobs=options.jobs,
     )
     study: dict[str, Any] = {
@@ -121,7 +121,8 @@ def parser() -> argparse.ArgumentParser:
         help=f"timed runs of each row (default: {CPU_REPEATS} on the CPU, {GPU_REPEATS} on a GPU)")  # fmt: skip
     add("-q", "--min-angle", type=float, default=30.0, metavar="DEG", help="default: 30")
     add("--jobs", type=positive, metavar="N", help="proofs at a time (default: one per core, as memory allows)")
-    add("--no-validate", action="store_true", help="do not prove the results")
+    add("--validate", choices=VALIDATED, default=VALIDATED[0],
+        help="prove the results of all runs, of each row's median run, or none (default: all)")  # fmt: skip
     add("--redraw", nargs="+", type=Path, metavar="FILE", help="regenerate the files of these records; no run")
     return found
 

@@ -12,7 +12,7 @@ from collections.abc import Mapping, Sequence
 from itertools import accumulate
 from typing import TYPE_CHECKING, Any
 
-from scripts.study.refinement.rows import BASE, DEFAULT, HOST_DRIVEN
+from scripts.study.refinement.rows import BASE, DEFAULT, HOST_DRIVEN, LITERAL
 from scripts.study.refinement.tables import Line, lines, titles
 
 if TYPE_CHECKING:
@@ -24,6 +24,7 @@ INK, GREY = "#1b2430", "#8a929c"
 # line. Dashes and one broad line keep coinciding lines visible.
 STYLES = {
     BASE: ("#000000", "-", 1.6),
+    LITERAL: ("#999933", "-", 1.6),
     "base-barrier": ("#8a929c", (0, (1, 1)), 2.0),
     "atomic": ("#E69F00", "-", 3.2),
     "two-stage": ("#0072B2", "-", 1.6),
@@ -131,7 +132,7 @@ def processed(study: dict[str, Any], name: str | None = None) -> bytes:
     _set_range(by_time, ends_by_time)
     _set_range(by_round, ends_by_round)
     by_time.set_xlabel("time, ms")
-    by_round.set_xlabel("rounds, one line a marking")
+    by_round.set_xlabel("rounds, one line per marking")
     for panel in panels:
         panel.set_ylim(0, 1.06 * most or 1)  # nothing may have been inserted
         panel.grid(color="#e3e6ea", linewidth=0.7)

@@ -40,18 +40,18 @@ from scripts.study.refinement.tables import Line, markdown_table, to_csv
 
 FORMAT = "profile 1"  # version of the JSON format; increased by incompatible changes
 EXPLANATION = """\
-Each row refined the input once, in a process of its own under ncu, which read the counters of the first {launches:,}
-launches of these kernels{after}. It runs a launch several times, alone and with empty caches: times are
-longer than in an undisturbed run, and compare kernels with each other. *Seen* are launches with figures, of all in the
-run; the time in all is theirs. From *longest* on the figures are those of the longest of them: its time, the blocks of
-its grid, the threads that take part in an instruction (of 32), active warps and the throughput of DRAM and L2 in
-percent of what the device can do, sectors of L2 that atomic operations took (with a result or without), registers a
-thread, bytes to and from DRAM."""
+Each row refined the input once, in a separate process under ncu, which read the counters of the first {launches:,}
+launches of these kernels{after}. ncu runs a launch several times, alone and with empty caches: times are
+longer than in an undisturbed run, and serve to compare kernels with each other. *Seen* is the number of launches with
+figures, of all in the run; the time in all is the sum over these. The columns from *longest* on describe the longest of
+them: its time, the blocks of its grid, the mean number of threads (of 32) that take part in an instruction, active
+warps and the throughput of DRAM and L2 in percent of the device's peak, sectors of L2 taken by atomic operations (with
+or without a result), registers per thread, bytes to and from DRAM."""
 FIRST_CHECK = """\
-The first launch of check_listed checks all triangles of the input, before the first round, and stands by itself."""
+The first launch of check_listed checks all triangles of the input, before the first round; it has a separate line."""
 CHILDREN = """\
-ncu does not see kernels that are launched from the device: the {children:,} of child_check, which do this row's checks.
-The line of check_by_children has of them what the launching kernel's own figures have."""
+ncu does not see kernels that are launched from the device: the {children:,} launches of child_check, which do the
+checks of this row. The line of check_by_children has only the figures of the launching kernel."""
 
 
 # The profiler does not see launches by a graph, so only rows with host-driven rounds are profiled.

@@ -26,7 +26,8 @@ from dmr.errors import DeviceUnavailableError, DmrError
 KERNELS = (  # in their order within a round
     "survey_bad", "gather_candidates",
     "grow_cavities",
-    "mark_cavity", "remark_cavity", "check_marks", "mark_in_three_phases", "mark_cavity_atomic",
+    "mark_cavity", "remark_cavity", "remark_cavity_literally", "check_marks",
+    "mark_in_three_phases", "mark_cavity_atomic",
     "check_ownership", "resolve_conflicts",
     "retriangulate", "link_winners",
     "check_listed", "check_by_cavity", "check_by_children",

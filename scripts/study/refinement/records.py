@@ -10,6 +10,7 @@ from dmr.errors import OptionError
 from scripts.study import files as study_files
 from scripts.study.refinement import plots as study_plots
 from scripts.study.refinement import tables as study_tables
+from scripts.study.refinement.rows import ROWS
 
 FORMAT = 1  # version of the JSON format; increased by incompatible changes
 # Fields that must be equal in records to be joined.
@@ -45,19 +46,31 @@ def read(path: Path) -> dict[str, Any]:
 
 
 def joined(studies: Sequence[dict[str, Any]]) -> dict[str, Any]:
-    """Joins the inputs of several studies, which must come from one machine and one commit.
+    """Joins the inputs of several studies of one machine and one commit, and their rows on the same input.
 
     Raises:
-        OptionError: the studies differ in more than their inputs, or share an input.
+        OptionError: the studies differ in more than their inputs and rows, or share a row on an input.
     """
     first = studies[0]
     for other in studies[1:]:
         for key in COMMON:
             if other[key] != first[key]:
                 raise OptionError(f"records that differ cannot be joined: {key} is {first[key]} and {other[key]}")
-    inputs = [given for study in studies for given in study["inputs"]]
-    names = [given["input"] for given in inputs]
-    if len(set(names)) < len(names):
-        raise OptionError(f"records with an input in common cannot be joined: {', '.join(names)}")
+    inputs: dict[str, dict[str, Any]] = {}
+    for given in (given for study in studies for given in study["inputs"]):
+        before = inputs.get(given["input"])
+        inputs[given["input"]] = given if before is None else _with_rows(before, given)
     left_out = {row: reason for study in studies for row, reason in study["left_out"].items()}
-    return {**first, "left_out": left_out, "inputs": sorted(inputs, key=lambda given: int(given["triangles"]))}
+    by_size = sorted(inputs.values(), key=lambda given: int(given["triangles"]))
+    return {**first, "left_out": left_out, "inputs": by_size}
+
+
+def _with_rows(given: dict[str, Any], other: dict[str, Any]) -> dict[str, Any]:
+    """An input with the rows of two records, in the order of the study."""
+    order = [row.name for row in ROWS]
+    rows = [*given["rows"], *other["rows"]]
+    names = [row["row"] for row in rows]
+    if len(set(names)) < len(names):
+        raise OptionError(f"records with a row in common cannot be joined: {given['input']}, {', '.join(names)}")
+    command = "\n".join(dict.fromkeys([given["command"], other["command"]]))
+    return {**given, "command": command, "rows": sorted(rows, key=lambda row: order.index(row["row"]))}

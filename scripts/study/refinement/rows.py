@@ -26,20 +26,28 @@ class Row:
 
 
 BASE = "base"  # reference row of improvements
+LITERAL = "base-literal"  # the second one: the base as printed
 HOST_DRIVEN = "deterministic-host"
 DEFAULT = "deterministic"  # reference row of sizes
 ROWS = (
     Row(
         BASE,
         "base (3-phase, one stage)",
-        "three-phase marking in one stage (Nasre et al.); a thread checks a cavity's new triangles",
+        "three-phase marking in one stage (Nasre et al.); a thread checks all triangles of a cavity",
         "three-phase",
+        "none",
+    ),
+    Row(
+        LITERAL,
+        "base as printed, without back-off",
+        "the same, but a cavity that has lost still overwrites lower marks, as in Algorithm 2",
+        "three-phase-literal",
         "none",
     ),
     Row(
         "base-barrier",
         "base with a global barrier",
-        "the same in one kernel, with a global barrier between the phases",
+        "the base in one kernel, with a global barrier between the phases",
         "three-phase-barrier",
         "none",
     ),
@@ -54,15 +62,15 @@ ROWS = (
     ),
     Row(
         "child-launch",
-        "+ child launch, one for 256 cavities",
-        "the same; kernels launched from the device check them, one for 256 cavities or more (GPU)",
+        "+ child launch, one per 256 cavities",
+        "the same; kernels launched from the device check them, one per 256 cavities or more (GPU)",
         "two-stage",
         "child-launch",
     ),
     Row(
         "child-launch-per-cavity",
-        "+ child launch, one a cavity",
-        "the same, one for each cavity (GPU)",
+        "+ child launch, one per cavity",
+        "the same, one per cavity (GPU)",
         "two-stage",
         "child-launch-per-cavity",
     ),

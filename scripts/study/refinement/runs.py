@@ -1,7 +1,8 @@
 """Runs the rows of the study on one input: warm-up, timed runs in turn, a profiled run, proofs of all results.
 
 The results are plain data, as stored in the study's JSON. All times are in seconds. The time of a run is the sum of its
-refinement phases; "seconds_by_history" is the time that the history states for the end of the last round.
+refinement phases; "seconds_by_history" is the time that the history states for the end of the last round. A row whose
+warm-up takes more than `SLOW` seconds has no other run: the warm-up counts, and no run is profiled.
 """
 
 from __future__ import annotations
@@ -19,17 +20,21 @@ from scripts.study.refinement.rows import Row
 
 ROUND_FIELDS = ("attempted", "inserted", "lost", "bad", "triangles", "seconds")
 KEPT_FAILURES = 5
+SLOW = 3.0
+VALIDATED = ("all", "median", "none")  # which results are proved: of all runs, of each row's median run, or none
 
 
 @dataclass(frozen=True, kw_only=True)
 class Plan:
-    """Settings of all runs: angle bound in degrees, timed runs, device, and number of processes for the proofs."""
+    """Settings of all runs: angle bound in degrees, timed runs, device, which results are proved (`VALIDATED`), and by
+    how many processes.
+    """
 
     min_angle: float
     repeats: int
     device: str
     threads: int | None
-    validate: bool = True
+    validate: str = "all"
     jobs: int | None = None
 
 
@@ -55,8 +60,11 @@ def run_input(name: str, rows: Sequence[Row], plan: Plan, say: Callable[[str], N
     runs: dict[str, list[_Run]] = {row.name: [] for row in rows}
     profiled: dict[str, _Run] = {}
     distinct: dict[str, dmr.Mesh] = {}
+    slow: set[str] = set()
     for turn in range(plan.repeats + 2):
         for row in rows:
+            if row.name in slow:
+                continue
             profile = turn > plan.repeats
             result = dmr.refine(
                 mesh,
@@ -71,7 +79,9 @@ def run_input(name: str, rows: Sequence[Row], plan: Plan, say: Callable[[str], N
             )
             what = "profiled" if profile else f"run {turn} of {plan.repeats}" if turn else "warm-up"
             say(f"{name}: {row.name}: {what}: {sum(refinement_phases(result.seconds).values()):.4f} s")
-            if turn == 0:
+            if turn == 0 and sum(refinement_phases(result.seconds).values()) > SLOW:
+                slow.add(row.name)
+            elif turn == 0:
                 continue
             run = _Run.of(result)
             distinct.setdefault(run.figures["sha256"], result.mesh)
@@ -79,15 +89,17 @@ def run_input(name: str, rows: Sequence[Row], plan: Plan, say: Callable[[str], N
                 profiled[row.name] = run
             else:
                 runs[row.name].append(run)
-    found: dict[str, list[str]] | None = None
-    if plan.validate:
-        say(f"{name}: proving {len(distinct)} different results")
+    found: dict[str, list[str]] = {}
+    if plan.validate != "none":
+        middles = {runs[row.name][_middle(runs[row.name])].figures["sha256"] for row in rows}
+        proved = {name: one for name, one in distinct.items() if plan.validate == "all" or name in middles}
+        say(f"{name}: proving {len(proved)} of {len(distinct)} different results")
         found = study_proofs.prove(
-            distinct,
+            proved,
             mesh,
             plan.min_angle,
             plan.jobs,
-            lambda done: say(f"{name}: {done} of {len(distinct)} looked at"),
+            lambda done: say(f"{name}: {done} of {len(proved)} proved or refused"),
         )
     return {
         "input": name,
@@ -95,7 +107,7 @@ def run_input(name: str, rows: Sequence[Row], plan: Plan, say: Callable[[str], N
         "vertices": len(mesh.vertices),
         "triangles": len(mesh.triangles),
         "bad": bad,
-        "rows": [_row_record(row, runs[row.name], profiled[row.name], found) for row in rows],
+        "rows": [_row_record(row, runs[row.name], profiled.get(row.name), found) for row in rows],
     }
 
 
@@ -132,22 +144,29 @@ class _Run:
         return cls(figures, dict(result.launches), columns, phases, dict(result.checks))
 
 
-def _row_record(row: Row, runs: Sequence[_Run], profiled: _Run, found: dict[str, list[str]] | None) -> dict[str, Any]:
+def _middle(runs: Sequence[_Run]) -> int:
+    """Index of the median run."""
+    return sorted(range(len(runs)), key=lambda k: runs[k].figures["seconds"])[(len(runs) - 1) // 2]
+
+
+def _row_record(row: Row, runs: Sequence[_Run], profiled: _Run | None, found: dict[str, list[str]]) -> dict[str, Any]:
     """Record of one row on one input. Launches by kernel and history are those of the median run."""
-    middle = sorted(range(len(runs)), key=lambda k: runs[k].figures["seconds"])[(len(runs) - 1) // 2]
-    digests = [run.figures["sha256"] for run in (*runs, profiled)]
-    wrong = {} if found is None else {name: found[name][:KEPT_FAILURES] for name in digests if found[name]}
+    middle = _middle(runs)
+    digests = [run.figures["sha256"] for run in (*runs, *([profiled] if profiled else []))]
+    checked = [name for name in digests if name in found]
+    wrong = {name: found[name][:KEPT_FAILURES] for name in checked if found[name]}
     return {
         "row": row.name,
         "title": row.title,
         "marking": row.marking,
         "balance": row.balance,
         "loop": row.loop,
-        "valid": None if found is None else not wrong,
+        "valid": not wrong if checked else None,
+        "proved": len(checked),
         "failures": wrong,
         "runs": [run.figures for run in runs],
         "median_run": middle,
         "launches": runs[middle].launches,
         "history": runs[middle].history,
-        "profiled": {**profiled.figures, "phases": profiled.phases, "checks": profiled.checks},
+        "profiled": profiled and {**profiled.figures, "phases": profiled.phases, "checks": profiled.checks},
     }

@@ -11,9 +11,9 @@ integers from 1 to 100. PARTS: mda (tables 6.1 and 6.2 of the thesis, figures 6.
 collapse (graphs on manycores), timeline (figure 6.5), gteps (searches from 16 sources). Each case has a warm-up and the
 timed runs; times are those of the rounds, without transfers.
 
-FOLDER gets NAME.json (everything) after each graph; at the end NAME.csv, NAME.md and one picture per kind, eight files
-in all. The page is also printed. Needs matplotlib, which comes with the extra [view]. Exit code 5: a scheme found other
-distances than the baseline.
+FOLDER gets NAME.json (everything) after each graph; at the end NAME.csv, NAME.md and one picture per kind, nine files
+in all. The page is also printed. --redraw of several files joins their graphs under --name. Needs matplotlib, which
+comes with the extra [view]. Exit code 5: a scheme found other distances than the others.
 """
 
 from __future__ import annotations
@@ -27,11 +27,12 @@ from scripts.lib.traversal_inputs import load
 from scripts.study.common import Record, Study, add_common, add_parts, carried_out
 from scripts.study.files import say
 from scripts.study.traversal import plots as traversal_plots
+from scripts.study.traversal import records as traversal_records
 from scripts.study.traversal import tables as traversal_tables
 from scripts.study.traversal.cases import PARTS
 from scripts.study.traversal.runs import run_input
 
-FORMAT = "traversal 1"  # version of the JSON format; increased by incompatible changes
+FORMAT = "traversal 2"  # version of the JSON format; increased by incompatible changes
 SMALL = ("rmat-20000", "rmat-100000")
 ON_GPU = ("rmat-thesis", "rmat-gtgraph", "rmat-graph500", "random")
 ALL_PARTS = (*PARTS, "timeline", "gteps")
@@ -46,9 +47,9 @@ def main(arguments: Sequence[str] | None = None) -> int:
 
     def work() -> int:
         given = sys.argv[1:] if arguments is None else arguments
-        record = STUDY.redraw(options.redraw) if options.redraw else run(options, given)
+        record = STUDY.redraw(options.redraw, options.name) if options.redraw else run(options, given)
         print(traversal_tables.to_markdown(record, []), end="")
-        return 0 if all(run["agrees"] for found in record["inputs"] for run in found["runs"]) else 5
+        return 5 if traversal_records.disagreeing(record) else 0
 
     return carried_out("traversal", "graphs", work)
 

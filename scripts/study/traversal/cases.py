@@ -7,6 +7,7 @@ from dataclasses import dataclass, field
 from typing import Any
 
 from scripts.study.traversal.papers import THESIS_GRAPHS
+from static_graph.engine.loop import STRATEGIES
 from static_graph.graph.csr import CsrGraph
 from static_graph.graph.degrees import automatic_mda
 from static_graph.graph.device_graph import DeviceGraph
@@ -92,7 +93,7 @@ def _warps(_graph: CsrGraph) -> list[Case]:
 
 def _collapse(_graph: CsrGraph) -> list[Case]:
     """Strategies of Slota et al., and the local collapse with their options added one by one."""
-    strategies = [Case("collapse", {"strategy": strategy}) for strategy in collapse.STRATEGIES]
+    strategies = [Case("collapse", {"strategy": strategy}) for strategy in STRATEGIES]
     return strategies + [ablated(count) for count in range(len(ABLATION))]
 
 
@@ -106,7 +107,7 @@ def ablated(count: int) -> Case:
 # Cases whose GTEPS are measured from many sources.
 SEARCHED = (
     Case("auto"),
-    *(Case("collapse", {"strategy": strategy}) for strategy in collapse.STRATEGIES),
+    *(Case("collapse", {"strategy": strategy}) for strategy in STRATEGIES),
     Case("warp", {"warp_size": 32}),
 )
 

@@ -1,6 +1,7 @@
-"""Pictures of the study of traversals: degrees, time against MDA, virtual warps, GTEPS, and the timeline of blocks.
+"""Pictures of the study of traversals: degrees, time against MDA, atomics, virtual warps, GTEPS, and
+the timeline of blocks.
 
-There is one picture per kind, with panels for the graphs: five pictures for any number of graphs. They are drawn from
+There is one picture per kind, with panels for the graphs: six pictures for any number of graphs. They are drawn from
 the JSON record and need only matplotlib.
 """
 
@@ -10,12 +11,13 @@ import io
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
+from numpy.typing import NDArray
 
 from scripts.study.traversal.cases import BASE, CHUNKS, Case
-from scripts.study.traversal.papers import like
-from scripts.study.traversal.records import Record, find, gteps, median_ms, of_scheme
+from scripts.study.traversal.papers import ATOMIC_GAIN, like
+from scripts.study.traversal.records import Record, each_search, find, gteps, median_ms, of_scheme
 from scripts.study.traversal.sweeps import ABLATED, ABLATED_NAMES, STRATEGIES, WIDTHS
-from scripts.study.traversal.thesis import distribution
+from scripts.study.traversal.thesis import atomic_gains, distribution
 from static_graph.graph.degrees import split_distribution
 
 if TYPE_CHECKING:
@@ -27,11 +29,15 @@ INK, GREY = "#1b2430", "#8a929c"
 BASE_COLOUR, SPLIT_COLOUR, CHILD_COLOUR = "#D55E00", "#009E73", "#0072B2"
 COLOURS = ("#0072B2", "#E69F00", "#009E73", "#CC79A7", "#56B4E9", "#D55E00", "#000000")
 INCHES, DOTS = 9.0, 200
+BINS = 400  # parts of the time of a timeline
+LEAST_GAIN = -100.0  # percent; lines below it are cut off
 
 
 def pictures(study: Record) -> dict[str, bytes]:
     """Draws each PNG for which there are runs; keyed by the end of its file name."""
-    drawn = {"degrees": _degrees, "mda": _mda, "warps": _warps, "gteps": _gteps, "timeline": _timeline}
+    drawn = {
+        "degrees": _degrees, "mda": _mda, "atomic": _atomic, "warps": _warps, "gteps": _gteps, "timeline": _timeline
+    }  # fmt: skip
     found = {name: draw(study) for name, draw in drawn.items()}
     return {name: picture for name, picture in found.items() if picture is not None}
 
@@ -125,37 +131,64 @@ def _gteps(study: Record) -> bytes | None:
 
 
 def _timeline(study: Record) -> bytes | None:
-    """Figure 6.5: one band per processor, with a bar for the run time of each block; baseline left, split right."""
+    """Figure 6.5: one line per processor, shaded by the number of its blocks that run; baseline left, split right."""
     inputs = [given for given in study["inputs"] if given.get("timeline")]
     if not inputs:
         return None
+    from matplotlib.ticker import MaxNLocator
+
     figure, axes = _panels(2 * len(inputs), 2)
     for row, given in enumerate(inputs):
-        longest = max(found["nanoseconds"] for found in given["timeline"].values()) / 1e3
+        longest = max(found["nanoseconds"] for found in given["timeline"].values())
+        shades = [_running(found, longest) for found in given["timeline"].values()]
+        most = max(int(shade.max()) for shade in shades)
         for place, (name, title) in enumerate((("none", "baseline"), ("split", "node splitting"))):
             axis, found = axes[2 * row + place], given["timeline"][name]
-            processors = sorted({line[0] for line in found["lines"]})
-            for band, processor in enumerate(processors):
-                _draw_band(axis, band, [line[1:] for line in found["lines"] if line[0] == processor], COLOURS[place])
+            image = axis.imshow(
+                shades[place], cmap="viridis_r", vmin=0, vmax=most, aspect="auto", interpolation="nearest",
+                extent=(0, longest / 1e3, 0, len(shades[place])), origin="lower",
+            )  # fmt: skip
             _label(axis, f"{given['input']}: {title}, round {found['round']}", "us", "multiprocessor, or thread")
-            axis.set_yticks([band + 0.4 for band in range(len(processors))], [str(number) for number in processors])
-            axis.set_ylim(len(processors), -0.2)
-            axis.set_xlim(0, 1.02 * longest)
+            axis.yaxis.set_major_locator(MaxNLocator(integer=True))
+            if place == 1:
+                bar = figure.colorbar(image, ax=axis, ticks=MaxNLocator(integer=True))
+                bar.set_label("blocks that run", fontsize=8)
+                bar.ax.tick_params(labelsize=8)
     return _png(figure)
 
 
-def _draw_band(axis: Axes, band: int, blocks: list[list[int]], colour: str) -> None:
-    """Draws the blocks of a processor, those that run at the same time side by side."""
-    free: list[int] = []  # time from which on each lane of the band is free
-    placed = []
-    for begun, ended in sorted(blocks):
-        beside = next((k for k, until in enumerate(free) if until <= begun), len(free))
-        free[beside : beside + 1] = [ended]
-        placed.append((beside, begun / 1e3, (ended - begun) / 1e3))
-    height = 0.8 / len(free)
-    for beside in range(len(free)):
-        bars = [(begun, length) for where, begun, length in placed if where == beside]
-        axis.broken_barh(bars, (band + beside * height, height), color=colour, edgecolor="white", linewidth=0.2)
+def _running(found: Record, longest: int) -> NDArray[np.int64]:
+    """Number of blocks that run on each processor in each of `BINS` parts of a time in nanoseconds."""
+    processors = {number: place for place, number in enumerate(sorted(set(found["processor"])))}
+    shade = np.zeros((len(processors), BINS + 1), np.int64)
+    for number, begun, ended in zip(found["processor"], found["begun"], found["ended"], strict=True):
+        shade[processors[number], BINS * begun // longest] += 1
+        shade[processors[number], min(BINS * ended // longest + 1, BINS)] -= 1
+    return shade.cumsum(axis=1)[:, :BINS]
+
+
+def _atomic(study: Record) -> bytes | None:
+    """Figure 6.6: time that atomic relaxation saves, by the maximum degree allowed; one panel per search."""
+    swept = [
+        (given, algorithm, found)
+        for given, algorithm, _ in each_search(study)
+        if (found := atomic_gains(given, algorithm))
+    ]
+    if not swept:
+        return None
+    algorithms = list(dict.fromkeys(algorithm for _, algorithm, _ in swept))
+    figure, axes = _panels(len(algorithms), 2)
+    for axis, algorithm in zip(axes, algorithms, strict=True):
+        axis.axhspan(*ATOMIC_GAIN, color=GREY, alpha=0.4, linewidth=0, label="thesis: 2 to 6%")
+        for place, (given, _, found) in enumerate(row for row in swept if row[1] == algorithm):
+            _line(axis, found, COLOURS[place % len(COLOURS)], given["input"])
+        axis.set_xscale("log", base=2)
+        _label(axis, f"{algorithm}: atomic minimum, split graph", "maximum degree allowed", "time saved, %")
+        gains = [gain for _, name, found in swept if name == algorithm for _, gain in found]
+        axis.set_ylim(max(min(gains) - 5, LEAST_GAIN), max(gains) + 5)
+        axis.axhline(0, color=INK, linewidth=0.8)
+    _legend(figure, axes[0])
+    return _png(figure)
 
 
 def _line(axis: Axes, points: list[tuple[float, float]], colour: str, label: str) -> None:

@@ -50,6 +50,16 @@ def gteps(given: Record, run: Record) -> float:
     return float(given["reached"][run["algorithm"]]["edges"] / median_ms(run) / 1e6)
 
 
+def disagreeing(study: Record) -> list[str]:
+    """Names of the cases whose distances differ from those of the first case of their graph and search."""
+    return [
+        f"{given['input']}: {run['algorithm']}, {run['scheme']} {text_of(run['options'])}".rstrip()
+        for given in study["inputs"]
+        for run in (*given["runs"], *given.get("gteps", ()))
+        if not run["agrees"]
+    ]
+
+
 def text_of(values: Record) -> str:
     """Options or figures on one line."""
     return ", ".join(f"{name}={value}" for name, value in values.items())

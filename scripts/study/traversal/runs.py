@@ -13,6 +13,7 @@ from time import perf_counter
 from typing import Any
 
 import numpy as np
+from numpy.typing import NDArray
 
 from dmr.memory import Device
 from scripts.lib.traversal_inputs import Input
@@ -22,13 +23,14 @@ from static_graph.graph.csr import CsrGraph
 from static_graph.graph.degrees import automatic_mda, degree_distribution
 from static_graph.graph.device_graph import DeviceGraph
 from static_graph.traversal.schemes import fixed_point, node_splitting
+from static_graph.traversal.schemes.outcome import Outcome
 from static_graph.traversal.schemes.timeline import BlockColumn, Timeline
 
 ALGORITHMS = {"bfs": False, "sssp": True}  # whether weights count
-TIMELINE_ROOM = 2**21
+TIMELINE_CAPACITY = 2**21
 SEARCHES = 16  # number of sources over which GTEPS are averaged
+COMPARED = 4  # number of these sources whose distances are compared over all schemes
 ENOUGH = 1.0  # seconds after which a case is not repeated
-SHOWN_PROCESSORS = 8  # in the timeline; more would be indistinguishable in a picture
 
 
 def run_input(
@@ -41,7 +43,8 @@ def run_input(
         say: called with progress messages.
 
     Returns:
-        The graph's part of the study. "agrees" is false for a case whose distances differ from the baseline's.
+        The graph's part of the study. "sha256" of a case are digests of its distances; "agrees" is false if they
+        differ from the first case's.
     """
     graph, started = given.graph, datetime.now(timezone.utc).isoformat(timespec="seconds")
     on_device = DeviceGraph.upload(graph, device)
@@ -71,7 +74,7 @@ def run_input(
                 expected = digest
                 edges = int(graph.out_degrees[reached].sum())
                 record["reached"][algorithm] = {"nodes": int(reached.sum()), "edges": edges}
-            run["agrees"] = digest == expected
+            run |= {"sha256": digest, "agrees": digest == expected}
             record["runs"].append(run)
             say(f"{given.name}: {algorithm}: {case.scheme} {dict(case.options)}: {1e3 * min(run['seconds']):.3f} ms")
     if "timeline" in parts:
@@ -83,7 +86,7 @@ def run_input(
 
 def _run_case(
     case: Case, graph: DeviceGraph, source: int, algorithm: str, repeats: int
-) -> tuple[dict[str, Any], str, np.ndarray[Any, np.dtype[np.bool_]]]:
+) -> tuple[dict[str, Any], str, NDArray[np.bool_]]:
     """Runs a case; returns its record, a digest of its distances, and a mask of the reached nodes."""
     seconds: list[float] = []
     spent = 0.0
@@ -107,7 +110,12 @@ def _run_case(
         "figures": outcome.figures,
     }
     reached = np.isfinite(distances) & (distances >= 0)
-    return record, hashlib.sha256(np.ascontiguousarray(distances).data).hexdigest(), reached
+    return record, _digest(distances), reached
+
+
+def _digest(distances: NDArray[Any]) -> str:
+    """SHA-256 of the distances of all nodes."""
+    return hashlib.sha256(np.ascontiguousarray(distances).data).hexdigest()
 
 
 def _on_one_core(graph: CsrGraph, source: int) -> float:
@@ -126,22 +134,27 @@ def searches(given: Input, graph: DeviceGraph, say: Callable[[str], None]) -> li
     """Measures GTEPS of each case and search from `SEARCHES` nodes of the largest component.
 
     Each source has one timed run after a warm-up; GTEPS count the arcs of the reached nodes (`traversal_sources.py`).
+    The distances from the first `COMPARED` sources are compared over all cases.
     """
     component = largest_component(graph)
     sources, found = component.draw(SEARCHES, seed=0), []
+    expected: dict[str, list[str]] = {}
     for case in SEARCHED:
         for algorithm, weighted in ALGORITHMS.items():
             run = SCHEMES[case.scheme]
-            speeds = []
-            for source in sources:
+            speeds, digests = [], []
+            for place, source in enumerate(sources):
                 run(graph, [source], weighted=weighted, **case.options)
                 outcome = run(graph, [source], weighted=weighted, **case.options)
                 speeds.append(component.edges / outcome.seconds / 1e9)
-            speed = float(np.mean(speeds))
+                if place < COMPARED:
+                    digests.append(_digest(outcome.distances.download()))
+            agrees = digests == expected.setdefault(algorithm, digests)
             found.append(
-                {"algorithm": algorithm, "scheme": case.scheme, "options": dict(case.options), "gteps": speeds}
-            )
-            say(f"{given.name}: {algorithm}: {case.scheme} {dict(case.options)}: {speed:.3f} GTEPS")
+                {"algorithm": algorithm, "scheme": case.scheme, "options": dict(case.options), "gteps": speeds,
+                 "sha256": digests, "agrees": agrees}
+            )  # fmt: skip
+            say(f"{given.name}: {algorithm}: {case.scheme} {dict(case.options)}: {np.mean(speeds):.3f} GTEPS")
     graph.forget()
     return found
 
@@ -149,32 +162,46 @@ def searches(given: Input, graph: DeviceGraph, say: Callable[[str], None]) -> li
 def timelines(graph: DeviceGraph, source: int) -> dict[str, Any]:
     """Timelines of the blocks of a breadth-first search: the baseline, and nodes split by the histogram's MDA.
 
-    Each shows the longest round (in the first round only the source has work) for the first processors: lists of
-    processor, start and end, in nanoseconds from the start of the round.
+    Both show the same round, the one that takes the baseline longest (in the first round only the source has work), on
+    all processors: columns of the processor, and of the start and end in nanoseconds from the start of the round.
     """
-    found: dict[str, Any] = {}
-    for name, run in (("none", fixed_point.run), ("split", node_splitting.run)):
-        for _warm in (False, True):
-            timeline = Timeline(graph.device, TIMELINE_ROOM)
-            run(graph, [source], weighted=False, atomic=BASE.options["atomic"], timeline=timeline)
-        lines = timeline.lines()
-        times = [BlockColumn.BEGUN, BlockColumn.ENDED]
-        spans = {
-            int(which): int(np.ptp(lines[lines[:, BlockColumn.ROUND] == which][:, times]))
-            for which in np.unique(lines[:, BlockColumn.ROUND])
-        }
-        longest = max(spans, key=lambda which: spans[which])
-        mine = lines[lines[:, BlockColumn.ROUND] == longest]
-        lasting = mine[:, BlockColumn.ENDED] - mine[:, BlockColumn.BEGUN]
-        shown = mine[mine[:, BlockColumn.PROCESSOR] < SHOWN_PROCESSORS]
-        shown = shown[np.lexsort((shown[:, BlockColumn.BEGUN], shown[:, BlockColumn.PROCESSOR]))]
-        shown[:, [BlockColumn.BEGUN, BlockColumn.ENDED]] -= mine[:, BlockColumn.BEGUN].min()
-        found[name] = {
-            "round": longest,
-            "nanoseconds": spans[longest],
-            "blocks": len(mine),
-            "block_nanoseconds": {"mean": float(lasting.mean()), "largest": int(lasting.max())},
-            "lines": shown[:, [BlockColumn.PROCESSOR, BlockColumn.BEGUN, BlockColumn.ENDED]].tolist(),
-        }
+    schemes = {"none": fixed_point.run, "split": node_splitting.run}
+    recorded = {name: _recorded(graph, source, run) for name, run in schemes.items()}
+    spans = {which: _span(lines) for which, lines in recorded["none"].items() if which in recorded["split"]}
+    shown = max(spans, key=lambda which: spans[which])
     graph.forget()
-    return found
+    return {name: {"round": shown, **_timeline(lines[shown])} for name, lines in recorded.items()}
+
+
+def _recorded(graph: DeviceGraph, source: int, run: Callable[..., Outcome]) -> dict[int, NDArray[np.int64]]:
+    """Records of the blocks of a search, by round; the second of two runs."""
+    for _warm in (False, True):
+        timeline = Timeline(graph.device, TIMELINE_CAPACITY)
+        run(graph, [source], weighted=False, atomic=BASE.options["atomic"], timeline=timeline)
+    lines = timeline.lines()
+    return {int(which): lines[lines[:, BlockColumn.ROUND] == which] for which in np.unique(lines[:, BlockColumn.ROUND])}
+
+
+def _span(lines: NDArray[np.int64]) -> int:
+    """Nanoseconds from the first begin to the last end of the blocks of a round."""
+    return int(np.ptp(lines[:, [BlockColumn.BEGUN, BlockColumn.ENDED]]))
+
+
+def _timeline(lines: NDArray[np.int64]) -> dict[str, Any]:
+    """The blocks of a round, by processor and begin, and figures of their durations."""
+    lines = lines[np.lexsort((lines[:, BlockColumn.BEGUN], lines[:, BlockColumn.PROCESSOR]))]
+    first = lines[:, BlockColumn.BEGUN].min()
+    processors, begun, ended = (
+        lines[:, BlockColumn.PROCESSOR], lines[:, BlockColumn.BEGUN] - first, lines[:, BlockColumn.ENDED] - first,
+    )  # fmt: skip
+    lasting = ended - begun
+    ends = [int(ended[processors == which].max()) for which in np.unique(processors)]
+    return {
+        "nanoseconds": _span(lines),
+        "blocks": len(lines),
+        "block_nanoseconds": {"mean": float(lasting.mean()), "largest": int(lasting.max())},
+        "processor_ends": {"first": min(ends), "mean": float(np.mean(ends)), "last": max(ends)},
+        "processor": processors.tolist(),
+        "begun": begun.tolist(),
+        "ended": ended.tolist(),
+    }

@@ -18,10 +18,11 @@ from scripts.study.traversal.records import (
     table,
     text_of,
 )
-from static_graph.traversal.schemes import collapse, virtual_warps
+from static_graph.engine import loop
+from static_graph.traversal.schemes import virtual_warps
 
 WIDTHS = [Case("warp", {"warp_size": width}) for width in virtual_warps.WIDTHS]
-STRATEGIES = [Case("collapse", {"strategy": strategy}) for strategy in collapse.STRATEGIES]
+STRATEGIES = [Case("collapse", {"strategy": strategy}) for strategy in loop.STRATEGIES]
 ABLATED = [ablated(count) for count in range(len(ABLATION) + 1)]
 ABLATED_NAMES = ("M", "MC", "MCS", "MCSL")
 
@@ -41,7 +42,7 @@ def over_cpu(study: Record) -> str:
                 f"{cpu / median_ms(best):.1f}", f"{cpu / median_ms(fastest):.1f}",
             )
         )  # fmt: skip
-    return table(("graph", "scipy, ms", "a thread a node", "fastest of the warps", "times", "default, times"), rows)
+    return table(("graph", "scipy, ms", "one thread per node", "fastest virtual warps", "", "default"), rows)
 
 
 def widths(study: Record) -> str:
@@ -65,7 +66,7 @@ def warps_say(study: Record) -> str:
     most, where = max(found)
     return (
         f"With chunks and deferred outliers the fastest virtual warps are {min(found)[0]:.1f} to {most:.1f} times as "
-        f"fast as one lane a node here (most on {where}); up to {MOST_BY_WARPS:.0f} times in the paper."
+        f"fast as one lane per node here (most on {where}); up to {MOST_BY_WARPS:.0f} times in the paper."
     )
 
 
@@ -93,7 +94,7 @@ def strategies(study: Record) -> str:
         best = min(runs, key=median_ms)
         return f"{median_ms(runs[0]) / median_ms(best):.2f} by {best['options']['strategy']}"
 
-    return _sweep(study, STRATEGIES, [*collapse.STRATEGIES], gteps, ("over the baseline", gain))
+    return _sweep(study, STRATEGIES, [*loop.STRATEGIES], gteps, ("over the baseline", gain))
 
 
 def ablation(study: Record) -> str:
@@ -122,7 +123,7 @@ def gains(study: Record) -> str:
 def _balance(run: Record) -> str:
     """Name of a run's balance in `bfs` and `sssp`; the collapse strategies share a module with their baseline."""
     strategy = run["options"].get("strategy", run["scheme"])
-    return "a queue alone" if strategy == "baseline" else str(strategy)
+    return "queue alone" if strategy == "baseline" else str(strategy)
 
 
 def searches(study: Record) -> str:

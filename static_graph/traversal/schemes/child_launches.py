@@ -9,11 +9,12 @@ from collections.abc import Sequence
 import numpy as np
 
 from dmr.memory import Enumeration
+from static_graph.engine.repetition import repeat_from_host
 from static_graph.errors import OptionError
 from static_graph.graph.device_graph import DeviceGraph
 from static_graph.traversal.distances import DeviceDistances
 from static_graph.traversal.schemes.outcome import Outcome
-from static_graph.traversal.schemes.rounds import RoundState, repeat_from_host
+from static_graph.traversal.schemes.rounds import RoundState
 
 PENDING = 2048  # the default limit of pending child launches on a device
 

@@ -7,10 +7,11 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 
+from static_graph.engine.repetition import repeat
 from static_graph.graph.device_graph import DeviceGraph
 from static_graph.traversal.distances import DeviceDistances
 from static_graph.traversal.schemes.outcome import Outcome
-from static_graph.traversal.schemes.rounds import RoundState, repeat
+from static_graph.traversal.schemes.rounds import RoundState
 from static_graph.traversal.schemes.timeline import Timeline, packed_timeline
 
 

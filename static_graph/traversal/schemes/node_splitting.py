@@ -9,12 +9,13 @@ from typing import Literal
 import numpy as np
 
 from dmr.memory import DeviceArray, Packed, pack, scan, total
+from static_graph.engine.repetition import repeat
 from static_graph.errors import GraphError, OptionError
 from static_graph.graph.degrees import automatic_mda
 from static_graph.graph.device_graph import WEIGHT_FIELDS, DeviceGraph
 from static_graph.traversal.distances import DeviceDistances
 from static_graph.traversal.schemes.outcome import Outcome
-from static_graph.traversal.schemes.rounds import RoundState, repeat
+from static_graph.traversal.schemes.rounds import RoundState
 from static_graph.traversal.schemes.timeline import Timeline, packed_timeline
 
 MOST_NODES = 2**31 - 1

@@ -8,6 +8,7 @@ from __future__ import annotations
 from dataclasses import dataclass
 from typing import Literal
 
+from static_graph.engine.gpu_modules import ENGINE
 from static_graph.graph.gpu_modules import ROWS
 
 
@@ -57,7 +58,7 @@ class Scheme:
 
 _DISTANCES = ("graph/schemes/fixed_point", "graph/traversal/export")
 _ROUNDS = ("primitives/device_loop", *_DISTANCES)
-_COLLAPSE = (*_ROUNDS, "graph/schemes/collapse")
+_COLLAPSE = (*ENGINE, "graph/schemes/relaxation", *_DISTANCES)
 
 SCHEMES = {
     "none": Scheme("schemes.fixed_point", _ROUNDS, ("atomic",)),
@@ -76,7 +77,7 @@ SCHEMES = {
     ),
     "hierarchical": Scheme("schemes.collapse", _COLLAPSE, strategy="hierarchical"),
     "collapse-local": Scheme("schemes.collapse", _COLLAPSE, strategy="collapse-local"),
-    "collapse-global": Scheme("schemes.collapse", (*_COLLAPSE, "primitives/scan"), strategy="collapse-global"),
+    "collapse-global": Scheme("schemes.collapse", _COLLAPSE, strategy="collapse-global"),
 }
 
 # The default, without and with weights.

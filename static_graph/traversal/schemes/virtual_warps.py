@@ -9,11 +9,12 @@ from collections.abc import Sequence
 import numpy as np
 
 from dmr.memory import DeviceCount, pack
+from static_graph.engine.repetition import repeat
 from static_graph.errors import OptionError
 from static_graph.graph.device_graph import DeviceGraph
 from static_graph.traversal.distances import DeviceDistances, DistanceKind
 from static_graph.traversal.schemes.outcome import Outcome
-from static_graph.traversal.schemes.rounds import TEAM_SIZE, Entry, RoundState, repeat
+from static_graph.traversal.schemes.rounds import TEAM_SIZE, Entry, RoundState
 
 WIDTHS = (1, 2, 4, 8, 16, 32)
 UNBOUNDED = 2**62

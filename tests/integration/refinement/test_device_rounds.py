@@ -52,12 +52,17 @@ def teams(request, monkeypatch):
         monkeypatch.setattr(team_rounds, who, middle)
 
 
-@pytest.mark.usefixtures("teams")
-@pytest.mark.parametrize("name", CASES)
-def test_host_and_device_rounds_give_the_same_result(name, device_options):
-    kind, points, options = CASES[name]
+@pytest.fixture(params=CASES)
+def refined_by_host(request):
+    """A mesh, options, and its refinement by the host's rounds."""
+    kind, points, options = CASES[request.param]
     mesh = dmr.generate(kind, points, seed=2)
-    host = dmr.refine(mesh, loop="host", device="cpu", threads=1, **options)
+    return mesh, options, dmr.refine(mesh, loop="host", device="cpu", threads=1, **options)
+
+
+@pytest.mark.usefixtures("teams")
+def test_host_and_device_rounds_give_the_same_result(refined_by_host, device_options):
+    mesh, options, host = refined_by_host
     device = dmr.refine(mesh, loop="device", **device_options, **options)
     assert result_summary(device) == result_summary(host)
     assert (host.loop, device.loop) == ("host", "device")
@@ -122,11 +127,8 @@ def no_room_ahead(monkeypatch):
 
 @pytest.mark.slow
 @pytest.mark.usefixtures("teams")
-@pytest.mark.parametrize("name", CASES)
-def test_a_recorded_loop_holds_no_replaced_arrays(name, monkeypatch):
-    kind, points, options = CASES[name]
-    mesh = dmr.generate(kind, points, seed=2)
-    host = dmr.refine(mesh, loop="host", device="cpu", threads=1, **options)
+def test_a_recorded_loop_holds_no_replaced_arrays(refined_by_host, monkeypatch):
+    mesh, options, host = refined_by_host
     record_loops(monkeypatch)
     no_room_ahead(monkeypatch)  # so that arrays are replaced again and again
     assert result_summary(dmr.refine(mesh, loop="device", device="cpu", threads=1, **options)) == result_summary(host)
@@ -233,6 +235,7 @@ def test_the_default_loop(device_options):
     for needs_host in ({"profile": True}, {"progress": lambda *_: None}, {"size": lambda p: 0 * p[:, 0] + 1}):
         assert dmr.refine(mesh, **needs_host, **device_options).loop == "host"
     assert dmr.refine(mesh, marking="atomic", **device_options).loop == "host"
+    assert dmr.refine(mesh, balance="none", **device_options).loop == "host"
 
 
 @pytest.mark.parametrize(
@@ -242,6 +245,7 @@ def test_the_default_loop(device_options):
         ({"progress": lambda *_: None}, "does not go with a progress callback"),
         ({"size": lambda p: p[:, 0]}, "does not go with a size function"),
         ({"marking": "two-stage"}, "does not go with marking 'two-stage'"),
+        ({"balance": "none"}, "does not go with balance 'none'"),
         ({"balance": "child-launch"}, "does not go with balance 'child-launch'"),
         ({"loop": "nobody"}, "loop .*'nobody'"),
     ],

@@ -95,7 +95,8 @@ def test_atomic_marking_does_not_race(mesh, device_options):
     ("marking", "launched", "never"),
     [
         ("deterministic", {"check_ownership", "resolve_conflicts"}, PHASES | STAGE_TWO),
-        ("three-phase", PHASES | {"force_one"}, STAGE_TWO | {"mark_in_three_phases"}),
+        ("three-phase", PHASES | {"force_one"}, STAGE_TWO | {"mark_in_three_phases", "remark_cavity_literally"}),
+        ("three-phase-literal", {"mark_cavity", "remark_cavity_literally", "check_marks"}, {"remark_cavity"}),
         ("three-phase-barrier", {"mark_in_three_phases", "force_one"}, STAGE_TWO | PHASES),
         ("atomic", {"mark_cavity_atomic", "check_marks", "check_cavity"}, {"mark_cavity", "remark_cavity"}),
         ("two-stage", PHASES | STAGE_TWO, {"mark_in_three_phases", "force_one"}),
@@ -138,6 +139,17 @@ def test_each_balance_launches_its_kernels(mesh, device_options):
     parents = run(mesh, device_options, balance="child-launch").launches["check_by_children"]
     assert parents <= checks["child-launch"]["children"] < points
     assert all(counts["refused"] == 0 for counts in checks.values())
+
+
+@pytest.mark.parametrize("marking", ["deterministic", "atomic"])
+def test_balances_launch_different_kernels_without_a_profile(mesh, marking, device_options):
+    """By default a CPU's threads check what they make, and a GPU's device loop its own rounds; "none" never does."""
+    evenly, by_cavity = (
+        dmr.refine(mesh, marking=marking, balance=balance, **device_options) for balance in ("work-stealing", "none")
+    )
+    assert by_cavity.launches["check_by_cavity"] >= by_cavity.rounds and by_cavity.loop == "host"
+    assert by_cavity.launches["check_listed"] == 1 and "check_by_cavity" not in evenly.launches
+    assert mesh_digest(evenly.mesh) == mesh_digest(by_cavity.mesh)
 
 
 def test_child_launches_stay_below_the_pending_limit(mesh, monkeypatch):
@@ -194,7 +206,7 @@ def test_one_cavity_is_forced_when_none_wins(device):
     assert forced(device, [lost, lost], 0) == ([0, 0], [lost, lost])
 
 
-@pytest.mark.parametrize("marking", ["three-phase", "three-phase-barrier"])
+@pytest.mark.parametrize("marking", ["three-phase", "three-phase-literal", "three-phase-barrier"])
 def test_a_run_without_winners_inserts_one_point_at_a_time(marking, device, device_options, monkeypatch):
     launch, seen = type(device).launch, []
 

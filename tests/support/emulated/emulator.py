@@ -9,10 +9,10 @@ from __future__ import annotations
 
 import ctypes
 import os
-import re
 import shutil
 import struct
 import subprocess
+from collections.abc import Iterable
 from concurrent.futures import ThreadPoolExecutor
 from pathlib import Path
 
@@ -20,7 +20,7 @@ import pytest
 
 from dmr.memory.arguments import DeviceCount, bound_of
 from dmr.memory.arrays import Loop
-from dmr.memory.declarations import constant, source_folder
+from dmr.memory.declarations import Kernel, constant, declarations, source_folder
 from dmr.memory.host.device import HostDevice
 
 HERE = Path(__file__).resolve().parent
@@ -34,18 +34,21 @@ def sources_in(*folders: str) -> list[str]:
     return [str(file.relative_to(root)) for folder in folders for file in sorted((root / folder).rglob("*.cu"))]
 
 
-def build(folder: Path, sources: list[str]) -> ctypes.CDLL:
+def build(folder: Path, sources: list[str], kernels: Iterable[Kernel] | None = None) -> ctypes.CDLL:
     """Compiles some `.cu` files of `cuda_src` (their paths there) into a library of emulated kernels.
+
+    Other files are given by their absolute paths, with the declarations of their `kernels`.
 
     Skips the calling test if there is no compiler.
     """
     compiler = os.environ.get("CXX", "g++")
     if shutil.which(compiler) is None:
         pytest.skip(f"no compiler {compiler}")
+    kernels = [*declarations().kernels.values(), *(kernels or ())]
     wrappers = [HERE / "threads.cpp"]
     for source in sources:
         wrappers.append(folder / f"{'_'.join(Path(source).with_suffix('').parts[-2:])}.cpp")
-        wrappers[-1].write_text(_wrapped(source_folder() / source))
+        wrappers[-1].write_text(_wrapped(source_folder() / source, kernels))
     objects = [folder / f"{wrapper.stem}.o" for wrapper in wrappers]
     common = (compiler, *FLAGS, "-I", HERE, "-I", source_folder(), "-c")
     with ThreadPoolExecutor(os.cpu_count()) as workers:
@@ -55,15 +58,12 @@ def build(folder: Path, sources: list[str]) -> ctypes.CDLL:
     return ctypes.CDLL(str(library))
 
 
-def _wrapped(source: Path) -> str:
+def _wrapped(source: Path, kernels: Iterable[Kernel]) -> str:
     """C++ source that includes a `.cu` file and defines a launch function for each of its kernels."""
-    kernels = re.findall(
-        r"^(?:HIGH_OCCUPANCY_)?(?:COOPERATIVE_)?(?:TEAM_)?KERNEL\((\w+),", source.read_text(), re.MULTILINE
-    )
     launchers = "".join(
         f'extern "C" void emulated_{name}(unsigned blocks, unsigned threads, const std::uint64_t *slots) {{\n'
         f"    emulated::launch({name}, blocks, threads, slots);\n}}\n"
-        for name in kernels
+        for name in (kernel.name for kernel in kernels if kernel.source == source)
     )
     return f'#include "device.hpp"\n#include "{source}"\n{launchers}'
 

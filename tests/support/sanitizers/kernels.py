@@ -39,6 +39,7 @@ from dmr.refinement.strategies import first_points
 from tests.support.digests import digest
 from tests.support.sanitizers import graph_kernels
 from tests.support.sanitizers.frontiers import frontiers
+from tests.support.sanitizers.pageranks import pageranks
 from tests.support.sanitizers.rankings import rankings
 from tests.support.sanitizers.traversals import traversals
 
@@ -209,6 +210,7 @@ def main(folder, library="", every=""):
         device_launches(device, meshes),
         statistics(meshes),
         traversals(device),
+        pageranks(device),
         frontiers(device),
         rankings(3),
     )

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import numpy as np
 
+from static_graph.engine.loop import STRATEGIES
 from static_graph.graph.csr import CsrGraph
 from static_graph.graph.device_graph import DeviceGraph
 from static_graph.graph.incoming import incoming
@@ -19,7 +20,7 @@ SCHEMES = (
     (child_launches.run, {"threshold": 5, "most_children": 9}),
     (virtual_warps.run, {"warp_size": 8}),
     (virtual_warps.run, {"warp_size": 32, "chunk": 5, "defer": 20}),
-    *((collapse.run, {"strategy": strategy}) for strategy in collapse.STRATEGIES),
+    *((collapse.run, {"strategy": strategy}) for strategy in STRATEGIES),
     (collapse.run, {"coalesced": False, "shared_queue": False, "team_primitives": False}),
 )
 

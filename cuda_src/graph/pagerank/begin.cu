@@ -1,0 +1,97 @@
+// Ratios of nodes and edges, and the first scores of PageRank.
+#include "graph/edge_blocks.cuh"
+#include "graph/pagerank/iteration.cuh"
+
+constexpr int SUM_LANES = 32;                   // partial sums of a row of weights
+constexpr int SUM_ROWS = TEAM_SIZE / SUM_LANES; // rows per team
+
+// The weight of an edge times a power of two, exactly unless the product underflows.
+INLINE float64 scaled_weight(const Csr &graph, Index edge, float64 scale) {
+    return (graph.real_weights != nullptr ? graph.real_weights[edge] : float64(graph.whole_weight(edge))) * scale;
+}
+
+// sums[v] = the sum of the weights of v's edges, times `scale`. One fixed tree: lane k sums the edges k, k + SUM_LANES,
+// ... in order, and then the lanes are added pairwise. A team has SUM_ROWS rows.
+TEAM_KERNEL(sum_weights, Csr graph, float64 scale, float64 *sums) {
+    TEAM_SHARED(float64, lanes, TEAM_SIZE);
+    for (const Team team : launch.teams()) {
+        const Index first = team.number * SUM_ROWS;
+        team.for_members([&](int member) {
+            const Index v = first + member / SUM_LANES, end = v < graph.nodes ? graph.end(v) : 0;
+            float64 sum = 0;
+            for (Index edge = end > 0 ? graph.begin(v) + member % SUM_LANES : 0; edge < end; edge += SUM_LANES)
+                sum += scaled_weight(graph, edge, scale);
+            lanes[member] = sum;
+        });
+        for (int reach = SUM_LANES / 2; reach > 0; reach /= 2)
+            team.for_members([&](int member) {
+                if (member % SUM_LANES < reach)
+                    lanes[member] += lanes[member + reach];
+            });
+        team.for_members([&](int member) {
+            if (member % SUM_LANES == 0 && first + member / SUM_LANES < graph.nodes)
+                sums[first + member / SUM_LANES] = lanes[member];
+        });
+    }
+}
+
+// ratios[v] = 1 / out-degree of v. With the sums of the weights, which are null otherwise, 1 if the sum is above 0. The
+// ratio of a dangling node is 0.
+KERNEL(find_node_ratios, Csr graph, const float64 *sums, uint64 *ratios) {
+    for (const Index v : launch)
+        if (sums != nullptr)
+            ratios[v] = sums[v] > 0 ? ONE_RATIO : 0;
+        else
+            ratios[v] = graph.degree(v) > 0 ? ratio_of(1, float64(graph.degree(v))) : 0;
+}
+
+// ratios[e] = the weight of edge e, of the sum over the edges that leave the same node; 0 if the sum is 0. In a
+// transposed graph (`transposed` = 1) that node is the edge's target.
+KERNEL(find_edge_ratios, Csr graph, const float64 *sums, float64 scale, int64 transposed, uint64 *ratios) {
+    for (const Index i : launch)
+        for_edge_block(graph, i, [&](Index node, Index edge) {
+            const float64 sum = sums[transposed ? graph.targets[edge] : node];
+            ratios[edge] = sum > 0 ? ratio_of(scaled_weight(graph, edge, scale), sum) : 0;
+        });
+}
+
+// ratios[v] = values[v] / sum, a part of a vector that sums to 1.
+KERNEL(find_vector_ratios, const float64 *values, float64 sum, uint64 *ratios) {
+    for (const Index v : launch)
+        ratios[v] = ratio_of(values[v], sum);
+}
+
+// The first scores, given as ratios (null: all even), and their shares.
+TEAM_KERNEL(begin_scores, PageRank rank, const uint64 *start) {
+    TEAM_SHARED(int64, partial, TEAM_SIZE);
+    TEAM_SHARED(int64, of_warp, Team::WARPS);
+    for (const Team team : launch.teams()) {
+        RankSums sums;
+        for (const Index v : team.share(piece_of(team.number, rank.nodes))) {
+            const uint64 score = part_of(ONE_SCORE, start != nullptr ? start[v] : rank.even);
+            const uint64 share = part_of(score, rank.node_ratios[v]);
+            rank.scores[v] = score;
+            sums.dangling += rank.node_ratios[v] == 0 ? score : 0;
+            if (rank.is_narrow())
+                store_share(rank.narrow0 + v, share);
+            else
+                store_share(rank.shares0 + v, share);
+        }
+        add_sums(team, rank, sums, partial, of_warp);
+        team.barrier();
+    }
+}
+
+// Makes the sums of the first scores those of the iteration before.
+KERNEL(end_scores, PageRank rank) {
+    for ([[maybe_unused]] const Index once : launch) {
+        rank.totals[DANGLING_MASS] = rank.totals[NEXT_DANGLING];
+        rank.totals[NEXT_DANGLING] = 0;
+    }
+}
+
+// The scores as numbers that sum to 1.
+KERNEL(export_scores, const uint64 *scores, float64 *shown) {
+    for (const Index v : launch)
+        shown[v] = float64(scores[v]) / float64(ONE_SCORE);
+}

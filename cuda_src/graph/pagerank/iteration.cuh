@@ -1,0 +1,122 @@
+// State of a PageRank computation, and what all methods do with a node once the shares that reach it are summed.
+//
+// One iteration, in the fixed-point numbers of fixed_point.cuh:
+//
+//     share(u)    = part of score(u) by 1 / out-degree(u), or with weights the score itself
+//     incoming(v) = sum over the edges u -> v of share(u), or with weights of its part by weight / sum of weights of u
+//     score(v)    = part of score(v) by `keep`
+//                 + part of (incoming(v) + part of the dangling mass by dangling(v)) by `move`
+//                 + part of the teleported mass by personalization(v)
+//
+// With the rule of Brin and Page keep = 0, move = alpha, and the teleported mass is 1 - alpha. With the rule of the
+// PageRank report (section 3.3.2) keep = d, move = 1 - d, and nothing is teleported.
+//
+// A method sums the shares of iteration k from the buffer k % 2, and `leave` stores the shares of the next iteration in
+// the other one. `end_iteration` decides whether another iteration follows.
+#pragma once
+
+#include "graph/csr.cuh"
+#include "graph/pagerank/fixed_point.cuh"
+
+// Indices into PageRank::progress.
+enum RankEntry : int32 { ITERATIONS, RANK_STOP, RANK_PAUSED, RANK_ENTRIES };
+
+// Indices into PageRank::totals; masses are in units of a score.
+enum RankTotal : int32 {
+    DANGLING_MASS, // the sum of the scores of the dangling nodes
+    NEXT_DANGLING, // the same, of the scores that the current iteration computes
+    CHANGE,        // the sum of |changes|, of the current iteration
+    LAST_CHANGE,   // the same, of the iteration before
+    RANK_SLICE,    // when a launch of many iterations began, in nanoseconds
+    RANK_TOTALS
+};
+
+KERNEL_STRUCT(PageRank) {
+    uint64 *scores;
+    uint64 *shares0; // a double buffer
+    uint64 *shares1;
+    float32 *narrow0; // the same for the precision float32; null otherwise
+    float32 *narrow1;
+    const uint64 *node_ratios;     // 1 / out-degree; with weights 1; 0 for dangling nodes
+    const uint64 *personalization; // ratios; null if all are `even`
+    const uint64 *dangling;        // ratios; null if all are `even`
+    uint64 *totals;
+    int32 *progress;
+    uint64 keep; // ratios
+    uint64 move;
+    uint64 even;       // 1 / nodes
+    uint64 teleported; // mass
+    uint64 tolerance;  // the iterations end when the sum of |changes| is below it
+    int64 most_iterations;
+    int64 nodes;
+
+    METHOD bool is_narrow() const { return narrow0 != nullptr; }
+};
+
+// What a thread adds to the totals of an iteration.
+struct RankSums {
+    uint64 change = 0, dangling = 0;
+};
+
+// One iteration, with shares that are stored as T.
+template <class T> struct Iteration {
+    const PageRank &rank;
+    const T *shares;
+    T *next_shares;
+    uint64 dangling_mass, dangling_each, teleported_each; // the latter two if dangling or personalization is even
+
+    // The new score and share of a node, of which the shares that reach it sum to `incoming`.
+    METHOD void leave(Index node, uint64 incoming, RankSums &sums) const {
+        const uint64 old_score = rank.scores[node], ratio = rank.node_ratios[node];
+        const uint64 loose = rank.dangling != nullptr ? part_of(dangling_mass, rank.dangling[node]) : dangling_each;
+        const uint64 teleported =
+            rank.personalization != nullptr ? part_of(rank.teleported, rank.personalization[node]) : teleported_each;
+        const uint64 score = part_of(old_score, rank.keep) + part_of(incoming + loose, rank.move) + teleported;
+        sums.change += score > old_score ? score - old_score : old_score - score;
+        sums.dangling += ratio == 0 ? score : 0;
+        rank.scores[node] = score;
+        store_share(next_shares + node, part_of(score, ratio));
+    }
+};
+
+// Calls visit(iteration) for the current iteration.
+template <class Visit> INLINE void with_iteration(const PageRank &rank, Visit visit) {
+    const bool odd = racing_load(rank.progress + ITERATIONS) % 2 != 0;
+    const uint64 mass = racing_load(rank.totals + DANGLING_MASS);
+    const uint64 dangling_each = part_of(mass, rank.even), teleported_each = part_of(rank.teleported, rank.even);
+    if (rank.is_narrow())
+        visit(Iteration<float32>{rank, odd ? rank.narrow1 : rank.narrow0, odd ? rank.narrow0 : rank.narrow1, mass,
+                                 dangling_each, teleported_each});
+    else
+        visit(Iteration<uint64>{rank, odd ? rank.shares1 : rank.shares0, odd ? rank.shares0 : rank.shares1, mass,
+                                dangling_each, teleported_each});
+}
+
+// Adds the sums of all members of a team to the totals; called by all of them. `partial` (TEAM_SIZE) and `of_warp` are
+// in the team's shared memory.
+INLINE void add_sums(const Team &team, const PageRank &rank, const RankSums &sums, int64 *partial, int64 *of_warp) {
+    const auto add = [&](uint64 value, RankTotal total) {
+        if constexpr (!ONE_MEMBER) {
+            team.barrier();
+            team.for_members([&](int member) { partial[member] = int64(value); });
+            team.scan(partial, of_warp);
+            value = uint64(partial[TEAM_SIZE - 1]);
+        }
+        if (team.leads() && value != 0)
+            atomic_add(rank.totals + total, value);
+    };
+    add(sums.change, CHANGE);
+    add(sums.dangling, NEXT_DANGLING);
+}
+
+// Ends an iteration; called by one member, after all sums were added.
+INLINE void end_iteration(const PageRank &rank) {
+    const uint64 change = racing_load(rank.totals + CHANGE);
+    const int32 iterations = rank.progress[ITERATIONS] + 1;
+    rank.totals[LAST_CHANGE] = change;
+    rank.totals[DANGLING_MASS] = racing_load(rank.totals + NEXT_DANGLING);
+    rank.totals[CHANGE] = rank.totals[NEXT_DANGLING] = 0;
+    rank.progress[RANK_STOP] = change < rank.tolerance || iterations >= rank.most_iterations;
+    rank.progress[RANK_PAUSED] = rank.totals[RANK_SLICE] != 0 && nanoseconds() - int64(rank.totals[RANK_SLICE]) > SLICE;
+    racing_store(rank.progress + ITERATIONS, iterations);
+}

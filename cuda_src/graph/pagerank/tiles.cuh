@@ -1,0 +1,26 @@
+// Tiles of a graph's rows: consecutive rows of nearly the same number of nodes and edges, as in CSR-Adaptive
+// (Greathouse and Daga 2014), with boundaries on the diagonals of Merrill and Garland's merge path (2016).
+//
+// The position of row v is v + begin(v). Tile i has the rows whose positions are in [i, i + 1) * RANK_TILE. A row with
+// more than RANK_TILE edges is long. It is the last row of its tile, since the next row's position is beyond the tile;
+// its edges are cut into chunks of RANK_TILE edges, which are tasks like tiles. So no task has more than 2 * RANK_TILE
+// edges.
+#pragma once
+
+#include "graph/csr.cuh"
+
+constexpr Index RANK_TILE = 1024;
+
+KERNEL_STRUCT(RowTiles) {
+    const int32 *first_rows; // (tiles + 1): the first row of each tile
+    int64 tiles;
+    const int32 *long_rows; // (long_count): the nodes of the long rows
+    uint64 *long_sums;      // (long_count), zero between two iterations
+    int64 long_count;
+    const int32 *chunk_rows;   // (chunks): the number of a chunk's long row
+    const int64 *chunk_begins; // (chunks): its first edge
+    int64 chunks;
+    int32 *meeting; // (2), initially zero: for Grid::barrier_with
+
+    METHOD Index tasks() const { return tiles + chunks; }
+};

@@ -1,0 +1,21 @@
+"""Start of a program by `python -m`: Ctrl-C may come while its modules are imported. Imports nothing heavy."""
+
+from __future__ import annotations
+
+import sys
+from importlib import import_module
+from typing import NoReturn
+
+from dmr.common.command_line.exit_codes import INTERRUPTED
+from dmr.common.command_line.signals import forget_interrupt
+
+
+def start(program: str) -> NoReturn:
+    """Imports the command line of a program, runs it, and ends the process with its exit code."""
+    try:
+        main = import_module(f"{program}.cli").main
+    except KeyboardInterrupt:
+        print(f"{program}: interrupted", file=sys.stderr)
+        forget_interrupt()
+        sys.exit(INTERRUPTED)
+    sys.exit(main())

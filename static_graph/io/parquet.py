@@ -1,0 +1,183 @@
+"""Parquet (`.parquet`): an edge list in columns, read and written by pyarrow."""
+
+from __future__ import annotations
+
+import logging
+from pathlib import Path
+from typing import Any, BinaryIO
+
+import numpy as np
+from numpy.typing import NDArray
+
+from dmr.common.arguments import shortened
+from dmr.common.available import require_memory
+from dmr.common.errors import printable
+from dmr.common.text import counted
+from static_graph.errors import DmrError, FileContentError
+from static_graph.graph.checks import MOST
+from static_graph.graph.csr import CsrGraph
+from static_graph.graph.labels import as_labels
+from static_graph.io.edge_lists import graph_of_ids
+from static_graph.io.headings import column_of
+from static_graph.io.inputs import Input
+from static_graph.io.native import SOURCE, TARGET, WEIGHT
+from static_graph.io.text import ROW_BYTES, Edges
+
+log = logging.getLogger("static_graph.io")
+
+BATCH = 1 << 20  # rows read at a time
+NODES_KEY = b"static_graph_nodes"  # metadata: the number of nodes
+_WORDS = ("source", "target", "weight")
+
+
+def require_pyarrow(path: Path) -> None:
+    """Raises DmrError unless pyarrow is installed; `path` is the file that needs it."""
+    try:
+        import pyarrow.parquet  # noqa: F401
+    except ImportError as error:
+        raise DmrError(
+            f"{printable(str(path))}: Parquet is read and written with pyarrow, the extra [parquet] of this package: "
+            f"pip install pyarrow ({error})"
+        ) from error
+
+
+def read_parquet(source: Input, threads: int | None = None, weight: str | None = None) -> CsrGraph:
+    """Reads the graph of a table of edges; columns are found by their names, as in the heading of a `.csv`.
+
+    Ids are integers from 0, or strings. Integers are treated as in an edge list; strings are labels, and nodes are
+    numbered in their order.
+
+    Args:
+        source: the file; threads: CPU threads.
+        weight: the column of the weights; by default one with a suitable name.
+
+    Raises:
+        FileError: the file is no Parquet file, its columns are not understood, or a value is missing or no id.
+        DmrError: pyarrow is not installed.
+    """
+    require_pyarrow(source.path)
+    path = source.path
+    try:
+        if source.size() == 0:
+            raise FileContentError("is empty", path)
+        with source.opened() as file:
+            return _read(file, path, threads, weight)
+    except (DmrError, MemoryError):
+        raise
+    except Exception as error:  # any exception that pyarrow raises for a damaged file
+        raise FileContentError(f"is damaged, or no Parquet file: {printable(str(error))}", path) from error
+
+
+def write_parquet(file: BinaryIO, graph: CsrGraph) -> None:
+    """Writes the edges as columns source, target and weight; for a graph without labels, metadata has its nodes."""
+    import pyarrow
+    import pyarrow.parquet
+
+    ends: dict[str, NDArray[Any]] = {"source": graph.sources(), "target": graph.targets}
+    metadata = {NODES_KEY: str(graph.nodes)}
+    if graph.labels is not None:
+        metadata = {}  # ids are labels, not node numbers
+        if graph.labels.dtype.kind == "O" or (graph.labels.dtype.kind == "i" and graph.labels.min(initial=0) < 0):
+            raise ValueError("its labels are neither whole numbers from 0 nor strings: drop them (labels=None)")
+        ends = {name: graph.labels[nodes] for name, nodes in ends.items()}
+    weights = {} if graph.weights is None else {"weight": graph.weights}
+    table = pyarrow.table({**ends, **weights}, metadata=metadata)
+    pyarrow.parquet.write_table(table, file)
+
+
+def _read(file: BinaryIO, path: Path, threads: int | None, weight: str | None) -> CsrGraph:
+    import pyarrow
+    from pyarrow.parquet import ParquetFile
+
+    table = ParquetFile(file)
+    schema, edges = table.schema_arrow, table.metadata.num_rows
+    names = _columns(schema.names, path, weight)
+    kinds = [_value_type(schema.field(name).type) for name in names]
+    text = [pyarrow.types.is_string(kind) or pyarrow.types.is_large_string(kind) for kind in kinds]
+    for name, kind, is_text in list(zip(names, kinds, text, strict=True))[:2]:
+        if not (is_text or pyarrow.types.is_integer(kind)):
+            raise FileContentError(f"column {shortened(name)} holds {kind}, not whole numbers or strings", path)
+    if text[SOURCE] != text[TARGET]:
+        raise FileContentError(f"the sources are {kinds[SOURCE]}, but the targets are {kinds[TARGET]}", path)
+    for name, kind in zip(names[WEIGHT:], kinds[WEIGHT:], strict=True):
+        if not (pyarrow.types.is_integer(kind) or pyarrow.types.is_floating(kind)):
+            raise FileContentError(f"column {shortened(name)} holds {kind}, not numbers", path)
+    if edges > MOST:
+        raise FileContentError(f"holds {edges} edges, more than the {MOST} that can be sorted", path)
+    require_memory(2 * ROW_BYTES * edges, f"a table of {counted(edges, 'edge')}")
+    parts: list[list[Any]] = [[] for _ in names]
+    for batch in table.iter_batches(BATCH, columns=names):
+        for part, name, kind in zip(parts, names, kinds, strict=True):
+            part.append(batch.column(name).cast(kind))
+    columns = [pyarrow.chunked_array(part, kind) for part, kind in zip(parts, kinds, strict=True)]
+    for name, column in zip(names, columns, strict=True):
+        if column.null_count:
+            row = column.is_null().to_numpy().argmax()
+            raise FileContentError(f"row {row} (from 0) has no {shortened(name)}", path)
+    weights = _numbers(columns[WEIGHT], names[WEIGHT], path) if len(names) > WEIGHT else None
+    if text[SOURCE]:
+        sources, targets, labels = _numbered(columns[SOURCE], columns[TARGET])
+        return CsrGraph.from_edges(sources, targets, weights, len(labels), labels=labels, threads=threads)
+    ends = [_numbers(columns[side], names[side], path) for side in (SOURCE, TARGET)]
+    for name, numbers in zip(names, ends, strict=False):
+        if numbers.min(initial=0) < 0:
+            row = int(numbers.argmin())
+            raise FileContentError(f"row {row} (from 0) has the {shortened(name)} {numbers[row]}, below 0", path)
+    promised = (schema.metadata or {}).get(NODES_KEY, b"")
+    nodes = int(promised) if promised.isdigit() else None
+    return graph_of_ids(Edges(ends[SOURCE], ends[TARGET], weights), nodes, path, threads)
+
+
+def _columns(titles: list[str], path: Path, weight: str | None) -> list[str]:
+    """Returns the names of the columns of sources, targets and, if there is one, weights."""
+    found: dict[int, str] = {}
+    for title in titles:
+        column = WEIGHT if title == weight else column_of(title)
+        if column is None or (column == WEIGHT and weight not in (None, title)):
+            continue
+        if column in found:
+            both = f"{shortened(found[column])} and {shortened(title)}"
+            raise FileContentError(f"has two columns of the {_WORDS[column]}: {both}", path)
+        found[column] = title
+    wanted = [(SOURCE, "source"), (TARGET, "target"), *([(WEIGHT, weight)] if weight is not None else [])]
+    for column, name in wanted:
+        if column not in found:
+            known = ", ".join(map(shortened, titles)) or "none"
+            raise FileContentError(f"has no column {shortened(name)}; its columns: {known}", path)
+    ignored = [title for title in titles if title not in found.values()]
+    if ignored:
+        log.warning("%s: other columns are left out: %s", path, ", ".join(map(shortened, ignored)))
+    return [found[column] for column in sorted(found)]
+
+
+def _value_type(kind: Any) -> Any:
+    """Returns the type of the values of a column, which may be dictionary-encoded."""
+    import pyarrow
+
+    return kind.value_type if pyarrow.types.is_dictionary(kind) else kind
+
+
+def _numbers(column: Any, name: str, path: Path) -> NDArray[Any]:
+    """Returns a column as int64 or float64."""
+    import pyarrow
+
+    wanted = pyarrow.float64() if pyarrow.types.is_floating(column.type) else pyarrow.int64()
+    try:
+        numbers: NDArray[Any] = column.cast(wanted).to_numpy()
+    except pyarrow.ArrowInvalid as error:  # beyond 2^63 - 1
+        raise FileContentError(f"column {shortened(name)}: {error}", path) from None
+    return numbers
+
+
+def _numbered(sources: Any, targets: Any) -> tuple[NDArray[np.int64], NDArray[np.int64], NDArray[Any]]:
+    """Returns sources and targets as numbers of nodes, and the nodes' names in order."""
+    import pyarrow
+
+    encoded = pyarrow.chunked_array([*sources.chunks, *targets.chunks], sources.type).dictionary_encode()
+    encoded = encoded.combine_chunks() if encoded.num_chunks else pyarrow.array([], sources.type).dictionary_encode()
+    names = as_labels(encoded.dictionary.to_pylist())
+    order = np.argsort(names)
+    number = np.empty(len(names), np.int64)
+    number[order] = np.arange(len(names))
+    ends = number[encoded.indices.to_numpy()]
+    return ends[: len(sources)], ends[len(sources) :], names[order]

@@ -1,0 +1,1 @@
+"""PageRank by every method."""

@@ -1,0 +1,92 @@
+"""Method "pull": each node sums the shares of its predecessors (`cuda_src/graph/pagerank/pull.cuh`)."""
+
+from __future__ import annotations
+
+from time import perf_counter
+from typing import NamedTuple
+
+import numpy as np
+
+from dmr.memory import DeviceArray, Packed, constant, flagged_indices, pack
+from static_graph.graph.device_graph import DeviceGraph
+from static_graph.link_analysis.state import RankEntry, State
+
+TILE = constant("RANK_TILE")  # nodes and edges
+MOST_TEAMS = 4096  # most teams in one launch of all iterations, if they fit on the device
+
+
+class Tiles(NamedTuple):
+    """The rows of a transposed graph in tiles (`cuda_src/graph/pagerank/tiles.cuh`).
+
+    Attributes:
+        packed: the tiles as a kernel argument; tasks: number of tiles and chunks of long rows.
+        arrays: those to which `packed` points.
+    """
+
+    packed: Packed
+    tasks: int
+    arrays: tuple[DeviceArray, ...]
+
+
+def run(state: State, *, in_one_launch: bool | None = None) -> float:
+    """Iterates until the end; returns the seconds of the iterations.
+
+    Args:
+        state: with the first scores.
+        in_one_launch: whether to launch all iterations at once, or to repeat the launches of one. By default a GPU
+            launches all at once: a barrier among its teams takes less time than a launch.
+    """
+    device, back = state.device, state.back()
+    # One computation at a time uses the sums of the long rows, so the tiles are not shared by threads.
+    tiles = cut_rows(back)
+    arguments = (state.packed, back.csr, state.edge_ratios(transposed=True), tiles.packed)
+
+    def one_iteration() -> None:
+        device.launch("pull_shares", tiles.tasks, *arguments)
+        device.launch("end_pulled_iteration", 1, state.packed, tiles.packed)
+
+    if not (device.threads == 0 if in_one_launch is None else in_one_launch):
+        return state.repeat(one_iteration)
+    device.synchronize()
+    begun = perf_counter()
+    while not state.progress.download()[RankEntry.RANK_STOP]:  # a launch ends early, so that signals are handled
+        device.launch("begin_slice", 1, state.packed)
+        device.launch("pull_iterations", MOST_TEAMS, *arguments)
+    return perf_counter() - begun
+
+
+def cut_rows(back: DeviceGraph) -> Tiles:
+    """Cuts the rows of a transposed graph into tiles; those are kept with the graph, the sums of long rows are not."""
+    device = back.device
+    first_rows, long_rows, chunk_rows, chunk_begins = back.derived("row tiles", lambda: _cut(back))
+    long_sums, meeting = device.zeros(long_rows.size, np.uint64), device.zeros(2, np.int32)
+    packed = pack(
+        "RowTiles",
+        first_rows=first_rows,
+        tiles=first_rows.size - 1,
+        long_rows=long_rows,
+        long_sums=long_sums,
+        long_count=long_rows.size,
+        chunk_rows=chunk_rows,
+        chunk_begins=chunk_begins,
+        chunks=chunk_rows.size,
+        meeting=meeting,
+    )
+    return Tiles(packed, first_rows.size - 1 + chunk_rows.size, (long_sums, meeting))
+
+
+def _cut(back: DeviceGraph) -> tuple[DeviceArray, ...]:
+    device, nodes = back.device, back.nodes
+    tiles = device.tiles(nodes + back.edges, TILE)
+    first_rows = device.empty(tiles + 1, np.int32)
+    device.launch("find_row_tiles", tiles + 1, back.csr, first_rows)
+    flags = device.empty(nodes, np.int32)
+    device.launch("flag_long_rows", nodes, back.csr, flags)
+    long_rows, count = flagged_indices(flags)
+    begins, ends = device.empty(count, np.int64), device.empty(count, np.int64)
+    device.launch("find_row_ends", count, back.csr, long_rows, begins, ends)
+    first, last = begins.download(), ends.download()
+    chunks = -(-(last - first) // TILE)  # per long row
+    rows = np.repeat(np.arange(count, dtype=np.int32), chunks)
+    chunk = np.arange(rows.size) - np.repeat(np.cumsum(chunks) - chunks, chunks)
+    return first_rows, long_rows, device.array(rows), device.array(first[rows] + TILE * chunk)

@@ -1,0 +1,181 @@
+"""PageRank of the nodes of a graph, by any method."""
+
+from __future__ import annotations
+
+import logging
+import math
+from collections.abc import Callable
+from importlib import import_module
+from typing import Any
+
+import numpy as np
+from numpy.typing import ArrayLike
+
+from dmr.common.arguments import switch
+from dmr.common.available import require_memory
+from dmr.common.clock import Clock
+from dmr.common.text import counted
+from dmr.memory import Device
+from static_graph.common.arguments import check_graph
+from static_graph.common.memory_estimates import graph_bytes, pagerank_bytes
+from static_graph.errors import GraphError
+from static_graph.graph.csr import CsrGraph
+from static_graph.graph.device_graph import DeviceGraph
+from static_graph.graph.placement import device_for
+from static_graph.link_analysis.methods.table import COMMON, METHODS, TRANSPOSING
+from static_graph.link_analysis.options import Options, checked_method, checked_options
+from static_graph.link_analysis.results import PageRank
+from static_graph.link_analysis.state import State
+
+log = logging.getLogger("static_graph")
+
+
+def pagerank(
+    graph: CsrGraph | DeviceGraph,
+    *,
+    alpha: float = 0.85,
+    tol: float | None = None,
+    max_iter: int = 100,
+    iterations: int | None = None,
+    personalization: ArrayLike | None = None,
+    nstart: ArrayLike | None = None,
+    dangling: ArrayLike | None = None,
+    weighted: bool | None = None,
+    method: str = "auto",
+    balance: str = "auto",
+    rule: str = "brin-page",
+    precision: str = "fixed",
+    device: str = "auto",
+    threads: int | None = None,
+) -> PageRank:
+    """Computes the PageRank of each node: the stationary distribution of a random surfer (Brin and Page 1998).
+
+    With probability `alpha` the surfer follows an edge that leaves the node, each one equally likely, or by weight;
+    otherwise, the surfer goes to a node by `personalization`. From a dangling node, whose edges have no weight or which
+    has none, the surfer goes on by `dangling`. Parallel edges add up; self loops count.
+
+    Scores are 64-bit fixed-point numbers, whose sums do not depend on their order: all methods and balances but the
+    dense ones give the same bits, on every device. docs/internals/pagerank.md bounds the rounding errors.
+
+    Args:
+        graph: a graph on the host, or on a device.
+        alpha: the damping factor, from 0 to 1.
+        tol: the iterations end when the sum of the absolute changes of the scores is below it (default: 1e-6).
+        max_iter: the most iterations.
+        iterations: the exact number of iterations, instead of `tol` and `max_iter`.
+        personalization: (n,) numbers that are not negative, in proportion to the probability of each node (default:
+            all equal).
+        nstart: (n,) the first scores, up to a factor (default: all equal).
+        dangling: (n,) where dangling nodes lead, up to a factor (default: `personalization`).
+        weighted: whether edges count by their weights (default: if the graph has some).
+        method: "auto", "pull" or "sequential".
+        balance: for "pull": how the edges are distributed: "auto" (tiles of nearly equal size).
+        rule: "brin-page", or "report": alpha * score + (1 - alpha) * sum, the formula of the PageRank report (section
+            3.3.2), a lazy walk without teleport.
+        precision: "fixed", or "float32": shares are rounded to 24 bits, and take 4 bytes instead of 8.
+        device, threads: as for `upload`; only for a graph on the host.
+
+    Returns:
+        The scores, and statistics of the run. If the iterations did not converge, `converged` is False, and a warning
+        is logged.
+
+    Raises:
+        OptionError: an option is invalid, or the method or the rule does not have it; `graph` is not a graph, or an
+            option has the wrong type (WrongTypeError).
+        GraphError: the graph has no weights, but `weighted` asks for them; it has 2^31 edges or more.
+        DeviceUnavailableError, OutOfMemoryError: the device is not available, or too small.
+    """
+    check_graph(graph, CsrGraph, DeviceGraph)
+    options = checked_options(
+        graph.nodes,
+        alpha=alpha,
+        tol=tol,
+        max_iter=max_iter,
+        iterations=iterations,
+        personalization=personalization,
+        nstart=nstart,
+        dangling=dangling,
+        weighted=weighted,
+        rule=rule,
+        precision=precision,
+    )
+    name, scheme = checked_method(method, balance, precision)
+    by_weight = _by_weight(graph, weighted, options)
+    where = device_for(graph, device, threads)
+    if name == "auto":
+        name = "pull"
+    _require_memory(graph, where, name, by_weight)
+    with where.lock, where.current:
+        return _rank(graph, where, name, scheme, options, by_weight)
+
+
+def _by_weight(graph: CsrGraph | DeviceGraph, weighted: bool | None, options: Options) -> bool:
+    """Returns whether the weights of a graph count."""
+    if weighted is None:
+        return graph.weights is not None and options.rule == "brin-page"
+    if switch("weighted", weighted) and graph.weights is None:
+        raise GraphError("the graph has no weights: give it some, or leave weighted out")
+    return switch("weighted", weighted)
+
+
+def _require_memory(graph: CsrGraph | DeviceGraph, where: Device, method: str, weighted: bool) -> None:
+    """Raises OutOfMemoryError if the work does not fit in main memory; a GPU checks its allocations itself."""
+    if not where.threads:
+        return
+    need = pagerank_bytes(graph.nodes, graph.edges, weighted, METHODS[method].transposed)
+    if isinstance(graph, CsrGraph):
+        need += graph_bytes(graph.nodes, graph.edges, graph.weights is not None)
+    require_memory(need, f"PageRank of {counted(graph.nodes, 'node')} and {counted(graph.edges, 'edge')}")
+
+
+def _rank(
+    graph: CsrGraph | DeviceGraph, where: Device, method: str, balance: str, options: Options, weighted: bool
+) -> PageRank:
+    """Ranks the nodes of a graph, after uploading it to `where` if necessary; the arguments are checked already."""
+    clock = Clock()
+    scores, iterations, error = np.empty(0), 0, 0.0
+    if graph.nodes:
+        if isinstance(graph, DeviceGraph):
+            on_device = graph
+        else:
+            on_device = DeviceGraph.upload(graph, where)
+            clock.lap("upload")
+        entry = METHODS[method]
+        where.prepare(*COMMON, *entry.gpu_modules, *(TRANSPOSING if entry.transposed else ()))
+        state = State(on_device, options, weighted=weighted)
+        seconds = 0.0
+        if options.most_iterations:
+            run: Callable[..., float] = import_module(f"static_graph.link_analysis.methods.{method}").run
+            seconds = run(state, **_more(balance))
+        iterations, error = state.outcome()
+        clock.lap("prepare", less=seconds)
+        clock.seconds["iterations"] = seconds
+        scores = state.download()
+        clock.lap("download")
+    converged = error < options.tolerance
+    if not converged and options.stops:
+        log.warning("%s", _warning(iterations, error, options))
+    return PageRank.found(
+        scores=scores,
+        iterations=iterations,
+        error=error,
+        converged=converged,
+        method=method,
+        balance=balance,
+        rule=options.rule,
+        precision=options.precision,
+        device=where.name,
+        threads=where.threads,
+        seconds=clock.seconds,
+    )
+
+
+def _more(balance: str) -> dict[str, Any]:
+    """Returns the arguments of a method for a balance."""
+    return {} if balance == "auto" else {"balance": balance}
+
+
+def _warning(iterations: int, error: float, options: Options) -> str:
+    change = "" if math.isinf(error) else f": the last one changed the scores by {error:.3g}"
+    done = counted(iterations, "iteration")
+    return f"PageRank did not converge to a change below {options.tolerance:g} in {done}{change}"

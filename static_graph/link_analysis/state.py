@@ -1,0 +1,133 @@
+"""State of a PageRank computation on a device: scores, shares, ratios, and the control of the iterations."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Callable
+from time import perf_counter
+
+import numpy as np
+from numpy.typing import NDArray
+
+from dmr.memory import DeviceArray, Enumeration, Packed, pack
+from static_graph.errors import GraphError
+from static_graph.graph.device_graph import DeviceGraph
+from static_graph.graph.incoming import MOST_EDGES, incoming
+from static_graph.link_analysis.options import Options
+from static_graph.link_analysis.ratios import (
+    ONE_RATIO,
+    ONE_SCORE,
+    RATIO_BITS,
+    SCORE_BITS,
+    edge_ratios,
+    node_ratios,
+    ratio,
+    vector_ratios,
+)
+
+
+class RankEntry(Enumeration, count="RANK_ENTRIES"):
+    """Indices into the progress of a computation."""
+
+
+class RankTotal(Enumeration, count="RANK_TOTALS"):
+    """Indices into its totals."""
+
+
+class State:
+    """A computation, whose kernels take `packed` (`cuda_src/graph/pagerank/iteration.cuh`).
+
+    Attributes:
+        graph: the graph; device: its device; weighted: whether its weights count.
+        scores: (nodes,) uint64, in units of 2^-62.
+        progress: (len(RankEntry),) int32; totals: (len(RankTotal),) uint64.
+        packed: all of it as a kernel argument.
+    """
+
+    def __init__(self, graph: DeviceGraph, options: Options, *, weighted: bool) -> None:
+        """Allocates the arrays, and launches the kernels that initialise them. The graph has nodes."""
+        device, nodes = graph.device, graph.nodes
+        self.graph, self.device, self.weighted = graph, device, weighted
+        self.most_iterations = options.most_iterations
+        self.scores = device.empty(nodes, np.uint64)
+        self.progress = device.zeros(len(RankEntry), np.int32)
+        self.totals = device.zeros(len(RankTotal), np.uint64)
+        narrow = options.precision == "float32"
+        shares = [device.empty(nodes, np.float32 if narrow else np.uint64) for _ in range(2)]
+        personalization, dangling = (
+            vector_ratios(device, each) for each in (options.personalization, options.dangling)
+        )
+        self._kept = (shares, personalization, dangling)  # `packed` has their addresses only
+        alpha = ratio(options.alpha)
+        report = options.rule == "report"
+        self.packed: Packed = pack(
+            "PageRank",
+            scores=self.scores,
+            shares0=None if narrow else shares[0],
+            shares1=None if narrow else shares[1],
+            narrow0=shares[0] if narrow else None,
+            narrow1=shares[1] if narrow else None,
+            node_ratios=node_ratios(graph, weighted=weighted),
+            personalization=personalization,
+            dangling=personalization if dangling is None else dangling,
+            totals=self.totals,
+            progress=self.progress,
+            keep=alpha if report else 0,
+            move=ONE_RATIO - alpha if report else alpha,
+            even=ratio(1 / nodes),
+            teleported=0 if report else (ONE_RATIO - alpha) >> (RATIO_BITS - SCORE_BITS),
+            tolerance=_units(options.tolerance) if options.stops else 0,
+            most_iterations=options.most_iterations,
+            nodes=nodes,
+        )
+        start = vector_ratios(device, options.start)
+        device.launch("begin_scores", device.pieces(nodes), self.packed, start)
+        device.launch("end_scores", 1, self.packed)
+
+    @property
+    def stop(self) -> DeviceArray:
+        """(1,) int32: 1 if no further iteration follows."""
+        return self.progress[RankEntry.RANK_STOP : RankEntry.RANK_STOP + 1]
+
+    def edge_ratios(self, *, transposed: bool) -> DeviceArray | None:
+        """Returns the ratios of the edges of the graph or of the transposed graph; None without weights."""
+        return edge_ratios(self.graph, self.back() if transposed else None) if self.weighted else None
+
+    def back(self) -> DeviceGraph:
+        """Returns the transposed graph; it is kept with the graph.
+
+        Raises:
+            GraphError: there are too many edges to sort.
+        """
+        back = incoming(self.graph, weighted=self.weighted)
+        if back is None:
+            raise GraphError(f"{self.graph.edges} edges are more than the {MOST_EDGES} that can be sorted")
+        return back
+
+    def repeat(self, one_iteration: Callable[[], None]) -> float:
+        """Makes the device repeat the launches of `one_iteration` until the end; returns the seconds."""
+        with self.device.rehearsal():
+            one_iteration()
+        loop = self.device.loop(one_iteration, self.stop)
+        self.device.synchronize()
+        begun = perf_counter()
+        loop.run()
+        self.device.synchronize()
+        return perf_counter() - begun
+
+    def outcome(self) -> tuple[int, float]:
+        """Returns the number of iterations, and the L1 change of the last one (inf if there is none)."""
+        iterations = int(self.progress.download()[RankEntry.ITERATIONS])
+        change = int(self.totals.download()[RankTotal.LAST_CHANGE])
+        return iterations, change / ONE_SCORE if iterations else math.inf
+
+    def download(self) -> NDArray[np.float64]:
+        """Returns the scores as numbers that sum to 1."""
+        shown = self.device.empty(self.scores.size, np.float64)
+        self.device.launch("export_scores", shown.size, self.scores, shown)
+        return shown.detach()
+
+
+def _units(tolerance: float) -> int:
+    """Returns the least number of units that is not below a tolerance: a smaller number of units is below it, too."""
+    return int(min(math.ceil(tolerance * ONE_SCORE), 2**64 - 1))

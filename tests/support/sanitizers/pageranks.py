@@ -1,0 +1,21 @@
+"""Runs every kernel of PageRank on small graphs."""
+
+from __future__ import annotations
+
+import numpy as np
+
+from static_graph.graph.device_graph import DeviceGraph
+from tests.support.digests import digest
+from tests.support.ranked import METHODS, units
+from tests.support.sanitizers.traversals import graphs
+
+
+def pageranks(device):
+    """Yields (case, digest) for every method, with and without weights and vectors."""
+    for name, graph in graphs():
+        on_device, vector = DeviceGraph.upload(graph.reversed(), device), 1 + np.arange(graph.nodes) % 5
+        for number, method in enumerate(METHODS):
+            vectors = dict.fromkeys(("personalization", "nstart") if number % 2 else (), vector)
+            for weighted, precision in ((False, "fixed"), (True, "float32")):
+                scores, change = units(method, on_device, device, 3, weighted=weighted, precision=precision, **vectors)
+                yield [name, method, weighted], [digest(np.array(scores, np.uint64)), change]
