@@ -180,7 +180,7 @@ def compete(name: str, options: argparse.Namespace) -> list[Row]:
     """Runs scipy and all configurations in turn on one graph."""
     graph = static_graph.with_random_weights(load(name, options.graphs), LARGEST_WEIGHT, seed=1)
     uploaded = [
-        static_graph.upload(graph, device, threads)
+        static_graph.upload(graph, device, threads, transposed=True)
         for device in options.device
         for threads in (options.threads if device == "cpu" else [None])
     ]

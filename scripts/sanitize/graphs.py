@@ -277,6 +277,8 @@ FAMILIES: dict[str, Family] = {
             "a launch per level": {"one_launch": False},
             "pushed, one launch": {"one_launch": True, "transposed": False},
             "pushed": {"one_launch": False, "transposed": False},
+            "parents": {"parents": True},
+            "parents, pushed": {"parents": True, "transposed": False},
         },
     ),
     "sssp-auto": traversed(

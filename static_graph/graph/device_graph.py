@@ -96,9 +96,9 @@ class DeviceGraph:
             found: T = self._derived[key]
         return found
 
-    def kept(self, key: Hashable) -> Any:
-        """Returns the data cached under `key`, or None."""
-        return self._derived.get(key)
+    def has_derived(self, key: Hashable) -> bool:
+        """Whether data is cached under `key`."""
+        return key in self._derived
 
     def forget(self) -> None:
         """Frees the cached derived data."""

@@ -3,4 +3,5 @@
 from __future__ import annotations
 
 ROWS = ("graph/building/rows", "primitives/scan", "primitives/sorting")  # edges into rows
+TRANSPOSING = ("graph/building/incoming", *ROWS)  # the transposed graph
 RANDOM_GRAPHS = ("graph/building/generation", *ROWS)

@@ -36,10 +36,9 @@ def incoming(graph: DeviceGraph, weighted: bool = False) -> DeviceGraph | None:
     return graph.derived("weighted incoming", lambda: _with_weights(graph, back)) if weighted else back
 
 
-def kept_incoming(graph: DeviceGraph) -> DeviceGraph | None:
-    """Returns the transposed graph if it was made already."""
-    back: DeviceGraph | None = graph.kept("incoming")
-    return back
+def incoming_is_kept(graph: DeviceGraph) -> bool:
+    """Whether the transposed graph is kept with the graph already."""
+    return graph.has_derived("incoming")
 
 
 def _transposed(graph: DeviceGraph) -> DeviceGraph:

@@ -19,6 +19,8 @@ from static_graph.common.memory_estimates import search_bytes
 from static_graph.errors import GraphError, OptionError, WrongTypeError
 from static_graph.graph.csr import CsrGraph
 from static_graph.graph.device_graph import DeviceGraph
+from static_graph.graph.gpu_modules import TRANSPOSING
+from static_graph.graph.incoming import incoming
 from static_graph.graph.placement import device_for, require_capacity
 from static_graph.traversal.distances import kind_for
 from static_graph.traversal.options import checked_options
@@ -31,23 +33,32 @@ Sources = int | Sequence[int]
 Run = Callable[..., Outcome]  # of a scheme
 
 
-def upload(graph: CsrGraph, device: str = "auto", threads: int | None = None) -> DeviceGraph:
+def upload(
+    graph: CsrGraph, device: str = "auto", threads: int | None = None, *, transposed: bool = False
+) -> DeviceGraph:
     """Copies a graph to a device, for any number of traversals.
 
     Args:
         graph: the graph.
         device: "auto" (a GPU if one works, otherwise the CPU), "cpu", "cuda", "cuda:1", ...
         threads: CPU threads (default: all cores).
+        transposed: whether to make the transposed graph, too. It makes breadth-first searches of graphs with large
+            levels faster, and takes as long as ten of them or more; without it, `bfs` makes it when that has paid.
 
     Raises:
         WrongTypeError: `graph` is not a graph.
         DeviceUnavailableError, OutOfMemoryError: the device is not available, or too small.
     """
     check_graph(graph, CsrGraph)
+    transposed = switch("transposed", transposed)
     where = open_device(device, threads)
     require_capacity(graph, where)
     with where.lock, where.current:
-        return DeviceGraph.upload(graph, where)
+        on_device = DeviceGraph.upload(graph, where)
+        if transposed:
+            where.prepare(*TRANSPOSING)
+            incoming(on_device)
+        return on_device
 
 
 def bfs(
@@ -70,8 +81,9 @@ def bfs(
     """Breadth-first search: finds the number of edges on a shortest path to each node.
 
     All schemes give the same distances. The default follows a frontier. If the graph is on a device already (`upload`),
-    the default may also search bottom-up, from the unreached nodes, along the edges of the transposed graph, which is
-    made at the first search and kept.
+    the default may also search bottom-up, from the unreached nodes, along the edges of the transposed graph. That graph
+    is made when earlier searches have followed as many edges as take the same time, and kept; `upload` makes it at once
+    if it is asked to.
 
     Args:
         graph: a graph on the host, or on a device.
@@ -188,7 +200,9 @@ def _traverse(
     if scheme.strategy is not None:
         options = {**options, "strategy": scheme.strategy}
     if scheme.transposing:  # which takes longer than one search
-        options = {**options, "transposed": isinstance(graph, DeviceGraph)}
+        options = {**options, "transposed": None if isinstance(graph, DeviceGraph) else False}
+    if scheme.finds_parents:
+        options = {**options, "parents": parents}
     run: Run = import_module(f"static_graph.traversal.{scheme.module}").run
 
     def search(on_device: DeviceGraph) -> Outcome:
@@ -224,7 +238,7 @@ def _search(
     clock.seconds["rounds"] = outcome.seconds
     tree = None
     if outcome.parents is not None:
-        tree = outcome.parents.download()
+        tree = outcome.parents.detach()
     elif parents:
         tree = find_parents(on_device, sources, outcome.distances, weighted=weighted)
         clock.lap("parents")

@@ -9,8 +9,8 @@ from scipy.sparse.csgraph import connected_components as by_scipy
 from static_graph.components.connecting import connected_components
 from static_graph.components.table import METHODS
 from static_graph.graph.device_graph import DeviceGraph
-from tests.support.component_graphs import deep_graphs, graphs, smallest_labels
 from tests.support.emulated import emulator
+from tests.support.graphs.components import deep_graphs, graphs, smallest_labels
 
 pytestmark = pytest.mark.slow
 

@@ -17,8 +17,8 @@ from static_graph.graph.incoming import incoming
 from static_graph.traversal.frontiers import direction_optimising, near_far, queue_search
 from static_graph.traversal.parents import find_parents
 from tests.support.emulated import emulator
+from tests.support.graphs.traversed import SCHEMES, random_graph, reference
 from tests.support.ranked import METHODS, fixed_point_scores, units
-from tests.support.traversed import SCHEMES, random_graph, reference
 
 pytestmark = pytest.mark.slow
 
@@ -91,8 +91,11 @@ def test_default_searches_and_parents_on_the_emulated_gpu(default, device):
         if weighted and graph.weights is None:
             continue
         on_device, sources = DeviceGraph.upload(graph, device), [0, graph.nodes - 1]
-        distances = run(on_device, sources, weighted=weighted, **options).distances
+        outcome = run(on_device, sources, weighted=weighted, **options | ({} if weighted else {"parents": True}))
+        distances = outcome.distances
         parents = find_parents(on_device, sources, distances, weighted=weighted)
+        if outcome.parents is not None:
+            np.testing.assert_array_equal(outcome.parents.download(), parents, f"graph {number}")
         found = distances.download()
         np.testing.assert_array_equal(found, reference(graph, sources, weighted), f"graph {number}")
         for node in np.flatnonzero((found >= 0) & np.isfinite(found)):

@@ -7,7 +7,7 @@ import numpy as np
 from static_graph.components.outcome import Outcome
 from static_graph.graph.device_graph import DeviceGraph
 from static_graph.graph.edge_blocks import edge_blocks
-from static_graph.graph.incoming import kept_incoming
+from static_graph.graph.incoming import incoming, incoming_is_kept
 
 
 def run(graph: DeviceGraph) -> Outcome:
@@ -17,7 +17,7 @@ def run(graph: DeviceGraph) -> Outcome:
     device.launch("fill_indices", nodes, parents)
     device.launch("hook_first_neighbours", nodes, graph.csr, parents)
     device.launch("compress_paths", nodes, parents)
-    back = kept_incoming(graph)
+    back = incoming(graph) if incoming_is_kept(graph) else None
     if back is None:
         device.launch("hook_remaining_edges", edge_blocks(graph), graph.csr, parents)
     else:

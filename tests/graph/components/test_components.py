@@ -14,7 +14,7 @@ from scipy.sparse.csgraph import connected_components as by_scipy
 from static_graph import Components, CsrGraph, connected_components, read, upload
 from static_graph.components.table import METHODS
 from static_graph.errors import GraphError, OptionError, WrongTypeError
-from tests.support.component_graphs import deep_graphs, graphs, smallest_labels
+from tests.support.graphs.components import deep_graphs, graphs, smallest_labels
 from tests.support.paths import ROOT
 
 WEB = ROOT.parent / "shared" / "graphs" / "web-Stanford.txt.gz"

@@ -10,8 +10,8 @@ from static_graph import CsrGraph, generate_random, generate_rmat, with_random_w
 from static_graph.components.connecting import connected_components
 from static_graph.components.table import METHODS
 from static_graph.graph.device_graph import DeviceGraph
-from tests.support.component_graphs import graphs
 from tests.support.digests import digest, graph_digest
+from tests.support.graphs.components import graphs
 
 
 def building():
