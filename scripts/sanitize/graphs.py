@@ -12,6 +12,7 @@ import numpy as np
 import static_graph
 from dmr.memory import Device
 from scripts.sanitize.cases import Case, Family, digest
+from static_graph.components.table import METHODS
 from static_graph.engine.loop import STRATEGIES
 from static_graph.graph.building import rows_on_device
 from static_graph.graph.device_graph import DeviceGraph
@@ -240,6 +241,21 @@ def building(device: Device) -> Iterator[Case]:
     yield "transposed", lambda: digest(host.reversed().targets, host.reversed().weights)
 
 
+def connected(device: Device) -> Iterator[Case]:
+    """Components by every method that runs on a GPU."""
+    ways = [(c, m) for c, methods in METHODS.items() for m, method in methods.items() if not method.serial]
+    for (name, host), (connection, method) in product(graphs(), ways):
+
+        def labels(host: static_graph.CsrGraph = host, connection: str = connection, method: str = method) -> str:
+            uploaded = static_graph.upload(host, device.name)
+            twice = [
+                static_graph.connected_components(uploaded, connection=connection, method=method) for _ in range(2)
+            ]
+            return digest(*(found.labels for found in twice))
+
+        yield f"{name}, {connection}, {method}", labels
+
+
 def pageranks(device: Device) -> Iterator[Case]:
     """PageRank by every method."""
     for (name, host), method, weighted in product(graphs(), PAGERANK, (False, True)):
@@ -283,6 +299,7 @@ FAMILIES: dict[str, Family] = {
     "timeline": timelines,
     **{f"rank-{method}": reduced(method, variants) for method, variants in RANKERS.items()},
     "rank-sequential": sequential,
+    "components": connected,
     "trees": trees,
     "generation": generation,
     "building": building,
