@@ -19,6 +19,8 @@ from dmr.common.moved import keep_old_names
 
 if TYPE_CHECKING:
     from dmr.memory import __version__
+    from static_graph.components.connecting import connected_components
+    from static_graph.components.results import Components
     from static_graph.engine.colours import propagate_colours
     from static_graph.engine.trimming import trim
     from static_graph.errors import DmrError, GraphError
@@ -30,6 +32,7 @@ if TYPE_CHECKING:
     from static_graph.io import read, write
     from static_graph.link_analysis.ranking import pagerank
     from static_graph.link_analysis.results import PageRank
+    from static_graph.link_analysis.transition import transition_matrix
     from static_graph.lists.generation import generate_list
     from static_graph.lists.ranking import Ranking, find_roots, rank, rank_in_detail
     from static_graph.traversal.results import Traversal
@@ -39,6 +42,7 @@ if TYPE_CHECKING:
 
 # The module of each public name. Modules are imported on first use, so that `import static_graph` is fast.
 _HOMES = {
+    "Components": "static_graph.components.results",
     "CsrGraph": "static_graph.graph.csr",
     "DeviceGraph": "static_graph.graph.device_graph",
     "DmrError": "static_graph.errors",
@@ -50,6 +54,7 @@ _HOMES = {
     "__version__": "dmr.memory",
     "automatic_mda": "static_graph.graph.degrees",
     "bfs": "static_graph.traversal",
+    "connected_components": "static_graph.components.connecting",
     "degree_distribution": "static_graph.graph.degrees",
     "degree_histogram": "static_graph.graph.degrees",
     "degree_statistics": "static_graph.graph.degrees",
@@ -66,6 +71,7 @@ _HOMES = {
     "rank_in_detail": "static_graph.lists.ranking",
     "read": "static_graph.io",
     "sssp": "static_graph.traversal",
+    "transition_matrix": "static_graph.link_analysis.transition",
     "trim": "static_graph.engine.trimming",
     "upload": "static_graph.traversal",
     "with_random_weights": "static_graph.graph.generation",
@@ -76,6 +82,7 @@ _HOMES = {
 logging.getLogger(__name__).addHandler(logging.NullHandler())
 
 __all__ = [
+    "Components",
     "CsrGraph",
     "DeviceGraph",
     "DmrError",
@@ -87,6 +94,7 @@ __all__ = [
     "__version__",
     "automatic_mda",
     "bfs",
+    "connected_components",
     "degree_distribution",
     "degree_histogram",
     "degree_statistics",
@@ -103,6 +111,7 @@ __all__ = [
     "rank_in_detail",
     "read",
     "sssp",
+    "transition_matrix",
     "trim",
     "upload",
     "with_random_weights",

@@ -25,6 +25,7 @@ INLINE int32 atomic_min(int32 *place, int32 value) { return atomicMin(place, val
 INLINE int64 atomic_min(int64 *place, int64 value) {
     return static_cast<int64>(atomicMin(reinterpret_cast<long long *>(place), static_cast<long long>(value)));
 }
+INLINE uint32 atomic_min(uint32 *place, uint32 value) { return atomicMin(place, value); }
 INLINE int32 atomic_max(int32 *place, int32 value) { return atomicMax(place, value); }
 INLINE int64 atomic_max(int64 *place, int64 value) {
     return static_cast<int64>(atomicMax(reinterpret_cast<long long *>(place), static_cast<long long>(value)));
@@ -32,7 +33,7 @@ INLINE int64 atomic_max(int64 *place, int64 value) {
 INLINE uint64 atomic_max(uint64 *place, uint64 value) {
     return atomicMax(reinterpret_cast<unsigned long long *>(place), static_cast<unsigned long long>(value));
 }
-INLINE void atomic_or(uint32 *place, uint32 bits) { atomicOr(place, bits); }
+INLINE uint32 atomic_or(uint32 *place, uint32 bits) { return atomicOr(place, bits); }
 
 // Adds to a striped counter, whose value is the sum of STRIPES entries: adjacent threads add to adjacent entries.
 INLINE void count_up(int64 *stripes, int64 value) {
@@ -54,6 +55,8 @@ INLINE Index record_stride(Index records) { return records; }
 
 // Prefetches a cache line. Only the CPU does.
 INLINE void prefetch(const void *) {}
+
+INLINE int trailing_zeros(uint32 bits) { return __ffs(int(bits)) - 1; } // of at least one
 
 INLINE uint64 bits_of(float64 x) { return static_cast<uint64>(__double_as_longlong(x)); }
 INLINE float64 float64_of(int64 bits) { return __longlong_as_double(bits); }

@@ -57,7 +57,7 @@ template <class T> INLINE T atomic_min(T *place, T value) {
         ;
     return seen;
 }
-INLINE void atomic_or(uint32 *place, uint32 bits) { __atomic_fetch_or(place, bits, __ATOMIC_RELAXED); }
+INLINE uint32 atomic_or(uint32 *place, uint32 bits) { return __atomic_fetch_or(place, bits, __ATOMIC_RELAXED); }
 
 INLINE void count_up(int64 *stripes, int64 value) {
     if (value != 0)
@@ -80,6 +80,8 @@ INLINE void prefetch(const void *place) {
     __builtin_prefetch(place);
     asm volatile("");
 }
+
+INLINE int trailing_zeros(uint32 bits) { return __builtin_ctz(bits); } // of at least one
 
 INLINE uint64 bits_of(float64 x) {
     uint64 bits;

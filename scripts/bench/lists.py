@@ -29,7 +29,7 @@ from dmr.memory import open_device
 from scripts.lib.list_measuring import MeasuredList, gathered
 from scripts.lib.measuring import append_record, benchmark_parser, circumstances, positive, where
 from static_graph import generate_list
-from static_graph.lists.generation import KINDS
+from static_graph.lists.kinds import KINDS
 
 METHODS = ("wyllie", "lock-step", "on-demand", "helman-jaja")
 

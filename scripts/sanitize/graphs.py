@@ -12,6 +12,7 @@ import numpy as np
 import static_graph
 from dmr.memory import Device
 from scripts.sanitize.cases import Case, Family, digest
+from static_graph.components.table import METHODS
 from static_graph.engine.colours import coloured
 from static_graph.engine.loop import STRATEGIES, how
 from static_graph.engine.trimming import trimmed_nodes
@@ -20,14 +21,14 @@ from static_graph.graph.device_graph import DeviceGraph
 from static_graph.graph.incoming import incoming
 from static_graph.link_analysis.methods.table import METHODS as PAGERANK
 from static_graph.lists.checks import find_heads
-from static_graph.lists.generation import KINDS as LISTS
+from static_graph.lists.kinds import KINDS as LISTS
 from static_graph.lists.methods.table import FINISHES, RULES, SPACINGS
 from static_graph.lists.ranking import rank_on_device
 from static_graph.traversal.frontiers import direction_optimising, near_far, queue_search
 from static_graph.traversal.parents import find_parents
 from static_graph.traversal.schemes import child_launches, collapse, fixed_point, node_splitting, virtual_warps
 from static_graph.traversal.schemes.timeline import Timeline
-from static_graph.trees.generation import KINDS as TREES
+from static_graph.trees.kinds import KINDS as TREES
 
 
 def graphs() -> Iterator[tuple[str, static_graph.CsrGraph]]:
@@ -244,15 +245,40 @@ def building(device: Device) -> Iterator[Case]:
             assert back is not None and back.weights is not None
             return digest(back.offsets.download(), back.targets.download(), back.weights.download())
 
+        def shared(graph: static_graph.CsrGraph = graph) -> str:
+            assert graph.weights is not None
+            wide = (graph.offsets, graph.targets.astype(np.int64), graph.weights.astype(np.float32))
+            made = [DeviceGraph.from_arrays(*map(device.array, arrays))
+                    for arrays in ((graph.offsets, graph.targets, graph.weights), wide)]  # fmt: skip
+            return digest(*(each.targets.download() for each in made), made[1].weights.download())  # type: ignore[union-attr]
+
         yield f"incoming, {name}", transposed
+        yield f"arrays, {name}", shared
     sources, targets = random.integers(0, 300, (2, 9000))
     host = static_graph.CsrGraph.from_edges(sources, targets, random.random(9000), 300)
     yield "transposed", lambda: digest(host.reversed().targets, host.reversed().weights)
 
 
+def connected(device: Device) -> Iterator[Case]:
+    """Components by every method that runs on a GPU."""
+    ways = [(c, m) for c, methods in METHODS.items() for m, method in methods.items() if not method.serial]
+    for (name, host), (connection, method) in product(graphs(), ways):
+
+        def labels(host: static_graph.CsrGraph = host, connection: str = connection, method: str = method) -> str:
+            uploaded = static_graph.upload(host, device.name)
+            twice = [
+                static_graph.connected_components(uploaded, connection=connection, method=method) for _ in range(2)
+            ]
+            return digest(*(found.labels for found in twice))
+
+        yield f"{name}, {connection}, {method}", labels
+
+
 def pageranks(device: Device) -> Iterator[Case]:
     """PageRank by every method."""
     for (name, host), method, weighted in product(graphs(), PAGERANK, (False, True)):
+        if PAGERANK[method].matrices and name != "narrow":
+            continue
 
         def run(host: static_graph.CsrGraph = host, method: str = method, weighted: bool = weighted) -> str:
             precision = "float32" if weighted else "fixed"
@@ -279,6 +305,8 @@ FAMILIES: dict[str, Family] = {
             "a launch per level": {"one_launch": False},
             "pushed, one launch": {"one_launch": True, "transposed": False},
             "pushed": {"one_launch": False, "transposed": False},
+            "parents": {"parents": True},
+            "parents, pushed": {"parents": True, "transposed": False},
         },
     ),
     "sssp-auto": traversed(
@@ -290,6 +318,7 @@ FAMILIES: dict[str, Family] = {
     "timeline": timelines,
     **{f"rank-{method}": reduced(method, variants) for method, variants in RANKERS.items()},
     "rank-sequential": sequential,
+    "components": connected,
     "trees": trees,
     "generation": generation,
     "building": building,

@@ -8,6 +8,7 @@ import shlex
 import sys
 from collections.abc import Callable, Iterable, Sequence
 from dataclasses import dataclass
+from datetime import datetime, timezone
 from pathlib import Path
 from typing import Any
 
@@ -49,6 +50,7 @@ class Study:
         return {
             "format": self.form,
             "name": options.name or f"{self.kind}-{default_name(device.description, device.threads)}",
+            "date": datetime.now(timezone.utc).isoformat(timespec="seconds"),
             **described(device),
             "commit": options.commit or commit(),
             "command": f"python -m scripts.study.{self.kind} {shlex.join(arguments)}".rstrip(),

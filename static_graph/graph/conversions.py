@@ -83,17 +83,17 @@ def read_networkx(
 
 
 def adjacency_rows(
-    rows: Sequence[Mapping[Any, Any]], numbers: Mapping[Any, int], multigraph: bool
-) -> tuple[NDArray[np.int64], NDArray[np.int64]]:
+    rows: Sequence[Any], numbers: Mapping[Any, int], multigraph: bool = False
+) -> tuple[NDArray[np.int64], NDArray[np.int32]]:
     """Returns offsets (n + 1,) and targets (m,) of a networkx graph; edges keep the order of its adjacency.
 
     Args:
-        rows: the neighbours of each node, with the data of their edges.
+        rows: the neighbours of each node: lists of names, or dictionaries from names to the data of edges.
         numbers: the number of each node.
-        multigraph: whether the data of a neighbour is a dictionary of parallel edges.
+        multigraph: whether the data are dictionaries of parallel edges.
     """
     degrees = np.fromiter(map(len, rows), np.int64, len(rows))
-    targets = np.fromiter(map(numbers.__getitem__, chain.from_iterable(rows)), np.int64, int(degrees.sum()))
+    targets = np.fromiter(map(numbers.__getitem__, chain.from_iterable(rows)), np.int32, int(degrees.sum()))
     if multigraph:
         parallel = np.fromiter((len(edges) for row in rows for edges in row.values()), np.int64, len(targets))
         ends = np.cumsum(np.append(0, parallel))[np.cumsum(np.append(0, degrees))]

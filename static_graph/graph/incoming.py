@@ -36,6 +36,11 @@ def incoming(graph: DeviceGraph, weighted: bool = False) -> DeviceGraph | None:
     return graph.derived("weighted incoming", lambda: _with_weights(graph, back)) if weighted else back
 
 
+def incoming_is_kept(graph: DeviceGraph) -> bool:
+    """Whether the transposed graph is kept with the graph already."""
+    return graph.has_derived("incoming")
+
+
 def _transposed(graph: DeviceGraph) -> DeviceGraph:
     targets, sources = _edges(graph)
     offsets, ends = rows_on_device(targets, sources, graph.nodes)

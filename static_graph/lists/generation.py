@@ -13,8 +13,7 @@ from static_graph.common.memory_estimates import list_bytes
 from static_graph.errors import GraphError, OptionError
 from static_graph.lists.checks import MOST
 from static_graph.lists.gpu_modules import GENERATION
-
-KINDS = ("ordered", "ordered-unbalanced", "random-balanced", "random")
+from static_graph.lists.kinds import KINDS
 
 
 def generate_list(

@@ -12,9 +12,8 @@ from dmr.memory import open_device
 from static_graph.common.memory_estimates import tree_bytes
 from static_graph.errors import GraphError
 from static_graph.lists.generation import random_order
+from static_graph.trees.kinds import KINDS
 from static_graph.trees.rooting import MOST_NODES
-
-KINDS = ("random-binary", "path", "star", "caterpillar")
 
 
 def generate_tree(

@@ -11,7 +11,7 @@ import pytest
 
 from scripts.bench import lists as bench
 from scripts.study.lists import __main__ as study
-from static_graph.lists.generation import KINDS
+from static_graph.lists.kinds import KINDS
 from static_graph.lists.methods.table import METHODS
 from tests.support.paths import ROOT
 

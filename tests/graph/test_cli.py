@@ -17,10 +17,8 @@ import pytest
 
 from static_graph import CsrGraph, generate_list, generate_tree, read, write
 from static_graph.cli import main
-from static_graph.cli.arguments import ARRAY_FORMATS, GRAPH_FORMATS, ORDERS, SHAPES, build_parser
+from static_graph.cli.arguments import ARRAY_FORMATS, GRAPH_FORMATS, build_parser
 from static_graph.io import arrays, formats, read_array
-from static_graph.lists import generation as lists
-from static_graph.trees import generation as tree_generation
 from tests.support.paths import ROOT
 
 
@@ -179,7 +177,6 @@ def test_generate_random_with_options(tmp_path, capsys):
 
 
 def test_generate_lists_and_trees(tmp_path, capsys):
-    assert (ORDERS, SHAPES) == (lists.KINDS, tree_generation.KINDS)
     assert (tuple(formats.FORMATS), arrays.FORMATS) == (GRAPH_FORMATS, ARRAY_FORMATS)
     for suffix in (".npy", ".txt", ".csv"):
         out = tmp_path / f"list{suffix}"

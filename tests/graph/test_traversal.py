@@ -15,6 +15,7 @@ from dmr.memory import open_device
 from static_graph import CsrGraph, DeviceGraph, GraphError, bfs, sssp
 from static_graph.errors import OptionError
 from static_graph.traversal.frontiers import direction_optimising, near_far, queue_search
+from static_graph.traversal.parents import find_parents
 from static_graph.traversal.schemes.table import BALANCES
 
 OPTIONS = {"split": {"mda": 3}, "child-launch": {"threshold": 3}, "warp": {"warp_size": 8, "chunk": 3, "defer": 4}}
@@ -114,11 +115,16 @@ def test_bfs_levels_with_every_direction(one_launch, transposed, device):
         ends[0, : edges // 3] = nodes // 2
         graph = CsrGraph.from_edges(*ends, None, nodes)
         sources = [0, nodes // 3]
-        found = direction_optimising.run(
-            DeviceGraph.upload(graph, device), sources, transposed=transposed, one_launch=one_launch
-        )
-        np.testing.assert_array_equal(found.distances.download(), dijkstra(graph, sources, False))
-        assert found.launches == 1 or not one_launch
+        on_device, expected = DeviceGraph.upload(graph, device), dijkstra(graph, sources, False)
+        for parents in (False, True):
+            found = direction_optimising.run(
+                on_device, sources, transposed=transposed, parents=parents, one_launch=one_launch
+            )
+            np.testing.assert_array_equal(found.distances.download(), expected)
+            assert found.launches == 1 or not one_launch
+        assert found.parents is not None
+        parents = find_parents(on_device, sources, found.distances, weighted=False)
+        np.testing.assert_array_equal(found.parents.download(), parents)
 
 
 def test_pulling_examines_fewer_edges(device):
@@ -130,6 +136,18 @@ def test_pulling_examines_fewer_edges(device):
     np.testing.assert_array_equal(pushed.distances.download(), pulled.distances.download())
     assert pushed.relaxed == graph.out_degrees[pushed.distances.download() >= 0].sum()
     assert pulled.relaxed < pushed.relaxed / 3
+
+
+def test_the_transposed_graph_is_made_when_it_has_paid(device):
+    random = np.random.default_rng(3)
+    nodes, edges = 2000, 40_000
+    graph = CsrGraph.from_edges(*random.integers(0, nodes, (2, edges)), None, nodes)
+    on_device = DeviceGraph.upload(graph, device)
+    counts = [bfs(on_device, 3).edges_followed for _ in range(direction_optimising.TRANSPOSITION + 2)]
+    assert counts[0] == counts[direction_optimising.TRANSPOSITION - 1] > 2 * counts[-1]
+    ready = static_graph.upload(graph, device.name, device.threads or None, transposed=True)
+    assert bfs(ready, 3).edges_followed == counts[-1]
+    assert bfs(graph, 3, device=device.name, threads=device.threads or None).edges_followed == counts[0]
 
 
 @pytest.mark.parametrize("one_launch", [False, True])

@@ -22,6 +22,7 @@ from dmr.refinement.rounds import team_rounds
 from dmr.refinement.setup.modules import ALWAYS, ROUNDS_ON_DEVICE, refinement_modules
 from dmr.refinement.strategy_tables import MARKINGS
 from static_graph import engine, graph, lists, trees
+from static_graph.components.table import METHODS as COMPONENTS
 from static_graph.engine import loop
 from static_graph.lists.methods.table import METHODS
 from static_graph.traversal.distances import DistanceKind
@@ -79,6 +80,7 @@ def test_named_modules_exist():
     for family in (engine, graph, lists, trees):
         names.update(*(value for value in vars(family.gpu_modules).values() if isinstance(value, tuple)))
     names.update(*(method.gpu_modules for method in METHODS.values()))
+    names.update(*(method.gpu_modules for methods in COMPONENTS.values() for method in methods.values()))
     for scheme in (*SCHEMES.values(), *FASTEST.values()):
         kinds = [kind.name.lower() for kind in DistanceKind if scheme is not FASTEST[True] or kind != DistanceKind.HOPS]
         names.update(module.format(kind=kind) for module in scheme.gpu_modules for kind in kinds)
@@ -146,6 +148,15 @@ def test_the_engine_prepares_its_modules(recorded, balance):
         algorithm(GRAPH, balance=balance, device="cpu")
         assert recorded.late == set()
         assert recorded.prepared - recorded.launched <= {"primitives/device_loop", "primitives/scan"}
+
+
+def test_components_prepare_their_modules(recorded):
+    for connection, methods in COMPONENTS.items():
+        for method in methods:
+            uploaded = static_graph.upload(GRAPH, "cpu")
+            recorded.forget()
+            static_graph.connected_components(uploaded, connection=connection, method=method)
+            assert recorded.late <= {"unite_in_sequence", "search_in_sequence"}  # which run on the CPU, always
 
 
 @pytest.mark.parametrize("method", METHODS)

@@ -14,18 +14,20 @@ from dmr.memory.declarations import Declarations
 from static_graph.engine.colours import coloured
 from static_graph.engine.loop import STRATEGIES, how
 from static_graph.engine.trimming import trimmed_nodes
+from static_graph.errors import GraphError
 from static_graph.graph.csr import CsrGraph
 from static_graph.graph.device_graph import DeviceGraph
 from static_graph.graph.incoming import incoming
 from static_graph.traversal.frontiers import direction_optimising, near_far, queue_search
 from static_graph.traversal.parents import find_parents
 from tests.support.emulated import emulator
-from tests.support.ranked import METHODS, fixed_point_scores, units
-from tests.support.traversed import SCHEMES, random_graph, reference
+from tests.support.graphs.traversed import SCHEMES, random_graph, reference
+from tests.support.ranked import DENSE, METHODS, fixed_point_scores, units
 
 pytestmark = pytest.mark.slow
 
 SOURCES = [
+    "graph/building/checking.cu",
     "graph/building/incoming.cu",
     "graph/building/rows.cu",
     "primitives/gathering.cu",
@@ -76,6 +78,23 @@ def test_schemes_on_the_emulated_gpu(scheme, device):
             np.testing.assert_array_equal(found, reference(graph, sources, weighted), f"graph {number}, {weighted}")
 
 
+def test_arrays_are_checked_on_the_emulated_gpu(device):
+    for number, graph in enumerate(GRAPHS):
+        if graph.weights is None:
+            continue
+        for weights in (graph.weights, graph.weights.astype(np.float32)):
+            arrays = [graph.offsets, graph.targets.astype(np.int64), weights]
+            made = DeviceGraph.from_arrays(*map(device.array, arrays))
+            np.testing.assert_array_equal(made.targets.download(), graph.targets, f"graph {number}")
+            np.testing.assert_array_equal(made.weights.download(), weights, f"graph {number}")
+            assert made.largest_weight == weights.max()
+            for place, value in ((1, graph.nodes), (2, -1)):
+                wrong = [each.copy() for each in arrays]
+                wrong[place][[-9, -3]] = value
+                with pytest.raises(GraphError, match=f"edge {graph.edges - 9}: "):
+                    DeviceGraph.from_arrays(*map(device.array, wrong))
+
+
 def large(seed: int) -> CsrGraph:
     """Work for several teams: tiles, chunks of a hub, many edges per node, far lists that are split."""
     random = np.random.default_rng(seed)
@@ -94,8 +113,11 @@ def test_default_searches_and_parents_on_the_emulated_gpu(default, device):
         if weighted and graph.weights is None:
             continue
         on_device, sources = DeviceGraph.upload(graph, device), [0, graph.nodes - 1]
-        distances = run(on_device, sources, weighted=weighted, **options).distances
+        outcome = run(on_device, sources, weighted=weighted, **options | ({} if weighted else {"parents": True}))
+        distances = outcome.distances
         parents = find_parents(on_device, sources, distances, weighted=weighted)
+        if outcome.parents is not None:
+            np.testing.assert_array_equal(outcome.parents.download(), parents, f"graph {number}")
         found = distances.download()
         np.testing.assert_array_equal(found, reference(graph, sources, weighted), f"graph {number}")
         for node in np.flatnonzero((found >= 0) & np.isfinite(found)):
@@ -146,6 +168,14 @@ def test_trimming_and_colours_on_the_emulated_gpu(strategy, device):
                     coloured(each, how(strategy), alone=alone, **options)[0].download() for each in (there, here)
                 ]
                 np.testing.assert_array_equal(*colours, f"graph {number}")
+
+
+@pytest.mark.parametrize("method", DENSE)
+def test_dense_pagerank_on_the_emulated_gpu(method, device):
+    for graph in (random_graph(3), random_graph(7)):
+        weighted = graph.weights is not None
+        expected = units(method, graph, open_device("cpu", 1), 2, weighted=weighted)
+        assert units(method, graph, device, 2, weighted=weighted) == expected
 
 
 FAULTY = r"""

@@ -7,7 +7,7 @@ INLINE BreadthFirst breadth_first(const Csr &graph, const Csr &incoming, const D
 }
 
 // Initialises the search: only the source is reached, if there is a single one (otherwise set_sources
-// and enter_sources follow).
+// and enter_first_level follow).
 TEAM_KERNEL(begin_levels, Csr graph, Csr incoming, Distances distances, Traversal frontier, Levels levels,
             int64 sources, int64 source) {
     const BreadthFirst search = breadth_first(graph, incoming, distances, frontier, levels, nullptr);
@@ -18,7 +18,7 @@ TEAM_KERNEL(begin_levels, Csr graph, Csr incoming, Distances distances, Traversa
             if (levels.parents != nullptr)
                 levels.parents[v] = v == source ? -1 : NO_PARENT;
             if (ONE_MEMBER && v % WORD == 0)
-                levels.seen[v / WORD] = 0;
+                levels.seen[v / WORD] = source >= 0 && source / WORD == v / WORD ? bit_of(source) : 0;
         }
         if (team.number > 0)
             continue;
@@ -28,6 +28,16 @@ TEAM_KERNEL(begin_levels, Csr graph, Csr incoming, Distances distances, Traversa
             frontier.totals[UNSEEN_EDGES] = graph.edges;
             search.end();
         }
+    }
+}
+
+// Enters the sources, if there are several.
+KERNEL(enter_first_level, const int32 *sources, Levels levels) {
+    for (const Index i : launch) {
+        if (ONE_MEMBER)
+            add_together(levels.seen, sources[i]);
+        if (levels.parents != nullptr)
+            levels.parents[sources[i]] = -1;
     }
 }
 

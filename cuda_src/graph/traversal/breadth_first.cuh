@@ -15,20 +15,21 @@
 #pragma once
 
 #include "graph/traversal/distances.cuh"
+#include "graph/traversal/node_bits.cuh"
 #include "graph/traversal/rounds.cuh"
 
 constexpr int64 NODES_FOR_AN_EDGE = 4;          // nodes that a sequential pass processes in the time of one edge
 constexpr int PULLED = 1024;                    // nodes of a pulled tile
-constexpr int WORD = 32, WORDS = 256;           // nodes of a word of bits, words of a tile (likewise)
+constexpr int WORDS = 256;                      // words of nodes of a tile (likewise)
 constexpr Index LONG = 64;                      // edges that one member scans; the team scans the rest
 constexpr Index EDGES_PER_SCAN = 4 * TEAM_SIZE; // edges that the team scans before it checks whether one was found
 
+constexpr Index LEAST_SHARE = 16;       // fraction of the words: fewer nodes of a frontier are not sorted
 constexpr int32 NO_PARENT = 0x7fffffff; // above all nodes
 
 KERNEL_STRUCT(Levels) {
-    uint32 *bits; // (nodes / WORD): the frontier of a pull
-    uint32 *seen; // (nodes / WORD), on a CPU: nodes reached before, but maybe not all; unlike the distances, it fits a
-                  // cache
+    uint32 *bits;   // (nodes / WORD): the frontier of a pull
+    uint32 *seen;   // (nodes / WORD), on a CPU: the nodes reached, which fit in a cache, unlike their distances
     int32 *parents; // (nodes), initially NO_PARENT, and -1 at the sources; or null
 };
 
@@ -43,95 +44,98 @@ struct BreadthFirst {
 
     METHOD int32 level() const { return frontier.progress[ROUND]; }
 
-    METHOD bool was_seen(Index node) const {
-        return ONE_MEMBER && racing_load(levels.seen + node / WORD) >> (node % WORD) & 1;
-    }
-
-    template <bool ALONE> METHOD void note_seen(Index node) const {
-        if constexpr (ALONE && ONE_MEMBER)
-            levels.seen[node / WORD] |= uint32(1) << (node % WORD);
-        else if constexpr (ONE_MEMBER)
-            atomic_or(levels.seen + node / WORD, uint32(1) << (node % WORD));
-    }
-
-    // Follows an edge of the previous level's `source`; returns true to exactly one of the callers that reach a node.
-    template <bool ALONE> METHOD bool reach(int32 source, Index node, int32 distance) const {
-        if (was_seen(node))
-            return false;
-        if (levels.parents != nullptr)
-            return adopt<ALONE>(source, node, distance);
-        if (distances.at(node) != distances.unreached())
-            return false;
-        if constexpr (ALONE && ONE_MEMBER)
+    // Reaches a node that may be reached already; returns true to exactly one caller.
+    template <bool ALONE> METHOD bool reach(Index node, int32 distance) const {
+        if constexpr (ONE_MEMBER) {
+            if (contains(levels.seen, node) || !(ALONE ? add_alone : add_together)(levels.seen, node))
+                return false;
             racing_store(distances.values + node, distance);
-        else if (atomic_min(distances.values + node, distance) != distances.unreached())
-            return false;
-        note_seen<ALONE>(node);
-        return true;
+            return true;
+        } else {
+            return distances.at(node) == distances.unreached() &&
+                   atomic_min(distances.values + node, distance) == distances.unreached();
+        }
     }
 
-    // The same, and lowers the node's parent, unless the node belongs to an earlier level.
-    template <bool ALONE> METHOD bool adopt(int32 source, Index node, int32 distance) const {
-        int32 parent = racing_load(levels.parents + node);
-        if (parent <= source || (parent != NO_PARENT && distances.at(node) < distance))
-            return false;
+    // Lowers the parent of a node to `source`, unless the node belongs to an earlier level than `distance`; `first`:
+    // whether the caller has reached the node.
+    template <bool ALONE> METHOD void adopt(int32 source, Index node, int32 distance, bool first) const {
         if constexpr (ALONE && ONE_MEMBER)
-            racing_store(levels.parents + node, source);
+            if (first) {
+                levels.parents[node] = source;
+                return;
+            }
+        if (racing_load(levels.parents + node) <= source || distances.at(node) < distance)
+            return;
+        if constexpr (ALONE && ONE_MEMBER)
+            levels.parents[node] = source;
         else
-            parent = atomic_min(levels.parents + node, source);
-        if (parent != NO_PARENT)
-            return false;
-        racing_store(distances.values + node, distance); // others see a value that is not below `distance`
-        return true;
+            atomic_min(levels.parents + node, source);
     }
 
     // Calls follow(search, box, start, goes_on, visit), which follows edges of the frontier, and appends the nodes
     // found to the next frontier. `search` is a copy of this object, so that g++ keeps its members in registers: it
     // would read those of *this again after every atomic operation.
-    template <bool ALONE, class Follow> METHOD void push(Follow follow) const {
+    template <bool ALONE, class Follow> METHOD void push(bool ordered, Follow follow) const {
         const BreadthFirst search = *this;
         const int32 distance = level() + 1;
         const auto box = next_frontier<ALONE>(graph, *space, frontier);
         box.open();
         const int64 followed = follow(
-            search, box,
-            [&](Index node) {
-                if (search.levels.parents != nullptr)
-                    search.template note_seen<ALONE>(node);
-                return int32(node);
-            },
-            [](int32) { return true; },
+            search, box, [](Index node) { return int32(node); }, [](int32) { return true; },
             [&](int32 source, Index edge) {
                 const int32 target = search.graph.targets[edge];
-                if (search.template reach<ALONE>(source, target, distance))
+                const bool first = search.template reach<ALONE>(target, distance);
+                if (first)
                     box.put(target);
+                if (search.levels.parents != nullptr && (first || !ordered))
+                    search.template adopt<ALONE>(source, target, distance, first);
             });
         box.deliver();
         if (Team::leads())
             atomic_add(frontier.totals + FOLLOWED, followed);
     }
 
+    // Sorts a frontier that is a considerable part of the graph: its rows are then read in the order of memory, and the
+    // first edge to a node comes from its parent. One member calls this, and no other. Returns whether it was done.
+    METHOD bool sort_frontier() const {
+        const Index listed = frontier.progress[LISTED], words = words_of(graph.nodes);
+        if (listed < words / LEAST_SHARE)
+            return false;
+        int32 *list = frontier.list(frontier.progress[BUFFER]);
+        for (Index word = 0; word < words; ++word)
+            levels.bits[word] = 0;
+        for (Index i = 0; i < listed; ++i)
+            add_alone(levels.bits, list[i]);
+        for (Index word = 0; word < words; ++word)
+            for (uint32 rest = levels.bits[word]; rest != 0; rest &= rest - 1)
+                *list++ = int32(word * WORD + trailing_zeros(rest));
+        return true;
+    }
+
     template <bool ALONE> METHOD void push_nodes(Piece nodes) const {
         const int32 *list = frontier.list(frontier.progress[BUFFER]);
-        push<ALONE>([=](const auto &search, [[maybe_unused]] const auto &box, auto start, auto goes_on, auto visit) {
-            if constexpr (ONE_MEMBER)
-                return one_member_follows<ALONE>(search.graph, search.frontier, list, nodes.begin, nodes.end, false,
-                                                 start, goes_on, visit);
-            else
-                return team_follows<int32>(search.graph, search.frontier, list, nodes.begin, nodes.end, *search.space,
-                                           start, goes_on, visit, [&] { box.flush_if_full(); });
-        });
+        const bool ordered = ALONE && ONE_MEMBER && sort_frontier();
+        push<ALONE>(
+            ordered, [=](const auto &search, [[maybe_unused]] const auto &box, auto start, auto goes_on, auto visit) {
+                if constexpr (ONE_MEMBER)
+                    return one_member_follows<ALONE>(search.graph, search.frontier, list, nodes.begin, nodes.end, false,
+                                                     start, goes_on, visit);
+                else
+                    return team_follows<int32>(search.graph, search.frontier, list, nodes.begin, nodes.end,
+                                               *search.space, start, goes_on, visit, [&] { box.flush_if_full(); });
+            });
     }
 
     METHOD void push_chunk(Index index) const {
-        push<false>([=](const auto &search, const auto &, auto start, auto goes_on, auto visit) {
+        push<false>(false, [=](const auto &search, const auto &, auto start, auto goes_on, auto visit) {
             return follow_chunk(search.graph, search.frontier.chunks[index], start, goes_on, visit);
         });
     }
 
     // First pass of a pull: the bitmap of the frontier.
     METHOD void mark_frontier(Index index) const {
-        const Index begin = index * WORDS, words = (graph.nodes + WORD - 1) / WORD;
+        const Index begin = index * WORDS, words = words_of(graph.nodes);
         const int32 distance = level();
         for (const Index word : Team::share({begin, begin + WORDS < words ? begin + WORDS : words})) {
             const Index node = word * WORD;
@@ -142,7 +146,7 @@ struct BreadthFirst {
         }
     }
 
-    METHOD bool in_frontier(Index node) const { return levels.bits[node / WORD] >> (node % WORD) & 1; }
+    METHOD bool in_frontier(Index node) const { return levels.bits[node / WORD] & bit_of(node); }
 
     // Second pass of a pull: unreached nodes look for a neighbour in the frontier.
     METHOD void pull(Index index) const {
@@ -173,6 +177,8 @@ struct BreadthFirst {
             followed += edge - first_edge;
             if (found) {
                 distances.values[node] = distance;
+                if constexpr (ONE_MEMBER)
+                    add_together(levels.seen, node);
                 if (levels.parents != nullptr)
                     levels.parents[node] = incoming.targets[edge - 1];
                 box.put(int32(node));
@@ -258,7 +264,7 @@ struct BreadthFirst {
             pass = PREPARE;
         else if (frontier.is_small(listed, totals[EDGES]))
             pass = ALONE;
-        const Index words = (graph.nodes + WORD - 1) / WORD;
+        const Index words = words_of(graph.nodes);
         begin_round(frontier, pass, int32((words + WORDS - 1) / WORDS), int32((graph.nodes + PULLED - 1) / PULLED));
     }
 };

@@ -79,7 +79,7 @@ KERNEL_STRUCT(Traversal) {
 
     METHOD int32 *list(int32 buffer) const { return buffer ? list1 : list0; }
 
-    // Whether one team processes a round with so many nodes and edges alone.
+    // Whether a round with these numbers of nodes and edges is left to one team.
     METHOD bool is_small(int64 listed, int64 edges) const { return listed <= small_nodes && edges <= small_edges; }
 
     // Nodes per tile of the far list in a split (near_far/near_far.cuh); they fit in an OUTBOX.

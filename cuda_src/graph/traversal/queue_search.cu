@@ -15,6 +15,8 @@ TEAM_KERNEL(begin_queue, Csr graph, Distances distances, Traversal frontier, Que
             distances.narrow[v] = search.distances.unreached();
             queue.parents[v] = -1;
             queue.claims[v] = UNCLAIMED;
+            if (ONE_MEMBER && v % WORD == 0)
+                queue.seen[v / WORD] = 0;
         }
     }
 }
@@ -29,6 +31,8 @@ TEAM_KERNEL(enter_queue, Csr graph, Distances distances, Traversal frontier, Que
                 const int32 source = frontier.list0[i];
                 search.append(source, -1, i, before.of[1], 0);
                 queue.claims[source] = -1;
+                if (ONE_MEMBER)
+                    add_alone(queue.seen, source);
             });
         if (Team::leads()) {
             begin_control(graph, frontier, 0, -1, -1);

@@ -14,6 +14,7 @@
 #pragma once
 
 #include "graph/traversal/distances.cuh"
+#include "graph/traversal/node_bits.cuh"
 #include "graph/traversal/rounds.cuh"
 
 constexpr Index RUN = ONE_MEMBER ? 32 : 8; // consecutive edges per index: 32 bytes of targets on a GPU
@@ -23,6 +24,7 @@ KERNEL_STRUCT(Queue) {
     int32 *begins;  // (nodes): the position of the first edge, by rank
     int32 *parents; // (nodes), by node; -1 at sources and unreached nodes
     int32 *claims;  // (nodes), by node: the least position of an edge to it so far; -1 at sources
+    uint32 *seen;   // (nodes / WORD), on a CPU: the nodes in the queue, for the sequential search
     int32 *sums;    // (2 MOST_PIECES): for each piece the number of first edges, and of edges that leave their targets
 };
 
@@ -105,6 +107,8 @@ struct QueueSearch {
                     if (queue.claims[target] != position)
                         return;
                     append(target, node, next_rank + passed.of[0], next_begin + passed.of[1], distance);
+                    if constexpr (ONE_MEMBER)
+                        add_together(queue.seen, target);
                     passed.add({{1, int32(graph.degree(target))}});
                 });
             });
@@ -147,8 +151,9 @@ struct QueueSearch {
             const Index degree = search.graph.degree(node);
             for (Index k = 0; k < degree; ++k) {
                 const int32 target = row[k];
-                if (search.queue.claims[target] != UNCLAIMED)
+                if (contains(search.queue.seen, target))
                     continue;
+                add_alone(search.queue.seen, target);
                 search.queue.claims[target] = search.queue.begins[rank] + int32(k);
                 search.append(target, node, level.end + found.of[0], next_begin + found.of[1], distance);
                 found.add({{1, int32(search.graph.degree(target))}});

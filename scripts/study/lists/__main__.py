@@ -38,9 +38,9 @@ from scripts.study.lists import plots as lists_plots
 from scripts.study.lists import report as lists_report
 from static_graph import euler_tour, generate_tree
 from static_graph.lists import cost_model
-from static_graph.lists.generation import KINDS
+from static_graph.lists.kinds import KINDS
 from static_graph.lists.methods.table import FINISHES, RULES, SPACINGS
-from static_graph.trees.generation import KINDS as TREE_KINDS
+from static_graph.trees.kinds import KINDS as TREE_KINDS
 
 FORMAT = "lists 2"  # version of the JSON format; increased by incompatible changes
 SMALLEST, LARGEST = 10, 30  # log2 of the smallest size, and of the largest possible one

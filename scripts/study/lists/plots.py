@@ -56,8 +56,8 @@ def _draw_speedups(axes: Axes, rows: list[Record]) -> None:
     over = [1000 * row["sequential"] / ms(row) for row in fast]
     _line(axes, fast, over, "s-", color=COLOURS[5], label="the sequential pass")
     axes.axhline(1, color="#888888", linewidth=0.8)
-    axes.set_title("helman-jaja: how many times as fast as ...")
-    _scales(axes, "elements", "times as fast")
+    axes.set_title("speed-up of helman-jaja over ...")
+    _scales(axes, "elements", "speed-up")
 
 
 def _draw_ordered(axes: Axes, rows: list[Record]) -> None:

@@ -4,10 +4,11 @@ from __future__ import annotations
 
 import csv
 import io
-from collections.abc import Callable, Iterable, Sequence
+from collections.abc import Callable, Sequence
 from statistics import median
 from typing import Any
 
+from scripts.lib.markdown import table
 from scripts.study.lists import slides as lists_slides
 
 Record = dict[str, Any]
@@ -37,7 +38,7 @@ def to_markdown(study: Record, pictures: Sequence[str]) -> str:
         "",
         "*List ranking on GPUs*, on a GTX 280 of 2009, slide by slide. " + NO_NUMBERS,
         "",
-        *table(SLIDES_HEAD, lists_slides.beside(parts)),
+        table(SLIDES_HEAD, lists_slides.beside(parts)),
         "",
     ]
     for name, section in SECTIONS.items():
@@ -85,7 +86,7 @@ def _sizes(rows: list[Record]) -> list[str]:
                 f"{others[0] / best:,.1f}",
             ]
         )
-    return ["## Time against size, random lists", "", *table(head, body)]
+    return ["## Time against size, random lists", "", table(head, body)]
 
 
 def _ordered(rows: list[Record]) -> list[str]:
@@ -106,7 +107,7 @@ def _ordered(rows: list[Record]) -> list[str]:
             ]
         )
     head = ["elements", *names, "sequential", "scan", f"{names[-1]} / scan"]
-    return ["## Ordered lists, and a scan", "", *table(head, body)]
+    return ["## Ordered lists, and a scan", "", table(head, body)]
 
 
 def _kinds(rows: list[Record]) -> list[str]:
@@ -120,7 +121,7 @@ def _kinds(rows: list[Record]) -> list[str]:
         "",
         "One splitter per 32 elements, the interval of the balanced kinds, at equal intervals or at random places.",
         "",
-        *table(["elements", "kind", *names, "sequential"], body),
+        table(["elements", "kind", *names, "sequential"], body),
     ]
 
 
@@ -135,7 +136,7 @@ def _splitters(rows: list[Record]) -> list[str]:
         ]
         for row in rows
     ]
-    return ["## Splitters and finishes", "", *table(["elements", "options", "splitters", "levels", "ms"], body)]
+    return ["## Splitters and finishes", "", table(["elements", "options", "splitters", "levels", "ms"], body)]
 
 
 def _trees(rows: list[Record]) -> list[str]:
@@ -159,7 +160,7 @@ def _trees(rows: list[Record]) -> list[str]:
         "separate tour. Tour is sorting and linking; numbers is the scan, and subtree size, preorder, postorder and "
         "level computed from it.",
         "",
-        *table(head, body),
+        table(head, body),
     ]
 
 
@@ -184,11 +185,11 @@ def _model(rows: list[Record]) -> list[str]:
         f"{machine['cores']} cores of depth {machine['depth']}, {machine['latency']:.0f} cycles per access, "
         f"{1e9 * machine['gather']:.4f} ns per element of a random gather.",
         "",
-        *table([*head, "T(K) / measured", "gather / measured"], body),
+        table([*head, "T(K) / measured", "gather / measured"], body),
         "",
         "The slides' table, on a GTX 280, and their sizes here:",
         "",
-        *table(lists_slides.MODEL_HEAD, lists_slides.model_beside(rows)),
+        table(lists_slides.MODEL_HEAD, lists_slides.model_beside(rows)),
     ]
 
 
@@ -216,9 +217,3 @@ def ms(row: Record) -> float:
 def number(value: float) -> str:
     """Formats a number with four digits, or with all integer digits."""
     return f"{value:,.0f}" if value >= 1000 else f"{value:.4g}"
-
-
-def table(head: Sequence[object], body: Iterable[Sequence[object]]) -> list[str]:
-    """Lines of a Markdown table."""
-    rows = ["| " + " | ".join(map(str, row)) + " |" for row in (head, *body)]
-    return [rows[0], "|" + " --- |" * len(head), *rows[1:]]

@@ -30,13 +30,14 @@ import dmr
 from dmr.errors import DeviceUnavailableError, DmrError, OptionError
 from dmr.refinement.options import STEINER_RULES
 from scripts.lib.machines import commit, cuda_compiler, gpu_driver, machine
+from scripts.lib.markdown import aligned_table
 from scripts.lib.measuring import INPUTS, points_of
 from scripts.study import files as study_files
 from scripts.study.files import default_name, prepare, say
 from scripts.study.refinement import profile_runs
 from scripts.study.refinement.profile_runs import FIGURES, KERNELS, METRICS, TIME, Launch, NoFiguresError
 from scripts.study.refinement.rows import ROWS as STUDY_ROWS
-from scripts.study.refinement.tables import Line, markdown_table, to_csv
+from scripts.study.refinement.tables import Line, to_csv
 
 FORMAT = "profile 1"  # version of the JSON format; increased by incompatible changes
 EXPLANATION = """\
@@ -221,7 +222,7 @@ def to_markdown(study: dict[str, Any]) -> str:
         if row["said"]:
             parts.append("\n".join(["```text", *row["said"], "```"]))
         body = [_cells(line) for line in found if line["row"] == row["row"]]
-        parts.append(markdown_table(["kernel", "seen", "in all, us", *(figure.head for figure in FIGURES)], body))
+        parts.append(aligned_table(["kernel", "seen", "in all, us", *(figure.head for figure in FIGURES)], body))
     return "\n\n".join(parts) + "\n"
 
 

@@ -5,12 +5,13 @@ from __future__ import annotations
 import csv
 import io
 import statistics
-from collections.abc import Iterable, Sequence
+from collections.abc import Sequence
 from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
 
+from scripts.lib.markdown import aligned_table
 from scripts.study.refinement.rows import BASE, DEFAULT, LITERAL
 from scripts.study.refinement.runs import SLOW
 
@@ -263,7 +264,7 @@ def times(study: dict[str, Any]) -> str:
                 ["-", *("-" for _ in over)] if line is None else [_ms(line), *(percent(line[k]) for k in improvements)]
             )
         body.append(cells)
-    return markdown_table(head, body)
+    return aligned_table(head, body)
 
 
 def _counts(found: Sequence[Line], names: dict[str, str]) -> str:
@@ -272,7 +273,7 @@ def _counts(found: Sequence[Line], names: dict[str, str]) -> str:
         "conflicts lost per round", "launches per round", "children", "mean share", "largest share",
         "different meshes", "valid",
     ]  # fmt: skip
-    return markdown_table(
+    return aligned_table(
         head,
         [
             [
@@ -302,7 +303,7 @@ def _phases(study: dict[str, Any], found: Sequence[Line], names: dict[str, str])
             continue
         spent = [line[f"{phase}_ms"] for phase in columns]
         body.append([names[line["row"]], *(f"{ms:,.1f}" for ms in spent), f"{sum(spent):,.1f}"])
-    return markdown_table(["profiled, ms", *columns, "sum"], body)
+    return aligned_table(["profiled, ms", *columns, "sum"], body)
 
 
 def _ms(line: Line) -> str:
@@ -312,16 +313,3 @@ def _ms(line: Line) -> str:
 def percent(value: float | None) -> str:
     """An improvement with its sign; "-" without a reference."""
     return "-" if value is None else f"{value:,.2f}%"
-
-
-def markdown_table(head: Sequence[str], body: Iterable[Sequence[str]]) -> str:
-    """Markdown table whose columns also align as plain text; all but the first are right-aligned."""
-    rows = [list(head), *map(list, body)]
-    widths = [max(3, *(len(row[k]) for row in rows)) for k in range(len(head))]
-
-    def text(cells: Sequence[str]) -> str:
-        filled = [cells[0].ljust(widths[0]), *(c.rjust(w) for c, w in zip(cells[1:], widths[1:], strict=True))]
-        return f"| {' | '.join(filled)} |"
-
-    rule = ["-" * widths[0], *("-" * (w - 1) + ":" for w in widths[1:])]
-    return "\n".join([text(rows[0]), text(rule), *map(text, rows[1:])])

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import statistics
-from collections.abc import Iterable, Sequence
+from collections.abc import Iterable
 from typing import Any
 
 from scripts.study.traversal.cases import BASE, Case
@@ -63,11 +63,3 @@ def disagreeing(study: Record) -> list[str]:
 def text_of(values: Record) -> str:
     """Options or figures on one line."""
     return ", ".join(f"{name}={value}" for name, value in values.items())
-
-
-def table(header: Sequence[str], rows: Sequence[Sequence[object]]) -> str:
-    """Markdown table; empty if it has no rows."""
-    if not rows:
-        return ""
-    lines = [header, ["---"] * len(header), *rows]
-    return "\n".join("| " + " | ".join(str(cell) for cell in line) + " |" for line in lines)

@@ -5,6 +5,7 @@ from __future__ import annotations
 import statistics
 from collections.abc import Callable, Sequence
 
+from scripts.lib.markdown import table
 from scripts.study.traversal.cases import ABLATION, CHUNKS, OUTLIERS, SWEPT_WIDTHS, Case, ablated
 from scripts.study.traversal.papers import MOST_BY_WARPS, OVER_CPU
 from scripts.study.traversal.records import (
@@ -15,7 +16,6 @@ from scripts.study.traversal.records import (
     improvement,
     median_ms,
     of_scheme,
-    table,
     text_of,
 )
 from static_graph.engine import loop
@@ -118,6 +118,41 @@ def gains(study: Record) -> str:
             options = {name: value for name, value in best["options"].items() if name != "strategy"}
             rows.append((given["input"], algorithm, balance, text_of(options), time, over, speed))
     return table(("graph", "search", "scheme", "options", "ms", "less than the baseline", "GTEPS"), rows)
+
+
+def by_scheme(study: Record) -> str:
+    """Time saved over the fixed-point baseline by the fastest case of each scheme, one row per search."""
+    found = [
+        (given, algorithm, base, [run for run in given["runs"] if run["algorithm"] == algorithm])
+        for given, algorithm, base in each_search(study)
+    ]
+    schemes = list(dict.fromkeys(_balance(run) for *_, runs in found for run in runs if _balance(run) != "none"))
+    rows = []
+    for given, algorithm, base, runs in found:
+        best = {_balance(run): run for run in sorted(runs, key=median_ms, reverse=True)}
+        saved = (f"{improvement(base, best[name]):.1f}%" if name in best else "" for name in schemes)
+        rows.append((f"{given['input']}, {algorithm}", *saved))
+    return table(("", *schemes), rows, right=True)
+
+
+def searches_by_graph(study: Record) -> str:
+    """Mean GTEPS from many sources, BFS and SSSP, one row per graph and one column per scheme."""
+    rows: list[tuple[str, ...]] = []
+    schemes: list[str] = []
+    for given in study["inputs"]:
+        means: dict[str, list[str]] = {}
+        for run in given.get("gteps", []):
+            means.setdefault(_searched(run), []).append(f"{statistics.fmean(run['gteps']):.3g}")
+        schemes = schemes or list(means)
+        size = f"{given['nodes']:,} nodes, {given['edges']:,} edges"
+        rows += [(f"{given['input']}, {size}", *(", ".join(means[name]) for name in schemes))] if means else []
+    return table(("GTEPS: bfs, sssp", *schemes), rows, right=True)
+
+
+def _searched(run: Record) -> str:
+    """Name of a case of many searches."""
+    lanes = run["options"].get("warp_size")
+    return f"{lanes} lanes" if lanes else _balance(run)
 
 
 def _balance(run: Record) -> str:

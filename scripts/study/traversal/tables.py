@@ -7,11 +7,12 @@ import io
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 
+from scripts.lib.markdown import table
 from scripts.study.traversal import sweeps as traversal_sweeps
 from scripts.study.traversal import thesis as traversal_thesis
 from scripts.study.traversal.cases import BASE
 from scripts.study.traversal.papers import COLLAPSE_MACHINE, FERMI, THESIS_MACHINE, WARP_MACHINE
-from scripts.study.traversal.records import Record, disagreeing, find, gteps, improvement, median_ms, table, text_of
+from scripts.study.traversal.records import Record, disagreeing, find, gteps, improvement, median_ms, text_of
 
 CSV_COLUMNS = (
     "input", "algorithm", "scheme", "options", "median_ms", "best_ms", "improvement_percent", "gteps", "rounds",

@@ -6,9 +6,10 @@ from collections.abc import Callable, Sequence
 
 import numpy as np
 
+from scripts.lib.markdown import table
 from scripts.study.traversal.cases import Case
 from scripts.study.traversal.papers import ATOMIC_GAIN, FERMI_IMPROVEMENT, THESIS_GRAPHS, THESIS_SEARCHES, like
-from scripts.study.traversal.records import Record, each_search, find, improvement, median_ms, of_scheme, table
+from scripts.study.traversal.records import Record, each_search, find, improvement, median_ms, of_scheme
 from static_graph.graph.degrees import Counts, split_distribution
 
 

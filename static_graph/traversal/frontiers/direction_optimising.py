@@ -7,9 +7,9 @@ from dataclasses import replace
 
 import numpy as np
 
-from dmr.memory import DeviceArray, Packed, constant, pack
+from dmr.memory import Argument, DeviceArray, Packed, constant, pack
 from static_graph.graph.device_graph import DeviceGraph
-from static_graph.graph.incoming import incoming
+from static_graph.graph.incoming import incoming, incoming_is_kept
 from static_graph.traversal.distances import DeviceDistances
 from static_graph.traversal.frontiers.workspace import Entry, Kernels, Workspace
 from static_graph.traversal.schemes.outcome import Outcome
@@ -32,6 +32,15 @@ class LevelsWorkspace(Workspace):
         """Returns the sets as a kernel argument."""
         return pack("Levels", bits=self.bits, seen=self.seen, parents=parents)
 
+    def _begin(self, kernel: str, distances: DeviceDistances, arguments: tuple[Argument, ...]) -> None:
+        super()._begin(kernel, distances, arguments)
+        if distances.source < 0:
+            self.device.launch("enter_first_level", distances.sources.size, self.lists[0], arguments[-1])
+
+
+# Edges that searches follow, per edge of the graph, in the time that the transposed graph takes to make.
+TRANSPOSITION = 16
+
 
 def run(
     graph: DeviceGraph,
@@ -39,7 +48,7 @@ def run(
     *,
     weighted: bool = False,
     depth_limit: float | None = None,
-    transposed: bool = True,
+    transposed: bool | DeviceGraph | None = True,
     parents: bool = False,
     one_launch: bool | None = None,
 ) -> Outcome:
@@ -48,7 +57,8 @@ def run(
     Args:
         graph, sources, weighted, depth_limit: as for every scheme (`schemes/outcome.py`); weights never count.
         transposed: whether levels may be found bottom-up, from the unreached nodes. This needs the transposed graph,
-            which is made on first use and kept with the graph.
+            which is made if necessary, and kept with the graph, or given here. None: only if it is kept already, or if
+            the searches of this graph so far took as long as it takes to make it.
         parents: whether to find the parents, too (`find_parents` defines them).
         one_launch: whether one launch does all levels; the default depends on the device.
 
@@ -57,7 +67,10 @@ def run(
     """
     assert not weighted
     device, nodes = graph.device, graph.nodes
-    back = incoming(graph) if transposed else None
+    followed = graph.derived("edges followed", lambda: np.zeros(1, np.int64))  # by searches without `back`
+    if transposed is None:
+        transposed = incoming_is_kept(graph) or bool(followed[0] >= TRANSPOSITION * graph.edges)
+    back = transposed if isinstance(transposed, DeviceGraph) else incoming(graph) if transposed else None
     distances = DeviceDistances(graph, sources, weighted=False, limit=depth_limit, reset=False)
     tree = device.empty(nodes, np.int32) if parents else None
     pulls: dict[Entry, int] = {}
@@ -66,7 +79,9 @@ def run(
     with LevelsWorkspace.borrowed(graph) as space:
         opposite = _NO_EDGES if back is None else back.csr
         arguments = (graph.csr, opposite, distances.packed, space.frontier, space.levels(tree))
-        outcome = space.run(KERNELS, arguments, distances, most_teams=pulls, in_one_launch=one_launch, parents=tree)
+        outcome = space.run(KERNELS, arguments, distances, most_teams=pulls, in_one_launch=one_launch)
+    if back is None:
+        followed += outcome.relaxed
     if tree is not None:
         device.launch("end_parents", nodes, tree)
     return replace(outcome, parents=tree)

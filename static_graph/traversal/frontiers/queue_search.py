@@ -7,7 +7,7 @@ from dataclasses import replace
 
 import numpy as np
 
-from dmr.memory import Argument, pack
+from dmr.memory import Argument, DeviceArray, Packed, constant, pack
 from static_graph.errors import GraphError
 from static_graph.graph.device_graph import DeviceGraph
 from static_graph.graph.incoming import MOST_EDGES
@@ -18,6 +18,8 @@ from static_graph.traversal.schemes.outcome import Outcome
 # CPU threads from which levels are divided: one thread passes over the edges once, several do so four times.
 LEAST_THREADS = 8
 
+WORD = constant("WORD")
+
 KERNELS = Kernels("begin_queue", "small_queue_levels", "queue_pass", "end_queue_level", "search_by_queue")
 
 
@@ -27,7 +29,20 @@ class QueueWorkspace(Workspace):
     def __init__(self, graph: DeviceGraph) -> None:
         super().__init__(graph)
         self.claims = self.device.empty(graph.nodes, np.int32)
+        self.seen = self.device.empty(self.device.tiles(graph.nodes, WORD), np.uint32) if self.device.threads else None
         self.sums = self.device.empty(2 * self.device.most_pieces, np.int32)
+
+    def queue(self, order: DeviceArray, parents: DeviceArray) -> Packed:
+        """Returns the arrays as a kernel argument, with those of the result."""
+        return pack(
+            "Queue",
+            order=order,
+            begins=self.lists[1],  # the queue is the only list of nodes, so that this one is free
+            parents=parents,
+            claims=self.claims,
+            seen=self.seen,
+            sums=self.sums,
+        )
 
     def small_rounds(self) -> dict[str, int]:
         """Returns the limits of levels that one team processes alone: on few CPU threads, all levels."""
@@ -67,9 +82,7 @@ def run(
     distances = DeviceDistances(graph, sources, weighted=False, limit=depth_limit, reset=False)
     order, parents = device.empty(nodes, np.int32), device.empty(nodes, np.int32)
     with QueueWorkspace.borrowed(graph) as space:
-        begins = space.lists[1]  # the queue is the only list of nodes, so that the second one is free
-        queue = pack("Queue", order=order, begins=begins, parents=parents, claims=space.claims, sums=space.sums)
-        arguments = (graph.csr, distances.packed, space.frontier, queue)
+        arguments = (graph.csr, distances.packed, space.frontier, space.queue(order, parents))
         passes = dict.fromkeys((Entry.PREPARE, Entry.OTHER, Entry.CHUNKS), device.most_pieces)
         outcome = space.run(KERNELS, arguments, distances, most_teams=passes, in_one_launch=one_launch)
         reached = nodes - int(space.totals.download()[Total.UNSEEN])

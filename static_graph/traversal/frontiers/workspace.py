@@ -13,7 +13,7 @@ from typing import NamedTuple, TypeVar
 
 import numpy as np
 
-from dmr.memory import Argument, DeviceArray, DeviceCount, Enumeration, Packed, constant, pack
+from dmr.memory import Argument, DeviceCount, Enumeration, Packed, constant, pack
 from static_graph.graph.device_graph import DeviceGraph
 from static_graph.traversal.distances import DeviceDistances
 from static_graph.traversal.schemes.outcome import Outcome
@@ -117,7 +117,6 @@ class Workspace:
         *,
         most_teams: Mapping[Entry, int],
         in_one_launch: bool | None,
-        parents: DeviceArray | None = None,
     ) -> Outcome:
         """Runs a traversal from the sources to its end.
 
@@ -130,7 +129,6 @@ class Workspace:
                 launches all at once: a barrier among its teams takes less time than a launch. On a CPU, a barrier may
                 wait long for a thread that is not scheduled.
 
-            parents: receives -1 at the sources, if there are several; by default nothing.
 
         Returns:
             The outcome, without scheme-specific figures. Its seconds do not contain the initialisation, and the
@@ -140,8 +138,6 @@ class Workspace:
         if in_one_launch is None:
             in_one_launch = device.threads == 0
         self._begin(kernels.begin, distances, arguments)
-        if parents is not None and distances.source < 0:
-            device.launch("enter_sources", distances.sources.size, self.lists[0], parents)
         work: Callable[[], None]
         if in_one_launch:
             work = partial(device.launch, kernels.whole, MOST_TEAMS, *arguments)

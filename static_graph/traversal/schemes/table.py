@@ -9,7 +9,7 @@ from dataclasses import dataclass
 from typing import Literal
 
 from static_graph.engine.gpu_modules import ENGINE
-from static_graph.graph.gpu_modules import ROWS
+from static_graph.graph.gpu_modules import TRANSPOSING
 
 
 @dataclass(frozen=True)
@@ -47,6 +47,7 @@ class Scheme:
         options: the names of its options.
         strategy: its argument `strategy`, if schemes share the module.
         transposing: the GPU modules that transpose the graph, if the scheme has an argument `transposed`.
+        finds_parents: whether it has an argument `parents`; otherwise they are derived from the distances.
     """
 
     module: str
@@ -54,6 +55,7 @@ class Scheme:
     options: tuple[str, ...] = ()
     strategy: str | None = None
     transposing: tuple[str, ...] = ()
+    finds_parents: bool = False
 
 
 _DISTANCES = ("graph/schemes/fixed_point", "graph/traversal/export")
@@ -85,7 +87,8 @@ FASTEST = {
     False: Scheme(
         "frontiers.direction_optimising",
         ("graph/traversal/breadth_first", *_DISTANCES),
-        transposing=("graph/building/incoming", *ROWS),
+        transposing=TRANSPOSING,
+        finds_parents=True,
     ),
     True: Scheme(
         "frontiers.near_far",

@@ -9,8 +9,8 @@ import pytest
 
 from static_graph import euler_tour, generate_list, generate_tree, rank_in_detail
 from static_graph.errors import GraphError, OptionError
-from static_graph.lists.generation import KINDS
-from static_graph.trees.generation import KINDS as TREE_KINDS
+from static_graph.lists.kinds import KINDS
+from static_graph.trees.kinds import KINDS as TREE_KINDS
 
 
 def order_of(successors):

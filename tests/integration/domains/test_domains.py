@@ -192,32 +192,48 @@ def test_markers_of_a_single_ring_may_be_those_of_its_segments():
 
 
 @pytest.mark.parametrize(
-    ("arguments", "said"),
+    ("outline", "element"),
     [
-        (([(0, 0), (1, 0)],), "the outline .*has 2"),
-        (([],), "the outline must be a table"),
-        (([(0, 0), (1, 0), (0, 0)],), "the outline .*has 2"),
-        (([(0, 0), (1, 0), (1, float("nan"))],), r"the outline: vertex 2 at \(1.0, nan\)"),
-        (([(0, 0), (1, 0), (1, 0), (1, 1)],), "the outline: vertex 2 repeats vertex 1"),
-        (([(0, 0), (1, 1), (3, 3), (2, 2)],), "the outline .*4 corners"),
-        (([(0, 0), (0.1, 0.3), (0.2, 0.6)],), "the outline encloses nothing"),
-        (
-            ([(0, 0, 0), (1, 0, 0), (1, 1, 0)],),
-            r"the outline must be a table \(n, 2\) of points, not of shape \(3, 3\)",
-        ),
-        (([(0, 0), (1, 0), (1, 1j)],), "complex"),
-        (([("0", "1"), ("1", "1"), ("2", "0")],), "text"),
-        (([(0, 0), (1, 0), (1,)],), "the outline must be a table"),
-        ((SQUARE, SMALL), "hole 0 must be .* one more level"),
-        ((SQUARE, [SMALL, [(1, 1), (2, 2)]]), "hole 1 needs three corners"),
-        ((SQUARE, [[(5, 5), (6, 5), (6, 6)]]), "hole 0 does not lie in the outline"),
-        ((SQUARE, [[(1, 1.2), (3, 1), (2, 1.8)], SMALL]), "hole . overlaps hole ."),
-        ((SQUARE, [[(0.5, 0.5), (3, 0.5), (3, 3), (0.5, 3)], SMALL]), "hole 0 overlaps hole 1.*island"),
+        ([(0, 0), (1, 0)], "the outline "),
+        ([], "the outline "),
+        ([(0, 0), (1, 0), (0, 0)], "the outline "),
+        ([(0, 0), (1, 0), (1, float("nan"))], "the outline: vertex 2 "),
+        ([(0, 0), (1, 0), (1, 0), (1, 1)], "the outline: vertex 2 "),
+        ([(0, 0), (1, 1), (3, 3), (2, 2)], "the outline "),
+        ([(0, 0), (0.1, 0.3), (0.2, 0.6)], "the outline "),
+        ([(0, 0, 0), (1, 0, 0), (1, 1, 0)], "the outline "),
+        ([(0, 0), (1, 0), (1, 1j)], "the outline "),
+        ([("0", "1"), ("1", "1"), ("2", "0")], "the outline "),
+        ([(0, 0), (1, 0), (1,)], "the outline "),
     ],
 )
-def test_invalid_rings_are_refused(arguments, said):
-    with pytest.raises(InvalidMeshError, match=said):
-        domains.polygon(*arguments)
+def test_invalid_outlines_are_refused(outline, element):
+    with pytest.raises(InvalidMeshError, match=f"^{element}"):
+        domains.polygon(outline)
+
+
+@pytest.mark.parametrize(
+    ("holes", "element"),
+    [
+        (SMALL, "hole 0 "),
+        ([SMALL, [(1, 1), (2, 2)]], "hole 1 "),
+        ([[(5, 5), (6, 5), (6, 6)]], "hole 0 "),
+        ([[(1, 1.2), (3, 1), (2, 1.8)], SMALL], "hole . overlaps hole ."),
+        ([[(0.5, 0.5), (3, 0.5), (3, 3), (0.5, 3)], SMALL], "hole 0 overlaps hole 1.*island"),
+    ],
+)
+def test_invalid_holes_are_refused(holes, element):
+    with pytest.raises(InvalidMeshError, match=f"^{element}"):
+        domains.polygon(SQUARE, holes)
+
+
+def test_sentences_about_rings_say_what_is_wrong():
+    with pytest.raises(InvalidMeshError, match=r"must be a table \(n, 2\) of points, not of shape \(3, 3\)"):
+        domains.polygon([(0, 0, 0), (1, 0, 0), (1, 1, 0)])
+    with pytest.raises(InvalidMeshError, match=r"vertex 2 at \(1.0, nan\)"):
+        domains.polygon([(0, 0), (1, 0), (1, float("nan"))])
+    with pytest.raises(InvalidMeshError, match="hole 0 does not lie in the outline"):
+        domains.polygon(SQUARE, [[(5, 5), (6, 5), (6, 6)]])
 
 
 def test_rounding_makes_no_ring_collinear():

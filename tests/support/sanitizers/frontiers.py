@@ -16,8 +16,8 @@ from tests.support.sanitizers.traversals import graphs
 
 # The default traversals with every option: (run, options, whether weights count).
 FRONTIERS = (
-    (direction_optimising.run, {"transposed": True, "one_launch": False}, False),
-    (direction_optimising.run, {"transposed": False, "one_launch": True}, False),
+    (direction_optimising.run, {"transposed": True, "parents": True, "one_launch": False}, False),
+    (direction_optimising.run, {"transposed": False, "parents": True, "one_launch": True}, False),
     (direction_optimising.run, {"transposed": True, "one_launch": True}, False),
     (near_far.run, {"one_launch": False}, True),
     (near_far.run, {"one_launch": True, "delta": 1}, True),

@@ -6,9 +6,9 @@ import numpy as np
 
 from static_graph import euler_tour, find_roots, generate_list, generate_tree, rank
 from static_graph.errors import GraphError
-from static_graph.lists.generation import KINDS
+from static_graph.lists.kinds import KINDS
 from static_graph.lists.methods.table import FINISHES, RULES, SPACINGS
-from static_graph.trees.generation import KINDS as TREE_KINDS
+from static_graph.trees.kinds import KINDS as TREE_KINDS
 from tests.support.digests import digest
 
 METHODS = (

@@ -1,4 +1,4 @@
-"""Runs every kernel of the schemes and of the engine of `static_graph`, and the transposition, on small graphs."""
+"""Runs every kernel of the schemes and the engine of `static_graph`, and of arrays, on small graphs."""
 
 from __future__ import annotations
 
@@ -61,6 +61,10 @@ def traversals(device):
             trimmed, _ = trimmed_nodes(on_device, chosen, alone=alone)
             colours, _ = coloured(on_device, chosen, alone=alone, growth=4 if options else None, atomic=options)
             yield [name, strategy, options], digest(trimmed.download(), colours.download())
+        narrow, real = graph.targets.astype(np.int64), graph.weights.astype(np.float32)
+        for arrays in ((graph.offsets, graph.targets, graph.weights), (graph.offsets, narrow, real)):
+            made = DeviceGraph.from_arrays(*map(device.array, arrays))
+            yield [name, "arrays", str(arrays[2].dtype)], digest(made.targets.download(), made.weights.download())
         timeline = Timeline(device, 3)
         fixed_point.run(on_device, [0], weighted=False, timeline=timeline)
         yield [name, "timeline"], bool((np.diff(timeline.lines()[:, 2:]) >= 0).all())

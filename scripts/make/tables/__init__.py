@@ -1,0 +1,1 @@
+"""Tables of the pages, made from the records in docs/results."""

@@ -1,0 +1,47 @@
+"""Reads the records that the pages quote, and formats their figures."""
+
+from __future__ import annotations
+
+import json
+import math
+from functools import cache
+from pathlib import Path
+from statistics import median
+from typing import Any
+
+RESULTS = Path(__file__).resolve().parents[3] / "docs" / "results"
+Record = dict[str, Any]
+
+
+@cache
+def study(name: str) -> Record:
+    """Reads the record of a study, by the name of its files."""
+    found: Record = json.loads((RESULTS / "study" / f"{name}.json").read_text(encoding="utf-8"))
+    return found
+
+
+@cache
+def bench(name: str) -> tuple[Record, ...]:
+    """Reads the records of a benchmark, one per line, by the name of the file."""
+    lines = (RESULTS / f"{name}.jsonl").read_text(encoding="utf-8").splitlines()
+    return tuple(json.loads(line) for line in lines)
+
+
+def measured(record: Record) -> str:
+    """States when, where and by which version a record was measured."""
+    machine = record["machine"]
+    tools = [f"driver {machine['driver']}"] if machine.get("driver") else []
+    date = str(record.get("date") or record["name"])[:10]
+    where = f"{machine['processor']}, {machine['cores']} cores"
+    return ", ".join([date, f"commit {record['commit'][:7]}", *tools, machine["compiler"], where])
+
+
+def significant(value: float, digits: int = 2) -> str:
+    """A positive number with so many significant digits, and all digits before the point."""
+    decimals = max(0, digits - 1 - math.floor(math.log10(value)))
+    return f"{value:,.{decimals}f}"
+
+
+def middle(values: list[float]) -> float:
+    """The median."""
+    return float(median(values))
