@@ -18,7 +18,7 @@ from static_graph.engine.trimming import trimmed_nodes
 from static_graph.errors import OptionError
 from static_graph.graph.csr import CsrGraph
 from static_graph.graph.device_graph import DeviceGraph
-from tests.support.traversed import ABLATION, random_graph
+from tests.support.graphs.traversed import ABLATION, random_graph
 
 
 def kept(graph: CsrGraph, repeated: bool, allowed: np.ndarray | None = None) -> np.ndarray:

@@ -14,7 +14,7 @@ from static_graph.engine.loop import STRATEGIES, Expansion, Frontier, how, run_r
 from static_graph.graph.csr import CsrGraph
 from static_graph.graph.device_graph import DeviceGraph
 from tests.support.emulated import emulator
-from tests.support.traversed import ABLATION, random_graph
+from tests.support.graphs.traversed import ABLATION, random_graph
 
 pytestmark = pytest.mark.slow
 
