@@ -116,7 +116,7 @@ class Traversal(NodeResult):
             raise OptionError("paths follow the parents: ask for them with parents=True")
         if (node is None) is (label is None):
             raise OptionError("path_to needs a node's number, or a label")
-        if isinstance(node, int | np.integer):
+        if isinstance(node, int | np.integer) or (label is None and self.node_labels is None):
             return self._path(whole_option("node", node))
         path = self._path(self._node(node if label is None else label))
         return None if path is None else self.labels_of(path)
