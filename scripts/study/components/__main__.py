@@ -74,15 +74,13 @@ def measured(given: Input, graph: DeviceGraph, repeats: int) -> Record:
 
 
 def _row(graph: DeviceGraph, source: int, body: str, case: Case, repeats: int) -> Record | None:
-    """Runs a case once to warm up, and then `repeats` times."""
-    seconds: list[float] = []
-    for turn in range(repeats + 1):
-        result = BODIES[body](graph, source, case)
-        if result is None:
-            return None
-        if turn:
-            seconds.append(result[1].seconds)
-    values, counts = result
+    """Runs a case once to warm up, and then `repeats` times; returns None if the body does not have the case."""
+    results = [BODIES[body](graph, source, case) for _ in range(repeats + 1)]
+    timed = [result for result in results[1:] if result is not None]
+    if not timed:
+        return None
+    values, counts = timed[-1]
+    seconds = [each.seconds for _, each in timed]
     figures: dict[str, Any] = {name: getattr(counts, name) for name in ("rounds", "expanded", "examined", "launches")}
     digest = hashlib.sha256(values.tobytes()).hexdigest()[:16]
     return {"body": body, "strategy": case.strategy, "options": case.options, "seconds": seconds, **figures,

@@ -74,7 +74,7 @@ def _each(study: Record) -> Iterable[tuple[Record, Record]]:
 
 
 def _ms(run: Record) -> float:
-    return 1000 * median(run["seconds"])
+    return 1000 * float(median(run["seconds"]))
 
 
 def _gteps(given: Record, run: Record) -> float:
