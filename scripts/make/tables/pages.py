@@ -7,7 +7,7 @@ import textwrap
 from collections.abc import Callable, Mapping
 from pathlib import Path
 
-from scripts.make.tables import lists, performance, refinement, traversal
+from scripts.make.tables import lists, performance, refinement, searches, traversal
 
 WIDTH = 120  # of the lines of a sentence
 ROOT = Path(__file__).resolve().parents[3]
@@ -16,6 +16,7 @@ TABLES: Mapping[str, Callable[[], str]] = {
     **traversal.TABLES,
     **lists.TABLES,
     **performance.TABLES,
+    **searches.TABLES,
 }
 MARKED = re.compile(r"<!-- table: (?P<name>[\w.-]+) -->\n(?P<text>.*?)<!-- end of table -->\n", re.DOTALL)
 
