@@ -28,6 +28,7 @@ if TYPE_CHECKING:
     from static_graph.io import read, write
     from static_graph.link_analysis.ranking import pagerank
     from static_graph.link_analysis.results import PageRank
+    from static_graph.link_analysis.transition import transition_matrix
     from static_graph.lists.generation import generate_list
     from static_graph.lists.ranking import Ranking, find_roots, rank, rank_in_detail
     from static_graph.traversal.results import Traversal
@@ -63,6 +64,7 @@ _HOMES = {
     "rank_in_detail": "static_graph.lists.ranking",
     "read": "static_graph.io",
     "sssp": "static_graph.traversal",
+    "transition_matrix": "static_graph.link_analysis.transition",
     "upload": "static_graph.traversal",
     "with_random_weights": "static_graph.graph.generation",
     "write": "static_graph.io",
@@ -98,6 +100,7 @@ __all__ = [
     "rank_in_detail",
     "read",
     "sssp",
+    "transition_matrix",
     "upload",
     "with_random_weights",
     "write",

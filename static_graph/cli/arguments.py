@@ -9,11 +9,16 @@ from dmr.common.command_line.parser import Examples, Parser, add_device, add_jso
 from dmr.common.command_line.parser import add_command as add_plain_command
 from dmr.common.command_line.values import count, file_name, number, positive
 from dmr.memory import __version__
+from static_graph.link_analysis.methods.table import METHODS as RANKING
+from static_graph.link_analysis.methods.table import NAMES as RANKING_METHODS
+from static_graph.link_analysis.methods.table import PRECISIONS
+from static_graph.link_analysis.methods.table import RULES as RANKING_RULES
 from static_graph.lists.kinds import KINDS as LIST_KINDS
 from static_graph.lists.methods.table import FINISHES, NAMES, RULES, SPACINGS
 from static_graph.traversal.schemes.table import BALANCES, OPTIONS, balances_with
 from static_graph.trees.kinds import KINDS as TREE_KINDS
 
+RANKING_BALANCES = ("auto", *RANKING["pull"].balances)
 TREE_COLUMNS = {
     "parent": "the parent, -1 at roots",
     "subtree": "number of nodes in the subtree",
@@ -37,11 +42,12 @@ def build_parser() -> Parser:
             ("python -m static_graph generate rmat 1e6 8e6 -o rmat.npz", "a random graph with power-law degrees"),
             ("python -m static_graph bfs web-Stanford.txt.gz --source 0", "distances in edges"),
             ("python -m static_graph sssp rmat.gr --source 7 -o distances.csv", "distances by weights"),
+            ("python -m static_graph pagerank web-Stanford.txt.gz", "the nodes of the highest PageRank"),
             ("python -m static_graph rank list.npy", "ranks of the elements of linked lists"),
             ("python -m static_graph tree parents.npy --subtree --level -o tree.csv", "numbers of a tree's nodes"),
         ),
     )
-    for add in (_add_info, _add_generate, _add_bfs, _add_sssp, _add_rank, _add_tree):
+    for add in (_add_info, _add_generate, _add_bfs, _add_sssp, _add_pagerank, _add_rank, _add_tree):
         add(commands)
     return parser
 
@@ -221,6 +227,41 @@ def _add_traversal(parser: Parser, *, weighted: bool) -> None:
         else:
             parse, metavar = OPTION_VALUES[option.kind]
             group.add_argument(f"--{flag}", type=parse, metavar=metavar, help=text)
+
+
+def _add_pagerank(commands: Any) -> None:
+    parser = add_command(
+        commands,
+        "pagerank",
+        "pagerank",
+        "Rank the nodes of a graph by PageRank",
+        (
+            ("python -m static_graph pagerank web-Stanford.txt.gz", "the ten nodes of the highest scores"),
+            ("python -m static_graph pagerank graph.npz --tol 1e-12 --max-iter 500 -o scores.csv", "node, score"),
+            ("python -m static_graph pagerank graph.npz --iterations 10 --method push", "a method, without a test"),
+            ("python -m static_graph pagerank p2p-Gnutella08.txt.gz --method dense --rule report", "as in the report"),
+            ("python -m static_graph pagerank graph.npz --top 100 --json | jq '.top[].node'", "for programs"),
+        ),
+    )
+    add_graph(parser)
+    add = parser.add_argument
+    add("--top", type=count, default=10, metavar="K", help="nodes of the highest scores to show (default: 10)")
+    add("--alpha", type=number, default=0.85, metavar="A", help="damping factor (default: 0.85)")
+    add("--tol", type=number, metavar="T", help="stop when the scores change by less in total (default: 1e-6)")
+    add("--max-iter", type=count, default=100, metavar="N", help="most iterations (default: 100)")
+    add("--iterations", type=count, metavar="N", help="exact number of iterations, instead of --tol and --max-iter")
+    add("--no-weights", dest="weighted", action="store_const", const=False,
+        help="follow all edges equally, also those of a graph with weights")  # fmt: skip
+    add("--method", choices=RANKING_METHODS, default="auto", metavar="M",
+        help=f"{', '.join(RANKING_METHODS)} (default: auto)")  # fmt: skip
+    add("--balance", choices=RANKING_BALANCES, default="auto", metavar="B",
+        help=f"for pull: {', '.join(RANKING_BALANCES)} (default: auto)")  # fmt: skip
+    add("--rule", choices=RANKING_RULES, default="brin-page", metavar="R",
+        help="brin-page, or report: the formula of the PageRank report (default: brin-page)")  # fmt: skip
+    add("--precision", choices=PRECISIONS, default="fixed", metavar="P",
+        help="fixed (64 bits), or float32: shares of 4 bytes (default: fixed)")  # fmt: skip
+    add_output(parser, required=False, text="output file: .npy (scores), .csv or .npz (node, score)")
+    add_device(parser)
 
 
 def _add_rank(commands: Any) -> None:

@@ -9,9 +9,9 @@ from typing import Any
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
-from dmr.common.arguments import chosen, real_option, shortened, whole_option
+from dmr.common.arguments import chosen, real_option, shortened, switch, whole_option
 from dmr.common.number_arrays import real_array
-from static_graph.errors import OptionError, WrongTypeError
+from static_graph.errors import GraphError, OptionError, WrongTypeError
 from static_graph.link_analysis.methods.table import METHODS, NAMES, PRECISIONS, RULES
 
 TOLERANCE = 1e-6
@@ -48,16 +48,16 @@ class Options:
 def checked_options(
     nodes: int,
     *,
-    alpha: float,
-    tol: float | None,
-    max_iter: int,
-    iterations: int | None,
-    personalization: ArrayLike | None,
-    nstart: ArrayLike | None,
-    dangling: ArrayLike | None,
-    weighted: bool | None,
-    rule: str,
-    precision: str,
+    alpha: float = 0.85,
+    tol: float | None = None,
+    max_iter: int = 100,
+    iterations: int | None = None,
+    personalization: ArrayLike | None = None,
+    nstart: ArrayLike | None = None,
+    dangling: ArrayLike | None = None,
+    weighted: bool | None = None,
+    rule: str = "brin-page",
+    precision: str = "fixed",
 ) -> Options:
     """Checks the options of `pagerank` for a graph of `nodes` nodes.
 
@@ -103,6 +103,19 @@ def checked_method(method: str, balance: str, precision: str) -> tuple[str, str]
             raise OptionError(f"balance is no option of method = {name!r}, but of {having}")
         chosen("balance", balance, ("auto", *balances))
     return name, balance
+
+
+def by_weight(has_weights: bool, weighted: bool | None, rule: str) -> bool:
+    """Returns whether the weights of a graph count.
+
+    Raises:
+        GraphError: they should, but the graph has none. WrongTypeError: `weighted` is not a truth value.
+    """
+    if weighted is None:
+        return has_weights and rule == "brin-page"
+    if switch("weighted", weighted) and not has_weights:
+        raise GraphError("the graph has no weights: give it some, or leave weighted out")
+    return switch("weighted", weighted)
 
 
 def _count(name: str, value: Any) -> int:

@@ -6,24 +6,21 @@ import logging
 import math
 from collections.abc import Callable
 from importlib import import_module
-from typing import Any
 
 import numpy as np
 from numpy.typing import ArrayLike
 
-from dmr.common.arguments import switch
 from dmr.common.available import require_memory
 from dmr.common.clock import Clock
 from dmr.common.text import counted
 from dmr.memory import Device
 from static_graph.common.arguments import check_graph
-from static_graph.common.memory_estimates import graph_bytes, pagerank_bytes
-from static_graph.errors import GraphError
+from static_graph.common.memory_estimates import dense_bytes, graph_bytes, pagerank_bytes
 from static_graph.graph.csr import CsrGraph
 from static_graph.graph.device_graph import DeviceGraph
 from static_graph.graph.placement import device_for
-from static_graph.link_analysis.methods.table import COMMON, METHODS, TRANSPOSING
-from static_graph.link_analysis.options import Options, checked_method, checked_options
+from static_graph.link_analysis.methods.table import COMMON, METHODS, TRANSPOSING, Method
+from static_graph.link_analysis.options import Options, by_weight, checked_method, checked_options
 from static_graph.link_analysis.results import PageRank
 from static_graph.link_analysis.state import State
 
@@ -68,7 +65,9 @@ def pagerank(
         nstart: (n,) the first scores, up to a factor (default: all equal).
         dangling: (n,) where dangling nodes lead, up to a factor (default: `personalization`).
         weighted: whether edges count by their weights (default: if the graph has some).
-        method: "auto", "pull" or "sequential".
+        method: "auto"; "pull" (each node sums the shares of its predecessors), "push" (each edge adds its share to its
+            target), "blocked" (propagation blocking), "sequential" (one thread); or by the N x N matrix of the report,
+            "dense" (a thread per row), "dense-atomic" and "dense-sub-scores" (a thread per entry).
         balance: for "pull": how the edges are distributed: "auto" (tiles of nearly equal size).
         rule: "brin-page", or "report": alpha * score + (1 - alpha) * sum, the formula of the PageRank report (section
             3.3.2), a lazy walk without teleport.
@@ -100,32 +99,27 @@ def pagerank(
         precision=precision,
     )
     name, scheme = checked_method(method, balance, precision)
-    by_weight = _by_weight(graph, weighted, options)
+    by_weights = by_weight(graph.weights is not None, weighted, options.rule)
     where = device_for(graph, device, threads)
     if name == "auto":
         name = "pull"
-    _require_memory(graph, where, name, by_weight)
+    _require_memory(graph, where, name, options.precision, by_weights)
     with where.lock, where.current:
-        return _rank(graph, where, name, scheme, options, by_weight)
+        return _rank(graph, where, name, scheme, options, by_weights)
 
 
-def _by_weight(graph: CsrGraph | DeviceGraph, weighted: bool | None, options: Options) -> bool:
-    """Returns whether the weights of a graph count."""
-    if weighted is None:
-        return graph.weights is not None and options.rule == "brin-page"
-    if switch("weighted", weighted) and graph.weights is None:
-        raise GraphError("the graph has no weights: give it some, or leave weighted out")
-    return switch("weighted", weighted)
-
-
-def _require_memory(graph: CsrGraph | DeviceGraph, where: Device, method: str, weighted: bool) -> None:
+def _require_memory(graph: CsrGraph | DeviceGraph, where: Device, method: str, precision: str, weighted: bool) -> None:
     """Raises OutOfMemoryError if the work does not fit in main memory; a GPU checks its allocations itself."""
     if not where.threads:
         return
-    need = pagerank_bytes(graph.nodes, graph.edges, weighted, METHODS[method].transposed)
+    entry = METHODS[method]
+    need = pagerank_bytes(graph.nodes, graph.edges, weighted, entry.transposed)
+    if entry.matrices:
+        first = dense_bytes(graph.nodes, 4 if precision == "float32" else 8, 1)
+        need += first + dense_bytes(graph.nodes, 8, entry.matrices - 1)
     if isinstance(graph, CsrGraph):
         need += graph_bytes(graph.nodes, graph.edges, graph.weights is not None)
-    require_memory(need, f"PageRank of {counted(graph.nodes, 'node')} and {counted(graph.edges, 'edge')}")
+    require_memory(need, f"PageRank by {method!r} of {counted(graph.nodes, 'node')} and {counted(graph.edges, 'edge')}")
 
 
 def _rank(
@@ -142,11 +136,11 @@ def _rank(
             clock.lap("upload")
         entry = METHODS[method]
         where.prepare(*COMMON, *entry.gpu_modules, *(TRANSPOSING if entry.transposed else ()))
-        state = State(on_device, options, weighted=weighted)
+        state = State(on_device, options, weighted=weighted, dense=entry.matrices > 0)
         seconds = 0.0
         if options.most_iterations:
-            run: Callable[..., float] = import_module(f"static_graph.link_analysis.methods.{method}").run
-            seconds = run(state, **_more(balance))
+            run: Callable[..., float] = import_module(f"static_graph.link_analysis.methods.{entry.module}").run
+            seconds = run(state, **_more(entry, balance))
         iterations, error = state.outcome()
         clock.lap("prepare", less=seconds)
         clock.seconds["iterations"] = seconds
@@ -170,9 +164,10 @@ def _rank(
     )
 
 
-def _more(balance: str) -> dict[str, Any]:
-    """Returns the arguments of a method for a balance."""
-    return {} if balance == "auto" else {"balance": balance}
+def _more(method: Method, balance: str) -> dict[str, str]:
+    """Returns the arguments of a method's function besides the state."""
+    more = {} if method.variant is None else {"variant": method.variant}
+    return more if balance == "auto" else {**more, "balance": balance}
 
 
 def _warning(iterations: int, error: float, options: Options) -> str:

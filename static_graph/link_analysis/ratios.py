@@ -31,7 +31,7 @@ def node_ratios(graph: DeviceGraph, *, weighted: bool) -> DeviceArray:
 
     def made() -> DeviceArray:
         ratios = graph.device.empty(graph.nodes, np.uint64)
-        sums = _sums(graph) if weighted else None
+        sums = weight_sums(graph) if weighted else None
         graph.device.launch("find_node_ratios", graph.nodes, graph.csr, sums, ratios)
         return ratios
 
@@ -52,7 +52,8 @@ def edge_ratios(graph: DeviceGraph, back: DeviceGraph | None = None) -> DeviceAr
     def made() -> DeviceArray:
         ratios = graph.device.empty(graph.edges, np.uint64)
         graph.device.launch(
-            "find_edge_ratios", edge_blocks(rows), rows.csr, _sums(graph), _scale(graph), int(back is not None), ratios
+            "find_edge_ratios", edge_blocks(rows), rows.csr, weight_sums(graph), _scale(graph),
+            int(back is not None), ratios,
         )  # fmt: skip
         return ratios
 
@@ -69,8 +70,8 @@ def vector_ratios(device: Device, values: NDArray[np.float64] | None) -> DeviceA
     return ratios
 
 
-def _sums(graph: DeviceGraph) -> DeviceArray:
-    """Returns the sum of the weights of each node's edges, times `_scale`, (nodes,) float64."""
+def weight_sums(graph: DeviceGraph) -> DeviceArray:
+    """Returns the sum of the weights of each node's edges, times a power of two, (nodes,) float64; it is kept."""
 
     def made() -> DeviceArray:
         device = graph.device

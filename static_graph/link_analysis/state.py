@@ -39,25 +39,29 @@ class State:
 
     Attributes:
         graph: the graph; device: its device; weighted: whether its weights count.
+        narrow: whether shares are stored as float32.
         scores: (nodes,) uint64, in units of 2^-62.
         progress: (len(RankEntry),) int32; totals: (len(RankTotal),) uint64.
         packed: all of it as a kernel argument.
     """
 
-    def __init__(self, graph: DeviceGraph, options: Options, *, weighted: bool) -> None:
-        """Allocates the arrays, and launches the kernels that initialise them. The graph has nodes."""
+    def __init__(self, graph: DeviceGraph, options: Options, *, weighted: bool, dense: bool = False) -> None:
+        """Allocates the arrays, and launches the kernels that initialise them. The graph has nodes.
+
+        With `dense`, a transition matrix contains the ratios of the nodes, and the columns of dangling nodes.
+        """
         device, nodes = graph.device, graph.nodes
         self.graph, self.device, self.weighted = graph, device, weighted
-        self.most_iterations = options.most_iterations
         self.scores = device.empty(nodes, np.uint64)
         self.progress = device.zeros(len(RankEntry), np.int32)
         self.totals = device.zeros(len(RankTotal), np.uint64)
-        narrow = options.precision == "float32"
+        narrow = self.narrow = options.precision == "float32"
         shares = [device.empty(nodes, np.float32 if narrow else np.uint64) for _ in range(2)]
         personalization, dangling = (
             vector_ratios(device, each) for each in (options.personalization, options.dangling)
         )
-        self._kept = (shares, personalization, dangling)  # `packed` has their addresses only
+        ratios = device.array(np.full(nodes, ONE_RATIO, np.uint64)) if dense else node_ratios(graph, weighted=weighted)
+        self._kept = (shares, personalization, dangling, ratios)  # `packed` has their addresses only
         alpha = ratio(options.alpha)
         report = options.rule == "report"
         self.packed: Packed = pack(
@@ -67,7 +71,7 @@ class State:
             shares1=None if narrow else shares[1],
             narrow0=shares[0] if narrow else None,
             narrow1=shares[1] if narrow else None,
-            node_ratios=node_ratios(graph, weighted=weighted),
+            node_ratios=ratios,
             personalization=personalization,
             dangling=personalization if dangling is None else dangling,
             totals=self.totals,

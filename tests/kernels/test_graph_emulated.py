@@ -17,7 +17,7 @@ from static_graph.graph.incoming import incoming
 from static_graph.traversal.frontiers import direction_optimising, near_far, queue_search
 from static_graph.traversal.parents import find_parents
 from tests.support.emulated import emulator
-from tests.support.ranked import METHODS, fixed_point_scores, units
+from tests.support.ranked import DENSE, METHODS, fixed_point_scores, units
 from tests.support.traversed import SCHEMES, random_graph, reference
 
 pytestmark = pytest.mark.slow
@@ -130,6 +130,14 @@ def test_pagerank_on_the_emulated_gpu(method, device):
         weighted = graph.weights is not None and graph.weights.dtype == np.int32 and number // 2 % 2 == 0
         expected, changes = fixed_point_scores(graph, 2, weighted=weighted, **options)
         assert units(method, graph, device, 2, weighted=weighted, **options) == (expected, changes[-1]), number
+
+
+@pytest.mark.parametrize("method", DENSE)
+def test_dense_pagerank_on_the_emulated_gpu(method, device):
+    for graph in (random_graph(3), random_graph(7)):
+        weighted = graph.weights is not None
+        expected = units(method, graph, open_device("cpu", 1), 2, weighted=weighted)
+        assert units(method, graph, device, 2, weighted=weighted) == expected
 
 
 FAULTY = r"""

@@ -8,7 +8,7 @@ import numpy as np
 
 from static_graph.graph.csr import CsrGraph
 from static_graph.graph.device_graph import DeviceGraph
-from static_graph.link_analysis.methods import pull, sequential
+from static_graph.link_analysis.methods import blocked, dense, pull, push, sequential
 from static_graph.link_analysis.options import checked_options
 from static_graph.link_analysis.state import RankTotal, State
 
@@ -16,29 +16,20 @@ from static_graph.link_analysis.state import RankTotal, State
 METHODS = {
     "pull": (pull.run, {"in_one_launch": False}),
     "pull, one launch": (pull.run, {"in_one_launch": True}),
+    "push": (push.run, {}),
+    "blocked": (blocked.run, {}),
     "sequential": (sequential.run, {}),
 }
-
-DEFAULTS = {
-    "alpha": 0.85,
-    "tol": None,
-    "max_iter": 100,
-    "iterations": None,
-    "personalization": None,
-    "nstart": None,
-    "dangling": None,
-    "weighted": None,
-    "rule": "brin-page",
-    "precision": "fixed",
-}
+# Methods of a transition matrix, which rounds at other places.
+DENSE = {name: (dense.run, {"variant": name}) for name in ("dense", "dense-atomic", "dense-sub-scores")}
 
 
 def units(method, graph, device, iterations, *, weighted=False, **options):
     """The scores in units of 2^-62, and the last change, of a method's own module."""
-    run, more = METHODS[method]
+    run, more = {**METHODS, **DENSE}[method]
     on_device = graph if isinstance(graph, DeviceGraph) else DeviceGraph.upload(graph, device)
-    checked = checked_options(graph.nodes, **{**DEFAULTS, **options, "iterations": iterations})
-    state = State(on_device, checked, weighted=weighted)
+    checked = checked_options(graph.nodes, **{**options, "iterations": iterations})
+    state = State(on_device, checked, weighted=weighted, dense=method in DENSE)
     run(state, **more)
     scores = state.scores.download()
     assert np.array_equal(state.download(), scores / np.float64(2**62))
@@ -120,6 +111,18 @@ def fixed_point_scores(
         )
         changes.append(sum(abs(a - b) for a, b in zip(scores, old, strict=True)))
     return scores, changes
+
+
+def exact_matrix(graph: CsrGraph, weighted: bool, dangling: np.ndarray | None = None) -> np.ndarray:
+    """The transition matrix in float64; weights are small integers."""
+    nodes = graph.nodes
+    weights = graph.weights if weighted else np.ones(graph.edges)
+    matrix, sums = np.zeros((nodes, nodes)), np.bincount(graph.sources(), weights, nodes)
+    np.add.at(matrix, (graph.targets, graph.sources()), weights)
+    column = np.ones(nodes) if dangling is None else dangling
+    matrix[:, sums == 0] = column[:, None] / column.sum()
+    matrix[:, sums > 0] /= sums[sums > 0]
+    return matrix
 
 
 def exact_scores(graph: CsrGraph, iterations: int, alpha: float) -> list[Fraction]:

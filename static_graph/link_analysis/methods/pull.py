@@ -6,6 +6,7 @@ from time import perf_counter
 from typing import NamedTuple
 
 import numpy as np
+from numpy.typing import NDArray
 
 from dmr.memory import DeviceArray, Packed, constant, flagged_indices, pack
 from static_graph.graph.device_graph import DeviceGraph
@@ -85,8 +86,13 @@ def _cut(back: DeviceGraph) -> tuple[DeviceArray, ...]:
     long_rows, count = flagged_indices(flags)
     begins, ends = device.empty(count, np.int64), device.empty(count, np.int64)
     device.launch("find_row_ends", count, back.csr, long_rows, begins, ends)
-    first, last = begins.download(), ends.download()
-    chunks = -(-(last - first) // TILE)  # per long row
-    rows = np.repeat(np.arange(count, dtype=np.int32), chunks)
-    chunk = np.arange(rows.size) - np.repeat(np.cumsum(chunks) - chunks, chunks)
-    return first_rows, long_rows, device.array(rows), device.array(first[rows] + TILE * chunk)
+    chunk_rows, chunk_begins = cut(begins.download(), ends.download(), TILE)
+    return first_rows, long_rows, device.array(chunk_rows), device.array(chunk_begins)
+
+
+def cut(begins: NDArray[np.int64], ends: NDArray[np.int64], most: int) -> tuple[NDArray[np.int32], NDArray[np.int64]]:
+    """Cuts ranges into chunks of at most `most` indices; returns the number of each chunk's range, and its begin."""
+    chunks = -(-(ends - begins) // most)  # per range
+    ranges = np.repeat(np.arange(begins.size, dtype=np.int32), chunks)
+    number = np.arange(ranges.size) - np.repeat(np.cumsum(chunks) - chunks, chunks)
+    return ranges, begins[ranges] + most * number

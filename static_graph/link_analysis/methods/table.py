@@ -16,24 +16,52 @@ class Method:
 
     Attributes:
         text: what it does (for --help).
-        gpu_modules: the modules whose kernels it launches, besides those of all methods; its own module is named like
-            it, with underscores.
+        module: the module beside this one whose function `run` is the method; variant: its argument, if methods share
+            the module.
+        gpu_modules: the modules whose kernels it launches, besides those of all methods.
         balances: its schemes of load balancing, besides "auto".
         transposed: whether it needs the transposed graph.
+        matrices: the number of dense matrices that it allocates.
     """
 
     text: str
+    module: str
     gpu_modules: tuple[str, ...]
     balances: tuple[str, ...] = ()
     transposed: bool = True
+    variant: str | None = None
+    matrices: int = 0
 
 
 COMMON = ("graph/pagerank/begin", "primitives/scan")  # of all methods
 TRANSPOSING = ("graph/building/incoming", *ROWS)
 
+_LOOP = ("graph/pagerank/push", "primitives/device_loop")
+_DENSE = ("graph/pagerank/dense", *_LOOP)
+
 METHODS = {
-    "pull": Method("each node sums the shares of its predecessors", ("graph/pagerank/pull", "graph/pagerank/tiles")),
-    "sequential": Method("one thread", ("graph/pagerank/sequential", "primitives/device_loop"), transposed=False),
+    "pull": Method(
+        "each node sums the shares of its predecessors",
+        "pull",
+        ("graph/pagerank/pull", "graph/pagerank/tiles", "primitives/device_loop"),
+    ),
+    "push": Method("each edge adds its share to its target, atomically", "push", _LOOP, transposed=False),
+    "blocked": Method(
+        "propagation blocking: shares are sorted by blocks of targets first",
+        "blocked",
+        ("graph/pagerank/blocked", *_LOOP, *ROWS),
+        transposed=False,
+    ),
+    "dense": Method("the report's N x N matrix, a thread per row", "dense", _DENSE, variant="dense", matrices=1),
+    "dense-atomic": Method(
+        "the same, a thread per entry that adds atomically", "dense", _DENSE, variant="dense-atomic", matrices=1
+    ),
+    "dense-sub-scores": Method(
+        "the same, a thread per entry that stores a sub-score", "dense", _DENSE, variant="dense-sub-scores", matrices=2
+    ),
+    "sequential": Method(
+        "one thread", "sequential", ("graph/pagerank/sequential", "primitives/device_loop"), transposed=False
+    ),
 }
 NAMES = ("auto", *METHODS)
 

@@ -4,9 +4,11 @@ from __future__ import annotations
 
 import numpy as np
 
+from static_graph import transition_matrix
+from static_graph.graph.csr import CsrGraph
 from static_graph.graph.device_graph import DeviceGraph
 from tests.support.digests import digest
-from tests.support.ranked import METHODS, units
+from tests.support.ranked import DENSE, METHODS, units
 from tests.support.sanitizers.traversals import graphs
 
 
@@ -19,3 +21,10 @@ def pageranks(device):
             for weighted, precision in ((False, "fixed"), (True, "float32")):
                 scores, change = units(method, on_device, device, 3, weighted=weighted, precision=precision, **vectors)
                 yield [name, method, weighted], [digest(np.array(scores, np.uint64)), change]
+    random = np.random.default_rng(4)
+    small = DeviceGraph.upload(CsrGraph.from_edges(*random.integers(0, 90, (2, 300)), random.random(300), 90), device)
+    for method in DENSE:
+        for weighted, precision in ((False, "fixed"), (True, "float32")):
+            scores, change = units(method, small, device, 3, weighted=weighted, precision=precision)
+            yield ["dense", method, weighted], [digest(np.array(scores, np.uint64)), change]
+    yield ["dense", "matrix"], digest(transition_matrix(small))
