@@ -18,6 +18,7 @@ FUNCTIONS = {
     "descendants_at_distance": "traversal",
     "has_path": "unweighted",
     "multi_source_dijkstra_path_length": "dijkstra",
+    "pagerank": "link_analysis",
     "single_source_dijkstra": "dijkstra",
     "single_source_dijkstra_path": "dijkstra",
     "single_source_dijkstra_path_length": "dijkstra",
@@ -29,15 +30,10 @@ FUNCTIONS = {
 
 _SEARCH = "The whole search runs before the first item is returned. Nodes have networkx's order."
 _TIES = "Of several shortest paths, it may return another one than networkx; distances that are equal have no order."
-_STRONG = (
-    "Reverse topological order by levels: a component is one level above the highest one to which its edges lead; "
-    "those of a level are in the order of their first nodes."
-)
 _NOTES = {
     **dict.fromkeys((name for name, module in FUNCTIONS.items() if module == "traversal"), _SEARCH),
     **dict.fromkeys((name for name, module in FUNCTIONS.items() if module == "dijkstra"), _TIES),
-    "condensation": _STRONG,
-    "strongly_connected_components": _STRONG,
+    "pagerank": "Scores differ from networkx's by rounding; they are the same bits on every device.",
 }
 
 

@@ -169,6 +169,46 @@ def test_shortest_paths_by_weights(on_device):
     check_shortest_paths()
 
 
+@settings(deadline=None, max_examples=15)
+@given(seed=st.integers(0, 2**32))
+def check_scores(seed):
+    draw = random.Random(seed)
+    graph = random_graph(seed)
+    vector = {node: draw.random() for node in graph if draw.random() < 0.7} | {"elsewhere": 2, next(iter(graph)): 1}
+    options = {name: vector for name in ("personalization", "nstart", "dangling") if draw.random() < 0.4}
+    options |= {"alpha": draw.choice([0.85, 0.5, 0.0]), "weight": draw.choice(["weight", None, "absent"])}
+    expected = nx.pagerank(graph, tol=1e-12, max_iter=1000, **options)
+    found = backend.pagerank(backend.convert_from_nx(graph), tol=1e-12, max_iter=1000, **options)
+    assert list(found) == list(expected) and {*map(type, found.values())} == {float}
+    assert sum(abs(found[node] - expected[node]) for node in graph) < 1e-10
+
+
+def test_scores(on_device):
+    check_scores()
+
+
+@pytest.mark.parametrize(
+    ("options", "error"),
+    [
+        ({"max_iter": 0}, nx.PowerIterationFailedConvergence),
+        ({"max_iter": 2, "tol": 1e-15}, nx.PowerIterationFailedConvergence),
+        ({"personalization": {0: 0, 9: 1}}, ZeroDivisionError),
+        ({"alpha": 1.5}, NotImplementedError),
+        ({"tol": 0}, NotImplementedError),
+        ({"nstart": {0: -1}}, NotImplementedError),
+        ({"dangling": {0: math.nan}}, NotImplementedError),
+        ({"dangling": {9: 1}}, NotImplementedError),
+    ],
+)
+def test_scores_that_networkx_refuses_or_the_package_cannot_find(options, error):
+    graph = nx.DiGraph([(0, 1), (1, 2), (0, 2)])
+    with pytest.raises(error) as raised:
+        backend.pagerank(backend.convert_from_nx(graph), **options)
+    if error is nx.PowerIterationFailedConvergence:
+        assert outcome(nx.pagerank, graph, **options) == (error, str(raised.value))
+    assert backend.pagerank(backend.convert_from_nx(nx.Graph()), **options) == {}
+
+
 @pytest.mark.parametrize("kind", KINDS)
 def test_wrong_sources_raise_the_exceptions_of_networkx(kind):
     graph = kind([(0, 1), (1, 2)])
