@@ -19,6 +19,8 @@ from dmr.common.moved import keep_old_names
 
 if TYPE_CHECKING:
     from dmr.memory import __version__
+    from static_graph.components.connecting import connected_components
+    from static_graph.components.results import Components
     from static_graph.errors import DmrError, GraphError
     from static_graph.graph.csr import CsrGraph
     from static_graph.graph.degree_plots import plot_degrees
@@ -38,6 +40,7 @@ if TYPE_CHECKING:
 
 # The module of each public name. Modules are imported on first use, so that `import static_graph` is fast.
 _HOMES = {
+    "Components": "static_graph.components.results",
     "CsrGraph": "static_graph.graph.csr",
     "DeviceGraph": "static_graph.graph.device_graph",
     "DmrError": "static_graph.errors",
@@ -49,6 +52,7 @@ _HOMES = {
     "__version__": "dmr.memory",
     "automatic_mda": "static_graph.graph.degrees",
     "bfs": "static_graph.traversal",
+    "connected_components": "static_graph.components.connecting",
     "degree_distribution": "static_graph.graph.degrees",
     "degree_histogram": "static_graph.graph.degrees",
     "degree_statistics": "static_graph.graph.degrees",
@@ -74,6 +78,7 @@ _HOMES = {
 logging.getLogger(__name__).addHandler(logging.NullHandler())
 
 __all__ = [
+    "Components",
     "CsrGraph",
     "DeviceGraph",
     "DmrError",
@@ -85,6 +90,7 @@ __all__ = [
     "__version__",
     "automatic_mda",
     "bfs",
+    "connected_components",
     "degree_distribution",
     "degree_histogram",
     "degree_statistics",

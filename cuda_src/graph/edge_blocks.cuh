@@ -20,3 +20,33 @@ template <class Visit> INLINE void for_edge_block(const Csr &graph, Index edge_b
         visit(node, edge);
     }
 }
+
+// Returns the node that an edge leaves, which is `node` or a later one; the cost is logarithmic in the distance.
+INLINE Index source_from(const Csr &graph, Index node, Index edge) {
+    Index step = 1;
+    while (node + step < graph.nodes && graph.begin(node + step) <= edge) {
+        node += step;
+        step *= 2;
+    }
+    for (Index above = node + step < graph.nodes ? node + step : graph.nodes; above - node > 1;) {
+        const Index middle = (node + above) / 2;
+        (graph.begin(middle) <= edge ? node : above) = middle;
+    }
+    return node;
+}
+
+// Calls visit(node, first, end) for the rows of the launch's blocks, or parts of rows: the edges first to end - 1 leave
+// the node. Consecutive blocks, which a CPU thread has, need no search.
+template <class Visit> INLINE void for_rows_of_edge_blocks(const Csr &graph, const Launch &launch, Visit visit) {
+    Index node = 0;
+    for (const Index block : launch) {
+        Index edge = block * EDGE_BLOCK;
+        const Index last = edge + EDGE_BLOCK < graph.edges ? edge + EDGE_BLOCK : graph.edges;
+        while (edge < last) {
+            node = source_from(graph, node, edge);
+            const Index row = graph.end(node), end = row < last ? row : last;
+            visit(node, edge, end);
+            edge = end;
+        }
+    }
+}

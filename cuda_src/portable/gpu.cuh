@@ -25,6 +25,7 @@ INLINE int32 atomic_min(int32 *place, int32 value) { return atomicMin(place, val
 INLINE int64 atomic_min(int64 *place, int64 value) {
     return static_cast<int64>(atomicMin(reinterpret_cast<long long *>(place), static_cast<long long>(value)));
 }
+INLINE uint32 atomic_min(uint32 *place, uint32 value) { return atomicMin(place, value); }
 INLINE int32 atomic_max(int32 *place, int32 value) { return atomicMax(place, value); }
 INLINE int64 atomic_max(int64 *place, int64 value) {
     return static_cast<int64>(atomicMax(reinterpret_cast<long long *>(place), static_cast<long long>(value)));

@@ -29,7 +29,7 @@ from dmr.common.threads import available_threads, thread_count
 from dmr.memory.arguments import Argument, DeviceCount, Number, Packed, bound_of
 from dmr.memory.arrays import Device, DeviceArray, Loop
 from dmr.memory.declarations import Enumeration, constant, real_constant, record
-from dmr.memory.discovery import DeviceInfo, devices, gpu_absence, open_device, warm
+from dmr.memory.discovery import DeviceInfo, device_of, devices, gpu_absence, open_device, warm
 from dmr.memory.host.copying import copy
 from dmr.memory.primitives import (
     argsort,
@@ -67,6 +67,7 @@ __all__ = [
     "compact",
     "constant",
     "copy",
+    "device_of",
     "devices",
     "flagged_indices",
     "gpu_absence",

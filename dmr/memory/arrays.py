@@ -16,11 +16,15 @@ from numpy.typing import DTypeLike, NDArray
 from dmr.common.errors import InternalError
 from dmr.memory.arguments import Argument, Number, bound_of
 from dmr.memory.declarations import constant
+from dmr.memory.exchange import Place
 from dmr.memory.signatures import Signature, signatures
 
 
 class DeviceArray(ABC):
     """A one-dimensional array in a device's memory; its elements may be records.
+
+    Other libraries take it in place by DLPack (`torch.from_dlpack`, `cupy.from_dlpack`, `numpy.from_dlpack`); by
+    `__cuda_array_interface__` if it is on a GPU, otherwise by `__array_interface__`.
 
     Attributes:
         device: where it lives; dtype: numpy dtype of an element; size: number of elements; pointer: its address there.
@@ -41,6 +45,35 @@ class DeviceArray(ABC):
     @abstractmethod
     def __getitem__(self, part: slice) -> DeviceArray:
         """Returns a view of a contiguous part; it keeps the memory alive."""
+
+    @abstractmethod
+    def view(self, dtype: DTypeLike) -> DeviceArray:
+        """Returns the same memory as elements of another dtype of the same size; it keeps the memory alive."""
+
+    @abstractmethod
+    def __dlpack__(
+        self,
+        *,
+        stream: int | None = None,
+        max_version: tuple[int, int] | None = None,
+        dl_device: Place | None = None,
+        copy: bool | None = None,
+    ) -> Any:
+        """Returns a capsule of DLPack; the array is shared, not copied.
+
+        Args:
+            stream: of the consumer, as DLPack numbers streams; it waits for the work launched before.
+            max_version: the latest version of DLPack that the consumer reads.
+            dl_device: the device wanted; it must be that of the array.
+            copy: whether the consumer wants a copy.
+
+        Raises:
+            BufferError: the protocol cannot express the array, or an option cannot be met.
+        """
+
+    @abstractmethod
+    def __dlpack_device__(self) -> Place:
+        """Returns where the array is, as DLPack numbers devices."""
 
     def upload(self, values: NDArray[Any]) -> None:
         """Copies `values` (same dtype and size, or a table whose rows are the records) into the array.
@@ -232,6 +265,19 @@ class Device(ABC):
         Arrays on the device are unchanged.
         """
         return nullcontext()
+
+    @abstractmethod
+    def share(self, array: Any) -> DeviceArray:
+        """Returns another library's array as one of this device, without a copy; it stays alive as long.
+
+        Args:
+            array: on this device, one-dimensional and contiguous. On a GPU, it has `__dlpack__` or
+                `__cuda_array_interface__`, and later work of the device waits for what its owner has launched; in main
+                memory it may also be anything that numpy converts.
+
+        Raises:
+            WrongTypeError: it is on another device, no array, or has another layout.
+        """
 
     @abstractmethod
     def empty(self, size: int, dtype: DTypeLike) -> DeviceArray:

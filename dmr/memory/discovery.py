@@ -5,11 +5,13 @@ from __future__ import annotations
 import logging
 import os
 from dataclasses import dataclass
+from typing import Any
 
 from dmr.common.arguments import shortened
 from dmr.common.errors import DeviceUnavailableError, NativeLibraryError, OptionError
 from dmr.common.threads import available_threads, thread_count
-from dmr.memory.arrays import Device
+from dmr.memory.arrays import Device, DeviceArray
+from dmr.memory.exchange import CPU, location_of
 
 log = logging.getLogger("dmr.memory")
 
@@ -92,6 +94,27 @@ def open_device(name: str = "auto", threads: int | None = None) -> Device:
     from dmr.memory.host.device import HostDevice
 
     return HostDevice(threads)
+
+
+def device_of(array: Any, threads: int | None = None) -> Device:
+    """Opens the device where an array is.
+
+    Args:
+        array: a `DeviceArray`, an array with `__dlpack__` or `__cuda_array_interface__`, or one that numpy converts.
+        threads: CPU threads, for an array in main memory.
+
+    Raises:
+        WrongTypeError: it is on a device of another kind. DeviceUnavailableError: the device cannot be used.
+    """
+    if isinstance(array, DeviceArray):
+        return array.device
+    location = location_of(array)
+    if location == (CPU, 0):
+        return open_device("cpu", threads)
+    if location is not None:
+        return open_device(f"cuda:{location[1]}")
+    first: Any = open_device("cuda")  # the driver tells where memory is, in the context of any GPU
+    return open_device(f"cuda:{first.number_of(int(array.__cuda_array_interface__['data'][0] or 0))}")
 
 
 def _unknown(name: object) -> OptionError:

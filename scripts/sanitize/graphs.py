@@ -12,6 +12,7 @@ import numpy as np
 import static_graph
 from dmr.memory import Device
 from scripts.sanitize.cases import Case, Family, digest
+from static_graph.components.table import METHODS
 from static_graph.engine.loop import STRATEGIES
 from static_graph.graph.building import rows_on_device
 from static_graph.graph.device_graph import DeviceGraph
@@ -226,10 +227,33 @@ def building(device: Device) -> Iterator[Case]:
             assert back is not None and back.weights is not None
             return digest(back.offsets.download(), back.targets.download(), back.weights.download())
 
+        def shared(graph: static_graph.CsrGraph = graph) -> str:
+            assert graph.weights is not None
+            wide = (graph.offsets, graph.targets.astype(np.int64), graph.weights.astype(np.float32))
+            made = [DeviceGraph.from_arrays(*map(device.array, arrays))
+                    for arrays in ((graph.offsets, graph.targets, graph.weights), wide)]  # fmt: skip
+            return digest(*(each.targets.download() for each in made), made[1].weights.download())  # type: ignore[union-attr]
+
         yield f"incoming, {name}", transposed
+        yield f"arrays, {name}", shared
     sources, targets = random.integers(0, 300, (2, 9000))
     host = static_graph.CsrGraph.from_edges(sources, targets, random.random(9000), 300)
     yield "transposed", lambda: digest(host.reversed().targets, host.reversed().weights)
+
+
+def connected(device: Device) -> Iterator[Case]:
+    """Components by every method that runs on a GPU."""
+    ways = [(c, m) for c, methods in METHODS.items() for m, method in methods.items() if not method.serial]
+    for (name, host), (connection, method) in product(graphs(), ways):
+
+        def labels(host: static_graph.CsrGraph = host, connection: str = connection, method: str = method) -> str:
+            uploaded = static_graph.upload(host, device.name)
+            twice = [
+                static_graph.connected_components(uploaded, connection=connection, method=method) for _ in range(2)
+            ]
+            return digest(*(found.labels for found in twice))
+
+        yield f"{name}, {connection}, {method}", labels
 
 
 def pageranks(device: Device) -> Iterator[Case]:
@@ -275,6 +299,7 @@ FAMILIES: dict[str, Family] = {
     "timeline": timelines,
     **{f"rank-{method}": reduced(method, variants) for method, variants in RANKERS.items()},
     "rank-sequential": sequential,
+    "components": connected,
     "trees": trees,
     "generation": generation,
     "building": building,

@@ -117,6 +117,14 @@ def search_bytes(nodes: int, weighted: bool, parents: bool) -> int:
     return (SEARCHING + NEAR_FAR * weighted + PARENTS * parents) * nodes
 
 
+COMPONENTS = 7 * END  # per node: numbers, labels on device and host, three stacks
+
+
+def components_bytes(nodes: int) -> int:
+    """Memory of a search for components, without the graph on the device."""
+    return COMPONENTS * nodes
+
+
 RANKED = 6 * 8  # `pagerank`, per node: scores on device and host, a double buffer of shares, ratios, and tiles
 
 

@@ -4,12 +4,14 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 from dataclasses import fields
-from typing import Any, TypeVar
+from types import MappingProxyType
+from typing import Any, ClassVar, TypeVar
 
 import numpy as np
 
 from dmr.common.arguments import shortened, whole_option
 from dmr.common.frozen import frozen
+from dmr.memory import DeviceArray
 from static_graph.errors import WrongTypeError
 
 _Result = TypeVar("_Result", bound="Result")
@@ -18,9 +20,15 @@ _Result = TypeVar("_Result", bound="Result")
 class Result:
     """Base of dataclasses whose constructor checks and copies its arguments.
 
+    Attributes:
+        on_device: arrays by the names of fields, if the caller has asked to keep them on the device; such a field is
+            downloaded when it is first read.
+
     Copies and unpickled objects go through the constructor, so that they are checked, too. `found` makes an object from
     the package's own results, without checks.
     """
+
+    on_device: ClassVar[Mapping[str, DeviceArray]] = MappingProxyType({})
 
     @classmethod
     def found(cls: type[_Result], **values: Any) -> _Result:
@@ -28,6 +36,14 @@ class Result:
         result = cls.__new__(cls)
         result._set(**values)
         return result
+
+    def __getattr__(self, name: str) -> Any:
+        # Called for an attribute that is missing: an array that was left on the device. It is downloaded once.
+        left: Mapping[str, DeviceArray] = self.__dict__.get("on_device", {})
+        if name not in left:
+            raise AttributeError(f"{type(self).__name__!r} object has no attribute {name!r}", name=name, obj=self)
+        self._set(**{name: left[name].download()})
+        return self.__dict__[name]
 
     def __reduce__(self) -> tuple[Any, ...]:
         return type(self), tuple(getattr(self, field.name) for field in fields(self))  # type: ignore[arg-type]

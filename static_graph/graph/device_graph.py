@@ -91,6 +91,27 @@ class DeviceGraph:
         device.synchronize()  # so that the copy does not count in the first traversal's time
         return uploaded
 
+    @classmethod
+    def from_arrays(cls, offsets: Any, targets: Any, weights: Any = None, *, threads: int | None = None) -> DeviceGraph:
+        """Makes a graph of arrays of CuPy, PyTorch, numpy or another library, on the device where they are.
+
+        Arrays are shared, not copied, and stay alive as long as the graph; do not change them. Targets of int64 and
+        weights of float32 are copied, because kernels need other dtypes. The arrays are checked on the device.
+
+        Args:
+            offsets: (n + 1,) int32 or int64; targets: (m,) int32 or int64; weights: (m,) int32, int64, float32 or
+                float64, or None, as for `CsrGraph`. On a GPU, the arrays have `__dlpack__` or
+                `__cuda_array_interface__`; `DeviceArray`s are taken, too.
+            threads: CPU threads, for arrays in main memory (default: all cores).
+
+        Raises:
+            GraphError: a wrong dtype or size, an index out of range, or an invalid weight; the error names the edge.
+            WrongTypeError: an argument is no array, is not contiguous, or is on another device than `targets`.
+        """
+        from static_graph.graph.device_arrays import graph_of_arrays
+
+        return graph_of_arrays(offsets, targets, weights, threads)
+
     def derived(self, key: Hashable, make: Callable[[], T]) -> T:
         """Returns data derived from the graph, such as a split or transposed graph, and caches it under `key`.
 

@@ -87,13 +87,18 @@ class DeviceDistances:
         self._graph.device.launch("set_sources", sources.size, sources, self._graph.csr, self.packed)
 
     def download(self) -> NDArray[Any]:
-        """Returns the distances of the graph's nodes in the user's form; waits for the device.
+        """Returns the distances of the graph's nodes in the user's form (`shown`); waits for the device."""
+        shown = self.shown()
+        return shown.download() if self.kind == DistanceKind.REAL else shown.detach()  # the former is shared
+
+    def shown(self) -> DeviceArray:
+        """Returns the distances of the graph's nodes in the user's form, on the device.
 
         Returns:
             (nodes,) int32 (HOPS) or int64 (NARROW, WIDE), with -1 for unreached nodes; float64 with inf (REAL).
         """
         if self.kind == DistanceKind.REAL:
-            return self.array[: self._nodes].download().view(np.float64)
+            return self.array[: self._nodes].view(np.float64)
         hops = self.kind == DistanceKind.HOPS
         shown = self._graph.device.empty(self._nodes, np.int32 if hops else np.int64)
         self._graph.device.launch(
@@ -104,7 +109,7 @@ class DeviceDistances:
             shown if hops else None,
             None if hops else shown,
         )
-        return shown.detach()
+        return shown
 
 
 def kind_for(graph: DeviceGraph, weighted: bool) -> DistanceKind:

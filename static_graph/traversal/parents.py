@@ -27,6 +27,13 @@ def parents_modules(*, weighted: bool) -> tuple[str, ...]:
 def find_parents(
     graph: DeviceGraph, sources: Sequence[int], distances: DeviceDistances, *, weighted: bool
 ) -> NDArray[np.int32]:
+    """Finds the predecessor of each node on a shortest path (`parents_on_device`), and downloads them."""
+    return parents_on_device(graph, sources, distances, weighted=weighted).download()
+
+
+def parents_on_device(
+    graph: DeviceGraph, sources: Sequence[int], distances: DeviceDistances, *, weighted: bool
+) -> DeviceArray:
     """Finds the predecessor of each node on a shortest path.
 
     The parent is the smallest predecessor that is closer to the sources. A node may have none, because all edges of its
@@ -53,7 +60,7 @@ def find_parents(
     if weighted and graph.edges:
         _resolve_ties(graph, distances, parents)
     device.launch("end_parents", nodes, parents)
-    return parents.download()
+    return parents
 
 
 def _resolve_ties(graph: DeviceGraph, distances: DeviceDistances, parents: DeviceArray) -> None:

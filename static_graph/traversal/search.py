@@ -5,6 +5,7 @@ from __future__ import annotations
 import operator
 from collections.abc import Callable, Iterable, Sequence
 from importlib import import_module
+from types import MappingProxyType
 from typing import Any, Literal
 
 import numpy as np
@@ -24,7 +25,7 @@ from static_graph.graph.incoming import incoming
 from static_graph.graph.placement import device_for, require_capacity
 from static_graph.traversal.distances import DistanceKind, kind_for
 from static_graph.traversal.options import checked_options
-from static_graph.traversal.parents import find_parents, parents_modules
+from static_graph.traversal.parents import parents_modules, parents_on_device
 from static_graph.traversal.results import Traversal
 from static_graph.traversal.schemes.outcome import Outcome
 from static_graph.traversal.schemes.table import BALANCES, ORDERED, Scheme, balances_with, schemes
@@ -75,6 +76,7 @@ def bfs(
     parents: bool = False,
     order: bool = False,
     depth_limit: int | None = None,
+    keep_on_device: bool = False,
     device: str = "auto",
     threads: int | None = None,
 ) -> Traversal:
@@ -102,6 +104,8 @@ def bfs(
             sources in the given order and the edges of each node as they are stored. The parents are then those of that
             search: the first predecessor in its order. Only for "auto".
         depth_limit: nodes more edges away count as unreached.
+        keep_on_device: leave distances and parents on the device, as `found.on_device["distances"]`, for libraries that
+            use them there; `found.distances` downloads them when it is first read.
         device, threads: as for `upload`; only for a graph on the host.
 
     Returns:
@@ -122,7 +126,9 @@ def bfs(
             raise OptionError(f"depth_limit = {shortened(depth_limit)}: it must be at least 0")
     if switch("order", order) and balance != "auto":
         raise OptionError(f"order is no option of balance = {shortened(balance)}, but of 'auto'")
-    return _traverse(graph, source, balance, options, False, depth_limit, parents, device, threads, order=order)
+    return _traverse(
+        graph, source, balance, options, False, depth_limit, parents, keep_on_device, device, threads, order=order
+    )
 
 
 def sssp(
@@ -139,6 +145,7 @@ def sssp(
     delta: float | None = None,
     parents: bool = False,
     distance_limit: float | None = None,
+    keep_on_device: bool = False,
     device: str = "auto",
     threads: int | None = None,
 ) -> Traversal:
@@ -151,7 +158,7 @@ def sssp(
         graph, source, balance, mda, threshold, warp_size, chunk, defer, atomic, parents: as for `bfs`.
         delta: for "auto": the increment of the near bound; the default depends on mean weight and degree.
         distance_limit: nodes farther away count as unreached.
-        device, threads: as for `bfs`.
+        keep_on_device, device, threads: as for `bfs`.
 
     Returns:
         The distances, and statistics of the run.
@@ -167,7 +174,7 @@ def sssp(
     )  # fmt: skip
     if distance_limit is not None:
         distance_limit = _limit(distance_limit)
-    return _traverse(graph, source, balance, options, True, distance_limit, parents, device, threads)
+    return _traverse(graph, source, balance, options, True, distance_limit, parents, keep_on_device, device, threads)
 
 
 def _traverse(
@@ -178,6 +185,7 @@ def _traverse(
     weighted: bool,
     limit: float | None,
     parents: bool,
+    keep: bool,
     device: str,
     threads: int | None,
     *,
@@ -187,7 +195,7 @@ def _traverse(
     scheme = schemes(weighted=weighted)[chosen("balance", balance, BALANCES)]
     if order:
         scheme = ORDERED
-    parents = switch("parents", parents)
+    parents, keep = switch("parents", parents), switch("keep_on_device", keep)
     for name in options:
         if name not in scheme.options:
             having = " and ".join(map(repr, balances_with(name)))
@@ -210,7 +218,7 @@ def _traverse(
 
     with where.lock, where.current:
         return _search(
-            graph, scheme, search, sources, balance=balance, weighted=weighted, parents=parents, where=where
+            graph, scheme, search, sources, balance=balance, weighted=weighted, parents=parents, keep=keep, where=where
         )  # fmt: skip
 
 
@@ -223,6 +231,7 @@ def _search(
     balance: str,
     weighted: bool,
     parents: bool,
+    keep: bool,
     where: Device,
 ) -> Traversal:
     """Searches a graph, after uploading it to `where` if necessary; the arguments are checked already."""
@@ -238,18 +247,24 @@ def _search(
     outcome = search(on_device)
     clock.lap("prepare", less=outcome.seconds)
     clock.seconds["rounds"] = outcome.seconds
-    tree = None
-    if outcome.parents is not None:
-        tree = outcome.parents.detach()
-    elif parents:
-        tree = find_parents(on_device, sources, outcome.distances, weighted=weighted)
+    tree = outcome.parents
+    if tree is None and parents:
+        tree = parents_on_device(on_device, sources, outcome.distances, weighted=weighted)
+        where.synchronize()
         clock.lap("parents")
+    arrays: dict[str, Any] = {} if tree is not None else {"parents": None}
+    if keep:
+        left = {"distances": outcome.distances.shown(), **({} if tree is None else {"parents": tree})}
+        arrays["on_device"] = MappingProxyType(left)
+        where.synchronize()  # other libraries may use the arrays on streams of their own
+    else:
+        arrays["distances"] = outcome.distances.download()
+        if tree is not None:
+            arrays["parents"] = tree.detach()
     order = None if outcome.order is None else outcome.order.download()
-    distances = outcome.distances.download()
     clock.lap("download")
     return Traversal.found(
-        distances=distances,
-        parents=tree,
+        **arrays,
         order=order,
         sources=tuple(sources),
         balance=balance,

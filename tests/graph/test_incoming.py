@@ -10,7 +10,7 @@ from static_graph.errors import GraphError
 from static_graph.graph.csr import CsrGraph
 from static_graph.graph.device_graph import DeviceGraph
 from static_graph.graph.incoming import incoming
-from tests.support.traversed import random_graph
+from tests.support.graphs.traversed import random_graph
 
 
 def edges(graph: DeviceGraph) -> list[tuple[int, int, float]]:

@@ -18,7 +18,7 @@ from static_graph.graph.device_graph import DeviceGraph
 from static_graph.traversal.distances import DistanceKind
 from static_graph.traversal.schemes import child_launches, collapse, fixed_point, node_splitting, virtual_warps
 from static_graph.traversal.schemes.timeline import BlockColumn, Timeline
-from tests.support.traversed import SCHEMES, random_graph, reference
+from tests.support.graphs.traversed import SCHEMES, random_graph, reference
 
 
 @cache

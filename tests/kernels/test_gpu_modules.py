@@ -21,6 +21,7 @@ from dmr.refinement.rounds import team_rounds
 from dmr.refinement.setup.modules import ALWAYS, ROUNDS_ON_DEVICE, refinement_modules
 from dmr.refinement.strategy_tables import MARKINGS
 from static_graph import graph, lists, trees
+from static_graph.components.table import METHODS as COMPONENTS
 from static_graph.lists.methods.table import METHODS
 from static_graph.traversal.distances import DistanceKind
 from static_graph.traversal.frontiers.workspace import Workspace
@@ -77,6 +78,7 @@ def test_named_modules_exist():
     for family in (graph, lists, trees):
         names.update(*(value for value in vars(family.gpu_modules).values() if isinstance(value, tuple)))
     names.update(*(method.gpu_modules for method in METHODS.values()))
+    names.update(*(method.gpu_modules for methods in COMPONENTS.values() for method in methods.values()))
     for scheme in (*SCHEMES.values(), *FASTEST.values()):
         kinds = [kind.name.lower() for kind in DistanceKind if scheme is not FASTEST[True] or kind != DistanceKind.HOPS]
         names.update(module.format(kind=kind) for module in scheme.gpu_modules for kind in kinds)
@@ -135,6 +137,15 @@ def test_searches_prepare_their_modules(recorded, balance, uploaded):
                     "graph/traversal/export",
                 }
             recorded.forget()
+
+
+def test_components_prepare_their_modules(recorded):
+    for connection, methods in COMPONENTS.items():
+        for method in methods:
+            uploaded = static_graph.upload(GRAPH, "cpu")
+            recorded.forget()
+            static_graph.connected_components(uploaded, connection=connection, method=method)
+            assert recorded.late <= {"unite_in_sequence", "search_in_sequence"}  # which run on the CPU, always
 
 
 @pytest.mark.parametrize("method", METHODS)

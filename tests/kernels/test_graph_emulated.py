@@ -11,18 +11,20 @@ import pytest
 
 from dmr.memory import open_device
 from dmr.memory.declarations import Declarations
+from static_graph.errors import GraphError
 from static_graph.graph.csr import CsrGraph
 from static_graph.graph.device_graph import DeviceGraph
 from static_graph.graph.incoming import incoming
 from static_graph.traversal.frontiers import direction_optimising, near_far, queue_search
 from static_graph.traversal.parents import find_parents
 from tests.support.emulated import emulator
+from tests.support.graphs.traversed import SCHEMES, random_graph, reference
 from tests.support.ranked import DENSE, METHODS, fixed_point_scores, units
-from tests.support.traversed import SCHEMES, random_graph, reference
 
 pytestmark = pytest.mark.slow
 
 SOURCES = [
+    "graph/building/checking.cu",
     "graph/building/incoming.cu",
     "graph/building/rows.cu",
     "primitives/gathering.cu",
@@ -71,6 +73,23 @@ def test_schemes_on_the_emulated_gpu(scheme, device):
         for weighted in (False, True) if graph.weights is not None else (False,):
             found = run(on_device, sources, weighted=weighted, **options).distances.download()
             np.testing.assert_array_equal(found, reference(graph, sources, weighted), f"graph {number}, {weighted}")
+
+
+def test_arrays_are_checked_on_the_emulated_gpu(device):
+    for number, graph in enumerate(GRAPHS):
+        if graph.weights is None:
+            continue
+        for weights in (graph.weights, graph.weights.astype(np.float32)):
+            arrays = [graph.offsets, graph.targets.astype(np.int64), weights]
+            made = DeviceGraph.from_arrays(*map(device.array, arrays))
+            np.testing.assert_array_equal(made.targets.download(), graph.targets, f"graph {number}")
+            np.testing.assert_array_equal(made.weights.download(), weights, f"graph {number}")
+            assert made.largest_weight == weights.max()
+            for place, value in ((1, graph.nodes), (2, -1)):
+                wrong = [each.copy() for each in arrays]
+                wrong[place][[-9, -3]] = value
+                with pytest.raises(GraphError, match=f"edge {graph.edges - 9}: "):
+                    DeviceGraph.from_arrays(*map(device.array, wrong))
 
 
 def large(seed: int) -> CsrGraph:

@@ -35,7 +35,7 @@ ORDER = {
         ("graph",),
         ("engine",),
         ("io", "lists", "traversal"),
-        ("trees", "link_analysis"),
+        ("components", "trees", "link_analysis"),
         ("",),
         ("networkx_backend",),
         ("cli",),

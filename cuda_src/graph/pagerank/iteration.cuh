@@ -58,6 +58,11 @@ struct RankSums {
     uint64 change = 0, dangling = 0;
 };
 
+// What is known of a node before its shares are summed.
+struct RankedNode {
+    uint64 score, ratio;
+};
+
 // One iteration, with shares that are stored as T.
 template <class T> struct Iteration {
     const PageRank &rank;
@@ -65,9 +70,12 @@ template <class T> struct Iteration {
     T *next_shares;
     uint64 dangling_mass, dangling_each, teleported_each; // the latter two if dangling or personalization is even
 
+    METHOD RankedNode load(Index node) const { return {rank.scores[node], rank.node_ratios[node]}; }
+
     // The new score and share of a node, of which the shares that reach it sum to `incoming`.
-    METHOD void leave(Index node, uint64 incoming, RankSums &sums) const {
-        const uint64 old_score = rank.scores[node], ratio = rank.node_ratios[node];
+    METHOD void leave(Index node, uint64 incoming, RankSums &sums) const { leave(node, load(node), incoming, sums); }
+    METHOD void leave(Index node, const RankedNode &loaded, uint64 incoming, RankSums &sums) const {
+        const uint64 old_score = loaded.score, ratio = loaded.ratio;
         const uint64 loose = rank.dangling != nullptr ? part_of(dangling_mass, rank.dangling[node]) : dangling_each;
         const uint64 teleported =
             rank.personalization != nullptr ? part_of(rank.teleported, rank.personalization[node]) : teleported_each;
@@ -92,29 +100,37 @@ template <class Visit> INLINE void with_iteration(const PageRank &rank, Visit vi
                                 dangling_each, teleported_each});
 }
 
-// Adds the sums of all members of a team to the totals; called by all of them. `partial` (TEAM_SIZE) and `of_warp` are
-// in the team's shared memory.
-INLINE void add_sums(const Team &team, const PageRank &rank, const RankSums &sums, int64 *partial, int64 *of_warp) {
-    const auto add = [&](uint64 value, RankTotal total) {
+// The sums of all members of a team, for its first member; called by all of them. `partial` (TEAM_SIZE) and `of_warp`
+// are in the team's shared memory.
+INLINE RankSums sums_of_team(const Team &team, const RankSums &sums, int64 *partial, int64 *of_warp) {
+    const auto sum = [&](uint64 value) {
         if constexpr (!ONE_MEMBER) {
             team.barrier();
             team.for_members([&](int member) { partial[member] = int64(value); });
             team.scan(partial, of_warp);
             value = uint64(partial[TEAM_SIZE - 1]);
         }
-        if (team.leads() && value != 0)
-            atomic_add(rank.totals + total, value);
+        return value;
     };
-    add(sums.change, CHANGE);
-    add(sums.dangling, NEXT_DANGLING);
+    return {sum(sums.change), sum(sums.dangling)};
 }
 
-// Ends an iteration; called by one member, after all sums were added.
-INLINE void end_iteration(const PageRank &rank) {
-    const uint64 change = racing_load(rank.totals + CHANGE);
+// Adds the sums of all members of a team to the totals.
+INLINE void add_sums(const Team &team, const PageRank &rank, const RankSums &sums, int64 *partial, int64 *of_warp) {
+    const RankSums all = sums_of_team(team, sums, partial, of_warp);
+    if (team.leads()) {
+        atomic_add(rank.totals + CHANGE, all.change);
+        atomic_add(rank.totals + NEXT_DANGLING, all.dangling);
+    }
+}
+
+// Ends an iteration; called by one member, after all sums were added but for `rest`.
+INLINE void end_iteration(const PageRank &rank, const RankSums &rest) {
+    const uint64 change = racing_load(rank.totals + CHANGE) + rest.change;
+    const uint64 dangling = racing_load(rank.totals + NEXT_DANGLING) + rest.dangling;
     const int32 iterations = rank.progress[ITERATIONS] + 1;
     rank.totals[LAST_CHANGE] = change;
-    rank.totals[DANGLING_MASS] = racing_load(rank.totals + NEXT_DANGLING);
+    rank.totals[DANGLING_MASS] = dangling;
     rank.totals[CHANGE] = rank.totals[NEXT_DANGLING] = 0;
     rank.progress[RANK_STOP] = change < rank.tolerance || iterations >= rank.most_iterations;
     rank.progress[RANK_PAUSED] = rank.totals[RANK_SLICE] != 0 && nanoseconds() - int64(rank.totals[RANK_SLICE]) > SLICE;

@@ -17,17 +17,20 @@ import numpy as np
 import pycuda.driver as driver
 from numpy.typing import DTypeLike, NDArray
 
-from dmr.common.errors import InternalError, OutOfMemoryError
+from dmr.common.arguments import kind_of
+from dmr.common.errors import InternalError, OutOfMemoryError, WrongTypeError
 from dmr.memory.arguments import DeviceCount, Number, bound_of
 from dmr.memory.arrays import Device, DeviceArray
 from dmr.memory.cuda.compiler import cubin, cubins, module, modules
 from dmr.memory.cuda.context import PrimaryContext, in_context
 from dmr.memory.cuda.cooperative import CooperativeKernel
 from dmr.memory.cuda.copying import Staging
+from dmr.memory.cuda.drivercalls import call
 from dmr.memory.cuda.loops import GraphLoop, Graphs
 from dmr.memory.cuda.pool import Block, MemoryPool
-from dmr.memory.cuda.waiting import wait_for_stream
+from dmr.memory.cuda.waiting import Event, wait_for_stream
 from dmr.memory.declarations import constant
+from dmr.memory.exchange import CUDA, LEGACY_STREAM, NO_STREAM, Borrowed, Place, borrowed, capsule, location_of
 from dmr.memory.signatures import Signature, signatures
 
 log = logging.getLogger("dmr.memory")
@@ -36,13 +39,16 @@ MOST_BLOCKS = 2**20  # beyond this the threads stride
 LANES = 32  # threads per warp
 BLOCKS_TO_SPREAD_OVER = 8  # blocks per multiprocessor for an unknown number of indices
 BLOCKS_IN_FLIGHT = 16  # blocks of BLOCK_SIZE threads that are resident on a multiprocessor
+DEVICE_ORDINAL = 9  # CU_POINTER_ATTRIBUTE_DEVICE_ORDINAL
 NON_BLOCKING = 1  # CU_STREAM_NON_BLOCKING: this stream and the default stream do not wait for each other
 
 
 class CudaArray(DeviceArray):
-    """A part of a pooled block. It provides `__cuda_array_interface__`, so that others can read it in place."""
+    """A part of a pooled block, or of another library's memory."""
 
-    def __init__(self, device: CudaDevice, block: Block | None, offset: int, size: int, dtype: np.dtype[Any]) -> None:
+    def __init__(
+        self, device: CudaDevice, block: Block | Borrowed | None, offset: int, size: int, dtype: np.dtype[Any]
+    ) -> None:
         self.device = device
         self.dtype = dtype
         self.size = size
@@ -61,8 +67,14 @@ class CudaArray(DeviceArray):
         """Size in bytes."""
         return self.size * self.dtype.itemsize
 
+    def view(self, dtype: DTypeLike) -> CudaArray:
+        element = np.dtype(dtype)
+        return CudaArray(self._cuda, self._block, self._offset, self.nbytes // element.itemsize, element)
+
     @property
     def __cuda_array_interface__(self) -> dict[str, Any]:
+        if self._block is not None:
+            self._block.lend()
         return {
             "shape": (self.size,),
             "typestr": self.dtype.str,
@@ -72,6 +84,33 @@ class CudaArray(DeviceArray):
             "stream": self._cuda.stream.handle or 1,
             "version": 3,
         }
+
+    def __dlpack_device__(self) -> Place:
+        return CUDA, self._cuda.number
+
+    @in_context
+    def __dlpack__(
+        self,
+        *,
+        stream: int | None = None,
+        max_version: tuple[int, int] | None = None,
+        dl_device: Place | None = None,
+        copy: bool | None = None,
+    ) -> Any:
+        if dl_device is not None and tuple(dl_device) != self.__dlpack_device__():
+            raise BufferError(f"the array is on {self._cuda.name}: download it first")
+        if stream == 0:
+            raise BufferError("stream 0 is ambiguous: pass 1 or 2, the two default streams")
+        shared = self
+        if copy:
+            shared = self._cuda.empty(self.size, self.dtype)
+            shared.copy_from(self)
+        if shared._block is not None:
+            shared._block.lend()
+        if stream != NO_STREAM:
+            self._cuda.finished.record(self._cuda.stream.handle)
+            self._cuda.finished.hold(LEGACY_STREAM if stream is None else stream)
+        return capsule(shared.pointer, shared.size, shared.dtype, self.__dlpack_device__(), shared)
 
     def __getitem__(self, part: slice) -> CudaArray:
         start, stop = self._bounds(part)
@@ -105,8 +144,9 @@ class CudaDevice(Device):
     modules at exit, when their context may no longer exist.
 
     Attributes:
+        number: of the GPU; total_memory: bytes.
         context: the primary context; stream: orders all work; staging: transfers.
-        total_memory: bytes.
+        finished: an event for streams of other libraries that wait for this one, or the reverse.
     """
 
     launches_children = True
@@ -115,6 +155,7 @@ class CudaDevice(Device):
     def __init__(self, number: int) -> None:
         super().__init__()
         card = driver.Device(number)
+        self.number = number
         self.name = f"cuda:{number}"
         self.description = f"cuda:{number} ({card.name()})"
         self.threads = 0
@@ -132,6 +173,7 @@ class CudaDevice(Device):
         with self.context.lock, self.context.current:
             self.stream = driver.Stream(NON_BLOCKING)
             self.staging = Staging(self.stream, self.guarded)
+            self.finished = Event()
 
     def _clear_up(self) -> None:
         """Destroys the graphs that calls have dropped."""
@@ -155,6 +197,30 @@ class CudaDevice(Device):
                 yield
         finally:
             calling.launches, calling.moved = launches, moved
+
+    @in_context
+    def share(self, array: Any) -> CudaArray:
+        place = location_of(array)
+        if place not in (None, (CUDA, self.number)):
+            raise WrongTypeError(f"{kind_of(array)} is not on {self.name}")
+        memory = borrowed(array, self.stream.handle)
+        if memory.size == 0:
+            return self.empty(0, memory.dtype)
+        if self.number_of(memory.pointer) != self.number:
+            raise WrongTypeError(f"{kind_of(array)} is not on {self.name}")
+        if memory.stream == NO_STREAM:
+            self.guarded(driver.Context.synchronize)
+        elif memory.stream is not None:
+            self.finished.record(memory.stream)
+            self.finished.hold(self.stream.handle)
+        return CudaArray(self, memory, 0, memory.size, memory.dtype)
+
+    @in_context
+    def number_of(self, pointer: int) -> int:
+        """Returns the number of the GPU, of any on this machine, that has the memory at an address."""
+        number = ctypes.c_int()
+        call("cuPointerGetAttribute", ctypes.byref(number), ctypes.c_int(DEVICE_ORDINAL), ctypes.c_uint64(pointer))
+        return number.value
 
     @in_context
     def empty(self, size: int, dtype: DTypeLike) -> CudaArray:

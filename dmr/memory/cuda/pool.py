@@ -11,6 +11,7 @@ import ctypes
 import gc
 from collections import defaultdict, deque
 from collections.abc import Callable
+from typing import NamedTuple
 
 from dmr.common.errors import OutOfMemoryError
 from dmr.memory.cuda.drivercalls import call
@@ -19,26 +20,39 @@ LEAST_BITS = 8  # block sizes are multiples of 256 bytes, the driver's alignment
 SIZE_BITS = 5  # significant bits of a block's size: at most a sixteenth of it is unused
 
 
+class Dropped(NamedTuple):
+    """A block that is no longer referenced: its size in bytes, its address, and whether it was lent."""
+
+    nbytes: int
+    pointer: int
+    lent: bool
+
+
 class Block:
     """A block of memory. It returns to its pool when it is no longer referenced, on any thread."""
 
-    __slots__ = ("_dropped", "nbytes", "pointer")
+    __slots__ = ("_dropped", "_lent", "nbytes", "pointer")
 
-    def __init__(self, pointer: int, nbytes: int, dropped: deque[tuple[int, int]]) -> None:
+    def __init__(self, pointer: int, nbytes: int, dropped: deque[Dropped]) -> None:
         self.pointer, self.nbytes = pointer, nbytes
         self._dropped = dropped
+        self._lent = False
+
+    def lend(self) -> None:
+        """Says that another library may use the memory, on its own streams."""
+        self._lent = True
 
     def __del__(self) -> None:
         # No driver call and no lock here, because a thread may be inside of either. deque.append is atomic, and the
         # entry references no objects.
-        self._dropped.append((self.nbytes, self.pointer))
+        self._dropped.append(Dropped(self.nbytes, self.pointer, self._lent))
 
 
 class MemoryPool:
     """Memory pool of one device. Callers hold the device's lock, with its context current."""
 
     def __init__(self) -> None:
-        self._dropped: deque[tuple[int, int]] = deque()
+        self._dropped: deque[Dropped] = deque()
         self._kept: defaultdict[int, list[int]] = defaultdict(list)
 
     def allocate(self, nbytes: int, refused: Callable[[], OutOfMemoryError]) -> Block:
@@ -72,10 +86,17 @@ class MemoryPool:
         pass
 
     def _collect(self) -> None:
-        """Keeps the blocks that threads have dropped since the last call."""
+        """Keeps the blocks that threads have dropped since the last call.
+
+        A block that was lent returns to the driver, which waits for all streams: another library may have dropped it
+        while its kernels still use it.
+        """
         while self._dropped:
-            size, pointer = self._dropped.popleft()
-            self._kept[size].append(pointer)
+            size, pointer, lent = self._dropped.popleft()
+            if lent:
+                call("cuMemFree_v2", ctypes.c_uint64(pointer))
+            else:
+                self._kept[size].append(pointer)
 
 
 def _allocate(nbytes: int) -> int:

@@ -35,6 +35,10 @@ class Event:
         """Sets the event to the current end of a stream."""
         call("cuEventRecord", self._handle, ctypes.c_void_p(stream))
 
+    def hold(self, stream: int) -> None:
+        """Makes a stream wait for the event before its later work; the host does not wait."""
+        call("cuStreamWaitEvent", ctypes.c_void_p(stream), self._handle, ctypes.c_uint(0))
+
     def wait(self) -> None:
         """Waits until the stream has reached the event; raises as `wait_for_stream`."""
         _wait("cuEventQuery", self._handle.value or 0)

@@ -8,12 +8,14 @@ from typing import Any
 import numpy as np
 from numpy.typing import DTypeLike, NDArray
 
+from dmr.common.arguments import kind_of
 from dmr.common.available import amount, require_memory
 from dmr.common.cached import cached_property
-from dmr.common.errors import OutOfMemoryError
+from dmr.common.errors import OutOfMemoryError, WrongTypeError
 from dmr.common.threads import thread_count
 from dmr.memory.arguments import DeviceCount, Number, bound_of
 from dmr.memory.arrays import Device, DeviceArray
+from dmr.memory.exchange import CPU, Place, location_of, on_host
 from dmr.memory.host.compiler import library, timed_kernel
 from dmr.memory.host.copying import copy
 from dmr.memory.host.loops import HostLoop, Recording, place_of
@@ -44,6 +46,28 @@ class HostArray(DeviceArray):
     def __getitem__(self, part: slice) -> HostArray:
         start, stop = self._bounds(part)
         return HostArray(self.device, self.values[start:stop], self.pointer + start * self.dtype.itemsize)
+
+    def view(self, dtype: DTypeLike) -> HostArray:
+        return HostArray(self.device, self.values.view(dtype))
+
+    @property
+    def __array_interface__(self) -> dict[str, Any]:
+        face: dict[str, Any] = self.values.__array_interface__
+        return face
+
+    def __dlpack__(
+        self,
+        *,
+        stream: int | None = None,
+        max_version: tuple[int, int] | None = None,
+        dl_device: Place | None = None,
+        copy: bool | None = None,
+    ) -> Any:
+        options: dict[str, Any] = {"stream": stream, "max_version": max_version, "dl_device": dl_device, "copy": copy}
+        return self.values.__dlpack__(**{name: value for name, value in options.items() if value is not None})
+
+    def __dlpack_device__(self) -> Place:
+        return CPU, 0
 
     def _upload(self, values: NDArray[Any]) -> None:
         copy(self.values, values, self.device.threads)
@@ -76,6 +100,16 @@ class HostDevice(Device):
         self.threads = thread_count(threads)
         self.name = "cpu"
         self.description = f"cpu ({self.threads} thread{'s' if self.threads != 1 else ''})"
+
+    def share(self, array: Any) -> HostArray:
+        if location_of(array) != (CPU, 0):
+            raise WrongTypeError(f"{kind_of(array)} is not in main memory")
+        values = on_host(array)
+        if values.ndim != 1 or not values.flags.c_contiguous or not values.dtype.isnative:
+            raise WrongTypeError(
+                f"{kind_of(array)} must have one dimension, be contiguous, and have the machine's byte order"
+            )
+        return HostArray(self, values)
 
     def empty(self, size: int, dtype: DTypeLike) -> HostArray:
         return self._allocated(size, np.dtype(dtype), np.empty)

@@ -37,7 +37,7 @@ def measured(record: Record) -> str:
 
 
 def significant(value: float, digits: int = 2) -> str:
-    """A positive number with so many significant digits, and all digits before the point."""
+    """A positive number with the given number of significant digits, and all digits before the point."""
     decimals = max(0, digits - 1 - math.floor(math.log10(value)))
     return f"{value:,.{decimals}f}"
 

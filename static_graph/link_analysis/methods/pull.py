@@ -8,7 +8,7 @@ from typing import NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
-from dmr.memory import DeviceArray, Packed, constant, flagged_indices, pack
+from dmr.memory import DeviceArray, Packed, constant, flagged_indices, pack, record
 from static_graph.graph.device_graph import DeviceGraph
 from static_graph.link_analysis.state import RankEntry, State
 
@@ -59,12 +59,12 @@ def run(state: State, *, in_one_launch: bool | None = None) -> float:
 def cut_rows(back: DeviceGraph) -> Tiles:
     """Cuts the rows of a transposed graph into tiles; those are kept with the graph, the sums of long rows are not."""
     device = back.device
-    first_rows, long_rows, chunk_rows, chunk_begins = back.derived("row tiles", lambda: _cut(back))
+    row_tiles, long_rows, chunk_rows, chunk_begins = back.derived("row tiles", lambda: _cut(back))
     long_sums, meeting = device.zeros(long_rows.size, np.uint64), device.zeros(2, np.int32)
     packed = pack(
         "RowTiles",
-        first_rows=first_rows,
-        tiles=first_rows.size - 1,
+        tiles=row_tiles,
+        tile_count=row_tiles.size,
         long_rows=long_rows,
         long_sums=long_sums,
         long_count=long_rows.size,
@@ -73,21 +73,20 @@ def cut_rows(back: DeviceGraph) -> Tiles:
         chunks=chunk_rows.size,
         meeting=meeting,
     )
-    return Tiles(packed, first_rows.size - 1 + chunk_rows.size, (long_sums, meeting))
+    return Tiles(packed, row_tiles.size + chunk_rows.size, (long_sums, meeting))
 
 
 def _cut(back: DeviceGraph) -> tuple[DeviceArray, ...]:
     device, nodes = back.device, back.nodes
-    tiles = device.tiles(nodes + back.edges, TILE)
-    first_rows = device.empty(tiles + 1, np.int32)
-    device.launch("find_row_tiles", tiles + 1, back.csr, first_rows)
+    row_tiles = device.empty(device.tiles(nodes + back.edges, TILE), record("RowTile"))
+    device.launch("cut_rows", row_tiles.size, back.csr, row_tiles)
     flags = device.empty(nodes, np.int32)
     device.launch("flag_long_rows", nodes, back.csr, flags)
     long_rows, count = flagged_indices(flags)
     begins, ends = device.empty(count, np.int64), device.empty(count, np.int64)
     device.launch("find_row_ends", count, back.csr, long_rows, begins, ends)
     chunk_rows, chunk_begins = cut(begins.download(), ends.download(), TILE)
-    return first_rows, long_rows, device.array(chunk_rows), device.array(chunk_begins)
+    return row_tiles, long_rows, device.array(chunk_rows), device.array(chunk_begins)
 
 
 def cut(begins: NDArray[np.int64], ends: NDArray[np.int64], most: int) -> tuple[NDArray[np.int32], NDArray[np.int64]]:

@@ -48,7 +48,7 @@ def run(
     *,
     weighted: bool = False,
     depth_limit: float | None = None,
-    transposed: bool | None = True,
+    transposed: bool | DeviceGraph | None = True,
     parents: bool = False,
     one_launch: bool | None = None,
 ) -> Outcome:
@@ -57,8 +57,8 @@ def run(
     Args:
         graph, sources, weighted, depth_limit: as for every scheme (`schemes/outcome.py`); weights never count.
         transposed: whether levels may be found bottom-up, from the unreached nodes. This needs the transposed graph,
-            which is made if necessary, and kept with the graph. None: only if it is kept already, or if the searches of
-            this graph so far took as long as it takes to make it.
+            which is made if necessary, and kept with the graph, or given here. None: only if it is kept already, or if
+            the searches of this graph so far took as long as it takes to make it.
         parents: whether to find the parents, too (`find_parents` defines them).
         one_launch: whether one launch does all levels; the default depends on the device.
 
@@ -70,7 +70,7 @@ def run(
     followed = graph.derived("edges followed", lambda: np.zeros(1, np.int64))  # by searches without `back`
     if transposed is None:
         transposed = incoming_is_kept(graph) or bool(followed[0] >= TRANSPOSITION * graph.edges)
-    back = incoming(graph) if transposed else None
+    back = transposed if isinstance(transposed, DeviceGraph) else incoming(graph) if transposed else None
     distances = DeviceDistances(graph, sources, weighted=False, limit=depth_limit, reset=False)
     tree = device.empty(nodes, np.int32) if parents else None
     pulls: dict[Entry, int] = {}

@@ -15,8 +15,8 @@ from dmr.memory import open_device
 from static_graph import CsrGraph, generate_rmat, pagerank, upload
 from static_graph.graph.csr import unchecked_graph
 from static_graph.graph.device_graph import DeviceGraph
+from tests.support.graphs.traversed import random_graph
 from tests.support.ranked import METHODS, SCORE, exact_scores, fixed_point_scores, units
-from tests.support.traversed import random_graph
 
 
 def with_whole_weights(graph: CsrGraph) -> CsrGraph:

@@ -7,7 +7,11 @@ from itertools import chain
 import numpy as np
 
 from static_graph import CsrGraph, generate_random, generate_rmat, with_random_weights
-from tests.support.digests import graph_digest
+from static_graph.components.connecting import connected_components
+from static_graph.components.table import METHODS
+from static_graph.graph.device_graph import DeviceGraph
+from tests.support.digests import digest, graph_digest
+from tests.support.graphs.components import graphs
 
 
 def building():
@@ -32,6 +36,16 @@ def generation():
         yield ["random graphs", nodes], [graph_digest(graph) for graph in (rmat, more, plain, loopless, weighted)]
 
 
+def components(device):
+    """Yields (case, digest) for every method, on graphs with and without a transposed graph."""
+    for name, graph in graphs():
+        uploaded = DeviceGraph.upload(graph, device)
+        for connection in ("weak", "strong", "weak"):
+            for method in METHODS[connection]:
+                found = connected_components(uploaded, connection=connection, method=method)
+                yield ["components", name, connection, method], digest(found.labels)
+
+
 def runs(device):
     """All cases; `device` is a CPU with several threads."""
-    return chain(building(), generation())
+    return chain(building(), generation(), components(device))

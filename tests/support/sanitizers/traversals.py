@@ -1,4 +1,4 @@
-"""Runs every kernel of the schemes of `static_graph`, and the transposition, on small graphs."""
+"""Runs every kernel of the schemes of `static_graph`, the transposition, and checks of arrays, on small graphs."""
 
 from __future__ import annotations
 
@@ -50,6 +50,10 @@ def traversals(device):
                 yield [name, number, weighted], digest(distances)
         back = incoming(on_device, weighted=True)
         yield [name, "transposed"], digest(*(each.download() for each in (back.offsets, back.targets, back.weights)))
+        narrow, real = graph.targets.astype(np.int64), graph.weights.astype(np.float32)
+        for arrays in ((graph.offsets, graph.targets, graph.weights), (graph.offsets, narrow, real)):
+            made = DeviceGraph.from_arrays(*map(device.array, arrays))
+            yield [name, "arrays", str(arrays[2].dtype)], digest(made.targets.download(), made.weights.download())
         timeline = Timeline(device, 3)
         fixed_point.run(on_device, [0], weighted=False, timeline=timeline)
         yield [name, "timeline"], bool((np.diff(timeline.lines()[:, 2:]) >= 0).all())

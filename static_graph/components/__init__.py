@@ -1,0 +1,1 @@
+"""Weakly and strongly connected components, and the graph of the strong ones."""

@@ -1,0 +1,144 @@
+"""Weak and strong components: every method against scipy and networkx, the same labels on every device."""
+
+from __future__ import annotations
+
+import pickle
+
+import networkx
+import numpy as np
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+from scipy.sparse.csgraph import connected_components as by_scipy
+
+from static_graph import Components, CsrGraph, connected_components, read, upload
+from static_graph.components.table import METHODS
+from static_graph.errors import GraphError, OptionError, WrongTypeError
+from tests.support.graphs.components import deep_graphs, graphs, smallest_labels
+from tests.support.paths import ROOT
+
+WEB = ROOT.parent / "shared" / "graphs" / "web-Stanford.txt.gz"
+WAYS = [(connection, method) for connection, methods in METHODS.items() for method in methods]
+
+
+def options_of(connection, method, device_options):
+    """The device's options; a serial method runs on the CPU."""
+    if METHODS[connection][method].serial and device_options["device"] == "cuda":
+        pytest.skip("runs on the CPU only")
+    return device_options
+
+
+@pytest.mark.parametrize(("connection", "method"), WAYS)
+def test_labels_agree_with_scipy(connection, method, device_options):
+    options = options_of(connection, method, device_options)
+    for name, graph in graphs():
+        expected = smallest_labels(by_scipy(graph.to_scipy(), connection=connection)[1])
+        found = connected_components(graph, connection=connection, method=method, **options)
+        np.testing.assert_array_equal(found.labels, expected, name)
+        uploaded = upload(graph, **options)
+        for _ in range(2):  # the second one finds what the first has kept with the graph
+            again = connected_components(uploaded, connection=connection, method=method)
+            np.testing.assert_array_equal(again.labels, expected, name)
+
+
+@pytest.mark.parametrize(("connection", "method"), WAYS)
+def test_deep_graphs_take_a_fraction_of_a_second(connection, method, device_options):
+    options = options_of(connection, method, device_options)
+    for name, graph in deep_graphs(3_000 if method == "signatures" else 100_000):
+        expected = smallest_labels(by_scipy(graph.to_scipy(), connection=connection)[1])
+        found = connected_components(upload(graph, **options), connection=connection, method=method)
+        np.testing.assert_array_equal(found.labels, expected, name)
+
+
+@given(
+    ends=st.integers(1, 12).flatmap(
+        lambda n: st.tuples(st.just(n), st.lists(st.tuples(st.integers(0, n - 1), st.integers(0, n - 1)), max_size=40))
+    ),
+    way=st.sampled_from(WAYS),
+    threads=st.sampled_from([1, 3]),
+)
+@settings(max_examples=150, deadline=None)
+def test_arbitrary_small_graphs_agree_with_networkx(ends, way, threads):
+    nodes, edges = ends
+    connection, method = way
+    graph = networkx.MultiDiGraph(edges)
+    graph.add_nodes_from(range(nodes))
+    find = networkx.weakly_connected_components if connection == "weak" else networkx.strongly_connected_components
+    expected = np.empty(nodes, int)
+    for component in find(graph):
+        expected[list(component)] = min(component)
+    sources, targets = zip(*edges, strict=True) if edges else ([], [])
+    csr = CsrGraph.from_edges(sources, targets, nodes=nodes)
+    found = connected_components(upload(csr, "cpu", threads), connection=connection, method=method)
+    np.testing.assert_array_equal(found.labels, expected)
+
+
+def test_the_result_describes_the_components():
+    graph = CsrGraph.from_edges([1, 4, 5, 5], [4, 1, 2, 6], nodes=7, labels=list("abcdefg"))
+    found = connected_components(graph, device="cpu")
+    assert found.labels.tolist() == [0, 1, 2, 3, 1, 2, 2] and found.labels.dtype == np.int32
+    assert found.count == 4 and found.component_labels.tolist() == [0, 1, 2, 3]
+    assert found.sizes().tolist() == [1, 2, 3, 1] and found.largest() == 2
+    assert found.numbers().tolist() == [0, 1, 2, 3, 1, 2, 2]
+    assert found.members(2).tolist() == [2, 5, 6]
+    assert (found.connection, found.method, found.device) == ("weak", "auto", "cpu")
+    assert str(found) == "Components(4 weak components of 7 nodes, auto)"
+    strong = connected_components(graph, connection="strong", device="cpu")
+    assert strong.labels.tolist() == [0, 1, 2, 3, 1, 5, 6]
+    copy = pickle.loads(pickle.dumps(found))
+    assert copy.members(1).tolist() == [1, 4] and not copy.labels.flags.writeable
+    with pytest.raises(GraphError, match="5 is no label: node 5 is in the component 2"):
+        found.members(5)
+    with pytest.raises(GraphError, match="there is no node 7: the 7 nodes are 0 to 6"):
+        found.members(7)
+    with pytest.raises(WrongTypeError, match="label"):
+        found.members("a")
+
+
+def test_graphs_without_nodes_have_no_component(device_options):
+    for connection in METHODS:
+        found = connected_components(CsrGraph([0], []), connection=connection, **device_options)
+        assert found.count == 0 and found.sizes().tolist() == [] and found.labels.dtype == np.int32
+        with pytest.raises(GraphError, match="without nodes has no largest component"):
+            found.largest()
+
+
+def test_invalid_results_are_refused():
+    found = connected_components(CsrGraph.from_edges([0], [1], nodes=3), device="cpu")
+    state = list(found.__reduce__()[1])
+    for labels, message in (([0, 0, 5], "not 0 to 5"), ([1, 1, 2], "smallest"), ([0, 0, 1], "smallest")):
+        with pytest.raises(GraphError, match=message):
+            Components(labels, *state[1:])
+
+
+@pytest.mark.parametrize(
+    ("options", "message"),
+    [
+        ({"connection": "both"}, "connection must be one of weak, strong, not 'both'"),
+        ({"method": "signatures"}, "method must be one of auto, .*, not 'signatures'"),
+        ({"connection": "strong", "method": "best"}, "method must be one of auto, .*, not 'best'"),
+        ({"method": "sequential", "device": "cuda"}, "method = 'sequential' runs on the CPU"),
+    ],
+)
+def test_invalid_options_are_named(options, message):
+    with pytest.raises(OptionError, match=message):
+        connected_components(CsrGraph([0, 0], []), **options)
+
+
+def test_a_path_is_no_graph():
+    with pytest.raises(WrongTypeError, match="graph is a path"):
+        connected_components("web-Stanford.txt.gz")
+
+
+def test_a_graph_on_a_device_stays_there():
+    uploaded = upload(CsrGraph([0, 0], []), "cpu")
+    with pytest.raises(OptionError, match="leave device and threads out"):
+        connected_components(uploaded, threads=1)
+
+
+@pytest.mark.skipif(not WEB.exists(), reason="the graph is not here")
+def test_web_stanford(device_options):
+    graph = upload(read(WEB), **device_options)
+    strong = connected_components(graph, connection="strong")
+    assert strong.count == 29_914 and strong.sizes().max() == len(strong.members(strong.largest())) == 150_532
+    assert connected_components(graph).count == 365
