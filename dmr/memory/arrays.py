@@ -301,10 +301,6 @@ class Device(ABC):
         device_array.upload(flat.reshape(-1).view(element))
         return device_array
 
-    def borrowed(self, values: NDArray[Any]) -> DeviceArray:
-        """Returns an array with the content of `values`, which nobody changes: on a CPU without a copy."""
-        return self.array(values)
-
     def launch(self, kernel: str, count: Number, *arguments: Argument) -> None:
         """Runs `kernel` over the indices 0 to count - 1; asynchronous on a GPU.
 

@@ -85,7 +85,7 @@ class DeviceGraph:
         weights, largest = graph.weights, 1.0
         if weights is not None:
             largest = weights.max().item() if weights.size else 0
-        place = device.array if copied else device.borrowed
+        place = device.array if copied or device.threads == 0 else device.share
         on_device = None if weights is None else place(weights)
         uploaded = cls(place(graph.offsets), place(graph.targets), on_device, largest, graph)
         device.synchronize()  # so that the copy does not count in the first traversal's time

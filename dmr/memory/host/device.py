@@ -118,10 +118,6 @@ class HostDevice(Device):
         """Implements `Device.zeros`; the pages of a large array are allocated when they are first written."""
         return self._allocated(size, np.dtype(dtype), np.zeros)
 
-    def borrowed(self, values: NDArray[Any]) -> HostArray:
-        """Implements `Device.borrowed`; kernels read the values where they are."""
-        return HostArray(self, np.ascontiguousarray(values).reshape(-1))
-
     def _allocated(self, size: int, element: np.dtype[Any], make: Callable[..., NDArray[np.uint8]]) -> HostArray:
         needed = size * element.itemsize
         require_memory(needed, "an array")
