@@ -8,12 +8,12 @@ import numpy as np
 import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
-from tests.support.traversed import random_graph
 
 from dmr.memory import open_device
 from static_graph import CsrGraph, DeviceGraph, GraphError, Traversal, bfs
 from static_graph.errors import OptionError
 from static_graph.traversal.frontiers import queue_search
+from tests.support.graphs.traversed import random_graph
 
 
 def by_queue(graph: CsrGraph, sources: list[int], limit: float = np.inf) -> tuple[list[int], np.ndarray, np.ndarray]:
