@@ -18,8 +18,8 @@ from static_graph.graph.incoming import incoming
 from static_graph.traversal.frontiers import direction_optimising, near_far, queue_search
 from static_graph.traversal.parents import find_parents
 from tests.support.emulated import emulator
+from tests.support.graphs.ranked import DENSE, METHODS, fixed_point_scores, units
 from tests.support.graphs.traversed import SCHEMES, random_graph, reference
-from tests.support.ranked import DENSE, METHODS, fixed_point_scores, units
 
 pytestmark = pytest.mark.slow
 
