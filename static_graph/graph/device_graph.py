@@ -9,7 +9,7 @@ from typing import Any, TypeVar
 from weakref import WeakSet
 
 import numpy as np
-from numpy.typing import DTypeLike
+from numpy.typing import DTypeLike, NDArray
 
 from dmr.common.arguments import shortened
 from dmr.memory import Device, DeviceArray, Packed, pack
@@ -144,6 +144,12 @@ class DeviceGraph:
             edges=self.edges,
             **weights,
         )
+
+
+def labels_of(graph: CsrGraph | DeviceGraph) -> NDArray[Any] | None:
+    """Returns the labels of a graph's nodes, or None if it has none."""
+    host = graph if isinstance(graph, CsrGraph) else graph.host
+    return None if host is None else host.labels
 
 
 def _check(name: str, array: object, *kinds: DTypeLike) -> None:

@@ -17,7 +17,7 @@ from dmr.memory import Device
 from static_graph.common.arguments import check_graph
 from static_graph.common.memory_estimates import dense_bytes, graph_bytes, pagerank_bytes
 from static_graph.graph.csr import CsrGraph
-from static_graph.graph.device_graph import DeviceGraph
+from static_graph.graph.device_graph import DeviceGraph, labels_of
 from static_graph.graph.placement import device_for
 from static_graph.link_analysis.methods.table import COMMON, METHODS, PULL_LOOP, TRANSPOSING, Method
 from static_graph.link_analysis.options import Options, by_weight, checked_method, checked_options
@@ -162,6 +162,7 @@ def _rank(
         device=where.name,
         threads=where.threads,
         seconds=clock.seconds,
+        node_labels=labels_of(graph),
     )
 
 

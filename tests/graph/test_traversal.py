@@ -2,7 +2,9 @@
 
 from __future__ import annotations
 
+import copy
 import heapq
+import pickle
 from dataclasses import replace
 
 import numpy as np
@@ -460,3 +462,56 @@ def test_a_depth_limit_of_minus_zero(balance):
     graph = CsrGraph.from_edges([0, 1], [1, 2], [0.0, 0.5], 3)
     found = sssp(graph, 0, balance=balance, distance_limit=-0.0, device="cpu")
     assert found.distances.tolist() == [0, 0, np.inf]
+
+
+@pytest.mark.parametrize(
+    "labels",
+    [["d", "a", "c", "b"], [30, 10, 20, 0], [(0, 1), (1, 0), "c", None], None],
+    ids=["text", "int", "object", "-"],
+)
+def test_labels_go_in_and_come_out(labels, device_options):
+    graph = CsrGraph.from_edges([0, 1, 3], [1, 3, 0], [2, 3, 4], nodes=4, labels=labels)
+    names = list(range(4)) if labels is None else labels
+    on_device = static_graph.upload(graph, **device_options)
+    for found in (bfs(on_device, 0, order=True), sssp(on_device, 0, parents=True)):
+        assert [found.of(name) for name in names] == found.distances.tolist()
+        assert all(type(found.of(name)) is int for name in names)
+        assert found.path_to(3).tolist() == [0, 1, 3]
+        assert found.path_to(2) is None
+        if labels is None or None not in labels:
+            assert found.path_to(label=names[3]).tolist() == [names[0], names[1], names[3]]
+            assert found.path_to(label=names[2]) is None
+        if labels is not None and not isinstance(labels[0], int):
+            assert found.path_to(names[0]).tolist() == [names[0]]
+        with pytest.raises(GraphError, match="the graph has no node 77"):
+            found.of(77)
+        for twin in (copy.deepcopy(found), pickle.loads(pickle.dumps(found))):
+            assert [twin.of(name) for name in names] == found.distances.tolist()
+    assert bfs(on_device, 0, order=True).labels_of([0, 1, 3]).tolist() == [names[0], names[1], names[3]]
+    ranked = static_graph.pagerank(on_device)
+    assert [ranked.of(name) for name in names] == ranked.scores.tolist()
+    assert ranked.labels_of(ranked.top(4)).tolist() == [names[node] for node in ranked.top(4).tolist()]
+    with pytest.raises(GraphError, match="there is no node 4: the 4 nodes are 0 to 3"):
+        ranked.labels_of([0, 4])
+
+
+def test_strings_are_labels_and_integers_are_numbers():
+    graph = CsrGraph.from_edges([0, 1], [1, 2], labels=["2", "b", "0"])
+    assert bfs(graph, "b").distances.tolist() == bfs(graph, 1).distances.tolist() == [-1, 0, 1]
+    assert bfs(graph, ["b", 0]).sources == (1, 0)
+    found = bfs(graph, "2", parents=True)
+    assert found.path_to("0").tolist() == found.path_to(label="0").tolist() == ["2", "b", "0"]
+    assert found.path_to(0).tolist() == [0]
+    with pytest.raises(GraphError, match="the graph has no node x"):
+        bfs(graph, "x")
+    with pytest.raises(GraphError, match="the graph has no node x"):
+        found.path_to("x")
+    for arguments in ({}, {"node": 0, "label": "2"}):
+        with pytest.raises(OptionError, match="a node's number, or a label"):
+            found.path_to(**arguments)
+    with pytest.raises(OptionError, match="source must be a node's number"):
+        bfs(CsrGraph.from_edges([0], [1]), "0")
+    with pytest.raises(OptionError, match="source must be a node's number"):
+        bfs(CsrGraph.from_edges([0], [1], labels=[7, 8]), "7")
+    with pytest.raises(GraphError, match="labels must have shape"):
+        static_graph.Traversal([0, -1], None, (0,), "auto", "cpu", 1, 1, 1, 1, {}, {}, None, ["a"])
