@@ -284,13 +284,13 @@ def parser() -> argparse.ArgumentParser:
         "--threads", nargs="+", type=int, default=[1, None], metavar="N", help="CPU threads (default: 1, and all cores)"
     )
     add("--repeats", type=positive, default=3, metavar="N", help="timed runs of each configuration (default: 3)")
+    add("--no-triangle", action="store_true", help="do not run Triangle")
+    add("--no-memory", action="store_true", help="do not measure memory, which takes an additional run")
     add("--steiner", choices=STEINER_RULES, default=STEINER_RULES[0])
     add("--marking", choices=MARKINGS, default=MARKINGS[0])
     add("--balance", choices=BALANCES, default=BALANCES[0])
-    add("--no-triangle", action="store_true", help="do not run Triangle")
     add("--no-validate", action="store_true", help="do not prove the results")
     add("--no-reference", action="store_true", help="do not compare the results with that of one CPU thread")
-    add("--no-memory", action="store_true", help="do not measure memory, which takes an additional run")
     return found
 
 

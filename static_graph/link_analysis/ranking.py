@@ -152,13 +152,13 @@ def _rank(
         log.warning("%s", _warning(iterations, error, options))
     return PageRank.found(
         scores=scores,
+        rule=options.rule,
+        precision=options.precision,
         iterations=iterations,
         error=error,
         converged=converged,
         method=method,
         balance=balance,
-        rule=options.rule,
-        precision=options.precision,
         device=where.name,
         threads=where.threads,
         seconds=clock.seconds,

@@ -11,6 +11,9 @@ import pytest
 
 from dmr.memory import open_device
 from dmr.memory.declarations import Declarations
+from static_graph.engine.colours import coloured
+from static_graph.engine.loop import STRATEGIES, how
+from static_graph.engine.trimming import trimmed_nodes
 from static_graph.errors import GraphError
 from static_graph.graph.csr import CsrGraph
 from static_graph.graph.device_graph import DeviceGraph
@@ -150,6 +153,22 @@ def test_pagerank_on_the_emulated_gpu(method, device):
         weighted = graph.weights is not None and graph.weights.dtype == np.int32 and number // 2 % 2 == 0
         expected, changes = fixed_point_scores(graph, 2, weighted=weighted, **options)
         assert units(method, graph, device, 2, weighted=weighted, **options) == (expected, changes[-1]), number
+
+
+@pytest.mark.parametrize("strategy", STRATEGIES)
+def test_trimming_and_colours_on_the_emulated_gpu(strategy, device):
+    """On the CPU the same algorithms are compared with independent results."""
+    cpu = open_device("cpu", 1)
+    for number, graph in enumerate([*GRAPHS, large(0)]):
+        there, here = DeviceGraph.upload(graph, device), DeviceGraph.upload(graph, cpu)
+        for alone in {False, strategy != "collapse-global"}:
+            trimmed = [trimmed_nodes(each, how(strategy), alone=alone)[0].download() for each in (there, here)]
+            np.testing.assert_array_equal(*trimmed, f"graph {number}")
+            for options in ({"growth": 2}, {"atomic": False}):
+                colours = [
+                    coloured(each, how(strategy), alone=alone, **options)[0].download() for each in (there, here)
+                ]
+                np.testing.assert_array_equal(*colours, f"graph {number}")
 
 
 @pytest.mark.parametrize("method", DENSE)
