@@ -40,7 +40,7 @@ def pageranks(device):
 
 
 def sums_of_some(graph):
-    """The sums of the shares that reach every third node: the engine's kernels for lists, which PageRank does not use."""
+    """Sums of the shares that reach every third node, by the engine's kernels for lists (PageRank has none)."""
     device = graph.device
     state = State(graph, checked_options(graph.nodes, iterations=1), weighted=True)
     incoming, ratios = device.zeros(graph.nodes, np.uint64), state.edge_ratios(transposed=True)
