@@ -75,13 +75,13 @@ def agree(study: Record) -> bool:
     """Whether all sparse methods gave the same bits for each graph, and each precision."""
     seen: dict[tuple[Any, ...], str] = {}
     rows = [row for row in study["parts"].get("runs", []) if row.get("sparse")]
-    keys = [(row, ("runs", row["graph"])) for row in rows]
+    keys: list[tuple[Record, tuple[Any, ...]]] = [(row, ("runs", row["graph"])) for row in rows]
     keys += [(row, ("sizes", row["preset"], row["nodes"], row["precision"])) for row in study["parts"].get("sizes", [])]
     return all(seen.setdefault(key, row["digest"]) == row["digest"] for row, key in keys)
 
 
 def _ms(row: Record, phase: str) -> float:
-    return 1000 * median(row["seconds"].get(phase, [0.0]))
+    return 1000 * float(median(row["seconds"].get(phase, [0.0])))
 
 
 def _total(row: Record) -> float:
