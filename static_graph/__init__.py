@@ -19,8 +19,11 @@ from dmr.common.moved import keep_old_names
 
 if TYPE_CHECKING:
     from dmr.memory import __version__
+    from static_graph.components.condensation import condensation
     from static_graph.components.connecting import connected_components
     from static_graph.components.results import Components
+    from static_graph.engine.colours import propagate_colours
+    from static_graph.engine.trimming import trim
     from static_graph.errors import DmrError, GraphError
     from static_graph.graph.csr import CsrGraph
     from static_graph.graph.degree_plots import plot_degrees
@@ -52,6 +55,7 @@ _HOMES = {
     "__version__": "dmr.memory",
     "automatic_mda": "static_graph.graph.degrees",
     "bfs": "static_graph.traversal",
+    "condensation": "static_graph.components.condensation",
     "connected_components": "static_graph.components.connecting",
     "degree_distribution": "static_graph.graph.degrees",
     "degree_histogram": "static_graph.graph.degrees",
@@ -64,11 +68,13 @@ _HOMES = {
     "generate_tree": "static_graph.trees.generation",
     "pagerank": "static_graph.link_analysis.ranking",
     "plot_degrees": "static_graph.graph.degree_plots",
+    "propagate_colours": "static_graph.engine.colours",
     "rank": "static_graph.lists.ranking",
     "rank_in_detail": "static_graph.lists.ranking",
     "read": "static_graph.io",
     "sssp": "static_graph.traversal",
     "transition_matrix": "static_graph.link_analysis.transition",
+    "trim": "static_graph.engine.trimming",
     "upload": "static_graph.traversal",
     "with_random_weights": "static_graph.graph.generation",
     "write": "static_graph.io",
@@ -90,6 +96,7 @@ __all__ = [
     "__version__",
     "automatic_mda",
     "bfs",
+    "condensation",
     "connected_components",
     "degree_distribution",
     "degree_histogram",
@@ -102,11 +109,13 @@ __all__ = [
     "generate_tree",
     "pagerank",
     "plot_degrees",
+    "propagate_colours",
     "rank",
     "rank_in_detail",
     "read",
     "sssp",
     "transition_matrix",
+    "trim",
     "upload",
     "with_random_weights",
     "write",

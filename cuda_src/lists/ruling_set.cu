@@ -102,6 +102,15 @@ INLINE uint32 beginning(Index w, const Splitters &splitters, const int32 *heads,
     return twice ? NOBODY : head;
 }
 
+// Whether a walker has a first element, whose word it then prefetches; without one, its walk is an empty list.
+template <class Word> INLINE bool starts(const Walker &walker, const Word *words, uint64 *reduced) {
+    if (walker.at == NOBODY)
+        reduced[walker.number] = word_of(0, NOBODY);
+    else
+        prefetch(words + walker.at);
+    return walker.at != NOBODY;
+}
+
 INLINE uint32 block_of(uint32 splitter, const Splitters &splitters) { return uint32(splitter * splitters.scale >> 32); }
 
 // Walks a list of `count` successors; words become number << bits | steps. reduced[number] = word_of(length, next
@@ -113,11 +122,7 @@ KERNEL(walk_successors, int32 *words, int64 count, Splitters splitters, const in
             first, walkers, stride,
             [&](Index w, Walker &walker) {
                 walker = {beginning(w, splitters, heads, reduced_heads), uint32(w), 0};
-                if (walker.at == NOBODY)
-                    reduced[w] = word_of(0, NOBODY);
-                else
-                    prefetch(words + walker.at);
-                return walker.at != NOBODY;
+                return starts(walker, words, reduced);
             },
             [&](Walker &walker) {
                 const uint32 next = uint32(words[walker.at]);
@@ -157,11 +162,7 @@ KERNEL(walk_words, uint64 *words, int64 count, Splitters splitters, const int32 
             first, walkers, stride,
             [&](Index w, WeighedWalker &walker) {
                 walker = {{beginning(w, splitters, heads, reduced_heads), uint32(w), 0}, uint32(count)};
-                if (walker.at == NOBODY)
-                    reduced[w] = word_of(0, NOBODY);
-                else
-                    prefetch(words + walker.at);
-                return walker.at != NOBODY;
+                return starts(walker, words, reduced);
             },
             [&](WeighedWalker &walker) {
                 const uint64 word = words[walker.at];

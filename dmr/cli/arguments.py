@@ -15,6 +15,7 @@ from dmr.common.command_line.parser import (
     add_json,
     add_threads,
     make_parser,
+    parse_examples,
 )
 from dmr.common.command_line.values import count, file_name, label, number
 from dmr.refinement.options import BALANCES, KEPT_SEGMENTS, LOOPS, MARKINGS, STEINER_RULES
@@ -30,16 +31,16 @@ def build_parser() -> Parser:
         "dmr",
         f"dmr {__version__}",
         "Triangle meshes without skinny triangles: Delaunay refinement on a GPU, or on all cores of a CPU.",
-        (
-            ("dmr refine input.ele", "no angle below 30 degrees; writes input.1.node, input.1.ele"),
-            ("dmr refine domain.poly -a 0.01", "mesh the domain that an outline bounds"),
-            ("dmr triangle -pq30a0.01 domain.poly", "with the switches of Shewchuk's Triangle"),
-            ("dmr validate input.1.ele --min-angle 30", "prove the result in exact arithmetic"),
-            ("dmr view input.1.ele --screenshot mesh.png", "a picture"),
-            ("dmr info input.1.ele", "counts, statistics, a histogram of angles"),
-            ("dmr generate random 10000 -o input.ele", "a sample mesh"),
-            ("dmr devices", "list CPU and GPUs"),
-        ),
+        """
+        dmr refine input.ele  # no angle below 30 degrees; writes input.1.node, input.1.ele
+        dmr refine domain.poly -a 0.01  # mesh the domain that an outline bounds
+        dmr triangle -pq30a0.01 domain.poly  # with the switches of Shewchuk's Triangle
+        dmr validate input.1.ele --min-angle 30  # prove the result in exact arithmetic
+        dmr view input.1.ele --screenshot mesh.png  # a picture
+        dmr info input.1.ele  # counts, statistics, a histogram of angles
+        dmr generate random 10000 -o input.ele  # a sample mesh
+        dmr devices  # list CPU and GPUs
+        """,
     )
     for add in (_add_refine, _add_triangle, _add_validate, _add_info, _add_view, _add_generate, _add_devices):
         add(commands)
@@ -52,13 +53,13 @@ def _add_refine(commands: Any) -> None:
         "refine",
         "refine",
         "Refine a triangle mesh, or mesh an outline, until no triangle is skinny or too large",
-        (
-            ("dmr refine input.ele", "no angle below 30 degrees; writes input.1.node, input.1.ele"),
-            ("dmr refine domain.poly -q 25 -a 0.01 -o out.vtu", "25 degrees, no area above 0.01, as a VTK file"),
-            ("dmr refine domain.poly --size sizes.vtu", "edge lengths from the sizes on another mesh"),
-            ("dmr refine input.ele --device cpu --threads 4", "on four cores"),
-            ("dmr refine input.ele --json | jq .triangles", "the result as JSON, for programs"),
-        ),
+        """
+        dmr refine input.ele  # no angle below 30 degrees; writes input.1.node, input.1.ele
+        dmr refine domain.poly -q 25 -a 0.01 -o out.vtu  # 25 degrees, no area above 0.01, as a VTK file
+        dmr refine domain.poly --size sizes.vtu  # edge lengths from the sizes on another mesh
+        dmr refine input.ele --device cpu --threads 4  # on four cores
+        dmr refine input.ele --json | jq .triangles  # the result as JSON, for programs
+        """,
     )
     add = parser.add_argument
     add(
@@ -168,11 +169,11 @@ def _add_triangle(commands: Any) -> None:
         allow_abbrev=False,
         add_help=False,  # -h is also a switch of Triangle
     )
-    parser.examples = (
-        ("dmr triangle -pq30a0.01 A.poly", "a quality mesh: writes A.1.node, A.1.ele, A.1.poly"),
-        ("dmr triangle -rpa0.005 A.1", "refines it: writes A.2.node, A.2.ele, A.2.poly"),
-        ("dmr triangle -e dots.node", "the Delaunay triangulation of points, and its edges"),
-    )
+    parser.examples = parse_examples("""
+        dmr triangle -pq30a0.01 A.poly  # a quality mesh: writes A.1.node, A.1.ele, A.1.poly
+        dmr triangle -rpa0.005 A.1  # refines it: writes A.2.node, A.2.ele, A.2.poly
+        dmr triangle -e dots.node  # the Delaunay triangulation of points, and its edges
+    """)
     parser.set_defaults(module="triangle")
     parser.takes_words = True
     parser.more = _describe_switches
@@ -187,11 +188,11 @@ def _add_validate(commands: Any) -> None:
         "validate",
         "validate",
         "Check a mesh in exact arithmetic; ends with 0 (valid), 1 (unreadable) or 5 (invalid)",
-        (
-            ("dmr validate out.1.ele", "is it a constrained Delaunay triangulation?"),
-            ("dmr validate out.1.ele --min-angle 30 --input out.ele", "is it a refinement of out.ele to 30 degrees?"),
-            ("dmr validate a.1.ele --min-angle 30 --input a.poly", "is it a mesh of the domain that a.poly describes?"),
-        ),
+        """
+        dmr validate out.1.ele  # is it a constrained Delaunay triangulation?
+        dmr validate out.1.ele --min-angle 30 --input out.ele  # is it a refinement of out.ele to 30 degrees?
+        dmr validate a.1.ele --min-angle 30 --input a.poly  # is it a mesh of the domain that a.poly describes?
+        """,
     )
     add = parser.add_argument
     add("mesh", type=file_name, metavar="MESH", help="the mesh to check")
@@ -222,7 +223,10 @@ def _add_info(commands: Any) -> None:
         "info",
         "info",
         "Describe a mesh: counts, bounding box, statistics and a histogram of its smallest angles",
-        (("dmr info mesh.ele", ""), ("dmr info mesh.vtu --json | jq .min_angle.minimum", "for programs")),
+        """
+        dmr info mesh.ele
+        dmr info mesh.vtu --json | jq .min_angle.minimum  # for programs
+        """,
     )
     add = parser.add_argument
     add("mesh", type=file_name, metavar="MESH", help="a mesh, or an outline")
@@ -237,11 +241,11 @@ def _add_view(commands: Any) -> None:
         "view",
         "view",
         "Show a mesh in a window, or draw it into an image file",
-        (
-            ("dmr view mesh.ele", "a window"),
-            ("dmr view mesh.ele --screenshot mesh.png", "an image; needs no display"),
-            ("dmr view mesh.ele --compare mesh.1.ele --color area", "two meshes side by side"),
-        ),
+        """
+        dmr view mesh.ele  # a window
+        dmr view mesh.ele --screenshot mesh.png  # an image; needs no display
+        dmr view mesh.ele --compare mesh.1.ele --color area  # two meshes side by side
+        """,
     )
     add = parser.add_argument
     add("mesh", type=file_name, metavar="MESH", help="a mesh, or a .poly file")
@@ -259,11 +263,11 @@ def _add_generate(commands: Any) -> None:
         "generate",
         "generate",
         "Make a sample mesh, the same on every machine",
-        (
-            ("dmr generate random 10000 -o input.ele", "10,000 points in the unit square"),
-            ("dmr generate plate 5000 -o plate.ele --seed 7", "a plate with holes"),
-            ("dmr generate thesis-1.1m -o thesis.ele", "1,099,959 triangles"),
-        ),
+        """
+        dmr generate random 10000 -o input.ele  # 10,000 points in the unit square
+        dmr generate plate 5000 -o plate.ele --seed 7  # a plate with holes
+        dmr generate thesis-1.1m -o thesis.ele  # 1,099,959 triangles
+        """,
     )
     add = parser.add_argument
     add("kind", metavar="KIND", help="kind of mesh, see below")
@@ -288,7 +292,10 @@ def _add_devices(commands: Any) -> None:
         "devices",
         "devices",
         "List the devices that a refinement can run on",
-        (("dmr devices", ""), ("dmr devices --warm", "compile the kernels for all of them, once")),
+        """
+        dmr devices
+        dmr devices --warm  # compile the kernels for all of them, once
+        """,
     )
     add = parser.add_argument
     add_json(parser)

@@ -35,7 +35,10 @@ def load_library(path: Path, version: tuple[str, int] | None = None) -> ctypes.C
     return library
 
 
-_TYPES = {"int32": ctypes.c_int32, "int64": ctypes.c_int64, "address": ctypes.c_void_p}
+_TYPES: dict[str, Any] = {
+    "address": ctypes.c_void_p, "int32": ctypes.c_int32, "int64": ctypes.c_int64, "uint8": ctypes.c_uint8,
+    "uint16": ctypes.c_uint16,
+}  # fmt: skip
 
 
 def members(*lines: str) -> tuple[tuple[str, Any], ...]:

@@ -13,18 +13,12 @@ from pathlib import Path
 from dmr.common.files.text_index import IndexedText
 from dmr.common.native import declare, interruptible, load_library, members
 
-INTERFACE = 3
+INTERFACE = 4
 
 LIBRARY = Path(__file__).with_name("_triangle_text.so")
 
 # The values of `Fault.code`, in the order of the enum in triangle_numbers.hpp.
 TOO_FEW, NOT_WHOLE, NOT_REAL, TOO_LARGE, NOT_FINITE, NO_SUCH_ENTITY, REPEATED = range(1, 8)
-
-
-class Text(IndexedText):
-    """The index of the data lines of a text (`DmrText`)."""
-
-    _fields_ = members("int32 threads")
 
 
 class Table(Structure):
@@ -63,8 +57,10 @@ def library() -> ctypes.CDLL:
     """Loads the library and declares its functions; raises NativeLibraryError as `load_library`."""
     loaded = load_library(LIBRARY, ("dmr_text_interface", INTERFACE))
     numbers = POINTER(c_int64)
-    interruptible(loaded, "dmr_text_index", None, POINTER(Text))
-    declare(loaded, "dmr_text_row", None, POINTER(Text), c_int64, numbers, numbers, numbers)
-    interruptible(loaded, "dmr_text_parse", c_int32, POINTER(Text), POINTER(Table), POINTER(Fault), POINTER(Surplus))
+    interruptible(loaded, "dmr_text_index", None, POINTER(IndexedText))
+    declare(loaded, "dmr_text_row", None, POINTER(IndexedText), c_int64, numbers, numbers, numbers)
+    interruptible(
+        loaded, "dmr_text_parse", c_int32, POINTER(IndexedText), POINTER(Table), POINTER(Fault), POINTER(Surplus)
+    )
     interruptible(loaded, "dmr_text_write", c_int32, c_int32, POINTER(Rows), c_int32)
     return loaded

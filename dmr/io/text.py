@@ -19,7 +19,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from dmr.common.available import require_memory
-from dmr.common.files.text_index import TextIndex, text_begin
+from dmr.common.files.text_index import IndexedText, TextIndex, text_begin
 from dmr.common.text import counted
 from dmr.common.threads import thread_count
 from dmr.errors import FileContentError, FileError, OutOfMemoryError, file_error
@@ -74,7 +74,7 @@ class TextFile:
         self._skip = text_begin(self._between(0, 3), path)
         size = len(self._data) - self._skip
         self._index = TextIndex(size, chunk_bytes)
-        self._text = native.Text(
+        self._text = IndexedText(
             text=self._data.ctypes.data + self._skip, threads=thread_count(threads), **self._index.fields()
         )
         self._library.dmr_text_index(self._text)

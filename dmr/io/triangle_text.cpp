@@ -1,46 +1,29 @@
 // Reads and writes the tables of numbers in Triangle's text files (.node, .ele, .poly, .neigh, .edge, .area) in
 // parallel.
 //
-// A text is divided into chunks of a fixed size. A first pass counts the lines of each chunk. A second pass then knows
-// the row at which each chunk begins, and parses all chunks concurrently, each into its own part of the output. The
-// chunks do not depend on the number of threads; neither do the arrays, nor the fault that is reported, which is the
-// first in the file.
+// A first pass makes the index of the text (text_chunks.hpp). A second pass then knows the row at which each chunk
+// begins, and parses all chunks concurrently, each into its own part of the output. Neither the arrays nor the reported
+// fault, which is the first in the file, depend on the number of threads.
 //
 // Plain C interface, called through ctypes (dmr/io/native.py mirrors the structs). No function throws or keeps state.
 // Long-running functions return early if a signal handler raises an exception.
 
 #include <algorithm>
-#include <atomic>
 #include <cerrno>
 #include <cmath>
 #include <condition_variable>
 #include <cstdint>
 #include <cstring>
-#include <exception>
 #include <memory>
 #include <mutex>
 #include <new>
-#include <thread>
-#include <vector>
 
 #include <unistd.h>
 
-#include "portable/interrupts.hpp"
+#include "dmr/common/files/text_chunks.hpp"
 #include "triangle_numbers.hpp"
 
 extern "C" {
-
-// Index of the data lines of a text ("rows": lines that contain more than blanks and a comment).
-struct DmrText {
-    const char *text;
-    int64_t size;
-    int64_t chunk;    // bytes
-    int64_t chunks;   // each of the three arrays has chunks + 1 entries
-    int64_t *offsets; // chunk k holds the lines that begin in [offsets[k], offsets[k + 1])
-    int64_t *rows;    // rows before chunk k
-    int64_t *lines;   // lines before chunk k
-    int32_t threads;
-};
 
 // One table: `count` rows starting at `first_row`, each "number, indices..., reals..., integers...".
 struct DmrTable {
@@ -91,46 +74,9 @@ struct DmrRows {
 
 namespace {
 
-bool is_blank(char c) { return c == ' ' || c == '\t' || c == '\r' || c == '\v' || c == '\f'; }
-
-const char *skip_blanks(const char *p, const char *end) {
-    while (p < end && is_blank(*p))
-        ++p;
-    return p;
-}
-
-const char *line_end(const char *p, const char *end) {
-    const void *found = p < end ? std::memchr(p, '\n', static_cast<size_t>(end - p)) : nullptr;
-    return found ? static_cast<const char *>(found) : end;
-}
-
 bool holds_data(const char *p, const char *end) {
     p = skip_blanks(p, end);
     return p < end && *p != '#';
-}
-
-// Calls work(0) ... work(pieces - 1), each once, on up to `threads` threads, or fewer if the system provides fewer.
-// Skips the remaining calls if `call` is stopped; returns whether all were made.
-template <class Work> bool share_out(host::Call &call, int64_t pieces, int threads, const Work &work) {
-    std::atomic<int64_t> next{0};
-    auto run = [&] {
-        for (int64_t k; !call.stopped() && (k = next.fetch_add(1)) < pieces;)
-            work(k);
-    };
-    const int64_t others = std::max<int64_t>(0, std::min<int64_t>(threads, pieces) - 1);
-    std::vector<std::thread> pool;
-    try {
-        pool.reserve(static_cast<size_t>(others));
-        for (int64_t i = 0; i < others; ++i)
-            pool.emplace_back(run);
-    } catch (const std::exception &) {
-        // The system provides no more threads: the running ones and this one do all the work.
-    }
-    for (int64_t k; !call.poll() && (k = next.fetch_add(1)) < pieces;)
-        work(k);
-    for (std::thread &thread : pool)
-        thread.join();
-    return !call.stopped();
 }
 
 // ---- rows ---------------------------------------------------------------------------------------------------------
@@ -257,33 +203,26 @@ bool parse_row(const DmrTable &table, const char *text, const char *begin, const
 }
 
 // Parses the rows of the table in chunk k, up to the first fault.
-void parse_chunk(const DmrText &text, const DmrTable &table, int64_t k, DmrFault &fault, DmrSurplus &surplus) {
-    int64_t found = 0;
-    const char *p = text.text + text.offsets[k];
-    const char *end = text.text + text.offsets[k + 1];
-    int64_t row = text.rows[k] - table.first_row;
-    for (int64_t line = text.lines[k] + 1; p < end && row < table.count; ++line) {
-        const char *stop = line_end(p, end);
-        if (holds_data(p, stop)) {
-            if (row >= 0) {
-                if (!parse_row(table, text.text, p, stop, row, fault, found)) {
-                    fault.line = line;
-                    fault.row = row;
-                    return;
-                }
-                if (found && surplus.rows++ == 0) {
-                    surplus.line = line;
-                    surplus.fields = found;
-                }
+void parse_chunk(const IndexedText &text, const DmrTable &table, int64_t k, DmrFault &fault, DmrSurplus &surplus) {
+    int64_t found = 0, row = text.rows[k] - table.first_row;
+    for_rows(text, k, holds_data, [&](int64_t line, const char *begin, const char *end) {
+        if (row >= 0) {
+            if (!parse_row(table, text.text, begin, end, row, fault, found)) {
+                fault.line = text.lines[k] + line;
+                fault.row = row;
+                return false;
             }
-            ++row;
+            if (found && surplus.rows++ == 0) {
+                surplus.line = text.lines[k] + line;
+                surplus.fields = found;
+            }
         }
-        p = stop + 1;
-    }
+        return ++row < table.count;
+    });
 }
 
 // The chunk that holds a row (which must exist).
-int64_t chunk_of_row(const DmrText &text, int64_t row) {
+int64_t chunk_of_row(const IndexedText &text, int64_t row) {
     return std::upper_bound(text.rows, text.rows + text.chunks + 1, row) - text.rows - 1;
 }
 
@@ -370,46 +309,7 @@ class Turns {
 
 // ---- calls from Python ---------------------------------------------------------------------------------------------
 
-void index_text(host::Call &call, const DmrText *text) {
-    const char *begin = text->text;
-    constexpr int64_t kNoLine = -1;
-    // A line belongs to the chunk in which it begins. A chunk in which no line begins is empty.
-    const bool begun = share_out(call, text->chunks, text->threads, [&](int64_t k) {
-        const int64_t from = k * text->chunk, to = std::min(text->size, from + text->chunk);
-        if (k == 0) {
-            text->offsets[k] = 0;
-            return;
-        }
-        const char *newline = line_end(begin + from - 1, begin + to - 1);
-        text->offsets[k] = newline < begin + to - 1 ? newline + 1 - begin : kNoLine;
-    });
-    if (!begun)
-        return;
-    text->offsets[text->chunks] = text->size;
-    for (int64_t k = text->chunks - 1; k >= 0; --k)
-        if (text->offsets[k] == kNoLine)
-            text->offsets[k] = text->offsets[k + 1];
-
-    text->rows[0] = text->lines[0] = 0;
-    share_out(call, text->chunks, text->threads, [&](int64_t k) {
-        const char *p = begin + text->offsets[k];
-        const char *last = begin + text->offsets[k + 1];
-        int64_t rows = 0, lines = 0;
-        for (; p < last; ++lines) {
-            const char *stop = line_end(p, last);
-            rows += holds_data(p, stop);
-            p = stop + 1;
-        }
-        text->rows[k + 1] = rows;
-        text->lines[k + 1] = lines;
-    });
-    for (int64_t k = 0; k < text->chunks; ++k) {
-        text->rows[k + 1] += text->rows[k];
-        text->lines[k + 1] += text->lines[k];
-    }
-}
-
-int32_t parse_table(host::Call &call, const DmrText *text, const DmrTable *table, DmrFault *fault,
+int32_t parse_table(host::Call &call, const IndexedText *text, const DmrTable *table, DmrFault *fault,
                     DmrSurplus *surplus) {
     struct Outcome {
         DmrFault fault;
@@ -424,7 +324,7 @@ int32_t parse_table(host::Call &call, const DmrText *text, const DmrTable *table
     std::unique_ptr<Outcome[]> outcomes(new (std::nothrow) Outcome[static_cast<size_t>(last - first + 1)]());
     if (!outcomes)
         return 2;
-    share_out(call, last - first + 1, text->threads,
+    share_out(call, last - first + 1, int(text->threads),
               [&](int64_t k) { parse_chunk(*text, *table, first + k, outcomes[k].fault, outcomes[k].surplus); });
     for (int64_t k = 0; k <= last - first; ++k) {
         const DmrSurplus &found = outcomes[k].surplus;
@@ -471,31 +371,25 @@ int32_t write_rows(host::Call &call, int32_t fd, const DmrRows *rows, int32_t th
 extern "C" {
 
 // Fills offsets, rows and lines of `text`.
-void dmr_text_index(const DmrText *text) {
-    host::interruptible([&](host::Call &call) { index_text(call, text); });
+void dmr_text_index(const IndexedText *text) {
+    host::interruptible([&](host::Call &call) { index_text(call, *text, holds_data); });
 }
 
 // Finds the byte range of a row, and its 1-based line. The row must exist.
-void dmr_text_row(const DmrText *text, int64_t row, int64_t *begin, int64_t *end, int64_t *line) {
+void dmr_text_row(const IndexedText *text, int64_t row, int64_t *begin, int64_t *end, int64_t *line) {
     const int64_t k = chunk_of_row(*text, row);
-    const char *p = text->text + text->offsets[k];
-    const char *last = text->text + text->offsets[k + 1];
     int64_t at = text->rows[k];
-    *line = text->lines[k];
-    while (p < last) {
-        const char *stop = line_end(p, last);
-        ++*line;
-        *begin = p - text->text;
-        *end = stop - text->text;
-        if (holds_data(p, stop) && at++ == row)
-            return;
-        p = stop + 1;
-    }
+    for_rows(*text, k, holds_data, [&](int64_t number, const char *from, const char *to) {
+        *line = text->lines[k] + number;
+        *begin = from - text->text;
+        *end = to - text->text;
+        return at++ != row;
+    });
 }
 
 // Parses a table whose rows all exist. Returns 0 on success, 1 if a row is invalid (see `fault`), 2 if out of memory.
 // `surplus` counts the rows with more fields than columns, up to the fault.
-int32_t dmr_text_parse(const DmrText *text, const DmrTable *table, DmrFault *fault, DmrSurplus *surplus) {
+int32_t dmr_text_parse(const IndexedText *text, const DmrTable *table, DmrFault *fault, DmrSurplus *surplus) {
     int32_t outcome = 0;
     host::interruptible([&](host::Call &call) { outcome = parse_table(call, text, table, fault, surplus); });
     return outcome;
@@ -509,6 +403,6 @@ int32_t dmr_text_write(int32_t fd, const DmrRows *rows, int32_t threads) {
 }
 
 // Incremented whenever a struct or a signature above changes; the loader compares it with its own value.
-int32_t dmr_text_interface() { return 3; }
+int32_t dmr_text_interface() { return 4; }
 
 } // extern "C"

@@ -50,7 +50,6 @@ class DeviceArray(ABC):
     def view(self, dtype: DTypeLike) -> DeviceArray:
         """Returns the same memory as elements of another dtype of the same size; it keeps the memory alive."""
 
-    @abstractmethod
     def __dlpack__(
         self,
         *,
@@ -70,6 +69,13 @@ class DeviceArray(ABC):
         Raises:
             BufferError: the protocol cannot express the array, or an option cannot be met.
         """
+        return self._dlpack(stream, max_version, dl_device, copy)
+
+    @abstractmethod
+    def _dlpack(
+        self, stream: int | None, max_version: tuple[int, int] | None, dl_device: Place | None, copy: bool | None
+    ) -> Any:
+        """Returns the capsule of `__dlpack__`."""
 
     @abstractmethod
     def __dlpack_device__(self) -> Place:

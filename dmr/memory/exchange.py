@@ -15,6 +15,7 @@ from numpy.typing import NDArray
 
 from dmr.common.arguments import kind_of
 from dmr.common.errors import WrongTypeError
+from dmr.common.native import members
 
 Place: TypeAlias = "tuple[int, int]"  # of DLPack: the kind of a device (DLDeviceType), and its number
 
@@ -29,13 +30,7 @@ class _Tensor(ctypes.Structure):
     """The DLTensor at the beginning of a DLManagedTensor (dlpack.h)."""
 
     _fields_ = (
-        ("data", ctypes.c_void_p),
-        ("kind", ctypes.c_int32),
-        ("number", ctypes.c_int32),
-        ("dimensions", ctypes.c_int32),
-        ("code", ctypes.c_uint8),
-        ("bits", ctypes.c_uint8),
-        ("lanes", ctypes.c_uint16),
+        *members("address data", "int32 kind number dimensions", "uint8 code bits", "uint16 lanes"),
         ("shape", ctypes.POINTER(ctypes.c_int64)),
         ("strides", ctypes.POINTER(ctypes.c_int64)),
         ("byte_offset", ctypes.c_uint64),

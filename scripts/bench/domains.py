@@ -38,17 +38,7 @@ from dmr.refinement.options import MARKINGS
 from scripts.lib.cells import figure, median_and_range
 from scripts.lib.guarded import Guarded
 from scripts.lib.machines import machine
-from scripts.lib.measuring import (
-    Refined,
-    append_record,
-    benchmark_parser,
-    circumstances,
-    digest,
-    positive,
-    run_benchmark,
-    timed,
-    where,
-)
+from scripts.lib.measuring import Refined, add_record, benchmark_parser, digest, positive, run_benchmark, timed, where
 from scripts.lib.outlines import STANDARD, Case, case, clean, outline
 from scripts.lib.sides import geometric_mean
 
@@ -211,8 +201,7 @@ def compete(case: Case, hows: list[dict[str, Any]], triangle: Guarded | None, op
                 row.ratio = statistics.median(row.wall) / statistics.median(peer.seconds)
                 row.size = row.triangles / peer.triangles
         print(line(row), flush=True)
-        if options.json is not None:
-            append_record(options.json, record(row, options))
+        add_record(options, record(row, options), on_gpu=row.threads == 0)
     return rows
 
 
@@ -286,10 +275,10 @@ def summary(rows: list[Row]) -> list[str]:
 
 
 def record(row: Row, options: argparse.Namespace) -> dict[str, Any]:
-    """One line of --json."""
+    """The fields of a record of --json."""
     asked = {name: getattr(options, name) for name in ("marking", "repeats", "limit", "triangle_limit", "long")}
     note = {} if options.note is None else {"note": options.note}
-    return {**circumstances(row.threads == 0, options.commit), **note, "options": asked, **asdict(row)}
+    return {**note, "options": asked, **asdict(row)}
 
 
 def seconds(text: str) -> float:

@@ -21,9 +21,8 @@ import dmr
 from scripts.lib.machines import machine
 from scripts.lib.measuring import (
     INPUTS,
-    append_record,
+    add_record,
     benchmark_parser,
-    circumstances,
     digest,
     positive,
     run_benchmark,
@@ -68,8 +67,7 @@ def measure(options: argparse.Namespace, faults: list[str]) -> None:
         print(FORMAT.format(row.suffix, *times, f"{row.bytes / 1e6:.0f}"))
         if not row.same:
             faults.append(f"{row.suffix}: the mesh that was read is not the one that was written")
-        if options.json is not None:
-            append_record(options.json, {**circumstances(False, options.commit), **asdict(row)})
+        add_record(options, asdict(row), on_gpu=False)
 
 
 def run(row: Row, mesh: dmr.Mesh, folder: Path, *, counts: bool) -> None:

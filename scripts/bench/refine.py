@@ -41,9 +41,8 @@ from scripts.lib.machines import machine
 from scripts.lib.measuring import (
     INPUTS,
     Refined,
-    append_record,
+    add_record,
     benchmark_parser,
-    circumstances,
     digest,
     points_of,
     positive,
@@ -148,6 +147,7 @@ def measure(options: argparse.Namespace, faults: list[str]) -> None:
     """Measures, prints and records all inputs; adds the faults of results to `faults`."""
     for name in options.inputs:
         points_of(name)
+    asked = {name: getattr(options, name) for name in ("min_angle", "steiner", "marking", "balance", "repeats")}
     print(" | ".join(f"{k}: {v}" for k, v in machine().items()))
     print(HEAD)
     for name in options.inputs:
@@ -158,8 +158,7 @@ def measure(options: argparse.Namespace, faults: list[str]) -> None:
         for row in rows:
             print(line(row), flush=True)
             faults += [f"{name}, {row.where}: {fault}" for fault in row.faults()]
-            if options.json is not None:
-                append_record(options.json, record(row, options))
+            add_record(options, {"options": asked, **asdict(row)}, on_gpu=row.threads == 0)
 
 
 def load(name: str, folder: Path | None) -> dmr.Mesh:
@@ -272,32 +271,26 @@ def peer_line(name: str, triangles: int, peer: Peer) -> str:
     )  # fmt: skip
 
 
-def record(row: Row, options: argparse.Namespace) -> dict[str, Any]:
-    """One line of --json."""
-    asked = {name: getattr(options, name) for name in ("min_angle", "steiner", "marking", "balance", "repeats")}
-    return {**circumstances(row.threads == 0, options.commit), "options": asked, **asdict(row)}
-
-
 def parser() -> argparse.ArgumentParser:
     """Defines the command-line options."""
     found = benchmark_parser(__doc__, "configuration")
     add = found.add_argument
     add("--inputs", nargs="+", default=["random-0.1m", "thesis-0.5m"], metavar="NAME",
         help=f"of {', '.join(INPUTS)}, and random-N (N points)")  # fmt: skip
+    add("--folder", type=Path, metavar="FOLDER", help="folder in which inputs are cached")
     add("-q", "--min-angle", type=float, default=30.0, metavar="DEG", help="default: 30")
     add("--device", nargs="+", default=["cpu"], metavar="NAME", help="cpu, cuda, cuda:1, ... (default: cpu)")
     add(
         "--threads", nargs="+", type=int, default=[1, None], metavar="N", help="CPU threads (default: 1, and all cores)"
     )
     add("--repeats", type=positive, default=3, metavar="N", help="timed runs of each configuration (default: 3)")
+    add("--no-triangle", action="store_true", help="do not run Triangle")
+    add("--no-memory", action="store_true", help="do not measure memory, which takes an additional run")
     add("--steiner", choices=STEINER_RULES, default=STEINER_RULES[0])
     add("--marking", choices=MARKINGS, default=MARKINGS[0])
     add("--balance", choices=BALANCES, default=BALANCES[0])
-    add("--no-triangle", action="store_true", help="do not run Triangle")
     add("--no-validate", action="store_true", help="do not prove the results")
     add("--no-reference", action="store_true", help="do not compare the results with that of one CPU thread")
-    add("--no-memory", action="store_true", help="do not measure memory, which takes an additional run")
-    add("--folder", type=Path, metavar="FOLDER", help="folder in which inputs are cached")
     return found
 
 

@@ -33,7 +33,7 @@ from typing import Any
 import dmr
 from scripts.lib.apart import Apart, refine_apart
 from scripts.lib.machines import machine
-from scripts.lib.measuring import append_record, benchmark_parser, circumstances, positive, standard_input, timed
+from scripts.lib.measuring import add_record, benchmark_parser, positive, standard_input, timed
 
 POINTS = (500_000, 1_000_000)
 OUT_OVER_IN = 2.8  # triangles of the result over those of the input at 30 degrees, approximately
@@ -70,8 +70,7 @@ def main(arguments: Sequence[str] | None = None) -> int:
         for points in options.points:
             rows.append(measure(points, how, options))
             print(line(rows[-1]), flush=True)
-            if options.json is not None:
-                append_record(options.json, record(rows[-1], options))
+            add_record(options, record(rows[-1], options), on_gpu=rows[-1].found.threads == 0)
     except dmr.DmrError as error:
         print(f"bench_scaling: {error}", file=sys.stderr)
         return error.exit_code
@@ -126,9 +125,8 @@ def line(row: Row) -> str:
 
 
 def record(row: Row, options: argparse.Namespace) -> dict[str, Any]:
-    """One line of --json."""
+    """The fields of a record of --json."""
     return {
-        **circumstances(row.found.threads == 0, options.commit),
         "options": {name: getattr(options, name) for name in ("min_angle", "repeats")},
         **asdict(row),
         "refine_ns_a_triangle": row.refine_ns,

@@ -37,15 +37,7 @@ from numpy.typing import NDArray
 import static_graph
 from scripts.lib.cells import figure
 from scripts.lib.machines import machine
-from scripts.lib.measuring import (
-    Configuration,
-    append_record,
-    benchmark_parser,
-    circumstances,
-    positive,
-    run_benchmark,
-    timed,
-)
+from scripts.lib.measuring import Configuration, add_record, benchmark_parser, positive, run_benchmark, timed
 from scripts.lib.traversal_sources import largest_component
 from static_graph import CsrGraph, DeviceGraph, Traversal
 from static_graph.traversal.schemes.table import BALANCES
@@ -171,9 +163,7 @@ def measure(options: argparse.Namespace, faults: list[str]) -> None:
             print(line(row), flush=True)
             if row.same is False:
                 faults.append(f"{row.searched} on {name}, {row.where}: other distances")
-            if options.json is not None:
-                on_gpu = row.threads == 0
-                append_record(options.json, {**circumstances(on_gpu, options.commit), **asdict(row)})
+            add_record(options, asdict(row), on_gpu=row.threads == 0)
 
 
 def compete(name: str, options: argparse.Namespace) -> list[Row]:

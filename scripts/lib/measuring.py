@@ -177,6 +177,12 @@ def benchmark_parser(description: str | None, record_of: str) -> argparse.Argume
     return found
 
 
+def add_record(options: argparse.Namespace, fields: Mapping[str, Any], *, on_gpu: bool) -> None:
+    """Appends a record, with its circumstances, to the file of --json, if there is one (`benchmark_parser`)."""
+    if options.json is not None:
+        append_record(options.json, {**circumstances(on_gpu, options.commit), **fields})
+
+
 def append_record(path: Path, record: Mapping[str, Any]) -> None:
     """Appends a record to a file of one JSON object per line."""
     with path.open("a", encoding="utf-8") as file:

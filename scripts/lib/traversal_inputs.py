@@ -36,7 +36,7 @@ class Input:
 
 
 def load(text: str) -> Input:
-    """Loads one of `GENERATED`; "rmat-N", of N nodes and 8 N edges with the thesis' parameters; or a file.
+    """Loads one of `GENERATED`; "rmat-N", of N nodes and 8 N edges with the preset "thesis"; or a file.
 
     Args:
         text: the name, or that of a file; a suffix "@NODE" gives the source of searches, by default the node of the

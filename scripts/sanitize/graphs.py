@@ -13,7 +13,9 @@ import static_graph
 from dmr.memory import Device
 from scripts.sanitize.cases import Case, Family, digest
 from static_graph.components.table import METHODS
-from static_graph.engine.loop import STRATEGIES
+from static_graph.engine.colours import coloured
+from static_graph.engine.loop import STRATEGIES, how
+from static_graph.engine.trimming import trimmed_nodes
 from static_graph.graph.building import rows_on_device
 from static_graph.graph.device_graph import DeviceGraph
 from static_graph.graph.incoming import incoming
@@ -88,6 +90,22 @@ SCHEMES: dict[str, tuple[Callable[..., Any], dict[str, dict[str, Any]]]] = {
         for strategy in STRATEGIES
     },
 }
+
+
+def engine(device: Device) -> Iterator[Case]:
+    """Trimming and colour propagation by every strategy of the engine."""
+    for (name, host), strategy, options in product(graphs(), STRATEGIES, (True, False)):
+        if name != "narrow":
+            continue
+
+        def run(host: static_graph.CsrGraph = host, strategy: str = strategy, options: bool = options) -> str:
+            graph, alone = DeviceGraph.upload(host, device), options and strategy == "collapse-local"
+            chosen = how(strategy, coalesced=options, shared_queue=options, team_primitives=options)
+            trimmed, _ = trimmed_nodes(graph, chosen, alone=alone)
+            colours, _ = coloured(graph, chosen, alone=alone, growth=4 if alone else None, atomic=options)
+            return digest(trimmed.download(), colours.download())
+
+        yield f"{strategy}, {'all' if options else 'plain'}", run
 
 
 def timelines(device: Device) -> Iterator[Case]:
@@ -296,6 +314,7 @@ FAMILIES: dict[str, Family] = {
     ),
     "bfs-order": queued,
     "pagerank": pageranks,
+    "engine": engine,
     "timeline": timelines,
     **{f"rank-{method}": reduced(method, variants) for method, variants in RANKERS.items()},
     "rank-sequential": sequential,

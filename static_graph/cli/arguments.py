@@ -5,10 +5,11 @@ from __future__ import annotations
 from collections.abc import Callable
 from typing import Any
 
-from dmr.common.command_line.parser import Examples, Parser, add_device, add_json, add_threads, make_parser
+from dmr.common.command_line.parser import Parser, add_device, add_json, add_threads, make_parser
 from dmr.common.command_line.parser import add_command as add_plain_command
 from dmr.common.command_line.values import count, file_name, number, positive
 from dmr.memory import __version__
+from static_graph.components.table import METHODS as COMPONENT_METHODS
 from static_graph.link_analysis.methods.table import METHODS as RANKING
 from static_graph.link_analysis.methods.table import NAMES as RANKING_METHODS
 from static_graph.link_analysis.methods.table import PRECISIONS
@@ -37,22 +38,23 @@ def build_parser() -> Parser:
         "python -m static_graph",
         f"static_graph {__version__}",
         "Graphs as compressed sparse rows, and load-balanced traversals of them, on a GPU or on a CPU.",
-        (
-            ("python -m static_graph info web-Stanford.txt.gz", "counts, degrees, the automatic splitting level"),
-            ("python -m static_graph generate rmat 1e6 8e6 -o rmat.npz", "a random graph with power-law degrees"),
-            ("python -m static_graph bfs web-Stanford.txt.gz --source 0", "distances in edges"),
-            ("python -m static_graph sssp rmat.gr --source 7 -o distances.csv", "distances by weights"),
-            ("python -m static_graph pagerank web-Stanford.txt.gz", "the nodes of the highest PageRank"),
-            ("python -m static_graph rank list.npy", "ranks of the elements of linked lists"),
-            ("python -m static_graph tree parents.npy --subtree --level -o tree.csv", "numbers of a tree's nodes"),
-        ),
+        """
+        python -m static_graph info web-Stanford.txt.gz  # counts, degrees, the automatic splitting level
+        python -m static_graph generate rmat 1e6 8e6 -o rmat.npz  # a random graph with power-law degrees
+        python -m static_graph bfs web-Stanford.txt.gz --source 0  # distances in edges
+        python -m static_graph sssp rmat.gr --source 7 -o distances.csv  # distances by weights
+        python -m static_graph pagerank web-Stanford.txt.gz  # the nodes of the highest PageRank
+        python -m static_graph components web-Stanford.txt.gz --connection strong  # connected components
+        python -m static_graph rank list.npy  # ranks of the elements of linked lists
+        python -m static_graph tree parents.npy --subtree --level -o tree.csv  # numbers of a tree's nodes
+        """,
     )
-    for add in (_add_info, _add_generate, _add_bfs, _add_sssp, _add_pagerank, _add_rank, _add_tree):
+    for add in (_add_info, _add_generate, _add_bfs, _add_sssp, _add_pagerank, _add_components, _add_rank, _add_tree):
         add(commands)
     return parser
 
 
-def add_command(commands: Any, name: str, module: str, summary: str, examples: Examples) -> Parser:
+def add_command(commands: Any, name: str, module: str, summary: str, examples: str) -> Parser:
     """Adds a command with the options that all commands share, among them --json."""
     parser = add_plain_command(commands, name, module, summary, examples)
     add_json(parser)
@@ -89,12 +91,12 @@ def _add_info(commands: Any) -> None:
         "info",
         "info",
         "Describe a graph: counts, statistics and a histogram of its degrees",
-        (
-            ("python -m static_graph info web-Stanford.txt.gz", ""),
-            ("python -m static_graph info graph.mtx --plot degrees.png --mda 8", "before and after splitting"),
-            ("zstdcat edges.csv.zst | python -m static_graph info - --format csv", "from stdin"),
-            ("python -m static_graph info graph.gr --json | jq .automatic_mda", "for programs"),
-        ),
+        """
+        python -m static_graph info web-Stanford.txt.gz
+        python -m static_graph info graph.mtx --plot degrees.png --mda 8  # before and after splitting
+        zstdcat edges.csv.zst | python -m static_graph info - --format csv  # from stdin
+        python -m static_graph info graph.gr --json | jq .automatic_mda  # for programs
+        """,
     )
     add_graph(parser)
     add = parser.add_argument
@@ -110,16 +112,13 @@ def _add_generate(commands: Any) -> None:
         "generate",
         "generate",
         "Generate a random graph, lists or a tree, the same on every machine",
-        (
-            ("python -m static_graph generate rmat 1e6 8e6 -o rmat.npz", "GTgraph's R-MAT"),
-            (
-                "python -m static_graph generate rmat 1e6 8e6 --preset thesis --weights 100 -o thesis.gr",
-                "weights 1 to 100",
-            ),
-            ("python -m static_graph generate random 4e6 48e6 --seed 7 -o random.npz", "every edge equally likely"),
-            ("python -m static_graph generate list 1e6 --lists 7 -o list.npy", "for rank"),
-            ("python -m static_graph generate tree 1e6 -o parents.npy", "for tree"),
-        ),
+        """
+        python -m static_graph generate rmat 1e6 8e6 -o rmat.npz  # GTgraph's R-MAT
+        python -m static_graph generate rmat 1e6 8e6 --preset thesis --weights 100 -o thesis.gr  # weights 1 to 100
+        python -m static_graph generate random 4e6 48e6 --seed 7 -o random.npz  # every edge equally likely
+        python -m static_graph generate list 1e6 --lists 7 -o list.npy  # for rank
+        python -m static_graph generate tree 1e6 -o parents.npy  # for tree
+        """,
     )
     add = parser.add_argument
     add("kind", metavar="KIND", choices=("rmat", "random", "list", "tree"),
@@ -169,13 +168,13 @@ def _add_bfs(commands: Any) -> None:
         "bfs",
         "search",
         "Search a graph breadth-first: find the distance of each node in edges",
-        (
-            ("python -m static_graph bfs web-Stanford.txt.gz --source 0", "counts and times"),
-            ("python -m static_graph bfs graph.npz --source 0 --balance split --mda 8", "a scheme of the papers"),
-            ("python -m static_graph bfs graph.npz --source 0 7 --parents -o tree.csv", "node, distance, parent"),
-            ("python -m static_graph bfs graph.npz --source 0 --order -o order.csv", "and the rank in a queue"),
-            ("python -m static_graph bfs graph.mtx --source 0 --path-to 99 --json | jq .path", "for programs"),
-        ),
+        """
+        python -m static_graph bfs web-Stanford.txt.gz --source 0  # counts and times
+        python -m static_graph bfs graph.npz --source 0 --balance split --mda 8  # a scheme of the papers
+        python -m static_graph bfs graph.npz --source 0 7 --parents -o tree.csv  # node, distance, parent
+        python -m static_graph bfs graph.npz --source 0 --order -o order.csv  # and the rank in a queue
+        python -m static_graph bfs graph.mtx --source 0 --path-to 99 --json | jq .path  # for programs
+        """,
     )
     _add_traversal(parser, weighted=False)
     parser.add_argument(
@@ -192,12 +191,12 @@ def _add_sssp(commands: Any) -> None:
         "sssp",
         "search",
         "Find shortest paths: the distance of each node by the sum of the weights",
-        (
-            ("python -m static_graph sssp graph.gr --source 0", "counts and times"),
-            ("python -m static_graph sssp graph.gr --source 0 --balance warp --warp-size 8", "a scheme of the papers"),
-            ("python -m static_graph sssp web-Stanford.txt.gz --source 0 --random-weights 100", "weights 1 to 100"),
-            ("python -m static_graph sssp graph.npz --source 0 -o distances.npy", "an array of the distances"),
-        ),
+        """
+        python -m static_graph sssp graph.gr --source 0  # counts and times
+        python -m static_graph sssp graph.gr --source 0 --balance warp --warp-size 8  # a scheme of the papers
+        python -m static_graph sssp web-Stanford.txt.gz --source 0 --random-weights 100  # weights 1 to 100
+        python -m static_graph sssp graph.npz --source 0 -o distances.npy  # an array of the distances
+        """,
     )
     _add_traversal(parser, weighted=True)
     add = parser.add_argument
@@ -235,13 +234,13 @@ def _add_pagerank(commands: Any) -> None:
         "pagerank",
         "pagerank",
         "Rank the nodes of a graph by PageRank",
-        (
-            ("python -m static_graph pagerank web-Stanford.txt.gz", "the ten nodes of the highest scores"),
-            ("python -m static_graph pagerank graph.npz --tol 1e-12 --max-iter 500 -o scores.csv", "node, score"),
-            ("python -m static_graph pagerank graph.npz --iterations 10 --method push", "a method, without a test"),
-            ("python -m static_graph pagerank p2p-Gnutella08.txt.gz --method dense --rule report", "as in the report"),
-            ("python -m static_graph pagerank graph.npz --top 100 --json | jq '.top[].node'", "for programs"),
-        ),
+        """
+        python -m static_graph pagerank web-Stanford.txt.gz  # the ten nodes of the highest scores
+        python -m static_graph pagerank graph.npz --tol 1e-12 --max-iter 500 -o scores.csv  # node, score
+        python -m static_graph pagerank graph.npz --iterations 10 --method push  # a method, without a test
+        python -m static_graph pagerank p2p-Gnutella08.txt.gz --method dense --rule report  # as in the report
+        python -m static_graph pagerank graph.npz --top 100 --json | jq '.top[].node'  # for programs
+        """,
     )
     add_graph(parser)
     add = parser.add_argument
@@ -264,21 +263,42 @@ def _add_pagerank(commands: Any) -> None:
     add_device(parser)
 
 
+def _add_components(commands: Any) -> None:
+    methods = {connection: list(each) for connection, each in COMPONENT_METHODS.items()}
+    parser = add_command(
+        commands,
+        "components",
+        "components",
+        "Find the weak or strong components of a graph",
+        """
+        python -m static_graph components web-Stanford.txt.gz  # their number, the largest ones
+        python -m static_graph components web-Stanford.txt.gz --connection strong  # strong components
+        python -m static_graph components graph.npz -o components.csv  # node, component
+        python -m static_graph components graph.npz --connection strong --json | jq .components  # for programs
+        """,
+    )
+    add_graph(parser)
+    add = parser.add_argument
+    add("--connection", choices=tuple(methods), default="weak", help="weak or strong (default: weak)")
+    add("--method", choices=sorted({name for each in methods.values() for name in each}), default="auto", metavar="M",
+        help="; ".join(f"{connection}: {', '.join(each)}" for connection, each in methods.items()))  # fmt: skip
+    add("--top", type=count, default=5, metavar="K", help="largest components to show (default: 5)")
+    add_output(parser, required=False, text="output file: .npy (components), .csv or .npz (node, component)")
+    add_device(parser)
+
+
 def _add_rank(commands: Any) -> None:
     parser = add_command(
         commands,
         "rank",
         "rank",
         "Rank linked lists: find the number of elements before each one",
-        (
-            ("python -m static_graph rank list.npy", "counts and times"),
-            ("python -m static_graph rank list.npy -o ranks.npy", "an array of the ranks"),
-            ("python -m static_graph rank list.txt --values weights.txt -o sums.csv", "element, rank, sum"),
-            (
-                "python -m static_graph rank list.npy --method helman-jaja --splitters 1e4 --json",
-                "a method of the slides",
-            ),
-        ),
+        """
+        python -m static_graph rank list.npy  # counts and times
+        python -m static_graph rank list.npy -o ranks.npy  # an array of the ranks
+        python -m static_graph rank list.txt --values weights.txt -o sums.csv  # element, rank, sum
+        python -m static_graph rank list.npy --method helman-jaja --splitters 1e4 --json  # a method of the slides
+        """,
     )
     add = parser.add_argument
     add(
@@ -312,12 +332,12 @@ def _add_tree(commands: Any) -> None:
         "tree",
         "tree",
         "Number the nodes of a rooted forest by an Euler tour",
-        (
-            ("python -m static_graph tree parents.npy", "counts and times"),
-            ("python -m static_graph tree parents.npy --subtree --level -o tree.csv", "node, subtree size, level"),
-            ("python -m static_graph tree edges.txt --root 7 -o tree.npz", "undirected edges, rooted at node 7"),
-            ("python -m static_graph tree parents.npy --lca 3 9 --json | jq .lca", "for programs"),
-        ),
+        """
+        python -m static_graph tree parents.npy  # counts and times
+        python -m static_graph tree parents.npy --subtree --level -o tree.csv  # node, subtree size, level
+        python -m static_graph tree edges.txt --root 7 -o tree.npz  # undirected edges, rooted at node 7
+        python -m static_graph tree parents.npy --lca 3 9 --json | jq .lca  # for programs
+        """,
     )
     add = parser.add_argument
     add(

@@ -37,6 +37,11 @@ def show(
         console.emit_rows(title, rows)
 
 
+def summarise(name: str, found: Any, **figures: Any) -> dict[str, Any]:
+    """Returns the dictionary that --json prints: the file, figures of the result, and where and how long it took."""
+    return {"file": name, **figures, "device": found.device, "threads": found.threads, "seconds": found.seconds}
+
+
 def place(summary: Mapping[str, Any]) -> str:
     """Formats the device, and the threads of a CPU, from the dictionary that --json prints."""
     device, threads = summary["device"], summary["threads"]

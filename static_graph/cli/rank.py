@@ -10,7 +10,7 @@ from dmr.common.command_line.console import Console
 from dmr.common.command_line.parser import Arguments
 from static_graph.cli.error_context import error_context
 from static_graph.cli.inputs import read_numbers
-from static_graph.cli.outputs import checked_target, place, show
+from static_graph.cli.outputs import checked_target, place, show, summarise
 from static_graph.errors import OptionError
 from static_graph.io import check_columns_target, write_columns
 from static_graph.lists.checks import as_indices
@@ -53,17 +53,8 @@ def run(arguments: Arguments, console: Console) -> int:
 
 def _summary(arguments: Arguments, found: Ranking) -> dict[str, Any]:
     """Returns the dictionary that --json prints."""
-    return {
-        "file": str(arguments.list),
-        "elements": len(found.ranks),
-        "lists": len(found.heads),
-        "longest": int(found.lengths.max(initial=0)),
-        "method": found.method,
-        "device": found.device,
-        "threads": found.threads,
-        "seconds": found.seconds,
-        "figures": found.figures,
-    }
+    figures = {"elements": len(found.ranks), "lists": len(found.heads), "longest": int(found.lengths.max(initial=0))}
+    return {**summarise(str(arguments.list), found, **figures, method=found.method), "figures": found.figures}
 
 
 def _lines(summary: dict[str, Any]) -> list[list[str]]:

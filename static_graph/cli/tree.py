@@ -12,7 +12,7 @@ from dmr.common.command_line.parser import Arguments
 from static_graph.cli.arguments import TREE_COLUMNS
 from static_graph.cli.error_context import error_context
 from static_graph.cli.inputs import read_numbers
-from static_graph.cli.outputs import checked_target, place, show
+from static_graph.cli.outputs import checked_target, place, show, summarise
 from static_graph.io import check_columns_target, write_columns
 from static_graph.trees.tours import Tree, euler_tour
 
@@ -49,17 +49,15 @@ def run(arguments: Arguments, console: Console) -> int:
 
 def _summary(arguments: Arguments, tree: Tree) -> dict[str, Any]:
     """Returns the dictionary that --json prints."""
-    return {
-        "file": str(arguments.forest),
-        "nodes": len(tree.parent),
-        "trees": len(tree.roots),
-        "roots": tree.roots[:SHOWN_ROOTS].tolist(),
-        "height": int(tree.level.max(initial=0)),
-        "leaves": int(np.count_nonzero(tree.subtree_size == 1)),
-        "device": tree.device,
-        "threads": tree.threads,
-        "seconds": tree.seconds,
-    }
+    return summarise(
+        str(arguments.forest),
+        tree,
+        nodes=len(tree.parent),
+        trees=len(tree.roots),
+        roots=tree.roots[:SHOWN_ROOTS].tolist(),
+        height=int(tree.level.max(initial=0)),
+        leaves=int(np.count_nonzero(tree.subtree_size == 1)),
+    )
 
 
 def _lines(summary: dict[str, Any]) -> list[list[str]]:

@@ -117,6 +117,19 @@ def search_bytes(nodes: int, weighted: bool, parents: bool) -> int:
     return (SEARCHING + NEAR_FAR * weighted + PARENTS * parents) * nodes
 
 
+LOOPING = 2 * END  # per node: the frontiers of the engine
+
+
+def trimming_bytes(nodes: int, edges: int) -> int:
+    """Memory of `trim`, without the graph on the device: the transposed graph, counts, marks on device and host."""
+    return rows_bytes(nodes, edges, False) + (LOOPING + 4 * END + 1) * nodes
+
+
+def colouring_bytes(nodes: int) -> int:
+    """Memory of `propagate_colours`, without the graph on the device: colours and epochs."""
+    return (LOOPING + 2 * END) * nodes
+
+
 COMPONENTS = 7 * END  # per node: numbers, labels on device and host, three stacks
 
 

@@ -28,22 +28,22 @@ class Components(Result):
         labels: (n,) int32: the label of each node's component, which is the smallest node in it.
         connection: "weak" or "strong".
         method: the method; balance: how edges are distributed over threads.
-        device: the device; threads: CPU threads, 0 on a GPU.
-        rounds: number of rounds of the method; it may depend on the device and on the order of its threads.
         seconds: per phase: "upload" (if the graph was not on the device), "prepare" (data that the method keeps with
             the graph), the method's steps, "download".
-        figures: method-specific numbers, which may depend on the order of the threads, too.
+        figures: method-specific numbers, which may depend on the order of the threads.
+        rounds: number of rounds of the method; it may depend on the device and on the order of its threads, too.
+        device: the device; threads: CPU threads, 0 on a GPU.
     """
 
     labels: NDArray[np.int32]
     connection: str
     method: str
     balance: str
-    device: str
-    threads: int
-    rounds: int
     seconds: dict[str, float]
     figures: dict[str, int]
+    rounds: int
+    device: str
+    threads: int
 
     def __post_init__(self) -> None:
         given = as_whole(self.labels, "labels")

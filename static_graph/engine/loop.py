@@ -40,6 +40,9 @@ STRATEGIES = {
 }
 
 
+BALANCES = ("auto", *STRATEGIES)
+
+
 class Entry(Enumeration, enum="FrontierEntry", count="FRONTIER_ENTRIES"):
     """Indices into the progress of a frontier."""
 
@@ -91,6 +94,11 @@ def how(
     return How(STRATEGIES[strategy], packed)
 
 
+def how_for(balance: str) -> How:
+    """Returns the strategy of a balance; "auto" is the local collapse."""
+    return how("collapse-local" if balance == "auto" else balance)
+
+
 class Frontier:
     """The frontiers of a round and of the next one, on a device.
 
@@ -116,7 +124,7 @@ class Frontier:
             first: its nodes, (k,) int32 without repetitions; None for all nodes.
             mask: (nodes,) uint8 on the device: 0 for nodes that count as absent, together with their edges.
             whole: every round has all nodes, and pushes none (`first` is None).
-            alone: one team follows small rounds alone (`run_rounds`).
+            alone: one team follows small rounds alone (`run_rounds`), after the first one if that has all nodes.
         """
         device, nodes = graph.device, graph.nodes
         count = nodes if first is None else first.size
@@ -129,7 +137,7 @@ class Frontier:
         progress = np.zeros(len(Entry), np.int32)
         progress[Entry.FRONTIER] = count
         progress[Entry.WHOLE] = first is None
-        progress[Entry.ALONE] = 0 < count <= self._most_alone
+        progress[Entry.ALONE] = first is not None and 0 < count <= self._most_alone
         if not progress[Entry.ALONE]:
             progress[Entry.BATCHES] = device.tiles(count, TEAM_SIZE)
             progress[Entry.SCAN_TILES] = device.tiles(count, SCAN_TILE)
@@ -149,20 +157,23 @@ class Frontier:
         """Returns a counter on the device as the size of a launch."""
         return DeviceCount(self._progress[entry : entry + 1], bound)
 
+    def end_round(self) -> None:
+        """Launches the kernel that makes the pushed nodes the frontier."""
+        self.device.launch("end_expansion", 1, self.packed)
+
     @property
     def stop(self) -> DeviceArray:
         """(1,) int32: 1 if the frontier is empty."""
         return self._progress[Entry.FRONTIER_STOP : Entry.FRONTIER_STOP + 1]
 
-    @property
-    def rounds(self) -> int:
-        """Number of rounds; waits for the device."""
-        return int(self._progress.download()[Entry.FRONTIER_ROUNDS])
+    def repeats(self) -> int:
+        """Returns how often the launches of a round have run; waits for the device."""
+        return int(self._progress.download()[Entry.REPEATS])
 
-    def totals(self) -> tuple[int, int]:
-        """Returns the sum of the frontiers' sizes, and the number of edges examined; waits for the device."""
-        totals = self._totals.download()
-        return int(totals[0]), int(totals[1:].sum())
+    def counts(self, launches: int, seconds: float) -> Counts:
+        """Returns the statistics of the rounds up to now, with the given launches and time; waits for the device."""
+        rounds, totals = self._progress.download()[Entry.FRONTIER_ROUNDS], self._totals.download()
+        return Counts(int(rounds), int(totals[0]), int(totals[1:].sum()), launches, seconds)
 
 
 def _most_alone(device: Device) -> int:
@@ -256,7 +267,10 @@ class Counts:
 
 
 def run_rounds(
-    frontier: Frontier, expansions: Sequence[Expansion], alone: Callable[[DeviceCount], None] | None = None
+    frontier: Frontier,
+    expansions: Sequence[Expansion],
+    alone: Callable[[DeviceCount], None] | None = None,
+    end: Callable[[], None] | None = None,
 ) -> Counts:
     """Expands the frontier round by round, until it is empty.
 
@@ -265,6 +279,7 @@ def run_rounds(
         expansions: of a round, over the same frontier.
         alone: launches, with the given number of teams (0 or 1), a kernel in which one team follows small rounds; for a
             frontier made with `alone`.
+        end: launches what follows the end of a round, and may fill an empty frontier.
     """
     device = frontier.device
 
@@ -273,7 +288,10 @@ def run_rounds(
             alone(frontier.number(Entry.ALONE, 1))
         for expansion in expansions:
             expansion.launch()
-        device.launch("end_expansion", 1, frontier.packed)
+        frontier.end_round()
+        if end is not None:
+            end()
 
-    repeated, rounds = repeat(device, frontier.stop, one_round), frontier.rounds
-    return Counts(rounds, *frontier.totals(), rounds * repeated.launches, repeated.seconds)
+    before = frontier.repeats()
+    repeated = repeat(device, frontier.stop, one_round)
+    return frontier.counts((frontier.repeats() - before) * repeated.launches, repeated.seconds)

@@ -41,7 +41,7 @@ HALVINGS = ("gtgraph", "even")
 PRESETS = {
     "gtgraph": RmatPreset(0.45, 0.15, 0.15, 0.25, noise=0.1),
     "graph500": RmatPreset(0.57, 0.19, 0.19, 0.05, halving="even"),
-    # The closest match to the degrees that the thesis reports for its R-MAT graph of 1 M nodes and 8 M edges.
+    # Fitted to the degrees that the thesis reports for its R-MAT graph of 1 M nodes and 8 M edges, without parameters.
     "thesis": RmatPreset(0.5, 0.125, 0.125, 0.25, noise=0.1),
 }
 
@@ -72,7 +72,7 @@ def generate_rmat(
         nodes: number of nodes, at least 1.
         edges: number of edges drawn.
         preset: "gtgraph" (0.45, 0.15, 0.15, 0.25, noise 0.1), "graph500" (0.57, 0.19, 0.19, 0.05), or "thesis" (0.5,
-            0.125, 0.125, 0.25, noise 0.1).
+            0.125, 0.125, 0.25, noise 0.1: fitted to the degrees that the thesis reports, which has no parameters).
         probabilities: a, b, c and d, instead of the preset's; their sum is 1.
         noise: instead of the preset's, 0 <= noise < 2. Before each halving but the first, each probability is
             multiplied by a random factor from 1 - noise / 2 to 1 + noise / 2; the changes accumulate.

@@ -2,6 +2,8 @@
 
 Names that are all integers, or all strings, are stored as an array of int64 or strings. Other names, such as the tuples
 of networkx's grids, are Python objects; they must be hashable, and cannot be written to files.
+
+As the argument of a search, or of a path, an integer is a node's number; a parameter `label` is always a label.
 """
 
 from __future__ import annotations
@@ -14,8 +16,10 @@ from numpy.typing import ArrayLike, NDArray
 
 from dmr.common.arguments import shortened, whole_option
 from dmr.common.available import require_memory
+from dmr.common.cached import cached_property
 from dmr.common.text import numbered
-from static_graph.common.arrays import as_array
+from static_graph.common.arrays import as_array, as_whole
+from static_graph.common.results import Result
 from static_graph.errors import GraphError, WrongTypeError
 
 BYTES_PER_CHARACTER = 4  # of numpy's strings, all of which have the length of the longest one
@@ -142,3 +146,44 @@ def _objects(names: Sequence[Any]) -> NDArray[Any]:
     for k, name in enumerate(names):  # a tuple is one name
         labels[k] = name
     return labels
+
+
+class NodeResult(Result):
+    """Base of results with one entry per node, which keep the labels of the graph.
+
+    Subclasses have the field `node_labels`: (n,) the labels of the nodes; None if the numbers are the labels.
+    """
+
+    node_labels: NDArray[Any] | None
+
+    def labels_of(self, nodes: ArrayLike) -> NDArray[Any]:
+        """Returns the labels of nodes, (k,), with the dtype of the graph's labels.
+
+        Args:
+            nodes: (k,) integers: the numbers of the nodes.
+
+        Raises:
+            GraphError: the graph does not have one of the nodes.
+        """
+        numbers, nodes_in_all = as_whole(nodes, "nodes"), self._nodes()
+        for node in numbers[(numbers < 0) | (numbers >= nodes_in_all)][:1]:
+            raise GraphError(f"there is no node {node}: {numbered(nodes_in_all, 'node')}")
+        return numbers if self.node_labels is None else self.node_labels[numbers]
+
+    def _nodes(self) -> int:
+        """Returns the number of nodes."""
+        raise NotImplementedError
+
+    def _node(self, label: Any) -> int:
+        """Returns the number of the node with a label.
+
+        Raises:
+            GraphError: there is no such node. WrongTypeError: a label cannot have this type.
+        """
+        return find_node(label, self._nodes(), self.node_labels, self._numbers)
+
+    @cached_property
+    def _numbers(self) -> dict[Any, int]:
+        """The nodes by label, if labels are Python objects."""
+        labels = self.node_labels
+        return {} if labels is None or labels.dtype.kind != "O" else number_by_label(labels)

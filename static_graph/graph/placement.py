@@ -31,6 +31,24 @@ def device_for(graph: CsrGraph | DeviceGraph, device: str, threads: int | None) 
     return graph.device
 
 
+def uploaded(graph: CsrGraph | DeviceGraph, where: Device) -> DeviceGraph:
+    """Returns the graph on the device of a call (`device_for`), to which a graph on the host is copied."""
+    return graph if isinstance(graph, DeviceGraph) else DeviceGraph.upload(graph, where)
+
+
+def require_work(graph: CsrGraph | DeviceGraph, where: Device, needed: int, what: str) -> None:
+    """Raises OutOfMemoryError if work on a graph does not fit in main memory; a GPU checks its allocations itself.
+
+    Args:
+        graph: the graph; where: the device of the call.
+        needed: bytes besides the graph, of which a copy is made if it is on the host; what: "a trim", ...
+    """
+    if where.threads:
+        copied = graph_bytes(graph.nodes, graph.edges, graph.weights is not None) * isinstance(graph, CsrGraph)
+        of = f"{what} of {counted(graph.nodes, 'node')} and {counted(graph.edges, 'edge')}"
+        require_memory(copied + needed, of)
+
+
 def require_capacity(graph: CsrGraph, where: Device) -> None:
     """Raises OutOfMemoryError if a copy of a graph does not fit in main memory; a GPU checks its allocations itself."""
     if where.threads:

@@ -1,42 +1,33 @@
 // Reads and writes edges in text files, one per line: `source target [weight]`, behind a prefix in some formats; reads
 // lines of any number of whole numbers. Several threads parse; one thread writes.
 //
-// A text is cut into chunks of a fixed size. The first pass counts the rows of each chunk (lines that are neither blank
-// nor comments), so that the second pass can parse all chunks in parallel, each into its part of the result. Neither
-// the result nor the reported fault, which is the first in the file, depends on the number of threads.
+// A first pass makes the index of the text (text_chunks.hpp), so that a second pass can parse all chunks in parallel,
+// each into its part of the result. Neither the result nor the reported fault, which is the first in the file, depends
+// on the number of threads.
 //
 // Plain C interface, called through ctypes (static_graph/io/native.py mirrors the structs). Functions neither throw nor
 // keep state.
 
 #include <algorithm>
-#include <atomic>
 #include <charconv>
 #include <cmath>
 #include <cstdint>
 #include <cstring>
-#include <exception>
 #include <limits>
 #include <memory>
 #include <new>
-#include <thread>
-#include <vector>
 
-#include "portable/interrupts.hpp"
+#include "dmr/common/files/text_chunks.hpp"
 
 extern "C" {
 
-// A text, and the positions of its rows.
-struct GraphText {
-    const char *text;
-    int64_t size, chunk, chunks;    // bytes of the text, bytes per chunk, number of chunks
-    int64_t *offsets;               // chunk k holds the lines that begin in [offsets[k], offsets[k + 1])
-    int64_t *rows, *lines;          // their number before chunk k; all three arrays have chunks + 1 entries
+// A text with its index, and the form of its rows.
+struct GraphText : IndexedText {
     int32_t comment, other_comment; // the characters that begin comments
     int32_t commas;                 // whether fields are separated by commas, and blanks are ignored
     int32_t prefix;                 // the first field of each row, a letter; or 0
     int32_t columns[3];             // the meaning of the fields, in order: SOURCE, TARGET, WEIGHT
-    int32_t threads;
-    int32_t blank_rows; // whether blank lines are rows
+    int32_t blank_rows;             // whether blank lines are rows
 };
 
 enum Column : int32_t { SOURCE, TARGET, WEIGHT };
@@ -83,45 +74,17 @@ struct GraphLines {
 
 namespace {
 
-constexpr int32_t INTERFACE = 3;
+constexpr int32_t INTERFACE = 4;
 
-bool is_blank(char c) { return c == ' ' || c == '\t' || c == '\r' || c == '\v' || c == '\f'; }
+// Whether a line of the text is a row.
+struct IsRow {
+    const GraphText &text;
 
-const char *skip_blanks(const char *p, const char *end) {
-    while (p < end && is_blank(*p))
-        ++p;
-    return p;
-}
-
-const char *line_end(const char *p, const char *end) {
-    const void *found = p < end ? std::memchr(p, '\n', std::size_t(end - p)) : nullptr;
-    return found != nullptr ? static_cast<const char *>(found) : end;
-}
-
-bool is_row(const GraphText &text, const char *p, const char *end) {
-    p = skip_blanks(p, end);
-    return p == end ? text.blank_rows != 0 : *p != text.comment && *p != text.other_comment;
-}
-
-// Calls work(0) to work(pieces - 1), each once, on up to `threads` threads, or fewer if the system provides fewer.
-// Skips the remaining pieces if the call is interrupted.
-template <class Work> void share_out(host::Call &call, int64_t pieces, int threads, const Work &work) {
-    std::atomic<int64_t> next{0};
-    const auto run = [&] {
-        for (int64_t k; !call.stopped() && (k = next.fetch_add(1)) < pieces;)
-            work(k);
-    };
-    std::vector<std::thread> others;
-    try {
-        while (int64_t(others.size()) + 1 < std::min<int64_t>(threads, pieces))
-            others.emplace_back(run);
-    } catch (const std::exception &) {
+    bool operator()(const char *p, const char *end) const {
+        p = skip_blanks(p, end);
+        return p == end ? text.blank_rows != 0 : *p != text.comment && *p != text.other_comment;
     }
-    for (int64_t k; !call.poll() && (k = next.fetch_add(1)) < pieces;)
-        work(k);
-    for (std::thread &other : others)
-        other.join();
-}
+};
 
 struct Token {
     const char *begin, *end;
@@ -234,41 +197,7 @@ bool parse_row(const GraphText &text, const GraphEdges &edges, const char *begin
     return fail(TOO_MANY, found);
 }
 
-// Calls visit(line number within the chunk, begin, end) for each row of chunk k, until it returns false.
-template <class Visit> int64_t for_rows(const GraphText &text, int64_t k, const Visit &visit) {
-    const char *p = text.text + text.offsets[k], *end = text.text + text.offsets[k + 1];
-    int64_t line = 0;
-    while (p < end) {
-        const char *stop = line_end(p, end);
-        ++line;
-        if (is_row(text, p, stop) && !visit(line, p, stop))
-            break;
-        p = stop + 1;
-    }
-    return line;
-}
-
 constexpr int64_t LONGEST_LINE = 80; // a letter, two 64-bit integers, a shortest float64, and the separators
-
-void index_text(host::Call &call, const GraphText *text) {
-    const char *end = text->text + text->size;
-    for (int64_t k = 0; k <= text->chunks; ++k) {
-        const int64_t at = std::min(k * text->chunk, text->size);
-        text->offsets[k] = at == 0 || at == text->size
-                               ? at
-                               : std::min<int64_t>(line_end(text->text + at - 1, end) + 1 - text->text, text->size);
-    }
-    share_out(call, text->chunks, text->threads, [&](int64_t k) {
-        int64_t rows = 0;
-        text->lines[k + 1] = for_rows(*text, k, [&](int64_t, const char *, const char *) { return ++rows, true; });
-        text->rows[k + 1] = rows;
-    });
-    text->rows[0] = text->lines[0] = 0;
-    for (int64_t k = 0; k < text->chunks; ++k) {
-        text->rows[k + 1] += text->rows[k];
-        text->lines[k + 1] += text->lines[k];
-    }
-}
 
 // Calls parse(row, begin, end, fault) for the rows of all chunks, in parallel, up to the first fault of each chunk.
 // Returns 0 on success, 1 with `fault` filled, or 2 if out of memory.
@@ -277,9 +206,9 @@ template <class Parse> int32_t parse_rows(const GraphText &text, GraphFault &fau
     if (!faults)
         return 2;
     host::interruptible([&](host::Call &call) {
-        share_out(call, text.chunks, text.threads, [&](int64_t k) {
+        share_out(call, text.chunks, int(text.threads), [&](int64_t k) {
             int64_t row = text.rows[k];
-            for_rows(text, k, [&](int64_t line, const char *begin, const char *end) {
+            for_rows(text, k, IsRow{text}, [&](int64_t line, const char *begin, const char *end) {
                 const bool fine = parse(row++, begin, end, faults[k]);
                 faults[k].line = fine ? 0 : text.lines[k] + line;
                 return fine;
@@ -317,7 +246,7 @@ int32_t graph_text_interface() { return INTERFACE; }
 
 // Fills offsets, rows and lines.
 void graph_text_index(const GraphText *text) {
-    host::interruptible([&](host::Call &call) { index_text(call, text); });
+    host::interruptible([&](host::Call &call) { index_text(call, *text, IsRow{*text}); });
 }
 
 // Parses all rows. Returns 0 on success, 1 with `fault` filled, or 2 if out of memory.

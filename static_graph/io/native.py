@@ -11,9 +11,9 @@ from functools import cache
 from pathlib import Path
 
 from dmr.common.files.text_index import IndexedText
-from dmr.common.native import declare, interruptible, load_library
+from dmr.common.native import declare, interruptible, load_library, members
 
-INTERFACE = 3
+INTERFACE = 4
 
 LIBRARY = Path(__file__).with_name("_edge_text.so")
 
@@ -27,12 +27,8 @@ class Text(IndexedText):
     """A text, and the positions of its rows (`GraphText`)."""
 
     _fields_ = (
-        ("comment", c_int32),
-        ("other_comment", c_int32),
-        ("commas", c_int32),
-        ("prefix", c_int32),
+        *members("int32 comment other_comment commas prefix"),
         ("columns", c_int32 * 3),
-        ("threads", c_int32),
         ("blank_rows", c_int32),
     )
 
@@ -40,43 +36,19 @@ class Text(IndexedText):
 class Edges(Structure):
     """Destination of the edges of a text (`GraphEdges`)."""
 
-    _fields_ = (
-        ("low", c_int64),
-        ("high", c_int64),
-        ("wide", c_int32),
-        ("weights", c_int32),
-        ("sources", c_void_p),
-        ("targets", c_void_p),
-        ("weight", c_void_p),
-    )
+    _fields_ = members("int64 low high", "int32 wide weights", "address sources targets weight")
 
 
 class Fault(Structure):
     """Fault of a line (`GraphFault`)."""
 
-    _fields_ = (
-        ("code", c_int32),
-        ("field", c_int32),
-        ("line", c_int64),
-        ("begin", c_int64),
-        ("end", c_int64),
-        ("found", c_int64),
-    )
+    _fields_ = members("int32 code field", "int64 line begin end found")
 
 
 class Lines(Structure):
     """Edges to be written as lines (`GraphLines`)."""
 
-    _fields_ = (
-        ("sources", c_void_p),
-        ("targets", c_void_p),
-        ("labels", c_void_p),
-        ("weight", c_void_p),
-        ("base", c_int64),
-        ("weights", c_int32),
-        ("prefix", c_int32),
-        ("separator", c_int32),
-    )
+    _fields_ = members("address sources targets labels weight", "int64 base", "int32 weights prefix separator")
 
 
 @cache

@@ -48,16 +48,16 @@ class Options:
 def checked_options(
     nodes: int,
     *,
-    alpha: float = 0.85,
-    tol: float | None = None,
-    max_iter: int = 100,
-    iterations: int | None = None,
+    rule: str = "brin-page",
+    precision: str = "fixed",
     personalization: ArrayLike | None = None,
     nstart: ArrayLike | None = None,
     dangling: ArrayLike | None = None,
     weighted: bool | None = None,
-    rule: str = "brin-page",
-    precision: str = "fixed",
+    alpha: float = 0.85,
+    tol: float | None = None,
+    max_iter: int = 100,
+    iterations: int | None = None,
 ) -> Options:
     """Checks the options of `pagerank` for a graph of `nodes` nodes.
 

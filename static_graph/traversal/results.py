@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Hashable
 from dataclasses import dataclass
 from typing import Any
 
@@ -12,14 +13,15 @@ from dmr.common.arguments import shortened, whole_option
 from dmr.common.text import numbered
 from static_graph.common.arrays import as_array, as_whole, described
 from static_graph.common.pieces import bounds
-from static_graph.common.results import Result, checked_count, checked_mapping, checked_name
+from static_graph.common.results import checked_count, checked_mapping, checked_name
 from static_graph.errors import GraphError, OptionError, WrongTypeError
+from static_graph.graph.labels import NodeResult, checked_labels
 
 COUNTS = ("threads", "rounds", "edges_followed", "launches")
 
 
 @dataclass(frozen=True, eq=False)
-class Traversal(Result):
+class Traversal(NodeResult):
     """Distances from the sources, and statistics of the run. The arrays are read-only, also in copies and pickles.
 
     Attributes:
@@ -39,6 +41,7 @@ class Traversal(Result):
         on_device: with keep_on_device, the `DeviceArray`s "distances" and, if requested, "parents"; the fields of these
             names are then downloaded when they are first read. Otherwise empty.
         figures: scheme-specific numbers: extra nodes of a split, children that ran, ...
+        node_labels: (n,) the labels of the graph's nodes; None if their numbers are the labels.
     """
 
     distances: NDArray[Any]
@@ -53,6 +56,7 @@ class Traversal(Result):
     seconds: dict[str, float]
     figures: dict[str, int]
     order: NDArray[np.int32] | None = None
+    node_labels: NDArray[Any] | None = None
 
     def __post_init__(self) -> None:
         distances = np.array(as_array(self.distances, "distances"))
@@ -72,6 +76,7 @@ class Traversal(Result):
             distances=distances,
             parents=parents,
             order=order,
+            node_labels=None if self.node_labels is None else checked_labels(self.node_labels, len(distances)),
             sources=tuple(whole_option("source", node) for node in self.sources),
             **{name: checked_name(name, getattr(self, name)) for name in ("balance", "device")},
             **{name: checked_count(name, getattr(self, name)) for name in COUNTS},
@@ -84,22 +89,43 @@ class Traversal(Result):
         found: NDArray[np.bool_] = np.isfinite(self.distances) if real else self.distances >= 0
         return found
 
-    def path_to(self, node: int) -> NDArray[np.int32] | None:
+    def of(self, label: Hashable) -> int | float:
+        """Returns the distance of the node with a label, as in `distances`.
+
+        Raises:
+            GraphError: there is no such node. WrongTypeError: a label cannot have this type.
+        """
+        distance: int | float = self.distances[self._node(label)].item()
+        return distance
+
+    def path_to(self, node: Hashable | None = None, *, label: Hashable | None = None) -> NDArray[Any] | None:
         """Returns a shortest path to a node.
 
         Args:
-            node: the end of the path.
+            node: the end of the path: a node's number, or its label if that is not an integer.
+            label: the label of the end, instead of `node`.
 
         Returns:
-            (k,) int32: the nodes from a source to `node`, both included; None if the node is not reached.
+            (k,) the nodes from a source to the end, both included: numbers (int32) if the end is given by its number,
+            otherwise labels. None if the end is not reached.
 
         Raises:
-            OptionError: parents were not requested, or `node` is not an integer.
+            OptionError: parents were not requested; neither or both of the arguments are given; or a label cannot have
+                this type (WrongTypeError).
             GraphError: there is no such node.
         """
         if self.parents is None:
             raise OptionError("paths follow the parents: ask for them with parents=True")
-        nodes, node = len(self.parents), whole_option("node", node)
+        if (node is None) is (label is None):
+            raise OptionError("path_to needs a node's number, or a label")
+        if isinstance(node, int | np.integer) or (label is None and self.node_labels is None):
+            return self._path(whole_option("node", node))
+        path = self._path(self._node(node if label is None else label))
+        return None if path is None else self.labels_of(path)
+
+    def _path(self, node: int) -> NDArray[np.int32] | None:
+        assert self.parents is not None
+        nodes = len(self.parents)
         if not 0 <= node < nodes:
             raise GraphError(f"there is no node {shortened(node)}: {numbered(nodes, 'node')}")
         if not self.reached()[node]:
@@ -112,6 +138,9 @@ class Traversal(Result):
             path.append(at)
             at = int(self.parents[at])
         return np.array(path[::-1], np.int32)
+
+    def _nodes(self) -> int:
+        return len(self.distances)
 
     def __repr__(self) -> str:
         count = np.count_nonzero(self.reached())

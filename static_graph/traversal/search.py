@@ -19,18 +19,19 @@ from static_graph.common.arguments import check_graph
 from static_graph.common.memory_estimates import search_bytes
 from static_graph.errors import GraphError, OptionError, WrongTypeError
 from static_graph.graph.csr import CsrGraph
-from static_graph.graph.device_graph import DeviceGraph
+from static_graph.graph.device_graph import DeviceGraph, labels_of
 from static_graph.graph.gpu_modules import TRANSPOSING
 from static_graph.graph.incoming import incoming
 from static_graph.graph.placement import device_for, require_capacity
-from static_graph.traversal.distances import kind_for
+from static_graph.traversal.distances import DistanceKind, kind_for
 from static_graph.traversal.options import checked_options
 from static_graph.traversal.parents import parents_modules, parents_on_device
 from static_graph.traversal.results import Traversal
 from static_graph.traversal.schemes.outcome import Outcome
 from static_graph.traversal.schemes.table import BALANCES, ORDERED, Scheme, balances_with, schemes
 
-Sources = int | Sequence[int]
+Sources = int | str | Sequence[int | str]
+SOURCE = "a node's number (graph.node_of finds it by label)"
 Run = Callable[..., Outcome]  # of a scheme
 
 
@@ -89,7 +90,7 @@ def bfs(
 
     Args:
         graph: a graph on the host, or on a device.
-        source: a source node, or several, all at distance 0.
+        source: a source node, or several, all at distance 0: numbers of nodes, or labels if they are strings.
         balance: "auto", or a scheme of the papers: "none" (fixed point, thesis, Algorithm 1), "split" (node splitting,
             section 4.2), "child-launch" (section 4.3), "warp" (virtual warps, Maximum Warp), "hierarchical",
             "collapse-local", "collapse-global" (Graph algorithms on manycores).
@@ -200,7 +201,7 @@ def _traverse(
         if name not in scheme.options:
             having = " and ".join(map(repr, balances_with(name)))
             raise OptionError(f"{name} is no option of balance = {balance!r}, but of {having}")
-    sources = checked_sources(source, graph.nodes)
+    sources = checked_sources(source, graph)
     where = device_for(graph, device, threads)
     if where.threads:
         need = search_bytes(graph.nodes, weighted, parents or order)
@@ -239,9 +240,11 @@ def _search(
     if isinstance(graph, DeviceGraph):
         on_device = graph
     else:
-        on_device = DeviceGraph.upload(graph, where)
+        on_device = DeviceGraph.upload(graph, where, copied=False)
         clock.lap("upload")
-    where.prepare(*_gpu_modules(on_device, scheme, weighted=weighted, parents=parents, transposed=on_device is graph))
+    kind = kind_for(on_device, weighted)
+    if where.threads == 0:
+        where.prepare(*_gpu_modules(kind, scheme, weighted=weighted, parents=parents, transposed=on_device is graph))
     outcome = search(on_device)
     clock.lap("prepare", less=outcome.seconds)
     clock.seconds["rounds"] = outcome.seconds
@@ -273,6 +276,7 @@ def _search(
         launches=outcome.launches,
         seconds=clock.seconds,
         figures=outcome.figures,
+        node_labels=labels_of(graph),
     )
 
 
@@ -292,10 +296,9 @@ def _limit(distance: float) -> float:
     return min(limit, 2**1000)  # finite as a float, and above all distances
 
 
-def _gpu_modules(graph: DeviceGraph, scheme: Scheme, *, weighted: bool, parents: bool, transposed: bool) -> set[str]:
+def _gpu_modules(kind: DistanceKind, scheme: Scheme, *, weighted: bool, parents: bool, transposed: bool) -> set[str]:
     """Returns the GPU modules of a search; `transposed`: whether the scheme may transpose the graph."""
-    kind = kind_for(graph, weighted).name.lower()
-    found = {module.format(kind=kind) for module in scheme.gpu_modules}
+    found = {module.format(kind=kind.name.lower()) for module in scheme.gpu_modules}
     if transposed:
         found.update(scheme.transposing)
     if parents:
@@ -303,26 +306,34 @@ def _gpu_modules(graph: DeviceGraph, scheme: Scheme, *, weighted: bool, parents:
     return found
 
 
-def checked_sources(source: Sources, nodes: int) -> list[int]:
-    """Converts the sources to a list of nodes.
+def checked_sources(source: Sources, graph: CsrGraph | DeviceGraph) -> list[int]:
+    """Converts the sources, which are numbers of nodes, or labels if they are strings, to a list of numbers.
 
     Raises:
-        WrongTypeError: a source is not an integer.
+        WrongTypeError: a source is not an integer, nor a string in a graph whose labels are strings.
         GraphError: there are nodes but no sources, or the graph does not have a source.
     """
-    kind = "a node's number (graph.node_of finds it by label)"
     one = isinstance(source, (str, bytes, bytearray, memoryview)) or getattr(source, "shape", None) == ()
     if one or not isinstance(source, Iterable):
-        several = [whole_option("source", source, kind)]
+        several = [source]
     else:
         try:
             several = list(source)
         except Exception:  # raised by a foreign object's iterator
-            raise WrongTypeError(f"source must be {kind}, or several, not {shortened(source)}") from None
-    given = [whole_option("source", node, kind) for node in several]
-    if not given and nodes:
+            raise WrongTypeError(f"source must be {SOURCE}, or several, not {shortened(source)}") from None
+    given = [_checked_source(node, graph) for node in several]
+    if not given and graph.nodes:
         raise GraphError("at least one source is needed")
-    for node in given:
-        if not 0 <= node < nodes:
-            raise GraphError(f"no path can begin at node {shortened(node)}: {numbered(nodes, 'node')}")
     return given
+
+
+def _checked_source(source: Any, graph: CsrGraph | DeviceGraph) -> int:
+    labels = labels_of(graph)
+    if isinstance(source, str) and labels is not None and labels.dtype.kind != "i":
+        host = graph if isinstance(graph, CsrGraph) else graph.host
+        assert host is not None
+        return host.node_of(source)
+    node = whole_option("source", source, SOURCE)
+    if not 0 <= node < graph.nodes:
+        raise GraphError(f"no path can begin at node {shortened(node)}: {numbered(graph.nodes, 'node')}")
+    return node

@@ -27,6 +27,8 @@ from static_graph.trees.checks import checked_tree
 from static_graph.trees.gpu_modules import COMMON_ANCESTORS, PATH_SUMS, TOURS
 from static_graph.trees.rooting import MOST_NODES, checked_edges, root_forest
 
+NUMBERS = ("subtree_size", "preorder", "postorder", "level")  # what `number_nodes` computes, in its order
+
 
 @dataclass(frozen=True, eq=False)
 class Tree(Result):
@@ -242,26 +244,17 @@ def _tour(parents: DeviceArray, clock: Clock) -> Tree:
         reached = 0
     if reached != 2 * nodes:
         raise _no_forest(parents.download())
-    found = [device.empty(nodes, np.int32) for _ in range(4)]
+    found = [device.empty(nodes, np.int32) for _ in NUMBERS]
     if nodes:
         downs = device.empty(2 * nodes, np.int32)
         device.launch("mark_downs", 2 * nodes, ranked.ranks, nodes, downs)
         device.launch("number_nodes", nodes, ranked.ranks, scan(downs), nodes, *found)
     clock.lap("numbers")
-    subtree_size, preorder, postorder, level = (part.download() for part in found)
+    numbers = dict(zip(NUMBERS, (part.download() for part in found), strict=True))
     parent = parents.download()
-    parent[level == 0] = -1  # a root may be given as its own parent
+    parent[numbers["level"] == 0] = -1  # a root may be given as its own parent
     clock.lap("download")
-    return Tree.found(
-        parent=parent,
-        subtree_size=subtree_size,
-        preorder=preorder,
-        postorder=postorder,
-        level=level,
-        device=device.name,
-        threads=device.threads,
-        seconds=clock.seconds,
-    )
+    return Tree.found(parent=parent, **numbers, device=device.name, threads=device.threads, seconds=clock.seconds)
 
 
 def _roots_of(offsets: DeviceArray, nodes: int) -> int:

@@ -9,6 +9,7 @@ import pytest
 
 import dmr
 import static_graph
+import static_graph.engine.gpu_modules
 import static_graph.graph.gpu_modules
 import static_graph.lists.gpu_modules
 import static_graph.trees.gpu_modules
@@ -20,8 +21,9 @@ from dmr.memory.declarations import source_folder
 from dmr.refinement.rounds import team_rounds
 from dmr.refinement.setup.modules import ALWAYS, ROUNDS_ON_DEVICE, refinement_modules
 from dmr.refinement.strategy_tables import MARKINGS
-from static_graph import graph, lists, trees
+from static_graph import engine, graph, lists, trees
 from static_graph.components.table import METHODS as COMPONENTS
+from static_graph.engine import loop
 from static_graph.lists.methods.table import METHODS
 from static_graph.traversal.distances import DistanceKind
 from static_graph.traversal.frontiers.workspace import Workspace
@@ -75,7 +77,7 @@ PARENTS = np.maximum(np.arange(-1, 3000) // 3, -1).astype(np.int32)
 
 def test_named_modules_exist():
     names = {*ALWAYS, *ROUNDS_ON_DEVICE, "refine/marking/three_phases", "refine/quality/child_launch"}
-    for family in (graph, lists, trees):
+    for family in (engine, graph, lists, trees):
         names.update(*(value for value in vars(family.gpu_modules).values() if isinstance(value, tuple)))
     names.update(*(method.gpu_modules for method in METHODS.values()))
     names.update(*(method.gpu_modules for methods in COMPONENTS.values() for method in methods.values()))
@@ -137,6 +139,15 @@ def test_searches_prepare_their_modules(recorded, balance, uploaded):
                     "graph/traversal/export",
                 }
             recorded.forget()
+
+
+@pytest.mark.parametrize("balance", loop.BALANCES)
+def test_the_engine_prepares_its_modules(recorded, balance):
+    for algorithm in (static_graph.trim, static_graph.propagate_colours):
+        recorded.forget()
+        algorithm(GRAPH, balance=balance, device="cpu")
+        assert recorded.late == set()
+        assert recorded.prepared - recorded.launched <= {"primitives/device_loop", "primitives/scan"}
 
 
 def test_components_prepare_their_modules(recorded):

@@ -53,7 +53,8 @@ def build(folder, sources, *flags):
 
     def compile_one(source):
         made = folder / f"{source.parent.name}-{source.name}.o"
-        output_of(CXX, *CXX_FLAGS, *flags, sources_define, "-I", source_folder(), "-x", "c++", "-c", source, "-o", made)
+        folders = ("-I", source_folder(), "-I", ROOT)
+        output_of(CXX, *CXX_FLAGS, *flags, sources_define, *folders, "-x", "c++", "-c", source, "-o", made)
         return made
 
     with ThreadPoolExecutor(2) as workers:

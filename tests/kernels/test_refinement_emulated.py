@@ -73,3 +73,10 @@ def test_other_options_on_the_emulated_gpu_equal_the_cpu(options, device, monkey
     mesh = dmr.generate("random", 100, seed=4)
     expected = dmr.refine(mesh, device="cpu", threads=1, **options)
     assert result_summary(emulated(mesh, device, monkeypatch, **options)) == result_summary(expected)
+
+
+@pytest.mark.parametrize("marking", ["three-phase", "three-phase-literal", "two-stage"])
+def test_markings_that_race_on_the_emulated_gpu_are_proved(marking, device, monkeypatch):
+    mesh = dmr.generate("random", 30, seed=4)
+    fine = emulated(mesh, device, monkeypatch, marking=marking, balance="none", min_angle=15)
+    assert fine.complete and dmr.validate(fine.mesh, input=mesh, min_angle=15).ok

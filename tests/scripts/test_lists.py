@@ -65,6 +65,20 @@ def test_the_record_holds_every_case(folder):
         assert float(line["median_ms"]) == pytest.approx(1000 * row["seconds"][0], abs=1e-4)
 
 
+def test_records_are_joined(folder, tmp_path, capsys):
+    whole = json.loads((folder / "small.json").read_text())
+    paths = [tmp_path / "a.json", tmp_path / "b.json"]
+    for path, names in zip(paths, (PARTS[:2], PARTS[2:]), strict=True):
+        path.write_text(json.dumps({**whole, "parts": {name: whole["parts"][name] for name in names}}))
+    arguments = ["--redraw", *map(str, paths), "--name", "small"]
+    assert study_lists.main(arguments) == 0
+    for path in folder.iterdir():
+        assert (tmp_path / path.name).read_bytes() == path.read_bytes(), path.name
+    paths[0].write_text(json.dumps(whole))
+    assert study_lists.main(arguments) == 2
+    assert "parts in common cannot be joined: sizes, ordered, " in capsys.readouterr().err
+
+
 def test_figures_of_the_slides_are_shown(folder):
     """Every slide with a figure or a plot is on the page, beside the measurement."""
     page, parts = (folder / "small.md").read_text(), json.loads((folder / "small.json").read_text())["parts"]

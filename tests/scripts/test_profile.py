@@ -17,6 +17,7 @@ import pytest
 from dmr.memory import signatures
 from scripts.study.refinement import profile as profile_strategies
 from scripts.study.refinement import profile_runs
+from tests.support.paths import ROOT
 
 pytestmark = pytest.mark.slow
 
@@ -512,6 +513,28 @@ def test_the_profiled_program_refines_and_reports(tmp_path, marking, balance, ke
     assert ran == kernels | always
     # That of the input: later ones are checked by check_by_cavity, or, on a CPU, where they are made.
     assert found["launches"]["check_listed"] == 1
+
+
+def test_the_profiler_is_started_after_the_round_asked_for(tmp_path):
+    """By a stand-in for pycuda."""
+    (tmp_path / "pycuda").mkdir()
+    (tmp_path / "pycuda" / "__init__.py").touch()
+    (tmp_path / "pycuda" / "driver.py").write_text("def start_profiler():\n    print('started')\n")
+    command = [
+        sys.executable,
+        "-c",
+        profile_runs.PROGRAM,
+        "4000",
+        "2",
+        "petal",
+        "deterministic",
+        "work-stealing",
+        "cpu",
+    ]
+    environment = {**os.environ, "PYTHONPATH": f"{tmp_path}{os.pathsep}{ROOT}"}
+    done = subprocess.run(command, env=environment, capture_output=True, text=True, timeout=60, check=True)
+    first, last = done.stdout.splitlines()
+    assert first == "started" and last.startswith("refined: ")
 
 
 def test_the_profiled_program_reports_errors(tmp_path):

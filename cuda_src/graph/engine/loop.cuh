@@ -14,6 +14,7 @@ enum FrontierEntry : int32 {
     SCAN_TILES,      // number of tiles of SCAN_TILE nodes
     TILES,           // number of tiles of TILE_EDGES edges, if the strategy cuts the edges
     FRONTIER_ROUNDS, // number of completed rounds
+    REPEATS,         // how often the launches of a round were repeated
     FRONTIER_STOP,
     FRONTIER_ENTRIES,
 };

@@ -58,20 +58,29 @@ struct RankSums {
     uint64 change = 0, dangling = 0;
 };
 
+// What is known of a node before its shares are summed.
+struct RankedNode {
+    uint64 score, ratio;
+};
+
 // One iteration, with shares that are stored as T.
 template <class T> struct Iteration {
-    const PageRank &rank;
+    PageRank rank; // a copy, which no store of a score can change
     const T *shares;
     T *next_shares;
     uint64 dangling_mass, dangling_each, teleported_each; // the latter two if dangling or personalization is even
 
+    METHOD RankedNode load(Index node) const { return {rank.scores[node], rank.node_ratios[node]}; }
+
     // The new score and share of a node, of which the shares that reach it sum to `incoming`.
-    METHOD void leave(Index node, uint64 incoming, RankSums &sums) const {
-        const uint64 old_score = rank.scores[node], ratio = rank.node_ratios[node];
+    METHOD void leave(Index node, uint64 incoming, RankSums &sums) const { leave(node, load(node), incoming, sums); }
+    METHOD void leave(Index node, const RankedNode &loaded, uint64 incoming, RankSums &sums) const {
+        const uint64 old_score = loaded.score, ratio = loaded.ratio;
         const uint64 loose = rank.dangling != nullptr ? part_of(dangling_mass, rank.dangling[node]) : dangling_each;
         const uint64 teleported =
             rank.personalization != nullptr ? part_of(rank.teleported, rank.personalization[node]) : teleported_each;
-        const uint64 score = part_of(old_score, rank.keep) + part_of(incoming + loose, rank.move) + teleported;
+        const uint64 score =
+            (rank.keep != 0 ? part_of(old_score, rank.keep) : 0) + part_of(incoming + loose, rank.move) + teleported;
         sums.change += score > old_score ? score - old_score : old_score - score;
         sums.dangling += ratio == 0 ? score : 0;
         rank.scores[node] = score;
@@ -92,29 +101,45 @@ template <class Visit> INLINE void with_iteration(const PageRank &rank, Visit vi
                                 dangling_each, teleported_each});
 }
 
-// Adds the sums of all members of a team to the totals; called by all of them. `partial` (TEAM_SIZE) and `of_warp` are
-// in the team's shared memory.
-INLINE void add_sums(const Team &team, const PageRank &rank, const RankSums &sums, int64 *partial, int64 *of_warp) {
-    const auto add = [&](uint64 value, RankTotal total) {
-        if constexpr (!ONE_MEMBER) {
-            team.barrier();
-            team.for_members([&](int member) { partial[member] = int64(value); });
-            team.scan(partial, of_warp);
-            value = uint64(partial[TEAM_SIZE - 1]);
+// The sums of all members of a team; called by all of them. Numbers of 64 bits are summed in limbs of LIMB_BITS, whose
+// sums over a team fit in 32 bits.
+constexpr int LIMB_BITS = 22, LIMBS = 3;
+
+INLINE RankSums sums_of_team(const Team &team, const RankSums &sums) {
+    if constexpr (ONE_MEMBER)
+        return sums;
+    const Sums<2 * LIMBS> all = team.sum(Piece{0, TEAM_SIZE}, [&](Index) { // an index per member
+        Sums<2 * LIMBS> limbs;
+        for (int n = 0; n < LIMBS; ++n) {
+            limbs.of[n] = int32(sums.change >> (n * LIMB_BITS) & ((1u << LIMB_BITS) - 1u));
+            limbs.of[LIMBS + n] = int32(sums.dangling >> (n * LIMB_BITS) & ((1u << LIMB_BITS) - 1u));
         }
-        if (team.leads() && value != 0)
-            atomic_add(rank.totals + total, value);
-    };
-    add(sums.change, CHANGE);
-    add(sums.dangling, NEXT_DANGLING);
+        return limbs;
+    });
+    RankSums found;
+    for (int n = 0; n < LIMBS; ++n) {
+        found.change += uint64(all.of[n]) << (n * LIMB_BITS);
+        found.dangling += uint64(all.of[LIMBS + n]) << (n * LIMB_BITS);
+    }
+    return found;
 }
 
-// Ends an iteration; called by one member, after all sums were added.
-INLINE void end_iteration(const PageRank &rank) {
-    const uint64 change = racing_load(rank.totals + CHANGE);
+// Adds the sums of all members of a team to the totals.
+INLINE void add_sums(const Team &team, const PageRank &rank, const RankSums &sums) {
+    const RankSums all = sums_of_team(team, sums);
+    if (team.leads()) {
+        atomic_add(rank.totals + CHANGE, all.change);
+        atomic_add(rank.totals + NEXT_DANGLING, all.dangling);
+    }
+}
+
+// Ends an iteration; called by one member, after all sums were added but for `rest`.
+INLINE void end_iteration(const PageRank &rank, const RankSums &rest) {
+    const uint64 change = racing_load(rank.totals + CHANGE) + rest.change;
+    const uint64 dangling = racing_load(rank.totals + NEXT_DANGLING) + rest.dangling;
     const int32 iterations = rank.progress[ITERATIONS] + 1;
     rank.totals[LAST_CHANGE] = change;
-    rank.totals[DANGLING_MASS] = racing_load(rank.totals + NEXT_DANGLING);
+    rank.totals[DANGLING_MASS] = dangling;
     rank.totals[CHANGE] = rank.totals[NEXT_DANGLING] = 0;
     rank.progress[RANK_STOP] = change < rank.tolerance || iterations >= rank.most_iterations;
     rank.progress[RANK_PAUSED] = rank.totals[RANK_SLICE] != 0 && nanoseconds() - int64(rank.totals[RANK_SLICE]) > SLICE;

@@ -8,10 +8,10 @@
 #include "graph/pagerank/iteration.cuh"
 #include "graph/pagerank/tiles.cuh"
 
-constexpr int SCANNED = int(2 * RANK_TILE / TEAM_SIZE); // prefix sums per member
-constexpr int PAD = 8;                                  // an unused word after so many: other banks of shared memory
-constexpr Index AHEAD = 32;                             // edges: a CPU prefetches their shares
-static_assert(SCANNED == PAD, "members that scan consecutive words use different banks");
+constexpr int MOST_SCANNED = int(2 * RANK_TILE / TEAM_SIZE); // prefix sums per member
+constexpr int PAD = 8;      // an unused word after so many: neighbouring members use other banks of shared memory
+constexpr int LOADS = 8;    // shares that a member of a GPU waits for together
+constexpr Index AHEAD = 32; // edges: a CPU prefetches their shares
 
 // Shared memory of a team.
 struct PullSpace {
@@ -20,98 +20,119 @@ struct PullSpace {
     int32 flag;
 };
 
-// The share that reaches a node along an edge of the transposed graph.
-template <bool WEIGHTED, class T>
-INLINE uint64 share_of_edge(const T *shares, int32 source, const uint64 *ratios, Index edge) {
-    const uint64 share = units_of(shares[source]);
+// The share that reaches a node along an edge of the transposed graph, from the share of its source.
+template <bool WEIGHTED, class T> INLINE uint64 share_of_edge(T share, const uint64 *ratios, int32 edge) {
     if constexpr (WEIGHTED)
-        return part_of(share, ratios[edge]);
+        return part_of(units_of(share), ratios[edge]);
     else
-        return share;
+        return units_of(share);
 }
 
 // Calls visit(k, share of edge `begin` + k) for the edges [begin, begin + count), shared by a team's members. A member
 // waits for several shares at a time; the only one of a CPU prefetches.
 template <bool WEIGHTED, class T, class Visit>
 INLINE void for_shares(const Team &team, const Csr &back, const uint64 *ratios, const T *shares, Index begin,
-                       Index count, Visit visit) {
+                       int32 count, Visit visit) {
+    const int32 *const sources = back.targets + begin;
+    const uint64 *const edge_ratios = WEIGHTED ? ratios + begin : nullptr;
     if constexpr (ONE_MEMBER) {
-        for (Index k = 0; k < count; ++k) {
-            const Index edge = begin + k, far = edge + AHEAD < back.edges ? edge + AHEAD : edge;
-            prefetch(shares + back.targets[far]);
-            visit(k, share_of_edge<WEIGHTED>(shares, back.targets[edge], ratios, edge));
+        const auto add = [&](int32 k) { visit(k, share_of_edge<WEIGHTED>(shares[sources[k]], edge_ratios, k)); };
+        const Index known = back.edges - begin - AHEAD; // edges for which the one to prefetch exists
+        const int32 prefetched = int32(known < 0 ? 0 : known < count ? known : count);
+        for (int32 k = 0; k < prefetched; ++k) {
+            prefetch(shares + sources[k + AHEAD]);
+            add(k);
         }
+        for (int32 k = prefetched; k < count; ++k)
+            add(k);
     } else {
         team.for_members([&](int member) {
-            for (Index first = member; first < count; first += SIDE_BY_SIDE * TEAM_SIZE) {
-                int32 sources[SIDE_BY_SIDE];
-                uint64 found[SIDE_BY_SIDE];
-                for (int n = 0; n < SIDE_BY_SIDE; ++n) {
-                    const Index k = first + n * TEAM_SIZE;
-                    sources[n] = k < count ? back.targets[begin + k] : -1;
-                }
-                for (int n = 0; n < SIDE_BY_SIDE; ++n)
-                    if (sources[n] >= 0)
-                        found[n] = share_of_edge<WEIGHTED>(shares, sources[n], ratios, begin + first + n * TEAM_SIZE);
-                for (int n = 0; n < SIDE_BY_SIDE; ++n)
-                    if (sources[n] >= 0)
-                        visit(first + n * TEAM_SIZE, found[n]);
+            for (int32 first = member; first < count; first += LOADS * TEAM_SIZE) {
+                int32 source[LOADS];
+                T share[LOADS];
+                for (int n = 0; n < LOADS; ++n)
+                    source[n] = first + n * TEAM_SIZE < count ? sources[first + n * TEAM_SIZE] : -1;
+                for (int n = 0; n < LOADS; ++n)
+                    share[n] = source[n] >= 0 ? shares[source[n]] : T(0);
+                for (int n = 0; n < LOADS; ++n)
+                    if (source[n] >= 0)
+                        visit(first + n * TEAM_SIZE,
+                              share_of_edge<WEIGHTED>(share[n], edge_ratios, first + n * TEAM_SIZE));
             }
         });
     }
 }
 
 // Where the sum of the first k shares of a tile is.
-INLINE Index sum_place(Index k) { return ONE_MEMBER ? k : k + k / PAD; }
+INLINE int32 sum_place(int32 k) { return ONE_MEMBER ? k : k + k / PAD; }
 
-// Sets the place of each k from 0 to `count` to the sum of the first k shares of a tile. A barrier follows.
-template <bool WEIGHTED, class T>
-INLINE void find_sums(const Team &team, const Csr &back, const uint64 *ratios, const T *shares, Index begin,
-                      Index count, PullSpace &space) {
-    if constexpr (ONE_MEMBER) {
-        uint64 sum = 0;
-        space.sums[0] = 0;
-        for_shares<WEIGHTED>(team, back, ratios, shares, begin, count,
-                             [&](Index k, uint64 share) { space.sums[k + 1] = sum += share; });
-        return;
-    }
-    for_shares<WEIGHTED>(team, back, ratios, shares, begin, count,
-                         [&](Index k, uint64 share) { space.sums[sum_place(k)] = share; });
+// Replaces `count` shares by their prefix sums, and adds the sum of all; each member takes ITEMS neighbouring ones.
+template <int ITEMS> INLINE void scan_shares(const Team &team, int32 count, PullSpace &space) {
+    uint64 items[ITEMS];
     team.for_members([&](int member) {
         uint64 sum = 0;
-        for (int n = 0; n < SCANNED; ++n)
-            sum += member * SCANNED + n < count ? space.sums[sum_place(member * SCANNED + n)] : 0;
+        for (int n = 0; n < ITEMS; ++n) {
+            const int32 k = member * ITEMS + n;
+            items[n] = k < count ? space.sums[sum_place(k)] : 0;
+            sum += items[n];
+        }
         space.partial[member] = int64(sum);
     });
     team.scan(space.partial, space.of_warp);
     team.for_members([&](int member) {
         uint64 sum = member > 0 ? uint64(space.partial[member - 1]) : 0;
-        for (int n = 0; n < SCANNED; ++n) {
-            const Index k = member * SCANNED + n;
-            if (k > count)
-                break;
-            const uint64 share = space.sums[sum_place(k)];
-            space.sums[sum_place(k)] = sum;
-            sum += share;
+        for (int n = 0; n < ITEMS; ++n) {
+            const int32 k = member * ITEMS + n;
+            if (k <= count)
+                space.sums[sum_place(k)] = sum;
+            sum += items[n];
         }
     });
 }
 
-// Pulls the shares of a tile's rows, apart from a long one.
+// Sets the place of each k from 0 to `count` to the sum of the first k shares of a tile. A barrier follows.
 template <bool WEIGHTED, class T>
-INLINE void pull_tile(const Team &team, const Iteration<T> &iteration, const Csr &back, const uint64 *ratios,
-                      const RowTiles &tiles, Index tile, PullSpace &space, RankSums &sums) {
-    const Index first = tiles.first_rows[tile];
-    Index last = tiles.first_rows[tile + 1];
-    if (last > first && back.degree(last - 1) > RANK_TILE)
-        --last;
-    if (last == first)
+INLINE void find_sums(const Team &team, const Csr &back, const uint64 *ratios, const T *shares, Index begin,
+                      int32 count, PullSpace &space) {
+    if constexpr (ONE_MEMBER) {
+        uint64 sum = 0;
+        space.sums[0] = 0;
+        for_shares<WEIGHTED>(team, back, ratios, shares, begin, count,
+                             [&](int32 k, uint64 share) { space.sums[k + 1] = sum += share; });
         return;
-    const Index begin = back.begin(first);
-    find_sums<WEIGHTED>(team, back, ratios, iteration.shares, begin, back.begin(last) - begin, space);
-    for (const Index v : team.share(Piece{first, last})) {
-        const Index from = sum_place(back.begin(v) - begin), to = sum_place(back.end(v) - begin);
-        iteration.leave(v, space.sums[to] - space.sums[from], sums);
+    }
+    for_shares<WEIGHTED>(team, back, ratios, shares, begin, count,
+                         [&](int32 k, uint64 share) { space.sums[sum_place(k)] = share; });
+    if (count < MOST_SCANNED / 2 * TEAM_SIZE)
+        scan_shares<MOST_SCANNED / 2>(team, count, space);
+    else
+        scan_shares<MOST_SCANNED>(team, count, space);
+}
+
+// Pulls the shares of a tile's rows, apart from a long one. What is needed of a member's first row is loaded with the
+// shares: a GPU waits for both at once.
+template <bool WEIGHTED, class T>
+INLINE void pull_tile(const Team &team, const Iteration<T> iteration, const Csr back, const uint64 *ratios,
+                      const RowTile &tile, PullSpace &space, RankSums &sums) {
+    struct Row {
+        int32 from, to;
+        RankedNode node;
+    };
+    const auto load = [&](Index v) {
+        return Row{sum_place(int32(back.begin(v) - tile.begin)), sum_place(int32(back.end(v) - tile.begin)),
+                   iteration.load(v)};
+    };
+    const auto rows = team.share(Piece{tile.first, tile.last});
+    auto row = rows.begin();
+    Row loaded = {};
+    if (row != rows.end())
+        loaded = load(*row);
+    find_sums<WEIGHTED>(team, back, ratios, iteration.shares, tile.begin, tile.edges, space);
+    while (row != rows.end()) {
+        iteration.leave(*row, loaded.node, space.sums[loaded.to] - space.sums[loaded.from], sums);
+        ++row;
+        if (row != rows.end())
+            loaded = load(*row);
     }
     team.barrier();
 }
@@ -121,10 +142,11 @@ template <bool WEIGHTED, class T>
 INLINE void pull_chunk(const Team &team, const Iteration<T> &iteration, const Csr &back, const uint64 *ratios,
                        const RowTiles &tiles, Index chunk, PullSpace &space) {
     const Index row = tiles.chunk_rows[chunk], begin = tiles.chunk_begins[chunk];
-    const Index rest = back.end(tiles.long_rows[row]) - begin, count = rest < RANK_TILE ? rest : RANK_TILE;
+    const Index rest = back.end(tiles.long_rows[row]) - begin;
+    const int32 count = int32(rest < RANK_TILE ? rest : RANK_TILE);
     uint64 sum = 0;
     for_shares<WEIGHTED>(team, back, ratios, iteration.shares, begin, count,
-                         [&](Index, uint64 share) { sum += share; });
+                         [&](int32, uint64 share) { sum += share; });
     if constexpr (!ONE_MEMBER) {
         team.for_members([&](int member) { space.partial[member] = int64(sum); });
         team.scan(space.partial, space.of_warp);
@@ -139,20 +161,20 @@ INLINE void pull_chunk(const Team &team, const Iteration<T> &iteration, const Cs
 template <class T>
 INLINE void pull_task(const Team &team, const Iteration<T> &iteration, const Csr &back, const uint64 *ratios,
                       const RowTiles &tiles, Index task, PullSpace &space, RankSums &sums) {
-    if (task >= tiles.tiles) {
+    if (task >= tiles.tile_count) {
         if (ratios != nullptr)
-            pull_chunk<true>(team, iteration, back, ratios, tiles, task - tiles.tiles, space);
+            pull_chunk<true>(team, iteration, back, ratios, tiles, task - tiles.tile_count, space);
         else
-            pull_chunk<false>(team, iteration, back, ratios, tiles, task - tiles.tiles, space);
+            pull_chunk<false>(team, iteration, back, ratios, tiles, task - tiles.tile_count, space);
     } else if (ratios != nullptr) {
-        pull_tile<true>(team, iteration, back, ratios, tiles, task, space, sums);
+        pull_tile<true>(team, iteration, back, ratios, tiles.tiles[task], space, sums);
     } else {
-        pull_tile<false>(team, iteration, back, ratios, tiles, task, space, sums);
+        pull_tile<false>(team, iteration, back, ratios, tiles.tiles[task], space, sums);
     }
 }
 
 // Ends an iteration, by one team, when all tasks are done: the long rows are summed.
-INLINE void end_pull(const Team &team, const PageRank &rank, const RowTiles &tiles, PullSpace &space) {
+INLINE void end_pull(const Team &team, const PageRank &rank, const RowTiles &tiles) {
     RankSums sums;
     with_iteration(rank, [&](const auto &iteration) {
         for (const Index row : team.share(Piece{0, tiles.long_count})) {
@@ -160,8 +182,7 @@ INLINE void end_pull(const Team &team, const PageRank &rank, const RowTiles &til
             tiles.long_sums[row] = 0;
         }
     });
-    add_sums(team, rank, sums, space.partial, space.of_warp);
-    team.barrier();
+    const RankSums rest = sums_of_team(team, sums);
     if (team.leads())
-        end_iteration(rank);
+        end_iteration(rank, rest);
 }

@@ -19,9 +19,7 @@ KERNEL(iterate_in_sequence, PageRank rank, Csr graph, const uint64 *ratios, uint
                 iteration.leave(v, incoming[v], sums);
                 incoming[v] = 0;
             }
-            rank.totals[CHANGE] = sums.change;
-            rank.totals[NEXT_DANGLING] = sums.dangling;
+            end_iteration(rank, sums);
         });
-        end_iteration(rank);
     }
 }

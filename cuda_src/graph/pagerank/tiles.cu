@@ -1,18 +1,27 @@
 // Cuts a graph's rows into tiles (tiles.cuh).
 #include "graph/pagerank/tiles.cuh"
 
-// first_rows[i] = the first row at or beyond position i * RANK_TILE.
-KERNEL(find_row_tiles, Csr graph, int32 *first_rows) {
+// The first row at or beyond a position.
+INLINE Index row_at(const Csr &graph, Index position) {
+    Index begin = 0, end = graph.nodes;
+    while (begin < end) {
+        const Index middle = begin + (end - begin) / 2;
+        if (middle + graph.begin(middle) < position)
+            begin = middle + 1;
+        else
+            end = middle;
+    }
+    return begin;
+}
+
+KERNEL(cut_rows, Csr graph, int64 length, RowTile *tiles) {
     for (const Index i : launch) {
-        Index begin = 0, end = graph.nodes;
-        while (begin < end) {
-            const Index middle = begin + (end - begin) / 2;
-            if (middle + graph.begin(middle) < i * RANK_TILE)
-                begin = middle + 1;
-            else
-                end = middle;
-        }
-        first_rows[i] = int32(begin);
+        const Index first = row_at(graph, i * length);
+        Index last = row_at(graph, (i + 1) * length);
+        if (last > first && graph.degree(last - 1) > RANK_TILE)
+            --last;
+        const Index begin = graph.begin(first);
+        tiles[i] = {begin, int32(graph.begin(last) - begin), int32(first), int32(last), 0};
     }
 }
 

@@ -1,19 +1,28 @@
 // Tiles of a graph's rows: consecutive rows of nearly the same number of nodes and edges, as in CSR-Adaptive
 // (Greathouse and Daga 2014), with boundaries on the diagonals of Merrill and Garland's merge path (2016).
 //
-// The position of row v is v + begin(v). Tile i has the rows whose positions are in [i, i + 1) * RANK_TILE. A row with
-// more than RANK_TILE edges is long. It is the last row of its tile, since the next row's position is beyond the tile;
-// its edges are cut into chunks of RANK_TILE edges, which are tasks like tiles. So no task has more than 2 * RANK_TILE
-// edges.
+// The position of row v is v + begin(v). Tile i has the rows whose positions are in [i, i + 1) * length, where `length`
+// is at most RANK_TILE. A row with more than RANK_TILE edges is long. It is the last row of its tile, since the next
+// row's position is beyond the tile; its edges are cut into chunks of RANK_TILE edges, which are tasks like tiles. So
+// no task has more than 2 * RANK_TILE edges.
 #pragma once
 
 #include "graph/csr.cuh"
 
-constexpr Index RANK_TILE = 1024;
+constexpr Index RANK_TILE = 2048;
+
+// A tile without its long row.
+struct RowTile {
+    int64 begin; // the first edge of its rows
+    int32 edges;
+    int32 first; // the first row, and the one after the last
+    int32 last;
+    int32 unused;
+};
 
 KERNEL_STRUCT(RowTiles) {
-    const int32 *first_rows; // (tiles + 1): the first row of each tile
-    int64 tiles;
+    const RowTile *tiles;
+    int64 tile_count;
     const int32 *long_rows; // (long_count): the nodes of the long rows
     uint64 *long_sums;      // (long_count), zero between two iterations
     int64 long_count;
@@ -22,5 +31,5 @@ KERNEL_STRUCT(RowTiles) {
     int64 chunks;
     int32 *meeting; // (2), initially zero: for Grid::barrier_with
 
-    METHOD Index tasks() const { return tiles + chunks; }
+    METHOD Index tasks() const { return tile_count + chunks; }
 };

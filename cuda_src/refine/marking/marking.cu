@@ -43,32 +43,25 @@ KERNEL(resolve_conflicts_exactly, Mesh mesh, Cavities cavities, Count epoch) {
 //
 // A winner owns every triangle whose record it writes, so winners never share an edge.
 
-KERNEL(mark_cavity, Mesh mesh, Cavities cavities) {
+// Calls a method of Marker for each cavity that is not decided.
+template <void (Marker::*MARK)(Index) const>
+INLINE void for_undecided(const Launch launch, const Mesh &mesh, const Cavities &cavities) {
     const Marker marker = {cavities, mesh.triangles};
     for (const Index i : launch)
         if (cavities.outcomes[i] == UNDECIDED)
-            marker.mark(i);
+            (marker.*MARK)(i);
 }
 
-KERNEL(remark_cavity, Mesh mesh, Cavities cavities) {
-    const Marker marker = {cavities, mesh.triangles};
-    for (const Index i : launch)
-        if (cavities.outcomes[i] == UNDECIDED)
-            marker.remark(i);
-}
+KERNEL(mark_cavity, Mesh mesh, Cavities cavities) { for_undecided<&Marker::mark>(launch, mesh, cavities); }
+
+KERNEL(remark_cavity, Mesh mesh, Cavities cavities) { for_undecided<&Marker::remark>(launch, mesh, cavities); }
 
 KERNEL(remark_cavity_literally, Mesh mesh, Cavities cavities) {
-    const Marker marker = {cavities, mesh.triangles};
-    for (const Index i : launch)
-        if (cavities.outcomes[i] == UNDECIDED)
-            marker.remark_literally(i);
+    for_undecided<&Marker::remark_literally>(launch, mesh, cavities);
 }
 
 KERNEL(mark_cavity_atomic, Mesh mesh, Cavities cavities) {
-    const Marker marker = {cavities, mesh.triangles};
-    for (const Index i : launch)
-        if (cavities.outcomes[i] == UNDECIDED)
-            marker.mark_atomic(i);
+    for_undecided<&Marker::mark_atomic>(launch, mesh, cavities);
 }
 
 KERNEL(check_marks, Mesh mesh, Cavities cavities, int32 *progress) {

@@ -60,26 +60,32 @@ class Parser(argparse.ArgumentParser):
         return [name for name in options if name not in known and (name.startswith("--") or name[:2] not in known)]
 
 
-def make_parser(program: str, version: str, description: str, examples: Examples) -> tuple[Parser, Any]:
+def parse_examples(text: str) -> Examples:
+    """Returns the examples of a text: a call per line, and its meaning behind "  # "."""
+    lines = filter(None, map(str.strip, text.splitlines()))
+    return tuple((command, meaning) for command, _, meaning in (line.partition("  # ") for line in lines))
+
+
+def make_parser(program: str, version: str, description: str, examples: str) -> tuple[Parser, Any]:
     """Makes the parser of a program.
 
     Args:
         program: how the program is called; version: the text that --version prints.
-        description: a sentence; examples: calls and their meaning.
+        description: a sentence; examples: calls and their meaning (`parse_examples`).
 
     Returns:
         The parser, and the object to which `add_command` adds commands.
     """
     parser = Parser(prog=program, description=description, allow_abbrev=False)
-    parser.examples = examples
+    parser.examples = parse_examples(examples)
     parser.add_argument("--version", action="version", version=version)
     return parser, parser.add_subparsers(title="commands", metavar="COMMAND", required=True, parser_class=Parser)
 
 
-def add_command(commands: Any, name: str, module: str, summary: str, examples: Examples) -> Parser:
-    """Adds a command, with the options that all commands share."""
+def add_command(commands: Any, name: str, module: str, summary: str, examples: str) -> Parser:
+    """Adds a command, with the options that all commands share; `examples` as for `make_parser`."""
     parser: Parser = commands.add_parser(name, help=summary, description=f"{summary}.", allow_abbrev=False)
-    parser.examples = examples
+    parser.examples = parse_examples(examples)
     parser.set_defaults(module=module)
     parser.add_argument("--quiet", action="store_true", help="print only errors")
     parser.add_argument("-v", "--verbose", action="store_true", help="print more, and tracebacks of internal errors")

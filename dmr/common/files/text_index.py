@@ -18,10 +18,10 @@ _BYTE_ORDER_MARK = b"\xef\xbb\xbf"
 
 
 class IndexedText(Structure):
-    """A text and its index: the first fields of the structs `DmrText` and `GraphText`."""
+    """A text and its index (`IndexedText` of text_chunks.hpp)."""
 
     _fields_: ClassVar[Sequence[tuple[str, Any]]] = members(
-        "address text", "int64 size chunk chunks", "address offsets rows lines"
+        "address text", "int64 size chunk chunks", "address offsets rows lines", "int64 threads"
     )
 
 
@@ -39,7 +39,7 @@ class TextIndex:
         self.offsets, self.rows_before, self.lines_before = np.zeros((3, self._chunks + 1), np.int64)
 
     def fields(self) -> dict[str, int]:
-        """Returns the fields of an `IndexedText`, but for the text itself."""
+        """Returns the fields of an `IndexedText`, but for the text itself and the threads."""
         return {
             "size": self._size,
             "chunk": self._chunk_bytes,

@@ -89,13 +89,8 @@ class CudaArray(DeviceArray):
         return CUDA, self._cuda.number
 
     @in_context
-    def __dlpack__(
-        self,
-        *,
-        stream: int | None = None,
-        max_version: tuple[int, int] | None = None,
-        dl_device: Place | None = None,
-        copy: bool | None = None,
+    def _dlpack(
+        self, stream: int | None, max_version: tuple[int, int] | None, dl_device: Place | None, copy: bool | None
     ) -> Any:
         if dl_device is not None and tuple(dl_device) != self.__dlpack_device__():
             raise BufferError(f"the array is on {self._cuda.name}: download it first")

@@ -55,13 +55,8 @@ class HostArray(DeviceArray):
         face: dict[str, Any] = self.values.__array_interface__
         return face
 
-    def __dlpack__(
-        self,
-        *,
-        stream: int | None = None,
-        max_version: tuple[int, int] | None = None,
-        dl_device: Place | None = None,
-        copy: bool | None = None,
+    def _dlpack(
+        self, stream: int | None, max_version: tuple[int, int] | None, dl_device: Place | None, copy: bool | None
     ) -> Any:
         options: dict[str, Any] = {"stream": stream, "max_version": max_version, "dl_device": dl_device, "copy": copy}
         return self.values.__dlpack__(**{name: value for name, value in options.items() if value is not None})

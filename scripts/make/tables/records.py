@@ -33,11 +33,12 @@ def measured(record: Record) -> str:
     tools = [f"driver {machine['driver']}"] if machine.get("driver") else []
     date = str(record.get("date") or record["name"])[:10]
     where = f"{machine['processor']}, {machine['cores']} cores"
-    return ", ".join([date, f"commit {record['commit'][:7]}", *tools, machine["compiler"], where])
+    changed = "+" * record["commit"].endswith("+")  # measured with further changes
+    return ", ".join([date, f"commit {record['commit'][:7]}{changed}", *tools, machine["compiler"], where])
 
 
 def significant(value: float, digits: int = 2) -> str:
-    """A positive number with so many significant digits, and all digits before the point."""
+    """A positive number with the given number of significant digits, and all digits before the point."""
     decimals = max(0, digits - 1 - math.floor(math.log10(value)))
     return f"{value:,.{decimals}f}"
 

@@ -111,7 +111,7 @@ def drivers() -> str:
 
 
 def launches() -> str:
-    """Microseconds per kernel by who launches it, in sequences of 50."""
+    """Microseconds per kernel by what launches it, in sequences of 50."""
     (record,) = bench(LAUNCHES)
     found = {(one["driver"], one["blocks"]): one["a_kernel"] for one in record["microseconds"] if one["kernels"] == 50}
     blocks = sorted({count for _, count in found})

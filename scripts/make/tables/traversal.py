@@ -10,7 +10,7 @@ from scripts.study.traversal import sweeps, thesis
 from scripts.study.traversal.records import disagreeing
 from scripts.study.traversal.tables import compared
 
-STUDIES = ("2026-11-23-h200-traversal-1m", "2026-11-23-h200-traversal-4m", "2026-11-23-h200-traversal-16m")
+STUDIES = tuple(f"2026-11-23-h200-traversal-{graphs}" for graphs in ("web", "1m", "4m", "16m"))
 
 
 def graphs() -> Record:

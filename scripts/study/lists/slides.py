@@ -164,7 +164,7 @@ SLIDES: tuple[tuple[str, str, str, Callable[[list[Record]], str]], ...] = (
      "n / log n for small lists, n / (2 log^2 n) for more than 8 M elements", _rules),
     ("sizes", "Results: runtime with respect to Wyllie's", "a plot by size", _against_wyllie),
     ("kinds", "Runtime performance analysis", "a plot of the four kinds of lists", _kinds),
-    ("ordered", "Results: ordered lists", "ranking an ordered list is a scan; a plot beside one", _ordered),
+    ("ordered", "Results: ordered lists", "equivalent to a scan; a plot of both", _ordered),
     ("sizes", "Comparison with recent results", "a plot; the conclusions: the fastest on a single chip when published",
      _against_sequential),
     ("trees", "Results for GPU; timing breakup", "plots of rooting and subtree sizes, random binary trees", _toured),

@@ -88,12 +88,15 @@ if sys.path[0] == "":
     del sys.path[0]
 import dmr
 from dmr.domains.generation import THESIS_SEED
+from dmr.memory import open_device
 points, after, steiner, marking, balance, device = sys.argv[1:]
 
 def watch(number, bad, triangles):
-    if number == int(after):
+    if number == int(after):  # a callback runs outside of the device's context
         import pycuda.driver
-        pycuda.driver.start_profiler()
+        opened = open_device(device)
+        with opened.lock, opened.current:
+            pycuda.driver.start_profiler()
 
 try:
     mesh = dmr.generate("random", int(points), THESIS_SEED)

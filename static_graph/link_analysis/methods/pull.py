@@ -8,12 +8,14 @@ from typing import NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
-from dmr.memory import DeviceArray, Packed, constant, flagged_indices, pack
+from dmr.memory import Device, DeviceArray, Packed, constant, flagged_indices, pack, record
 from static_graph.graph.device_graph import DeviceGraph
 from static_graph.link_analysis.state import RankEntry, State
 
 TILE = constant("RANK_TILE")  # nodes and edges
+TEAMS_PER_PROCESSOR = 4  # resident per multiprocessor: the bound of HIGH_OCCUPANCY_COOPERATIVE_TEAM_KERNEL
 MOST_TEAMS = 4096  # most teams in one launch of all iterations, if they fit on the device
+SHORTEST_TILE = constant("TEAM_SIZE")  # on a GPU: a barrier among more teams takes longer than the edges
 
 
 class Tiles(NamedTuple):
@@ -52,19 +54,19 @@ def run(state: State, *, in_one_launch: bool | None = None) -> float:
     begun = perf_counter()
     while not state.progress.download()[RankEntry.RANK_STOP]:  # a launch ends early, so that signals are handled
         device.launch("begin_slice", 1, state.packed)
-        device.launch("pull_iterations", MOST_TEAMS, *arguments)
+        device.launch("pull_iterations", min(tiles.tasks, MOST_TEAMS), *arguments)
     return perf_counter() - begun
 
 
 def cut_rows(back: DeviceGraph) -> Tiles:
     """Cuts the rows of a transposed graph into tiles; those are kept with the graph, the sums of long rows are not."""
     device = back.device
-    first_rows, long_rows, chunk_rows, chunk_begins = back.derived("row tiles", lambda: _cut(back))
+    row_tiles, long_rows, chunk_rows, chunk_begins = back.derived("row tiles", lambda: _cut(back))
     long_sums, meeting = device.zeros(long_rows.size, np.uint64), device.zeros(2, np.int32)
     packed = pack(
         "RowTiles",
-        first_rows=first_rows,
-        tiles=first_rows.size - 1,
+        tiles=row_tiles,
+        tile_count=row_tiles.size,
         long_rows=long_rows,
         long_sums=long_sums,
         long_count=long_rows.size,
@@ -73,21 +75,29 @@ def cut_rows(back: DeviceGraph) -> Tiles:
         chunks=chunk_rows.size,
         meeting=meeting,
     )
-    return Tiles(packed, first_rows.size - 1 + chunk_rows.size, (long_sums, meeting))
+    return Tiles(packed, row_tiles.size + chunk_rows.size, (long_sums, meeting))
 
 
 def _cut(back: DeviceGraph) -> tuple[DeviceArray, ...]:
     device, nodes = back.device, back.nodes
-    tiles = device.tiles(nodes + back.edges, TILE)
-    first_rows = device.empty(tiles + 1, np.int32)
-    device.launch("find_row_tiles", tiles + 1, back.csr, first_rows)
+    length = _tile_length(device, nodes + back.edges)
+    row_tiles = device.empty(device.tiles(nodes + back.edges, length), record("RowTile"))
+    device.launch("cut_rows", row_tiles.size, back.csr, length, row_tiles)
     flags = device.empty(nodes, np.int32)
     device.launch("flag_long_rows", nodes, back.csr, flags)
     long_rows, count = flagged_indices(flags)
     begins, ends = device.empty(count, np.int64), device.empty(count, np.int64)
     device.launch("find_row_ends", count, back.csr, long_rows, begins, ends)
     chunk_rows, chunk_begins = cut(begins.download(), ends.download(), TILE)
-    return first_rows, long_rows, device.array(chunk_rows), device.array(chunk_begins)
+    return row_tiles, long_rows, device.array(chunk_rows), device.array(chunk_begins)
+
+
+def _tile_length(device: Device, positions: int) -> int:
+    """Returns the length of tiles: on a GPU, its teams have equally many of them."""
+    teams = TEAMS_PER_PROCESSOR * device.multiprocessors
+    if teams == 0:
+        return TILE
+    return max(-(-positions // (teams * device.tiles(positions, teams * TILE))), SHORTEST_TILE)
 
 
 def cut(begins: NDArray[np.int64], ends: NDArray[np.int64], most: int) -> tuple[NDArray[np.int32], NDArray[np.int64]]:

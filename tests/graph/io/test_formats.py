@@ -244,73 +244,66 @@ def test_real_graphs(name, nodes, edges, gaps):
 MTX = "%%MatrixMarket matrix coordinate integer general\n"
 
 
-@pytest.mark.parametrize(
-    ("name", "content", "line", "words"),
-    [
-        ("a.txt", "0 1\n# c\n0\n", 3, "no target"),
-        ("a.txt", "0 1\n0 1 2\n", 2, "has 3 fields"),
-        (
-            "a.txt",
-            "# c\n\n0 1 2\n0 1\n",
-            4,
-            "has no weight, but line 3 has one; a line should be <source> <target> <weight>",
-        ),
-        (
-            "a.csv",
-            "s,t,w\n% c\n0,1,2\n0,1\n",
-            4,
-            "has no weight; a line should be <source>,<target>,<weight>",
-        ),
-        ("a.txt", "0 x\n", 1, "target 'x' is not a whole number"),
-        ("a.txt", "0 1\n\n-3 1\n", 3, "source '-3'"),
-        ("a.txt", "0 9223372036854775808\n", 1, "is too large"),
-        ("a.txt", "0 1 5\n0 1 -5\n", 2, "weight '-5' is negative"),
-        ("a.txt", "0 1 5\n0 1 -0.5\n", 2, "weight '-0.5' is negative"),
-        ("a.txt", "0 1 nan\n", 1, "weight 'nan' is not finite"),
-        ("a.txt", "0 1 0.5\n0 1 inf\n", 2, "weight 'inf' is not finite"),
-        ("a.txt", "0 1 1e400\n", 1, "is too large"),
-        ("a.txt", "0 1 two\n", 1, "weight 'two' is not a number"),
-        ("a.csv", "source,target\n0,1\n0;1\n", 3, "source '0;1' is not a whole number"),
-        ("a.csv", "0,1\n0,,1\n", 2, "target '' is not a whole number"),
-        ("a.txt", b"\xff\xfe0\x00", 1, "UTF-16"),
-        ("a.mtx", "1 1 0\n", 1, "should be: %%MatrixMarket"),
-        ("a.mtx", MTX.replace("coordinate", "array"), 1, "'array'; a graph is read from coordinate"),
-        ("a.mtx", MTX.replace("integer", "complex"), 1, "'complex'"),
-        ("a.mtx", MTX.replace("general", "skew-symmetric"), 1, "'skew-symmetric'"),
-        ("a.mtx", MTX + "% c\n2 3 0\n", 3, "square, not 2 by 3"),
-        ("a.mtx", MTX + "2 2\n", 2, "three numbers"),
-        ("a.mtx", MTX + "2 2 1\n1 3 5\n", 3, "target '3'"),
-        ("a.mtx", MTX + "2 2 1\n0 1 5\n", 3, "source '0' is no node"),
-        ("a.mtx", MTX + "2 2 2\n1 1 5\n", 2, "promises 2 entries, but the file holds 1"),
-        ("a.mtx", MTX + "2 2 1\n1 1 -5\n", 3, "is negative"),
-        ("a.mtx", MTX + "2 2 2\n1 1 5\n1 2 1.5\n", 4, "weight '1.5' is not a whole number"),
-        ("a.mtx", MTX.replace("integer", "pattern") + "2 2 1\n1 1 5\n", 3, "are without a weight"),
-        ("a.mtx", MTX, 1, "ends before"),
-        ("a.gr", "c x\na 1 2 3\n", 2, "should be the problem line"),
-        ("a.gr", "c x\n", 1, "has no problem line"),
-        ("a.gr", "p sp 2 1\ne 1 2 3\n", 2, "begins with 'e'"),
-        ("a.gr", "p sp 2 1\n\na 1 2\n", 3, "has no weight"),
-        ("a.gr", "p sp 2 2\na 1 2 3\n", 1, "promises 2 arcs, but the file holds 1"),
-        ("a.gr", "p sp 2 1\na 1 2 -1\n", 2, "is negative"),
-        ("a.gr", "p sp 2 1\na 1 0 1\n", 2, "target '0'"),
-        ("a.npz", b"PK\x03\x04", None, "is damaged, or no .npz file"),
-        ("a.txt.gz", b"\x1f\x8bnothing", None, "cannot be decompressed"),
-        ("a.txt.gz", b"", None, "is empty, but a compressed file never is"),
-        ("a.txt", "", None, "is empty"),
-        ("a.csv", "\n \r\n", None, "is empty"),
-        ("a.gr", "", None, "is empty"),
-        ("a.npz", "", None, "is empty"),
-        ("a.txt.gz", gzip.compress(b"", mtime=0), None, "is empty"),
-        ("a.xyz", "", None, "unknown suffix .xyz"),
-        ("a", "", None, "has no suffix"),
+REFUSED = {  # contents by name, each with the line that is wrong
+    "a.txt": [
+        ("0 1\n# c\n0\n", 3), ("0 1\n0 1 2\n", 2), ("# c\n\n0 1 2\n0 1\n", 4), ("0 x\n", 1), ("0 1\n\n-3 1\n", 3),
+        ("0 9223372036854775808\n", 1), ("0 1 5\n0 1 -5\n", 2), ("0 1 5\n0 1 -0.5\n", 2), ("0 1 nan\n", 1),
+        ("0 1 0.5\n0 1 inf\n", 2), ("0 1 1e400\n", 1), ("0 1 two\n", 1), (b"\xff\xfe0\x00", 1), ("", None),
     ],
+    "a.csv": [
+        ("s,t,w\n% c\n0,1,2\n0,1\n", 4), ("source,target\n0,1\n0;1\n", 3), ("0,1\n0,,1\n", 2), ("\n \r\n", None),
+    ],
+    "a.mtx": [
+        ("1 1 0\n", 1), (MTX.replace("coordinate", "array"), 1), (MTX.replace("integer", "complex"), 1),
+        (MTX.replace("general", "skew-symmetric"), 1), (MTX + "% c\n2 3 0\n", 3), (MTX + "2 2\n", 2),
+        (MTX + "2 2 1\n1 3 5\n", 3), (MTX + "2 2 1\n0 1 5\n", 3), (MTX + "2 2 2\n1 1 5\n", 2),
+        (MTX + "2 2 1\n1 1 -5\n", 3), (MTX + "2 2 2\n1 1 5\n1 2 1.5\n", 4),
+        (MTX.replace("integer", "pattern") + "2 2 1\n1 1 5\n", 3), (MTX, 1),
+    ],
+    "a.gr": [
+        ("c x\na 1 2 3\n", 2), ("c x\n", 1), ("p sp 2 1\ne 1 2 3\n", 2), ("p sp 2 1\n\na 1 2\n", 3),
+        ("p sp 2 2\na 1 2 3\n", 1), ("p sp 2 1\na 1 2 -1\n", 2), ("p sp 2 1\na 1 0 1\n", 2), ("", None),
+    ],
+    "a.npz": [
+        (b"PK\x03\x04", None), ("", None),
+    ],
+    "a.txt.gz": [
+        (b"\x1f\x8bnothing", None), (b"", None), (gzip.compress(b"", mtime=0), None),
+    ],
+    "a.xyz": [
+        ("", None),
+    ],
+    "a": [
+        ("", None),
+    ],
+}  # fmt: skip
+
+
+@pytest.mark.parametrize(
+    ("name", "content", "line"), [(name, *case) for name, cases in REFUSED.items() for case in cases]
 )
-def test_invalid_files_are_refused_with_the_line(tmp_path, name, content, line, words):
+def test_invalid_files_are_refused_with_the_line(tmp_path, name, content, line):
     path = file(tmp_path, name, content)
     with pytest.raises(FileError) as raised:
         read(path)
-    assert words in str(raised.value)
     assert (raised.value.path, raised.value.line) == (path, line)
+
+
+SENTENCES = [
+    ("a.txt", "0 1\n# c\n0\n", "no target"), ("a.txt", "0 1\n0 1 2\n", "has 3 fields"),
+    ("a.txt", "0 1 5\n0 1 -5\n", "weight '-5' is negative"), ("a.txt", "0 1 nan\n", "weight 'nan' is not finite"),
+    ("a.txt", "0 1 1e400\n", "is too large"), ("a.txt", "0 1 two\n", "weight 'two' is not a number"),
+    ("a.mtx", MTX + "2 2 2\n1 1 5\n", "promises 2 entries, but the file holds 1"),
+    ("a.gr", "p sp 2 1\ne 1 2 3\n", "begins with 'e'"), ("a.npz", b"PK\x03\x04", "is damaged, or no .npz file"),
+    ("a.xyz", "", "unknown suffix .xyz"),
+]  # fmt: skip
+
+
+@pytest.mark.parametrize(("name", "content", "words"), SENTENCES)
+def test_sentences_about_files_name_the_field(tmp_path, name, content, words):
+    with pytest.raises(FileError) as raised:
+        read(file(tmp_path, name, content))
+    assert words in raised.value.reason
 
 
 def test_the_first_error_of_a_large_file_is_reported_for_any_threads(tmp_path):

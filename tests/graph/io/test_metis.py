@@ -81,36 +81,38 @@ def test_undirected_graphs_are_read_back_unchanged(tmp_path, data):
     assert found == sorted(back)
 
 
-@pytest.mark.parametrize(
-    ("text", "line", "words"),
-    [
-        ("% only\n", 1, "should be: <nodes> <edges>"),
-        ("3\n", 1, "should be: <nodes> <edges>"),
-        ("% c\n3 2 2\n", 2, "should be: <nodes> <edges>"),
-        ("3 1 0 2\n", 1, "promises 2 weights per node, but fmt = 0"),
-        ("9999999999 1\n", 1, "promises 9999999999 nodes, more than"),
-        ("3 2\n2\n1 3\n", 1, "promises 3 nodes, but has 2 lines"),
-        ("1 0\n\n\n1\n", 4, "is a line too many"),
-        ("3 1\n2\n1 3\n2\n", 1, "promises 1 edge, each in two lines, but the lines have 4 neighbours"),
-        ("3 1\n2\n%\n1 x\n\n", 4, "'x' is not a whole number"),
-        ("3 1\n2\n1.5\n\n", 3, "'1.5' is not a whole number"),
-        ("3 1\n2\n-1\n\n", 3, "'-1' is negative"),
-        ("3 1\n2\n18446744073709551616\n\n", 3, "is too large"),
-        ("3 1\n2\n4\n\n", 3, "neighbour 4 is no node; their numbers are from 1 to 3"),
-        ("3 1\n0\n1\n\n", 2, "neighbour 0 is no node"),
-        ("3 1\n1\n1\n\n", 2, "has itself as a neighbour"),
-        ("3 2\n2 2\n1 1\n\n", 2, "has the neighbour 2 twice"),
-        ("4 2\n2 3\n1\n\n1\n", 2, "has the neighbour 3, which does not have 1"),
-        ("3 1 1\n2 3\n1 4\n\n", 2, "has an edge with weight 3 to neighbour 2, but 4 back"),
-        ("3 1 1\n2 3\n1\n\n", 3, "has 1 entry; a line should have pairs of a neighbour and a weight"),
-        ("2 1 110\n1 1 2\n1\n", 3, "has 1 entry; a line should have 2 entries for the node, and neighbours"),
-    ],
-)
-def test_wrong_files_are_refused_with_the_line(text, line, words):
+def fault(text):
+    """The error of a text that cannot be parsed."""
     with pytest.raises(FileError) as raised:
         parsed(text)
-    assert words in str(raised.value)
-    assert raised.value.line == line
+    return raised.value
+
+
+REFUSED = [  # texts, each with the line that is wrong
+    ("% only\n", 1), ("3\n", 1), ("% c\n3 2 2\n", 2), ("3 1 0 2\n", 1), ("9999999999 1\n", 1), ("3 2\n2\n1 3\n", 1),
+    ("1 0\n\n\n1\n", 4), ("3 1\n2\n1 3\n2\n", 1), ("3 1\n2\n%\n1 x\n\n", 4), ("3 1\n2\n1.5\n\n", 3),
+    ("3 1\n2\n-1\n\n", 3), ("3 1\n2\n18446744073709551616\n\n", 3), ("3 1\n2\n4\n\n", 3), ("3 1\n0\n1\n\n", 2),
+    ("3 1\n1\n1\n\n", 2), ("3 2\n2 2\n1 1\n\n", 2), ("4 2\n2 3\n1\n\n1\n", 2), ("3 1 1\n2 3\n1 4\n\n", 2),
+    ("3 1 1\n2 3\n1\n\n", 3), ("2 1 110\n1 1 2\n1\n", 3),
+]  # fmt: skip
+
+
+@pytest.mark.parametrize(("text", "line"), REFUSED)
+def test_wrong_files_are_refused_with_the_line(text, line):
+    assert fault(text).line == line
+
+
+SENTENCES = [
+    ("3 2\n2\n1 3\n", "promises 3 nodes, but has 2 lines"), ("3 1\n2\n%\n1 x\n\n", "'x' is not a whole number"),
+    ("3 1\n2\n4\n\n", "neighbour 4 is no node; their numbers are from 1 to 3"),
+    ("4 2\n2 3\n1\n\n1\n", "has the neighbour 3, which does not have 1"),
+    ("2 1 110\n1 1 2\n1\n", "has 1 entry; a line should have 2 entries for the node, and neighbours"),
+]  # fmt: skip
+
+
+@pytest.mark.parametrize(("text", "words"), SENTENCES)
+def test_sentences_about_files_say_what_is_wrong(text, words):
+    assert words in fault(text).reason
 
 
 def test_the_first_wrong_line_of_a_large_file_is_named():

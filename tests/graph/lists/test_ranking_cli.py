@@ -83,35 +83,35 @@ def test_tree_from_edges(tmp_path, capsys):
     )
 
 
-@pytest.mark.parametrize(
-    ("words", "code", "said"),
-    [
-        (["rank", "none.npy"], 1, "none.npy: does not exist"),
-        (["rank", "empty.txt"], 1, "empty.txt: is empty"),
-        (["rank", "blank.txt"], 1, "blank.txt: holds no numbers"),
-        (["rank", "list.txt", "--values", "empty.txt"], 1, "empty.txt: is empty"),
-        (["tree", "nothing.npy"], 1, "nothing.npy: holds no numbers"),
-        (["tree", "hollow.npy"], 1, "hollow.npy: is empty"),
-        (["rank", "list.bin"], 1, "arrays are read from .npy"),
-        (["rank", "bad.txt"], 1, "bad.txt:2: 'x' is not a whole number"),
-        (["rank", "three.txt"], 1, "three.txt:1: has 3 entries"),
-        (["rank", "ragged.txt"], 1, "ragged.txt:3: has 1 entry; it should have 2"),
-        (["rank", "large.txt"], 1, "large.txt:1: '9999999999999999999'"),
-        (["rank", "real.npy"], 1, "real.npy: holds float64"),
-        (["rank", "text.npy"], 1, "text.npy: is damaged"),
-        (["rank", "cycle.txt"], 1, "cycle.txt: element 0: "),
-        (["rank", "pairs.txt"], 1, "pairs.txt: successors "),
-        (["tree", "pairs.txt", "--nodes", "4"], 1, "pairs.txt: edge 1: "),
-        (["rank", "list.txt", "-o", "a.txt"], 2, "results are written as .npy"),
-        (["rank", "list.txt", "--packing", "64"], 2, "packing is no option of method = 'auto'"),
-        (["rank", "list.txt", "--method", "fast"], 2, "invalid choice: 'fast'"),
-        (["rank", "list.txt", "--splitters", "few"], 2, "'few' is not a whole number"),
-        (["rank", "list.txt", "--values", "three.npy"], 1, "values "),
-        (["tree", "cycle.txt"], 1, "cycle.txt: node 0: is on a cycle of 2 nodes"),
-        (["tree", "list.txt", "--nodes", "2"], 2, "nodes are for edges"),
-        (["tree", "list.txt", "--root", "9"], 1, "list.txt: 9 cannot be a root"),
-        (["tree", "list.txt", "--lca", "0", "9"], 1, "pair 0: 0 and 9"),
+# Command lines by exit code, and the beginning of the sentence: what is wrong, and where.
+ERRORS = {
+    1: [
+        ("rank none.npy", "none.npy: does not exist"), ("rank empty.txt", "empty.txt: is empty"),
+        ("rank blank.txt", "blank.txt: holds no numbers"),
+        ("rank list.txt --values empty.txt", "empty.txt: is empty"),
+        ("tree nothing.npy", "nothing.npy: holds no numbers"), ("tree hollow.npy", "hollow.npy: is empty"),
+        ("rank list.bin", "arrays are read from .npy"), ("rank bad.txt", "bad.txt:2: 'x' is not a whole number"),
+        ("rank three.txt", "three.txt:1: has 3 entries"),
+        ("rank ragged.txt", "ragged.txt:3: has 1 entry; it should have 2"),
+        ("rank large.txt", "large.txt:1: '9999999999999999999'"), ("rank real.npy", "real.npy: holds float64"),
+        ("rank text.npy", "text.npy: is damaged"), ("rank cycle.txt", "cycle.txt: element 0: "),
+        ("rank pairs.txt", "pairs.txt: successors "), ("tree pairs.txt --nodes 4", "pairs.txt: edge 1: "),
+        ("rank list.txt --values three.npy", "values "),
+        ("tree cycle.txt", "cycle.txt: node 0: is on a cycle of 2 nodes"),
+        ("tree list.txt --root 9", "list.txt: 9 cannot be a root"), ("tree list.txt --lca 0 9", "pair 0: 0 and 9"),
     ],
+    2: [
+        ("rank list.txt -o a.txt", "results are written as .npy"),
+        ("rank list.txt --packing 64", "packing is no option of method = 'auto'"),
+        ("rank list.txt --method fast", "invalid choice: 'fast'"),
+        ("rank list.txt --splitters few", "'few' is not a whole number"),
+        ("tree list.txt --nodes 2", "nodes are for edges"),
+    ],
+}  # fmt: skip
+
+
+@pytest.mark.parametrize(
+    ("words", "code", "said"), [(words, code, said) for code, cases in ERRORS.items() for words, said in cases]
 )
 def test_errors_are_one_sentence_and_a_code(words, code, said, tmp_path, monkeypatch, capsys):
     monkeypatch.chdir(tmp_path)
@@ -134,7 +134,7 @@ def test_errors_are_one_sentence_and_a_code(words, code, said, tmp_path, monkeyp
     np.save("real.npy", np.zeros(3))
     np.save("three.npy", np.zeros(3, int))
     before = sorted(tmp_path.iterdir())
-    found, out, err = run(capsys, *words)
+    found, out, err = run(capsys, *words.split())
     assert (found, out) == (code, "")
     assert err.startswith("static_graph: error: ") and said in err and err.count("\n") == 1
     assert sorted(tmp_path.iterdir()) == before

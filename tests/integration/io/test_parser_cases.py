@@ -85,7 +85,7 @@ def test_invalid_files_are_refused_with_file_and_line(name: str, tmp_path: Path)
 
 SENTENCES = {
     "truncated": "promises 4 vertices, but 2 lines follow",
-    "a line too many": "has more than the 4 vertices that line 1 promises",
+    "a line too many": "holds more than the 4 vertices that line 1 promises",
     "line too short": "3 fields (number, x, y), but this line has 2",
     "header not whole": "'0.5' is not a whole number",
     "decimal comma": "'1,5' is not a number (x of a vertex); use a",

@@ -8,7 +8,7 @@ from static_graph import transition_matrix
 from static_graph.graph.csr import CsrGraph
 from static_graph.graph.device_graph import DeviceGraph
 from tests.support.digests import digest
-from tests.support.ranked import DENSE, METHODS, units
+from tests.support.graphs.ranked import DENSE, METHODS, units
 from tests.support.sanitizers.traversals import graphs
 
 

@@ -1,10 +1,12 @@
-"""Runs every kernel of the schemes of `static_graph`, the transposition, and checks of arrays, on small graphs."""
+"""Runs every kernel of the schemes and the engine of `static_graph`, and of arrays, on small graphs."""
 
 from __future__ import annotations
 
 import numpy as np
 
-from static_graph.engine.loop import STRATEGIES
+from static_graph.engine.colours import coloured
+from static_graph.engine.loop import STRATEGIES, how
+from static_graph.engine.trimming import trimmed_nodes
 from static_graph.graph.csr import CsrGraph
 from static_graph.graph.device_graph import DeviceGraph
 from static_graph.graph.incoming import incoming
@@ -23,6 +25,9 @@ SCHEMES = (
     *((collapse.run, {"strategy": strategy}) for strategy in STRATEGIES),
     (collapse.run, {"coalesced": False, "shared_queue": False, "team_primitives": False}),
 )
+
+
+STRATEGIES_WITH_OPTIONS = (*((strategy, True) for strategy in STRATEGIES), ("collapse-local", False))
 
 
 def graphs():
@@ -50,6 +55,12 @@ def traversals(device):
                 yield [name, number, weighted], digest(distances)
         back = incoming(on_device, weighted=True)
         yield [name, "transposed"], digest(*(each.download() for each in (back.offsets, back.targets, back.weights)))
+        for strategy, options in STRATEGIES_WITH_OPTIONS:
+            chosen = how(strategy, coalesced=options, shared_queue=options, team_primitives=options)
+            alone = strategy == "collapse-local"
+            trimmed, _ = trimmed_nodes(on_device, chosen, alone=alone)
+            colours, _ = coloured(on_device, chosen, alone=alone, growth=4 if options else None, atomic=options)
+            yield [name, strategy, options], digest(trimmed.download(), colours.download())
         narrow, real = graph.targets.astype(np.int64), graph.weights.astype(np.float32)
         for arrays in ((graph.offsets, graph.targets, graph.weights), (graph.offsets, narrow, real)):
             made = DeviceGraph.from_arrays(*map(device.array, arrays))

@@ -87,6 +87,14 @@ INLINE void relax_tasks(VirtualWarps<WIDTH, Of> &warps, Index team, Index nodes,
     }
 }
 
+// Calls run(std::integral_constant<int, width>) for a width of 1, 2, 4, 8, 16 or 32 lanes.
+template <int WIDTH = 1, class Run> INLINE void for_width(int64 width, const Run &run) {
+    if (width == WIDTH)
+        run(std::integral_constant<int, WIDTH>{});
+    else if constexpr (WIDTH < 32)
+        for_width<2 * WIDTH>(width, run);
+}
+
 // The kernel for one kind of distance; each kind has a separate file, because nvcc compiles the six widths slowly.
 template <DistanceKind KIND>
 INLINE void relax_by_virtual_warps(const Csr &graph, const Distances &distances, const Distances &last,
@@ -101,18 +109,5 @@ INLINE void relax_by_virtual_warps(const Csr &graph, const Distances &distances,
         count_up(relaxed, warps.looked_at);
         mark_changed(progress, warps.changed);
     };
-    switch (options.width) {
-    case 1:
-        return with_width(std::integral_constant<int, 1>{});
-    case 2:
-        return with_width(std::integral_constant<int, 2>{});
-    case 4:
-        return with_width(std::integral_constant<int, 4>{});
-    case 8:
-        return with_width(std::integral_constant<int, 8>{});
-    case 16:
-        return with_width(std::integral_constant<int, 16>{});
-    case 32:
-        return with_width(std::integral_constant<int, 32>{});
-    }
+    for_width(options.width, with_width);
 }

@@ -1,0 +1,1 @@
+"""Study of list ranking."""
