@@ -19,6 +19,7 @@ from dmr.common.moved import keep_old_names
 
 if TYPE_CHECKING:
     from dmr.memory import __version__
+    from static_graph.components.condensation import condensation
     from static_graph.components.connecting import connected_components
     from static_graph.components.results import Components
     from static_graph.engine.colours import propagate_colours
@@ -54,6 +55,7 @@ _HOMES = {
     "__version__": "dmr.memory",
     "automatic_mda": "static_graph.graph.degrees",
     "bfs": "static_graph.traversal",
+    "condensation": "static_graph.components.condensation",
     "connected_components": "static_graph.components.connecting",
     "degree_distribution": "static_graph.graph.degrees",
     "degree_histogram": "static_graph.graph.degrees",
@@ -94,6 +96,7 @@ __all__ = [
     "__version__",
     "automatic_mda",
     "bfs",
+    "condensation",
     "connected_components",
     "degree_distribution",
     "degree_histogram",

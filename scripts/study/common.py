@@ -193,6 +193,12 @@ def add_parts(found: argparse.ArgumentParser, parts: Iterable[str]) -> None:
     add = found.add_argument
     add("--parts", nargs="+", choices=list(parts), default=list(parts), metavar="PART",
         help=f"of {', '.join(parts)} (default: all)")  # fmt: skip
+    add_runs(found)
+
+
+def add_runs(found: argparse.ArgumentParser) -> None:
+    """Adds the options of studies whose cases run several times, and whose record can be drawn again."""
+    add = found.add_argument
     add("--repeats", type=positive, default=5, metavar="N", help="timed runs of each case (default: 5)")
     add("--redraw", nargs="+", type=Path, metavar="FILE",
         help="regenerate tables and pictures of these records; no run")  # fmt: skip

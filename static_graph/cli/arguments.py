@@ -9,6 +9,7 @@ from dmr.common.command_line.parser import Parser, add_device, add_json, add_thr
 from dmr.common.command_line.parser import add_command as add_plain_command
 from dmr.common.command_line.values import count, file_name, number, positive
 from dmr.memory import __version__
+from static_graph.components.table import METHODS as COMPONENT_METHODS
 from static_graph.link_analysis.methods.table import METHODS as RANKING
 from static_graph.link_analysis.methods.table import NAMES as RANKING_METHODS
 from static_graph.link_analysis.methods.table import PRECISIONS
@@ -43,11 +44,12 @@ def build_parser() -> Parser:
         python -m static_graph bfs web-Stanford.txt.gz --source 0  # distances in edges
         python -m static_graph sssp rmat.gr --source 7 -o distances.csv  # distances by weights
         python -m static_graph pagerank web-Stanford.txt.gz  # the nodes of the highest PageRank
+        python -m static_graph components web-Stanford.txt.gz --connection strong  # connected components
         python -m static_graph rank list.npy  # ranks of the elements of linked lists
         python -m static_graph tree parents.npy --subtree --level -o tree.csv  # numbers of a tree's nodes
         """,
     )
-    for add in (_add_info, _add_generate, _add_bfs, _add_sssp, _add_pagerank, _add_rank, _add_tree):
+    for add in (_add_info, _add_generate, _add_bfs, _add_sssp, _add_pagerank, _add_components, _add_rank, _add_tree):
         add(commands)
     return parser
 
@@ -258,6 +260,30 @@ def _add_pagerank(commands: Any) -> None:
     add("--precision", choices=PRECISIONS, default="fixed", metavar="P",
         help="fixed (64 bits), or float32: shares of 4 bytes (default: fixed)")  # fmt: skip
     add_output(parser, required=False, text="output file: .npy (scores), .csv or .npz (node, score)")
+    add_device(parser)
+
+
+def _add_components(commands: Any) -> None:
+    methods = {connection: list(each) for connection, each in COMPONENT_METHODS.items()}
+    parser = add_command(
+        commands,
+        "components",
+        "components",
+        "Find the weak or strong components of a graph",
+        """
+        python -m static_graph components web-Stanford.txt.gz  # their number, the largest ones
+        python -m static_graph components web-Stanford.txt.gz --connection strong  # strong components
+        python -m static_graph components graph.npz -o components.csv  # node, component
+        python -m static_graph components graph.npz --connection strong --json | jq .components  # for programs
+        """,
+    )
+    add_graph(parser)
+    add = parser.add_argument
+    add("--connection", choices=tuple(methods), default="weak", help="weak or strong (default: weak)")
+    add("--method", choices=sorted({name for each in methods.values() for name in each}), default="auto", metavar="M",
+        help="; ".join(f"{connection}: {', '.join(each)}" for connection, each in methods.items()))  # fmt: skip
+    add("--top", type=count, default=5, metavar="K", help="largest components to show (default: 5)")
+    add_output(parser, required=False, text="output file: .npy (components), .csv or .npz (node, component)")
     add_device(parser)
 
 

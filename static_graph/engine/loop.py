@@ -16,7 +16,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from dmr.memory import Device, DeviceArray, DeviceCount, Enumeration, Packed, constant, pack, scan
-from static_graph.engine.repetition import Repeated, repeat
+from static_graph.engine.repetition import repeat
 from static_graph.errors import OptionError
 from static_graph.graph.device_graph import DeviceGraph
 
@@ -166,12 +166,14 @@ class Frontier:
         """(1,) int32: 1 if the frontier is empty."""
         return self._progress[Entry.FRONTIER_STOP : Entry.FRONTIER_STOP + 1]
 
-    def counts(self, repeated: Repeated | None = None) -> Counts:
-        """Returns the statistics of the rounds up to now, and of their repetition; waits for the device."""
-        launches, seconds = (repeated.launches, repeated.seconds) if repeated is not None else (0, 0.0)
-        progress, totals = self._progress.download(), self._totals.download()
-        rounds, expanded, examined = int(progress[Entry.FRONTIER_ROUNDS]), int(totals[0]), int(totals[1:].sum())
-        return Counts(rounds, expanded, examined, int(progress[Entry.REPEATS]) * launches, seconds)
+    def repeats(self) -> int:
+        """Returns how often the launches of a round have run; waits for the device."""
+        return int(self._progress.download()[Entry.REPEATS])
+
+    def counts(self, launches: int, seconds: float) -> Counts:
+        """Returns the statistics of the rounds up to now, with the given launches and time; waits for the device."""
+        rounds, totals = self._progress.download()[Entry.FRONTIER_ROUNDS], self._totals.download()
+        return Counts(int(rounds), int(totals[0]), int(totals[1:].sum()), launches, seconds)
 
 
 def _most_alone(device: Device) -> int:
@@ -290,4 +292,6 @@ def run_rounds(
         if end is not None:
             end()
 
-    return frontier.counts(repeat(device, frontier.stop, one_round))
+    before = frontier.repeats()
+    repeated = repeat(device, frontier.stop, one_round)
+    return frontier.counts((frontier.repeats() - before) * repeated.launches, repeated.seconds)

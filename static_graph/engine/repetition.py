@@ -26,6 +26,17 @@ class Repeated:
     launches: int
 
 
+def run_once(device: Device, one_round: Callable[[], None]) -> Repeated:
+    """Runs the launches of `one_round` once, and waits for them."""
+    with device.rehearsal():
+        one_round()
+    device.synchronize()
+    before, begun = sum(device.launches.values()), perf_counter()
+    one_round()
+    device.synchronize()
+    return Repeated(perf_counter() - begun, sum(device.launches.values()) - before)
+
+
 def repeat(device: Device, stop: DeviceArray, one_round: Callable[[], None]) -> Repeated:
     """Makes the device repeat the launches of `one_round`.
 

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
+
 import numpy as np
 from numpy.typing import NDArray
 
@@ -11,6 +13,7 @@ from static_graph.common.arguments import check_graph
 from static_graph.common.memory_estimates import trimming_bytes
 from static_graph.engine.gpu_modules import TRIMMING
 from static_graph.engine.loop import BALANCES, Counts, Expansion, Frontier, How, Strategy, how_for, run_rounds
+from static_graph.engine.repetition import run_once
 from static_graph.errors import GraphError
 from static_graph.graph.csr import CsrGraph
 from static_graph.graph.device_graph import DeviceGraph
@@ -89,11 +92,19 @@ def trimmed_nodes(
     frontier = Frontier(graph, None, mask=mask, alone=alone)
     count_leaving = pack("EdgeCounts", counts=leaving, other=None, trimmed=None)
     count_entering = pack("EdgeCounts", counts=entering, other=leaving, trimmed=trimmed)
-    Expansion(graph, "count_edges", count_leaving, frontier, how, reduces=True).launch()
-    Expansion(back, "count_edges", count_entering, frontier, how, reduces=True).launch()
-    frontier.end_round()
+    first = [
+        Expansion(graph, "count_edges", count_leaving, frontier, how, reduces=True),
+        Expansion(back, "count_edges", count_entering, frontier, how, reduces=True),
+    ]
+
+    def count() -> None:
+        for expansion in first:
+            expansion.launch()
+        frontier.end_round()
+
+    counted = run_once(device, count)
     if not complete:
-        return trimmed, frontier.counts()
+        return trimmed, frontier.counts(counted.launches, counted.seconds)
     along = pack("Trimming", counts=entering, trimmed=trimmed)
     against = pack("Trimming", counts=leaving, trimmed=trimmed)
     expansions = [Expansion(graph, "trim", along, frontier, how), Expansion(back, "trim", against, frontier, how)]
@@ -101,4 +112,6 @@ def trimmed_nodes(
     def trim_alone(teams: DeviceCount) -> None:
         device.launch("trim_alone", teams, graph.csr, back.csr, frontier.packed, how.packed, along, against)
 
-    return trimmed, run_rounds(frontier, expansions, trim_alone if alone else None)
+    counts = run_rounds(frontier, expansions, trim_alone if alone else None)
+    launches, seconds = counted.launches + counts.launches, counted.seconds + counts.seconds
+    return trimmed, replace(counts, launches=launches, seconds=seconds)

@@ -14,10 +14,18 @@ FUNCTIONS = {
     "bfs_predecessors": "traversal",
     "bfs_successors": "traversal",
     "bfs_tree": "traversal",
+    "connected_components": "components",
     "descendants": "traversal",
     "descendants_at_distance": "traversal",
     "has_path": "unweighted",
+    "is_connected": "components",
+    "is_strongly_connected": "components",
+    "is_weakly_connected": "components",
     "multi_source_dijkstra_path_length": "dijkstra",
+    "node_connected_component": "components",
+    "number_connected_components": "components",
+    "number_strongly_connected_components": "components",
+    "number_weakly_connected_components": "components",
     "pagerank": "link_analysis",
     "single_source_dijkstra": "dijkstra",
     "single_source_dijkstra_path": "dijkstra",
@@ -26,6 +34,7 @@ FUNCTIONS = {
     "single_source_shortest_path_length": "unweighted",
     "single_target_shortest_path": "unweighted",
     "single_target_shortest_path_length": "unweighted",
+    "weakly_connected_components": "components",
 }
 
 _SEARCH = "The whole search runs before the first item is returned. Nodes have networkx's order."

@@ -169,6 +169,37 @@ def test_shortest_paths_by_weights(on_device):
     check_shortest_paths()
 
 
+DIRECTED = ("weakly_connected_components", "number_weakly_connected_components", "is_weakly_connected")
+DIRECTED += ("number_strongly_connected_components", "is_strongly_connected")
+UNDIRECTED = ("connected_components", "number_connected_components", "is_connected")
+
+
+@settings(deadline=None, max_examples=15)
+@given(seed=st.integers(0, 2**32))
+def check_components(seed):
+    graph = random_graph(seed)
+    converted = backend.convert_from_nx(graph)
+    for name in DIRECTED if graph.is_directed() else UNDIRECTED:
+        assert outcome(getattr(backend, name), converted) == outcome(getattr(nx, name), graph), name
+    if not graph.is_directed():
+        for node in ("missing", next(iter(graph))):
+            expected = outcome(nx.node_connected_component, graph, node)
+            assert outcome(backend.node_connected_component, converted, node) == expected
+
+
+def test_components_have_the_order_of_networkx(on_device):
+    check_components()
+
+
+def test_components_of_a_graph_without_nodes(registered):
+    for kind, names in ((nx.Graph, UNDIRECTED), (nx.DiGraph, DIRECTED)):
+        for name in names:
+            expected = outcome(getattr(nx, name), kind())
+            assert outcome(getattr(backend, name), backend.convert_from_nx(kind())) == expected
+    with pytest.raises(nx.NetworkXNotImplemented):
+        nx.is_connected(nx.DiGraph([(0, 1)]), backend="static_graph")
+
+
 @settings(deadline=None, max_examples=15)
 @given(seed=st.integers(0, 2**32))
 def check_scores(seed):

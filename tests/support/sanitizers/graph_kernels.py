@@ -7,6 +7,7 @@ from itertools import chain
 import numpy as np
 
 from static_graph import CsrGraph, generate_random, generate_rmat, with_random_weights
+from static_graph.components.condensation import condensation, levels_above_sinks
 from static_graph.components.connecting import connected_components
 from static_graph.components.table import METHODS
 from static_graph.graph.device_graph import DeviceGraph
@@ -46,6 +47,13 @@ def components(device):
                 yield ["components", name, connection, method], digest(found.labels)
 
 
+def condensations(device):
+    """Yields (case, digest) for graphs of components, and for levels of their nodes."""
+    for name, graph in graphs():
+        acyclic, _ = condensation(DeviceGraph.upload(graph, device))
+        yield ["condensation", name], digest(acyclic.offsets, acyclic.targets, levels_above_sinks(acyclic))
+
+
 def runs(device):
     """All cases; `device` is a CPU with several threads."""
-    return chain(building(), generation(), components(device))
+    return chain(building(), generation(), components(device), condensations(device))

@@ -1,0 +1,1 @@
+"""Study of the graph engine and of components; the command is in `__main__.py`."""
