@@ -106,7 +106,7 @@ class DeviceGraph:
 
         Raises:
             GraphError: a wrong dtype or size, an index out of range, or an invalid weight; the error names the edge.
-            WrongTypeError: an argument is no array, is not contiguous, or is on another device than `targets`.
+            WrongTypeError: an argument is no array, is not contiguous, or is on another device than `offsets`.
         """
         from static_graph.graph.device_arrays import graph_of_arrays
 
