@@ -101,12 +101,12 @@ class DeviceGraph:
         Args:
             offsets: (n + 1,) int32 or int64; targets: (m,) int32 or int64; weights: (m,) int32, int64, float32 or
                 float64, or None, as for `CsrGraph`. On a GPU, the arrays have `__dlpack__` or
-                `__cuda_array_interface__`; `DeviceArray`s are taken, too.
+                `__cuda_array_interface__`; a `DeviceArray` is taken, too.
             threads: CPU threads, for arrays in main memory (default: all cores).
 
         Raises:
             GraphError: a wrong dtype or size, an index out of range, or an invalid weight; the error names the edge.
-            WrongTypeError: an argument is no array, is not contiguous, or is on another device than `targets`.
+            WrongTypeError: an argument is no array, is not contiguous, or is on another device than `offsets`.
         """
         from static_graph.graph.device_arrays import graph_of_arrays
 

@@ -9,6 +9,7 @@ from statistics import median
 from typing import Any
 
 from scripts.lib.markdown import table
+from scripts.study.common import heading
 
 Record = dict[str, Any]
 
@@ -41,15 +42,9 @@ PHASES = ("upload", "prepare", "iterations", "download")
 
 def to_markdown(study: Record, pictures: Sequence[str]) -> str:
     """Page with the report's tables beside the measured ones, and a section per part."""
-    parts, about = study["parts"], study["machine"]
-    driver = f"driver {about['driver']}, " if about["driver"] else ""
+    parts = study["parts"]
     lines = [
-        f"# PageRank on {study['device']}",
-        "",
-        f"{about['processor']}, {about['cores']} cores; {driver}{about['compiler']}; commit {study['commit']}.",
-        "",
-        f"```sh\n{study['command']}\n```",
-        "",
+        *heading(study, "PageRank"),
         "All sparse methods gave the same bits, on every device." if agree(study) else "**BITS DIFFER.**",
         "",
     ]
